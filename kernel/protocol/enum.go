@@ -1,0 +1,106 @@
+package protocol
+
+// Enums are keywords in plists and strings in JSON. The marker method
+// PlistKeyword tells the plist codec so.
+
+// Keyword is an enum value of an open field, as in an action's payload: its
+// name in lower case, without the colon.
+type Keyword string
+
+// PlistKeyword marks the type as an enum.
+func (Keyword) PlistKeyword() {}
+
+// Sensor says what made an event.
+type Sensor string
+
+const (
+	SensorChatMessage  Sensor = "chat-message"
+	SensorUserCommand  Sensor = "user-command"
+	SensorBufferUpdate Sensor = "buffer-update"
+	SensorPointUpdate  Sensor = "point-update"
+	SensorProbe        Sensor = "probe" // made once when a skill is loaded
+)
+
+func (Sensor) PlistKeyword() {}
+
+// Channel says where a message came from, and so where its answer goes.
+type Channel string
+
+const (
+	ChannelEmacs Channel = "emacs"
+	ChannelCLI   Channel = "cli"
+)
+
+func (Channel) PlistKeyword() {}
+
+// View is how a client wants a conversation's text.
+type View string
+
+const (
+	// ViewSubtree is an Org subtree: heading, drawer and body. The default.
+	ViewSubtree View = "subtree"
+	// ViewPlain is the body alone, without a made-up heading: the command line.
+	ViewPlain View = "plain"
+)
+
+func (View) PlistKeyword() {}
+
+// TurnState says where a turn is. The last four are final.
+type TurnState string
+
+const (
+	TurnQueued      TurnState = "queued"
+	TurnRunning     TurnState = "running"
+	TurnWaiting     TurnState = "waiting"     // for a person's decision
+	TurnAnswered    TurnState = "answered"    // its text is in the conversation
+	TurnFailed      TurnState = "failed"      // an error was shown
+	TurnCancelled   TurnState = "cancelled"   // a person stopped it
+	TurnInterrupted TurnState = "interrupted" // the kernel ended while it ran
+)
+
+func (TurnState) PlistKeyword() {}
+
+// Final reports whether a turn in this state will not change any more.
+func (s TurnState) Final() bool {
+	switch s {
+	case TurnAnswered, TurnFailed, TurnCancelled, TurnInterrupted:
+		return true
+	}
+	return false
+}
+
+// Decision is a person's answer to an approval.
+type Decision string
+
+const (
+	AllowOnce    Decision = "allow-once"
+	AllowTurn    Decision = "allow-turn"
+	AllowSession Decision = "allow-session"
+	AllowAlways  Decision = "allow-always"
+	Deny         Decision = "deny"
+)
+
+func (Decision) PlistKeyword() {}
+
+// Level is how urgent a notice is.
+type Level string
+
+const (
+	LevelInfo  Level = "info"
+	LevelWarn  Level = "warn"
+	LevelError Level = "error"
+)
+
+func (Level) PlistKeyword() {}
+
+// Type is an action's :type.
+type Type string
+
+const (
+	TypeRequest  Type = "request"
+	TypeResponse Type = "response"
+	TypeLog      Type = "log"
+	TypeEvent    Type = "event" // only sensors make these
+)
+
+func (Type) PlistKeyword() {}

@@ -1,0 +1,151 @@
+package protocol
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of an event. A longer text is refused, not cut.
+const (
+	TextLimit    = 4 << 20 // bytes of an event's :text
+	IDLimit      = 128     // bytes of an id
+	SessionLimit = 64      // characters of a session's name
+)
+
+// MainSession is the session whose buffer is *org-agent-chat*.
+const MainSession = "main"
+
+// Event is what a sensor or a client reports. Payload holds every parameter
+// that has no field here; it never holds one that has.
+type Event struct {
+	ID      string // the client's, else made by the kernel; the question's :ID:
+	Session string
+	Sensor  Sensor
+	Channel Channel
+	Text    string
+	Level   int // of the question's heading, 1 or more
+	Payload Object
+}
+
+// ParseEvent reads the parameters of the method "event". Missing: the session
+// is main, the level 1; the channel is left empty for the caller to set. The
+// error is a [*Error] with code [CodeInvalidParams].
+func ParseEvent(params Object) (Event, error) {
+	e := Event{Session: MainSession, Level: 1}
+	for _, f := range params {
+		text, isText := f.Value.(string)
+		if k, ok := f.Value.(Keyword); ok {
+			text, isText = string(k), true
+		}
+		var target *string
+		switch f.Key {
+		case "id":
+			target = &e.ID
+		case "session":
+			target = &e.Session
+		case "sensor":
+			target = (*string)(&e.Sensor)
+		case "channel":
+			target = (*string)(&e.Channel)
+		case "text":
+			target = &e.Text
+		case "level":
+			n, ok := f.Value.(int64)
+			if !ok || n < 1 || n > 1000 {
+				return e, Errorf(CodeInvalidParams, ":level is the question's heading level, a positive integer")
+			}
+			e.Level = int(n)
+			continue
+		case "type":
+			if Type(strings.ToLower(text)) == TypeEvent {
+				continue // an event may say that it is one
+			}
+			return e, Errorf(CodeForbidden, "a client sends events, never actions: leave :type out")
+		case "approved", "verified", "policy", "origin":
+			return e, Errorf(CodeForbidden, ":%s cannot be set from outside", f.Key)
+		default:
+			e.Payload = append(e.Payload, f)
+			continue
+		}
+		if !isText {
+			return e, Errorf(CodeInvalidParams, ":%s must be text", f.Key)
+		}
+		*target = text
+	}
+	return e, e.check()
+}
+
+func (e *Event) check() error {
+	if e.Sensor == "" {
+		return Errorf(CodeInvalidParams, "an event needs a :sensor, for a message :chat-message")
+	}
+	if e.Sensor == SensorProbe {
+		return Errorf(CodeForbidden, "the sensor :probe is the kernel's own")
+	}
+	if len(e.Text) > TextLimit {
+		return Errorf(CodeTooLarge, "the text has %d bytes, more than the %d allowed: send a part, or name a file", len(e.Text), TextLimit)
+	}
+	if e.Sensor == SensorChatMessage && strings.TrimSpace(e.Text) == "" {
+		return Errorf(CodeInvalidParams, "nothing to send: the message is empty")
+	}
+	if e.ID != "" && !ValidID(e.ID) {
+		return Errorf(CodeInvalidParams, "the :id %q is not one: use up to %d letters, digits and . _ : @ + = - without blanks", e.ID, IDLimit)
+	}
+	if !ValidSession(e.Session) {
+		return Errorf(CodeInvalidParams, "the session name %q is not one: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", e.Session, SessionLimit)
+	}
+	return nil
+}
+
+// ValidID reports whether id can stand as an Org :ID:.
+func ValidID(id string) bool {
+	if id == "" || len(id) > IDLimit || !utf8.ValidString(id) {
+		return false
+	}
+	for _, r := range id {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._:@+=-", r) {
+			return false
+		}
+	}
+	return true
+}
+
+// ValidSession reports whether name can name a session, and so its file:
+// letters, digits, blank and . _ - , at most [SessionLimit] characters, no
+// leading dot, no blank at either end.
+func ValidSession(name string) bool {
+	if name == "" || !utf8.ValidString(name) || utf8.RuneCountInString(name) > SessionLimit ||
+		name[0] == '.' || strings.TrimSpace(name) != name {
+		return false
+	}
+	for _, r := range name {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" ._-", r) {
+			return false
+		}
+	}
+	return true
+}
+
+// SessionBuffer is the name of the Emacs buffer of a session.
+func SessionBuffer(session string) string {
+	if session == MainSession {
+		return "*org-agent-chat*"
+	}
+	return fmt.Sprintf("*org-agent-chat: %s*", session)
+}
+
+// BufferSession is the inverse of [SessionBuffer]; ok is false for a buffer
+// that is no conversation's.
+func BufferSession(buffer string) (session string, ok bool) {
+	if buffer == "*org-agent-chat*" {
+		return MainSession, true
+	}
+	name, found := strings.CutPrefix(buffer, "*org-agent-chat: ")
+	name, closed := strings.CutSuffix(name, "*")
+	if !found || !closed || !ValidSession(name) || name == MainSession {
+		return "", false
+	}
+	return name, true
+}

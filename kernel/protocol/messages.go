@@ -1,0 +1,276 @@
+package protocol
+
+// InitializeParams is the first request of every connection. Token is the
+// content of the file "token" in the state directory.
+type InitializeParams struct {
+	Protocol ProtocolRange `json:"protocol"`
+	Client   ClientInfo    `json:"client"`
+	Token    string        `json:"token,omitempty"`
+}
+
+// ProtocolRange names the versions a client can speak, both included.
+type ProtocolRange struct {
+	Min int `json:"min"`
+	Max int `json:"max"`
+}
+
+// ClientInfo names a client. A Name that begins with "emacs" (in any case) is
+// an Emacs, which may keep a conversation's file and perform :emacs actions;
+// Actions are the :action names it performs beside :insert-at-end.
+type ClientInfo struct {
+	Name    string   `json:"name"`
+	Version string   `json:"version,omitempty"`
+	Actions []string `json:"actions,omitempty"`
+}
+
+// InitializeResult tells the client what it talks to.
+type InitializeResult struct {
+	Protocol int        `json:"protocol"`
+	Server   ServerInfo `json:"server"`
+}
+
+// ServerInfo names the kernel and says what a client's header line shows
+// before the first turn.
+type ServerInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	PID     int    `json:"pid"`
+	Home    string `json:"home"`
+	Model   string `json:"model,omitempty"`
+	Notice  string `json:"notice,omitempty"` // what was found rather than configured
+}
+
+// EventResult acknowledges an event, after the journal has it. Event is the
+// question's :ID:, Turn the turn that answers it.
+type EventResult struct {
+	Event string    `json:"event"`
+	Turn  string    `json:"turn"`
+	State TurnState `json:"state,omitempty"`
+}
+
+// TurnParams names a turn, by its id or as the running one of a session.
+type TurnParams struct {
+	Turn    string `json:"turn,omitempty"`
+	Session string `json:"session,omitempty"`
+}
+
+// TurnCancelResult says whether something was stopped.
+type TurnCancelResult struct {
+	Cancelled bool   `json:"cancelled,omitempty"`
+	Turn      string `json:"turn,omitempty"`
+}
+
+// TurnGetParams asks for a running turn's preview from a code point on.
+type TurnGetParams struct {
+	Turn string `json:"turn"`
+	From int    `json:"from,omitempty"`
+}
+
+// TurnGetResult is the preview of the act ID from code point Offset on.
+// A finished turn has no preview: its State says so.
+type TurnGetResult struct {
+	ID     string    `json:"id,omitempty"`
+	Offset int       `json:"offset,omitempty"`
+	Text   string    `json:"text,omitempty"`
+	State  TurnState `json:"state,omitempty"`
+}
+
+// SessionListResult is every session the journal knows, latest first.
+type SessionListResult struct {
+	Sessions []SessionInfo `json:"sessions,omitempty"`
+}
+
+// SessionInfo is one session's line in a list. Times are RFC 3339.
+type SessionInfo struct {
+	Name    string    `json:"name"`
+	Turns   int       `json:"turns"`
+	Updated string    `json:"updated,omitempty"`
+	State   TurnState `json:"state,omitempty"`
+	File    string    `json:"file,omitempty"`
+}
+
+// SessionLoadParams attaches the connection to a session. IDs are the :ID:s of
+// the questions and answers the client's buffer holds; with none the whole
+// conversation is sent.
+type SessionLoadParams struct {
+	Session string   `json:"session"`
+	IDs     []string `json:"ids,omitempty"`
+	View    View     `json:"view,omitempty"`
+	// Watch attaches without replay: nothing is kept for this client.
+	Watch bool `json:"watch,omitempty"`
+}
+
+// SessionLoadResult follows the [TurnKept] notifications of what the client
+// lacked. Keeper: this client now keeps File. NeverReceived: which of the
+// client's ids the kernel has never seen, so that they were not sent. Running
+// is the turn that is being answered, its preview to be had by turn/get.
+type SessionLoadResult struct {
+	Session       string   `json:"session"`
+	File          string   `json:"file"`
+	Keeper        bool     `json:"keeper,omitempty"`
+	NeverReceived []string `json:"never-received,omitempty"`
+	Running       string   `json:"running,omitempty"`
+	RunningEvent  string   `json:"running-event,omitempty"`
+	Queued        []string `json:"queued,omitempty"`
+	Model         string   `json:"model,omitempty"`
+}
+
+// SessionLeaveParams detaches the connection from a session.
+type SessionLeaveParams struct {
+	Session string `json:"session"`
+}
+
+// SessionKeeper tells a client that it keeps the session's file from now on,
+// or no longer.
+type SessionKeeper struct {
+	Session string `json:"session"`
+	File    string `json:"file"`
+	Keeper  bool   `json:"keeper,omitempty"`
+}
+
+// Act is a verified action for the client to perform once per ID. For an
+// insertion into the conversation Payload is (:action :insert-at-end :text T)
+// with T in the client's view, to stand at the end of the subtree of the
+// heading whose :ID: is Event. The answer is a [Receipt] or an error.
+type Act struct {
+	ID      string  `json:"id"`
+	Session string  `json:"session"`
+	Turn    string  `json:"turn"`
+	Event   string  `json:"event"`
+	Type    Type    `json:"type"`
+	Target  Keyword `json:"target"`
+	Payload Object  `json:"payload,omitempty"`
+}
+
+// Receipt says what an act did. Start and End are the buffer's positions,
+// Chars its length in code points, SHA256 the hash in hex of the inserted
+// text's UTF-8. Saved: the text is in the session's file. For an action that
+// inserts nothing only Done is set.
+type Receipt struct {
+	Buffer string `json:"buffer,omitempty"`
+	Start  int    `json:"start,omitempty"`
+	End    int    `json:"end,omitempty"`
+	Chars  int    `json:"chars,omitempty"`
+	SHA256 string `json:"sha256,omitempty"`
+	Saved  bool   `json:"saved,omitempty"`
+	Done   bool   `json:"done,omitempty"`
+}
+
+// TurnStarted opens a turn. Question is the question as an Org subtree, for
+// clients whose buffer lacks the heading with the :ID: Event.
+type TurnStarted struct {
+	Session  string `json:"session"`
+	Turn     string `json:"turn"`
+	Event    string `json:"event"`
+	Question string `json:"question,omitempty"`
+	Skill    string `json:"skill,omitempty"`
+	Model    string `json:"model,omitempty"`
+}
+
+// TurnDelta previews the act ID: Text stands at code point Offset of its text.
+// A delta with Offset 0 begins the preview anew. Deltas of one turn come in
+// order; some may be merged, none is dropped.
+type TurnDelta struct {
+	Session string `json:"session"`
+	Turn    string `json:"turn"`
+	Event   string `json:"event"`
+	ID      string `json:"id"`
+	Offset  int    `json:"offset"`
+	Text    string `json:"text"`
+}
+
+// TurnFinished closes a turn, after its acts. A preview whose act never came
+// is to be removed. Notice is one line for a person.
+type TurnFinished struct {
+	Session string    `json:"session"`
+	Turn    string    `json:"turn"`
+	Event   string    `json:"event"`
+	State   TurnState `json:"state"`
+	Notice  string    `json:"notice,omitempty"`
+	Model   string    `json:"model,omitempty"`
+	Input   int       `json:"input,omitempty"`  // tokens
+	Output  int       `json:"output,omitempty"` // tokens
+	Cost    float64   `json:"cost,omitempty"`   // US dollars, when the provider says
+	Seconds float64   `json:"seconds,omitempty"`
+}
+
+// TurnKept is one turn of a conversation as the journal has it: the question's
+// subtree and, when there is one, the answer's.
+type TurnKept struct {
+	Session  string    `json:"session"`
+	Turn     string    `json:"turn"`
+	Event    string    `json:"event"`
+	Question string    `json:"question,omitempty"`
+	ID       string    `json:"id,omitempty"`
+	Answer   string    `json:"answer,omitempty"`
+	State    TurnState `json:"state"`
+	// More answers of the same turn follow in their own notifications.
+}
+
+// Approval is an action that waits for a person. Action is canonical text, the
+// whole of it; Hash is what an approval is bound to.
+type Approval struct {
+	ID      string `json:"id"`
+	Session string `json:"session"`
+	Turn    string `json:"turn"`
+	Event   string `json:"event"`
+	Action  string `json:"action"`
+	Hash    string `json:"hash"`
+	Reason  string `json:"reason"`
+	Asked   string `json:"asked,omitempty"` // RFC 3339
+}
+
+// ApprovalListResult is every approval that waits, oldest first.
+type ApprovalListResult struct {
+	Approvals []Approval `json:"approvals,omitempty"`
+}
+
+// ApprovalDecideParams decides one approval. Edited is a whole action to run
+// instead; it is verified anew and may only be allowed once.
+type ApprovalDecideParams struct {
+	ID       string   `json:"id"`
+	Decision Decision `json:"decision"`
+	Reason   string   `json:"reason,omitempty"`
+	Edited   string   `json:"edited,omitempty"`
+}
+
+// ApprovalDecideResult says what became of it.
+type ApprovalDecideResult struct {
+	ID       string   `json:"id"`
+	Decision Decision `json:"decision"`
+}
+
+// ApprovalClosed: the approval needs no decision any more.
+type ApprovalClosed struct {
+	ID       string   `json:"id"`
+	Session  string   `json:"session"`
+	Decision Decision `json:"decision,omitempty"` // missing: its turn ended
+}
+
+// StatusResult is the one answer given without a token; it holds no secret and
+// no text of a conversation.
+type StatusResult struct {
+	Version  string `json:"version"`
+	PID      int    `json:"pid"`
+	Home     string `json:"home"`
+	Socket   string `json:"socket"`
+	Started  string `json:"started"` // RFC 3339
+	Model    string `json:"model,omitempty"`
+	Skills   int    `json:"skills"`
+	Clients  int    `json:"clients"`
+	Sessions int    `json:"sessions"`
+	Running  int    `json:"running"`
+	Queued   int    `json:"queued"`
+	Waiting  int    `json:"waiting"` // approvals
+}
+
+// Notice is a line for a person that belongs to no turn.
+type Notice struct {
+	Level Level  `json:"level"`
+	Text  string `json:"text"`
+}
+
+// CancelRequestParams names the request to stop by its JSON-RPC id.
+type CancelRequestParams struct {
+	ID any `json:"id"`
+}

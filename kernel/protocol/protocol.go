@@ -1,0 +1,93 @@
+// Package protocol is the vocabulary of the wire: the methods, their
+// parameters and results, the words of actions and events, and the error
+// codes. It holds no behaviour beyond reading and writing those values.
+//
+// One vocabulary, two spellings. In JSON an object has lower-case keys and an
+// enum is a string; in a plist frame the object is a plist and the enum a
+// keyword. nil, null, false, an empty list and a missing key are one value.
+// The mapping follows the Go types below ([Methods] names them for each
+// method), never the shape of what came in.
+//
+// Values are plain data: they may be copied freely, and nothing here blocks or
+// keeps a reference to what it was given.
+package protocol
+
+import "reflect"
+
+// Version is the protocol this kernel speaks; a client names the range it can.
+const Version = 1
+
+// FrameLimit is the largest message either side may send, in bytes.
+const FrameLimit = 8 << 20
+
+// Requests and notifications a client sends.
+const (
+	MethodInitialize     = "initialize"
+	MethodEvent          = "event"
+	MethodTurnCancel     = "turn/cancel"
+	MethodTurnRetry      = "turn/retry"
+	MethodTurnGet        = "turn/get"
+	MethodSessionList    = "session/list"
+	MethodSessionLoad    = "session/load"
+	MethodSessionLeave   = "session/leave"
+	MethodApprovalList   = "approval/list"
+	MethodApprovalDecide = "approval/decide"
+	MethodStatus         = "status"
+	MethodShutdown       = "shutdown"
+	MethodCancelRequest  = "$/cancelRequest"
+)
+
+// Requests and notifications the kernel sends. Only [MethodAct] is a request.
+const (
+	MethodAct            = "act"
+	MethodTurnStarted    = "turn/started"
+	MethodTurnDelta      = "turn/delta"
+	MethodTurnFinished   = "turn/finished"
+	MethodTurnKept       = "turn/kept"
+	MethodSessionKeeper  = "session/keeper"
+	MethodApprovalAsked  = "approval/asked"
+	MethodApprovalClosed = "approval/closed"
+	MethodNotice         = "notice"
+)
+
+// A Method is one row of the wire's table: the Go types that give its
+// parameters and its result their schema. Result is nil for a notification.
+type Method struct {
+	Name   string
+	Params reflect.Type
+	Result reflect.Type
+}
+
+// Methods returns the whole table, client's methods first.
+func Methods() []Method {
+	return []Method{
+		{MethodInitialize, typeOf[InitializeParams](), typeOf[InitializeResult]()},
+		{MethodEvent, typeOf[Object](), typeOf[EventResult]()},
+		{MethodTurnCancel, typeOf[TurnParams](), typeOf[TurnCancelResult]()},
+		{MethodTurnRetry, typeOf[TurnParams](), typeOf[EventResult]()},
+		{MethodTurnGet, typeOf[TurnGetParams](), typeOf[TurnGetResult]()},
+		{MethodSessionList, typeOf[Empty](), typeOf[SessionListResult]()},
+		{MethodSessionLoad, typeOf[SessionLoadParams](), typeOf[SessionLoadResult]()},
+		{MethodSessionLeave, typeOf[SessionLeaveParams](), typeOf[Empty]()},
+		{MethodApprovalList, typeOf[Empty](), typeOf[ApprovalListResult]()},
+		{MethodApprovalDecide, typeOf[ApprovalDecideParams](), typeOf[ApprovalDecideResult]()},
+		{MethodStatus, typeOf[Empty](), typeOf[StatusResult]()},
+		{MethodShutdown, typeOf[Empty](), typeOf[Empty]()},
+		{MethodCancelRequest, typeOf[CancelRequestParams](), nil},
+
+		{MethodAct, typeOf[Act](), typeOf[Receipt]()},
+		{MethodTurnStarted, typeOf[TurnStarted](), nil},
+		{MethodTurnDelta, typeOf[TurnDelta](), nil},
+		{MethodTurnFinished, typeOf[TurnFinished](), nil},
+		{MethodTurnKept, typeOf[TurnKept](), nil},
+		{MethodSessionKeeper, typeOf[SessionKeeper](), nil},
+		{MethodApprovalAsked, typeOf[Approval](), nil},
+		{MethodApprovalClosed, typeOf[ApprovalClosed](), nil},
+		{MethodNotice, typeOf[Notice](), nil},
+	}
+}
+
+func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
+
+// Empty is the parameters or the result of a method that has none.
+type Empty struct{}
