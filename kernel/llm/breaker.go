@@ -1,0 +1,133 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+	"time"
+)
+
+// What Breaker does where nothing is set.
+const (
+	DefaultFailures = 5
+	DefaultCooldown = 30 * time.Second
+)
+
+// Breaker stops asking a provider that keeps failing, so that a cascade does
+// not pay for a dead server at every turn. After Failures errors in a row that
+// speak of the server (not of the request) it answers at once with an error of
+// ClassPaused that wraps the last of them. After Cooldown, or after the time the
+// server asked for if that is longer, it lets one request through: when that
+// one works the breaker closes, else it stays open for another cooldown.
+//
+// It belongs around a provider that has others beside it. A person's only
+// provider is better without one, because the person mends the server and asks
+// again.
+//
+// A Breaker must not be copied after its first use.
+type Breaker struct {
+	// Next is the provider that is guarded.
+	Next Provider
+	// Name is the provider's name in errors.
+	Name string
+	// Failures is how many errors in a row open the breaker.
+	Failures int
+	// Cooldown is how long it stays open.
+	Cooldown time.Duration
+
+	mu       sync.Mutex
+	failures int       // in a row, while closed
+	last     error     // the latest failure
+	open     time.Time // when it may be asked again; zero when closed
+	probing  bool      // the one request of a half-open breaker is on its way
+}
+
+// outcome is what a stream tells about the server's health.
+type outcome int
+
+const (
+	outcomeUnknown outcome = iota // given up before it could be seen
+	outcomeHealthy
+	outcomeFailed
+)
+
+// Stream is Next's stream, or an error of ClassPaused.
+func (b *Breaker) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
+	return func(yield func(Delta, error) bool) {
+		probe, err := b.enter()
+		if err != nil {
+			yield(Delta{}, err)
+			return
+		}
+		result, failure := outcomeUnknown, error(nil)
+		// A panic in the consumer must not leave the breaker half-open for ever.
+		defer func() { b.leave(probe, result, failure) }()
+
+		begun, err := relay(b.Next.Stream(ctx, request), yield)
+		switch {
+		case err != nil && serverFault(ClassOf(err)):
+			result, failure = outcomeFailed, err
+		case err != nil && ClassOf(err) != ClassCanceled, begun:
+			result = outcomeHealthy
+		}
+		if err != nil {
+			yield(Delta{}, err)
+		}
+	}
+}
+
+// enter admits a request, and says whether it is the probe of a half-open
+// breaker, or returns why not.
+func (b *Breaker) enter() (probe bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.open.IsZero() {
+		return false, nil
+	}
+	wait := time.Until(b.open)
+	if wait <= 0 && !b.probing {
+		b.probing = true
+		return true, nil
+	}
+	return false, &Error{Class: ClassPaused, Provider: b.Name, RetryAfter: max(wait, time.Second), Err: b.last}
+}
+
+// leave records how an admitted request went.
+func (b *Breaker) leave(probe bool, result outcome, failure error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if probe {
+		b.probing = false
+	}
+	switch result {
+	case outcomeHealthy:
+		b.failures, b.last, b.open = 0, nil, time.Time{}
+	case outcomeFailed:
+		b.failures++
+		b.last = failure
+		if probe || b.failures >= orDefault(b.Failures, DefaultFailures) {
+			b.failures = 0
+			b.open = time.Now().Add(b.cooldown(failure))
+		}
+	}
+}
+
+// cooldown is how long to stay open after a failure.
+func (b *Breaker) cooldown(failure error) time.Duration {
+	cooldown := orDefault(b.Cooldown, DefaultCooldown)
+	if e, ok := errors.AsType[*Error](failure); ok {
+		cooldown = max(cooldown, e.RetryAfter)
+	}
+	return cooldown
+}
+
+// serverFault reports whether an error of the class is about the server rather
+// than about the request or whoever made it.
+func serverFault(class Class) bool {
+	switch class {
+	case ClassIdle, ClassTimeout:
+		return true
+	}
+	return mayPass(class)
+}

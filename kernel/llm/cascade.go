@@ -1,0 +1,110 @@
+package llm
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"strings"
+)
+
+// Cascade asks providers in turn until one begins to answer. The one that
+// yields the first delta answers alone: an error after that is the stream's.
+// When all fail, the error is a *CascadeError that says what each of them said.
+// A request whose context ended is not passed on.
+type Cascade struct {
+	// Steps are asked in order.
+	Steps []Step
+	// Logger hears each time the next step is asked; nil is silence.
+	Logger *slog.Logger
+}
+
+// Step is one provider of a cascade.
+type Step struct {
+	// Name is the provider's name in errors and logs.
+	Name string
+	// Provider answers.
+	Provider Provider
+	// Model is asked for instead of the request's, unless it is empty: the
+	// providers of a cascade seldom have the same models.
+	Model string
+}
+
+// Stream is the stream of the first step that begins to answer.
+func (c Cascade) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
+	return func(yield func(Delta, error) bool) {
+		said := &CascadeError{}
+		for i, step := range c.Steps {
+			asked := request
+			if step.Model != "" {
+				asked.Model = step.Model
+			}
+			begun, failure := relay(step.Provider.Stream(ctx, asked), yield)
+			if failure == nil {
+				return
+			}
+			said.Said = append(said.Said, Said{Name: step.Name, Err: failure})
+			if begun || ctx.Err() != nil || ClassOf(failure) == ClassCanceled {
+				yield(Delta{}, failure)
+				return
+			}
+			if c.Logger != nil && i+1 < len(c.Steps) {
+				c.Logger.WarnContext(ctx, "next model asked", "provider", step.Name, "next", c.Steps[i+1].Name, "err", failure)
+			}
+		}
+		yield(Delta{}, said.reduce())
+	}
+}
+
+// CascadeError says what each provider of a cascade said.
+type CascadeError struct {
+	Said []Said
+}
+
+// Said is what one provider of a cascade said.
+type Said struct {
+	Name string
+	Err  error
+}
+
+// Error lists the providers with their errors, in the order they were asked.
+func (e *CascadeError) Error() string {
+	lines := make([]string, len(e.Said))
+	for i, s := range e.Said {
+		text := s.Err.Error()
+		if s.Name != "" && !strings.HasPrefix(text, s.Name+": ") {
+			text = s.Name + ": " + text
+		}
+		lines[i] = text
+	}
+	return "no model answered: " + strings.Join(lines, "; ")
+}
+
+// Hint says for each provider what to do about its error.
+func (e *CascadeError) Hint() string {
+	hints := make([]string, len(e.Said))
+	for i, s := range e.Said {
+		hints[i] = s.Name + ": " + HintOf(s.Err)
+	}
+	return strings.Join(hints, "; ")
+}
+
+// Unwrap returns the providers' errors; ClassOf sees the first one's class.
+func (e *CascadeError) Unwrap() []error {
+	chain := make([]error, len(e.Said))
+	for i, s := range e.Said {
+		chain[i] = s.Err
+	}
+	return chain
+}
+
+// reduce returns the error of a cascade as simply as it can be said.
+func (e *CascadeError) reduce() error {
+	switch len(e.Said) {
+	case 0:
+		return &Error{Class: ClassModel, Message: "no model is configured",
+			Advice: "set ORG_AGENT_LLM_BASE_URL (and _API_KEY, _MODEL), or ORG_AGENT_LLM=builtin to talk without a model"}
+	case 1:
+		return e.Said[0].Err
+	}
+	return e
+}

@@ -1,0 +1,60 @@
+package llm
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+)
+
+// ReplyLimit is how many bytes of text, and of reasoning, Collect keeps.
+const ReplyLimit = 8 << 20
+
+// Reply is a whole reply.
+type Reply struct {
+	Text, Reasoning string
+	Provider, Model string
+	Finish          FinishReason
+	Usage           *Usage
+}
+
+// Collect ranges over a stream and returns the whole reply. With an error it
+// returns what had come until then. A reply of more than ReplyLimit bytes is an
+// error of ClassProtocol.
+func Collect(stream iter.Seq2[Delta, error]) (Reply, error) {
+	var reply Reply
+	var text, reasoning strings.Builder
+	var failure error
+	for delta, err := range stream {
+		if err != nil {
+			failure = err
+			break
+		}
+		if text.Len()+len(delta.Text) > ReplyLimit || reasoning.Len()+len(delta.Reasoning) > ReplyLimit {
+			failure = &Error{Class: ClassProtocol, Provider: reply.Provider,
+				Message: fmt.Sprintf("the reply is longer than %d MiB", ReplyLimit>>20),
+				Advice:  "set a limit on the reply's tokens, or use another model"}
+			break
+		}
+		text.WriteString(delta.Text)
+		reasoning.WriteString(delta.Reasoning)
+		reply.noteOrigin(delta)
+	}
+	reply.Text, reply.Reasoning = text.String(), reasoning.String()
+	return reply, failure
+}
+
+// noteOrigin keeps what a delta says about the reply rather than of it.
+func (r *Reply) noteOrigin(delta Delta) {
+	if delta.Provider != "" {
+		r.Provider = delta.Provider
+	}
+	if delta.Model != "" {
+		r.Model = delta.Model
+	}
+	if delta.Finish != "" {
+		r.Finish = delta.Finish
+	}
+	if delta.Usage != nil {
+		r.Usage = delta.Usage
+	}
+}

@@ -1,0 +1,221 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ErrTruncated is in the chain of every error about a reply that stopped before
+// its end.
+var ErrTruncated = errors.New("the reply was cut off before its end")
+
+// Class sorts errors by what can be done about them.
+type Class string
+
+// The classes. An error of no class is a fault in the program.
+const (
+	// ClassAuth: the key is missing, wrong or not allowed to do this.
+	ClassAuth Class = "auth"
+	// ClassQuota: the account has no credit left; waiting does not help.
+	ClassQuota Class = "quota"
+	// ClassRateLimit: too many requests; RetryAfter says how long, if known.
+	ClassRateLimit Class = "rate-limit"
+	// ClassServer: the server is overloaded or broken; trying again may help.
+	ClassServer Class = "server"
+	// ClassBadRequest: the server refuses this request and always will.
+	ClassBadRequest Class = "bad-request"
+	// ClassTooLong: the conversation does not fit into the model's context.
+	ClassTooLong Class = "too-long"
+	// ClassModel: no model is set, or the one that is set does not exist.
+	ClassModel Class = "model"
+	// ClassProtocol: what answers there does not speak the expected protocol.
+	ClassProtocol Class = "protocol"
+	// ClassUnreachable: nothing answers at the address.
+	ClassUnreachable Class = "unreachable"
+	// ClassTruncated: the stream ended before the reply did.
+	ClassTruncated Class = "truncated"
+	// ClassIdle: the stream said nothing for too long.
+	ClassIdle Class = "idle"
+	// ClassTimeout: the whole reply took too long.
+	ClassTimeout Class = "timeout"
+	// ClassPaused: the breaker is not asking this provider for a while.
+	ClassPaused Class = "paused"
+	// ClassCanceled: whoever asked does not want the reply any more.
+	ClassCanceled Class = "canceled"
+)
+
+// classText says in a few words what happened, for each class.
+func (c Class) text() string {
+	switch c {
+	case ClassAuth:
+		return "the key was not accepted"
+	case ClassQuota:
+		return "the account has no credit left"
+	case ClassRateLimit:
+		return "too many requests"
+	case ClassServer:
+		return "the server has a problem"
+	case ClassBadRequest:
+		return "the request was refused"
+	case ClassTooLong:
+		return "the conversation is too long for the model"
+	case ClassModel:
+		return "no such model"
+	case ClassProtocol:
+		return "the answer is not in the OpenAI format"
+	case ClassUnreachable:
+		return "the server cannot be reached"
+	case ClassTruncated:
+		return ErrTruncated.Error()
+	case ClassIdle:
+		return "the model went silent"
+	case ClassTimeout:
+		return "the reply took too long"
+	case ClassPaused:
+		return "paused after repeated errors"
+	case ClassCanceled:
+		return "stopped"
+	}
+	return "unexpected error"
+}
+
+// hint says in one line what a person can do about an error of the class.
+func (c Class) hint() string {
+	switch c {
+	case ClassAuth:
+		return "set ORG_AGENT_LLM_API_KEY (or OPENAI_API_KEY) to a valid key, or use another provider"
+	case ClassQuota:
+		return "add credit to the account, or use another provider"
+	case ClassRateLimit:
+		return "wait a moment and send the message again"
+	case ClassServer:
+		return "try again in a minute; if it stays so, look at the provider's status page or the server's log"
+	case ClassBadRequest:
+		return "check the model's name and the base URL (most end in /v1)"
+	case ClassTooLong:
+		return "start a new session, shorten the message, or use a model with a larger context"
+	case ClassModel:
+		return "set ORG_AGENT_LLM_MODEL to one of the models that the server lists"
+	case ClassProtocol:
+		return "check the base URL: it must be the address of an OpenAI-compatible API (most end in /v1)"
+	case ClassUnreachable:
+		return "is the server running? check the base URL and the network"
+	case ClassTruncated:
+		return "ask again; if it happens often, look at the server's log or use another model"
+	case ClassIdle, ClassTimeout:
+		return "try again, use a smaller model, or allow it more time"
+	case ClassPaused:
+		return "it is asked again by itself after a pause; the first error says what to mend"
+	case ClassCanceled:
+		return "send the message again when you want an answer"
+	}
+	return "the log says more: org-agent log -f"
+}
+
+// Error is what a provider says when it could not answer.
+type Error struct {
+	Class Class
+	// Provider is the provider's name in the settings.
+	Provider string
+	// Status is the HTTP status, 0 when there was none.
+	Status int
+	// RetryAfter is how long the server asks to be left alone; 0 if it did not
+	// say.
+	RetryAfter time.Duration
+	// Message is what the server said, bounded and without secrets.
+	Message string
+	// Advice replaces the class's hint where the provider knows better.
+	Advice string
+	// Err is the cause, if it is more than Message.
+	Err error
+}
+
+// Error is one line: the provider, what happened, what the server said.
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.Provider != "" {
+		b.WriteString(e.Provider)
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Class.text())
+	if e.Status != 0 {
+		fmt.Fprintf(&b, " (HTTP %d)", e.Status)
+	}
+	switch {
+	case e.Message != "":
+		b.WriteString(": ")
+		b.WriteString(e.Message)
+	case e.Err != nil && !errors.Is(e.Err, ErrTruncated) && !isContextError(e.Err):
+		b.WriteString(": ")
+		b.WriteString(e.Err.Error())
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause. Errors of ClassTruncated, ClassCanceled and the
+// timeouts always have ErrTruncated, context.Canceled and
+// context.DeadlineExceeded in their chain.
+func (e *Error) Unwrap() []error {
+	var chain []error
+	if e.Err != nil {
+		chain = append(chain, e.Err)
+	}
+	switch e.Class {
+	case ClassTruncated:
+		chain = append(chain, ErrTruncated)
+	case ClassCanceled:
+		chain = append(chain, context.Canceled)
+	case ClassIdle, ClassTimeout:
+		chain = append(chain, context.DeadlineExceeded)
+	}
+	return chain
+}
+
+// Hint is one line that tells a person what to do.
+func (e *Error) Hint() string {
+	hint := e.Advice
+	if hint == "" {
+		hint = e.Class.hint()
+	}
+	if e.RetryAfter > 0 && (e.Class == ClassRateLimit || e.Class == ClassPaused || e.Class == ClassServer) {
+		wait := e.RetryAfter.Round(time.Second)
+		hint = fmt.Sprintf("%s (in %s)", hint, max(wait, time.Second))
+	}
+	return hint
+}
+
+// ClassOf returns the class of the first *Error in err's chain, or "".
+func ClassOf(err error) Class {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Class
+	}
+	return ""
+}
+
+// HintOf returns what a person can do about err, always one line.
+func HintOf(err error) string {
+	if h, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
+		return h.Hint()
+	}
+	return Class("").hint()
+}
+
+// ContextError describes the end of ctx as an error of the named provider. It
+// is what a provider returns when it stopped because ctx did.
+func ContextError(ctx context.Context, provider string) *Error {
+	class := ClassCanceled
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		class = ClassTimeout
+	}
+	return &Error{Class: class, Provider: provider, Err: context.Cause(ctx)}
+}
+
+func isContextError(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

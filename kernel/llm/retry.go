@@ -1,0 +1,122 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+)
+
+// What Retry does where nothing is set.
+const (
+	DefaultAttempts   = 4
+	DefaultFirstPause = 500 * time.Millisecond
+	DefaultLongest    = 20 * time.Second
+	DefaultPatience   = time.Minute
+)
+
+// Retry asks again when the first delta did not come for a reason that may
+// pass: too many requests, a broken server, nobody there, a connection cut
+// before any text. Once a delta was passed on it never asks again, because the
+// consumer has already used it.
+//
+// The pause starts at FirstPause and doubles up to Longest, each time made
+// shorter by a random part of at most half. A server that says how long to
+// wait is waited for exactly so long, or not at all if that is longer than the
+// patience that is left.
+type Retry struct {
+	// Next is the provider that is asked.
+	Next Provider
+	// Attempts bounds how often it is asked, the first time included.
+	Attempts int
+	// FirstPause and Longest bound the pause between attempts.
+	FirstPause, Longest time.Duration
+	// Patience bounds the time from the first attempt to the start of the
+	// last.
+	Patience time.Duration
+	// Logger hears of each attempt that is made again; nil is silence.
+	Logger *slog.Logger
+}
+
+// Stream is Next's stream, asked for as often as needed.
+func (r Retry) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
+	return func(yield func(Delta, error) bool) {
+		begin := time.Now()
+		for attempt := 1; ; attempt++ {
+			begun, failure := relay(r.Next.Stream(ctx, request), yield)
+			if failure == nil {
+				return
+			}
+			pause, again := r.pause(attempt, time.Since(begin), failure)
+			if begun || !again {
+				yield(Delta{}, failure)
+				return
+			}
+			if r.Logger != nil {
+				r.Logger.WarnContext(ctx, "model asked again", "attempt", attempt, "pause", pause, "err", failure)
+			}
+			if !sleep(ctx, pause) {
+				yield(Delta{}, ContextError(ctx, ""))
+				return
+			}
+		}
+	}
+}
+
+// pause returns how long to wait before the next attempt, and whether there is
+// to be one.
+func (r Retry) pause(attempt int, spent time.Duration, failure error) (time.Duration, bool) {
+	e, ok := errors.AsType[*Error](failure)
+	if !ok || !mayPass(e.Class) || attempt >= orDefault(r.Attempts, DefaultAttempts) {
+		return 0, false
+	}
+	pause := e.RetryAfter
+	if pause <= 0 {
+		longest := orDefault(r.Longest, DefaultLongest)
+		pause = orDefault(r.FirstPause, DefaultFirstPause)
+		for range attempt - 1 {
+			pause = min(2*pause, longest)
+		}
+		pause -= time.Duration(rand.Int64N(int64(pause/2) + 1))
+	}
+	return pause, spent+pause <= orDefault(r.Patience, DefaultPatience)
+}
+
+// mayPass reports whether an error of the class can go away by itself soon.
+func mayPass(class Class) bool {
+	switch class {
+	case ClassRateLimit, ClassServer, ClassUnreachable, ClassTruncated:
+		return true
+	}
+	return false
+}
+
+// relay passes a stream on. It returns whether any delta was passed on and the
+// error that ended the stream, which it does not pass on. When the consumer
+// has enough there is no error.
+func relay(stream iter.Seq2[Delta, error], yield func(Delta, error) bool) (begun bool, failure error) {
+	for delta, err := range stream {
+		if err != nil {
+			return begun, err
+		}
+		begun = true
+		if !yield(delta, nil) {
+			return begun, nil
+		}
+	}
+	return begun, nil
+}
+
+// sleep waits, and reports false if ctx ended before the time was over.
+func sleep(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
