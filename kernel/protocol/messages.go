@@ -131,12 +131,14 @@ type SessionKeeper struct {
 // Act is a verified action for the client to perform once per ID. For an
 // insertion into the conversation Payload is (:action :insert-at-end :text T)
 // with T in the client's view, to stand at the end of the subtree of the
-// heading whose :ID: is Event. The answer is a [Receipt] or an error.
+// heading whose :ID: is Event; if that heading is gone, under a new heading
+// "* Re: WORDS" before the draft. The answer is a [Receipt] or an error.
 type Act struct {
 	ID      string  `json:"id"`
 	Session string  `json:"session"`
 	Turn    string  `json:"turn"`
 	Event   string  `json:"event"`
+	Words   string  `json:"words,omitempty"` // the question's first words
 	Type    Type    `json:"type"`
 	Target  Keyword `json:"target"`
 	Payload Object  `json:"payload,omitempty"`
@@ -195,7 +197,8 @@ type TurnFinished struct {
 }
 
 // TurnKept is one turn of a conversation as the journal has it: the question's
-// subtree and, when there is one, the answer's.
+// subtree and, when there is one, the answer's. Further answers of the same turn
+// follow in notifications of their own, without the question.
 type TurnKept struct {
 	Session  string    `json:"session"`
 	Turn     string    `json:"turn"`
@@ -204,7 +207,7 @@ type TurnKept struct {
 	ID       string    `json:"id,omitempty"`
 	Answer   string    `json:"answer,omitempty"`
 	State    TurnState `json:"state"`
-	// More answers of the same turn follow in their own notifications.
+	Words    string    `json:"words,omitempty"` // as in [Act]
 }
 
 // Approval is an action that waits for a person. Action is canonical text, the
