@@ -1,0 +1,146 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"org-agent/kernel/llm"
+)
+
+// chunk is an event of the stream as servers really send it. What differs from
+// one to the other is kept raw and read leniently.
+type chunk struct {
+	Model   string          `json:"model"`
+	Choices []choice        `json:"choices"`
+	Usage   json.RawMessage `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+	Groq    struct {
+		Usage json.RawMessage `json:"usage"`
+	} `json:"x_groq"`
+}
+
+type choice struct {
+	Index        int     `json:"index"`
+	Delta        part    `json:"delta"`
+	Message      part    `json:"message"` // of a reply that is not streamed
+	FinishReason *string `json:"finish_reason"`
+}
+
+// part has the text. It is raw because it may hold half a character, which
+// encoding/json would destroy.
+type part struct {
+	Content          json.RawMessage `json:"content"`
+	Refusal          json.RawMessage `json:"refusal"`
+	Reasoning        json.RawMessage `json:"reasoning"`
+	ReasoningContent json.RawMessage `json:"reasoning_content"`
+}
+
+// usage is what the server counted.
+type usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	CacheHit   int `json:"prompt_cache_hit_tokens"`
+	Input      struct {
+		Cached int `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	Output struct {
+		Reasoning int `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+	Cost *float64 `json:"cost"`
+}
+
+// decoder turns the events of one stream into deltas.
+type decoder struct {
+	provider, model string
+	begun           bool // a delta with text or reasoning was made
+	text, reasoning joiner
+	finish          llm.FinishReason
+	usage           *llm.Usage
+}
+
+// decode returns the delta in an event, empty if it has none that can be told
+// yet. The finish reason and the usage are kept for last.
+func (d *decoder) decode(line []byte) (llm.Delta, error) {
+	var event chunk
+	if err := json.Unmarshal(line, &event); err != nil {
+		return llm.Delta{}, &llm.Error{Class: llm.ClassProtocol, Message: fmt.Sprintf("%q is not an event", shorten(string(line), 80)), Err: err}
+	}
+	if err := streamError(event.Error); err != nil {
+		return llm.Delta{}, err
+	}
+	d.count(event.Usage)
+	d.count(event.Groq.Usage)
+	var delta llm.Delta
+	for _, c := range event.Choices {
+		if c.Index != 0 {
+			continue
+		}
+		for _, p := range []part{c.Delta, c.Message} {
+			delta.Text += d.text.join(text(p.Content)) + d.text.join(text(p.Refusal))
+			thought := text(p.ReasoningContent)
+			if len(thought) == 0 {
+				thought = text(p.Reasoning)
+			}
+			delta.Reasoning += d.reasoning.join(thought)
+		}
+		if err := d.ended(c.FinishReason); err != nil {
+			return llm.Delta{}, err
+		}
+	}
+	if delta.Empty() {
+		return delta, nil
+	}
+	if !d.begun {
+		d.begun = true
+		if event.Model != "" {
+			d.model = event.Model
+		}
+		delta.Provider, delta.Model = d.provider, d.model
+	}
+	return delta, nil
+}
+
+// ended notes why the reply is complete.
+func (d *decoder) ended(reason *string) error {
+	if reason == nil || *reason == "" {
+		return nil
+	}
+	switch *reason {
+	case "length", "max_tokens":
+		d.finish = llm.FinishLength
+	case "content_filter":
+		d.finish = llm.FinishFiltered
+	case "tool_calls", "function_call":
+		d.finish = llm.FinishTools
+	case "error":
+		return &llm.Error{Class: llm.ClassServer, Message: "the model stopped with an error"}
+	default:
+		d.finish = llm.FinishStop
+	}
+	return nil
+}
+
+// count notes the usage; of several the last holds.
+func (d *decoder) count(raw json.RawMessage) {
+	var u *usage
+	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil || u == nil {
+		return
+	}
+	d.usage = &llm.Usage{
+		Input: u.Prompt, Output: u.Completion,
+		Cached: max(u.Input.Cached, u.CacheHit), Reasoning: u.Output.Reasoning,
+		Cost: u.Cost,
+	}
+}
+
+// last returns the delta that ends a complete reply.
+func (d *decoder) last() llm.Delta {
+	delta := llm.Delta{
+		Text: d.text.flush(), Reasoning: d.reasoning.flush(),
+		Finish: d.finish, Usage: d.usage,
+	}
+	if !d.begun {
+		delta.Provider, delta.Model = d.provider, d.model
+	}
+	return delta
+}

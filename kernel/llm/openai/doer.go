@@ -1,0 +1,128 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"org-agent/kernel/llm"
+)
+
+// errorBodyLimit is how much of an error's body is read.
+const errorBodyLimit = 64 << 10
+
+// answer is what the HTTP exchange told beside the text.
+type answer struct {
+	retryAfter time.Duration
+	done       bool // the stream said [DONE]
+}
+
+// doer makes one HTTP request for go-openai: it adds what the library cannot
+// say, and hands back a body that the library cannot stumble over.
+type doer struct {
+	provider *Provider
+	body     map[string]any
+	answer   *answer
+}
+
+// Do sends the request. A redirect is an error; the body of an error status is
+// cut at errorBodyLimit; the body of a stream is made regular by an eventReader.
+func (d *doer) Do(request *http.Request) (*http.Response, error) {
+	if err := d.merge(request); err != nil {
+		return nil, err
+	}
+	d.provider.decorate(request)
+	response, err := d.provider.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	d.answer.retryAfter = retryAfter(response.Header, time.Now())
+	switch {
+	case response.StatusCode >= 300 && response.StatusCode < 400:
+		response.Body.Close()
+		return nil, d.provider.redirected(response)
+	case response.StatusCode >= 400 || response.StatusCode < 200:
+		response.Body = limitBody(response.Body, errorBodyLimit)
+	default:
+		response.Body = newEventReader(response.Body, d.answer)
+	}
+	return response, nil
+}
+
+// merge puts the extra fields into the request's JSON body.
+func (d *doer) merge(request *http.Request) error {
+	if len(d.body) == 0 || request.Body == nil {
+		return nil
+	}
+	defer request.Body.Close()
+	fields := map[string]json.RawMessage{}
+	if err := json.NewDecoder(request.Body).Decode(&fields); err != nil {
+		return fmt.Errorf("read the request's body: %w", err)
+	}
+	for key, value := range d.body {
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("encode the request's field %q: %w", key, err)
+		}
+		fields[key] = encoded
+	}
+	encoded, err := json.Marshal(fields)
+	if err != nil {
+		return fmt.Errorf("encode the request: %w", err)
+	}
+	request.ContentLength = int64(len(encoded))
+	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(encoded)), nil }
+	request.Body, err = request.GetBody()
+	return err
+}
+
+// decorate adds to a request what every request to the server carries.
+func (p *Provider) decorate(request *http.Request) {
+	request.URL.RawQuery = p.base.RawQuery
+	request.Header.Set("User-Agent", "org-agent")
+	for name, value := range p.config.Headers {
+		request.Header.Set(name, value.Reveal())
+	}
+}
+
+// redirected describes a redirect, which is never followed.
+func (p *Provider) redirected(response *http.Response) *llm.Error {
+	to := llm.RedactURL(response.Header.Get("Location"))
+	return &llm.Error{Class: llm.ClassProtocol, Provider: p.config.Name, Status: response.StatusCode,
+		Message: "the server sends us on to " + oneLine(to),
+		Advice:  "set the base URL to the address that the server means"}
+}
+
+// limitBody cuts a body after limit bytes.
+func limitBody(body io.ReadCloser, limit int64) io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(body, limit), body}
+}
+
+// retryAfter reads how long the server asks to be left alone: Retry-After in
+// seconds or as a date, or the more exact retry-after-ms. 0 when it did not say.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return seconds(ms / 1000)
+	}
+	value := strings.TrimSpace(header.Get("Retry-After"))
+	if s, err := strconv.ParseFloat(value, 64); err == nil && s > 0 {
+		return seconds(s)
+	}
+	if date, err := http.ParseTime(value); err == nil && date.After(now) {
+		return date.Sub(now)
+	}
+	return 0
+}
+
+// seconds is a duration of s seconds, a day at most.
+func seconds(s float64) time.Duration {
+	return time.Duration(min(s, 24*60*60) * float64(time.Second))
+}

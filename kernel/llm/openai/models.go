@@ -1,0 +1,124 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"org-agent/kernel/llm"
+)
+
+// modelsLimit is how much of a list of models is read; the longest known, a
+// router's with all details, is below one MiB.
+const modelsLimit = 8 << 20
+
+// shownModels is how many models an error lists.
+const shownModels = 12
+
+// Models returns the names of the models that the server lists, sorted.
+func (p *Provider) Models(ctx context.Context) ([]string, error) {
+	address := p.base.JoinPath("models")
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("ask for the models: %w", err)
+	}
+	if p.config.APIKey != "" {
+		request.Header.Set("Authorization", "Bearer "+p.config.APIKey.Reveal())
+	}
+	p.decorate(request)
+	response, err := p.client.Do(request)
+	if err != nil {
+		return nil, p.requestFailure(ctx, err, &answer{})
+	}
+	defer response.Body.Close()
+	switch {
+	case response.StatusCode >= 400:
+		body, _ := readLimited(limitBody(response.Body, errorBodyLimit), errorBodyLimit)
+		failure := statusFailure(response.StatusCode, "", "", bodyMessage(body))
+		failure.RetryAfter = retryAfter(response.Header, time.Now())
+		return nil, p.complete(failure)
+	case response.StatusCode >= 300:
+		return nil, p.redirected(response)
+	}
+	body, err := readLimited(response.Body, modelsLimit)
+	if err != nil {
+		return nil, p.requestFailure(ctx, &llm.Error{Class: llm.ClassProtocol, Message: oneLine(err.Error())}, &answer{})
+	}
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, p.complete(&llm.Error{Class: llm.ClassProtocol, Message: "the list of models cannot be read", Err: err})
+	}
+	names := make([]string, 0, len(list.Data))
+	for _, model := range list.Data {
+		if model.ID != "" {
+			names = append(names, oneLine(model.ID))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// Model returns the model that a request without one is sent to: the configured
+// one, else the only one that the server lists. Otherwise the error lists them.
+// What the server says is asked once and remembered.
+func (p *Provider) Model(ctx context.Context) (string, error) {
+	return p.modelFor(ctx, "")
+}
+
+// modelFor is Model for a request that may name one itself.
+func (p *Provider) modelFor(ctx context.Context, requested string) (string, error) {
+	for _, set := range []string{requested, p.config.Model} {
+		if set != "" {
+			return set, nil
+		}
+	}
+	p.modelMu.Lock()
+	known := p.theModel
+	p.modelMu.Unlock()
+	if known != "" {
+		return known, nil
+	}
+	names, err := p.Models(ctx)
+	if err != nil {
+		return "", err
+	}
+	if len(names) != 1 {
+		return "", p.ambiguous(names)
+	}
+	p.modelMu.Lock()
+	defer p.modelMu.Unlock()
+	p.theModel = names[0]
+	return names[0], nil
+}
+
+// forgetModel makes the next request ask for the model again, after the server
+// said that it has none of that name.
+func (p *Provider) forgetModel() {
+	p.modelMu.Lock()
+	defer p.modelMu.Unlock()
+	p.theModel = ""
+}
+
+// ambiguous is the error of a server that lists none or several models.
+func (p *Provider) ambiguous(names []string) *llm.Error {
+	failure := &llm.Error{Class: llm.ClassModel, Provider: p.config.Name}
+	if len(names) == 0 {
+		failure.Message = "no model is set and the server lists none"
+		failure.Advice = "install a model on the server (for example: ollama pull NAME), or set ORG_AGENT_LLM_MODEL"
+		return failure
+	}
+	shown := strings.Join(names[:min(len(names), shownModels)], ", ")
+	if more := len(names) - shownModels; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	failure.Message = "no model is set and the server has several: " + shown
+	return failure
+}

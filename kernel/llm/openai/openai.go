@@ -1,0 +1,273 @@
+// Package openai asks every server that speaks OpenAI's chat completions:
+// OpenAI, OpenRouter, Ollama, llama.cpp, vLLM, Groq, and the compatible
+// endpoints of Anthropic and Gemini.
+//
+// Requests are go-openai's; what comes back is decoded here, because servers
+// differ where that library is strict: keep-alives by the hundred, reasoning
+// under two names, errors in the middle of a stream, characters cut in half
+// between two deltas, streams that just end.
+//
+// Ordering and blocking are those of llm.Provider. A Provider owns the idle
+// connections of its HTTP client until Close; a stream's own connection is gone
+// when the stream ends. Memory is bounded: a line of the stream by LineLimit, the
+// body of an error by 64 KiB; text is handed on and not kept.
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	goopenai "github.com/sashabaranov/go-openai"
+
+	"org-agent/kernel/llm"
+)
+
+// DefaultBaseURL is asked when Config names no other.
+const DefaultBaseURL = "https://api.openai.com/v1"
+
+// afterFinish is how long a stream may stay open behind its finish reason. What
+// can still come there is the usage.
+const afterFinish = 2 * time.Second
+
+// Config says which server to ask and how. Its zero value is OpenAI without a
+// key.
+type Config struct {
+	// Name is the provider's name in errors and in deltas; by default the host.
+	Name string
+	// BaseURL is the address before "/chat/completions"; most end in /v1.
+	BaseURL string
+	// APIKey is sent as a bearer token; empty sends none.
+	APIKey llm.Secret
+	// Model is asked for when the request names none. Without it the only one
+	// that the server lists is taken.
+	Model string
+	// Headers are sent with every request, in place of others of that name.
+	Headers map[string]llm.Secret
+	// GrammarField is the field of the request that takes a GBNF grammar:
+	// "grammar" for llama.cpp, "guided_grammar" for vLLM. Empty: the server
+	// knows none.
+	GrammarField string
+	// Extra is merged into the body of every completion request.
+	Extra map[string]any
+	// HTTPClient makes the requests; nil is one with sensible connection
+	// timeouts that follows no redirect (which would take the key elsewhere).
+	HTTPClient *http.Client
+}
+
+// String shows the configuration without anything secret.
+func (c Config) String() string {
+	return fmt.Sprintf("{Name:%s BaseURL:%s Model:%s APIKey:%s}", c.Name, llm.RedactURL(c.BaseURL), c.Model, c.APIKey)
+}
+
+// GoString is String, so that %#v shows no more.
+func (c Config) GoString() string { return c.String() }
+
+// Provider asks one server. Use New to make one.
+type Provider struct {
+	config   Config
+	base     *url.URL
+	client   *http.Client
+	modelMu  sync.Mutex
+	theModel string // the only one the server lists, once asked
+}
+
+// New returns a provider for the configured server. It asks the server nothing;
+// its only error is a base URL that is none.
+func New(config Config) (*Provider, error) {
+	if config.BaseURL == "" {
+		config.BaseURL = DefaultBaseURL
+	}
+	base, err := url.Parse(strings.TrimSpace(config.BaseURL))
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return nil, &llm.Error{Class: llm.ClassBadRequest, Provider: config.Name,
+			Message: fmt.Sprintf("%q is not the address of a server", llm.RedactURL(config.BaseURL)),
+			Advice:  "write the base URL as http://HOST:PORT/v1 or https://HOST/v1"}
+	}
+	if config.Name == "" {
+		config.Name = base.Host
+	}
+	client := config.HTTPClient
+	if client == nil {
+		client = newClient()
+	}
+	return &Provider{config: config, base: base, client: client}, nil
+}
+
+// newClient returns the HTTP client of a provider that was given none. How long
+// an answer may take is for llm.Timeouts to say, not for this client.
+func newClient() *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+			TLSHandshakeTimeout: 10 * time.Second,
+			ForceAttemptHTTP2:   true,
+			MaxIdleConnsPerHost: 4,
+			IdleConnTimeout:     90 * time.Second,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// Name returns the provider's name.
+func (p *Provider) Name() string { return p.config.Name }
+
+// BaseURL returns the server's address without anything secret.
+func (p *Provider) BaseURL() string { return llm.RedactURL(p.base.String()) }
+
+// Close lets go of idle connections. The provider can still be used.
+func (p *Provider) Close() { p.client.CloseIdleConnections() }
+
+// Stream asks the server. See llm.Provider for what the sequence promises.
+func (p *Provider) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		if err := p.stream(ctx, request, yield); err != nil {
+			yield(llm.Delta{}, err)
+		}
+	}
+}
+
+// stream yields the deltas of one request. It returns the error that ended them,
+// or nil when they are complete or the consumer has enough.
+func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(llm.Delta, error) bool) error {
+	model, err := p.modelFor(ctx, request.Model)
+	if err != nil {
+		return err
+	}
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answer := &answer{}
+	chunks, err := p.open(reading, request, model, answer)
+	if err != nil {
+		failure := p.requestFailure(ctx, err, answer)
+		if failure.Class == llm.ClassModel {
+			p.forgetModel()
+		}
+		return failure
+	}
+	defer chunks.Close()
+
+	reply := decoder{provider: p.config.Name, model: model}
+	var grace *time.Timer
+	defer func() {
+		if grace != nil {
+			grace.Stop()
+		}
+	}()
+	for {
+		line, err := chunks.RecvRaw()
+		if err != nil {
+			return p.finish(ctx, &reply, answer, err, yield)
+		}
+		delta, err := reply.decode(line)
+		if err != nil {
+			return p.complete(err)
+		}
+		if !delta.Empty() && !yield(delta, nil) {
+			return nil
+		}
+		if reply.finish != "" && grace == nil {
+			grace = time.AfterFunc(afterFinish, cancel)
+		}
+	}
+}
+
+// finish ends the stream after the last line was read. Behind a finish reason
+// nothing that the connection does makes the reply an error.
+func (p *Provider) finish(ctx context.Context, reply *decoder, answer *answer, err error, yield func(llm.Delta, error) bool) error {
+	if ctx.Err() != nil {
+		return llm.ContextError(ctx, p.config.Name)
+	}
+	if reply.finish == "" && answer.done && reply.begun {
+		reply.finish = llm.FinishStop
+	}
+	if reply.finish != "" {
+		yield(reply.last(), nil)
+		return nil
+	}
+	return p.readFailure(err)
+}
+
+// open sends the request and returns its stream once the server has agreed to
+// answer.
+func (p *Provider) open(ctx context.Context, request llm.Request, model string, answer *answer) (*goopenai.ChatCompletionStream, error) {
+	client := goopenai.DefaultConfig(p.config.APIKey.Reveal())
+	base := *p.base
+	base.RawQuery, base.Fragment = "", ""
+	client.BaseURL = base.String()
+	client.HTTPClient = &doer{provider: p, body: p.extra(request, model), answer: answer}
+	client.EmptyMessagesLimit = math.MaxUint
+	return goopenai.NewClientWithConfig(client).CreateChatCompletionStream(ctx, goopenai.ChatCompletionRequest{
+		Model:         model,
+		Messages:      messages(request),
+		StreamOptions: &goopenai.StreamOptions{IncludeUsage: true},
+	})
+}
+
+// extra returns the fields of a request that the library would drop or refuse.
+func (p *Provider) extra(request llm.Request, model string) map[string]any {
+	fields := map[string]any{}
+	for key, value := range p.config.Extra {
+		fields[key] = value
+	}
+	reasoning := reasons(model)
+	if request.Temperature != nil && !reasoning {
+		fields["temperature"] = *request.Temperature
+	}
+	if request.MaxTokens > 0 {
+		if reasoning {
+			fields["max_completion_tokens"] = request.MaxTokens
+		} else {
+			fields["max_tokens"] = request.MaxTokens
+		}
+	}
+	if len(request.Stop) > 0 {
+		fields["stop"] = request.Stop
+	}
+	if request.Grammar != "" && p.config.GrammarField != "" {
+		fields[p.config.GrammarField] = request.Grammar
+	}
+	return fields
+}
+
+// reasons reports whether a model is one of OpenAI's reasoning models, which
+// refuse a temperature and the old name of the token limit.
+func reasons(model string) bool {
+	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	for _, prefix := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// messages returns the conversation as the library wants it.
+func messages(request llm.Request) []goopenai.ChatCompletionMessage {
+	list := make([]goopenai.ChatCompletionMessage, 0, len(request.Messages)+1)
+	add := func(role llm.Role, content string) {
+		if content != "" {
+			list = append(list, goopenai.ChatCompletionMessage{Role: string(role), Content: content})
+		}
+	}
+	add(llm.RoleSystem, request.System)
+	for _, message := range request.Messages {
+		add(message.Role, message.Content)
+	}
+	return list
+}
+
+// isEnd reports whether reading stopped at the end rather than at a fault.
+func isEnd(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}

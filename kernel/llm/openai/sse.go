@@ -1,0 +1,145 @@
+package openai
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"org-agent/kernel/llm"
+)
+
+// LineLimit is how long a line of a stream may be, in bytes, and a reply that is
+// not streamed at all.
+const LineLimit = 8 << 20
+
+// errNotAnAPI is a 200 with a web page in it.
+var errNotAnAPI = errors.New("a web page came back")
+
+// eventReader makes a server-sent event stream regular: exactly one line
+// "data: …" for each event, nothing else. Comments, blank lines, other fields
+// and carriage returns are gone, so that they cost nothing downstream; a last
+// line without a line end is whole or left out; a line "error: {…}" and a body
+// that is one JSON object instead of a stream have become events.
+//
+// It reads no further than it must and never keeps more than LineLimit bytes.
+type eventReader struct {
+	body    io.ReadCloser
+	lines   *bufio.Scanner
+	cut     bool // the line at hand has no end
+	begun   bool // a line that is not blank was seen
+	pending []byte
+	answer  *answer
+	err     error
+}
+
+func newEventReader(body io.ReadCloser, answer *answer) *eventReader {
+	r := &eventReader{body: body, answer: answer, lines: bufio.NewScanner(body)}
+	r.lines.Buffer(make([]byte, 0, 4<<10), LineLimit)
+	r.lines.Split(r.splitLine)
+	return r
+}
+
+// splitLine ends a line at a newline or at a carriage return. The empty line that
+// appears within CRLF means nothing, as all empty lines do here.
+func (r *eventReader) splitLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
+	if i := bytes.IndexAny(data, "\r\n"); i >= 0 {
+		return i + 1, data[:i], nil
+	}
+	if atEOF && len(data) > 0 {
+		r.cut = true
+		return len(data), data, nil
+	}
+	return 0, nil, nil
+}
+
+// Read returns the next bytes of the regular stream.
+func (r *eventReader) Read(p []byte) (int, error) {
+	for len(r.pending) == 0 {
+		if r.err != nil {
+			return 0, r.err
+		}
+		r.advance()
+	}
+	n := copy(p, r.pending)
+	r.pending = r.pending[n:]
+	return n, nil
+}
+
+// Close closes the server's body.
+func (r *eventReader) Close() error { return r.body.Close() }
+
+// advance reads one line and makes it pending if it is an event.
+func (r *eventReader) advance() {
+	if !r.lines.Scan() {
+		r.err = r.lines.Err()
+		switch {
+		case r.err == nil:
+			r.err = io.EOF
+		case errors.Is(r.err, bufio.ErrTooLong):
+			r.err = &llm.Error{Class: llm.ClassProtocol, Message: fmt.Sprintf("a line is longer than %d MiB", LineLimit>>20)}
+		}
+		return
+	}
+	line := bytes.TrimSpace(bytes.TrimPrefix(r.lines.Bytes(), []byte("\xef\xbb\xbf")))
+	if len(line) == 0 {
+		return
+	}
+	if !r.begun {
+		r.begun = true
+		switch line[0] {
+		case '{':
+			r.wholeBody(line)
+			return
+		case '<':
+			r.err = errNotAnAPI
+			return
+		}
+	}
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimSpace(value)
+	switch string(name) {
+	case "data":
+		r.event(value)
+	case "error":
+		if json.Valid(value) {
+			r.event([]byte(`{"error":` + string(value) + `}`))
+		}
+	}
+}
+
+// event makes a line for one event. The blank behind the brace is no accident:
+// go-openai takes lines that begin with {"error" apart by itself, and loses some.
+func (r *eventReader) event(value []byte) {
+	switch {
+	case len(value) == 0, r.cut && !json.Valid(value) && string(value) != "[DONE]":
+		return
+	case string(value) == "[DONE]":
+		r.answer.done = true
+		r.pending = []byte("data: [DONE]\n")
+		r.err = io.EOF
+	case value[0] == '{':
+		r.pending = fmt.Appendf(r.pending[:0], "data: { %s\n", value[1:])
+	default:
+		r.pending = fmt.Appendf(r.pending[:0], "data: %s\n", value)
+	}
+}
+
+// wholeBody reads a body that is one JSON object, whose first line is at hand.
+func (r *eventReader) wholeBody(first []byte) {
+	whole := append([]byte(nil), first...)
+	for r.lines.Scan() {
+		if len(whole)+len(r.lines.Bytes()) >= LineLimit {
+			r.err = &llm.Error{Class: llm.ClassProtocol, Message: fmt.Sprintf("the reply is longer than %d MiB", LineLimit>>20)}
+			return
+		}
+		whole = append(append(whole, ' '), r.lines.Bytes()...)
+	}
+	if r.err = r.lines.Err(); r.err == nil {
+		r.err = io.EOF
+	}
+	r.cut = true
+	r.event(whole)
+}
