@@ -169,6 +169,9 @@ func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(l
 		if err != nil {
 			return p.finish(ctx, &reply, answer, err, yield)
 		}
+		if ctx.Err() != nil {
+			return llm.ContextError(ctx, p.config.Name)
+		}
 		delta, err := reply.decode(line)
 		if err != nil {
 			return p.complete(err)

@@ -1,0 +1,291 @@
+package llmtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// playing is one exchange on its way to one client.
+type playing struct {
+	exchange Exchange
+	w        http.ResponseWriter
+	received Received
+}
+
+// errCut is a connection that the script closes.
+var errCut = errors.New("cut by the script")
+
+// run answers the request. It returns an error when the client left before the
+// end of the answer.
+func (p *playing) run(ctx context.Context) error {
+	e := p.exchange
+	if err := wait(ctx, time.Duration(e.FirstDelay)); err != nil {
+		return err
+	}
+	for name, value := range e.Headers {
+		p.w.Header().Set(name, value)
+	}
+	if (e.Status != 0 && e.Status != http.StatusOK) || e.Body != "" || e.BodySize > 0 {
+		return p.sendBody()
+	}
+	if e.Whole {
+		writeJSON(p.w, http.StatusOK, p.wholeReply())
+		return nil
+	}
+	if p.w.Header().Get("Content-Type") == "" {
+		p.w.Header().Set("Content-Type", "text/event-stream")
+	}
+	p.w.WriteHeader(http.StatusOK)
+	err := p.stream(ctx)
+	if errors.Is(err, errCut) {
+		p.cut()
+		return nil
+	}
+	return err
+}
+
+// sendBody answers with a status and a body as they are.
+func (p *playing) sendBody() error {
+	e := p.exchange
+	p.w.WriteHeader(max(e.Status, http.StatusOK))
+	if _, err := io.WriteString(p.w, e.Body); err != nil {
+		return err
+	}
+	blanks := bytes.Repeat([]byte(" "), 32<<10)
+	for left := e.BodySize - len(e.Body); left > 0; left -= len(blanks) {
+		if _, err := p.w.Write(blanks[:min(left, len(blanks))]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stream sends the reply as events.
+func (p *playing) stream(ctx context.Context) error {
+	e := p.exchange
+	if err := p.write(ctx, strings.Repeat(": keep-alive"+p.lineEnd(), e.KeepAlives)+strings.Repeat(p.lineEnd(), e.BlankLines)); err != nil {
+		return err
+	}
+	if err := p.event(ctx, map[string]any{"choices": []any{map[string]any{"index": 0, "delta": map[string]any{"role": "assistant", "content": ""}, "finish_reason": nil}}}); err != nil {
+		return err
+	}
+	field := e.ReasoningField
+	if field == "" {
+		field = "reasoning_content"
+	}
+	if err := p.deltas(ctx, field, e.Reasoning, false); err != nil {
+		return err
+	}
+	if err := p.deltas(ctx, "content", p.reply(), true); err != nil {
+		return err
+	}
+	if err := p.end(ctx); err != nil {
+		return err
+	}
+	if e.HangAtEnd {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// deltas sends text in pieces; the faults that count deltas are in those of the
+// reply.
+func (p *playing) deltas(ctx context.Context, field, text string, faults bool) error {
+	e := p.exchange
+	sent := 0
+	for piece := range p.cutText(text) {
+		if faults {
+			if err := p.fault(ctx, sent); err != nil {
+				return err
+			}
+		}
+		if err := wait(ctx, time.Duration(e.Delay)); err != nil {
+			return err
+		}
+		// Built by hand, because the piece may be half a character.
+		head := fmt.Sprintf(`{"id":"test","object":"chat.completion.chunk","model":"test-model","choices":[{"index":0,"delta":{%q:`, field)
+		if err := p.line(ctx, "data: "+head+quoteRaw(piece)+`},"finish_reason":null}]}`); err != nil {
+			return err
+		}
+		sent++
+	}
+	if faults {
+		return p.fault(ctx, sent)
+	}
+	return nil
+}
+
+// fault does what the script wants after so many deltas.
+func (p *playing) fault(ctx context.Context, sent int) error {
+	due := func(after int) bool { return after > 0 && after == sent || after < 0 && sent == 0 }
+	switch {
+	case due(p.exchange.CutAfter):
+		return errCut
+	case due(p.exchange.HangAfter):
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// end sends what comes behind the last delta.
+func (p *playing) end(ctx context.Context) error {
+	e := p.exchange
+	if len(e.Error) > 0 {
+		return p.event(ctx, map[string]any{"error": e.Error})
+	}
+	if e.Finish != "none" {
+		if err := p.event(ctx, map[string]any{"choices": []any{map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": p.finish()}}}); err != nil {
+			return err
+		}
+	}
+	if !e.NoUsage {
+		if err := p.event(ctx, map[string]any{"choices": []any{}, "usage": p.usage()}); err != nil {
+			return err
+		}
+	}
+	if e.NoDone {
+		return nil
+	}
+	return p.line(ctx, "data: [DONE]")
+}
+
+// event sends an object as an event.
+func (p *playing) event(ctx context.Context, fields map[string]any) error {
+	fields["id"], fields["object"], fields["model"] = "test", "chat.completion.chunk", "test-model"
+	encoded, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	return p.line(ctx, "data: "+string(encoded))
+}
+
+// line sends a line of an event and what ends it.
+func (p *playing) line(ctx context.Context, text string) error {
+	end := p.lineEnd()
+	if !p.exchange.NoBlank {
+		end += end
+	}
+	return p.write(ctx, text+end)
+}
+
+func (p *playing) lineEnd() string {
+	if p.exchange.CRLF {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// write sends bytes now, a few at a time if the script wants it so.
+func (p *playing) write(ctx context.Context, text string) error {
+	step := p.exchange.WireChunk
+	if step <= 0 {
+		step = max(len(text), 1)
+	}
+	for len(text) > 0 {
+		n := min(step, len(text))
+		if _, err := io.WriteString(p.w, text[:n]); err != nil {
+			return err
+		}
+		if err := http.NewResponseController(p.w).Flush(); err != nil {
+			return err
+		}
+		text = text[n:]
+	}
+	return ctx.Err()
+}
+
+// cut closes the connection in the middle of the answer.
+func (p *playing) cut() {
+	connection, _, err := http.NewResponseController(p.w).Hijack()
+	if err == nil {
+		connection.Close()
+	}
+}
+
+// reply is the text to be streamed.
+func (p *playing) reply() string {
+	text := p.exchange.Reply
+	if p.exchange.Echo {
+		text = p.received.last()
+	}
+	return strings.Repeat(text, max(p.exchange.Repeat, 1))
+}
+
+// wholeReply is the reply as one object.
+func (p *playing) wholeReply() map[string]any {
+	return map[string]any{
+		"id": "test", "object": "chat.completion", "model": "test-model", "usage": p.usage(),
+		"choices": []any{map[string]any{"index": 0, "finish_reason": p.finish(),
+			"message": map[string]any{"role": "assistant", "content": p.reply()}}},
+	}
+}
+
+func (p *playing) finish() string {
+	if p.exchange.Finish != "" {
+		return p.exchange.Finish
+	}
+	return "stop"
+}
+
+// usage counts a token for each begun four bytes, unless the script says it.
+func (p *playing) usage() any {
+	if len(p.exchange.Usage) > 0 {
+		return p.exchange.Usage
+	}
+	input, output := 0, (len(p.reply())+3)/4
+	for _, message := range p.received.Messages() {
+		input += (len(message.Content) + 3) / 4
+	}
+	return map[string]any{"prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output}
+}
+
+// cutText cuts a text as the script says.
+func (p *playing) cutText(text string) iter.Seq[string] {
+	if n := p.exchange.ChunkBytes; n > 0 {
+		return func(yield func(string) bool) {
+			for len(text) > 0 {
+				end := min(n, len(text))
+				if !yield(text[:end]) {
+					return
+				}
+				text = text[end:]
+			}
+		}
+	}
+	n := p.exchange.Chunk
+	if n <= 0 {
+		n = 16
+	}
+	return pieces(text, n)
+}
+
+// quoteRaw writes a JSON string whose bytes need not be UTF-8.
+func quoteRaw(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c < ' ':
+			fmt.Fprintf(&b, `\u%04x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

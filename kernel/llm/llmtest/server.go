@@ -1,0 +1,209 @@
+package llmtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// requestLimit is how large a request may be.
+const requestLimit = 16 << 20
+
+// Server is a local HTTP server that speaks OpenAI's API as its script says: POST
+// /chat/completions and GET /models, below any path.
+type Server struct {
+	trace     io.Writer
+	listener  net.Listener
+	http      *http.Server
+	serving   sync.WaitGroup
+	models    []string
+	stop      context.CancelFunc
+	mu        sync.Mutex
+	exchanges []Exchange
+	requests  []Received
+	left      int
+}
+
+// Received is a completion request as it came.
+type Received struct {
+	Path, Query string
+	Header      http.Header
+	Body        json.RawMessage
+}
+
+// Messages returns the role and content of the request's messages.
+func (r Received) Messages() []struct{ Role, Content string } {
+	var body struct {
+		Messages []struct{ Role, Content string } `json:"messages"`
+	}
+	if json.Unmarshal(r.Body, &body) != nil {
+		return nil
+	}
+	return body.Messages
+}
+
+// Listen starts a server at address; "127.0.0.1:0" is any free port. Close ends
+// it. A trace that is not nil gets every completion request's body, one JSON
+// value per line, in the order they came.
+func Listen(address string, script ServerScript, trace io.Writer) (*Server, error) {
+	exchanges, err := script.compile()
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen for model requests: %w", err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	server := &Server{trace: trace, listener: listener, models: script.Models, exchanges: exchanges, stop: stop}
+	if len(server.models) == 0 {
+		server.models = []string{"test-model"}
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", server.handle)
+	server.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return ctx }}
+	server.serving.Go(func() {
+		// Serve always returns an error; ErrServerClosed is the wanted one.
+		if err := server.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			panic(fmt.Sprintf("llmtest: serve: %v", err))
+		}
+	})
+	return server, nil
+}
+
+// URL is the base URL to give to a provider.
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/v1" }
+
+// Close ends all requests and waits until the server is gone.
+func (s *Server) Close() {
+	s.stop()
+	s.http.Close()
+	s.serving.Wait()
+}
+
+// Requests returns the completion requests so far, in order.
+func (s *Server) Requests() []Received {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Left returns how many answers were not sent whole because the client left.
+func (s *Server) Left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.left
+}
+
+func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/models"):
+		s.listModels(w)
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/chat/completions"):
+		s.complete(w, r)
+	default:
+		refuse(w, http.StatusNotFound, "nothing is served at "+r.URL.Path)
+	}
+}
+
+// listModels answers GET /models.
+func (s *Server) listModels(w http.ResponseWriter) {
+	type model struct {
+		ID     string `json:"id"`
+		Object string `json:"object"`
+	}
+	list := struct {
+		Object string  `json:"object"`
+		Data   []model `json:"data"`
+	}{Object: "list", Data: []model{}}
+	for _, id := range s.models {
+		list.Data = append(list.Data, model{ID: id, Object: "model"})
+	}
+	writeJSON(w, http.StatusOK, list)
+}
+
+// complete answers a completion request with the exchange that is for it.
+func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestLimit))
+	if err != nil || !json.Valid(body) {
+		refuse(w, http.StatusBadRequest, "the request is not JSON")
+		return
+	}
+	received := Received{Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body}
+	exchange, ok := s.take(received)
+	if !ok {
+		refuse(w, http.StatusBadRequest, "the script has no exchange for this request")
+		return
+	}
+	play := playing{exchange: exchange, w: w, received: received}
+	if err := play.run(r.Context()); err != nil {
+		s.mu.Lock()
+		s.left++
+		s.mu.Unlock()
+	}
+}
+
+// take records a request and uses up the exchange for it.
+func (s *Server) take(received Received) (Exchange, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, received)
+	if s.trace != nil {
+		var line bytes.Buffer
+		// The body was checked to be JSON, so it can be compacted to a line.
+		_ = json.Compact(&line, received.Body)
+		line.WriteByte('\n')
+		_, _ = line.WriteTo(s.trace)
+	}
+	message := received.last()
+	for i := range s.exchanges {
+		if exchange := &s.exchanges[i]; exchange.fits(message) {
+			exchange.used++
+			return *exchange, true
+		}
+	}
+	return Exchange{}, false
+}
+
+// last is the content of the request's last message.
+func (r Received) last() string {
+	messages := r.Messages()
+	if len(messages) == 0 {
+		return ""
+	}
+	return messages[len(messages)-1].Content
+}
+
+// refuse answers with an error in OpenAI's form.
+func refuse(w http.ResponseWriter, status int, message string) {
+	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error"}})
+}
+
+// writeJSON answers with a value. The client may be gone; that is its business.
+func writeJSON(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(value)
+}
+
+// Start is Listen for a Go test: any free port, closed when the test ends.
+func Start(t testing.TB, exchanges ...Exchange) *Server {
+	t.Helper()
+	server, err := Listen("127.0.0.1:0", ServerScript{Exchanges: exchanges}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	return server
+}

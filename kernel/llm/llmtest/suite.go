@@ -1,0 +1,128 @@
+package llmtest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"org-agent/kernel/llm"
+)
+
+// Suite holds a provider against the contract of llm.Provider. ask is a request
+// that it answers with at least two deltas of text. The provider is asked a
+// dozen times.
+func Suite(t *testing.T, provider llm.Provider, ask llm.Request) {
+	t.Helper()
+	t.Run("whole reply", func(t *testing.T) { suiteWhole(t, provider, ask) })
+	t.Run("consumer breaks out", func(t *testing.T) { suiteBreak(t, provider, ask) })
+	t.Run("context ended before", func(t *testing.T) { suiteCanceledBefore(t, provider, ask) })
+	t.Run("context ended amid", func(t *testing.T) { suiteCanceledAmid(t, provider, ask) })
+	t.Run("several at once", func(t *testing.T) { suiteConcurrent(t, provider, ask) })
+}
+
+// suiteWhole checks the order and the shape of a complete stream.
+func suiteWhole(t *testing.T, provider llm.Provider, ask llm.Request) {
+	deltas, text := 0, ""
+	var last llm.Delta
+	for delta, err := range provider.Stream(t.Context(), ask) {
+		if err != nil {
+			t.Fatalf("delta %d: %v", deltas, err)
+		}
+		if delta.Empty() {
+			t.Errorf("delta %d is empty", deltas)
+		}
+		if last.Finish != "" {
+			t.Errorf("delta %d comes behind the finish", deltas)
+		}
+		if deltas == 0 && delta.Provider == "" {
+			t.Error("the first delta does not say who answers")
+		}
+		if !utf8.ValidString(delta.Text) || !utf8.ValidString(delta.Reasoning) {
+			t.Errorf("delta %d is not UTF-8: %+v", deltas, delta)
+		}
+		text += delta.Text
+		last = delta
+		deltas++
+	}
+	if last.Finish == "" {
+		t.Error("the stream ended without an error and without a finish")
+	}
+	if deltas < 2 || strings.TrimSpace(text) == "" {
+		t.Errorf("%d deltas with the text %q are too little to be a stream", deltas, text)
+	}
+}
+
+// suiteBreak checks that a consumer may have enough.
+func suiteBreak(t *testing.T, provider llm.Provider, ask llm.Request) {
+	for delta, err := range provider.Stream(t.Context(), ask) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if delta.Text != "" {
+			break
+		}
+	}
+}
+
+// suiteCanceledBefore checks that a dead request is not made.
+func suiteCanceledBefore(t *testing.T, provider llm.Provider, ask llm.Request) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	checkCanceled(ctx, t, provider, ask, func(llm.Delta) {})
+}
+
+// suiteCanceledAmid checks that a request can be given up.
+func suiteCanceledAmid(t *testing.T, provider llm.Provider, ask llm.Request) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	checkCanceled(ctx, t, provider, ask, func(delta llm.Delta) {
+		if delta.Finish != "" {
+			t.Error("the stream went on to its finish")
+		}
+		cancel()
+	})
+}
+
+// checkCanceled checks that a stream ends with one error that says canceled.
+func checkCanceled(ctx context.Context, t *testing.T, provider llm.Provider, ask llm.Request, see func(llm.Delta)) {
+	t.Helper()
+	var failures []error
+	for delta, err := range provider.Stream(ctx, ask) {
+		if err == nil {
+			see(delta)
+			continue
+		}
+		failures = append(failures, err)
+		if !delta.Empty() {
+			t.Errorf("the error comes with a delta: %+v", delta)
+		}
+	}
+	if len(failures) != 1 {
+		t.Fatalf("the stream ended with %d errors: %v", len(failures), failures)
+	}
+	if err := failures[0]; llm.ClassOf(err) != llm.ClassCanceled || !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v, of class %q", err, llm.ClassOf(err))
+	}
+}
+
+// suiteConcurrent checks that streams do not disturb one another.
+func suiteConcurrent(t *testing.T, provider llm.Provider, ask llm.Request) {
+	replies := make([]llm.Reply, 4)
+	failures := make([]error, len(replies))
+	var asking sync.WaitGroup
+	for i := range replies {
+		asking.Go(func() { replies[i], failures[i] = llm.Collect(provider.Stream(t.Context(), ask)) })
+	}
+	asking.Wait()
+	for i := range replies {
+		if failures[i] != nil {
+			t.Errorf("stream %d: %v", i, failures[i])
+		}
+		if replies[i].Text != replies[0].Text {
+			t.Errorf("stream %d says %q, the first %q", i, replies[i].Text, replies[0].Text)
+		}
+	}
+}
