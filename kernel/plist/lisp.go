@@ -1,0 +1,392 @@
+package plist
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// lispStep is step for what only Lisp mode has.
+func (r *Reader[V]) lispStep(c byte) (v V, made bool, err error) {
+	switch c {
+	case '`':
+		return v, false, r.open(frame{kind: prefixFrame, prefix: PrefixBackquote}, 1)
+	case ',':
+		if next := r.peek(1); next == '@' || next == '.' {
+			return v, false, r.open(frame{kind: prefixFrame, prefix: PrefixCommaAt}, 2)
+		}
+		return v, false, r.open(frame{kind: prefixFrame, prefix: PrefixComma}, 1)
+	case '#':
+		return r.dispatch()
+	}
+	start := r.pos
+	text, escaped, err := r.lispToken(start)
+	if err != nil {
+		return v, false, err
+	}
+	return r.token(start, text, escaped)
+}
+
+// peek is the byte n behind the current one, or 0.
+func (r *Reader[V]) peek(n int) byte {
+	if r.pos+n < r.end {
+		return r.src[r.pos+n]
+	}
+	return 0
+}
+
+// dispatch reads what # introduces.
+func (r *Reader[V]) dispatch() (v V, made bool, err error) {
+	start := r.pos
+	n := digits(r.src[:r.end], r.pos+1)
+	c := r.peek(1 + n)
+	if n > 0 && c != 'r' && c != 'R' {
+		return v, false, r.fail(start, BadToken, "#%s%c is not supported", r.src[start+1:start+1+n], c)
+	}
+	switch c {
+	case '\'':
+		return v, false, r.open(frame{kind: prefixFrame, prefix: PrefixFunction}, 2)
+	case '(':
+		return v, false, r.open(frame{kind: vectorFrame}, 2)
+	case '\\':
+		v, err = r.char()
+		return v, true, err
+	case ':':
+		v, err = r.uninterned()
+		return v, true, err
+	case '+', '-':
+		return v, false, r.feature(c == '+')
+	case 'p', 'P':
+		return v, false, r.open(frame{kind: prefixFrame, prefix: PrefixPathname}, 2)
+	case 'b', 'B':
+		v, err = r.radix(2, 2)
+	case 'o', 'O':
+		v, err = r.radix(8, 2)
+	case 'x', 'X':
+		v, err = r.radix(16, 2)
+	case 'r', 'R':
+		base := 0
+		for _, d := range r.src[start+1 : start+1+n] {
+			base = min(base*10+int(d-'0'), 99)
+		}
+		if base < 2 || base > 36 {
+			return v, false, r.fail(start, BadToken, "#NNr wants a radix from 2 to 36")
+		}
+		v, err = r.radix(base, n+2)
+	case '.':
+		return v, false, r.fail(start, BadToken, "#. runs code while reading and is never allowed; compute the value in a function")
+	case 0:
+		return v, false, r.fail(start, BadToken, "something is missing after this #")
+	default:
+		c, _ := utf8.DecodeRuneInString(r.src[start+1:])
+		return v, false, r.fail(start, BadToken, "#%c is not supported", c)
+	}
+	return v, true, err
+}
+
+// lispToken reads a token from start; text keeps its | and \ as written.
+func (r *Reader[V]) lispToken(start int) (text string, escaped bool, err error) {
+	i := start
+	for i < r.end {
+		c := r.src[i]
+		if c == '\\' {
+			escaped = true
+			if i+1 >= r.end {
+				return "", false, r.open2end(i, "a character is missing after this \\")
+			}
+			_, n := utf8.DecodeRuneInString(r.src[i+1 : r.end])
+			i += 1 + n
+			continue
+		}
+		if c == '|' {
+			escaped = true
+			n := r.bar(i + 1)
+			if n < 0 {
+				return "", false, r.open2end(i, "this | is not closed; add its second |")
+			}
+			i = n
+			continue
+		}
+		if classes[c]&delimiter != 0 || c == '`' || c == ',' || c >= utf8.RuneSelf && blankRune(r.src[i:]) > 0 {
+			break
+		}
+		i++
+	}
+	r.pos = i
+	if i == r.end {
+		if err := r.cut(); err != nil {
+			return "", false, err
+		}
+	}
+	text = r.src[start:i]
+	if !r.valid {
+		text = validText(text)
+	}
+	if !escaped && strings.Trim(text, ".") == "" && len(text) > 1 {
+		return "", false, r.fail(start, BadToken, "a token of dots only is not a symbol")
+	}
+	return text, escaped, nil
+}
+
+// bar is where the |name| whose content begins at i ends, or -1.
+func (r *Reader[V]) bar(i int) int {
+	for ; i < r.end; i++ {
+		switch r.src[i] {
+		case '\\':
+			i++
+		case '|':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// open2end is the error for something that was opened at offset and never closed.
+func (r *Reader[V]) open2end(offset int, message string) error {
+	r.pos = r.end
+	if err := r.cut(); err != nil {
+		return err
+	}
+	return r.fail(offset, UnclosedString, "%s", message)
+}
+
+// blockComment passes a #| comment |#, which nests.
+func (r *Reader[V]) blockComment() error {
+	start, depth := r.pos, 0
+	for i := r.pos; i+1 < r.end; {
+		switch {
+		case r.src[i] == '#' && r.src[i+1] == '|':
+			depth++
+			i += 2
+		case r.src[i] == '|' && r.src[i+1] == '#':
+			depth--
+			i += 2
+			if depth == 0 {
+				r.pos = i
+				return nil
+			}
+		default:
+			i++
+		}
+	}
+	return r.open2end(start, "this #| comment is not closed; add |#")
+}
+
+// char reads #\x: at least one character, and more if it begins a name.
+func (r *Reader[V]) char() (v V, err error) {
+	start := r.pos
+	if err := r.count(start); err != nil {
+		return v, err
+	}
+	if r.pos+2 >= r.end {
+		return v, r.open2end(start, "a character is missing after #\\")
+	}
+	c, n := utf8.DecodeRuneInString(r.src[start+2 : r.end])
+	i := start + 2 + n
+	if classes[byte(min(c, 127))]&delimiter == 0 {
+		for i < r.end && classes[r.src[i]]&delimiter == 0 && r.src[i] != '`' && r.src[i] != ',' &&
+			(r.src[i] < utf8.RuneSelf || blankRune(r.src[i:]) == 0) {
+			i++
+		}
+	}
+	r.pos = i
+	if r.suppressed > 0 {
+		return v, nil
+	}
+	at := r.place(start)
+	v, err = r.maker.Char(at, validText(r.src[start+2:i]))
+	return v, r.made(at, err)
+}
+
+func (r *Reader[V]) uninterned() (v V, err error) {
+	start := r.pos
+	if err := r.count(start); err != nil {
+		return v, err
+	}
+	text, escaped, err := r.lispToken(start + 2)
+	if err != nil {
+		return v, err
+	}
+	if text == "" {
+		return v, r.fail(start, BadToken, "a name is missing after #:")
+	}
+	if r.suppressed > 0 {
+		return v, nil
+	}
+	at := r.place(start)
+	v, err = r.maker.Uninterned(at, text, escaped)
+	return v, r.made(at, err)
+}
+
+// radix reads the digits of #b #o #x #NNr behind an introduction of that width.
+func (r *Reader[V]) radix(base, width int) (v V, err error) {
+	start := r.pos
+	if err := r.count(start); err != nil {
+		return v, err
+	}
+	text, escaped, err := r.lispToken(start + width)
+	if err != nil {
+		return v, err
+	}
+	if escaped || !radixNumber(text, base) {
+		return v, r.fail(start, BadToken, "%.40q is not a number in base %d", text, base)
+	}
+	if r.suppressed > 0 {
+		return v, nil
+	}
+	at := r.place(start)
+	v, err = r.maker.Radix(at, base, text)
+	return v, r.made(at, err)
+}
+
+// radixNumber says whether text is an integer or ratio in base.
+func radixNumber(text string, base int) bool {
+	text = strings.TrimLeft(text[:min(1, len(text))], "+-") + text[min(1, len(text)):]
+	whole, below, ratio := strings.Cut(text, "/")
+	return radixDigits(whole, base) && (!ratio || radixDigits(below, base))
+}
+
+func radixDigits(text string, base int) bool {
+	for _, c := range []byte(fold(text)) {
+		d := int(c) - '0'
+		if 'a' <= c && c <= 'z' {
+			d = int(c) - 'a' + 10
+		} else if d > 9 {
+			return false
+		}
+		if d < 0 || d >= base {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// feature reads the test of #+ or #-; a form it rules out is passed over.
+func (r *Reader[V]) feature(want bool) error {
+	start := r.pos
+	r.pos += 2
+	holds, err := r.featureTest(0)
+	if err != nil {
+		return err
+	}
+	if holds == want {
+		return nil
+	}
+	r.pos-- // open counts a width of one
+	if err := r.open(frame{kind: skipFrame}, 1); err != nil {
+		return err
+	}
+	r.frames[len(r.frames)-1].at = Position{Offset: start}
+	r.suppressed++
+	return nil
+}
+
+// featureTest evaluates a name, (not x), (and x…) or (or x…).
+func (r *Reader[V]) featureTest(depth int) (bool, error) {
+	if depth > r.limits.Depth {
+		return false, r.fail(r.pos, LimitExceeded, "a feature test nested deeper than %d levels", r.limits.Depth)
+	}
+	if err := r.blanks(); err != nil {
+		return false, err
+	}
+	if r.pos >= r.end {
+		return false, r.open2end(r.pos, "a feature name is missing at the end")
+	}
+	start := r.pos
+	if r.src[r.pos] != '(' {
+		text, _, err := r.lispToken(r.pos)
+		if err != nil {
+			return false, err
+		}
+		if text == "" {
+			return false, r.fail(start, BadToken, "this is not a feature name")
+		}
+		return r.maker.Feature(fold(strings.TrimLeft(text, ":"))), nil
+	}
+	r.pos++
+	if err := r.blanks(); err != nil {
+		return false, err
+	}
+	operator, _, err := r.lispToken(r.pos)
+	if err != nil {
+		return false, err
+	}
+	operator = fold(strings.TrimLeft(operator, ":"))
+	result := operator != "or"
+	for n := 0; ; n++ {
+		if err := r.blanks(); err != nil {
+			return false, err
+		}
+		if r.pos < r.end && r.src[r.pos] == ')' {
+			r.pos++
+			if operator == "and" || operator == "or" || operator == "not" && n == 1 {
+				return result, nil
+			}
+			return false, r.fail(start, BadToken, "a feature test is a name, (not x), (and x ...) or (or x ...)")
+		}
+		x, err := r.featureTest(depth + 1)
+		if err != nil {
+			return false, err
+		}
+		switch operator {
+		case "or":
+			result = result || x
+		case "not":
+			result = !x
+		default:
+			result = result && x
+		}
+	}
+}
+
+// SymbolParts takes a token of Lisp mode apart: what stands before the package
+// marker, the marker's colons (0, 1 or 2; a keyword has 1 and no package), and
+// the name. Letters are in upper case as CL's reader folds them, those behind \
+// or between | | as written. Only ASCII folds.
+func SymbolParts(text string, escaped bool) (pkg string, colons int, name string) {
+	if !escaped {
+		text = upper(text)
+		if i := strings.IndexByte(text, ':'); i >= 0 {
+			n := 1
+			if strings.HasPrefix(text[i+1:], ":") {
+				n = 2
+			}
+			return text[:i], n, text[i+n:]
+		}
+		return "", 0, text
+	}
+	var b strings.Builder
+	bar := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && i+1 < len(text):
+			i++
+			b.WriteByte(text[i])
+		case c == '|':
+			bar = !bar
+		case bar:
+			b.WriteByte(c)
+		case c == ':' && colons == 0:
+			pkg, colons = b.String(), 1
+			b.Reset()
+			if i+1 < len(text) && text[i+1] == ':' {
+				colons, i = 2, i+1
+			}
+		case 'a' <= c && c <= 'z':
+			b.WriteByte(c - 'a' + 'A')
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return pkg, colons, b.String()
+}
+
+// upper raises ASCII letters only.
+func upper(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c < utf8.RuneSelf {
+			return unicode.ToUpper(c)
+		}
+		return c
+	}, s)
+}

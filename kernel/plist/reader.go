@@ -1,0 +1,480 @@
+package plist
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Mode is what syntax a [Reader] accepts.
+type Mode int
+
+const (
+	// Data is for anything from outside: lists, strings, tokens, 'x and ;
+	// comments. There is no # syntax, and [ ] { } | \ , ` # are errors outside
+	// strings.
+	Data Mode = iota
+	// Lisp is for notes: Common Lisp's syntax. #. is always an error.
+	Lisp
+)
+
+// Prefix is what stands directly before a form.
+type Prefix int
+
+const (
+	PrefixQuote     Prefix = iota // 'x
+	PrefixFunction                // #'x
+	PrefixBackquote               // `x
+	PrefixComma                   // ,x
+	PrefixCommaAt                 // ,@x and ,.x
+	PrefixPathname                // #p"x"
+)
+
+// Limits bound one top-level form. A zero field means its default.
+type Limits struct {
+	Depth int // nested lists and quotes: 64
+	Bytes int // of source: 8 MiB
+	Atoms int // tokens, strings and empty lists: 100,000
+}
+
+func (l Limits) orDefault() Limits {
+	if l.Depth == 0 {
+		l.Depth = 64
+	}
+	if l.Bytes == 0 {
+		l.Bytes = 8 << 20
+	}
+	if l.Atoms == 0 {
+		l.Atoms = 100_000
+	}
+	return l
+}
+
+// Maker builds the values of a [Reader]. An error ends the reading; one that is
+// not a *[SyntaxError] becomes the Err of one at the form's place. In Data mode
+// only List, Dotted, Token, String and Prefixed with [PrefixQuote] are called.
+type Maker[V any] interface {
+	// List is (items…). items is the reader's and is reused: copy it.
+	List(at Position, items []V) (V, error)
+	// Dotted is (items… . tail), with at least one item.
+	Dotted(at Position, items []V, tail V) (V, error)
+	// Vector is #(items…).
+	Vector(at Position, items []V) (V, error)
+	// Token is a number or symbol as spelled: nothing is folded. escaped says
+	// that text holds | or \ as written, so that it is never a number; take it
+	// apart with [SymbolParts].
+	Token(at Position, text string, escaped bool) (V, error)
+	// Uninterned is #:text, spelled as for Token.
+	Uninterned(at Position, text string, escaped bool) (V, error)
+	// Radix is #b #o #x #NNr: text are an integer's or ratio's digits.
+	Radix(at Position, radix int, text string) (V, error)
+	// String is a string's content.
+	String(at Position, s string) (V, error)
+	// Char is #\name: one character, or a name such as Space.
+	Char(at Position, name string) (V, error)
+	// Prefixed is 'v, #'v and so on.
+	Prefixed(at Position, kind Prefix, v V) (V, error)
+	// Feature says whether #+name holds; name is in lower case, without colon.
+	Feature(name string) bool
+}
+
+// Reader reads top-level forms one by one. It is for one goroutine.
+type Reader[V any] struct {
+	src    string
+	maker  Maker[V]
+	mode   Mode
+	limits Limits
+
+	pos        int
+	end        int // of what the form being read may reach
+	atoms      int
+	suppressed int // depth of #+ forms that are passed over
+	mark       Position
+	locate     bool // positions are wanted by the maker
+	valid      bool // src is UTF-8
+	started    bool
+	err        error
+	values     []V
+	frames     []frame
+}
+
+type frameKind uint8
+
+const (
+	listFrame frameKind = iota
+	vectorFrame
+	prefixFrame
+	skipFrame // the form after a #+ that does not hold
+)
+
+type frame struct {
+	kind   frameKind
+	prefix Prefix
+	start  int // of the items in values
+	dot    int // 1 + where the tail is in values, 0 without a dot
+	at     Position
+}
+
+// NewReader returns a reader of src. A byte order mark in front is white space;
+// bytes that are not UTF-8 read as U+FFFD each.
+func NewReader[V any](src string, maker Maker[V], mode Mode, limits Limits) *Reader[V] {
+	r := &Reader[V]{src: src, maker: maker, mode: mode, limits: limits.orDefault(), locate: true}
+	r.mark = Position{Line: 1, Column: 1}
+	r.valid = utf8.ValidString(src)
+	if strings.HasPrefix(src, byteOrderMark) {
+		r.pos = len(byteOrderMark)
+	}
+	return r
+}
+
+const byteOrderMark = "\uFEFF"
+
+// Offset is how far the source has been read, in bytes: directly behind the last
+// form, or where an error was found.
+func (r *Reader[V]) Offset() int { return r.pos }
+
+// Next returns the next top-level form, io.EOF when only white space and
+// comments are left, or a *[SyntaxError]. After an error it returns that error.
+func (r *Reader[V]) Next() (V, error) {
+	var zero V
+	if r.err != nil {
+		return zero, r.err
+	}
+	r.values, r.frames = r.values[:0], r.frames[:0]
+	r.atoms, r.started, r.end = 0, false, len(r.src)
+	v, err := r.form()
+	if err != nil {
+		r.err = err
+		return zero, err
+	}
+	return v, nil
+}
+
+// form reads one top-level form without recursion, so that depth costs no stack.
+func (r *Reader[V]) form() (V, error) {
+	var zero V
+	for {
+		if err := r.blanks(); err != nil {
+			return zero, err
+		}
+		if r.pos >= r.end {
+			return zero, r.ended()
+		}
+		if !r.started {
+			r.started = true
+			if r.end-r.pos > r.limits.Bytes {
+				r.end = r.pos + r.limits.Bytes
+			}
+		}
+		v, made, err := r.step(r.src[r.pos])
+		if err != nil {
+			return zero, err
+		}
+		if !made {
+			continue
+		}
+		done, err := r.finish(&v)
+		if err != nil {
+			return zero, err
+		}
+		if done {
+			return v, nil
+		}
+	}
+}
+
+// step reads one token, or opens or closes a list. made says that v is whole.
+func (r *Reader[V]) step(c byte) (v V, made bool, err error) {
+	switch c {
+	case '(':
+		return v, false, r.open(frame{kind: listFrame}, 1)
+	case ')':
+		v, err = r.close()
+		return v, true, err
+	case '"':
+		v, err = r.str()
+		return v, true, err
+	case '\'':
+		return v, false, r.open(frame{kind: prefixFrame, prefix: PrefixQuote}, 1)
+	}
+	if r.mode == Lisp {
+		return r.lispStep(c)
+	}
+	v, made, err = r.dataToken()
+	return v, made, err
+}
+
+// open enters a list or what a prefix stands before.
+func (r *Reader[V]) open(f frame, width int) error {
+	if len(r.frames) >= r.limits.Depth {
+		return r.fail(r.pos, LimitExceeded, "nested deeper than %d levels; make it flatter", r.limits.Depth)
+	}
+	if f.kind == prefixFrame && f.prefix == PrefixQuote {
+		// 'x prints as (quote x), which must not be over the limit then.
+		if err := r.count(r.pos); err != nil {
+			return err
+		}
+	}
+	f.start, f.at = len(r.values), r.place(r.pos)
+	r.frames = append(r.frames, f)
+	r.pos += width
+	return nil
+}
+
+// close leaves a list or vector and makes its value.
+func (r *Reader[V]) close() (v V, err error) {
+	if len(r.frames) == 0 {
+		return v, r.fail(r.pos, UnexpectedClose, "this ) closes nothing; remove it or add its ( before")
+	}
+	f := r.frames[len(r.frames)-1]
+	if f.kind != listFrame && f.kind != vectorFrame {
+		return v, r.fail(r.pos, UnexpectedClose, "a form is missing before this )")
+	}
+	items := r.values[f.start:]
+	tail := -1
+	if f.dot > 0 {
+		tail = f.dot - 1 - f.start
+		if len(items) != tail+1 {
+			return v, r.fail(r.pos, BadToken, "exactly one form must stand between the dot and this )")
+		}
+	}
+	if len(items) == 0 {
+		if err := r.count(r.pos); err != nil {
+			return v, err
+		}
+	}
+	r.pos++
+	r.frames = r.frames[:len(r.frames)-1]
+	if r.suppressed == 0 {
+		switch {
+		case f.kind == vectorFrame:
+			v, err = r.maker.Vector(f.at, items)
+		case tail >= 0:
+			v, err = r.maker.Dotted(f.at, items[:tail], items[tail])
+		default:
+			v, err = r.maker.List(f.at, items)
+		}
+	}
+	r.values = r.values[:f.start]
+	return v, r.made(f.at, err)
+}
+
+// finish puts a whole value where it belongs; done says that it is the form.
+func (r *Reader[V]) finish(v *V) (done bool, err error) {
+	for len(r.frames) > 0 {
+		f := r.frames[len(r.frames)-1]
+		switch f.kind {
+		case prefixFrame:
+			r.frames = r.frames[:len(r.frames)-1]
+			if r.suppressed == 0 {
+				*v, err = r.maker.Prefixed(f.at, f.prefix, *v)
+				if err = r.made(f.at, err); err != nil {
+					return false, err
+				}
+			}
+		case skipFrame:
+			r.frames = r.frames[:len(r.frames)-1]
+			r.suppressed--
+			return false, nil
+		default:
+			r.values = append(r.values, *v)
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// blanks passes white space and comments.
+func (r *Reader[V]) blanks() error {
+	for r.pos < r.end {
+		switch c := r.src[r.pos]; {
+		case classes[c]&blank != 0:
+			r.pos++
+		case c == ';':
+			n := strings.IndexByte(r.src[r.pos:r.end], '\n')
+			if n < 0 {
+				r.pos = r.end
+				return nil
+			}
+			r.pos += n + 1
+		case c == '#' && r.mode == Lisp && r.pos+1 < r.end && r.src[r.pos+1] == '|':
+			if err := r.blockComment(); err != nil {
+				return err
+			}
+		case c >= utf8.RuneSelf:
+			n := blankRune(r.src[r.pos:r.end])
+			if n == 0 {
+				return nil
+			}
+			r.pos += n
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// str reads a string: \n \t \r are newline, tab and return, any other \x is x.
+func (r *Reader[V]) str() (v V, err error) {
+	start := r.pos
+	if err := r.count(start); err != nil {
+		return v, err
+	}
+	rest := r.src[start+1 : r.end]
+	n := strings.IndexByte(rest, '"')
+	if n >= 0 && strings.IndexByte(rest[:n], '\\') < 0 {
+		r.pos += n + 2
+		return r.string(start, rest[:n])
+	}
+	var b strings.Builder
+	for i := 0; i < len(rest); {
+		j := strings.IndexAny(rest[i:], `"\`)
+		if j < 0 {
+			break
+		}
+		b.WriteString(rest[i : i+j])
+		i += j
+		if rest[i] == '"' {
+			r.pos = start + 1 + i + 1
+			return r.string(start, b.String())
+		}
+		if i+1 < len(rest) {
+			b.WriteByte(unescape(rest[i+1]))
+		}
+		i += 2
+	}
+	r.pos = r.end
+	if err := r.cut(); err != nil {
+		return v, err
+	}
+	return v, r.fail(start, UnclosedString, "this string is not closed; add its closing quote")
+}
+
+func (r *Reader[V]) string(start int, s string) (v V, err error) {
+	if r.suppressed > 0 {
+		return v, nil
+	}
+	if !r.valid {
+		s = validText(s)
+	}
+	at := r.place(start)
+	v, err = r.maker.String(at, s)
+	return v, r.made(at, err)
+}
+
+// token hands a spelled token to the maker, or takes a lone dot.
+func (r *Reader[V]) token(start int, text string, escaped bool) (v V, made bool, err error) {
+	if text == "." {
+		return v, false, r.dot(start)
+	}
+	if err := r.count(start); err != nil {
+		return v, false, err
+	}
+	if r.suppressed > 0 {
+		return v, true, nil
+	}
+	at := r.place(start)
+	v, err = r.maker.Token(at, text, escaped)
+	return v, true, r.made(at, err)
+}
+
+func (r *Reader[V]) dot(start int) error {
+	if len(r.frames) > 0 {
+		f := &r.frames[len(r.frames)-1]
+		if f.kind == listFrame && f.dot == 0 && len(r.values) > f.start {
+			f.dot = 1 + len(r.values)
+			return nil
+		}
+	}
+	return r.fail(start, BadToken, "a dot stands only before the last element of a list")
+}
+
+// count takes one atom from the form's allowance.
+func (r *Reader[V]) count(at int) error {
+	if r.atoms >= r.limits.Atoms {
+		return r.fail(at, LimitExceeded, "more than %d atoms in one form; split it", r.limits.Atoms)
+	}
+	r.atoms++
+	return nil
+}
+
+// ended says why the source is over.
+func (r *Reader[V]) ended() error {
+	if !r.started && len(r.frames) == 0 {
+		return io.EOF
+	}
+	if err := r.cut(); err != nil {
+		return err
+	}
+	outer := r.frames[0]
+	missing := 0
+	for _, f := range r.frames {
+		if f.kind == listFrame || f.kind == vectorFrame {
+			missing++
+		}
+	}
+	if missing == 0 {
+		return r.failAt(outer.at, UnclosedList, "a form is missing after this")
+	}
+	return r.failAt(outer.at, UnclosedList, "this list is not closed: %d ) missing at the end", missing)
+}
+
+// cut is the error for a form that goes on behind the bytes it may have.
+func (r *Reader[V]) cut() error {
+	if r.end == len(r.src) {
+		return nil
+	}
+	return r.fail(r.pos, LimitExceeded, "a form longer than %d bytes; split it", r.limits.Bytes)
+}
+
+// made wraps a maker's error.
+func (r *Reader[V]) made(at Position, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := err.(*SyntaxError); ok {
+		return err
+	}
+	return &SyntaxError{Position: r.exact(at), Kind: BadToken, Message: err.Error(), Err: err}
+}
+
+func (r *Reader[V]) fail(offset int, kind ErrorKind, format string, args ...any) error {
+	return r.failAt(Position{Offset: offset}, kind, format, args...)
+}
+
+func (r *Reader[V]) failAt(at Position, kind ErrorKind, format string, args ...any) error {
+	return &SyntaxError{Position: r.exact(at), Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+// place is the position of offset, not before any place asked for earlier; with
+// only the offset set when the maker does not want positions.
+func (r *Reader[V]) place(offset int) Position {
+	if !r.locate {
+		return Position{Offset: offset}
+	}
+	r.mark = r.mark.advance(r.src, offset)
+	return r.mark
+}
+
+// exact completes a position for an error.
+func (r *Reader[V]) exact(at Position) Position {
+	if at.Line > 0 {
+		return at
+	}
+	return Position{Line: 1, Column: 1}.advance(r.src, at.Offset)
+}
+
+// advance is the position of offset in src, which is not before p.
+func (p Position) advance(src string, offset int) Position {
+	for _, c := range []byte(src[p.Offset:offset]) {
+		if c == '\n' {
+			p.Line++
+			p.Column = 1
+		} else if c&0xC0 != 0x80 {
+			p.Column++
+		}
+	}
+	p.Offset = offset
+	return p
+}

@@ -1,0 +1,202 @@
+package plist
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/chewxy/sexp"
+)
+
+// NewTreeReader returns a Data reader that builds trees. Only the positions of
+// its errors have lines and columns.
+func NewTreeReader(src string, limits Limits) *Reader[sexp.Sexp] {
+	r := NewReader[sexp.Sexp](src, &treeMaker{}, Data, limits)
+	r.locate = false
+	return r
+}
+
+// Read reads the one form in src (Data mode, default limits). Anything but white
+// space and comments behind it is an error; so is an empty src.
+func Read(src string) (sexp.Sexp, error) {
+	r := NewTreeReader(src, Limits{})
+	x, err := r.Next()
+	if errors.Is(err, io.EOF) {
+		return nil, r.failAt(Position{Line: 1, Column: 1}, UnclosedList, "there is no form here")
+	}
+	if err != nil {
+		return nil, err
+	}
+	offset := r.Offset()
+	if _, err := r.Next(); errors.Is(err, io.EOF) {
+		return x, nil
+	}
+	if err := r.blanksFrom(offset); err != nil {
+		return nil, err
+	}
+	return nil, r.fail(r.pos, UnexpectedClose, "something follows the end of the form; remove it")
+}
+
+// blanksFrom moves to what follows the white space at offset.
+func (r *Reader[V]) blanksFrom(offset int) error {
+	r.pos, r.end = offset, len(r.src)
+	return r.blanks()
+}
+
+// ReadAll reads every form in src (Data mode, default limits for each).
+func ReadAll(src string) ([]sexp.Sexp, error) {
+	r := NewTreeReader(src, Limits{})
+	var forms []sexp.Sexp
+	for {
+		x, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return forms, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		forms = append(forms, x)
+	}
+}
+
+// treeMaker builds trees. Tokens that repeat within one source share their atom,
+// and short lists share their arrays, which is most of the reader's speed.
+type treeMaker struct {
+	atoms map[string]sexp.Sexp
+	slab  []sexp.Sexp
+	next  int // size of the next slab
+}
+
+// shared bounds what the maker keeps: spellings of at most that many bytes.
+const shared = 40
+
+func (m *treeMaker) Token(_ Position, text string, _ bool) (sexp.Sexp, error) {
+	if x, ok := m.atoms[text]; ok {
+		return x, nil
+	}
+	x, err := atom(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) <= shared {
+		if m.atoms == nil {
+			m.atoms = make(map[string]sexp.Sexp, 8)
+		}
+		m.atoms[text] = x
+	}
+	return x, nil
+}
+
+func (m *treeMaker) String(_ Position, s string) (sexp.Sexp, error) { return String(s), nil }
+
+func (m *treeMaker) List(_ Position, items []sexp.Sexp) (sexp.Sexp, error) {
+	return sexp.List(m.copy(items)), nil
+}
+
+func (m *treeMaker) copy(items []sexp.Sexp) []sexp.Sexp {
+	n := len(items)
+	if n == 0 {
+		return nil
+	}
+	if n > cap(m.slab)-len(m.slab) {
+		if n > 256 {
+			return append([]sexp.Sexp(nil), items...)
+		}
+		m.next = min(max(2*m.next, 16), 1024)
+		m.slab = make([]sexp.Sexp, 0, max(n, m.next))
+	}
+	start := len(m.slab)
+	m.slab = append(m.slab, items...)
+	return m.slab[start:len(m.slab):len(m.slab)]
+}
+
+func (m *treeMaker) Dotted(_ Position, items []sexp.Sexp, tail sexp.Sexp) (sexp.Sexp, error) {
+	if list, ok := tail.(sexp.List); ok {
+		return sexp.List(append(append(make([]sexp.Sexp, 0, len(items)+len(list)), items...), list...)), nil
+	}
+	for i := len(items) - 1; i >= 0; i-- {
+		tail = &Pair{items[i], tail}
+	}
+	return tail, nil
+}
+
+func (m *treeMaker) Prefixed(_ Position, _ Prefix, x sexp.Sexp) (sexp.Sexp, error) {
+	return sexp.List{sexp.Symbol("quote"), x}, nil
+}
+
+// The rest is Lisp's, which Data mode never calls.
+
+func (m *treeMaker) Vector(Position, []sexp.Sexp) (sexp.Sexp, error) { return nil, errNotData }
+func (m *treeMaker) Uninterned(Position, string, bool) (sexp.Sexp, error) {
+	return nil, errNotData
+}
+func (m *treeMaker) Radix(Position, int, string) (sexp.Sexp, error) { return nil, errNotData }
+func (m *treeMaker) Char(Position, string) (sexp.Sexp, error)       { return nil, errNotData }
+func (m *treeMaker) Feature(string) bool                            { return false }
+
+var errNotData = errors.New("this syntax is Lisp's, not data's")
+
+// atom is the value of a Data token.
+func atom(text string) (sexp.Sexp, error) {
+	if text[0] == ':' {
+		return Keyword(fold(validText(text[1:]))), nil
+	}
+	switch dataNumber(text) {
+	case Integer:
+		return integer(text), nil
+	case Decimal:
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsInf(f, 0) {
+			return nil, fmt.Errorf("the number %.40s is out of range; write a smaller one", text)
+		}
+		return Float(f), nil
+	}
+	name := fold(text)
+	if name == "nil" {
+		return sexp.List(nil), nil
+	}
+	return sexp.Symbol(name), nil
+}
+
+// dataNumber is Emacs's idea of a number, which knows no 1/2, 1d0 and 1.e5.
+func dataNumber(text string) NumberKind {
+	c := text[0]
+	if c > '9' || c == '/' {
+		return NotNumber
+	}
+	kind := NumberSyntax(text)
+	if kind == Ratio || kind == Decimal && (strings.ContainsAny(text, "sSfFdDlL") || pointBeforeExponent(text)) {
+		return NotNumber
+	}
+	return kind
+}
+
+func pointBeforeExponent(text string) bool {
+	i := strings.IndexByte(text, '.')
+	return i >= 0 && i+1 < len(text) && (text[i+1] == 'e' || text[i+1] == 'E')
+}
+
+// integer is the value of an Integer token.
+func integer(text string) sexp.Sexp {
+	text = strings.TrimSuffix(text, ".")
+	if len(text) < 20 {
+		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return Int(i)
+		}
+	}
+	sign := ""
+	if text[0] == '-' {
+		sign = "-"
+	}
+	text = sign + strings.TrimLeft(strings.TrimLeft(text, "+-"), "0")
+	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return Int(i)
+	}
+	if text == sign {
+		return Int(0)
+	}
+	return BigInt(text)
+}
