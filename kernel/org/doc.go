@@ -1,0 +1,20 @@
+// Package org reads, extends and writes Org text.
+//
+// It promises three things.
+//
+//   - [Parse] finds the structure of a note with positions: headings, property
+//     drawers, keywords and blocks, each with its line and byte offsets, so that an
+//     error can point at the note and an edit can leave every other byte alone.
+//   - [InsertUnder], [InsertBeforeDraft] and [AppendTurn] are pure functions from
+//     text to text that add a turn to a conversation.
+//   - [Converter] turns what a model writes (Markdown, Org, or a mixture) into Org
+//     that is safe to have in a buffer: see [Inert] for what "safe" means. Its result
+//     does not depend on how the text was cut into deltas.
+//
+// Ordering, blocking, ownership: nothing here starts a goroutine, blocks, does
+// input or output, or keeps state between calls, except a [Converter], which belongs
+// to one goroutine. A [Document] is immutable after Parse and may be read by many.
+// Everything runs in time and memory linear in its input, up to [MaxSource] bytes.
+//
+// Lines are counted from 1, columns from 1 in bytes, offsets from 0 in bytes.
+package org

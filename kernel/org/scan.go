@@ -1,0 +1,225 @@
+package org
+
+import (
+	"slices"
+	"strings"
+)
+
+// Parse scans a note. It never fails: what is wrong with the note is in Diagnostics.
+// Lines end in LF or CRLF; NULs and invalid UTF-8 are text. Source beyond
+// [MaxSource] bytes is not looked at.
+func Parse(source string) *Document {
+	s := &scanner{doc: &Document{Source: source}, noEnd: map[string]int{}}
+	if len(source) > MaxSource {
+		source = source[:MaxSource]
+		s.doc.report(1, 1, Error, "the note is larger than %d MiB; the rest was not read", MaxSource>>20)
+	}
+	s.lines = splitLines(source)
+	s.doc.todo = todoKeywords(s.lines)
+	s.fileDrawer()
+	for s.next < len(s.lines) {
+		s.scanLine()
+	}
+	s.closeContainers()
+	s.closeHeadings(1, len(source))
+	s.doc.blocks = slices.DeleteFunc(s.doc.blocks, func(b *Block) bool { return b.End == 0 })
+	return s.doc
+}
+
+// A scanner walks the lines once. Its only lookahead, the end of a verbatim block, is
+// remembered when it is in vain, so that the walk is linear.
+type scanner struct {
+	doc      *Document
+	lines    []line
+	next     int        // the line to scan
+	open     []*Heading // headings whose subtree is open, outermost first
+	inside   []*Block   // quote-like blocks that are open, outermost first
+	attached affiliated
+	noEnd    map[string]int // kind of block -> index of the line before which no end of it is
+}
+
+// affiliated collects the keyword lines directly above a block.
+type affiliated struct {
+	name    string
+	headers []affiliatedLine
+	first   int // offset of the first line, -1 if none
+}
+
+type affiliatedLine struct {
+	value string
+	line  int
+}
+
+// maxNesting bounds the quote-like blocks that are open at once.
+const maxNesting = 64
+
+func (s *scanner) scanLine() {
+	l := s.lines[s.next]
+	s.next++
+	if level := headingLevel(l.text); level > 0 {
+		s.heading(l, level)
+		return
+	}
+	if begin, kind, rest, ok := blockDelimiter(l.text); ok {
+		if begin {
+			s.beginBlock(l, kind, rest)
+		} else {
+			s.endBlock(l, kind)
+		}
+		s.attached = affiliated{}
+		return
+	}
+	if key, value, ok := keywordLine(l.text); ok {
+		s.keyword(l, strings.ToUpper(key), value)
+		return
+	}
+	s.attached = affiliated{}
+}
+
+func (s *scanner) keyword(l line, key, value string) {
+	if s.attached.name == "" && s.attached.headers == nil {
+		s.attached.first = l.start
+	}
+	switch key {
+	case "NAME", "TBLNAME", "SRCNAME":
+		s.attached.name = value
+		return
+	case "HEADER", "HEADERS":
+		s.attached.headers = append(s.attached.headers, affiliatedLine{value, l.number})
+		return
+	}
+	if !isAffiliated(key) {
+		s.attached = affiliated{}
+	}
+	if key == "PROPERTY" {
+		s.propertyKeyword(l, value)
+	}
+	s.doc.Keywords = append(s.doc.Keywords, Keyword{key, value, l.number, l.start, l.start + len(l.text)})
+}
+
+// propertyKeyword keeps what a line "#+PROPERTY: header-args… value" says.
+func (s *scanner) propertyKeyword(l line, text string) {
+	name, value := text, ""
+	if i := strings.IndexAny(text, " \t"); i >= 0 {
+		name, value = text[:i], trimBlanks(text[i:])
+	}
+	if len(name) >= len("header-args") && strings.EqualFold(name[:len("header-args")], "header-args") {
+		s.doc.headerArgs = append(s.doc.headerArgs, Property{name, value, l.number})
+	}
+}
+
+func isAffiliated(key string) bool {
+	key, _, _ = strings.Cut(key, "[")
+	switch key {
+	case "CAPTION", "DATA", "LABEL", "PLOT", "RESNAME", "RESULT", "RESULTS", "SOURCE":
+		return true
+	}
+	return strings.HasPrefix(key, "ATTR_")
+}
+
+func (s *scanner) heading(l line, level int) {
+	s.closeContainers()
+	s.closeHeadings(level, l.start)
+	s.attached = affiliated{}
+	h := parseHeading(l.text, level, s.doc.todo)
+	h.Line, h.Start, h.LineEnd = l.number, l.start, l.end
+	if len(s.open) > 0 {
+		h.Parent = s.open[len(s.open)-1]
+	}
+	if s.next < len(s.lines) {
+		if planning, ok := planningLine(s.lines[s.next].text, s.lines[s.next].number); ok {
+			h.Planning = planning
+			s.next++
+		}
+	}
+	h.Properties = s.propertyDrawer()
+	h.Body = s.offset(s.next)
+	s.doc.Headings = append(s.doc.Headings, h)
+	s.open = append(s.open, h)
+}
+
+// offset returns where the line of that index starts, or the end of the source.
+func (s *scanner) offset(index int) int {
+	if index < len(s.lines) {
+		return s.lines[index].start
+	}
+	if len(s.lines) == 0 {
+		return 0
+	}
+	return s.lines[len(s.lines)-1].end
+}
+
+// propertyDrawer reads a property drawer that begins at the next line. Anything in it
+// that is not a property makes it an ordinary drawer, as in Org.
+func (s *scanner) propertyDrawer() []Property {
+	if s.next >= len(s.lines) || !strings.EqualFold(trimBlanks(s.lines[s.next].text), ":PROPERTIES:") {
+		return nil
+	}
+	properties := []Property{}
+	for i := s.next + 1; i < len(s.lines); i++ {
+		l := s.lines[i]
+		if strings.EqualFold(trimBlanks(l.text), ":END:") {
+			s.next = i + 1
+			return properties
+		}
+		key, value, ok := propertyLine(l.text)
+		if !ok {
+			s.doc.report(l.number, 1, Warning, "this line is no property, so the drawer above is not a property drawer")
+			return nil
+		}
+		properties = append(properties, Property{key, value, l.number})
+	}
+	s.doc.report(s.lines[s.next].number, 1, Warning, "property drawer without :END:")
+	return nil
+}
+
+// fileDrawer reads the drawer of the whole file: only comments and blank lines may
+// stand before it.
+func (s *scanner) fileDrawer() {
+	first := 0
+	for first < len(s.lines) {
+		text := trimBlanks(s.lines[first].text)
+		if text != "" && text != "#" && !strings.HasPrefix(text, "# ") {
+			break
+		}
+		first++
+	}
+	if first == len(s.lines) || !strings.EqualFold(trimBlanks(s.lines[first].text), ":PROPERTIES:") {
+		return
+	}
+	s.next = first
+	s.doc.Properties = s.propertyDrawer()
+}
+
+// closeHeadings ends the open subtrees of the level and deeper at offset.
+func (s *scanner) closeHeadings(level, offset int) {
+	for len(s.open) > 0 && s.open[len(s.open)-1].Level >= level {
+		s.open[len(s.open)-1].End = offset
+		s.open = s.open[:len(s.open)-1]
+	}
+}
+
+// todoKeywords returns the TODO keywords of the file: those of its #+TODO: lines,
+// else TODO and DONE.
+func todoKeywords(lines []line) map[string]bool {
+	words := map[string]bool{}
+	for _, l := range lines {
+		if !strings.HasPrefix(l.text, "#+") {
+			continue
+		}
+		key, value, _ := keywordLine(l.text)
+		switch strings.ToUpper(key) {
+		case "TODO", "SEQ_TODO", "TYP_TODO":
+			for _, word := range strings.Fields(value) {
+				word, _, _ = strings.Cut(word, "(")
+				if word != "|" && word != "" {
+					words[word] = true
+				}
+			}
+		}
+	}
+	if len(words) == 0 {
+		words["TODO"], words["DONE"] = true, true
+	}
+	return words
+}

@@ -1,0 +1,98 @@
+package org
+
+import "strings"
+
+// A SkillBlock is a Lisp block that a skill note's loader evaluates.
+type SkillBlock struct {
+	// Body is the code with noweb references expanded if the block asks for it.
+	Body      string
+	Line      int    // of the body's first line in the note
+	Name      string // from #+name:
+	Criterion string // from :criterion
+	Test      bool   // marked ":test yes", or its target is under a tests folder
+	Block     *Block
+
+	lines []bodyLine
+}
+
+// Position maps a place in Body, line and column from 1, the column in bytes, to the
+// note, also through noweb references, removed indentation and comma escapes. A place
+// beyond the end is taken for the end.
+func (b SkillBlock) Position(bodyLine, bodyColumn int) (line, column int) {
+	if len(b.lines) == 0 {
+		return b.Line, 1
+	}
+	l := b.lines[min(max(bodyLine, 1), len(b.lines))-1]
+	return l.line, max(l.column+bodyColumn-1-l.skip, 1)
+}
+
+// SkillBlocks returns the Lisp blocks a skill note consists of, in document order:
+// every src block in lisp or common-lisp (any case) except ":tangle no" (unless
+// ":test yes" marks it a test) and those in COMMENT or archived subtrees. A faulty
+// noweb reference is a diagnostic in the second result; its line is then left out.
+func (d *Document) SkillBlocks() ([]SkillBlock, []Diagnostic) {
+	var found []SkillBlock
+	web := newNoweb(d)
+	for _, b := range d.blocks {
+		if b.Kind != "src" || !isLisp(b.Language) || b.Heading.Hidden() {
+			continue
+		}
+		arguments := b.HeaderArgs()
+		tangle := argumentValue(arguments, "tangle")
+		marked := strings.EqualFold(argumentValue(arguments, "test"), "yes")
+		if strings.EqualFold(tangle, "no") && !marked {
+			continue
+		}
+		skill := SkillBlock{
+			Body: b.Body, Line: b.BodyLine, Name: b.Name, Block: b, lines: b.lines,
+			Criterion: argumentValue(arguments, "criterion"),
+			Test:      marked || underTests(tangle),
+		}
+		if expandsNoweb(argumentValue(arguments, "noweb")) {
+			skill.lines = web.expand(b)
+			skill.Body = joinLines(skill.lines)
+		}
+		found = append(found, skill)
+	}
+	return found, web.diagnostics
+}
+
+func isLisp(language string) bool {
+	return strings.EqualFold(language, "lisp") || strings.EqualFold(language, "common-lisp")
+}
+
+func argumentValue(arguments []HeaderArgument, key string) string {
+	for _, argument := range arguments {
+		if strings.EqualFold(argument.Key, key) {
+			return argument.Value
+		}
+	}
+	return ""
+}
+
+// underTests reports whether a tangle target, which may be a Lisp expression around a
+// file name, has a folder called tests.
+func underTests(target string) bool {
+	for i := 0; ; {
+		found := strings.Index(target[i:], "tests/")
+		if found < 0 {
+			return false
+		}
+		i += found
+		if i == 0 || strings.IndexByte("/\"' \t(", target[i-1]) >= 0 {
+			return true
+		}
+		i += len("tests/")
+	}
+}
+
+// expandsNoweb reports whether a :noweb value asks for references when code is tangled.
+func expandsNoweb(value string) bool {
+	for _, word := range strings.Fields(value) {
+		switch word {
+		case "yes", "tangle", "no-export", "strip-export", "strip-tangle":
+			return word != "strip-tangle"
+		}
+	}
+	return false
+}

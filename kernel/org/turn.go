@@ -1,0 +1,123 @@
+package org
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// The tags of a conversation's headings.
+const (
+	UserTag  = "user"
+	AgentTag = "agent"
+)
+
+// tagColumn is where the tag of a turn's heading ends, counted in code points.
+const tagColumn = 77
+
+// A Question is what a person sent, to be written into a conversation.
+type Question struct {
+	Level int    // of its heading; 0 means 1
+	ID    string // the event's id
+	Text  string // as sent: raw text, its first line becomes the heading
+}
+
+// Subtree returns the question as Org: heading with the tag :user:, drawer with the
+// :ID:, the rest of the text with its headings moved, all by the same number of levels,
+// below the question. Empty lines around the text are left out. It ends in a line end.
+func (q Question) Subtree() string {
+	level := max(q.Level, 1)
+	text := strings.Trim(strings.ReplaceAll(q.Text, "\r\n", "\n"), "\n")
+	first, rest, _ := strings.Cut(text, "\n")
+	var out strings.Builder
+	out.WriteString(tagged(level, trimBlanks(first), UserTag))
+	out.WriteString(drawer([]Property{{Key: "ID", Value: q.ID}}))
+	if rest = strings.Trim(rest, "\n"); rest != "" {
+		out.WriteString(demote(rest, level))
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+// ReHeading returns "* Re: WORDS" for an answer whose question is gone: the first words
+// of the question, at most 60 characters.
+func ReHeading(question string) string {
+	words := firstWords(strings.Join(strings.Fields(question), " "))
+	return strings.TrimRight("* Re: "+words, " ") + "\n"
+}
+
+// tagged returns a heading line whose tag ends at column 77, or one blank behind the
+// title if that is too long.
+func tagged(level int, title, tag string) string {
+	head := strings.TrimRight(strings.Repeat("*", level)+" "+title, " ")
+	tag = ":" + tag + ":"
+	pad := max(1, tagColumn-utf8.RuneCountInString(head)-len(tag))
+	return head + strings.Repeat(" ", pad) + tag + "\n"
+}
+
+// drawer returns a property drawer as Org writes it: values start at column 12.
+func drawer(properties []Property) string {
+	var out strings.Builder
+	out.WriteString(":PROPERTIES:\n")
+	for _, p := range properties {
+		line := fmt.Sprintf("%-10s %s", ":"+p.Key+":", oneLine(p.Value))
+		out.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	out.WriteString(":END:\n")
+	return out.String()
+}
+
+func oneLine(value string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' {
+			return ' '
+		}
+		return r
+	}, value))
+}
+
+// demote moves the headings of text below level, all by as much as the highest needs.
+func demote(text string, level int) string {
+	lines := strings.Split(text, "\n")
+	highest := 0
+	for _, l := range lines {
+		if n := headingLevel(l); n > 0 && (highest == 0 || n < highest) {
+			highest = n
+		}
+	}
+	if highest == 0 || highest > level {
+		return text
+	}
+	more := strings.Repeat("*", level+1-highest)
+	for i, l := range lines {
+		if headingLevel(l) > 0 {
+			lines[i] = more + l
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// wordsLimit is the length in code points of a heading made of a text's first words.
+const wordsLimit = 60
+
+// firstWords cuts text, whose words are separated by single blanks, to at most 60
+// characters, at a blank if there is one.
+func firstWords(text string) string {
+	blank, count := 0, 0
+	for i, r := range text {
+		if count == wordsLimit {
+			if r == ' ' {
+				blank = i
+			}
+			if blank > 0 {
+				return text[:blank]
+			}
+			return text[:i]
+		}
+		if r == ' ' {
+			blank = i
+		}
+		count++
+	}
+	return text
+}
