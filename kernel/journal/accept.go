@@ -1,0 +1,188 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"org-agent/kernel/protocol"
+)
+
+// acceptQueue holds the events that wait to be written, first come first.
+// Whoever gets the turn to write takes all of them into one transaction: many
+// messages at once cost one flush of the disk.
+type acceptQueue struct {
+	sync.Mutex
+	waiting []*acceptance
+}
+
+// acceptance is one call of Accept. Its result may be read once done is closed.
+type acceptance struct {
+	event  protocol.Event
+	turnID string
+	turn   Turn
+	fresh  bool
+	err    error
+	done   chan struct{}
+}
+
+// acceptLimit is how many events share a transaction, so that the first of
+// very many does not wait for the last.
+const acceptLimit = 256
+
+func (q *acceptQueue) add(a *acceptance) {
+	q.Lock()
+	defer q.Unlock()
+	q.waiting = append(q.waiting, a)
+}
+
+// take removes the next batch.
+func (q *acceptQueue) take() []*acceptance {
+	q.Lock()
+	defer q.Unlock()
+	n := min(len(q.waiting), acceptLimit)
+	batch := slices.Clone(q.waiting[:n])
+	q.waiting = slices.Delete(q.waiting, 0, n)
+	return batch
+}
+
+// withdraw removes a; false if somebody has taken it.
+func (q *acceptQueue) withdraw(a *acceptance) bool {
+	q.Lock()
+	defer q.Unlock()
+	i := slices.Index(q.waiting, a)
+	if i >= 0 {
+		q.waiting = slices.Delete(q.waiting, i, i+1)
+	}
+	return i >= 0
+}
+
+// Accept takes an event: its row, its session and a queued turn with the id
+// turn, all or nothing, on the disk when it returns. Events are accepted in
+// the order of the calls.
+//
+// An event whose id is known is not taken again: if session and text are
+// equal, the turn it has is returned with fresh false; else the error is
+// CodeConflict, as when the id is an act's or turn is another turn's. An event
+// without an id or a session is refused with CodeInvalidParams. After
+// CodeStorage nothing was taken.
+func (j *Journal) Accept(ctx context.Context, event protocol.Event, turn string) (t Turn, fresh bool, err error) {
+	if !protocol.ValidID(event.ID) || !protocol.ValidID(turn) || !protocol.ValidSession(event.Session) {
+		return Turn{}, false, protocol.Errorf(protocol.CodeInvalidParams,
+			"accept an event: it needs an id, a session and a turn, not %q, %q and %q", event.ID, event.Session, turn)
+	}
+	event.Text = strings.ToValidUTF8(event.Text, "\uFFFD") // as the file will hold it
+	event.Level = max(event.Level, 1)
+	a := &acceptance{event: event, turnID: turn, done: make(chan struct{})}
+	j.queue.add(a)
+	for {
+		select {
+		case <-a.done:
+			return a.turn, a.fresh, a.err
+		case j.writing <- struct{}{}:
+			j.acceptAll(context.WithoutCancel(ctx), j.queue.take())
+			<-j.writing
+		case <-ctx.Done():
+			if j.queue.withdraw(a) {
+				return Turn{}, false, fmt.Errorf("accept an event: %w", context.Cause(ctx))
+			}
+			<-a.done
+			return a.turn, a.fresh, a.err
+		}
+	}
+}
+
+// acceptAll writes a batch in one transaction, and tells each how it ended.
+// What is wrong with one event is told to its sender only; what is wrong with
+// the file, to all.
+func (j *Journal) acceptAll(ctx context.Context, batch []*acceptance) {
+	if len(batch) == 0 {
+		return
+	}
+	err := j.commit(ctx, j.durable, "accept an event", func(ctx context.Context, tx *sql.Tx) error {
+		for _, a := range batch {
+			a.turn, a.fresh, a.err = accept(ctx, tx, a.event, a.turnID)
+			if a.err == nil {
+				continue
+			}
+			if _, ok := errors.AsType[*protocol.Error](a.err); !ok {
+				return a.err
+			}
+		}
+		return nil
+	})
+	for _, a := range batch {
+		if err != nil {
+			a.turn, a.fresh, a.err = Turn{}, false, err
+		}
+		close(a.done)
+	}
+}
+
+// accept writes one event. It refuses with a *protocol.Error, and then before
+// it has written anything; every other error is the file's.
+func accept(ctx context.Context, tx *sql.Tx, event protocol.Event, turn string) (Turn, bool, error) {
+	known, err := turnWhere(ctx, tx, "t.event = ?", event.ID)
+	if err == nil {
+		if known.Session != event.Session || known.Question.Text != event.Text {
+			return Turn{}, false, protocol.Errorf(protocol.CodeConflict,
+				"the id %s belongs to another message, in the session %s: send with a new id", event.ID, known.Session)
+		}
+		return known, false, nil
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return Turn{}, false, err
+	}
+	if err := refuseTaken(ctx, tx, event.ID, turn); err != nil {
+		return Turn{}, false, err
+	}
+	data, err := encode(eventData{event.Sensor, event.Channel, event.Level, event.Text, payload(event.Payload)})
+	if err != nil {
+		return Turn{}, false, protocol.Errorf(protocol.CodeInvalidParams, "accept the event %s: %w", event.ID, err)
+	}
+	if len(data) > DataLimit {
+		return Turn{}, false, protocol.Errorf(protocol.CodeTooLarge, "the event has %d bytes, more than the %d the journal takes: send a part, or name a file", len(data), DataLimit)
+	}
+	entry, err := insert(ctx, tx, Entry{Kind: KindEvent, Session: event.Session, Turn: turn, ID: event.ID, Data: data})
+	if err != nil {
+		return Turn{}, false, err
+	}
+	at := micros(entry.Time)
+	_, err = tx.ExecContext(ctx,
+		"INSERT INTO session (name, turns, updated) VALUES (?, 1, ?) ON CONFLICT (name) DO UPDATE SET turns = turns + 1, updated = excluded.updated",
+		event.Session, at)
+	if err != nil {
+		return Turn{}, false, fmt.Errorf("write the session %s: %w", event.Session, err)
+	}
+	_, err = tx.ExecContext(ctx,
+		"INSERT INTO turn (seq, id, session, event, queue, state, attempt, accepted) VALUES (?1, ?2, ?3, ?4, ?1, ?5, 1, ?6)",
+		entry.Seq, turn, event.Session, event.ID, string(protocol.TurnQueued), at)
+	if err != nil {
+		return Turn{}, false, fmt.Errorf("write the turn %s: %w", turn, err)
+	}
+	return Turn{
+		ID: turn, Session: event.Session, Event: event.ID, Question: event, Level: event.Level,
+		Seq: entry.Seq, Order: entry.Seq, State: protocol.TurnQueued, Attempt: 1, Accepted: entry.Time,
+	}, true, nil
+}
+
+// refuseTaken says no to an event's id that is an act's, and to a turn's id
+// that is another turn's.
+func refuseTaken(ctx context.Context, tx *sql.Tx, event, turn string) error {
+	var act, other bool
+	err := tx.QueryRowContext(ctx,
+		"SELECT EXISTS (SELECT 1 FROM act WHERE id = ?), EXISTS (SELECT 1 FROM turn WHERE id = ?)", event, turn).Scan(&act, &other)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look for the id %s: %w", event, err)
+	case act:
+		return protocol.Errorf(protocol.CodeConflict, "the id %s belongs to an answer: send with a new id", event)
+	case other:
+		return protocol.Errorf(protocol.CodeConflict, "the turn %s exists", turn)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"org-agent/kernel/protocol"
+)
+
+// The kinds of an [Act].
+const (
+	ActAnswer = "answer" // the turn's text, inserted into its conversation
+	ActNotice = "notice" // a line of the kernel's, inserted there
+	ActAction = "action" // anything else
+)
+
+// Act is a verified action, recorded before it is performed. It is the data of
+// a row of kind act, which has ID, Session, Turn and Time in its columns.
+type Act struct {
+	ID      string    `json:"-"` // the answer's :ID:
+	Session string    `json:"-"`
+	Turn    string    `json:"-"`
+	Event   string    `json:"event,omitempty"` // the question it belongs to
+	Kind    string    `json:"kind"`
+	Action  string    `json:"action,omitempty"` // the canonical plist
+	Raw     string    `json:"raw,omitempty"`    // the model's :text, for the history
+	Text    string    `json:"text,omitempty"`   // the Org subtree as composed
+	Plain   string    `json:"plain,omitempty"`  // the body alone, for the command line
+	Time    time.Time `json:"-"`
+	Saved   bool      `json:"-"` // the session's file has it
+	Final   bool      `json:"final,omitempty"`
+}
+
+// Receipt is the data of a row of kind receipt: what a client said about an
+// act. Client is empty when the kernel wrote the file itself; Failure is what
+// went wrong, empty for success.
+type Receipt struct {
+	Client string `json:"client,omitempty"`
+	protocol.Receipt
+	Failure string `json:"failure,omitempty"`
+}
+
+// PutAct records an act. An id that is an act's or an event's already is
+// CodeConflict, a turn that does not exist CodeNotFound. If Saved is set the
+// file has it from the start.
+func (j *Journal) PutAct(ctx context.Context, act Act) error {
+	switch act.Kind {
+	case ActAnswer, ActNotice, ActAction:
+	default:
+		return protocol.Errorf(protocol.CodeInvalidParams, "%q is not a kind of act", act.Kind)
+	}
+	if !protocol.ValidID(act.ID) {
+		return protocol.Errorf(protocol.CodeInvalidParams, "the id %q of an act is not one", act.ID)
+	}
+	return j.transact(ctx, "record an act", func(ctx context.Context, tx *sql.Tx) error {
+		var taken, turn bool
+		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM act WHERE id = ?1) OR EXISTS (SELECT 1 FROM turn WHERE event = ?1),
+			EXISTS (SELECT 1 FROM turn WHERE id = ?2 AND session = ?3)`, act.ID, act.Turn, act.Session).Scan(&taken, &turn)
+		switch {
+		case err != nil:
+			return fmt.Errorf("look for the act %s: %w", act.ID, err)
+		case taken:
+			return protocol.Errorf(protocol.CodeConflict, "the id %s is taken", act.ID)
+		case !turn:
+			return protocol.Errorf(protocol.CodeNotFound, "there is no turn %q in the session %q", act.Turn, act.Session)
+		}
+		row, err := record(ctx, tx, Entry{Time: act.Time, Kind: KindAct, Session: act.Session, Turn: act.Turn, ID: act.ID}, act)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO act (seq, id, turn, kind, saved) VALUES (?, ?, ?, ?, ?)",
+			row.Seq, act.ID, act.Turn, act.Kind, act.Saved)
+		return err
+	})
+}
+
+// PutReceipt records what a client answered to an act, each time it did; a
+// receipt with Saved marks the act as saved. CodeNotFound for an unknown act.
+func (j *Journal) PutReceipt(ctx context.Context, act, client string, receipt protocol.Receipt, failure string) error {
+	return j.transact(ctx, "record a receipt", func(ctx context.Context, tx *sql.Tx) error {
+		return putReceipt(ctx, tx, act, Receipt{client, receipt, failure})
+	})
+}
+
+// MarkSaved records that the kernel wrote the act into the session's file.
+// CodeNotFound for an unknown act.
+func (j *Journal) MarkSaved(ctx context.Context, act string) error {
+	return j.transact(ctx, "mark an act as saved", func(ctx context.Context, tx *sql.Tx) error {
+		return putReceipt(ctx, tx, act, Receipt{Receipt: protocol.Receipt{Saved: true}})
+	})
+}
+
+func putReceipt(ctx context.Context, tx *sql.Tx, act string, receipt Receipt) error {
+	known, err := scanAct(tx.QueryRowContext(ctx, actQuery+"WHERE a.id = ?", act))
+	if err != nil {
+		return notFound(err, "act", act)
+	}
+	_, err = record(ctx, tx, Entry{Kind: KindReceipt, Session: known.Session, Turn: known.Turn, ID: act}, receipt)
+	if err != nil || !receipt.Saved || known.Saved {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE act SET saved = 1 WHERE id = ?", act)
+	return err
+}
+
+const actQuery = "SELECT a.id, j.session, a.turn, a.saved, j.time, j.data FROM act AS a JOIN journal AS j ON j.seq = a.seq "
+
+func scanAct(row scanner) (Act, error) {
+	var act Act
+	var at int64
+	var data []byte
+	if err := row.Scan(&act.ID, &act.Session, &act.Turn, &act.Saved, &at, &data); err != nil {
+		return Act{}, err
+	}
+	act.Time = instant(at)
+	if err := json.Unmarshal(data, &act); err != nil {
+		return Act{}, fmt.Errorf("read the act %s: %w", act.ID, err)
+	}
+	return act, nil
+}
+
+// Act returns the act id, or CodeNotFound.
+func (j *Journal) Act(ctx context.Context, id string) (Act, error) {
+	act, err := scanAct(j.readers.QueryRowContext(ctx, actQuery+"WHERE a.id = ?", id))
+	return act, j.failure(ctx, "read an act", notFound(err, "act", id))
+}
+
+// ActsOf returns the acts of these turns, in the order they were recorded.
+func (j *Journal) ActsOf(ctx context.Context, turns ...string) ([]Act, error) {
+	list, err := json.Marshal(turns)
+	if err != nil {
+		return nil, errors.Join(errors.New("read the acts of turns"), err)
+	}
+	acts, err := collect(ctx, j.readers, scanAct,
+		actQuery+"WHERE a.turn IN (SELECT value FROM json_each(?)) ORDER BY a.seq", string(list))
+	return acts, j.failure(ctx, "read the acts of turns", err)
+}

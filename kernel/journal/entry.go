@@ -1,0 +1,201 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"org-agent/kernel/protocol"
+)
+
+// Kind says what a row records, and so the shape of its data. The journal
+// writes the kinds event, turn, act, receipt, approval and decision itself,
+// together with the state they change; the others are written by [Journal.Append]
+// in the shape of whoever writes them.
+type Kind string
+
+const (
+	KindEvent        Kind = "event"         // what a sensor or client reported: read it with [Entry.Event]
+	KindModelRequest Kind = "model-request" // what a model was asked
+	KindModelReply   Kind = "model-reply"   // what it answered, whole
+	KindProposal     Kind = "proposal"      // the action read from a reply, and the steps that read it
+	KindVerdict      Kind = "verdict"       // what the skill and the policy said to a proposal
+	KindAct          Kind = "act"           // an [Act], before it is performed
+	KindReceipt      Kind = "receipt"       // a [Receipt]; ID is the act's, or the event's whose question was saved
+	KindApproval     Kind = "approval"      // a [protocol.Approval], when it was asked for
+	KindDecision     Kind = "decision"      // {"decision","reason","edited"}; no decision: its turn ended
+	KindTurn         Kind = "turn"          // {"state","attempt","skill","model","notice","input","output","cost"}: the turn from then on
+	KindNotice       Kind = "notice"        // a line for a person
+	KindLog          Kind = "log"           // a line for the log
+)
+
+// Entry is one row of the journal. Data is JSON.
+type Entry struct {
+	Seq     int64           `json:"seq"`
+	Time    time.Time       `json:"time"` // to the microsecond, UTC
+	Kind    Kind            `json:"kind"`
+	Session string          `json:"session,omitempty"`
+	Turn    string          `json:"turn,omitempty"`
+	ID      string          `json:"id,omitempty"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// DataLimit is the largest data of one row, in bytes.
+const DataLimit = 64 << 20
+
+// Append writes one row and returns it with its Seq, and with the present as
+// its Time if it had none. Missing data is {}; data that is not JSON is
+// refused with CodeInvalidParams, longer than [DataLimit] with CodeTooLarge.
+func (j *Journal) Append(ctx context.Context, entry Entry) (Entry, error) {
+	switch {
+	case entry.Kind == "":
+		return Entry{}, protocol.Errorf(protocol.CodeInvalidParams, "a row of the journal needs a kind")
+	case len(entry.Data) > DataLimit:
+		return Entry{}, protocol.Errorf(protocol.CodeTooLarge, "a row of %d bytes is more than the %d the journal takes", len(entry.Data), DataLimit)
+	case len(entry.Data) > 0 && !json.Valid(entry.Data):
+		return Entry{}, protocol.Errorf(protocol.CodeInvalidParams, "the data of a %s row is not JSON", entry.Kind)
+	}
+	err := j.transact(ctx, "append to the journal", func(ctx context.Context, tx *sql.Tx) (err error) {
+		entry, err = insert(ctx, tx, entry)
+		return err
+	})
+	if err != nil {
+		return Entry{}, err
+	}
+	return entry, nil
+}
+
+// insert writes a row whose data is known to be right.
+func insert(ctx context.Context, tx *sql.Tx, entry Entry) (Entry, error) {
+	if entry.Time.IsZero() {
+		entry.Time = time.Now()
+	}
+	entry.Time = instant(micros(entry.Time))
+	if len(entry.Data) == 0 {
+		entry.Data = json.RawMessage("{}")
+	}
+	result, err := tx.ExecContext(ctx,
+		"INSERT INTO journal (time, kind, session, turn, id, data) VALUES (?, ?, ?, ?, ?, ?)",
+		micros(entry.Time), string(entry.Kind), entry.Session, entry.Turn, entry.ID, string(entry.Data))
+	if err != nil {
+		return Entry{}, fmt.Errorf("write a %s row: %w", entry.Kind, err)
+	}
+	entry.Seq, err = result.LastInsertId()
+	return entry, err
+}
+
+// record writes a row with data as JSON.
+func record(ctx context.Context, tx *sql.Tx, entry Entry, data any) (Entry, error) {
+	var err error
+	if entry.Data, err = encode(data); err != nil {
+		return Entry{}, protocol.Errorf(protocol.CodeInvalidParams, "write a %s row: %w", entry.Kind, err)
+	}
+	if len(entry.Data) > DataLimit {
+		return Entry{}, protocol.Errorf(protocol.CodeTooLarge, "a %s row of %d bytes is more than the %d the journal takes", entry.Kind, len(entry.Data), DataLimit)
+	}
+	return insert(ctx, tx, entry)
+}
+
+// encode is JSON as a person reads it best: < > & stay themselves.
+func encode(value any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Query selects rows: those that match every field that is set.
+type Query struct {
+	Session string
+	Turn    string
+	ID      string
+	Kinds   []Kind // any of these
+	After   int64  // only rows with a greater Seq
+	Limit   int    // at most so many; 1,000 if 0
+	Latest  bool   // the last of them instead of the first
+}
+
+const (
+	entriesDefault = 1000
+	entriesBytes   = 64 << 20 // of data, in one answer
+)
+
+// Entries returns the rows a query selects, oldest first. An answer ends
+// early, after at least one row, when its data passes 64 MiB; ask again with
+// After set to the last Seq until nothing comes.
+func (j *Journal) Entries(ctx context.Context, query Query) ([]Entry, error) {
+	statement, args := query.statement()
+	rows, err := j.readers.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return nil, j.failure(ctx, "read the journal", err)
+	}
+	var entries []Entry
+	for size := 0; size <= entriesBytes && rows.Next(); {
+		entry, err := scanEntry(rows)
+		if err != nil {
+			_ = rows.Close() // the first error is the one to tell
+			return nil, j.failure(ctx, "read the journal", err)
+		}
+		entries = append(entries, entry)
+		size += len(entry.Data)
+	}
+	err = rows.Err()
+	if closing := rows.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return nil, j.failure(ctx, "read the journal", err)
+	}
+	if query.Latest {
+		slices.Reverse(entries)
+	}
+	return entries, nil
+}
+
+const entryColumns = "seq, time, kind, session, turn, id, data"
+
+func scanEntry(row scanner) (Entry, error) {
+	var entry Entry
+	var at int64
+	err := row.Scan(&entry.Seq, &at, &entry.Kind, &entry.Session, &entry.Turn, &entry.ID, (*[]byte)(&entry.Data))
+	entry.Time = instant(at)
+	return entry, err
+}
+
+// statement is the query in SQL. Each kind is selected by itself through its
+// index, already in order and cut to the limit, so that a rare kind is found
+// without walking over the common ones.
+func (q Query) statement() (string, []any) {
+	order, limit := "seq", q.Limit
+	if q.Latest {
+		order = "seq DESC"
+	}
+	if limit <= 0 {
+		limit = entriesDefault
+	}
+	where, args := []string{"seq > ?"}, []any{q.After}
+	for _, column := range []struct{ name, value string }{{"session", q.Session}, {"turn", q.Turn}, {"id", q.ID}} {
+		if column.value != "" {
+			where, args = append(where, column.name+" = ?"), append(args, column.value)
+		}
+	}
+	condition := strings.Join(where, " AND ")
+	if len(q.Kinds) == 0 {
+		return fmt.Sprintf("SELECT %s FROM journal WHERE %s ORDER BY %s LIMIT ?", entryColumns, condition, order), append(args, limit)
+	}
+	var parts []string
+	var all []any
+	for _, kind := range slices.Compact(slices.Sorted(slices.Values(q.Kinds))) {
+		parts = append(parts, fmt.Sprintf("SELECT * FROM (SELECT %s FROM journal WHERE %s AND kind = ? ORDER BY %s LIMIT ?)", entryColumns, condition, order))
+		all = append(append(all, args...), string(kind), limit)
+	}
+	return fmt.Sprintf("%s ORDER BY %s LIMIT ?", strings.Join(parts, " UNION ALL "), order), append(all, limit)
+}

@@ -1,0 +1,218 @@
+// Package journal keeps what was said and done: one SQLite file with one row
+// for every event, model call, proposal, verdict, act and receipt. History,
+// log, why, replay and crash recovery read it and nothing else.
+//
+// Ownership: a [Journal] is safe for many goroutines, and several processes
+// may have the same file open. Values it returns are the caller's.
+//
+// Order: writes are done one at a time, each in one transaction with its
+// journal row; rows are numbered in the order of commitment. Reads run beside
+// a write and see whole transactions only.
+//
+// Blocking: a write waits for the write before it, and up to five seconds for
+// another process; cancelling its context ends the wait for its place, not a
+// write that has begun, so an error of the context means that nothing was
+// written. Reads end when their context does.
+//
+// Durability: what was written survives the death of the process at any
+// moment. [Journal.Accept] is also flushed to the disk before it returns.
+//
+// Errors: a [*protocol.Error], with CodeStorage and advice when the file or
+// its disk is at fault, CodeNotFound and CodeConflict as each method says; or
+// one that wraps the error of the context.
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// Journal is an open journal. Make one with [Open].
+type Journal struct {
+	path    string
+	readers *sql.DB
+	writer  *sql.DB       // one connection, synchronous NORMAL: survives the process
+	durable *sql.DB       // one connection, synchronous FULL: survives the power too
+	writing chan struct{} // holds one value while somebody writes
+	queue   acceptQueue
+}
+
+// readerLimit is the number of reads that run at once; more wait their turn.
+const readerLimit = 4
+
+// Open opens the journal at path, which it creates (mode 0600) in a directory
+// that must exist, and brings its schema up to date. It fails with CodeStorage
+// when the file cannot be created or written, is no journal, is damaged, or
+// was written by a newer org-agent.
+func Open(ctx context.Context, path string) (*Journal, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find the journal %s: %w", path, err)
+	}
+	j := &Journal{path: absolute, writing: make(chan struct{}, 1)}
+	if err := j.createFile(); err != nil {
+		return nil, err
+	}
+	open := func(connections int, pragmas ...string) *sql.DB {
+		if err != nil {
+			return nil
+		}
+		var db *sql.DB
+		if db, err = sql.Open("sqlite", dataSource(absolute, pragmas...)); err != nil {
+			return nil
+		}
+		db.SetMaxOpenConns(connections)
+		db.SetMaxIdleConns(connections)
+		return db
+	}
+	j.writer = open(1, "synchronous(normal)")
+	j.durable = open(1, "synchronous(full)")
+	j.readers = open(readerLimit, "query_only(true)")
+	if err == nil {
+		err = j.migrate(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(j.failure(ctx, "open the journal", err), j.Close())
+	}
+	return j, nil
+}
+
+// Close waits for what runs and closes the file. A second call does nothing.
+func (j *Journal) Close() error {
+	var err error
+	for _, db := range []*sql.DB{j.readers, j.durable, j.writer} {
+		if db != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("close the journal %s: %w", j.path, err)
+	}
+	return nil
+}
+
+// Path is the absolute path of the journal's file.
+func (j *Journal) Path() string { return j.path }
+
+// createFile makes a missing file, since SQLite would make one that others can
+// read, and takes such a right away from an old one. A file that exists is not
+// opened here: closing it would drop the locks SQLite holds in this process.
+func (j *Journal) createFile() error {
+	info, err := os.Stat(j.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		file, err := os.OpenFile(j.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return nil // another process was faster
+		}
+		if err != nil {
+			return j.unusable(err)
+		}
+		return j.unusable(file.Close())
+	case err != nil:
+		return j.unusable(err)
+	case !info.Mode().IsRegular():
+		return j.unusable(errors.New("it is not a regular file"))
+	case info.Mode().Perm()&0o077 != 0:
+		return j.unusable(os.Chmod(j.path, 0o600))
+	}
+	return nil
+}
+
+// dataSource is the driver's name for the file. Every connection waits five
+// seconds for another process, and begins transactions as writers, so that two
+// of them never wait for each other.
+func dataSource(path string, pragmas ...string) string {
+	query := url.Values{"_txlock": {"immediate"}}
+	for _, pragma := range append([]string{
+		"busy_timeout(5000)", "journal_mode(wal)", "foreign_keys(true)", "journal_size_limit(67108864)",
+	}, pragmas...) {
+		query.Add("_pragma", pragma)
+	}
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query.Encode()}).String()
+}
+
+// transact runs change in a transaction once it is this caller's turn to
+// write. doing names the change in errors.
+func (j *Journal) transact(ctx context.Context, doing string, change func(context.Context, *sql.Tx) error) error {
+	select {
+	case j.writing <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
+	}
+	defer func() { <-j.writing }()
+	return j.commit(context.WithoutCancel(ctx), j.writer, doing, change)
+}
+
+// commit runs change in a transaction of db; the caller holds the turn to
+// write. After an error nothing of it is in the file.
+func (j *Journal) commit(ctx context.Context, db *sql.DB, doing string, change func(context.Context, *sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return j.failure(ctx, doing, err)
+	}
+	if err := change(ctx, tx); err != nil {
+		// SQLite has rolled back by itself after a full disk; then this fails,
+		// and says nothing that the first error does not.
+		_ = tx.Rollback()
+		return j.failure(ctx, doing, err)
+	}
+	return j.failure(ctx, doing, tx.Commit())
+}
+
+// reader is what reads: a pool of connections or a transaction.
+type reader interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// scanner is one row to be read: a [*sql.Row] or [*sql.Rows].
+type scanner interface{ Scan(dest ...any) error }
+
+// collect reads every row of a query with scan.
+func collect[T any](ctx context.Context, from reader, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := from.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	var found []T
+	for rows.Next() {
+		one, err := scan(rows)
+		if err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+		found = append(found, one)
+	}
+	return found, rows.Err()
+}
+
+// text reads rows of one text column.
+func text(row scanner) (s string, err error) { return s, row.Scan(&s) }
+
+// micros is a time as the file holds it; the zero time is 0.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// instant is the inverse of micros.
+func instant(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros).UTC()
+}
+
+// now is the present as the file can hold it.
+func now() time.Time { return instant(micros(time.Now())) }

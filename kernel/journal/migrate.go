@@ -1,0 +1,70 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+
+	"org-agent/kernel/protocol"
+)
+
+// schemas holds one file per version, N.sql, run once each in order.
+//
+//go:embed schema/*.sql
+var schemas embed.FS
+
+// schemaVersion is the version this program reads and writes; SQLite keeps the
+// file's own in user_version.
+const schemaVersion = 1
+
+// applicationID marks the file as ours ("oajl"), so that another program's
+// database is refused rather than written to.
+const applicationID = 0x6f616a6c
+
+// migrate brings the file to schemaVersion, in one transaction: two processes
+// that open a new file at once migrate it once.
+func (j *Journal) migrate(ctx context.Context) error {
+	version, err := j.checkVersion(ctx, j.writer)
+	if err != nil || version == schemaVersion {
+		return err
+	}
+	return j.transact(ctx, "bring the journal up to date", func(ctx context.Context, tx *sql.Tx) error {
+		version, err := j.checkVersion(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for ; version < schemaVersion; version++ {
+			script, err := schemas.ReadFile(fmt.Sprintf("schema/%d.sql", version+1))
+			if err != nil {
+				return fmt.Errorf("read schema %d: %w", version+1, err)
+			}
+			if _, err := tx.ExecContext(ctx, string(script)); err != nil {
+				return fmt.Errorf("apply schema %d: %w", version+1, err)
+			}
+		}
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion))
+		return err
+	})
+}
+
+// checkVersion is the file's version, 0 for an empty file; an error if the
+// file is not ours to write.
+func (j *Journal) checkVersion(ctx context.Context, from reader) (version int, err error) {
+	var application, tables int
+	err = from.QueryRowContext(ctx,
+		"SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)",
+	).Scan(&application, &version, &tables)
+	switch {
+	case err != nil:
+		return 0, err
+	case application != applicationID && (application != 0 || version != 0 || tables != 0):
+		return 0, protocol.Errorf(protocol.CodeStorage,
+			"%s is a database of another program: move it away, and org-agent begins a new journal", j.path)
+	case version > schemaVersion:
+		return 0, protocol.Errorf(protocol.CodeStorage,
+			"the journal %s was written by a newer org-agent (schema %d, this one knows %d): run the newer one, or set XDG_STATE_HOME to another directory to begin a new journal",
+			j.path, version, schemaVersion)
+	}
+	return version, nil
+}

@@ -1,0 +1,246 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"org-agent/kernel/protocol"
+)
+
+// Turn is where the answering of one event stands.
+type Turn struct {
+	ID       string
+	Session  string
+	Event    string // the question's :ID:
+	Question protocol.Event
+	Level    int   // of the question's heading
+	Seq      int64 // its event's row: the order of the conversation
+	Order    int64 // the row that queued it: the order of answering; a retry changes it
+	State    protocol.TurnState
+	Attempt  int // 1, and one more for each retry
+	Skill    string
+	Model    string
+	Notice   string // one line for a person
+	Input    int    // tokens, of all attempts
+	Output   int    // tokens, of all attempts
+	Cost     float64
+	Saved    bool // the session's file has the question
+
+	Accepted time.Time
+	Started  time.Time // of this attempt; zero while queued
+	Finished time.Time // zero exactly while the state is not final
+}
+
+const turnQuery = `SELECT t.seq, t.id, t.session, t.event, t.queue, t.state, t.attempt, t.skill, t.model, t.notice,
+	t.input, t.output, t.cost, t.saved, t.accepted, t.started, t.finished, j.data
+	FROM turn AS t JOIN journal AS j ON j.seq = t.seq `
+
+func scanTurn(row scanner) (Turn, error) {
+	var t Turn
+	var accepted, started, finished int64
+	entry := Entry{Kind: KindEvent}
+	err := row.Scan(&t.Seq, &t.ID, &t.Session, &t.Event, &t.Order, &t.State, &t.Attempt, &t.Skill, &t.Model, &t.Notice,
+		&t.Input, &t.Output, &t.Cost, &t.Saved, &accepted, &started, &finished, (*[]byte)(&entry.Data))
+	if err != nil {
+		return Turn{}, err
+	}
+	t.Accepted, t.Started, t.Finished = instant(accepted), instant(started), instant(finished)
+	entry.Seq, entry.ID, entry.Session = t.Seq, t.Event, t.Session
+	t.Question, err = entry.Event()
+	t.Level = t.Question.Level
+	return t, err
+}
+
+func turnWhere(ctx context.Context, from reader, where string, arg any) (Turn, error) {
+	return scanTurn(from.QueryRowContext(ctx, turnQuery+"WHERE "+where, arg))
+}
+
+// Turn returns the turn id, or CodeNotFound.
+func (j *Journal) Turn(ctx context.Context, id string) (Turn, error) {
+	t, err := turnWhere(ctx, j.readers, "t.id = ?", id)
+	return t, j.failure(ctx, "read a turn", notFound(err, "turn", id))
+}
+
+// TurnOfEvent returns the turn that answers the event, or CodeNotFound.
+func (j *Journal) TurnOfEvent(ctx context.Context, event string) (Turn, error) {
+	t, err := turnWhere(ctx, j.readers, "t.event = ?", event)
+	return t, j.failure(ctx, "read a turn", notFound(err, "event", event))
+}
+
+// notFound says that the thing with this id is not there, if that is the error.
+func notFound(err error, thing, id string) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return protocol.Errorf(protocol.CodeNotFound, "there is no %s %q", thing, id)
+	}
+	return err
+}
+
+// TurnChange is what becomes of a turn; what is not set stays.
+type TurnChange struct {
+	ID     string
+	State  protocol.TurnState // "" leaves it
+	Skill  *string
+	Model  *string
+	Notice *string
+	Input  int // tokens to add
+	Output int // tokens to add
+	Cost   float64
+}
+
+// turnData is the data of a turn's row.
+type turnData struct {
+	State   protocol.TurnState `json:"state"`
+	Attempt int                `json:"attempt"`
+	Skill   string             `json:"skill,omitempty"`
+	Model   string             `json:"model,omitempty"`
+	Notice  string             `json:"notice,omitempty"`
+	Input   int                `json:"input,omitempty"`
+	Output  int                `json:"output,omitempty"`
+	Cost    float64            `json:"cost,omitempty"`
+}
+
+// SetTurn changes a turn and returns it as it then is. Input, Output and Cost
+// are added to what the turn has spent. A final state closes the approvals that
+// still wait for the turn (call [Journal.CloseApprovals] before, to be told
+// which). A turn in a final state does not change: CodeConflict; there is
+// [Journal.Retry] for that.
+func (j *Journal) SetTurn(ctx context.Context, change TurnChange) (Turn, error) {
+	return j.changeTurn(ctx, change.ID, func(t *Turn, at time.Time) error {
+		if t.State.Final() {
+			return protocol.Errorf(protocol.CodeConflict, "the turn %s has ended (%s): retry it to answer again", t.ID, t.State)
+		}
+		return change.apply(t, at)
+	})
+}
+
+func (c TurnChange) apply(t *Turn, at time.Time) error {
+	switch c.State {
+	case "":
+	case protocol.TurnQueued:
+		t.State, t.Started = c.State, time.Time{}
+	case protocol.TurnRunning, protocol.TurnWaiting:
+		t.State = c.State
+		if t.Started.IsZero() {
+			t.Started = at
+		}
+	default:
+		if !c.State.Final() {
+			return protocol.Errorf(protocol.CodeInvalidParams, "%q is not the state of a turn", c.State)
+		}
+		t.State, t.Finished = c.State, at
+	}
+	for _, f := range []struct{ to, from *string }{{&t.Skill, c.Skill}, {&t.Model, c.Model}, {&t.Notice, c.Notice}} {
+		if f.from != nil {
+			*f.to = *f.from
+		}
+	}
+	t.Input += c.Input
+	t.Output += c.Output
+	t.Cost += c.Cost
+	return nil
+}
+
+// Retry queues a turn again that has ended, behind those that are queued, as
+// its next attempt. What it has spent stays. CodeConflict if it has not ended.
+func (j *Journal) Retry(ctx context.Context, turn string) (Turn, error) {
+	return j.changeTurn(ctx, turn, func(t *Turn, _ time.Time) error {
+		if !t.State.Final() {
+			return protocol.Errorf(protocol.CodeConflict, "the turn %s has not ended (%s): stop it first", t.ID, t.State)
+		}
+		t.State, t.Notice, t.Attempt = protocol.TurnQueued, "", t.Attempt+1
+		t.Started, t.Finished, t.Order = time.Time{}, time.Time{}, 0
+		return nil
+	})
+}
+
+// changeTurn reads a turn, changes it, and writes it with its row. A change
+// that clears Order sends the turn to the end of the queue.
+func (j *Journal) changeTurn(ctx context.Context, id string, change func(*Turn, time.Time) error) (t Turn, err error) {
+	err = j.transact(ctx, "change a turn", func(ctx context.Context, tx *sql.Tx) error {
+		if t, err = turnWhere(ctx, tx, "t.id = ?", id); err != nil {
+			return notFound(err, "turn", id)
+		}
+		at := now()
+		if err := change(&t, at); err != nil {
+			return err
+		}
+		row, err := record(ctx, tx, Entry{Time: at, Kind: KindTurn, Session: t.Session, Turn: t.ID},
+			turnData{t.State, t.Attempt, t.Skill, t.Model, t.Notice, t.Input, t.Output, t.Cost})
+		if err != nil {
+			return err
+		}
+		if t.Order == 0 {
+			t.Order = row.Seq
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE turn SET queue = ?, state = ?, attempt = ?, skill = ?, model = ?, notice = ?,
+			input = ?, output = ?, cost = ?, started = ?, finished = ? WHERE seq = ?`,
+			t.Order, string(t.State), t.Attempt, t.Skill, t.Model, t.Notice,
+			t.Input, t.Output, t.Cost, micros(t.Started), micros(t.Finished), t.Seq)
+		if err != nil {
+			return fmt.Errorf("write the turn %s: %w", t.ID, err)
+		}
+		if t.State.Final() {
+			if _, err := closeApprovals(ctx, tx, t.ID); err != nil {
+				return err
+			}
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE session SET updated = ? WHERE name = ?", micros(at), t.Session)
+		return err
+	})
+	if err != nil {
+		return Turn{}, err
+	}
+	return t, nil
+}
+
+// Unfinished returns the turns that are queued, running or waiting, each
+// session's in the order of answering.
+func (j *Journal) Unfinished(ctx context.Context) ([]Turn, error) {
+	turns, err := collect(ctx, j.readers, scanTurn, turnQuery+"WHERE t.finished = 0 ORDER BY t.session, t.queue")
+	return turns, j.failure(ctx, "read the unfinished turns", err)
+}
+
+// turnsLimit is how many turns one answer holds at most.
+const turnsLimit = 1000
+
+// Turns returns a session's turns in the order of the conversation: those with
+// a Seq greater than after, at most limit (1,000 if 0 or more).
+func (j *Journal) Turns(ctx context.Context, session string, after int64, limit int) ([]Turn, error) {
+	if limit <= 0 || limit > turnsLimit {
+		limit = turnsLimit
+	}
+	turns, err := collect(ctx, j.readers, scanTurn,
+		turnQuery+"WHERE t.session = ? AND t.seq > ? ORDER BY t.seq LIMIT ?", session, after, limit)
+	return turns, j.failure(ctx, "read the turns of a session", err)
+}
+
+// QuestionSaved reports whether the session's file has the event's question;
+// CodeNotFound for an unknown event.
+func (j *Journal) QuestionSaved(ctx context.Context, event string) (saved bool, err error) {
+	err = j.readers.QueryRowContext(ctx, "SELECT saved FROM turn WHERE event = ?", event).Scan(&saved)
+	return saved, j.failure(ctx, "read a turn", notFound(err, "event", event))
+}
+
+// MarkQuestionSaved records that the session's file has the event's question.
+// Again: nothing happens. CodeNotFound for an unknown event.
+func (j *Journal) MarkQuestionSaved(ctx context.Context, event string) error {
+	return j.transact(ctx, "mark a question as saved", func(ctx context.Context, tx *sql.Tx) error {
+		t, err := turnWhere(ctx, tx, "t.event = ?", event)
+		if err != nil {
+			return notFound(err, "event", event)
+		}
+		if t.Saved {
+			return nil
+		}
+		_, err = record(ctx, tx, Entry{Kind: KindReceipt, Session: t.Session, Turn: t.ID, ID: event},
+			Receipt{Receipt: protocol.Receipt{Saved: true}})
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE turn SET saved = 1 WHERE seq = ?", t.Seq)
+		return err
+	})
+}

@@ -1,0 +1,64 @@
+package journal
+
+import (
+	"testing"
+
+	"org-agent/kernel/protocol"
+)
+
+func TestTurnFromAcceptanceToAnswer(t *testing.T) {
+	j, ctx := fresh(t), t.Context()
+	turn := accepted(t, j, "q1", "main", "which notes?")
+	if turn.State != protocol.TurnQueued || turn.Attempt != 1 || turn.Question.Text != "which notes?" || turn.Accepted.IsZero() {
+		t.Fatalf("accepted: %+v", turn)
+	}
+	running := set(t, j, turn.ID, protocol.TurnRunning)
+	if running.Started.IsZero() || !running.Finished.IsZero() {
+		t.Fatalf("running: %+v", running)
+	}
+	skill := "chat@3f9c"
+	_, err := j.SetTurn(ctx, TurnChange{ID: turn.ID, Skill: &skill, Input: 10, Output: 2, Cost: 0.5})
+	must(t, err)
+	_, err = j.SetTurn(ctx, TurnChange{ID: turn.ID, Input: 5, Cost: 0.25})
+	must(t, err)
+	answered(t, j, turn, "a1", "two of them")
+
+	got, err := j.TurnOfEvent(ctx, "q1")
+	must(t, err)
+	if got.State != protocol.TurnAnswered || got.Skill != skill || got.Input != 15 || got.Output != 2 || got.Cost != 0.75 || got.Finished.IsZero() {
+		t.Fatalf("answered: %+v", got)
+	}
+	_, err = j.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnRunning})
+	wantCode(t, err, protocol.CodeConflict)
+	_, err = j.SetTurn(ctx, TurnChange{ID: "nobody", State: protocol.TurnRunning})
+	wantCode(t, err, protocol.CodeNotFound)
+	if kinds := entries(t, j, Query{Turn: turn.ID}); len(kinds) != 6 || kinds[0].Kind != KindEvent || kinds[4].Kind != KindAct || kinds[5].Kind != KindTurn {
+		t.Fatalf("rows: %+v", kinds)
+	}
+}
+
+func TestRetryGoesBehindTheQueued(t *testing.T) {
+	j, ctx := fresh(t), t.Context()
+	first := accepted(t, j, "q1", "main", "one")
+	accepted(t, j, "q2", "main", "two")
+	_, err := j.Retry(ctx, first.ID)
+	wantCode(t, err, protocol.CodeConflict)
+
+	set(t, j, first.ID, protocol.TurnRunning)
+	set(t, j, first.ID, protocol.TurnInterrupted)
+	again, err := j.Retry(ctx, first.ID)
+	must(t, err)
+	if again.State != protocol.TurnQueued || again.Attempt != 2 || !again.Finished.IsZero() || !again.Started.IsZero() {
+		t.Fatalf("retried: %+v", again)
+	}
+	unfinished, err := j.Unfinished(ctx)
+	must(t, err)
+	if got := ids(unfinished); got != "[turn-q2 turn-q1]" {
+		t.Errorf("order of answering: %s", got)
+	}
+	turns, err := j.Turns(ctx, "main", 0, 0)
+	must(t, err)
+	if got := ids(turns); got != "[turn-q1 turn-q2]" {
+		t.Errorf("order of the conversation: %s", got)
+	}
+}
