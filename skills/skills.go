@@ -1,0 +1,18 @@
+// Package skills holds the notes that come with the agent, as they are in this directory.
+//
+// The notes are embedded when the program is built, so that a kernel without any files
+// beside it can chat. They are read-only: a person who wants one changed puts a copy
+// into the home's skills directory, where it shadows the one here.
+package skills
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed *.org
+var notes embed.FS
+
+// Notes returns the shipped notes, each a file NAME.org at the root. Reading never blocks
+// and is safe from any goroutine.
+func Notes() fs.FS { return notes }
