@@ -19,6 +19,7 @@ const (
 	SensorBufferUpdate Sensor = "buffer-update"
 	SensorPointUpdate  Sensor = "point-update"
 	SensorProbe        Sensor = "probe" // made once when a skill is loaded
+	SensorPost         Sensor = "post"  // text that a turn puts into another conversation
 )
 
 func (Sensor) PlistKeyword() {}

@@ -81,8 +81,8 @@ func (e *Event) check() error {
 	if e.Sensor == "" {
 		return Errorf(CodeInvalidParams, "an event needs a :sensor, for a message :chat-message")
 	}
-	if e.Sensor == SensorProbe {
-		return Errorf(CodeForbidden, "the sensor :probe is the kernel's own")
+	if e.Sensor == SensorProbe || e.Sensor == SensorPost {
+		return Errorf(CodeForbidden, "the sensor :%s is the kernel's own", e.Sensor)
 	}
 	if len(e.Text) > TextLimit {
 		return Errorf(CodeTooLarge, "the text has %d bytes, more than the %d allowed: send a part, or name a file", len(e.Text), TextLimit)

@@ -1,0 +1,223 @@
+// Package kernel holds no code: its test is the table of who may import whom.
+package kernel
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rooms is the layout: what each package under kernel/ is for, and which others
+// it may import. Rooms that are not built yet stand here already, so that the
+// first line of code in them finds its walls. A subpackage that has no row of
+// its own has its parent's, and may import the parent.
+var rooms = []struct {
+	room string
+	may  string // blank-separated; * is everything
+	why  string
+}{
+	{"plist", "", "reads and prints s-expressions; everything stands on it"},
+	{"org", "", "knows Org text and nothing of who wants it"},
+	{"protocol", "", "the wire's words, without behaviour"},
+	{"journal", "protocol", "keeps what was said and done; it interprets none of it"},
+	{"sandbox", "", "runs commands in a fence"},
+	{"config", "org plist", "settings are an Org file"},
+	{"llm", "", "talks to models; what the text means is decided above"},
+	{"lisp", "plist", "the language, without the kernel's functions"},
+	{"skill", "org lisp plist", "notes become functions; it performs nothing"},
+	{"prompt", "org plist", "composes text"},
+	{"memory", "journal org", "files and an index over them"},
+	{"policy", "plist protocol journal", "the only maker of verified actions must stay small enough to read"},
+	{"act", "policy protocol", "performs verified actions and nothing else"},
+	{"tool", "sandbox memory protocol", "tools do; they do not decide"},
+	{"mcp", "tool", "other people's tools look like ours"},
+	{"session", "journal llm org protocol", "conversations: order, delivery, files; it does not answer. protocol, because what it delivers are the wire's messages"},
+	{"agent", "plist org protocol journal sandbox config llm lisp skill prompt memory policy act tool mcp session", "the loop over the rooms below it"},
+	{"sensor", "journal org protocol", "what wakes the agent only reports"},
+	{"channel", "protocol", "messages elsewhere"},
+	{"peer", "channel protocol journal", "other agents are a channel with an identity"},
+	{"matcher", "llm journal", "finds what fits a request"},
+	{"rpc", "protocol plist", "transport knows nothing of what is above it"},
+	{"daemon", "*", "wiring"},
+	{"cmd", "*", "the program's edge"},
+}
+
+// owners names the one room for each dependency that must not spread.
+var owners = []struct {
+	dependency string // an import path or a prefix of one
+	rooms      string
+	why        string
+}{
+	{"database/sql", "journal", "one place knows SQL"},
+	{"modernc.org/sqlite", "journal", "one place knows SQL"},
+	{"github.com/sashabaranov/go-openai", "llm/openai", "the provider's types stay behind llm.Provider"},
+	{"github.com/nats-io", "peer", "peers only"},
+	{"github.com/sourcegraph/jsonrpc2", "rpc", "the wire stays behind rpc's handler"},
+	{"github.com/fsnotify/fsnotify", "sensor skill", "watching files is perceiving"},
+	{"github.com/alecthomas/kong", "cmd", "flags are the program's edge"},
+}
+
+// forbidden are names that say nothing about what a package provides.
+var forbidden = []string{"util", "utils", "common", "types", "helpers", "helper", "manager", "misc", "base", "core", "models"}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+const kernel = "org-agent/kernel/"
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []listed
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := dec.Decode(&p); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// row finds the table's row for a package path below kernel/.
+func row(room string) (name, may, why string, ok bool) {
+	for room != "." && room != "" {
+		for _, r := range rooms {
+			if r.room == room {
+				return r.room, r.may, r.why, true
+			}
+		}
+		room = filepath.Dir(room)
+	}
+	return "", "", "", false
+}
+
+func TestImports(t *testing.T) {
+	for _, p := range packages(t) {
+		room, inKernel := strings.CutPrefix(p.ImportPath, kernel)
+		if !inKernel {
+			continue
+		}
+		name, may, why, ok := row(room)
+		if !ok {
+			t.Errorf("%s has no row in the table: what is it for, and what may it import?", p.ImportPath)
+			continue
+		}
+		for _, imported := range p.Imports {
+			if err := allowed(room, name, may, imported); err != nil {
+				t.Errorf("%s imports %s: %v (%s: %s)", p.ImportPath, imported, err, name, why)
+			}
+		}
+	}
+}
+
+func allowed(room, name, may, imported string) error {
+	for _, o := range owners {
+		if (imported == o.dependency || strings.HasPrefix(imported, o.dependency+"/")) && !inRooms(room, o.rooms) {
+			return fmt.Errorf("only %s may: %s", o.rooms, o.why)
+		}
+	}
+	target, ours := strings.CutPrefix(imported, kernel)
+	if !ours || may == "*" || target == name || strings.HasPrefix(target, name+"/") && room != name {
+		return nil
+	}
+	if slices.Contains(strings.Fields(may), target) {
+		return nil
+	}
+	return fmt.Errorf("it may import [%s] of the kernel", may)
+}
+
+// inRooms reports whether room is one of the list or below one.
+func inRooms(room, list string) bool {
+	for _, r := range strings.Fields(list) {
+		if room == r || strings.HasPrefix(room, r+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func TestPackageNames(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, part := range strings.Split(p.ImportPath, "/") {
+			if slices.Contains(forbidden, part) {
+				t.Errorf("%s: %q says nothing about what the package provides", p.ImportPath, part)
+			}
+		}
+	}
+}
+
+// walk parses every Go file below kernel/.
+func walk(t *testing.T, visit func(path string, files *token.FileSet, file *ast.File)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err == nil {
+			visit(path, files, file)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestVerifiedIsMadeInOnePlace: outside kernel/policy nobody writes a composite
+// literal of policy.Verified, or declares or converts to a type of that name.
+func TestVerifiedIsMadeInOnePlace(t *testing.T) {
+	walk(t, func(path string, files *token.FileSet, file *ast.File) {
+		if strings.HasPrefix(path, "policy/") || strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			literal, ok := n.(*ast.CompositeLit)
+			if !ok {
+				return true
+			}
+			if s, ok := literal.Type.(*ast.SelectorExpr); ok && s.Sel.Name == "Verified" {
+				t.Errorf("%s: a policy.Verified made by hand", files.Position(literal.Pos()))
+			}
+			return true
+		})
+	})
+}
+
+// TestNoInit: what exists is in explicit lists, not registered on import.
+func TestNoInit(t *testing.T) {
+	walk(t, func(path string, files *token.FileSet, file *ast.File) {
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+				t.Errorf("%s: init()", files.Position(f.Pos()))
+			}
+		}
+	})
+}
+
+// TestFileLength: a file that needs scrolling holds more than one concept.
+func TestFileLength(t *testing.T) {
+	const limit = 620
+	walk(t, func(path string, files *token.FileSet, file *ast.File) {
+		if lines := files.Position(file.End()).Line; lines > limit {
+			t.Errorf("%s has %d lines, more than about 600", path, lines)
+		}
+	})
+}

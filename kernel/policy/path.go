@@ -1,0 +1,73 @@
+package policy
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// remoteName is how Emacs spells a file on another machine, or behind a
+// program: /method:…: at the beginning of the name.
+var remoteName = regexp.MustCompile(`^/[A-Za-z0-9-]+(:[^:/]*)?:`)
+
+// resolve turns a file name from a proposal into the real path of a regular
+// file: ~ is the user's, a relative name is the home's, links are followed. The
+// resolved path is the one that is judged, shown and used.
+func resolve(name, home string) (string, error) {
+	if remoteName.MatchString(name) || strings.ContainsRune(name, 0) {
+		return "", fmt.Errorf("%q is not a file of this machine", name)
+	}
+	if rest, ok := strings.CutPrefix(name, "~"); ok {
+		if rest != "" && rest[0] != '/' {
+			return "", fmt.Errorf("%q names another user's files", name)
+		}
+		user, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("resolve %q: %w", name, err)
+		}
+		name = filepath.Join(user, rest)
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(home, name)
+	}
+	path, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return "", fmt.Errorf("there is no file %s", name)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("there is no file %s", name)
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s is not a regular file", path)
+	}
+	return path, nil
+}
+
+// within reports whether path lies under directory, links of which are followed.
+func within(path, directory string) bool {
+	real, err := filepath.EvalSymlinks(directory)
+	if err != nil || directory == "" {
+		return false
+	}
+	relative, err := filepath.Rel(real, path)
+	return err == nil && relative != ".." && !strings.HasPrefix(relative, "../")
+}
+
+// protectedFiles decide what the agent is and may do.
+var protectedFiles = [...]string{
+	"config.org", "policy.org", "tasks.org", "HEARTBEAT.org", "IDENTITY.org", "SOUL.org", "TOOLS.org", "PROFILES.org",
+	"MEMORY.org", "WORKSPACE.org", "USER.org", ".dir-locals.el", ".dir-locals-2.el", ".emacs", ".emacs.el", "init.el", "early-init.el",
+}
+
+// protected reports whether a change of path may be allowed only once, on
+// what was shown.
+func (p *Policy) protected(path string) bool {
+	if slices.Contains(protectedFiles[:], filepath.Base(path)) || slices.Contains(strings.Split(path, "/"), ".git") {
+		return true
+	}
+	return p.Home != "" && within(path, filepath.Join(p.Home, "skills"))
+}

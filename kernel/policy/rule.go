@@ -1,0 +1,144 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/plist"
+	"org-agent/kernel/protocol"
+)
+
+// rule is the built-in policy: what only shows text or reads is allowed; what
+// writes, runs, sends elsewhere or spends is asked; the rest is refused.
+func (p *Policy) rule(a view, where Where) Verdict {
+	switch a.word("type") {
+	case "response":
+		return Verdict{Kind: Allow, Reason: "text into its own conversation"}
+	case "log":
+		return Verdict{Kind: Allow, Reason: "text into the log"}
+	}
+	switch a.word("target") {
+	case "emacs":
+		return p.emacsRule(a, where)
+	case "tool":
+		return toolRule(a)
+	case "shell":
+		return Verdict{Kind: Ask, Reason: "it runs a command on this machine"}
+	case "telegram", "signal":
+		return chatRule(a, where, "chat-id")
+	case "matrix":
+		return chatRule(a, where, "room-id")
+	case "peer":
+		return Verdict{Kind: Refuse, Reason: "no peer is connected"}
+	case "agent":
+		return Verdict{Kind: Ask, Reason: "a subagent spends tokens and time"}
+	}
+	return Verdict{Kind: Refuse, Reason: "nothing is known about this target"}
+}
+
+func (p *Policy) emacsRule(a view, where Where) Verdict {
+	switch a.payloadWord("action") {
+	case "insert-at-end":
+		return insertRule(a.text("buffer"), where)
+	case "message":
+		return Verdict{Kind: Allow, Reason: "a line in the echo area"}
+	case "open":
+		return p.openRule(a)
+	case "edit":
+		return p.editRule(a)
+	case "set-properties":
+		return propertiesRule(a)
+	case "eval":
+		return Verdict{Kind: Refuse, Reason: ":eval does not exist unless the user sets org-agent-allow-eval"}
+	}
+	return Verdict{Kind: Refuse, Reason: "nothing is known about this action"}
+}
+
+func insertRule(buffer string, where Where) Verdict {
+	if ownBuffer(buffer, where.Session) {
+		return Verdict{Kind: Allow, Reason: "text into its own conversation"}
+	}
+	if session, ok := protocol.BufferSession(buffer); ok {
+		return Verdict{Kind: Ask, Reason: fmt.Sprintf("it writes into another conversation, %q", session)}
+	}
+	return Verdict{Kind: Refuse, Reason: fmt.Sprintf("the buffer %q is not a chat buffer: text goes to \"*org-agent-chat*\"", buffer)}
+}
+
+// toolRule: no tool is registered with the policy, so there is none to call.
+func toolRule(a view) Verdict {
+	if a.payloadWord("action") == "batch" {
+		return Verdict{Kind: Refuse, Reason: "there are no tools to call"}
+	}
+	v, _ := plist.Get(a.payload(), "tool")
+	name := strings.TrimPrefix(strings.Trim(plist.Print(v), `"`), ":")
+	return Verdict{Kind: Refuse, Reason: fmt.Sprintf("there is no tool named %q", name)}
+}
+
+// chatRule: a conversation on a channel may be answered where it takes place.
+func chatRule(a view, where Where, key string) Verdict {
+	v, _ := plist.Get(a.payload(), key)
+	id := strings.Trim(plist.Print(v), `"`)
+	if s, ok := v.(plist.String); ok {
+		id = string(s)
+	}
+	if string(where.Channel) == a.word("target") && where.ChatID != "" && id == where.ChatID {
+		return Verdict{Kind: Allow, Reason: "text into its own conversation"}
+	}
+	return Verdict{Kind: Ask, Reason: fmt.Sprintf("it sends a message to %s on %s", id, a.word("target"))}
+}
+
+func (p *Policy) openRule(a view) Verdict {
+	path, err := resolve(a.text("file"), p.Home)
+	if err != nil {
+		return Verdict{Kind: Refuse, Reason: err.Error()}
+	}
+	if !within(path, p.Home) {
+		return Verdict{Kind: Refuse, Reason: fmt.Sprintf("%s is not under %s: only files there are opened", path, p.Home)}
+	}
+	return Verdict{Kind: Allow, Reason: "it shows a file of the home", Action: withPayload(a.action, "file", plist.String(path))}
+}
+
+func (p *Policy) editRule(a view) Verdict {
+	if a.text("file") == "" {
+		return Verdict{Kind: Ask, Reason: "it changes a note"}
+	}
+	path, err := resolve(a.text("file"), p.Home)
+	if err != nil {
+		return Verdict{Kind: Refuse, Reason: err.Error()}
+	}
+	return Verdict{Kind: Ask, Reason: "it changes " + path, OnceOnly: p.protected(path),
+		Action: withPayload(a.action, "file", plist.String(path))}
+}
+
+func propertiesRule(a view) Verdict {
+	v, _ := plist.Get(a.payload(), "properties")
+	list, _ := v.(sexp.List)
+	for i := 0; i < len(list); i += 2 {
+		key, _ := list[i].(plist.Keyword)
+		name := string(key)
+		if name == "id" || name == "cron" || strings.HasPrefix(name, "header-args") || strings.Contains(name, "+") {
+			return Verdict{Kind: Refuse, Reason: fmt.Sprintf("the property %s is not to be set from outside", strings.ToUpper(name))}
+		}
+	}
+	return Verdict{Kind: Ask, Reason: "it changes a note's properties"}
+}
+
+// withPayload returns the action with one field of its payload replaced.
+func withPayload(action sexp.List, key string, value sexp.Sexp) sexp.List {
+	payload := slices.Clone(view{action}.payload())
+	for i := 0; i+1 < len(payload); i += 2 {
+		if payload[i] == sexp.Sexp(plist.Keyword(key)) {
+			payload[i+1] = value
+		}
+	}
+	out := slices.Clone(action)
+	for i := 0; i+1 < len(out); i += 2 {
+		if out[i] == sexp.Sexp(plist.Keyword("payload")) {
+			out[i+1] = payload
+		}
+	}
+	return out
+}

@@ -1,0 +1,88 @@
+package policy
+
+import (
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/plist"
+	"org-agent/kernel/protocol"
+)
+
+// Verified is an action that the policy let through. Only this package can
+// make one that is [Verified.Valid]; a zero value, or one made by hand, is
+// refused by the one function that performs.
+type Verified struct {
+	by     *Policy
+	action sexp.List // the kernel's view: nested, stripped, paths resolved
+}
+
+// Valid reports whether a policy made this value.
+func (v Verified) Valid() bool { return v.by != nil }
+
+// Type is the action's :type.
+func (v Verified) Type() protocol.Type { return protocol.Type(view{v.action}.word("type")) }
+
+// Target is the action's :target in lower case without the colon, "" for a
+// :response or a :log.
+func (v Verified) Target() string { return view{v.action}.word("target") }
+
+// Action is the :action in lower case without the colon; "" where there is none.
+func (v Verified) Action() string { return view{v.action}.payloadWord("action") }
+
+// Text is the payload's :text, "" if it has none.
+func (v Verified) Text() string { return view{v.action}.text("text") }
+
+// Canonical is the action as one line, for the journal and for people.
+func (v Verified) Canonical() string { return plist.Print(v.action) }
+
+// Payload is the action's payload for the wire.
+func (v Verified) Payload() (protocol.Object, error) {
+	var o protocol.Object
+	err := plist.Unmarshal(view{v.action}.payload(), &o)
+	return o, err
+}
+
+// IntoConversation reports whether performing the action puts Text into the
+// conversation that the turn of session came from, which ends the turn.
+func (v Verified) IntoConversation(session string) bool {
+	a := view{v.action}
+	switch a.word("type") {
+	case "response":
+		return true
+	case "request":
+		return a.word("target") == "emacs" && a.payloadWord("action") == "insert-at-end" && ownBuffer(a.text("buffer"), session)
+	}
+	return false
+}
+
+// ownBuffer: no buffer, the main buffer's name and the session's own all mean
+// the conversation the turn came from.
+func ownBuffer(buffer, session string) bool {
+	return buffer == "" || buffer == protocol.SessionBuffer(protocol.MainSession) || buffer == protocol.SessionBuffer(session)
+}
+
+// view reads an action in the kernel's form.
+type view struct{ action sexp.List }
+
+func (a view) payload() sexp.List {
+	v, _ := plist.Get(a.action, "payload")
+	list, _ := v.(sexp.List)
+	return list
+}
+
+func (a view) word(key string) string {
+	v, _ := plist.Get(a.action, key)
+	k, _ := v.(plist.Keyword)
+	return string(k)
+}
+
+func (a view) payloadWord(key string) string {
+	v, _ := plist.Get(a.payload(), key)
+	k, _ := v.(plist.Keyword)
+	return string(k)
+}
+
+func (a view) text(key string) string {
+	v, _ := plist.Get(a.payload(), key)
+	s, _ := v.(plist.String)
+	return string(s)
+}
