@@ -20,6 +20,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/chewxy/sexp"
 
@@ -155,8 +157,27 @@ func (p *Policy) Notice(text string) Verified {
 }
 
 // Hash identifies an action: SHA-256, in hex, of the canonical form of the
-// kernel's view of it.
+// kernel's view of it, whatever the order of its fields.
 func Hash(nested sexp.List) string {
-	sum := sha256.Sum256([]byte(plist.Print(nested)))
+	payload := view{nested}.payload()
+	sum := sha256.Sum256([]byte(plist.Print(sorted(plist.Put(nested, "payload", sorted(payload))))))
 	return hex.EncodeToString(sum[:])
+}
+
+// sorted is a plist with its fields in the order of their keys.
+func sorted(list sexp.List) sexp.List {
+	type field struct {
+		key   string
+		value sexp.Sexp
+	}
+	var fields []field
+	for i := 0; i+1 < len(list); i += 2 {
+		fields = append(fields, field{plist.Print(list[i]), list[i+1]})
+	}
+	slices.SortFunc(fields, func(a, b field) int { return strings.Compare(a.key, b.key) })
+	out := make(sexp.List, 0, len(list))
+	for _, f := range fields {
+		out = append(out, plist.Keyword(f.key[1:]), f.value)
+	}
+	return out
 }

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/chewxy/sexp"
@@ -128,17 +127,5 @@ func propertiesRule(a view) Verdict {
 
 // withPayload returns the action with one field of its payload replaced.
 func withPayload(action sexp.List, key string, value sexp.Sexp) sexp.List {
-	payload := slices.Clone(view{action}.payload())
-	for i := 0; i+1 < len(payload); i += 2 {
-		if payload[i] == sexp.Sexp(plist.Keyword(key)) {
-			payload[i+1] = value
-		}
-	}
-	out := slices.Clone(action)
-	for i := 0; i+1 < len(out); i += 2 {
-		if out[i] == sexp.Sexp(plist.Keyword("payload")) {
-			out[i+1] = payload
-		}
-	}
-	return out
+	return plist.Put(action, "payload", plist.Put(view{action}.payload(), key, value))
 }

@@ -97,7 +97,7 @@ func rowUsable(a view, row Row) error {
 		return nil
 	}
 	for _, name := range row.OneOf {
-		if v, ok := plist.Get(a.payload(), name); ok && !isNil(v) {
+		if v, ok := a.field(name); ok && !plist.IsNil(v) {
 			return nil
 		}
 	}
@@ -105,8 +105,8 @@ func rowUsable(a view, row Row) error {
 }
 
 func fieldUsable(a view, f Field, what string) error {
-	v, ok := plist.Get(a.payload(), f.Name)
-	if !ok || isNil(v) {
+	v, ok := a.field(f.Name)
+	if !ok || plist.IsNil(v) {
 		if f.Required && !(ok && (f.Kind == Plist || f.Kind == CallList)) {
 			return unusablef("%s needs :%s, %s", what, f.Name, f.Kind)
 		}
@@ -153,9 +153,4 @@ func (k FieldKind) holds(v sexp.Sexp) bool {
 		return ok
 	}
 	return false
-}
-
-func isNil(v sexp.Sexp) bool {
-	list, ok := v.(sexp.List)
-	return ok && len(list) == 0
 }

@@ -70,19 +70,26 @@ func (a view) payload() sexp.List {
 }
 
 func (a view) word(key string) string {
-	v, _ := plist.Get(a.action, key)
-	k, _ := v.(plist.Keyword)
+	k, _ := plist.KeywordValue(a.action, key)
 	return string(k)
 }
 
 func (a view) payloadWord(key string) string {
-	v, _ := plist.Get(a.payload(), key)
-	k, _ := v.(plist.Keyword)
+	k, _ := plist.KeywordValue(a.payload(), key)
 	return string(k)
 }
 
+// field is a field of the payload; :id, which may name what is acted on, stands
+// beside it.
+func (a view) field(key string) (sexp.Sexp, bool) {
+	if v, ok := plist.Get(a.payload(), key); ok || key != "id" {
+		return v, ok
+	}
+	return plist.Get(a.action, key)
+}
+
 func (a view) text(key string) string {
-	v, _ := plist.Get(a.payload(), key)
+	v, _ := a.field(key)
 	s, _ := v.(plist.String)
 	return string(s)
 }
