@@ -130,11 +130,12 @@ func (j *Journal) createFile() error {
 
 // dataSource is the driver's name for the file. Every connection waits five
 // seconds for another process, and begins transactions as writers, so that two
-// of them never wait for each other.
+// of them never wait for each other. (Recursive triggers: a REPLACE counts as
+// the removal it is.)
 func dataSource(path string, pragmas ...string) string {
 	query := url.Values{"_txlock": {"immediate"}}
 	for _, pragma := range append([]string{
-		"busy_timeout(5000)", "journal_mode(wal)", "foreign_keys(true)", "journal_size_limit(67108864)",
+		"busy_timeout(5000)", "foreign_keys(true)", "recursive_triggers(true)", "journal_size_limit(67108864)",
 	}, pragmas...) {
 		query.Add("_pragma", pragma)
 	}

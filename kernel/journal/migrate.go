@@ -4,7 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
+	"path/filepath"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"org-agent/kernel/protocol"
 )
@@ -26,7 +32,10 @@ const applicationID = 0x6f616a6c
 // that open a new file at once migrate it once.
 func (j *Journal) migrate(ctx context.Context) error {
 	version, err := j.checkVersion(ctx, j.writer)
-	if err != nil || version == schemaVersion {
+	if err != nil {
+		return err
+	}
+	if err := j.writeAhead(ctx); err != nil || version == schemaVersion {
 		return err
 	}
 	return j.transact(ctx, "bring the journal up to date", func(ctx context.Context, tx *sql.Tx) error {
@@ -46,6 +55,29 @@ func (j *Journal) migrate(ctx context.Context) error {
 		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion))
 		return err
 	})
+}
+
+// writeAhead makes sure that the file is in WAL mode, which it keeps: readers
+// then never wait for the writer, and a commit survives the process without a
+// flush. SQLite does not wait for another process that is about to do the same,
+// so this does.
+func (j *Journal) writeAhead(ctx context.Context) error {
+	for patience := time.Now().Add(5 * time.Second); ; {
+		var mode string
+		err := j.writer.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
+		if reason, ok := errors.AsType[*sqlite.Error](err); ok && reason.Code()&0xff == sqlite3.SQLITE_BUSY && time.Now().Before(patience) {
+			select {
+			case <-time.After(5 * time.Millisecond):
+				continue
+			case <-ctx.Done():
+			}
+		}
+		if err == nil && mode != "wal" {
+			return protocol.Errorf(protocol.CodeStorage,
+				"the file system of %s cannot hold the journal (it is in %s mode): set XDG_STATE_HOME to a directory on a local disk", filepath.Dir(j.path), mode)
+		}
+		return err
+	}
 }
 
 // checkVersion is the file's version, 0 for an empty file; an error if the
