@@ -1,0 +1,242 @@
+package openai_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/llmtest"
+	"org-agent/kernel/llm/openai"
+)
+
+// everyScript has characters of one to four bytes, a combining one, quotes and
+// escapes: what breaks when a stream is cut in the wrong place.
+const everyScript = "(:type :request :text \"a \\\"quoted\\\" \\\\ word\")\né ß 漢字 🙂 e\u0301 \u2028 \t\x00 end"
+
+func TestSuite(t *testing.T) {
+	server := llmtest.Start(t, llmtest.Exchange{Times: -1, Reply: strings.Repeat("word ", 50)})
+	llmtest.Suite(t, provider(t, server, openai.Config{}), hello())
+}
+
+// TestReply streams one text in all the ways in which servers send it.
+func TestReply(t *testing.T) {
+	cases := map[string]llmtest.Exchange{
+		"plain":                          {},
+		"one character a delta":          {Chunk: 1},
+		"one byte a delta":               {ChunkBytes: 1},
+		"two bytes a delta":              {ChunkBytes: 2},
+		"one byte a write":               {WireChunk: 1},
+		"one byte a delta and write":     {WireChunk: 1, ChunkBytes: 1},
+		"keep-alives by the thousand":    {KeepAlives: 3000},
+		"blank lines by the thousand":    {BlankLines: 3000},
+		"CRLF":                           {CRLF: true},
+		"CRLF, one byte a write":         {CRLF: true, WireChunk: 1},
+		"no blank between events":        {NoBlank: true},
+		"no [DONE]":                      {NoDone: true},
+		"no [DONE], no usage":            {NoDone: true, NoUsage: true},
+		"[DONE] without finish reason":   {Finish: "none"},
+		"cut behind the finish reason":   {HangAtEnd: true},
+		"stays open behind the finish":   {NoDone: true, HangAtEnd: true},
+		"slow first byte":                {FirstDelay: llmtest.Duration(100 * time.Millisecond)},
+		"one object instead of a stream": {Whole: true},
+	}
+	for name, exchange := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			exchange.Reply = everyScript
+			server := llmtest.Start(t, exchange)
+			reply, err := ask(t, provider(t, server, openai.Config{}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reply.Text != everyScript {
+				t.Errorf("got  %q\nwant %q", reply.Text, everyScript)
+			}
+			if reply.Finish != llm.FinishStop || reply.Model != "test-model" || reply.Provider != "test" {
+				t.Errorf("finish %q, model %q, provider %q", reply.Finish, reply.Model, reply.Provider)
+			}
+			if (reply.Usage == nil) != exchange.NoUsage {
+				t.Errorf("usage %v", reply.Usage)
+			}
+		})
+	}
+}
+
+func TestReplyOfAMegabyte(t *testing.T) {
+	for name, exchange := range map[string]llmtest.Exchange{
+		"16 characters a delta": {},
+		"in one delta":          {Chunk: 2 << 20},
+		"one object":            {Whole: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			exchange.Reply, exchange.Repeat = "äöü…🙂 \"quoted\"\n", 1<<20/25
+			server := llmtest.Start(t, exchange)
+			reply, err := ask(t, provider(t, server, openai.Config{}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := strings.Repeat(exchange.Reply, exchange.Repeat); reply.Text != want {
+				t.Errorf("got %d bytes, want %d", len(reply.Text), len(want))
+			}
+		})
+	}
+}
+
+func TestTextThatIsNotUTF8(t *testing.T) {
+	server := llmtest.Start(t, llmtest.Exchange{Reply: "a\xffb\xc3", ChunkBytes: 1})
+	reply, err := ask(t, provider(t, server, openai.Config{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "a\uFFFDb\uFFFD"; reply.Text != want {
+		t.Errorf("got %q, want %q", reply.Text, want)
+	}
+}
+
+func TestReasoning(t *testing.T) {
+	for _, field := range []string{"reasoning", "reasoning_content"} {
+		server := llmtest.Start(t, llmtest.Exchange{Reasoning: "Let me think 🙂.", ReasoningField: field, Reply: "Four.", ChunkBytes: 3})
+		reply, err := ask(t, provider(t, server, openai.Config{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reply.Reasoning != "Let me think 🙂." || reply.Text != "Four." {
+			t.Errorf("%s: %+v", field, reply)
+		}
+	}
+}
+
+func TestFinishReasons(t *testing.T) {
+	for sent, want := range map[string]llm.FinishReason{
+		"stop": llm.FinishStop, "length": llm.FinishLength, "content_filter": llm.FinishFiltered,
+		"tool_calls": llm.FinishTools, "eos": llm.FinishStop,
+	} {
+		server := llmtest.Start(t, llmtest.Exchange{Reply: "x", Finish: sent})
+		if reply, err := ask(t, provider(t, server, openai.Config{})); err != nil || reply.Finish != want {
+			t.Errorf("%s: %q, %v", sent, reply.Finish, err)
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	server := llmtest.Start(t, llmtest.Exchange{Reply: "x", Usage: json.RawMessage(
+		`{"prompt_tokens":100,"completion_tokens":20,"prompt_tokens_details":{"cached_tokens":64},"completion_tokens_details":{"reasoning_tokens":7},"cost":0.0012}`)})
+	reply, err := ask(t, provider(t, server, openai.Config{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost := 0.0012
+	want := &llm.Usage{Input: 100, Output: 20, Cached: 64, Reasoning: 7, Cost: &cost}
+	if !reflect.DeepEqual(reply.Usage, want) {
+		t.Errorf("got %+v, want %+v", reply.Usage, want)
+	}
+}
+
+// TestEvents reads bodies that the test server does not send by itself.
+func TestEvents(t *testing.T) {
+	const end = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
+	cases := []struct{ name, body, text string }{
+		{"null error", "data: {\"error\":null,\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n" + end, "a"},
+		{"no blank behind data:", "data:{\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n" + end, "a"},
+		{"byte order mark", "\ufeffdata: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n" + end, "a"},
+		{"other fields", "event: x\nid: 1\nretry: 5\ndata: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n" + end, "a"},
+		{"only carriage returns", strings.ReplaceAll("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"+end, "\n", "\r"), "a"},
+		{"last line without end", "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}", "a"},
+		{"list of parts", "data: {\"choices\":[{\"delta\":{\"content\":[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"text\",\"text\":\"b\"}]}}]}\n\n" + end, "ab"},
+		{"pair of surrogates in two deltas", "data: {\"choices\":[{\"delta\":{\"content\":\"\\ud83d\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"\\ude42\"}}]}\n\n" + end, "🙂"},
+		{"half a pair", "data: {\"choices\":[{\"delta\":{\"content\":\"\\ud83d\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n" + end, "\uFFFDx"},
+		{"second choice is not ours", "data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"b\"}},{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n" + end, "a"},
+		{"refusal", "data: {\"choices\":[{\"delta\":{\"refusal\":\"no\"}}]}\n\n" + end, "no"},
+		{"usage of no use", "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}],\"usage\":\"none\"}\n\n" + end, "a"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			server := llmtest.Start(t, llmtest.Exchange{Body: c.body, Headers: map[string]string{"Content-Type": "text/event-stream"}})
+			reply, err := ask(t, provider(t, server, openai.Config{}))
+			if err != nil || reply.Text != c.text || reply.Finish != llm.FinishStop {
+				t.Errorf("got %+v, %v", reply, err)
+			}
+		})
+	}
+}
+
+// TestDeltasComeAsTheyAreSent: text is not held back until more of it comes.
+func TestDeltasComeAsTheyAreSent(t *testing.T) {
+	server := llmtest.Start(t, llmtest.Exchange{Reply: "first second", Chunk: 6, HangAfter: 1})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for delta, err := range provider(t, server, openai.Config{}).Stream(ctx, hello()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if delta.Text != "first " {
+			t.Errorf("got %q", delta.Text)
+		}
+		break
+	}
+}
+
+// TestLeavingClosesTheConnection: the server sees both ways of giving up.
+func TestLeavingClosesTheConnection(t *testing.T) {
+	server := llmtest.Start(t, llmtest.Exchange{Times: -1, Reply: "first second", Chunk: 6, HangAfter: 1})
+	model := provider(t, server, openai.Config{})
+	for _, err := range model.Stream(t.Context(), hello()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var last error
+	for _, err := range model.Stream(ctx, hello()) {
+		last = err
+		cancel()
+	}
+	if llm.ClassOf(last) != llm.ClassCanceled {
+		t.Errorf("the error is %v", last)
+	}
+	for range 500 {
+		if server.Left() == 2 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("the server saw %d of 2 clients leave", server.Left())
+}
+
+func TestDeadline(t *testing.T) {
+	server := llmtest.Start(t, llmtest.Exchange{HangAfter: -1})
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := llm.Collect(provider(t, server, openai.Config{}).Stream(ctx, hello()))
+	if llm.ClassOf(err) != llm.ClassTimeout || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// FuzzEvents: whatever a server sends, the stream ends, in text that is UTF-8 and
+// in a finish or an error.
+func FuzzEvents(f *testing.F) {
+	f.Add([]byte("data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"))
+	f.Add([]byte("{\"choices\":[{\"message\":{\"content\":\"a\\ud83d\"},\"finish_reason\":\"length\"}]}"))
+	f.Add([]byte(": c\r\n\r\nerror: {\"message\":\"x\"}\r\n"))
+	f.Add([]byte("data: {\"error\":{\"message\":\"x\",\"code\":503}}\n\n"))
+	f.Add([]byte("data: {\"choices\":[{\"delta\":{\"content\":\"\xf0\x9f"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		openai.ReadStream(bytes.NewReader(body), func(delta llm.Delta, err error) {
+			if err != nil && llm.ClassOf(err) == "" {
+				t.Errorf("the error %v has no class", err)
+			}
+			if delta.Text != strings.ToValidUTF8(delta.Text, "") {
+				t.Errorf("the text %q is not UTF-8", delta.Text)
+			}
+		})
+	})
+}

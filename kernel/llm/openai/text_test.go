@@ -1,0 +1,71 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"org-agent/kernel/llm/openai"
+)
+
+// TestTextWhereverItIsCut: a text cut between any two bytes, or between any two
+// UTF-16 units that are escaped, is whole again in the end.
+func TestTextWhereverItIsCut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		whole := strings.ToValidUTF8(rapid.String().Draw(t, "whole"), "?")
+		var quoted []json.RawMessage
+		if rapid.Bool().Draw(t, "escaped") {
+			for _, unit := range utf16.Encode([]rune(whole)) {
+				quoted = append(quoted, json.RawMessage(fmt.Sprintf(`"\u%04x"`, unit)))
+			}
+		} else {
+			for rest := whole; rest != ""; {
+				n := rapid.IntRange(1, len(rest)).Draw(t, "bytes")
+				quoted = append(quoted, rawString(rest[:n]))
+				rest = rest[n:]
+			}
+		}
+		if got := openai.JoinStrings(quoted); got != whole {
+			t.Fatalf("got %q, want %q, from %s", got, whole, quoted)
+		}
+	})
+}
+
+// rawString quotes bytes, half characters and all.
+func rawString(bytes string) json.RawMessage {
+	out := []byte{'"'}
+	for i := range len(bytes) {
+		if c := bytes[i]; c < ' ' || c == '"' || c == '\\' {
+			out = fmt.Appendf(out, `\u%04x`, c)
+		} else {
+			out = append(out, c)
+		}
+	}
+	return append(out, '"')
+}
+
+// FuzzText: a JSON string decodes as encoding/json decodes it, where that keeps
+// the text; always to UTF-8.
+func FuzzText(f *testing.F) {
+	f.Add(`"a\"b\\\/\b\f\n\r\t\u00e9\ud83d\ude42"`)
+	f.Add(`"\ud83d\ud83d\ude42"`)
+	f.Add("\"\xed\xa0\xbd\xed\xb9\x82 \xff\"")
+	f.Fuzz(func(t *testing.T, quoted string) {
+		var want string
+		if json.Unmarshal([]byte(quoted), &want) != nil || len(quoted) == 0 || quoted[0] != '"' {
+			return
+		}
+		got := openai.JoinStrings([]json.RawMessage{json.RawMessage(quoted)})
+		if !utf8.ValidString(got) {
+			t.Fatalf("%q is not UTF-8", got)
+		}
+		if utf8.ValidString(quoted) && got != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	})
+}
