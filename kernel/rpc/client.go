@@ -1,0 +1,133 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"org-agent/kernel/protocol"
+)
+
+// Errors of [Client.Act] beside the client's own, which is a *protocol.Error.
+var (
+	// ErrConnectionLost: the connection ended before the receipt came. Whether
+	// the act was performed is unknown.
+	ErrConnectionLost = errors.New("the connection was lost before the answer came")
+	// ErrNotConnected: the client had gone already, and nothing was sent to it.
+	ErrNotConnected = errors.New("the client is not connected any more")
+)
+
+// A Client is one connection of a client, from accept to close: the kernel's
+// handle of an Emacs or of a command line. All methods may be called from any
+// goroutine at any time, also after the connection has ended.
+type Client struct {
+	id     string
+	stream *stream
+	conn   *jsonrpc2.Conn
+	done   chan struct{}
+
+	mu     sync.Mutex
+	info   protocol.ClientInfo
+	reason string        // why the kernel closes the connection
+	ending chan struct{} // closed by Close
+}
+
+// ID names the connection; no two of one server share one.
+func (c *Client) ID() string { return c.id }
+
+// Info is what the client said of itself in initialize, zero before.
+func (c *Client) Info() protocol.ClientInfo {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.info
+}
+
+// IsEmacs reports whether the client is an Emacs, by its name.
+func (c *Client) IsEmacs() bool {
+	const emacs = "emacs"
+	name := c.Info().Name
+	return len(name) >= len(emacs) && strings.EqualFold(name[:len(emacs)], emacs)
+}
+
+// Performs reports whether the client said that it performs the action.
+func (c *Client) Performs(action string) bool {
+	for _, a := range c.Info().Actions {
+		if strings.EqualFold(strings.TrimPrefix(a, ":"), action) {
+			return true
+		}
+	}
+	return false
+}
+
+// Notify queues a notification; params is the method's params type or a pointer
+// to it. It never blocks. A client that has gone is told nothing; one that lets
+// too much pile up is dropped.
+func (c *Client) Notify(method string, params any) {
+	row, known := c.stream.schema[method]
+	err := fmt.Errorf("there is no notification %q to a client", method)
+	if known && !row.fromClient && row.Result == nil {
+		err = checkType("the params of "+method, params, row.Params)
+	}
+	if err == nil {
+		err = c.stream.send(message{kind: notification, method: method, params: params})
+	}
+	switch {
+	case err == nil || errors.Is(err, errQueueClosed):
+	case errors.Is(err, errQueueFull):
+		c.Close("it does not read what it is sent")
+	default:
+		c.stream.logger.Error("notification not sent", "method", method, "err", err)
+	}
+}
+
+// Act sends an action and waits for its receipt. The client's refusal is a
+// *protocol.Error; after [ErrConnectionLost] or the end of ctx it is unknown
+// whether the act was performed, after [ErrNotConnected] it was not.
+func (c *Client) Act(ctx context.Context, act protocol.Act) (protocol.Receipt, error) {
+	pending, err := c.stream.call(ctx, c.conn, protocol.MethodAct, act)
+	switch {
+	case errors.Is(err, jsonrpc2.ErrClosed), errors.Is(err, errQueueClosed):
+		return protocol.Receipt{}, ErrNotConnected
+	case errors.Is(err, errQueueFull), errors.Is(err, errTooManyCalls):
+		c.Close("it does not answer what it is sent")
+		return protocol.Receipt{}, ErrNotConnected
+	case err != nil:
+		return protocol.Receipt{}, fmt.Errorf("send act %s: %w", act.ID, err)
+	}
+	result, err := pending.wait(ctx)
+	if err != nil {
+		return protocol.Receipt{}, err
+	}
+	return *result.(*protocol.Receipt), nil // by the schema
+}
+
+// Close ends the connection after what is queued was written; the reason is
+// logged. It does not wait: see [Client.Done].
+func (c *Client) Close(reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reason == "" {
+		c.reason = reason
+		close(c.ending)
+	}
+}
+
+func (c *Client) closeReason() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reason
+}
+
+// Done is closed when the connection has ended and no handler of it runs.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+func (c *Client) welcome(info protocol.ClientInfo) {
+	c.mu.Lock()
+	c.info = info
+	c.mu.Unlock()
+	c.stream.trust()
+}

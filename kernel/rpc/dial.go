@@ -1,0 +1,186 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"reflect"
+	"syscall"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"org-agent/kernel/protocol"
+)
+
+const dialPause = 20 * time.Millisecond // between attempts while a kernel starts
+
+// A Codec is a spelling of the wire.
+type Codec int
+
+// The codecs.
+const (
+	JSON  Codec = iota // Content-Length framed JSON
+	Plist              // plists behind six hex digits
+)
+
+// An IncomingHandler answers what the kernel sends to a client: acts, whose
+// result is a protocol.Receipt, and notifications, whose result is nil. Params
+// is a pointer to the method's params type. Calls come one after the other.
+type IncomingHandler func(ctx context.Context, method string, params any) (result any, err error)
+
+// DialConfig says how to meet a kernel. Of Over, Socket and Addr the first that
+// is set counts.
+type DialConfig struct {
+	Socket string   // path of a Unix socket
+	Addr   string   // HOST:PORT
+	Over   net.Conn // an open connection, which the Conn then owns
+	// Patience is how long to go on while nobody answers yet, as when a kernel is
+	// starting; 0 tries once.
+	Patience time.Duration
+	// Token is what initialize shows. Without one nothing is sent, and only
+	// status will answer.
+	Token   Token
+	Client  protocol.ClientInfo
+	Handler IncomingHandler // nil refuses acts and ignores notifications
+	Codec   Codec
+	Logger  *slog.Logger // nil is silence
+}
+
+// A Conn is a client's connection to a kernel. Its methods may be called from
+// any goroutine, Call also from the handler.
+type Conn struct {
+	stream  *stream
+	conn    *jsonrpc2.Conn
+	done    chan struct{}
+	end     context.CancelFunc
+	welcome protocol.InitializeResult
+}
+
+// Dial connects and initializes. The error is the kernel's *protocol.Error, or
+// says that nobody answered.
+func Dial(ctx context.Context, config DialConfig) (*Conn, error) {
+	over := config.Over
+	if over == nil {
+		var err error
+		if over, err = connect(ctx, config); err != nil {
+			return nil, err
+		}
+	}
+	c := start(over, config)
+	if config.Token == "" {
+		return c, nil
+	}
+	params := protocol.InitializeParams{
+		Protocol: protocol.ProtocolRange{Min: protocol.Version, Max: protocol.Version},
+		Client:   config.Client,
+		Token:    string(config.Token),
+	}
+	if err := c.Call(ctx, protocol.MethodInitialize, params, &c.welcome); err != nil {
+		c.Close()
+		return nil, fmt.Errorf("initialize: %w", err)
+	}
+	return c, nil
+}
+
+// connect tries until somebody answers or patience ends.
+func connect(ctx context.Context, config DialConfig) (net.Conn, error) {
+	network, address := "unix", config.Socket
+	if address == "" {
+		network, address = "tcp", config.Addr
+	}
+	var dialer net.Dialer
+	for begin := time.Now(); ; {
+		c, err := dialer.DialContext(ctx, network, address)
+		if err == nil {
+			return c, nil
+		}
+		starting := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+		if !starting || time.Since(begin) >= config.Patience {
+			return nil, fmt.Errorf("connect to the kernel: %w", err)
+		}
+		select {
+		case <-time.After(dialPause):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("connect to the kernel: %w", ctx.Err())
+		}
+	}
+}
+
+func start(over net.Conn, config DialConfig) *Conn {
+	logger := config.Logger
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	schema := newSchema()
+	var spelling codec = jsonCodec{schema: schema}
+	if config.Codec == Plist {
+		spelling = plistCodec{schema: schema}
+	}
+	ctx, end := context.WithCancel(context.Background())
+	c := &Conn{stream: newStream(over, spelling, schema, logger), done: make(chan struct{}), end: end}
+	c.stream.trust()
+	chain := refuse(schema, false)(func(ctx context.Context, call *call) (any, error) {
+		switch {
+		case config.Handler != nil:
+			return config.Handler(ctx, call.method, call.params)
+		case call.kind == request:
+			return nil, protocol.Errorf(protocol.CodeMethodNotFound, "this client performs nothing")
+		}
+		return nil, nil
+	})
+	begun := make(chan struct{})
+	go func() {
+		defer close(c.done)
+		converse(ctx, c.stream, chain, func(conn *jsonrpc2.Conn) <-chan struct{} {
+			c.conn = conn
+			close(begun)
+			return nil
+		})
+	}()
+	<-begun
+	return c
+}
+
+// Server is what the kernel answered to initialize.
+func (c *Conn) Server() protocol.InitializeResult { return c.welcome }
+
+// Call sends a request and waits for its result, which is stored in result, a
+// pointer to the method's result type or nil. The kernel's error is a
+// *protocol.Error. When ctx ends the kernel is told to stop; when the connection
+// does, the error is [ErrConnectionLost].
+func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
+	pending, err := c.stream.call(ctx, c.conn, method, params)
+	if errors.Is(err, jsonrpc2.ErrClosed) || errors.Is(err, errQueueClosed) {
+		return ErrConnectionLost
+	}
+	if err != nil {
+		return err
+	}
+	got, err := pending.wait(ctx)
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		// The caller is told that its context ended, whether or not the kernel is.
+		_ = c.stream.send(message{kind: notification, method: protocol.MethodCancelRequest, params: &pending.id})
+	}
+	if err != nil || result == nil {
+		return err
+	}
+	into := reflect.ValueOf(result)
+	if into.Type() != reflect.TypeOf(got) || into.IsNil() {
+		return fmt.Errorf("%s: its result is a %T, not a %T", method, got, result)
+	}
+	into.Elem().Set(reflect.ValueOf(got).Elem())
+	return nil
+}
+
+// Close ends the connection and waits for its handler.
+func (c *Conn) Close() {
+	c.end()
+	<-c.done
+}
+
+// Done is closed when the connection has ended.
+func (c *Conn) Done() <-chan struct{} { return c.done }

@@ -1,0 +1,241 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+
+	"org-agent/kernel/protocol"
+)
+
+const (
+	inboxLimit    = 4096     // messages of one peer that wait to be handled
+	inboxBytes    = 64 << 20 // bytes of them
+	releasedLimit = 256      // handlers of one peer that run beside each other
+)
+
+// A call is one request or notification on its way through the handlers.
+type call struct {
+	message
+	// after runs once the reply is queued, before the next call is handled.
+	after func()
+
+	ctx       context.Context
+	cancel    context.CancelFunc
+	cancelled bool // by the peer; guarded by the dispatcher's mu
+	release   func()
+}
+
+// A handler answers a call. Middleware is a function from one to another.
+type handler func(ctx context.Context, c *call) (result any, err error)
+
+// A dispatcher runs the calls of one peer in order, each until it has returned
+// or released the next.
+type dispatcher struct {
+	handle handler
+	send   func(message) error
+	logger *slog.Logger
+
+	running sync.WaitGroup
+	slots   chan struct{} // one for each handler that runs
+
+	mu      sync.Mutex
+	waiting []*call
+	bytes   int          // of the waiting calls
+	calls   map[id]*call // that were not answered yet, for cancellation
+	closed  bool
+	wake    chan struct{}
+}
+
+func newDispatcher(handle handler, send func(message) error, logger *slog.Logger) *dispatcher {
+	return &dispatcher{
+		handle: handle, send: send, logger: logger,
+		slots: make(chan struct{}, releasedLimit),
+		calls: map[id]*call{},
+		wake:  make(chan struct{}, 1),
+	}
+}
+
+// add takes a message in without waiting for any handler; the reading goroutine
+// calls it. Where too many wait the request is refused.
+func (d *dispatcher) add(ctx context.Context, m message) {
+	if m.method == protocol.MethodCancelRequest {
+		d.cancelCall(m)
+		return
+	}
+	c := &call{message: m}
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return
+	}
+	if len(d.waiting) >= inboxLimit || d.bytes+m.size > inboxBytes {
+		d.mu.Unlock()
+		d.answer(c, nil, protocol.Errorf(protocol.CodeBusy, "too many messages wait on this connection: send it again later"))
+		return
+	}
+	c.ctx, c.cancel = context.WithCancel(ctx)
+	d.waiting = append(d.waiting, c)
+	d.bytes += m.size
+	if m.kind == request {
+		d.calls[m.id] = c
+	}
+	d.mu.Unlock()
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// cancelCall cancels the call that m names, if it is not yet answered. One that
+// still waits is answered so when its turn comes.
+func (d *dispatcher) cancelCall(m message) {
+	if named, ok := m.params.(*id); ok {
+		d.mu.Lock()
+		if c := d.calls[*named]; c != nil {
+			c.cancelled = true
+			c.cancel()
+		}
+		d.mu.Unlock()
+	}
+	if m.kind == request {
+		d.answer(&call{message: m}, protocol.Empty{}, nil)
+	}
+}
+
+// run handles calls until close, and returns when every handler has.
+func (d *dispatcher) run() {
+	defer d.running.Wait()
+	for {
+		c, ok := d.next()
+		if !ok {
+			return
+		}
+		d.slots <- struct{}{}
+		released := make(chan struct{})
+		c.release = sync.OnceFunc(func() { close(released) })
+		d.running.Go(func() {
+			defer func() { <-d.slots }()
+			defer c.release()
+			d.serve(c)
+		})
+		<-released
+	}
+}
+
+func (d *dispatcher) next() (*call, bool) {
+	for {
+		d.mu.Lock()
+		if len(d.waiting) > 0 {
+			c := d.waiting[0]
+			d.waiting[0] = nil
+			d.waiting = d.waiting[1:]
+			d.bytes -= c.size
+			d.mu.Unlock()
+			return c, true
+		}
+		closed := d.closed
+		d.mu.Unlock()
+		if closed {
+			return nil, false
+		}
+		<-d.wake
+	}
+}
+
+// close takes nothing more in; what waits is still handled.
+func (d *dispatcher) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.closed {
+		d.closed = true
+		close(d.wake)
+	}
+}
+
+// serve runs one call's handler and answers.
+func (d *dispatcher) serve(c *call) {
+	defer c.cancel()
+	var result any
+	err := context.Cause(c.ctx)
+	if err == nil {
+		result, err = d.protect(c, func() (any, error) {
+			return d.handle(context.WithValue(c.ctx, releaseKey{}, c.release), c)
+		})
+	}
+	d.mu.Lock()
+	if d.calls[c.id] == c {
+		delete(d.calls, c.id)
+	}
+	cancelled := c.cancelled
+	d.mu.Unlock()
+	if cancelled && errors.Is(err, context.Canceled) {
+		err = protocol.Errorf(protocol.CodeCancelled, "cancelled")
+	}
+	d.answer(c, result, err)
+	if c.after != nil {
+		// A panic in it is logged, and there is nobody left to tell.
+		_, _ = d.protect(c, func() (any, error) { c.after(); return nil, nil })
+	}
+}
+
+// protect turns a panic in f into an error.
+func (d *dispatcher) protect(c *call, f func() (any, error)) (result any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.logger.Error("handler panicked", "method", clip(c.method), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			result, err = nil, protocol.Errorf(protocol.CodeInternal, "an internal error in %s; the log has the details", clip(c.method))
+		}
+	}()
+	return f()
+}
+
+// answer sends the one reply to a request. Errors of notifications are logged,
+// there being nobody else to tell.
+func (d *dispatcher) answer(c *call, result any, err error) {
+	if c.kind != request {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			d.logger.Warn("notification not handled", "method", clip(c.method), "err", err)
+		}
+		return
+	}
+	m := message{kind: response, id: c.id, method: c.method, result: result}
+	if err != nil {
+		m.result, m.err = nil, d.replyError(c, err)
+	}
+	err = d.send(m)
+	if err == nil || errors.Is(err, errQueueClosed) {
+		return
+	}
+	d.logger.Error("reply not sent", "method", clip(c.method), "err", err)
+	m.result, m.err = nil, d.replyError(c, err)
+	if err := d.send(m); err != nil && !errors.Is(err, errQueueClosed) {
+		d.logger.Error("error reply not sent", "method", clip(c.method), "err", err)
+	}
+}
+
+// replyError is what the peer may know of an error.
+func (d *dispatcher) replyError(c *call, err error) *protocol.Error {
+	if known, ok := errors.AsType[*protocol.Error](err); ok {
+		return known
+	}
+	if errors.Is(err, context.Canceled) {
+		return protocol.Errorf(protocol.CodeCancelled, "the kernel is closing this connection")
+	}
+	d.logger.Error("request failed", "method", clip(c.method), "err", err)
+	return protocol.Errorf(protocol.CodeInternal, "an internal error in %s; the log has the details", clip(c.method))
+}
+
+type releaseKey struct{}
+
+// Release lets the next request of this connection be handled while the handler
+// that was called with ctx goes on. A handler that waits for anything but its
+// own work should call it. Outside a handler it does nothing.
+func Release(ctx context.Context) {
+	if release, ok := ctx.Value(releaseKey{}).(func()); ok {
+		release()
+	}
+}

@@ -1,0 +1,113 @@
+package rpc
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"org-agent/kernel/protocol"
+)
+
+// wrongTokenPause is what a wrong token costs the connection it came on.
+const wrongTokenPause = time.Second
+
+// A Token is the secret that a client shows in initialize. However it is
+// printed, it prints as REDACTED.
+type Token string
+
+const redacted = "REDACTED"
+
+// Format prints REDACTED for every verb.
+func (Token) Format(f fmt.State, _ rune) {
+	// A fmt.State keeps its own error; Format has none to return.
+	_, _ = io.WriteString(f, redacted)
+}
+
+// LogValue is REDACTED.
+func (Token) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText gives REDACTED.
+func (Token) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// matches compares in a time that tells nothing of either.
+func (t Token) matches(shown string) bool {
+	want, got := sha256.Sum256([]byte(t)), sha256.Sum256([]byte(shown))
+	return t != "" && subtle.ConstantTimeCompare(want[:], got[:]) == 1
+}
+
+// A handshake is the state of one connection before it may ask for anything.
+type handshake struct {
+	token      Token
+	info       func() protocol.ServerInfo
+	welcome    func(protocol.ClientInfo) // before the reply
+	attend     func()                    // after the reply
+	disconnect func(reason string)
+	introduced atomic.Bool
+}
+
+// guard lets only initialize and status through until the token was shown.
+func (h *handshake) guard(next handler) handler {
+	return func(ctx context.Context, c *call) (any, error) {
+		switch {
+		case c.method == protocol.MethodInitialize && h.introduced.Load():
+			return nil, protocol.Errorf(protocol.CodeInvalidRequest, "this connection is initialized already")
+		case c.method == protocol.MethodInitialize && c.kind != request:
+			return nil, protocol.Errorf(protocol.CodeInvalidRequest, "initialize is a request: give it an id")
+		case c.method == protocol.MethodInitialize && c.fault == nil:
+			return h.initialize(ctx, c)
+		case h.introduced.Load() || c.method == protocol.MethodStatus || c.method == protocol.MethodInitialize:
+			return next(ctx, c)
+		}
+		return nil, protocol.Errorf(protocol.CodeUnauthorized, "send initialize first, with the token from the file token in the state directory; without it only status answers")
+	}
+}
+
+func (h *handshake) initialize(ctx context.Context, c *call) (any, error) {
+	params := c.params.(*protocol.InitializeParams) // by the schema
+	if params.Token == "" {
+		return nil, protocol.Errorf(protocol.CodeUnauthorized, "initialize needs the token: read it from the file token in the state directory")
+	}
+	if !h.token.matches(params.Token) {
+		select {
+		case <-time.After(wrongTokenPause):
+		case <-ctx.Done():
+		}
+		c.after = func() { h.disconnect("wrong token") }
+		return nil, protocol.Errorf(protocol.CodeUnauthorized, "the token is wrong: read it again from the file token in the state directory")
+	}
+	asked := params.Protocol
+	if asked.Min > protocol.Version || asked.Max < protocol.Version {
+		return nil, protocol.Errorf(protocol.CodeVersion, "no common protocol: the client speaks %d to %d, this kernel %d to %d; update the older one",
+			asked.Min, asked.Max, protocol.Version, protocol.Version)
+	}
+	h.welcome(params.Client)
+	h.introduced.Store(true)
+	c.after = h.attend
+	return protocol.InitializeResult{Protocol: protocol.Version, Server: h.info()}, nil
+}
+
+// refuse answers what no handler should see: methods there are not, those that
+// the other side sends, the old form and params that could not be read.
+func refuse(s schema, fromClient bool) func(handler) handler {
+	return func(next handler) handler {
+		return func(ctx context.Context, c *call) (any, error) {
+			row, known := s[c.method]
+			switch {
+			case c.oldForm:
+				return nil, protocol.Errorf(protocol.CodeForbidden, sayOldForm)
+			case !known:
+				return nil, protocol.Errorf(protocol.CodeMethodNotFound, "there is no method %q; the nearest is %q", clip(c.method), s.nearest(c.method, fromClient))
+			case row.fromClient != fromClient:
+				return nil, protocol.Errorf(protocol.CodeMethodNotFound, "the method %q is for the other direction", c.method)
+			case c.fault != nil:
+				return nil, c.fault
+			}
+			return next(ctx, c)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package rpc
+
+import (
+	"errors"
+	"sync"
+	"unicode/utf8"
+
+	"org-agent/kernel/protocol"
+)
+
+const (
+	queueLimit = 64 << 20  // bytes that may wait for one peer
+	batchSize  = 64 << 10  // bytes that are written together
+	mergeLimit = 256 << 10 // bytes of text of a merged delta
+	entryCost  = 256       // bytes an entry is counted for beside its content
+)
+
+var (
+	errQueueFull   = errors.New("too much waits for a peer that does not read")
+	errQueueClosed = errors.New("the connection is closing")
+)
+
+// A queue holds what waits to be written to one peer. Any goroutine may push,
+// one takes. It never blocks a push: a peer for which too much waits is an error.
+type queue struct {
+	mu       sync.Mutex
+	entries  []entry
+	bytes    int
+	previews map[string]*preview // deltas that may still grow, by act id
+	closed   bool
+	wake     chan struct{} // holds a token when there may be something to take
+}
+
+// An entry is a frame ready to be written, or a preview.
+type entry struct {
+	frame   []byte
+	preview *preview
+}
+
+// A preview is one turn/delta, grown by those that followed it.
+type preview struct {
+	delta protocol.TurnDelta // without its text
+	text  []byte
+	end   int // the code point after the text
+}
+
+func (p *preview) message() message {
+	d := p.delta
+	d.Text = string(p.text)
+	return message{kind: notification, method: protocol.MethodTurnDelta, params: &d}
+}
+
+func newQueue() *queue {
+	return &queue{previews: map[string]*preview{}, wake: make(chan struct{}, 1)}
+}
+
+// push adds a frame, which the queue then owns. No delta that is pushed later
+// overtakes it.
+func (q *queue) push(frame []byte) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	clear(q.previews)
+	return q.add(entry{frame: frame}, len(frame)+entryCost)
+}
+
+// pushDelta adds a delta or merges it into the one it continues.
+func (q *queue) pushDelta(d protocol.TurnDelta) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	p := q.previews[d.ID]
+	if p != nil && p.end == d.Offset && p.delta.Turn == d.Turn && len(p.text)+len(d.Text) <= mergeLimit {
+		if err := q.charge(len(d.Text)); err != nil {
+			return err
+		}
+		p.text = append(p.text, d.Text...)
+		p.end += utf8.RuneCountInString(d.Text)
+		return nil
+	}
+	p = &preview{delta: d, text: []byte(d.Text), end: d.Offset + utf8.RuneCountInString(d.Text)}
+	p.delta.Text = ""
+	if err := q.add(entry{preview: p}, len(d.Text)+entryCost); err != nil {
+		return err
+	}
+	q.previews[d.ID] = p
+	return nil
+}
+
+func (q *queue) add(e entry, size int) error {
+	if err := q.charge(size); err != nil {
+		return err
+	}
+	q.entries = append(q.entries, e)
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func (q *queue) charge(size int) error {
+	switch {
+	case q.closed:
+		return errQueueClosed
+	case q.bytes+size > queueLimit:
+		return errQueueFull
+	}
+	q.bytes += size
+	return nil
+}
+
+// take waits for entries and returns about batchSize bytes of them, at least
+// one; none means that the queue is closed and empty.
+func (q *queue) take() []entry {
+	for {
+		q.mu.Lock()
+		batch := q.cut()
+		closed := q.closed
+		q.mu.Unlock()
+		if len(batch) > 0 || closed {
+			return batch
+		}
+		<-q.wake
+	}
+}
+
+func (q *queue) cut() []entry {
+	n, size := 0, 0
+	for n < len(q.entries) && (n == 0 || size < batchSize) {
+		e := q.entries[n]
+		if e.preview != nil {
+			size += len(e.preview.text)
+			if q.previews[e.preview.delta.ID] == e.preview {
+				delete(q.previews, e.preview.delta.ID)
+			}
+		}
+		size += len(e.frame)
+		n++
+	}
+	batch := q.entries[:n:n]
+	q.entries = q.entries[n:]
+	if len(q.entries) == 0 {
+		q.entries = nil
+	}
+	q.bytes -= size + n*entryCost
+	return batch
+}
+
+// close lets the taker have what waits and then end; nothing more is taken in.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.closed {
+		q.closed = true
+		close(q.wake)
+	}
+}

@@ -1,0 +1,88 @@
+package rpc
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"org-agent/kernel/protocol"
+)
+
+// A schema gives each method its Go types, and knows who sends it.
+type schema map[string]schemaMethod
+
+type schemaMethod struct {
+	protocol.Method
+	fromClient bool
+}
+
+// newSchema takes the table of package protocol, in which the methods of
+// clients come first and MethodAct is the kernel's first.
+func newSchema() schema {
+	s := schema{}
+	fromClient := true
+	for _, m := range protocol.Methods() {
+		if m.Name == protocol.MethodAct {
+			fromClient = false
+		}
+		s[m.Name] = schemaMethod{m, fromClient}
+	}
+	return s
+}
+
+// newParams is a pointer to a new value of the method's params.
+func (m schemaMethod) newParams() any { return reflect.New(m.Params).Interface() }
+
+// checkType reports a value that is neither of the type nor a pointer to it: a
+// mistake in this program, not of the peer's.
+func checkType(what string, value any, want reflect.Type) error {
+	got := reflect.TypeOf(value)
+	if got == nil || got == want || got.Kind() == reflect.Pointer && got.Elem() == want && !reflect.ValueOf(value).IsNil() {
+		return nil
+	}
+	return fmt.Errorf("%s must be a %s, not a %s", what, want, got)
+}
+
+// nearest names the method of that side whose name is most like the one given.
+func (s schema) nearest(name string, fromClient bool) string {
+	name = clip(name)
+	best, least := "", -1
+	for _, candidate := range slices.Sorted(s.names(fromClient)) {
+		if d := distance(name, candidate); least < 0 || d < least {
+			best, least = candidate, d
+		}
+	}
+	return best
+}
+
+func (s schema) names(fromClient bool) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for name, m := range s {
+			if m.fromClient == fromClient && !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// distance is the least number of bytes to insert, delete or replace to get
+// from a to b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}
