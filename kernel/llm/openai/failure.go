@@ -30,10 +30,11 @@ func (p *Provider) requestFailure(ctx context.Context, err error, answer *answer
 	failure := &llm.Error{}
 	if ours, ok := errors.AsType[*llm.Error](err); ok {
 		failure = ours
+	} else if other, ok := errors.AsType[*goopenai.RequestError](err); ok {
+		// First, because it may wrap an APIError that is empty.
+		failure = statusFailure(other.HTTPStatusCode, "", "", bodyMessage(other.Body))
 	} else if api, ok := errors.AsType[*goopenai.APIError](err); ok {
 		failure = statusFailure(api.HTTPStatusCode, fmt.Sprint(api.Code), api.Type, api.Message)
-	} else if other, ok := errors.AsType[*goopenai.RequestError](err); ok {
-		failure = statusFailure(other.HTTPStatusCode, "", "", bodyMessage(other.Body))
 	} else if unsent, ok := errors.AsType[*url.Error](err); ok {
 		failure = p.unreachable(unsent.Err)
 	} else {

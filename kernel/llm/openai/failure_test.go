@@ -1,0 +1,212 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/llmtest"
+	"org-agent/kernel/llm/openai"
+)
+
+// TestFailures: each fault has its class, says what the server said, and what
+// came before it is kept.
+func TestFailures(t *testing.T) {
+	html := map[string]string{"Content-Type": "text/html"}
+	cases := []struct {
+		name     string
+		exchange llmtest.Exchange
+		class    llm.Class
+		says     string
+		text     string
+	}{
+		{"cut in the middle", llmtest.Exchange{Reply: "one two three", Chunk: 4, CutAfter: 2}, llm.ClassTruncated, "cut off", "one two "},
+		{"cut before the first delta", llmtest.Exchange{Reply: "one", CutAfter: -1}, llm.ClassTruncated, "cut off", ""},
+		{"ends without a finish reason", llmtest.Exchange{Reply: "one", Finish: "none", NoDone: true}, llm.ClassTruncated, "cut off", "one"},
+		{"ends with [DONE] alone", llmtest.Exchange{Finish: "none", NoUsage: true}, llm.ClassTruncated, "cut off", ""},
+		{"ends within a line", llmtest.Exchange{Body: `data: {"choices":[{"delta":{"content":"on`}, llm.ClassTruncated, "cut off", ""},
+		{"empty answer", llmtest.Exchange{Body: "\n"}, llm.ClassTruncated, "cut off", ""},
+		{"error in the stream", llmtest.Exchange{Reply: "one", Error: json.RawMessage(`{"message":"out of memory","code":"x"}`)}, llm.ClassServer, "out of memory", "one"},
+		{"error in the stream, behind keep-alives", llmtest.Exchange{KeepAlives: 400, Error: json.RawMessage(`{"message":"out of memory"}`)}, llm.ClassServer, "out of memory", ""},
+		{"error in the stream with a status", llmtest.Exchange{Error: json.RawMessage(`{"message":"slow down","code":429}`)}, llm.ClassRateLimit, "slow down", ""},
+		{"error in the stream is a string", llmtest.Exchange{Error: json.RawMessage(`"it broke"`)}, llm.ClassServer, "it broke", ""},
+		{"error first in the event", llmtest.Exchange{Body: "data: {\"error\":{\"message\":{\"deep\":1}}}\n\n"}, llm.ClassServer, "deep", ""},
+		{"error as a field", llmtest.Exchange{Body: "error: {\"message\":\"slot busy\"}\n\n"}, llm.ClassServer, "slot busy", ""},
+		{"finish reason error", llmtest.Exchange{Reply: "one", Finish: "error"}, llm.ClassServer, "error", "one"},
+		{"a body that is an error", llmtest.Exchange{Body: `{"error":{"message":"no stream here"}}`}, llm.ClassServer, "no stream here", ""},
+		{"no JSON in the event", llmtest.Exchange{Body: "data: hello\n\n"}, llm.ClassProtocol, "hello", ""},
+		{"a web page", llmtest.Exchange{Body: "<!doctype html><title>Hi</title>", Headers: html}, llm.ClassProtocol, "web page", ""},
+		{"a line without end", llmtest.Exchange{Body: "data: {", BodySize: openai.LineLimit + 100}, llm.ClassProtocol, "longer", ""},
+		{"401", status(401, `{"error":{"message":"Incorrect API key","type":"invalid_request_error","code":"invalid_api_key"}}`), llm.ClassAuth, "Incorrect API key", ""},
+		{"403", status(403, `{"message":"not yours"}`), llm.ClassAuth, "not yours", ""},
+		{"400 about the key", status(400, `{"error":{"message":"API key not valid"}}`), llm.ClassAuth, "API key not valid", ""},
+		{"402", status(402, `{"error":{"message":"pay"}}`), llm.ClassQuota, "pay", ""},
+		{"429", status(429, `{"error":{"message":"Rate limit reached"}}`), llm.ClassRateLimit, "Rate limit reached", ""},
+		{"429 without credit", status(429, `{"error":{"message":"You exceeded","code":"insufficient_quota"}}`), llm.ClassQuota, "You exceeded", ""},
+		{"400", status(400, `{"error":{"message":"bad temperature"}}`), llm.ClassBadRequest, "bad temperature", ""},
+		{"400 too long", status(400, `{"error":{"message":"This model's maximum context length is 8192 tokens","code":"context_length_exceeded"}}`), llm.ClassTooLong, "8192", ""},
+		{"404", status(404, `404 page not found`), llm.ClassBadRequest, "page not found", ""},
+		{"404 model", status(404, `{"error":{"message":"model 'x' not found, try pulling it first"}}`), llm.ClassModel, "pulling", ""},
+		{"error is a string", status(400, `{"error":"unexpected field"}`), llm.ClassBadRequest, "unexpected field", ""},
+		{"500, error is a string", status(500, `{"error":"it broke"}`), llm.ClassServer, "it broke", ""},
+		{"422 with a detail", status(422, `{"detail":[{"msg":"field required"}]}`), llm.ClassBadRequest, "field required", ""},
+		{"500", status(500, `{"error":{"message":"internal"}}`), llm.ClassServer, "internal", ""},
+		{"503 without a body", status(503, ""), llm.ClassServer, "503", ""},
+		{"10 MB of a web page", llmtest.Exchange{Status: 502, Headers: html, Body: "<html><head><title>Bad gateway</title>", BodySize: 10 << 20}, llm.ClassServer, "Bad gateway", ""},
+		{"control characters", status(500, "a\x1b[31mb\nc\x00"), llm.ClassServer, "a[31mb c", ""},
+		{"redirect", llmtest.Exchange{Status: 307, Body: "x", Headers: map[string]string{"Location": "https://u:p@elsewhere/v1?key=1"}}, llm.ClassProtocol, "https://elsewhere/v1", ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			server := llmtest.Start(t, c.exchange)
+			reply, err := ask(t, provider(t, server, openai.Config{}))
+			if err == nil {
+				t.Fatalf("no error, but %+v", reply)
+			}
+			if llm.ClassOf(err) != c.class || !strings.Contains(err.Error(), c.says) || reply.Text != c.text {
+				t.Errorf("text %q, class %q, error %q", reply.Text, llm.ClassOf(err), err)
+			}
+			if errors.Is(err, llm.ErrTruncated) != (c.class == llm.ClassTruncated) {
+				t.Errorf("%v and ErrTruncated disagree", err)
+			}
+			if !strings.HasPrefix(err.Error(), "test: ") || len(err.Error()) > 500 || strings.ContainsAny(err.Error(), "\n\x1b\x00") {
+				t.Errorf("the error is not fit for showing: %q", err)
+			}
+			if hint := llm.HintOf(err); hint == "" || strings.Contains(hint, "\n") {
+				t.Errorf("the hint is %q", hint)
+			}
+		})
+	}
+}
+
+func status(code int, body string) llmtest.Exchange {
+	return llmtest.Exchange{Status: code, Body: body}
+}
+
+func TestRetryAfter(t *testing.T) {
+	date := time.Now().Add(90 * time.Second).UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")
+	for _, c := range []struct {
+		header, value string
+		low, high     time.Duration
+	}{
+		{"Retry-After", "7", 7 * time.Second, 7 * time.Second},
+		{"Retry-After", "1.5", 1500 * time.Millisecond, 1500 * time.Millisecond},
+		{"Retry-After-Ms", "250", 250 * time.Millisecond, 250 * time.Millisecond},
+		{"Retry-After", date, 80 * time.Second, 90 * time.Second},
+		{"Retry-After", "soon", 0, 0},
+		{"Retry-After", "-5", 0, 0},
+		{"Retry-After", "1e300", 24 * time.Hour, 24 * time.Hour},
+		{"Retry-After", "NaN", 0, 0},
+	} {
+		server := llmtest.Start(t, llmtest.Exchange{Status: 429, Headers: map[string]string{c.header: c.value}})
+		_, err := ask(t, provider(t, server, openai.Config{}))
+		e, ok := errors.AsType[*llm.Error](err)
+		if !ok || e.RetryAfter < c.low || e.RetryAfter > c.high {
+			t.Errorf("%s: %s gave %+v", c.header, c.value, err)
+		}
+	}
+}
+
+// TestRateLimitThenSuccess goes through the whole: the pause that the server asks
+// for is kept, and the consumer sees one clean reply.
+func TestRateLimitThenSuccess(t *testing.T) {
+	server := llmtest.Start(t,
+		llmtest.Exchange{Status: 429, Headers: map[string]string{"Retry-After-Ms": "200"}},
+		llmtest.Exchange{CutAfter: -1, Headers: map[string]string{}},
+		llmtest.Exchange{Reply: "here"})
+	begin := time.Now()
+	reply, err := ask(t, llm.Retry{Next: provider(t, server, openai.Config{}), FirstPause: time.Millisecond})
+	if err != nil || reply.Text != "here" {
+		t.Fatalf("got %+v, %v", reply, err)
+	}
+	if waited := time.Since(begin); waited < 200*time.Millisecond {
+		t.Errorf("asked again after %s", waited)
+	}
+	if n := len(server.Requests()); n != 3 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestServerErrorForEver(t *testing.T) {
+	server := llmtest.Start(t, llmtest.Exchange{Times: -1, Status: 500})
+	_, err := ask(t, llm.Retry{Next: provider(t, server, openai.Config{}), Attempts: 3, FirstPause: time.Millisecond})
+	if llm.ClassOf(err) != llm.ClassServer {
+		t.Errorf("the error is %v", err)
+	}
+	if n := len(server.Requests()); n != 3 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	server := llmtest.Start(t)
+	base := server.URL()
+	server.Close()
+	_, err := ask(t, provider(t, server, openai.Config{BaseURL: base}))
+	if llm.ClassOf(err) != llm.ClassUnreachable || !strings.Contains(llm.HintOf(err), "is the model server running? nothing answers at 127.0.0.1:") {
+		t.Errorf("the error is %v, the hint %q", err, llm.HintOf(err))
+	}
+}
+
+func TestNoSuchHost(t *testing.T) {
+	_, err := ask(t, provider(t, nil, openai.Config{BaseURL: "http://no-such-host.invalid/v1"}))
+	if llm.ClassOf(err) != llm.ClassUnreachable {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestServerThatHangsUp: a connection is taken and closed without a word.
+func TestServerThatHangsUp(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.ReadAtLeast(connection, make([]byte, 16), 16)
+			connection.Close()
+		}
+	}()
+	defer func() { listener.Close(); <-done }()
+	_, err = ask(t, provider(t, nil, openai.Config{BaseURL: fmt.Sprintf("http://%s/v1", listener.Addr())}))
+	if class := llm.ClassOf(err); class != llm.ClassServer && class != llm.ClassUnreachable {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestSecretsStaySecret: neither the key nor what is hidden in the address shows
+// in an error, whatever the server says.
+func TestSecretsStaySecret(t *testing.T) {
+	const key, header, password, query = "sk-very-secret", "header-secret", "pass-secret", "query-secret"
+	server := llmtest.Start(t, llmtest.Exchange{Status: 401, Body: `{"error":{"message":"bad key ` + key + ` with ` + header + `"}}`})
+	address := strings.Replace(server.URL(), "http://", "http://user:"+password+"@", 1) + "?key=" + query
+	config := openai.Config{Name: "test", BaseURL: address, APIKey: key, Headers: map[string]llm.Secret{"X-Key": header}}
+	model := provider(t, server, config)
+	_, refused := ask(t, model)
+	server.Close()
+	_, unreachable := ask(t, model)
+	_, listed := model.Models(t.Context())
+	_, invalid := openai.New(openai.Config{BaseURL: "ftp://user:" + password + "@host/?key=" + query})
+	for _, shown := range []string{
+		fmt.Sprintf("%v %+v %#v", refused, refused, llm.HintOf(refused)), fmt.Sprint(unreachable, llm.HintOf(unreachable)),
+		fmt.Sprint(listed, llm.HintOf(listed)), fmt.Sprint(invalid), fmt.Sprintf("%v %+v %#v", config, config, config), model.BaseURL(),
+	} {
+		for _, secret := range []string{key, header, password, query} {
+			if strings.Contains(shown, secret) {
+				t.Errorf("%q shows %q", shown, secret)
+			}
+		}
+	}
+}
