@@ -59,6 +59,7 @@ CREATE TABLE turn (
 
 CREATE INDEX turn_session    ON turn (session);
 CREATE INDEX turn_unfinished ON turn (session, queue) WHERE finished = 0;
+CREATE INDEX turn_unsaved    ON turn (session) WHERE saved = 0;
 
 CREATE TABLE act (
     seq   INTEGER PRIMARY KEY REFERENCES journal,
@@ -68,7 +69,8 @@ CREATE TABLE act (
     saved INTEGER NOT NULL DEFAULT 0 -- the session's file has it
 ) STRICT;
 
-CREATE INDEX act_turn ON act (turn);
+CREATE INDEX act_turn    ON act (turn);
+CREATE INDEX act_unsaved ON act (seq) WHERE saved = 0;
 
 CREATE TABLE approval (
     seq      INTEGER PRIMARY KEY REFERENCES journal,
