@@ -1,0 +1,126 @@
+package builtin
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// form is the shape of a reply as a system prompt shows it: a property list with
+// a gap in its text.
+type form struct {
+	head, tail string // before the text and behind it, quotation marks included
+	org        bool   // the reply becomes part of an Org document
+}
+
+// fill returns the form with a text in the gap.
+func (f form) fill(text string) string {
+	return f.head + escapes.Replace(text) + f.tail
+}
+
+// escapes writes a text between the quotation marks of a property list.
+var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\r", `\r`)
+
+// formLimit is how many property lists of a prompt are looked at, formSize how
+// long one may be in bytes.
+const (
+	formLimit = 100
+	formSize  = 4 << 10
+)
+
+var (
+	// shown finds where a property list may begin.
+	shown = regexp.MustCompile(`(?i)\(\s*:type\s+:(request|response)\b`)
+	// gap is what a prompt writes where the answer belongs.
+	gap = regexp.MustCompile(`<[^<>\n]+>|…|\.\.\.`)
+	// addressee is the target of a form.
+	addressee = regexp.MustCompile(`(?i):target\s+:([a-z]+)`)
+)
+
+// replyForm finds the form of a reply in a system prompt. Of several the last
+// holds, because what a skill asks for comes behind what the kernel explains. A
+// form without a gap is an example and not a form; a tool's call is no reply.
+func replyForm(system string) (form, bool) {
+	places := shown.FindAllStringIndex(system, -1)
+	for _, at := range slices.Backward(places[max(0, len(places)-formLimit):]) {
+		list, ok := balanced(system[at[0]:min(len(system), at[0]+formSize)])
+		if !ok {
+			continue
+		}
+		if found, ok := asForm(list); ok {
+			return found, true
+		}
+	}
+	return form{}, false
+}
+
+// asForm takes a property list apart around its text.
+func asForm(list string) (form, bool) {
+	from, to, ok := textOf(list)
+	if !ok || !gap.MatchString(list[from:to]) {
+		return form{}, false
+	}
+	// Without a target it ends the turn in the conversation it came from.
+	target := "emacs"
+	if m := addressee.FindStringSubmatch(list[:from] + list[to:]); m != nil {
+		target = strings.ToLower(m[1])
+	}
+	switch target {
+	case "emacs", "telegram", "signal", "matrix":
+		return form{head: list[:from], tail: list[to:], org: target == "emacs"}, true
+	}
+	return form{}, false
+}
+
+// textOf returns where the string behind :text begins and ends, without its
+// quotation marks.
+func textOf(list string) (from, to int, ok bool) {
+	for i := 0; i < len(list); i++ {
+		if list[i] == '"' {
+			i = closing(list, i)
+			continue
+		}
+		if !strings.HasPrefix(strings.ToLower(list[i:min(i+5, len(list))]), ":text") {
+			continue
+		}
+		rest := strings.TrimLeft(list[i+5:], " \t\r\n")
+		if !strings.HasPrefix(rest, `"`) {
+			continue
+		}
+		open := len(list) - len(rest)
+		return open + 1, closing(list, open), true
+	}
+	return 0, 0, false
+}
+
+// balanced returns the list that s begins with.
+func balanced(s string) (string, bool) {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			i = closing(s, i)
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return s[:i+1], true
+			}
+		}
+	}
+	return "", false
+}
+
+// closing returns where the string that opens at open is closed, or the last
+// index of s if it is not.
+func closing(s string, open int) int {
+	for i := open + 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return len(s) - 1
+}
