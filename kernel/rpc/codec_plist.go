@@ -32,10 +32,10 @@ func (c plistCodec) decode(body []byte, pending func(id) (protocol.Method, bool)
 		return message{}, malformedf(id{}, protocol.CodeParse, "the frame cannot be read: %w", err)
 	}
 	list, ok := x.(sexp.List)
-	if !ok || len(list) == 0 {
+	if !ok {
 		return message{}, malformedf(id{}, protocol.CodeInvalidRequest, sayNoType)
 	}
-	if _, ok := list[0].(sexp.List); ok {
+	if len(list) > 0 && isList(list[0]) {
 		return message{}, malformedf(id{}, protocol.CodeInvalidRequest, sayBatch)
 	}
 	e, ok := splitPlist(list)
@@ -61,6 +61,11 @@ func (c plistCodec) decode(body []byte, pending func(id) (protocol.Method, bool)
 		return message{}, malformedf(key, protocol.CodeForbidden, sayOldForm)
 	}
 	return message{}, malformedf(key, protocol.CodeInvalidRequest, sayNeither)
+}
+
+func isList(x sexp.Sexp) bool {
+	_, ok := x.(sexp.List)
+	return ok
 }
 
 // splitPlist finds the envelope's members; false: the list is no plist.

@@ -123,7 +123,7 @@ func start(over net.Conn, config DialConfig) *Conn {
 	ctx, end := context.WithCancel(context.Background())
 	c := &Conn{stream: newStream(over, spelling, schema, logger), done: make(chan struct{}), end: end}
 	c.stream.trust()
-	chain := refuse(schema, false)(func(ctx context.Context, call *call) (any, error) {
+	chain := typed(schema, false, func(ctx context.Context, call *call) (any, error) {
 		switch {
 		case config.Handler != nil:
 			return config.Handler(ctx, call.method, call.params)

@@ -90,24 +90,3 @@ func (h *handshake) initialize(ctx context.Context, c *call) (any, error) {
 	c.after = h.attend
 	return protocol.InitializeResult{Protocol: protocol.Version, Server: h.info()}, nil
 }
-
-// refuse answers what no handler should see: methods there are not, those that
-// the other side sends, the old form and params that could not be read.
-func refuse(s schema, fromClient bool) func(handler) handler {
-	return func(next handler) handler {
-		return func(ctx context.Context, c *call) (any, error) {
-			row, known := s[c.method]
-			switch {
-			case c.oldForm:
-				return nil, protocol.Errorf(protocol.CodeForbidden, sayOldForm)
-			case !known:
-				return nil, protocol.Errorf(protocol.CodeMethodNotFound, "there is no method %q; the nearest is %q", clip(c.method), s.nearest(c.method, fromClient))
-			case row.fromClient != fromClient:
-				return nil, protocol.Errorf(protocol.CodeMethodNotFound, "the method %q is for the other direction", c.method)
-			case c.fault != nil:
-				return nil, c.fault
-			}
-			return next(ctx, c)
-		}
-	}
-}

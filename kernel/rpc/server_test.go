@@ -75,14 +75,12 @@ func TestRoundTrip(t *testing.T) {
 			if method == protocol.MethodEvent {
 				got = *params.(*protocol.Object)
 				client.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelInfo, Text: "grüße"})
-				receipt, err := make(chan protocol.Receipt, 1), error(nil)
 				Release(ctx)
-				r, err := client.Act(ctx, protocol.Act{ID: "a1", Payload: protocol.Object{{Key: "text", Value: "😀"}, {Key: "action", Value: protocol.Keyword("insert-at-end")}}})
+				receipt, err := client.Act(ctx, protocol.Act{ID: "a1", Payload: protocol.Object{{Key: "text", Value: "😀"}, {Key: "action", Value: protocol.Keyword("insert-at-end")}}})
 				if err != nil {
 					return nil, err
 				}
-				receipt <- r
-				return protocol.EventResult{Event: got.Text("id"), Turn: (<-receipt).SHA256, State: protocol.TurnQueued}, nil
+				return protocol.EventResult{Event: got.Text("id"), Turn: receipt.SHA256, State: protocol.TurnQueued}, nil
 			}
 			return nil, protocol.Errorf(protocol.CodeNotFound, "no such %s", method)
 		}),

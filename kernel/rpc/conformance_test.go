@@ -1,0 +1,327 @@
+package rpc
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chewxy/sexp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"org-agent/kernel/plist"
+	"org-agent/kernel/protocol"
+)
+
+var update = flag.Bool("update", false, "write what the JSON codec answers into testdata")
+
+// TestConformance plays the client's side of testdata/*.txtar to a server, in
+// both codecs, and compares all that comes back. Lines of the client:
+//
+//	{…}            a message, in either codec
+//	json BODY      the body of a frame, for the JSON codec only; so plist BODY
+//	bytes json "…" bytes without a frame, as a Go string; so bytes plist "…"
+//	wait 30s       time passes
+//
+// The server's are its messages as JSON, "closed" when it closes, and a line with
+// the time that has passed where it is not the moment of the line before.
+func TestConformance(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(archive.Files) != 2 || archive.Files[0].Name != "client" || archive.Files[1].Name != "server" {
+			t.Fatalf("%s: want the files client and server", file)
+		}
+		script, want := string(archive.Files[0].Data), string(archive.Files[1].Data)
+		for _, spelling := range spellings() {
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar")+"/"+spelling.name, func(t *testing.T) {
+				var got string
+				synctest.Test(t, func(t *testing.T) { got = play(t, script, spelling) })
+				if *update && spelling.name == "json" {
+					archive.Files[1].Data = []byte(got)
+					want = got
+					if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got := comparable(got); got != comparable(want) {
+					t.Errorf("got\n%s\nwant\n%s", got, comparable(want))
+				}
+			})
+		}
+	}
+}
+
+var sizes = regexp.MustCompile(`a message of \d+ bytes`)
+
+// comparable cuts what the codecs say each in its own words: the reader's own
+// complaint, and what a value should have been.
+func comparable(transcript string) string {
+	transcript = sizes.ReplaceAllString(transcript, "a message of N bytes")
+	var b strings.Builder
+	for line := range strings.Lines(transcript) {
+		for _, from := range []string{" wants ", "the frame is not one "} {
+			if before, _, found := strings.Cut(line, from); found {
+				line = before + from + "…\n"
+			}
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+type spelling struct {
+	name  string
+	codec codec
+}
+
+func spellings() []spelling {
+	s := newSchema()
+	return []spelling{{"json", jsonCodec{schema: s}}, {"plist", plistCodec{schema: s}}}
+}
+
+// play runs a script against a server and returns what it sent.
+func play(t *testing.T, script string, spelling spelling) string {
+	near, far := net.Pipe()
+	server := &Server{Token: testToken, Version: "1.2", Handler: handlerFunc(scripted), Info: func() protocol.ServerInfo {
+		return protocol.ServerInfo{PID: 42, Home: "/home/me/.org-agent"}
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		server.ServeConn(ctx, far)
+	}()
+	transcript := &transcript{begin: time.Now(), methods: map[id]string{}}
+	heard := make(chan struct{})
+	go func() {
+		defer close(heard)
+		transcript.listen(near, spelling.codec)
+	}()
+	for line := range strings.Lines(script) {
+		line = strings.TrimSuffix(line, "\n")
+		if pause, ok := strings.CutPrefix(line, "wait "); ok {
+			d, err := time.ParseDuration(pause)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(d)
+		} else if b := transcript.bytesOf(t, line, spelling); b != nil {
+			// A write fails where the server has closed, which the transcript shows.
+			_, _ = near.Write(b)
+		}
+		synctest.Wait()
+	}
+	near.Close()
+	<-heard
+	<-served
+	cancel()
+	return transcript.text.String()
+}
+
+type transcript struct {
+	begin   time.Time
+	last    time.Duration
+	text    strings.Builder
+	methods map[id]string // of the requests sent, by id
+}
+
+// bytesOf is what a line of the script sends in a codec; nil: nothing.
+func (tr *transcript) bytesOf(t *testing.T, line string, spelling spelling) []byte {
+	if rest, ok := strings.CutPrefix(line, "bytes "); ok {
+		name, quoted, _ := strings.Cut(rest, " ")
+		text, err := strconv.Unquote(quoted)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if name != spelling.name {
+			return nil
+		}
+		return []byte(text)
+	}
+	name, body, _ := strings.Cut(line, " ")
+	switch {
+	case line == "" || name == "#":
+		return nil
+	case name == "json" || name == "plist":
+		if name != spelling.name {
+			return nil
+		}
+		return spelling.codec.appendFrame(nil, []byte(body))
+	}
+	var head jsonEnvelope
+	if err := json.Unmarshal([]byte(line), &head); err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	key, _ := jsonID(head.ID)
+	tr.methods[key], _ = jsonText(head.Method)
+	if spelling.name == "json" {
+		return spelling.codec.appendFrame(nil, []byte(line))
+	}
+	dec := json.NewDecoder(strings.NewReader(line))
+	dec.UseNumber()
+	return spelling.codec.appendFrame(nil, plist.AppendPrint(nil, treeOf(t, dec, "")))
+}
+
+// treeOf is the tree of a JSON value by its shape, with keywords under the keys
+// of enums.
+func treeOf(t *testing.T, dec *json.Decoder, key string) sexp.Sexp {
+	token, err := dec.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch v := token.(type) {
+	case json.Delim:
+		var list sexp.List
+		for dec.More() {
+			if v == '{' {
+				name, err := dec.Token()
+				if err != nil {
+					t.Fatal(err)
+				}
+				key = name.(string)
+				list = append(list, plist.Keyword(key))
+			}
+			list = append(list, treeOf(t, dec, key))
+		}
+		if _, err := dec.Token(); err != nil {
+			t.Fatal(err)
+		}
+		return list
+	case string:
+		if protocol.IsEnumKey(key) {
+			return plist.Keyword(v)
+		}
+		return plist.String(v)
+	case json.Number:
+		return plist.BigInt(v.String())
+	case bool:
+		if v {
+			return plist.T
+		}
+	}
+	return sexp.List(nil)
+}
+
+// listen writes down what the server sends until it closes.
+func (tr *transcript) listen(c net.Conn, codec codec) {
+	r := bufio.NewReader(c)
+	for {
+		first, err := r.Peek(1)
+		if err == nil { // by its own choice it answers a stranger in JSON
+			codec = spellings()[strings.IndexByte("C0", first[0])].codec
+		}
+		n, err := codec.readHeader(r)
+		if err != nil {
+			tr.hear(err)
+			return
+		}
+		body := make([]byte, n)
+		if _, err := io.ReadFull(r, body); err != nil {
+			tr.hear(err)
+			return
+		}
+		m, err := codec.decode(body, func(of id) (protocol.Method, bool) {
+			m, ok := newSchema()[tr.methods[of]]
+			return m.Method, ok
+		})
+		if err != nil {
+			tr.hear(fmt.Errorf("%w in %s", err, body))
+			return
+		}
+		line, err := jsonCodec{}.appendMessage(nil, m)
+		if err != nil {
+			tr.hear(err)
+			return
+		}
+		tr.write(string(line))
+	}
+}
+
+func (tr *transcript) hear(err error) {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		tr.write("closed")
+	case errors.Is(err, io.ErrClosedPipe):
+	default:
+		tr.write(err.Error())
+	}
+}
+
+func (tr *transcript) write(line string) {
+	if passed := time.Since(tr.begin); passed != tr.last {
+		tr.last = passed
+		fmt.Fprintf(&tr.text, "# %v\n", passed)
+	}
+	tr.text.WriteString(line + "\n")
+}
+
+// scripted is the room above: what an event's text says happens.
+func scripted(ctx context.Context, client *Client, method string, params any) (any, error) {
+	switch p := params.(type) {
+	case *protocol.Empty:
+		if method == protocol.MethodStatus {
+			return protocol.StatusResult{Version: "1.2", PID: 42, Skills: 2}, nil
+		}
+		return nil, nil
+	case *protocol.SessionLoadParams:
+		client.Notify(protocol.MethodTurnKept, protocol.TurnKept{Session: p.Session, State: protocol.TurnAnswered, Question: "* q?\n"})
+		return &protocol.SessionLoadResult{Session: p.Session, Keeper: p.Watch, NeverReceived: p.IDs}, nil
+	case *protocol.Object:
+		e, err := protocol.ParseEvent(*p)
+		if err != nil {
+			return nil, err
+		}
+		return perform(ctx, client, e)
+	}
+	return nil, fmt.Errorf("the secret of %s", method)
+}
+
+func perform(ctx context.Context, client *Client, e protocol.Event) (any, error) {
+	result := protocol.EventResult{Event: e.ID, Turn: "t1", State: protocol.TurnQueued}
+	switch e.Text {
+	case "panic":
+		panic("at the disco")
+	case "wrong type":
+		return 5, nil
+	case "wait":
+		Release(ctx)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case "hold": // the order
+		time.Sleep(time.Second)
+	case "act":
+		Release(ctx)
+		receipt, err := client.Act(ctx, protocol.Act{ID: "a1", Event: e.ID, Type: protocol.TypeRequest, Target: "emacs", Payload: e.Payload})
+		if err != nil {
+			return nil, fmt.Errorf("act: %w", err)
+		}
+		result.Turn = fmt.Sprintf("%+v", receipt)
+	case "delta":
+		for i, text := range []string{"a", "ä", "😀"} {
+			client.Notify(protocol.MethodTurnDelta, protocol.TurnDelta{Turn: "t1", ID: "a1", Offset: i, Text: text})
+		}
+	case "huge":
+		result.Turn = string(bytes.Repeat([]byte("x"), protocol.FrameLimit))
+	}
+	return result, nil
+}
