@@ -72,8 +72,8 @@ func (j *Journal) PutAct(ctx context.Context, act Act) error {
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO act (seq, id, turn, kind, saved) VALUES (?, ?, ?, ?, ?)",
-			row.Seq, act.ID, act.Turn, act.Kind, act.Saved)
+		_, err = tx.ExecContext(ctx, "INSERT INTO act (seq, id, session, turn, kind, saved) VALUES (?, ?, ?, ?, ?, ?)",
+			row.Seq, act.ID, act.Session, act.Turn, act.Kind, act.Saved)
 		return err
 	})
 }
@@ -107,7 +107,7 @@ func putReceipt(ctx context.Context, tx *sql.Tx, act string, receipt Receipt) er
 	return err
 }
 
-const actQuery = "SELECT a.id, j.session, a.turn, a.saved, j.time, j.data FROM act AS a JOIN journal AS j ON j.seq = a.seq "
+const actQuery = "SELECT a.id, a.session, a.turn, a.saved, j.time, j.data FROM act AS a JOIN journal AS j ON j.seq = a.seq "
 
 func scanAct(row scanner) (Act, error) {
 	var act Act
@@ -129,13 +129,14 @@ func (j *Journal) Act(ctx context.Context, id string) (Act, error) {
 	return act, j.failure(ctx, "read an act", notFound(err, "act", id))
 }
 
+const actsOfQuery = actQuery + "WHERE a.turn IN (SELECT value FROM json_each(?)) ORDER BY a.seq"
+
 // ActsOf returns the acts of these turns, in the order they were recorded.
 func (j *Journal) ActsOf(ctx context.Context, turns ...string) ([]Act, error) {
 	list, err := json.Marshal(turns)
 	if err != nil {
 		return nil, errors.Join(errors.New("read the acts of turns"), err)
 	}
-	acts, err := collect(ctx, j.readers, scanAct,
-		actQuery+"WHERE a.turn IN (SELECT value FROM json_each(?)) ORDER BY a.seq", string(list))
+	acts, err := collect(ctx, j.readers, scanAct, actsOfQuery, string(list))
 	return acts, j.failure(ctx, "read the acts of turns", err)
 }

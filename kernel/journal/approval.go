@@ -59,7 +59,17 @@ func (j *Journal) Ask(ctx context.Context, approval protocol.Approval) error {
 	})
 }
 
-const approvalQuery = "SELECT p.decision, p.comment, p.edited, p.closed, j.data FROM approval AS p JOIN journal AS j ON j.seq = p.seq "
+const (
+	approvalColumns    = "SELECT p.decision, p.comment, p.edited, p.closed, j.data FROM approval AS p "
+	approvalQuery      = approvalColumns + "JOIN journal AS j ON j.seq = p.seq "
+	pendingQuery       = approvalColumns + "INDEXED BY approval_pending JOIN journal AS j ON j.seq = p.seq WHERE p.closed = 0 ORDER BY p.seq"
+	pendingOfTurnQuery = approvalQuery + "WHERE p.closed = 0 AND p.turn = ? ORDER BY p.seq"
+)
+
+// allowedQuery finds the widest decision first.
+const allowedQuery = `SELECT decision FROM approval WHERE hash = ? AND edited = ''
+	AND (decision = 'allow-always' OR decision = 'allow-session' AND session = ? OR decision = 'allow-turn' AND turn = ?)
+	ORDER BY decision = 'allow-always' DESC, decision = 'allow-session' DESC LIMIT 1`
 
 func scanApproval(row scanner) (Approval, error) {
 	var approval Approval
@@ -92,7 +102,7 @@ func (j *Journal) Approval(ctx context.Context, id string) (Approval, error) {
 
 // Pending returns the approvals that wait, oldest first.
 func (j *Journal) Pending(ctx context.Context) ([]protocol.Approval, error) {
-	approvals, err := collect(ctx, j.readers, scanApproval, approvalQuery+"WHERE p.closed = 0 ORDER BY p.seq")
+	approvals, err := collect(ctx, j.readers, scanApproval, pendingQuery)
 	return asked(approvals), j.failure(ctx, "list the approvals", err)
 }
 
@@ -155,7 +165,7 @@ func (j *Journal) CloseApprovals(ctx context.Context, turn string) ([]protocol.A
 }
 
 func closeApprovals(ctx context.Context, tx *sql.Tx, turn string) ([]Approval, error) {
-	open, err := collect(ctx, tx, scanApproval, approvalQuery+"WHERE p.closed = 0 AND p.turn = ? ORDER BY p.seq", turn)
+	open, err := collect(ctx, tx, scanApproval, pendingOfTurnQuery, turn)
 	if err != nil {
 		return nil, err
 	}
@@ -172,9 +182,7 @@ func closeApprovals(ctx context.Context, tx *sql.Tx, turn string) ([]Approval, e
 // One that was allowed once does not count.
 func (j *Journal) Allowed(ctx context.Context, hash, turn, session string) (protocol.Decision, bool, error) {
 	var decision protocol.Decision
-	err := j.readers.QueryRowContext(ctx, `SELECT decision FROM approval WHERE hash = ? AND edited = ''
-		AND (decision = 'allow-always' OR decision = 'allow-session' AND session = ? OR decision = 'allow-turn' AND turn = ?)
-		ORDER BY decision = 'allow-always' DESC, decision = 'allow-session' DESC LIMIT 1`, hash, session, turn).Scan(&decision)
+	err := j.readers.QueryRowContext(ctx, allowedQuery, hash, session, turn).Scan(&decision)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", false, nil
 	}

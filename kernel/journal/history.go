@@ -21,6 +21,13 @@ const (
 	historyBytes = 16 << 20 // of questions and answers, in one answer
 )
 
+// historyQuery: a turn that was retried may have several answers, and the last
+// one counts.
+const historyQuery = `SELECT t.id, t.skill, q.data, a.data
+	FROM turn AS t JOIN journal AS q ON q.seq = t.seq
+	JOIN journal AS a ON a.seq = (SELECT max(seq) FROM act WHERE turn = t.id AND kind = 'answer')
+	WHERE t.session = ? AND t.seq < ? AND t.state = 'answered' ORDER BY t.seq DESC LIMIT ?`
+
 // History returns the exchanges of a session before a turn (in the order of
 // the conversation; all of them if beforeTurn is empty), latest last: those
 // turns that have ended with an answer. Of more than limit exchanges (1,000 if
@@ -37,11 +44,7 @@ func (j *Journal) History(ctx context.Context, session, beforeTurn string, limit
 			return nil, j.failure(ctx, "read the history", notFound(err, "turn", beforeTurn))
 		}
 	}
-	// A turn that was retried may have several answers: the last one counts.
-	rows, err := j.readers.QueryContext(ctx, `SELECT t.id, t.skill, q.data, a.data
-		FROM turn AS t JOIN journal AS q ON q.seq = t.seq
-		JOIN journal AS a ON a.seq = (SELECT max(seq) FROM act WHERE turn = t.id AND kind = 'answer')
-		WHERE t.session = ? AND t.seq < ? AND t.state = 'answered' ORDER BY t.seq DESC LIMIT ?`, session, before, limit)
+	rows, err := j.readers.QueryContext(ctx, historyQuery, session, before, limit)
 	if err != nil {
 		return nil, j.failure(ctx, "read the history", err)
 	}

@@ -19,7 +19,16 @@ func TestMain(m *testing.M) {
 	if role := os.Getenv(childRole); role != "" {
 		os.Exit(children[role](os.Getenv(childPath)))
 	}
-	goleak.VerifyTestMain(m)
+	var err error
+	if benchDirectory, err = os.MkdirTemp("", "journal"); err != nil {
+		os.Exit(complain(err))
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if err := os.RemoveAll(benchDirectory); err != nil {
+			code = complain(err)
+		}
+		os.Exit(code)
+	}))
 }
 
 // fresh opens a new journal that is closed when the test ends.

@@ -9,13 +9,15 @@ import (
 	"org-agent/kernel/protocol"
 )
 
+const sessionsQuery = `SELECT s.name, s.turns, s.updated, coalesce(
+	(SELECT state FROM turn WHERE session = s.name AND finished = 0 ORDER BY queue LIMIT 1),
+	(SELECT state FROM turn WHERE session = s.name ORDER BY seq DESC LIMIT 1), '')
+	FROM session AS s ORDER BY s.updated DESC`
+
 // Sessions returns every session, latest first. State is that of the turn
 // being answered or next to be, else of the last one. File is left empty.
 func (j *Journal) Sessions(ctx context.Context) ([]protocol.SessionInfo, error) {
-	sessions, err := collect(ctx, j.readers, scanSession, `SELECT s.name, s.turns, s.updated, coalesce(
-		(SELECT state FROM turn WHERE session = s.name AND finished = 0 ORDER BY queue LIMIT 1),
-		(SELECT state FROM turn WHERE session = s.name ORDER BY seq DESC LIMIT 1), '')
-		FROM session AS s ORDER BY s.updated DESC, s.name`)
+	sessions, err := collect(ctx, j.readers, scanSession, sessionsQuery)
 	return sessions, j.failure(ctx, "list the sessions", err)
 }
 
@@ -26,6 +28,10 @@ func scanSession(row scanner) (protocol.SessionInfo, error) {
 	info.Updated = instant(updated).Format(time.RFC3339)
 	return info, err
 }
+
+const knownQuery = `
+	SELECT t.event FROM json_each(?) AS i CROSS JOIN turn AS t ON t.event = i.value WHERE t.session = ?
+	UNION SELECT a.id FROM json_each(?) AS i CROSS JOIN act AS a ON a.id = i.value WHERE a.session = ?`
 
 // Known returns which of these ids, however many, are an event or an act of
 // the session.
@@ -38,10 +44,7 @@ func (j *Journal) Known(ctx context.Context, session string, ids []string) (map[
 	if err != nil {
 		return nil, fmt.Errorf("look for ids: %w", err)
 	}
-	found, err := collect(ctx, j.readers, text, `
-		SELECT t.event FROM json_each(?1) AS i CROSS JOIN turn AS t ON t.event = i.value WHERE t.session = ?2
-		UNION SELECT a.id FROM json_each(?1) AS i CROSS JOIN act AS a ON a.id = i.value JOIN journal AS j ON j.seq = a.seq WHERE j.session = ?2`,
-		string(list), session)
+	found, err := collect(ctx, j.readers, text, knownQuery, string(list), session, string(list), session)
 	if err != nil {
 		return nil, j.failure(ctx, "look for ids", err)
 	}

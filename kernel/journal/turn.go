@@ -196,10 +196,15 @@ func (j *Journal) changeTurn(ctx context.Context, id string, change func(*Turn, 
 	return t, nil
 }
 
+const (
+	unfinishedQuery = turnQuery + "WHERE t.finished = 0 ORDER BY t.session, t.queue"
+	turnsQuery      = turnQuery + "WHERE t.session = ? AND t.seq > ? ORDER BY t.seq LIMIT ?"
+)
+
 // Unfinished returns the turns that are queued, running or waiting, each
 // session's in the order of answering.
 func (j *Journal) Unfinished(ctx context.Context) ([]Turn, error) {
-	turns, err := collect(ctx, j.readers, scanTurn, turnQuery+"WHERE t.finished = 0 ORDER BY t.session, t.queue")
+	turns, err := collect(ctx, j.readers, scanTurn, unfinishedQuery)
 	return turns, j.failure(ctx, "read the unfinished turns", err)
 }
 
@@ -212,8 +217,7 @@ func (j *Journal) Turns(ctx context.Context, session string, after int64, limit 
 	if limit <= 0 || limit > turnsLimit {
 		limit = turnsLimit
 	}
-	turns, err := collect(ctx, j.readers, scanTurn,
-		turnQuery+"WHERE t.session = ? AND t.seq > ? ORDER BY t.seq LIMIT ?", session, after, limit)
+	turns, err := collect(ctx, j.readers, scanTurn, turnsQuery, session, after, limit)
 	return turns, j.failure(ctx, "read the turns of a session", err)
 }
 

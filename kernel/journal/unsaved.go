@@ -2,17 +2,20 @@ package journal
 
 import "context"
 
+const (
+	unsavedTurnsQuery = turnQuery + "WHERE t.saved = 0 AND t.session = ? AND t.state <> 'queued' ORDER BY t.seq"
+	unsavedActsQuery  = actQuery + "WHERE a.saved = 0 AND a.session = ? AND a.kind <> 'action' ORDER BY a.seq"
+)
+
 // Unsaved returns what the session's file never had: the turns whose question
 // is not in it and the acts that are answers or notices, each in the order of
 // the journal. Turns that are still queued are left out: a question enters the
 // file when its turn begins.
 func (j *Journal) Unsaved(ctx context.Context, session string) ([]Turn, []Act, error) {
-	turns, err := collect(ctx, j.readers, scanTurn,
-		turnQuery+"WHERE t.saved = 0 AND t.session = ? AND t.state <> 'queued' ORDER BY t.seq", session)
+	turns, err := collect(ctx, j.readers, scanTurn, unsavedTurnsQuery, session)
 	if err != nil {
 		return nil, nil, j.failure(ctx, "read what is not in the file", err)
 	}
-	acts, err := collect(ctx, j.readers, scanAct,
-		actQuery+"WHERE a.saved = 0 AND j.session = ? AND a.kind <> 'action' ORDER BY a.seq", session)
+	acts, err := collect(ctx, j.readers, scanAct, unsavedActsQuery, session)
 	return turns, acts, j.failure(ctx, "read what is not in the file", err)
 }

@@ -62,15 +62,16 @@ CREATE INDEX turn_unfinished ON turn (session, queue) WHERE finished = 0;
 CREATE INDEX turn_unsaved    ON turn (session) WHERE saved = 0;
 
 CREATE TABLE act (
-    seq   INTEGER PRIMARY KEY REFERENCES journal,
-    id    TEXT    NOT NULL UNIQUE,
-    turn  TEXT    NOT NULL,
-    kind  TEXT    NOT NULL,
-    saved INTEGER NOT NULL DEFAULT 0 -- the session's file has it
+    seq     INTEGER PRIMARY KEY REFERENCES journal,
+    id      TEXT    NOT NULL UNIQUE,
+    session TEXT    NOT NULL,
+    turn    TEXT    NOT NULL,
+    kind    TEXT    NOT NULL,
+    saved   INTEGER NOT NULL DEFAULT 0 -- the session's file has it
 ) STRICT;
 
 CREATE INDEX act_turn    ON act (turn);
-CREATE INDEX act_unsaved ON act (seq) WHERE saved = 0;
+CREATE INDEX act_unsaved ON act (session) WHERE saved = 0;
 
 CREATE TABLE approval (
     seq      INTEGER PRIMARY KEY REFERENCES journal,
