@@ -112,7 +112,7 @@ func TestTour(t *testing.T) {
 		headings = append(headings, heading)
 	}
 	want := []string{
-		"* How this conversation works", "* 2 skills", "* A skill is an Org note", "* Nothing acts on its own word",
+		"* How this conversation works", "* 2 skills loaded", "* A skill is an Org note", "* Nothing acts on its own word",
 		"* Everything is in the log", "* Adding a language model", "* That was the whole tour",
 	}
 	if strings.Join(headings, "\n") != strings.Join(want, "\n") {
