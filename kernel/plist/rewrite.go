@@ -1,0 +1,95 @@
+package plist
+
+import "github.com/chewxy/sexp"
+
+// unquote takes the plist out of (quote x) and (list …).
+func unquote(x sexp.Sexp) sexp.Sexp {
+	list, _ := x.(sexp.List)
+	if len(list) == 2 && list[0] == sexp.Sexp(sexp.Symbol("quote")) {
+		return list[1]
+	}
+	if len(list) > 0 && list[0] == sexp.Sexp(sexp.Symbol("list")) {
+		return list[1:]
+	}
+	return x
+}
+
+// keywords gives x, its :payload and :args the keywords that were written as
+// bare symbols: the values of enum keys and, if keys is set, the keys. Under
+// :args only keys are. x itself is not changed.
+func keywords(x sexp.Sexp, keys bool) (sexp.Sexp, bool) {
+	return bareWords(x, keys, false, 0)
+}
+
+func bareWords(x sexp.Sexp, keys, inArgs bool, depth int) (sexp.Sexp, bool) {
+	list, ok := x.(sexp.List)
+	if !ok || len(list) == 0 || depth > 4 {
+		return x, false
+	}
+	if inner, ok := list[0].(sexp.List); ok && len(list) == 1 && inArgs {
+		y, changed := bareWords(inner, keys, inArgs, depth+1)
+		return sexp.List{y}, changed
+	}
+	out := append(sexp.List(nil), list...)
+	changed := false
+	for i := 0; i+1 < len(out); i += 2 {
+		if name, ok := out[i].(sexp.Symbol); ok && keys {
+			out[i], changed = Keyword(name), true
+		}
+		key, ok := out[i].(Keyword)
+		if !ok {
+			break
+		}
+		if name, ok := out[i+1].(sexp.Symbol); ok && name != T && enumKey(key) && !inArgs {
+			out[i+1], changed = Keyword(name), true
+		}
+		if key == "args" || key == "payload" && depth == 0 {
+			value, inner := bareWords(out[i+1], keys, key == "args", depth+1)
+			out[i+1], changed = value, changed || inner
+		}
+	}
+	return out, changed
+}
+
+// unnest takes :args out of lists around it: (:args ((:cmd "x"))) is (:args
+// (:cmd "x")), on top and in :payload. x itself is not changed.
+func unnest(x sexp.Sexp) (sexp.Sexp, bool) {
+	list, ok := x.(sexp.List)
+	if !ok {
+		return x, false
+	}
+	changed := false
+	if args, ok := Get(list, "args"); ok {
+		if inner := innermost(args); inner != nil {
+			list, changed = Put(list, "args", inner), true
+		}
+	}
+	if payload, ok := Get(list, "payload"); ok {
+		args, _ := Get(payload, "args")
+		if inner := innermost(args); inner != nil {
+			list, changed = Put(list, "payload", Put(payload.(sexp.List), "args", inner)), true
+		}
+	}
+	return list, changed
+}
+
+// innermost is the plist that x is lists of one element around, or nil if it is
+// not nested.
+func innermost(x sexp.Sexp) sexp.List {
+	list, _ := x.(sexp.List)
+	nested := false
+	for len(list) == 1 {
+		inner, ok := list[0].(sexp.List)
+		if !ok {
+			return nil
+		}
+		list, nested = inner, true
+	}
+	if !nested || len(list) == 0 {
+		return nil
+	}
+	if _, ok := list[0].(Keyword); !ok {
+		return nil
+	}
+	return list
+}
