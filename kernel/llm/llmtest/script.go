@@ -59,9 +59,13 @@ func (s *Script) Requests() []llm.Request {
 	return slices.Clone(s.requests)
 }
 
-// Stream plays the next turn.
+// Stream plays the next turn. A request whose context has ended takes none.
 func (s *Script) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
+		if ctx.Err() != nil {
+			yield(llm.Delta{}, llm.ContextError(ctx, s.Name))
+			return
+		}
 		turn := s.next(request)
 		first, finished := true, false
 		emit := func(delta llm.Delta) error {

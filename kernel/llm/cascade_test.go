@@ -1,0 +1,104 @@
+package llm_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/llmtest"
+)
+
+func TestCascade(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		first, next llmtest.Turn
+		class       llm.Class
+		text        string
+		asked       int // of the next
+	}{
+		{"the first answers", llmtest.Say("a"), llmtest.Say("b"), "", "a", 0},
+		{"the next answers", fails(llm.ClassServer), llmtest.Say("b"), "", "b", 1},
+		{"after a wrong key too", fails(llm.ClassAuth), llmtest.Say("b"), "", "b", 1},
+		{"after a pause too", fails(llm.ClassPaused), llmtest.Say("b"), "", "b", 1},
+		{"not after text", llmtest.Turn{llmtest.Text("a"), llmtest.FailAs(llm.ClassTruncated)}, llmtest.Say("b"), llm.ClassTruncated, "a", 0},
+		{"not after reasoning", llmtest.Turn{llmtest.Reasoning("a"), llmtest.FailAs(llm.ClassTruncated)}, llmtest.Say("b"), llm.ClassTruncated, "", 0},
+		{"not what was given up", fails(llm.ClassCanceled), llmtest.Say("b"), llm.ClassCanceled, "", 0},
+		{"both fail", fails(llm.ClassServer), fails(llm.ClassAuth), llm.ClassServer, "", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			first, next := script(c.first), script(c.next)
+			cascade := llm.Cascade{Steps: []llm.Step{{Name: "first", Provider: first}, {Name: "next", Provider: next}}}
+			reply, err := llm.Collect(cascade.Stream(t.Context(), hello))
+			if llm.ClassOf(err) != c.class || reply.Text != c.text || len(next.Requests()) != c.asked {
+				t.Errorf("text %q, error %v, next asked %d times", reply.Text, err, len(next.Requests()))
+			}
+		})
+	}
+}
+
+func TestCascadeError(t *testing.T) {
+	cascade := llm.Cascade{Steps: []llm.Step{
+		{Name: "local", Provider: script(llmtest.Turn{llmtest.Fail(&llm.Error{Class: llm.ClassUnreachable, Provider: "local", Advice: "start it"})})},
+		{Name: "remote", Provider: script(fails(llm.ClassAuth))},
+	}}
+	var log bytes.Buffer
+	cascade.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	_, err := llm.Collect(cascade.Stream(t.Context(), hello))
+	if want := "no model answered: local: the server cannot be reached; remote: the key was not accepted"; err.Error() != want {
+		t.Errorf("the error is %q", err)
+	}
+	if want := "local: start it; remote: set ORG_AGENT_LLM_API_KEY (or OPENAI_API_KEY) to a valid key, or use another provider"; llm.HintOf(err) != want {
+		t.Errorf("the hint is %q", llm.HintOf(err))
+	}
+	if lines := strings.Count(log.String(), "\n"); lines != 1 || !strings.Contains(log.String(), "provider=local next=remote") {
+		t.Errorf("logged %q", log.String())
+	}
+}
+
+// TestCascadeOfOne: its error is the provider's own.
+func TestCascadeOfOne(t *testing.T) {
+	cascade := llm.Cascade{Steps: []llm.Step{{Name: "only", Provider: script(fails(llm.ClassAuth))}}}
+	_, err := llm.Collect(cascade.Stream(t.Context(), hello))
+	if _, listed := errors.AsType[*llm.CascadeError](err); listed || llm.ClassOf(err) != llm.ClassAuth {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestCascadeOfNone(t *testing.T) {
+	_, err := llm.Collect(llm.Cascade{}.Stream(t.Context(), hello))
+	if llm.ClassOf(err) != llm.ClassModel || !strings.Contains(llm.HintOf(err), "ORG_AGENT_LLM_BASE_URL") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestCascadeModels: a step asks for its own model, else for the request's.
+func TestCascadeModels(t *testing.T) {
+	first, next := script(fails(llm.ClassServer)), script(fails(llm.ClassServer))
+	cascade := llm.Cascade{Steps: []llm.Step{{Provider: first}, {Provider: next, Model: "small"}}}
+	asked := hello
+	asked.Model = "large"
+	if _, err := llm.Collect(cascade.Stream(t.Context(), asked)); err == nil {
+		t.Error("no error")
+	}
+	if a, b := first.Requests()[0].Model, next.Requests()[0].Model; a != "large" || b != "small" {
+		t.Errorf("asked for %q and %q", a, b)
+	}
+}
+
+// TestCascadeEndsWithItsContext: who gave up does not wake the next provider.
+func TestCascadeEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	reached := make(chan struct{})
+	next := script(llmtest.Say("b"))
+	cascade := llm.Cascade{Steps: []llm.Step{
+		{Provider: script(llmtest.Turn{llmtest.Signal(reached), llmtest.Hang()})}, {Provider: next}}}
+	go func() { <-reached; cancel() }()
+	_, err := llm.Collect(cascade.Stream(ctx, hello))
+	if llm.ClassOf(err) != llm.ClassCanceled || len(next.Requests()) != 0 {
+		t.Errorf("the error is %v", err)
+	}
+}
