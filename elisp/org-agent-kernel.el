@@ -1,0 +1,365 @@
+;;; org-agent-kernel.el --- Finding, starting and keeping the org-agent kernel  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; One kernel serves every Emacs of a home.  This file knows where it is
+;; (`kernel.json' and `token' in the state directory), starts it when
+;; none runs, and connects again when it was lost.
+;;
+;; Everything here returns at once; what takes time ends in
+;; `org-agent-kernel-ready-hook' or `org-agent-kernel-lost-hook'.  A
+;; kernel that was stopped on purpose is not started again until a person
+;; uses it; one that died is.
+
+;;; Code:
+
+(require 'json)
+(require 'org-agent-rpc)
+
+(defcustom org-agent-program nil
+  "The org-agent program, a file name.
+When nil, it is `bin/org-agent' beside the directory of this package,
+or else `org-agent' on `exec-path'."
+  :type '(choice (const :tag "Find it" nil) file)
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+(defcustom org-agent-home nil
+  "The home of the agent, a directory.
+When nil, it is what the environment variable ORG_AGENT_HOME names, or
+else `~/.org-agent'."
+  :type '(choice (const :tag "Default" nil) directory)
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+(defconst org-agent-version "0.1.0"
+  "The version of this package.")
+
+(defconst org-agent-kernel--directory
+  (file-name-directory (or load-file-name buffer-file-name default-directory))
+  "The directory of this package.")
+
+(defvar org-agent-kernel-ready-hook nil
+  "Run when a kernel has taken this Emacs as its client.")
+
+(defvar org-agent-kernel-lost-hook nil
+  "Run when the kernel was lost or could not be reached.")
+
+(defvar org-agent-kernel-state 'none
+  "What is known of the kernel, a symbol.
+`none', `starting', `connecting', `ready', `lost' (it will be looked
+for), `failed' (it did not start; `org-agent-kernel-trouble' says why)
+or `stopped' (on purpose).")
+
+(defvar org-agent-kernel-trouble nil
+  "Why there is no kernel, a line for a person, or nil.")
+
+(defvar org-agent-kernel-server nil
+  "What the kernel said of itself: a plist (:version :pid :home :model …).")
+
+(defvar org-agent-kernel--connection nil
+  "The connection, or nil.")
+
+(defvar org-agent-kernel--starter nil
+  "The process that starts a kernel, or nil.")
+
+(defvar org-agent-kernel--timer nil
+  "The timer of the next attempt to reach the kernel, or nil.")
+
+(defvar org-agent-kernel--wanted nil
+  "Non-nil when a lost kernel is to be looked for.")
+
+(defvar org-agent-kernel--attempts 0
+  "Attempts to reach the kernel since one was well.")
+
+(defvar org-agent-kernel--ready-since nil
+  "When the kernel was last ready, in seconds, or nil.")
+
+;;;; Files
+
+(defun org-agent-home-directory ()
+  "Return the agent's home as a directory name."
+  (file-name-as-directory
+   (expand-file-name (or org-agent-home
+                         (org-agent-kernel--environment "ORG_AGENT_HOME")
+                         "~/.org-agent"))))
+
+(defun org-agent-kernel--environment (name)
+  "Return the environment variable NAME, nil when it is unset or empty."
+  (let ((value (getenv name)))
+    (and value (not (string-empty-p value)) value)))
+
+(defun org-agent-kernel--real-name (directory)
+  "Return the real path of DIRECTORY, without a slash at its end."
+  (directory-file-name (file-truename directory)))
+
+(defun org-agent-kernel--instance ()
+  "Return the name of this home's files: every home has its own kernel."
+  (let ((home (org-agent-kernel--real-name (org-agent-home-directory))))
+    (if (equal home (org-agent-kernel--real-name "~/.org-agent"))
+        "org-agent"
+      (concat "org-agent-"
+              (substring (secure-hash 'sha256 (encode-coding-string
+                                               home 'utf-8-unix))
+                         0 8)))))
+
+(defun org-agent-state-file (name)
+  "Return the file NAME in the state directory of this home."
+  (let ((state (org-agent-kernel--environment "XDG_STATE_HOME")))
+    (expand-file-name
+     name
+     (expand-file-name (org-agent-kernel--instance)
+                       (if (and state (file-name-absolute-p state))
+                           state
+                         "~/.local/state")))))
+
+(defun org-agent-kernel--description ()
+  "Return what `kernel.json' says, an alist; nil when there is none."
+  (let ((file (org-agent-state-file "kernel.json"))
+        (json-object-type 'alist)
+        (json-key-type 'symbol))
+    (when (file-readable-p file)
+      (condition-case nil
+          (let ((description (json-read-file file)))
+            (and (stringp (alist-get 'socket description)) description))
+        (error nil)))))
+
+(defun org-agent-kernel--token ()
+  "Return the token that the kernel asks for, nil when there is none."
+  (let ((file (org-agent-state-file "token")))
+    (when (file-readable-p file)
+      (with-temp-buffer
+        (insert-file-contents-literally file)
+        (string-trim (buffer-string))))))
+
+(defun org-agent-kernel-program ()
+  "Return the org-agent program, or nil when it cannot be found."
+  (let ((beside (expand-file-name "../bin/org-agent"
+                                  org-agent-kernel--directory)))
+    (cond
+     (org-agent-program (expand-file-name org-agent-program))
+     ((file-executable-p beside) beside)
+     (t (executable-find "org-agent")))))
+
+;;;; Connecting
+
+(defun org-agent-kernel-ready-p ()
+  "Return non-nil when the kernel takes requests."
+  (and (eq org-agent-kernel-state 'ready)
+       (org-agent-rpc-live-p org-agent-kernel--connection)))
+
+(defun org-agent-kernel-ensure ()
+  "See to it that there is a kernel, starting one when none runs.
+Return at once; `org-agent-kernel-ready-hook' runs when it is there."
+  (setq org-agent-kernel--wanted t)
+  (unless (or (memq org-agent-kernel-state '(starting connecting))
+              (org-agent-kernel-ready-p))
+    (setq org-agent-kernel--attempts 0)
+    (org-agent-kernel--cancel-timer)
+    (or (org-agent-kernel--connect)
+        (org-agent-kernel--start))))
+
+(defun org-agent-kernel--connect ()
+  "Connect to the kernel that `kernel.json' names.
+Return non-nil when somebody listens there."
+  (when-let* ((description (org-agent-kernel--description))
+              (connection
+               (condition-case err
+                   (org-agent-rpc-connect (alist-get 'socket description)
+                                          #'org-agent-kernel--lost)
+                 (error (setq org-agent-kernel-trouble
+                              (error-message-string err))
+                        nil))))
+    (setq org-agent-kernel--connection connection
+          org-agent-kernel-state 'connecting)
+    (org-agent-rpc-request
+     connection "initialize"
+     (list :protocol '(:min 1 :max 1)
+           :client (list :name "emacs" :version org-agent-version
+                         :actions '("message" "open"))
+           :token (org-agent-kernel--token))
+     :success #'org-agent-kernel--initialized
+     :failure #'org-agent-kernel--refused)
+    t))
+
+(defun org-agent-kernel--initialized (result)
+  "Note that the kernel has taken this client; RESULT is its answer."
+  (setq org-agent-kernel-state 'ready
+        org-agent-kernel-trouble nil
+        org-agent-kernel--ready-since (float-time)
+        org-agent-kernel-server (plist-get result :server))
+  (when-let ((notice (plist-get org-agent-kernel-server :notice)))
+    (org-agent-rpc-log "%s" notice))
+  (run-hooks 'org-agent-kernel-ready-hook))
+
+(defun org-agent-kernel--refused (refusal)
+  "Note that the kernel has not taken this client; REFUSAL says why."
+  (unless (eql (plist-get refusal :code) -32098) ; lost: that has its own way
+    (setq org-agent-kernel--wanted nil)
+    (org-agent-kernel--fail
+     (format "The kernel refused this Emacs: %s.  Run M-x org-agent-stop and M-x org-agent-chat to start one of the same version"
+             (plist-get refusal :message)))
+    (org-agent-rpc-close org-agent-kernel--connection)))
+
+(defun org-agent-kernel--lost (reason)
+  "Note that the connection was lost because of REASON and look again.
+One that dies soon after each start is looked for ever more slowly."
+  (setq org-agent-kernel--connection nil)
+  (when (and org-agent-kernel--ready-since
+             (> (- (float-time) org-agent-kernel--ready-since) 10))
+    (setq org-agent-kernel--attempts 0))
+  (setq org-agent-kernel--ready-since nil)
+  (unless (memq org-agent-kernel-state '(stopped failed))
+    (setq org-agent-kernel-state 'lost
+          org-agent-kernel-trouble reason))
+  (org-agent-rpc-log "%s" reason)
+  (run-hooks 'org-agent-kernel-lost-hook)
+  (org-agent-kernel--schedule))
+
+(defun org-agent-kernel--fail (trouble)
+  "Note that there is no kernel because of TROUBLE, and say so once."
+  (setq org-agent-kernel-state 'failed)
+  (unless (equal trouble org-agent-kernel-trouble)
+    (message "org-agent: %s" trouble))
+  (setq org-agent-kernel-trouble trouble)
+  (org-agent-rpc-log "%s" trouble)
+  (run-hooks 'org-agent-kernel-lost-hook)
+  (org-agent-kernel--schedule))
+
+(defun org-agent-kernel--cancel-timer ()
+  "Forget the next attempt to reach the kernel."
+  (when org-agent-kernel--timer
+    (cancel-timer org-agent-kernel--timer)
+    (setq org-agent-kernel--timer nil)))
+
+(defun org-agent-kernel--schedule ()
+  "Look for the kernel again, later each time, ten seconds at most."
+  (org-agent-kernel--cancel-timer)
+  (when org-agent-kernel--wanted
+    (let ((delay (min 10 (* 0.1 (expt 2 (min 10 org-agent-kernel--attempts))))))
+      (cl-incf org-agent-kernel--attempts)
+      (setq org-agent-kernel--timer
+            (run-at-time delay nil #'org-agent-kernel--retry)))))
+
+(defun org-agent-kernel--retry ()
+  "Look for the kernel once more.
+One that died left its `kernel.json' behind and is started again, one
+that was stopped did not."
+  (setq org-agent-kernel--timer nil)
+  (unless (or (memq org-agent-kernel-state '(starting connecting))
+              (org-agent-kernel-ready-p)
+              (org-agent-kernel--connect))
+    (if (and (eq org-agent-kernel-state 'lost)
+             (org-agent-kernel--description))
+        (org-agent-kernel--start)
+      (org-agent-kernel--schedule))))
+
+;;;; Starting and stopping
+
+(defun org-agent-kernel--start ()
+  "Start a kernel in the background."
+  (let ((program (org-agent-kernel-program)))
+    (cond
+     ((process-live-p org-agent-kernel--starter))
+     ((not program)
+      (org-agent-kernel--fail
+       "The program org-agent was not found.  Build it with `make', or set `org-agent-program'"))
+     (t (condition-case err
+            (org-agent-kernel--run program)
+          (error (org-agent-kernel--fail
+                  (format "%s could not be started: %s" program
+                          (error-message-string err)))))))))
+
+(defun org-agent-kernel--run (program)
+  "Run PROGRAM so that it leaves a kernel behind."
+  (setq org-agent-kernel-state 'starting)
+  (let ((output (generate-new-buffer " *org-agent-serve*" t))
+        (default-directory (file-name-as-directory (expand-file-name "~"))))
+    (setq org-agent-kernel--starter
+          (make-process
+           :name "org-agent-serve" :buffer output :noquery t
+           :connection-type 'pipe :coding 'utf-8-unix
+           :command (append (list program "serve" "--detach")
+                            (and org-agent-home
+                                 (list "--home" (directory-file-name
+                                                 (org-agent-home-directory)))))
+           :sentinel #'org-agent-kernel--started))))
+
+(defun org-agent-kernel--started (process _event)
+  "Connect to the kernel that PROCESS has started, or say why there is none."
+  (unless (process-live-p process)
+    (let ((output (with-current-buffer (process-buffer process)
+                    (string-trim (buffer-string)))))
+      (kill-buffer (process-buffer process))
+      (setq org-agent-kernel--starter nil)
+      (cond
+       ((not (eq org-agent-kernel-state 'starting)))
+       ;; Also when it failed: another Emacs may have been quicker.
+       ((org-agent-kernel--connect))
+       (t (org-agent-kernel--fail
+           (if (zerop (process-exit-status process))
+               (format "The kernel started but does not listen (%s).  See %s"
+                       org-agent-kernel-trouble
+                       (abbreviate-file-name (org-agent-state-file "log.jsonl")))
+             (org-agent-kernel--reason output))))))))
+
+(defun org-agent-kernel--reason (output)
+  "Return the line for a person in the OUTPUT of a kernel that did not start."
+  (let ((line (car (last (split-string output "\n" t "[ \t]+")))))
+    (if line
+        (format "The kernel did not start: %s" line)
+      "The kernel did not start and said nothing.  Run `org-agent serve' in a terminal to see why")))
+
+(defun org-agent-kernel-stop ()
+  "Stop the kernel; it is not started again until a person uses it."
+  (setq org-agent-kernel--wanted nil)
+  (org-agent-kernel--cancel-timer)
+  (if (org-agent-kernel-ready-p)
+      (org-agent-rpc-request
+       org-agent-kernel--connection "shutdown" nil
+       :success (lambda (_) (message "The kernel is stopping"))
+       :failure (lambda (refusal)
+                  (unless (eql (plist-get refusal :code) -32098)
+                    (message "The kernel does not stop: %s"
+                             (plist-get refusal :message)))))
+    (message "No kernel is running"))
+  (setq org-agent-kernel-state 'stopped
+        org-agent-kernel-trouble nil)
+  (run-hooks 'org-agent-kernel-lost-hook))
+
+;;;; Talking
+
+(cl-defun org-agent-kernel-request (method params &key success failure)
+  "Send the kernel the request METHOD with PARAMS.
+SUCCESS and FAILURE are as for `org-agent-rpc-request'.  Without a
+kernel FAILURE is called at once."
+  (if (org-agent-kernel-ready-p)
+      (org-agent-rpc-request org-agent-kernel--connection method params
+                             :success success :failure failure)
+    (org-agent-rpc--fail failure (or org-agent-kernel-trouble
+                                     "no kernel is running"))))
+
+(defun org-agent-kernel-notify (method params)
+  "Send the kernel the notification METHOD with PARAMS, if there is one."
+  (org-agent-rpc-notify org-agent-kernel--connection method params))
+
+(provide 'org-agent-kernel)
+;;; org-agent-kernel.el ends here

@@ -1,0 +1,235 @@
+;;; org-agent-undo.el --- Undo beside text that streams in  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; Text that streams into a buffer while its user goes on editing must
+;; undo as one step that stands where it began: `undo' takes back what
+;; the user did meanwhile, one by one, and then the streamed text at once.
+;;
+;; A *record* is the entry (BEG . END) that the first insertion puts into
+;; `buffer-undo-list'.  Later changes of the same text are made with undo
+;; recording off: the record is changed to fit, and the entries that are
+;; newer than it are moved, from the newest to the record.  In each of
+;; these steps the place of the change is taken back to what it was
+;; before the entry's own change, so that every entry fits the text that
+;; will be there when its turn comes.
+;;
+;; A record that is not in the list any more (Emacs drops old entries, a
+;; user may have undone it) is no trouble: all entries are moved, and the
+;; text simply is not undoable.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+
+(defmacro org-agent-undo-off (&rest body)
+  "Run BODY with undo recording off in the current buffer."
+  (declare (indent 0) (debug t))
+  `(let ((buffer-undo-list t)) ,@body))
+
+(defun org-agent-undo-insert-new (position text)
+  "Insert TEXT at POSITION as an undo step of its own; return its record.
+Return nil where undo is disabled.  Point and the mark stay where they
+are in the text."
+  (if (eq buffer-undo-list t)
+      (progn (org-agent-undo--insert position text) nil)
+    (let ((record (cons position (+ position (length text)))))
+      (undo-boundary)
+      (org-agent-undo-off (org-agent-undo--insert position text))
+      (push record buffer-undo-list)
+      ;; The boundary also ends the run of characters that Emacs would
+      ;; join with what the user types next.
+      (undo-boundary)
+      record)))
+
+(defun org-agent-undo-insert (record position text)
+  "Insert TEXT at POSITION as a part of what RECORD stands for."
+  (org-agent-undo-off (org-agent-undo--insert position text))
+  (unless (eq buffer-undo-list t)
+    (org-agent-undo--move buffer-undo-list record
+                          (cons position (length text)) t)))
+
+(defun org-agent-undo-delete (record beg end)
+  "Delete the text from BEG to END, a part of what RECORD stands for."
+  (org-agent-undo-off (delete-region beg end))
+  (unless (eq buffer-undo-list t)
+    (org-agent-undo--move buffer-undo-list record
+                          (cons beg (- end beg)) nil)))
+
+(defun org-agent-undo-replace (record beg end text)
+  "Replace the text from BEG to END by TEXT, a part of what RECORD stands for.
+What both have in common at their ends stays untouched."
+  (let* ((old (buffer-substring-no-properties beg end))
+         (limit (min (length old) (length text)))
+         (front (let ((n 0))
+                  (while (and (< n limit) (eq (aref old n) (aref text n)))
+                    (cl-incf n))
+                  n))
+         (back (let ((n 0) (limit (- limit front)))
+                 (while (and (< n limit)
+                             (eq (aref old (- (length old) n 1))
+                                 (aref text (- (length text) n 1))))
+                   (cl-incf n))
+                 n))
+         (from (+ beg front))
+         (to (- end back))
+         (new (substring text front (- (length text) back))))
+    ;; The new text goes in behind some of the old one, so that the place
+    ;; is never empty: what stood before it and behind it stays apart.
+    (when (and (= from to beg) (< to end))
+      (setq new (concat new (substring old 0 1))
+            to (1+ to)))
+    (unless (string-empty-p new)
+      (org-agent-undo-insert record to new))
+    (when (< from to)
+      (org-agent-undo-delete record from to))))
+
+(defun org-agent-undo--insert (position text)
+  "Insert TEXT at POSITION; point and mark do not move."
+  (save-excursion
+    (goto-char position)
+    (insert text)))
+
+;;;; Moving entries
+
+(defun org-agent-undo--move (list record change inserted)
+  "Move the entries of LIST, an undo list, through CHANGE, up to RECORD.
+CHANGE is (POSITION . LENGTH) in the text as it is before the newest
+entry is undone; it was an insertion when INSERTED is non-nil, or else a
+deletion.  RECORD is changed to fit.  Return the CHANGE as it stands
+before the last entry looked at, or nil when an entry owns it."
+  (while list
+    (let ((entry (car list)))
+      (if (eq entry record)
+          (progn (org-agent-undo--resize record change inserted)
+                 (setq list nil change nil))
+        (setq change (org-agent-undo--move-entry list change inserted)
+              list (and change (cdr list))))))
+  change)
+
+(defun org-agent-undo--shift (position change inserted)
+  "Return POSITION as it is after CHANGE, see `org-agent-undo--move'.
+What stands at the place of an insertion comes to stand behind it."
+  (pcase-let ((`(,at . ,length) change))
+    (cond ((< position at) position)
+          (inserted (+ position length))
+          (t (max at (- position length))))))
+
+(defun org-agent-undo--resize (record change inserted)
+  "Change RECORD, a cell (BEG . END), to fit CHANGE within it."
+  (let ((beg (car record)))
+    (setcdr record (if inserted
+                       (+ (cdr record) (cdr change))
+                     (org-agent-undo--shift (cdr record) change nil)))
+    (setcar record (if inserted
+                       (min beg (car change))
+                     (org-agent-undo--shift beg change nil)))))
+
+(defun org-agent-undo--move-entry (cell change inserted)
+  "Move the entry in CELL of an undo list through CHANGE.
+Return CHANGE as it stands before the entry's own change, or nil when
+the entry's text holds all of it."
+  (pcase (car cell)
+    ((and (pred integerp) position)
+     (setcar cell (org-agent-undo--shift position change inserted))
+     change)
+    (`(,(pred integerp) . ,(pred integerp))
+     (org-agent-undo--move-insertion (car cell) change inserted))
+    (`(,(pred stringp) . ,(pred integerp))
+     (org-agent-undo--move-deletion (car cell) change inserted))
+    (`(nil ,_ ,_ . (,(pred integerp) . ,(pred integerp)))
+     (let ((range (nthcdr 3 (car cell))))
+       (setcar range (org-agent-undo--shift (car range) change inserted))
+       (setcdr range (1+ (org-agent-undo--shift (1- (cdr range))
+                                                change inserted))))
+     change)
+    (`(apply ,(pred integerp) . ,_)
+     (org-agent-undo--move-apply (car cell) change inserted))
+    (_ change)))                    ; boundaries, markers, (t . TIME)
+
+(defun org-agent-undo--move-insertion (entry change inserted)
+  "Move ENTRY, a cell (BEG . END), through CHANGE, and CHANGE through it."
+  (pcase-let ((`(,beg . ,end) entry)
+              (`(,at . ,length) change))
+    (cond
+     ((>= at end)                       ; the change stands behind
+      (cons (- at (- end beg)) length))
+     ((<= (if inserted at (+ at length)) beg) ; before
+      (setcar entry (org-agent-undo--shift beg change inserted))
+      (setcdr entry (org-agent-undo--shift end change inserted))
+      change)
+     (inserted                          ; inside: it goes with this entry
+      (setcdr entry (+ end length))
+      nil)
+     (t                                 ; a deletion that overlaps
+      (let* ((overlap (- (min end (+ at length)) (max beg at)))
+             (rest (- length overlap)))
+        (setcar entry (org-agent-undo--shift beg change nil))
+        (setcdr entry (org-agent-undo--shift end change nil))
+        (and (> rest 0) (cons (min at beg) rest)))))))
+
+(defun org-agent-undo--move-deletion (entry change inserted)
+  "Move ENTRY, a cell (TEXT . POSITION), through CHANGE, and CHANGE through it.
+Text that was deleted right where CHANGE inserts stood behind it: what
+streams in grows at its end."
+  (pcase-let* ((`(,text . ,signed) entry)
+               (`(,at . ,length) change)
+               (position (abs signed))
+               (behind (if inserted
+                           (>= position at)
+                         (and (> position at)
+                              (>= position (+ at length))))))
+    (cond
+     (behind
+      (let ((moved (org-agent-undo--shift position change inserted)))
+        (setcdr entry (if (< signed 0) (- moved) moved)))
+      change)
+     ((<= position at)
+      (cons (+ at (length text)) length))
+     (t                                 ; inside what was deleted
+      (setcdr entry (if (< signed 0) (- at) at))
+      (cons (+ at (length text)) length)))))
+
+(defun org-agent-undo--move-apply (entry change inserted)
+  "Move ENTRY, (apply DELTA BEG END FUN . ARGUMENTS), through CHANGE.
+The entries that `combine-change-calls' keeps inside are moved as well;
+what another function will change is known by its place only."
+  (pcase-let* ((`(,delta ,beg ,end ,function . ,arguments) (cdr entry))
+               (`(,at . ,length) change)
+               ;; As with deletions, what was taken out right where CHANGE
+               ;; inserts stood behind it.
+               (behind (if (and inserted (= beg end))
+                           (> at end)
+                         (>= at end))))
+    (unless behind
+      (dolist (place (list (nthcdr 2 entry) (nthcdr 3 entry)))
+        (setcar place (org-agent-undo--shift (car place) change inserted))))
+    (cond
+     ((eq function 'undo--wrap-and-run-primitive-undo) ; BEG END LIST
+      (setcar arguments (nth 2 entry))
+      (setcar (cdr arguments) (nth 3 entry))
+      (org-agent-undo--move (nth 2 arguments) nil change inserted))
+     (behind (cons (+ at delta) length))
+     ((<= (if inserted at (+ at length)) beg) change))))
+
+(provide 'org-agent-undo)
+;;; org-agent-undo.el ends here
