@@ -1,0 +1,172 @@
+package rpctest
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// A buffer is the text of a chat buffer, and which parts of it are previews. The
+// draft is its last heading, if that has no id.
+type buffer struct {
+	text     string
+	previews map[string]*span // by act id
+}
+
+// A span is a part of the text, in bytes. newline: one was added behind it.
+type span struct {
+	start, end int
+	newline    bool
+	turn       string
+}
+
+var (
+	headingLine = regexp.MustCompile(`(?m)^(\*+) .*$`)
+	idLine      = regexp.MustCompile(`(?m)^[ \t]*:ID:[ \t]+(\S+)[ \t]*$`)
+)
+
+// replace puts text in the place of what stands from start to end, and moves the
+// previews that stand behind. One that is touched takes the text in.
+func (b *buffer) replace(start, end int, text string) {
+	b.text = b.text[:start] + text + b.text[end:]
+	grown := len(text) - (end - start)
+	for _, p := range b.previews {
+		switch {
+		case end <= p.start:
+			p.start += grown
+			p.end += grown
+		case start < p.end:
+			p.start = min(p.start, start)
+			p.end = max(p.end, end) + grown
+		}
+	}
+}
+
+// ids lists the ids in the text, in order.
+func (b *buffer) ids() []string {
+	var ids []string
+	for _, m := range idLine.FindAllStringSubmatch(b.text, -1) {
+		ids = append(ids, m[1])
+	}
+	return ids
+}
+
+func (b *buffer) has(id string) bool {
+	_, _, found := b.heading(id)
+	return found
+}
+
+// heading finds the heading with the id: where it begins, and its level.
+func (b *buffer) heading(id string) (start, level int, found bool) {
+	for _, m := range idLine.FindAllStringSubmatchIndex(b.text, -1) {
+		if b.text[m[2]:m[3]] != id {
+			continue
+		}
+		headings := headingLine.FindAllStringSubmatchIndex(b.text[:m[0]], -1)
+		if len(headings) == 0 {
+			continue
+		}
+		last := headings[len(headings)-1]
+		return last[0], last[3] - last[2], true
+	}
+	return 0, 0, false
+}
+
+// subtreeEnd is where the subtree of the heading that begins at start ends.
+func (b *buffer) subtreeEnd(start, level int) int {
+	for _, m := range headingLine.FindAllStringSubmatchIndex(b.text, -1) {
+		if m[0] > start && m[3]-m[2] <= level {
+			return m[0]
+		}
+	}
+	return len(b.text)
+}
+
+// draftStart is where the draft begins: the last heading of level 1 without an
+// id, else the end.
+func (b *buffer) draftStart() int {
+	last := len(b.text)
+	for _, m := range headingLine.FindAllStringSubmatchIndex(b.text, -1) {
+		if m[3]-m[2] == 1 {
+			last = m[0]
+		}
+	}
+	if last == len(b.text) || idLine.MatchString(b.text[last:]) {
+		return len(b.text)
+	}
+	return last
+}
+
+// insert puts text at a place, on lines of its own, and returns where it stands.
+func (b *buffer) insert(at int, text string) span {
+	if at > 0 && b.text[at-1] != '\n' {
+		b.replace(at, at, "\n")
+		at++
+	}
+	b.replace(at, at, text)
+	s := span{start: at, end: at + len(text)}
+	if !strings.HasSuffix(text, "\n") && s.end < len(b.text) {
+		b.replace(s.end, s.end, "\n")
+		s.newline = true
+	}
+	return s
+}
+
+// place is where the answer to event goes: the end of its subtree; where that
+// has gone, before the draft under a heading with its words.
+func (b *buffer) place(event, words string) int {
+	start, level, found := b.heading(event)
+	if found {
+		return b.subtreeEnd(start, level)
+	}
+	return b.insert(b.draftStart(), "* Re: "+words+"\n").end
+}
+
+// preview puts text at code point offset of the preview of an act. False: there
+// is a gap before it.
+func (b *buffer) preview(act, turn, event, words string, offset int, text string) bool {
+	p := b.previews[act]
+	if p == nil || offset == 0 {
+		if offset > 0 {
+			return false
+		}
+		b.drop(act)
+		s := b.insert(b.place(event, words), text)
+		s.turn = turn
+		b.previews[act] = &s
+		return true
+	}
+	have := utf8.RuneCountInString(b.text[p.start:p.end])
+	if offset > have {
+		return false
+	}
+	if known := have - offset; known > 0 { // a merged delta may begin with what is there
+		runes := []rune(text)
+		text = string(runes[min(known, len(runes)):])
+	}
+	start, end := p.start, p.end
+	b.replace(end, end, text)
+	p.start, p.end = start, end+len(text)
+	if p.newline && strings.HasSuffix(text, "\n") {
+		b.replace(p.end, p.end+1, "")
+		p.newline = false
+	}
+	return true
+}
+
+// drop removes an act's preview.
+func (b *buffer) drop(act string) {
+	if p := b.previews[act]; p != nil {
+		delete(b.previews, act)
+		end := p.end
+		if p.newline {
+			end++
+		}
+		b.replace(p.start, end, "")
+	}
+}
+
+// position is an Emacs buffer position: characters before it, plus one.
+func (b *buffer) position(at int) int {
+	return utf8.RuneCountInString(b.text[:at]) + 1
+}

@@ -1,0 +1,167 @@
+package rpctest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
+)
+
+// handle does what the kernel asks for.
+func (e *Editor) handle(ctx context.Context, method string, params any) (any, error) {
+	if act, ok := params.(*protocol.Act); ok {
+		if e.config.Faults.NoReceipts {
+			rpc.Release(ctx)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return e.act(*act)
+	}
+	if delta, ok := params.(*protocol.TurnDelta); ok {
+		return nil, e.delta(ctx, *delta)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	defer e.wake()
+	switch p := params.(type) {
+	case *protocol.TurnStarted:
+		if p.Session == e.config.Session && p.Question != "" && !e.buffer.has(p.Event) {
+			e.buffer.insert(e.buffer.draftStart(), p.Question)
+		}
+	case *protocol.TurnFinished:
+		e.finish(*p)
+	case *protocol.TurnKept:
+		e.kept(*p)
+	case *protocol.SessionKeeper:
+		e.keeper = p.Keeper
+		e.save()
+	case *protocol.Notice:
+		e.notices = append(e.notices, p.Text)
+	case *protocol.Approval:
+		e.asked = append(e.asked, *p)
+	case *protocol.ApprovalClosed:
+		e.asked = slices.DeleteFunc(e.asked, func(a protocol.Approval) bool { return a.ID == p.ID })
+	default:
+		e.problems = append(e.problems, fmt.Sprintf("no handler for %s", method))
+	}
+	return nil, nil
+}
+
+// finish closes a turn; mu is held.
+func (e *Editor) finish(p protocol.TurnFinished) {
+	for act, preview := range e.buffer.previews {
+		if preview.turn == p.Turn {
+			e.buffer.drop(act)
+		}
+	}
+	if p.Notice != "" {
+		e.notices = append(e.notices, p.Notice)
+	}
+	e.finished[p.Turn] = p
+	if p.Session == e.config.Session {
+		e.save()
+	}
+}
+
+// kept adds what the buffer lacks of a turn; mu is held.
+func (e *Editor) kept(p protocol.TurnKept) {
+	if p.Session != e.config.Session {
+		return
+	}
+	if p.Question != "" && !e.buffer.has(p.Event) {
+		e.buffer.insert(e.buffer.draftStart(), p.Question)
+	}
+	if p.Answer != "" && (p.ID == "" || !e.buffer.has(p.ID)) {
+		e.buffer.insert(e.buffer.place(p.Event, e.words[p.Event]), p.Answer)
+	}
+	e.save()
+}
+
+// delta previews text; a gap is filled by asking for what is missing.
+func (e *Editor) delta(ctx context.Context, d protocol.TurnDelta) error {
+	if d.Session != e.config.Session {
+		return nil
+	}
+	e.mu.Lock()
+	e.deltas = append(e.deltas, d)
+	_, done := e.receipts[d.ID]
+	lose := e.config.Faults.LoseDelta != nil && e.config.Faults.LoseDelta(len(e.deltas))
+	fits := done || lose || e.buffer.preview(d.ID, d.Turn, d.Event, e.words[d.Event], d.Offset, d.Text)
+	if !fits {
+		e.buffer.drop(d.ID)
+	}
+	e.wake()
+	e.mu.Unlock()
+	if fits {
+		return nil
+	}
+	var got protocol.TurnGetResult
+	if err := e.conn.Call(ctx, protocol.MethodTurnGet, protocol.TurnGetParams{Turn: d.Turn}, &got); err != nil {
+		return fmt.Errorf("fill a gap: %w", err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	defer e.wake()
+	if got.ID != d.ID { // its turn has ended meanwhile, and the act brings the whole
+		return nil
+	}
+	if !e.buffer.preview(got.ID, d.Turn, d.Event, e.words[d.Event], got.Offset, got.Text) {
+		e.problems = append(e.problems, fmt.Sprintf("turn/get from 0 answered from %d", got.Offset))
+	}
+	return nil
+}
+
+// act performs an action once and gives its receipt each time.
+func (e *Editor) act(a protocol.Act) (any, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	defer e.wake()
+	e.acts = append(e.acts, a)
+	if receipt, done := e.receipts[a.ID]; done {
+		return receipt, nil
+	}
+	receipt, err := e.perform(a)
+	if err == nil {
+		e.receipts[a.ID] = receipt
+	}
+	return receipt, err
+}
+
+func (e *Editor) perform(a protocol.Act) (protocol.Receipt, error) {
+	action := a.Payload.Text("action")
+	if action != "insert-at-end" {
+		return e.other(a, action)
+	}
+	own := protocol.SessionBuffer(e.config.Session)
+	if b := a.Payload.Text("buffer"); a.Session != e.config.Session || b != "" && b != own {
+		return protocol.Receipt{}, protocol.Errorf(protocol.CodeForbidden, "only %s is written to here", own)
+	}
+	text := a.Payload.Text("text")
+	p := e.buffer.previews[a.ID]
+	if p == nil || hash(e.buffer.text[p.start:p.end]) != hash(text) {
+		e.buffer.drop(a.ID)
+		s := e.buffer.insert(e.buffer.place(a.Event, e.words[a.Event]), text)
+		p = &s
+	}
+	delete(e.buffer.previews, a.ID)
+	return e.receipt(p.start, text, e.save()), nil
+}
+
+// other performs what is no insertion.
+func (e *Editor) other(a protocol.Act, action string) (protocol.Receipt, error) {
+	if e.config.Perform != nil {
+		return e.config.Perform(a)
+	}
+	if action != "message" {
+		return protocol.Receipt{}, protocol.Errorf(protocol.CodeForbidden, "this editor does not do %s", action)
+	}
+	text := a.Payload.Text("text")
+	if utf8.RuneCountInString(text) > 200 {
+		return protocol.Receipt{}, protocol.Errorf(protocol.CodeTooLarge, "a message has 200 characters at most")
+	}
+	e.notices = append(e.notices, text)
+	return protocol.Receipt{Done: true}, nil
+}
