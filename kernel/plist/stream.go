@@ -1,0 +1,362 @@
+package plist
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/chewxy/sexp"
+)
+
+// Stream reads a model's reply while it arrives, so that its :text can be shown
+// as it grows. It takes off what [Recover] takes off and follows the first
+// candidate, as long as that is a plist written plainly; for anything that needs
+// rewriting or repair it stays silent, and Recover speaks at the end.
+//
+// What it reports, Recover of the whole text reports too if that is a plain
+// well-formed proposal, with two exceptions that only the end can show, both
+// after a candidate in the middle of prose: a closing tag of thoughts that were
+// never opened, and a fence with another candidate.
+//
+// Work is linear in the reply, however it is cut; memory is bounded by the
+// reader's 8 MiB. The zero value is ready; a Stream is for one goroutine.
+type Stream struct {
+	// Input is what the turn showed the model, as in [RecoverOptions]: nothing is
+	// reported of a plist that may still turn out to be a quotation. Set it
+	// before the first Write.
+	Input string
+
+	raw     strings.Builder // the reply so far, as valid UTF-8
+	partial string          // the beginning of a character
+	finder  *finder
+	walk    walker
+	state   streamState
+
+	envelope  sexp.List
+	inPayload bool
+	text      strings.Builder
+	escape    bool // a \ was the last of the text
+	input     quotations
+	checkAt   int // length of the form at which to look for it in Input again
+	shown     bool
+	skipped   int
+}
+
+type streamState int
+
+const (
+	searching streamState = iota // for a candidate
+	walking                      // to the :text of one
+	reading                      // inside its :text
+	closing                      // behind its :text
+	closed                       // the whole form was read
+	silent
+)
+
+// Write takes the next piece of the reply, cut anywhere.
+func (s *Stream) Write(delta string) {
+	if s.state == silent || s.state == closed {
+		return
+	}
+	delta = s.partial + delta
+	s.partial = delta[len(delta)-cutTail(delta):]
+	s.raw.WriteString(validText(delta[:len(delta)-len(s.partial)]))
+	if s.raw.Len() > (Limits{}).orDefault().Bytes {
+		s.state = silent
+		return
+	}
+	raw := s.raw.String()
+	for more := true; more; {
+		switch s.state {
+		case searching:
+			more = s.search(raw)
+		case walking, closing:
+			more = s.step(raw)
+		case reading:
+			more = s.read(raw)
+		default:
+			more = false
+		}
+	}
+	s.check(raw)
+}
+
+// Envelope returns the plist of what stands before :text (:type, :target,
+// :action, a channel's id), nested as it came, once :text has begun.
+func (s *Stream) Envelope() (sexp.List, bool) {
+	if !s.shown {
+		return nil, false
+	}
+	return s.envelope, true
+}
+
+// Proposal returns the envelope with the text so far in its place.
+func (s *Stream) Proposal() (sexp.List, bool) {
+	if !s.shown {
+		return nil, false
+	}
+	if !s.inPayload {
+		return Put(s.envelope, "text", String(s.text.String())), true
+	}
+	payload, _ := Get(s.envelope, "payload")
+	list, _ := payload.(sexp.List)
+	return Put(s.envelope, "payload", Put(list, "text", String(s.text.String()))), true
+}
+
+// Text returns the :text so far without its escapes. It only ever grows, by
+// whole characters.
+func (s *Stream) Text() string {
+	if !s.shown {
+		return ""
+	}
+	return s.text.String()
+}
+
+// Done reports whether the proposal has been read to its end: there is nothing
+// more to come from this Stream.
+func (s *Stream) Done() bool { return s.state == closed }
+
+// search looks for the candidate.
+func (s *Stream) search(raw string) bool {
+	if s.finder == nil {
+		s.finder = newFinder()
+		s.input.input = s.Input
+	}
+	s.finder.text = raw
+	c, ok := s.finder.next()
+	if !ok {
+		return false
+	}
+	s.finder.found = append(s.finder.found, c)
+	if c.kind != plainCandidate {
+		s.state = silent
+		return false
+	}
+	s.walk = walker{pos: c.open, start: c.open}
+	s.state = walking
+	return true
+}
+
+// step walks on to the :text or to the end of the form.
+func (s *Stream) step(raw string) bool {
+	switch s.walk.next(raw) {
+	case atText:
+		if s.state == closing {
+			s.state = silent // a second :text: not well-formed
+			return false
+		}
+		return s.begin(raw)
+	case atEnd:
+		s.end(raw)
+		return s.state == searching
+	case atDoubt:
+		s.state = silent
+	}
+	return false
+}
+
+// begin reads the envelope when :text has begun.
+func (s *Stream) begin(raw string) bool {
+	depth := s.walk.depth
+	source := raw[s.walk.start:s.walk.keyAt] + strings.Repeat(")", depth)
+	envelope, rewrites, _, err := parse(plainCandidate, source)
+	if err != nil || len(rewrites) > 0 {
+		s.state = silent
+		return false
+	}
+	s.envelope, s.inPayload = envelope, depth == 2
+	s.state = reading
+	return true
+}
+
+// read takes more of the text.
+func (s *Stream) read(raw string) bool {
+	rest := raw[s.walk.pos:]
+	s.walk.pos = len(raw)
+	for rest != "" {
+		if s.escape {
+			if _, n := utf8.DecodeRuneInString(rest); n > 1 {
+				s.text.WriteString(rest[:n])
+				rest = rest[n:]
+			} else {
+				s.text.WriteByte(unescape(rest[0]))
+				rest = rest[1:]
+			}
+			s.escape = false
+			continue
+		}
+		n := strings.IndexAny(rest, `"\`)
+		if n < 0 {
+			s.text.WriteString(rest)
+			return false
+		}
+		s.text.WriteString(rest[:n])
+		if rest[n] == '"' {
+			s.walk.pos = len(raw) - len(rest) + n + 1
+			s.state = closing
+			return true
+		}
+		s.escape = true
+		rest = rest[n+1:]
+	}
+	return false
+}
+
+// end leaves the form; one that may be a quotation is passed over.
+func (s *Stream) end(raw string) {
+	c := s.finder.found[len(s.finder.found)-1]
+	if !s.shown && s.quotation(raw[c.open:s.walk.pos]) {
+		if c.first || s.skipped >= direct {
+			s.state = silent
+			return
+		}
+		s.skipped++
+		s.finder.found = s.finder.found[:0]
+		s.finder.skip(c.start, s.walk.pos)
+		s.envelope, s.text, s.checkAt = nil, strings.Builder{}, 0
+		s.state = searching
+		return
+	}
+	s.state = closed
+}
+
+// check shows what was read unless it may be a quotation. While it may be, it is
+// looked at again each time the form has doubled.
+func (s *Stream) check(raw string) {
+	if s.shown || s.envelope == nil || s.state == silent || s.state == searching {
+		return
+	}
+	piece := raw[s.walk.start:s.walk.pos]
+	if len(piece) < s.checkAt && s.state != closed {
+		return
+	}
+	s.checkAt = 2 * len(piece)
+	s.shown = !s.quotation(piece)
+}
+
+func (s *Stream) quotation(piece string) bool {
+	return s.Input != "" && s.input.hold(trimBlanks(piece))
+}
+
+// walker follows the structure of a plist that is still arriving, as far as its
+// :text, on top or in :payload.
+type walker struct {
+	start    int
+	pos      int
+	depth    int
+	inString bool
+	comment  bool
+	token    int    // 1 + where the token being read begins, 0 outside one
+	items    [3]int // begun in the list on top (1) and in :payload (2)
+	key      [3]string
+	keyAt    int
+	payload  bool // the list at depth 2 is the :payload's
+}
+
+type walkEvent int
+
+const (
+	atWait  walkEvent = iota // for more
+	atText                   // behind the quote that opens the text
+	atEnd                    // behind the last )
+	atDoubt                  // this is not a plain plist
+)
+
+func (w *walker) next(raw string) walkEvent {
+	for w.pos < len(raw) {
+		c := raw[w.pos]
+		switch {
+		case w.comment:
+			w.comment = c != '\n'
+		case w.inString:
+			if c == '\\' {
+				if w.pos+1 == len(raw) {
+					return atWait
+				}
+				w.pos++
+			}
+			w.inString = c != '"'
+		case w.token > 0:
+			if classes[c]&delimiter == 0 {
+				break
+			}
+			if !w.endToken(raw[w.token-1 : w.pos]) {
+				return atDoubt
+			}
+			continue // with the delimiter
+		case classes[c]&blank != 0:
+		case c == ';':
+			w.comment = true
+		case c == ')':
+			w.depth--
+			if w.depth == 0 {
+				w.pos++
+				return atEnd
+			}
+		case c == '\'':
+			if w.fields() {
+				return atDoubt
+			}
+		default:
+			if !w.item(c) {
+				return atDoubt
+			}
+			if c == '"' && w.isText() {
+				w.pos++
+				return atText
+			}
+			w.open(c)
+		}
+		w.pos++
+	}
+	return atWait
+}
+
+// open enters what begins with c.
+func (w *walker) open(c byte) {
+	switch c {
+	case '"':
+		w.inString = true
+	case '(':
+		w.depth++
+		if w.depth == 2 {
+			w.payload = w.key[1] == "payload" && w.items[1]%2 == 0
+			w.items[2] = 0
+		}
+	default:
+		w.token = 1 + w.pos
+	}
+}
+
+// fields says whether the list being read is one whose keys matter.
+func (w *walker) fields() bool { return w.depth == 1 || w.depth == 2 && w.payload }
+
+// item counts an element that begins with c; false if it cannot be a key where
+// one must be.
+func (w *walker) item(c byte) bool {
+	if !w.fields() {
+		return true
+	}
+	w.items[w.depth]++
+	if w.items[w.depth]%2 == 0 {
+		return true
+	}
+	w.keyAt = w.pos
+	return c == ':'
+}
+
+// endToken takes a whole token; false if the list is not plain.
+func (w *walker) endToken(token string) bool {
+	w.token = 0
+	if token == "." && w.fields() {
+		return false
+	}
+	if w.fields() && w.items[w.depth]%2 == 1 {
+		w.key[w.depth] = fold(token[1:])
+	}
+	return true
+}
+
+// isText says whether the element just begun is the value of :text.
+func (w *walker) isText() bool {
+	return w.fields() && w.items[w.depth]%2 == 0 && w.key[w.depth] == "text"
+}
