@@ -17,7 +17,7 @@ import (
 // channel that begin returns is closed. Then what was received is finished, what
 // is queued is written, each for a second at most, and the connection closed.
 // It returns why it ended.
-func converse(ctx context.Context, s *stream, handle handler, begin func(*jsonrpc2.Conn) (ending <-chan struct{})) string {
+func converse(ctx context.Context, s *stream, handle handler, begin func(*jsonrpc2.Conn, *dispatcher) (ending <-chan struct{})) string {
 	callCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	d := newDispatcher(handle, s.send, s.logger)
@@ -28,7 +28,7 @@ func converse(ctx context.Context, s *stream, handle handler, begin func(*jsonrp
 		s.received = message{}
 		d.add(callCtx, m)
 	}), jsonrpc2.SetLogger(log.New(logWriter{s.logger}, "", 0)))
-	ending := begin(conn)
+	ending := begin(conn, d)
 	close(ready)
 	handled := make(chan struct{})
 	go func() {

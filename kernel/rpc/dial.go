@@ -53,11 +53,12 @@ type DialConfig struct {
 // A Conn is a client's connection to a kernel. Its methods may be called from
 // any goroutine, Call also from the handler.
 type Conn struct {
-	stream  *stream
-	conn    *jsonrpc2.Conn
-	done    chan struct{}
-	end     context.CancelFunc
-	welcome protocol.InitializeResult
+	stream     *stream
+	conn       *jsonrpc2.Conn
+	dispatcher *dispatcher
+	done       chan struct{}
+	end        context.CancelFunc
+	welcome    protocol.InitializeResult
 }
 
 // Dial connects and initializes. The error is the kernel's *protocol.Error, or
@@ -135,8 +136,8 @@ func start(over net.Conn, config DialConfig) *Conn {
 	begun := make(chan struct{})
 	go func() {
 		defer close(c.done)
-		converse(ctx, c.stream, chain, func(conn *jsonrpc2.Conn) <-chan struct{} {
-			c.conn = conn
+		converse(ctx, c.stream, chain, func(conn *jsonrpc2.Conn, d *dispatcher) <-chan struct{} {
+			c.conn, c.dispatcher = conn, d
 			close(begun)
 			return nil
 		})
@@ -151,7 +152,8 @@ func (c *Conn) Server() protocol.InitializeResult { return c.welcome }
 // Call sends a request and waits for its result, which is stored in result, a
 // pointer to the method's result type or nil. The kernel's error is a
 // *protocol.Error. When ctx ends the kernel is told to stop; when the connection
-// does, the error is [ErrConnectionLost].
+// does, the error is [ErrConnectionLost]. Notifications that came before the
+// result may still wait for the handler: see [Conn.Settle].
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
 	pending, err := c.stream.call(ctx, c.conn, method, params)
 	if errors.Is(err, jsonrpc2.ErrClosed) || errors.Is(err, errQueueClosed) {
@@ -176,7 +178,21 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	return nil
 }
 
-// Close ends the connection and waits for its handler.
+// Settle waits until the handler has had all that came before. It must not be
+// called from the handler.
+func (c *Conn) Settle(ctx context.Context) error {
+	select {
+	case <-c.dispatcher.barrier():
+		return nil
+	case <-c.done:
+		return nil // then the handler has had everything
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the handler: %w", ctx.Err())
+	}
+}
+
+// Close ends the connection and waits for its handler, from which it must not
+// be called.
 func (c *Conn) Close() {
 	c.end()
 	<-c.done

@@ -27,6 +27,8 @@ type call struct {
 	cancel    context.CancelFunc
 	cancelled bool // by the peer; guarded by the dispatcher's mu
 	release   func()
+
+	passed chan struct{} // of a barrier, which is no message
 }
 
 // A handler answers a call. Middleware is a function from one to another.
@@ -83,7 +85,29 @@ func (d *dispatcher) add(ctx context.Context, m message) {
 	if m.kind == request {
 		d.calls[m.id] = c
 	}
+	d.poke()
 	d.mu.Unlock()
+}
+
+// barrier returns a channel that is closed when all calls taken in before have
+// returned or released the next.
+func (d *dispatcher) barrier() <-chan struct{} {
+	c := &call{passed: make(chan struct{})}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed && len(d.waiting) == 0 {
+		close(c.passed)
+		return c.passed
+	}
+	d.waiting = append(d.waiting, c)
+	if !d.closed {
+		d.poke()
+	}
+	return c.passed
+}
+
+// poke wakes run; mu is held, which keeps wake open.
+func (d *dispatcher) poke() {
 	select {
 	case d.wake <- struct{}{}:
 	default:
@@ -113,6 +137,10 @@ func (d *dispatcher) run() {
 		c, ok := d.next()
 		if !ok {
 			return
+		}
+		if c.passed != nil {
+			close(c.passed)
+			continue
 		}
 		d.slots <- struct{}{}
 		released := make(chan struct{})

@@ -149,7 +149,7 @@ func (s *Server) attend(ctx context.Context, client *Client, c net.Conn, logger 
 	chain := shake.guard(typed(schema, true, func(ctx context.Context, c *call) (any, error) {
 		return s.Handler.Handle(ctx, client, c.method, c.params)
 	}))
-	reason := converse(ctx, client.stream, chain, func(conn *jsonrpc2.Conn) <-chan struct{} {
+	reason := converse(ctx, client.stream, chain, func(conn *jsonrpc2.Conn, _ *dispatcher) <-chan struct{} {
 		client.conn = conn
 		return client.ending
 	})

@@ -120,6 +120,9 @@ func (e *Editor) load(ctx context.Context) error {
 	err := e.conn.Call(ctx, protocol.MethodSessionLoad, protocol.SessionLoadParams{
 		Session: e.config.Session, IDs: ids, View: e.config.View, Watch: e.config.Watch,
 	}, &result)
+	if err == nil {
+		err = e.conn.Settle(ctx) // turn/kept comes before the result
+	}
 	if err != nil {
 		return err
 	}
