@@ -1,0 +1,140 @@
+package org
+
+import "strings"
+
+// A fence is an open fenced block.
+type fence struct {
+	b      byte
+	n      int    // length of the opening run
+	indent int    // columns to take off each line
+	kind   string // "src" or "example"
+	prefix string // indentation of its first and last line in Org
+}
+
+// openFence writes the first line of a block. A fence without a language becomes an
+// example. The body of a block in a list is not indented: Org takes the indentation of
+// code for code, and would turn tabs into blanks when removing it.
+func (c *Converter) openFence(l, prefix string) {
+	c.flushBullet()
+	indent := columnOf(l)
+	l = l[indentation(l):]
+	f := &fence{b: l[0], n: runLength(l, l[0]), indent: indent, kind: "example", prefix: prefix}
+	first := f.prefix + "#+begin_example"
+	if language := languageName(l[f.n:]); language != "" {
+		f.kind = "src"
+		first = f.prefix + "#+begin_src " + language
+	}
+	c.beginLine(first)
+	c.fence = f
+	c.paragraph = false
+}
+
+// languageName cuts an info string to a bare language name.
+func languageName(info string) string {
+	name := strings.TrimLeft(firstField(info), "{.-+_#")
+	end := 0
+	for end < len(name) && end < wordLimit && (isAlnum(name[end]) || strings.IndexByte("-+_#.", name[end]) >= 0) {
+		end++
+	}
+	return name[:end]
+}
+
+// fenceLine copies a line of a fenced block, or ends the block. Lines of a block in a
+// list may be indented less than the list wants; a quote's must bear its mark.
+func (c *Converter) fenceLine(l string) {
+	f := c.fence
+	columns := f.indent
+	for i, k := range c.containers {
+		if !k.quote {
+			columns += k.need
+			continue
+		}
+		l = takeIndent(l, columns)
+		columns = f.indent
+		trimmed := strings.TrimLeft(l, " ")
+		if !strings.HasPrefix(trimmed, ">") {
+			c.closeBlocks(i)
+			c.fence = nil
+			c.reread(l)
+			return
+		}
+		l = strings.TrimPrefix(trimmed[1:], " ")
+	}
+	l = takeIndent(l, columns)
+	trimmed := trimBlanks(strings.TrimRight(l, "\r"))
+	if run := runLength(trimmed, f.b); run >= f.n && run == len(trimmed) && columnOf(l) < 4 {
+		c.endFence()
+		return
+	}
+	c.beginLine("")
+	c.out.WriteString(c.sourceLine(l, f.kind))
+}
+
+// reread takes a line that turned out not to belong to a block.
+func (c *Converter) reread(l string) {
+	if n, _ := c.markdownLine(l, true); c.midLine {
+		c.runText(l[n:], true)
+	}
+}
+
+func (c *Converter) endFence() {
+	if c.fence != nil {
+		c.beginLine(c.fence.prefix + "#+end_" + c.fence.kind)
+		c.fence = nil
+	}
+}
+
+// takeIndent removes up to columns of indentation from the front. A tab that straddles
+// the edge becomes the blanks that are left of it.
+func takeIndent(l string, columns int) string {
+	column, i := 0, 0
+	for i < len(l) && column < columns && (l[i] == ' ' || l[i] == '\t') {
+		if l[i] == '\t' {
+			column += tabWidth - column%tabWidth
+		} else {
+			column++
+		}
+		i++
+	}
+	return strings.Repeat(" ", max(column-columns, 0)) + l[i:]
+}
+
+// sourceLine escapes a line of a block. Source is never changed otherwise; in an
+// example, which the agenda reads, timestamps and diary expressions are broken up.
+func (c *Converter) sourceLine(l, kind string) string {
+	if kind != "src" {
+		verbatim := inline{}
+		l = verbatim.defuseVerbatim(l)
+		if indent := indentation(l); len(l) >= indent+6 && strings.EqualFold(l[indent:indent+6], "clock:") {
+			l = l[:indent+5] + zeroWidthSpace + l[indent+5:]
+		}
+	}
+	indent := indentation(l)
+	rest := strings.TrimLeft(l[indent:], ",")
+	if strings.HasPrefix(rest, "*") || strings.HasPrefix(rest, "#+") {
+		return l[:indent] + "," + l[indent:]
+	}
+	return l
+}
+
+// indentedLine copies a line of code that is indented by four columns.
+func (c *Converter) indentedLine(l string) {
+	if !c.indented {
+		c.flushBullet()
+		c.beginLine(c.indent() + "#+begin_example")
+		c.indented = true
+		c.paragraph = false
+	}
+	c.beginLine("")
+	c.out.WriteString(c.sourceLine(takeIndent(l, 4), "example"))
+}
+
+func (c *Converter) endIndented() {
+	if c.indented {
+		c.indented = false
+		blank := c.blank
+		c.blank = 0
+		c.beginLine(c.indent() + "#+end_example")
+		c.blank = blank
+	}
+}

@@ -1,0 +1,143 @@
+package org
+
+import "strings"
+
+// drawerStart reports whether a line (from its colon) begins like a drawer or property.
+func drawerStart(l string, complete bool) (live, decided bool) {
+	for i := 1; i < min(len(l), wordLimit); i++ {
+		switch l[i] {
+		case ' ', '\t', '\r':
+			return false, true
+		case ':':
+			if i == 1 {
+				continue
+			}
+			if i+1 == len(l) {
+				return true, complete
+			}
+			if l[i+1] == ' ' || l[i+1] == '\t' || l[i+1] == '\r' {
+				return true, true
+			}
+		}
+	}
+	return len(l) >= wordLimit, complete || len(l) >= wordLimit
+}
+
+// guard looks at the beginning of a line of text (without indentation) and returns
+// what to write for its first n bytes so that Org does not take the line for anything
+// but a paragraph, or in Org text for what may stay.
+func (c *Converter) guard(l string, complete bool) (written string, n int, decided bool) {
+	if l == "" {
+		return "", 0, complete
+	}
+	markdown := c.dialect == Markdown
+	switch b := l[0]; b {
+	case '#':
+		if len(l) == 1 {
+			if markdown {
+				return zeroWidthSpace, 0, complete
+			}
+			return "", 0, complete
+		}
+		if l[1] == '+' {
+			return "#" + zeroWidthSpace, 1, true
+		}
+		if markdown && (l[1] == ' ' || l[1] == '\t') {
+			return zeroWidthSpace, 0, true
+		}
+	case ':':
+		if len(l) == 1 && !complete {
+			return "", 0, false
+		}
+		if len(l) == 1 || l[1] == ' ' || l[1] == '\t' {
+			if markdown {
+				return zeroWidthSpace, 0, true
+			}
+			return "", 0, true
+		}
+		live, decided := drawerStart(l, complete)
+		if live && decided {
+			return ":" + zeroWidthSpace, 1, true
+		}
+		return "", 0, decided
+	case '|':
+		return zeroWidthSpace, 0, true
+	case '+', '-', '*':
+		return guardMarker(l, complete, markdown)
+	}
+	if isAlnum(l[0]) || l[0] == '&' {
+		return guardWord(l, complete, markdown)
+	}
+	return "", 0, true
+}
+
+// guardMarker handles a line of text that begins with a bullet, stars, or the frame of
+// a table.el table.
+func guardMarker(l string, complete, markdown bool) (written string, n int, decided bool) {
+	run := runLength(l, l[0])
+	if run == len(l) && !complete {
+		return "", 0, false
+	}
+	blank := run == len(l) || l[run] == ' ' || l[run] == '\t'
+	switch {
+	case l[0] == '+' && run < len(l) && l[run] == '-':
+		return zeroWidthSpace, 0, true
+	case l[0] == '*' && blank && (markdown || run > 1):
+		return zeroWidthSpace, 0, true
+	case markdown && blank && (run == 1 || l[0] == '-' && run >= 5):
+		return zeroWidthSpace, 0, true
+	}
+	return "", 0, true
+}
+
+// guardWord handles planning and clock lines and, in Markdown, text that looks like a
+// numbered item.
+func guardWord(l string, complete, markdown bool) (written string, n int, decided bool) {
+	for _, word := range [...]string{"scheduled:", "deadline:", "closed:", "clock:"} {
+		has, decided := hasPrefixFold(l, word, complete)
+		if !decided {
+			return "", 0, false
+		}
+		if has {
+			return l[:len(word)-1] + zeroWidthSpace, len(word) - 1, true
+		}
+	}
+	if !markdown {
+		return "", 0, true
+	}
+	digits := 0
+	for digits < len(l) && digits < wordLimit && l[digits] >= '0' && l[digits] <= '9' {
+		digits++
+	}
+	if digits == 0 || digits == wordLimit {
+		return "", 0, true
+	}
+	if digits == len(l) || digits+1 == len(l) && (l[digits] == '.' || l[digits] == ')') {
+		if !complete {
+			return "", 0, false
+		}
+		if digits == len(l) {
+			return "", 0, true
+		}
+	}
+	if (l[digits] == '.' || l[digits] == ')') && (digits+1 == len(l) || l[digits+1] == ' ' || l[digits+1] == '\t') {
+		return l[:digits] + zeroWidthSpace, digits, true
+	}
+	return "", 0, true
+}
+
+// textLine opens a line of text with its guard. l is the line without what was read of
+// it, used how much that was.
+func (c *Converter) textLine(prefix, l string, used int, complete, continues bool) (n int, ok bool) {
+	l = strings.TrimRight(l, "\r")
+	written, consumed, decided := c.guard(l, complete)
+	if !decided {
+		return 0, false
+	}
+	c.beginText(prefix, continues)
+	c.text.write(written)
+	if written == zeroWidthSpace {
+		c.text.prev = 0
+	}
+	return used + consumed, true
+}

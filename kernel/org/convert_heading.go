@@ -1,0 +1,247 @@
+package org
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// titleLimit is the length in code points up to which a plain first line becomes the
+// answer's heading.
+const titleLimit = 72
+
+// answerHeading writes the heading of an answer, made from its first line. used says
+// that the line became the heading; decided is false when more of it is needed.
+func (c *Converter) answerHeading(l string, complete bool) (used, decided bool) {
+	l = strings.TrimRight(l, "\r")
+	if level, title, decided := c.headingLine(l, complete); !decided {
+		return false, false
+	} else if level > 0 {
+		if !complete {
+			return false, false
+		}
+		c.own = level
+		c.writeAnswerHeading(c.title(title))
+		return true, true
+	}
+	head, long := cutRunes(l, titleLimit+1)
+	if !complete && !long {
+		return false, false
+	}
+	switch text, plain := c.firstText(head); {
+	case text == "":
+		c.writeAnswerHeading("")
+	case plain && !long:
+		c.writeAnswerHeading(c.title(text))
+		c.underline = c.dialect == Markdown
+		return true, true
+	default:
+		c.writeAnswerHeading(c.words(text))
+	}
+	return false, true
+}
+
+// cutRunes returns the first n code points of text, and whether there are as many.
+func cutRunes(text string, n int) (head string, long bool) {
+	count := 0
+	for i := range text {
+		if count++; count == n {
+			_, size := utf8.DecodeRuneInString(text[i:])
+			return text[:i+size], true
+		}
+	}
+	return text, false
+}
+
+// headingLine recognises a heading that stands on one line.
+func (c *Converter) headingLine(l string, complete bool) (level int, title string, decided bool) {
+	indent := indentation(l)
+	if c.dialect == Markdown && indent < 4 || indent == 0 {
+		if level, title, decided = atxHeading(l[indent:], complete); !decided {
+			return 0, "", false
+		}
+		if level > 1 || level == 1 && c.dialect == Markdown {
+			if c.dialect != PureOrg {
+				return level, title, true
+			}
+		}
+	}
+	if c.dialect == Markdown {
+		return 0, "", true
+	}
+	stars := runLength(l, '*')
+	if stars == 0 || stars < len(l) && l[stars] != ' ' {
+		return 0, "", true
+	}
+	if stars == len(l) {
+		return 0, "", complete
+	}
+	return stars, strings.TrimSpace(l[stars:]), true
+}
+
+// atxHeading reads "## title ##".
+func atxHeading(l string, complete bool) (level int, title string, decided bool) {
+	n := runLength(l, '#')
+	if n == len(l) && !complete {
+		return 0, "", n > 6 || n == 0 && l != ""
+	}
+	if n == 0 || n > 6 || n < len(l) && l[n] != ' ' && l[n] != '\t' {
+		return 0, "", true
+	}
+	title = strings.TrimSpace(l[n:])
+	bare := strings.TrimRight(title, "#")
+	if bare == "" || strings.HasSuffix(bare, " ") || strings.HasSuffix(bare, "\t") {
+		title = strings.TrimSpace(bare)
+	}
+	return n, title, true
+}
+
+// firstText returns the words of a first line that is no heading: the line itself if
+// it is plain, the text of an item or quote, nothing for a block, table or rule.
+func (c *Converter) firstText(l string) (text string, plain bool) {
+	l = strings.TrimSpace(l)
+	plain = true
+	for range maxNesting {
+		if c.dialect == Markdown && strings.HasPrefix(l, ">") {
+			l, plain = strings.TrimSpace(l[1:]), false
+			continue
+		}
+		marker := itemMarker(l)
+		if marker == 0 {
+			break
+		}
+		l, plain = strings.TrimSpace(l[marker:]), false
+		if _, rest, ok := checkbox(l); ok {
+			l = strings.TrimSpace(rest)
+		}
+	}
+	if l == "" || strings.HasPrefix(l, "```") || strings.HasPrefix(l, "~~~") || l[0] == '|' ||
+		strings.HasPrefix(l, "#+") || isRule(l) || strings.HasPrefix(l, "<!--") {
+		return "", false
+	}
+	if live, _ := drawerStart(l, true); l[0] == ':' && live {
+		return "", false
+	}
+	if c.dialect != Markdown && (l == "#" || strings.HasPrefix(l, "# ") || strings.HasPrefix(l, ": ")) {
+		return "", false
+	}
+	return l, plain
+}
+
+// itemMarker returns the length of a list marker and its blank at the start of l.
+func itemMarker(l string) int {
+	n := 0
+	if l != "" && strings.IndexByte("-+*", l[0]) >= 0 {
+		n = 1
+	} else {
+		for n < len(l) && n < 9 && l[n] >= '0' && l[n] <= '9' {
+			n++
+		}
+		if n == 0 || n == len(l) || l[n] != '.' && l[n] != ')' {
+			return 0
+		}
+		n++
+	}
+	if n < len(l) && l[n] == ' ' {
+		return n + 1
+	}
+	return 0
+}
+
+// words makes a heading of the first words of a text (which is at most 73 characters):
+// without their markup, cut to 60 at a blank, and an ellipsis.
+func (c *Converter) words(text string) string {
+	text = strings.Join(strings.Fields(stripMarkup(text)), " ")
+	if text = firstWords(text); text == "" {
+		return ""
+	}
+	return c.titleText(text, func(title *inline) { title.plain(text) }) + "…"
+}
+
+// stripMarkup removes what marks emphasis, code and links.
+func stripMarkup(text string) string {
+	text = strings.NewReplacer("**", "", "__", "", "~~", "", "`", "", "![", "", "[", "").Replace(text)
+	for {
+		open := strings.Index(text, "](")
+		if open < 0 {
+			return text
+		}
+		end := len(text)
+		if closing := strings.IndexByte(text[open:], ')'); closing > 0 {
+			end = open + closing + 1
+		}
+		text = text[:open] + text[end:]
+	}
+}
+
+// title converts the text of a heading.
+func (c *Converter) title(text string) string {
+	text = strings.TrimRight(text, " \t\\")
+	return c.titleText(text, func(title *inline) { title.run(text, true) })
+}
+
+// titleText converts a heading's text and keeps its words from being taken for a
+// keyword, COMMENT or tags that change what the heading is.
+func (c *Converter) titleText(text string, write func(*inline)) string {
+	title := &inline{markdown: c.dialect == Markdown, inertOnly: c.dialect == PureOrg, links: c.text.links}
+	write(title)
+	converted := strings.TrimSpace(title.out.String())
+	word, rest, _ := strings.Cut(converted, " ")
+	keyword := word == "TODO" || word == "DONE"
+	if keyword && c.dialect == Markdown {
+		converted = strings.TrimRight(word+zeroWidthSpace+" "+rest, " ")
+	}
+	if first, after, _ := strings.Cut(rest, " "); keyword && first == "COMMENT" {
+		converted = strings.TrimRight(word+" COMMENT"+zeroWidthSpace+" "+after, " ")
+	}
+	if strings.HasPrefix(converted, "COMMENT") {
+		converted = "COMMENT" + zeroWidthSpace + converted[len("COMMENT"):]
+	}
+	return c.inertTags(converted)
+}
+
+// inertTags keeps the end of a title from being tags: any in Markdown, which has none,
+// in Org those that mean something to a conversation or hide the text.
+func (c *Converter) inertTags(title string) string {
+	_, tags := cutTags(" " + title)
+	live := c.dialect == Markdown && len(tags) > 0
+	for _, tag := range tags {
+		switch strings.ToLower(tag) {
+		case UserTag, AgentTag, "archive", "crypt":
+			live = true
+		}
+	}
+	if live {
+		return title[:len(title)-1] + zeroWidthSpace + ":"
+	}
+	return title
+}
+
+// writeAnswerHeading writes the heading and the drawer of an answer.
+func (c *Converter) writeAnswerHeading(title string) {
+	if title == "" {
+		title = "Answer"
+	}
+	c.headed = true
+	c.beginLine(strings.TrimSuffix(tagged(c.options.QuestionLevel+1, title, AgentTag)+drawer(c.options.Properties), "\n"))
+	c.body = false
+}
+
+// heading writes a later heading at its place below the answer's.
+func (c *Converter) heading(level int, title string) {
+	if c.options.Answer {
+		c.deeper = c.deeper || level <= c.own
+		q := c.options.QuestionLevel
+		level += q + 1 - c.own
+		if c.deeper {
+			level++
+		}
+		level = max(level, q+2)
+	} else {
+		level += c.options.QuestionLevel
+	}
+	if title = c.title(title); title == "" {
+		return
+	}
+	c.beginLine(strings.Repeat("*", level) + " " + title)
+	c.paragraph, c.footnotes = false, false
+}

@@ -1,0 +1,209 @@
+package org
+
+import "strings"
+
+// A lineKind is what a line of Markdown is.
+type lineKind int
+
+const (
+	textLine lineKind = iota
+	headingLine
+	quoteLine
+	itemLine
+	ruleLine
+	fenceLine
+	codeLine
+	tableLine
+	footnoteLine
+	definitionLine
+)
+
+// kindOf decides what a line, without its containers, is. Lines that are taken whole
+// (headings, rules, fences, tables, definitions) are decided when they are complete.
+func (c *Converter) kindOf(l string, complete bool, matched int) (kind lineKind, decided bool) {
+	trimmed := l[indentation(l):]
+	if trimmed == "" {
+		return textLine, complete
+	}
+	if c.isIndentedCode(l, trimmed, matched) {
+		return codeLine, complete
+	}
+	switch b := trimmed[0]; b {
+	case '#':
+		level, _, decided := atxHeading(trimmed, complete)
+		if !decided || level > 0 && !complete {
+			return headingLine, false
+		}
+		if level > 0 {
+			return headingLine, true
+		}
+	case '>':
+		return c.marked(quoteLine, trimmed[1:], complete)
+	case '-', '*', '+', '_':
+		return c.markerKind(trimmed, complete)
+	case '`', '~':
+		return fenceKind(trimmed, complete)
+	case '|':
+		return tableLine, complete
+	case '[':
+		return c.definitionKind(trimmed, complete)
+	}
+	if trimmed[0] >= '0' && trimmed[0] <= '9' {
+		return c.numberKind(trimmed, complete)
+	}
+	return textLine, true
+}
+
+// isIndentedCode tells lines indented by four columns or more, which are code unless they
+// go on a paragraph, belong to a footnote or are items of a list.
+func (c *Converter) isIndentedCode(l, trimmed string, matched int) bool {
+	if columnOf(l) < 4 || c.paragraph || c.holding || c.footnotes {
+		return false
+	}
+	if c.indented {
+		return true
+	}
+	inList := len(c.containers) > 0 && !c.containers[len(c.containers)-1].quote
+	if !inList {
+		return true
+	}
+	return matched == len(c.containers) && columnOf(l) >= 6 && itemMarker(trimmed) == 0 &&
+		!strings.HasPrefix(trimmed, "```") && !strings.HasPrefix(trimmed, "~~~") && !strings.HasPrefix(trimmed, "|")
+}
+
+// marked waits, behind a quote's or item's marker, until what follows on the line is
+// decided as well: both are written together.
+func (c *Converter) marked(kind lineKind, rest string, complete bool) (lineKind, bool) {
+	if complete {
+		return kind, true
+	}
+	if kind == quoteLine && columnOf(rest) > 4 {
+		return kind, false
+	}
+	rest = strings.TrimLeft(rest, " \t")
+	if rest == "" {
+		return kind, false
+	}
+	if _, after, ok := checkbox(rest); ok {
+		rest = strings.TrimLeft(after, " \t")
+	} else if len(rest) < 4 && rest[0] == '[' {
+		return kind, false
+	}
+	if rest == "" {
+		return kind, false
+	}
+	if kind == quoteLine {
+		// The text of a quote begins a line, so its guard must be decided too.
+		if _, _, decided := c.guard(rest, false); !decided {
+			return kind, false
+		}
+	}
+	inner, decided := c.kindOf(rest, false, len(c.containers))
+	if inner == textLine && decided {
+		return kind, true
+	}
+	return kind, (inner == quoteLine || inner == itemLine) && decided
+}
+
+// markerKind decides lines that begin with - * + or _: rule, item or text.
+func (c *Converter) markerKind(l string, complete bool) (kind lineKind, decided bool) {
+	if strings.Trim(l, l[:1]+" \t") == "" {
+		if !complete {
+			return ruleLine, false
+		}
+		if isRule(l) {
+			return ruleLine, true
+		}
+	}
+	if l[0] == '_' {
+		return textLine, true
+	}
+	if len(l) == 1 {
+		if c.paragraph || c.holding {
+			return textLine, true
+		}
+		return itemLine, true
+	}
+	if l[1] != ' ' && l[1] != '\t' {
+		return textLine, true
+	}
+	return c.marked(itemLine, l[1:], complete)
+}
+
+// isRule tells a line of three or more - * or _, with blanks between.
+func isRule(l string) bool {
+	l = trimBlanks(l)
+	if l == "" || strings.IndexByte("-*_", l[0]) < 0 || strings.Trim(l, l[:1]+" \t") != "" {
+		return false
+	}
+	return strings.Count(l, l[:1]) >= 3
+}
+
+func (c *Converter) numberKind(l string, complete bool) (kind lineKind, decided bool) {
+	n := 0
+	for n < len(l) && n < 10 && l[n] >= '0' && l[n] <= '9' {
+		n++
+	}
+	if n == 10 {
+		return textLine, true
+	}
+	if n == len(l) {
+		return textLine, complete
+	}
+	if l[n] != '.' && l[n] != ')' {
+		return textLine, true
+	}
+	if n+1 == len(l) {
+		if c.paragraph {
+			return textLine, complete
+		}
+		return itemLine, complete
+	}
+	if l[n+1] != ' ' && l[n+1] != '\t' {
+		return textLine, true
+	}
+	// Only a list that begins at 1 may interrupt a paragraph: "in\n1986. A year".
+	inList := len(c.containers) > 0
+	if c.paragraph && !inList && strings.TrimLeft(l[:n], "0") != "1" {
+		return textLine, true
+	}
+	return c.marked(itemLine, l[n+1:], complete)
+}
+
+func fenceKind(l string, complete bool) (kind lineKind, decided bool) {
+	n := runLength(l, l[0])
+	if n == len(l) && !complete {
+		return fenceLine, false
+	}
+	if n < 3 {
+		return textLine, true
+	}
+	if l[0] == '`' && strings.IndexByte(l[n:], '`') >= 0 {
+		return textLine, true
+	}
+	return fenceLine, complete
+}
+
+// definitionKind tells "[^id]: text" and "[label]: url" from text.
+func (c *Converter) definitionKind(l string, complete bool) (kind lineKind, decided bool) {
+	closing := strings.IndexByte(l, ']')
+	if closing < 0 {
+		return textLine, complete || len(l) > spanLimit
+	}
+	if closing+1 == len(l) && !complete {
+		return textLine, false
+	}
+	if closing+1 >= len(l) || l[closing+1] != ':' || closing > spanLimit || len(c.containers) > 0 {
+		return textLine, true
+	}
+	if !complete {
+		return definitionLine, false
+	}
+	if strings.HasPrefix(l, "[^") {
+		if closing == 2 || closing > wordLimit {
+			return textLine, true
+		}
+		return footnoteLine, true
+	}
+	return definitionLine, true
+}

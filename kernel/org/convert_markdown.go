@@ -1,0 +1,378 @@
+package org
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// A container is a block quote or a list item that is open.
+type container struct {
+	quote bool
+	need  int  // columns an item's further lines are indented by
+	width int  // columns of Org indentation it adds
+	ended bool // a quote behind an empty line: the next line does not go on with it
+}
+
+// markdownLine begins a line of Markdown.
+func (c *Converter) markdownLine(l string, complete bool) (n int, ok bool) {
+	if c.fence != nil {
+		if complete {
+			c.fenceLine(l)
+		}
+		return 0, complete
+	}
+	l = strings.TrimRight(l, "\r")
+	if c.holding || c.underline {
+		if used, decided := c.heldLine(l, complete); used || !decided {
+			return 0, decided
+		}
+	}
+	rest, matched := c.match(l)
+	if isBlank(rest) {
+		if complete {
+			c.blankLine(matched)
+		}
+		return 0, complete
+	}
+	kind, decided := c.kindOf(rest, complete, matched)
+	if !decided {
+		return 0, false
+	}
+	if kind == tableLine {
+		if matched < len(c.containers) {
+			c.closeBlocks(matched)
+		}
+		c.addRow(rest)
+		return 0, true
+	}
+	c.flushTable()
+	lazy := kind == textLine && c.paragraph && c.bullet == ""
+	if matched < len(c.containers) && !lazy {
+		sibling := kind == itemLine && !c.containers[matched].quote
+		c.closeBlocks(matched)
+		return c.blockLine(kind, l, rest, complete, sibling)
+	}
+	return c.blockLine(kind, l, rest, complete, false)
+}
+
+// blockLine writes a line whose kind is known and whose containers are open.
+func (c *Converter) blockLine(kind lineKind, l, rest string, complete, sibling bool) (n int, ok bool) {
+	if c.indented && kind != codeLine {
+		c.endIndented()
+	}
+	if c.footnotes && c.blank > 0 && kind != footnoteLine && indentation(rest) == 0 {
+		// Two empty lines end a footnote definition in Org.
+		c.blank, c.footnotes = 2, false
+	}
+	trimmed := rest[indentation(rest):]
+	switch kind {
+	case quoteLine:
+		c.openQuote()
+		inner := strings.TrimPrefix(trimmed[1:], " ")
+		if isBlank(inner) {
+			return len(l), complete
+		}
+		return c.within(l, inner, complete)
+	case itemLine:
+		inner := c.openItem(rest, sibling)
+		if isBlank(inner) {
+			return len(l), complete
+		}
+		return c.within(l, inner, complete)
+	case headingLine:
+		level, title, _ := atxHeading(trimmed, true)
+		c.anyHeading(level, title)
+	case ruleLine:
+		c.flushBullet()
+		c.beginLine(c.indent() + "-----")
+		c.paragraph = false
+	case fenceLine:
+		c.openFence(rest, c.indent())
+	case codeLine:
+		c.indentedLine(rest)
+	case footnoteLine:
+		return c.footnoteLine(l, trimmed, complete)
+	case definitionLine:
+		c.define(trimmed)
+		return c.paragraphLine(l, trimmed, complete)
+	case textLine:
+		return c.paragraphLine(l, trimmed, complete)
+	}
+	return 0, true
+}
+
+// within goes on with what stands behind a quote's or item's marker on the same line.
+// The marker is used up whatever becomes of the rest, so the rest must be decided.
+func (c *Converter) within(l, rest string, complete bool) (n int, ok bool) {
+	kind, _ := c.kindOf(rest, complete, len(c.containers))
+	if kind == tableLine {
+		c.flushBullet()
+		c.addRow(rest)
+		return len(l), true
+	}
+	if kind == itemLine && c.bullet != "" {
+		kind = textLine
+	}
+	return c.blockLine(kind, l, rest, complete, false)
+}
+
+// paragraphLine opens a line of text, or holds it while it may be a heading.
+func (c *Converter) paragraphLine(l, trimmed string, complete bool) (n int, ok bool) {
+	if !c.paragraph && len(c.containers) == 0 && !c.footnotes {
+		if utf8.RuneCountInString(l) <= titleLimit {
+			if complete {
+				c.held, c.holding = l, true
+			}
+			return 0, complete
+		}
+	}
+	return c.openParagraph(l, trimmed, complete)
+}
+
+func (c *Converter) openParagraph(l, trimmed string, complete bool) (n int, ok bool) {
+	used := len(l) - len(trimmed)
+	continues := c.paragraph
+	if c.bullet != "" {
+		prefix := c.bullet
+		c.bullet = ""
+		c.beginText(prefix, false)
+		c.paragraph = true
+		return used, true
+	}
+	n, ok = c.textLine(c.indent()+c.quoteMark(), trimmed, used, complete, continues)
+	c.paragraph = c.paragraph || ok
+	return n, ok
+}
+
+// heldLine decides, by the next line, whether the line before was a heading. used says
+// that the next line was its underline.
+func (c *Converter) heldLine(l string, complete bool) (used, decided bool) {
+	trimmed := strings.TrimRight(l, " \t")
+	under := strings.TrimLeft(trimmed, " ")
+	level := 0
+	switch {
+	case under == "" && !complete:
+		return false, false
+	case under != "" && strings.Trim(under, "=") == "":
+		level = 1
+	case under != "" && strings.Trim(under, "-") == "":
+		level = 2
+	}
+	if level > 0 && !complete {
+		return false, false
+	}
+	if level > 0 && len(trimmed)-len(under) > 3 {
+		level = 0
+	}
+	if c.underline {
+		c.underline = false
+		if level > 0 {
+			c.own = level
+		}
+		return level > 0, true
+	}
+	if level == 0 {
+		c.flushHeld()
+		return false, true
+	}
+	c.holding = false
+	c.heading(level, strings.TrimSpace(c.held))
+	return true, true
+}
+
+// flushHeld writes the held line as the paragraph it was, and a held table.
+func (c *Converter) flushHeld() {
+	if c.holding {
+		c.holding = false
+		n, _ := c.openParagraph(c.held, c.held[indentation(c.held):], true)
+		c.runText(c.held[n:], true)
+	}
+	c.flushTable()
+}
+
+func (c *Converter) blankLine(matched int) {
+	c.flushTable()
+	for i := matched; i < len(c.containers); i++ {
+		c.containers[i].ended = c.containers[i].ended || c.containers[i].quote
+	}
+	c.flushBullet()
+	c.paragraph = false
+	c.blank++
+	if len(c.containers) > 0 {
+		c.blank = 1 // two empty lines would end a list in Org
+	}
+}
+
+// match removes from a line what belongs to the open containers, as far as they match.
+func (c *Converter) match(l string) (rest string, matched int) {
+	for i, k := range c.containers {
+		if k.quote {
+			trimmed := strings.TrimLeft(l, " ")
+			if k.ended || len(l)-len(trimmed) > 3 || !strings.HasPrefix(trimmed, ">") {
+				return l, i
+			}
+			l = strings.TrimPrefix(trimmed[1:], " ")
+			continue
+		}
+		if isBlank(l) {
+			return l, len(c.containers)
+		}
+		if columnOf(l) < k.need {
+			return l, i
+		}
+		l = takeIndent(l, k.need)
+	}
+	return l, len(c.containers)
+}
+
+// indent is the indentation of the open containers in Org.
+func (c *Converter) indent() string {
+	width := 0
+	for _, k := range c.containers {
+		width += k.width
+	}
+	return strings.Repeat(" ", width)
+}
+
+// quoteMark marks quotes within quotes, which Org's blocks cannot nest.
+func (c *Converter) quoteMark() string { return strings.Repeat("> ", max(c.quotes()-1, 0)) }
+
+func (c *Converter) quotes() int {
+	depth := 0
+	for _, k := range c.containers {
+		if k.quote {
+			depth++
+		}
+	}
+	return depth
+}
+
+func (c *Converter) openQuote() {
+	c.flushBullet()
+	if c.quotes() == 0 {
+		c.beginLine(c.indent() + "#+begin_quote")
+	}
+	if len(c.containers) < maxNesting {
+		c.containers = append(c.containers, container{quote: true})
+	}
+	c.paragraph = false
+}
+
+// openItem opens a list item and returns the text behind its marker.
+func (c *Converter) openItem(rest string, sibling bool) string {
+	c.flushBullet()
+	indent := indentation(rest)
+	column := columnOf(rest)
+	trimmed := rest[indent:]
+	number := 0
+	for number < len(trimmed) && trimmed[number] >= '0' && trimmed[number] <= '9' {
+		number++
+	}
+	marker, inner := "-", trimmed[1:]
+	if number > 0 {
+		marker, inner = trimmed[:number+1], trimmed[number+1:]
+	}
+	bullet := marker + " "
+	prefix := c.indent()
+	if len(c.containers) < maxNesting {
+		c.containers = append(c.containers, container{need: column + 2, width: len(bullet)})
+	}
+	if number > 0 && !sibling && strings.TrimLeft(trimmed[:number], "0") != "1" {
+		bullet += "[@" + trimmed[:number] + "] "
+	}
+	if done, after, ok := checkbox(strings.TrimLeft(inner, " ")); ok {
+		bullet += done + " "
+		inner = after
+	}
+	c.bullet = prefix + bullet
+	c.paragraph = false
+	return strings.TrimLeft(inner, " \t")
+}
+
+// checkbox recognises "[ ] " and "[x] ".
+func checkbox(l string) (box, rest string, ok bool) {
+	if len(l) < 4 || l[0] != '[' || l[2] != ']' || l[3] != ' ' {
+		return "", "", false
+	}
+	switch l[1] {
+	case ' ':
+		return "[ ]", l[4:], true
+	case 'x', 'X':
+		return "[X]", l[4:], true
+	}
+	return "", "", false
+}
+
+// flushBullet writes the marker of an item whose first line holds no text.
+func (c *Converter) flushBullet() {
+	if c.bullet != "" {
+		bullet := strings.TrimRight(c.bullet, " ")
+		c.bullet = ""
+		c.beginLine(bullet)
+	}
+}
+
+// closeBlocks ends what is open down to a number of containers. Empty lines come
+// behind what is closed.
+func (c *Converter) closeBlocks(keep int) {
+	c.flushTable()
+	c.flushBullet()
+	blank := c.blank
+	c.blank = 0
+	c.endFence()
+	c.endIndented()
+	for len(c.containers) > keep {
+		last := c.containers[len(c.containers)-1]
+		c.containers = c.containers[:len(c.containers)-1]
+		if last.quote && c.quotes() == 0 {
+			c.beginLine(c.indent() + "#+end_quote")
+		}
+	}
+	c.paragraph = false
+	c.blank = blank
+}
+
+// anyHeading writes a heading; in a list or quote, where Org has none, as bold text.
+func (c *Converter) anyHeading(level int, title string) {
+	if len(c.containers) == 0 {
+		c.heading(level, title)
+		return
+	}
+	prefix := c.indent() + c.quoteMark()
+	if c.bullet != "" {
+		prefix, c.bullet = c.bullet, ""
+	}
+	c.beginText(prefix, false)
+	c.text.emphasize(title, '*')
+	c.runText("", true)
+	c.paragraph = false
+}
+
+// footnoteLine writes "[^id]: text" as "[fn:id] text".
+func (c *Converter) footnoteLine(l, trimmed string, complete bool) (n int, ok bool) {
+	label, text, _ := strings.Cut(trimmed[2:], "]:")
+	label, _ = footnoteLabel(label)
+	c.beginText("[fn:"+label+"] ", false)
+	c.paragraph, c.footnotes = true, true
+	return len(l) - len(strings.TrimLeft(text, " \t")), true
+}
+
+// maxDefinitions bounds the reference definitions that are remembered.
+const maxDefinitions = 10_000
+
+// define remembers "[label]: url" for references that follow.
+func (c *Converter) define(trimmed string) {
+	label, rest, _ := strings.Cut(trimmed[1:], "]:")
+	destination := strings.Trim(firstField(rest), "<>")
+	if destination != "" && len(c.text.links) < maxDefinitions && len(label) < spanLimit {
+		c.text.links[foldLabel(label)] = destination
+	}
+}
+
+func firstField(text string) string {
+	text = strings.TrimSpace(text)
+	if i := strings.IndexAny(text, " \t"); i >= 0 {
+		return text[:i]
+	}
+	return text
+}

@@ -1,0 +1,238 @@
+package org
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// maxColumns bounds the columns of a table; what stands behind is one cell.
+const maxColumns = 200
+
+func (c *Converter) addRow(l string) {
+	if c.rows == nil {
+		c.rowPrefix = c.indent()
+	}
+	c.rows = append(c.rows, trimBlanks(strings.TrimRight(l, "\r")))
+}
+
+// flushTable writes the rows that were held: aligned if they are a table, as text if
+// they are a single line that only begins with a bar.
+func (c *Converter) flushTable() {
+	if c.rows == nil {
+		return
+	}
+	rows := c.rows
+	c.rows = nil
+	if len(rows) == 1 && c.dialect == Markdown || len(rows) == 1 && !strings.HasSuffix(rows[0], "|") {
+		c.textRow(rows[0])
+		return
+	}
+	c.flushBullet()
+	c.paragraph = false
+	for _, l := range c.layOut(rows) {
+		c.beginLine(c.rowPrefix + l)
+	}
+}
+
+// textRow writes a line that begins with a bar but is no table.
+func (c *Converter) textRow(l string) {
+	n, _ := c.textLine(c.rowPrefix+c.quoteMark(), l, 0, true, c.paragraph)
+	c.paragraph = true
+	c.runText(l[n:], true)
+}
+
+// A tableRow is a rule (no cells), or cells that are Org already.
+type tableRow struct {
+	cells []string
+	rule  bool
+}
+
+// layOut converts and aligns the rows of a table.
+func (c *Converter) layOut(lines []string) []string {
+	var rows []tableRow
+	var alignment []byte
+	for i, l := range lines {
+		cells := cutCells(l)
+		if marks, ok := ruleMarks(cells); ok && i > 0 || strings.HasPrefix(l, "|-") {
+			if i == 1 && c.dialect == Markdown {
+				alignment = marks
+			}
+			rows = append(rows, tableRow{rule: true})
+			continue
+		}
+		for k := range cells {
+			cells[k] = c.cell(cells[k])
+		}
+		rows = append(rows, tableRow{cells: cells})
+	}
+	if strings.Trim(string(alignment), "\x00") != "" {
+		rows = append([]tableRow{{cells: alignmentCookies(alignment)}}, rows...)
+	}
+	return align(rows)
+}
+
+// cutCells splits a row at bars that are not escaped and, outside code, not hidden.
+func cutCells(l string) []string {
+	l = strings.TrimPrefix(l, "|")
+	var cells []string
+	start := 0
+	for i := 0; i < len(l); i++ {
+		switch l[i] {
+		case '\\':
+			i++
+		case '|':
+			if len(cells) < maxColumns {
+				cells = append(cells, trimBlanks(l[start:i]))
+				start = i + 1
+			}
+		}
+	}
+	if last := trimBlanks(l[start:]); last != "" {
+		cells = append(cells, last)
+	}
+	return cells
+}
+
+// ruleMarks recognises the row below a table's head and returns how its columns are
+// aligned: 'c', 'r' or 0 for the left.
+func ruleMarks(cells []string) ([]byte, bool) {
+	marks := make([]byte, len(cells))
+	for i, cell := range cells {
+		left, right := strings.HasPrefix(cell, ":"), strings.HasSuffix(cell, ":")
+		if strings.Trim(strings.Trim(cell, ":"), "-") != "" || !strings.Contains(cell, "-") {
+			return nil, false
+		}
+		switch {
+		case left && right:
+			marks[i] = 'c'
+		case right:
+			marks[i] = 'r'
+		}
+	}
+	return marks, len(cells) > 0
+}
+
+func alignmentCookies(marks []byte) []string {
+	cells := make([]string, len(marks))
+	for i, mark := range marks {
+		if mark != 0 {
+			cells[i] = "<" + string(mark) + ">"
+		}
+	}
+	return cells
+}
+
+// cell converts the text of a cell. One that Org would take for a formula begins with a
+// zero-width space.
+func (c *Converter) cell(text string) string {
+	inner := &inline{markdown: c.dialect == Markdown, inertOnly: c.dialect == PureOrg, cell: true, links: c.text.links}
+	inner.run(text, true)
+	converted := strings.TrimSpace(inner.out.String())
+	if strings.HasPrefix(converted, "=") || strings.HasPrefix(converted, ":=") {
+		return zeroWidthSpace + converted
+	}
+	return converted
+}
+
+// align pads the cells as org-table-align does: to the widest of the column, numbers to
+// the right where they are half of the column's cells or more.
+func align(rows []tableRow) []string {
+	var widths []int
+	var alignments []byte
+	for _, row := range rows {
+		for len(widths) < len(row.cells) {
+			widths, alignments = append(widths, 1), append(alignments, 0)
+		}
+		for i, cell := range row.cells {
+			widths[i] = max(widths[i], displayWidth(cell))
+		}
+	}
+	for i := range alignments {
+		alignments[i] = columnAlignment(rows, i)
+	}
+	lines := make([]string, 0, len(rows))
+	for _, row := range rows {
+		var l strings.Builder
+		for i, width := range widths {
+			if row.rule {
+				l.WriteString("|+"[min(i, 1):min(i, 1)+1] + strings.Repeat("-", width+2))
+				continue
+			}
+			cell := ""
+			if i < len(row.cells) {
+				cell = row.cells[i]
+			}
+			l.WriteString("| " + pad(cell, width, alignments[i]) + " ")
+		}
+		lines = append(lines, l.String()+"|")
+	}
+	return lines
+}
+
+func pad(cell string, width int, alignment byte) string {
+	free := width - displayWidth(cell)
+	left := 0
+	switch alignment {
+	case 'r':
+		left = free
+	case 'c':
+		left = free / 2
+	}
+	return strings.Repeat(" ", left) + cell + strings.Repeat(" ", free-left)
+}
+
+// columnAlignment is what a cookie says, else right for a column of numbers.
+func columnAlignment(rows []tableRow, column int) byte {
+	cells, numbers := 0, 0
+	for _, row := range rows {
+		if column >= len(row.cells) || row.cells[column] == "" {
+			continue
+		}
+		switch cell := row.cells[column]; {
+		case cell == "<l>" || cell == "<c>" || cell == "<r>":
+			return cell[1]
+		case isNumber(cell):
+			numbers++
+			cells++
+		default:
+			cells++
+		}
+	}
+	if cells > 0 && 2*numbers >= cells {
+		return 'r'
+	}
+	return 'l'
+}
+
+// isNumber is Org's idea of a number in a table: digits with signs, points, exponents,
+// parentheses, percent and colons behind the first.
+func isNumber(cell string) bool {
+	cell = strings.TrimLeft(cell, "<>")
+	digit := strings.LastIndexAny(cell, "0123456789")
+	if digit < 0 {
+		return false
+	}
+	head := strings.TrimLeft(cell, "-+^.0123456789")
+	return strings.Trim(head, "-+^.0123456789eEdDx()%:") == "" && strings.ContainsAny(cell[:len(cell)-len(head)], "0123456789")
+}
+
+// displayWidth is how many columns Emacs shows a cell in: a link by its description.
+func displayWidth(cell string) int {
+	width := 0
+	for i := 0; i < len(cell); {
+		if strings.HasPrefix(cell[i:], "[[") {
+			if target, description, end := cutOrgLink(cell[i:]); end > 0 {
+				if description == "" {
+					description = target
+				}
+				width += displayWidth(description)
+				i += end
+				continue
+			}
+		}
+		r, size := utf8.DecodeRuneInString(cell[i:])
+		width += runeWidth(r)
+		i += size
+	}
+	return width
+}

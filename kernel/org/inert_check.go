@@ -1,0 +1,201 @@
+package org
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// IsInert reports whether a text is what [Inert] promises, and if not, why, with the
+// line. It is the check a client makes before it shows a text, written without the
+// converter's code: line by line, by the expressions Org itself searches for. A text may
+// begin with an answer's own heading, tagged :agent:, and a property drawer below it.
+func IsInert(text string) (ok bool, reason string) {
+	check := inertCheck{}
+	for l := range strings.SplitSeq(text, "\n") {
+		check.number++
+		if reason := check.line(l); reason != "" {
+			return false, fmt.Sprintf("line %d: %s", check.number, reason)
+		}
+	}
+	if check.block != "" && check.block != "drawer" {
+		return false, "#+begin_" + check.block + " without its end"
+	}
+	return true, ""
+}
+
+// An inertCheck reads lines; block is the verbatim block or drawer it is in.
+type inertCheck struct {
+	number int
+	block  string
+	math   bool // a $, \( or \[ stood before in this paragraph
+}
+
+// A hazardPattern is an expression no line of text may match.
+type hazardPattern struct {
+	what string
+	form *regexp.Regexp
+}
+
+const liveTypes = `shell|elisp|help|info|man|woman|doi|ftp|news|file\+sys|file\+emacs|docview|gnus|bbdb|irc|rmail|mhe|w3m|eww|bibtex|attachment|org-agent|org-protocol|notmuch|mu4e`
+
+// anywhere holds what must stand in no line, verbatim text included.
+var anywhere = []hazardPattern{
+	{"active timestamp", regexp.MustCompile(`<\d+-\d`)},
+	{"diary timestamp", regexp.MustCompile(`<%`)},
+	{"diary expression", regexp.MustCompile(`%%\(`)},
+	{"file variables", regexp.MustCompile(`(?i)Local Variables:`)},
+	{"link type", regexp.MustCompile(`(?i)\b(?:` + liveTypes + `):[^\s]`)},
+	{"remote file", regexp.MustCompile(`(?i)\bfile:/+[^/:\s]*:`)},
+}
+
+// inText holds what must stand in no text that is not verbatim.
+var inText = []hazardPattern{
+	{"macro", regexp.MustCompile(`\{\{\{`)},
+	{"inline code", regexp.MustCompile(`src_[^ \t\n\[{]+[\[{]`)},
+	{"inline call", regexp.MustCompile(`call_[^ \t\n\[(]+[\[(]`)},
+	{"target", regexp.MustCompile(`<<[^<>\n\r \t]`)},
+	{"export snippet", regexp.MustCompile(`@@[-A-Za-z0-9]+:`)},
+	{"citation", regexp.MustCompile(`(?i)\[cite[:/]`)},
+	{"file variables", regexp.MustCompile(`-\*-`)},
+	{"LaTeX", regexp.MustCompile(`\\(?:begin|input|include|write|immediate|directlua|openin|read|usepackage|def|let|catcode|csname)(?:[^A-Za-z]|$)|\^\^`)},
+}
+
+// atStart holds what no line of text may begin with.
+var atStart = []hazardPattern{
+	{"keyword", regexp.MustCompile(`^[ \t]*#\+`)},
+	{"drawer or property", regexp.MustCompile(`^[ \t]*:[^ \t]+:(?:[ \t]|$)`)},
+	{"planning or clock", regexp.MustCompile(`(?i)^[ \t]*(?:SCHEDULED|DEADLINE|CLOSED|CLOCK):`)},
+	{"table.el table", regexp.MustCompile(`^[ \t]*\+-[-+]*\+[ \t]*$`)},
+}
+
+var (
+	bracketLink  = regexp.MustCompile(`\[\[([^\]\[]*)\](?:\[(.*?)\])?\]`)
+	harmlessLink = regexp.MustCompile(`^(?:https?:|mailto:|id:|file:|\.{0,2}/|~/)`)
+	verbatimText = regexp.MustCompile(`(^|[-\s('"{\x{200b}])(?:=[^\s\x{200b}=](?:[^=]*[^\s\x{200b}=])?=|~[^\s\x{200b}~](?:[^~]*[^\s\x{200b}~])?~)([-\s.,:!?;'")}\\\[\x{200b}]|$)`)
+	headingStart = regexp.MustCompile(`^\*+ `)
+	liveTags     = regexp.MustCompile(`[ \t]:(?:[\pL\pN_@#%]+:)*(?:user|agent|ARCHIVE|crypt):(?:[\pL\pN_@#%]+:)*[ \t]*$`)
+	commented    = regexp.MustCompile(`^\*+ +(?:[A-Z]+ )?COMMENT(?: |$)`)
+	agentHeading = regexp.MustCompile(`[ \t]:agent:$`)
+	blockStart   = regexp.MustCompile(`(?i)^[ \t]*#\+begin_(quote|verse|center|example|src)(?:[ \t]+(\S+))?[ \t]*$`)
+	blockEnd     = regexp.MustCompile(`(?i)^[ \t]*#\+end_(quote|verse|center|example|src)[ \t]*$`)
+	language     = regexp.MustCompile(`^[A-Za-z0-9][-A-Za-z0-9_+#.]*$`)
+	formulaCell  = regexp.MustCompile(`\|[ \t]*:?=`)
+	quickCell    = regexp.MustCompile(`^[ \t]*\|`)
+)
+
+func (c *inertCheck) line(l string) string {
+	if c.block != "" {
+		return c.inside(l)
+	}
+	if headingStart.MatchString(l) {
+		return c.heading(l)
+	}
+	if match := blockStart.FindStringSubmatch(l); match != nil {
+		return c.begin(strings.ToLower(match[1]), match[2])
+	}
+	if blockEnd.MatchString(l) {
+		return ""
+	}
+	for _, pattern := range atStart {
+		if pattern.form.MatchString(l) {
+			return pattern.what
+		}
+	}
+	if quickCell.MatchString(l) && formulaCell.MatchString(l) {
+		return "formula in a table cell"
+	}
+	return c.text(l)
+}
+
+func (c *inertCheck) heading(l string) string {
+	if c.number == 1 && agentHeading.MatchString(l) {
+		c.block = "answer"
+		l = agentHeading.ReplaceAllString(l, "")
+	}
+	if liveTags.MatchString(l) {
+		return "reserved tag"
+	}
+	if commented.MatchString(l) {
+		return "COMMENT"
+	}
+	return c.text(l)
+}
+
+// inside checks a line of a block's body, or of the drawer below an answer's heading.
+func (c *inertCheck) inside(l string) string {
+	switch c.block {
+	case "answer":
+		c.block = ""
+		if l == ":PROPERTIES:" {
+			c.block = "drawer"
+			return ""
+		}
+		return c.line(l)
+	case "drawer":
+		if l == ":END:" {
+			c.block = ""
+		}
+		return ""
+	}
+	if match := blockEnd.FindStringSubmatch(l); match != nil && strings.EqualFold(match[1], c.block) {
+		c.block = ""
+		return ""
+	}
+	if headingStart.MatchString(l) {
+		return "heading within a block"
+	}
+	if c.block == "example" {
+		return matchAny(anywhere, l)
+	}
+	return ""
+}
+
+func (c *inertCheck) begin(kind, rest string) string {
+	switch kind {
+	case "src":
+		if !language.MatchString(rest) {
+			return "src block without a bare language name"
+		}
+		c.block = kind
+	case "example":
+		c.block = kind
+		fallthrough
+	default:
+		if rest != "" {
+			return "block with arguments"
+		}
+	}
+	return ""
+}
+
+func (c *inertCheck) text(l string) string {
+	for _, match := range bracketLink.FindAllStringSubmatch(l, -1) {
+		if !harmlessLink.MatchString(match[1]) {
+			return "link of another type"
+		}
+	}
+	if reason := matchAny(anywhere, bracketLink.ReplaceAllString(l, "[[$2]]")); reason != "" {
+		return reason
+	}
+	if isBlank(l) {
+		c.math = false
+	}
+	c.math = c.math || strings.ContainsRune(l, '$') || strings.Contains(l, `\(`) || strings.Contains(l, `\[`)
+	l = bracketLink.ReplaceAllString(l, "[[$2]]")
+	if !c.math {
+		// Twice: neighbours share the blank between them.
+		l = verbatimText.ReplaceAllString(l, "$1$2")
+		l = verbatimText.ReplaceAllString(l, "$1$2")
+	}
+	return matchAny(inText, l)
+}
+
+func matchAny(patterns []hazardPattern, l string) string {
+	for _, pattern := range patterns {
+		if pattern.form.MatchString(l) {
+			return pattern.what
+		}
+	}
+	return ""
+}

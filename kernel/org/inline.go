@@ -1,0 +1,479 @@
+package org
+
+import (
+	"html"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// zeroWidthSpace is what turns live syntax into plain text. Org counts it as a blank,
+// so it also separates emphasis from letters.
+const zeroWidthSpace = "\u200b"
+
+// spanLimit is how far, in bytes, an inline construct may reach before its opening is
+// taken for plain text, so that a stray delimiter costs bounded time.
+const spanLimit = 2048
+
+// wordLimit bounds the words that are looked at whole (link types, src_…, call_…).
+const wordLimit = 64
+
+// inline converts the text within a line. It is fed a line in pieces; a token whose end
+// has not come stays undecided, so that what is written never depends on the cuts.
+type inline struct {
+	out      strings.Builder
+	markdown bool
+	// inertOnly leaves Markdown as it is in text that is Org already.
+	inertOnly bool
+	cell      bool              // in a table cell
+	inLink    bool              // in a link's description
+	inURL     bool              // behind "https:", until a blank
+	math      bool              // a $, \( or \[ stands before, in this paragraph
+	active    string            // emphasis markers around the text
+	prev      rune              // last rune written on this line, 0 at its start
+	source    rune              // last rune read on this line, 0 at its start
+	after     bool              // an emphasis just ended
+	opened    [128]int          // marker -> line number+1 of a literal that Org may take for an opening
+	line      int               // counts lines of the paragraph
+	links     map[string]string // reference definitions seen, by lower-case label
+	noCloser  map[byte]int      // delimiter -> bytes left of the line when none was found
+}
+
+// startLine forgets what belongs to a line, startParagraph what belongs to a paragraph.
+func (c *inline) startLine() {
+	c.line++
+	c.prev, c.source, c.after, c.inURL = 0, 0, false, false
+	c.noCloser = nil
+}
+
+func (c *inline) startParagraph() {
+	c.opened = [128]int{}
+	c.math = false
+	c.line = 0
+}
+
+// run writes what is decided of text, the rest of a line, and returns how much that was.
+// With final the text is the whole rest and all of it is written.
+func (c *inline) run(text string, final bool) int {
+	i := 0
+	for i < len(text) {
+		n := c.token(text[i:], final)
+		if n == 0 {
+			break
+		}
+		r, _ := utf8.DecodeLastRuneInString(text[i : i+n])
+		c.source = r
+		i += n
+	}
+	return i
+}
+
+// isSpecial tells the ASCII bytes that may begin something from those that never do.
+func isSpecial(b byte) bool {
+	switch b {
+	case '\\', '*', '_', '/', '+', '=', '~', '`', '[', '!', '<', '{', '@', '$', '%', '&', '-', '^', '|', ' ', '\t', '\r', '\f', '\v':
+		return true
+	}
+	return false
+}
+
+func isAlnum(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9'
+}
+
+// token writes one token of text and returns its length, 0 if more text is needed.
+func (c *inline) token(text string, final bool) int {
+	b := text[0]
+	switch {
+	case isAlnum(b):
+		return c.word(text, final)
+	case b >= utf8.RuneSelf:
+		return c.runes(text, final)
+	case !isSpecial(b):
+		if b == '>' || b == '"' || b == ')' || b == ']' {
+			c.inURL = false
+		}
+		c.write(text[:1])
+		return 1
+	case b == ' ' || b == '\t' || b == '\r' || b == '\f' || b == '\v':
+		return c.blanks(text, final)
+	}
+	if n, decided := c.hazard(text, final); !decided || n > 0 {
+		return n
+	}
+	if n, decided := c.construct(text, final); !decided || n > 0 {
+		return n
+	}
+	return c.literal(text, final)
+}
+
+// write appends text that is neither blank nor special in its place.
+func (c *inline) write(text string) {
+	if text == "" {
+		return
+	}
+	if c.after {
+		c.after = false
+		if first, _ := utf8.DecodeRuneInString(text); !mayFollowEmphasis(first) {
+			c.out.WriteString(zeroWidthSpace)
+		}
+	}
+	c.out.WriteString(text)
+	c.prev, _ = utf8.DecodeLastRuneInString(text)
+}
+
+// breakUp appends first, a zero-width space and, later, what follows.
+func (c *inline) breakUp(first string) {
+	c.write(first + zeroWidthSpace)
+}
+
+func mayPrecedeEmphasis(r rune) bool {
+	return r == 0 || r == '-' || r == '(' || r == '\'' || r == '"' || r == '{' || isSpace(r)
+}
+
+func mayFollowEmphasis(r rune) bool {
+	return strings.ContainsRune("-.,:!?;'\")}\\[", r) || isSpace(r)
+}
+
+// isSpace is Emacs's whitespace syntax: Unicode blanks and the zero-width space.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\u200b' }
+
+func (c *inline) runes(text string, final bool) int {
+	n := 0
+	for n < len(text) && text[n] >= utf8.RuneSelf {
+		if !final && !utf8.FullRuneInString(text[n:]) {
+			break
+		}
+		_, size := utf8.DecodeRuneInString(text[n:])
+		n += size
+	}
+	c.write(text[:n])
+	return n
+}
+
+// blanks are written when something follows them: a line does not end in blanks.
+func (c *inline) blanks(text string, final bool) int {
+	n := 0
+	for n < len(text) && strings.IndexByte(" \t\r\f\v", text[n]) >= 0 {
+		n++
+	}
+	if n == len(text) && !final {
+		return 0
+	}
+	c.inURL = false
+	if n == len(text) {
+		return n
+	}
+	c.after = false
+	c.out.WriteString(strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}, text[:n]))
+	c.prev = ' '
+	return n
+}
+
+// word handles a run of letters and digits, with single "-" and "+" inside.
+func (c *inline) word(text string, final bool) int {
+	n := 1
+	for n < len(text) && n < wordLimit {
+		if !isAlnum(text[n]) {
+			if text[n] != '-' && text[n] != '+' {
+				break
+			}
+			if n+1 == len(text) && !final {
+				return 0
+			}
+			if n+1 >= len(text) || !isAlnum(text[n+1]) {
+				break
+			}
+		}
+		n++
+	}
+	if n < wordLimit && n == len(text) && !final {
+		return 0
+	}
+	if n < len(text) {
+		switch text[n] {
+		case ':', '_', ' ':
+			return c.wordBefore(text, n, final)
+		}
+	}
+	c.write(text[:n])
+	return n
+}
+
+// wordBefore handles a word of n bytes followed by a colon, an underscore or a blank.
+func (c *inline) wordBefore(text string, n int, final bool) int {
+	lower := strings.ToLower(text[:n])
+	hazard, decided := false, true
+	switch text[n] {
+	case ':':
+		if n+1 == len(text) && !final {
+			return 0
+		}
+		if n+1 == len(text) || strings.IndexByte(" \t\r", text[n+1]) >= 0 {
+			break
+		}
+		// A type may stand behind a dash or a plus: "foo-elisp:x".
+		kind := lower[strings.LastIndexByte(lower, '-')+1:]
+		switch {
+		case isHarmlessLink(kind):
+			c.inURL = true
+			if kind == "file" {
+				hazard, decided = remoteFile(text[n+1:], final)
+			}
+		default:
+			hazard = isLiveLink(kind) || isLiveLink(lower) || isLiveLink(kind[strings.LastIndexByte(kind, '+')+1:])
+		}
+	case '_':
+		if strings.HasSuffix(lower, "src") || strings.HasSuffix(lower, "call") {
+			hazard, decided = babelCall(text[n+1:], final)
+		}
+	case ' ':
+		if strings.HasSuffix(lower, "local") {
+			hazard, decided = hasPrefixFold(text[n:], " variables:", final)
+		}
+	}
+	if !decided {
+		return 0
+	}
+	if hazard {
+		c.inURL = false
+		c.breakUp(text[:n])
+	} else {
+		c.write(text[:n])
+	}
+	return n
+}
+
+// hasPrefixFold reports whether text begins with prefix in any case; undecided while
+// text is a beginning of prefix and more may come.
+func hasPrefixFold(text, prefix string, final bool) (has, decided bool) {
+	n := min(len(text), len(prefix))
+	if !strings.EqualFold(text[:n], prefix[:n]) {
+		return false, true
+	}
+	return n == len(prefix), n == len(prefix) || final
+}
+
+// construct handles what Markdown, and Org that lacks it, converts. It returns the
+// length of what was written, 0 if the text is not such a construct.
+func (c *inline) construct(text string, final bool) (n int, decided bool) {
+	if !c.markdown {
+		if n, decided = c.orgConstruct(text, final); n > 0 || !decided {
+			return n, decided
+		}
+	}
+	if c.inertOnly || c.inURL && text[0] != '*' && text[0] != '`' {
+		return 0, true
+	}
+	switch text[0] {
+	case '\\':
+		return c.escape(text, final)
+	case '`':
+		return c.codeSpan(text, final)
+	case '*', '_', '~':
+		return c.emphasis(text, final)
+	case '[':
+		return c.bracket(text, final)
+	case '!':
+		return c.image(text, final)
+	case '<':
+		return c.angle(text, final)
+	case '&':
+		return c.entity(text, final)
+	case '$':
+		return c.dollars(text, final)
+	}
+	return 0, true
+}
+
+// orgConstruct keeps Org's own verbatim spans whole in Org text.
+func (c *inline) orgConstruct(text string, final bool) (n int, decided bool) {
+	b := text[0]
+	if b != '=' && b != '~' || !mayPrecedeEmphasis(c.prev) || strings.HasPrefix(text, "~~") {
+		return 0, true
+	}
+	end, decided := verbatimEnd(text, b, final)
+	if end == 0 || !decided {
+		return 0, decided
+	}
+	c.write(text[:1] + c.defuseVerbatim(text[1:end-1]) + text[end-1:end])
+	return end, true
+}
+
+// verbatimEnd returns the length of the verbatim span that text begins with, as Org's
+// regular expression finds it.
+func verbatimEnd(text string, marker byte, final bool) (end int, decided bool) {
+	limit := min(len(text), spanLimit)
+	for i := 2; i < limit; i++ {
+		if text[i] != marker {
+			continue
+		}
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		first, _ := utf8.DecodeRuneInString(text[1:])
+		if isSpace(first) {
+			return 0, true
+		}
+		if isSpace(before) {
+			continue
+		}
+		if i+1 == len(text) {
+			if final {
+				return i + 1, true
+			}
+			return 0, false
+		}
+		if !final && !utf8.FullRuneInString(text[i+1:]) {
+			return 0, false
+		}
+		if r, _ := utf8.DecodeRuneInString(text[i+1:]); mayFollowEmphasis(r) {
+			return i + 1, true
+		}
+	}
+	return 0, final || len(text) >= spanLimit
+}
+
+// escape handles a backslash in Markdown: math, a line's end, an escaped character.
+func (c *inline) escape(text string, final bool) (n int, decided bool) {
+	if len(text) == 1 {
+		if !final {
+			return 0, false
+		}
+		c.write(`\\`)
+		return 1, true
+	}
+	next := text[1]
+	if !c.markdown {
+		return 0, true
+	}
+	if next == '(' || next == '[' {
+		closing := `\)`
+		if next == '[' {
+			closing = `\]`
+		}
+		if n, decided = c.mathSpan(text, closing, final); n > 0 || !decided {
+			return n, decided
+		}
+	}
+	if next == '\r' && len(text) == 2 && final {
+		c.write(`\\`)
+		return 2, true
+	}
+	if next < '!' || next > '~' || isAlnum(next) {
+		return 0, true
+	}
+	// The rest of the line decides how the character is written, as if it stood there.
+	if len(text) == 2 && !final {
+		return 0, false
+	}
+	c.escaped(text[1:])
+	return 2, true
+}
+
+// escaped writes the character that text begins with so that it is never syntax.
+func (c *inline) escaped(text string) {
+	b := text[0]
+	if c.prev == rune(b) && strings.IndexByte("<{@%^", b) >= 0 || b == '*' && c.prev == '-' {
+		c.write(zeroWidthSpace)
+	}
+	switch {
+	case c.prev == 0 && strings.IndexByte("-+*#|:", b) >= 0:
+		c.write(zeroWidthSpace + text[:1])
+	case (b == '.' || b == ')') && c.prev >= '0' && c.prev <= '9' && !c.cell:
+		c.write(zeroWidthSpace + text[:1])
+	case b == '|' && c.cell:
+		c.vertical()
+	case isMarker(b):
+		c.marker(text, true)
+	case strings.IndexByte("<{@%[$\\&`!^-", b) >= 0 && len(text) > 1 && strings.IndexByte(" \t.,;:!?", text[1]) < 0:
+		c.breakUp(text[:1])
+	default:
+		c.write(text[:1])
+	}
+}
+
+// vertical writes a bar inside a table cell.
+func (c *inline) vertical() {
+	c.write(`\vert{}`)
+	c.after = false
+}
+
+// entity decodes a character reference whose character cannot become syntax.
+func (c *inline) entity(text string, final bool) (n int, decided bool) {
+	const longest = 32
+	end := strings.IndexAny(text[1:min(len(text), longest)], "; \t&<")
+	if end < 0 {
+		return 0, final || len(text) >= longest
+	}
+	end++
+	if text[end] != ';' || end < 3 || !c.markdown {
+		return 0, true
+	}
+	decoded := html.UnescapeString(text[:end+1])
+	if decoded == text[:end+1] {
+		return 0, true
+	}
+	first, _ := utf8.DecodeRuneInString(decoded)
+	switch {
+	case decoded == "<":
+		if c.prev == '<' {
+			c.write(zeroWidthSpace)
+		}
+		c.breakUp("<")
+	case decoded == ">" || decoded == "&" || decoded == "'" || decoded == `"`:
+		c.write(decoded)
+	case first >= utf8.RuneSelf:
+		c.write(decoded)
+	default:
+		return 0, true
+	}
+	return end + 1, true
+}
+
+// dollars keeps $x$ and $$x$$ whole, so that Markdown does not read what is inside.
+func (c *inline) dollars(text string, final bool) (n int, decided bool) {
+	if len(text) == 1 {
+		return 0, final
+	}
+	if text[1] == '$' {
+		return c.mathSpan(text, "$$", final)
+	}
+	if strings.IndexByte(" \t,.;", text[1]) >= 0 {
+		return 0, true
+	}
+	for i := 2; i < min(len(text), spanLimit); i++ {
+		if text[i] != '$' || strings.IndexByte(" \t,.\\", text[i-1]) >= 0 {
+			continue
+		}
+		if i+1 == len(text) && !final {
+			return 0, false
+		}
+		if i+1 < len(text) && isAlnum(text[i+1]) {
+			continue
+		}
+		c.writeMath(text[:i+1])
+		return i + 1, true
+	}
+	return 0, final || len(text) >= spanLimit
+}
+
+func (c *inline) mathSpan(text, closing string, final bool) (n int, decided bool) {
+	limit := min(len(text), spanLimit)
+	end := strings.Index(text[2:limit], closing)
+	if end < 0 {
+		return 0, final || len(text) >= spanLimit
+	}
+	end += 2 + len(closing)
+	c.writeMath(text[:end])
+	return end, true
+}
+
+// writeMath writes a formula; commands that are not plainly mathematics are broken up.
+func (c *inline) writeMath(text string) {
+	c.math = true
+	c.write(defuseMath(text))
+}

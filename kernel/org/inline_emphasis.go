@@ -1,0 +1,330 @@
+package org
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// isMarker tells Org's emphasis markers.
+func isMarker(b byte) bool {
+	return b == '*' || b == '/' || b == '_' || b == '+' || b == '=' || b == '~'
+}
+
+// literal writes one special character that begins nothing.
+func (c *inline) literal(text string, final bool) int {
+	b := text[0]
+	switch {
+	case b == '$':
+		c.math = true
+		c.write("$")
+	case b == '|' && c.cell:
+		c.vertical()
+	case b == '\\' && c.cell && len(text) > 1 && text[1] == '|':
+		c.vertical()
+		return 2
+	case b == '`':
+		n := len(text) - len(strings.TrimLeft(text, "`"))
+		c.write(text[:n])
+		return n
+	case isMarker(b) && c.markdown && !c.inURL:
+		if len(text) == 1 && !final || !final && !utf8.FullRuneInString(text[1:]) {
+			return 0
+		}
+		c.marker(text, false)
+	default:
+		if b == '*' || b == '<' || b == '|' {
+			c.inURL = false
+		}
+		c.write(text[:1])
+	}
+	return 1
+}
+
+// marker writes an emphasis marker as a plain character: where Org would take it for
+// the end of an emphasis, a zero-width space comes before it.
+func (c *inline) marker(text string, escaped bool) {
+	b := text[0]
+	next, _ := utf8.DecodeRuneInString(text[1:])
+	atEnd := len(text) == 1
+	ends := c.prev != 0 && !isSpace(c.prev) && (atEnd || mayFollowEmphasis(next))
+	open := c.opened[b] > 0 && c.line+1-c.opened[b] <= 1
+	if ends && (open || strings.IndexByte(c.active, b) >= 0) {
+		c.write(zeroWidthSpace)
+	}
+	if mayPrecedeEmphasis(c.prev) && !atEnd && !isSpace(next) || escaped {
+		c.opened[b] = c.line + 1
+	}
+	c.write(text[:1])
+}
+
+// blocked reports whether a real emphasis would be taken together with a plain
+// character before it.
+func (c *inline) blocked(marker byte) bool {
+	return c.markdown && c.opened[marker] > 0 && c.line+1-c.opened[marker] <= 1
+}
+
+// emphasis handles *x*, **x**, _x_, __x__ and ~~x~~.
+func (c *inline) emphasis(text string, final bool) (n int, decided bool) {
+	b := text[0]
+	length := runLength(text, b)
+	if length == len(text) && !final || !final && !utf8.FullRuneInString(text[length:]) {
+		return 0, false
+	}
+	if !c.markdown && (b == '_' || length < 2) || b == '~' && length != 2 || length > 3 {
+		return c.plainRun(text, length)
+	}
+	opens, _ := flanking(c.source, text, 0, length)
+	if !opens {
+		return c.plainRun(text, length)
+	}
+	if left, ok := c.noCloser[b]; ok && len(text) <= left {
+		return c.plainRun(text, length)
+	}
+	match, closers, decided := findCloser(text, c.source, length, final)
+	if !decided {
+		return 0, false
+	}
+	if match.use == 0 {
+		if !closers && final {
+			if c.noCloser == nil {
+				c.noCloser = map[byte]int{}
+			}
+			c.noCloser[b] = len(text)
+		}
+		return c.plainRun(text, max(length-match.used, 1))
+	}
+	c.emphasize(text[match.use:match.end-match.use], orgMarker(b, match.use))
+	return match.end, true
+}
+
+// plainRun writes a run of delimiters as text. The last one decides what follows it.
+func (c *inline) plainRun(text string, length int) (int, bool) {
+	for i := range length {
+		if c.markdown {
+			c.marker(text[i:], false)
+		} else {
+			c.write(text[i : i+1])
+		}
+	}
+	return length, true
+}
+
+func orgMarker(b byte, use int) byte {
+	switch {
+	case b == '~':
+		return '+'
+	case use == 2:
+		return '*'
+	}
+	return '/'
+}
+
+// emphasize writes content between markers where Org reads them as such, else without.
+func (c *inline) emphasize(content string, marker byte) {
+	inner := inline{
+		markdown: c.markdown, cell: c.cell, inLink: c.inLink, math: c.math, links: c.links,
+		active: c.active + string(marker), opened: c.opened, line: c.line,
+	}
+	plain := strings.IndexByte(c.active, marker) >= 0 || c.blocked(marker)
+	if plain {
+		inner.active, inner.prev = c.active, c.prev
+	}
+	inner.run(content, true)
+	rendered := inner.out.String()
+	c.math, c.opened = inner.math, inner.opened
+	first, _ := utf8.DecodeRuneInString(rendered)
+	last, _ := utf8.DecodeLastRuneInString(rendered)
+	if plain || rendered == "" || isSpace(first) || isSpace(last) {
+		c.write(rendered)
+		c.after = inner.after
+		return
+	}
+	c.mark(rendered, marker)
+}
+
+// mark writes rendered text between two markers, apart from letters around it.
+func (c *inline) mark(rendered string, marker byte) {
+	start := c.prev == 0 && c.active != "" // the narrowed text of the emphasis around
+	if !start && !mayPrecedeEmphasis(c.prev) || c.after || c.prev == '-' {
+		c.after = false
+		c.write(zeroWidthSpace)
+	}
+	c.write(string(marker) + rendered + string(marker))
+	c.after = true
+}
+
+func runLength(text string, b byte) int {
+	n := 0
+	for n < len(text) && text[n] == b {
+		n++
+	}
+	return n
+}
+
+// flanking says whether the run text[i:i+n] may open and close emphasis, by CommonMark's
+// rules. before is the rune in front of text.
+func flanking(before rune, text string, i, n int) (opens, closes bool) {
+	if i > 0 {
+		before, _ = utf8.DecodeLastRuneInString(text[:i])
+	}
+	after := rune(0)
+	if i+n < len(text) {
+		after, _ = utf8.DecodeRuneInString(text[i+n:])
+	}
+	spaceBefore, spaceAfter := before == 0 || isSpace(before), after == 0 || isSpace(after)
+	markBefore, markAfter := isPunctuation(before), isPunctuation(after)
+	left := !spaceAfter && (!markAfter || spaceBefore || markBefore)
+	right := !spaceBefore && (!markBefore || spaceAfter || markAfter)
+	// CommonMark's rule leaves emphasis beside CJK punctuation unread; models mean it.
+	if !left && !right && !spaceBefore && !spaceAfter {
+		left, right = markAfter, markBefore
+	}
+	if text[i] == '_' {
+		return left && (!right || markBefore), right && (!left || markAfter)
+	}
+	return left, right
+}
+
+func isPunctuation(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
+
+// A closerMatch is the outermost emphasis that begins with a text.
+type closerMatch struct {
+	use  int // delimiters on each side, 0 if the text does not begin an emphasis
+	end  int // length of the whole
+	used int // delimiters of the opening run that belong to inner emphasis
+}
+
+type delimiterRun struct {
+	b    byte
+	left int
+	size int
+	both bool
+}
+
+// findCloser matches the opening run of length n at the start of text by CommonMark's
+// delimiter stack, until the run is used up. closers says that any closing run of its
+// kind was seen.
+func findCloser(text string, before rune, n int, final bool) (match closerMatch, closers, decided bool) {
+	opens, closes := flanking(before, text, 0, n)
+	stack := []delimiterRun{{text[0], n, n, opens && closes}}
+	limit := min(len(text), spanLimit)
+	for i := n; i < limit; {
+		skip, known := skipOpaque(text[i:limit], final || len(text) >= spanLimit)
+		if !known {
+			return closerMatch{}, false, false
+		}
+		if skip > 0 {
+			i += skip
+			continue
+		}
+		b := text[i]
+		if b != '*' && b != '_' && b != '~' {
+			i++
+			continue
+		}
+		length := runLength(text[i:], b)
+		if !final && (i+length == len(text) || !utf8.FullRuneInString(text[i+length:])) {
+			return closerMatch{}, false, len(text) >= spanLimit
+		}
+		opens, closes := flanking(before, text, i, length)
+		if b == '~' {
+			opens, closes = opens && length == 2, closes && length == 2
+		}
+		run := delimiterRun{b, length, length, opens && closes}
+		closers = closers || closes && b == text[0]
+		if closes {
+			var done bool
+			if stack, done = closeRuns(stack, &run, &match, i, length); done {
+				return match, true, true
+			}
+		}
+		if opens && run.left > 0 {
+			stack = append(stack, run)
+		}
+		i += length
+	}
+	match.use = 0
+	return match, closers, final || len(text) >= spanLimit
+}
+
+// closeRuns matches a closing run at offset i with the openings on the stack. It is done
+// when the bottom of the stack is used up.
+func closeRuns(stack []delimiterRun, run *delimiterRun, match *closerMatch, i, length int) ([]delimiterRun, bool) {
+	for run.left > 0 {
+		k := len(stack) - 1
+		for k >= 0 && !matches(stack[k], *run) {
+			k--
+		}
+		if k < 0 {
+			break
+		}
+		use := 1
+		if stack[k].left >= 2 && run.left >= 2 {
+			use = 2
+		}
+		stack[k].left -= use
+		run.left -= use
+		stack = stack[:k+1]
+		if k == 0 {
+			match.used += use
+		}
+		if stack[k].left > 0 {
+			continue
+		}
+		if k == 0 {
+			match.use, match.end = use, i+length-run.left
+			return stack, true
+		}
+		stack = stack[:k]
+	}
+	return stack, false
+}
+
+func matches(open, closing delimiterRun) bool {
+	if open.b != closing.b {
+		return false
+	}
+	if (open.both || closing.both) && (open.size+closing.size)%3 == 0 {
+		return open.size%3 == 0 && closing.size%3 == 0
+	}
+	return true
+}
+
+// skipOpaque returns the length of what hides delimiters: an escape, a code span, a
+// link's destination, an autolink.
+func skipOpaque(text string, final bool) (n int, known bool) {
+	switch text[0] {
+	case '\\':
+		if len(text) > 1 {
+			_, size := utf8.DecodeRuneInString(text[1:])
+			return 1 + size, true
+		}
+		return 1, final
+	case '`':
+		run := runLength(text, '`')
+		if end := closingTicks(text, run); end > 0 {
+			return end, true
+		}
+		return run, final
+	case ']':
+		if len(text) == 1 {
+			return 1, final
+		}
+		if text[1] == '(' {
+			if end := destinationEnd(text[1:]); end > 0 {
+				return 1 + end, true
+			}
+			return 1, final
+		}
+	case '<':
+		if end := strings.IndexByte(text, '>'); end > 0 && strings.IndexAny(text[:end], " \t") < 0 {
+			return end + 1, true
+		}
+		if final || strings.IndexAny(text, " \t") >= 0 {
+			return 1, true
+		}
+		return 0, false
+	}
+	return 0, true
+}

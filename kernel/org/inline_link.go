@@ -1,0 +1,336 @@
+package org
+
+import (
+	"html"
+	"strings"
+	"unicode/utf8"
+)
+
+// bracket handles [text](url), [text][label], [label] and [^footnote].
+func (c *inline) bracket(text string, final bool) (n int, decided bool) {
+	if len(text) < 4 && !final {
+		return 0, false
+	}
+	if strings.HasPrefix(text, "[fn:") || strings.HasPrefix(text, "[[") {
+		return 0, true
+	}
+	limited := text[:min(len(text), spanLimit)]
+	final = final || len(limited) < len(text)
+	closing, decided := closingBracket(limited, final)
+	if closing == 0 || !decided {
+		return 0, decided
+	}
+	if closing == len(limited) && !final {
+		return 0, false
+	}
+	label := limited[1 : closing-1]
+	rest := limited[closing:]
+	switch {
+	case strings.HasPrefix(label, "^"):
+		return c.footnote(label[1:], closing)
+	case strings.HasPrefix(rest, "("):
+		destination, end := parseDestination(rest)
+		if end == 0 {
+			return 0, final
+		}
+		c.link(label, destination)
+		return closing + end, true
+	case strings.HasPrefix(rest, "["):
+		end := strings.IndexByte(rest, ']')
+		if end < 0 {
+			return 0, final
+		}
+		reference := rest[1:end]
+		if reference == "" {
+			reference = label
+		}
+		if destination, ok := c.links[foldLabel(reference)]; ok {
+			c.link(label, destination)
+			return closing + end + 1, true
+		}
+	case !strings.HasPrefix(rest, ":"):
+		if destination, ok := c.links[foldLabel(label)]; ok {
+			c.link(label, destination)
+			return closing, true
+		}
+	}
+	return 0, true
+}
+
+func foldLabel(label string) string {
+	return strings.ToLower(strings.Join(strings.Fields(label), " "))
+}
+
+// closingBracket returns the length of the balanced bracket that text begins with.
+func closingBracket(text string, final bool) (n int, decided bool) {
+	depth := 0
+	for i := 0; i < len(text); {
+		switch text[i] {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return i + 1, true
+			}
+		case '\\', '`':
+			skip, known := skipOpaque(text[i:], final)
+			if !known {
+				return 0, false
+			}
+			i += skip
+			continue
+		}
+		i++
+	}
+	return 0, final
+}
+
+// footnote writes [^id] as [fn:id], unless its label is none of Org's.
+func (c *inline) footnote(label string, n int) (int, bool) {
+	label, ok := footnoteLabel(label)
+	if !ok {
+		return 0, true
+	}
+	c.write("[fn:" + label + "]")
+	return n, true
+}
+
+func footnoteLabel(label string) (string, bool) {
+	if label == "" || len(label) > wordLimit {
+		return "", false
+	}
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && isAlnum(byte(r)) || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, label), true
+}
+
+// destinationEnd returns the length of "(destination title)", 0 if it is none.
+func destinationEnd(text string) int {
+	_, end := parseDestination(text)
+	return end
+}
+
+// parseDestination reads "(url "title")"; the title is dropped.
+func parseDestination(text string) (destination string, end int) {
+	i := 1 + indentation(text[1:])
+	start := i
+	if i < len(text) && text[i] == '<' {
+		closing := strings.IndexByte(text[i:], '>')
+		if closing < 0 {
+			return "", 0
+		}
+		destination = text[i+1 : i+closing]
+		i += closing + 1
+	} else {
+		for depth := 0; i < len(text) && text[i] != ' ' && text[i] != '\t'; i++ {
+			if text[i] == '\\' && i+1 < len(text) {
+				i++
+				continue
+			}
+			if text[i] == '(' {
+				depth++
+			}
+			if text[i] == ')' {
+				if depth == 0 {
+					break
+				}
+				depth--
+			}
+		}
+		destination = text[start:min(i, len(text))]
+	}
+	if i >= len(text) {
+		return "", 0
+	}
+	i += indentation(text[i:])
+	if i < len(text) && strings.IndexByte(`"'(`, text[i]) >= 0 {
+		closing := text[i]
+		if closing == '(' {
+			closing = ')'
+		}
+		title := strings.IndexByte(text[i+1:], closing)
+		if title < 0 {
+			return "", 0
+		}
+		i += 1 + title + 1
+		i += indentation(text[i:])
+	}
+	if i >= len(text) || text[i] != ')' {
+		return "", 0
+	}
+	return destination, i + 1
+}
+
+// link writes a link, or its text where Org would not follow it safely.
+func (c *inline) link(label, destination string) {
+	target, ok := linkTarget(destination)
+	inner := inline{markdown: c.markdown, cell: c.cell, math: c.math, inLink: true, links: c.links, line: c.line}
+	if c.inLink || !ok {
+		inner.prev, inner.active, inner.opened = c.prev, c.active, c.opened
+	}
+	inner.run(label, true)
+	description := inner.out.String()
+	c.math = inner.math
+	if c.inLink || !ok {
+		c.write(description)
+		c.opened = inner.opened
+		if !c.inLink && destination != "" && destination[0] != '#' && destination != label {
+			c.write(" (")
+			c.plain(destination)
+			c.write(")")
+		}
+		return
+	}
+	if description == "" || label == destination || label == target {
+		c.write("[[" + target + "]]")
+		return
+	}
+	c.write("[[" + target + "][" + describe(description) + "]]")
+}
+
+// describe keeps a description from ending its link.
+func describe(description string) string {
+	description = strings.ReplaceAll(description, "]]", "]"+zeroWidthSpace+"]")
+	if strings.HasSuffix(description, "]") {
+		description += zeroWidthSpace
+	}
+	return description
+}
+
+func (c *inline) image(text string, final bool) (n int, decided bool) {
+	if len(text) == 1 {
+		return 0, final
+	}
+	if text[1] != '[' {
+		return 0, true
+	}
+	limited := text[1:min(len(text), spanLimit)]
+	final = final || len(limited)+1 < len(text)
+	closing, decided := closingBracket(limited, final)
+	if closing == 0 || !decided {
+		return 0, decided
+	}
+	if closing == len(limited) && !final {
+		return 0, false
+	}
+	rest := limited[closing:]
+	if !strings.HasPrefix(rest, "(") {
+		return 0, true
+	}
+	destination, end := parseDestination(rest)
+	if end == 0 {
+		return 0, final
+	}
+	c.link(limited[1:closing-1], destination)
+	return 1 + closing + end, true
+}
+
+// angle handles <https://…>, <name@host> and <br>.
+func (c *inline) angle(text string, final bool) (n int, decided bool) {
+	limited := text[:min(len(text), spanLimit)]
+	end := strings.IndexAny(limited[1:], "> \t<")
+	if end < 0 {
+		return 0, final || len(limited) < len(text)
+	}
+	end++
+	inner := limited[1:end]
+	if c.markdown && strings.EqualFold(strings.TrimSuffix(inner, "/"), "br") {
+		return c.lineBreak(text, final)
+	}
+	if limited[end] != '>' {
+		return 0, true
+	}
+	if strings.IndexByte(inner, '@') > 0 && strings.IndexAny(inner, ":/") < 0 {
+		c.link(inner, "mailto:"+inner)
+		return end + 1, true
+	}
+	if scheme, _, ok := strings.Cut(inner, ":"); ok && isHarmlessLink(strings.ToLower(scheme)) {
+		if _, ok := linkTarget(inner); ok {
+			c.link(inner, inner)
+			return end + 1, true
+		}
+	}
+	return 0, true
+}
+
+// lineBreak writes <br> as Org's line break at the end of a line, else as a blank.
+func (c *inline) lineBreak(text string, final bool) (n int, decided bool) {
+	closing := strings.IndexByte(text, '>')
+	if closing < 0 {
+		return 0, final
+	}
+	n = closing + 1
+	if isBlank(text[n:]) {
+		if !final {
+			return 0, false
+		}
+		if !c.cell && c.prev != 0 {
+			c.after = false
+			c.write(` \\`)
+		}
+		return len(text), true
+	}
+	if c.prev != ' ' {
+		c.after = false
+		c.out.WriteByte(' ')
+		c.prev = ' '
+	}
+	return n, true
+}
+
+// linkTarget turns a destination into what stands in an Org link; false for a type
+// that is not http(s), mailto, id or file, and for what cannot be written safely.
+func linkTarget(destination string) (string, bool) {
+	destination = html.UnescapeString(destination)
+	scheme, rest, hasScheme := strings.Cut(destination, ":")
+	if hasScheme && strings.ContainsAny(scheme, "/?#") {
+		hasScheme = false
+	}
+	switch lower := strings.ToLower(scheme); {
+	case hasScheme && (lower == "http" || lower == "https" || lower == "mailto"):
+		return lower + ":" + encodeURL(rest), rest != ""
+	case hasScheme && lower == "id":
+		return "id:" + rest, isPlainPath(rest)
+	case hasScheme && lower == "file":
+		remote, _ := remoteFile(rest, true)
+		return "file:" + rest, isPlainPath(rest) && !remote
+	case hasScheme || destination == "" || destination[0] == '#':
+		return "", false
+	case strings.HasPrefix(destination, "//"):
+		return "https:" + encodeURL(destination), true
+	}
+	path := strings.ReplaceAll(destination, "%20", " ")
+	remote, _ := remoteFile(path, true)
+	return "file:" + path, isPlainPath(path) && !remote
+}
+
+// encodeURL percent-encodes what may not stand in an Org link.
+func encodeURL(text string) string {
+	const digits = "0123456789ABCDEF"
+	var out strings.Builder
+	for i := range len(text) {
+		b := text[i]
+		double := i > 0 && text[i-1] == b && (b == '@' || b == '%' || b == '^')
+		if b > ' ' && b != 0x7f && strings.IndexByte("<>[]{}|\\^`\"$", b) < 0 && !double {
+			out.WriteByte(b)
+			continue
+		}
+		out.WriteByte('%')
+		out.WriteByte(digits[b>>4])
+		out.WriteByte(digits[b&15])
+	}
+	return out.String()
+}
+
+// isPlainPath reports whether a file name or id holds nothing that Org reads.
+func isPlainPath(path string) bool {
+	for i := range len(path) {
+		if path[i] < ' ' || path[i] == 0x7f || strings.IndexByte("<>[]{}|\\^`\"$@%", path[i]) >= 0 {
+			return false
+		}
+	}
+	return path != "" && strings.TrimSpace(path) == path
+}
