@@ -1,0 +1,439 @@
+package rpc
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"org-agent/kernel/protocol"
+)
+
+// presence counts clients.
+type presence struct {
+	mu     sync.Mutex
+	here   map[string]*Client
+	ever   int
+	change chan struct{}
+}
+
+func newPresence() *presence {
+	return &presence{here: map[string]*Client{}, change: make(chan struct{}, 10_000)}
+}
+
+func (p *presence) Connected(c *Client) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.here[c.ID()] = c
+	p.ever++
+	p.change <- struct{}{}
+}
+
+func (p *presence) Disconnected(c *Client) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.here, c.ID())
+	p.change <- struct{}{}
+}
+
+func (p *presence) all() []*Client {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []*Client
+	for _, c := range p.here {
+		all = append(all, c)
+	}
+	return all
+}
+
+// await waits for n clients.
+func (p *presence) await(t testing.TB, n int) {
+	t.Helper()
+	late := time.After(30 * time.Second)
+	for len(p.all()) != n {
+		select {
+		case <-p.change:
+		case <-late:
+			t.Fatalf("%d clients are connected, not %d", len(p.all()), n)
+		}
+	}
+}
+
+func nothing(context.Context, *Client, string, any) (any, error) { return nil, nil }
+
+// A client that reads nothing is dropped after five seconds, and what another is
+// sent meanwhile arrives at once.
+func TestSlowClientIsDroppedAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		who := newPresence()
+		server := &Server{Handler: handlerFunc(nothing), Presence: who, Token: testToken}
+		ctx, cancel := context.WithCancel(t.Context())
+		var served sync.WaitGroup
+		connect := func() net.Conn {
+			near, far := net.Pipe()
+			served.Go(func() { server.ServeConn(ctx, far) })
+			return near
+		}
+		var heard atomic.Int64
+		fast, err := Dial(ctx, DialConfig{Over: connect(), Token: testToken, Client: protocol.ClientInfo{Name: "Emacs 28"}, Handler: func(context.Context, string, any) (any, error) {
+			heard.Add(1)
+			return nil, nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow := connect()
+		hello := protocol.InitializeParams{Protocol: protocol.ProtocolRange{Min: 1, Max: 1}, Token: string(testToken)}
+		if _, err := slow.Write(appendRequest(t, plistCodec{}, nil, "1", protocol.MethodInitialize, hello)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(slow, make([]byte, 10)); err != nil { // and it reads no more
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		begin := time.Now()
+		for range 100 {
+			for _, c := range who.all() {
+				c.Notify(protocol.MethodNotice, protocol.Notice{Text: "x"})
+			}
+		}
+		synctest.Wait()
+		if n := heard.Load(); n != 100 || time.Since(begin) != 0 {
+			t.Errorf("the fast client heard %d after %v", n, time.Since(begin))
+		}
+		for len(who.all()) == 2 {
+			<-who.change
+		}
+		if took := time.Since(begin); took != writeTimeout {
+			t.Errorf("dropped after %v", took)
+		}
+		if all := who.all(); len(all) != 1 || !all[0].IsEmacs() {
+			t.Errorf("the wrong client was dropped")
+		}
+		slow.Close()
+		fast.Close()
+		cancel()
+		served.Wait()
+	})
+}
+
+// What a client that reads nothing is owed is bounded.
+func TestHopelessClientCostsBoundedMemory(t *testing.T) {
+	who := newPresence()
+	path := serve(t, &Server{Handler: handlerFunc(nothing), Presence: who})
+	near, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer near.Close()
+	fmt.Fprintf(near, "%s", lengthFraming{}.appendFrame(nil, []byte(`{"id":1,"method":"initialize","params":{"protocol":{"min":1,"max":1},"client":{"name":"x"},"token":"`+string(testToken)+`"}}`)))
+	who.await(t, 1)
+	client := who.all()[0]
+	text := strings.Repeat("x", 1<<20)
+	sent := 0
+	for ; sent < 200; sent++ {
+		select {
+		case <-client.Done():
+		default:
+			client.Notify(protocol.MethodNotice, protocol.Notice{Text: text})
+			continue
+		}
+		break
+	}
+	<-client.Done()
+	if _, err := client.Act(t.Context(), protocol.Act{ID: "a"}); !errors.Is(err, ErrNotConnected) {
+		t.Errorf("an act afterwards: %v", err)
+	}
+	who.await(t, 0)
+}
+
+func TestTwoHundredClients(t *testing.T) {
+	const clients, events = 200, 20
+	who := newPresence()
+	path := serve(t, &Server{Presence: who, Handler: handlerFunc(func(_ context.Context, _ *Client, _ string, params any) (any, error) {
+		return protocol.EventResult{Event: params.(*protocol.Object).Text("id")}, nil
+	})})
+	var wg sync.WaitGroup
+	for i := range clients {
+		wg.Go(func() {
+			c, err := Dial(t.Context(), DialConfig{Socket: path, Token: testToken, Client: protocol.ClientInfo{Name: "n"}, Codec: Codec(i % 2)})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			for j := range events {
+				id := fmt.Sprintf("%d-%d", i, j)
+				var result protocol.EventResult
+				if err := c.Call(t.Context(), protocol.MethodEvent, protocol.Object{{Key: "id", Value: id}}, &result); err != nil || result.Event != id {
+					t.Errorf("%s: %+v %v", id, result, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	who.await(t, 0)
+	if who.ever != clients {
+		t.Errorf("%d were connected", who.ever)
+	}
+}
+
+// 200 requests at once are answered in their order, none is lost.
+func TestBurstKeepsOrder(t *testing.T) {
+	var got []string
+	path := serve(t, &Server{Handler: handlerFunc(func(_ context.Context, _ *Client, _ string, params any) (any, error) {
+		got = append(got, params.(*protocol.Object).Text("id"))
+		return nil, nil
+	})})
+	for _, spelling := range spellings() {
+		got = nil
+		c, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		frames := appendRequest(t, spelling.codec, nil, "1", protocol.MethodInitialize, protocol.InitializeParams{
+			Protocol: protocol.ProtocolRange{Min: 1, Max: 1}, Token: string(testToken)})
+		var want []string
+		for i := range 200 {
+			id := fmt.Sprint(i + 2)
+			want = append(want, id)
+			frames = appendRequest(t, spelling.codec, frames, id, protocol.MethodEvent, protocol.Object{{Key: "id", Value: id}})
+		}
+		if _, err := c.Write(frames); err != nil {
+			t.Fatal(err)
+		}
+		// Half a close, as of `printf | nc`: the answers come all the same.
+		if err := c.(*net.UnixConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		answers := readAll(t, spelling.codec, c)
+		c.Close()
+		if len(answers) != 201 || strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Fatalf("%s: %d answers, handled %v", spelling.name, len(answers), got)
+		}
+		for i, m := range answers {
+			if m.id.text != fmt.Sprint(i+1) || m.err != nil {
+				t.Fatalf("%s: answer %d is for %s: %v", spelling.name, i, m.id.text, m.err)
+			}
+		}
+	}
+}
+
+func appendRequest(t testing.TB, c codec, dst []byte, number, method string, params any) []byte {
+	t.Helper()
+	body, err := c.appendMessage(nil, message{kind: request, id: id{idNumber, number}, method: method, params: params})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.appendFrame(dst, body)
+}
+
+// readAll reads frames until the end.
+func readAll(t testing.TB, c codec, r io.Reader) []message {
+	t.Helper()
+	var all []message
+	reader := bufio.NewReader(r)
+	for {
+		n, err := c.readHeader(reader)
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := make([]byte, n)
+		if _, err := io.ReadFull(reader, body); err != nil {
+			t.Fatal(err)
+		}
+		m, err := c.decode(body, func(id) (protocol.Method, bool) { return protocol.Method{}, false })
+		if err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		all = append(all, m)
+	}
+}
+
+func TestLostConnectionLeavesActsUnknown(t *testing.T) {
+	who := newPresence()
+	path := serve(t, &Server{Handler: handlerFunc(nothing), Presence: who})
+	acting := make(chan struct{})
+	c := dial(t, DialConfig{Socket: path, Handler: func(ctx context.Context, _ string, _ any) (any, error) {
+		close(acting)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}})
+	who.await(t, 1)
+	client := who.all()[0]
+	ended := make(chan error, 1)
+	go func() {
+		_, err := client.Act(context.Background(), protocol.Act{ID: "a"})
+		ended <- err
+	}()
+	<-acting
+	go c.Close()
+	if err := <-ended; !errors.Is(err, ErrConnectionLost) && protocol.ErrorCode(err) != protocol.CodeCancelled {
+		t.Errorf("the act ended with %v", err)
+	}
+	<-client.Done()
+	if _, err := client.Act(t.Context(), protocol.Act{ID: "b"}); !errors.Is(err, ErrNotConnected) {
+		t.Errorf("an act afterwards ended with %v", err)
+	}
+	client.Notify(protocol.MethodNotice, protocol.Notice{}) // and this is nothing
+	client.Close("twice")
+	client.Close("is fine")
+}
+
+func TestCallIsCancelledAtTheKernel(t *testing.T) {
+	cancelled := make(chan error, 1)
+	begun := make(chan struct{})
+	path := serve(t, &Server{Handler: handlerFunc(func(ctx context.Context, _ *Client, _ string, _ any) (any, error) {
+		close(begun)
+		<-ctx.Done()
+		cancelled <- ctx.Err()
+		return nil, ctx.Err()
+	})})
+	for _, codec := range codecs {
+		begun = make(chan struct{})
+		c := dial(t, DialConfig{Socket: path, Codec: codec.codec})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			<-begun
+			cancel()
+		}()
+		if err := c.Call(ctx, protocol.MethodShutdown, nil, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("the call ended with %v", err)
+		}
+		if err := <-cancelled; !errors.Is(err, context.Canceled) {
+			t.Errorf("the handler's context ended with %v", err)
+		}
+	}
+}
+
+// The end of Serve's context ends handlers, and their last words go out.
+func TestServeWaitsAndFlushes(t *testing.T) {
+	path := t.TempDir() + "/kernel.sock"
+	listener, err := ListenUnix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	server := &Server{Token: testToken, Handler: handlerFunc(func(ctx context.Context, client *Client, method string, _ any) (any, error) {
+		if method == protocol.MethodShutdown {
+			cancel()
+			<-ctx.Done()
+			client.Notify(protocol.MethodNotice, protocol.Notice{Text: "bye"})
+		}
+		return nil, nil
+	})}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx, listener) }()
+	heard := make(chan string, 1)
+	c := dial(t, DialConfig{Socket: path, Handler: func(_ context.Context, _ string, params any) (any, error) {
+		heard <- params.(*protocol.Notice).Text
+		return nil, nil
+	}})
+	if err := c.Call(t.Context(), protocol.MethodShutdown, nil, nil); err != nil {
+		t.Errorf("shutdown: %v", err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if got := <-heard; got != "bye" {
+		t.Errorf("heard %q", got)
+	}
+	if _, err := os.Lstat(path); !os.IsNotExist(err) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+	if _, err := Dial(t.Context(), DialConfig{Socket: path}); err == nil {
+		t.Error("somebody answers")
+	}
+}
+
+func TestConnectionsAreBounded(t *testing.T) {
+	path := serve(t, &Server{Handler: handlerFunc(nothing), Connections: 2})
+	dial(t, DialConfig{Socket: path})
+	second := dial(t, DialConfig{Socket: path})
+	if _, err := Dial(t.Context(), DialConfig{Socket: path, Token: testToken}); !errors.Is(err, ErrConnectionLost) {
+		t.Errorf("a third: %v", err)
+	}
+	second.Close()
+	for { // it makes room, soon
+		c, err := Dial(t.Context(), DialConfig{Socket: path, Token: testToken})
+		if err == nil {
+			c.Close()
+			return
+		}
+	}
+}
+
+// Dialling waits for a kernel that is starting.
+func TestDialIsPatient(t *testing.T) {
+	path := t.TempDir() + "/kernel.sock"
+	if _, err := Dial(t.Context(), DialConfig{Socket: path}); err == nil {
+		t.Fatal("nobody is there")
+	}
+	connected := make(chan error, 1)
+	go func() {
+		c, err := Dial(context.Background(), DialConfig{Socket: path, Token: testToken, Patience: time.Minute})
+		if err == nil {
+			c.Close()
+		}
+		connected <- err
+	}()
+	time.Sleep(3 * dialPause)
+	listener, err := ListenUnix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- (&Server{Handler: handlerFunc(nothing), Token: testToken}).Serve(ctx, listener)
+	}()
+	if err := <-connected; err != nil {
+		t.Error(err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// A length is a promise: memory is taken for what has come.
+func TestBodyIsNotAllocatedAhead(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	body, err := readBody(strings.NewReader("abc"), nil, protocol.FrameLimit)
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, io.ErrUnexpectedEOF) || string(body) != "abc" {
+		t.Errorf("read %q, %v", body, err)
+	}
+	if got := after.TotalAlloc - before.TotalAlloc; got > 64<<10 {
+		t.Errorf("%d bytes were allocated", got)
+	}
+	whole := strings.Repeat("0123456789", 100_000)
+	body, err = readBody(iotest.OneByteReader(strings.NewReader(whole)), nil, len(whole))
+	if err != nil || string(body) != whole {
+		t.Errorf("read %d bytes, %v", len(body), err)
+	}
+}
+
+func TestTokenIsNeverPrinted(t *testing.T) {
+	for _, verb := range []string{"%v", "%s", "%q", "%x", "%+v", "%#v", "%d"} {
+		if got := fmt.Sprintf(verb, testToken) + fmt.Sprintf(verb, DialConfig{Token: testToken}); strings.Contains(got, "0123456789") || strings.Contains(got, "30313233") {
+			t.Errorf("%s printed %s", verb, got)
+		}
+	}
+}
