@@ -59,7 +59,8 @@ type finder struct {
 	thinkFrom int
 	thinkTo   int
 
-	found []candidate
+	count int         // candidates
+	found []candidate // the first of them, and the first that a fence begins with
 }
 
 func newFinder() *finder {
@@ -167,6 +168,14 @@ func (f *finder) something(i int) {
 func (f *finder) skip(start, end int) {
 	f.something(start)
 	f.pos = end
+}
+
+// note counts a candidate.
+func (f *finder) note(c candidate) {
+	f.count++
+	if len(f.found) == 0 || c.fenced && len(f.found) == 1 && !f.found[0].fenced {
+		f.found = append(f.found, c)
+	}
 }
 
 // after goes on behind a candidate. In a list of plists the next one may follow.

@@ -154,7 +154,8 @@ func appendString(dst []byte, s string) []byte {
 	return append(append(dst, s[start:]...), '"')
 }
 
-// appendFloat writes the first of %.15g %.16g %.17g that reads back.
+// appendFloat writes the first of %.15g %.16g %.17g that reads back. Like Emacs it
+// begins with %.1g for subnormal numbers, which have fewer digits than 15.
 func appendFloat(dst []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -164,7 +165,11 @@ func appendFloat(dst []byte, f float64) []byte {
 	case math.IsInf(f, -1):
 		return append(dst, "-1.0e+INF"...)
 	}
-	for precision := 15; ; precision++ {
+	precision := 15
+	if math.Abs(f) < 0x1p-1022 {
+		precision = 1
+	}
+	for ; ; precision++ {
 		text := formatG(f, precision)
 		if back, err := strconv.ParseFloat(text, 64); precision == 17 || err == nil && back == f {
 			dst = append(dst, text...)

@@ -116,8 +116,8 @@ func replies(t *rapid.T) reply {
 		x = sexp.List{plist.Keyword("target"), plist.Keyword("telegram"), plist.Keyword("type"), plist.Keyword("request"), plist.Keyword("payload"),
 			append(sexp.List{plist.Keyword("chat-id"), plist.String("1"), plist.Keyword("text"), plist.String(text)}, more...)}
 	default:
-		x = append(sexp.List{plist.Keyword("type"), plist.Keyword("request"), plist.Keyword("payload"),
-			append(more, plist.Keyword("action"), plist.Keyword("insert-at-end")), plist.Keyword("text"), plist.String(text)})
+		x = sexp.List{plist.Keyword("type"), plist.Keyword("request"), plist.Keyword("payload"),
+			append(more, plist.Keyword("action"), plist.Keyword("insert-at-end")), plist.Keyword("text"), plist.String(text)}
 	}
 	written := plist.Print(x)
 	if rapid.Bool().Draw(t, "raw newlines") {

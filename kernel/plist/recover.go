@@ -72,7 +72,7 @@ func Recover(text string, opt RecoverOptions) Recovered {
 			f.skip(c.start, end)
 			continue
 		}
-		f.found = append(f.found, c)
+		f.note(c)
 		if c.end < 0 {
 			f.block(c)
 		} else {
@@ -98,13 +98,8 @@ func ReadProposal(text string) (proposal sexp.List, steps []string, err error) {
 // pick is the candidate that counts: what the text begins with, else the first
 // that a fence begins with, else the first.
 func pick(found []candidate) candidate {
-	if found[0].first {
-		return found[0]
-	}
-	for _, c := range found {
-		if c.fenced {
-			return c
-		}
+	if last := found[len(found)-1]; last.fenced && !found[0].first {
+		return last
 	}
 	return found[0]
 }
@@ -309,7 +304,7 @@ func (f *finder) proposal(c candidate, finished bool, lost int) Recovered {
 	if c.fenced {
 		steps = append(steps, "fence")
 	}
-	result := Recovered{Candidates: len(f.found)}
+	result := Recovered{Candidates: f.count}
 	n, rewrites, repair := 0, []string(nil), ""
 	result.Proposal, rewrites, n, result.Err = parse(c.kind, f.text[c.open:])
 	end := c.open + n

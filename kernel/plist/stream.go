@@ -126,7 +126,7 @@ func (s *Stream) search(raw string) bool {
 	if !ok {
 		return false
 	}
-	s.finder.found = append(s.finder.found, c)
+	s.finder.note(c)
 	if c.kind != plainCandidate {
 		s.state = silent
 		return false

@@ -161,22 +161,17 @@ func atom(text string) (sexp.Sexp, error) {
 	return sexp.Symbol(name), nil
 }
 
-// dataNumber is Emacs's idea of a number, which knows no 1/2, 1d0 and 1.e5.
+// dataNumber is Emacs's idea of a number, which knows no 1/2 and 1d0.
 func dataNumber(text string) NumberKind {
 	c := text[0]
 	if c > '9' || c == '/' {
 		return NotNumber
 	}
 	kind := NumberSyntax(text)
-	if kind == Ratio || kind == Decimal && (strings.ContainsAny(text, "sSfFdDlL") || pointBeforeExponent(text)) {
+	if kind == Ratio || kind == Decimal && strings.ContainsAny(text, "sSfFdDlL") {
 		return NotNumber
 	}
 	return kind
-}
-
-func pointBeforeExponent(text string) bool {
-	i := strings.IndexByte(text, '.')
-	return i >= 0 && i+1 < len(text) && (text[i+1] == 'e' || text[i+1] == 'E')
 }
 
 // integer is the value of an Integer token.
