@@ -136,7 +136,7 @@ func TestReplyForm(t *testing.T) {
 			`(:type :REQUEST :text "You said\na \"b\" \\c\nd" :target :signal :chat-id "1")`},
 		{"the last of several", `(:type :REQUEST :target :telegram :chat-id "1" :text "<r>") (:type :response :text "* <h>\n<answer>")`,
 			`(:type :response :text "* You said\na \"b\" \\c\nd")`},
-		{"an example has no gap", `(:type :response :text "<answer>") for example (:type :response :text "Two.")`,
+		{"an example has no gap", `(:type :response :text "<answer>") for example (:type :REQUEST :target :telegram :chat-id "9" :text "Two.")`,
 			`(:type :response :text "* You said\na \"b\" \\c\nd")`},
 		{"a form without end", `(:type :REQUEST :target :emacs :text "<r>`, "* You said\na \"b\" \\c\nd"},
 	} {

@@ -34,7 +34,10 @@ func (p *playing) run(ctx context.Context) error {
 		p.w.Header().Set(name, value)
 	}
 	if (e.Status != 0 && e.Status != http.StatusOK) || e.Body != "" || e.BodySize > 0 {
-		return p.sendBody()
+		if err := p.sendBody(); err != nil {
+			return err
+		}
+		return p.hangAtEnd(ctx)
 	}
 	if e.Whole {
 		writeJSON(p.w, http.StatusOK, p.wholeReply())
@@ -90,11 +93,20 @@ func (p *playing) stream(ctx context.Context) error {
 	if err := p.end(ctx); err != nil {
 		return err
 	}
-	if e.HangAtEnd {
-		<-ctx.Done()
-		return context.Cause(ctx)
+	return p.hangAtEnd(ctx)
+}
+
+// hangAtEnd keeps a connection open on which all was said, if the script wants
+// it so.
+func (p *playing) hangAtEnd(ctx context.Context) error {
+	if !p.exchange.HangAtEnd {
+		return nil
 	}
-	return nil
+	if err := http.NewResponseController(p.w).Flush(); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return context.Cause(ctx)
 }
 
 // deltas sends text in pieces; the faults that count deltas are in those of the

@@ -26,9 +26,9 @@ type Server struct {
 	listener  net.Listener
 	http      *http.Server
 	serving   sync.WaitGroup
-	models    []string
 	stop      context.CancelFunc
-	mu        sync.Mutex
+	mu        sync.Mutex // guards what follows, and the writing of trace
+	models    []string
 	exchanges []Exchange
 	requests  []Received
 	left      int
@@ -99,6 +99,13 @@ func (s *Server) Requests() []Received {
 	return slices.Clone(s.requests)
 }
 
+// SetModels changes what GET /models lists.
+func (s *Server) SetModels(names ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.models = names
+}
+
 // Left returns how many answers were not sent whole because the client left.
 func (s *Server) Left() int {
 	s.mu.Lock()
@@ -127,7 +134,10 @@ func (s *Server) listModels(w http.ResponseWriter) {
 		Object string  `json:"object"`
 		Data   []model `json:"data"`
 	}{Object: "list", Data: []model{}}
-	for _, id := range s.models {
+	s.mu.Lock()
+	models := slices.Clone(s.models)
+	s.mu.Unlock()
+	for _, id := range models {
 		list.Data = append(list.Data, model{ID: id, Object: "model"})
 	}
 	writeJSON(w, http.StatusOK, list)

@@ -169,9 +169,13 @@ func TestModelThatIsGone(t *testing.T) {
 		if _, err := llm.Collect(model.Stream(t.Context(), request)); llm.ClassOf(err) != class {
 			t.Errorf("request %d: %v", i, err)
 		}
+		server.SetModels("b")
 	}
-	if name, err := model.Model(t.Context()); err != nil || name != "a" {
+	if name, err := model.Model(t.Context()); err != nil || name != "b" {
 		t.Errorf("the model is %q, %v", name, err)
+	}
+	if requests := server.Requests(); !strings.Contains(string(requests[2].Body), `"model":"b"`) {
+		t.Errorf("asked with %s", requests[2].Body)
 	}
 }
 

@@ -211,6 +211,26 @@ func TestLeavingClosesTheConnection(t *testing.T) {
 	t.Errorf("the server saw %d of 2 clients leave", server.Left())
 }
 
+// TestNothingBehindACancel: what has already come is not handed on either.
+func TestNothingBehindACancel(t *testing.T) {
+	event := "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"
+	server := llmtest.Start(t, llmtest.Exchange{Body: strings.Repeat(event, 20)})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	deltas := 0
+	for _, err := range provider(t, server, openai.Config{}).Stream(ctx, hello()) {
+		cancel()
+		if err == nil {
+			deltas++
+		} else if llm.ClassOf(err) != llm.ClassCanceled {
+			t.Errorf("the error is %v", err)
+		}
+	}
+	if deltas != 1 {
+		t.Errorf("%d deltas", deltas)
+	}
+}
+
 func TestDeadline(t *testing.T) {
 	server := llmtest.Start(t, llmtest.Exchange{HangAfter: -1})
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -239,4 +259,37 @@ func FuzzEvents(f *testing.F) {
 			}
 		})
 	})
+}
+
+// BenchmarkStream reads a reply of 2,000 deltas from a local server.
+func BenchmarkStream(b *testing.B) {
+	server, err := llmtest.Listen("127.0.0.1:0", llmtest.ServerScript{Exchanges: []llmtest.Exchange{
+		{Times: -1, Reply: strings.Repeat("word ", 2000), Chunk: 5}}}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer server.Close()
+	model, err := openai.New(openai.Config{BaseURL: server.URL()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer model.Close()
+	for b.Loop() {
+		if _, err := llm.Collect(model.Stream(b.Context(), hello())); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkDecode reads the same without a network.
+func BenchmarkDecode(b *testing.B) {
+	body := []byte(strings.Repeat("data: {\"id\":\"test\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"word \"},\"finish_reason\":null}]}\n\n", 2000))
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		openai.ReadStream(bytes.NewReader(body), func(_ llm.Delta, err error) {
+			if err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
 }
