@@ -62,32 +62,40 @@ func ReadAll(src string) ([]sexp.Sexp, error) {
 	}
 }
 
-// treeMaker builds trees. Tokens that repeat within one source share their atom,
+// treeMaker builds trees. Names that repeat within one source share their atom,
 // and short lists share their arrays, which is most of the reader's speed.
 type treeMaker struct {
-	atoms map[string]sexp.Sexp
+	names []spelling
 	slab  []sexp.Sexp
 	next  int // size of the next slab
 }
 
-// shared bounds what the maker keeps: spellings of at most that many bytes.
-const shared = 40
+// spelling is a name as written and its atom.
+type spelling struct {
+	text string
+	atom sexp.Sexp
+}
+
+// spellings is how many names are remembered; a power of two.
+const spellings = 32
 
 func (m *treeMaker) Token(_ Position, text string, _ bool) (sexp.Sexp, error) {
-	if x, ok := m.atoms[text]; ok {
-		return x, nil
+	if c := text[0]; c <= '9' && c != '*' && c != '/' {
+		return atom(text) // a number, most likely, and those seldom repeat
+	}
+	if m.names == nil {
+		m.names = make([]spelling, spellings)
+	}
+	n := len(text)
+	slot := &m.names[(n*31^int(text[n-1])*7^int(text[n/2])*3^int(text[min(1, n-1)]))%spellings]
+	if slot.text == text {
+		return slot.atom, nil
 	}
 	x, err := atom(text)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		*slot = spelling{text, x}
 	}
-	if len(text) <= shared {
-		if m.atoms == nil {
-			m.atoms = make(map[string]sexp.Sexp, 8)
-		}
-		m.atoms[text] = x
-	}
-	return x, nil
+	return x, err
 }
 
 func (m *treeMaker) String(_ Position, s string) (sexp.Sexp, error) { return String(s), nil }
