@@ -1,21 +1,20 @@
 package config
 
 import (
-	"crypto/rand"
-	"encoding/hex"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"net"
 	"os"
-	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// KernelInfo says which kernel runs for an instance; it is the file
-// kernel.json, where clients look.
+// KernelInfo is what kernel.json says of the running kernel: where clients
+// find it.
 type KernelInfo struct {
 	PID     int       `json:"pid"`
 	Socket  string    `json:"socket"`
@@ -24,103 +23,124 @@ type KernelInfo struct {
 	Started time.Time `json:"started"`
 }
 
-// ReadKernelInfo reads kernel.json.
+// WriteKernelInfo writes kernel.json, at once and whole.
+func WriteKernelInfo(path string, info KernelInfo) error {
+	content, err := json.MarshalIndent(info, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return writeAtomically(path, append(content, '\n'), 0o600)
+}
+
+// ReadKernelInfo reads kernel.json. The kernel it names may be dead: see
+// [KernelInfo.Alive].
 func ReadKernelInfo(path string) (KernelInfo, error) {
-	var k KernelInfo
-	text, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(text, &k)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return KernelInfo{}, fmt.Errorf("read which kernel runs: %w", err)
 	}
-	return k, err
+	var info KernelInfo
+	if err := json.Unmarshal(content, &info); err != nil {
+		return KernelInfo{}, fmt.Errorf("read which kernel runs from %s: %w", path, err)
+	}
+	return info, nil
 }
 
-// Alive reports whether the process exists. Another one may have its number by
-// now: whoever connects learns more.
+// Alive reports whether the kernel's process runs. A process that has its
+// number by now is not it: on Linux that is known by when it began, unless
+// somebody listens on the kernel's socket.
 func (k KernelInfo) Alive() bool {
-	err := syscall.Kill(k.PID, 0)
-	return k.PID > 0 && (err == nil || errors.Is(err, syscall.EPERM))
+	if k.PID <= 0 {
+		return false
+	}
+	if err := syscall.Kill(k.PID, 0); err != nil && !errors.Is(err, syscall.EPERM) {
+		return false
+	}
+	began, known := processBegan(k.PID)
+	if !known {
+		return true
+	}
+	return !began.IsZero() && (!began.After(k.Started.Add(2*time.Second)) || listens(k.Socket))
 }
 
-// WriteKernelInfo writes kernel.json, whole or not at all.
-func WriteKernelInfo(path string, k KernelInfo) error {
-	text, err := json.Marshal(k)
+// listens reports whether somebody takes connections on a Unix socket.
+func listens(socket string) bool {
+	conn, err := net.DialTimeout("unix", socket, time.Second)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return false
 	}
-	return writeWhole(path, append(text, '\n'))
+	_ = conn.Close() // nothing was said on it
+	return true
 }
 
-// writeWhole replaces a private file by another.
-func writeWhole(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
+// processBegan reads from /proc when a process began, to a second or so; the
+// zero time for one that has ended and waits for its parent. Not known where
+// there is no /proc as Linux has it.
+func processBegan(pid int) (began time.Time, known bool) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return time.Time{}, false
 	}
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
+	_, after, _ := strings.Cut(string(status[max(0, bytes.LastIndexByte(status, ')')):]), " ")
+	fields := strings.Fields(after) // from the third field on: the state
+	if len(fields) < 20 {
+		return time.Time{}, false
 	}
+	if fields[0] == "Z" || fields[0] == "X" {
+		return time.Time{}, true
+	}
+	ticks, err := strconv.ParseInt(fields[19], 10, 64) // hundredths of a second since the system began
 	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(f.Name()))
+		return time.Time{}, false
 	}
-	return nil
+	system, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return time.Time{}, false
+	}
+	for line := range strings.Lines(string(system)) {
+		if value, ok := strings.CutPrefix(line, "btime "); ok {
+			seconds, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+			return time.Unix(seconds, 0).Add(time.Duration(ticks) * 10 * time.Millisecond), err == nil
+		}
+	}
+	return time.Time{}, false
 }
 
-// Lock is an instance that is taken by this process.
+// Lock is the right to be the kernel of an instance. It ends with the process.
 type Lock struct{ file *os.File }
 
-// LockInstance takes the instance for this process, until Release or the
-// process's end. The error says which kernel has it.
-func LockInstance(p Paths) (*Lock, error) {
-	f, err := os.OpenFile(p.Lock, os.O_RDWR|os.O_CREATE, 0o600)
+// LockInstance takes the lock of the instance, whose state directory must
+// exist. If a kernel has it the error says which.
+func LockInstance(paths Paths) (*Lock, error) {
+	file, err := os.OpenFile(paths.Lock, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock the instance: %w", err)
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == nil {
-		return &Lock{f}, nil
+		return &Lock{file}, nil
 	}
-	f.Close()
 	if !errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("lock the instance: %w", err)
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", paths.Lock, err), file.Close())
 	}
-	if k, err := ReadKernelInfo(p.KernelJSON); err == nil && k.Alive() {
-		return nil, fmt.Errorf("a kernel runs for %s already: pid %d, socket %s; \"org-agent stop\" ends it", p.Home, k.PID, k.Socket)
-	}
-	return nil, fmt.Errorf("another kernel is starting or stopping for %s; try again in a moment", p.Home)
+	return nil, errors.Join(running(paths), file.Close())
 }
 
-// Release gives the instance up.
-func (l *Lock) Release() error { return l.file.Close() }
-
-// tokenBytes is the size of the secret: 256 bits.
-const tokenBytes = 32
-
-// ReadToken reads the secret that clients show.
-func ReadToken(path string) (string, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "", fmt.Errorf("read the token: %w", err)
+// running says which kernel has the lock.
+func running(paths Paths) error {
+	info, err := ReadKernelInfo(paths.KernelJSON)
+	if err != nil || !info.Alive() {
+		return fmt.Errorf("another kernel is starting or ending for %s: wait a moment and look with \"org-agent status\"", paths.Home)
 	}
-	return strings.TrimSpace(string(text)), nil
+	return fmt.Errorf("a kernel runs for %s already: process %d, version %s, since %s, at %s; use it, or end it with \"org-agent stop\"",
+		paths.Home, info.PID, info.Version, info.Started.Local().Format("2006-01-02 15:04"), info.Socket)
 }
 
-// LoadOrCreateToken reads the secret or makes it. A file that others can read
-// is made private: the secret is this user's.
-func LoadOrCreateToken(path string) (string, error) {
-	token, err := ReadToken(path)
-	if err == nil && len(token) == 2*tokenBytes {
-		if err := os.Chmod(path, 0o600); err != nil {
-			return "", fmt.Errorf("make the token private: %w", err)
-		}
-		return token, nil
+// Release gives the lock back. The file stays: a new one in its place would be
+// another lock.
+func (l *Lock) Release() error {
+	if err := l.file.Close(); err != nil {
+		return fmt.Errorf("release the lock: %w", err)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	secret := make([]byte, tokenBytes)
-	rand.Read(secret) // never fails
-	token = hex.EncodeToString(secret)
-	return token, writeWhole(path, []byte(token+"\n"))
+	return nil
 }

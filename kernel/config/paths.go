@@ -1,162 +1,152 @@
-// Package config finds an instance's files and reads its settings.
-//
-// A home is an instance: two homes of one user run side by side, with
-// directories of their own for state and sockets. Settings are an Org file that
-// a person writes; nothing here ever changes it. Functions read files and block
-// for that only; values are plain data.
 package config
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
-// runLimit is how long a socket's path may be, in bytes; the system allows 107.
-const runLimit = 100
-
-// Paths are the files of one instance. They are absolute.
+// Paths is where an instance's files are. All are absolute.
 type Paths struct {
 	Name string // org-agent, or org-agent-XXXXXXXX for a home that is not the default
 
-	Home     string // what a person writes
-	Config   string // HOME/config.org
-	Skills   string // HOME/skills
-	Sessions string // HOME/sessions
+	Home     string // the person's Org files
+	Config   string // config.org in it
+	Sessions string // the directory of conversations in it
+	Skills   string // the directory of skill notes in it
 
 	State      string // what the kernel keeps
-	Journal    string // STATE/journal.db
-	Log        string // STATE/log.jsonl
-	Token      string // STATE/token
-	Lock       string // STATE/lock
-	KernelJSON string // STATE/kernel.json
+	Journal    string
+	Log        string
+	Token      string
+	Lock       string
+	KernelJSON string // says where the running kernel is
 
-	Run    string // where the socket is
-	Socket string // RUN/kernel.sock
+	Run    string // what lasts as long as the kernel
+	Socket string
 }
 
-// FindPaths finds the files of the instance whose home is given: home, else
-// $ORG_AGENT_HOME, else ~/.org-agent. Nothing need exist, nothing is made. Env
-// looks up the environment.
+// socketLimit is the longest path of a socket in bytes; the system's own limit
+// is a little above.
+const socketLimit = 100
+
+// FindPaths finds the files of the instance whose home is the directory home,
+// or else ORG_AGENT_HOME of the environment env, or else ~/.org-agent. Nothing
+// need exist and nothing is made; [Paths.Ensure] does that. A home that is this
+// program's source is refused.
 func FindPaths(home string, env func(string) string) (Paths, error) {
+	return findPaths(home, env, os.Getuid())
+}
+
+func findPaths(home string, env func(string) string, uid int) (Paths, error) {
 	user := env("HOME")
-	standard := ""
-	if user != "" {
-		standard = filepath.Join(user, ".org-agent")
+	if !filepath.IsAbs(user) {
+		user = "" // worth nothing
 	}
 	if home == "" {
 		home = env("ORG_AGENT_HOME")
 	}
-	if home == "" {
-		home = standard
-	}
-	if home == "" {
-		return Paths{}, errors.New("neither HOME nor ORG_AGENT_HOME is set: say where the home is, with --home DIR")
-	}
-	home, err := realPath(home)
+	home, err := absoluteHome(home, user)
 	if err != nil {
-		return Paths{}, fmt.Errorf("find the home: %w", err)
-	}
-	if err := refuseSource(home); err != nil {
 		return Paths{}, err
 	}
-	p := Paths{Name: "org-agent", Home: home}
-	if real, err := realPath(standard); standard == "" || err != nil || real != home {
-		sum := sha256.Sum256([]byte(home))
-		p.Name += "-" + hex.EncodeToString(sum[:4])
+	if isSource(home) {
+		return Paths{}, fmt.Errorf("%s is the source of org-agent, not a home for your notes: give another directory with --home or ORG_AGENT_HOME", home)
 	}
+	name := instanceName(home, user)
 	state := env("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) { // the standard says to ignore a relative one
+	if !filepath.IsAbs(state) {
 		if user == "" {
-			return Paths{}, errors.New("neither HOME nor XDG_STATE_HOME is set: there is no place for the journal")
+			return Paths{}, errors.New("HOME is not set, so there is no place for the journal: set HOME, or XDG_STATE_HOME to a directory")
 		}
 		state = filepath.Join(user, ".local", "state")
 	}
-	p.State = filepath.Join(state, p.Name)
-	p.Run = filepath.Join(env("XDG_RUNTIME_DIR"), p.Name)
-	p.Socket = filepath.Join(p.Run, "kernel.sock")
-	if !filepath.IsAbs(p.Run) || len(p.Socket) > runLimit {
-		p.Run = filepath.Join("/tmp", fmt.Sprintf("%s-%d", p.Name, os.Getuid()))
-		p.Socket = filepath.Join(p.Run, "kernel.sock")
-	}
-	p.fill()
-	return p, nil
+	state = filepath.Join(state, name)
+	run := runDirectory(name, env("XDG_RUNTIME_DIR"), uid)
+	return Paths{
+		Name: name,
+		Home: home, Config: filepath.Join(home, "config.org"), Sessions: filepath.Join(home, "sessions"), Skills: filepath.Join(home, "skills"),
+		State: state, Journal: filepath.Join(state, "journal.db"), Log: filepath.Join(state, "log.jsonl"), Token: filepath.Join(state, "token"),
+		Lock: filepath.Join(state, "lock"), KernelJSON: filepath.Join(state, "kernel.json"),
+		Run: run, Socket: filepath.Join(run, "kernel.sock"),
+	}, nil
 }
 
-func (p *Paths) fill() {
-	p.Config, p.Skills, p.Sessions = filepath.Join(p.Home, "config.org"), filepath.Join(p.Home, "skills"), filepath.Join(p.Home, "sessions")
-	p.Journal, p.Log = filepath.Join(p.State, "journal.db"), filepath.Join(p.State, "log.jsonl")
-	p.Token, p.Lock, p.KernelJSON = filepath.Join(p.State, "token"), filepath.Join(p.State, "lock"), filepath.Join(p.State, "kernel.json")
-}
-
-// realPath is path made absolute with its links followed as far as it exists,
-// so that one directory has one name before and after it is made.
-func realPath(path string) (string, error) {
-	if path == "" {
-		return "", nil
+// absoluteHome is the home's real path: of what is given, else of the default
+// below the user's directory. Two names of one directory are one instance.
+func absoluteHome(home, user string) (string, error) {
+	rest, tilde := strings.CutPrefix(home, "~")
+	tilde = tilde && (rest == "" || rest[0] == '/')
+	switch {
+	case (home == "" || tilde) && user == "":
+		return "", errors.New("HOME is not set, so there is no ~: set HOME, or ORG_AGENT_HOME to an absolute directory")
+	case home == "":
+		return realPath(filepath.Join(user, ".org-agent")), nil
+	case tilde:
+		return realPath(filepath.Join(user, rest)), nil
 	}
-	path, err := filepath.Abs(path)
+	absolute, err := filepath.Abs(home)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("find the home %s: %w", home, err)
 	}
-	rest := ""
-	for {
-		real, err := filepath.EvalSymlinks(path)
-		if err == nil {
-			return filepath.Join(real, rest), nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) || path == "/" {
-			return "", err
-		}
-		rest = filepath.Join(filepath.Base(path), rest)
-		path = filepath.Dir(path)
-	}
+	return realPath(absolute), nil
 }
 
-// refuseSource refuses the source tree of this program as a home: its skills/
-// would be taken for the user's own.
-func refuseSource(home string) error {
-	module, err := os.ReadFile(filepath.Join(home, "go.mod"))
-	if err != nil {
-		return nil
+// instanceName tells instances apart by the real path of their home.
+func instanceName(home, user string) string {
+	if user != "" && home == realPath(filepath.Join(user, ".org-agent")) {
+		return "org-agent"
 	}
-	for line := range strings.Lines(string(module)) {
-		if strings.TrimSpace(line) == "module org-agent" {
-			return fmt.Errorf("%s is the source of org-agent, not a home: choose another directory, or none for ~/.org-agent", home)
-		}
-	}
-	return nil
+	sum := sha256.Sum256([]byte(home))
+	return "org-agent-" + hex.EncodeToString(sum[:4])
 }
 
-// Ensure makes the directories that are missing: the state and run directories
-// for this user alone. A run directory that somebody else could have prepared
-// is refused.
-func (p Paths) Ensure() error {
-	if err := os.MkdirAll(p.Home, 0o755); err != nil {
-		return fmt.Errorf("make the home: %w", err)
+// realPath follows the links in a path as far as it exists, so that a home has
+// the same real path before and after it was made.
+func realPath(path string) string {
+	path = filepath.Clean(path)
+	actual, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		return actual
 	}
-	if err := os.MkdirAll(p.State, 0o700); err != nil {
-		return fmt.Errorf("make the state directory: %w", err)
+	parent := filepath.Dir(path)
+	if parent == path {
+		return path
 	}
-	if err := os.MkdirAll(filepath.Dir(p.Run), 0o755); err != nil {
-		return fmt.Errorf("make the run directory: %w", err)
+	return filepath.Join(realPath(parent), filepath.Base(path))
+}
+
+// runDirectory is the directory of the socket: the session's own, unless there
+// is none or the socket's path would be too long for the system.
+func runDirectory(name, runtime string, uid int) string {
+	if filepath.IsAbs(runtime) {
+		run := filepath.Join(runtime, name)
+		if len(filepath.Join(run, "kernel.sock")) <= socketLimit {
+			return run
+		}
 	}
-	if err := os.Mkdir(p.Run, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("make the run directory: %w", err)
-	}
-	info, err := os.Lstat(p.Run)
+	return fmt.Sprintf("/tmp/%s-%d", name, uid)
+}
+
+// isSource reports whether directory holds this program's source: a home there
+// would mix a person's notes with ours.
+func isSource(directory string) bool {
+	file, err := os.Open(filepath.Join(directory, "go.mod"))
 	if err != nil {
-		return fmt.Errorf("look at the run directory: %w", err)
+		return false
 	}
-	owner, _ := info.Sys().(*syscall.Stat_t)
-	if !info.IsDir() || owner == nil || int(owner.Uid) != os.Getuid() || info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%s is not a directory of yours alone: remove it, or set XDG_RUNTIME_DIR", p.Run)
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		words := strings.Fields(lines.Text())
+		if len(words) >= 2 && words[0] == "module" {
+			return strings.Trim(words[1], `"`) == "org-agent"
+		}
 	}
-	return nil
+	return false
 }

@@ -1,0 +1,150 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ChoiceKind says what a choice is.
+type ChoiceKind string
+
+const (
+	ChoiceOpenAI   ChoiceKind = "openai"   // a server that speaks OpenAI's protocol
+	ChoiceDiscover ChoiceKind = "discover" // whatever server listens on this machine, if one does
+	ChoiceBuiltin  ChoiceKind = "builtin"  // the responder that is built in
+	ChoiceNone     ChoiceKind = "none"     // no model: only skills that need none answer
+)
+
+// The words that stand for something else than a configured model.
+const (
+	nameBuiltin = "builtin"
+	nameNone    = "none"
+)
+
+// Choice is a model to be asked.
+type Choice struct {
+	Model  // of a server; for discover only Model counts
+	Kind   ChoiceKind
+	Found  bool   // found rather than configured: the person is told, and asked once if it is remote
+	Source string // what decided: a variable, or FILE:LINE
+}
+
+// openAIAddress is where OPENAI_API_KEY belongs when nothing else is said.
+const openAIAddress = "https://api.openai.com/v1"
+
+// Choices lists the models to be tried, in order. The first of these that says
+// anything decides alone, so that words meant for one server never go to
+// another: ORG_AGENT_LLM; the LLM setting; the models of config.org, a cascade;
+// ORG_AGENT_LLM_BASE_URL with _API_KEY and _MODEL; OPENAI_BASE_URL and
+// OPENAI_API_KEY; else a server on this machine, then the built-in one.
+// ORG_AGENT_LLM_MODEL alone names the model for the last two. It is an error if
+// what decides makes no sense, or if every model of config.org is at fault.
+func Choices(settings Settings, env func(string) string) ([]Choice, error) {
+	configured := configuredChoices(settings)
+	name := strings.TrimSpace(env("ORG_AGENT_LLM"))
+	switch {
+	case name == nameBuiltin || name == nameNone:
+		return named(nil, name, "ORG_AGENT_LLM")
+	case name == "" && settings.LLM != "":
+		return named(configured, settings.LLM, "config.org")
+	case name == "" && len(configured) > 0:
+		return configured, nil
+	case name == "" && settings.refused != nil:
+		return nil, fmt.Errorf("config.org has models, and none can be used: %s", settings.refused)
+	}
+	environment, err := environmentChoices(env)
+	if err != nil {
+		return nil, err
+	}
+	if name != "" {
+		return named(append(configured, environment...), name, "ORG_AGENT_LLM")
+	}
+	if len(environment) > 0 {
+		return environment[:1], nil
+	}
+	discover := Choice{Kind: ChoiceDiscover, Found: true, Source: "localhost", Model: Model{Name: "localhost", Model: env("ORG_AGENT_LLM_MODEL")}}
+	return []Choice{discover, builtin("nothing else was found")}, nil
+}
+
+func builtin(source string) Choice {
+	return Choice{Model: Model{Name: nameBuiltin}, Kind: ChoiceBuiltin, Source: source}
+}
+
+// named is the one choice that has the name.
+func named(choices []Choice, name, source string) ([]Choice, error) {
+	switch name {
+	case nameBuiltin:
+		return []Choice{builtin(source)}, nil
+	case nameNone:
+		return []Choice{{Model: Model{Name: nameNone}, Kind: ChoiceNone, Source: source}}, nil
+	}
+	var names []string
+	for _, choice := range choices {
+		if choice.Name == name {
+			choice.Found = false // by its name
+			return []Choice{choice}, nil
+		}
+		names = append(names, choice.Name)
+	}
+	return nil, fmt.Errorf("%s names the model %q, and there is none: %s", source, name, knownModels(names))
+}
+
+// knownModels says which names would have done.
+func knownModels(names []string) string {
+	return "use " + strings.Join(append(names, nameBuiltin), ", ") + " or " + nameNone
+}
+
+func modelNames(models []Model) []string {
+	var names []string
+	for _, m := range models {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+func configuredChoices(settings Settings) []Choice {
+	var choices []Choice
+	for _, m := range settings.Models {
+		choices = append(choices, Choice{Model: m, Kind: ChoiceOpenAI, Source: fmt.Sprintf("config.org:%d", m.Line)})
+	}
+	return choices
+}
+
+// environmentChoices is what the variables name: ours, then OpenAI's.
+func environmentChoices(env func(string) string) ([]Choice, error) {
+	var choices []Choice
+	variable := func(name string) string { return strings.TrimSpace(env(name)) }
+	add := func(name, baseVariable, base, keyVariable string, found bool) error {
+		if err := checkBaseURL(base); err != nil {
+			return fmt.Errorf("%s: %w", baseVariable, err)
+		}
+		model := Model{Name: name, BaseURL: base, Model: variable("ORG_AGENT_LLM_MODEL")}
+		source := baseVariable
+		if variable(keyVariable) != "" {
+			model.Key = KeySource{Env: keyVariable}
+		}
+		if variable(baseVariable) == "" {
+			source = keyVariable
+		}
+		choices = append(choices, Choice{Model: model, Kind: ChoiceOpenAI, Found: found, Source: source})
+		return nil
+	}
+	if base := variable("ORG_AGENT_LLM_BASE_URL"); base != "" {
+		if err := add("environment", "ORG_AGENT_LLM_BASE_URL", base, "ORG_AGENT_LLM_API_KEY", false); err != nil {
+			return nil, err
+		}
+	} else if variable("ORG_AGENT_LLM_API_KEY") != "" {
+		return nil, errors.New("ORG_AGENT_LLM_API_KEY is set and ORG_AGENT_LLM_BASE_URL is not: say which server the key is for")
+	}
+	base := variable("OPENAI_BASE_URL")
+	if base == "" && variable("OPENAI_API_KEY") != "" {
+		base = openAIAddress
+	}
+	if base != "" {
+		if err := add("openai", "OPENAI_BASE_URL", base, "OPENAI_API_KEY", true); err != nil {
+			return nil, err
+		}
+	}
+	return choices, nil
+}

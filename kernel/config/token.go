@@ -1,0 +1,57 @@
+package config
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// tokenBytes is the strength of the token: 256 bits.
+const tokenBytes = 32
+
+// LoadOrCreateToken returns the instance's token, the 64 hex digits that a
+// client must know, and makes it when there is none. A file that others could
+// read is closed to them and gets a new token, since they may have read it.
+func LoadOrCreateToken(path string) (Secret, error) {
+	token, err := ReadToken(path)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errExposed) && !errors.Is(err, errNoToken) {
+		return token, err
+	}
+	random := make([]byte, tokenBytes)
+	_, _ = rand.Read(random) // never fails: it would end the program
+	text := hex.EncodeToString(random)
+	if err := writeAtomically(path, []byte(text+"\n"), 0o600); err != nil {
+		return "", err
+	}
+	return Secret(text), nil
+}
+
+var (
+	errExposed = errors.New("others can read it")
+	errNoToken = errors.New("it holds no token")
+)
+
+// ReadToken returns the token that a kernel made. Without a file the error is
+// [fs.ErrNotExist]; a file that others can read is refused.
+func ReadToken(path string) (Secret, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return "", fmt.Errorf("read the token %s: %w: restart the kernel, which makes a new one", path, errExposed)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	text := strings.TrimSpace(string(content))
+	if raw, err := hex.DecodeString(text); err != nil || len(raw) != tokenBytes {
+		return "", fmt.Errorf("read the token %s: %w: restart the kernel, which makes a new one", path, errNoToken)
+	}
+	return Secret(text), nil
+}
