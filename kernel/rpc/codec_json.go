@@ -161,18 +161,19 @@ func readJSON(raw json.RawMessage, into any) *protocol.Error {
 		}
 		return protocol.Errorf(protocol.CodeInvalidParams, sayParams)
 	}
+	value := reflect.ValueOf(into).Elem()
 	err := json.Unmarshal(raw, into)
+	if err != nil {
+		if pruned, changed := prune(raw); changed {
+			value.SetZero()
+			err = json.Unmarshal(pruned, into)
+		}
+	}
 	if err == nil {
+		foldEnums(value)
 		return nil
 	}
-	value := reflect.ValueOf(into).Elem()
 	value.SetZero()
-	if pruned, changed := prune(raw); changed {
-		if err = json.Unmarshal(pruned, into); err == nil {
-			return nil
-		}
-		value.SetZero()
-	}
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return protocol.Errorf(protocol.CodeInvalidParams, "%s", describeMismatch(mismatch))
 	}
