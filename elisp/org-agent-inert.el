@@ -155,15 +155,17 @@ may have the tag `:agent:' and a drawer."
 (defun org-agent-inert--property (state whole)
   "Make the line of the answer's own drawer at point inert.
 STATE is that of the line, WHOLE as for `org-agent-inert--scan'.
-What has no business there gets another name; what is no property ends
-the drawer."
+A property that has no business there is renamed, for with the mark the
+whole drawer would be none; what is no property ends the drawer."
   (cond
    ((looking-at "[ \t]*:END:[ \t]*$")
     (setf (org-agent-inert-state-place state) 'body))
    ((looking-at "[ \t]*:\\(\\S-+\\):\\(?:[ \t].*\\)?$")
     (unless (or (member (match-string 1) org-agent-inert--properties)
-                (string-prefix-p org-agent-inert-mark (match-string 1)))
-      (org-agent-inert--mark (match-beginning 1))))
+                (string-prefix-p "X-" (match-string 1)))
+      (save-excursion
+        (goto-char (match-beginning 1))
+        (insert "X-"))))
    ((and (not whole) (save-excursion (end-of-line) (eobp)))) ; being written
    (t
     (setf (org-agent-inert-state-place state) 'body)
