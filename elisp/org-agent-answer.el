@@ -51,11 +51,10 @@
   "An answer that is being written.
 Its region is from BEG to END.  The text begins at TEXT (a missing line
 end stands before it) and ends with a line end, which belongs to the
-answer only if CLOSED.  The line that is not finished begins at LINE;
-TAIL is what came of it, and STATE says how it is to be read."
+answer only if it came with it.  The line that is not finished begins
+at LINE; TAIL is what came of it, STATE how it is to be read."
   id event beg end text line record
   (received 0 :documentation "Code points that came.")
-  (closed nil)
   (tail "")
   (state (make-org-agent-inert-state))
   (asked nil :documentation "Non-nil while a gap was asked for."))
@@ -65,6 +64,9 @@ TAIL is what came of it, and STATE says how it is to be read."
 
 ;;;; Changing the buffer
 
+(defvar org-agent-answer--point nil
+  "A marker: where point is to be when the change is done.")
+
 (defmacro org-agent-answer--undisturbed (&rest body)
   "Run BODY, which changes the conversation, without disturbing its user.
 The buffer is widened and writable; point, match data and an active
@@ -73,12 +75,15 @@ region stay; a file that changed on disk makes nobody ask."
   `(let ((inhibit-read-only t)
          (deactivate-mark nil)
          (org-agent-answer--writing t)
+         (org-agent-answer--point (point-marker))
          (buffer-file-name nil)
          (buffer-file-truename nil))
-     (save-excursion
-       (save-restriction
-         (widen)
-         (save-match-data ,@body)))))
+     (unwind-protect
+         (save-restriction
+           (widen)
+           (save-match-data ,@body))
+       (goto-char org-agent-answer--point)
+       (set-marker org-agent-answer--point nil))))
 
 (defun org-agent-answer--refuse (&rest _)
   "Refuse to change an answer that is being written, also by undo."
@@ -86,16 +91,17 @@ region stay; a file that changed on disk makes nobody ask."
     (signal 'text-read-only
             (list "The answer is being written; C-c C-k stops it"))))
 
-(defun org-agent-answer--protect (preview)
-  "Make the text of PREVIEW read-only."
+(defconst org-agent-answer--protection
+  '(read-only "The answer is being written; C-c C-k stops it"
+    modification-hooks (org-agent-answer--refuse)
+    rear-nonsticky (read-only modification-hooks))
+  "Text properties of an answer that is being written.")
+
+(defun org-agent-answer--protect (preview from)
+  "Make the text of PREVIEW read-only, from FROM on."
   (org-agent-undo-off
-    (add-text-properties
-     (org-agent-preview-beg preview) (org-agent-preview-end preview)
-     (list 'read-only "The answer is being written; C-c C-k stops it"
-           'org-agent-preview (org-agent-preview-id preview)
-           'modification-hooks '(org-agent-answer--refuse)
-           'rear-nonsticky '(read-only org-agent-preview
-                                       modification-hooks)))))
+    (add-text-properties from (org-agent-preview-end preview)
+                         org-agent-answer--protection)))
 
 (defun org-agent-answer--release (preview)
   "Make the text of PREVIEW ordinary text and forget its markers."
@@ -103,75 +109,64 @@ region stay; a file that changed on disk makes nobody ask."
         (end (org-agent-preview-end preview)))
     (org-agent-undo-off
       (remove-text-properties
-       beg end '(read-only nil org-agent-preview nil
-                           modification-hooks nil rear-nonsticky nil)))
+       beg end org-agent-answer--protection))
     (dolist (marker (list beg end (org-agent-preview-text preview)
                           (org-agent-preview-line preview)))
       (set-marker marker nil))))
 
-(defun org-agent-answer-insert (position text)
+(defun org-agent-answer-insert (position text &optional heading)
   "Insert TEXT at POSITION as one undo step and return its record.
-TEXT ends in a line end.  What is folded stays folded, and who was at
-the beginning of what follows stays there."
-  (let* ((length (length text))
+TEXT ends in a line end.  Who was at the beginning of what follows
+stays there.  When HEADING, under which TEXT comes to stand, is folded,
+so is TEXT."
+  (let* ((end (+ position (length text)))
          (followers (and (< position (point-max))
-                         (org-agent-answer--at position)))
-         (folded (org-agent-answer--folded position))
+                         (org-agent-answer--who-is-at position)))
+         (fold (and heading (org-agent-answer--fold-start position heading)))
          (record (org-agent-undo-insert-new position text)))
-    (org-agent-answer--move followers (+ position length))
-    (when folded
-      (org-agent-answer--fold folded (+ position length)))
+    (org-agent-answer--bring followers end)
+    (when fold
+      (org-agent-answer--fold fold end))
     record))
 
-(defun org-agent-answer--at (position)
-  "Return who stands at POSITION: windows, and `mark'."
+(defun org-agent-answer--who-is-at (position)
+  "Return who stands at POSITION: windows, `point' and `mark'."
   (append
+   (and org-agent-answer--point (= org-agent-answer--point position) '(point))
+   (and (mark t) (= (mark t) position) '(mark))
    (cl-remove-if-not (lambda (window) (= (window-point window) position))
-                     (get-buffer-window-list nil nil t))
-   (and (mark t) (= (mark t) position) '(mark))))
+                     (get-buffer-window-list nil nil t))))
 
-(defun org-agent-answer--move (followers position)
-  "Bring FOLLOWERS, see `org-agent-answer--at', to POSITION."
+(defun org-agent-answer--bring (followers position)
+  "Bring FOLLOWERS, see `org-agent-answer--who-is-at', to POSITION."
   (dolist (follower followers)
-    (if (eq follower 'mark)
-        (set-marker (mark-marker) position)
-      (set-window-point follower position))))
+    (pcase follower
+      ('point (set-marker org-agent-answer--point position))
+      ('mark (set-marker (mark-marker) position))
+      (window (set-window-point window position)))))
 
 ;;;; Folding
 
-(defun org-agent-answer--folded (position)
-  "Return where the fold begins that text at POSITION would belong to.
-That is the end of a heading's line, when everything from there to
-POSITION is folded; nil when a line end before POSITION shows."
-  (let ((last (- position 2)))
-    (when (and (> last (point-min))
-               (org-agent-answer--outline-hidden-p last))
-      (let ((beg last))
-        (while (and (> beg (point-min))
-                    (org-agent-answer--outline-hidden-p (1- beg)))
-          (setq beg (max (point-min)
-                         (previous-single-char-property-change
-                          beg 'invisible))))
-        (save-excursion
-          (goto-char beg)
-          (forward-line 0)
-          ;; The fold of a sibling, deeper than what comes in, is its own.
-          (and (looking-at "\\(\\*+\\) ")
-               (let ((level (- (match-end 1) (match-beginning 1))))
-                 (goto-char position)
-                 (org-agent-answer--fold-covers-p level))
-               beg))))))
+(defun org-agent-answer--fold-start (position heading)
+  "Return where the fold begins that text put at POSITION belongs to.
+POSITION is the end of the subtree of HEADING.  There is one when all
+from the end of HEADING's line on is hidden; else return nil."
+  (save-excursion
+    (let ((last (- position 2))
+          (line-end (progn (goto-char heading) (line-end-position))))
+      (when (and (> last line-end) (invisible-p last))
+        (let ((beg last))
+          (while (and (> beg line-end) (invisible-p (1- beg)))
+            (setq beg (previous-single-char-property-change
+                       beg 'invisible nil line-end)))
+          (and (= beg line-end) (invisible-p beg)
+               (org-agent-answer--hidden-from beg)))))))
 
-(defun org-agent-answer--outline-hidden-p (position)
-  "Return non-nil when POSITION is folded as a part of the outline."
-  (eq (get-char-property position 'invisible) 'outline))
-
-(defvar org-agent-answer--level nil
-  "The level of the heading under which text goes in.")
-
-(defun org-agent-answer--fold-covers-p (level)
-  "Return non-nil when a heading of LEVEL holds what goes in."
-  (and org-agent-answer--level (<= level org-agent-answer--level)))
+(defun org-agent-answer--hidden-from (position)
+  "Return the beginning of the hidden text that POSITION is in."
+  (while (and (> position (point-min)) (invisible-p (1- position)))
+    (setq position (previous-single-char-property-change position 'invisible)))
+  position)
 
 (defun org-agent-answer--fold (beg end)
   "Fold the text from BEG to END, up to its last line end."
@@ -181,16 +176,8 @@ POSITION is folded; nil when a line end before POSITION shows."
 
 ;;;; Places
 
-(defun org-agent-answer--place (event)
-  "Return the end of the subtree of the question EVENT, nil without one.
-Set `org-agent-answer--level' to its level."
-  (when-let ((heading (org-agent-find-heading event)))
-    (setq org-agent-answer--level (org-agent-heading-level heading))
-    (org-agent-subtree-end heading)))
-
 (defun org-agent-answer--before-draft ()
   "Return the place before the draft."
-  (setq org-agent-answer--level 0)
   (or (org-agent-draft-start) (point-max)))
 
 (defun org-agent-answer--line-end (position)
@@ -246,20 +233,23 @@ missing; it is expected to ask the kernel for it."
 (defun org-agent-answer--begin (turn id event text)
   "Begin the preview ID of TURN, the answer to EVENT, with TEXT.
 Without the question nothing is shown before the act comes."
-  (org-agent-answer--undisturbed
-    (let ((place (org-agent-answer--place event)))
-      (when place
-        (let* ((prefix (org-agent-answer--line-end place))
-               (record (org-agent-answer-insert place (concat prefix "\n")))
-               (beg (+ place (length prefix)))
-               (preview (make-org-agent-preview
-                         :id id :event event :record record
-                         :beg (copy-marker place t)
-                         :end (copy-marker (1+ beg))
-                         :text (copy-marker beg)
-                         :line (copy-marker beg))))
-          (push (cons turn preview) org-agent-answer--previews)
-          (org-agent-answer--add preview text))))))
+  (when-let ((heading (org-agent-find-heading event)))
+    (org-agent-answer--undisturbed
+      (let* ((place (org-agent-subtree-end heading))
+             (prefix (org-agent-answer--line-end place))
+             (beg (+ place (length prefix)))
+             (checked (org-agent-inert-lines text (make-org-agent-inert-state)))
+             (shown (org-agent-answer--closed (car checked)))
+             (record (org-agent-answer-insert place (concat prefix shown)
+                                              heading))
+             (preview (make-org-agent-preview
+                       :id id :event event :record record
+                       :beg (copy-marker place t)
+                       :end (copy-marker (+ beg (length shown)))
+                       :text (copy-marker beg)
+                       :line (copy-marker beg))))
+        (push (cons turn preview) org-agent-answer--previews)
+        (org-agent-answer--note preview beg checked text text)))))
 
 (defun org-agent-answer--continue (preview offset text gap)
   "Add TEXT, which stands at OFFSET, to PREVIEW.
@@ -280,39 +270,38 @@ What came already is left out; OFFSET 0 begins anew.  GAP is as for
 
 (defun org-agent-answer--restart (preview text)
   "Show TEXT in PREVIEW in the place of all that was shown."
-  (let ((beg (marker-position (org-agent-preview-text preview)))
-        (end (marker-position (org-agent-preview-end preview))))
-    (org-agent-answer--replace preview beg end "\n")
-    (setf (org-agent-preview-received preview) 0
-          (org-agent-preview-closed preview) nil
-          (org-agent-preview-tail preview) ""
-          (org-agent-preview-state preview) (make-org-agent-inert-state))
-    (set-marker (org-agent-preview-line preview) beg)
-    (org-agent-answer--add preview text)))
+  (setf (org-agent-preview-received preview) 0
+        (org-agent-preview-tail preview) ""
+        (org-agent-preview-state preview) (make-org-agent-inert-state))
+  (set-marker (org-agent-preview-line preview) (org-agent-preview-text preview))
+  (org-agent-answer--add preview text))
 
 (defun org-agent-answer--add (preview text)
   "Add TEXT at the end of PREVIEW.
 What was shown of the unfinished line is checked again with it: only
 then it can be seen whether it is active Org."
-  (let* ((tail (concat (org-agent-preview-tail preview) text))
+  (let* ((all (concat (org-agent-preview-tail preview) text))
          (line (marker-position (org-agent-preview-line preview)))
-         (checked (org-agent-inert-lines tail (org-agent-preview-state preview)))
-         (inert (nth 0 checked))
-         (final (nth 1 checked))
-         (closed (string-suffix-p "\n" inert))
-         (shown (org-agent-answer--closed inert)))
+         (checked (org-agent-inert-lines all (org-agent-preview-state preview))))
     (org-agent-answer--replace preview line
-                               (marker-position (org-agent-preview-end preview))
-                               shown)
+                               (org-agent-answer--closed (car checked)))
+    (org-agent-answer--note preview line checked all text)))
+
+(defun org-agent-answer--note (preview line checked all text)
+  "Note in PREVIEW that TEXT came and that ALL is shown from LINE on.
+CHECKED is what `org-agent-inert-lines' made of ALL."
+  (pcase-let ((`(,inert ,final . ,state) checked))
     (cl-incf (org-agent-preview-received preview) (length text))
-    (setf (org-agent-preview-closed preview) closed
-          (org-agent-preview-asked preview) nil
-          (org-agent-preview-state preview) (nthcdr 2 checked)
-          (org-agent-preview-tail preview) (substring tail final))
+    (setf (org-agent-preview-asked preview) nil
+          (org-agent-preview-state preview) state
+          (org-agent-preview-tail preview) (substring all final))
     (set-marker (org-agent-preview-line preview)
                 (+ line (org-agent-answer--final-length inert)))
     (org-agent-answer--shorten preview)
-    (org-agent-answer--protect preview)))
+    (org-agent-answer--protect
+     preview (if (= line (org-agent-preview-text preview))
+                 (org-agent-preview-beg preview)
+               line))))
 
 (defun org-agent-answer--final-length (text)
   "Return the length of the whole lines in TEXT."
@@ -336,13 +325,14 @@ Otherwise each delta would cost as much as the line is long."
         (set-marker (org-agent-preview-line preview)
                     (- (org-agent-preview-end preview) 1 keep))))))
 
-(defun org-agent-answer--replace (preview beg end text)
-  "Replace the part from BEG to END of PREVIEW by TEXT.
-The end of the preview stays behind TEXT."
-  (let ((last (+ (org-agent-preview-end preview)
-                 (- (length text) (- end beg)))))
+(defun org-agent-answer--replace (preview beg text)
+  "Replace PREVIEW from BEG to its end by TEXT, which ends in a line end."
+  (let* ((end (marker-position (org-agent-preview-end preview)))
+         (followers (org-agent-answer--who-is-at end)))
     (org-agent-undo-replace (org-agent-preview-record preview) beg end text)
-    (set-marker (org-agent-preview-end preview) last)))
+    (let ((last (+ beg (length text))))
+      (set-marker (org-agent-preview-end preview) last)
+      (org-agent-answer--bring followers last))))
 
 (defun org-agent-answer-remove (turn)
   "Take the preview of TURN away, if there is one."
@@ -391,9 +381,7 @@ where TEXT stands, (BEG . END)."
   "Make what PREVIEW shows equal to TEXT and return where it stands."
   (let ((beg (marker-position (org-agent-preview-text preview)))
         (closed (org-agent-answer--closed text)))
-    (org-agent-answer--replace preview beg
-                               (marker-position (org-agent-preview-end preview))
-                               closed)
+    (org-agent-answer--replace preview beg closed)
     (cons beg (+ beg (length text)))))
 
 (defun org-agent-answer--present (id text)
@@ -410,21 +398,23 @@ TEXT is as it came; what a person changed counts as they left it."
   "Insert the answer TEXT to EVENT and return where it stands.
 Without its question it goes before the draft, under a heading made of
 WORDS if there are any."
-  (let* ((place (or (org-agent-answer--place event)
-                    (prog1 (org-agent-answer--before-draft)
-                      (setq text (org-agent-answer--regarding words text)))))
-         (prefix (org-agent-answer--line-end place))
-         (closed (org-agent-answer--closed text))
+  (let* ((heading (org-agent-find-heading event))
+         (place (if heading
+                    (org-agent-subtree-end heading)
+                  (org-agent-answer--before-draft)))
+         (prefix (concat (org-agent-answer--line-end place)
+                         (unless heading
+                           (org-agent-answer--regarding words))))
          (beg (+ place (length prefix))))
-    (org-agent-answer-insert place (concat prefix closed))
+    (org-agent-answer-insert
+     place (concat prefix (org-agent-answer--closed text)) heading)
     (cons beg (+ beg (length text)))))
 
-(defun org-agent-answer--regarding (words text)
-  "Return the answer TEXT under a heading that names WORDS."
+(defun org-agent-answer--regarding (words)
+  "Return a heading that says that what follows is about WORDS."
   (let ((words (string-trim (or words ""))))
-    (if (string-empty-p words)
-        text
-      (concat "* Re: " words "\n" text))))
+    (unless (string-empty-p words)
+      (concat "* Re: " words "\n"))))
 
 (defun org-agent-answer-insert-question (id subtree)
   "Insert the question SUBTREE with the ID before the draft, once."

@@ -1,0 +1,332 @@
+;;; org-agent-keeper.el --- The file of a conversation  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; A conversation is the file `sessions/NAME.org' in the agent's home, and
+;; it is its owner's.  Of the attached Emacsen one is the *keeper*: its
+;; buffer visits the file and saves it, silently, when something was sent
+;; or a turn ended; buffer and file are then equal byte for byte.  The
+;; buffers of the others visit no file.
+;;
+;; The file is written whole or not at all.  An answer that is still being
+;; written is left out of it, so that a file never holds a part of one.
+;;
+;; Others may change the file at any time (an editor, git, a kernel
+;; without an Emacs).  That is looked for before a turn is put into the
+;; buffer.  While the buffer holds no edits of its own but the draft, the
+;; file's text is taken; else neither is touched, and the header line says
+;; what to do.  Nothing here asks.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'org-agent-rpc)
+(require 'org-agent-draft)
+(require 'org-agent-answer)
+
+(defvar-local org-agent-keeper-file nil
+  "The conversation's file, nil before it is known.")
+(put 'org-agent-keeper-file 'permanent-local t)
+
+(defvar-local org-agent-keeper-p nil
+  "Non-nil when this buffer keeps its conversation's file.")
+(put 'org-agent-keeper-p 'permanent-local t)
+
+(defvar-local org-agent-keeper-trouble nil
+  "Why the file is not what the buffer is, a line for a person, or nil.")
+(put 'org-agent-keeper-trouble 'permanent-local t)
+
+(defvar-local org-agent-keeper--body nil
+  "A hash of the turns, without the draft, as file and buffer last had them.")
+(put 'org-agent-keeper--body 'permanent-local t)
+
+(defvar-local org-agent-keeper--draft ""
+  "The draft as file and buffer last had it.")
+(put 'org-agent-keeper--draft 'permanent-local t)
+
+(defvar-local org-agent-keeper--awaited nil
+  "Non-nil when the file is to be kept as soon as no answer is being written.")
+(put 'org-agent-keeper--awaited 'permanent-local t)
+
+;;;; Reading
+
+(defun org-agent-keeper--read (file)
+  "Return the text of FILE, nil when there is no such file."
+  (when (file-exists-p file)
+    (with-temp-buffer
+      (let ((coding-system-for-read 'utf-8-unix)
+            (format-alist nil)
+            (after-insert-file-functions nil))
+        (insert-file-contents file))
+      (buffer-string))))
+
+(defun org-agent-keeper-fill (file)
+  "Fill the empty buffer with the text of FILE, if it exists.
+Nothing in it is evaluated, and the buffer does not visit it."
+  (setq org-agent-keeper-file file)
+  (org-agent-undo-off
+    (insert (or (org-agent-keeper--read file) "")))
+  (setq org-agent-keeper--body (org-agent-keeper--hash-body)
+        org-agent-keeper--draft (org-agent-keeper--draft-string)))
+
+(defun org-agent-keeper--body-end ()
+  "Return where the turns end and the draft begins."
+  (or (org-agent-draft-start) (point-max)))
+
+(defun org-agent-keeper--hash-body ()
+  "Return a hash of the buffer's text before the draft."
+  (save-restriction
+    (widen)
+    (secure-hash 'sha1 (current-buffer) (point-min)
+                 (org-agent-keeper--body-end))))
+
+(defun org-agent-keeper--draft-string ()
+  "Return the draft with its heading, as it stands in the buffer."
+  (save-restriction
+    (widen)
+    (buffer-substring-no-properties (org-agent-keeper--body-end) (point-max))))
+
+(defun org-agent-keeper--blank-draft-p (draft)
+  "Return non-nil when the string DRAFT says nothing."
+  (string-match-p "\\`[* \t\n]*\\'" draft))
+
+;;;; Keeping
+
+(defun org-agent-keeper-take (file)
+  "Keep FILE in this buffer from now on.
+What the file has is taken into the buffer first.  While an answer is
+being written that waits.  Return non-nil when the buffer's turns
+changed by it."
+  (setq org-agent-keeper-file file)
+  (if (org-agent-answer-previews-p)
+      (progn (setq org-agent-keeper--awaited t) nil)
+    (let ((ids (org-agent-turn-ids)))
+      (setq org-agent-keeper--awaited nil
+            org-agent-keeper-p t)
+      (make-directory (file-name-directory file) t)
+      (org-agent-keeper--visit file)
+      (if (file-exists-p file)
+          (org-agent-keeper--adopt (org-agent-keeper--read file) t)
+        (org-agent-keeper-save))
+      (not (equal ids (org-agent-turn-ids))))))
+
+(defun org-agent-keeper-awaited-p ()
+  "Return non-nil when the file is to be taken now."
+  (and org-agent-keeper--awaited (not (org-agent-answer-previews-p))))
+
+(defun org-agent-keeper--visit (file)
+  "Make the buffer visit FILE without renaming it or asking anything."
+  (setq buffer-file-name file
+        buffer-file-truename (abbreviate-file-name (file-truename file))
+        default-directory (file-name-directory file)
+        buffer-file-coding-system 'utf-8-unix)
+  (setq-local create-lockfiles nil)
+  (when (file-exists-p file)
+    (set-visited-file-modtime)))
+
+(defun org-agent-keeper-release ()
+  "Do not keep the file any longer: another Emacs does.
+A draft that came from the file belongs to that Emacs and goes."
+  (let ((kept org-agent-keeper-p))
+    (setq org-agent-keeper-p nil
+          org-agent-keeper--awaited nil
+          org-agent-keeper-trouble nil
+          buffer-file-name nil
+          buffer-file-truename nil)
+    (when (and (not kept)
+               (not (org-agent-keeper--blank-draft-p org-agent-keeper--draft))
+               (equal org-agent-keeper--draft
+                      (org-agent-keeper--draft-string)))
+      (org-agent-keeper--set-draft "* "))
+    (set-buffer-modified-p nil)))
+
+(defun org-agent-keeper--set-draft (draft)
+  "Put DRAFT, with its heading, in the place of the buffer's draft."
+  (org-agent-answer--undisturbed
+    (let ((beg (org-agent-keeper--body-end)))
+      (org-agent-undo-replace nil beg (point-max) draft))))
+
+;;;; Saving
+
+(defun org-agent-keeper-save ()
+  "Save the file if this buffer keeps it; never ask.
+Return non-nil when the file now has what the buffer has, but for
+answers that are still being written."
+  (when (and org-agent-keeper-p buffer-file-name
+             (org-agent-keeper-look))
+    (condition-case err
+        (progn (org-agent-keeper--write) t)
+      (file-error
+       (org-agent-keeper--note
+        (format "The conversation is not saved (%s); C-x C-s tries again"
+                (error-message-string err)))
+       nil))))
+
+(defun org-agent-keeper--note (trouble)
+  "Note the TROUBLE with the file, or that there is none, when it is new."
+  (unless (equal trouble org-agent-keeper-trouble)
+    (setq org-agent-keeper-trouble trouble)
+    (when trouble
+      (org-agent-rpc-log "%s: %s" (buffer-name) trouble)
+      (message "org-agent: %s" trouble))
+    (force-mode-line-update)))
+
+(defun org-agent-keeper--write ()
+  "Write the buffer to its file, whole or not at all.
+Return t, as `write-contents-functions' wants it."
+  (let* ((file (file-truename buffer-file-name))
+         (regions (org-agent-answer-regions))
+         (text (org-agent-keeper--text-without regions))
+         (modes (file-modes file))
+         (temporary (make-temp-file
+                     (expand-file-name ".org-agent-" (file-name-directory file))
+                     nil ".org")))
+    (unwind-protect
+        (progn
+          (org-agent-keeper--write-text text temporary)
+          (set-file-modes temporary (or modes (default-file-modes)))
+          (rename-file temporary file t)
+          (setq temporary nil))
+      (when temporary
+        (delete-file temporary)))
+    (set-visited-file-modtime)
+    (setq org-agent-keeper--body (org-agent-keeper--hash-body)
+          org-agent-keeper--draft (org-agent-keeper--draft-string))
+    (unless regions
+      (set-buffer-modified-p nil)
+      (delete-auto-save-file-if-necessary))
+    (org-agent-keeper--note nil)
+    t))
+
+(defun org-agent-keeper--write-text (text file)
+  "Write the string TEXT to FILE, as it is and without a word."
+  (let ((coding-system-for-write 'utf-8-unix)
+        (write-region-annotate-functions nil)
+        (write-region-post-annotation-function nil)
+        (write-region-inhibit-fsync nil))
+    (write-region text nil file nil 'silent)))
+
+(defun org-agent-keeper--text-without (regions)
+  "Return the buffer's text but for REGIONS, a list of (BEG . END) in order."
+  (save-restriction
+    (widen)
+    (let ((from (point-min)) parts)
+      (pcase-dolist (`(,beg . ,end) regions)
+        (push (buffer-substring-no-properties from beg) parts)
+        (setq from end))
+      (push (buffer-substring-no-properties from (point-max)) parts)
+      (apply #'concat (nreverse parts)))))
+
+;;;; What others do to the file
+
+(defun org-agent-keeper-look ()
+  "Take in what others did to the file.
+Return nil when that cannot be, since the buffer has edits of its own."
+  (cond
+   ((not (and org-agent-keeper-p buffer-file-name)) t)
+   ((or (verify-visited-file-modtime) (org-agent-answer-previews-p))
+    t)
+   ((not (file-exists-p buffer-file-name)) t) ; deleted: it is written anew
+   (t
+    (let ((text (org-agent-keeper--read buffer-file-name)))
+      (set-visited-file-modtime)
+      (org-agent-keeper--adopt text nil)))))
+
+(defun org-agent-keeper--adopt (text unsaved)
+  "Make the buffer have TEXT, that of the file, and keep the draft.
+Where the buffer's turns are not those the file last had, that would
+lose edits: note it and return nil, unless UNSAVED is non-nil, which
+says that there was no file to save them to.  Then only questions that
+were not sent are carried over."
+  (cond
+   ((equal text (org-agent-keeper--text-without nil))
+    (setq org-agent-keeper--body (org-agent-keeper--hash-body)
+          org-agent-keeper--draft (org-agent-keeper--draft-string))
+    (set-buffer-modified-p nil)
+    t)
+   ((or unsaved
+        (equal org-agent-keeper--body (org-agent-keeper--hash-body)))
+    (org-agent-keeper--merge text)
+    t)
+   (t
+    (org-agent-keeper--note
+     "The file has changed on disk, and so has the buffer.  M-x revert-buffer takes the file, C-x C-s the buffer")
+    ;; The next save by hand is to ask.
+    (set-visited-file-modtime 0)
+    nil)))
+
+(defun org-agent-keeper--merge (text)
+  "Make the buffer have TEXT; add its own draft and unsent questions."
+  (let ((draft (org-agent-keeper--draft-string))
+        (former org-agent-keeper--draft)
+        (unsent (org-agent-keeper--unsent)))
+    (org-agent-answer--undisturbed
+      (org-agent-keeper--set-text text)
+      (setq org-agent-keeper--body (org-agent-keeper--hash-body)
+            org-agent-keeper--draft (org-agent-keeper--draft-string)))
+    (pcase-dolist (`(,id . ,subtree) unsent)
+      (org-agent-answer-insert-question id subtree))
+    (let ((theirs org-agent-keeper--draft))
+      (unless (or (equal draft former)
+                  (org-agent-keeper--blank-draft-p draft))
+        (org-agent-keeper--set-draft
+         (if (or (equal theirs former)
+                 (org-agent-keeper--blank-draft-p theirs))
+             draft
+           (concat (org-agent-answer--closed theirs) draft)))))
+    (set-buffer-modified-p
+     (not (equal text (org-agent-keeper--text-without nil))))))
+
+(defun org-agent-keeper--unsent ()
+  "Return the questions that were not sent, an alist of IDs and subtrees."
+  (let (questions)
+    (org-agent-map-turns
+     (lambda (heading)
+       (when (member "unsent" (org-agent-heading-tags heading))
+         (push (cons (org-agent-heading-property heading "ID")
+                     (buffer-substring-no-properties
+                      heading (org-agent-subtree-end heading)))
+               questions))))
+    (nreverse questions)))
+
+(defun org-agent-keeper--set-text (text)
+  "Make TEXT the buffer's, changing no more than is needed."
+  (let ((source (generate-new-buffer " *org-agent-file*" t)))
+    (unwind-protect
+        (progn
+          (with-current-buffer source (insert text))
+          (replace-buffer-contents source 1.0))
+      (kill-buffer source))))
+
+(defun org-agent-keeper-revert (&rest _)
+  "Take the file's text, giving up what the buffer has but the draft.
+This is the `revert-buffer-function' of a conversation."
+  (when (org-agent-answer-previews-p)
+    (user-error "An answer is being written; C-c C-k stops it"))
+  (when (and org-agent-keeper-p buffer-file-name
+             (file-exists-p buffer-file-name))
+    (let ((text (org-agent-keeper--read buffer-file-name)))
+      (set-visited-file-modtime)
+      (org-agent-keeper--merge text)
+      (org-agent-keeper--note nil))))
+
+(provide 'org-agent-keeper)
+;;; org-agent-keeper.el ends here
