@@ -75,11 +75,7 @@ func (c *Client) Notify(method string, params any) {
 	if err == nil {
 		err = c.stream.send(message{kind: notification, method: method, params: params})
 	}
-	switch {
-	case err == nil || errors.Is(err, errQueueClosed):
-	case errors.Is(err, errQueueFull):
-		c.Close("it does not read what it is sent")
-	default:
+	if err != nil && !errors.Is(err, errQueueClosed) {
 		c.stream.logger.Error("notification not sent", "method", method, "err", err)
 	}
 }
@@ -92,7 +88,7 @@ func (c *Client) Act(ctx context.Context, act protocol.Act) (protocol.Receipt, e
 	switch {
 	case errors.Is(err, jsonrpc2.ErrClosed), errors.Is(err, errQueueClosed):
 		return protocol.Receipt{}, ErrNotConnected
-	case errors.Is(err, errQueueFull), errors.Is(err, errTooManyCalls):
+	case errors.Is(err, errTooManyCalls):
 		c.Close("it does not answer what it is sent")
 		return protocol.Receipt{}, ErrNotConnected
 	case err != nil:

@@ -55,8 +55,11 @@ func converse(ctx context.Context, s *stream, handle handler, begin func(*jsonrp
 	// It was closed already if the peer went.
 	_ = conn.Close()
 	s.finish(flushTime)
-	if err := s.writeFailure(); errors.Is(err, os.ErrDeadlineExceeded) {
+	switch err := s.writeFailure(); {
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		reason = fmt.Sprintf("it took nothing for %v", writeTimeout)
+	case errors.Is(err, errQueueFull):
+		reason = errQueueFull.Error()
 	}
 	return reason
 }

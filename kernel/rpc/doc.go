@@ -15,7 +15,8 @@
 // other. What is sent to one connection arrives in the order it was sent, except
 // that a turn/delta may be merged into a queued delta of the same act when no
 // other kind of message stands between them. Every request is answered exactly
-// once, a notification never. $/cancelRequest overtakes everything: it cancels
+// once, a notification never. Answers to what is no message at all do not wait
+// for those to requests before it. $/cancelRequest overtakes everything: it cancels
 // the context of the request it names.
 //
 // # Blocking

@@ -16,6 +16,8 @@ import (
 // wrongTokenPause is what a wrong token costs the connection it came on.
 const wrongTokenPause = time.Second
 
+const sayWrongToken = "the token is wrong: connect again with the one in the file token in the state directory"
+
 // A Token is the secret that a client shows in initialize. However it is
 // printed, it prints as REDACTED.
 type Token string
@@ -48,12 +50,15 @@ type handshake struct {
 	attend     func()                    // after the reply
 	disconnect func(reason string)
 	introduced atomic.Bool
+	refused    atomic.Bool // a wrong token was shown: nothing else is answered
 }
 
 // guard lets only initialize and status through until the token was shown.
 func (h *handshake) guard(next handler) handler {
 	return func(ctx context.Context, c *call) (any, error) {
 		switch {
+		case h.refused.Load():
+			return nil, protocol.Errorf(protocol.CodeUnauthorized, sayWrongToken)
 		case c.method == protocol.MethodInitialize && h.introduced.Load():
 			return nil, protocol.Errorf(protocol.CodeInvalidRequest, "this connection is initialized already")
 		case c.method == protocol.MethodInitialize && c.kind != request:
@@ -73,12 +78,13 @@ func (h *handshake) initialize(ctx context.Context, c *call) (any, error) {
 		return nil, protocol.Errorf(protocol.CodeUnauthorized, "initialize needs the token: read it from the file token in the state directory")
 	}
 	if !h.token.matches(params.Token) {
+		h.refused.Store(true)
 		select {
 		case <-time.After(wrongTokenPause):
 		case <-ctx.Done():
 		}
 		c.after = func() { h.disconnect("wrong token") }
-		return nil, protocol.Errorf(protocol.CodeUnauthorized, "the token is wrong: read it again from the file token in the state directory")
+		return nil, protocol.Errorf(protocol.CodeUnauthorized, sayWrongToken)
 	}
 	asked := params.Protocol
 	if asked.Min > protocol.Version || asked.Max < protocol.Version {

@@ -3,6 +3,8 @@ package rpc
 import (
 	"context"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -127,28 +129,65 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestListenUnixRefuses(t *testing.T) {
-	if _, err := ListenUnix(t.TempDir() + "/" + strings.Repeat("x", 120)); err == nil || !strings.Contains(err.Error(), "shorter") {
-		t.Errorf("a long path: %v", err)
+	open := filepath.Join(t.TempDir(), "open")
+	if err := os.Mkdir(open, 0o700); err != nil {
+		t.Fatal(err)
 	}
-	path := serve(t, &Server{Handler: handlerFunc(nil)})
-	if _, err := ListenUnix(path); err == nil || !strings.Contains(err.Error(), ErrInUse.Error()) {
-		t.Errorf("a socket in use: %v", err)
+	if err := os.Chmod(open, 0o777); err != nil {
+		t.Fatal(err)
 	}
-	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0"} {
-		if l, err := ListenTCP(address); err == nil {
-			l.Close()
-			t.Errorf("listens on %s", address)
+	file := filepath.Join(t.TempDir(), "notes.org")
+	if err := os.WriteFile(file, []byte("* precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ path, want string }{
+		{filepath.Join(t.TempDir(), strings.Repeat("x", 120)), "name a shorter one"},
+		{serve(t, &Server{Handler: handlerFunc(nothing)}), ErrInUse.Error()},
+		{filepath.Join(open, "kernel.sock"), "chmod 700"},
+		{file, "something that is no socket"},
+	} {
+		if l, err := ListenUnix(test.path); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v %v, want %s", test.path, l, err, test.want)
 		}
 	}
-	l, err := ListenTCP("127.0.0.1:0")
+	if text, err := os.ReadFile(file); err != nil || string(text) != "* precious" {
+		t.Errorf("the file holds %q: %v", text, err)
+	}
+}
+
+func TestListenUnixIsPrivate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run", "kernel.sock")
+	first, err := ListenUnix(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Close()
+	for _, want := range []struct {
+		path string
+		mode os.FileMode
+	}{{path, 0o600}, {filepath.Dir(path), 0o700}} {
+		if info, err := os.Stat(want.path); err != nil || info.Mode().Perm() != want.mode {
+			t.Errorf("%s: %v %v", want.path, info.Mode(), err)
+		}
+	}
+	// Another kernel that took the place keeps it when the first one ends.
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	second, err := ListenUnix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
 }
 
-func TestStaleSocket(t *testing.T) {
-	path := t.TempDir() + "/kernel.sock"
+func TestStaleSocketIsReplaced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kernel.sock")
 	old, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
@@ -160,4 +199,25 @@ func TestStaleSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
+}
+
+func TestListenTCPIsLoopbackOnly(t *testing.T) {
+	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "[::]:0"} {
+		if l, err := ListenTCP(address); err == nil {
+			l.Close()
+			t.Errorf("listens on %s", address)
+		}
+	}
+	l, err := ListenTCP("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- (&Server{Handler: handlerFunc(nothing), Token: testToken}).Serve(ctx, l) }()
+	dial(t, DialConfig{Addr: l.Addr().String()}).Close()
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }

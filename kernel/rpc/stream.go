@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"org-agent/kernel/protocol"
@@ -37,7 +38,8 @@ type stream struct {
 	reader   *bufio.Reader
 	body     []byte
 	received message // the request that is being handed to the Conn's handler
-	fatal    bool    // the peer broke the framing
+
+	fatal atomic.Bool // the peer broke the framing
 
 	mu       sync.Mutex
 	codec    codec            // nil until the first bytes came
@@ -45,7 +47,7 @@ type stream struct {
 	stopped  bool             // no more is read
 	calls    map[id]*outgoing // that the peer has not answered
 	lastCall uint64
-	writeErr error // why the writer ended before the queue did
+	writeErr error // why nothing more can be written
 }
 
 // newStream starts the writer of a connection; finish ends it. With a codec nil
@@ -76,7 +78,7 @@ func (s *stream) ReadObject(v any) error {
 		}
 		if bad, ok := errors.AsType[*frameError](err); ok {
 			s.logger.Info("connection cut off", "err", bad)
-			s.fatal = true
+			s.fatal.Store(true)
 			// A queue that takes nothing more has been closed: there is nobody to tell.
 			_ = s.send(message{kind: response, id: id{kind: idNull}, err: bad.reply})
 			return io.EOF

@@ -11,8 +11,17 @@ import (
 )
 
 // send queues a message. It never waits for the peer: the errors are of the
-// message itself, a closing connection or a queue that is full.
+// message itself, or errQueueClosed. A peer for which too much waits is cut off.
 func (s *stream) send(m message) error {
+	err := s.push(m)
+	if errors.Is(err, errQueueFull) {
+		s.fail(err)
+		return errQueueClosed
+	}
+	return err
+}
+
+func (s *stream) push(m message) error {
 	if m.method == protocol.MethodTurnDelta && m.kind == notification {
 		switch d := m.params.(type) {
 		case protocol.TurnDelta:
@@ -100,14 +109,16 @@ func (s *stream) write(b []byte) error {
 // fail ends a connection that cannot be written to.
 func (s *stream) fail(err error) {
 	s.mu.Lock()
-	s.writeErr = err
+	if s.writeErr == nil {
+		s.writeErr = err
+	}
 	s.mu.Unlock()
 	s.out.close()
 	// What closing it says is of no use to anyone: the connection is gone.
 	_ = s.net.Close()
 }
 
-// writeFailure is why the writer gave up, or nil.
+// writeFailure is why nothing more could be written, or nil.
 func (s *stream) writeFailure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,14 +126,14 @@ func (s *stream) writeFailure() error {
 }
 
 // finish lets the peer have what is queued, for as long as grace, closes the
-// connection and waits for the writer. The reader must have ended.
+// connection and waits for the writer. The reader ends with it.
 func (s *stream) finish(grace time.Duration) {
 	s.out.close()
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
 	case <-s.wrote:
-		if s.fatal {
+		if s.fatal.Load() {
 			s.linger()
 		}
 	case <-timer.C:
