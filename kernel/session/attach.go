@@ -1,0 +1,192 @@
+package session
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+)
+
+// Attach shows the session to a client: what its buffer lacks is sent as
+// turn/kept notifications before Attach returns, and what happens from then on
+// as it happens. The first attached Emacs becomes the keeper of the file.
+func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.SessionLoadParams) (protocol.SessionLoadResult, error) {
+	s, err := h.get(orMain(p.Session))
+	if err != nil {
+		return protocol.SessionLoadResult{}, err
+	}
+	view := p.View
+	if view == "" {
+		view = protocol.ViewSubtree
+	}
+	a := &attached{client: client, view: view, gone: make(chan struct{})}
+	result := s.attach(a)
+	if !p.Watch {
+		// After attaching: what happens meanwhile may come twice, and is shown
+		// once by its id; the other way round it could be missed.
+		if result.NeverReceived, err = s.replay(ctx, client, p.IDs, view); err != nil {
+			s.detach(ctx, client.ID())
+			return result, err
+		}
+	}
+	return result, nil
+}
+
+// attach adds the client, in the place of an earlier attachment of the same
+// connection, and says what it finds.
+func (s *Session) attach(a *attached) protocol.SessionLoadResult {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	result := protocol.SessionLoadResult{Session: s.name, File: s.house.file(s.name)}
+	wasKeeper := false
+	s.clients = slices.DeleteFunc(s.clients, func(old *attached) bool {
+		if old.client.ID() != a.client.ID() {
+			return false
+		}
+		close(old.gone)
+		wasKeeper = s.keeper == old
+		return true
+	})
+	s.clients = append(s.clients, a)
+	if wasKeeper || s.keeper == nil && a.client.IsEmacs() && a.view == protocol.ViewSubtree && result.File != "" {
+		s.keeper = a
+	}
+	result.Keeper = s.keeper == a
+	if s.running != nil {
+		result.Running, result.RunningEvent = s.running.Record.ID, s.running.Record.Event
+	}
+	for _, t := range s.queue {
+		result.Queued = append(result.Queued, t.ID)
+	}
+	return result
+}
+
+// replay sends what the client lacks and returns which of its ids were never
+// received. What a person took out of the file stays out.
+func (s *Session) replay(ctx context.Context, client Client, held []string, view protocol.View) ([]string, error) {
+	j := s.house.config.Journal
+	known, err := j.Known(ctx, s.name, held)
+	if err != nil {
+		return nil, err
+	}
+	var never []string
+	has := map[string]bool{}
+	for _, id := range held {
+		has[id] = true
+		if !known[id] {
+			never = append(never, id)
+		}
+	}
+	removed := s.removedByHand()
+	const page = 200
+	for after := int64(0); ; {
+		turns, err := j.Turns(ctx, s.name, after, page)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.replayTurns(ctx, client, turns, view, func(id string, saved bool) bool {
+			return !has[id] && !(saved && removed(id))
+		}); err != nil {
+			return nil, err
+		}
+		if len(turns) < page {
+			return never, nil
+		}
+		after = turns[len(turns)-1].Seq
+	}
+}
+
+func (s *Session) replayTurns(ctx context.Context, client Client, turns []journal.Turn, view protocol.View, lacks func(id string, saved bool) bool) error {
+	ids := make([]string, len(turns))
+	for i, t := range turns {
+		ids[i] = t.ID
+	}
+	acts, err := s.house.config.Journal.ActsOf(ctx, ids...)
+	if err != nil {
+		return err
+	}
+	byTurn := map[string][]journal.Act{}
+	for _, a := range acts {
+		byTurn[a.Turn] = append(byTurn[a.Turn], a)
+	}
+	for _, t := range turns {
+		kept := protocol.TurnKept{Session: s.name, Turn: t.ID, Event: t.Event, State: t.State, Words: words(t)}
+		if lacks(t.Event, t.Saved) {
+			kept.Question = questionSubtree(t)
+		}
+		sent := false
+		for _, a := range byTurn[t.ID] {
+			if wire, ok := wireAct(a, t, view); ok && lacks(a.ID, a.Saved) {
+				kept.ID, kept.Answer = a.ID, wire.Payload.Text("text")
+				client.Notify(protocol.MethodTurnKept, kept)
+				kept.Question, sent = "", true
+			}
+		}
+		if !sent && kept.Question != "" {
+			client.Notify(protocol.MethodTurnKept, kept)
+		}
+	}
+	return nil
+}
+
+// removedByHand tells whether an id that was once in the file is not there any
+// more: a person took it out. A file that is missing altogether says nothing.
+func (s *Session) removedByHand() func(id string) bool {
+	source, err := os.ReadFile(s.house.file(s.name))
+	if err != nil {
+		return func(string) bool { return false }
+	}
+	ids := idsIn(string(source))
+	return func(id string) bool { return !ids[id] }
+}
+
+// Leave detaches a client from a session.
+func (h *Sessions) Leave(client Client, session string) {
+	if s, err := h.get(orMain(session)); err == nil {
+		s.detach(h.ctx, client.ID())
+	}
+}
+
+// Detach detaches a client that is gone from every session.
+func (h *Sessions) Detach(client Client) {
+	for _, s := range h.all() {
+		s.detach(h.ctx, client.ID())
+	}
+}
+
+// detach removes the client; when it kept the file, the next Emacs does, or
+// else the kernel adds what is missing.
+func (s *Session) detach(ctx context.Context, id string) {
+	s.mu.Lock()
+	var left *attached
+	s.clients = slices.DeleteFunc(s.clients, func(a *attached) bool {
+		if a.client.ID() == id {
+			left = a
+		}
+		return a.client.ID() == id
+	})
+	if left == nil {
+		s.mu.Unlock()
+		return
+	}
+	close(left.gone)
+	if s.keeper != left {
+		s.mu.Unlock()
+		return
+	}
+	s.keeper = nil
+	for _, a := range s.clients {
+		if a.client.IsEmacs() && a.view == protocol.ViewSubtree {
+			s.keeper = a
+			break
+		}
+	}
+	heir := s.keeper
+	s.mu.Unlock()
+	s.writeFile(ctx)
+	if heir != nil {
+		heir.client.Notify(protocol.MethodSessionKeeper, protocol.SessionKeeper{Session: s.name, File: s.house.file(s.name), Keeper: true})
+	}
+}

@@ -1,0 +1,128 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/org"
+	"org-agent/kernel/protocol"
+)
+
+// send brings a journalled act to every attached client and, where no client
+// keeps the file, into the file. Receipts are awaited beside the turn.
+func (s *Session) send(ctx context.Context, act journal.Act, turn journal.Turn) {
+	for _, a := range s.attached() {
+		if params, ok := wireAct(act, turn, a.view); ok {
+			s.sendTo(a, params)
+		}
+	}
+	s.mu.Lock()
+	kept := s.keeper != nil
+	s.mu.Unlock()
+	if !kept {
+		s.writeFile(ctx)
+	}
+}
+
+// wireAct is the act as a client with this view gets it; false when it is not
+// for that view: the command line prints answers only.
+func wireAct(act journal.Act, turn journal.Turn, view protocol.View) (protocol.Act, bool) {
+	text := act.Text
+	if view == protocol.ViewPlain {
+		if act.Kind != journal.ActAnswer {
+			return protocol.Act{}, false
+		}
+		text = act.Plain
+	}
+	return protocol.Act{
+		ID: act.ID, Session: act.Session, Turn: act.Turn, Event: act.Event,
+		Words: words(turn),
+		Type:  protocol.TypeRequest, Target: "emacs",
+		Payload: protocol.Object{{Key: "action", Value: protocol.Keyword("insert-at-end")}, {Key: "text", Value: text}},
+	}, true
+}
+
+// sendTo sends one act to one client and keeps its receipt.
+func (s *Session) sendTo(a *attached, act protocol.Act) {
+	h := s.house
+	h.work.Go(func() {
+		ctx, cancel := context.WithCancel(h.ctx)
+		defer cancel()
+		go func() { // ends with ctx
+			select {
+			case <-a.gone:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		receipt, err := a.client.Act(ctx, act)
+		ctx = context.WithoutCancel(ctx)
+		failure := ""
+		if err != nil {
+			failure = err.Error()
+		}
+		if err := h.config.Journal.PutReceipt(ctx, act.ID, a.client.ID(), receipt, failure); err != nil {
+			s.logger().Error("receipt not kept", "act", act.ID, "err", err)
+		}
+		if err == nil && receipt.Saved {
+			if err := h.config.Journal.MarkSaved(ctx, act.ID); err != nil {
+				s.logger().Error("receipt not kept", "act", act.ID, "err", err)
+			}
+		}
+	})
+}
+
+// showQuestion opens the turn at every client; those that lack the question
+// insert it.
+func (s *Session) showQuestion(ctx context.Context, turn journal.Turn) {
+	s.broadcast(protocol.MethodTurnStarted, protocol.TurnStarted{
+		Session: s.name, Turn: turn.ID, Event: turn.Event, Question: questionSubtree(turn), Model: turn.Model,
+	})
+	s.mu.Lock()
+	kept := s.keeper != nil
+	s.mu.Unlock()
+	if !kept {
+		s.writeFile(ctx)
+	}
+}
+
+// questionSubtree is the question as the conversation's file has it, or "" for
+// an event that is no message of a person.
+func questionSubtree(turn journal.Turn) string {
+	if turn.Question.Sensor != protocol.SensorChatMessage {
+		return ""
+	}
+	return org.Question{Level: turn.Level, ID: turn.Event, Text: turn.Question.Text}.Subtree()
+}
+
+// Insert puts the text into the conversation of the running turn.
+func (h *Sessions) Insert(ctx context.Context, session, turn, action, text string) error {
+	s, err := h.get(session)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	running := s.running
+	s.mu.Unlock()
+	if running == nil || running.Record.ID != turn {
+		return fmt.Errorf("turn %s is not running any more", turn)
+	}
+	return running.Insert(ctx, action, text)
+}
+
+// Post puts the text at the end of another conversation, as a turn of its own
+// that has no question. ID is the event's: the same id again posts nothing.
+func (h *Sessions) Post(ctx context.Context, id, session, text string) error {
+	_, err := h.Submit(ctx, protocol.Event{ID: id, Session: session, Sensor: protocol.SensorPost, Text: text})
+	return err
+}
+
+// words is the question's first words, for a heading that stands in its place.
+func words(turn journal.Turn) string {
+	if turn.Question.Sensor != protocol.SensorChatMessage {
+		return ""
+	}
+	return strings.TrimSpace(strings.TrimPrefix(org.ReHeading(turn.Question.Text), "* Re:"))
+}

@@ -1,0 +1,141 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/org"
+)
+
+// writeFile adds to the conversation's file what the journal has and the file
+// never had, in the order of the turns, and changes no other byte of it. It is
+// called where no client keeps the file.
+func (s *Session) writeFile(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	if s.house.file(s.name) == "" {
+		return
+	}
+	s.fileMu.Lock()
+	defer s.fileMu.Unlock()
+	if err := s.addToFile(ctx); err != nil {
+		s.logger().Error("conversation file not written", "err", err)
+	}
+}
+
+func (s *Session) addToFile(ctx context.Context) error {
+	turns, acts, err := s.house.config.Journal.Unsaved(ctx, s.name)
+	if err != nil || len(turns)+len(acts) == 0 {
+		return err
+	}
+	path := s.house.file(s.name)
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read the conversation: %w", err)
+	}
+	text := string(old)
+	held := idsIn(text)
+	for _, t := range turns {
+		if subtree := questionSubtree(t); subtree != "" && !held[t.Event] {
+			text = org.InsertBeforeDraft(text, subtree).Apply(text)
+		}
+	}
+	for _, a := range acts {
+		if !held[a.ID] {
+			text = s.insertAct(ctx, text, a)
+		}
+	}
+	if text != string(old) {
+		if err := replaceFile(path, text); err != nil {
+			return err
+		}
+	}
+	return s.markSaved(ctx, turns, acts)
+}
+
+// insertAct puts an answer under its question; without the question's heading
+// before the draft, under a heading that says what it answers.
+func (s *Session) insertAct(ctx context.Context, text string, a journal.Act) string {
+	if insertion, ok := org.InsertUnder(text, a.Event, a.Text); ok {
+		return insertion.Apply(text)
+	}
+	subtree := a.Text
+	if turn, err := s.house.config.Journal.Turn(ctx, a.Turn); err == nil && words(turn) != "" {
+		subtree = org.ReHeading(turn.Question.Text) + subtree
+	}
+	return org.InsertBeforeDraft(text, subtree).Apply(text)
+}
+
+// idsIn is every :ID: that stands in a line of its own.
+func idsIn(text string) map[string]bool {
+	ids := map[string]bool{}
+	for line := range strings.Lines(text) {
+		if value, ok := strings.CutPrefix(strings.TrimSpace(line), ":ID:"); ok {
+			ids[strings.TrimSpace(value)] = true
+		}
+	}
+	return ids
+}
+
+func (s *Session) markSaved(ctx context.Context, turns []journal.Turn, acts []journal.Act) error {
+	for _, t := range turns {
+		if err := s.house.config.Journal.MarkQuestionSaved(ctx, t.Event); err != nil {
+			return err
+		}
+	}
+	for _, a := range acts {
+		if err := s.house.config.Journal.MarkSaved(ctx, a.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaceFile writes the file whole or not at all. A link stays a link: what it
+// points to is replaced.
+func replaceFile(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("write the conversation: %w", err)
+	}
+	mode := fs.FileMode(0o644)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+		if info, err := os.Stat(path); err == nil {
+			mode = info.Mode().Perm()
+		}
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("write the conversation: %w", err)
+	}
+	_, err = f.WriteString(text)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write the conversation: %w", err), os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// sentence makes a notice a sentence, or takes the other one.
+func sentence(text, otherwise string) string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		text = otherwise
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	text = string(unicode.ToUpper(first)) + text[size:]
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	return text
+}

@@ -1,0 +1,178 @@
+package session
+
+import (
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"org-agent/kernel/org"
+	"org-agent/kernel/protocol"
+)
+
+// preview is the answer as far as it has been shown. There are two renderings
+// of it, one for each [protocol.View]; both only grow until it is taken back.
+type preview struct {
+	mu      sync.Mutex
+	id      string // of the act it previews; "" when nothing is shown
+	raw     string // the verified text so far
+	subtree rendering
+	plain   rendering
+}
+
+// rendering is a converter and what it has given so far.
+type rendering struct {
+	converter *org.Converter
+	text      strings.Builder
+	chars     int // code points in text
+}
+
+// add converts more of the source and returns what became final, with the code
+// point at which it stands.
+func (r *rendering) add(source string) (offset int, text string) {
+	return r.take(r.converter.Write(source))
+}
+
+func (r *rendering) take(text string) (int, string) {
+	offset := r.chars
+	r.text.WriteString(text)
+	r.chars += utf8.RuneCountInString(text)
+	return offset, text
+}
+
+// from is the text from code point n on.
+func (r *rendering) from(n int) (int, string) {
+	text := r.text.String()
+	n = max(0, min(n, r.chars))
+	for range n {
+		_, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
+	}
+	return n, text
+}
+
+// AnswerID is the id of the turn's answer, the same for its previews and its
+// act.
+func (t *Turn) AnswerID() string { return t.answer }
+
+// Preview shows text, all of the answer that is verified so far. Text that
+// does not continue what was shown begins the preview anew.
+func (t *Turn) Preview(text string) {
+	p := &t.preview
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.id == "" || !strings.HasPrefix(text, p.raw) {
+		t.restart()
+	}
+	added := text[len(p.raw):]
+	p.raw = text
+	subtreeAt, subtree := p.subtree.add(added)
+	plainAt, plain := p.plain.add(added)
+	for _, a := range t.session.attached() {
+		offset, piece := subtreeAt, subtree
+		if a.view == protocol.ViewPlain {
+			offset, piece = plainAt, plain
+		}
+		if piece != "" {
+			a.client.Notify(protocol.MethodTurnDelta, protocol.TurnDelta{
+				Session: t.session.name, Turn: t.Record.ID, Event: t.Record.Event, ID: p.id, Offset: offset, Text: piece,
+			})
+		}
+	}
+}
+
+// Retract takes the preview back: clients show nothing of it until a new one
+// begins.
+func (t *Turn) Retract() {
+	p := &t.preview
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.id == "" {
+		return
+	}
+	id := p.id
+	*p.clear() = ""
+	for _, a := range t.session.attached() {
+		a.client.Notify(protocol.MethodTurnDelta, protocol.TurnDelta{
+			Session: t.session.name, Turn: t.Record.ID, Event: t.Record.Event, ID: id, Offset: 0, Text: "",
+		})
+	}
+}
+
+// Shown is the verified text that is being shown, "" for none.
+func (t *Turn) Shown() string {
+	t.preview.mu.Lock()
+	defer t.preview.mu.Unlock()
+	return t.preview.raw
+}
+
+// clear forgets what was shown and returns the place of the id.
+func (p *preview) clear() *string {
+	p.raw, p.subtree, p.plain = "", rendering{}, rendering{}
+	return &p.id
+}
+
+// restart begins the preview anew. The caller holds the lock.
+func (t *Turn) restart() {
+	p := &t.preview
+	*p.clear() = t.answer
+	p.subtree.converter = t.converter(protocol.ViewSubtree)
+	p.plain.converter = t.converter(protocol.ViewPlain)
+}
+
+// converter renders the answer's text for one view.
+func (t *Turn) converter(view protocol.View) *org.Converter {
+	if view == protocol.ViewPlain {
+		return org.NewConverter(org.Options{})
+	}
+	return org.NewConverter(org.Options{
+		QuestionLevel: t.Record.Level,
+		Answer:        true,
+		Properties:    t.properties(),
+	})
+}
+
+// properties is the answer's drawer.
+func (t *Turn) properties() []org.Property {
+	list := []org.Property{{Key: "ID", Value: t.answer}}
+	if t.skill != "" {
+		list = append(list, org.Property{Key: "SKILL", Value: t.skill})
+	}
+	if t.model != "" {
+		list = append(list, org.Property{Key: "MODEL", Value: t.model})
+	}
+	return list
+}
+
+// compose renders the whole of text for both views, going on from the preview
+// when text continues it.
+func (t *Turn) compose(text string) (subtree, plain string) {
+	p := &t.preview
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.id == "" || !strings.HasPrefix(text, p.raw) {
+		t.restart()
+	}
+	added := text[len(p.raw):]
+	p.raw = text
+	for _, r := range []*rendering{&p.subtree, &p.plain} {
+		r.add(added)
+		r.take(r.converter.Close())
+	}
+	return p.subtree.text.String(), p.plain.text.String()
+}
+
+// previewFrom is what turn/get answers.
+func (t *Turn) previewFrom(view protocol.View, from int) protocol.TurnGetResult {
+	p := &t.preview
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.id == "" {
+		return protocol.TurnGetResult{}
+	}
+	r := &p.subtree
+	if view == protocol.ViewPlain {
+		r = &p.plain
+	}
+	offset, text := r.from(from)
+	return protocol.TurnGetResult{ID: p.id, Offset: offset, Text: text}
+}

@@ -1,0 +1,279 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+)
+
+// Config is what the sessions need. All fields but Directory are required; with
+// no Directory nothing is kept in files.
+type Config struct {
+	Journal   *journal.Journal
+	Runner    Runner
+	Directory string        // where NAME.org files are
+	NewID     func() string // a fresh id, fit for an Org :ID:
+	Logger    *slog.Logger
+}
+
+// Sessions is every conversation of one kernel.
+type Sessions struct {
+	config Config
+	ctx    context.Context // ends with Close; the sessions' goroutines live in it
+	stop   context.CancelCauseFunc
+	work   sync.WaitGroup
+
+	mu      sync.Mutex
+	open    map[string]*Session
+	stopped bool
+}
+
+// New returns the sessions; nothing runs before the first message or
+// [Sessions.Resume].
+func New(config Config) *Sessions {
+	ctx, stop := context.WithCancelCause(context.Background())
+	return &Sessions{config: config, ctx: ctx, stop: stop, open: map[string]*Session{}}
+}
+
+// Close stops the running turns, which the next start finds interrupted, and
+// waits for all goroutines. Nothing is accepted afterwards.
+func (h *Sessions) Close() {
+	h.mu.Lock()
+	h.stopped = true
+	h.mu.Unlock()
+	h.stop(ErrStopping)
+	h.work.Wait()
+}
+
+// get returns the session, starting its goroutine at first use.
+func (h *Sessions) get(name string) (*Session, error) {
+	if !protocol.ValidSession(name) {
+		return nil, protocol.Errorf(protocol.CodeInvalidParams,
+			"the session name %q is not one: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", name, protocol.SessionLimit)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stopped {
+		return nil, protocol.Errorf(protocol.CodeBusy, "the kernel is stopping: send again when it runs")
+	}
+	s := h.open[name]
+	if s == nil {
+		s = &Session{name: name, house: h, wake: make(chan struct{}, 1)}
+		h.open[name] = s
+		h.work.Go(func() { s.loop(h.ctx) })
+	}
+	return s, nil
+}
+
+// all returns the sessions that are open.
+func (h *Sessions) all() []*Session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	open := make([]*Session, 0, len(h.open))
+	for _, s := range h.open {
+		open = append(open, s)
+	}
+	return open
+}
+
+// Submit takes an event: when it returns nil the journal has it, on the disk.
+// The same event again is acknowledged again and answered once.
+func (h *Sessions) Submit(ctx context.Context, event protocol.Event) (protocol.EventResult, error) {
+	s, err := h.get(event.Session)
+	if err != nil {
+		return protocol.EventResult{}, err
+	}
+	if event.ID == "" {
+		event.ID = h.config.NewID()
+	}
+	s.mu.Lock()
+	full := len(s.queue) >= queueLimit
+	s.mu.Unlock()
+	if full {
+		return protocol.EventResult{}, protocol.Errorf(protocol.CodeBusy, "%d messages wait in %s already: send again when some are answered", queueLimit, event.Session)
+	}
+	record, err := s.accept(ctx, event)
+	if err != nil {
+		return protocol.EventResult{}, err
+	}
+	return protocol.EventResult{Event: record.Event, Turn: record.ID, State: record.State}, nil
+}
+
+// accept journals the event and queues its turn; both under one lock, so that
+// the queue has the order of the journal.
+func (s *Session) accept(ctx context.Context, event protocol.Event) (journal.Turn, error) {
+	s.fileMu.Lock() // also orders acceptance; a write to the file is short
+	defer s.fileMu.Unlock()
+	record, fresh, err := s.house.config.Journal.Accept(ctx, event, s.house.config.NewID())
+	if err != nil {
+		return record, err
+	}
+	if fresh {
+		s.enqueue(record)
+	}
+	return record, nil
+}
+
+// Resume goes on where the last kernel ended: turns that were queued are queued
+// again, a turn that was running is marked as interrupted unless its answer was
+// already kept, and one that waited for a person waits again.
+func (h *Sessions) Resume(ctx context.Context) error {
+	unfinished, err := h.config.Journal.Unfinished(ctx)
+	if err != nil {
+		return fmt.Errorf("resume: %w", err)
+	}
+	for _, record := range unfinished {
+		s, err := h.get(record.Session)
+		if err != nil {
+			return fmt.Errorf("resume turn %s: %w", record.ID, err)
+		}
+		switch record.State {
+		case protocol.TurnQueued, protocol.TurnWaiting:
+			s.enqueue(record)
+		default:
+			if err := s.interrupted(ctx, record); err != nil {
+				return fmt.Errorf("resume turn %s: %w", record.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+// interrupted closes a turn that was running when the kernel ended.
+func (s *Session) interrupted(ctx context.Context, record journal.Turn) error {
+	turn := &Turn{Record: record, session: s, cancel: func(error) {}}
+	acts, err := s.house.config.Journal.ActsOf(ctx, record.ID)
+	if err != nil {
+		return err
+	}
+	turn.final = slices.ContainsFunc(acts, func(a journal.Act) bool { return a.Final && !a.Time.Before(record.Started) })
+	outcome := Outcome{State: protocol.TurnAnswered}
+	if !turn.final {
+		outcome = Outcome{State: protocol.TurnInterrupted, Notice: "the kernel ended while this was being answered"}
+	}
+	s.finish(ctx, turn, outcome)
+	s.writeFile(ctx)
+	return nil
+}
+
+// Cancel stops a running or queued turn. Without a turn's id it stops the
+// running turn of the session.
+func (h *Sessions) Cancel(ctx context.Context, p protocol.TurnParams) (protocol.TurnCancelResult, error) {
+	var record journal.Turn
+	if p.Turn != "" {
+		var err error
+		if record, err = h.config.Journal.Turn(ctx, p.Turn); err != nil {
+			return protocol.TurnCancelResult{}, err
+		}
+		p.Session = record.Session
+	}
+	s, err := h.get(orMain(p.Session))
+	if err != nil {
+		return protocol.TurnCancelResult{}, err
+	}
+	s.mu.Lock()
+	running := s.running
+	if running != nil && (p.Turn == "" || running.Record.ID == p.Turn) {
+		s.mu.Unlock()
+		running.cancel(ErrCancelled)
+		return protocol.TurnCancelResult{Cancelled: true, Turn: running.Record.ID}, nil
+	}
+	at := slices.IndexFunc(s.queue, func(t journal.Turn) bool { return t.ID == p.Turn })
+	if at >= 0 {
+		s.queue = slices.Delete(s.queue, at, at+1)
+	}
+	s.mu.Unlock()
+	if at < 0 {
+		return protocol.TurnCancelResult{}, nil
+	}
+	s.finish(ctx, &Turn{Record: record, session: s, cancel: func(error) {}}, Outcome{State: protocol.TurnCancelled, Notice: "stopped before it began"})
+	return protocol.TurnCancelResult{Cancelled: true, Turn: record.ID}, nil
+}
+
+// Retry answers a finished turn again, behind those that wait.
+func (h *Sessions) Retry(ctx context.Context, p protocol.TurnParams) (protocol.EventResult, error) {
+	record, err := h.config.Journal.Turn(ctx, p.Turn)
+	if err != nil {
+		return protocol.EventResult{}, err
+	}
+	s, err := h.get(record.Session)
+	if err != nil {
+		return protocol.EventResult{}, err
+	}
+	if record, err = h.config.Journal.Retry(ctx, p.Turn); err != nil {
+		return protocol.EventResult{}, err
+	}
+	s.enqueue(record)
+	return protocol.EventResult{Event: record.Event, Turn: record.ID, State: record.State}, nil
+}
+
+// Get returns a running turn's preview as this client sees it.
+func (h *Sessions) Get(ctx context.Context, client Client, p protocol.TurnGetParams) (protocol.TurnGetResult, error) {
+	record, err := h.config.Journal.Turn(ctx, p.Turn)
+	if err != nil {
+		return protocol.TurnGetResult{}, err
+	}
+	s, err := h.get(record.Session)
+	if err != nil {
+		return protocol.TurnGetResult{}, err
+	}
+	view := protocol.ViewSubtree
+	for _, a := range s.attached() {
+		if a.client.ID() == client.ID() {
+			view = a.view
+		}
+	}
+	s.mu.Lock()
+	running := s.running
+	s.mu.Unlock()
+	if running == nil || running.Record.ID != p.Turn {
+		return protocol.TurnGetResult{State: record.State}, nil
+	}
+	result := running.previewFrom(view, p.From)
+	result.State = record.State
+	return result, nil
+}
+
+// List returns every session, latest first, with its file.
+func (h *Sessions) List(ctx context.Context) (protocol.SessionListResult, error) {
+	infos, err := h.config.Journal.Sessions(ctx)
+	for i := range infos {
+		infos[i].File = h.file(infos[i].Name)
+	}
+	return protocol.SessionListResult{Sessions: infos}, err
+}
+
+// Counts says how many turns run and wait, for the status.
+func (h *Sessions) Counts() (open, running, queued int) {
+	for _, s := range h.all() {
+		s.mu.Lock()
+		if s.running != nil {
+			running++
+		}
+		queued += len(s.queue)
+		s.mu.Unlock()
+		open++
+	}
+	return open, running, queued
+}
+
+// file is where the session's conversation is kept, or "".
+func (h *Sessions) file(name string) string {
+	if h.config.Directory == "" {
+		return ""
+	}
+	return filepath.Join(h.config.Directory, name+".org")
+}
+
+func orMain(session string) string {
+	if session == "" {
+		return protocol.MainSession
+	}
+	return session
+}

@@ -1,0 +1,131 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/org"
+	"org-agent/kernel/protocol"
+)
+
+// Turn is one question being answered. A [Runner] uses it from one goroutine.
+type Turn struct {
+	// Record is the turn as the journal had it when it began.
+	Record journal.Turn
+
+	session *Session
+	cancel  context.CancelCauseFunc
+	answer  string // the id of its answer
+	skill   string // NAME@HASH, for the answer's drawer
+	model   string
+	preview preview
+	final   bool // its answer or its notice is in the conversation
+}
+
+// begin marks the turn as running and shows it.
+func (t *Turn) begin(ctx context.Context) error {
+	state := protocol.TurnRunning
+	if t.Record.State == protocol.TurnWaiting {
+		state = protocol.TurnWaiting
+	}
+	record, err := t.session.house.config.Journal.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
+	if err != nil {
+		return fmt.Errorf("begin the turn: %w", err)
+	}
+	waited := t.Record.State == protocol.TurnWaiting
+	t.Record = record
+	if waited {
+		t.Record.State = protocol.TurnWaiting
+	}
+	t.session.showQuestion(ctx, record)
+	return nil
+}
+
+// Waits reports whether the turn had asked a person when the kernel ended.
+func (t *Turn) Waits() bool { return t.Record.State == protocol.TurnWaiting }
+
+// Describe sets what the answer's drawer says of its origin: the skill as
+// NAME@HASH and the model's name. It counts for text that comes later.
+func (t *Turn) Describe(skill, model string) {
+	t.skill, t.model = skill, model
+}
+
+// Waiting shows that the turn waits for a person, or no longer.
+func (t *Turn) Waiting(ctx context.Context, waiting bool) error {
+	state := protocol.TurnRunning
+	if waiting {
+		state = protocol.TurnWaiting
+	}
+	_, err := t.session.house.config.Journal.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
+	return err
+}
+
+// Notify tells every client of the conversation.
+func (t *Turn) Notify(method string, params any) { t.session.broadcast(method, params) }
+
+// answered reports whether the turn's text is in the conversation.
+func (t *Turn) answered() bool { return t.final }
+
+// Insert makes text the answer of the turn: it is converted to Org, journalled
+// under [Turn.AnswerID], and sent to every attached client; where none keeps
+// the file it is written there. Action is the verified action, canonical. A nil
+// error means that the journal has it.
+func (t *Turn) Insert(ctx context.Context, action, text string) error {
+	subtree, plain := t.compose(text)
+	act := journal.Act{
+		ID: t.answer, Session: t.session.name, Turn: t.Record.ID, Event: t.Record.Event,
+		Kind: journal.ActAnswer, Action: action, Raw: text, Text: subtree, Plain: plain, Final: true,
+	}
+	return t.deliver(ctx, act)
+}
+
+// explain puts the kernel's own words under the question: why there is no
+// answer and what to do.
+func (t *Turn) explain(ctx context.Context, outcome Outcome) error {
+	title, body := explanation(outcome)
+	id := t.session.house.config.NewID()
+	converter := org.NewConverter(org.Options{
+		QuestionLevel: t.Record.Level, Answer: true,
+		Properties: []org.Property{{Key: "ID", Value: id}, {Key: "STATE", Value: string(outcome.State)}},
+	})
+	subtree := converter.Write("* "+title+"\n"+body) + converter.Close()
+	return t.deliver(ctx, journal.Act{
+		ID: id, Session: t.session.name, Turn: t.Record.ID, Event: t.Record.Event,
+		Kind: journal.ActNotice, Text: subtree, Plain: title + ": " + body, Final: true,
+	})
+}
+
+// explanation is the heading and the text of a turn without an answer.
+func explanation(o Outcome) (title, body string) {
+	const again = "Press C-c C-c on this heading to have it answered again."
+	switch o.State {
+	case protocol.TurnCancelled:
+		return "Stopped", sentence(o.Notice, "you stopped this turn") + " " + again
+	case protocol.TurnInterrupted:
+		return "Interrupted", sentence(o.Notice, "the kernel ended while this was being answered") + " " + again
+	}
+	return "No answer", sentence(o.Notice, "something went wrong; the log says more") + "\n" + again
+}
+
+// deliver journals the act and brings it to the clients and the file.
+func (t *Turn) deliver(ctx context.Context, act journal.Act) error {
+	if err := t.session.house.config.Journal.PutAct(ctx, act); err != nil {
+		return err
+	}
+	t.final = true
+	t.session.send(ctx, act, t.Record)
+	return nil
+}
+
+// change is what the journal is told of the turn's end.
+func (t *Turn) change(o Outcome) journal.TurnChange {
+	model := o.Model
+	if model == "" {
+		model = t.model
+	}
+	return journal.TurnChange{
+		ID: t.Record.ID, State: o.State, Skill: &t.skill, Model: &model, Notice: &o.Notice,
+		Input: o.Input, Output: o.Output, Cost: o.Cost,
+	}
+}
