@@ -174,6 +174,7 @@ func (s *Server) take(received Received) (Exchange, bool) {
 		// The body was checked to be JSON, so it can be compacted to a line.
 		_ = json.Compact(&line, received.Body)
 		line.WriteByte('\n')
+		// A trace that cannot be written shows by what is missing in it.
 		_, _ = line.WriteTo(s.trace)
 	}
 	message := received.last()

@@ -26,13 +26,14 @@ var errNotAnAPI = errors.New("a web page came back")
 //
 // It reads no further than it must and never keeps more than LineLimit bytes.
 type eventReader struct {
-	body    io.ReadCloser
-	lines   *bufio.Scanner
-	cut     bool // the line at hand has no end
-	begun   bool // a line that is not blank was seen
-	pending []byte
-	answer  *answer
-	err     error
+	body     io.ReadCloser
+	lines    *bufio.Scanner
+	searched int  // how much of the line at hand has no end in it
+	cut      bool // the line at hand has no end
+	begun    bool // a line that is not blank was seen
+	pending  []byte
+	answer   *answer
+	err      error
 }
 
 func newEventReader(body io.ReadCloser, answer *answer) *eventReader {
@@ -44,14 +45,20 @@ func newEventReader(body io.ReadCloser, answer *answer) *eventReader {
 
 // splitLine ends a line at a newline or at a carriage return. The empty line that
 // appears within CRLF means nothing, as all empty lines do here.
+//
+// The scanner shows all of an unfinished line again each time more of it comes;
+// what was searched is not searched again, so that a long line takes linear time.
 func (r *eventReader) splitLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
-	if i := bytes.IndexAny(data, "\r\n"); i >= 0 {
-		return i + 1, data[:i], nil
+	if i := bytes.IndexAny(data[r.searched:], "\r\n"); i >= 0 {
+		end := r.searched + i
+		r.searched = 0
+		return end + 1, data[:end], nil
 	}
 	if atEOF && len(data) > 0 {
-		r.cut = true
+		r.searched, r.cut = 0, true
 		return len(data), data, nil
 	}
+	r.searched = len(data)
 	return 0, nil, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"org-agent/kernel/llm"
@@ -287,6 +288,19 @@ func BenchmarkDecode(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
 		openai.ReadStream(bytes.NewReader(body), func(_ llm.Delta, err error) {
+			if err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
+// BenchmarkLongLine reads one event of 4 MiB that comes in small pieces.
+func BenchmarkLongLine(b *testing.B) {
+	body := "data: {\"choices\":[{\"delta\":{\"content\":\"" + strings.Repeat("x", 4<<20) + "\"},\"finish_reason\":\"stop\"}]}\n\n"
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		openai.ReadStream(iotest.HalfReader(strings.NewReader(body)), func(_ llm.Delta, err error) {
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -57,10 +57,11 @@ func FuzzText(f *testing.F) {
 	f.Add("\"\xed\xa0\xbd\xed\xb9\x82 \xff\"")
 	f.Fuzz(func(t *testing.T, quoted string) {
 		var want string
-		if json.Unmarshal([]byte(quoted), &want) != nil || len(quoted) == 0 || quoted[0] != '"' {
+		var list []json.RawMessage // where a raw value has no blanks around it
+		if json.Unmarshal([]byte("["+quoted+"]"), &list) != nil || len(list) != 1 || json.Unmarshal(list[0], &want) != nil || list[0][0] != '"' {
 			return
 		}
-		got := openai.JoinStrings([]json.RawMessage{json.RawMessage(quoted)})
+		got := openai.JoinStrings(list)
 		if !utf8.ValidString(got) {
 			t.Fatalf("%q is not UTF-8", got)
 		}
