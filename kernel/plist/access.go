@@ -173,13 +173,13 @@ func wellFormed(x sexp.Sexp, what string) error {
 		if _, dotted := x.(*Pair); dotted {
 			return fmt.Errorf("%s ends with a dot and a value; write a list of keys and values", what)
 		}
-		return fmt.Errorf("%s is %s; write a list of keys and values", what, Describe(x))
+		return fmt.Errorf("%s is %s; write a list of keys and values", what, describe(x))
 	}
 	seen := make(map[Keyword]bool, len(list)/2)
 	for i := 0; i < len(list); i += 2 {
 		key, ok := list[i].(Keyword)
 		if !ok {
-			return fmt.Errorf("in %s element %d is %s where a keyword should be", what, i+1, Describe(list[i]))
+			return fmt.Errorf("in %s element %d is %s where a keyword should be", what, i+1, describe(list[i]))
 		}
 		if seen[key] {
 			return fmt.Errorf("in %s the key %s stands twice", what, key)
@@ -187,13 +187,13 @@ func wellFormed(x sexp.Sexp, what string) error {
 		seen[key] = true
 	}
 	if len(list)%2 == 1 {
-		return fmt.Errorf("in %s the last key, %s, has no value", what, Describe(list[len(list)-1]))
+		return fmt.Errorf("in %s the last key, %s, has no value", what, describe(list[len(list)-1]))
 	}
 	return nil
 }
 
-// Describe is a short text for messages about x: its beginning as printed.
-func Describe(x sexp.Sexp) string {
+// describe is a short text for messages about x: its beginning as printed.
+func describe(x sexp.Sexp) string {
 	switch x := x.(type) {
 	case sexp.List:
 		if len(x) > 0 {

@@ -2,6 +2,7 @@ package plist
 
 import (
 	"strings"
+	"unicode/utf8"
 )
 
 // candidateKind is how a candidate is written.
@@ -142,12 +143,17 @@ func (f *finder) pass(c byte) {
 		f.pos++
 	case classes[c]&blank != 0 || c == 0:
 		f.pos++
-	case strings.HasPrefix(f.text[f.pos:], byteOrderMark):
-		f.pos += len(byteOrderMark)
+	case c >= utf8.RuneSelf && isTrim(runeAt(f.text, f.pos)):
+		f.pos += utf8.RuneLen(runeAt(f.text, f.pos))
 	default:
 		f.something(f.pos)
 		f.pos++
 	}
+}
+
+func runeAt(text string, i int) rune {
+	c, _ := utf8.DecodeRuneInString(text[i:])
+	return c
 }
 
 // something notes that what stands at offset i is neither blank nor comment.

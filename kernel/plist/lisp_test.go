@@ -76,7 +76,7 @@ func TestLispModeReadsCommonLisp(t *testing.T) {
 		{"#+sbcl a #-sbcl b #+clisp (c ,d [ } \"x)\" #\\)) e", "A@1:8 E@1:47"},
 		{"(#+nope a)", "()"}, {"(a #-x 'b c)", "(A@1:2 C@1:11)"},
 		{"#+(or nope sbcl) a #+(and x sbcl (not nope)) b #-(not x) c", "A@1:18 B@1:46 C@1:58"},
-		{"#+nope #+sbcl a b", "B@1:17"},
+		{"#+nope #+sbcl a b", "B@1:17"}, {"a #-nope", "A@1:1"}, {"(#+sbcl)", "()"},
 		{"(a . b) (a b . c)", "(A@1:2 . B@1:6) (A@1:10 B@1:12 . C@1:16)"},
 		{"a#b 1+ [x] {y}", "A#B@1:1 1+@1:5 [X]@1:8 {Y}@1:12"},
 		{`"a\nb\"\q"`, `"a\nb\"q"`},

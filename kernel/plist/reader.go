@@ -401,11 +401,11 @@ func (r *Reader[V]) count(at int) error {
 
 // ended says why the source is over.
 func (r *Reader[V]) ended() error {
-	if !r.started && len(r.frames) == 0 {
-		return io.EOF
-	}
 	if err := r.cut(); err != nil {
 		return err
+	}
+	if len(r.frames) == 0 {
+		return io.EOF // perhaps behind a #+ that has nothing to rule out
 	}
 	outer := r.frames[0]
 	missing := 0

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/chewxy/sexp"
@@ -119,7 +120,7 @@ func cutTail(text string) int {
 
 // isTrim says whether c is taken off both ends of a text.
 func isTrim(c rune) bool {
-	return c == 0 || c == '\uFEFF' || c < utf8.RuneSelf && classes[byte(c)]&blank != 0 || c >= utf8.RuneSelf && blankRune(string(c)) > 0
+	return c == 0 || c == '\uFEFF' || c < utf8.RuneSelf && classes[byte(c)]&blank != 0 || c >= utf8.RuneSelf && unicode.IsSpace(c)
 }
 
 func trimBlanks(s string) string { return strings.TrimFunc(s, isTrim) }

@@ -117,7 +117,7 @@ func unsigned(x sexp.Sexp) (uint64, bool) {
 }
 
 func wants(what string, x sexp.Sexp) error {
-	return fmt.Errorf("wants %s, not %s", what, Describe(x))
+	return fmt.Errorf("wants %s, not %s", what, describe(x))
 }
 
 func decodeEnum(x sexp.Sexp, v reflect.Value) error {
