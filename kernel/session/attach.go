@@ -21,7 +21,8 @@ func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.Session
 	if view == "" {
 		view = protocol.ViewSubtree
 	}
-	a := &attached{client: client, view: view, gone: make(chan struct{})}
+	a := &attached{client: client, view: view}
+	a.ctx, a.leave = context.WithCancel(h.ctx)
 	result := s.attach(a)
 	if !p.Watch {
 		// After attaching: what happens meanwhile may come twice, and is shown
@@ -45,7 +46,7 @@ func (s *Session) attach(a *attached) protocol.SessionLoadResult {
 		if old.client.ID() != a.client.ID() {
 			return false
 		}
-		close(old.gone)
+		old.leave()
 		wasKeeper = s.keeper == old
 		return true
 	})
@@ -171,7 +172,7 @@ func (s *Session) detach(ctx context.Context, id string) {
 		s.mu.Unlock()
 		return
 	}
-	close(left.gone)
+	left.leave()
 	if s.keeper != left {
 		s.mu.Unlock()
 		return

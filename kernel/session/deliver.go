@@ -48,17 +48,8 @@ func wireAct(act journal.Act, turn journal.Turn, view protocol.View) (protocol.A
 func (s *Session) sendTo(a *attached, act protocol.Act) {
 	h := s.house
 	h.work.Go(func() {
-		ctx, cancel := context.WithCancel(h.ctx)
-		defer cancel()
-		go func() { // ends with ctx
-			select {
-			case <-a.gone:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-		receipt, err := a.client.Act(ctx, act)
-		ctx = context.WithoutCancel(ctx)
+		receipt, err := a.client.Act(a.ctx, act)
+		ctx := context.WithoutCancel(a.ctx)
 		failure := ""
 		if err != nil {
 			failure = err.Error()

@@ -86,7 +86,8 @@ type Session struct {
 type attached struct {
 	client Client
 	view   protocol.View
-	gone   chan struct{} // closed when it detaches
+	ctx    context.Context // ends when it detaches, or with the sessions
+	leave  context.CancelFunc
 }
 
 // loop takes the session's turns until ctx ends.

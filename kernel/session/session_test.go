@@ -206,6 +206,7 @@ func TestTheSameMessageTwiceIsAnsweredOnce(t *testing.T) {
 	if _, err := h.Submit(t.Context(), message("q", "something else")); protocol.ErrorCode(err) != protocol.CodeConflict {
 		t.Errorf("the same id with another text: %v, want a conflict", err)
 	}
+	h.Sessions.Close() // waits for the receipts
 	if n := len(c.actTexts()); n != 1 {
 		t.Errorf("%d answers", n)
 	}
