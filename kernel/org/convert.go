@@ -207,6 +207,9 @@ func (c *Converter) runText(l string, complete bool) int {
 // line begins a line. It returns how much of it was used up (the rest is the text of a
 // line that c.midLine says is open), and false when the line is not decided.
 func (c *Converter) line(l string, complete bool) (n int, ok bool) {
+	if c.fence == nil && c.verbatim == "" {
+		l = blankControls(l)
+	}
 	if c.dialect == Auto {
 		if c.dialect = decideDialect(l, complete); c.dialect == Auto {
 			return 0, complete // a blank line, or not enough of one
@@ -227,6 +230,16 @@ func (c *Converter) line(l string, complete bool) (n int, ok bool) {
 		return c.markdownLine(l, complete)
 	}
 	return c.orgLine(l, complete)
+}
+
+// blankControls makes blanks of the controls that end a line elsewhere, except at its end,
+// where CR LF may be cut.
+func blankControls(l string) string {
+	body := strings.TrimRight(l, "\r")
+	if strings.IndexAny(body, "\r\f\v") < 0 {
+		return l
+	}
+	return strings.Map(blankToSpace, body) + l[len(body):]
 }
 
 // decideDialect reads the first line that is not blank; Auto means undecided.

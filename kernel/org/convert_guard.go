@@ -15,7 +15,8 @@ func drawerStart(l string, complete bool) (live, decided bool) {
 			if i+1 == len(l) {
 				return true, complete
 			}
-			if l[i+1] == ' ' || l[i+1] == '\t' || l[i+1] == '\r' {
+			// Anything but a letter may yet turn out to be a blank.
+			if !isAlnum(l[i+1]) && l[i+1] != ':' {
 				return true, true
 			}
 		}
@@ -62,6 +63,14 @@ func (c *Converter) guard(l string, complete bool) (written string, n int, decid
 		return "", 0, decided
 	case '|':
 		return zeroWidthSpace, 0, true
+	case '[':
+		if has, decided := hasPrefixFold(l, "[fn:", complete); has || !decided {
+			if markdown {
+				return zeroWidthSpace, 0, decided
+			}
+			c.footnotes = c.footnotes || has
+			return "", 0, decided
+		}
 	case '+', '-', '*':
 		return guardMarker(l, complete, markdown)
 	}

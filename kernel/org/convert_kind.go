@@ -46,7 +46,7 @@ func (c *Converter) kindOf(l string, complete bool, matched int) (kind lineKind,
 	case '|':
 		return tableLine, complete
 	case '[':
-		return c.definitionKind(trimmed, complete)
+		return definitionKind(trimmed, complete, matched)
 	}
 	if trimmed[0] >= '0' && trimmed[0] <= '9' {
 		return c.numberKind(trimmed, complete)
@@ -63,11 +63,10 @@ func (c *Converter) isIndentedCode(l, trimmed string, matched int) bool {
 	if c.indented {
 		return true
 	}
-	inList := len(c.containers) > 0 && !c.containers[len(c.containers)-1].quote
-	if !inList {
+	if matched == 0 || c.containers[matched-1].quote {
 		return true
 	}
-	return matched == len(c.containers) && columnOf(l) >= 6 && itemMarker(trimmed) == 0 &&
+	return columnOf(l) >= 6 && itemMarker(trimmed) == 0 &&
 		!strings.HasPrefix(trimmed, "```") && !strings.HasPrefix(trimmed, "~~~") && !strings.HasPrefix(trimmed, "|")
 }
 
@@ -163,8 +162,7 @@ func (c *Converter) numberKind(l string, complete bool) (kind lineKind, decided 
 		return textLine, true
 	}
 	// Only a list that begins at 1 may interrupt a paragraph: "in\n1986. A year".
-	inList := len(c.containers) > 0
-	if c.paragraph && !inList && strings.TrimLeft(l[:n], "0") != "1" {
+	if c.paragraph && len(c.containers) == 0 && strings.TrimLeft(l[:n], "0") != "1" {
 		return textLine, true
 	}
 	return c.marked(itemLine, l[n+1:], complete)
@@ -185,7 +183,7 @@ func fenceKind(l string, complete bool) (kind lineKind, decided bool) {
 }
 
 // definitionKind tells "[^id]: text" and "[label]: url" from text.
-func (c *Converter) definitionKind(l string, complete bool) (kind lineKind, decided bool) {
+func definitionKind(l string, complete bool, matched int) (kind lineKind, decided bool) {
 	closing := strings.IndexByte(l, ']')
 	if closing < 0 {
 		return textLine, complete || len(l) > spanLimit
@@ -193,7 +191,7 @@ func (c *Converter) definitionKind(l string, complete bool) (kind lineKind, deci
 	if closing+1 == len(l) && !complete {
 		return textLine, false
 	}
-	if closing+1 >= len(l) || l[closing+1] != ':' || closing > spanLimit || len(c.containers) > 0 {
+	if closing+1 >= len(l) || l[closing+1] != ':' || closing > spanLimit || matched > 0 {
 		return textLine, true
 	}
 	if !complete {

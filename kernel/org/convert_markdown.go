@@ -42,6 +42,7 @@ func (c *Converter) markdownLine(l string, complete bool) (n int, ok bool) {
 		if matched < len(c.containers) {
 			c.closeBlocks(matched)
 		}
+		c.endFootnote()
 		c.addRow(rest)
 		return 0, true
 	}
@@ -60,9 +61,8 @@ func (c *Converter) blockLine(kind lineKind, l, rest string, complete, sibling b
 	if c.indented && kind != codeLine {
 		c.endIndented()
 	}
-	if c.footnotes && c.blank > 0 && kind != footnoteLine && indentation(rest) == 0 {
-		// Two empty lines end a footnote definition in Org.
-		c.blank, c.footnotes = 2, false
+	if c.footnotes && kind != footnoteLine && (kind != textLine || c.blank > 0 && indentation(rest) == 0) {
+		c.endFootnote()
 	}
 	trimmed := rest[indentation(rest):]
 	switch kind {
@@ -355,6 +355,14 @@ func (c *Converter) footnoteLine(l, trimmed string, complete bool) (n int, ok bo
 	c.beginText("[fn:"+label+"] ", false)
 	c.paragraph, c.footnotes = true, true
 	return len(l) - len(strings.TrimLeft(text, " \t")), true
+}
+
+// endFootnote ends a footnote definition by two empty lines. A block within one would
+// end with it at the first two empty lines it holds, and its text would be Org.
+func (c *Converter) endFootnote() {
+	if c.footnotes {
+		c.blank, c.footnotes = max(c.blank, 2), false
+	}
 }
 
 // maxDefinitions bounds the reference definitions that are remembered.

@@ -32,6 +32,9 @@ func (c *Converter) orgLine(l string, complete bool) (n int, ok bool) {
 		return 0, complete
 	}
 	c.flushTable()
+	if c.blank > 1 {
+		c.footnotes = false
+	}
 	switch trimmed[0] {
 	case '*', '#':
 		if used, decided := c.orgSpecial(l, trimmed, complete); used || !decided {
@@ -44,6 +47,7 @@ func (c *Converter) orgLine(l string, complete bool) (n int, ok bool) {
 			return 0, false
 		}
 		if kind == fenceLine && c.dialect != PureOrg {
+			c.endFootnote()
 			c.openFence(l, l[:indent])
 			return 0, true
 		}
@@ -125,6 +129,7 @@ func (c *Converter) beginOrgBlock(prefix, kind, rest string) bool {
 	default:
 		return false
 	}
+	c.endFootnote()
 	c.beginLine(first)
 	return true
 }

@@ -299,11 +299,16 @@ func (c *inline) defuseVerbatim(content string) string {
 				}
 			}
 		case ':':
-			if len(rest) > 1 && rest[1] != ' ' && isLiveLink(wordEnding(content[:i])) {
+			kind := wordEnding(content[:i])
+			remote := false
+			if kind[strings.LastIndexByte(kind, '+')+1:] == "file" {
+				remote, _ = remoteFile(rest[1:], true)
+			}
+			if remote || len(rest) > 1 && rest[1] != ' ' && isLiveLink(kind[strings.LastIndexByte(kind, '+')+1:]) {
 				out.WriteString(zeroWidthSpace)
 			}
 		case ' ':
-			if has, _ := hasPrefixFold(rest, " variables:", true); has && strings.EqualFold(wordEnding(content[:i]), "local") {
+			if has, _ := hasPrefixFold(rest, " variables:", true); has && strings.HasSuffix(wordEnding(content[:i]), "local") {
 				out.WriteString(zeroWidthSpace)
 			}
 		}

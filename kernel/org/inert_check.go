@@ -14,6 +14,9 @@ func IsInert(text string) (ok bool, reason string) {
 	check := inertCheck{}
 	for l := range strings.SplitSeq(text, "\n") {
 		check.number++
+		if check.footnote(l) {
+			return false, fmt.Sprintf("line %d: block cut by the end of a footnote", check.number)
+		}
 		if reason := check.line(l); reason != "" {
 			return false, fmt.Sprintf("line %d: %s", check.number, reason)
 		}
@@ -29,6 +32,8 @@ type inertCheck struct {
 	number int
 	block  string
 	math   bool // a $, \( or \[ stood before in this paragraph
+	blanks int  // empty lines directly before
+	note   bool // in a footnote definition, which two empty lines end, also within a block
 }
 
 // A hazardPattern is an expression no line of text may match.
@@ -64,7 +69,7 @@ var inText = []hazardPattern{
 // atStart holds what no line of text may begin with.
 var atStart = []hazardPattern{
 	{"keyword", regexp.MustCompile(`^[ \t]*#\+`)},
-	{"drawer or property", regexp.MustCompile(`^[ \t]*:[^ \t]+:(?:[ \t]|$)`)},
+	{"drawer or property", regexp.MustCompile(`^[ \t]*:[^ \t\x{200b}][^ \t]*:(?:[ \t]|$)`)},
 	{"planning or clock", regexp.MustCompile(`(?i)^[ \t]*(?:SCHEDULED|DEADLINE|CLOSED|CLOCK):`)},
 	{"table.el table", regexp.MustCompile(`^[ \t]*\+-[-+]*\+[ \t]*$`)},
 }
@@ -72,7 +77,8 @@ var atStart = []hazardPattern{
 var (
 	bracketLink  = regexp.MustCompile(`\[\[([^\]\[]*)\](?:\[(.*?)\])?\]`)
 	harmlessLink = regexp.MustCompile(`^(?:https?:|mailto:|id:|file:|\.{0,2}/|~/)`)
-	verbatimText = regexp.MustCompile(`(^|[-\s('"{\x{200b}])(?:=[^\s\x{200b}=](?:[^=]*[^\s\x{200b}=])?=|~[^\s\x{200b}~](?:[^~]*[^\s\x{200b}~])?~)([-\s.,:!?;'")}\\\[\x{200b}]|$)`)
+	verbatimText = regexp.MustCompile(`(^|[-\s('"{\x{200b}])(?:=(?:[^\s\x{200b}]|[^\s\x{200b}].*?[^\s\x{200b}])=|~(?:[^\s\x{200b}]|[^\s\x{200b}].*?[^\s\x{200b}])~)([-\s.,:!?;'")}\\\[\x{200b}]|$)`)
+	mathStart    = regexp.MustCompile(`\$|\\[(\[]`)
 	headingStart = regexp.MustCompile(`^\*+ `)
 	liveTags     = regexp.MustCompile(`[ \t]:(?:[\pL\pN_@#%]+:)*(?:user|agent|ARCHIVE|crypt):(?:[\pL\pN_@#%]+:)*[ \t]*$`)
 	commented    = regexp.MustCompile(`^\*+ +(?:[A-Z]+ )?COMMENT(?: |$)`)
@@ -83,6 +89,19 @@ var (
 	formulaCell  = regexp.MustCompile(`\|[ \t]*:?=`)
 	quickCell    = regexp.MustCompile(`^[ \t]*\|`)
 )
+
+// footnote follows footnote definitions; true when one ends within a block.
+func (c *inertCheck) footnote(l string) bool {
+	if strings.Trim(l, " \t") != "" {
+		c.blanks = 0
+		c.note = c.note && !headingStart.MatchString(l) || c.block == "" && strings.HasPrefix(l, "[fn:")
+		return false
+	}
+	c.blanks++
+	ends := c.note && c.blanks == 2
+	c.note = c.note && c.blanks < 2
+	return ends && c.block != ""
+}
 
 func (c *inertCheck) line(l string) string {
 	if c.block != "" {
@@ -181,14 +200,38 @@ func (c *inertCheck) text(l string) string {
 	if isBlank(l) {
 		c.math = false
 	}
-	c.math = c.math || strings.ContainsRune(l, '$') || strings.Contains(l, `\(`) || strings.Contains(l, `\[`)
-	l = bracketLink.ReplaceAllString(l, "[[$2]]")
-	if !c.math {
-		// Twice: neighbours share the blank between them.
-		l = verbatimText.ReplaceAllString(l, "$1$2")
-		l = verbatimText.ReplaceAllString(l, "$1$2")
+	return matchAny(inText, c.withoutVerbatim(bracketLink.ReplaceAllString(l, "[[$2]]")))
+}
+
+// withoutVerbatim takes the verbatim spans out of a line, up to where a formula may begin.
+func (c *inertCheck) withoutVerbatim(l string) string {
+	var out strings.Builder
+	for !c.math {
+		match := verbatimText.FindStringSubmatchIndex(l)
+		end := len(l)
+		if match != nil {
+			end = match[3]
+		}
+		c.math = mathStart.MatchString(l[:end])
+		out.WriteString(l[:end])
+		if match == nil {
+			return out.String()
+		}
+		if c.math {
+			l = l[end:]
+			break
+		}
+		// What follows may begin where the span ended: its first character stays.
+		l = l[match[4]:]
+		out.WriteByte(' ')
+		if l == "" {
+			break
+		}
+		if match[4] == match[5] {
+			break
+		}
 	}
-	return matchAny(inText, l)
+	return out.String() + l
 }
 
 func matchAny(patterns []hazardPattern, l string) string {

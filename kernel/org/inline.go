@@ -32,6 +32,7 @@ type inline struct {
 	active    string            // emphasis markers around the text
 	prev      rune              // last rune written on this line, 0 at its start
 	source    rune              // last rune read on this line, 0 at its start
+	begun     bool              // something was written on this line
 	after     bool              // an emphasis just ended
 	opened    [128]int          // marker -> line number+1 of a literal that Org may take for an opening
 	line      int               // counts lines of the paragraph
@@ -42,7 +43,7 @@ type inline struct {
 // startLine forgets what belongs to a line, startParagraph what belongs to a paragraph.
 func (c *inline) startLine() {
 	c.line++
-	c.prev, c.source, c.after, c.inURL = 0, 0, false, false
+	c.prev, c.source, c.after, c.inURL, c.begun = 0, 0, false, false, false
 	c.noCloser = nil
 }
 
@@ -101,10 +102,34 @@ func (c *inline) token(text string, final bool) int {
 	if n, decided := c.hazard(text, final); !decided || n > 0 {
 		return n
 	}
+	before, begun := c.out.Len(), c.begun
 	if n, decided := c.construct(text, final); !decided || n > 0 {
+		if n > 0 && !begun {
+			c.guardStart(before)
+		}
 		return n
 	}
 	return c.literal(text, final)
+}
+
+// guardStart keeps what a construct wrote at the start of a line, from an offset of the
+// output on, from being read as the start of something else: the text of a link that
+// is none, or nothing at all.
+func (c *inline) guardStart(from int) {
+	written := c.out.String()
+	if text := strings.TrimLeft(written[from:], " "); text != "" {
+		b := text[0]
+		if b >= utf8.RuneSelf || strings.IndexByte("*/~=[$\\<", b) >= 0 || b == '+' && !strings.HasPrefix(text, "+-") {
+			return
+		}
+	}
+	c.begun = true
+	if from == len(written) {
+		c.write(zeroWidthSpace)
+		return
+	}
+	c.out.Reset()
+	c.out.WriteString(written[:from] + zeroWidthSpace + written[from:])
 }
 
 // write appends text that is neither blank nor special in its place.
@@ -119,6 +144,7 @@ func (c *inline) write(text string) {
 		}
 	}
 	c.out.WriteString(text)
+	c.begun = true
 	c.prev, _ = utf8.DecodeLastRuneInString(text)
 }
 
@@ -217,17 +243,7 @@ func (c *inline) wordBefore(text string, n int, final bool) int {
 		if n+1 == len(text) || strings.IndexByte(" \t\r", text[n+1]) >= 0 {
 			break
 		}
-		// A type may stand behind a dash or a plus: "foo-elisp:x".
-		kind := lower[strings.LastIndexByte(lower, '-')+1:]
-		switch {
-		case isHarmlessLink(kind):
-			c.inURL = true
-			if kind == "file" {
-				hazard, decided = remoteFile(text[n+1:], final)
-			}
-		default:
-			hazard = isLiveLink(kind) || isLiveLink(lower) || isLiveLink(kind[strings.LastIndexByte(kind, '+')+1:])
-		}
+		hazard, decided = c.linkType(lower, text[n+1:], final)
 	case '_':
 		if strings.HasSuffix(lower, "src") || strings.HasSuffix(lower, "call") {
 			hazard, decided = babelCall(text[n+1:], final)
@@ -247,6 +263,23 @@ func (c *inline) wordBefore(text string, n int, final bool) int {
 		c.write(text[:n])
 	}
 	return n
+}
+
+// linkType reports whether a word before a colon makes a live link of it. A type may
+// stand behind a dash or a plus: "foo-elisp:x".
+func (c *inline) linkType(word, rest string, final bool) (live, decided bool) {
+	kind := word[strings.LastIndexAny(word, "-+")+1:]
+	if isLiveLink(word) || isLiveLink(word[strings.LastIndexByte(word, '-')+1:]) || isLiveLink(kind) {
+		return true, true
+	}
+	if !isHarmlessLink(kind) {
+		return false, true
+	}
+	c.inURL = true
+	if kind == "file" {
+		return remoteFile(rest, final)
+	}
+	return false, true
 }
 
 // hasPrefixFold reports whether text begins with prefix in any case; undecided while
@@ -359,9 +392,12 @@ func (c *inline) escape(text string, final bool) (n int, decided bool) {
 			return n, decided
 		}
 	}
-	if next == '\r' && len(text) == 2 && final {
+	if next == '\r' && strings.Trim(text[1:], "\r") == "" {
+		if !final {
+			return 0, false
+		}
 		c.write(`\\`)
-		return 2, true
+		return len(text), true
 	}
 	if next < '!' || next > '~' || isAlnum(next) {
 		return 0, true

@@ -91,6 +91,9 @@ func (c *inline) footnote(label string, n int) (int, bool) {
 	if !ok {
 		return 0, true
 	}
+	if c.prev == 0 {
+		c.write(zeroWidthSpace) // at the start of a line it would be the definition
+	}
 	c.write("[fn:" + label + "]")
 	return n, true
 }
