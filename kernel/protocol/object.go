@@ -79,8 +79,22 @@ func (o *Object) SetPlistField(key string, value any) error {
 	if o.Get(key) != nil {
 		return fmt.Errorf("the key :%s stands twice", key)
 	}
-	o.Set(key, own(value))
+	value = own(value)
+	if text, ok := value.(string); ok && IsEnumKey(key) {
+		value = enum(text)
+	}
+	o.Set(key, value)
 	return nil
+}
+
+// enum is the keyword that a string under an enum key stands for; an empty one
+// is nil.
+func enum(text string) any {
+	name := strings.ToLower(strings.TrimPrefix(text, ":"))
+	if name == "" {
+		return nil
+	}
+	return Keyword(name)
 }
 
 // own turns the codec's values into ours.
@@ -157,7 +171,7 @@ func readValue(dec *json.Decoder, key string) (any, error) {
 		return readObject(dec)
 	case string:
 		if IsEnumKey(key) {
-			return Keyword(strings.ToLower(strings.TrimPrefix(t, ":"))), nil
+			return enum(t), nil
 		}
 		return t, nil
 	case json.Number:
