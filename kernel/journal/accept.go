@@ -103,7 +103,7 @@ func (j *Journal) acceptAll(ctx context.Context, batch []*acceptance) {
 	if len(batch) == 0 {
 		return
 	}
-	err := j.commit(ctx, j.durable, "accept an event", func(ctx context.Context, tx *sql.Tx) error {
+	err := j.durable.transaction(ctx, func(ctx context.Context, tx *writer) error {
 		for _, a := range batch {
 			a.turn, a.fresh, a.err = accept(ctx, tx, a.event, a.turnID)
 			if a.err == nil {
@@ -115,6 +115,7 @@ func (j *Journal) acceptAll(ctx context.Context, batch []*acceptance) {
 		}
 		return nil
 	})
+	err = j.failure(ctx, "accept an event", err)
 	for _, a := range batch {
 		if err != nil {
 			a.turn, a.fresh, a.err = Turn{}, false, err
@@ -125,7 +126,7 @@ func (j *Journal) acceptAll(ctx context.Context, batch []*acceptance) {
 
 // accept writes one event. It refuses with a *protocol.Error, and then before
 // it has written anything; every other error is the file's.
-func accept(ctx context.Context, tx *sql.Tx, event protocol.Event, turn string) (Turn, bool, error) {
+func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) (Turn, bool, error) {
 	known, err := turnWhere(ctx, tx, "t.event = ?", event.ID)
 	if err == nil {
 		if known.Session != event.Session || known.Question.Text != event.Text {
@@ -172,7 +173,7 @@ func accept(ctx context.Context, tx *sql.Tx, event protocol.Event, turn string) 
 
 // refuseTaken says no to an event's id that is an act's, and to a turn's id
 // that is another turn's.
-func refuseTaken(ctx context.Context, tx *sql.Tx, event, turn string) error {
+func refuseTaken(ctx context.Context, tx *writer, event, turn string) error {
 	var act, other bool
 	err := tx.QueryRowContext(ctx,
 		"SELECT EXISTS (SELECT 1 FROM act WHERE id = ?), EXISTS (SELECT 1 FROM turn WHERE id = ?)", event, turn).Scan(&act, &other)

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,7 +55,7 @@ func (j *Journal) PutAct(ctx context.Context, act Act) error {
 	if !protocol.ValidID(act.ID) {
 		return protocol.Errorf(protocol.CodeInvalidParams, "the id %q of an act is not one", act.ID)
 	}
-	return j.transact(ctx, "record an act", func(ctx context.Context, tx *sql.Tx) error {
+	return j.transact(ctx, "record an act", func(ctx context.Context, tx *writer) error {
 		var taken, turn bool
 		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM act WHERE id = ?1) OR EXISTS (SELECT 1 FROM turn WHERE event = ?1),
 			EXISTS (SELECT 1 FROM turn WHERE id = ?2 AND session = ?3)`, act.ID, act.Turn, act.Session).Scan(&taken, &turn)
@@ -81,7 +80,7 @@ func (j *Journal) PutAct(ctx context.Context, act Act) error {
 // PutReceipt records what a client answered to an act, each time it did; a
 // receipt with Saved marks the act as saved. CodeNotFound for an unknown act.
 func (j *Journal) PutReceipt(ctx context.Context, act, client string, receipt protocol.Receipt, failure string) error {
-	return j.transact(ctx, "record a receipt", func(ctx context.Context, tx *sql.Tx) error {
+	return j.transact(ctx, "record a receipt", func(ctx context.Context, tx *writer) error {
 		return putReceipt(ctx, tx, act, Receipt{client, receipt, failure})
 	})
 }
@@ -89,12 +88,12 @@ func (j *Journal) PutReceipt(ctx context.Context, act, client string, receipt pr
 // MarkSaved records that the kernel wrote the act into the session's file.
 // CodeNotFound for an unknown act.
 func (j *Journal) MarkSaved(ctx context.Context, act string) error {
-	return j.transact(ctx, "mark an act as saved", func(ctx context.Context, tx *sql.Tx) error {
+	return j.transact(ctx, "mark an act as saved", func(ctx context.Context, tx *writer) error {
 		return putReceipt(ctx, tx, act, Receipt{Receipt: protocol.Receipt{Saved: true}})
 	})
 }
 
-func putReceipt(ctx context.Context, tx *sql.Tx, act string, receipt Receipt) error {
+func putReceipt(ctx context.Context, tx *writer, act string, receipt Receipt) error {
 	known, err := scanAct(tx.QueryRowContext(ctx, actQuery+"WHERE a.id = ?", act))
 	if err != nil {
 		return notFound(err, "act", act)

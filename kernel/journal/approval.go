@@ -33,7 +33,7 @@ func (j *Journal) Ask(ctx context.Context, approval protocol.Approval) error {
 	if !protocol.ValidID(approval.ID) || approval.Hash == "" {
 		return protocol.Errorf(protocol.CodeInvalidParams, "an approval needs an id and a hash, not %q and %q", approval.ID, approval.Hash)
 	}
-	return j.transact(ctx, "ask for an approval", func(ctx context.Context, tx *sql.Tx) error {
+	return j.transact(ctx, "ask for an approval", func(ctx context.Context, tx *writer) error {
 		var taken, running bool
 		err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM approval WHERE id = ?), EXISTS (SELECT 1 FROM turn WHERE id = ? AND session = ? AND finished = 0)",
 			approval.ID, approval.Turn, approval.Session).Scan(&taken, &running)
@@ -122,7 +122,7 @@ func (j *Journal) Decide(ctx context.Context, id string, decision protocol.Decis
 			"%q is not a decision: use allow-once, allow-turn, allow-session, allow-always or deny", decision)
 	}
 	var approval Approval
-	err := j.transact(ctx, "decide an approval", func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := j.transact(ctx, "decide an approval", func(ctx context.Context, tx *writer) (err error) {
 		approval, err = scanApproval(tx.QueryRowContext(ctx, approvalQuery+"WHERE p.id = ?", id))
 		switch {
 		case err != nil:
@@ -140,7 +140,7 @@ func (j *Journal) Decide(ctx context.Context, id string, decision protocol.Decis
 	return approval.Approval, nil
 }
 
-func closeApproval(ctx context.Context, tx *sql.Tx, approval Approval, data decisionData) error {
+func closeApproval(ctx context.Context, tx *writer, approval Approval, data decisionData) error {
 	row, err := record(ctx, tx, Entry{Kind: KindDecision, Session: approval.Session, Turn: approval.Turn, ID: approval.ID}, data)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func closeApproval(ctx context.Context, tx *sql.Tx, approval Approval, data deci
 // and returns it, oldest first.
 func (j *Journal) CloseApprovals(ctx context.Context, turn string) ([]protocol.Approval, error) {
 	var open []Approval
-	err := j.transact(ctx, "close the approvals of a turn", func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := j.transact(ctx, "close the approvals of a turn", func(ctx context.Context, tx *writer) (err error) {
 		open, err = closeApprovals(ctx, tx, turn)
 		return err
 	})
@@ -164,7 +164,7 @@ func (j *Journal) CloseApprovals(ctx context.Context, turn string) ([]protocol.A
 	return asked(open), nil
 }
 
-func closeApprovals(ctx context.Context, tx *sql.Tx, turn string) ([]Approval, error) {
+func closeApprovals(ctx context.Context, tx *writer, turn string) ([]Approval, error) {
 	open, err := collect(ctx, tx, scanApproval, pendingOfTurnQuery, turn)
 	if err != nil {
 		return nil, err

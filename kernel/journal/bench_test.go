@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -30,7 +29,7 @@ var large = sync.OnceValues(func() (string, error) {
 		turns = 1_000
 	}
 	ctx, words := context.Background(), strings.Repeat("words of a message ", 20)
-	err = j.transact(ctx, "fill", func(ctx context.Context, tx *sql.Tx) error {
+	err = j.transact(ctx, "fill", func(ctx context.Context, tx *writer) error {
 		for i := range turns {
 			if err := fillTurn(ctx, tx, i, words); err != nil {
 				return err
@@ -47,7 +46,7 @@ var large = sync.OnceValues(func() (string, error) {
 // benchDirectory is where the large journal is made; TestMain sets and removes it.
 var benchDirectory string
 
-func fillTurn(ctx context.Context, tx *sql.Tx, i int, words string) error {
+func fillTurn(ctx context.Context, tx *writer, i int, words string) error {
 	session := fmt.Sprint("session ", i%1000)
 	event := message(fmt.Sprint("q", i), session, words)
 	turn, _, err := accept(ctx, tx, event, fmt.Sprint("t", i))

@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -60,7 +59,7 @@ func (j *Journal) Append(ctx context.Context, entry Entry) (Entry, error) {
 	case len(entry.Data) > 0 && !json.Valid(entry.Data):
 		return Entry{}, protocol.Errorf(protocol.CodeInvalidParams, "the data of a %s row is not JSON", entry.Kind)
 	}
-	err := j.transact(ctx, "append to the journal", func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := j.transact(ctx, "append to the journal", func(ctx context.Context, tx *writer) (err error) {
 		entry, err = insert(ctx, tx, entry)
 		return err
 	})
@@ -71,7 +70,7 @@ func (j *Journal) Append(ctx context.Context, entry Entry) (Entry, error) {
 }
 
 // insert writes a row whose data is known to be right.
-func insert(ctx context.Context, tx *sql.Tx, entry Entry) (Entry, error) {
+func insert(ctx context.Context, tx *writer, entry Entry) (Entry, error) {
 	if entry.Time.IsZero() {
 		entry.Time = time.Now()
 	}
@@ -90,7 +89,7 @@ func insert(ctx context.Context, tx *sql.Tx, entry Entry) (Entry, error) {
 }
 
 // record writes a row with data as JSON.
-func record(ctx context.Context, tx *sql.Tx, entry Entry, data any) (Entry, error) {
+func record(ctx context.Context, tx *writer, entry Entry, data any) (Entry, error) {
 	var err error
 	if entry.Data, err = encode(data); err != nil {
 		return Entry{}, protocol.Errorf(protocol.CodeInvalidParams, "write a %s row: %w", entry.Kind, err)

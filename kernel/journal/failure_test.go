@@ -29,8 +29,8 @@ func wantAdvice(t *testing.T, err error, advice ...string) {
 // limitPages lets the file grow to so many pages, as a small disk would.
 func limitPages(t *testing.T, j *Journal, pages int) {
 	t.Helper()
-	for _, db := range []*sql.DB{j.writer, j.durable} {
-		_, err := db.ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+	for _, w := range []*writer{j.normal, j.durable} {
+		_, err := w.conn.ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages))
 		must(t, err)
 	}
 }
@@ -209,7 +209,7 @@ func TestRowsNeverChange(t *testing.T) {
 	j := fresh(t)
 	accepted(t, j, "q1", "main", "text")
 	for _, statement := range []string{"UPDATE journal SET data = '{}'", "DELETE FROM journal", "REPLACE INTO journal SELECT * FROM journal"} {
-		if _, err := j.writer.ExecContext(t.Context(), statement); err == nil {
+		if _, err := j.normal.conn.ExecContext(t.Context(), statement); err == nil {
 			t.Errorf("%s was done", statement)
 		}
 	}

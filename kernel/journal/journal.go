@@ -40,9 +40,11 @@ import (
 type Journal struct {
 	path    string
 	readers *sql.DB
-	writer  *sql.DB       // one connection, synchronous NORMAL: survives the process
-	durable *sql.DB       // one connection, synchronous FULL: survives the power too
-	writing chan struct{} // holds one value while somebody writes
+	writers *sql.DB
+	normal  *writer       // synchronous NORMAL: what it writes survives the process
+	durable *writer       // synchronous FULL: what it writes survives the power too
+	writing chan struct{} // holds one value while somebody uses a writer, or closed
+	closed  bool
 	queue   acceptQueue
 }
 
@@ -62,34 +64,49 @@ func Open(ctx context.Context, path string) (*Journal, error) {
 	if err := j.createFile(); err != nil {
 		return nil, err
 	}
-	open := func(connections int, pragmas ...string) *sql.DB {
-		if err != nil {
-			return nil
-		}
-		var db *sql.DB
-		if db, err = sql.Open("sqlite", dataSource(absolute, pragmas...)); err != nil {
-			return nil
-		}
-		db.SetMaxOpenConns(connections)
-		db.SetMaxIdleConns(connections)
-		return db
-	}
-	j.writer = open(1, "synchronous(normal)")
-	j.durable = open(1, "synchronous(full)")
-	j.readers = open(readerLimit, "query_only(true)")
-	if err == nil {
-		err = j.migrate(ctx)
-	}
-	if err != nil {
+	if err := j.open(ctx); err != nil {
 		return nil, errors.Join(j.failure(ctx, "open the journal", err), j.Close())
 	}
 	return j, nil
 }
 
+// open connects: to write with two connections, then to read.
+func (j *Journal) open(ctx context.Context) (err error) {
+	if j.writers, err = sql.Open("sqlite", dataSource(j.path)); err != nil {
+		return err
+	}
+	if j.normal, err = newWriter(ctx, j.writers, "NORMAL"); err != nil {
+		return err
+	}
+	if err := j.migrate(ctx); err != nil {
+		return err
+	}
+	if j.durable, err = newWriter(ctx, j.writers, "FULL"); err != nil {
+		return err
+	}
+	if j.readers, err = sql.Open("sqlite", dataSource(j.path, "query_only(true)")); err != nil {
+		return err
+	}
+	j.readers.SetMaxOpenConns(readerLimit)
+	j.readers.SetMaxIdleConns(readerLimit)
+	return nil
+}
+
 // Close waits for what runs and closes the file. A second call does nothing.
 func (j *Journal) Close() error {
+	j.writing <- struct{}{}
+	defer func() { <-j.writing }()
+	if j.closed {
+		return nil
+	}
+	j.closed = true
 	var err error
-	for _, db := range []*sql.DB{j.readers, j.durable, j.writer} {
+	for _, w := range []*writer{j.durable, j.normal} {
+		if w != nil {
+			err = errors.Join(err, w.close())
+		}
+	}
+	for _, db := range []*sql.DB{j.readers, j.writers} {
 		if db != nil {
 			err = errors.Join(err, db.Close())
 		}
@@ -129,11 +146,10 @@ func (j *Journal) createFile() error {
 }
 
 // dataSource is the driver's name for the file. Every connection waits five
-// seconds for another process, and begins transactions as writers, so that two
-// of them never wait for each other. (Recursive triggers: a REPLACE counts as
-// the removal it is.)
+// seconds for another process. (Recursive triggers: a REPLACE counts as the
+// removal it is.)
 func dataSource(path string, pragmas ...string) string {
-	query := url.Values{"_txlock": {"immediate"}}
+	query := url.Values{}
 	for _, pragma := range append([]string{
 		"busy_timeout(5000)", "foreign_keys(true)", "recursive_triggers(true)", "journal_size_limit(67108864)",
 	}, pragmas...) {
@@ -144,33 +160,18 @@ func dataSource(path string, pragmas ...string) string {
 
 // transact runs change in a transaction once it is this caller's turn to
 // write. doing names the change in errors.
-func (j *Journal) transact(ctx context.Context, doing string, change func(context.Context, *sql.Tx) error) error {
+func (j *Journal) transact(ctx context.Context, doing string, change func(context.Context, *writer) error) error {
 	select {
 	case j.writing <- struct{}{}:
 	case <-ctx.Done():
 		return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
 	}
 	defer func() { <-j.writing }()
-	return j.commit(context.WithoutCancel(ctx), j.writer, doing, change)
+	ctx = context.WithoutCancel(ctx)
+	return j.failure(ctx, doing, j.normal.transaction(ctx, change))
 }
 
-// commit runs change in a transaction of db; the caller holds the turn to
-// write. After an error nothing of it is in the file.
-func (j *Journal) commit(ctx context.Context, db *sql.DB, doing string, change func(context.Context, *sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return j.failure(ctx, doing, err)
-	}
-	if err := change(ctx, tx); err != nil {
-		// SQLite has rolled back by itself after a full disk; then this fails,
-		// and says nothing that the first error does not.
-		_ = tx.Rollback()
-		return j.failure(ctx, doing, err)
-	}
-	return j.failure(ctx, doing, tx.Commit())
-}
-
-// reader is what reads: a pool of connections or a transaction.
+// reader is what reads: a pool of connections or a writer.
 type reader interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
@@ -31,14 +30,14 @@ const applicationID = 0x6f616a6c
 // migrate brings the file to schemaVersion, in one transaction: two processes
 // that open a new file at once migrate it once.
 func (j *Journal) migrate(ctx context.Context) error {
-	version, err := j.checkVersion(ctx, j.writer)
+	version, err := j.checkVersion(ctx, j.normal.conn)
 	if err != nil {
 		return err
 	}
 	if err := j.writeAhead(ctx); err != nil || version == schemaVersion {
 		return err
 	}
-	return j.transact(ctx, "bring the journal up to date", func(ctx context.Context, tx *sql.Tx) error {
+	return j.transact(ctx, "bring the journal up to date", func(ctx context.Context, tx *writer) error {
 		version, err := j.checkVersion(ctx, tx)
 		if err != nil {
 			return err
@@ -48,11 +47,11 @@ func (j *Journal) migrate(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("read schema %d: %w", version+1, err)
 			}
-			if _, err := tx.ExecContext(ctx, string(script)); err != nil {
+			if _, err := tx.conn.ExecContext(ctx, string(script)); err != nil {
 				return fmt.Errorf("apply schema %d: %w", version+1, err)
 			}
 		}
-		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion))
+		_, err = tx.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion))
 		return err
 	})
 }
@@ -64,7 +63,7 @@ func (j *Journal) migrate(ctx context.Context) error {
 func (j *Journal) writeAhead(ctx context.Context) error {
 	for patience := time.Now().Add(5 * time.Second); ; {
 		var mode string
-		err := j.writer.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
+		err := j.normal.conn.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
 		if reason, ok := errors.AsType[*sqlite.Error](err); ok && reason.Code()&0xff == sqlite3.SQLITE_BUSY && time.Now().Before(patience) {
 			select {
 			case <-time.After(5 * time.Millisecond):

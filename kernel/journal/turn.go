@@ -159,7 +159,7 @@ func (j *Journal) Retry(ctx context.Context, turn string) (Turn, error) {
 // changeTurn reads a turn, changes it, and writes it with its row. A change
 // that clears Order sends the turn to the end of the queue.
 func (j *Journal) changeTurn(ctx context.Context, id string, change func(*Turn, time.Time) error) (t Turn, err error) {
-	err = j.transact(ctx, "change a turn", func(ctx context.Context, tx *sql.Tx) error {
+	err = j.transact(ctx, "change a turn", func(ctx context.Context, tx *writer) error {
 		if t, err = turnWhere(ctx, tx, "t.id = ?", id); err != nil {
 			return notFound(err, "turn", id)
 		}
@@ -231,7 +231,7 @@ func (j *Journal) QuestionSaved(ctx context.Context, event string) (saved bool, 
 // MarkQuestionSaved records that the session's file has the event's question.
 // Again: nothing happens. CodeNotFound for an unknown event.
 func (j *Journal) MarkQuestionSaved(ctx context.Context, event string) error {
-	return j.transact(ctx, "mark a question as saved", func(ctx context.Context, tx *sql.Tx) error {
+	return j.transact(ctx, "mark a question as saved", func(ctx context.Context, tx *writer) error {
 		t, err := turnWhere(ctx, tx, "t.event = ?", event)
 		if err != nil {
 			return notFound(err, "event", event)
