@@ -44,6 +44,9 @@
   "Previews in this buffer: an alist of turns and `org-agent-preview's.")
 (put 'org-agent-answer--previews 'permanent-local t)
 
+(defvar org-agent-answer-undoable t
+  "When nil, what goes in is no undo step: it is history, not news.")
+
 (defvar org-agent-answer--writing nil
   "Non-nil while this file changes a preview.")
 
@@ -123,7 +126,9 @@ so is TEXT."
          (followers (and (< position (point-max))
                          (org-agent-answer--who-is-at position)))
          (fold (and heading (org-agent-answer--fold-start position heading)))
-         (record (org-agent-undo-insert-new position text)))
+         (record (if org-agent-answer-undoable
+                     (org-agent-undo-insert-new position text)
+                   (org-agent-undo-insert nil position text))))
     (org-agent-answer--bring followers end)
     (when fold
       (org-agent-answer--fold fold end))

@@ -173,7 +173,7 @@ answers that are still being written."
   (when (and org-agent-keeper-p buffer-file-name
              (org-agent-keeper-look))
     (condition-case err
-        (progn (org-agent-keeper--write) t)
+        (progn (org-agent-keeper-write) t)
       (file-error
        (org-agent-keeper--note
         (format "The conversation is not saved (%s); C-x C-s tries again"
@@ -189,7 +189,7 @@ answers that are still being written."
       (message "org-agent: %s" trouble))
     (force-mode-line-update)))
 
-(defun org-agent-keeper--write ()
+(defun org-agent-keeper-write ()
   "Write the buffer to its file, whole or not at all.
 Return t, as `write-contents-functions' wants it."
   (let* ((file (file-truename buffer-file-name))
@@ -270,7 +270,7 @@ were not sent are carried over."
     (org-agent-keeper--note
      "The file has changed on disk, and so has the buffer.  M-x revert-buffer takes the file, C-x C-s the buffer")
     ;; The next save by hand is to ask.
-    (set-visited-file-modtime 0)
+    (set-visited-file-modtime '(0 1))
     nil)))
 
 (defun org-agent-keeper--merge (text)

@@ -62,11 +62,14 @@ are in the text."
       record)))
 
 (defun org-agent-undo-insert (record position text)
-  "Insert TEXT at POSITION as a part of what RECORD stands for."
+  "Insert TEXT at POSITION as a part of what RECORD stands for.
+With nil as RECORD it is a part of nothing and cannot be undone.  Return
+nil."
   (org-agent-undo-off (org-agent-undo--insert position text))
   (unless (eq buffer-undo-list t)
     (org-agent-undo--move buffer-undo-list record
-                          (cons position (length text)) t)))
+                          (cons position (length text)) t))
+  nil)
 
 (defun org-agent-undo-delete (record beg end)
   "Delete the text from BEG to END, a part of what RECORD stands for."

@@ -1,0 +1,402 @@
+;;; org-agent-chat.el --- The conversation as an Org buffer  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; A conversation is an Org buffer.  What stands behind the last turn is
+;; the draft; `C-c C-c' in it sends it, `C-c C-k' stops the answer that is
+;; being written.  Everywhere else the buffer is Org's, and so are its
+;; keys.
+;;
+;; This file has the mode and how a buffer is attached to its session.
+;; `org-agent-send.el' has what a person does with turns and
+;; `org-agent-turn.el' what the kernel reports of them.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'org)
+(require 'org-id)
+(require 'org-agent-rpc)
+(require 'org-agent-kernel)
+(require 'org-agent-draft)
+(require 'org-agent-answer)
+(require 'org-agent-keeper)
+(require 'org-agent-drawer)
+(require 'org-agent-undo)
+
+(defcustom org-agent-chat-hide-drawers t
+  "Non-nil means to hide what is in the property drawers of a conversation.
+TAB on a `:PROPERTIES:' line shows one."
+  :type 'boolean
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+(defconst org-agent-chat-main "main"
+  "The session whose buffer is `*org-agent-chat*'.")
+
+(declare-function org-agent-menu "org-agent")
+(declare-function org-agent-header-line "org-agent-header")
+(declare-function org-agent-chat-ctrl-c-ctrl-c "org-agent-send")
+(declare-function org-agent-stop-turn "org-agent-send")
+(declare-function org-agent-send-waiting "org-agent-send")
+(declare-function org-agent-send-mark "org-agent-send")
+
+;;;; State
+
+(defvar-local org-agent-chat-session nil
+  "The name of the session of this buffer.")
+
+(defvar-local org-agent-chat-attached nil
+  "Non-nil while the kernel sends this buffer what happens in its session.
+It is `asked' until the kernel has answered.")
+
+(defvar-local org-agent-chat-status nil
+  "What the header line shows: a plist.
+`:model' MODEL, `:turn' the turn that runs, `:phase' `thinking',
+`streaming' or `waiting', `:queued' turns that wait, `:input' and
+`:output' tokens, `:cost' dollars.")
+
+(defvar-local org-agent-chat-turns nil
+  "What is known of turns: an alist of events and turns.")
+
+(defvar-local org-agent-chat-outbox nil
+  "Messages to be sent or acknowledged, oldest first.
+Each is a plist (:id ID :level LEVEL :text TEXT :sent FLAG).")
+
+(defvar-local org-agent-chat-records nil
+  "Undo records of unacknowledged questions, an alist by ID.")
+
+(defvar-local org-agent-chat--asked nil
+  "Turns whose preview was asked for and has not come yet.")
+
+;; Org restarts the mode when C-c C-c is pressed on a keyword.
+(dolist (variable '(org-agent-chat-session org-agent-chat-attached
+                    org-agent-chat-status org-agent-chat-turns
+                    org-agent-chat-outbox org-agent-chat-records
+                    org-agent-chat--asked))
+  (put variable 'permanent-local t))
+
+(defun org-agent-chat-put (&rest changes)
+  "Change `org-agent-chat-status' by CHANGES, keys and values."
+  (while changes
+    (setq org-agent-chat-status
+          (plist-put org-agent-chat-status (pop changes) (pop changes))))
+  (force-mode-line-update))
+
+(defun org-agent-chat-get (key)
+  "Return the value of KEY in `org-agent-chat-status'."
+  (plist-get org-agent-chat-status key))
+
+;;;; The mode
+
+(defvar org-agent-chat-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "C-c C-c") #'org-agent-chat-ctrl-c-ctrl-c)
+    (define-key map (kbd "C-c C-k") #'org-agent-stop-turn)
+    (define-key map (kbd "C-c (") #'org-agent-menu)
+    map)
+  "Keys of a conversation; the rest is `org-mode-map'.")
+
+(define-derived-mode org-agent-chat-mode org-mode "Org-Agent"
+  "Major mode of a conversation with the agent.
+Behind the last turn write a message; \\[org-agent-chat-ctrl-c-ctrl-c]
+there sends it and \\[org-agent-stop-turn] stops the answer.  On a
+message that was not sent \\[org-agent-chat-ctrl-c-ctrl-c] sends it
+again, on an answer that was stopped or failed it has it answered
+again.  \\[org-agent-menu] shows all commands."
+  (setq-local org-confirm-babel-evaluate t
+              org-link-elisp-confirm-function #'yes-or-no-p
+              org-link-shell-confirm-function #'yes-or-no-p
+              ;; Org evaluates local variables when it restarts a mode.
+              enable-local-variables nil
+              enable-local-eval nil
+              require-final-newline nil
+              create-lockfiles nil
+              buffer-save-without-query t
+              scroll-conservatively 101
+              revert-buffer-function #'org-agent-keeper-revert
+              header-line-format '(:eval (org-agent-header-line)))
+  (add-hook 'org-ctrl-c-ctrl-c-hook #'org-agent-chat--being-written nil t)
+  (add-hook 'write-contents-functions #'org-agent-chat--write nil t)
+  (add-hook 'after-save-hook #'org-agent-chat-restore-draft nil t)
+  (add-hook 'kill-buffer-query-functions #'org-agent-chat--save-first nil t)
+  (add-hook 'kill-buffer-hook #'org-agent-chat--leave nil t)
+  (when org-agent-chat-hide-drawers
+    (org-agent-drawer-setup)))
+
+(defun org-agent-chat--being-written ()
+  "Refuse C-c C-c in an answer that is being written.
+This is for `org-ctrl-c-ctrl-c-hook': the answer is checked whole only
+when it is."
+  (when (memq 'org-agent-answer--refuse
+              (get-text-property (point) 'modification-hooks))
+    (user-error "The answer is being written; C-c C-k stops it")))
+
+(defun org-agent-chat--write ()
+  "Write the conversation; for `write-contents-functions'."
+  (and org-agent-keeper-p buffer-file-name
+       (org-agent-keeper-write)))
+
+(defun org-agent-chat--save-first ()
+  "Save before the buffer is killed, without asking; return t."
+  (org-agent-keeper-save)
+  t)
+
+(defun org-agent-chat--leave ()
+  "Tell the kernel that the buffer goes."
+  (when (and org-agent-chat-attached (org-agent-kernel-ready-p))
+    (org-agent-kernel-request "session/leave"
+                              (list :session org-agent-chat-session))))
+
+(defun org-agent-chat-restore-draft ()
+  "See to it that there is a draft at the end of the buffer.
+If that changes a buffer that was saved, save it again."
+  (when-let ((missing (org-agent-draft-missing)))
+    (let ((saved (not (buffer-modified-p))))
+      (org-agent-answer--undisturbed
+        (let ((at-end (= org-agent-answer--point (point-max))))
+          (org-agent-undo-insert nil (car missing) (cdr missing))
+          (when at-end
+            (set-marker org-agent-answer--point (point-max)))))
+      (when saved (org-agent-keeper-save)))))
+
+;;;; Buffers
+
+(defun org-agent-chat-buffer-name (session)
+  "Return the name of the buffer of SESSION."
+  (if (equal session org-agent-chat-main)
+      "*org-agent-chat*"
+    (format "*org-agent-chat: %s*" session)))
+
+(defun org-agent-chat-buffer (session)
+  "Return the live buffer of SESSION, or nil."
+  (let ((buffer (get-buffer (org-agent-chat-buffer-name session))))
+    (and buffer
+         (equal (buffer-local-value 'org-agent-chat-session buffer) session)
+         buffer)))
+
+(defun org-agent-chat-buffers ()
+  "Return the buffers of all conversations."
+  (cl-remove-if-not (lambda (buffer)
+                      (buffer-local-value 'org-agent-chat-session buffer))
+                    (buffer-list)))
+
+(defmacro org-agent-chat-in (session &rest body)
+  "Run BODY in the buffer of SESSION; without one do nothing.
+Keys and values in the buffer's state are the buffer's own."
+  (declare (indent 1) (debug t))
+  `(when-let ((buffer (org-agent-chat-buffer (or ,session
+                                                 org-agent-chat-main))))
+     (with-current-buffer buffer ,@body)))
+
+(defun org-agent-chat-valid-session-p (name)
+  "Return non-nil when NAME can name a session."
+  (let ((case-fold-search nil))
+    (and (<= 1 (length name) 64)
+         (string-match-p "\\`[[:alnum:]_-][[:alnum:] ._-]*\\'" name)
+         (not (string-suffix-p " " name)))))
+
+(defun org-agent-chat--file (session)
+  "Return the file of SESSION."
+  (expand-file-name (concat "sessions/" session ".org")
+                    (org-agent-home-directory)))
+
+(defun org-agent-chat--sessions ()
+  "Return the names of the sessions that have a file or a buffer."
+  (let ((directory (file-name-directory
+                    (org-agent-chat--file org-agent-chat-main))))
+    (seq-uniq
+     (append
+      (mapcar (lambda (buffer)
+                (buffer-local-value 'org-agent-chat-session buffer))
+              (org-agent-chat-buffers))
+      (and (file-directory-p directory)
+           (mapcar #'file-name-sans-extension
+                   (directory-files directory nil "\\`[^.#].*\\.org\\'")))))))
+
+(defun org-agent-chat-read-session ()
+  "Read the name of a session, an old or a new one."
+  (let ((name (completing-read
+               "Conversation: " (org-agent-chat--sessions) nil nil nil nil
+               org-agent-chat-main)))
+    (unless (org-agent-chat-valid-session-p name)
+      (user-error "A conversation's name has letters, digits, blanks and ._-, 64 at most"))
+    name))
+
+(defun org-agent-chat-open (session)
+  "Return the buffer of SESSION, made if there is none."
+  (or (org-agent-chat-buffer session)
+      (with-current-buffer (get-buffer-create
+                            (org-agent-chat-buffer-name session))
+        (let ((file (org-agent-chat--file session)))
+          (setq default-directory (org-agent-home-directory))
+          (when (zerop (buffer-size))
+            (org-agent-keeper-fill file))
+          (org-agent-chat-mode)
+          (setq org-agent-chat-session session)
+          (org-agent-chat-restore-draft)
+          (setq buffer-undo-list nil)
+          (set-buffer-modified-p nil)
+          (goto-char (point-max))
+          (org-agent-chat-attach)
+          (current-buffer)))))
+
+;;;###autoload
+(defun org-agent-chat (&optional session)
+  "Talk to the agent, in the conversation SESSION.
+That is the main one; with a prefix argument, ask which.  The kernel is
+started if none runs."
+  (interactive (list (and current-prefix-arg (org-agent-chat-read-session))))
+  (pop-to-buffer-same-window
+   (org-agent-chat-open (or session org-agent-chat-main)))
+  (org-agent-kernel-ensure))
+
+;;;; Attaching
+
+(defun org-agent-chat-attach-all ()
+  "Attach all conversations to the kernel, which has just become ready."
+  (dolist (buffer (org-agent-chat-buffers))
+    (with-current-buffer buffer
+      (setq org-agent-chat-attached nil)
+      (org-agent-chat-attach))))
+
+(defun org-agent-chat-attach ()
+  "Attach this conversation to the kernel, if there is one.
+The kernel sends what the buffer lacks, and then what happens."
+  (when (and (org-agent-kernel-ready-p) (not org-agent-chat-attached))
+    (setq org-agent-chat-attached 'asked)
+    (let ((buffer (current-buffer)))
+      (org-agent-kernel-request
+       "session/load"
+       (list :session org-agent-chat-session :ids (org-agent-turn-ids))
+       :success (lambda (result)
+                  (when (buffer-live-p buffer)
+                    (with-current-buffer buffer
+                      (org-agent-chat--loaded result))))
+       :failure (lambda (refusal)
+                  (when (buffer-live-p buffer)
+                    (with-current-buffer buffer
+                      (setq org-agent-chat-attached nil)
+                      (org-agent-chat-complain
+                       "The conversation could not be loaded" refusal))))))))
+
+(defun org-agent-chat-complain (what refusal)
+  "Say that WHAT happened because of REFUSAL, an error of the kernel."
+  (let ((line (format "%s: %s" what (plist-get refusal :message))))
+    (org-agent-rpc-log "%s" line)
+    (message "org-agent: %s" line)))
+
+(defun org-agent-chat--loaded (result)
+  "Go on with RESULT, that of `session/load'.
+What the buffer lacked was sent before it."
+  (setq org-agent-chat-attached t
+        org-agent-chat--asked nil)
+  (org-agent-chat-put :model (or (plist-get result :model)
+                                 (org-agent-chat-get :model))
+                      :queued (length (plist-get result :queued))
+                      :turn (plist-get result :running)
+                      :phase (and (plist-get result :running) 'thinking))
+  (org-agent-chat--drop-stale-previews (plist-get result :running))
+  (org-agent-chat--mark-unreceived (plist-get result :never-received))
+  (if (plist-get result :keeper)
+      (org-agent-chat-keep (plist-get result :file))
+    (org-agent-keeper-release))
+  (org-agent-chat-restore-draft)
+  (when (plist-get result :running)
+    (org-agent-chat-ask-preview (plist-get result :running)
+                                (plist-get result :running-event) 0))
+  (org-agent-send-waiting))
+
+(defun org-agent-chat-keep (file)
+  "Keep FILE; load again when it had turns that the buffer had not."
+  (when (org-agent-keeper-take file)
+    (setq org-agent-chat-attached nil)
+    (org-agent-chat-attach))
+  (org-agent-keeper-save))
+
+(defun org-agent-chat--drop-stale-previews (running)
+  "Take away the previews of turns other than RUNNING: they have ended."
+  (pcase-dolist (`(,turn . ,_) (copy-sequence org-agent-answer--previews))
+    (unless (equal turn running)
+      (org-agent-answer-remove turn))))
+
+(defun org-agent-chat--mark-unreceived (ids)
+  "Mark the questions of IDS, which the kernel never received, as unsent.
+Take the mark from the others."
+  (org-agent-map-turns
+   (lambda (heading)
+     (when (eq (org-agent-turn-p heading) 'user)
+       (org-agent-send-mark
+        heading (and (member (org-agent-heading-property heading "ID") ids)
+                     t))))))
+
+(defun org-agent-chat-detach-all ()
+  "Note that the kernel was lost."
+  (dolist (buffer (org-agent-chat-buffers))
+    (with-current-buffer buffer
+      (setq org-agent-chat-attached nil
+            org-agent-chat--asked nil)
+      (dolist (message org-agent-chat-outbox)
+        (plist-put message :sent nil))
+      (org-agent-chat-put :phase nil :turn nil :queued 0)
+      (when (memq org-agent-kernel-state '(failed stopped))
+        (org-agent-answer-remove-all)
+        (when (and (eq org-agent-kernel-state 'failed)
+                   (not org-agent-keeper-p))
+          ;; Nobody says who keeps the file; what is written must not be
+          ;; lost meanwhile.
+          (org-agent-keeper-take
+           (org-agent-chat--file org-agent-chat-session)))))))
+
+(add-hook 'org-agent-kernel-ready-hook #'org-agent-chat-attach-all)
+(add-hook 'org-agent-kernel-lost-hook #'org-agent-chat-detach-all)
+
+(defun org-agent-chat-ask-preview (turn event from)
+  "Ask for what is written of TURN, the answer to EVENT, FROM a code point on.
+Nothing is asked twice at a time."
+  (unless (member turn org-agent-chat--asked)
+    (push turn org-agent-chat--asked)
+    (let ((buffer (current-buffer)))
+      (org-agent-kernel-request
+       "turn/get" (list :turn turn :from from)
+       :success
+       (lambda (result)
+         (when (buffer-live-p buffer)
+           (with-current-buffer buffer
+             (setq org-agent-chat--asked (delete turn org-agent-chat--asked))
+             (when (plist-get result :id)
+               (org-agent-chat-show-delta
+                (append (list :turn turn :event event) result))))))
+       :failure #'ignore))))
+
+(defun org-agent-chat-show-delta (params)
+  "Show the piece of an answer that PARAMS, as of `turn/delta', bring."
+  (let ((turn (plist-get params :turn))
+        (event (plist-get params :event)))
+    (unless (eq (org-agent-chat-get :phase) 'streaming)
+      (org-agent-chat-put :turn turn :phase 'streaming))
+    (org-agent-answer-delta
+     params
+     (lambda (from) (org-agent-chat-ask-preview turn event from)))))
+
+(provide 'org-agent-chat)
+;;; org-agent-chat.el ends here

@@ -1,0 +1,106 @@
+;;; org-agent-drawer.el --- Property drawers out of sight  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; Every turn of a conversation has a property drawer, which its reader
+;; rarely wants to see.  Font lock hides what is in it, with text
+;; properties: no overlay for each turn.  TAB on a `:PROPERTIES:' line
+;; shows one drawer and hides it again.
+
+;;; Code:
+
+(require 'org)
+
+(defconst org-agent-drawer--regexp
+  "^[ \t]*:PROPERTIES:[ \t]*\\(\n\\(?:[ \t]*:\\S-+:.*\n\\)*?[ \t]*:END:\\)[ \t]*$"
+  "Matches a property drawer; group 1 is what is hidden.")
+
+(defun org-agent-drawer-setup ()
+  "Hide property drawers in the current buffer, which is in Org mode."
+  (add-to-invisibility-spec '(org-agent-drawer . t))
+  (font-lock-add-keywords nil '((org-agent-drawer--fontify)) t)
+  (add-hook 'font-lock-extend-region-functions
+            #'org-agent-drawer--extend-region nil t)
+  (add-hook 'org-tab-first-hook #'org-agent-drawer-toggle nil t))
+
+(defun org-agent-drawer--fontify (limit)
+  "Hide the drawers between point and LIMIT; a font-lock matcher.
+Return nil: there is nothing left to highlight."
+  (let ((case-fold-search t))
+    (while (re-search-forward org-agent-drawer--regexp limit t)
+      (unless (get-text-property (match-beginning 0) 'org-agent-drawer-shown)
+        (put-text-property (match-beginning 1) (match-end 1)
+                           'invisible 'org-agent-drawer))))
+  nil)
+
+(defvar font-lock-beg)
+(defvar font-lock-end)
+
+(defun org-agent-drawer--extend-region ()
+  "Extend the region to be fontified to whole drawers.
+Return non-nil when that changed it."
+  (let ((beg font-lock-beg) (end font-lock-end))
+    (setq font-lock-beg (org-agent-drawer--edge beg #'car)
+          font-lock-end (org-agent-drawer--edge end #'cdr))
+    (not (and (= beg font-lock-beg) (= end font-lock-end)))))
+
+(defun org-agent-drawer--edge (position edge)
+  "Return the EDGE, `car' or `cdr', of the drawer POSITION is within.
+Outside of drawers return POSITION."
+  (save-excursion
+    (goto-char position)
+    (let ((region (org-agent-drawer--around)))
+      (if (and region (< (car region) position (cdr region)))
+          (funcall edge region)
+        position))))
+
+(defun org-agent-drawer--around ()
+  "Return the drawer that point is in, (BEG . END), or nil."
+  (save-excursion
+    (save-match-data
+      (forward-line 0)
+      (let ((case-fold-search t))
+        (while (and (not (bobp))
+                    (looking-at "[ \t]*:\\S-+:")
+                    (not (looking-at "[ \t]*:PROPERTIES:[ \t]*$")))
+          (forward-line -1))
+        (when (looking-at org-agent-drawer--regexp)
+          (cons (match-beginning 0)
+                (min (point-max) (1+ (match-end 0)))))))))
+
+(defun org-agent-drawer-toggle ()
+  "Show or hide the drawer whose first line point is on.
+Return nil when there is none.  This is for `org-tab-first-hook'."
+  (when-let ((region (and (save-excursion
+                            (forward-line 0)
+                            (looking-at-p "[ \t]*:PROPERTIES:[ \t]*$"))
+                          (org-agent-drawer--around))))
+    (let ((shown (get-text-property (car region) 'org-agent-drawer-shown)))
+      (with-silent-modifications
+        (put-text-property (car region) (cdr region)
+                           'org-agent-drawer-shown (not shown)))
+      (unless shown (org-hide-drawer-toggle 'off t))
+      (font-lock-flush (car region) (cdr region))
+      (font-lock-ensure (car region) (cdr region)))
+    t))
+
+(provide 'org-agent-drawer)
+;;; org-agent-drawer.el ends here

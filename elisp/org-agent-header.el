@@ -1,0 +1,154 @@
+;;; org-agent-header.el --- The header line of a conversation  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; The header line says who answers, what is going on, what it cost so
+;; far and how the kernel is.  Its parts are buttons: the mouse on them
+;; opens the menu.
+
+;;; Code:
+
+(require 'subr-x)
+(require 'org-agent-kernel)
+(require 'org-agent-keeper)
+(require 'org-agent-chat)
+
+(declare-function org-agent-menu "org-agent")
+(declare-function org-agent-approvals "org-agent-approval")
+
+(defface org-agent-header-model '((t :inherit bold))
+  "Face of the model's name in the header line."
+  :group 'org-agent)
+
+(defface org-agent-header-busy '((t :inherit success))
+  "Face of the header line's state while an answer is being written."
+  :group 'org-agent)
+
+(defface org-agent-header-waiting '((t :inherit warning))
+  "Face of what waits for a person in the header line."
+  :group 'org-agent)
+
+(defface org-agent-header-trouble '((t :inherit error))
+  "Face of trouble in the header line."
+  :group 'org-agent)
+
+(defvar org-agent-header--map
+  (let ((map (make-sparse-keymap)))
+    (define-key map [header-line mouse-1] #'org-agent-menu)
+    map)
+  "Keys of the header line's parts.")
+
+(defvar org-agent-header--approval-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map [header-line mouse-1] #'org-agent-approvals)
+    map)
+  "Keys of the header line's part that waits for a person.")
+
+(defun org-agent-header--button (text face &optional map)
+  "Return TEXT in FACE as a button; MAP is its keymap."
+  (propertize text 'face face 'mouse-face 'highlight
+              'help-echo "mouse-1: what can be done here"
+              'local-map (or map org-agent-header--map)))
+
+(defun org-agent-header-line ()
+  "Return the header line of the current conversation."
+  (string-join
+   (delq nil (list (concat " " (org-agent-header--model))
+                   (org-agent-header--kernel)
+                   (org-agent-header--phase)
+                   (org-agent-header--usage)
+                   (org-agent-header--file)))
+   "  "))
+
+(defun org-agent-header--escape (text)
+  "Return TEXT as it can stand in a mode line."
+  (string-replace "%" "%%" (replace-regexp-in-string "[\n\r\t]+" " " text)))
+
+(defun org-agent-header--model ()
+  "Return the part of the header line that names the model."
+  (org-agent-header--button
+   (org-agent-header--escape
+    (or (org-agent-chat-get :model)
+        (plist-get org-agent-kernel-server :model)
+        "org-agent"))
+   'org-agent-header-model))
+
+(defun org-agent-header--phase ()
+  "Return the part of the header line that says what is going on, or nil."
+  (when (org-agent-kernel-ready-p)
+    (let ((queued (or (org-agent-chat-get :queued) 0)))
+      (concat
+       (pcase (org-agent-chat-get :phase)
+         ('waiting (org-agent-header--button
+                    "waiting for you" 'org-agent-header-waiting
+                    org-agent-header--approval-map))
+         ('streaming (org-agent-header--button "streaming"
+                                               'org-agent-header-busy))
+         ('thinking (org-agent-header--button "thinking"
+                                              'org-agent-header-busy))
+         (_ (org-agent-header--button "ready" 'shadow)))
+       (when (> queued 0) (format " +%d" queued))))))
+
+(defun org-agent-header--usage ()
+  "Return the part of the header line that counts tokens and money, or nil."
+  (let ((input (org-agent-chat-get :input))
+        (output (org-agent-chat-get :output))
+        (cost (org-agent-chat-get :cost)))
+    (when (or input output)
+      (concat (org-agent-header--thousands (or input 0)) " in, "
+              (org-agent-header--thousands (or output 0)) " out"
+              (when (and cost (> cost 0))
+                (format "  $%.4f" cost))))))
+
+(defun org-agent-header--thousands (number)
+  "Return NUMBER shortly."
+  (if (< number 1000)
+      (number-to-string number)
+    (format "%.1fk" (/ number 1000.0))))
+
+(defun org-agent-header--kernel ()
+  "Return the part of the header line that says how the kernel is.
+A kernel that is well is not worth a word: return nil."
+  (pcase org-agent-kernel-state
+    ('ready nil)
+    ((or 'starting 'connecting)
+     (org-agent-header--button "starting the kernel" 'org-agent-header-busy))
+    ('lost
+     (org-agent-header--button "kernel lost, looking for it"
+                               'org-agent-header-trouble))
+    ('failed
+     (org-agent-header--button
+      (concat "no kernel: "
+              (truncate-string-to-width
+               (org-agent-header--escape (or org-agent-kernel-trouble ""))
+               100 nil nil t))
+      'org-agent-header-trouble))
+    (_ (org-agent-header--button "no kernel; C-c C-c starts one" 'shadow))))
+
+(defun org-agent-header--file ()
+  "Return the part of the header line that tells of trouble with the file."
+  (when org-agent-keeper-trouble
+    (org-agent-header--button (org-agent-header--escape
+                               org-agent-keeper-trouble)
+                              'org-agent-header-trouble)))
+
+(provide 'org-agent-header)
+;;; org-agent-header.el ends here

@@ -1,0 +1,245 @@
+;;; org-agent-send.el --- Sending, stopping and repeating turns  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; What a person does with turns.  Sending writes the question with its
+;; ID, marked `:unsent:', saves, and only then sends; the kernel's
+;; acknowledgement takes the mark away.  What was sent while there was no
+;; kernel goes out, in order, when there is one; the ID keeps a message
+;; from being taken twice.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'org)
+(require 'org-id)
+(require 'org-agent-kernel)
+(require 'org-agent-draft)
+(require 'org-agent-answer)
+(require 'org-agent-keeper)
+(require 'org-agent-undo)
+(require 'org-agent-chat)
+
+;;;; Sending
+
+(defun org-agent-send ()
+  "Send the draft of this conversation."
+  (interactive)
+  (unless org-agent-chat-session
+    (user-error "This is no conversation; M-x org-agent-chat opens one"))
+  (org-agent-keeper-look)
+  (org-agent-chat-restore-draft)
+  (let ((text (org-agent-draft-text))
+        (id (org-id-uuid)))
+    (unless text
+      (user-error "Nothing to send: write a message behind the last turn"))
+    (pcase-let ((`(,level . ,record) (org-agent-draft-to-question id text)))
+      (goto-char (point-max))
+      (when record
+        (push (cons id record) org-agent-chat-records))
+      (org-agent-keeper-save)
+      (org-agent-send--post (list :id id :level level :text text)))))
+
+(defun org-agent-send--post (message)
+  "Send MESSAGE, a plist of `org-agent-chat-outbox', as soon as possible."
+  (setq org-agent-chat-outbox
+        (append (cl-remove (plist-get message :id) org-agent-chat-outbox
+                           :key (lambda (other) (plist-get other :id))
+                           :test #'equal)
+                (list (append message (list :sent nil)))))
+  (if (eq org-agent-chat-attached t)
+      (org-agent-send-waiting)
+    (org-agent-kernel-ensure)))
+
+(defun org-agent-send-waiting ()
+  "Send the messages that wait; the kernel answers them in their order."
+  (when (eq org-agent-chat-attached t)
+    (let ((buffer (current-buffer)))
+      (dolist (message org-agent-chat-outbox)
+        (unless (plist-get message :sent)
+          (plist-put message :sent t)
+          (let ((id (plist-get message :id)))
+            (org-agent-kernel-request
+             "event"
+             (list :sensor :chat-message :session org-agent-chat-session
+                   :id id :level (plist-get message :level)
+                   :text (plist-get message :text))
+             :success (lambda (result)
+                        (when (buffer-live-p buffer)
+                          (with-current-buffer buffer
+                            (org-agent-send--acknowledged id result))))
+             :failure (lambda (refusal)
+                        (when (buffer-live-p buffer)
+                          (with-current-buffer buffer
+                            (org-agent-send--refused id refusal)))))))))))
+
+(defun org-agent-send--acknowledged (id result)
+  "Note that the kernel has the message ID; RESULT names its turn."
+  (org-agent-send--forget id)
+  (setf (alist-get id org-agent-chat-turns nil nil #'equal)
+        (plist-get result :turn))
+  (when-let ((heading (org-agent-find-heading id)))
+    (org-agent-send-mark heading nil))
+  (setq org-agent-chat-records (assoc-delete-all id org-agent-chat-records))
+  (org-agent-keeper-save))
+
+(defun org-agent-send--forget (id)
+  "Take the message ID out of the outbox."
+  (setq org-agent-chat-outbox
+        (cl-remove id org-agent-chat-outbox
+                   :key (lambda (message) (plist-get message :id))
+                   :test #'equal)))
+
+(defun org-agent-send--refused (id refusal)
+  "Note that the kernel does not have the message ID because of REFUSAL.
+One that was on its way when the kernel was lost is sent again when
+there is one."
+  (unless (eql (plist-get refusal :code) -32098)
+    (org-agent-send--forget id)
+    (org-agent-chat-complain
+     "Not sent (C-c C-c on the message sends it again)" refusal)))
+
+(defun org-agent-send-mark (heading unsent)
+  "Mark the question at HEADING as UNSENT, or not."
+  (let* ((tags (org-agent-heading-tags heading))
+         (new (if unsent
+                  (if (member "unsent" tags) tags (append tags '("unsent")))
+                (remove "unsent" tags))))
+    (unless (equal tags new)
+      (org-agent-answer--undisturbed
+        (goto-char heading)
+        (let ((record (alist-get (org-agent-heading-property heading "ID")
+                                 org-agent-chat-records nil nil #'equal)))
+          (org-agent-undo-replace
+           record heading (line-end-position)
+           (string-trim-right
+            (org-agent-turn-heading (org-agent-heading-level heading)
+                                    (org-agent-heading-title heading)
+                                    new))))))))
+
+;;;; Commands
+
+(defun org-agent-chat-ctrl-c-ctrl-c (&optional arg)
+  "Send the draft, or do what point is on.
+On a message that was not sent: send it again.  On an answer that was
+stopped, failed or interrupted: have it answered again.  Elsewhere it
+is `org-ctrl-c-ctrl-c', which gets ARG."
+  (interactive "P")
+  (let ((heading (org-agent-heading-at (point))))
+    (cond
+     ((org-agent-draft-p (point)) (org-agent-send))
+     ((org-agent-send--unsent-p heading) (org-agent-send--again heading))
+     ((org-agent-send--unanswered-p heading) (org-agent-retry))
+     (t (org-ctrl-c-ctrl-c arg)))))
+
+(defun org-agent-send--unsent-p (heading)
+  "Return non-nil when a question that was not sent is at HEADING."
+  (and heading
+       (eq (org-agent-turn-p heading) 'user)
+       (member "unsent" (org-agent-heading-tags heading))))
+
+(defun org-agent-send--unanswered-p (heading)
+  "Return non-nil when the turn whose answer is at HEADING came to nothing."
+  (and heading
+       (eq (org-agent-turn-p heading) 'agent)
+       (member (org-agent-heading-property heading "STATE")
+               '("interrupted" "failed" "cancelled"))))
+
+(defun org-agent-send--again (heading)
+  "Send the question at HEADING again, with its ID."
+  (org-agent-send--post
+   (list :id (org-agent-heading-property heading "ID")
+         :level (org-agent-heading-level heading)
+         :text (org-agent-question-text heading))))
+
+(defun org-agent-stop-turn ()
+  "Stop the answer that is being written in this conversation."
+  (interactive)
+  (if (not (eq org-agent-chat-attached t))
+      (user-error "No kernel is running, so nothing is being written")
+    (org-agent-kernel-request
+     "turn/cancel"
+     (if-let ((turn (org-agent-chat-get :turn)))
+         (list :turn turn)
+       (list :session org-agent-chat-session))
+     :success (lambda (result)
+                (message (if (plist-get result :cancelled)
+                             "Stopped"
+                           "Nothing is being written")))
+     :failure (lambda (refusal)
+                (org-agent-chat-complain "Not stopped" refusal)))))
+
+(defun org-agent-send--question-at-point ()
+  "Return the heading of the question that point is in or under, or nil."
+  (org-agent-draft--widely
+    (when-let ((heading (org-agent-heading-at (point))))
+      (goto-char heading)
+      (let ((level (org-agent-heading-level heading)) found)
+        (while (and (not found) (> level 0))
+          (if (eq (org-agent-turn-p (point)) 'user)
+              (setq found (point))
+            (setq level (if (and (> level 1)
+                                 (re-search-backward
+                                  (format "^\\*\\{1,%d\\} " (1- level)) nil t))
+                            (org-agent-heading-level (point))
+                          0))))
+        found))))
+
+(defun org-agent-retry ()
+  "Have the question that point is in or under answered again."
+  (interactive)
+  (let ((heading (org-agent-send--question-at-point))
+        (buffer (current-buffer)))
+    (unless heading
+      (user-error "Point is on no question and no answer"))
+    (unless (eq org-agent-chat-attached t)
+      (user-error "No kernel is running; M-x org-agent-chat starts one"))
+    (let* ((id (org-agent-heading-property heading "ID"))
+           (turn (alist-get id org-agent-chat-turns nil nil #'equal)))
+      (if turn
+          (org-agent-send--retry turn)
+        ;; Whose turn it is the kernel says when it gets the event again,
+        ;; which changes nothing: it has one with that ID.
+        (org-agent-kernel-request
+         "event" (list :sensor :chat-message :session org-agent-chat-session
+                       :id id :level (org-agent-heading-level heading)
+                       :text (org-agent-question-text heading))
+         :success (lambda (result)
+                    (when (buffer-live-p buffer)
+                      (with-current-buffer buffer
+                        (setf (alist-get id org-agent-chat-turns
+                                         nil nil #'equal)
+                              (plist-get result :turn))
+                        (org-agent-send--retry (plist-get result :turn)))))
+         :failure (lambda (refusal)
+                    (org-agent-chat-complain "Not answered again" refusal)))))))
+
+(defun org-agent-send--retry (turn)
+  "Have TURN answered again."
+  (org-agent-kernel-request
+   "turn/retry" (list :turn turn)
+   :success (lambda (_) (message "It is being answered again"))
+   :failure (lambda (refusal)
+              (org-agent-chat-complain "Not answered again" refusal))))
+
+(provide 'org-agent-send)
+;;; org-agent-send.el ends here

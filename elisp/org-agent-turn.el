@@ -1,0 +1,165 @@
+;;; org-agent-turn.el --- What the kernel reports of turns  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; The kernel's messages about conversations, one method each.  A message
+;; for a session that has no buffer here is none of this Emacs's business.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'org-agent-rpc)
+(require 'org-agent-act)
+(require 'org-agent-answer)
+(require 'org-agent-keeper)
+(require 'org-agent-chat)
+
+;;;; Acts
+
+(cl-defmethod org-agent-perform ((_action (eql :insert-at-end)) params)
+  "Put the answer of PARAMS into its conversation, once, and save it.
+The receipt says what stands where, and whether it is in the file."
+  (let* ((session (or (plist-get params :session) org-agent-chat-main))
+         (name (org-agent-chat-buffer-name session))
+         (wanted (plist-get (plist-get params :payload) :buffer))
+         (text (org-agent-act-text params)))
+    (unless (member wanted (list nil name))
+      (org-agent-act-refuse "the buffer %s is not that of the conversation"
+                            wanted))
+    (unless (org-agent-chat-buffer session)
+      (org-agent-act-refuse "this Emacs does not show the conversation %s"
+                            session))
+    (org-agent-chat-in session
+      (org-agent-turn--settle-file)
+      (pcase-let* ((`(,beg . ,end)
+                    (org-agent-answer-perform
+                     (plist-get params :id) (plist-get params :turn)
+                     (plist-get params :event) text
+                     (plist-get params :words)))
+                   (inserted (org-agent-turn--text beg end)))
+        (org-agent-chat-restore-draft)
+        (list :buffer name :start beg :end end :chars (length inserted)
+              :sha256 (secure-hash 'sha256 (encode-coding-string
+                                            inserted 'utf-8-unix))
+              :saved (and (org-agent-keeper-save) t))))))
+
+(defun org-agent-turn--text (beg end)
+  "Return the text from BEG to END, also where the buffer is narrowed."
+  (save-restriction
+    (widen)
+    (buffer-substring-no-properties beg end)))
+
+(defun org-agent-turn--settle-file ()
+  "Take in what others did to the file, before the buffer changes."
+  (org-agent-keeper-look))
+
+;;;; Turns
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'turn/started))
+                                             params)
+  "Note that the turn of PARAMS runs; show its question if it is missing."
+  (org-agent-chat-in (plist-get params :session)
+    (let ((event (plist-get params :event))
+          (turn (plist-get params :turn))
+          (question (plist-get params :question)))
+      (setf (alist-get event org-agent-chat-turns nil nil #'equal) turn)
+      (when question
+        (org-agent-turn--settle-file)
+        (org-agent-answer-insert-question event question)
+        (org-agent-chat-restore-draft))
+      (org-agent-chat-put
+       :turn turn :phase 'thinking
+       :model (or (plist-get params :model) (org-agent-chat-get :model))
+       :queued (max 0 (1- (or (org-agent-chat-get :queued) 0)))))))
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'turn/delta))
+                                             params)
+  "Show the piece of an answer that PARAMS bring."
+  (org-agent-chat-in (plist-get params :session)
+    (org-agent-chat-show-delta params)))
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'turn/finished))
+                                             params)
+  "Note that the turn of PARAMS is over, and save."
+  (org-agent-chat-in (plist-get params :session)
+    (let ((turn (plist-get params :turn)))
+      (org-agent-answer-remove turn)
+      (when (member (org-agent-chat-get :turn) (list nil turn))
+        (org-agent-chat-put :turn nil :phase nil))
+      (org-agent-turn--count params)
+      (when (org-agent-keeper-awaited-p)
+        (org-agent-chat-keep org-agent-keeper-file))
+      (org-agent-chat-restore-draft)
+      (org-agent-keeper-save)
+      (org-agent-turn--announce params))))
+
+(defun org-agent-turn--count (params)
+  "Add what the turn of PARAMS took to what the header line shows."
+  (dolist (key '(:input :output :cost))
+    (when-let ((number (plist-get params key)))
+      (org-agent-chat-put key (+ number (or (org-agent-chat-get key) 0)))))
+  (when-let ((model (plist-get params :model)))
+    (org-agent-chat-put :model model)))
+
+(defun org-agent-turn--announce (params)
+  "Say how the turn of PARAMS ended unless that is plain to see."
+  (let ((notice (plist-get params :notice))
+        (state (plist-get params :state)))
+    (cond
+     (notice (message "org-agent: %s" notice))
+     ((eq state :failed)
+      (message "The agent could not answer; C-c C-c on what it says tries again")))))
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'turn/kept)) params)
+  "Add the turn of PARAMS, which the buffer lacked, to the conversation."
+  (org-agent-chat-in (plist-get params :session)
+    (let ((event (plist-get params :event))
+          (turn (plist-get params :turn))
+          (question (plist-get params :question))
+          (answer (plist-get params :answer))
+          (org-agent-answer-undoable nil))
+      (setf (alist-get event org-agent-chat-turns nil nil #'equal) turn)
+      (when question
+        (org-agent-answer-insert-question event question))
+      (when answer
+        (org-agent-answer-perform (plist-get params :id) turn event answer
+                                  (plist-get params :words))))))
+
+;;;; Sessions
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'session/keeper))
+                                             params)
+  "Keep the file of the session of PARAMS from now on, or no longer."
+  (org-agent-chat-in (plist-get params :session)
+    (if (plist-get params :keeper)
+        (org-agent-chat-keep (plist-get params :file))
+      (org-agent-keeper-release))
+    (org-agent-chat-restore-draft)))
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'notice)) params)
+  "Show the line of PARAMS."
+  (let ((text (plist-get params :text)))
+    (org-agent-rpc-log "%s" text)
+    (message "org-agent: %s" text)))
+
+(provide 'org-agent-turn)
+;;; org-agent-turn.el ends here
