@@ -52,7 +52,7 @@ type finder struct {
 	bare      bool // nothing but blanks since the first of them
 	blocked   bool // inside a candidate that is not closed
 	fence     fence
-	look      int // how far a quoted string was searched for its end
+	look      int // how far the end of what pos is at was searched for
 	floor     int // behind the last fence mark or tag, which are no quotes
 
 	thinking  string // the closing tag wanted
@@ -83,7 +83,12 @@ func (f *finder) next() (candidate, bool) {
 				return candidate{}, false
 			}
 			continue
-		case f.comment || f.info:
+		case f.info:
+			if f.infoString() {
+				return candidate{}, false
+			}
+			continue
+		case f.comment:
 			f.restOfLine()
 			continue
 		}
@@ -198,23 +203,41 @@ func (f *finder) block(c candidate) {
 	f.blocked = true
 }
 
-// restOfLine passes a comment, or the rest of a fence's info string.
+// restOfLine passes a comment.
 func (f *finder) restOfLine() {
 	n := strings.IndexByte(f.text[f.pos:], '\n')
-	end := f.pos + n
 	if n < 0 {
-		end = len(f.text)
-	}
-	if f.info && f.fence.mark == '`' && strings.Contains(f.text[f.pos:end], "`") {
-		f.info, f.fence = false, fence{first: -1} // inline code, not a fence
-		f.lineBlank = false
-		f.something(f.pos)
+		f.pos = len(f.text)
 		return
 	}
-	f.pos = end
-	if n >= 0 {
-		f.comment, f.info = false, false
+	f.pos += n
+	f.comment = false
+}
+
+// infoString passes the rest of the line that opens a fence. One made of ` has no
+// ` in it: that was inline code, which is then read as the prose it is.
+func (f *finder) infoString() (more bool) {
+	from := max(f.pos, f.look)
+	n := strings.IndexAny(f.text[from:], "`\n")
+	if f.fence.mark != '`' {
+		n = strings.IndexByte(f.text[from:], '\n')
 	}
+	switch {
+	case n < 0 && !f.final:
+		f.look = len(f.text)
+		return true
+	case n < 0:
+		f.pos = len(f.text)
+		return false
+	}
+	f.info = false
+	if f.text[from+n] == '`' {
+		f.fence = fence{first: -1}
+		f.look = 0
+		return false
+	}
+	f.pos = from + n
+	return false
 }
 
 // fenceLine takes a line that opens or closes a fence.
@@ -466,6 +489,7 @@ func (f *finder) quoted() (took, more bool) {
 				return false, true
 			}
 			if k < len(f.text) && f.text[k] == '\n' {
+				f.look = 0 // no quote is left in the paragraph to look for again
 				return false, false
 			}
 		}
