@@ -190,11 +190,12 @@ func (c *Converter) titleText(text string, write func(*inline)) string {
 	if keyword && c.dialect == Markdown {
 		converted = strings.TrimRight(word+zeroWidthSpace+" "+rest, " ")
 	}
-	if first, after, _ := strings.Cut(rest, " "); keyword && first == "COMMENT" {
-		converted = strings.TrimRight(word+" COMMENT"+zeroWidthSpace+" "+after, " ")
+	if keyword && strings.HasPrefix(rest, "COMMENT") {
+		converted = word + " " + zeroWidthSpace + rest
 	}
+	// Org's parser takes any word that begins so.
 	if strings.HasPrefix(converted, "COMMENT") {
-		converted = "COMMENT" + zeroWidthSpace + converted[len("COMMENT"):]
+		converted = zeroWidthSpace + converted
 	}
 	return c.inertTags(converted)
 }

@@ -22,6 +22,9 @@ func parseHeading(text string, level int, todo map[string]bool) *Heading {
 	if word, after, _ := strings.Cut(rest, " "); word == "COMMENT" {
 		h.Commented, rest = true, trimBlanks(after)
 	}
+	if h.Todo == "" && h.Priority == "" && !h.Commented {
+		rest = " " + rest // "* :tag:" has no title, "* TODO :tag:" has one
+	}
 	h.Title, h.Tags = cutTags(rest)
 	for _, tag := range h.Tags {
 		h.Archived = h.Archived || tag == "ARCHIVE"
@@ -29,19 +32,19 @@ func parseHeading(text string, level int, todo map[string]bool) *Heading {
 	return h
 }
 
-// cutTags splits ":a:b:" off the end of a title.
+// cutTags splits ":a:b:" and the blank before it off the end of a title.
 func cutTags(title string) (string, []string) {
 	if !strings.HasSuffix(title, ":") {
-		return title, nil
+		return trimBlanks(title), nil
 	}
 	start := strings.LastIndexAny(title, " \t") + 1
 	run := title[start:]
-	if len(run) < 3 || run[0] != ':' {
-		return title, nil
+	if start == 0 || len(run) < 3 || run[0] != ':' {
+		return trimBlanks(title), nil
 	}
 	for _, r := range run {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_@#%:", r) {
-			return title, nil
+			return trimBlanks(title), nil
 		}
 	}
 	var tags []string
@@ -51,7 +54,7 @@ func cutTags(title string) (string, []string) {
 		}
 	}
 	if tags == nil {
-		return title, nil
+		return trimBlanks(title), nil
 	}
 	return trimBlanks(title[:start]), tags
 }

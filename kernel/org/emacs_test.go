@@ -1,0 +1,230 @@
+package org
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// runEmacs gives a list of texts to one batch Emacs, which calls the function on each, and
+// reads the list of what it returned.
+func runEmacs(t *testing.T, function string, texts []string, results any) {
+	t.Helper()
+	directory := t.TempDir()
+	in, out := filepath.Join(directory, "in.json"), filepath.Join(directory, "out.json")
+	data, err := json.Marshal(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(in, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), "emacs", "--batch", "-Q", "-l", "testdata/parse.el",
+		"--eval", `(org-agent-parse-file "`+in+`" "`+out+`" #'`+function+`)`)
+	command.Env = append(os.Environ(), "HOME="+directory)
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("emacs: %v\n%s", err, output)
+	}
+	if data, err = os.ReadFile(out); err != nil {
+		t.Fatal(err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(results); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// emacsText leaves out what JSON cannot carry to Emacs: bytes that are no text, and NULs.
+func emacsText(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "\x01")
+}
+
+// parsedHeading is a heading as Org's parser sees it.
+type parsedHeading struct {
+	Level     int      `json:"level"`
+	Todo      string   `json:"todo"`
+	Priority  string   `json:"priority"`
+	Title     string   `json:"title"`
+	Tags      []string `json:"tags"`
+	Commented bool     `json:"commented"`
+	Line      int      `json:"line"`
+	End       int      `json:"end"`
+	Drawer    []string `json:"drawer"`
+}
+
+type parsedBlock struct {
+	Kind      string   `json:"kind"`
+	Language  string   `json:"language"`
+	Switches  string   `json:"switches"`
+	Arguments string   `json:"arguments"`
+	Name      string   `json:"name"`
+	Value     string   `json:"value"`
+	Body      string   `json:"body"`
+	Line      int      `json:"line"`
+	Header    []string `json:"header"`
+}
+
+type parsedText struct {
+	Headings []parsedHeading `json:"headings"`
+	Blocks   []parsedBlock   `json:"blocks"`
+	Live     []string        `json:"live"`
+}
+
+// headingsOf says what the scanner finds in the form of Org's parser.
+func headingsOf(text string) []parsedHeading {
+	found := []parsedHeading{}
+	for _, h := range Parse(text).Headings {
+		drawer := []string{}
+		for _, p := range h.Properties {
+			drawer = append(drawer, p.Key+"="+p.Value)
+		}
+		tags := h.Tags
+		if tags == nil {
+			tags = []string{}
+		}
+		found = append(found, parsedHeading{
+			h.Level, h.Todo, h.Priority, h.Title, tags, h.Commented, h.Line, utf8.RuneCountInString(text[:h.End]) + 1, drawer,
+		})
+	}
+	return found
+}
+
+// sameHeadings compares all but the blank lines behind a subtree, which Org sometimes
+// counts to the subtree around it.
+func sameHeadings(text string, a, b []parsedHeading) bool {
+	runes := []rune(text)
+	sameEnd := func(a, b int) bool {
+		return strings.TrimSpace(string(runes[min(a, b)-1:max(a, b)-1])) == ""
+	}
+	return slices.EqualFunc(a, b, func(a, b parsedHeading) bool {
+		return a.Level == b.Level && a.Todo == b.Todo && a.Priority == b.Priority && a.Title == b.Title && slices.Equal(a.Tags, b.Tags) &&
+			a.Commented == b.Commented && a.Line == b.Line && sameEnd(a.End, b.End) && slices.Equal(a.Drawer, b.Drawer)
+	})
+}
+
+// TestEmacsFindsNothingLive converts hostile texts; Org's own parser must find nothing in
+// the results that may run, and the headings that our scanner finds.
+func TestEmacsFindsNothingLive(t *testing.T) {
+	var texts, results []string
+	add := func(text string, options Options) {
+		texts = append(texts, text)
+		results = append(results, convert(text, options))
+	}
+	for seed := range 600 {
+		text := emacsText(hostileText().Example(seed))
+		add(text, Options{Dialect: dialects[seed%len(dialects)]})
+		add(text, answerOptions(dialects[seed%len(dialects)]))
+	}
+	for _, text := range goldenInputs(t) {
+		add(emacsText(text), answerOptions(Auto))
+	}
+	var parsed []parsedText
+	runEmacs(t, "org-agent-parse-text", results, &parsed)
+	for i, p := range parsed {
+		if len(p.Live) > 0 {
+			t.Errorf("Org finds %v\ninput:  %q\noutput: %s", p.Live, texts[i], visible(results[i]))
+		}
+		if want := headingsOf(results[i]); !sameHeadings(results[i], p.Headings, want) {
+			t.Errorf("Org finds headings\n%+v, we\n%+v\ninput:  %q\noutput: %s", p.Headings, want, texts[i], visible(results[i]))
+		}
+		if i > 20 && t.Failed() {
+			break
+		}
+	}
+}
+
+// TestEmacsReadsSourceByteExact puts hostile code into fences, alone, in lists and in
+// quotes: Org must find the same bytes.
+func TestEmacsReadsSourceByteExact(t *testing.T) {
+	code := rapid.Custom(func(t *rapid.T) string {
+		return emacsText(strings.Join(rapid.SliceOfN(rapid.SampledFrom(fragments), 1, 12).Draw(t, "code"), ""))
+	})
+	places := []struct{ first, rest string }{{"", ""}, {"- item\n\n  ", "  "}, {"1. one\n   - two\n\n     ", "     "}, {"> ", "> "}}
+	fenceMark := strings.Repeat("`", 60)
+	var texts, results, want []string
+	for seed := range 400 {
+		body := strings.TrimSuffix(code.Example(seed), "\r")
+		place := places[seed%len(places)]
+		var text strings.Builder
+		text.WriteString(place.first + fenceMark + "org\n")
+		for line := range strings.SplitSeq(body, "\n") {
+			text.WriteString(place.rest + line + "\n")
+		}
+		text.WriteString(place.rest + fenceMark + "\n\nbehind\n")
+		texts = append(texts, text.String())
+		results = append(results, MarkdownToOrg(text.String()))
+		want = append(want, body+"\n")
+	}
+	var parsed []parsedText
+	runEmacs(t, "org-agent-parse-text", results, &parsed)
+	for i, p := range parsed {
+		if len(p.Blocks) == 0 || p.Blocks[len(p.Blocks)-1].Value != want[i] {
+			t.Errorf("Org finds %+v\nfenced: %q\ninput:  %q\noutput: %s", p.Blocks, want[i], texts[i], results[i])
+		}
+	}
+}
+
+// TestEmacsScansAlike compares the scanner with Org's parser on random notes.
+func TestEmacsScansAlike(t *testing.T) {
+	lines := []string{
+		"* Heading", "** TODO [#A] Sub :tag:b:", "*** DONE done", "* COMMENT no", "* [#B] :only:", "** x :ARCHIVE:", "*not", "* ", "*",
+		"SCHEDULED: <2026-01-01 Thu>", "CLOSED: [2026-01-01 Thu]", ":PROPERTIES:", ":ID: abc", ":header-args: :tangle no", ":header-args+: :noweb yes",
+		":header-args:lisp: :var x=1", ":END:", "text", "", "- item", "  more", "#+NAME: n", "#+header: :var y=2 :tangle a.lisp", "#+header: :results silent",
+		"#+begin_src lisp", "#+BEGIN_SRC lisp -n -r :tangle \"x y\" :noweb yes", "  #+begin_src emacs-lisp :var a=(f :b) :x", "#+end_src", "  #+END_SRC",
+		"#+begin_example", "#+end_example", "(code)", "  (indented)", "\tcode", ",* escaped", ",#+escaped", ",,* twice", "#+PROPERTY: header-args :mkdirp yes", "#+PROPERTY: header-args:lisp :eval no",
+	}
+	note := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(lines), 1, 40).Draw(t, "lines"), "\n") + "\n"
+	})
+	var texts []string
+	for seed := range 600 {
+		texts = append(texts, note.Example(seed))
+	}
+	var parsed []parsedText
+	runEmacs(t, "org-agent-parse-text", texts, &parsed)
+	for i, p := range parsed {
+		if want := headingsOf(texts[i]); !sameHeadings(texts[i], p.Headings, want) {
+			t.Errorf("Org finds headings\n%+v, we\n%+v\nin:\n%s", p.Headings, want, texts[i])
+		}
+		compareBlocks(t, texts[i], p.Blocks)
+		if t.Failed() {
+			break
+		}
+	}
+}
+
+func compareBlocks(t *testing.T, text string, parsed []parsedBlock) {
+	t.Helper()
+	var ours []*Block
+	for _, b := range Parse(text).Blocks() {
+		if b.Kind == "src" {
+			ours = append(ours, b)
+		}
+	}
+	if len(ours) != len(parsed) {
+		t.Fatalf("Org finds %d blocks, we %d in:\n%s", len(parsed), len(ours), text)
+	}
+	for i, b := range ours {
+		p := parsed[i]
+		if b.Line != p.Line || b.Language != p.Language || b.Switches != p.Switches || b.Arguments != p.Arguments || b.Name != p.Name || b.Body != p.Body {
+			t.Errorf("Org finds\n%+v, we\n%+v\nin:\n%s", p, b, text)
+		}
+		var arguments []string
+		for _, a := range b.HeaderArgs() {
+			arguments = append(arguments, ":"+a.Key+" "+a.Value)
+		}
+		slices.Sort(arguments)
+		if !slices.Equal(arguments, p.Header) {
+			t.Errorf("Org finds header arguments\n%q, we\n%q\nat line %d in:\n%s", p.Header, arguments, b.Line, text)
+		}
+	}
+}
