@@ -1,0 +1,224 @@
+package lisp
+
+import (
+	"math/big"
+)
+
+// numberFunctions are the basic arithmetic.
+func numberFunctions() []builtin {
+	return []builtin{
+		{name: "+", list: "(&rest numbers)", doc: "The sum.", two: (*Call).add, call: func(c *Call, args []Value) Value {
+			return c.fold(args, Integer(0), (*Call).add)
+		}},
+		{name: "*", list: "(&rest numbers)", doc: "The product.", two: (*Call).multiply, call: func(c *Call, args []Value) Value {
+			return c.fold(args, Integer(1), (*Call).multiply)
+		}},
+		{name: "-", list: "(number &rest more)", doc: "The difference, or the negative.", two: (*Call).subtract, call: func(c *Call, args []Value) Value {
+			if len(args) == 1 {
+				return c.negate(args[0])
+			}
+			return c.fold(args[1:], args[0], (*Call).subtract)
+		}},
+		{name: "/", list: "(number &rest more)", doc: "The quotient, a ratio if it must be, or the reciprocal.", two: (*Call).divide, call: func(c *Call, args []Value) Value {
+			if len(args) == 1 {
+				return c.divide(Integer(1), args[0])
+			}
+			return c.fold(args[1:], args[0], (*Call).divide)
+		}},
+		{name: "1+", list: "(number)", doc: "One more.", one: func(c *Call, a Value) Value { return c.add(a, Integer(1)) }},
+		{name: "1-", list: "(number)", doc: "One less.", one: func(c *Call, a Value) Value { return c.subtract(a, Integer(1)) }},
+		{name: "abs", list: "(number)", doc: "The absolute value.", one: func(c *Call, a Value) Value {
+			c.number(a)
+			if x, ok := a.(float32); ok && x == 0 {
+				return float32(0)
+			}
+			if sign(a) < 0 {
+				return c.negate(a)
+			}
+			return a
+		}},
+		{name: "signum", list: "(number)", doc: "-1, 0 or 1 in the type of the number.", one: signum},
+		{name: "max", list: "(number &rest more)", doc: "The largest.", call: func(c *Call, args []Value) Value { return c.extreme(args, 1) }},
+		{name: "min", list: "(number &rest more)", doc: "The smallest.", call: func(c *Call, args []Value) Value { return c.extreme(args, -1) }},
+		{name: "gcd", list: "(&rest integers)", doc: "The greatest common divisor.", call: func(c *Call, args []Value) Value {
+			return c.fold(args, Integer(0), func(c *Call, a, b Value) Value {
+				c.chargeArithmetic(a, b)
+				x, y := c.integer(a), c.integer(b)
+				c.work(x.BitLen() / 64 * (y.BitLen() / 64))
+				return normal(new(big.Int).GCD(nil, nil, new(big.Int).Abs(x), new(big.Int).Abs(y)))
+			})
+		}},
+		{name: "lcm", list: "(&rest integers)", doc: "The least common multiple.", call: func(c *Call, args []Value) Value {
+			return c.fold(args, Integer(1), func(c *Call, a, b Value) Value {
+				x, y := c.integer(a), c.integer(b)
+				if x.Sign() == 0 || y.Sign() == 0 {
+					return Integer(0)
+				}
+				c.chargeArithmetic(a, b)
+				c.work(x.BitLen() / 64 * (y.BitLen() / 64))
+				product := new(big.Int).Mul(x, y)
+				product.Abs(product)
+				return normal(product.Quo(product, new(big.Int).GCD(nil, nil, new(big.Int).Abs(x), new(big.Int).Abs(y))))
+			})
+		}},
+		{name: "numerator", list: "(rational)", doc: "The numerator in lowest terms.", one: func(c *Call, a Value) Value {
+			if r, ok := a.(*big.Rat); ok {
+				return normal(new(big.Int).Set(r.Num()))
+			}
+			return normal(c.integer(a))
+		}},
+		{name: "denominator", list: "(rational)", doc: "The denominator in lowest terms.", one: func(c *Call, a Value) Value {
+			if r, ok := a.(*big.Rat); ok {
+				return normal(new(big.Int).Set(r.Denom()))
+			}
+			c.integer(a)
+			return Integer(1)
+		}},
+		{name: "random", list: "(limit &optional state)", doc: "A random number from 0 to below limit.", call: randomNumber},
+	}
+}
+
+func (c *Call) fold(args []Value, start Value, combine func(*Call, Value, Value) Value) Value {
+	result := start
+	if len(args) == 1 && start == Integer(0) || len(args) == 1 && start == Integer(1) {
+		c.number(args[0])
+	}
+	for _, arg := range args {
+		result = combine(c, result, arg)
+	}
+	return result
+}
+
+func (c *Call) negate(a Value) Value {
+	switch x := a.(type) {
+	case float32:
+		return -x
+	case float64:
+		return -x
+	}
+	return c.subtract(Integer(0), a)
+}
+
+func signum(c *Call, a Value) Value {
+	switch x := a.(type) {
+	case float32:
+		return float32(sign(x))
+	case float64:
+		return float64(sign(x))
+	}
+	c.number(a)
+	return Integer(int64(sign(a)))
+}
+
+func (c *Call) extreme(args []Value, direction int) Value {
+	best := args[0]
+	c.number(best)
+	for _, arg := range args[1:] {
+		if c.compare(arg, best) == direction {
+			best = arg
+		}
+	}
+	return best
+}
+
+func randomNumber(c *Call, args []Value) Value {
+	source := c.environment.random
+	switch limit := args[0].(type) {
+	case int64:
+		if limit > 0 {
+			return Integer(source.Int64N(limit))
+		}
+	case float32:
+		if limit > 0 {
+			return source.Float32() * limit
+		}
+	case float64:
+		if limit > 0 {
+			return source.Float64() * limit
+		}
+	case *big.Int:
+		if limit.Sign() > 0 {
+			c.charge(limit.BitLen()/4 + 64)
+			words := make([]big.Word, len(limit.Bits())+1)
+			for i := range words {
+				words[i] = big.Word(source.Uint64())
+			}
+			n := new(big.Int).SetBits(words)
+			return normal(n.Mod(n, limit))
+		}
+	}
+	c.typeError(args[0], "(OR (INTEGER 1) (FLOAT (0)))")
+	return nil
+}
+
+// numberPredicates compare and classify numbers.
+func numberPredicates() []builtin {
+	return []builtin{
+		comparison("=", "True if all are equal.", func(order int) bool { return order == 0 }),
+		comparison("<", "True if each is less than the next.", func(order int) bool { return order < 0 }),
+		comparison(">", "True if each is greater than the next.", func(order int) bool { return order > 0 }),
+		comparison("<=", "True if none is greater than the next.", func(order int) bool { return order <= 0 }),
+		comparison(">=", "True if none is less than the next.", func(order int) bool { return order >= 0 }),
+		{name: "/=", list: "(number &rest more)", doc: "True if all are different.", call: func(c *Call, args []Value) Value {
+			c.number(args[0])
+			c.work(len(args) * len(args) / 2)
+			for i := range args {
+				for _, other := range args[i+1:] {
+					if c.compare(args[i], other) == 0 {
+						return Nil
+					}
+				}
+			}
+			return T
+		}},
+		numberTest("zerop", "True for zero.", func(v Value) bool { return sign(v) == 0 }),
+		numberTest("plusp", "True for a positive number.", func(v Value) bool { return sign(v) > 0 }),
+		numberTest("minusp", "True for a negative number.", func(v Value) bool { return sign(v) < 0 }),
+		{name: "evenp", list: "(integer)", doc: "True for an even integer.", one: func(c *Call, a Value) Value {
+			if n, ok := a.(int64); ok {
+				return Boolean(n&1 == 0)
+			}
+			return Boolean(c.integer(a).Bit(0) == 0)
+		}},
+		{name: "oddp", list: "(integer)", doc: "True for an odd integer.", one: func(c *Call, a Value) Value {
+			if n, ok := a.(int64); ok {
+				return Boolean(n&1 == 1)
+			}
+			return Boolean(c.integer(a).Bit(0) == 1)
+		}},
+	}
+}
+
+func numberTest(name, doc string, test func(Value) bool) builtin {
+	return builtin{name: name, list: "(number)", doc: doc, one: func(c *Call, a Value) Value {
+		c.number(a)
+		return Boolean(test(a))
+	}}
+}
+
+func comparison(name, doc string, test func(order int) bool) builtin {
+	pair := func(c *Call, a, b Value) Value {
+		if x, ok := a.(int64); ok {
+			if y, ok := b.(int64); ok {
+				switch {
+				case x < y:
+					return Boolean(test(-1))
+				case x > y:
+					return Boolean(test(1))
+				}
+				return Boolean(test(0))
+			}
+		}
+		return Boolean(test(c.compare(a, b)))
+	}
+	return builtin{name: name, list: "(number &rest more)", doc: doc, two: pair, call: func(c *Call, args []Value) Value {
+		c.number(args[0])
+		result := Value(T)
+		for i := 1; i < len(args); i++ {
+			if !test(c.compare(args[i-1], args[i])) {
+				result = Nil
+			}
+		}
+		return result
+	}}
+}

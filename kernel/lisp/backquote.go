@@ -1,0 +1,129 @@
+package lisp
+
+// compileQuasiquote compiles a backquoted form into calls that build it.
+func compileQuasiquote(cp *compiler, form *Cons, sc *scope) expression {
+	return cp.compile(cp.quasiquote(cp.arguments(form, 1, 1)[0], 1), sc)
+}
+
+func compileUnquote(cp *compiler, form *Cons, _ *scope) expression {
+	cp.fail(readerError, "a comma is not inside a backquote: %s", sketch(form, formLength))
+	return expression{}
+}
+
+// marked returns the operand of (operator operand).
+func marked(v Value, operator *Symbol) (Value, bool) {
+	cell, ok := v.(*Cons)
+	if !ok || cell.Car != operator {
+		return nil, false
+	}
+	rest, ok := cell.Cdr.(*Cons)
+	if !ok || rest.Cdr != Nil {
+		return nil, false
+	}
+	return rest.Car, true
+}
+
+// quasiquote returns a form that builds template; level counts backquotes around it.
+func (cp *compiler) quasiquote(template Value, level int) Value {
+	cp.step()
+	cp.descend(4)
+	defer cp.ascend(4)
+	if inner, ok := marked(template, symUnquote); ok {
+		if level == 1 {
+			return inner
+		}
+		return call(symList, call(symQuote, symUnquote), cp.quasiquote(inner, level-1))
+	}
+	if inner, ok := marked(template, symQuasiquote); ok {
+		return call(symList, call(symQuote, symQuasiquote), cp.quasiquote(inner, level+1))
+	}
+	switch x := template.(type) {
+	case *Cons:
+		return cp.quasiquoteList(x, level)
+	case *Vector:
+		return call(symCoerce, cp.quasiquote(NewList(x.elements...), level), call(symQuote, symVector))
+	case *Symbol:
+		if x == Nil || x == T || x.Keyword() {
+			return x
+		}
+		return call(symQuote, x)
+	}
+	return template
+}
+
+// quasiquoteList builds a list from its parts: single elements are consed, spliced ones
+// appended, and constant parts quoted whole.
+func (cp *compiler) quasiquoteList(list *Cons, level int) Value {
+	if cp.plainData(list) {
+		return call(symQuote, list)
+	}
+	var parts []Value
+	var pending []Value
+	flush := func() {
+		if len(pending) > 0 {
+			parts = append(parts, &Cons{Car: symList, Cdr: NewList(pending...)})
+			pending = nil
+		}
+	}
+	var rest Value = list
+	for {
+		cell, ok := rest.(*Cons)
+		if !ok {
+			break
+		}
+		if _, ok := marked(cell, symUnquote); ok {
+			break // `(a . ,b)
+		}
+		if _, ok := marked(cell, symQuasiquote); ok {
+			break
+		}
+		if spliced, ok := marked(cell.Car, symUnquoteSplicing); ok {
+			flush()
+			if level == 1 {
+				parts = append(parts, spliced)
+			} else {
+				parts = append(parts, call(symList, call(symList, call(symQuote, symUnquoteSplicing), cp.quasiquote(spliced, level-1))))
+			}
+		} else {
+			pending = append(pending, cp.quasiquote(cell.Car, level))
+		}
+		rest = cell.Cdr
+	}
+	if rest == Nil && len(parts) == 0 {
+		return &Cons{Car: symList, Cdr: NewList(pending...)}
+	}
+	flush()
+	if rest != Nil {
+		parts = append(parts, cp.quasiquote(rest, level))
+	}
+	if len(parts) == 1 && rest == Nil {
+		// One spliced part: shared as it is.
+		return parts[0]
+	}
+	return &Cons{Car: symAppend, Cdr: NewList(parts...)}
+}
+
+// plainData reports that nothing in a template is evaluated.
+func (cp *compiler) plainData(v Value) bool {
+	for {
+		cp.step()
+		switch x := v.(type) {
+		case *Symbol:
+			return x != symUnquote && x != symUnquoteSplicing && x != symQuasiquote
+		case *Vector:
+			for _, element := range x.elements {
+				if !cp.plainData(element) {
+					return false
+				}
+			}
+			return true
+		case *Cons:
+			if !cp.plainData(x.Car) {
+				return false
+			}
+			v = x.Cdr
+		default:
+			return true
+		}
+	}
+}

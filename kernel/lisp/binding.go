@@ -1,0 +1,322 @@
+package lisp
+
+// maximumScan bounds the look for closures in the body of a let.
+const maximumScan = 400
+
+// captures reports whether forms may make a closure over the variables around them. If
+// not, the variables can live in the frame that is there; the answer may err only to
+// the safe side.
+func (cp *compiler) captures(forms Value, sc *scope) bool {
+	for s := sc; s != nil; s = s.parent {
+		for _, f := range s.functions {
+			if f.macro != nil {
+				return true
+			}
+		}
+	}
+	budget := maximumScan
+	return cp.scan(forms, &budget)
+}
+
+func (cp *compiler) scan(form Value, budget *int) bool {
+	for {
+		switch x := form.(type) {
+		case *Symbol:
+			return cp.language.capturing[x] || cp.environment.hasMacro(x)
+		case *Cons:
+			*budget--
+			if *budget < 0 || cp.scan(x.Car, budget) {
+				return true
+			}
+			form = x.Cdr
+		default:
+			return false
+		}
+	}
+}
+
+// letBinding is one variable of a let.
+type letBinding struct {
+	symbol *Symbol
+	value  Value
+}
+
+func (cp *compiler) letBindings(list Value) []letBinding {
+	var bindings []letBinding
+	for _, item := range cp.forms(list) {
+		b := letBinding{value: Nil}
+		if cell, ok := item.(*Cons); ok {
+			parts := cp.forms(cell)
+			if len(parts) > 2 {
+				cp.fail(programError, "malformed let binding: %s", sketch(item, formLength))
+			}
+			item = parts[0]
+			if len(parts) == 2 {
+				b.value = parts[1]
+			}
+		}
+		b.symbol = cp.checkBindable(item)
+		bindings = append(bindings, b)
+	}
+	return bindings
+}
+
+// letScope opens the scope for bindings around body: its own frame if closures may
+// capture them, else the frame there is.
+func (cp *compiler) letScope(form *Cons, sc *scope) (inner *scope, own bool) {
+	if cp.captures(form.Cdr, sc) {
+		return sc.withFrame(), true
+	}
+	return sc.nested(), false
+}
+
+func compileLet(cp *compiler, form *Cons, sc *scope) expression {
+	cp.arguments(form, 1, -1)
+	rest := form.Cdr.(*Cons)
+	bindings := cp.letBindings(rest.Car)
+	specials, _, forms := cp.declarations(rest.Cdr, false)
+	inner, own := cp.letScope(form, sc)
+	values := make([]code, len(bindings))
+	for i, b := range bindings {
+		values[i] = cp.compile(b.value, sc).one()
+	}
+	targets := cp.letTargets(bindings, inner, specials)
+	body := cp.body(forms, inner)
+	return expression{many: body.many, run: letCode(values, targets, inner, own, body.run)}
+}
+
+func (cp *compiler) letTargets(bindings []letBinding, inner *scope, specials []*Symbol) []target {
+	targets := make([]target, len(bindings))
+	for i, b := range bindings {
+		if cp.special(b.symbol, specials) {
+			inner.addVariable(b.symbol, true)
+			targets[i].global = cp.environment.global(b.symbol)
+			continue
+		}
+		targets[i].slot = inner.addVariable(b.symbol, false).slot
+	}
+	cp.declareSpecial(specials, bindings, inner)
+	return targets
+}
+
+// declareSpecial makes special declarations for variables that are not bound here hold
+// in the body.
+func (cp *compiler) declareSpecial(specials []*Symbol, bindings []letBinding, inner *scope) {
+next:
+	for _, symbol := range specials {
+		for _, b := range bindings {
+			if b.symbol == symbol {
+				continue next
+			}
+		}
+		inner.addVariable(symbol, true)
+	}
+}
+
+func letCode(values []code, targets []target, inner *scope, own bool, body code) code {
+	special := false
+	for i := range targets {
+		special = special || targets[i].global != nil
+	}
+	if special {
+		return specialLet(values, targets, inner, own, body)
+	}
+	if !own {
+		if len(values) == 1 {
+			value, slot := values[0], targets[0].slot
+			return func(c *Call, f *frame) Value {
+				f.slots[slot] = value(c, f)
+				return body(c, f)
+			}
+		}
+		return func(c *Call, f *frame) Value {
+			for i, value := range values {
+				f.slots[targets[i].slot] = value(c, f)
+			}
+			return body(c, f)
+		}
+	}
+	return func(c *Call, f *frame) Value {
+		c.charge(closureBytes)
+		g := newFrame(f, inner.layout.slots)
+		for i, value := range values {
+			g.slots[targets[i].slot] = value(c, f)
+		}
+		return body(c, g)
+	}
+}
+
+// specialLet evaluates all values before it binds any.
+func specialLet(values []code, targets []target, inner *scope, own bool, body code) code {
+	return func(c *Call, f *frame) Value {
+		base := len(c.stack)
+		for _, value := range values {
+			v := value(c, f)
+			c.stack = append(c.stack, v)
+		}
+		g := f
+		if own {
+			c.charge(closureBytes)
+			g = newFrame(f, inner.layout.slots)
+		}
+		mark := len(c.bindings)
+		for i := range targets {
+			targets[i].set(c, g, c.stack[base+i])
+		}
+		c.stack = c.stack[:base]
+		v := body(c, g)
+		c.unbind(mark)
+		return v
+	}
+}
+
+func compileLetStar(cp *compiler, form *Cons, sc *scope) expression {
+	cp.arguments(form, 1, -1)
+	rest := form.Cdr.(*Cons)
+	bindings := cp.letBindings(rest.Car)
+	specials, _, forms := cp.declarations(rest.Cdr, false)
+	inner, own := cp.letScope(form, sc)
+	values, targets := make([]code, len(bindings)), make([]target, len(bindings))
+	special := false
+	for i, b := range bindings {
+		values[i] = cp.compile(b.value, inner).one()
+		if cp.special(b.symbol, specials) {
+			inner.addVariable(b.symbol, true)
+			targets[i].global, special = cp.environment.global(b.symbol), true
+			continue
+		}
+		targets[i].slot = inner.addVariable(b.symbol, false).slot
+	}
+	cp.declareSpecial(specials, bindings, inner)
+	body := cp.body(forms, inner)
+	run := body.run
+	return expression{many: body.many, run: func(c *Call, f *frame) Value {
+		if own {
+			c.charge(closureBytes)
+			f = newFrame(f, inner.layout.slots)
+		}
+		if !special {
+			for i, value := range values {
+				f.slots[targets[i].slot] = value(c, f)
+			}
+			return run(c, f)
+		}
+		mark := len(c.bindings)
+		for i, value := range values {
+			targets[i].set(c, f, value(c, f))
+		}
+		v := run(c, f)
+		c.unbind(mark)
+		return v
+	}}
+}
+
+func compileMultipleValueBind(cp *compiler, form *Cons, sc *scope) expression {
+	cp.arguments(form, 2, -1)
+	rest := form.Cdr.(*Cons)
+	producer := rest.Cdr.(*Cons)
+	var bindings []letBinding
+	for _, name := range cp.forms(rest.Car) {
+		bindings = append(bindings, letBinding{symbol: cp.checkBindable(name)})
+	}
+	specials, _, forms := cp.declarations(producer.Cdr, false)
+	values := cp.compile(producer.Car, sc).run
+	inner, own := cp.letScope(form, sc)
+	targets := cp.letTargets(bindings, inner, specials)
+	body := cp.body(forms, inner)
+	return expression{many: body.many, run: func(c *Call, f *frame) Value {
+		v := values(c, f)
+		if own {
+			c.charge(closureBytes)
+			f = newFrame(f, inner.layout.slots)
+		}
+		mark := len(c.bindings)
+		m, many := v.(*multiple)
+		for i := range targets {
+			switch {
+			case many && i < len(m.values):
+				targets[i].set(c, f, m.values[i])
+			case !many && i == 0:
+				targets[i].set(c, f, v)
+			default:
+				targets[i].set(c, f, Nil)
+			}
+		}
+		result := body.run(c, f)
+		c.unbind(mark)
+		return result
+	}}
+}
+
+func compileMultipleValueList(cp *compiler, form *Cons, sc *scope) expression {
+	run := cp.compile(cp.arguments(form, 1, 1)[0], sc).run
+	return simple(func(c *Call, f *frame) Value { return c.newList(every(run(c, f))) })
+}
+
+func compileMultipleValueProg1(cp *compiler, form *Cons, sc *scope) expression {
+	first := cp.compile(cp.arguments(form, 1, -1)[0], sc)
+	rest := cp.body(form.Cdr.(*Cons).Cdr, sc).run
+	return expression{many: first.many, run: func(c *Call, f *frame) Value {
+		v := first.run(c, f)
+		rest(c, f)
+		return v
+	}}
+}
+
+func compileMultipleValueCall(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 1, -1)
+	function := cp.compile(parts[0], sc).one()
+	var producers []code
+	for _, part := range parts[1:] {
+		producers = append(producers, cp.compile(part, sc).run)
+	}
+	at := cp.site(form)
+	return expression{many: true, run: func(c *Call, f *frame) Value {
+		fn := function(c, f)
+		var args []Value
+		for _, producer := range producers {
+			args = append(args, every(producer(c, f))...)
+			c.chargeMany(len(args), valueBytes)
+		}
+		c.at = at
+		return c.funcall(fn, args)
+	}}
+}
+
+func compileNthValue(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 2, 2)
+	index, run := cp.compile(parts[0], sc).one(), cp.compile(parts[1], sc).run
+	return simple(func(c *Call, f *frame) Value {
+		n := c.index(index(c, f))
+		vs := every(run(c, f))
+		if n < len(vs) {
+			return vs[n]
+		}
+		return Nil
+	})
+}
+
+func compileDestructuringBind(cp *compiler, form *Cons, sc *scope) expression {
+	cp.arguments(form, 2, -1)
+	rest := form.Cdr.(*Cons)
+	producer := rest.Cdr.(*Cons)
+	list := cp.compile(producer.Car, sc).one()
+	specials, _, forms := cp.declarations(producer.Cdr, false)
+	inner, own := cp.letScope(form, sc)
+	b := cp.compileBinder(cp.parseLambdaList(rest.Car, true), inner, specials, simpleError)
+	body := cp.body(forms, inner)
+	at := cp.site(form)
+	return expression{many: body.many, run: func(c *Call, f *frame) Value {
+		v := list(c, f)
+		if own {
+			c.charge(closureBytes)
+			f = newFrame(f, inner.layout.slots)
+		}
+		c.at = at
+		mark := len(c.bindings)
+		b.destructure(c, f, v)
+		result := body.run(c, f)
+		c.unbind(mark)
+		return result
+	}}
+}

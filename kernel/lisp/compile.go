@@ -1,0 +1,305 @@
+package lisp
+
+import "slices"
+
+// expression is a compiled form and what is known about it.
+type expression struct {
+	run code
+	// many says that run may return a *multiple.
+	many bool
+	// constant is the value of a form that has always the same, nil otherwise.
+	constant Value
+}
+
+// one returns code that yields exactly one value.
+func (e expression) one() code {
+	if !e.many {
+		return e.run
+	}
+	run := e.run
+	return func(c *Call, f *frame) Value {
+		v := run(c, f)
+		if m, ok := v.(*multiple); ok {
+			return single(m)
+		}
+		return v
+	}
+}
+
+func constant(v Value) expression {
+	return expression{run: func(*Call, *frame) Value { return v }, constant: v}
+}
+
+func simple(run code) expression { return expression{run: run} }
+
+// compiler turns forms of one source into code. It expands macros as it goes, so it
+// runs inside a call.
+type compiler struct {
+	*Call
+	language *language
+	file     string
+	// place is the innermost form with a position; forms made by macros have none.
+	place site
+	// around is the scope of the macro form being expanded.
+	around *scope
+	// nesting and deepest measure how deep the form being compiled is.
+	nesting, deepest int
+}
+
+type specialForm func(cp *compiler, form *Cons, sc *scope) expression
+
+// maximumNesting bounds how deep forms may be nested in source.
+const maximumNesting = 2000
+
+func (c *Call) newCompiler(file string) *compiler {
+	return &compiler{Call: c, language: c.environment.language, file: file, place: site{file: file, form: nil}}
+}
+
+// compileTop compiles a form outside any function.
+func (cp *compiler) compileTop(form Value) code {
+	sc := (*scope)(nil).withFrame()
+	e := cp.compile(form, sc)
+	weight := cp.weight()
+	return func(c *Call, _ *frame) Value {
+		c.descend(weight)
+		v := e.run(c, newFrame(nil, sc.layout.slots))
+		c.ascend(weight)
+		return v
+	}
+}
+
+// weight is the nesting of what was compiled since the last function began.
+func (cp *compiler) weight() int { return cp.deepest + 3 }
+
+// site remembers form for errors, at the innermost known position.
+func (cp *compiler) site(form Value) *site {
+	s := cp.place
+	s.form = form
+	s.file = cp.file
+	return &s
+}
+
+func (cp *compiler) enter(form Value) (leave func()) {
+	outer, at := cp.place, cp.at
+	if cell, ok := form.(*Cons); ok && cell.line > 0 {
+		cp.place = site{form: form, file: cp.file, line: int(cell.line), column: int(cell.column)}
+	}
+	cp.nesting++
+	cp.deepest = max(cp.deepest, cp.nesting)
+	if cp.nesting > maximumNesting {
+		cp.fail(programError, "forms are nested more than %d deep", maximumNesting)
+	}
+	cp.descend(4)
+	cp.at = cp.site(form)
+	return func() { cp.place, cp.at = outer, at; cp.nesting--; cp.ascend(4) }
+}
+
+// compile compiles one form.
+func (cp *compiler) compile(form Value, sc *scope) expression {
+	cp.step()
+	switch x := form.(type) {
+	case *Symbol:
+		return cp.compileVariable(x, sc)
+	case *Cons:
+		leave := cp.enter(form)
+		e := cp.compileCons(x, sc)
+		leave()
+		return e
+	}
+	return constant(form)
+}
+
+func (cp *compiler) compileCons(form *Cons, sc *scope) expression {
+	head, ok := form.Car.(*Symbol)
+	if !ok {
+		if operator, ok := form.Car.(*Cons); ok && operator.Car == symLambda {
+			return cp.compileLambdaCall(operator, form, sc)
+		}
+		cp.fail(programError, "illegal function call: %s", sketch(form, formLength))
+	}
+	if local, depth, ok := sc.function(head); ok {
+		if local.macro != nil {
+			return cp.compile(cp.expand(local.macro, form), sc)
+		}
+		return cp.compileLocalCall(local, depth, form, sc)
+	}
+	if special, ok := cp.language.specials[head]; ok {
+		return special(cp, form, sc)
+	}
+	if m := cp.environment.macro(head); m != nil {
+		return cp.compile(cp.expandIn(m, form, sc), sc)
+	}
+	return cp.compileCall(head, form, sc)
+}
+
+// body compiles forms of which the last gives the value.
+func (cp *compiler) body(forms Value, sc *scope) expression {
+	items := cp.forms(forms)
+	switch len(items) {
+	case 0:
+		return constant(Nil)
+	case 1:
+		return cp.compile(items[0], sc)
+	}
+	var steps []code
+	for _, item := range items[:len(items)-1] {
+		if e := cp.compile(item, sc); e.constant == nil {
+			steps = append(steps, e.run)
+		}
+	}
+	last := cp.compile(items[len(items)-1], sc)
+	run := last.run
+	switch len(steps) {
+	case 0:
+		return last
+	case 1:
+		first := steps[0]
+		return expression{many: last.many, run: func(c *Call, f *frame) Value {
+			first(c, f)
+			return run(c, f)
+		}}
+	}
+	return expression{many: last.many, run: func(c *Call, f *frame) Value {
+		for _, step := range steps {
+			step(c, f)
+		}
+		return run(c, f)
+	}}
+}
+
+// forms returns the elements of a form's tail, which must be a proper list.
+func (cp *compiler) forms(list Value) []Value {
+	items, ok := Slice(list, 1<<20)
+	if !ok {
+		cp.fail(programError, "a form must be a proper list: %s", sketch(list, formLength))
+	}
+	return items
+}
+
+// arguments is forms with a check of their number; most < 0 means any number.
+func (cp *compiler) arguments(form *Cons, least, most int) []Value {
+	items := cp.forms(form.Cdr)
+	if len(items) < least || most >= 0 && len(items) > most {
+		cp.fail(programError, "wrong number of parts in %s", sketch(form, formLength))
+	}
+	return items
+}
+
+func (cp *compiler) compileVariable(symbol *Symbol, sc *scope) expression {
+	if symbol == Nil || symbol == T || symbol.Keyword() {
+		return constant(symbol)
+	}
+	v, depth, ok := sc.variable(symbol)
+	if ok && v.expansion != nil {
+		return cp.compile(v.expansion, sc)
+	}
+	if !ok || v.special {
+		return cp.compileSpecial(symbol, ok)
+	}
+	slot := v.slot
+	switch depth {
+	case 0:
+		return simple(func(_ *Call, f *frame) Value { return f.slots[slot] })
+	case 1:
+		return simple(func(_ *Call, f *frame) Value { return f.parent.slots[slot] })
+	case 2:
+		return simple(func(_ *Call, f *frame) Value { return f.parent.parent.slots[slot] })
+	}
+	return simple(func(_ *Call, f *frame) Value { return f.up(depth).slots[slot] })
+}
+
+func (cp *compiler) compileSpecial(symbol *Symbol, declared bool) expression {
+	g := cp.environment.global(symbol)
+	if g.expansion != nil {
+		return cp.compile(g.expansion, (*scope)(nil).withFrame())
+	}
+	at := cp.site(symbol)
+	if cp.at != nil && cp.at.form != nil {
+		at = cp.at
+	}
+	if !declared && !g.special && g.value == nil {
+		cp.environment.refer(reference{symbol: symbol, variable: true, at: at, function: cp.functionName()})
+	}
+	return simple(func(c *Call, _ *frame) Value {
+		v := c.special(g)
+		if v == nil {
+			c.at = at
+			c.unbound(symbol)
+		}
+		return v
+	})
+}
+
+// functionName is the name of the function being compiled, for problems.
+func (cp *compiler) functionName() string {
+	if cp.running != nil {
+		return cp.running.name
+	}
+	return ""
+}
+
+// isSpecial reports whether a binding of symbol is special by proclamation.
+func (cp *compiler) isSpecial(symbol *Symbol) bool {
+	g, ok := cp.environment.globals[symbol]
+	if !ok {
+		_, ok = cp.language.variables[symbol]
+		return ok
+	}
+	return g.special
+}
+
+// checkBindable refuses constants as variables.
+func (cp *compiler) checkBindable(v Value) *Symbol {
+	symbol, ok := v.(*Symbol)
+	if !ok {
+		cp.fail(programError, "%s is not a symbol and cannot name a variable", sketch(v, formLength))
+	}
+	if symbol == Nil || symbol == T || symbol.Keyword() || cp.environment.constantVariable(symbol) {
+		cp.fail(programError, "%s is a constant and cannot be bound", symbol.name)
+	}
+	return symbol
+}
+
+// declarations splits the declare forms, and a docstring when there may be one, off a
+// body. It returns the locally special symbols; other declarations are accepted and
+// have no effect.
+func (cp *compiler) declarations(body Value, docstring bool) (specials []*Symbol, doc Value, rest Value) {
+	doc = Nil
+	for {
+		cell, ok := body.(*Cons)
+		if !ok {
+			return specials, doc, body
+		}
+		if text, ok := cell.Car.(*String); ok && docstring && doc == Nil && cell.Cdr != Nil {
+			doc, body = text, cell.Cdr
+			continue
+		}
+		declare, ok := cell.Car.(*Cons)
+		if !ok || declare.Car != symDeclare {
+			return specials, doc, body
+		}
+		for _, item := range cp.forms(declare.Cdr) {
+			if parts, ok := Slice(item, 1000); ok && len(parts) > 1 && parts[0] == symSpecial {
+				for _, part := range parts[1:] {
+					if symbol, ok := part.(*Symbol); ok {
+						specials = append(specials, symbol)
+					}
+				}
+			}
+		}
+		body = cell.Cdr
+	}
+}
+
+func (cp *compiler) special(symbol *Symbol, locally []*Symbol) bool {
+	return slices.Contains(locally, symbol) || cp.isSpecial(symbol)
+}
+
+// compileAll compiles each form to give one value.
+func (cp *compiler) compileAll(forms []Value, sc *scope) []code {
+	codes := make([]code, len(forms))
+	for i, form := range forms {
+		codes[i] = cp.compile(form, sc).one()
+	}
+	return codes
+}

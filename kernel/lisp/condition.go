@@ -1,0 +1,231 @@
+package lisp
+
+import "fmt"
+
+// Classes of conditions the evaluator signals.
+const (
+	programError     = "PROGRAM-ERROR"
+	typeErrorClass   = "TYPE-ERROR"
+	controlError     = "CONTROL-ERROR"
+	simpleError      = "SIMPLE-ERROR"
+	unboundVariable  = "UNBOUND-VARIABLE"
+	undefinedClass   = "UNDEFINED-FUNCTION"
+	divisionByZero   = "DIVISION-BY-ZERO"
+	arithmeticError  = "ARITHMETIC-ERROR"
+	readerError      = "READER-ERROR"
+	endOfFile        = "END-OF-FILE"
+	parseError       = "PARSE-ERROR"
+	packageError     = "PACKAGE-ERROR"
+	simpleTypeErr    = "SIMPLE-TYPE-ERROR"
+	simpleWarning    = "SIMPLE-WARNING"
+	simpleCondition  = "SIMPLE-CONDITION"
+	unboundSlotClass = "UNBOUND-SLOT"
+)
+
+// standardConditions lists the condition classes: name, superclasses, slots.
+var standardConditions = []struct {
+	name   string
+	supers []string
+	slots  []string
+}{
+	{"CONDITION", nil, nil},
+	{"SERIOUS-CONDITION", []string{"CONDITION"}, nil},
+	{"ERROR", []string{"SERIOUS-CONDITION"}, nil},
+	{"WARNING", []string{"CONDITION"}, nil},
+	{"STYLE-WARNING", []string{"WARNING"}, nil},
+	{simpleCondition, []string{"CONDITION"}, []string{"FORMAT-CONTROL", "FORMAT-ARGUMENTS"}},
+	{simpleError, []string{simpleCondition, "ERROR"}, nil},
+	{simpleWarning, []string{simpleCondition, "WARNING"}, nil},
+	{"STORAGE-CONDITION", []string{"SERIOUS-CONDITION"}, nil},
+	{arithmeticError, []string{"ERROR"}, []string{"OPERATION", "OPERANDS"}},
+	{divisionByZero, []string{arithmeticError}, nil},
+	{"FLOATING-POINT-OVERFLOW", []string{arithmeticError}, nil},
+	{"FLOATING-POINT-UNDERFLOW", []string{arithmeticError}, nil},
+	{"FLOATING-POINT-INVALID-OPERATION", []string{arithmeticError}, nil},
+	{"CELL-ERROR", []string{"ERROR"}, []string{"NAME"}},
+	{unboundVariable, []string{"CELL-ERROR"}, nil},
+	{undefinedClass, []string{"CELL-ERROR"}, nil},
+	{unboundSlotClass, []string{"CELL-ERROR"}, []string{"INSTANCE"}},
+	{controlError, []string{"ERROR"}, nil},
+	{"FILE-ERROR", []string{"ERROR"}, []string{"PATHNAME"}},
+	{packageError, []string{"ERROR"}, []string{"PACKAGE"}},
+	{parseError, []string{"ERROR"}, nil},
+	{programError, []string{"ERROR"}, nil},
+	{"STREAM-ERROR", []string{"ERROR"}, []string{"STREAM"}},
+	{endOfFile, []string{"STREAM-ERROR"}, nil},
+	{readerError, []string{parseError, "STREAM-ERROR"}, nil},
+	{typeErrorClass, []string{"ERROR"}, []string{"DATUM", "EXPECTED-TYPE"}},
+	{simpleTypeErr, []string{simpleCondition, typeErrorClass}, nil},
+	{"PRINT-NOT-READABLE", []string{"ERROR"}, []string{"OBJECT"}},
+}
+
+// conditionClasses builds the standard classes, which all environments share.
+func conditionClasses() map[*Symbol]*Class {
+	classes := map[*Symbol]*Class{}
+	for _, k := range standardConditions {
+		class := &Class{name: standardSymbol(k.name), kind: conditionClass}
+		for _, super := range k.supers {
+			class.supers = append(class.supers, classes[standardSymbol(super)])
+		}
+		var own []slot
+		for _, name := range k.slots {
+			symbol, ok := standardTable[name]
+			if !ok {
+				symbol = internalSymbol(name)
+			}
+			own = append(own, slot{name: symbol, initargs: []*Symbol{standardKeyword(name)}})
+		}
+		class.inherit(own)
+		classes[class.name] = class
+	}
+	return classes
+}
+
+// newCondition makes a condition of a standard class that says message; slots are
+// pairs of a name and a value.
+func (c *Call) newCondition(class, message string, slots ...any) *Instance {
+	k := c.environment.language.classes[standardSymbol(class)]
+	object := &Instance{class: k, slots: make([]Value, len(k.slots)), message: message}
+	for i := 0; i+1 < len(slots); i += 2 {
+		for j := range k.slots {
+			if k.slots[j].name.name == slots[i] {
+				object.slots[j] = slots[i+1]
+			}
+		}
+	}
+	return object
+}
+
+// fail signals an error of a standard class. It does not return.
+func (c *Call) fail(class, format string, args ...any) {
+	c.signalError(c.newCondition(class, fmt.Sprintf(format, args...)))
+}
+
+func (c *Call) undefinedFunction(symbol *Symbol) {
+	c.signalError(c.newCondition(undefinedClass, "The function "+c.symbolText(symbol)+" is undefined.", "NAME", symbol))
+}
+
+func (c *Call) unbound(symbol *Symbol) {
+	c.signalError(c.newCondition(unboundVariable, "The variable "+c.symbolText(symbol)+" is unbound.", "NAME", symbol))
+}
+
+// handlerCluster holds handlers that were established together.
+type handlerCluster struct {
+	handlers []handler
+	// point is where the clauses of a handler-case are; nil for handler-bind.
+	point *exitPoint
+}
+
+type handler struct {
+	kind     Value // type specifier
+	function *Function
+	index    int
+}
+
+// signal offers a condition to the handlers, innermost first. It returns when all
+// declined.
+func (c *Call) signal(condition *Instance) {
+	saved := c.handlers
+	for i := len(saved) - 1; i >= 0; i-- {
+		cluster := saved[i]
+		c.handlers = saved[:i:i]
+		for _, h := range cluster.handlers {
+			if !c.typep(condition, h.kind) {
+				continue
+			}
+			if cluster.point != nil {
+				c.leave(cluster.point, condition, h.index)
+			}
+			at := c.at
+			c.call1(h.function, condition)
+			c.at = at
+		}
+	}
+	c.handlers = saved
+}
+
+// signalError signals; if nobody handles it the call ends. It does not return.
+func (c *Call) signalError(condition *Instance) {
+	c.descend(8) // a handler that fails again and again ends as a recursion
+	c.signal(condition)
+	c.ascend(8)
+	failed := c.describe(&Error{Class: condition.class.name.name, Cause: condition.cause})
+	failed.Message = c.report(condition)
+	failed.Hint = c.hint(condition)
+	c.exit = exit{failed: failed, orderly: true}
+	panic(unwinding{})
+}
+
+// report is what princ prints of a condition.
+func (c *Call) report(condition *Instance) string {
+	if condition.message != "" {
+		return condition.message
+	}
+	for _, class := range condition.class.precedence {
+		switch report := class.report.(type) {
+		case *String:
+			return report.String()
+		case *Function:
+			stream := newOutput()
+			c.call2(report, condition, stream)
+			return stream.text()
+		}
+	}
+	if control, ok := condition.named("FORMAT-CONTROL").(*String); ok {
+		return c.format(control, c.slice(condition.named("FORMAT-ARGUMENTS")))
+	}
+	return "Condition " + c.symbolText(condition.class.name) + " was signalled."
+}
+
+// condition makes the condition that error, signal and warn are given: a condition, a
+// class name with initargs or a format control with arguments.
+func (c *Call) condition(args []Value, fallback string) *Instance {
+	switch x := args[0].(type) {
+	case *Instance:
+		if x.class.kind == conditionClass {
+			return x
+		}
+	case *Symbol:
+		class := c.environment.class(x)
+		if class == nil || class.kind != conditionClass {
+			c.fail(typeErrorClass, "%s does not name a condition class", x.name)
+		}
+		return c.instantiate(class, args[1:])
+	case *Class:
+		return c.instantiate(x, args[1:])
+	case *String, *Function:
+		return c.newCondition(fallback, "", "FORMAT-CONTROL", args[0], "FORMAT-ARGUMENTS", c.newList(args[1:]))
+	}
+	c.typeError(args[0], "CONDITION")
+	return nil
+}
+
+// restart is an active restart.
+type restart struct {
+	name     Value
+	point    *exitPoint
+	index    int
+	function *Function // of restart-bind
+	dead     bool
+}
+
+func (c *Call) findRestart(designator Value) *restart {
+	for i := len(c.restarts) - 1; i >= 0; i-- {
+		if r := c.restarts[i]; r.name == designator || designator == Value(r) {
+			return r
+		}
+	}
+	return nil
+}
+
+func (c *Call) invokeRestart(designator Value, args []Value) Value {
+	r := c.findRestart(designator)
+	if r == nil {
+		c.fail(controlError, "restart %s is not active", c.shown(designator))
+	}
+	if r.function != nil {
+		return c.apply(r.function, args)
+	}
+	c.leave(r.point, c.newList(args), r.index)
+	return nil
+}

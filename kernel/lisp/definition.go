@@ -1,0 +1,279 @@
+package lisp
+
+// definitionForms are the operators that define global names, and backquote.
+func definitionForms() map[string]specialForm {
+	return map[string]specialForm{
+		"DEFUN":               compileDefun,
+		"DEFMACRO":            compileDefmacro,
+		"DEFVAR":              compileDefvar,
+		"DEFPARAMETER":        compileDefparameter,
+		"DEFCONSTANT":         compileDefconstant,
+		"DEFTYPE":             compileDeftype,
+		"DEFSETF":             compileDefsetf,
+		"DEFINE-SYMBOL-MACRO": compileDefineSymbolMacro,
+		"DEFPACKAGE":          compileDefpackage,
+		"IN-PACKAGE":          compileInPackage,
+		"DECLAIM":             compileDeclaim,
+		"DECLARE": func(cp *compiler, form *Cons, _ *scope) expression {
+			cp.fail(programError, "declare stands where a form is expected: %s", sketch(form, formLength))
+			return expression{}
+		},
+	}
+}
+
+// functionName takes the name in a defun: a symbol that is free to define, or
+// (setf symbol).
+func (cp *compiler) definedName(name Value) (g *global, setter bool, text string) {
+	if symbol, ok := setfName(name); ok {
+		return cp.environment.global(symbol), true, "(SETF " + symbol.name + ")"
+	}
+	symbol, ok := name.(*Symbol)
+	if !ok || symbol.Keyword() {
+		cp.fail(programError, "%s cannot name a function", sketch(name, formLength))
+	}
+	return cp.unfrozen(symbol), false, symbol.name
+}
+
+func (cp *compiler) blockName(name Value) *Symbol {
+	if symbol, ok := setfName(name); ok {
+		return symbol
+	}
+	return name.(*Symbol)
+}
+
+func compileDefun(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 2, -1)
+	g, setter, name := cp.definedName(parts[0])
+	if !setter && cp.kernelFunction(g) {
+		cp.fail(packageError, "%s belongs to the kernel and cannot be redefined; choose another name", g.symbol.name)
+	}
+	function := cp.compileLambda(name, form.Cdr.(*Cons).Cdr, sc, lambdaKind{block: cp.blockName(parts[0])})
+	return simple(func(c *Call, f *frame) Value {
+		fn := function(c, f).(*Function)
+		if setter {
+			g.setter = fn
+		} else {
+			g.function, g.macro = fn, nil
+		}
+		return parts[0]
+	})
+}
+
+// kernelFunction reports a function of the configuration.
+func (c *Call) kernelFunction(g *global) bool {
+	return g.function != nil && g.function.lambda == nil && g.function.generic == nil && g.symbol.home == kernelPackage
+}
+
+func compileDefmacro(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 2, -1)
+	g, setter, name := cp.definedName(parts[0])
+	if setter {
+		cp.fail(programError, "a macro's name must be a symbol")
+	}
+	function := cp.compileLambda(name, form.Cdr.(*Cons).Cdr, sc, lambdaKind{block: cp.blockName(parts[0]), macro: true})
+	return simple(func(c *Call, f *frame) Value {
+		fn := function(c, f).(*Function)
+		g.macro = &macro{name: name, doc: fn.doc, function: fn}
+		g.function = nil
+		return parts[0]
+	})
+}
+
+// definedVariable takes (operator name [value [doc]]).
+func (cp *compiler) definedVariable(form *Cons, sc *scope, least int) (g *global, value code, doc Value) {
+	parts := cp.arguments(form, least, 3)
+	symbol := cp.checkBindable(parts[0])
+	g = cp.unfrozen(symbol)
+	if len(parts) > 1 {
+		value = cp.compile(parts[1], sc).one()
+	}
+	if len(parts) > 2 {
+		doc = parts[2]
+	}
+	return g, value, doc
+}
+
+func (g *global) document(kind *Symbol, doc Value) {
+	if doc == nil {
+		return
+	}
+	if g.docs == nil {
+		g.docs = map[*Symbol]Value{}
+	}
+	g.docs[kind] = doc
+}
+
+var symVariable = standardSymbol("VARIABLE")
+
+func compileDefvar(cp *compiler, form *Cons, sc *scope) expression {
+	g, value, doc := cp.definedVariable(form, sc, 1)
+	g.special = true
+	return simple(func(c *Call, f *frame) Value {
+		g.special = true
+		g.document(symVariable, doc)
+		if value != nil && g.value == nil {
+			g.value = value(c, f)
+		}
+		return g.symbol
+	})
+}
+
+func compileDefparameter(cp *compiler, form *Cons, sc *scope) expression {
+	g, value, doc := cp.definedVariable(form, sc, 2)
+	g.special = true
+	return simple(func(c *Call, f *frame) Value {
+		g.special = true
+		g.document(symVariable, doc)
+		c.setSpecial(g, value(c, f))
+		return g.symbol
+	})
+}
+
+func compileDefconstant(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 2, 3)
+	symbol, ok := parts[0].(*Symbol)
+	if !ok {
+		cp.fail(programError, "%s cannot name a constant", sketch(parts[0], formLength))
+	}
+	g := cp.unfrozen(symbol)
+	value := cp.compile(parts[1], sc).one()
+	return simple(func(c *Call, f *frame) Value {
+		v := value(c, f)
+		if g.constant && !eql(g.value, v) {
+			c.fail(programError, "the constant %s is being redefined", symbol.name)
+		}
+		g.value, g.special, g.constant = v, true, true
+		return symbol
+	})
+}
+
+func compileDeftype(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 2, -1)
+	symbol := cp.unfrozen(cp.symbol(parts[0])).symbol
+	function := cp.compileLambda(symbol.name, form.Cdr.(*Cons).Cdr, sc, lambdaKind{block: symbol, macro: true})
+	return simple(func(c *Call, f *frame) Value {
+		c.environment.types[symbol] = function(c, f).(*Function)
+		return symbol
+	})
+}
+
+// compileDefsetf handles the short form, which names a function, and the long one,
+// whose body makes the storing form.
+func compileDefsetf(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 2, -1)
+	g := cp.unfrozen(cp.symbol(parts[0]))
+	if updater, ok := parts[1].(*Symbol); ok && updater != Nil {
+		return simple(func(c *Call, _ *frame) Value {
+			g.place = func(cp *compiler, _ *Cons, args []Value, _ *scope) *place {
+				p := &place{}
+				stand := p.temporize(cp, args)
+				store := cp.gensym("NEW")
+				p.stores = []*Symbol{store}
+				p.write = &Cons{Car: updater, Cdr: NewList(append(stand[:len(stand):len(stand)], store)...)}
+				p.read = &Cons{Car: g.symbol, Cdr: NewList(stand...)}
+				return p
+			}
+			return g.symbol
+		})
+	}
+	cp.arguments(form, 3, -1)
+	stores := cp.forms(parts[2])
+	if len(stores) != 1 {
+		cp.fail(programError, "defsetf needs one store variable")
+	}
+	// The expander takes the store variable first, then the arguments of the place.
+	rest := form.Cdr.(*Cons).Cdr.(*Cons)
+	list := &Cons{Car: stores[0], Cdr: rest.Car}
+	function := cp.compileLambda("", &Cons{Car: list, Cdr: rest.Cdr.(*Cons).Cdr}, sc, lambdaKind{})
+	return simple(func(c *Call, f *frame) Value {
+		fn := function(c, f).(*Function)
+		g.place = func(cp *compiler, _ *Cons, args []Value, _ *scope) *place {
+			p := &place{}
+			stand := p.temporize(cp, args)
+			store := cp.gensym("NEW")
+			p.stores = []*Symbol{store}
+			p.write = single(cp.apply(fn, append([]Value{store}, stand...)))
+			p.read = &Cons{Car: g.symbol, Cdr: NewList(stand...)}
+			return p
+		}
+		return g.symbol
+	})
+}
+
+func compileDefineSymbolMacro(cp *compiler, form *Cons, _ *scope) expression {
+	parts := cp.arguments(form, 2, 2)
+	g := cp.unfrozen(cp.checkBindable(parts[0]))
+	return simple(func(*Call, *frame) Value {
+		g.expansion = parts[1]
+		return g.symbol
+	})
+}
+
+func compileDeclaim(cp *compiler, form *Cons, _ *scope) expression {
+	for _, declaration := range cp.forms(form.Cdr) {
+		cp.proclaim(declaration)
+	}
+	return constant(Nil)
+}
+
+func compileDefpackage(cp *compiler, form *Cons, _ *scope) expression {
+	parts := cp.arguments(form, 1, -1)
+	return simple(func(c *Call, _ *frame) Value {
+		p := c.makePackage(c.name(parts[0]), nil)
+		if !p.madeByNote {
+			return p // the note names a package of the kernel: nothing to do
+		}
+		uses := false
+		for _, part := range parts[1:] {
+			option := c.slice(part)
+			if len(option) == 0 {
+				continue
+			}
+			switch c.name(option[0]) {
+			case "USE":
+				uses = true
+				for _, used := range option[1:] {
+					p.uses = append(p.uses, c.pkg(used))
+				}
+			case "EXPORT":
+				for _, name := range option[1:] {
+					symbol, _ := p.intern(c.name(name), true)
+					p.export(symbol)
+				}
+			case "NICKNAMES":
+				for _, name := range option[1:] {
+					if c.environment.packages[c.name(name)] == nil {
+						p.nicknames = append(p.nicknames, c.name(name))
+						c.environment.packages[c.name(name)] = p
+					}
+				}
+			case "IMPORT-FROM":
+				from := c.pkg(option[1])
+				for _, name := range option[2:] {
+					if symbol, ok := from.find(c.name(name)); ok {
+						p.bring(symbol)
+					}
+				}
+			}
+		}
+		if !uses {
+			p.uses = []*Package{c.environment.packages[standardPackage]}
+		}
+		return p
+	})
+}
+
+// compileInPackage enters a package the note made itself; every other name leads back
+// to the note's own package, which is where notes written for the upstream system
+// expect to be.
+func compileInPackage(cp *compiler, form *Cons, _ *scope) expression {
+	name := cp.arguments(form, 1, 1)[0]
+	return simple(func(c *Call, _ *frame) Value {
+		target := c.environment.user
+		if p := c.environment.packages[c.name(name)]; p != nil && p.madeByNote {
+			target = p
+		}
+		c.setSpecial(c.environment.global(symPackage), target)
+		return target
+	})
+}

@@ -1,0 +1,272 @@
+package lisp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// Config says what an environment is made of. Its zero value is a usable one: plain
+// Common Lisp in the package COMMON-LISP-USER.
+type Config struct {
+	// Package is the name of the note's package, folded to upper case. Default
+	// COMMON-LISP-USER.
+	Package string
+	// Functions and Macros are what the kernel offers besides the language. Names
+	// without a package prefix are exported from ORG-AGENT, which the note's package
+	// uses; names like "uiop:getenv" belong to that package.
+	Functions []KernelFunction
+	Macros    []KernelMacro
+	// Limits bound each call; see Limits for the defaults.
+	Limits Limits
+	// Now is the clock that get-universal-time reads. Default time.Now.
+	Now func() time.Time
+	// Output receives what is written to the standard streams, after each call and
+	// inside the guard. Default: it is dropped.
+	Output func(text string)
+}
+
+// Environment is what one note runs in: packages, global functions, variables, macros
+// and classes. It is safe for use by many goroutines.
+type Environment struct {
+	language *language
+	config   Config
+	packages map[string]*Package
+	user     *Package
+	kernel   *Package
+	keywords *Package
+
+	// guard holds one token while a call runs. What is below belongs to its holder.
+	guard      chan struct{}
+	globals    map[*Symbol]*global
+	classes    map[*Symbol]*Class
+	types      map[*Symbol]*Function
+	references []reference
+	gensyms    int64
+	patterns   map[string]*scanner
+	random     *rand.Rand
+}
+
+// global is what a symbol means outside any scope.
+type global struct {
+	symbol    *Symbol
+	value     Value // nil: unbound
+	special   bool
+	constant  bool
+	expansion Value // of define-symbol-macro
+	function  *Function
+	setter    *Function
+	macro     *macro
+	place     placeExpander
+	plist     Value
+	docs      map[*Symbol]Value
+}
+
+// New returns an environment. It fails when a function or macro of the configuration
+// has a malformed name or lambda list.
+func New(config Config) (*Environment, error) {
+	e := &Environment{
+		language: standardLanguage(), config: config, packages: map[string]*Package{},
+		guard: make(chan struct{}, 1), globals: map[*Symbol]*global{}, classes: map[*Symbol]*Class{},
+		types: map[*Symbol]*Function{}, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+	}
+	if e.config.Now == nil {
+		e.config.Now = time.Now
+	}
+	if err := e.makePackages(); err != nil {
+		return nil, err
+	}
+	for i := range config.Functions {
+		if err := e.defineKernelFunction(&config.Functions[i]); err != nil {
+			return nil, err
+		}
+	}
+	for i := range config.Macros {
+		if err := e.defineKernelMacro(&config.Macros[i]); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+func (e *Environment) addPackage(p *Package) *Package {
+	e.packages[p.name] = p
+	for _, nickname := range p.nicknames {
+		e.packages[nickname] = p
+	}
+	return p
+}
+
+func (e *Environment) makePackages() error {
+	standard := e.addPackage(newPackage(standardPackage, "CL"))
+	standard.fixed = standardTable
+	e.keywords = e.addPackage(newPackage(keywordPackage))
+	e.keywords.fixed, e.keywords.open = standardKeywords, true
+	e.kernel = e.addPackage(newPackage(kernelPackage, "OPENCORTEX"))
+	for name, library := range e.language.libraries {
+		p := newPackage(name, library.nicknames...)
+		p.fixed, p.open = library.symbols, true
+		e.addPackage(p)
+	}
+	e.user = e.addPackage(newPackage(userPackage, "CL-USER"))
+	name := strings.ToUpper(e.config.Package)
+	if name != "" && name != userPackage && name != "CL-USER" {
+		if e.packages[name] != nil {
+			return fmt.Errorf("make the note's package %s: the name is taken", name)
+		}
+		e.user = e.addPackage(newPackage(name))
+	}
+	e.user.uses = []*Package{standard, e.kernel}
+	e.global(symPackage).value = e.user
+	return nil
+}
+
+// global returns what symbol means, making a record for it if there is none.
+func (e *Environment) global(symbol *Symbol) *global {
+	if g, ok := e.globals[symbol]; ok {
+		return g
+	}
+	g := &global{symbol: symbol, plist: Nil}
+	e.globals[symbol] = g
+	switch symbol.home {
+	case keywordPackage:
+		g.value, g.constant = symbol, true
+	case standardPackage:
+		if variable, ok := e.language.variables[symbol]; ok {
+			g.value, g.special, g.constant = ownCopy(variable.value), true, variable.constant
+		}
+		fallthrough
+	default:
+		g.function = e.language.functions[symbol]
+		g.setter = e.language.setters[symbol]
+	}
+	return g
+}
+
+// ownCopy copies a list, which a note may change.
+func ownCopy(v Value) Value {
+	if items, ok := Slice(v, 100); ok && len(items) > 0 {
+		return NewList(items...)
+	}
+	return v
+}
+
+func (e *Environment) constantVariable(symbol *Symbol) bool {
+	g, ok := e.globals[symbol]
+	if !ok {
+		return e.language.variables[symbol].constant
+	}
+	return g.constant
+}
+
+// Keyword returns the keyword with exactly this name.
+func (e *Environment) Keyword(name string) *Symbol {
+	symbol, _ := e.keywords.intern(name, true)
+	return symbol
+}
+
+// acquire takes the guard.
+func (e *Environment) acquire(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case e.guard <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (e *Environment) release() { <-e.guard }
+
+// run runs body as a call: under the guard, within the limits.
+func (e *Environment) run(ctx context.Context, body func(c *Call)) (err error) {
+	if err := e.acquire(ctx); err != nil {
+		class := cancelCondition
+		if errors.Is(err, context.DeadlineExceeded) {
+			class = timeCondition
+		}
+		return &Error{Class: class, Message: "waiting for the note's other calls was given up", Cause: err}
+	}
+	c := &Call{environment: e, ctx: ctx, budget: newBudget(e.config.Limits), held: true}
+	c.console = newConsole(e.config.Output)
+	defer func() {
+		c.console.flush()
+		if c.held {
+			e.release()
+		}
+	}()
+	return c.protect(func() { body(c) })
+}
+
+// Call calls a function: a *Function, a symbol, or the name of a function in the
+// note's package as a Go string. It returns the first value.
+func (e *Environment) Call(ctx context.Context, function Value, args ...Value) (result Value, err error) {
+	err = e.run(ctx, func(c *Call) {
+		if name, ok := function.(string); ok {
+			function = c.Symbol(strings.ToUpper(name))
+		}
+		result = single(c.funcall(function, args))
+	})
+	return result, err
+}
+
+// Load reads and evaluates source form by form, as the text that begins at line
+// firstLine (1-based) of file. It stops at the first form that fails. What refers to
+// functions and variables that do not exist is told by [Environment.Problems].
+func (e *Environment) Load(ctx context.Context, source, file string, firstLine int) error {
+	return e.load(ctx, source, file, firstLine, nil)
+}
+
+// Eval is Load for text typed by a person; it gives each with what prin1 prints of the
+// first value of each top-level form, NIL for none, before it goes on to the next.
+func (e *Environment) Eval(ctx context.Context, source, file string, firstLine int, each func(printed string)) error {
+	return e.load(ctx, source, file, firstLine, func(c *Call, v Value) { each(c.printed(single(v), true)) })
+}
+
+func (e *Environment) load(ctx context.Context, source, file string, firstLine int, each func(*Call, Value)) error {
+	return e.run(ctx, func(c *Call) {
+		r := c.newReader(source, file, firstLine)
+		for {
+			c.at, c.running = nil, nil
+			form, err := r.next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				c.readFailed(err, r)
+			}
+			c.at = nil
+			v := c.newCompiler(file).compileTop(form)(c, nil)
+			if each != nil {
+				each(c, v)
+			}
+		}
+	})
+}
+
+// Value returns the value of a variable of the note, by its name in any case.
+func (e *Environment) Value(ctx context.Context, name string) (value Value, err error) {
+	err = e.run(ctx, func(c *Call) { value = c.symbolValue(c.Symbol(strings.ToUpper(name))) })
+	return value, err
+}
+
+// Print returns what prin1 prints of v, within the limits of a call.
+func (e *Environment) Print(ctx context.Context, v Value) (text string, err error) {
+	err = e.run(ctx, func(c *Call) { text = c.printed(v, true) })
+	return text, err
+}
+
+// evaluate evaluates a form in the global environment.
+func (c *Call) evaluate(form Value) Value {
+	file := ""
+	if c.at != nil {
+		file = c.at.file
+	}
+	return c.newCompiler(file).compileTop(form)(c, nil)
+}

@@ -1,0 +1,248 @@
+package lisp
+
+// exitForms are the special operators that transfer control.
+func exitForms() map[string]specialForm {
+	return map[string]specialForm{
+		"BLOCK":          compileBlockForm,
+		"RETURN-FROM":    compileReturnFrom,
+		"RETURN":         compileReturn,
+		"TAGBODY":        compileTagbody,
+		"GO":             compileGo,
+		"CATCH":          compileCatch,
+		"THROW":          compileThrow,
+		"UNWIND-PROTECT": compileUnwindProtect,
+	}
+}
+
+func compileBlockForm(cp *compiler, form *Cons, sc *scope) expression {
+	name := cp.arguments(form, 1, -1)[0]
+	symbol, ok := name.(*Symbol)
+	if !ok {
+		cp.fail(programError, "a block's name must be a symbol, not %s", sketch(name, formLength))
+	}
+	return cp.compileBlock(symbol, form.Cdr.(*Cons).Cdr, sc)
+}
+
+// compileBlock costs nothing at run time unless something returns from the block.
+func (cp *compiler) compileBlock(name *Symbol, forms Value, sc *scope) expression {
+	used := false
+	inner := sc.nested()
+	slot := sc.slot()
+	inner.blocks = append(inner.blocks, localBlock{name: name, slot: slot, used: &used})
+	body := cp.body(forms, inner)
+	if !used {
+		return body
+	}
+	run := body.run
+	return expression{many: true, run: func(c *Call, f *frame) (result Value) {
+		point := c.newExitPoint()
+		f.slots[slot] = point
+		defer func() {
+			if e, ok := c.landed(point); ok {
+				recover()
+				result = e.value
+			}
+		}()
+		return run(c, f)
+	}}
+}
+
+func compileReturn(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 0, 1)
+	return cp.returnFrom(Nil, parts, sc)
+}
+
+func compileReturnFrom(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 1, 2)
+	name, ok := parts[0].(*Symbol)
+	if !ok {
+		cp.fail(programError, "a block's name must be a symbol, not %s", sketch(parts[0], formLength))
+	}
+	return cp.returnFrom(name, parts[1:], sc)
+}
+
+func (cp *compiler) returnFrom(name *Symbol, value []Value, sc *scope) expression {
+	block, depth, ok := sc.block(name)
+	if !ok {
+		cp.fail(programError, "return for unknown block: %s", name.name)
+	}
+	*block.used = true
+	result := constant(Nil)
+	if len(value) > 0 {
+		result = cp.compile(value[0], sc)
+	}
+	slot := block.slot
+	at := cp.site(nil)
+	return simple(func(c *Call, f *frame) Value {
+		v := result.run(c, f)
+		point, ok := f.up(depth).slots[slot].(*exitPoint)
+		if !ok || point.dead {
+			c.at = at
+			c.fail(controlError, "attempt to return from block %s, which has been left", name.name)
+		}
+		c.leave(point, v, 0)
+		return nil
+	})
+}
+
+// segment is the code between two tags.
+type segment []code
+
+func compileTagbody(cp *compiler, form *Cons, sc *scope) expression {
+	used := false
+	inner := sc.nested()
+	slot := sc.slot()
+	items := cp.forms(form.Cdr)
+	tags := 0
+	for _, item := range items {
+		if isTag(item) {
+			tags++
+			inner.tags = append(inner.tags, localTag{tag: item, slot: slot, pc: tags, used: &used})
+		}
+	}
+	segments := make([]segment, tags+1)
+	pc := 0
+	for _, item := range items {
+		if isTag(item) {
+			pc++
+			continue
+		}
+		segments[pc] = append(segments[pc], cp.compile(item, inner).run)
+	}
+	if !used {
+		return simple(func(c *Call, f *frame) Value {
+			for _, s := range segments {
+				for _, step := range s {
+					step(c, f)
+				}
+			}
+			return Nil
+		})
+	}
+	return simple(func(c *Call, f *frame) Value {
+		for pc := 0; pc < len(segments); {
+			c.step()
+			pc = c.runSegments(segments, pc, f, slot)
+		}
+		return Nil
+	})
+}
+
+func isTag(item Value) bool {
+	switch item.(type) {
+	case *Symbol, int64:
+		return true
+	}
+	return false
+}
+
+// runSegments runs from segment pc on and returns where to go next.
+func (c *Call) runSegments(segments []segment, pc int, f *frame, slot int) (next int) {
+	point := c.newExitPoint()
+	f.slots[slot] = point
+	defer func() {
+		if e, ok := c.landed(point); ok {
+			recover()
+			next = e.index
+		}
+	}()
+	for _, s := range segments[pc:] {
+		for _, step := range s {
+			step(c, f)
+		}
+	}
+	return len(segments)
+}
+
+func compileGo(cp *compiler, form *Cons, sc *scope) expression {
+	name := cp.arguments(form, 1, 1)[0]
+	tag, depth, ok := sc.tag(name)
+	if !ok {
+		cp.fail(programError, "attempt to go to nonexistent tag: %s", sketch(name, formLength))
+	}
+	*tag.used = true
+	at := cp.site(form)
+	return simple(func(c *Call, f *frame) Value {
+		point, ok := f.up(depth).slots[tag.slot].(*exitPoint)
+		if !ok || point.dead {
+			c.at = at
+			c.fail(controlError, "attempt to go to a tag of a tagbody that has been left")
+		}
+		c.leave(point, Nil, tag.pc)
+		return nil
+	})
+}
+
+// catchTag is an active catch.
+type catchTag struct {
+	tag   Value
+	point *exitPoint
+}
+
+func compileCatch(cp *compiler, form *Cons, sc *scope) expression {
+	tag := cp.compile(cp.arguments(form, 1, -1)[0], sc).one()
+	body := cp.body(form.Cdr.(*Cons).Cdr, sc).run
+	return expression{many: true, run: func(c *Call, f *frame) (result Value) {
+		t := tag(c, f)
+		point := c.newExitPoint()
+		c.catches = append(c.catches, &catchTag{tag: t, point: point})
+		defer func() {
+			if e, ok := c.landed(point); ok {
+				recover()
+				result = e.value
+			}
+		}()
+		result = body(c, f)
+		c.catches = c.catches[:len(c.catches)-1]
+		return result
+	}}
+}
+
+func compileThrow(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 2, 2)
+	tag, value := cp.compile(parts[0], sc).one(), cp.compile(parts[1], sc).run
+	at := cp.site(form)
+	return simple(func(c *Call, f *frame) Value {
+		t := tag(c, f)
+		v := value(c, f)
+		for i := len(c.catches) - 1; i >= 0; i-- {
+			if c.catches[i].tag == t || eql(c.catches[i].tag, t) {
+				c.leave(c.catches[i].point, v, 0)
+			}
+		}
+		c.at = at
+		c.fail(controlError, "attempt to throw to a tag that does not exist: %s", sketch(t, formLength))
+		return nil
+	})
+}
+
+func compileUnwindProtect(cp *compiler, form *Cons, sc *scope) expression {
+	protected := cp.compile(cp.arguments(form, 1, -1)[0], sc)
+	cleanup := cp.body(form.Cdr.(*Cons).Cdr, sc).run
+	return expression{many: protected.many, run: func(c *Call, f *frame) Value {
+		saved := c.state()
+		finished := false
+		defer func() {
+			if !finished {
+				c.cleanUp(saved, cleanup, f)
+			}
+		}()
+		v := protected.run(c, f)
+		finished = true
+		cleanup(c, f)
+		return v
+	}}
+}
+
+// cleanUp runs cleanup forms while a non-local exit passes. An exceeded limit and a
+// fault of the evaluator run none. A new exit out of the cleanup replaces the old one.
+func (c *Call) cleanUp(saved state, cleanup code, f *frame) {
+	passing := c.exit
+	if passing.target == nil && passing.failed == nil || passing.failed != nil && !passing.orderly {
+		return
+	}
+	c.restore(saved)
+	c.exit = exit{}
+	cleanup(c, f)
+	c.exit = passing
+}

@@ -1,0 +1,188 @@
+package lisp
+
+// Function is a Lisp function: a builtin, a function of the kernel or a closure.
+type Function struct {
+	name string
+	doc  string
+	// list is the lambda list as text, for documentation.
+	list string
+	// least and most count the arguments; most is -1 when there is no limit.
+	least, most int
+
+	call func(c *Call, args []Value) Value
+	// one and two are call for functions of exactly that many arguments, without a slice.
+	one func(c *Call, a Value) Value
+	two func(c *Call, a, b Value) Value
+	// many says that call may return a *multiple.
+	many bool
+
+	lambda  *lambda
+	frame   *frame
+	generic *generic
+}
+
+// funcall calls a function designator. The result may be a *multiple.
+func (c *Call) funcall(function Value, args []Value) Value {
+	return c.apply(c.function(function), args)
+}
+
+// call1 and call2 call a function for its first value, as predicates and keys are.
+func (c *Call) call1(fn *Function, a Value) Value {
+	if fn.one != nil {
+		c.step()
+		return fn.one(c, a)
+	}
+	base := len(c.stack)
+	c.stack = append(c.stack, a)
+	v := single(c.apply(fn, c.stack[base:len(c.stack):len(c.stack)]))
+	c.stack = c.stack[:base]
+	return v
+}
+
+func (c *Call) call2(fn *Function, a, b Value) Value {
+	if fn.two != nil {
+		c.step()
+		return fn.two(c, a, b)
+	}
+	base := len(c.stack)
+	c.stack = append(c.stack, a, b)
+	v := single(c.apply(fn, c.stack[base:len(c.stack):len(c.stack)]))
+	c.stack = c.stack[:base]
+	return v
+}
+
+// apply calls fn. args belongs to the caller and is not kept.
+func (c *Call) apply(fn *Function, args []Value) Value {
+	c.step()
+	if fn.lambda != nil {
+		return fn.lambda.apply(c, fn.frame, args)
+	}
+	if len(args) < fn.least || fn.most >= 0 && len(args) > fn.most {
+		c.wrongCount(fn.name, len(args))
+	}
+	if fn.call == nil {
+		if fn.one != nil {
+			return fn.one(c, args[0])
+		}
+		return fn.two(c, args[0], args[1])
+	}
+	return fn.call(c, args)
+}
+
+func (c *Call) wrongCount(name string, n int) {
+	c.fail(programError, "invalid number of arguments: %d (calling %s)", n, name)
+}
+
+// function resolves a function designator.
+func (c *Call) function(v Value) *Function {
+	switch x := v.(type) {
+	case *Function:
+		return x
+	case *Symbol:
+		g := c.environment.global(x)
+		if g.function == nil {
+			c.undefinedFunction(x)
+		}
+		return g.function
+	case *Cons:
+		if x.Car == symLambda {
+			return single(c.evaluate(NewList(symFunction, x))).(*Function)
+		}
+		if name, ok := setfName(x); ok {
+			if g := c.environment.global(name); g.setter != nil {
+				return g.setter
+			}
+			c.undefinedFunction(name)
+		}
+	}
+	c.typeError(v, "FUNCTION")
+	return nil
+}
+
+// compileCall compiles a call of a global function.
+func (cp *compiler) compileCall(name *Symbol, form *Cons, sc *scope) expression {
+	args := cp.compileAll(cp.forms(form.Cdr), sc)
+	at := cp.site(form)
+	if builtin := cp.language.functions[name]; builtin != nil {
+		cp.checkCount(builtin.name, builtin.least, builtin.most, len(args), at)
+		if check := cp.language.checks[name]; check != nil {
+			check(cp, form)
+		}
+		return compileBuiltin(builtin, args, at)
+	}
+	g := cp.environment.global(name)
+	cp.environment.refer(reference{symbol: name, arguments: len(args), at: at, function: cp.functionName()})
+	return expression{many: true, run: func(c *Call, f *frame) Value {
+		fn := g.function
+		if fn == nil {
+			c.at = at
+			c.undefinedFunction(name)
+		}
+		return c.invoke(fn, args, f, at)
+	}}
+}
+
+// invoke evaluates args and calls fn, straight into the callee's frame if it takes
+// nothing but required arguments.
+func (c *Call) invoke(fn *Function, args []code, f *frame, at *site) Value {
+	if l := fn.lambda; l != nil && l.plain && l.required == len(args) {
+		callee := newFrame(fn.frame, l.layout.slots)
+		for i, arg := range args {
+			callee.slots[i] = arg(c, f)
+		}
+		c.at = at
+		c.step()
+		return l.run(c, callee)
+	}
+	base := len(c.stack)
+	for _, arg := range args {
+		v := arg(c, f)
+		c.stack = append(c.stack, v)
+	}
+	c.at = at
+	v := c.apply(fn, c.stack[base:len(c.stack):len(c.stack)])
+	c.stack = c.stack[:base]
+	return v
+}
+
+// compileBuiltin compiles a call of a standard function, which nothing can redefine.
+func compileBuiltin(fn *Function, args []code, at *site) expression {
+	switch {
+	case fn.one != nil && len(args) == 1:
+		one, a := fn.one, args[0]
+		return expression{many: fn.many, run: func(c *Call, f *frame) Value {
+			x := a(c, f)
+			c.at = at
+			c.step()
+			return one(c, x)
+		}}
+	case fn.two != nil && len(args) == 2:
+		two, a, b := fn.two, args[0], args[1]
+		return expression{many: fn.many, run: func(c *Call, f *frame) Value {
+			x := a(c, f)
+			y := b(c, f)
+			c.at = at
+			c.step()
+			return two(c, x, y)
+		}}
+	}
+	return expression{many: fn.many, run: func(c *Call, f *frame) Value { return c.invoke(fn, args, f, at) }}
+}
+
+func (cp *compiler) compileLocalCall(local localFunction, depth int, form *Cons, sc *scope) expression {
+	args := cp.compileAll(cp.forms(form.Cdr), sc)
+	at := cp.site(form)
+	slot := local.slot
+	return expression{many: true, run: func(c *Call, f *frame) Value {
+		return c.invoke(f.up(depth).slots[slot].(*Function), args, f, at)
+	}}
+}
+
+func (cp *compiler) compileLambdaCall(operator, form *Cons, sc *scope) expression {
+	function := cp.compileLambda("", operator.Cdr, sc, lambdaKind{})
+	args := cp.compileAll(cp.forms(form.Cdr), sc)
+	at := cp.site(form)
+	return expression{many: true, run: func(c *Call, f *frame) Value {
+		return c.invoke(function(c, f).(*Function), args, f, at)
+	}}
+}

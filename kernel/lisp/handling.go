@@ -1,0 +1,314 @@
+package lisp
+
+// handlingForms are the operators that establish handlers and restarts.
+func handlingForms() map[string]specialForm {
+	return map[string]specialForm{
+		"HANDLER-CASE":  compileHandlerCase,
+		"HANDLER-BIND":  compileHandlerBind,
+		"IGNORE-ERRORS": compileIgnoreErrors,
+		"RESTART-CASE":  compileRestartCase,
+		"RESTART-BIND":  compileRestartBind,
+	}
+}
+
+// caseClause is a clause of handler-case.
+type caseClause struct {
+	run  code
+	slot int // of the condition; -1 without a variable
+}
+
+func compileHandlerCase(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 1, -1)
+	protected := cp.compile(parts[0], sc)
+	var cluster []handler
+	var clauses []caseClause
+	var otherwise code
+	inner := sc.withFrame()
+	for _, part := range parts[1:] {
+		clause := cp.forms(part)
+		if len(clause) < 2 {
+			cp.fail(programError, "a clause of handler-case needs a type and a lambda list: %s", sketch(part, formLength))
+		}
+		if clause[0] == kwNoError {
+			otherwise = cp.compileLambda("", part.(*Cons).Cdr, sc, lambdaKind{})
+			continue
+		}
+		cluster = append(cluster, handler{kind: clause[0], index: len(clauses)})
+		clauses = append(clauses, cp.compileClause(clause, inner))
+	}
+	return expression{many: true, run: func(c *Call, f *frame) Value {
+		v, clause, condition := c.runHandled(cluster, protected.run, f)
+		if clause < 0 {
+			if otherwise != nil {
+				return c.apply(otherwise(c, f).(*Function), every(v))
+			}
+			return v
+		}
+		g := newFrame(f, inner.layout.slots)
+		if slot := clauses[clause].slot; slot >= 0 {
+			g.slots[slot] = condition
+		}
+		return clauses[clause].run(c, g)
+	}}
+}
+
+// compileClause compiles (type ([variable]) . body).
+func (cp *compiler) compileClause(clause []Value, inner *scope) caseClause {
+	names := cp.forms(clause[1])
+	if len(names) > 1 {
+		cp.fail(programError, "a clause of handler-case takes at most one variable: %s", sketch(clause[1], formLength))
+	}
+	bodyScope := inner.nested()
+	k := caseClause{slot: -1}
+	_, _, forms := cp.declarations(NewList(clause[2:]...), false)
+	if len(names) == 1 {
+		k.slot = bodyScope.addVariable(cp.checkBindable(names[0]), false).slot
+	}
+	k.run = cp.body(forms, bodyScope).run
+	return k
+}
+
+// runHandled runs body under a cluster of handlers. clause is -1 when it returned.
+func (c *Call) runHandled(cluster []handler, body code, f *frame) (v Value, clause int, condition Value) {
+	point := c.newExitPoint()
+	defer func() {
+		if e, ok := c.landed(point); ok {
+			recover()
+			clause, condition = e.index, e.value
+		}
+	}()
+	outer := c.handlers
+	c.handlers = append(outer[:len(outer):len(outer)], &handlerCluster{handlers: cluster, point: point})
+	v = body(c, f)
+	c.handlers = outer
+	return v, -1, nil
+}
+
+func compileIgnoreErrors(cp *compiler, form *Cons, sc *scope) expression {
+	body := cp.body(form.Cdr, sc).run
+	cluster := []handler{{kind: symError}}
+	return expression{many: true, run: func(c *Call, f *frame) Value {
+		v, clause, condition := c.runHandled(cluster, body, f)
+		if clause < 0 {
+			return v
+		}
+		return c.values(Nil, condition)
+	}}
+}
+
+func compileHandlerBind(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 1, -1)
+	var kinds []Value
+	var functions []code
+	for _, part := range cp.forms(parts[0]) {
+		binding := cp.forms(part)
+		if len(binding) != 2 {
+			cp.fail(programError, "malformed handler binding: %s", sketch(part, formLength))
+		}
+		kinds = append(kinds, binding[0])
+		functions = append(functions, cp.compile(binding[1], sc).one())
+	}
+	body := cp.body(form.Cdr.(*Cons).Cdr, sc)
+	return expression{many: body.many, run: func(c *Call, f *frame) Value {
+		cluster := &handlerCluster{}
+		for i, function := range functions {
+			cluster.handlers = append(cluster.handlers, handler{kind: kinds[i], function: c.function(function(c, f))})
+		}
+		outer := c.handlers
+		c.handlers = append(outer[:len(outer):len(outer)], cluster)
+		v := body.run(c, f)
+		c.handlers = outer
+		return v
+	}}
+}
+
+func compileRestartCase(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 1, -1)
+	protected := cp.compile(parts[0], sc).run
+	var names []Value
+	var functions []code
+	for _, part := range parts[1:] {
+		clause := cp.forms(part)
+		if len(clause) < 2 {
+			cp.fail(programError, "a clause of restart-case needs a name and a lambda list: %s", sketch(part, formLength))
+		}
+		body := clause[2:]
+		for len(body) > 1 && (body[0] == kwReport || body[0] == kwInteractive || body[0] == kwTest) {
+			body = body[2:]
+		}
+		names = append(names, clause[0])
+		functions = append(functions, cp.compileLambda("", &Cons{Car: clause[1], Cdr: NewList(body...)}, sc, lambdaKind{}))
+	}
+	return expression{many: true, run: func(c *Call, f *frame) Value {
+		v, clause, args := c.runRestartable(names, protected, f)
+		if clause < 0 {
+			return v
+		}
+		return c.apply(functions[clause](c, f).(*Function), c.slice(args))
+	}}
+}
+
+func (c *Call) runRestartable(names []Value, body code, f *frame) (v Value, clause int, args Value) {
+	point := c.newExitPoint()
+	defer func() {
+		if e, ok := c.landed(point); ok {
+			recover()
+			clause, args = e.index, e.value
+		}
+	}()
+	outer := c.restarts
+	inner := outer[:len(outer):len(outer)]
+	for i := len(names) - 1; i >= 0; i-- {
+		inner = append(inner, &restart{name: names[i], point: point, index: i})
+	}
+	c.restarts = inner
+	v = body(c, f)
+	c.restarts = outer
+	return v, -1, nil
+}
+
+func compileRestartBind(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 1, -1)
+	var names []Value
+	var functions []code
+	for _, part := range cp.forms(parts[0]) {
+		binding := cp.forms(part)
+		if len(binding) < 2 {
+			cp.fail(programError, "malformed restart binding: %s", sketch(part, formLength))
+		}
+		names = append(names, binding[0])
+		functions = append(functions, cp.compile(binding[1], sc).one())
+	}
+	body := cp.body(form.Cdr.(*Cons).Cdr, sc)
+	return expression{many: body.many, run: func(c *Call, f *frame) Value {
+		outer := c.restarts
+		inner := outer[:len(outer):len(outer)]
+		for i := len(names) - 1; i >= 0; i-- {
+			inner = append(inner, &restart{name: names[i], function: c.function(functions[i](c, f))})
+		}
+		c.restarts = inner
+		v := body.run(c, f)
+		c.restarts = outer
+		return v
+	}}
+}
+
+var (
+	kwNoError     = standardKeyword("NO-ERROR")
+	kwReport      = standardKeyword("REPORT")
+	kwInteractive = standardKeyword("INTERACTIVE")
+	kwTest        = standardKeyword("TEST")
+
+	symAbort         = standardSymbol("ABORT")
+	symContinue      = standardSymbol("CONTINUE")
+	symMuffleWarning = standardSymbol("MUFFLE-WARNING")
+	symUseValue      = standardSymbol("USE-VALUE")
+	symStoreValue    = standardSymbol("STORE-VALUE")
+)
+
+// conditionFunctions are the builtins about conditions and restarts.
+func conditionFunctions() []builtin {
+	return []builtin{
+		{name: "error", list: "(datum &rest arguments)", doc: "Signal an error; it does not return.", call: func(c *Call, args []Value) Value {
+			c.signalError(c.condition(args, simpleError))
+			return nil
+		}},
+		{name: "cerror", list: "(continue-format datum &rest arguments)", doc: "Signal an error that can be continued.", call: continuableError},
+		{name: "signal", list: "(datum &rest arguments)", doc: "Signal a condition; return nil if nobody handles it.", call: func(c *Call, args []Value) Value {
+			c.signal(c.condition(args, simpleCondition))
+			return Nil
+		}},
+		{name: "warn", list: "(datum &rest arguments)", doc: "Signal a warning, or print it if nobody handles it.", call: warn},
+		{name: "make-condition", list: "(type &rest arguments)", doc: "Make a condition of a class.", call: func(c *Call, args []Value) Value {
+			return c.condition(args, simpleError)
+		}},
+		{name: "invoke-restart", list: "(restart &rest arguments)", doc: "Continue at an active restart.", many: true, call: func(c *Call, args []Value) Value {
+			return c.invokeRestart(args[0], args[1:])
+		}},
+		{name: "find-restart", list: "(name &optional condition)", doc: "The active restart of that name, or nil.", call: func(c *Call, args []Value) Value {
+			if r := c.findRestart(args[0]); r != nil {
+				return r
+			}
+			return Nil
+		}},
+		{name: "compute-restarts", list: "(&optional condition)", doc: "All active restarts, innermost first.", call: func(c *Call, _ []Value) Value {
+			var b builder
+			for i := len(c.restarts) - 1; i >= 0; i-- {
+				c.charge(consBytes)
+				b.add(c.restarts[i])
+			}
+			return b.list()
+		}},
+		{name: "restart-name", list: "(restart)", doc: "The name of a restart.", one: func(c *Call, a Value) Value {
+			if r, ok := a.(*restart); ok {
+				return r.name
+			}
+			c.typeError(a, "RESTART")
+			return nil
+		}},
+		restartFunction("abort", symAbort, true),
+		restartFunction("continue", symContinue, false),
+		restartFunction("muffle-warning", symMuffleWarning, true),
+		valueRestart("use-value", symUseValue),
+		valueRestart("store-value", symStoreValue),
+		conditionReader("simple-condition-format-control", "FORMAT-CONTROL"),
+		conditionReader("simple-condition-format-arguments", "FORMAT-ARGUMENTS"),
+		conditionReader("type-error-datum", "DATUM"),
+		conditionReader("type-error-expected-type", "EXPECTED-TYPE"),
+		conditionReader("cell-error-name", "NAME"),
+		conditionReader("stream-error-stream", "STREAM"),
+		conditionReader("package-error-package", "PACKAGE"),
+		conditionReader("file-error-pathname", "PATHNAME"),
+		conditionReader("arithmetic-error-operation", "OPERATION"),
+		conditionReader("arithmetic-error-operands", "OPERANDS"),
+	}
+}
+
+func restartFunction(name string, symbol *Symbol, must bool) builtin {
+	return builtin{name: name, list: "(&optional condition)", doc: "Invoke the restart of this name.", many: true, call: func(c *Call, _ []Value) Value {
+		if !must && c.findRestart(symbol) == nil {
+			return Nil
+		}
+		return c.invokeRestart(symbol, nil)
+	}}
+}
+
+func valueRestart(name string, symbol *Symbol) builtin {
+	return builtin{name: name, list: "(value &optional condition)", doc: "Invoke the restart of this name with a value, if it is active.", many: true, call: func(c *Call, args []Value) Value {
+		if c.findRestart(symbol) == nil {
+			return Nil
+		}
+		return c.invokeRestart(symbol, args[:1])
+	}}
+}
+
+func conditionReader(name, slot string) builtin {
+	return builtin{name: name, list: "(condition)", doc: "The part of a condition that the name says.", one: func(c *Call, a Value) Value {
+		if condition, ok := a.(*Instance); ok && condition.class.kind == conditionClass {
+			return condition.named(slot)
+		}
+		c.typeError(a, "CONDITION")
+		return nil
+	}}
+}
+
+func continuableError(c *Call, args []Value) Value {
+	condition := c.condition(args[1:], simpleError)
+	c.runRestartable([]Value{symContinue}, func(c *Call, _ *frame) Value {
+		c.signalError(condition)
+		return nil
+	}, nil)
+	return Nil
+}
+
+func warn(c *Call, args []Value) Value {
+	condition := c.condition(args, simpleWarning)
+	_, clause, _ := c.runRestartable([]Value{symMuffleWarning}, func(c *Call, _ *frame) Value {
+		c.signal(condition)
+		return Nil
+	}, nil)
+	if clause < 0 {
+		c.write(c.stream(symErrorOutput), []rune("WARNING: "+c.report(condition)+"\n"))
+	}
+	return Nil
+}

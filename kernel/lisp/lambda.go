@@ -1,0 +1,129 @@
+package lisp
+
+// lambda is a compiled function body, shared by all closures made from it.
+type lambda struct {
+	name     string
+	doc      Value
+	binder   *binder
+	layout   *layout
+	required int
+	// plain says that the arguments are simply the first slots of the frame.
+	plain bool
+	// macro says that the only argument is a list to be taken apart.
+	macro  bool
+	body   code
+	weight int
+}
+
+// lambdaKind says what a lambda expression is compiled for.
+type lambdaKind struct {
+	// block is the name of the implicit block around the body, nil for none.
+	block *Symbol
+	// macro says that the lambda list destructures the arguments of a macro form.
+	macro bool
+	// wrap, if set, surrounds the body.
+	wrap func(code) code
+}
+
+// compileLambda compiles (lambda-list . body) and returns code that makes the closure.
+func (cp *compiler) compileLambda(name string, list Value, sc *scope, kind lambdaKind) code {
+	l := cp.newLambda(name, list, sc, kind)
+	least, most := l.binder.counts()
+	if kind.macro {
+		least, most = 1, 1
+	}
+	doc := ""
+	if text, ok := l.doc.(*String); ok {
+		doc = text.String()
+	}
+	return func(c *Call, f *frame) Value {
+		c.charge(closureBytes)
+		return &Function{name: name, doc: doc, least: least, most: most, lambda: l, frame: f, many: true}
+	}
+}
+
+func (cp *compiler) newLambda(name string, list Value, sc *scope, kind lambdaKind) *lambda {
+	parts, ok := list.(*Cons)
+	if !ok {
+		cp.fail(programError, "a function needs a lambda list")
+	}
+	nesting, deepest := cp.nesting, cp.deepest
+	cp.nesting, cp.deepest = 0, 0
+	running := cp.running
+	if name != "" || running == nil {
+		cp.running = &lambda{name: name}
+	}
+
+	inner := sc.withFrame()
+	specials, doc, body := cp.declarations(parts.Cdr, true)
+	b := cp.compileBinder(cp.parseLambdaList(parts.Car, kind.macro), inner, specials, programError)
+	b.name = name
+	for _, symbol := range specials {
+		if _, depth, ok := inner.variable(symbol); !ok || depth > 0 {
+			inner.addVariable(symbol, true)
+		}
+	}
+	l := &lambda{name: name, doc: doc, binder: b, layout: inner.layout, required: len(b.required)}
+	l.plain, l.macro = b.plain() && !kind.macro, kind.macro
+	if kind.block != nil {
+		l.body = cp.compileBlock(kind.block, body, inner).run
+	} else {
+		l.body = cp.body(body, inner).run
+	}
+	if kind.macro {
+		l.body = single1(l.body)
+	}
+	if kind.wrap != nil {
+		l.body = kind.wrap(l.body)
+	}
+	l.weight = cp.weight()
+	if name == "" && running != nil {
+		// Errors inside an anonymous function are told as the named one's around it.
+		l.name = running.name
+	}
+	cp.running = running
+	cp.nesting, cp.deepest = nesting, max(deepest, nesting)
+	return l
+}
+
+func single1(run code) code {
+	return func(c *Call, f *frame) Value { return single(run(c, f)) }
+}
+
+func (l *lambda) apply(c *Call, parent *frame, args []Value) Value {
+	f := newFrame(parent, l.layout.slots)
+	if l.plain {
+		if len(args) != l.required {
+			c.wrongCount(l.name, len(args))
+		}
+		copy(f.slots, args)
+		return l.run(c, f)
+	}
+	mark := len(c.bindings)
+	outer := c.running
+	c.running = l
+	c.descend(l.weight)
+	if l.macro {
+		l.binder.destructure(c, f, args[0])
+	} else {
+		l.binder.bind(c, f, args, Nil)
+	}
+	v := l.body(c, f)
+	c.ascend(l.weight)
+	c.running = outer
+	if len(c.bindings) > mark {
+		c.unbind(mark)
+	}
+	return v
+}
+
+// run evaluates the body of a plain lambda in a frame that has its arguments.
+func (l *lambda) run(c *Call, f *frame) Value {
+	outer := c.running
+	c.running = l
+	c.descend(l.weight)
+	v := l.body(c, f)
+	c.ascend(l.weight)
+	c.running = outer
+	return v
+}

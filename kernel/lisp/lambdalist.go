@@ -1,0 +1,362 @@
+package lisp
+
+// lambdaList is a parsed lambda list. Names are symbols; in a destructuring lambda
+// list they may be patterns, which are lambda lists again.
+type lambdaList struct {
+	whole, environment *Symbol
+	required           []Value
+	optional           []parameter
+	rest               Value // nil: none
+	keys               []parameter
+	hasKeys, open      bool // &key, &allow-other-keys
+	aux                []parameter
+}
+
+// parameter is an optional, keyword or auxiliary parameter.
+type parameter struct {
+	name     Value
+	keyword  *Symbol
+	initial  Value
+	supplied *Symbol
+}
+
+// parseLambdaList reads an ordinary lambda list or, with patterns, a destructuring one.
+func (cp *compiler) parseLambdaList(list Value, patterns bool) *lambdaList {
+	l := &lambdaList{}
+	section := symLambda // before any & word
+	seen := map[*Symbol]bool{}
+	for list != Nil {
+		cell, ok := list.(*Cons)
+		if !ok {
+			if !patterns || l.rest != nil {
+				cp.fail(programError, "a lambda list must be a proper list: %s", sketch(list, formLength))
+			}
+			l.rest = list
+			return l
+		}
+		item := cell.Car
+		list = cell.Cdr
+		if word, ok := item.(*Symbol); ok && lambdaWords[word] {
+			if seen[word] {
+				cp.fail(programError, "%s occurs twice in a lambda list", word.name)
+			}
+			seen[word], section = true, word
+			switch word {
+			case symKey:
+				l.hasKeys = true
+			case symAllowOtherKeys:
+				l.open = true
+			case symRest, symBody, symWhole, symEnvironment:
+				next, ok := list.(*Cons)
+				if !ok {
+					cp.fail(programError, "%s needs a name after it", word.name)
+				}
+				list = next.Cdr
+				cp.namedSection(l, word, next.Car, patterns)
+			}
+			continue
+		}
+		cp.addParameter(l, section, item, patterns)
+	}
+	return l
+}
+
+func (cp *compiler) namedSection(l *lambdaList, word *Symbol, name Value, patterns bool) {
+	switch word {
+	case symRest, symBody:
+		if l.rest != nil {
+			cp.fail(programError, "a lambda list can have only one &rest")
+		}
+		l.rest = cp.parameterName(name, patterns)
+	case symWhole, symEnvironment:
+		if !patterns {
+			cp.fail(programError, "%s is only for macros", word.name)
+		}
+		symbol := cp.checkBindable(name)
+		if word == symWhole {
+			l.whole = symbol
+		} else {
+			l.environment = symbol
+		}
+	}
+}
+
+func (cp *compiler) addParameter(l *lambdaList, section *Symbol, item Value, patterns bool) {
+	switch section {
+	case symLambda, symWhole, symEnvironment:
+		if l.rest != nil || len(l.optional) > 0 || l.hasKeys {
+			cp.fail(programError, "a required parameter comes too late: %s", sketch(item, formLength))
+		}
+		l.required = append(l.required, cp.parameterName(item, patterns))
+	case symOptional:
+		l.optional = append(l.optional, cp.parameter(item, patterns, false))
+	case symKey:
+		l.keys = append(l.keys, cp.parameter(item, patterns, true))
+	case symAux:
+		l.aux = append(l.aux, cp.parameter(item, patterns, false))
+	default:
+		cp.fail(programError, "misplaced parameter in a lambda list: %s", sketch(item, formLength))
+	}
+}
+
+func (cp *compiler) parameterName(name Value, patterns bool) Value {
+	if _, ok := name.(*Cons); ok && patterns {
+		return name
+	}
+	if name == Nil && patterns {
+		return Nil
+	}
+	return cp.checkBindable(name)
+}
+
+// parameter reads name, (name initial supplied-p) or ((:keyword name) initial supplied-p).
+func (cp *compiler) parameter(item Value, patterns, keyed bool) parameter {
+	p := parameter{name: item, initial: Nil}
+	if cell, ok := item.(*Cons); ok {
+		parts := cp.forms(cell)
+		if len(parts) > 3 {
+			cp.fail(programError, "too many parts in parameter %s", sketch(item, formLength))
+		}
+		p.name = parts[0]
+		if len(parts) > 1 {
+			p.initial = parts[1]
+		}
+		if len(parts) > 2 {
+			p.supplied = cp.checkBindable(parts[2])
+		}
+		if pair, ok := p.name.(*Cons); ok && keyed {
+			names := cp.forms(pair)
+			keyword, ok := names[0].(*Symbol)
+			if !ok || len(names) != 2 {
+				cp.fail(programError, "malformed keyword parameter %s", sketch(item, formLength))
+			}
+			p.keyword, p.name = keyword, names[1]
+		}
+	}
+	p.name = cp.parameterName(p.name, patterns)
+	if symbol, ok := p.name.(*Symbol); ok && keyed && p.keyword == nil {
+		p.keyword = cp.environment.Keyword(symbol.name)
+	}
+	return p
+}
+
+// target is where a value is bound: a slot, a special variable or a pattern.
+type target struct {
+	slot    int
+	global  *global
+	pattern *binder
+}
+
+func (t *target) set(c *Call, f *frame, v Value) {
+	switch {
+	case t.pattern != nil:
+		t.pattern.destructure(c, f, v)
+	case t.global != nil:
+		c.bind(t.global, v)
+	default:
+		f.slots[t.slot] = v
+	}
+}
+
+// optionalTarget binds an optional, keyword or auxiliary parameter.
+type optionalTarget struct {
+	target
+	keyword  *Symbol
+	initial  code
+	supplied *target
+}
+
+func (o *optionalTarget) set(c *Call, f *frame, v Value, supplied bool) {
+	if !supplied {
+		v = o.initial(c, f)
+	}
+	o.target.set(c, f, v)
+	if o.supplied != nil {
+		o.supplied.set(c, f, Boolean(supplied))
+	}
+}
+
+// binder binds the parameters of a lambda list to arguments, from left to right.
+type binder struct {
+	name          string
+	whole         *target
+	required      []target
+	optional      []optionalTarget
+	rest          *target
+	keys          []optionalTarget
+	hasKeys, open bool
+	aux           []optionalTarget
+	special       bool // it makes special bindings
+	class         string
+}
+
+// compileBinder adds the parameters to the scope and returns how to bind them. class
+// is the condition that a wrong number of arguments signals.
+func (cp *compiler) compileBinder(l *lambdaList, sc *scope, specials []*Symbol, class string) *binder {
+	b := &binder{name: "", hasKeys: l.hasKeys, open: l.open, class: class}
+	bind := func(name Value) target { return cp.compileTarget(b, name, sc, specials) }
+	if l.whole != nil {
+		t := bind(l.whole)
+		b.whole = &t
+	}
+	if l.environment != nil {
+		t := bind(l.environment)
+		b.aux = append(b.aux, optionalTarget{target: t, initial: constant(Nil).run})
+	}
+	for _, name := range l.required {
+		b.required = append(b.required, bind(name))
+	}
+	optional := func(parameters []parameter) (targets []optionalTarget) {
+		for _, p := range parameters {
+			o := optionalTarget{keyword: p.keyword, initial: cp.compile(p.initial, sc).one()}
+			o.target = bind(p.name)
+			if p.supplied != nil {
+				t := bind(p.supplied)
+				o.supplied = &t
+			}
+			targets = append(targets, o)
+		}
+		return targets
+	}
+	b.optional = optional(l.optional)
+	if l.rest != nil {
+		t := bind(l.rest)
+		b.rest = &t
+	}
+	b.keys = optional(l.keys)
+	b.aux = append(b.aux, optional(l.aux)...)
+	return b
+}
+
+func (cp *compiler) compileTarget(b *binder, name Value, sc *scope, specials []*Symbol) target {
+	symbol, ok := name.(*Symbol)
+	if !ok || symbol == Nil {
+		pattern := cp.compileBinder(cp.parseLambdaList(name, true), sc, specials, b.class)
+		b.special = b.special || pattern.special
+		return target{pattern: pattern}
+	}
+	if cp.special(symbol, specials) {
+		sc.addVariable(symbol, true)
+		b.special = true
+		return target{global: cp.environment.global(symbol)}
+	}
+	return target{slot: sc.addVariable(symbol, false).slot}
+}
+
+// plain reports that the parameters are required ones in the first slots of the frame.
+func (b *binder) plain() bool {
+	return !b.special && len(b.optional) == 0 && b.rest == nil && !b.hasKeys && len(b.aux) == 0
+}
+
+func (b *binder) counts() (least, most int) {
+	least = len(b.required)
+	if b.rest != nil || b.hasKeys {
+		return least, -1
+	}
+	return least, least + len(b.optional)
+}
+
+// bind binds args. It does not keep the slice.
+func (b *binder) bind(c *Call, f *frame, args []Value, tail Value) {
+	n := len(b.required)
+	if len(args) < n || len(args) > n+len(b.optional) && b.rest == nil && !b.hasKeys || tail != Nil && b.rest == nil {
+		c.fail(b.class, "invalid number of arguments: %d%s", len(args), calling(b.name))
+	}
+	for i := range b.required {
+		b.required[i].set(c, f, args[i])
+	}
+	args = args[n:]
+	for i := range b.optional {
+		o := &b.optional[i]
+		if len(args) > 0 {
+			o.set(c, f, args[0], true)
+			args = args[1:]
+		} else {
+			o.set(c, f, Nil, false)
+		}
+	}
+	if b.rest != nil {
+		c.chargeMany(len(args), consBytes)
+		b.rest.set(c, f, listStar(args, tail))
+	}
+	if b.hasKeys {
+		b.bindKeys(c, f, args)
+	}
+	for i := range b.aux {
+		b.aux[i].set(c, f, Nil, false)
+	}
+}
+
+func calling(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " (calling " + name + ")"
+}
+
+func (b *binder) bindKeys(c *Call, f *frame, args []Value) {
+	if len(args)%2 != 0 {
+		c.fail(b.class, "odd number of keyword arguments%s", calling(b.name))
+	}
+	open := b.open
+	if !open {
+		for i := 0; i < len(args); i += 2 {
+			if args[i] == kwAllowOtherKeys {
+				open = args[i+1] != Nil
+				break
+			}
+		}
+	}
+	if !open {
+		b.checkKeys(c, args)
+	}
+	for i := range b.keys {
+		o := &b.keys[i]
+		value, found := Value(Nil), false
+		for j := 0; j+1 < len(args); j += 2 {
+			if args[j] == o.keyword {
+				value, found = args[j+1], true
+				break
+			}
+		}
+		o.set(c, f, value, found)
+	}
+}
+
+func (b *binder) checkKeys(c *Call, args []Value) {
+	c.work(len(args) * len(b.keys) / 8)
+next:
+	for i := 0; i < len(args); i += 2 {
+		for j := range b.keys {
+			if args[i] == b.keys[j].keyword {
+				continue next
+			}
+		}
+		if args[i] != kwAllowOtherKeys {
+			c.fail(b.class, "unknown keyword argument %s%s", sketch(args[i], formLength), calling(b.name))
+		}
+	}
+}
+
+// destructure binds the parameters to the parts of a list.
+func (b *binder) destructure(c *Call, f *frame, list Value) {
+	if b.whole != nil {
+		b.whole.set(c, f, list)
+	}
+	var args []Value
+	tail := list
+	for {
+		cell, ok := tail.(*Cons)
+		if !ok {
+			break
+		}
+		if b.rest != nil && !b.hasKeys && len(args) >= len(b.required)+len(b.optional) {
+			break // what is left becomes the rest as it is, not a copy
+		}
+		c.charge(valueBytes)
+		c.step()
+		args = append(args, cell.Car)
+		tail = cell.Cdr
+	}
+	b.bind(c, f, args, tail)
+}

@@ -1,0 +1,168 @@
+package lisp
+
+import (
+	"strings"
+	"sync"
+)
+
+// builtin is one row of the tables that say what the language has. Documentation and
+// completion are made from the same rows.
+type builtin struct {
+	name string
+	list string
+	doc  string
+	call func(c *Call, args []Value) Value
+	one  func(c *Call, a Value) Value
+	two  func(c *Call, a, b Value) Value
+	// many says that it may return other than one value.
+	many bool
+	// check, if set, looks at the form of a call while it is compiled.
+	check func(cp *compiler, form *Cons)
+}
+
+// language is everything that is the same in all environments. It does not change
+// once it is made.
+type language struct {
+	functions map[*Symbol]*Function
+	setters   map[*Symbol]*Function
+	specials  map[*Symbol]specialForm
+	macros    map[*Symbol]*macro
+	places    map[*Symbol]placeExpander
+	classes   map[*Symbol]*Class
+	variables map[*Symbol]standardVariable
+	types     map[*Symbol]func(Value) bool
+	checks    map[*Symbol]func(*compiler, *Cons)
+	libraries map[string]*library
+	// capturing are the operators whose use means that a closure may be made.
+	capturing map[*Symbol]bool
+	// putf stores into a property list and returns it.
+	putf *Function
+}
+
+// library is a package of functions beside the standard.
+type library struct {
+	nicknames []string
+	symbols   map[string]*Symbol
+}
+
+type standardVariable struct {
+	value    Value
+	constant bool
+}
+
+// standardLanguage builds the language once, when the first environment is made.
+var standardLanguage = sync.OnceValue(newLanguage)
+
+func newLanguage() *language {
+	l := &language{
+		functions: map[*Symbol]*Function{}, setters: map[*Symbol]*Function{}, specials: map[*Symbol]specialForm{},
+		macros: map[*Symbol]*macro{}, places: map[*Symbol]placeExpander{}, classes: conditionClasses(),
+		variables: standardVariables(), types: typePredicates(), checks: map[*Symbol]func(*compiler, *Cons){},
+		libraries: map[string]*library{
+			"CL-PPCRE": {nicknames: []string{"PPCRE"}, symbols: map[string]*Symbol{}},
+			"UIOP":     {symbols: map[string]*Symbol{}},
+		},
+		capturing: map[*Symbol]bool{},
+	}
+	for _, table := range [][]builtin{
+		consFunctions(), listFunctions(), setFunctions(), treeFunctions(), plistFunctions(), numberFunctions(), numberPredicates(), bitFunctions(), roundingFunctions(), floatFunctions(),
+		equalityFunctions(), sequenceFunctions(), searchFunctions(), editFunctions(), mappingFunctions(), sortFunctions(), arrayFunctions(),
+		characterFunctions(), stringFunctions(), stringComparisons(), hashFunctions(), symbolFunctions(), packageFunctions(),
+		controlFunctions(), conditionFunctions(), streamFunctions(), printFunctions(), readFunctions(), typeFunctions(), timeFunctions(),
+		classFunctions(), regexpFunctions(), uiopFunctions(),
+	} {
+		for i := range table {
+			l.define(&table[i])
+		}
+	}
+	for _, table := range []map[string]specialForm{
+		controlForms(), exitForms(), handlingForms(), placeForms(), definitionForms(), loopForms(), localForms(), classForms(),
+	} {
+		for name, form := range table {
+			l.specials[l.symbol(name)] = form
+		}
+	}
+	l.specials[symQuasiquote], l.specials[symUnquote], l.specials[symUnquoteSplicing] = compileQuasiquote, compileUnquote, compileUnquote
+	for _, table := range [][]standardMacro{conditionalMacros(), iterationMacros(), placeMacros(), resourceMacros(), regexpMacros()} {
+		for _, m := range table {
+			symbol := l.symbol(strings.ToUpper(m.name))
+			l.macros[symbol] = &macro{name: symbol.name, doc: m.doc, list: m.list, expand: m.expand}
+		}
+	}
+	for name, expander := range standardPlaces() {
+		l.places[standardSymbol(name)] = expander
+	}
+	for name, setter := range standardSetters() {
+		l.setters[l.symbol(strings.ToUpper(name))] = setter
+	}
+	l.putf = &Function{name: "(SETF GETF)", least: 3, most: 3, call: putf}
+	for _, name := range []string{
+		"LAMBDA", "FUNCTION", "FLET", "LABELS", "MACROLET", "SYMBOL-MACROLET", "HANDLER-BIND", "HANDLER-CASE", "RESTART-CASE", "RESTART-BIND",
+		"WITH-SIMPLE-RESTART", "DEFUN", "DEFMACRO", "DEFMETHOD", "DEFSTRUCT", "DEFCLASS", "DEFINE-CONDITION", "CERROR", "ASSERT", "CHECK-TYPE",
+		"EVAL", "DEFSETF", "DEFTYPE", "WITH-SLOTS", "WITH-ACCESSORS", "DEFGENERIC", "DO-SYMBOLS", "DO-EXTERNAL-SYMBOLS", "WITH-HASH-TABLE-ITERATOR",
+	} {
+		l.capturing[standardSymbol(name)] = true
+	}
+	return l
+}
+
+// symbol finds the symbol of a name with an optional library prefix.
+func (l *language) symbol(name string) *Symbol {
+	switch name {
+	case "%FOREVER":
+		return symForever
+	}
+	prefix, rest, qualified := strings.Cut(name, ":")
+	if !qualified {
+		return standardSymbol(name)
+	}
+	table := l.libraries[prefix].symbols
+	if table[rest] == nil {
+		table[rest] = &Symbol{name: rest, home: prefix}
+	}
+	return table[rest]
+}
+
+func (l *language) define(b *builtin) {
+	symbol := l.symbol(strings.ToUpper(b.name))
+	if l.functions[symbol] != nil {
+		panic("lisp: defined twice: " + b.name)
+	}
+	least, most, err := countParameters(b.list)
+	if err != nil {
+		panic("lisp: " + b.name + ": " + err.Error())
+	}
+	l.functions[symbol] = &Function{
+		name: symbol.name, doc: b.doc, list: b.list, least: least, most: most,
+		call: b.call, one: b.one, two: b.two, many: b.many,
+	}
+	if b.check != nil {
+		l.checks[symbol] = b.check
+	}
+}
+
+// Entry describes one name of the language, for documentation and completion.
+type Entry struct {
+	Name, LambdaList, Doc string
+	Macro                 bool
+}
+
+// Entries returns the functions and macros of the language, in no order.
+func Entries() []Entry {
+	l := standardLanguage()
+	var entries []Entry
+	for symbol, f := range l.functions {
+		entries = append(entries, Entry{Name: entryName(symbol), LambdaList: f.list, Doc: f.doc})
+	}
+	for symbol, m := range l.macros {
+		entries = append(entries, Entry{Name: entryName(symbol), LambdaList: m.list, Doc: m.doc, Macro: true})
+	}
+	return entries
+}
+
+func entryName(symbol *Symbol) string {
+	if symbol.home == standardPackage {
+		return strings.ToLower(symbol.name)
+	}
+	return strings.ToLower(symbol.home + ":" + symbol.name)
+}

@@ -1,0 +1,178 @@
+package lisp
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Limits bound one call. A zero field means its default.
+type Limits struct {
+	// Steps is the number of function calls, loop rounds and elements a builtin
+	// touches. Default 200 million.
+	Steps int64
+	// Bytes is the sum of all allocations, freed or not. Default 256 MiB.
+	Bytes int64
+	// Depth is the number of nested forms being evaluated, the bodies of active
+	// functions included. Default 100,000, which needs less than 128 MiB of stack.
+	Depth int
+	// Output is the number of characters written to streams and printed into
+	// strings. Default 8 Mi.
+	Output int64
+	// Duration is wall time, without the time spent in functions that wait.
+	// Default 10 s.
+	Duration time.Duration
+}
+
+const maximumDepth = 100_000
+
+func (l Limits) withDefaults() Limits {
+	if l.Steps <= 0 {
+		l.Steps = 200_000_000
+	}
+	if l.Bytes <= 0 {
+		l.Bytes = 256 << 20
+	}
+	if l.Depth <= 0 || l.Depth > maximumDepth {
+		l.Depth = maximumDepth
+	}
+	if l.Output <= 0 {
+		l.Output = 8 << 20
+	}
+	if l.Duration <= 0 {
+		l.Duration = 10 * time.Second
+	}
+	return l
+}
+
+// What objects cost, in bytes, roughly as Go allocates them.
+const (
+	consBytes    = 48
+	valueBytes   = 16
+	runeBytes    = 4
+	closureBytes = 128
+	entryBytes   = 96
+)
+
+// budget is what is left of a call's limits.
+type budget struct {
+	limits   Limits
+	steps    int64
+	fuel     int // steps until the context is polled
+	bytes    int64
+	output   int64
+	depth    int
+	deadline time.Time
+}
+
+// pollEvery is the number of steps between two looks at the context and the clock.
+const pollEvery = 1024
+
+func newBudget(limits Limits) budget {
+	limits = limits.withDefaults()
+	return budget{
+		limits: limits, steps: limits.Steps, fuel: pollEvery, bytes: limits.Bytes, output: limits.Output,
+		deadline: time.Now().Add(limits.Duration),
+	}
+}
+
+// step accounts for one unit of work.
+func (c *Call) step() {
+	c.fuel--
+	if c.fuel < 0 {
+		c.poll()
+	}
+}
+
+// work accounts for n units of work before they are done.
+func (c *Call) work(n int) {
+	if n < 0 {
+		n = 0
+	}
+	if n > c.fuel {
+		c.steps -= int64(n)
+		if c.steps < 0 {
+			c.abort(stepsCondition, fmt.Sprintf("the limit of %d steps is exceeded", c.limits.Steps))
+		}
+		c.poll()
+		return
+	}
+	c.fuel -= n
+}
+
+func (c *Call) poll() {
+	c.steps -= int64(pollEvery - max(c.fuel, 0))
+	c.fuel = pollEvery
+	if c.steps < 0 {
+		c.abort(stepsCondition, fmt.Sprintf("the limit of %d steps is exceeded", c.limits.Steps))
+	}
+	if err := c.ctx.Err(); err != nil {
+		c.cancelled(err)
+	}
+	if time.Now().After(c.deadline) {
+		c.abort(timeCondition, fmt.Sprintf("the limit of %v is exceeded", c.limits.Duration))
+	}
+}
+
+func (c *Call) cancelled(err error) {
+	if err == context.DeadlineExceeded {
+		c.abortWith(timeCondition, "the time the caller allowed is over", err)
+	}
+	c.abortWith(cancelCondition, "cancelled", err)
+}
+
+// charge accounts for n bytes before they are allocated.
+func (c *Call) charge(n int) {
+	if n < 0 || int64(n) > c.bytes {
+		c.abort(storageCondition, fmt.Sprintf("the limit of %d bytes of memory is exceeded", c.limits.Bytes))
+	}
+	c.bytes -= int64(n)
+}
+
+// chargeMany accounts for n objects of the given size; it is safe for absurd n.
+func (c *Call) chargeMany(n, size int) {
+	if n < 0 || int64(n) > c.bytes/int64(size) {
+		c.abort(storageCondition, fmt.Sprintf("the limit of %d bytes of memory is exceeded", c.limits.Bytes))
+	}
+	c.work(n / 8)
+	c.bytes -= int64(n) * int64(size)
+}
+
+// chargeOutput accounts for n characters before they are written.
+func (c *Call) chargeOutput(n int) {
+	if n < 0 || int64(n) > c.output {
+		c.abort(outputCondition, fmt.Sprintf("the limit of %d characters of output is exceeded", c.limits.Output))
+	}
+	c.output -= int64(n)
+	c.chargeMany(n, runeBytes)
+}
+
+// descend enters n levels of nesting; the caller leaves them by ascend.
+func (c *Call) descend(n int) {
+	c.depth += n
+	if c.depth > c.limits.Depth {
+		c.abort(storageCondition, "the recursion is too deep (control stack exhausted)")
+	}
+}
+
+func (c *Call) ascend(n int) { c.depth -= n }
+
+func (c *Call) cons(car, cdr Value) *Cons {
+	c.charge(consBytes)
+	return &Cons{Car: car, Cdr: cdr}
+}
+
+func (c *Call) newString(chars []rune) *String {
+	c.chargeMany(len(chars), runeBytes)
+	return runesString(chars)
+}
+
+func (c *Call) text(text string) *String {
+	c.chargeMany(len(text), runeBytes)
+	return NewString(text)
+}
+
+func (c *Call) newList(items []Value) Value {
+	c.chargeMany(len(items), consBytes)
+	return listStar(items, Nil)
+}

@@ -1,0 +1,123 @@
+package lisp
+
+// localForms bind functions and macros lexically; backquote is compiled here, too.
+func localForms() map[string]specialForm {
+	return map[string]specialForm{
+		"FLET":            compileFlet,
+		"LABELS":          compileLabels,
+		"MACROLET":        compileMacrolet,
+		"SYMBOL-MACROLET": compileSymbolMacrolet,
+	}
+}
+
+// localDefinition is (name lambda-list . body).
+type localDefinition struct {
+	name Value
+	rest Value
+}
+
+func (cp *compiler) localDefinitions(list Value) []localDefinition {
+	var definitions []localDefinition
+	for _, item := range cp.forms(list) {
+		cell, ok := item.(*Cons)
+		if !ok {
+			cp.fail(programError, "malformed local function: %s", sketch(item, formLength))
+		}
+		if symbol, ok := cell.Car.(*Symbol); ok && symbol.home == standardPackage {
+			cp.fail(packageError, "%s belongs to Common Lisp and cannot be rebound; choose another name", symbol.name)
+		} else if _, setter := setfName(cell.Car); !ok && !setter {
+			cp.fail(programError, "%s cannot name a function", sketch(cell.Car, formLength))
+		}
+		definitions = append(definitions, localDefinition{cell.Car, cell.Cdr})
+	}
+	return definitions
+}
+
+func definitionName(name Value) string {
+	if symbol, ok := name.(*Symbol); ok {
+		return symbol.name
+	}
+	return sketch(name, formLength)
+}
+
+func compileFlet(cp *compiler, form *Cons, sc *scope) expression {
+	return compileLocalFunctions(cp, form, sc, false)
+}
+
+func compileLabels(cp *compiler, form *Cons, sc *scope) expression {
+	return compileLocalFunctions(cp, form, sc, true)
+}
+
+func compileLocalFunctions(cp *compiler, form *Cons, sc *scope, recursive bool) expression {
+	cp.arguments(form, 1, -1)
+	rest := form.Cdr.(*Cons)
+	definitions := cp.localDefinitions(rest.Car)
+	inner := sc.withFrame()
+	around := sc
+	slots := make([]int, len(definitions))
+	for i := range definitions {
+		slots[i] = inner.slot()
+	}
+	bind := func() {
+		for i, d := range definitions {
+			inner.functions = append(inner.functions, localFunction{name: d.name, slot: slots[i]})
+		}
+	}
+	if recursive {
+		around = inner
+		bind()
+	}
+	functions := make([]code, len(definitions))
+	for i, d := range definitions {
+		functions[i] = cp.compileLambda(definitionName(d.name), d.rest, around, lambdaKind{block: cp.blockName(d.name)})
+	}
+	if !recursive {
+		bind()
+	}
+	specials, _, forms := cp.declarations(rest.Cdr, false)
+	cp.declareSpecial(specials, nil, inner)
+	body := cp.body(forms, inner)
+	return expression{many: body.many, run: func(c *Call, f *frame) Value {
+		c.charge(closureBytes)
+		g := newFrame(f, inner.layout.slots)
+		outer := f
+		if recursive {
+			outer = g
+		}
+		for i, function := range functions {
+			g.slots[slots[i]] = function(c, outer)
+		}
+		return body.run(c, g)
+	}}
+}
+
+// compileMacrolet defines macros whose expanders see global definitions only, as their
+// variables do not exist yet when they run.
+func compileMacrolet(cp *compiler, form *Cons, sc *scope) expression {
+	cp.arguments(form, 1, -1)
+	rest := form.Cdr.(*Cons)
+	inner := sc.nested()
+	for _, d := range cp.localDefinitions(rest.Car) {
+		top := (*scope)(nil).withFrame()
+		function := cp.compileLambda(definitionName(d.name), d.rest, top, lambdaKind{block: cp.blockName(d.name), macro: true})
+		fn := function(cp.Call, newFrame(nil, top.layout.slots)).(*Function)
+		inner.functions = append(inner.functions, localFunction{name: d.name, macro: &macro{name: definitionName(d.name), function: fn}})
+	}
+	_, _, forms := cp.declarations(rest.Cdr, false)
+	return cp.body(forms, inner)
+}
+
+func compileSymbolMacrolet(cp *compiler, form *Cons, sc *scope) expression {
+	cp.arguments(form, 1, -1)
+	rest := form.Cdr.(*Cons)
+	inner := sc.nested()
+	for _, item := range cp.forms(rest.Car) {
+		parts := cp.forms(item)
+		if len(parts) != 2 {
+			cp.fail(programError, "malformed symbol macro: %s", sketch(item, formLength))
+		}
+		inner.variables = append(inner.variables, variable{symbol: cp.checkBindable(parts[0]), expansion: parts[1]})
+	}
+	_, _, forms := cp.declarations(rest.Cdr, false)
+	return cp.body(forms, inner)
+}

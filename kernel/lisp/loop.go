@@ -1,0 +1,442 @@
+package lisp
+
+import "strings"
+
+// symLoopEnd names the block that loop-finish returns from.
+var symLoopEnd = internalSymbol("LOOP-END")
+
+// loopParser reads the clauses of an extended loop and collects what they become.
+type loopParser struct {
+	cp   *compiler
+	form *Cons
+	rest []Value
+
+	name *Symbol
+	// bindings nest in the order of the clauses; each is a let of one or more variables.
+	bindings []loopBinding
+	// first and later are done before the body in the first round and in all others;
+	// an entry may be a test (until …).
+	first, later []Value
+	body         []Value
+	initially    []Value
+	finally      []Value
+	result       Value // nil: none yet
+	accumulators []*accumulator
+}
+
+type loopBinding struct {
+	pattern Value
+	value   Value
+	// parallel joins this binding to the one before.
+	parallel bool
+}
+
+// accumulator is where collect, sum and the like gather.
+type accumulator struct {
+	name     *Symbol // variable that holds the value
+	hidden   *Symbol // collector behind a list, nil for numbers
+	category string
+	named    bool
+}
+
+// compileLoop compiles the simple loop, and the extended one by expanding it.
+func compileLoop(cp *compiler, form *Cons, sc *scope) expression {
+	simpleLoop := true
+	for _, item := range cp.forms(form.Cdr) {
+		if _, ok := item.(*Cons); !ok {
+			simpleLoop = false
+		}
+	}
+	if simpleLoop {
+		return cp.compile(call(symBlock, Nil, &Cons{Car: symForever, Cdr: form.Cdr}), sc)
+	}
+	p := &loopParser{cp: cp, form: form, rest: cp.forms(form.Cdr), name: Nil}
+	p.parse()
+	return cp.compile(p.expansion(), sc)
+}
+
+func compileLoopFinish(cp *compiler, form *Cons, sc *scope) expression {
+	cp.arguments(form, 0, 0)
+	return cp.returnFrom(symLoopEnd, nil, sc)
+}
+
+func (p *loopParser) fail(format string, args ...any) {
+	p.cp.fail(programError, "in loop: "+format, args...)
+}
+
+// word is the next item as a loop keyword, "" if it is none.
+func (p *loopParser) word() string {
+	if len(p.rest) == 0 {
+		return ""
+	}
+	if symbol, ok := p.rest[0].(*Symbol); ok {
+		return symbol.name
+	}
+	return ""
+}
+
+func (p *loopParser) is(words ...string) bool {
+	word := p.word()
+	for _, w := range words {
+		if w == word && word != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// accept takes the next item if it is one of the keywords.
+func (p *loopParser) accept(words ...string) bool {
+	if p.is(words...) {
+		p.rest = p.rest[1:]
+		return true
+	}
+	return false
+}
+
+// next takes one form.
+func (p *loopParser) next() Value {
+	if len(p.rest) == 0 {
+		p.fail("a form is missing at the end of %s", sketch(p.form, formLength))
+	}
+	v := p.rest[0]
+	p.rest = p.rest[1:]
+	return v
+}
+
+// compound takes forms until the next keyword.
+func (p *loopParser) compound() []Value {
+	var forms []Value
+	for len(p.rest) > 0 {
+		if _, ok := p.rest[0].(*Cons); !ok {
+			break
+		}
+		forms = append(forms, p.next())
+	}
+	if len(forms) == 0 {
+		p.fail("a compound form is expected, not %s", sketch(optional(p.rest, 0), formLength))
+	}
+	return forms
+}
+
+func (p *loopParser) parse() {
+	if p.accept("NAMED") {
+		p.name = p.cp.checkBlockName(p.next())
+	}
+	for len(p.rest) > 0 {
+		switch {
+		case p.accept("WITH"):
+			p.with()
+		case p.accept("FOR", "AS"):
+			p.forClauses()
+		case p.accept("INITIALLY"):
+			p.initially = append(p.initially, p.compound()...)
+		case p.accept("FINALLY"):
+			p.finallyClause()
+		case p.accept("REPEAT"):
+			counter := p.cp.gensym("COUNT")
+			p.bind(counter, p.next(), false)
+			test := call(symUntil, call(standardSymbol("<="), counter, Integer(0)))
+			step := call(symSetq, counter, call(symMinus, counter, Integer(1)))
+			p.first = append(p.first, test, step)
+			p.later = append(p.later, test, step)
+		case p.accept("WHILE"):
+			p.body = append(p.body, call(symUntil, call(symNot, p.next())))
+		case p.accept("UNTIL"):
+			p.body = append(p.body, call(symUntil, p.next()))
+		case p.accept("ALWAYS"):
+			p.body = append(p.body, call(symUnless, p.next(), p.returning(Nil)))
+			p.setResult(T)
+		case p.accept("NEVER"):
+			p.body = append(p.body, call(symWhen, p.next(), p.returning(Nil)))
+			p.setResult(T)
+		case p.accept("THEREIS"):
+			found := p.cp.gensym("FOUND")
+			p.body = append(p.body, call(symLet, NewList(NewList(found, p.next())), call(symWhen, found, p.returning(found))))
+			p.setResult(Nil)
+		default:
+			p.body = append(p.body, p.clause()...)
+		}
+	}
+}
+
+func (cp *compiler) checkBlockName(v Value) *Symbol {
+	symbol, ok := v.(*Symbol)
+	if !ok {
+		cp.fail(programError, "a block's name must be a symbol, not %s", sketch(v, formLength))
+	}
+	return symbol
+}
+
+func (p *loopParser) finallyClause() {
+	if p.accept("RETURN") {
+		p.finally = append(p.finally, p.returning(p.next()))
+		return
+	}
+	p.accept("DO", "DOING")
+	p.finally = append(p.finally, p.compound()...)
+}
+
+func (p *loopParser) returning(v Value) Value { return call(symReturnFrom, p.name, v) }
+
+func (p *loopParser) setResult(v Value) {
+	if p.result == nil {
+		p.result = v
+	}
+}
+
+func (p *loopParser) bind(pattern, value Value, parallel bool) {
+	p.bindings = append(p.bindings, loopBinding{pattern, value, parallel})
+}
+
+func (p *loopParser) with() {
+	for parallel := false; ; parallel = true {
+		pattern, value := p.next(), Value(Nil)
+		p.typed()
+		if p.accept("=") {
+			value = p.next()
+		}
+		p.bind(pattern, value, parallel)
+		if !p.accept("AND") {
+			return
+		}
+	}
+}
+
+// typed skips a type declaration behind a variable.
+func (p *loopParser) typed() {
+	if p.accept("OF-TYPE") {
+		p.next()
+		return
+	}
+	p.accept("FIXNUM", "FLOAT", "T", "NIL")
+}
+
+// clause parses one selectable clause, with those joined to it by and.
+func (p *loopParser) clause() []Value {
+	switch {
+	case p.accept("DO", "DOING"):
+		return p.compound()
+	case p.accept("RETURN"):
+		return []Value{p.returning(p.next())}
+	case p.is("WHEN", "IF", "UNLESS"):
+		return []Value{p.conditional()}
+	}
+	word := p.word()
+	switch strings.TrimSuffix(word, "ING") {
+	case "COLLECT", "APPEND", "NCONC", "SUM", "SUMM", "COUNT", "MAXIMIZE", "MAXIMIZ", "MINIMIZE", "MINIMIZ":
+		p.rest = p.rest[1:]
+		return []Value{p.accumulate(word)}
+	}
+	p.fail("%s is not a keyword of loop here", sketch(optional(p.rest, 0), formLength))
+	return nil
+}
+
+// conditional parses when/if/unless test clause {and clause} [else clause {and clause}] [end].
+func (p *loopParser) conditional() Value {
+	negated := p.word() == "UNLESS"
+	p.rest = p.rest[1:]
+	test := p.next()
+	it := p.cp.gensym("IT")
+	branch := func() []Value {
+		forms := p.clause()
+		for p.accept("AND") {
+			forms = append(forms, p.clause()...)
+		}
+		return replaceIt(forms, it)
+	}
+	then := branch()
+	var otherwise []Value
+	if p.accept("ELSE") {
+		otherwise = branch()
+	}
+	p.accept("END")
+	if negated {
+		then, otherwise = otherwise, then
+	}
+	return call(symLet, NewList(NewList(it, test)),
+		call(symIf, it, &Cons{Car: symProgn, Cdr: NewList(then...)}, &Cons{Car: symProgn, Cdr: NewList(otherwise...)}))
+}
+
+// replaceIt puts the value of the test where a clause says it.
+func replaceIt(forms []Value, it *Symbol) []Value {
+	replaced := make([]Value, len(forms))
+	for i, form := range forms {
+		replaced[i] = form
+		cell, ok := form.(*Cons)
+		if !ok {
+			continue
+		}
+		parts, _ := Slice(cell, 8)
+		for j, part := range parts {
+			if symbol, ok := part.(*Symbol); ok && j > 0 && symbol.name == "IT" {
+				parts[j] = it
+				replaced[i] = NewList(parts...)
+			} else if inner, ok := part.(*Cons); ok && j > 0 && (cell.Car == symSetq || cell.Car == symReturnFrom) {
+				parts[j] = replaceIt([]Value{inner}, it)[0]
+				replaced[i] = NewList(parts...)
+			}
+		}
+	}
+	return replaced
+}
+
+// accumulate parses form [into variable] and returns the form that gathers.
+func (p *loopParser) accumulate(word string) Value {
+	form := p.next()
+	var into *Symbol
+	if p.accept("INTO") {
+		into = p.cp.checkBindable(p.next())
+	}
+	p.typed()
+	category := "list"
+	switch word[0] {
+	case 'S':
+		category = "number"
+	case 'M':
+		category = "extreme"
+	case 'C':
+		if strings.HasPrefix(word, "COUNT") {
+			category = "number"
+		}
+	}
+	a := p.accumulator(into, category)
+	switch {
+	case strings.HasPrefix(word, "COLLECT"):
+		return call(symSetq, a.name, call(symFuncall, call(symQuote, collectItem), a.hidden, form))
+	case strings.HasPrefix(word, "APPEND"):
+		return call(symSetq, a.name, call(symFuncall, call(symQuote, collectList), a.hidden, form, T))
+	case strings.HasPrefix(word, "NCONC"):
+		return call(symSetq, a.name, call(symFuncall, call(symQuote, collectList), a.hidden, form, Nil))
+	case strings.HasPrefix(word, "SUM"):
+		return call(symSetq, a.name, call(symPlus, a.name, form))
+	case strings.HasPrefix(word, "COUNT"):
+		return call(symWhen, form, call(symSetq, a.name, call(symPlus, a.name, Integer(1))))
+	}
+	operator := standardSymbol("MAX")
+	if strings.HasPrefix(word, "MIN") {
+		operator = standardSymbol("MIN")
+	}
+	v := p.cp.gensym("VALUE")
+	return call(symLet, NewList(NewList(v, form)), call(symSetq, a.name, call(symIf, a.name, call(operator, a.name, v), v)))
+}
+
+func (p *loopParser) accumulator(into *Symbol, category string) *accumulator {
+	for _, a := range p.accumulators {
+		if a.named == (into != nil) && (into == nil || a.name == into) {
+			if a.category != category {
+				p.fail("two clauses gather different things in the same place")
+			}
+			return a
+		}
+	}
+	a := &accumulator{name: into, category: category, named: into != nil}
+	if into == nil {
+		a.name = p.cp.gensym("RESULT")
+	}
+	initial := Value(Nil)
+	if category == "number" {
+		initial = Integer(0)
+	}
+	if category == "list" {
+		a.hidden = p.cp.gensym("COLLECTOR")
+		p.bind(a.hidden, call(symFuncall, call(symQuote, newCollector)), false)
+	}
+	p.bind(a.name, initial, false)
+	p.accumulators = append(p.accumulators, a)
+	if into == nil {
+		p.setResult(a.name)
+	}
+	return a
+}
+
+// collector is the list a loop gathers.
+type collector struct{ builder }
+
+var newCollector = &Function{name: "COLLECTOR", call: func(c *Call, _ []Value) Value {
+	c.charge(closureBytes)
+	return &collector{}
+}}
+
+var collectItem = &Function{name: "COLLECT", least: 2, most: 2, two: func(c *Call, a, v Value) Value {
+	b := a.(*collector)
+	c.charge(consBytes)
+	b.add(v)
+	return b.first
+}}
+
+// collectList appends a list, copied if the third argument says so.
+var collectList = &Function{name: "APPEND", least: 3, most: 3, call: func(c *Call, args []Value) Value {
+	b := args[0].(*collector)
+	list := args[1]
+	if args[2] == Nil {
+		c.join(&b.builder, list)
+		return b.result()
+	}
+	for {
+		cell, ok := list.(*Cons)
+		if !ok {
+			break
+		}
+		c.step()
+		c.charge(consBytes)
+		b.add(cell.Car)
+		list = cell.Cdr
+	}
+	if list != Nil && b.last != nil {
+		b.last.Cdr = list
+	}
+	return b.result()
+}}
+
+func (b *collector) result() Value {
+	if b.last == nil {
+		return Nil
+	}
+	return b.first
+}
+
+// expansion puts the parts together.
+func (p *loopParser) expansion() Value {
+	inner := append(append([]Value{symForever}, p.body...), p.later...)
+	rounds := append(append([]Value{symForever}, p.first...), NewList(inner...), call(symUntil, T))
+	ending := p.finally
+	if p.result != nil {
+		ending = append(ending[:len(ending):len(ending)], p.result)
+	} else {
+		ending = append(ending[:len(ending):len(ending)], Nil)
+	}
+	forms := append(p.initially[:len(p.initially):len(p.initially)], call(symBlock, symLoopEnd, NewList(rounds...)))
+	forms = append(forms, ending...)
+	var whole Value = &Cons{Car: symProgn, Cdr: NewList(forms...)}
+	for i := len(p.bindings) - 1; i >= 0; {
+		group := []loopBinding{p.bindings[i]}
+		for p.bindings[i].parallel && i > 0 {
+			i--
+			group = append([]loopBinding{p.bindings[i]}, group...)
+		}
+		i--
+		whole = p.bound(group, whole)
+	}
+	return call(symBlock, p.name, whole)
+}
+
+// bound wraps body in a let of bindings; patterns are taken apart behind it.
+func (p *loopParser) bound(group []loopBinding, body Value) Value {
+	var variables builder
+	for _, b := range group {
+		symbol, ok := b.pattern.(*Symbol)
+		if ok && symbol != Nil {
+			variables.add(NewList(symbol, b.value))
+			continue
+		}
+		whole := p.cp.gensym("VALUE")
+		variables.add(NewList(whole, b.value))
+		var names builder
+		p.patternNames(b.pattern, &names)
+		var assignments []Value
+		p.assign(b.pattern, whole, &assignments)
+		body = call(symLet, names.list(), &Cons{Car: symProgn, Cdr: NewList(append(assignments, body)...)})
+	}
+	return call(symLet, variables.list(), body)
+}

@@ -1,0 +1,112 @@
+package lisp
+
+// macro is a macro of the standard, the kernel or a note.
+type macro struct {
+	name string
+	doc  string
+	list string
+	// expand returns the expansion of form.
+	expand func(cp *compiler, form *Cons) Value
+	// function is the expander of a macro that a note defined.
+	function *Function
+}
+
+// standardMacro is one row of a table of macros.
+type standardMacro struct {
+	name   string
+	list   string
+	doc    string
+	expand func(cp *compiler, form *Cons) Value
+}
+
+// macro returns the global macro named by symbol, nil if there is none.
+func (e *Environment) macro(symbol *Symbol) *macro {
+	if m, ok := e.language.macros[symbol]; ok {
+		return m
+	}
+	if g, ok := e.globals[symbol]; ok {
+		return g.macro
+	}
+	return nil
+}
+
+// hasMacro reports a macro that is not one of the standard.
+func (e *Environment) hasMacro(symbol *Symbol) bool {
+	g, ok := e.globals[symbol]
+	return ok && g.macro != nil
+}
+
+// expand expands a macro form once. What it conses has no position and takes that of
+// the form.
+func (cp *compiler) expand(m *macro, form *Cons) Value {
+	if m.function != nil {
+		return single(cp.apply(m.function, []Value{form.Cdr}))
+	}
+	return m.expand(cp, form)
+}
+
+// expandOnce is macroexpand-1 in the global environment.
+func (c *Call) expandOnce(form Value) (Value, bool) {
+	switch x := form.(type) {
+	case *Symbol:
+		if g, ok := c.environment.globals[x]; ok && g.expansion != nil {
+			return g.expansion, true
+		}
+	case *Cons:
+		head, ok := x.Car.(*Symbol)
+		if !ok {
+			break
+		}
+		if expansion, ok := conventional(x, head); ok {
+			return expansion, true
+		}
+		if m := c.environment.macro(head); m != nil {
+			return c.newCompiler("").expand(m, x), true
+		}
+	}
+	return form, false
+}
+
+// conventional expands the macros that the compiler takes as special forms, the way
+// macroexpand-1 shows them.
+func conventional(form *Cons, head *Symbol) (Value, bool) {
+	rest, ok := form.Cdr.(*Cons)
+	if !ok {
+		return nil, false
+	}
+	switch head {
+	case symWhen:
+		return call(symIf, rest.Car, progn(rest.Cdr)), true
+	case symUnless:
+		return call(symIf, rest.Car, Nil, progn(rest.Cdr)), true
+	}
+	return nil, false
+}
+
+// progn makes one form of a body.
+func progn(body Value) Value {
+	if cell, ok := body.(*Cons); ok && cell.Cdr == Nil {
+		return cell.Car
+	}
+	return &Cons{Car: symProgn, Cdr: body}
+}
+
+// call builds (operator args…).
+func call(operator Value, args ...Value) Value {
+	return &Cons{Car: operator, Cdr: NewList(args...)}
+}
+
+// callStar builds (operator args… . rest).
+func callStar(operator Value, rest Value, args ...Value) Value {
+	return &Cons{Car: operator, Cdr: listStar(args, rest)}
+}
+
+// expandIn expands a macro form in a scope, which macros that take places apart look
+// into.
+func (cp *compiler) expandIn(m *macro, form *Cons, sc *scope) Value {
+	outer := cp.around
+	cp.around = sc
+	expansion := cp.expand(m, form)
+	cp.around = outer
+	return expansion
+}

@@ -1,0 +1,328 @@
+package lisp
+
+// conditionalMacros choose by value or type.
+func conditionalMacros() []standardMacro {
+	return []standardMacro{
+		{"case", "(key &rest clauses)", "Choose a clause by EQL.", func(cp *compiler, form *Cons) Value { return cp.expandCase(form, false) }},
+		{"ecase", "(key &rest clauses)", "Like case; an error if no clause matches.", func(cp *compiler, form *Cons) Value { return cp.expandCase(form, true) }},
+		{"ccase", "(key &rest clauses)", "Like case; an error if no clause matches.", func(cp *compiler, form *Cons) Value { return cp.expandCase(form, true) }},
+		{"typecase", "(object &rest clauses)", "Choose a clause by type.", func(cp *compiler, form *Cons) Value { return cp.expandTypecase(form, false) }},
+		{"etypecase", "(object &rest clauses)", "Like typecase; an error if no clause matches.", func(cp *compiler, form *Cons) Value { return cp.expandTypecase(form, true) }},
+		{"ctypecase", "(object &rest clauses)", "Like typecase; an error if no clause matches.", func(cp *compiler, form *Cons) Value { return cp.expandTypecase(form, true) }},
+		{"prog2", "(first second &rest forms)", "Evaluate all; the value of the second.", func(cp *compiler, form *Cons) Value {
+			cp.arguments(form, 2, -1)
+			rest := form.Cdr.(*Cons)
+			return call(symProgn, rest.Car, &Cons{Car: symProg1, Cdr: rest.Cdr})
+		}},
+		{"assert", "(test &optional places datum &rest arguments)", "An error unless test is true.", expandAssert},
+		{"check-type", "(place type &optional name)", "An error unless the value of place is of a type.", expandCheckType},
+	}
+}
+
+// clauses splits the clauses of a case into those with keys and the last one without.
+func (cp *compiler) expandCase(form *Cons, exhaustive bool) Value {
+	parts := cp.arguments(form, 1, -1)
+	key := cp.gensym("KEY")
+	var clauses, all builder
+	for i, part := range parts[1:] {
+		clause, ok := part.(*Cons)
+		if !ok {
+			cp.fail(programError, "a clause must be a list: %s", sketch(part, formLength))
+		}
+		if (clause.Car == T || clause.Car == symOtherwise) && !exhaustive {
+			if i != len(parts)-2 {
+				cp.fail(programError, "the clause %s must be the last", sketch(clause.Car, 20))
+			}
+			clauses.add(&Cons{Car: T, Cdr: bodyOrNil(clause.Cdr)})
+			continue
+		}
+		keys := clause.Car
+		if !isList(keys) {
+			keys = NewList(keys)
+		}
+		for _, k := range cp.forms(keys) {
+			all.add(k)
+		}
+		clauses.add(&Cons{Car: cp.caseTest(key, keys), Cdr: bodyOrNil(clause.Cdr)})
+	}
+	if exhaustive {
+		clauses.add(NewList(T, cp.noClause(key, &Cons{Car: symMember, Cdr: all.list()}, form)))
+	}
+	return call(symLet, NewList(NewList(key, parts[0])), &Cons{Car: symCond, Cdr: clauses.list()})
+}
+
+func (cp *compiler) caseTest(key *Symbol, keys Value) Value {
+	if cell, ok := keys.(*Cons); ok && cell.Cdr == Nil {
+		return call(symEql, key, call(symQuote, cell.Car))
+	}
+	return call(symMember, key, call(symQuote, keys))
+}
+
+func bodyOrNil(body Value) Value {
+	if body == Nil {
+		return NewList(Nil)
+	}
+	return body
+}
+
+// noClause signals that no clause of an exhaustive case matched.
+func (cp *compiler) noClause(key *Symbol, kind Value, form *Cons) Value {
+	return call(symError, call(symQuote, standardSymbol(simpleTypeErr)), kwDatum, key, kwExpectedType, call(symQuote, kind),
+		kwFormatControl, NewString("~S fell through "+form.Car.(*Symbol).name+" expression"), kwFormatArguments, call(symList, key))
+}
+
+func (cp *compiler) expandTypecase(form *Cons, exhaustive bool) Value {
+	parts := cp.arguments(form, 1, -1)
+	key := cp.gensym("KEY")
+	var clauses, all builder
+	for _, part := range parts[1:] {
+		clause, ok := part.(*Cons)
+		if !ok {
+			cp.fail(programError, "a clause must be a list: %s", sketch(part, formLength))
+		}
+		if (clause.Car == T || clause.Car == symOtherwise) && !exhaustive {
+			clauses.add(&Cons{Car: T, Cdr: bodyOrNil(clause.Cdr)})
+			continue
+		}
+		all.add(clause.Car)
+		clauses.add(&Cons{Car: call(symTypep, key, call(symQuote, clause.Car)), Cdr: bodyOrNil(clause.Cdr)})
+	}
+	if exhaustive {
+		clauses.add(NewList(T, cp.noClause(key, &Cons{Car: symOr, Cdr: all.list()}, form)))
+	}
+	return call(symLet, NewList(NewList(key, parts[0])), &Cons{Car: symCond, Cdr: clauses.list()})
+}
+
+func expandAssert(cp *compiler, form *Cons) Value {
+	parts := cp.arguments(form, 1, -1)
+	signal := call(symError, NewString("The assertion ~S failed."), call(symQuote, parts[0]))
+	if len(parts) > 2 {
+		signal = &Cons{Car: symError, Cdr: NewList(parts[2:]...)}
+	}
+	return call(symUnless, parts[0], signal)
+}
+
+func expandCheckType(cp *compiler, form *Cons) Value {
+	parts := cp.arguments(form, 2, 3)
+	described := Value(NewString("of type " + sketch(parts[1], formLength)))
+	if len(parts) == 3 {
+		described = parts[2]
+	}
+	return call(symUnless, call(symTypep, parts[0], call(symQuote, parts[1])),
+		call(symError, call(symQuote, standardSymbol(simpleTypeErr)), kwDatum, parts[0], kwExpectedType, call(symQuote, parts[1]),
+			kwFormatControl, NewString("The value of ~S is ~S, which is not ~A."),
+			kwFormatArguments, call(symList, call(symQuote, parts[0]), parts[0], described)))
+}
+
+// placeMacros change places.
+func placeMacros() []standardMacro {
+	return []standardMacro{
+		{"push", "(object place)", "Put an object in front of a list.", func(cp *compiler, form *Cons) Value {
+			parts := cp.arguments(form, 2, 2)
+			object := cp.gensym("OBJECT")
+			p := cp.expandPlace(parts[1], cp.around)
+			return call(symLet, NewList(NewList(object, parts[0])), p.storing(call(symCons, object, p.read)))
+		}},
+		{"pushnew", "(object place &key test test-not key)", "Put an object in front of a list unless it is in it.", func(cp *compiler, form *Cons) Value {
+			parts := cp.arguments(form, 2, -1)
+			object := cp.gensym("OBJECT")
+			p := cp.expandPlace(parts[1], cp.around)
+			return call(symLet, NewList(NewList(object, parts[0])), p.storing(callStar(standardSymbol("ADJOIN"), NewList(parts[2:]...), object, p.read)))
+		}},
+		{"pop", "(place)", "Take the first object off a list.", func(cp *compiler, form *Cons) Value {
+			p := cp.expandPlace(cp.arguments(form, 1, 1)[0], cp.around)
+			list := cp.gensym("LIST")
+			return p.around(call(symLet, NewList(NewList(list, p.read)), call(symLet, NewList(NewList(p.stores[0], call(symCdr, list))), p.write), call(symCar, list)))
+		}},
+		{"incf", "(place &optional delta)", "Add to a number.", func(cp *compiler, form *Cons) Value { return cp.modify(form, symPlus) }},
+		{"decf", "(place &optional delta)", "Subtract from a number.", func(cp *compiler, form *Cons) Value { return cp.modify(form, symMinus) }},
+		{"remf", "(place indicator)", "Remove a property.", func(cp *compiler, form *Cons) Value {
+			parts := cp.arguments(form, 2, 2)
+			p := cp.expandPlace(parts[0], cp.around)
+			found := cp.gensym("FOUND")
+			return p.around(call(symMVBind, NewList(p.stores[0], found), call(symFuncall, call(symQuote, removeFunction), p.read, parts[1]), p.write, found))
+		}},
+		{"psetf", "(&rest pairs)", "Set places in parallel.", func(cp *compiler, form *Cons) Value { return cp.parallel(form) }},
+		{"psetq", "(&rest pairs)", "Set variables in parallel.", func(cp *compiler, form *Cons) Value { return cp.parallel(form) }},
+		{"rotatef", "(&rest places)", "Move values to the left, the first to the last.", func(cp *compiler, form *Cons) Value { return cp.rotate(form, true) }},
+		{"shiftf", "(place &rest places-and-value)", "Move values to the left; the value of the first.", func(cp *compiler, form *Cons) Value { return cp.rotate(form, false) }},
+		{"multiple-value-setq", "(variables form)", "Set variables to values.", func(cp *compiler, form *Cons) Value {
+			parts := cp.arguments(form, 2, 2)
+			return call(standardSymbol("VALUES"), call(symSetf, &Cons{Car: symValues, Cdr: parts[0]}, parts[1]))
+		}},
+		{"define-modify-macro", "(name lambda-list function &optional doc)", "Define a macro that changes a place by a function.", expandDefineModifyMacro},
+		{"defstruct", "(name &rest slots)", "Define a structure.", expandDefstruct},
+	}
+}
+
+// removeFunction is what remf calls: the list without a property, and whether it was
+// there.
+var removeFunction = &Function{name: "REMF", least: 2, most: 2, many: true, call: func(c *Call, args []Value) Value {
+	list, found := c.removeProperty(args[0], args[1])
+	return c.values(list, Boolean(found))
+}}
+
+func (cp *compiler) modify(form *Cons, operator *Symbol) Value {
+	parts := cp.arguments(form, 1, 2)
+	delta := Value(Integer(1))
+	if len(parts) == 2 {
+		delta = parts[1]
+	}
+	if symbol, ok := parts[0].(*Symbol); ok {
+		if v, _, found := cp.around.variable(symbol); !found || v.expansion == nil {
+			return call(symSetq, symbol, call(operator, symbol, delta))
+		}
+	}
+	p := cp.expandPlace(parts[0], cp.around)
+	return p.storing(call(operator, p.read, delta))
+}
+
+func (cp *compiler) parallel(form *Cons) Value {
+	parts := cp.forms(form.Cdr)
+	if len(parts)%2 != 0 {
+		cp.fail(programError, "pairs of a place and a value are needed: %s", sketch(form, formLength))
+	}
+	result := Value(Nil)
+	for i := len(parts) - 2; i >= 0; i -= 2 {
+		p := cp.expandPlace(parts[i], cp.around)
+		result = p.around(call(symLet, NewList(NewList(p.stores[0], parts[i+1])), result, p.write, Nil))
+	}
+	return result
+}
+
+// rotate is rotatef, or shiftf when the last part is a value.
+func (cp *compiler) rotate(form *Cons, cycle bool) Value {
+	parts := cp.forms(form.Cdr)
+	if len(parts) == 0 {
+		return Nil
+	}
+	n := len(parts)
+	last := Value(Nil)
+	if !cycle {
+		n--
+		last = parts[n]
+	}
+	places := make([]*place, n)
+	for i := range places {
+		places[i] = cp.expandPlace(parts[i], cp.around)
+	}
+	if cycle {
+		last = places[0].read
+	}
+	first := cp.gensym("FIRST")
+	var bindings, writes builder
+	bindings.add(NewList(first, places[0].read))
+	for i, p := range places {
+		next := last
+		if i+1 < n {
+			next = places[i+1].read
+		} else if cycle {
+			next = first
+		}
+		bindings.add(NewList(p.stores[0], next))
+		writes.add(p.write)
+	}
+	result := Value(first)
+	if cycle {
+		result = Nil
+	}
+	writes.add(result)
+	body := &Cons{Car: symLetStar, Cdr: &Cons{Car: bindings.list(), Cdr: writes.list()}}
+	var wrapped Value = body
+	for i := n - 1; i >= 0; i-- {
+		wrapped = places[i].around(wrapped)
+	}
+	return wrapped
+}
+
+func expandDefineModifyMacro(cp *compiler, form *Cons) Value {
+	parts := cp.arguments(form, 3, 4)
+	target := cp.gensym("PLACE")
+	var passed builder
+	rest := Value(Nil)
+	restNext := false
+	for _, item := range cp.forms(parts[1]) {
+		if item == symRest {
+			restNext = true
+			continue
+		}
+		if word, ok := item.(*Symbol); ok && lambdaWords[word] {
+			continue
+		}
+		if cell, ok := item.(*Cons); ok {
+			item = cell.Car
+		}
+		if restNext {
+			rest = item
+			continue
+		}
+		passed.add(item)
+	}
+	expansion := callStar(symListStar, passed.listStar(NewList(rest)), call(symQuote, parts[2]), target)
+	return call(standardSymbol("DEFMACRO"), parts[0], &Cons{Car: target, Cdr: parts[1]},
+		call(symList, call(symQuote, symSetf), target, expansion))
+}
+
+// resourceMacros establish something around a body.
+func resourceMacros() []standardMacro {
+	simpleRestart := func(cp *compiler, form *Cons) Value {
+		parts := cp.arguments(form, 1, -1)
+		restart := cp.forms(parts[0])
+		return call(standardSymbol("RESTART-CASE"), progn(form.Cdr.(*Cons).Cdr), NewList(restart[0], Nil, call(symValues, Nil, T)))
+	}
+	return []standardMacro{
+		{"with-simple-restart", "((name format &rest arguments) &body body)", "Establish a restart that returns nil and t.", simpleRestart},
+		{"with-output-to-string", "((variable &optional string) &body body)", "The string of what body writes.", func(cp *compiler, form *Cons) Value {
+			parts := cp.arguments(form, 1, -1)
+			spec := cp.forms(parts[0])
+			body := form.Cdr.(*Cons).Cdr
+			if len(spec) > 1 && spec[1] != Nil {
+				stream := call(symFuncall, call(symQuote, appendingStream), spec[1])
+				return callStar(symLet, body, NewList(NewList(spec[0], stream)))
+			}
+			_, _, rest := cp.declarations(body, false)
+			declared := declarationForms(body, rest)
+			return callStar(symLet, listStar(append(declared, callStar(symProgn, rest), call(standardSymbol("GET-OUTPUT-STREAM-STRING"), spec[0])), Nil),
+				NewList(NewList(spec[0], call(standardSymbol("MAKE-STRING-OUTPUT-STREAM")))))
+		}},
+		{"with-input-from-string", "((variable string &key index start end) &body body)", "Read from a string.", func(cp *compiler, form *Cons) Value {
+			parts := cp.arguments(form, 1, -1)
+			spec := cp.forms(parts[0])
+			start, end := Value(Integer(0)), Value(Nil)
+			for i := 2; i+1 < len(spec); i += 2 {
+				switch spec[i] {
+				case kwStart:
+					start = spec[i+1]
+				case kwEnd:
+					end = spec[i+1]
+				}
+			}
+			return callStar(symLet, form.Cdr.(*Cons).Cdr, NewList(NewList(spec[0], call(standardSymbol("MAKE-STRING-INPUT-STREAM"), spec[1], start, end))))
+		}},
+		{"with-open-stream", "((variable stream) &body body)", "Close a stream after body.", func(cp *compiler, form *Cons) Value {
+			return callStar(symLet, form.Cdr.(*Cons).Cdr, NewList(cp.arguments(form, 1, -1)[0]))
+		}},
+		{"with-standard-io-syntax", "(&body body)", "Evaluate body.", func(_ *compiler, form *Cons) Value { return &Cons{Car: symProgn, Cdr: form.Cdr} }},
+		{"time", "(form)", "The values of form.", func(cp *compiler, form *Cons) Value { return cp.arguments(form, 1, 1)[0] }},
+		{"step", "(form)", "The values of form.", func(cp *compiler, form *Cons) Value { return cp.arguments(form, 1, 1)[0] }},
+	}
+}
+
+func declarationForms(body, rest Value) []Value {
+	var forms []Value
+	for body != rest {
+		cell := body.(*Cons)
+		forms = append(forms, cell.Car)
+		body = cell.Cdr
+	}
+	return forms
+}
+
+// appendingStream makes a stream that appends to a string with a fill pointer.
+var appendingStream = &Function{name: "APPENDING-STREAM", least: 1, most: 1, one: func(c *Call, a Value) Value {
+	s := c.str(a)
+	if s.capacity < 0 {
+		c.typeError(a, "STRING")
+	}
+	return &Stream{output: true, target: s}
+}}

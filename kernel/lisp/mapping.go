@@ -1,0 +1,187 @@
+package lisp
+
+// mappingFunctions call a function for each element.
+func mappingFunctions() []builtin {
+	return []builtin{
+		{name: "mapcar", list: "(function list &rest more)", doc: "The list of results for each element.", call: func(c *Call, args []Value) Value {
+			return c.mapLists(args, true, func(b *builder, v Value) { c.charge(consBytes); b.add(v) })
+		}},
+		{name: "mapcan", list: "(function list &rest more)", doc: "The results for each element joined by nconc.", call: func(c *Call, args []Value) Value {
+			return c.mapLists(args, true, c.join)
+		}},
+		{name: "maplist", list: "(function list &rest more)", doc: "The list of results for each tail.", call: func(c *Call, args []Value) Value {
+			return c.mapLists(args, false, func(b *builder, v Value) { c.charge(consBytes); b.add(v) })
+		}},
+		{name: "mapcon", list: "(function list &rest more)", doc: "The results for each tail joined by nconc.", call: func(c *Call, args []Value) Value {
+			return c.mapLists(args, false, c.join)
+		}},
+		{name: "mapc", list: "(function list &rest more)", doc: "Call for each element; returns the list.", call: func(c *Call, args []Value) Value {
+			c.mapLists(args, true, func(*builder, Value) {})
+			return args[1]
+		}},
+		{name: "mapl", list: "(function list &rest more)", doc: "Call for each tail; returns the list.", call: func(c *Call, args []Value) Value {
+			c.mapLists(args, false, func(*builder, Value) {})
+			return args[1]
+		}},
+		{name: "map", list: "(type function sequence &rest more)", doc: "The sequence of results for each element.", call: func(c *Call, args []Value) Value {
+			var items []Value
+			keep := args[0] != Nil
+			c.mapSequences(args[1], args[2:], func(v Value) bool {
+				if keep {
+					c.charge(valueBytes)
+					items = append(items, v)
+				}
+				return true
+			})
+			if !keep {
+				return Nil
+			}
+			return c.makeSequence(c.sequenceKind(args[0]), items)
+		}},
+		{name: "map-into", list: "(target function &rest sequences)", doc: "Store the results for each element into target.", call: func(c *Call, args []Value) Value {
+			var items []Value
+			n := c.length(args[0])
+			c.mapSequences(args[1], args[2:], func(v Value) bool {
+				c.charge(valueBytes)
+				items = append(items, v)
+				return len(items) < n
+			})
+			c.store(args[0], 0, items[:min(n, len(items))])
+			return args[0]
+		}},
+		{name: "every", list: "(predicate sequence &rest more)", doc: "True if the predicate holds for all elements.", call: func(c *Call, args []Value) Value {
+			result := Value(T)
+			c.mapSequences(args[0], args[1:], func(v Value) bool { result = v; return isTrue(v) })
+			return Boolean(result != Nil)
+		}},
+		{name: "some", list: "(predicate sequence &rest more)", doc: "The first true result, or nil.", call: func(c *Call, args []Value) Value {
+			result := Value(Nil)
+			c.mapSequences(args[0], args[1:], func(v Value) bool { result = v; return !isTrue(v) })
+			return result
+		}},
+		{name: "notany", list: "(predicate sequence &rest more)", doc: "True if the predicate holds for no element.", call: func(c *Call, args []Value) Value {
+			result := Value(Nil)
+			c.mapSequences(args[0], args[1:], func(v Value) bool { result = v; return !isTrue(v) })
+			return Boolean(result == Nil)
+		}},
+		{name: "notevery", list: "(predicate sequence &rest more)", doc: "True if the predicate does not hold for all elements.", call: func(c *Call, args []Value) Value {
+			result := Value(T)
+			c.mapSequences(args[0], args[1:], func(v Value) bool { result = v; return isTrue(v) })
+			return Boolean(result == Nil)
+		}},
+		{name: "reduce", list: "(function sequence &key key from-end start end initial-value)", doc: "Combine the elements by a function of two.", call: reduce},
+	}
+}
+
+func (c *Call) join(b *builder, v Value) {
+	if v == Nil {
+		return
+	}
+	if b.last == nil {
+		b.first = v
+	} else {
+		b.last.Cdr = v
+	}
+	for cell, ok := v.(*Cons); ok; cell, ok = cell.Cdr.(*Cons) {
+		c.step()
+		b.last = cell
+	}
+}
+
+// mapLists calls args[0] with the elements (or tails) of the lists until one ends.
+func (c *Call) mapLists(args []Value, elements bool, collect func(*builder, Value)) Value {
+	fn := c.function(args[0])
+	var b builder
+	finish := func() Value {
+		if b.last == nil {
+			return Nil
+		}
+		return b.first
+	}
+	if len(args) == 2 && elements {
+		for cell, ok := c.next(args[1]); ok; cell, ok = c.next(cell.Cdr) {
+			collect(&b, c.call1(fn, cell.Car))
+		}
+		return finish()
+	}
+	lists := append([]Value(nil), args[1:]...)
+	values := make([]Value, len(lists))
+	for {
+		for i, list := range lists {
+			cell, ok := c.next(list)
+			if !ok {
+				return finish()
+			}
+			values[i], lists[i] = list, cell.Cdr
+			if elements {
+				values[i] = cell.Car
+			}
+		}
+		collect(&b, single(c.apply(fn, values)))
+	}
+}
+
+// mapSequences calls a function with the elements of sequences until one ends or keep
+// returns false.
+func (c *Call) mapSequences(function Value, sequences []Value, keep func(Value) bool) {
+	fn := c.function(function)
+	if len(sequences) == 1 && isList(sequences[0]) {
+		for cell, ok := c.next(sequences[0]); ok; cell, ok = c.next(cell.Cdr) {
+			if !keep(c.call1(fn, cell.Car)) {
+				return
+			}
+		}
+		return
+	}
+	parts := make([][]Value, len(sequences))
+	shortest := -1
+	for i, sequence := range sequences {
+		parts[i] = c.elements(sequence)
+		if shortest < 0 || len(parts[i]) < shortest {
+			shortest = len(parts[i])
+		}
+	}
+	values := make([]Value, len(parts))
+	for i := range max(shortest, 0) {
+		for j := range parts {
+			if i >= len(parts[j]) { // the function has changed a vector's fill pointer
+				return
+			}
+			values[j] = parts[j][i]
+		}
+		if !keep(single(c.apply(fn, values))) {
+			return
+		}
+	}
+}
+
+func reduce(c *Call, args []Value) Value {
+	k := c.keywords(args[2:], kwKey, kwStart, kwEnd, kwFromEnd, kwInitialValue)
+	fn, m := c.function(args[0]), c.newMatcher(nil, nil, k[0])
+	items := c.elements(args[1])
+	from, to := c.bounds(k[1], k[2], len(items))
+	fromEnd := k[3] != nil && k[3] != Nil
+	part := func(i int) Value {
+		if fromEnd {
+			return m.keyed(items[to-1-(i-from)])
+		}
+		return m.keyed(items[i])
+	}
+	result := k[4]
+	i := from
+	if result == nil {
+		if from == to {
+			return single(c.apply(fn, nil))
+		}
+		result = part(from)
+		i++
+	}
+	for ; i < to; i++ {
+		if fromEnd {
+			result = c.call2(fn, part(i), result)
+		} else {
+			result = c.call2(fn, result, part(i))
+		}
+	}
+	return result
+}

@@ -1,0 +1,216 @@
+package lisp
+
+// Keywords of the sequence functions.
+var (
+	kwTestNot        = standardKeyword("TEST-NOT")
+	kwKey            = standardKeyword("KEY")
+	kwStart          = standardKeyword("START")
+	kwEnd            = standardKeyword("END")
+	kwStart1         = standardKeyword("START1")
+	kwEnd1           = standardKeyword("END1")
+	kwStart2         = standardKeyword("START2")
+	kwEnd2           = standardKeyword("END2")
+	kwFromEnd        = standardKeyword("FROM-END")
+	kwCount          = standardKeyword("COUNT")
+	kwInitialElement = standardKeyword("INITIAL-ELEMENT")
+	kwInitialValue   = standardKeyword("INITIAL-VALUE")
+)
+
+// matcher compares elements as :test, :test-not and :key say.
+type matcher struct {
+	call *Call
+	test *Function // nil: eql
+	not  bool
+	key  *Function // nil: the element itself
+}
+
+// matcher reads :test, :test-not and :key, the only keywords allowed.
+func (c *Call) matcher(args []Value) *matcher {
+	if len(args) == 0 {
+		return &matcher{call: c}
+	}
+	k := c.keywords(args, kwTest, kwTestNot, kwKey)
+	return c.newMatcher(k[0], k[1], k[2])
+}
+
+func (c *Call) newMatcher(test, testNot, key Value) *matcher {
+	m := &matcher{call: c}
+	if testNot != nil && testNot != Nil {
+		m.test, m.not = c.function(testNot), true
+	} else if test != nil && test != Nil {
+		m.test = c.function(test)
+		if m.test == c.environment.language.functions[symEql] {
+			m.test = nil
+		}
+	}
+	if key != nil && key != Nil {
+		m.key = c.function(key)
+	}
+	return m
+}
+
+// keyed is the part of an element that is compared.
+func (m *matcher) keyed(element Value) Value {
+	if m.key != nil {
+		return m.call.call1(m.key, element)
+	}
+	return element
+}
+
+// same compares an item with the part of an element that counts.
+func (m *matcher) same(item, part Value) bool {
+	if m.test == nil {
+		m.call.step()
+		return item == part || eql(item, part)
+	}
+	return isTrue(m.call.call2(m.test, item, part)) != m.not
+}
+
+func (m *matcher) matches(item, element Value) bool { return m.same(item, m.keyed(element)) }
+
+// setFunctions search lists and treat them as sets.
+func setFunctions() []builtin {
+	rows := []builtin{
+		{name: "member", list: "(item list &key test test-not key)", doc: "The tail of list that begins with item.", two: memberEql, call: func(c *Call, args []Value) Value {
+			m := c.matcher(args[2:])
+			return c.memberBy(args[1], func(v Value) bool { return m.matches(args[0], v) })
+		}},
+		conditional("member-if", "The tail that begins with an element the predicate holds for.", true, (*Call).memberBy),
+		conditional("member-if-not", "The tail that begins with an element the predicate does not hold for.", false, (*Call).memberBy),
+		{name: "assoc", list: "(item alist &key test test-not key)", doc: "The first pair whose car is item.", call: func(c *Call, args []Value) Value {
+			m := c.matcher(args[2:])
+			return c.assocBy(args[1], func(v Value) bool { return m.matches(args[0], v) })
+		}},
+		conditional("assoc-if", "The first pair whose car the predicate holds for.", true, (*Call).assocBy),
+		conditional("assoc-if-not", "The first pair whose car the predicate does not hold for.", false, (*Call).assocBy),
+		{name: "rassoc", list: "(item alist &key test test-not key)", doc: "The first pair whose cdr is item.", call: func(c *Call, args []Value) Value {
+			m := c.matcher(args[2:])
+			return c.rassocBy(args[1], func(v Value) bool { return m.matches(args[0], v) })
+		}},
+		conditional("rassoc-if", "The first pair whose cdr the predicate holds for.", true, (*Call).rassocBy),
+		conditional("rassoc-if-not", "The first pair whose cdr the predicate does not hold for.", false, (*Call).rassocBy),
+		{name: "adjoin", list: "(item list &key test test-not key)", doc: "The list, with item in front if it is not in it.", call: func(c *Call, args []Value) Value {
+			m := c.matcher(args[2:])
+			part := m.keyed(args[0])
+			if c.memberBy(args[1], func(v Value) bool { return m.matches(part, v) }) != Nil {
+				return args[1]
+			}
+			return c.cons(args[0], args[1])
+		}},
+		{name: "subsetp", list: "(a b &key test test-not key)", doc: "True if every element of a is in b.", call: func(c *Call, args []Value) Value {
+			m := c.matcher(args[2:])
+			b := c.slice(args[1])
+			for _, v := range c.slice(args[0]) {
+				if !m.in(v, b) {
+					return Nil
+				}
+			}
+			return T
+		}},
+	}
+	for _, prefix := range []string{"", "n"} {
+		rows = append(rows,
+			setFunction(prefix+"union", "The elements of both.", union),
+			setFunction(prefix+"intersection", "The elements of a that are in b.", func(m *matcher, a, b []Value) []Value { return m.filter(a, b, true) }),
+			setFunction(prefix+"set-difference", "The elements of a that are not in b.", func(m *matcher, a, b []Value) []Value { return m.filter(a, b, false) }),
+			setFunction(prefix+"set-exclusive-or", "The elements that are in one only.", func(m *matcher, a, b []Value) []Value {
+				return append(m.filter(a, b, false), m.filter(b, a, false)...)
+			}))
+	}
+	return rows
+}
+
+func memberEql(c *Call, item, list Value) Value {
+	for cell, ok := c.next(list); ok; cell, ok = c.next(cell.Cdr) {
+		if cell.Car == item || eql(cell.Car, item) {
+			return cell
+		}
+	}
+	return Nil
+}
+
+func conditional(name, doc string, sense bool, find func(*Call, Value, func(Value) bool) Value) builtin {
+	return builtin{name: name, list: "(predicate list &key key)", doc: doc, call: func(c *Call, args []Value) Value {
+		test, m := c.function(args[0]), c.matcher(args[2:])
+		return find(c, args[1], func(v Value) bool { return isTrue(c.call1(test, m.keyed(v))) == sense })
+	}}
+}
+
+func (c *Call) memberBy(list Value, test func(Value) bool) Value {
+	for cell, ok := c.next(list); ok; cell, ok = c.next(cell.Cdr) {
+		if test(cell.Car) {
+			return cell
+		}
+	}
+	return Nil
+}
+
+func (c *Call) assocBy(list Value, test func(Value) bool) Value {
+	for cell, ok := c.next(list); ok; cell, ok = c.next(cell.Cdr) {
+		if cell.Car == Nil {
+			continue
+		}
+		if pair := c.pair(cell.Car); test(pair.Car) {
+			return pair
+		}
+	}
+	return Nil
+}
+
+func (c *Call) rassocBy(list Value, test func(Value) bool) Value {
+	for cell, ok := c.next(list); ok; cell, ok = c.next(cell.Cdr) {
+		if cell.Car == Nil {
+			continue
+		}
+		if pair := c.pair(cell.Car); test(pair.Cdr) {
+			return pair
+		}
+	}
+	return Nil
+}
+
+func (c *Call) pair(v Value) *Cons {
+	cell, ok := v.(*Cons)
+	if !ok {
+		c.typeError(v, "LIST")
+	}
+	return cell
+}
+
+func setFunction(name, doc string, combine func(m *matcher, a, b []Value) []Value) builtin {
+	return builtin{name: name, list: "(a b &key test test-not key)", doc: doc, call: func(c *Call, args []Value) Value {
+		return c.newList(combine(c.matcher(args[2:]), c.slice(args[0]), c.slice(args[1])))
+	}}
+}
+
+func (m *matcher) in(v Value, list []Value) bool {
+	part := m.keyed(v)
+	for _, other := range list {
+		if m.matches(part, other) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *matcher) filter(a, b []Value, in bool) []Value {
+	var result []Value
+	for _, v := range a {
+		if m.in(v, b) == in {
+			result = append(result, v)
+		}
+	}
+	return result
+}
+
+// union has the order SBCL gives it: new elements of a before b.
+func union(m *matcher, a, b []Value) []Value {
+	result := append([]Value(nil), b...)
+	for _, v := range a {
+		if !m.in(v, b) {
+			result = append([]Value{v}, result...)
+			m.call.work(len(result) / 8)
+		}
+	}
+	return result
+}

@@ -1,0 +1,224 @@
+package lisp
+
+// place is a setf place, taken apart so that its subforms are evaluated once.
+type place struct {
+	// temporaries are bound to values, in order, by let*.
+	temporaries []*Symbol
+	values      []Value
+	// stores are the variables the new values are in.
+	stores []*Symbol
+	// write is the form that stores, read the form that gives the present value.
+	write, read Value
+}
+
+// placeExpander takes a place form apart; args are its arguments.
+type placeExpander func(cp *compiler, form *Cons, args []Value, sc *scope) *place
+
+func (cp *compiler) gensym(prefix string) *Symbol { return &Symbol{name: prefix} }
+
+// expandPlace is get-setf-expansion.
+func (cp *compiler) expandPlace(form Value, sc *scope) *place {
+	cp.step()
+	switch x := form.(type) {
+	case *Symbol:
+		if v, _, ok := sc.variable(x); ok && v.expansion != nil {
+			return cp.expandPlace(v.expansion, sc)
+		} else if !ok && cp.environment.global(x).expansion != nil {
+			return cp.expandPlace(cp.environment.global(x).expansion, sc)
+		}
+		store := cp.gensym("NEW")
+		return &place{stores: []*Symbol{store}, write: NewList(symSetq, x, store), read: x}
+	case *Cons:
+		head, ok := x.Car.(*Symbol)
+		if !ok {
+			break
+		}
+		if local, _, ok := sc.function(head); ok && local.macro != nil {
+			return cp.expandPlace(cp.expand(local.macro, x), sc)
+		}
+		if expander, ok := cp.language.places[head]; ok {
+			return expander(cp, x, cp.forms(x.Cdr), sc)
+		}
+		if expander := cp.environment.global(head).place; expander != nil {
+			return expander(cp, x, cp.forms(x.Cdr), sc)
+		}
+		if m := cp.environment.macro(head); m != nil {
+			return cp.expandPlace(cp.expand(m, x), sc)
+		}
+		return cp.functionPlace(head, cp.forms(x.Cdr), sc)
+	}
+	cp.fail(programError, "%s is not a place that setf can store into", sketch(form, formLength))
+	return nil
+}
+
+// functionPlace stores by calling (setf name).
+func (cp *compiler) functionPlace(name *Symbol, args []Value, sc *scope) *place {
+	p := &place{}
+	temporaries := p.temporize(cp, args)
+	store := cp.gensym("NEW")
+	p.stores = []*Symbol{store}
+	setter := NewList(symFunction, NewList(symSetf, name))
+	if cp.language.setters[name] == nil {
+		if _, _, local := sc.function(NewList(symSetf, name)); !local && cp.environment.global(name).setter == nil {
+			cp.environment.refer(reference{symbol: name, setter: true, arguments: -1, at: cp.site(NewList(symSetf, name)), function: cp.functionName()})
+		}
+	} else {
+		setter = NewList(symQuote, cp.language.setters[name])
+	}
+	p.write = &Cons{Car: symFuncall, Cdr: &Cons{Car: setter, Cdr: &Cons{Car: store, Cdr: NewList(temporaries...)}}}
+	p.read = &Cons{Car: name, Cdr: NewList(temporaries...)}
+	return p
+}
+
+// temporize binds each argument to a temporary, constants excepted, and returns what
+// stands for the arguments now.
+func (p *place) temporize(cp *compiler, args []Value) []Value {
+	stand := make([]Value, len(args))
+	for i, arg := range args {
+		switch x := arg.(type) {
+		case *Symbol:
+			if x.Keyword() || x == Nil || x == T {
+				stand[i] = x
+				continue
+			}
+		case *Cons:
+			if x.Car == symQuote || x.Car == symFunction {
+				stand[i] = x
+				continue
+			}
+		default:
+			stand[i] = arg
+			continue
+		}
+		temporary := cp.gensym("ARG")
+		p.temporaries = append(p.temporaries, temporary)
+		p.values = append(p.values, arg)
+		stand[i] = temporary
+	}
+	return stand
+}
+
+// around wraps form in the bindings of the temporaries.
+func (p *place) around(form Value) Value {
+	var bindings []Value
+	for i, temporary := range p.temporaries {
+		bindings = append(bindings, NewList(temporary, p.values[i]))
+	}
+	if len(bindings) == 0 {
+		return form
+	}
+	return NewList(symLetStar, NewList(bindings...), form)
+}
+
+// storing binds the first store variable to value and writes.
+func (p *place) storing(value Value) Value {
+	return p.around(NewList(symLet, NewList(NewList(p.stores[0], value)), p.write))
+}
+
+func placeForms() map[string]specialForm {
+	return map[string]specialForm{
+		"SETF": compileSetf,
+	}
+}
+
+// compileSetf compiles the pairs of a setf.
+func compileSetf(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.forms(form.Cdr)
+	if len(parts)%2 != 0 {
+		cp.fail(programError, "setf needs pairs of a place and a value: %s", sketch(form, formLength))
+	}
+	result := constant(Nil)
+	var steps []code
+	for i := 0; i < len(parts); i += 2 {
+		result = cp.compileStore(parts[i], parts[i+1], sc)
+		steps = append(steps, result.run)
+	}
+	if len(steps) <= 1 {
+		return result
+	}
+	return expression{many: result.many, run: func(c *Call, f *frame) Value {
+		v := Value(Nil)
+		for _, step := range steps {
+			v = step(c, f)
+		}
+		return v
+	}}
+}
+
+func (cp *compiler) compileStore(target, value Value, sc *scope) expression {
+	if symbol, ok := target.(*Symbol); ok {
+		return compileSetq(cp, NewList(symSetq, symbol, value).(*Cons), sc)
+	}
+	p := cp.expandPlace(target, sc)
+	if len(p.stores) == 1 {
+		return cp.compile(p.storing(value), sc)
+	}
+	var names []Value
+	for _, store := range p.stores {
+		names = append(names, store)
+	}
+	return cp.compile(p.around(NewList(symMVBind, NewList(names...), value, p.write)), sc)
+}
+
+// standardPlaces are the places that need more than a setter function.
+func standardPlaces() map[string]placeExpander {
+	return map[string]placeExpander{
+		"GETF":   getfPlace,
+		"VALUES": valuesPlace,
+		"THE": func(cp *compiler, _ *Cons, args []Value, sc *scope) *place {
+			if len(args) != 2 {
+				cp.fail(programError, "the needs a type and a form")
+			}
+			return cp.expandPlace(args[1], sc)
+		},
+		"APPLY": applyPlace,
+	}
+}
+
+// getfPlace reads the list from an inner place and writes the changed list back.
+func getfPlace(cp *compiler, _ *Cons, args []Value, sc *scope) *place {
+	if len(args) < 2 || len(args) > 3 {
+		cp.fail(programError, "getf needs a place and an indicator")
+	}
+	inner := cp.expandPlace(args[0], sc)
+	p := &place{temporaries: inner.temporaries, values: inner.values}
+	rest := p.temporize(cp, args[1:])
+	store := cp.gensym("NEW")
+	p.stores = []*Symbol{store}
+	changed := NewList(symFuncall, NewList(symQuote, cp.language.putf), inner.read, rest[0], store)
+	p.write = NewList(symLet, NewList(NewList(inner.stores[0], changed)), inner.write, store)
+	p.read = &Cons{Car: symGetf, Cdr: &Cons{Car: inner.read, Cdr: NewList(rest...)}}
+	return p
+}
+
+func valuesPlace(cp *compiler, _ *Cons, args []Value, sc *scope) *place {
+	p := &place{}
+	writes, reads := builder{}, builder{}
+	writes.add(symValues)
+	reads.add(symValues)
+	for _, arg := range args {
+		inner := cp.expandPlace(arg, sc)
+		p.temporaries = append(p.temporaries, inner.temporaries...)
+		p.values = append(p.values, inner.values...)
+		p.stores = append(p.stores, inner.stores[0])
+		writes.add(inner.write)
+		reads.add(inner.read)
+	}
+	p.write, p.read = writes.list(), reads.list()
+	return p
+}
+
+// applyPlace is (apply #'name … list), which stores by applying #'(setf name).
+func applyPlace(cp *compiler, _ *Cons, args []Value, sc *scope) *place {
+	parts, ok := Slice(optional(args, 0), 3)
+	if !ok || len(parts) != 2 || parts[0] != symFunction {
+		cp.fail(programError, "setf of apply needs #'name")
+	}
+	name := cp.symbol(parts[1])
+	p := cp.functionPlace(name, nil, sc)
+	rest := p.temporize(cp, args[1:])
+	setter := p.write.(*Cons).Cdr.(*Cons).Car
+	p.write = &Cons{Car: symApply, Cdr: &Cons{Car: setter, Cdr: &Cons{Car: p.stores[0], Cdr: NewList(rest...)}}}
+	p.read = &Cons{Car: symApply, Cdr: &Cons{Car: args[0], Cdr: NewList(rest...)}}
+	return p
+}

@@ -1,0 +1,221 @@
+package lisp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// reference is a use of a global name in compiled code, remembered until the note is
+// loaded whole and it can be told whether the name means something.
+type reference struct {
+	symbol    *Symbol
+	variable  bool
+	assigned  bool
+	setter    bool
+	arguments int // of a call; -1 for #'name
+	at        *site
+	function  string
+	// problem, if set, is a fault that is certain.
+	problem string
+}
+
+// maximumReferences bounds what is remembered: a note that evaluates for ever must not
+// grow.
+const maximumReferences = 20_000
+
+func (e *Environment) refer(r reference) {
+	if len(e.references) < maximumReferences {
+		e.references = append(e.references, r)
+	}
+}
+
+// Problems tells what is wrong with the code loaded so far although it could be
+// loaded: functions and variables that do not exist, calls with a number of arguments
+// that cannot work, faulty format strings. Each place is told once; what exists by the
+// next time is not told again. It waits for the note's guard.
+func (e *Environment) Problems(ctx context.Context) (problems []*Error, err error) {
+	err = e.run(ctx, func(*Call) {
+		for _, r := range e.references {
+			if p := e.problem(&r); p != nil {
+				problems = append(problems, p)
+			}
+		}
+	})
+	return problems, err
+}
+
+func (e *Environment) problem(r *reference) *Error {
+	p := &Error{File: r.at.file, Line: r.at.line, Column: r.at.column, Function: r.function, Warning: true}
+	if r.at.form != nil {
+		p.Form = sketch(r.at.form, formLength)
+	}
+	switch {
+	case r.problem != "":
+		p.Class, p.Message = simpleError, r.problem
+		return p
+	case r.variable:
+		g := e.global(r.symbol)
+		if g.special || g.value != nil && !r.assigned || g.expansion != nil || r.assigned && g.value != nil {
+			return nil
+		}
+		p.Class, p.Message, p.Hint = unboundVariable, "the variable "+strings.ToLower(r.symbol.name)+" is not defined", e.suggest(r.symbol, true)
+		return p
+	case r.setter:
+		g := e.global(r.symbol)
+		if g.setter != nil || g.place != nil {
+			return nil
+		}
+		p.Class, p.Message = undefinedClass, "setf cannot store into ("+strings.ToLower(r.symbol.name)+" …)"
+		return p
+	}
+	g := e.global(r.symbol)
+	if g.function == nil {
+		p.Class, p.Message, p.Hint = undefinedClass, "the function "+displayName(r.symbol)+" is not defined", e.suggest(r.symbol, false)
+		if g.macro != nil {
+			p.Hint = "it is a macro now: define it before it is used"
+		}
+		return p
+	}
+	return p.count(g.function, r.arguments)
+}
+
+// count tells of a call that fn will refuse.
+func (p *Error) count(fn *Function, n int) *Error {
+	if n < 0 || n >= fn.least && (fn.most < 0 || n <= fn.most) {
+		return nil
+	}
+	p.Class = programError
+	p.Message = fmt.Sprintf("%s is called with %d arguments but takes %s", strings.ToLower(fn.name), n, countText(fn.least, fn.most))
+	return p
+}
+
+func countText(least, most int) string {
+	switch {
+	case most < 0:
+		return fmt.Sprintf("at least %d", least)
+	case least == most:
+		return fmt.Sprintf("%d", least)
+	}
+	return fmt.Sprintf("%d to %d", least, most)
+}
+
+// checkCount remembers a call of a builtin with an impossible number of arguments.
+func (cp *compiler) checkCount(name string, least, most, n int, at *site) {
+	if n < least || most >= 0 && n > most {
+		text := fmt.Sprintf("%s is called with %d arguments but takes %s", strings.ToLower(name), n, countText(least, most))
+		cp.environment.refer(reference{at: at, function: cp.functionName(), problem: text})
+	}
+}
+
+func displayName(symbol *Symbol) string {
+	switch symbol.home {
+	case standardPackage, "", userPackage:
+		return strings.ToLower(symbol.name)
+	}
+	return strings.ToLower(symbol.home + ":" + symbol.name)
+}
+
+// hint is advice for a condition nobody handled.
+func (c *Call) hint(condition *Instance) string {
+	name, ok := condition.named("NAME").(*Symbol)
+	if !ok {
+		return ""
+	}
+	switch condition.class.name.name {
+	case undefinedClass:
+		return c.environment.suggest(name, false)
+	case unboundVariable:
+		return c.environment.suggest(name, true)
+	}
+	return ""
+}
+
+// capabilities name what a note must ask for to have a function that does not exist
+// without it.
+var capabilities = map[string]string{
+	"GETENV": "env:NAME", "RUN-PROGRAM": "exec:PROGRAM", "LAUNCH-PROGRAM": "exec:PROGRAM", "READ-FILE-STRING": "read:DIR", "READ-FILE-LINES": "read:DIR",
+	"READ-FILE-FORMS": "read:DIR", "FILE-EXISTS-P": "read:DIR", "DIRECTORY-EXISTS-P": "read:DIR", "DIRECTORY-FILES": "read:DIR", "SUBDIRECTORIES": "read:DIR",
+	"WITH-OUTPUT-FILE": "write:DIR", "WITH-OPEN-FILE": "read:DIR or write:DIR", "OPEN": "read:DIR or write:DIR", "PROBE-FILE": "read:DIR", "DIRECTORY": "read:DIR",
+	"DELETE-FILE": "write:DIR", "RENAME-FILE": "write:DIR", "ENSURE-DIRECTORIES-EXIST": "write:DIR", "FILE-WRITE-DATE": "read:DIR", "LOAD": "read:DIR",
+	"SLEEP": "", "GETCWD": "read:DIR", "TRUENAME": "read:DIR", "FILE-LENGTH": "read:DIR",
+}
+
+// networkPackages are libraries whose work needs the capability net:HOST.
+var networkPackages = map[string]bool{"DEX": true, "DEXADOR": true, "DRAKMA": true, "USOCKET": true}
+
+// suggest is a hint for a name that means nothing: the capability that would provide
+// it, or the nearest name that does mean something.
+func (e *Environment) suggest(symbol *Symbol, variable bool) string {
+	if capability := capabilities[symbol.name]; capability != "" && !variable {
+		return "it exists only with the capability " + capability + " on the note's #+CAPABILITIES: line"
+	}
+	best, distance := "", min(3, (len(symbol.name)+2)/3)+1
+	consider := func(other *Symbol) {
+		if d := editDistance(symbol.name, other.name, distance); d < distance || d == distance && best != "" && displayName(other) < best {
+			best, distance = displayName(other), d
+		}
+	}
+	for other, g := range e.globals {
+		if other != symbol && (variable && g.special || !variable && (g.function != nil || g.macro != nil)) {
+			consider(other)
+		}
+	}
+	if !variable {
+		for other := range e.language.functions {
+			consider(other)
+		}
+		for other := range e.language.macros {
+			consider(other)
+		}
+		for other := range e.language.specials {
+			consider(other)
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "did you mean " + best + "?"
+}
+
+func packageHint(name string, e *Environment) string {
+	if networkPackages[name] {
+		return "network libraries do not exist in notes; ask for the capability net:HOST and use the functions it gives"
+	}
+	var known []string
+	for key, p := range e.packages {
+		if key == p.name && p != e.keywords {
+			known = append(known, strings.ToLower(key))
+		}
+	}
+	slices.Sort(known)
+	return "packages here: " + strings.Join(known, " ")
+}
+
+// editDistance counts insertions, deletions, replacements and swaps of neighbours, up
+// to limit.
+func editDistance(a, b string, limit int) int {
+	if len(a) > 64 || len(b) > 64 || len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit + 1
+	}
+	var before, previous, current [65]int
+	for j := range len(b) + 1 {
+		previous[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		current[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			current[j] = min(previous[j]+1, current[j-1]+1, previous[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				current[j] = min(current[j], before[j-2]+1)
+			}
+		}
+		before, previous = previous, current
+	}
+	return previous[len(b)]
+}

@@ -1,0 +1,268 @@
+package lisp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"strings"
+
+	"org-agent/kernel/plist"
+)
+
+// reader reads forms of one source into conses and symbols of the note. It is the
+// Maker of plist's reader in Lisp mode.
+type reader struct {
+	call      *Call
+	source    *plist.Reader[Value]
+	file      string
+	firstLine int
+	// keep says that symbols stay in their package: source does, data does not.
+	keep bool
+	// pkg is the package that was current when the form began.
+	pkg *Package
+}
+
+// Limits of one form of source.
+const (
+	sourceDepth = 1000
+	sourceAtoms = 1_000_000
+	sourceBytes = 8 << 20
+)
+
+func (c *Call) newReader(source, file string, firstLine int) *reader {
+	r := &reader{call: c, file: file, firstLine: max(firstLine, 1), keep: true}
+	r.source = plist.NewReader[Value](source, r, plist.Lisp, plist.Limits{Depth: sourceDepth, Atoms: sourceAtoms, Bytes: sourceBytes})
+	return r
+}
+
+// next reads one form; io.EOF at the end.
+func (r *reader) next() (Value, error) {
+	r.pkg = r.call.currentPackage()
+	return r.source.Next()
+}
+
+func (c *Call) currentPackage() *Package {
+	if p, ok := c.special(c.environment.global(symPackage)).(*Package); ok {
+		return p
+	}
+	return c.environment.user
+}
+
+// readFailed ends the call with what the reader found wrong.
+func (c *Call) readFailed(err error, r *reader) {
+	c.resumeExit(err)
+	e := &Error{Class: readerError, Message: err.Error(), File: r.file, Cause: err}
+	var syntax *plist.SyntaxError
+	if errors.As(err, &syntax) {
+		e.Line, e.Column, e.Message = syntax.Line+r.firstLine-1, syntax.Column, syntax.Message
+	}
+	var own *Error
+	if errors.As(err, &own) {
+		e.Class, e.Message, e.Hint = own.Class, own.Message, own.Hint
+	}
+	c.exit = exit{failed: e, orderly: true}
+	panic(unwinding{})
+}
+
+// resumeExit lets an end of the call pass that happened while reading.
+func (c *Call) resumeExit(err error) {
+	var failed *Error
+	if errors.As(err, &failed) && failed.Limit() {
+		c.exit = exit{failed: failed}
+		panic(unwinding{})
+	}
+}
+
+func (r *reader) cons(at plist.Position, car, cdr Value) *Cons {
+	return &Cons{Car: car, Cdr: cdr, line: int32(at.Line + r.firstLine - 1), column: int32(at.Column)}
+}
+
+func (r *reader) List(at plist.Position, items []Value) (Value, error) {
+	return r.Dotted(at, items, Nil)
+}
+
+func (r *reader) Dotted(at plist.Position, items []Value, tail Value) (Value, error) {
+	if err := r.charge(len(items) * consBytes); err != nil {
+		return nil, err
+	}
+	list := listStar(items, tail)
+	if cell, ok := list.(*Cons); ok && len(items) > 0 {
+		cell.line, cell.column = int32(at.Line+r.firstLine-1), int32(at.Column)
+	}
+	return list, nil
+}
+
+// charge accounts for what is read. It returns an error because nothing may panic
+// through plist.
+func (r *reader) charge(n int) error {
+	c := r.call
+	if int64(n) > c.bytes {
+		return c.describe(&Error{Class: storageCondition, Message: fmt.Sprintf("the limit of %d bytes of memory is exceeded", c.limits.Bytes)})
+	}
+	c.bytes -= int64(n)
+	return nil
+}
+
+func (r *reader) Vector(at plist.Position, items []Value) (Value, error) {
+	if err := r.charge(len(items) * valueBytes); err != nil {
+		return nil, err
+	}
+	return newVector(append([]Value(nil), items...)), nil
+}
+
+func (r *reader) String(_ plist.Position, s string) (Value, error) {
+	if err := r.charge(len(s) * runeBytes); err != nil {
+		return nil, err
+	}
+	return NewString(s), nil
+}
+
+func (r *reader) Char(_ plist.Position, name string) (Value, error) {
+	if ch, ok := characterNamed(name); ok {
+		return ch, nil
+	}
+	return nil, &Error{Class: readerError, Message: fmt.Sprintf("there is no character named %s", name)}
+}
+
+func (r *reader) Prefixed(at plist.Position, kind plist.Prefix, v Value) (Value, error) {
+	var operator *Symbol
+	switch kind {
+	case plist.PrefixQuote:
+		operator = symQuote
+	case plist.PrefixFunction:
+		operator = symFunction
+	case plist.PrefixBackquote:
+		operator = symQuasiquote
+	case plist.PrefixComma:
+		operator = symUnquote
+	case plist.PrefixCommaAt:
+		operator = symUnquoteSplicing
+	default:
+		return nil, &Error{Class: readerError, Message: "#P is not supported: notes have no pathnames, use a string"}
+	}
+	return r.cons(at, operator, NewList(v)), nil
+}
+
+func (r *reader) Feature(name string) bool {
+	return name == "org-agent" || name == "common-lisp"
+}
+
+func (r *reader) Uninterned(_ plist.Position, text string, escaped bool) (Value, error) {
+	_, _, name := plist.SymbolParts(text, escaped)
+	return &Symbol{name: name}, nil
+}
+
+func (r *reader) Radix(_ plist.Position, radix int, text string) (Value, error) {
+	numerator, denominator, ratio := strings.Cut(text, "/")
+	n, ok := new(big.Int).SetString(numerator, radix)
+	if !ok {
+		return nil, &Error{Class: readerError, Message: fmt.Sprintf("%s is not a number in base %d", text, radix)}
+	}
+	if !ratio {
+		return normal(n), nil
+	}
+	d, ok := new(big.Int).SetString(denominator, radix)
+	if !ok || d.Sign() == 0 {
+		return nil, &Error{Class: readerError, Message: fmt.Sprintf("%s is not a number in base %d", text, radix)}
+	}
+	return normalRatio(new(big.Rat).SetFrac(n, d)), nil
+}
+
+func (r *reader) Token(_ plist.Position, text string, escaped bool) (Value, error) {
+	if !escaped {
+		if n, ok := smallInteger(text); ok {
+			return n, nil
+		}
+		if kind := plist.NumberSyntax(text); kind != plist.NotNumber {
+			return r.number(kind, text)
+		}
+	}
+	pkg, colons, name := plist.SymbolParts(text, escaped)
+	switch {
+	case colons == 0:
+		return r.intern(r.pkg, name)
+	case pkg == "":
+		return r.intern(r.call.environment.keywords, name)
+	}
+	return r.qualified(pkg, name, text)
+}
+
+func smallInteger(text string) (Value, bool) {
+	if len(text) > 18 || text[0] < '0' || text[0] > '9' {
+		return nil, false
+	}
+	n := int64(0)
+	for i := 0; i < len(text); i++ {
+		if text[i] < '0' || text[i] > '9' {
+			return nil, false
+		}
+		n = n*10 + int64(text[i]-'0')
+	}
+	return Integer(n), true
+}
+
+// maximumDigits bounds numbers in source: reading one takes quadratic time.
+const maximumDigits = 20_000
+
+func (r *reader) number(kind plist.NumberKind, text string) (Value, error) {
+	if len(text) > maximumDigits {
+		return nil, &Error{Class: readerError, Message: fmt.Sprintf("a number has more than %d digits", maximumDigits)}
+	}
+	v, ok := parseNumber(kind, text)
+	if !ok {
+		return nil, &Error{Class: readerError, Message: fmt.Sprintf("the number %s cannot be represented", sketch(NewString(text), 40))}
+	}
+	return v, nil
+}
+
+func (r *reader) intern(p *Package, name string) (Value, error) {
+	if symbol, ok := p.find(name); ok {
+		if r.keep {
+			p.keep(symbol)
+		}
+		return symbol, nil
+	}
+	if err := r.charge(entryBytes + len(name)); err != nil {
+		return nil, err
+	}
+	symbol, _ := p.intern(name, r.keep)
+	return symbol, nil
+}
+
+// qualified resolves package:name and package::name alike.
+func (r *reader) qualified(pkg, name, text string) (Value, error) {
+	e := r.call.environment
+	p := e.packages[pkg]
+	switch {
+	case p == nil:
+		return nil, &Error{Class: packageError, Message: fmt.Sprintf("the package %s does not exist (reading %s)", pkg, sketchText(text, 40)), Hint: packageHint(pkg, e)}
+	case p.name == standardPackage:
+		if symbol, ok := standardTable[name]; ok {
+			return symbol, nil
+		}
+		return nil, &Error{Class: readerError, Message: fmt.Sprintf("COMMON-LISP has no symbol %s", name)}
+	case p == e.kernel:
+		if symbol, ok := p.find(name); ok {
+			return symbol, nil
+		}
+		// Notes name their own functions so, too.
+		return r.intern(e.user, name)
+	}
+	return r.intern(p, name)
+}
+
+// readFrom reads one form of a stream's text from a character position on. It
+// returns the form and the position behind it.
+func (c *Call) readFrom(chars []rune, start int) (form Value, end int, err error) {
+	text := string(chars[start:])
+	c.chargeMany(len(text), 1)
+	r := c.newReader(text, "", 1)
+	r.keep = false
+	form, err = r.next()
+	if err != nil && err != io.EOF {
+		c.resumeExit(err)
+	}
+	end = start + len([]rune(text[:min(r.source.Offset(), len(text))]))
+	return form, end, err
+}

@@ -1,0 +1,367 @@
+package lisp
+
+import (
+	"math"
+	"math/big"
+)
+
+// rounding is how a quotient becomes an integer.
+type rounding int
+
+const (
+	floorRounding rounding = iota
+	ceilingRounding
+	truncateRounding
+	roundRounding
+)
+
+// roundingFunctions divide to integers.
+func roundingFunctions() []builtin {
+	row := func(name, doc string, how rounding, float bool) builtin {
+		return builtin{name: name, list: "(number &optional divisor)", doc: doc, many: true, call: func(c *Call, args []Value) Value {
+			divisor := Value(Integer(1))
+			if len(args) == 2 {
+				divisor = args[1]
+			}
+			q, r := c.quotient(args[0], divisor, how)
+			if float {
+				q = c.toFloat(q, args[0])
+			}
+			return c.values(q, r)
+		}}
+	}
+	return []builtin{
+		row("floor", "The quotient rounded down, and the remainder.", floorRounding, false),
+		row("ceiling", "The quotient rounded up, and the remainder.", ceilingRounding, false),
+		row("truncate", "The quotient rounded towards zero, and the remainder.", truncateRounding, false),
+		row("round", "The quotient rounded to the nearest, halves to even, and the remainder.", roundRounding, false),
+		row("ffloor", "Like floor, the quotient as a float.", floorRounding, true),
+		row("fceiling", "Like ceiling, the quotient as a float.", ceilingRounding, true),
+		row("ftruncate", "Like truncate, the quotient as a float.", truncateRounding, true),
+		row("fround", "Like round, the quotient as a float.", roundRounding, true),
+		{name: "mod", list: "(number divisor)", doc: "The remainder with the sign of the divisor.", two: func(c *Call, a, b Value) Value {
+			if x, ok := a.(int64); ok {
+				if y, ok := b.(int64); ok && y > 0 {
+					m := x % y
+					if m < 0 {
+						m += y
+					}
+					return Integer(m)
+				}
+			}
+			_, r := c.quotient(a, b, floorRounding)
+			return r
+		}},
+		{name: "rem", list: "(number divisor)", doc: "The remainder with the sign of the number.", two: func(c *Call, a, b Value) Value {
+			_, r := c.quotient(a, b, truncateRounding)
+			return r
+		}},
+	}
+}
+
+// quotient returns the integer quotient and a - b*quotient.
+func (c *Call) quotient(a, b Value, how rounding) (q, r Value) {
+	k := max(c.number(a), c.number(b))
+	if sign(b) == 0 {
+		c.divisionByZero(standardSymbol("TRUNCATE"), a, b)
+	}
+	if k >= singleKind {
+		return c.floatQuotient(a, b, how, k == singleKind)
+	}
+	c.chargeArithmetic(a, b)
+	c.work((bits(a)/64 + 1) * (bits(b)/64 + 1) / 8)
+	ratio := new(big.Rat).Quo(rational(a), rational(b))
+	n := roundRatio(ratio, how)
+	q = normal(n)
+	return q, c.subtract(a, c.multiply(q, b))
+}
+
+func roundRatio(ratio *big.Rat, how rounding) *big.Int {
+	q, r := new(big.Int).QuoRem(ratio.Num(), ratio.Denom(), new(big.Int))
+	if r.Sign() == 0 {
+		return q
+	}
+	one := big.NewInt(1)
+	switch how {
+	case floorRounding:
+		if r.Sign() < 0 {
+			q.Sub(q, one)
+		}
+	case ceilingRounding:
+		if r.Sign() > 0 {
+			q.Add(q, one)
+		}
+	case roundRounding:
+		twice := new(big.Int).Abs(new(big.Int).Lsh(r, 1))
+		half := twice.Cmp(ratio.Denom())
+		if half > 0 || half == 0 && q.Bit(0) == 1 {
+			if r.Sign() > 0 {
+				q.Add(q, one)
+			} else {
+				q.Sub(q, one)
+			}
+		}
+	}
+	return q
+}
+
+func (c *Call) floatQuotient(a, b Value, how rounding, single bool) (q, r Value) {
+	x, y := double(a), double(b)
+	z := x / y
+	if math.IsInf(z, 0) || math.IsNaN(z) {
+		c.overflow([]Value{a, b})
+	}
+	switch how {
+	case floorRounding:
+		z = math.Floor(z)
+	case ceilingRounding:
+		z = math.Ceil(z)
+	case truncateRounding:
+		z = math.Trunc(z)
+	default:
+		z = math.RoundToEven(z)
+	}
+	n, _ := new(big.Float).SetFloat64(z).Int(nil)
+	return normal(n), c.finite(x-z*y, single, a, b)
+}
+
+// toFloat converts v to the float type of like, single if that is no float.
+func (c *Call) toFloat(v, like Value) Value {
+	_, isDouble := like.(float64)
+	return c.finite(double(v), !isDouble, v)
+}
+
+// floatFunctions are what yields or takes floats.
+func floatFunctions() []builtin {
+	unary := func(name, doc string, f func(float64) float64) builtin {
+		return builtin{name: name, list: "(number)", doc: doc, one: func(c *Call, a Value) Value {
+			c.number(a)
+			y := f(double(a))
+			if math.IsNaN(y) {
+				c.fail(arithmeticError, "%s has no real value for %s", name, c.shown(a))
+			}
+			return c.toFloat(y, a)
+		}}
+	}
+	return []builtin{
+		unary("sin", "The sine.", math.Sin), unary("cos", "The cosine.", math.Cos), unary("tan", "The tangent.", math.Tan),
+		unary("asin", "The arc sine.", math.Asin), unary("acos", "The arc cosine.", math.Acos),
+		unary("sinh", "The hyperbolic sine.", math.Sinh), unary("cosh", "The hyperbolic cosine.", math.Cosh), unary("tanh", "The hyperbolic tangent.", math.Tanh),
+		unary("exp", "e to the power of the number.", math.Exp),
+		{name: "sqrt", list: "(number)", doc: "The square root; notes have no complex numbers, so a negative number is an error.", one: func(c *Call, a Value) Value {
+			c.number(a)
+			if sign(a) < 0 {
+				c.fail(arithmeticError, "the square root of %s is complex, which is not supported", c.shown(a))
+			}
+			return c.toFloat(math.Sqrt(double(a)), a)
+		}},
+		{name: "isqrt", list: "(natural)", doc: "The integer square root.", one: func(c *Call, a Value) Value {
+			n := c.integer(a)
+			if n.Sign() < 0 {
+				c.typeError(a, "UNSIGNED-BYTE")
+			}
+			c.chargeArithmetic(a, a)
+			c.work(n.BitLen() / 64 * n.BitLen() / 64)
+			return normal(new(big.Int).Sqrt(n))
+		}},
+		{name: "log", list: "(number &optional base)", doc: "The logarithm, natural without a base.", call: func(c *Call, args []Value) Value {
+			for _, arg := range args {
+				c.number(arg)
+				if sign(arg) == 0 {
+					c.divisionByZero(standardSymbol("LOG"), args...)
+				}
+				if sign(arg) < 0 {
+					c.fail(arithmeticError, "the logarithm of %s is complex, which is not supported", c.shown(arg))
+				}
+			}
+			y := logarithm(args[0])
+			if len(args) == 2 {
+				y /= logarithm(args[1])
+			}
+			return c.toFloat(y, args[0])
+		}},
+		{name: "atan", list: "(y &optional x)", doc: "The arc tangent of y/x.", call: func(c *Call, args []Value) Value {
+			c.number(args[0])
+			if len(args) == 1 {
+				return c.toFloat(math.Atan(double(args[0])), args[0])
+			}
+			c.number(args[1])
+			return c.toFloat(math.Atan2(double(args[0]), double(args[1])), c.add(args[0], args[1]))
+		}},
+		{name: "expt", list: "(base power)", doc: "Base to the power.", two: power},
+		{name: "float", list: "(number &optional like)", doc: "The number as a float, of the type of like.", call: func(c *Call, args []Value) Value {
+			k := c.number(args[0])
+			if len(args) == 1 {
+				if k >= singleKind {
+					return args[0]
+				}
+				return c.toFloat(args[0], Nil)
+			}
+			return c.toFloat(args[0], args[1])
+		}},
+		{name: "rational", list: "(number)", doc: "Exactly the number as a rational.", one: func(c *Call, a Value) Value {
+			c.number(a)
+			return normalRatio(rational(a))
+		}},
+		{name: "rationalize", list: "(number)", doc: "The simplest rational that is the same float.", one: rationalize},
+	}
+}
+
+func logarithm(v Value) float64 {
+	if n, ok := v.(*big.Int); ok {
+		mantissa := new(big.Float)
+		exponent := new(big.Float).SetInt(n).MantExp(mantissa)
+		m, _ := mantissa.Float64()
+		return math.Log(m) + float64(exponent)*math.Ln2
+	}
+	return math.Log(double(v))
+}
+
+func power(c *Call, base, exponent Value) Value {
+	k := c.number(base)
+	n, whole := exponent.(int64)
+	c.number(exponent)
+	if whole && k < singleKind {
+		size := float64(bits(base)) * math.Abs(float64(n))
+		if base == Integer(1) || base == Integer(-1) || base == Integer(0) {
+			size = 64
+		} else if x, ok := base.(int64); ok {
+			size = float64(new(big.Int).SetInt64(x).BitLen()) * math.Abs(float64(n))
+		}
+		if size > 8*float64(c.bytes) {
+			c.charge(int(c.bytes) + 1)
+		}
+		c.chargeMany(int(size/8)+1, 1)
+		c.work(int(math.Pow(size/64, 1.6) / 16))
+		return c.rationalPower(base, n)
+	}
+	if whole && n == 0 {
+		return c.toFloat(1.0, base)
+	}
+	y := math.Pow(double(base), double(exponent))
+	if math.IsNaN(y) {
+		c.fail(arithmeticError, "%s to the power of %s has no real value", c.shown(base), c.shown(exponent))
+	}
+	_, a := base.(float64)
+	_, b := exponent.(float64)
+	return c.finite(y, !a && !b, base, exponent)
+}
+
+func (c *Call) rationalPower(base Value, n int64) Value {
+	if n < 0 {
+		return c.divide(Integer(1), c.rationalPower(base, -n))
+	}
+	if base == Integer(-1) {
+		n %= 2
+	} else if base == Integer(1) || base == Integer(0) && n > 0 {
+		return base
+	}
+	e := big.NewInt(n)
+	if r, ok := base.(*big.Rat); ok {
+		return normalRatio(new(big.Rat).SetFrac(new(big.Int).Exp(r.Num(), e, nil), new(big.Int).Exp(r.Denom(), e, nil)))
+	}
+	return normal(new(big.Int).Exp(c.integer(base), e, nil))
+}
+
+// rationalize walks the continued fraction until it is the same float.
+func rationalize(c *Call, a Value) Value {
+	k := c.number(a)
+	if k < singleKind {
+		return a
+	}
+	same := func(r *big.Rat) bool {
+		f, _ := r.Float64()
+		if k == singleKind {
+			g, _ := r.Float32()
+			return float64(g) == double(a)
+		}
+		return f == double(a)
+	}
+	x := rational(a)
+	if x == nil {
+		c.fail(arithmeticError, "%s is not finite", c.shown(a))
+	}
+	p0, q0, p1, q1 := big.NewInt(0), big.NewInt(1), big.NewInt(1), big.NewInt(0)
+	rest := new(big.Rat).Set(x)
+	for range 200 {
+		c.step()
+		n := roundRatio(rest, floorRounding)
+		p0, p1 = p1, new(big.Int).Add(new(big.Int).Mul(n, p1), p0)
+		q0, q1 = q1, new(big.Int).Add(new(big.Int).Mul(n, q1), q0)
+		candidate := new(big.Rat).SetFrac(p1, q1)
+		rest.Sub(rest, new(big.Rat).SetInt(n))
+		if same(candidate) || rest.Sign() == 0 {
+			return normalRatio(candidate)
+		}
+		rest.Inv(rest)
+	}
+	return normalRatio(x)
+}
+
+// bitFunctions treat integers as bits.
+func bitFunctions() []builtin {
+	fold := func(name, doc string, start int64, combine func(z, x, y *big.Int) *big.Int) builtin {
+		return builtin{name: name, list: "(&rest integers)", doc: doc, call: func(c *Call, args []Value) Value {
+			result := big.NewInt(start)
+			for _, arg := range args {
+				c.chargeArithmetic(result, arg)
+				result = combine(new(big.Int), result, c.integer(arg))
+			}
+			return normal(result)
+		}}
+	}
+	return []builtin{
+		fold("logand", "The bitwise and.", -1, (*big.Int).And),
+		fold("logior", "The bitwise or.", 0, (*big.Int).Or),
+		fold("logxor", "The bitwise exclusive or.", 0, (*big.Int).Xor),
+		{name: "lognot", list: "(integer)", doc: "The bitwise complement.", one: func(c *Call, a Value) Value { return normal(new(big.Int).Not(c.integer(a))) }},
+		{name: "logtest", list: "(a b)", doc: "True if a bit is set in both.", two: func(c *Call, a, b Value) Value {
+			return Boolean(new(big.Int).And(c.integer(a), c.integer(b)).Sign() != 0)
+		}},
+		{name: "logbitp", list: "(index integer)", doc: "True if the bit is set.", two: func(c *Call, a, b Value) Value {
+			n, i := c.integer(b), c.index(a)
+			if n.Sign() < 0 {
+				return Boolean(new(big.Int).Not(n).Bit(i) == 0)
+			}
+			return Boolean(n.Bit(i) == 1)
+		}},
+		{name: "logcount", list: "(integer)", doc: "The number of one bits, zero bits if negative.", one: func(c *Call, a Value) Value {
+			n := c.integer(a)
+			if n.Sign() < 0 {
+				n = new(big.Int).Not(n)
+			}
+			ones := 0
+			for i := range n.BitLen() {
+				ones += int(n.Bit(i))
+			}
+			c.work(n.BitLen())
+			return count(ones)
+		}},
+		{name: "integer-length", list: "(integer)", doc: "The bits needed in two's complement.", one: func(c *Call, a Value) Value {
+			n := c.integer(a)
+			if n.Sign() < 0 {
+				n = new(big.Int).Not(n)
+			}
+			return count(n.BitLen())
+		}},
+		{name: "ash", list: "(integer count)", doc: "The integer shifted left, or right if negative.", two: shift},
+	}
+}
+
+func shift(c *Call, a, b Value) Value {
+	n, by := c.integer(a), c.fixnum(b)
+	if by <= 0 {
+		if -by > int64(n.BitLen()) {
+			by = -int64(n.BitLen()) - 1
+		}
+		return normal(new(big.Int).Rsh(n, uint(-by)))
+	}
+	if n.Sign() == 0 {
+		return Integer(0)
+	}
+	if by/8 > c.bytes {
+		c.charge(int(c.bytes) + 1)
+	}
+	c.chargeMany(int(by/8)+n.BitLen()/8+8, 1)
+	return normal(new(big.Int).Lsh(n, uint(by)))
+}

@@ -1,0 +1,109 @@
+package lisp
+
+// standardSetters are the functions behind setf: they take the new value first.
+func standardSetters() map[string]*Function {
+	setters := map[string]func(c *Call, args []Value) Value{
+		"car":     func(c *Call, args []Value) Value { c.cell(args[1]).Car = args[0]; return args[0] },
+		"cdr":     func(c *Call, args []Value) Value { c.cell(args[1]).Cdr = args[0]; return args[0] },
+		"rest":    func(c *Call, args []Value) Value { c.cell(args[1]).Cdr = args[0]; return args[0] },
+		"nth":     func(c *Call, args []Value) Value { c.cell(c.nthcdr(args[1], args[2])).Car = args[0]; return args[0] },
+		"elt":     func(c *Call, args []Value) Value { c.setElement(args[1], c.index(args[2]), args[0]); return args[0] },
+		"gethash": func(c *Call, args []Value) Value { c.hashTable(args[2]).put(c, args[1], args[0]); return args[0] },
+		"symbol-value": func(c *Call, args []Value) Value {
+			c.setSpecial(c.environment.global(c.symbol(args[1])), args[0])
+			return args[0]
+		},
+		"symbol-function": setFunctionOf,
+		"fdefinition":     setFunctionOf,
+		"macro-function":  setMacroFunction,
+		"symbol-plist": func(c *Call, args []Value) Value {
+			c.environment.global(c.symbol(args[1])).plist = args[0]
+			return args[0]
+		},
+		"fill-pointer": func(c *Call, args []Value) Value { c.setFillPointer(args[1], c.index(args[0])); return args[0] },
+		"slot-value":   setSlotValue,
+		"subseq":       setSubseq,
+		"documentation": func(c *Call, args []Value) Value {
+			c.environment.global(c.symbol(args[1])).document(c.symbol(optional(args, 2)), args[0])
+			return args[0]
+		},
+		"row-major-aref": func(c *Call, args []Value) Value { c.setElement(args[1], c.index(args[2]), args[0]); return args[0] },
+		"aref":           setAref,
+		"svref":          setAref,
+		"char":           setAref,
+		"schar":          setAref,
+		"bit":            setAref,
+		"get": func(c *Call, args []Value) Value {
+			g := c.environment.global(c.symbol(args[1]))
+			g.plist = putf(c, []Value{g.plist, args[2], args[0]})
+			return args[0]
+		},
+	}
+	for i, name := range ordinals {
+		setters[name] = setNth(i)
+	}
+	for _, steps := range paths {
+		follow := path(steps[1:])
+		car := steps[0] == 'a'
+		setters["c"+steps+"r"] = func(c *Call, args []Value) Value {
+			cell := c.cell(follow(c, args[1]))
+			if car {
+				cell.Car = args[0]
+			} else {
+				cell.Cdr = args[0]
+			}
+			return args[0]
+		}
+	}
+	table := map[string]*Function{}
+	for name, call := range setters {
+		table[name] = &Function{name: "(SETF " + name + ")", least: 2, most: -1, call: call}
+	}
+	return table
+}
+
+func setNth(n int) func(c *Call, args []Value) Value {
+	return func(c *Call, args []Value) Value {
+		c.cell(c.nthcdr(count(n), args[1])).Car = args[0]
+		return args[0]
+	}
+}
+
+func setFunctionOf(c *Call, args []Value) Value {
+	fn := c.function(args[0])
+	if name, ok := setfName(args[1]); ok {
+		c.environment.global(name).setter = fn
+		return fn
+	}
+	c.unfrozen(c.symbol(args[1])).function = fn
+	return fn
+}
+
+func setMacroFunction(c *Call, args []Value) Value {
+	fn, g := c.function(args[0]), c.unfrozen(c.symbol(args[1]))
+	g.macro = &macro{name: g.symbol.name, expand: func(cp *compiler, form *Cons) Value {
+		return single(cp.apply(fn, []Value{form, Nil}))
+	}}
+	return fn
+}
+
+func setAref(c *Call, args []Value) Value {
+	i := 0
+	if len(args) == 3 {
+		i = c.index(args[2])
+	} else {
+		i = c.rowMajor(args[1], args[2:])
+	}
+	if v, ok := args[1].(*Vector); ok && v.bits && args[0] != Integer(0) && args[0] != Integer(1) {
+		c.typeError(args[0], "BIT")
+	}
+	c.setElement(args[1], i, args[0])
+	return args[0]
+}
+
+func setSubseq(c *Call, args []Value) Value {
+	replacement := append([]Value(nil), c.elements(args[0])...)
+	from, to := c.bounds(args[2], optional(args, 3), c.length(args[1]))
+	c.store(args[1], from, replacement[:min(len(replacement), to-from)])
+	return args[0]
+}

@@ -1,0 +1,234 @@
+package lisp
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/plist"
+)
+
+// FromSexp makes ordinary Lisp data of a tree: keywords and symbols in upper case,
+// interned in the note; nil and t are Nil and T. Symbols that only data brought in go
+// when the note no longer holds them. It copies, needs no guard and may be called from
+// any goroutine. Trees come from plist's reader, whose limits bound them; one nested
+// deeper than 10,000 levels is refused.
+func (e *Environment) FromSexp(x sexp.Sexp) (Value, error) { return e.fromSexp(x, 0) }
+
+// maximumTreeDepth bounds conversion in both directions.
+const maximumTreeDepth = 10_000
+
+func (e *Environment) fromSexp(x sexp.Sexp, depth int) (Value, error) {
+	if depth > maximumTreeDepth {
+		return nil, fmt.Errorf("make Lisp data: nested more than %d deep", maximumTreeDepth)
+	}
+	switch x := x.(type) {
+	case nil:
+		return Nil, nil
+	case sexp.List:
+		items := make([]Value, len(x))
+		for i, item := range x {
+			v, err := e.fromSexp(item, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			items[i] = v
+		}
+		return listStar(items, Nil), nil
+	case *plist.Pair:
+		return e.fromPairs(x, depth)
+	case plist.Keyword:
+		symbol, _ := e.keywords.intern(asciiUpper(string(x)), false)
+		return symbol, nil
+	case sexp.Symbol:
+		return e.fromSymbol(asciiUpper(string(x))), nil
+	case plist.String:
+		return NewString(string(x)), nil
+	case plist.Int:
+		return Integer(int64(x)), nil
+	case plist.BigInt:
+		n, ok := new(big.Int).SetString(string(x), 10)
+		if !ok {
+			return nil, fmt.Errorf("make Lisp data: %q is not an integer", string(x))
+		}
+		return normal(n), nil
+	case plist.Float:
+		return fromFloat(float64(x)), nil
+	}
+	return nil, fmt.Errorf("make Lisp data: a %T is no plist data", x)
+}
+
+// fromFloat keeps a number as short to print as it came: single if that is exact
+// enough to read back the same.
+func fromFloat(x float64) Value {
+	single := float32(x)
+	if floatText(float64(single), 32) == strings.TrimSuffix(floatText(x, 64), "d0") && !math.IsInf(float64(single), 0) {
+		return single
+	}
+	return x
+}
+
+func (e *Environment) fromPairs(pair *plist.Pair, depth int) (Value, error) {
+	var b builder
+	for {
+		v, err := e.fromSexp(pair.Car, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		b.add(v)
+		next, ok := pair.Cdr.(*plist.Pair)
+		if !ok {
+			break
+		}
+		pair = next
+	}
+	tail, err := e.fromSexp(pair.Cdr, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	return b.listStar(tail), nil
+}
+
+func (e *Environment) fromSymbol(name string) Value {
+	switch name {
+	case "NIL":
+		return Nil
+	case "T":
+		return T
+	}
+	symbol, _ := e.user.intern(name, false)
+	return symbol
+}
+
+func asciiUpper(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' {
+			return r - 'a' + 'A'
+		}
+		return r
+	}, s)
+}
+
+func asciiLower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r - 'A' + 'a'
+		}
+		return r
+	}, s)
+}
+
+// ToSexp makes a tree of Lisp data: what canonical plists can hold. Keywords and
+// symbols become lower case; characters become strings of one character; a vector
+// becomes a list; a ratio becomes a float. Functions, hash tables and other objects
+// are an error, as are circular structures and more than a million conses.
+func ToSexp(v Value) (sexp.Sexp, error) {
+	t := treeMaker{left: 1_000_000}
+	return t.tree(v, 0)
+}
+
+type treeMaker struct{ left int }
+
+func (t *treeMaker) tree(v Value, depth int) (sexp.Sexp, error) {
+	if t.left--; t.left < 0 || depth > maximumTreeDepth {
+		return nil, fmt.Errorf("make a plist: the data is too large or circular")
+	}
+	switch x := v.(type) {
+	case *Symbol:
+		return symbolTree(x)
+	case *Cons:
+		return t.list(x, depth)
+	case *String:
+		return plist.String(x.String()), nil
+	case Character:
+		return plist.String(string(rune(x))), nil
+	case int64:
+		return plist.Int(x), nil
+	case *big.Int:
+		if x.BitLen() > 1<<20 {
+			return nil, fmt.Errorf("make a plist: an integer of %d bits is too long", x.BitLen())
+		}
+		return plist.BigInt(x.String()), nil
+	case *big.Rat:
+		f, _ := x.Float64()
+		return floatTree(f)
+	case float32:
+		return floatTree(decimalOf(x))
+	case float64:
+		return floatTree(x)
+	case *Vector:
+		return t.list(listStar(x.elements, Nil), depth)
+	case *multiple:
+		return t.tree(single(x), depth)
+	}
+	return nil, fmt.Errorf("make a plist: %s has no written form", sketch(v, formLength))
+}
+
+// decimalOf is the double that a single float's own shortest digits denote.
+func decimalOf(x float32) float64 {
+	v, ok := parseFloat(floatText(float64(x), 32) + "d0")
+	if d, isDouble := v.(float64); ok && isDouble {
+		return d
+	}
+	return float64(x)
+}
+
+func floatTree(x float64) (sexp.Sexp, error) {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil, fmt.Errorf("make a plist: a float that is not finite has no written form")
+	}
+	return plist.Float(x), nil
+}
+
+func symbolTree(s *Symbol) (sexp.Sexp, error) {
+	switch {
+	case s == Nil:
+		return sexp.List(nil), nil
+	case s == T:
+		return plist.T, nil
+	}
+	name := asciiLower(s.name)
+	if s.Keyword() {
+		if !plist.ValidName(":" + name) {
+			return nil, fmt.Errorf("make a plist: the keyword :%s has no written form", symbolName(s.name))
+		}
+		return plist.Keyword(name), nil
+	}
+	if !plist.ValidName(name) {
+		return nil, fmt.Errorf("make a plist: the symbol %s has no written form", symbolName(s.name))
+	}
+	return sexp.Symbol(name), nil
+}
+
+func (t *treeMaker) list(v Value, depth int) (sexp.Sexp, error) {
+	list := sexp.List{}
+	for {
+		cell, ok := v.(*Cons)
+		if !ok {
+			break
+		}
+		item, err := t.tree(cell.Car, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, item)
+		v = cell.Cdr
+	}
+	if v == Nil {
+		if len(list) == 0 {
+			return sexp.List(nil), nil
+		}
+		return list, nil
+	}
+	tail, err := t.tree(v, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		tail = plist.Cons(list[i], tail)
+	}
+	return tail, nil
+}

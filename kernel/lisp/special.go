@@ -1,0 +1,304 @@
+package lisp
+
+// controlForms are the special operators for variables, sequencing and choice.
+func controlForms() map[string]specialForm {
+	return map[string]specialForm{
+		"QUOTE":                compileQuote,
+		"FUNCTION":             compileFunction,
+		"LAMBDA":               compileLambdaForm,
+		"PROGN":                func(cp *compiler, form *Cons, sc *scope) expression { return cp.body(form.Cdr, sc) },
+		"LOCALLY":              compileLocally,
+		"EVAL-WHEN":            compileEvalWhen,
+		"THE":                  compileThe,
+		"IF":                   compileIf,
+		"WHEN":                 compileWhen,
+		"UNLESS":               compileUnless,
+		"AND":                  compileAnd,
+		"OR":                   compileOr,
+		"COND":                 compileCond,
+		"LET":                  compileLet,
+		"LET*":                 compileLetStar,
+		"SETQ":                 compileSetq,
+		"PROG1":                compileProg1,
+		"PROGV":                compileProgv,
+		"LOAD-TIME-VALUE":      compileLoadTimeValue,
+		"MULTIPLE-VALUE-BIND":  compileMultipleValueBind,
+		"MULTIPLE-VALUE-CALL":  compileMultipleValueCall,
+		"MULTIPLE-VALUE-LIST":  compileMultipleValueList,
+		"MULTIPLE-VALUE-PROG1": compileMultipleValueProg1,
+		"NTH-VALUE":            compileNthValue,
+		"DESTRUCTURING-BIND":   compileDestructuringBind,
+	}
+}
+
+func compileQuote(cp *compiler, form *Cons, _ *scope) expression {
+	return constant(cp.arguments(form, 1, 1)[0])
+}
+
+// compileFunction compiles (function name) and (function (lambda …)).
+func compileFunction(cp *compiler, form *Cons, sc *scope) expression {
+	name := cp.arguments(form, 1, 1)[0]
+	if list, ok := name.(*Cons); ok && list.Car == symLambda {
+		return simple(cp.compileLambda("", list.Cdr, sc, lambdaKind{}))
+	}
+	if local, depth, ok := sc.function(name); ok && local.macro == nil {
+		slot := local.slot
+		return simple(func(_ *Call, f *frame) Value { return f.up(depth).slots[slot] })
+	}
+	at := cp.site(form)
+	if place, ok := setfName(name); ok {
+		g := cp.environment.global(place)
+		return simple(func(c *Call, _ *frame) Value {
+			if g.setter == nil {
+				c.at = at
+				c.undefinedFunction(place)
+			}
+			return g.setter
+		})
+	}
+	symbol, ok := name.(*Symbol)
+	if !ok {
+		cp.fail(programError, "%s does not name a function", sketch(name, formLength))
+	}
+	if builtin := cp.language.functions[symbol]; builtin != nil {
+		return constant(builtin)
+	}
+	g := cp.environment.global(symbol)
+	cp.environment.refer(reference{symbol: symbol, arguments: -1, at: at, function: cp.functionName()})
+	return simple(func(c *Call, _ *frame) Value {
+		if g.function == nil {
+			c.at = at
+			c.undefinedFunction(symbol)
+		}
+		return g.function
+	})
+}
+
+func compileLambdaForm(cp *compiler, form *Cons, sc *scope) expression {
+	return simple(cp.compileLambda("", form.Cdr, sc, lambdaKind{}))
+}
+
+func compileLocally(cp *compiler, form *Cons, sc *scope) expression {
+	specials, _, body := cp.declarations(form.Cdr, false)
+	inner := sc.nested()
+	for _, symbol := range specials {
+		inner.addVariable(symbol, true)
+	}
+	return cp.body(body, inner)
+}
+
+// compileEvalWhen: notes are loaded form by form, so every situation but none runs.
+func compileEvalWhen(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 1, -1)
+	if parts[0] == Nil {
+		return constant(Nil)
+	}
+	return cp.body(form.Cdr.(*Cons).Cdr, sc)
+}
+
+// compileThe trusts the declaration, as optimised code would.
+func compileThe(cp *compiler, form *Cons, sc *scope) expression {
+	return cp.compile(cp.arguments(form, 2, 2)[1], sc)
+}
+
+func compileIf(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 2, 3)
+	otherwise := constant(Nil)
+	test := cp.compile(parts[0], sc).one()
+	then := cp.compile(parts[1], sc)
+	if len(parts) == 3 {
+		otherwise = cp.compile(parts[2], sc)
+	}
+	yes, no := then.run, otherwise.run
+	return expression{many: then.many || otherwise.many, run: func(c *Call, f *frame) Value {
+		if test(c, f) != Nil {
+			return yes(c, f)
+		}
+		return no(c, f)
+	}}
+}
+
+func compileWhen(cp *compiler, form *Cons, sc *scope) expression {
+	cp.arguments(form, 1, -1)
+	rest := form.Cdr.(*Cons)
+	test, body := cp.compile(rest.Car, sc).one(), cp.body(rest.Cdr, sc)
+	run := body.run
+	return expression{many: body.many, run: func(c *Call, f *frame) Value {
+		if test(c, f) == Nil {
+			return Nil
+		}
+		return run(c, f)
+	}}
+}
+
+func compileUnless(cp *compiler, form *Cons, sc *scope) expression {
+	cp.arguments(form, 1, -1)
+	rest := form.Cdr.(*Cons)
+	test, body := cp.compile(rest.Car, sc).one(), cp.body(rest.Cdr, sc)
+	run := body.run
+	return expression{many: body.many, run: func(c *Call, f *frame) Value {
+		if test(c, f) != Nil {
+			return Nil
+		}
+		return run(c, f)
+	}}
+}
+
+func compileAnd(cp *compiler, form *Cons, sc *scope) expression {
+	items := cp.forms(form.Cdr)
+	if len(items) == 0 {
+		return constant(T)
+	}
+	tests := cp.compileAll(items[:len(items)-1], sc)
+	last := cp.compile(items[len(items)-1], sc)
+	run := last.run
+	return expression{many: last.many, run: func(c *Call, f *frame) Value {
+		for _, test := range tests {
+			if test(c, f) == Nil {
+				return Nil
+			}
+		}
+		return run(c, f)
+	}}
+}
+
+func compileOr(cp *compiler, form *Cons, sc *scope) expression {
+	items := cp.forms(form.Cdr)
+	if len(items) == 0 {
+		return constant(Nil)
+	}
+	tests := cp.compileAll(items[:len(items)-1], sc)
+	last := cp.compile(items[len(items)-1], sc)
+	run := last.run
+	return expression{many: last.many, run: func(c *Call, f *frame) Value {
+		for _, test := range tests {
+			if v := test(c, f); v != Nil {
+				return v
+			}
+		}
+		return run(c, f)
+	}}
+}
+
+type condClause struct {
+	test code
+	body expression
+	bare bool // (cond (test)): the test is the value
+}
+
+func compileCond(cp *compiler, form *Cons, sc *scope) expression {
+	var clauses []condClause
+	many := false
+	for _, item := range cp.forms(form.Cdr) {
+		clause, ok := item.(*Cons)
+		if !ok {
+			cp.fail(programError, "a cond clause must be a list that is not empty: %s", sketch(item, formLength))
+		}
+		k := condClause{test: cp.compile(clause.Car, sc).one(), bare: clause.Cdr == Nil}
+		if !k.bare {
+			k.body = cp.body(clause.Cdr, sc)
+		}
+		many = many || k.body.many
+		clauses = append(clauses, k)
+	}
+	return expression{many: many, run: func(c *Call, f *frame) Value {
+		for i := range clauses {
+			v := clauses[i].test(c, f)
+			if v == Nil {
+				continue
+			}
+			if clauses[i].bare {
+				return v
+			}
+			return clauses[i].body.run(c, f)
+		}
+		return Nil
+	}}
+}
+
+func compileSetq(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.forms(form.Cdr)
+	if len(parts)%2 != 0 {
+		cp.fail(programError, "setq needs pairs of a variable and a value: %s", sketch(form, formLength))
+	}
+	var steps []code
+	for i := 0; i < len(parts); i += 2 {
+		symbol := cp.checkBindable(parts[i])
+		if v, _, ok := sc.variable(symbol); ok && v.expansion != nil || !ok && cp.environment.global(symbol).expansion != nil {
+			steps = append(steps, cp.compile(NewList(symSetf, symbol, parts[i+1]), sc).one())
+			continue
+		}
+		steps = append(steps, cp.assignment(symbol, cp.compile(parts[i+1], sc).one(), sc))
+	}
+	return simple(func(c *Call, f *frame) Value {
+		v := Value(Nil)
+		for _, step := range steps {
+			v = step(c, f)
+		}
+		return v
+	})
+}
+
+// assignment returns code that evaluates value, stores and returns it.
+func (cp *compiler) assignment(symbol *Symbol, value code, sc *scope) code {
+	v, depth, ok := sc.variable(symbol)
+	if ok && !v.special {
+		slot := v.slot
+		if depth == 0 {
+			return func(c *Call, f *frame) Value {
+				x := value(c, f)
+				f.slots[slot] = x
+				return x
+			}
+		}
+		return func(c *Call, f *frame) Value {
+			x := value(c, f)
+			f.up(depth).slots[slot] = x
+			return x
+		}
+	}
+	g := cp.environment.global(symbol)
+	if !ok && !g.special && g.value == nil {
+		cp.environment.refer(reference{symbol: symbol, variable: true, assigned: true, at: cp.site(symbol), function: cp.functionName()})
+	}
+	return func(c *Call, f *frame) Value {
+		x := value(c, f)
+		c.setSpecial(g, x)
+		return x
+	}
+}
+
+func compileProg1(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 1, -1)
+	first := cp.compile(parts[0], sc).one()
+	rest := cp.body(form.Cdr.(*Cons).Cdr, sc).run
+	return simple(func(c *Call, f *frame) Value {
+		v := first(c, f)
+		rest(c, f)
+		return v
+	})
+}
+
+func compileProgv(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 2, -1)
+	symbols, values := cp.compile(parts[0], sc).one(), cp.compile(parts[1], sc).one()
+	body := cp.body(form.Cdr.(*Cons).Cdr.(*Cons).Cdr, sc)
+	return expression{many: body.many, run: func(c *Call, f *frame) Value {
+		names, given := c.slice(symbols(c, f)), c.slice(values(c, f))
+		mark := len(c.bindings)
+		for i, name := range names {
+			var v Value
+			if i < len(given) {
+				v = given[i]
+			}
+			c.bind(c.environment.global(c.symbol(name)), v)
+		}
+		v := body.run(c, f)
+		c.unbind(mark)
+		return v
+	}}
+}
+
+func compileLoadTimeValue(cp *compiler, form *Cons, _ *scope) expression {
+	return constant(single(cp.evaluate(cp.arguments(form, 1, 2)[0])))
+}

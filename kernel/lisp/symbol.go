@@ -1,0 +1,210 @@
+package lisp
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+	"weak"
+)
+
+// Symbol is an interned or uninterned name. It is immutable: its value, function and
+// property list live in the environment.
+type Symbol struct {
+	name string
+	// home is the name of the home package, "" when uninterned.
+	home string
+}
+
+// Name returns the symbol's name as it was interned (upper case, as a rule).
+func (s *Symbol) Name() string { return s.name }
+
+// Keyword reports whether the symbol is a keyword.
+func (s *Symbol) Keyword() bool { return s.home == keywordPackage }
+
+const (
+	standardPackage = "COMMON-LISP"
+	keywordPackage  = "KEYWORD"
+	userPackage     = "COMMON-LISP-USER"
+	kernelPackage   = "ORG-AGENT"
+)
+
+//go:embed names.txt
+var standardNames string
+
+// standardTable holds the external symbols of COMMON-LISP. It never changes after the
+// program's variables are initialised, so that all environments share it unlocked.
+var standardTable = func() map[string]*Symbol {
+	table := make(map[string]*Symbol, 1024)
+	for name := range strings.Lines(standardNames) {
+		upper := strings.ToUpper(strings.TrimSpace(name))
+		table[upper] = &Symbol{name: upper, home: standardPackage}
+	}
+	return table
+}()
+
+// standardKeywords holds the keywords that builtins know. It is complete when the
+// language is made, before any environment shares it.
+var standardKeywords = map[string]*Symbol{}
+
+func standardSymbol(name string) *Symbol {
+	symbol, ok := standardTable[name]
+	if !ok {
+		panic("lisp: not a standard symbol: " + name)
+	}
+	return symbol
+}
+
+func standardKeyword(name string) *Symbol {
+	symbol, ok := standardKeywords[name]
+	if !ok {
+		symbol = &Symbol{name: name, home: keywordPackage}
+		standardKeywords[name] = symbol
+	}
+	return symbol
+}
+
+// internalSymbol makes a symbol that no note can name.
+func internalSymbol(name string) *Symbol { return &Symbol{name: name, home: "%LISP"} }
+
+// Package maps names to symbols. Symbols named by source stay; symbols that only data
+// brought in are held weakly, so that hostile data cannot make the table grow: they go
+// when nothing refers to them any more.
+//
+// A package has its own lock because data may be converted while no call runs.
+type Package struct {
+	name      string
+	nicknames []string
+
+	mu        sync.Mutex
+	symbols   map[string]*Symbol
+	transient map[string]weak.Pointer[Symbol]
+	sweepAt   int
+	external  map[string]bool
+	uses      []*Package
+	// fixed is a shared table that is searched first and never changes.
+	fixed map[string]*Symbol
+	// madeByNote says that in-package may enter it.
+	madeByNote bool
+	// open packages export whatever they have.
+	open bool
+}
+
+func newPackage(name string, nicknames ...string) *Package {
+	return &Package{name: name, nicknames: nicknames, symbols: map[string]*Symbol{}, external: map[string]bool{}, sweepAt: 256}
+}
+
+// find returns the symbol accessible as name.
+func (p *Package) find(name string) (*Symbol, bool) {
+	if symbol, ok := p.own(name); ok {
+		return symbol, true
+	}
+	for _, used := range p.uses {
+		if symbol, ok := used.exported(name); ok {
+			return symbol, true
+		}
+	}
+	return nil, false
+}
+
+func (p *Package) own(name string) (*Symbol, bool) {
+	if symbol, ok := p.fixed[name]; ok {
+		return symbol, true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if symbol, ok := p.symbols[name]; ok {
+		return symbol, true
+	}
+	if pointer, ok := p.transient[name]; ok {
+		if symbol := pointer.Value(); symbol != nil {
+			return symbol, true
+		}
+	}
+	return nil, false
+}
+
+func (p *Package) exported(name string) (*Symbol, bool) {
+	if symbol, ok := p.fixed[name]; ok {
+		return symbol, true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.open && !p.external[name] {
+		return nil, false
+	}
+	symbol, ok := p.symbols[name]
+	return symbol, ok
+}
+
+// intern returns the symbol accessible as name, making it when there is none. A
+// symbol interned with keep stays in the table for good. made reports a new symbol.
+func (p *Package) intern(name string, keep bool) (symbol *Symbol, made bool) {
+	if symbol, ok := p.find(name); ok {
+		if keep {
+			p.keep(symbol)
+		}
+		return symbol, false
+	}
+	symbol = &Symbol{name: name, home: p.name}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if keep {
+		p.symbols[name] = symbol
+		return symbol, true
+	}
+	// Another goroutine may have converted the same data meanwhile.
+	if pointer, ok := p.transient[name]; ok {
+		if other := pointer.Value(); other != nil {
+			return other, false
+		}
+	}
+	if p.transient == nil {
+		p.transient = map[string]weak.Pointer[Symbol]{}
+	}
+	p.transient[name] = weak.Make(symbol)
+	p.sweep()
+	return symbol, true
+}
+
+// keep turns a symbol of the weak table into one that stays.
+func (p *Package) keep(symbol *Symbol) {
+	if symbol.home != p.name || p.fixed[symbol.name] == symbol {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.symbols[symbol.name] = symbol
+	delete(p.transient, symbol.name)
+}
+
+// sweep drops the names of dead symbols whenever the table has doubled.
+func (p *Package) sweep() {
+	if len(p.transient) < p.sweepAt {
+		return
+	}
+	for name, pointer := range p.transient {
+		if pointer.Value() == nil {
+			delete(p.transient, name)
+		}
+	}
+	p.sweepAt = max(256, 2*len(p.transient))
+}
+
+// export makes symbols visible to packages that use p.
+func (p *Package) export(symbol *Symbol) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.symbols[symbol.name] = symbol
+	p.external[symbol.name] = true
+}
+
+func (p *Package) unintern(name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, strong := p.symbols[name]
+	_, loose := p.transient[name]
+	delete(p.symbols, name)
+	delete(p.transient, name)
+	delete(p.external, name)
+	return strong || loose
+}

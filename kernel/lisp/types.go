@@ -1,0 +1,349 @@
+package lisp
+
+import (
+	"math/big"
+)
+
+// typePredicates are the types with a name of their own.
+func typePredicates() map[*Symbol]func(Value) bool {
+	is := map[string]func(Value) bool{
+		"T": func(Value) bool { return true }, "NIL": func(Value) bool { return false },
+		"SYMBOL": func(v Value) bool { _, ok := v.(*Symbol); return ok }, "KEYWORD": func(v Value) bool { s, ok := v.(*Symbol); return ok && s.Keyword() },
+		"BOOLEAN": func(v Value) bool { return v == Nil || v == T }, "NULL": func(v Value) bool { return v == Nil },
+		"CONS": func(v Value) bool { _, ok := v.(*Cons); return ok }, "LIST": isList, "ATOM": func(v Value) bool { _, ok := v.(*Cons); return !ok },
+		"SEQUENCE": isSequence, "STRING": func(v Value) bool { _, ok := v.(*String); return ok },
+		"SIMPLE-STRING": func(v Value) bool { s, ok := v.(*String); return ok && s.capacity < 0 },
+		"BASE-STRING":   func(Value) bool { return false }, "SIMPLE-BASE-STRING": func(Value) bool { return false },
+		"CHARACTER": func(v Value) bool { _, ok := v.(Character); return ok }, "BASE-CHAR": func(v Value) bool { ch, ok := v.(Character); return ok && ch < 128 },
+		"STANDARD-CHAR": func(v Value) bool { ch, ok := v.(Character); return ok && (ch == '\n' || ch >= ' ' && ch < 127) },
+		"NUMBER":        func(v Value) bool { return kindOf(v) != notNumber }, "REAL": func(v Value) bool { return kindOf(v) != notNumber },
+		"COMPLEX":  func(Value) bool { return false },
+		"RATIONAL": func(v Value) bool { k := kindOf(v); return k >= smallKind && k <= ratioKind }, "RATIO": func(v Value) bool { return kindOf(v) == ratioKind },
+		"INTEGER": func(v Value) bool { k := kindOf(v); return k == smallKind || k == bigKind },
+		"FIXNUM":  func(v Value) bool { n, ok := v.(int64); return ok && n >= -1<<62 && n < 1<<62 }, "BIGNUM": func(v Value) bool {
+			n, ok := v.(int64)
+			return kindOf(v) == bigKind || ok && (n < -1<<62 || n >= 1<<62)
+		},
+		"BIT": func(v Value) bool { return v == Integer(0) || v == Integer(1) }, "UNSIGNED-BYTE": func(v Value) bool { k := kindOf(v); return (k == smallKind || k == bigKind) && sign(v) >= 0 },
+		"SIGNED-BYTE": func(v Value) bool { k := kindOf(v); return k == smallKind || k == bigKind },
+		"FLOAT":       func(v Value) bool { return kindOf(v) >= singleKind }, "SINGLE-FLOAT": func(v Value) bool { return kindOf(v) == singleKind },
+		"SHORT-FLOAT": func(v Value) bool { return kindOf(v) == singleKind }, "DOUBLE-FLOAT": func(v Value) bool { return kindOf(v) == doubleKind },
+		"LONG-FLOAT": func(v Value) bool { return kindOf(v) == doubleKind }, "FUNCTION": func(v Value) bool { _, ok := v.(*Function); return ok },
+		"COMPILED-FUNCTION": func(v Value) bool { _, ok := v.(*Function); return ok }, "GENERIC-FUNCTION": func(v Value) bool { f, ok := v.(*Function); return ok && f.generic != nil },
+		"VECTOR": isVector, "ARRAY": func(v Value) bool { _, ok := v.(*Vector); _, text := v.(*String); return ok || text },
+		"SIMPLE-ARRAY": func(v Value) bool {
+			x, ok := v.(*Vector)
+			s, text := v.(*String)
+			return ok && x.capacity < 0 || text && s.capacity < 0
+		},
+		"SIMPLE-VECTOR": func(v Value) bool {
+			x, ok := v.(*Vector)
+			return ok && x.dimensions == nil && x.capacity < 0 && !x.bits
+		},
+		"BIT-VECTOR": func(v Value) bool { x, ok := v.(*Vector); return ok && x.bits }, "HASH-TABLE": func(v Value) bool { _, ok := v.(*HashTable); return ok },
+		"PACKAGE": func(v Value) bool { _, ok := v.(*Package); return ok }, "STREAM": func(v Value) bool { _, ok := v.(*Stream); return ok },
+		"STRING-STREAM": func(v Value) bool { _, ok := v.(*Stream); return ok }, "PATHNAME": func(Value) bool { return false },
+		"RESTART": func(v Value) bool { _, ok := v.(*restart); return ok }, "RANDOM-STATE": func(Value) bool { return false },
+		"CLASS":            func(v Value) bool { _, ok := v.(*Class); return ok },
+		"STANDARD-OBJECT":  func(v Value) bool { i, ok := v.(*Instance); return ok && i.class.kind == standardClass },
+		"STRUCTURE-OBJECT": func(v Value) bool { i, ok := v.(*Instance); return ok && i.class.kind == structureClass },
+	}
+	table := map[*Symbol]func(Value) bool{}
+	for name, test := range is {
+		table[standardSymbol(name)] = test
+	}
+	return table
+}
+
+func isVector(v Value) bool {
+	switch x := v.(type) {
+	case *String:
+		return true
+	case *Vector:
+		return x.dimensions == nil
+	}
+	return false
+}
+
+// expandType expands a type that the note defined.
+func (c *Call) expandType(kind Value) (Value, bool) {
+	head, args := kind, Value(Nil)
+	if cell, ok := kind.(*Cons); ok {
+		head, args = cell.Car, cell.Cdr
+	}
+	if symbol, ok := head.(*Symbol); ok {
+		if fn := c.environment.types[symbol]; fn != nil {
+			return single(c.apply(fn, []Value{args})), true
+		}
+	}
+	return nil, false
+}
+
+// typep reports whether v is of a type.
+func (c *Call) typep(v, kind Value) bool {
+	c.descend(1)
+	defer c.ascend(1)
+	c.step()
+	switch x := kind.(type) {
+	case *Symbol:
+		if test, ok := c.environment.language.types[x]; ok {
+			return test(v)
+		}
+		if class := c.environment.class(x); class != nil {
+			i, ok := v.(*Instance)
+			return ok && i.class.isA(class)
+		}
+	case *Class:
+		if i, ok := v.(*Instance); ok {
+			return i.class.isA(x)
+		}
+		return c.typep(v, x.name)
+	case *Cons:
+		if head, ok := x.Car.(*Symbol); ok {
+			if result, ok := c.compoundType(v, head, c.slice(x.Cdr)); ok {
+				return result
+			}
+		}
+	}
+	if expansion, ok := c.expandType(kind); ok {
+		return c.typep(v, expansion)
+	}
+	c.fail(simpleError, "unknown type specifier: %s", c.shown(kind))
+	return false
+}
+
+func (c *Call) compoundType(v Value, head *Symbol, args []Value) (result, known bool) {
+	switch head.name {
+	case "AND":
+		for _, arg := range args {
+			if !c.typep(v, arg) {
+				return false, true
+			}
+		}
+		return true, true
+	case "OR":
+		for _, arg := range args {
+			if c.typep(v, arg) {
+				return true, true
+			}
+		}
+		return false, true
+	case "NOT":
+		return !c.typep(v, optional(args, 0)), true
+	case "MEMBER":
+		for _, arg := range args {
+			if eql(v, arg) {
+				return true, true
+			}
+		}
+		return false, true
+	case "EQL":
+		return eql(v, optional(args, 0)), true
+	case "SATISFIES":
+		return isTrue(c.call1(c.function(optional(args, 0)), v)), true
+	case "INTEGER", "RATIONAL", "FLOAT", "REAL", "SINGLE-FLOAT", "DOUBLE-FLOAT", "NUMBER":
+		return c.typep(v, head) && c.inRange(v, args), true
+	case "MOD":
+		return c.typep(v, standardSymbol("UNSIGNED-BYTE")) && c.compare(v, optional(args, 0)) < 0, true
+	case "UNSIGNED-BYTE", "SIGNED-BYTE":
+		return c.inBits(v, head, args), true
+	case "CONS":
+		cell, ok := v.(*Cons)
+		return ok && (len(args) < 1 || args[0] == symStar || c.typep(cell.Car, args[0])) && (len(args) < 2 || args[1] == symStar || c.typep(cell.Cdr, args[1])), true
+	case "STRING", "SIMPLE-STRING":
+		return c.typep(v, head) && (len(args) == 0 || args[0] == symStar || count(c.length(v)) == args[0]), true
+	case "VECTOR", "ARRAY", "SIMPLE-ARRAY", "SIMPLE-VECTOR":
+		return c.arrayType(v, head, args), true
+	case "FUNCTION":
+		return c.typep(v, head), true
+	case "VALUES":
+		return len(args) == 0 || c.typep(v, args[0]), true
+	}
+	return false, false
+}
+
+func (c *Call) inRange(v Value, bounds []Value) bool {
+	for i, bound := range bounds {
+		if bound == symStar || i > 1 {
+			continue
+		}
+		limit := 0
+		if cell, ok := bound.(*Cons); ok { // an exclusive bound
+			bound, limit = cell.Car, 1
+		}
+		order := c.compare(v, bound)
+		if i == 1 {
+			order = -order
+		}
+		if order < limit {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Call) inBits(v Value, head *Symbol, args []Value) bool {
+	if !c.typep(v, head) {
+		return false
+	}
+	if len(args) == 0 || args[0] == symStar {
+		return true
+	}
+	n := c.integer(v)
+	if n.Sign() < 0 {
+		n = new(big.Int).Not(n)
+	}
+	size := c.index(args[0])
+	if head.name == "SIGNED-BYTE" {
+		size--
+	}
+	return n.BitLen() <= size
+}
+
+func (c *Call) arrayType(v Value, head *Symbol, args []Value) bool {
+	if !c.typep(v, head) {
+		return false
+	}
+	_, text := v.(*String)
+	if len(args) > 0 && args[0] != symStar && head.name != "SIMPLE-VECTOR" {
+		if isCharacterType(args[0]) != text {
+			return false
+		}
+	}
+	if len(args) > 1 && head.name == "VECTOR" && args[1] != symStar {
+		return count(c.length(v)) == args[1]
+	}
+	if len(args) > 1 && args[1] != symStar {
+		rank := len(c.dimensions(v))
+		if n, ok := args[1].(int64); ok {
+			return int(n) == rank
+		}
+		return len(c.slice(args[1])) == rank
+	}
+	return true
+}
+
+// typeOf is the type that type-of returns.
+func (c *Call) typeOf(v Value) Value {
+	symbol := standardSymbol
+	switch x := v.(type) {
+	case *Symbol:
+		switch {
+		case x == Nil:
+			return symbol("NULL")
+		case x == T:
+			return symbol("BOOLEAN")
+		case x.Keyword():
+			return symbol("KEYWORD")
+		}
+		return symbol("SYMBOL")
+	case *Cons:
+		return symbol("CONS")
+	case int64:
+		switch {
+		case x == 0 || x == 1:
+			return symbol("BIT")
+		case x > 1:
+			return NewList(symbol("INTEGER"), Integer(0), Integer(1<<62-1))
+		}
+		return symbol("FIXNUM")
+	case *big.Int:
+		return symbol("BIGNUM")
+	case *big.Rat:
+		return symbol("RATIO")
+	case float32:
+		return symbol("SINGLE-FLOAT")
+	case float64:
+		return symbol("DOUBLE-FLOAT")
+	case Character:
+		if x < 128 {
+			return symbol("STANDARD-CHAR")
+		}
+		return symCharacter
+	case *String:
+		if x.capacity >= 0 {
+			return NewList(symbol("AND"), NewList(symVector, symCharacter, count(x.capacity)), NewList(symNot, symbol("SIMPLE-ARRAY")))
+		}
+		return NewList(symbol("SIMPLE-ARRAY"), symCharacter, NewList(count(len(x.chars))))
+	case *Vector:
+		return NewList(symbol("SIMPLE-VECTOR"), count(len(x.elements)))
+	case *Function:
+		return symbol("FUNCTION")
+	case *Instance:
+		return x.class.name
+	case *HashTable:
+		return symbol("HASH-TABLE")
+	case *Package:
+		return symbol("PACKAGE")
+	case *Stream:
+		return symbol("STRING-STREAM")
+	}
+	return T
+}
+
+// typeFunctions ask for types.
+func typeFunctions() []builtin {
+	rows := []builtin{
+		{name: "typep", list: "(object type &optional environment)", doc: "True if the object is of the type.", two: func(c *Call, a, b Value) Value { return Boolean(c.typep(a, b)) },
+			call: func(c *Call, args []Value) Value { return Boolean(c.typep(args[0], args[1])) }},
+		{name: "type-of", list: "(object)", doc: "The type of an object.", one: func(c *Call, a Value) Value { return c.typeOf(a) }},
+		{name: "subtypep", list: "(a b &optional environment)", doc: "True if a is known to be a subtype of b.", many: true, call: func(c *Call, args []Value) Value {
+			return c.values(c.subtype(args[0], args[1]))
+		}},
+	}
+	for name, kind := range map[string]string{
+		"numberp": "NUMBER", "integerp": "INTEGER", "rationalp": "RATIONAL", "floatp": "FLOAT", "realp": "REAL", "complexp": "COMPLEX", "functionp": "FUNCTION",
+		"vectorp": "VECTOR", "arrayp": "ARRAY", "simple-vector-p": "SIMPLE-VECTOR", "simple-string-p": "SIMPLE-STRING", "bit-vector-p": "BIT-VECTOR",
+		"pathnamep": "PATHNAME", "compiled-function-p": "COMPILED-FUNCTION",
+	} {
+		rows = append(rows, predicate(name, "True for an object of the type that the name says.", typePredicates()[standardSymbol(kind)]))
+	}
+	return rows
+}
+
+// builtinAncestry orders the built-in types that a value can be, for subtypep and
+// methods.
+var builtinAncestry = map[string][]string{
+	"NULL": {"BOOLEAN", "SYMBOL", "LIST", "SEQUENCE", "ATOM"}, "KEYWORD": {"SYMBOL", "ATOM"}, "BOOLEAN": {"SYMBOL", "ATOM"}, "SYMBOL": {"ATOM"},
+	"CONS": {"LIST", "SEQUENCE"}, "LIST": {"SEQUENCE"},
+	"BIT": {"FIXNUM", "UNSIGNED-BYTE", "INTEGER", "RATIONAL", "REAL", "NUMBER", "ATOM"}, "FIXNUM": {"INTEGER", "RATIONAL", "REAL", "NUMBER", "ATOM"},
+	"BIGNUM": {"INTEGER", "RATIONAL", "REAL", "NUMBER", "ATOM"}, "UNSIGNED-BYTE": {"INTEGER", "RATIONAL", "REAL", "NUMBER", "ATOM"},
+	"INTEGER": {"RATIONAL", "REAL", "NUMBER", "ATOM"}, "RATIO": {"RATIONAL", "REAL", "NUMBER", "ATOM"}, "RATIONAL": {"REAL", "NUMBER", "ATOM"},
+	"SINGLE-FLOAT": {"FLOAT", "REAL", "NUMBER", "ATOM"}, "DOUBLE-FLOAT": {"FLOAT", "REAL", "NUMBER", "ATOM"}, "FLOAT": {"REAL", "NUMBER", "ATOM"}, "REAL": {"NUMBER", "ATOM"}, "NUMBER": {"ATOM"},
+	"STANDARD-CHAR": {"BASE-CHAR", "CHARACTER", "ATOM"}, "CHARACTER": {"ATOM"}, "SIMPLE-STRING": {"STRING", "VECTOR", "ARRAY", "SEQUENCE", "ATOM"},
+	"STRING": {"VECTOR", "ARRAY", "SEQUENCE", "ATOM"}, "SIMPLE-VECTOR": {"VECTOR", "SIMPLE-ARRAY", "ARRAY", "SEQUENCE", "ATOM"}, "VECTOR": {"ARRAY", "SEQUENCE", "ATOM"}, "ARRAY": {"ATOM"},
+	"FUNCTION": {"ATOM"}, "HASH-TABLE": {"ATOM"}, "PACKAGE": {"ATOM"}, "STREAM": {"ATOM"}, "STRING-STREAM": {"STREAM", "ATOM"},
+}
+
+// subtype returns the two values of subtypep.
+func (c *Call) subtype(a, b Value) (Value, Value) {
+	if expansion, ok := c.expandType(a); ok {
+		return c.subtype(expansion, b)
+	}
+	if expansion, ok := c.expandType(b); ok {
+		return c.subtype(a, expansion)
+	}
+	if b == T || a == Nil || c.equal(a, b) {
+		return T, T
+	}
+	if cell, ok := a.(*Cons); ok {
+		if _, ok := b.(*Symbol); ok && cell.Car != standardSymbol("OR") && cell.Car != symMember && cell.Car != symNot && cell.Car != symSatisfies {
+			return c.subtype(cell.Car, b)
+		}
+		return Nil, Nil
+	}
+	x, ok := a.(*Symbol)
+	y, okToo := b.(*Symbol)
+	if !ok || !okToo {
+		return Nil, Nil
+	}
+	if class, super := c.environment.class(x), c.environment.class(y); class != nil && super != nil {
+		return Boolean(class.isA(super)), T
+	}
+	for _, ancestor := range builtinAncestry[x.name] {
+		if ancestor == y.name {
+			return T, T
+		}
+	}
+	return Nil, T
+}

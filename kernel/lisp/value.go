@@ -1,0 +1,173 @@
+package lisp
+
+import (
+	"math/big"
+)
+
+// Value is any Lisp object: *Symbol, *Cons, int64, *big.Int (only outside the range of
+// int64), *big.Rat (never an integer), float32, float64, Character, *String, *Vector,
+// *HashTable, *Function, *Instance, *Class, *Package or *Stream. A Go nil is never a
+// Value; the empty list is Nil.
+type Value = any
+
+// Character is a Lisp character: one Unicode code point.
+type Character rune
+
+// Cons is a pair. Conses made by the reader carry the position of their opening
+// parenthesis; all others have line 0.
+type Cons struct {
+	Car, Cdr     Value
+	line, column int32
+}
+
+// String is a mutable Lisp string. Its characters are code points.
+type String struct {
+	chars []rune
+	// capacity is the allocated size of a string with a fill pointer, -1 without one.
+	capacity int
+}
+
+// NewString returns a Lisp string with the code points of text.
+func NewString(text string) *String { return &String{chars: []rune(text), capacity: -1} }
+
+func runesString(chars []rune) *String { return &String{chars: chars, capacity: -1} }
+
+// String returns the text as a Go string.
+func (s *String) String() string { return string(s.chars) }
+
+// Vector is a Lisp array of any rank whose elements are Values, row-major.
+type Vector struct {
+	elements []Value
+	// dimensions is nil for rank 1, where the length is len(elements).
+	dimensions []int
+	// capacity is the allocated size of a vector with a fill pointer, -1 without one.
+	capacity int
+	bits     bool
+}
+
+func newVector(elements []Value) *Vector { return &Vector{elements: elements, capacity: -1} }
+
+// The constants every Lisp form can name.
+var (
+	Nil = standardSymbol("NIL")
+	T   = standardSymbol("T")
+)
+
+const (
+	smallest = -1024
+	largest  = 4095
+)
+
+// boxed holds the integers that occur most, so that arithmetic on them allocates nothing.
+var boxed = func() (table [largest - smallest + 1]Value) {
+	for i := range table {
+		table[i] = int64(i + smallest)
+	}
+	return table
+}()
+
+// Integer returns n as a Value.
+func Integer(n int64) Value {
+	if n >= smallest && n <= largest {
+		return boxed[n-smallest]
+	}
+	return n
+}
+
+func count(n int) Value { return Integer(int64(n)) }
+
+// Boolean returns T or Nil.
+func Boolean(b bool) Value {
+	if b {
+		return T
+	}
+	return Nil
+}
+
+// NewList returns a fresh proper list of items.
+func NewList(items ...Value) Value { return listStar(items, Nil) }
+
+// listStar returns items consed onto tail.
+func listStar(items []Value, tail Value) Value {
+	for i := len(items) - 1; i >= 0; i-- {
+		tail = &Cons{Car: items[i], Cdr: tail}
+	}
+	return tail
+}
+
+// Slice returns the elements of a proper list, and whether it is one. It reads at most
+// limit conses, so that a circular list is reported as improper rather than followed
+// for ever.
+func Slice(list Value, limit int) ([]Value, bool) {
+	var items []Value
+	for range limit {
+		cell, ok := list.(*Cons)
+		if !ok {
+			return items, list == Nil
+		}
+		items = append(items, cell.Car)
+		list = cell.Cdr
+	}
+	return items, list == Nil
+}
+
+// builder grows a list at its end.
+type builder struct {
+	first Value
+	last  *Cons
+}
+
+func (b *builder) add(v Value) {
+	cell := &Cons{Car: v, Cdr: Nil}
+	if b.last == nil {
+		b.first = cell
+	} else {
+		b.last.Cdr = cell
+	}
+	b.last = cell
+}
+
+func (b *builder) list() Value { return b.listStar(Nil) }
+
+// listStar ends the list with tail.
+func (b *builder) listStar(tail Value) Value {
+	if b.last == nil {
+		return tail
+	}
+	b.last.Cdr = tail
+	return b.first
+}
+
+func isTrue(v Value) bool { return v != Nil }
+
+// eql is the identity of the standard: numbers and characters by type and value, all
+// else by address.
+func eql(a, b Value) bool {
+	switch x := a.(type) {
+	case int64, float32, Character:
+		return sameNumber(a, b)
+	case float64:
+		return sameNumber(x, b)
+	case *big.Int:
+		y, ok := b.(*big.Int)
+		return ok && x.Cmp(y) == 0
+	case *big.Rat:
+		y, ok := b.(*big.Rat)
+		return ok && x.Cmp(y) == 0
+	}
+	return a == b
+}
+
+// sameNumber compares immediate numbers; zeros of different sign differ and a NaN is
+// itself, as EQL demands.
+func sameNumber(a, b Value) bool {
+	switch x := a.(type) {
+	case float32:
+		y, ok := b.(float32)
+		return ok && float32Bits(x) == float32Bits(y)
+	case float64:
+		y, ok := b.(float64)
+		return ok && float64Bits(x) == float64Bits(y)
+	}
+	return a == b
+}
