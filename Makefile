@@ -1,0 +1,97 @@
+# org-agent. Two commands matter: "make chat" sets up and opens the chat,
+# "make test" sets up and runs the tests. "make help" lists the rest.
+
+SHELL   := /bin/bash
+GO      ?= go
+EMACS   ?= emacs
+SBCL    ?= sbcl
+BIN     := bin/org-agent
+VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unversioned)
+# The data of other people's making that "make test-shared" reads.
+SHARED  ?= ../shared
+
+GO_FILES := $(shell find kernel skills -name '*.go' -not -name '*_test.go' 2>/dev/null) $(wildcard skills/*.org) go.mod go.sum
+EL_FILES := $(wildcard elisp/*.el)
+
+export GOFLAGS ?= -buildvcs=false
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
+
+# ---- the main job ---------------------------------------------------------
+
+.PHONY: build
+build: $(BIN) ## build the kernel
+
+$(BIN): $(GO_FILES)
+	@command -v $(GO) >/dev/null || { echo "org-agent needs Go 1.26 or later: https://go.dev/dl/"; exit 1; }
+	$(GO) build -ldflags '-X main.version=$(VERSION)' -o $@ ./kernel/cmd/org-agent
+
+bin/llmtest-server: $(GO_FILES)
+	$(GO) build -o $@ ./kernel/cmd/llmtest-server
+
+.PHONY: chat
+chat: need-emacs $(BIN) ## get what is missing, build, and open the chat in Emacs
+	@exec $(EMACS) $(if $(DISPLAY)$(WAYLAND_DISPLAY),,-nw) -Q -L elisp -l org-agent --eval '(org-agent-chat)'
+
+# need PROGRAM PACKAGE: install a Debian package when that is allowed, else say how.
+define need
+	@command -v $(1) >/dev/null || { \
+	  install="apt-get install -y --no-install-recommends $(2)"; \
+	  if ! command -v apt-get >/dev/null; then echo "org-agent needs $(1): install $(2) with your system's package manager and try again"; exit 1; fi; \
+	  if [ "$$(id -u)" = 0 ]; then run=""; elif sudo -n true 2>/dev/null; then run=sudo; \
+	  else echo "org-agent needs $(1). Run: sudo $$install"; exit 1; fi; \
+	  echo "installing $(2) ..."; \
+	  $$run $$install >/dev/null 2>&1 || { $$run apt-get update -qq && $$run $$install >/dev/null; } || { echo "that failed; run: sudo $$install"; exit 1; }; }
+endef
+
+.PHONY: need-emacs need-tests
+need-emacs:
+	$(call need,$(EMACS),emacs-nox)
+
+need-tests: need-emacs
+	$(call need,$(SBCL),sbcl)
+	$(call need,tmux,tmux)
+
+# ---- the tests ------------------------------------------------------------
+
+.PHONY: test
+test: need-tests test-go test-elisp ## get what the tests need and run them all
+
+.PHONY: test-go
+test-go: $(BIN)
+	@unformatted="$$(gofmt -l kernel skills)"; [ -z "$$unformatted" ] || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	$(GO) test -race ./...
+
+.PHONY: test-elisp
+test-elisp: $(BIN) bin/llmtest-server
+	$(EMACS) -Q --batch -L elisp -l elisp/test/check.el
+	ORG_AGENT_PROGRAM=$(CURDIR)/$(BIN) ORG_AGENT_LLMTEST=$(CURDIR)/bin/llmtest-server \
+	  $(EMACS) -Q --batch -L elisp -L elisp/test -l elisp/test/run.el
+
+.PHONY: test-shared
+test-shared: need-tests $(BIN) ## run the tests over $(SHARED), which is not part of a clone
+	ORG_AGENT_SHARED="$$(cd $(SHARED) && pwd)" $(GO) test -tags shared -run Shared ./kernel/...
+
+# ---- measuring and showing ------------------------------------------------
+
+.PHONY: bench
+bench: need-tests $(BIN) bin/llmtest-server ## measure the targets
+	$(GO) test -run '^$$' -bench . -benchtime 1s ./kernel/...
+
+.PHONY: fuzz
+fuzz: ## fuzz every target for FUZZTIME (default 30s) each
+	@for package in $$($(GO) list ./kernel/...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+	    echo "$$package $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-30s} $$package || exit 1; \
+	  done; done
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin elisp/*.elc elisp/test/*.elc

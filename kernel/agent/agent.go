@@ -1,0 +1,176 @@
+// Package agent is the loop between a message and its answer: it picks the
+// skill, lets it ask the model, turns what comes back into one proposal, has
+// skill and policy verify it, and performs it. What does not end the turn (a
+// refusal, the result of an action) goes back to the model, within budgets.
+//
+// An [Agent] is safe for many turns at once; each [Agent.Run] uses only its own
+// turn and blocks until the turn has ended one way or another. It starts no
+// goroutine that outlives a call.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"org-agent/kernel/act"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/llm"
+	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/session"
+	"org-agent/kernel/skill"
+)
+
+// Config is what an agent works with; all of it is required but the limits.
+type Config struct {
+	Skills    *skill.Registry
+	Provider  llm.Provider
+	Policy    *policy.Policy
+	Actuators *act.Registry
+	Journal   *journal.Journal
+	Logger    *slog.Logger
+	NewID     func() string
+	// Model is what is shown before a provider has said its own name.
+	Model string
+	// Rounds is how often a turn may go back to the model; 0 means 8.
+	Rounds int
+	// HistoryTurns is how many earlier exchanges a model is shown at most; 0 means 40.
+	HistoryTurns int
+	// HistoryBytes bounds the text of those exchanges; 0 means 64 KiB.
+	HistoryBytes int
+}
+
+// Agent answers turns. It implements [session.Runner].
+type Agent struct {
+	config    Config
+	approvals waiting
+}
+
+// New returns an agent.
+func New(config Config) *Agent {
+	if config.Rounds == 0 {
+		config.Rounds = 8
+	}
+	if config.HistoryTurns == 0 {
+		config.HistoryTurns = 40
+	}
+	if config.HistoryBytes == 0 {
+		config.HistoryBytes = 64 << 10
+	}
+	return &Agent{config: config}
+}
+
+// Run answers the turn.
+func (a *Agent) Run(ctx context.Context, turn *session.Turn) session.Outcome {
+	r := &run{agent: a, turn: turn, log: a.config.Logger.With("session", turn.Record.Session, "turn", turn.Record.ID)}
+	err := r.answer(ctx)
+	return r.outcome(ctx, err)
+}
+
+// run is one turn being answered.
+type run struct {
+	agent *Agent
+	turn  *session.Turn
+	log   *slog.Logger
+
+	skill    *skill.Skill
+	exchange []llm.Message // this turn's proposals and their results
+	results  []result
+	input    string // what came from outside in this turn, for telling quotations
+	usage    llm.Usage
+	model    string
+	notice   string // of a turn that was answered, but not as it should
+}
+
+// ended is the error of a turn that ends without an answer: its text is the
+// one line that people are shown.
+type ended struct {
+	state  protocol.TurnState
+	notice string
+}
+
+func (e ended) Error() string { return e.notice }
+
+func failf(format string, args ...any) error {
+	return ended{protocol.TurnFailed, fmt.Sprintf(format, args...)}
+}
+
+// answer goes round until the turn's text is in the conversation.
+func (r *run) answer(ctx context.Context) error {
+	if r.turn.Waits() {
+		done, err := r.resume(ctx)
+		if done || err != nil {
+			return err
+		}
+	}
+	if err := r.pick(ctx); err != nil {
+		return err
+	}
+	for range r.agent.config.Rounds {
+		proposal, err := r.propose(ctx)
+		if errors.Is(err, errAnswered) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		done, err := r.perform(ctx, proposal)
+		if done || err != nil {
+			return err
+		}
+	}
+	return failf("the model was asked %d times and did not come to an answer; ask for less at once", r.agent.config.Rounds)
+}
+
+// pick chooses the skill whose trigger matches.
+func (r *run) pick(ctx context.Context) error {
+	best, faults := r.agent.config.Skills.Current().Best(ctx, r.event())
+	for _, err := range faults {
+		r.log.Warn("trigger failed", "err", err)
+	}
+	if best == nil {
+		return failf("no skill answers a %s; \"org-agent skill list\" shows what is live", r.turn.Record.Question.Sensor)
+	}
+	r.skill = best
+	r.describe(r.agent.config.Model)
+	return nil
+}
+
+// describe tells the turn who is answering.
+func (r *run) describe(model string) {
+	r.model = model
+	r.turn.Describe(r.skill.Name+"@"+shortHash(r.skill.Hash), model)
+}
+
+func shortHash(hash string) string { return hash[:min(8, len(hash))] }
+
+// outcome is how the turn ended, for the session.
+func (r *run) outcome(ctx context.Context, err error) session.Outcome {
+	o := session.Outcome{
+		State: protocol.TurnAnswered, Notice: r.notice, Model: r.model,
+		Input: r.usage.Input, Output: r.usage.Output,
+	}
+	if r.usage.Cost != nil {
+		o.Cost = *r.usage.Cost
+	}
+	var end ended
+	switch cause := context.Cause(ctx); {
+	case err == nil && cause != nil && errors.Is(cause, session.ErrCancelled):
+		o.State = protocol.TurnCancelled
+	case err == nil:
+	case errors.Is(cause, session.ErrCancelled):
+		o.State, o.Notice = protocol.TurnCancelled, "you stopped this turn"
+	case errors.Is(cause, session.ErrStopping):
+		o.State = "" // left for the next start
+	case errors.As(err, &end):
+		o.State, o.Notice = end.state, end.notice
+	default:
+		o.State, o.Notice = protocol.TurnFailed, err.Error()
+	}
+	if err != nil && o.State == protocol.TurnFailed {
+		r.log.Warn("turn failed", "err", err)
+	}
+	return o
+}

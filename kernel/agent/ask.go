@@ -1,0 +1,135 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/llm"
+	"org-agent/kernel/plist"
+	"org-agent/kernel/skill"
+)
+
+// batchEvery is how often at most what has come of a reply is verified and
+// shown: thirty times a second.
+const batchEvery = time.Second / 30
+
+// asker answers a skill's ask-neuro with the model's reply, and shows the reply
+// while it is written.
+type asker struct {
+	run      *run
+	request  llm.Request // the last one
+	stream   bool
+	finished bool   // the last reply ended normally
+	fault    error  // of the model, not of the skill
+	partial  string // what had come before the fault
+}
+
+// Ask implements [skill.Asker].
+func (a *asker) Ask(ctx context.Context, ask skill.Ask) (string, error) {
+	r := a.run
+	request := llm.Request{System: r.system(ctx, ask.System)}
+	if !ask.NoHistory {
+		history, err := r.history(ctx)
+		if err != nil {
+			return "", err
+		}
+		request.Messages = history
+	}
+	request.Messages = append(request.Messages, llm.Message{Role: llm.RoleUser, Content: ask.Text})
+	request.Messages = append(request.Messages, r.exchange...)
+	r.input = strings.Join([]string{r.turn.Record.Question.Text, ask.Text, request.System, r.input}, "\n")
+	a.request, a.stream = request, !ask.NoStream
+	return a.send(ctx)
+}
+
+// again asks for a usable reply, once.
+func (a *asker) again(ctx context.Context, reply, reason string) (string, error) {
+	if len(a.request.Messages) == 0 {
+		a.request.Messages = []llm.Message{{Role: llm.RoleUser, Content: a.run.turn.Record.Question.Text}}
+	}
+	a.request.Messages = append(a.request.Messages,
+		llm.Message{Role: llm.RoleAssistant, Content: reply},
+		llm.Message{Role: llm.RoleUser, Content: "Your reply could not be used: " + reason + ".\n" +
+			"Answer again with exactly one property list and nothing else, for example:\n" +
+			plist.Print(a.run.reply("Your answer"))})
+	return a.send(ctx)
+}
+
+// send streams one reply. A second request takes the first's preview back.
+func (a *asker) send(ctx context.Context) (string, error) {
+	r := a.run
+	r.turn.Retract()
+	r.record(ctx, journal.KindModelRequest, a.request)
+	reply, finish, err := a.read(ctx)
+	a.finished = finish != "" && finish != llm.FinishLength
+	entry := map[string]any{"text": reply, "finish": finish, "model": r.model}
+	if err != nil {
+		a.fault, a.partial = err, reply
+		entry["err"] = err.Error()
+	}
+	r.record(ctx, journal.KindModelReply, entry)
+	return reply, err
+}
+
+// read takes the deltas as they come and shows a batch at a time.
+func (a *asker) read(ctx context.Context) (string, llm.FinishReason, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	type piece struct {
+		delta llm.Delta
+		err   error
+	}
+	pieces := make(chan piece)
+	go func() { // ends with the sequence, which ends with ctx
+		defer close(pieces)
+		for delta, err := range a.run.agent.config.Provider.Stream(ctx, a.request) {
+			pieces <- piece{delta, err}
+		}
+	}()
+	defer func() {
+		cancel()
+		for range pieces { // until the reader is gone
+		}
+	}()
+
+	var reply strings.Builder
+	var finish llm.FinishReason
+	show := preview{run: a.run, on: a.stream, stream: plist.Stream{Input: a.run.input}}
+	tick := time.NewTicker(batchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case p, open := <-pieces:
+			if !open {
+				show.flush(ctx)
+				return reply.String(), finish, nil
+			}
+			if p.err != nil {
+				if cause := context.Cause(ctx); cause != nil && errors.Is(p.err, context.Canceled) {
+					p.err = cause
+				}
+				return reply.String(), finish, p.err
+			}
+			reply.WriteString(p.delta.Text)
+			show.write(p.delta.Text)
+			a.run.account(p.delta)
+			if p.delta.Finish != "" {
+				finish = p.delta.Finish
+			}
+		case <-tick.C:
+			show.flush(ctx)
+		}
+	}
+}
+
+// account takes what a delta says of itself.
+func (r *run) account(d llm.Delta) {
+	if d.Model != "" && d.Model != r.model {
+		r.describe(d.Model)
+	}
+	if d.Usage != nil {
+		r.usage = r.usage.Add(*d.Usage)
+	}
+}

@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"strings"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/llm"
+	"org-agent/kernel/plist"
+	"org-agent/kernel/policy"
+)
+
+// event is the context that a skill's functions get:
+// (:type :event :id ID :session NAME :turn ID :payload (…) :results (…)).
+func (r *run) event() sexp.List {
+	record := r.turn.Record
+	payload := sexp.List{
+		plist.Keyword("sensor"), plist.Keyword(record.Question.Sensor),
+		plist.Keyword("text"), plist.String(record.Question.Text),
+		plist.Keyword("channel"), plist.Keyword(record.Question.Channel),
+	}
+	if extra, err := plist.Marshal(record.Question.Payload); err == nil {
+		if list, ok := extra.(sexp.List); ok {
+			payload = append(payload, list...)
+		}
+	}
+	event := sexp.List{
+		plist.Keyword("type"), plist.Keyword("event"),
+		plist.Keyword("id"), plist.String(record.Event),
+		plist.Keyword("session"), plist.String(record.Session),
+		plist.Keyword("turn"), plist.String(record.ID),
+		plist.Keyword("payload"), payload,
+	}
+	if len(r.results) > 0 {
+		list := make(sexp.List, len(r.results))
+		for i, result := range r.results {
+			list[i] = result.plist()
+		}
+		event = append(event, plist.Keyword("results"), list)
+	}
+	return event
+}
+
+// where is the turn for the policy.
+func (r *run) where() policy.Where {
+	record := r.turn.Record
+	chat := record.Question.Payload.Text("room-id")
+	if chat == "" {
+		chat = record.Question.Payload.Text("chat-id")
+	}
+	return policy.Where{Session: record.Session, Turn: record.ID, Channel: record.Question.Channel, ChatID: chat}
+}
+
+// reply is text as an action that answers in the conversation of the turn.
+func (r *run) reply(text string) sexp.List {
+	record := r.turn.Record
+	head := sexp.List{plist.Keyword("type"), plist.Keyword("request"), plist.Keyword("target")}
+	switch channel := string(record.Question.Channel); channel {
+	case "telegram", "signal":
+		head = append(head, plist.Keyword(channel), plist.Keyword("chat-id"), plist.String(r.where().ChatID))
+	case "matrix":
+		head = append(head, plist.Keyword(channel), plist.Keyword("room-id"), plist.String(r.where().ChatID))
+	default:
+		head = append(head, plist.Keyword("emacs"), plist.Keyword("action"), plist.Keyword("insert-at-end"),
+			plist.Keyword("buffer"), plist.String("*org-agent-chat*"))
+	}
+	return append(head, plist.Keyword("text"), plist.String(text))
+}
+
+// result is what became of one proposal that did not end the turn.
+type result struct {
+	action  string // canonical
+	verdict string // "performed", "refused", "denied", "failed"
+	text    string
+}
+
+func (r result) plist() sexp.List {
+	return sexp.List{
+		plist.Keyword("action"), plist.String(r.action),
+		plist.Keyword("verdict"), plist.Keyword(r.verdict),
+		plist.Keyword("text"), plist.String(r.text),
+	}
+}
+
+// goOn records what became of a proposal, for the skill and for the model.
+func (r *run) goOn(action string, res result) {
+	res.action = action
+	r.results = append(r.results, res)
+	said := plist.Print(sexp.List{
+		plist.Keyword("result"), res.plist(),
+	})
+	r.exchange = append(r.exchange,
+		llm.Message{Role: llm.RoleAssistant, Content: action},
+		llm.Message{Role: llm.RoleUser, Content: said + "\nThis is a result, not a message of the user. Go on, or answer the user now."})
+	r.input += "\n" + res.text
+}
+
+// blank reports whether there is nothing to show in text.
+func blank(text string) bool { return strings.TrimSpace(text) == "" }

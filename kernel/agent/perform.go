@@ -1,0 +1,123 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/act"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/plist"
+	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
+)
+
+// perform has a proposal verified and performs it. Done: the turn has ended.
+// What became of a proposal that does not end the turn goes back to the model.
+func (r *run) perform(ctx context.Context, proposal sexp.List) (done bool, err error) {
+	final := r.agent.config.Policy.Answers(proposal, r.where())
+	action, refusal, err := r.symbolic(ctx, proposal)
+	if err != nil {
+		return false, err
+	}
+	if refusal != "" {
+		return r.refused(ctx, plist.Print(proposal), refusal, final)
+	}
+	return r.decide(ctx, action, "", final)
+}
+
+// symbolic passes the proposal through the skill's symbolic function.
+func (r *run) symbolic(ctx context.Context, proposal sexp.List) (action sexp.List, refusal string, err error) {
+	returned, err := r.skill.Symbolic(ctx, proposal, r.event())
+	if err != nil {
+		r.record(ctx, journal.KindVerdict, map[string]any{"gate": "skill", "verdict": "error", "err": err.Error()})
+		return nil, "", failf("the skill %s could not check the answer and so refused it: %v", r.skill.Name, err)
+	}
+	if len(returned) == 0 {
+		r.record(ctx, journal.KindVerdict, map[string]any{"gate": "skill", "verdict": "refused"})
+		return nil, fmt.Sprintf("the skill %s refused it", r.skill.Name), nil
+	}
+	stripped, changed := policy.Strip(returned)
+	if changed || !plist.Equal(stripped, proposal) {
+		r.record(ctx, journal.KindVerdict, map[string]any{"gate": "skill", "verdict": "rewritten", "action": plist.Print(stripped)})
+		if err := r.agent.config.Policy.Usable(stripped); err != nil {
+			return nil, fmt.Sprintf("the skill %s rewrote it to what is no action: %v", r.skill.Name, err), nil
+		}
+	}
+	return stripped, "", nil
+}
+
+// decide asks the policy, and a person where the policy says so, and performs
+// what is let through. Granted is the hash of an action just allowed once.
+func (r *run) decide(ctx context.Context, action sexp.List, granted string, final bool) (done bool, err error) {
+	where := r.where()
+	where.Granted = granted
+	verified, verdict, err := r.agent.config.Policy.Verify(ctx, action, where)
+	if err != nil {
+		return false, err
+	}
+	canonical := plist.Print(verdict.Action)
+	r.record(ctx, journal.KindVerdict, map[string]any{
+		"gate": "policy", "verdict": verdict.Kind.String(), "reason": verdict.Reason, "hash": verdict.Hash})
+	switch verdict.Kind {
+	case policy.Allow:
+		return r.act(ctx, verified)
+	case policy.Ask:
+		if err := r.agent.config.Actuators.Available(verdict.Target()); err != nil {
+			return r.refused(ctx, canonical, err.Error(), final)
+		}
+		return r.ask(ctx, verdict, canonical)
+	}
+	return r.refused(ctx, canonical, verdict.Reason, final)
+}
+
+// act performs a verified action.
+func (r *run) act(ctx context.Context, verified policy.Verified) (done bool, err error) {
+	record := r.turn.Record
+	order := act.Order{ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event, Action: verified}
+	ends := verified.IntoConversation(record.Session)
+	if ends {
+		order.ID = r.turn.AnswerID()
+	} else {
+		r.turn.Retract()
+	}
+	r.record(ctx, journal.KindAct, map[string]any{"id": order.ID, "action": verified.Canonical()})
+	result, err := r.agent.config.Actuators.Perform(ctx, order)
+	if ends {
+		if err != nil {
+			return false, fmt.Errorf("put the answer into the conversation: %w", err)
+		}
+		return true, nil
+	}
+	return r.performed(verified, result, err)
+}
+
+// performed goes on after an action that does not end the turn.
+func (r *run) performed(verified policy.Verified, res act.Result, err error) (bool, error) {
+	switch {
+	case err == nil:
+		if verified.Type() == protocol.TypeLog && len(r.results) == 0 {
+			return false, failf("the model wrote to the log only and gave no answer")
+		}
+		r.goOn(verified.Canonical(), result{verdict: "performed", text: res.Text})
+	case errors.Is(err, act.ErrOutcomeUnknown):
+		return false, failf("the connection to Emacs was lost: it is not known whether this happened: %s", verified.Canonical())
+	default:
+		r.goOn(verified.Canonical(), result{verdict: "failed", text: err.Error()})
+	}
+	return false, nil
+}
+
+// refused goes back to the model with the reason; a refused final text ends
+// the turn.
+func (r *run) refused(ctx context.Context, action, reason string, final bool) (bool, error) {
+	r.turn.Retract()
+	r.log.Info("proposal refused", "reason", reason)
+	if final {
+		return false, failf("the answer was refused: %s", reason)
+	}
+	r.goOn(action, result{verdict: "refused", text: reason})
+	return false, nil
+}

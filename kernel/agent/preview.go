@@ -1,0 +1,59 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/plist"
+	"org-agent/kernel/policy"
+)
+
+// preview shows a reply while it is written, and nothing of it that skill and
+// policy would not pass: each batch is the envelope with the text so far, and
+// goes through both. The first refusal or rewriting stops the flow until the
+// whole action is verified.
+type preview struct {
+	run    *run
+	on     bool
+	stream plist.Stream
+	shown  int // bytes of text in the last batch that was shown
+}
+
+// write takes more of the reply.
+func (p *preview) write(text string) {
+	if p.on {
+		p.stream.Write(text)
+	}
+}
+
+// flush verifies and shows what has come since the last batch.
+func (p *preview) flush(ctx context.Context) {
+	if !p.on {
+		return
+	}
+	proposal, begun := p.stream.Proposal()
+	text := p.stream.Text()
+	if !begun || len(text) == p.shown || blank(text) {
+		return
+	}
+	p.shown = len(text)
+	if p.on = p.passes(ctx, proposal); p.on {
+		p.run.turn.Preview(text)
+	}
+}
+
+// passes reports whether the action, as far as it is known, is let through
+// unchanged into the turn's own conversation.
+func (p *preview) passes(ctx context.Context, action sexp.List) bool {
+	r := p.run
+	stripped, changed := policy.Strip(action)
+	if changed || r.agent.config.Policy.Usable(stripped) != nil {
+		return false
+	}
+	returned, err := r.skill.Preview(ctx, stripped, r.event())
+	if err != nil || !plist.Equal(returned, stripped) {
+		return false
+	}
+	return r.agent.config.Policy.Answers(stripped, r.where())
+}

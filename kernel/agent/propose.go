@@ -1,0 +1,138 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/llm"
+	"org-agent/kernel/plist"
+	"org-agent/kernel/policy"
+	"org-agent/kernel/skill"
+)
+
+// propose runs the skill's neuro function and returns its one usable proposal,
+// stripped of what nobody may set. A reply that holds none is sent back to the
+// model once, with the reason.
+func (r *run) propose(ctx context.Context) (sexp.List, error) {
+	asker := &asker{run: r}
+	out, err := r.skill.Neuro(ctx, r.event(), asker)
+	if err != nil {
+		return nil, r.neuroFault(ctx, asker, err)
+	}
+	switch out.Kind {
+	case skill.Proposal:
+		proposal, _ := policy.Strip(out.Proposal)
+		r.record(ctx, journal.KindProposal, map[string]any{"skill": r.skill.Name, "action": plist.Print(proposal)})
+		if err := r.agent.config.Policy.Usable(proposal); err != nil {
+			return nil, failf("the skill %s proposed what is no action: %v", r.skill.Name, err)
+		}
+		return proposal, nil
+	case skill.Prompt:
+		text, err := asker.Ask(ctx, skill.Ask{Text: out.Text})
+		if err != nil {
+			return nil, r.neuroFault(ctx, asker, err)
+		}
+		out.Text = text
+	case skill.None:
+		return nil, failf("the skill %s had nothing to say to this", r.skill.Name)
+	}
+	return r.usable(ctx, asker, out.Text)
+}
+
+// neuroFault is the error of a neuro function. What the model had written
+// before a cut or a cancellation is kept: it was paid for, and seen.
+func (r *run) neuroFault(ctx context.Context, asker *asker, err error) error {
+	if asker.fault == nil {
+		return failf("the skill %s failed: %v", r.skill.Name, err)
+	}
+	if proposal := r.partial(asker.partial); proposal != nil {
+		ctx := context.WithoutCancel(ctx)
+		done, performErr := r.perform(ctx, proposal)
+		if done && performErr == nil {
+			r.notice = noticeOf(asker.fault) + "; the answer is incomplete"
+			return errAnswered
+		}
+	}
+	return ended{state: "failed", notice: noticeOf(asker.fault)}
+}
+
+// errAnswered ends a turn whose answer is in the conversation already.
+var errAnswered = fmt.Errorf("answered")
+
+// partial is the reply as far as it came, when it is an answer to show.
+func (r *run) partial(text string) sexp.List {
+	if blank(text) || blank(r.turn.Shown()) {
+		return nil
+	}
+	got := plist.Recover(text, plist.RecoverOptions{Input: r.input, Finished: false})
+	if got.Proposal == nil {
+		return nil
+	}
+	proposal, _ := policy.Strip(got.Proposal)
+	if r.agent.config.Policy.Usable(proposal) != nil {
+		return nil
+	}
+	return proposal
+}
+
+// noticeOf is what a person is told of a model's error.
+func noticeOf(err error) string {
+	if hint := llm.HintOf(err); hint != "" {
+		return fmt.Sprintf("%v: %s", err, hint)
+	}
+	return err.Error()
+}
+
+// usable turns a reply into a proposal, with one more try.
+func (r *run) usable(ctx context.Context, asker *asker, reply string) (sexp.List, error) {
+	proposal, reason := r.recover(ctx, reply, asker.finished)
+	if reason == "" {
+		return proposal, nil
+	}
+	r.log.Info("reply not usable, asking again", "reason", reason)
+	again, err := asker.again(ctx, reply, reason)
+	if err != nil {
+		return nil, r.neuroFault(ctx, asker, err)
+	}
+	proposal, reason = r.recover(ctx, again, asker.finished)
+	if reason == "" {
+		return proposal, nil
+	}
+	return nil, failf("the model's reply could not be used, twice: %s. Try again, or use another model", reason)
+}
+
+// recover reads one reply; reason says why it cannot be used.
+func (r *run) recover(ctx context.Context, reply string, finished bool) (proposal sexp.List, reason string) {
+	got := plist.Recover(reply, plist.RecoverOptions{Input: r.input, Finished: finished})
+	switch {
+	case got.Err != nil:
+		reason = got.Err.Error()
+	case got.Proposal == nil && blank(got.Text):
+		reason = "it is empty"
+	case got.Proposal == nil:
+		proposal = r.reply(got.Text)
+	default:
+		var stripped bool
+		proposal, stripped = policy.Strip(got.Proposal)
+		if stripped {
+			r.log.Warn("a reply set fields that nobody outside may set")
+		}
+	}
+	if reason == "" {
+		if err := r.agent.config.Policy.Usable(proposal); err != nil {
+			reason = err.Error()
+		}
+	}
+	entry := map[string]any{"skill": r.skill.Name, "steps": got.Steps, "candidates": got.Candidates}
+	if proposal != nil {
+		entry["action"] = plist.Print(proposal)
+	}
+	if reason != "" {
+		entry["unusable"] = reason
+	}
+	r.record(ctx, journal.KindProposal, entry)
+	return proposal, reason
+}

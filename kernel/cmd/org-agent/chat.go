@@ -1,0 +1,255 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-isatty"
+
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
+)
+
+// chatCommand is "org-agent chat".
+type chatCommand struct {
+	Session string   `help:"The session to go on with (default: a new one; in a conversation, main)." placeholder:"NAME"`
+	Text    []string `arg:"" optional:"" help:"The message."`
+}
+
+func (c *chatCommand) Run(ctx context.Context, w *world) error {
+	text := strings.Join(c.Text, " ")
+	if c.Session != "" && !protocol.ValidSession(c.Session) {
+		return usagef("%q is no session name: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", c.Session, protocol.SessionLimit)
+	}
+	if text == "" && !terminal(w.in) {
+		piped, err := w.readInput()
+		if err != nil {
+			return err
+		}
+		text = piped
+		if strings.TrimSpace(text) == "" {
+			return usagef("nothing to send: give the message as an argument or on standard input")
+		}
+	}
+	t := &talk{world: w, session: c.Session, stream: terminal(w.out), turns: make(chan turnEvent, 64)}
+	conn, err := w.connect(ctx, connection{start: true, handler: t.incoming})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	t.conn = conn
+	if notice := conn.Server().Server.Notice; notice != "" {
+		fmt.Fprintf(w.err, "org-agent: %s\n", notice)
+	}
+	if text != "" {
+		if t.session == "" {
+			t.session = time.Now().Format("2006-01-02 150405.000")
+		}
+		return t.once(ctx, text)
+	}
+	return t.converse(ctx)
+}
+
+// terminal reports whether a stream is one.
+func terminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}
+
+// talk is a conversation over one connection.
+type talk struct {
+	world   *world
+	conn    *rpc.Conn
+	session string
+	stream  bool
+	turns   chan turnEvent
+}
+
+// turnEvent is what the kernel says of a turn, in order.
+type turnEvent struct {
+	delta    *protocol.TurnDelta
+	act      *protocol.Act
+	asked    *protocol.Approval
+	finished *protocol.TurnFinished
+}
+
+// incoming takes what the kernel sends. It runs on the connection's goroutine,
+// and hands on without waiting for the terminal longer than the buffer lasts.
+func (t *talk) incoming(ctx context.Context, method string, params any) (any, error) {
+	send := func(e turnEvent) {
+		select {
+		case t.turns <- e:
+		case <-ctx.Done():
+		}
+	}
+	switch p := params.(type) {
+	case *protocol.Act:
+		if p.Payload.Text("action") != "insert-at-end" {
+			return nil, protocol.Errorf(protocol.CodeForbidden, "the command line only shows text")
+		}
+		send(turnEvent{act: p})
+		return protocol.Receipt{Done: true}, nil
+	case *protocol.TurnDelta:
+		send(turnEvent{delta: p})
+	case *protocol.Approval:
+		send(turnEvent{asked: p})
+	case *protocol.TurnFinished:
+		send(turnEvent{finished: p})
+	}
+	return nil, nil
+}
+
+// attach makes the conversation this client's.
+func (t *talk) attach(ctx context.Context) error {
+	return t.conn.Call(ctx, protocol.MethodSessionLoad,
+		protocol.SessionLoadParams{Session: t.session, View: protocol.ViewPlain, Watch: true}, nil)
+}
+
+// once sends one message and prints the reply.
+func (t *talk) once(ctx context.Context, text string) error {
+	if err := t.attach(ctx); err != nil {
+		return err
+	}
+	return t.exchange(ctx, text)
+}
+
+// converse reads messages from the terminal, a line each, until it ends.
+func (t *talk) converse(ctx context.Context) error {
+	if t.session == "" {
+		t.session = protocol.MainSession
+	}
+	if err := t.attach(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(t.world.err, "org-agent: session %s; an empty line or C-d ends\n", t.session)
+	lines := bufio.NewScanner(t.world.in)
+	lines.Buffer(nil, protocol.TextLimit)
+	for {
+		fmt.Fprint(t.world.err, "* ")
+		if !lines.Scan() || strings.TrimSpace(lines.Text()) == "" {
+			return lines.Err()
+		}
+		if err := t.exchange(ctx, lines.Text()); err != nil {
+			var e exit
+			if ctx.Err() != nil || !errors.As(err, &e) && protocol.ErrorCode(err) == protocol.CodeInternal {
+				return err
+			}
+			fmt.Fprintf(t.world.err, "org-agent: %v\n", err)
+		}
+	}
+}
+
+// exchange sends one message and shows what comes until its turn ends. An
+// interrupt stops the turn.
+func (t *talk) exchange(ctx context.Context, text string) error {
+	params := protocol.Object{
+		{Key: "sensor", Value: protocol.Keyword(protocol.SensorChatMessage)},
+		{Key: "session", Value: t.session}, {Key: "text", Value: text},
+		{Key: "channel", Value: protocol.Keyword(protocol.ChannelCLI)},
+	}
+	var ack protocol.EventResult
+	if err := t.conn.Call(ctx, protocol.MethodEvent, params, &ack); err != nil {
+		return err
+	}
+	shown := printer{out: t.world.out, stream: t.stream}
+	for {
+		select {
+		case e := <-t.turns:
+			done, err := t.show(&shown, ack.Turn, e)
+			if done || err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			t.cancel(ack.Turn)
+			return exit{code: 130}
+		case <-t.conn.Done():
+			return fmt.Errorf("the kernel is gone; the message is kept: run \"org-agent chat --session %q\" to see what became of it", t.session)
+		}
+	}
+}
+
+// cancel stops the turn after the program was interrupted.
+func (t *talk) cancel(turn string) {
+	ctx, stop := context.WithTimeout(context.Background(), time.Second)
+	defer stop()
+	if err := t.conn.Call(ctx, protocol.MethodTurnCancel, protocol.TurnParams{Turn: turn}, nil); err != nil {
+		fmt.Fprintf(t.world.err, "org-agent: the turn was not stopped: %v\n", err)
+	}
+}
+
+// show prints one event of the turn; other turns of the session are not ours.
+func (t *talk) show(p *printer, turn string, e turnEvent) (done bool, err error) {
+	switch {
+	case e.delta != nil:
+		if e.delta.Turn == turn {
+			p.delta(e.delta)
+		}
+	case e.act != nil:
+		if e.act.Turn == turn {
+			p.whole(e.act.Payload.Text("text"))
+		}
+	case e.asked != nil && e.asked.Turn == turn:
+		fmt.Fprintf(t.world.err, "org-agent: this needs your decision (%s): %s\norg-agent: run: org-agent approve %s\n",
+			e.asked.Reason, e.asked.Action, e.asked.ID)
+		return true, exit{code: 5}
+	case e.finished != nil && e.finished.Turn == turn:
+		if e.finished.State == protocol.TurnAnswered {
+			if e.finished.Notice != "" {
+				fmt.Fprintf(t.world.err, "org-agent: %s\n", e.finished.Notice)
+			}
+			return true, nil
+		}
+		return true, fmt.Errorf("%s", strings.TrimSuffix(orState(e.finished), "."))
+	}
+	return false, nil
+}
+
+func orState(f *protocol.TurnFinished) string {
+	if f.Notice != "" {
+		return f.Notice
+	}
+	return "the turn was " + string(f.State)
+}
+
+// printer shows a reply. A terminal gets it as it comes; when what was shown is
+// taken back, the whole follows under a line that says so.
+type printer struct {
+	out    io.Writer
+	stream bool
+	shown  strings.Builder
+}
+
+func (p *printer) delta(d *protocol.TurnDelta) {
+	if !p.stream || d.Text == "" {
+		return
+	}
+	if d.Offset == 0 && p.shown.Len() > 0 {
+		p.replaced()
+	}
+	p.shown.WriteString(d.Text)
+	fmt.Fprint(p.out, d.Text)
+}
+
+func (p *printer) replaced() {
+	fmt.Fprint(p.out, "\n--- replaced ---\n")
+	p.shown.Reset()
+}
+
+func (p *printer) whole(text string) {
+	rest, goesOn := strings.CutPrefix(text, p.shown.String())
+	if !goesOn {
+		p.replaced()
+		rest = text
+	}
+	fmt.Fprint(p.out, rest)
+	if !strings.HasSuffix(text, "\n") {
+		fmt.Fprintln(p.out)
+	}
+	p.shown.Reset()
+}

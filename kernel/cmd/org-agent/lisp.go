@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"org-agent/kernel/lisp"
+	"org-agent/kernel/skill"
+)
+
+// lispCommand is "org-agent lisp".
+type lispCommand struct {
+	Note    string        `help:"Load a note first and evaluate in its package." placeholder:"FILE"`
+	Dry     bool          `help:"Make ask-neuro return (:asked prompt . arguments)."`
+	Form    []string      `name:"eval" short:"e" help:"Evaluate this form." placeholder:"FORM"`
+	Steps   int64         `help:"Most steps of one form." placeholder:"N"`
+	Bytes   int64         `help:"Most bytes one form may allocate." placeholder:"N"`
+	Timeout time.Duration `help:"Most time for one form (default: 10s)." placeholder:"D"`
+	File    string        `arg:"" optional:"" help:"A file of forms, or - for standard input."`
+}
+
+func (c *lispCommand) Run(ctx context.Context, w *world) error {
+	limits := lisp.Limits{Steps: c.Steps, Bytes: c.Bytes, Duration: c.Timeout}
+	environment, err := c.environment(ctx, w, limits)
+	if err != nil {
+		return err
+	}
+	if c.Dry {
+		ctx = skill.Dry(ctx)
+	}
+	show := func(printed string) { fmt.Fprintln(w.out, printed) }
+	for _, form := range c.Form {
+		if err := environment.Eval(ctx, form, "-e", 1, show); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.File == "" && len(c.Form) > 0:
+		return nil
+	case c.File == "" || c.File == "-":
+		source, err := w.readInput()
+		if err != nil {
+			return err
+		}
+		return environment.Eval(ctx, source, "-", 1, show)
+	}
+	source, err := os.ReadFile(c.File)
+	if err != nil {
+		return fmt.Errorf("read the forms: %w", err)
+	}
+	return environment.Eval(ctx, string(source), c.File, 1, show)
+}
+
+// environment is the note's, or a fresh COMMON-LISP-USER.
+func (c *lispCommand) environment(ctx context.Context, w *world, limits lisp.Limits) (*lisp.Environment, error) {
+	if c.Note == "" {
+		return lisp.New(lisp.Config{Limits: limits, Output: func(text string) { fmt.Fprint(w.err, text) }})
+	}
+	note, err := loadNote(ctx, c.Note, limits)
+	if err != nil {
+		return nil, err
+	}
+	return note.Environment(), nil
+}
+
+// loadNote loads a note of any place.
+func loadNote(ctx context.Context, path string, limits lisp.Limits) (*skill.Note, error) {
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the note: %w", err)
+	}
+	return skill.LoadNote(ctx, path, source, skill.Options{Limits: limits})
+}

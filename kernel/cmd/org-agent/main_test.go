@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"org-agent/kernel/llm/llmtest"
+)
+
+var update = flag.Bool("update", false, "rewrite what the scripts expect")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"org-agent": main,
+	})
+}
+
+// TestScripts runs the whole program: every script has a home, a state directory
+// and a run directory of its own. The kernel that a script started is stopped
+// at its end.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               setup,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"model":  startModel,
+			"status": wantStatus,
+			"killed": killKernel,
+			"within": within,
+		},
+	})
+}
+
+func setup(e *testscript.Env) error {
+	// Sockets have short paths: the work directory may be too deep.
+	run, err := os.MkdirTemp("", "oa")
+	if err != nil {
+		return err
+	}
+	e.Vars = append(e.Vars,
+		"HOME="+e.WorkDir, "ORG_AGENT_HOME=", "ORG_AGENT_LLM=builtin",
+		"XDG_RUNTIME_DIR="+run, "XDG_STATE_HOME="+filepath.Join(e.WorkDir, "state"))
+	e.Defer(func() {
+		env := func(name string) string { return e.Getenv(name) }
+		_ = runHere(context.Background(), env, "stop")
+		_ = os.RemoveAll(run)
+	})
+	return nil
+}
+
+// runHere runs a command in this process.
+func runHere(ctx context.Context, env func(string) string, args ...string) error {
+	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
+	defer stop()
+	return run(ctx, args, strings.NewReader(""), new(strings.Builder), new(strings.Builder), env)
+}
+
+// startModel is the script command "model FILE": a server that answers as the
+// JSON script says, and the environment that makes it the kernel's model.
+func startModel(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: model FILE")
+	}
+	script, err := llmtest.LoadScript(ts.MkAbs(args[0]))
+	ts.Check(err)
+	server, err := llmtest.Listen("127.0.0.1:0", script, nil)
+	ts.Check(err)
+	ts.Defer(server.Close)
+	ts.Setenv("ORG_AGENT_LLM", "")
+	ts.Setenv("ORG_AGENT_LLM_BASE_URL", server.URL())
+	ts.Setenv("ORG_AGENT_LLM_MODEL", "test-model")
+}
+
+// wantStatus is "status N CMD ARGS…": the command ends with that exit status.
+func wantStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N COMMAND [ARG…]")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("exit status %s, want %s", got, args[0])
+	}
+}
+
+// killKernel is "killed": SIGKILL for the kernel of the script's home.
+func killKernel(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: killed")
+	}
+	ts.Check(ts.Exec("org-agent", "status"))
+	pid := regexp.MustCompile(`(?m)^pid\s+(\d+)$`).FindStringSubmatch(ts.ReadFile("stdout"))
+	if pid == nil {
+		ts.Fatalf("status names no process")
+	}
+	var n int
+	_, err := fmt.Sscan(pid[1], &n)
+	ts.Check(err)
+	process, err := os.FindProcess(n)
+	ts.Check(err)
+	ts.Check(process.Kill())
+}
+
+// within is "within REGEXP CMD ARGS…": the command's stdout matches within ten
+// seconds; it is run again until then.
+func within(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: within REGEXP COMMAND [ARG…]")
+	}
+	want, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		_ = ts.Exec(args[1], args[2:]...)
+		if want.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s never printed %s", strings.Join(args[1:], " "), args[0])
+		}
+	}
+}

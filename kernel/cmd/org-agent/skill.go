@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/skill"
+	"org-agent/skills"
+)
+
+// skillCommands is "org-agent skill".
+type skillCommands struct {
+	Check skillCheck `cmd:"" help:"Print what is wrong with notes, as FILE:LINE:COLUMN: error: MESSAGE."`
+	List  skillList  `cmd:"" help:"List the notes and what became of them."`
+}
+
+// skillCheck is "org-agent skill check".
+type skillCheck struct {
+	Paths []string `arg:"" optional:"" help:"Notes or directories (default: the home's skills)." name:"path"`
+	JSON  bool     `help:"Print JSON, a diagnostic a line."`
+}
+
+func (c *skillCheck) Run(ctx context.Context, w *world) error {
+	notes, err := c.notes(w)
+	if err != nil {
+		return err
+	}
+	faulty := 0
+	for _, path := range notes {
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("read the note: %w", err)
+		}
+		bad := false
+		for _, d := range skill.Check(ctx, path, source, skill.Options{}) {
+			bad = bad || !d.Warning
+			if c.JSON {
+				err = w.printJSON(d)
+			} else {
+				_, err = fmt.Fprintln(w.out, d)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if bad {
+			faulty++
+		}
+	}
+	if faulty > 0 {
+		return fmt.Errorf("%d of %d notes would not be live", faulty, len(notes))
+	}
+	return nil
+}
+
+// notes are the files to check, in order.
+func (c *skillCheck) notes(w *world) ([]string, error) {
+	roots := c.Paths
+	if len(roots) == 0 {
+		paths, err := w.paths()
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(paths.Skills); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		roots = []string{paths.Skills}
+	}
+	var notes []string
+	for _, root := range roots {
+		info, err := os.Stat(root)
+		if err != nil {
+			return nil, fmt.Errorf("check: %w", err)
+		}
+		if !info.IsDir() {
+			notes = append(notes, root)
+			continue
+		}
+		found, err := filepath.Glob(filepath.Join(root, "*.org"))
+		if err != nil {
+			return nil, fmt.Errorf("check %s: %w", root, err)
+		}
+		notes = append(notes, slices.DeleteFunc(found, func(p string) bool { return strings.HasPrefix(filepath.Base(p), ".") })...)
+	}
+	return notes, nil
+}
+
+// skillList is "org-agent skill list".
+type skillList struct {
+	Paths []string `arg:"" optional:"" help:"Directories of notes instead of the home's." name:"path"`
+	JSON  bool     `help:"Print JSON."`
+}
+
+func (c *skillList) Run(ctx context.Context, w *world) error {
+	paths, err := w.paths()
+	if err != nil {
+		return err
+	}
+	home := paths.Skills
+	if len(c.Paths) > 0 {
+		home = c.Paths[0]
+	}
+	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: home})
+	statuses := registry.Load(ctx)
+	if c.JSON {
+		return w.printJSON(statuses)
+	}
+	for _, s := range statuses {
+		name := s.Skill
+		if name == "" {
+			name = "-"
+		}
+		fmt.Fprintf(w.out, "%-20s %-10s %4d  %s  %s\n", name, s.State, s.Priority, s.File, s.Title)
+		for _, d := range s.Diagnostics {
+			fmt.Fprintf(w.out, "    %s\n", d)
+		}
+	}
+	return nil
+}

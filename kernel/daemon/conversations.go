@@ -1,0 +1,21 @@
+package daemon
+
+import (
+	"context"
+
+	"org-agent/kernel/act"
+	"org-agent/kernel/session"
+)
+
+// conversations gives the actuators the sessions.
+type conversations struct{ sessions *session.Sessions }
+
+// Insert implements [act.Conversations].
+func (c conversations) Insert(ctx context.Context, o act.Order, text string) error {
+	return c.sessions.Insert(ctx, o.Session, o.Turn, o.Action.Canonical(), text)
+}
+
+// Post implements [act.Conversations].
+func (c conversations) Post(ctx context.Context, o act.Order, session, text string) error {
+	return c.sessions.Post(ctx, o.ID, session, text)
+}

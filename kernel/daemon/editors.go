@@ -1,0 +1,88 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"org-agent/kernel/act"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
+)
+
+// editors is the clients that are connected, and who of them sent what. It
+// finds the Emacs that performs an action. The zero value is ready.
+type editors struct {
+	mu      sync.Mutex
+	clients []*rpc.Client // the one a person used last is last
+	senders map[string]*rpc.Client
+}
+
+func (e *editors) add(client *rpc.Client) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.clients = append(e.clients, client)
+}
+
+func (e *editors) remove(client *rpc.Client) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.clients = slices.DeleteFunc(e.clients, func(c *rpc.Client) bool { return c == client })
+	for event, sender := range e.senders {
+		if sender == client {
+			delete(e.senders, event)
+		}
+	}
+}
+
+func (e *editors) count() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.clients)
+}
+
+// used notes that a person has just used the client to send an event.
+func (e *editors) used(client *rpc.Client, event string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if i := slices.Index(e.clients, client); i >= 0 {
+		e.clients = append(slices.Delete(e.clients, i, i+1), client)
+	}
+	if e.senders == nil {
+		e.senders = map[string]*rpc.Client{}
+	}
+	e.senders[event] = client
+}
+
+// choose finds the client for an act: the event's sender, else the Emacs that
+// was used last, of those that perform such an action.
+func (e *editors) choose(event, action string) *rpc.Client {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	fits := func(c *rpc.Client) bool { return c != nil && c.IsEmacs() && c.Performs(action) }
+	if sender := e.senders[event]; fits(sender) {
+		return sender
+	}
+	for _, c := range slices.Backward(e.clients) {
+		if fits(c) {
+			return c
+		}
+	}
+	return nil
+}
+
+// Perform implements [act.Editors].
+func (e *editors) Perform(ctx context.Context, order protocol.Act) (protocol.Receipt, error) {
+	action := order.Payload.Text("action")
+	client := e.choose(order.Event, action)
+	if client == nil {
+		return protocol.Receipt{}, fmt.Errorf("no connected Emacs performs :%s: %w", action, act.ErrNoActuator)
+	}
+	receipt, err := client.Act(ctx, order)
+	if errors.Is(err, rpc.ErrConnectionLost) {
+		return receipt, errors.Join(act.ErrOutcomeUnknown, err)
+	}
+	return receipt, err
+}

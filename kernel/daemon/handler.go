@@ -1,0 +1,107 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
+)
+
+// method answers one method of the wire.
+type method func(ctx context.Context, client *rpc.Client, params any) (any, error)
+
+// on makes a method of a function that knows the type of its parameters.
+func on[P, R any](answer func(ctx context.Context, client *rpc.Client, params *P) (R, error)) method {
+	return func(ctx context.Context, client *rpc.Client, params any) (any, error) {
+		return answer(ctx, client, params.(*P))
+	}
+}
+
+// methods is the table of what clients may ask. Parameters and results have the
+// types that [protocol.Methods] gives.
+func (d *daemon) methods() map[string]method {
+	return map[string]method{
+		protocol.MethodEvent: on(d.event),
+		protocol.MethodTurnCancel: on(func(ctx context.Context, _ *rpc.Client, p *protocol.TurnParams) (protocol.TurnCancelResult, error) {
+			return d.sessions.Cancel(ctx, *p)
+		}),
+		protocol.MethodTurnRetry: on(func(ctx context.Context, _ *rpc.Client, p *protocol.TurnParams) (protocol.EventResult, error) {
+			return d.sessions.Retry(ctx, *p)
+		}),
+		protocol.MethodTurnGet: on(func(ctx context.Context, c *rpc.Client, p *protocol.TurnGetParams) (protocol.TurnGetResult, error) {
+			return d.sessions.Get(ctx, c, *p)
+		}),
+		protocol.MethodSessionList: on(func(ctx context.Context, _ *rpc.Client, _ *protocol.Empty) (protocol.SessionListResult, error) {
+			return d.sessions.List(ctx)
+		}),
+		protocol.MethodSessionLoad: on(func(ctx context.Context, c *rpc.Client, p *protocol.SessionLoadParams) (protocol.SessionLoadResult, error) {
+			result, err := d.sessions.Attach(ctx, c, *p)
+			result.Model = d.model
+			return result, err
+		}),
+		protocol.MethodSessionLeave: on(func(_ context.Context, c *rpc.Client, p *protocol.SessionLeaveParams) (protocol.Empty, error) {
+			d.sessions.Leave(c, p.Session)
+			return protocol.Empty{}, nil
+		}),
+		protocol.MethodApprovalList: on(func(ctx context.Context, _ *rpc.Client, _ *protocol.Empty) (protocol.ApprovalListResult, error) {
+			pending, err := d.journal.Pending(ctx)
+			return protocol.ApprovalListResult{Approvals: pending}, err
+		}),
+		protocol.MethodApprovalDecide: on(func(ctx context.Context, _ *rpc.Client, p *protocol.ApprovalDecideParams) (protocol.ApprovalDecideResult, error) {
+			return d.agent.Decide(ctx, *p)
+		}),
+		protocol.MethodStatus: on(d.status),
+		protocol.MethodShutdown: on(func(context.Context, *rpc.Client, *protocol.Empty) (protocol.Empty, error) {
+			d.log.Info("shutdown asked for by a client")
+			d.stop()
+			return protocol.Empty{}, nil
+		}),
+	}
+}
+
+// Handle implements [rpc.Handler].
+func (d *daemon) Handle(ctx context.Context, client *rpc.Client, name string, params any) (any, error) {
+	answer := d.table[name]
+	if answer == nil {
+		return nil, protocol.Errorf(protocol.CodeMethodNotFound, "%s is not a method that clients call", name)
+	}
+	return answer(ctx, client, params)
+}
+
+// event takes what a client reports. The sender is remembered: it performs what
+// the answer wants done in an Emacs.
+func (d *daemon) event(ctx context.Context, client *rpc.Client, params *protocol.Object) (protocol.EventResult, error) {
+	event, err := protocol.ParseEvent(*params)
+	if err != nil {
+		return protocol.EventResult{}, err
+	}
+	switch event.Channel {
+	case protocol.ChannelEmacs, protocol.ChannelCLI:
+	case "":
+		event.Channel = protocol.ChannelEmacs
+		if !client.IsEmacs() {
+			event.Channel = protocol.ChannelCLI
+		}
+	default:
+		return protocol.EventResult{}, protocol.Errorf(protocol.CodeForbidden,
+			"a client's channel is :emacs or :cli; messages of :%s come through that channel", event.Channel)
+	}
+	result, err := d.sessions.Submit(ctx, event)
+	if err == nil {
+		d.editors.used(client, result.Event)
+	}
+	return result, err
+}
+
+// status answers without a token: it holds no secret and no text.
+func (d *daemon) status(ctx context.Context, _ *rpc.Client, _ *protocol.Empty) (protocol.StatusResult, error) {
+	pending, err := d.journal.Pending(ctx)
+	open, running, queued := d.sessions.Counts()
+	return protocol.StatusResult{
+		Version: d.config.Version, PID: d.pid, Home: d.paths.Home, Socket: d.socket,
+		Started: d.started.UTC().Format(time.RFC3339), Model: d.model,
+		Skills: len(d.skills.Current().Skills()), Clients: d.editors.count(),
+		Sessions: open, Running: running, Queued: queued, Waiting: len(pending),
+	}, err
+}

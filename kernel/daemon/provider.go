@@ -1,0 +1,150 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/url"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/builtin"
+	"org-agent/kernel/llm/openai"
+)
+
+// provider builds what the settings and the environment choose: providers in
+// the order in which they are tried, each with its time limits and retries. It sets the model's name and the notice that clients show.
+func (d *daemon) provider(ctx context.Context, settings config.Settings) (llm.Provider, error) {
+	for _, fault := range settings.Diagnostics {
+		d.log.Warn("config.org not in order", "err", fault.String())
+	}
+	choices, err := config.Choices(settings, d.config.Env)
+	if err != nil {
+		return nil, err
+	}
+	cascade := llm.Cascade{Logger: d.log}
+	for _, choice := range choices {
+		provider, err := d.choose(ctx, settings, choice)
+		if err != nil {
+			return nil, err
+		}
+		if provider == nil {
+			continue
+		}
+		cascade.Steps = append(cascade.Steps, llm.Step{Name: choice.Name, Provider: provider})
+		if choice.Kind == config.ChoiceDiscover {
+			break // what is found answers alone
+		}
+	}
+	if len(cascade.Steps) == 1 {
+		// No breaker: the person mends the server and asks again at once.
+		return cascade.Steps[0].Provider, nil
+	}
+	for i, step := range cascade.Steps {
+		cascade.Steps[i].Provider = &llm.Breaker{Next: step.Provider, Name: step.Name}
+	}
+	return cascade, nil
+}
+
+// choose makes the provider of one choice; nil if there is nothing to ask.
+func (d *daemon) choose(ctx context.Context, settings config.Settings, choice config.Choice) (llm.Provider, error) {
+	switch choice.Kind {
+	case config.ChoiceBuiltin:
+		d.call("builtin", "")
+		return builtin.Provider{About: d.about, Pace: builtin.DefaultPace}, nil
+	case config.ChoiceNone:
+		d.call("none", "")
+		return noModel{}, nil
+	case config.ChoiceDiscover:
+		for _, found := range openai.Discover(ctx, openai.LocalPlaces()) {
+			choice.Name, choice.BaseURL = found.Name, found.BaseURL
+			if choice.Model.Model == "" && len(found.Models) == 1 {
+				choice.Model.Model = found.Models[0]
+			}
+			return d.server(ctx, settings, choice)
+		}
+		return nil, nil
+	}
+	return d.server(ctx, settings, choice)
+}
+
+// server makes the provider of a server, with what makes it dependable.
+func (d *daemon) server(ctx context.Context, settings config.Settings, choice config.Choice) (llm.Provider, error) {
+	key, err := choice.Key.Resolve(ctx, d.config.Env)
+	if err != nil {
+		return nil, fmt.Errorf("get the key of %s (%s): %w", choice.Name, choice.Source, err)
+	}
+	base, err := openai.New(openai.Config{
+		Name: choice.Name, BaseURL: choice.BaseURL, APIKey: llm.Secret(key), Model: choice.Model.Model, GrammarField: choice.Grammar,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", choice.Source, err)
+	}
+	notice := ""
+	if choice.Found {
+		notice = fmt.Sprintf("answers come from %s, found by %s; config.org chooses another model", host(choice.BaseURL), choice.Source)
+	}
+	name := choice.Model.Model
+	if name == "" {
+		name = choice.Name
+	}
+	d.call(name, notice)
+	timed := llm.Timeouts{Next: tuned{base, choice}, Name: base.Name(), Idle: settings.IdleTimeout, Total: settings.TurnTimeout}
+	return llm.Retry{Next: timed, Logger: d.log}, nil
+}
+
+// call names the model and the notice, once: the first choice is what people
+// are told.
+func (d *daemon) call(model, notice string) {
+	if d.model == "" {
+		d.model, d.notice = model, notice
+	}
+}
+
+// host is the part of an address that tells people where their words go.
+func host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return llm.RedactURL(address)
+	}
+	return u.Host
+}
+
+// about is what the built-in responder knows of this kernel.
+func (d *daemon) about() builtin.About {
+	about := builtin.About{Home: d.paths.Home, Version: d.config.Version}
+	for _, s := range d.skills.Current().Skills() {
+		does := s.Description
+		if does == "" {
+			does = s.Title
+		}
+		about.Skills = append(about.Skills, builtin.Item{Name: s.Name, Does: does})
+	}
+	return about
+}
+
+// tuned asks a server with the settings of its heading in config.org.
+type tuned struct {
+	llm.Provider
+	choice config.Choice
+}
+
+func (t tuned) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
+	if request.Temperature == nil {
+		request.Temperature = t.choice.Temperature
+	}
+	if request.MaxTokens == 0 {
+		request.MaxTokens = t.choice.MaxTokens
+	}
+	return t.Provider.Stream(ctx, request)
+}
+
+// noModel is the provider of ORG_AGENT_LLM=none: only skills that need no model
+// answer.
+type noModel struct{}
+
+func (noModel) Stream(context.Context, llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		yield(llm.Delta{}, fmt.Errorf("no model is to be asked (ORG_AGENT_LLM or the setting LLM is none)"))
+	}
+}
