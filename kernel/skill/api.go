@@ -1,0 +1,242 @@
+package skill
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/lisp"
+	"org-agent/kernel/plist"
+)
+
+// kernelFunctions is what notes may call beside the language.
+func (n *Note) kernelFunctions() []lisp.KernelFunction {
+	return append([]lisp.KernelFunction{
+		{Name: "ask-neuro", LambdaList: "(text &key system-prompt history stream)", Waits: true, Call: n.askNeuro,
+			Doc: "Ask the model and return its whole reply."},
+		{Name: "ask-probabilistic", LambdaList: "(text &key system-prompt history stream)", Waits: true, Call: n.askNeuro,
+			Doc: "The same as ask-neuro."},
+		{Name: "kernel-log", LambdaList: "(control &rest arguments)", Call: n.kernelLog,
+			Doc: "Write a line to the agent's log, as format would."},
+		{Name: "harness-log", LambdaList: "(control &rest arguments)", Call: n.kernelLog,
+			Doc: "The same as kernel-log."},
+		{Name: "inject-stimulus", LambdaList: "(event &rest options)", Call: n.injectStimulus,
+			Doc: "Give the agent an event to answer."},
+		{Name: "register-actuator", LambdaList: "(name function)", Call: n.registerActuator,
+			Doc: "Declare an actuator."},
+		{Name: "org-id-new", LambdaList: "()", Call: newOrgID,
+			Doc: "A new unique id, as Org makes them."},
+		{Name: "%register-skill", LambdaList: "(name &rest keys)", Call: n.registerSkill,
+			Doc: "What defskill does."},
+		{Name: "%register-tool", LambdaList: "(name description parameters guard body)", Call: n.registerTool,
+			Doc: "What def-cognitive-tool does."},
+		{Name: conveyName, LambdaList: "(function &rest arguments)", Call: n.conveyResult,
+			Doc: "Call a function of the note for the kernel."},
+	}, n.testFunctions()...)
+}
+
+// kernelMacros is what notes may use beside the language's macros.
+func (n *Note) kernelMacros() []lisp.KernelMacro {
+	return append([]lisp.KernelMacro{
+		{Name: "defskill", LambdaList: "(name &rest keys)", Expand: expandDefskill,
+			Doc: "Register a skill."},
+		{Name: "def-cognitive-tool", LambdaList: "(name &rest description)", Expand: expandTool,
+			Doc: "Declare a tool."},
+	}, n.testMacros()...)
+}
+
+// makeEnvironment makes what the note runs in.
+func (n *Note) makeEnvironment(ctx context.Context) error {
+	environment, err := lisp.New(lisp.Config{
+		Functions: n.kernelFunctions(),
+		Macros:    n.kernelMacros(),
+		Limits:    n.options.Limits,
+		Output:    n.print,
+	})
+	if err != nil {
+		return fmt.Errorf("make the note's environment: %w", err)
+	}
+	n.environment = environment
+	return n.loadObjects(withOccasion(ctx, &occasion{purpose: loading}))
+}
+
+// askNeuro asks the model. In a test, and in a dry run, it returns what it was asked.
+func (n *Note) askNeuro(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	o := occasionOf(ctx)
+	if o.purpose == proving || o.dry {
+		return lisp.NewList(append([]lisp.Value{call.Keyword("ASKED")}, args...)...), nil
+	}
+	if o.purpose == evaluating {
+		return nil, errors.New("there is no model to ask here; with --dry ask-neuro returns what it was asked")
+	}
+	if o.purpose != answering {
+		return nil, fmt.Errorf("ask-neuro was called by %s; only a skill's neuro function can ask the model", o.purpose)
+	}
+	ask, err := readAsk(args)
+	if err != nil {
+		return nil, err
+	}
+	if o.asker == nil {
+		return nil, errors.New("there is no model to ask")
+	}
+	o.asked = true
+	reply, err := o.asker.Ask(ctx, ask)
+	if err != nil {
+		return nil, fmt.Errorf("ask the model: %w", err)
+	}
+	return lisp.NewString(reply), nil
+}
+
+// readAsk takes the arguments of ask-neuro apart.
+func readAsk(args []lisp.Value) (Ask, error) {
+	text, ok := args[0].(*lisp.String)
+	if !ok {
+		return Ask{}, errors.New("the text to ask is not a string")
+	}
+	ask := Ask{Text: text.String()}
+	if len(args)%2 == 0 {
+		return Ask{}, errors.New("the last keyword has no value")
+	}
+	for i := 1; i < len(args); i += 2 {
+		key, ok := args[i].(*lisp.Symbol)
+		if !ok || !key.Keyword() {
+			return Ask{}, errors.New("a keyword such as :system-prompt belongs before each value")
+		}
+		value := args[i+1]
+		switch key.Name() {
+		case "SYSTEM-PROMPT":
+			prompt, ok := value.(*lisp.String)
+			if !ok && value != lisp.Nil {
+				return Ask{}, errors.New("the :system-prompt is not a string")
+			}
+			if ok {
+				ask.System = prompt.String()
+			}
+		case "HISTORY":
+			ask.NoHistory = value == lisp.Nil
+		case "STREAM":
+			ask.NoStream = value == lisp.Nil
+		default:
+			data, err := lisp.ToSexp(value)
+			if err != nil {
+				return Ask{}, fmt.Errorf("the value of :%s: %w", strings.ToLower(key.Name()), err)
+			}
+			ask.Options = append(ask.Options, plist.Keyword(strings.ToLower(key.Name())), data)
+		}
+	}
+	return ask, nil
+}
+
+// kernelLog writes to the log, unless an answer is only being previewed.
+func (n *Note) kernelLog(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	text, ok := args[0].(*lisp.String)
+	if len(args) > 1 || !ok || strings.Contains(text.String(), "~") {
+		formatted, err := call.Apply(call.Symbol("FORMAT"), append([]lisp.Value{lisp.Nil}, args...)...)
+		if err != nil {
+			return nil, err
+		}
+		text, _ = formatted.(*lisp.String)
+	}
+	if occasionOf(ctx).purpose != previewing && text != nil {
+		n.options.Log(n.name(), text.String())
+	}
+	return lisp.Nil, nil
+}
+
+// injectStimulus hands an event to the kernel. Tests and previews drop it.
+func (n *Note) injectStimulus(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	data, err := lisp.ToSexp(args[0])
+	if err != nil {
+		return nil, fmt.Errorf("read the event: %w", err)
+	}
+	event, ok := data.(sexp.List)
+	if !ok || len(event) == 0 {
+		return nil, errors.New("an event is a property list such as (:type :event :payload (:sensor :chat-message :text \"…\"))")
+	}
+	if err := plist.WellFormed(event); err != nil {
+		return nil, fmt.Errorf("read the event: %w", err)
+	}
+	switch why := occasionOf(ctx).purpose; why {
+	case proving, previewing:
+		return lisp.Nil, nil
+	case answering, checking, evaluating:
+	default:
+		return nil, fmt.Errorf("inject-stimulus was called by %s; call it from a skill's neuro or symbolic function", why)
+	}
+	if n.options.Inject == nil {
+		return nil, errors.New("nothing takes events here")
+	}
+	n.options.Inject(event)
+	return lisp.T, nil
+}
+
+// registerActuator records the name.
+func (n *Note) registerActuator(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	name, err := nameOf(args[0])
+	if err != nil {
+		return nil, fmt.Errorf("the name of an actuator: %w", err)
+	}
+	if defines, err := defining(ctx, "register-actuator"); !defines {
+		return args[0], err
+	}
+	n.Actuators = append(n.Actuators, name)
+	n.warn("the actuator %s is recorded, and performs nothing: only the kernel's own actuators act", name)
+	return args[0], nil
+}
+
+// defining reports whether the call loads a note, which is when definitions count. Typed by
+// a person they are checked only; in a function of a note that is live they are an error.
+func defining(ctx context.Context, operator string) (bool, error) {
+	switch why := occasionOf(ctx).purpose; why {
+	case loading, proving:
+		return true, nil
+	case evaluating:
+		return false, nil
+	default:
+		return false, fmt.Errorf("%s was called by %s; it belongs outside any function", operator, why)
+	}
+}
+
+// warn adds a warning at the block being loaded.
+func (n *Note) warn(format string, arguments ...any) {
+	line := 1
+	if n.block != nil {
+		line = n.block.Line
+	}
+	if len(n.Diagnostics) < maximumDiagnostics {
+		n.Diagnostics = append(n.Diagnostics, Diagnostic{File: n.File, Line: line, Column: 1, Warning: true, Message: fmt.Sprintf(format, arguments...)})
+	}
+}
+
+// nameOf is the name that a string, a symbol or a quoted symbol gives, in lower case.
+func nameOf(v lisp.Value) (string, error) {
+	switch x := v.(type) {
+	case *lisp.String:
+		if name := strings.ToLower(strings.TrimPrefix(x.String(), ":")); name != "" {
+			return name, nil
+		}
+	case *lisp.Symbol:
+		if x != lisp.Nil {
+			return strings.ToLower(x.Name()), nil
+		}
+	case *lisp.Cons:
+		if quote, ok := x.Car.(*lisp.Symbol); ok && quote.Name() == "QUOTE" {
+			if rest, ok := x.Cdr.(*lisp.Cons); ok {
+				return nameOf(rest.Car)
+			}
+		}
+	}
+	return "", errors.New("it has to be a keyword, a symbol or a string")
+}
+
+// newOrgID returns a random UUID in the form of Org's ids.
+func newOrgID(context.Context, *lisp.Call, []lisp.Value) (lisp.Value, error) {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return lisp.NewString(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])), nil
+}

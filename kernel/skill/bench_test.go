@@ -1,0 +1,100 @@
+package skill
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"org-agent/skills"
+)
+
+func BenchmarkLoadChat(b *testing.B) {
+	source, err := origin{files: skills.Notes()}.read("chat.org")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := LoadNote(b.Context(), "chat.org", source, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkLoadAndTestChat(b *testing.B) {
+	for b.Loop() {
+		New(Config{Shipped: skills.Notes()}).Load(b.Context())
+	}
+}
+
+func BenchmarkChatVerify(b *testing.B) {
+	k := shippedRegistry(b, "").Current().Named("chat")
+	action := list(b, `(:type :request :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* Heading\nSome words of an answer.")`)
+	event := chatMessage(b, "Hello")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := k.Preview(b.Context(), action, event); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkChatNeuro(b *testing.B) {
+	k := shippedRegistry(b, "").Current().Named("chat")
+	event := chatMessage(b, "Which notes mention Samarkand?")
+	m := &model{reply: "R"}
+	b.ReportAllocs()
+	for b.Loop() {
+		m.asked = m.asked[:0]
+		if _, err := k.Neuro(b.Context(), event, m); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkBest(b *testing.B) {
+	set := shippedRegistry(b, "").Current()
+	event := chatMessage(b, "Hello")
+	b.ReportAllocs()
+	for b.Loop() {
+		set.Best(b.Context(), event)
+	}
+}
+
+// BenchmarkThousandNotes loads and tests a home of a thousand notes the size of the
+// shipped chat note.
+func BenchmarkThousandNotes(b *testing.B) {
+	h := newHome(b)
+	source, err := origin{files: skills.Notes()}.read("chat.org")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range 1000 {
+		h.write(fmt.Sprintf("n%d.org", i), renamed(source, fmt.Sprintf("n%d", i)))
+	}
+	for b.Loop() {
+		r := New(Config{Home: h.dir})
+		r.Load(b.Context())
+		if got := len(r.Current().Skills()); got != 1000 {
+			b.Fatalf("%d skills", got)
+		}
+	}
+}
+
+// BenchmarkOneOfAThousand makes one changed note of a thousand live.
+func BenchmarkOneOfAThousand(b *testing.B) {
+	h := newHome(b)
+	for i := range 1000 {
+		h.write(fmt.Sprintf("n%d.org", i), answers(fmt.Sprintf("n%d", i), "x"))
+	}
+	r := New(Config{Home: h.dir})
+	r.Load(b.Context())
+	for i := 0; b.Loop(); i++ {
+		h.write("n500.org", answers("n500", fmt.Sprint(i)))
+		r.catchUp(b.Context())
+	}
+}
+
+// renamed gives the chat note's skill another name.
+func renamed(source []byte, name string) []byte {
+	return bytes.Replace(source, []byte("(defskill :chat"), []byte("(defskill :"+name), 1)
+}

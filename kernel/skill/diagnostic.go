@@ -1,0 +1,106 @@
+package skill
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"org-agent/kernel/lisp"
+	"org-agent/kernel/org"
+)
+
+// Diagnostic is a fault of a note, at its place in the file.
+type Diagnostic struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`   // from 1
+	Column  int    `json:"column"` // from 1
+	Warning bool   `json:"warning,omitempty"`
+	Message string `json:"message"`
+}
+
+// String prints the diagnostic as FILE:LINE:COLUMN: error|warning: MESSAGE.
+func (d Diagnostic) String() string {
+	severity := "error"
+	if d.Warning {
+		severity = "warning"
+	}
+	return fmt.Sprintf("%s:%d:%d: %s: %s", d.File, d.Line, d.Column, severity, d.Message)
+}
+
+// Faults are the diagnostics that keep a note from being live. It is the error of
+// [LoadNote].
+type Faults []Diagnostic
+
+// Error prints the faults, one a line.
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for i, d := range f {
+		lines[i] = d.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// maximumDiagnostics bounds what is told about one note.
+const maximumDiagnostics = 100
+
+func fromOrg(file string, d org.Diagnostic) Diagnostic {
+	return Diagnostic{
+		File: file, Line: max(d.Line, 1), Column: max(d.Column, 1),
+		Warning: d.Severity == org.Warning, Message: d.Message,
+	}
+}
+
+// fromLisp tells an error of the note's code; what is not the language's own is told at
+// the block's first line.
+func fromLisp(file string, line int, err error) Diagnostic {
+	var fault *lisp.Error
+	if !errors.As(err, &fault) {
+		return Diagnostic{File: file, Line: max(line, 1), Column: 1, Message: err.Error()}
+	}
+	d := Diagnostic{File: file, Line: max(line, 1), Column: 1, Warning: fault.Warning, Message: fault.Message}
+	if fault.Line > 0 {
+		d.Line, d.Column = fault.Line, max(fault.Column, 1)
+	}
+	if fault.Function != "" {
+		d.Message += " (in " + fault.Function + ")"
+	}
+	if fault.Hint != "" {
+		d.Message += "; " + fault.Hint
+	}
+	return d
+}
+
+// nearest returns the candidate that name was probably meant to be, "" if none is near.
+func nearest(name string, candidates []string) string {
+	best, least := "", len(name)/3+2
+	for _, candidate := range candidates {
+		if d := distance(name, candidate); d < least {
+			best, least = candidate, d
+		}
+	}
+	return best
+}
+
+// distance counts the characters to insert, delete or replace to get from a to b.
+func distance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return 64
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,162 @@
+package skill
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"org-agent/kernel/plist"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// Each note in testdata/check has what Check says about it, and then what became of its
+// tests, in the file of the same name that ends in .want.
+func TestCheck(t *testing.T) {
+	notes, err := filepath.Glob("testdata/check/*.org")
+	if err != nil || len(notes) == 0 {
+		t.Fatalf("no notes: %v", err)
+	}
+	for _, path := range notes {
+		name := filepath.Base(path)
+		t.Run(name, func(t *testing.T) {
+			source, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := checkAndTest(t, name, source)
+			golden := strings.TrimSuffix(path, ".org") + ".want"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("got\n%swant\n%s", got, want)
+			}
+		})
+	}
+}
+
+func checkAndTest(t *testing.T, name string, source []byte) string {
+	var out strings.Builder
+	for _, d := range Check(t.Context(), name, source, Options{}) {
+		out.WriteString(d.String() + "\n")
+	}
+	n, err := LoadNote(t.Context(), name, source, Options{})
+	if err != nil {
+		return out.String()
+	}
+	results, err := n.Test(t.Context())
+	if err != nil {
+		out.WriteString(err.Error() + "\n")
+	}
+	for _, result := range results {
+		verdict := "PASS"
+		if len(result.Faults) > 0 {
+			verdict = "FAIL"
+		}
+		out.WriteString(verdict + " " + result.Name + " (" + result.Criterion + ")\n")
+		for _, d := range result.Faults {
+			out.WriteString("  " + d.String() + "\n")
+		}
+	}
+	return out.String()
+}
+
+func TestNoteKeywords(t *testing.T) {
+	source := "#+TITLE: Range\n#+DESCRIPTION: What it does.\n#+VERSION: 2.1\n#+CAPABILITIES: read:~/notes net:example.org\n\n" +
+		"#+begin_src lisp\n(def-cognitive-tool :Look \"Looks.\" ((:path :type :string)) :body (lambda (args) args))\n" +
+		"(def-cognitive-tool \"eval\" \"Evaluates.\" :parameters ((:code :type :string)) :guard nil :body (lambda (args) args))\n" +
+		"(defskill my-skill :priority 7 :dependencies (other \"third\") :probabilistic (lambda (c) c) :deterministic (lambda (a c) c a) :trigger 'probe-p)\n" +
+		"(defun probe-p (c) (declare (ignore c)) t)\n" +
+		"#+end_src\n"
+	n, err := LoadNote(t.Context(), "org-skill-range.org", []byte(source), Options{Shipped: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := n.Skills()[0]
+	if n.Title != "Range" || n.Description != "What it does." || n.Version != "2.1" || strings.Join(n.Capabilities, " ") != "read:~/notes net:example.org" {
+		t.Errorf("note %+v", n)
+	}
+	if k.Name != "my-skill" || k.Priority != 7 || strings.Join(k.Dependencies, " ") != "other third" || !k.Shipped || !k.catchAll ||
+		k.Title != n.Title || k.Hash != n.Hash || len(k.Hash) != 64 || k.File != "org-skill-range.org" {
+		t.Errorf("skill %+v", k)
+	}
+	var tools []string
+	for _, tool := range n.Tools {
+		tools = append(tools, tool.Name+" "+tool.Description+" "+plist.Print(tool.Parameters))
+	}
+	if got := strings.Join(tools, "|"); got != "look Looks. ((:path :type :string))|eval Evaluates. ((:code :type :string))" {
+		t.Errorf("tools %s", got)
+	}
+}
+
+func TestHashIsOfTheBlocks(t *testing.T) {
+	base := loaded(t, Options{}, "1").Hash
+	same, err := LoadNote(t.Context(), "b.org", append([]byte("Other prose.\n"), note("1")...), Options{})
+	if err != nil || same.Hash != base {
+		t.Errorf("prose changes the hash: %v", err)
+	}
+	if loaded(t, Options{}, "2").Hash == base || loaded(t, Options{}, "1\n#+end_src\n#+begin_src lisp").Hash == base {
+		t.Error("the hash does not tell blocks apart")
+	}
+}
+
+func TestTestsHaveAnEnvironmentOfTheirOwn(t *testing.T) {
+	source := note(`(defvar *count* 0)`, `(defskill :s :neuro (lambda (c) (declare (ignore c)) (format nil "~a" *count*)))`)
+	source = append(source, "#+begin_src lisp :test yes\n(deftest counts (is (= 1 (incf *count*))))\n#+end_src\n"...)
+	n, err := LoadNote(t.Context(), "a.org", source, Options{Log: func(_, text string) { t.Errorf("logged %q", text) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		results, err := n.Test(t.Context())
+		if err != nil || len(results) != 1 || len(results[0].Faults) != 0 {
+			t.Fatalf("%+v, %v", results, err)
+		}
+	}
+	if out, err := n.Skills()[0].Neuro(t.Context(), nil, nil); err != nil || out.Text != "0" {
+		t.Errorf("the tests changed the live note: %q, %v", out.Text, err)
+	}
+}
+
+func TestObjects(t *testing.T) {
+	n := loaded(t, Options{},
+		`(setf (gethash "a" *object-store*) (make-org-object :id "a" :type :headline :attributes '(:todo "NEXT")))`,
+		`(setf (getf (org-agent:org-object-attributes (lookup-object "a")) :todo) "DONE")`,
+		`(snapshot-memory)`,
+		`(clrhash *memory*)`,
+		`(defvar *gone* (lookup-object "a"))`,
+		`(rollback-memory 0)`,
+		`(defvar *found* (mapcar #'org-object-id (list-objects-with-attribute :todo "DONE")))`)
+	var printed []string
+	if err := n.Environment().Eval(t.Context(), `*gone* *found* (eq *memory* *object-store*) (length (org-id-new))`, "typed", 1, func(text string) { printed = append(printed, text) }); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(printed, " "); got != `NIL ("a") T 36` {
+		t.Errorf("printed %s", got)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	keys := []string{"TRIGGER", "NEURO", "PRIORITY"}
+	for word, want := range map[string]string{"TRIGER": "TRIGGER", "NERUO": "NEURO", "COLOUR": "", "": ""} {
+		if got := nearest(word, keys); got != want {
+			t.Errorf("nearest to %s: %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestDependencyWords(t *testing.T) {
+	got := strings.Join(dependencyWords("id:1, chat  [[id:2][The other one]] [[file:x.org]],last"), "|")
+	if got != "id:1|chat|id:2|file:x.org|last" {
+		t.Errorf("words %s", got)
+	}
+}

@@ -1,0 +1,84 @@
+package skill
+
+import (
+	"context"
+
+	"github.com/chewxy/sexp"
+)
+
+// Asker asks the model for a skill's neuro function.
+type Asker interface {
+	// Ask sends the text and returns the whole reply. The note's other calls may run
+	// meanwhile. An error is signalled in the note, where it can be handled.
+	Ask(ctx context.Context, ask Ask) (string, error)
+}
+
+// Ask is what a note asks the model.
+type Ask struct {
+	// Text is the message.
+	Text string
+	// System is the skill's own part of the system prompt, from :system-prompt.
+	System string
+	// NoHistory leaves the earlier messages out (:history nil).
+	NoHistory bool
+	// NoStream keeps the reply from being shown while it is written (:stream nil).
+	NoStream bool
+	// Options are the other keywords and their values.
+	Options sexp.List
+}
+
+// purpose is what a call into a note is for. Kernel functions behave by it.
+type purpose int
+
+const (
+	evaluating purpose = iota // code that a person typed
+	loading                   // the note's top-level forms
+	proving                   // its test blocks
+	choosing                  // a trigger
+	answering                 // a neuro function
+	checking                  // a symbolic function
+	previewing                // a symbolic function, for an answer that is being written
+	augmenting                // a system-prompt-augment function
+)
+
+func (p purpose) String() string {
+	return [...]string{"code typed by a person", "a form outside any function", "a test", "a trigger",
+		"a neuro function", "a symbolic function", "a symbolic function", "a system-prompt-augment function"}[p]
+}
+
+// occasion is one call into a note. It belongs to the goroutine of the call.
+type occasion struct {
+	purpose purpose
+	asker   Asker
+	// dry makes ask-neuro return what it was asked.
+	dry bool
+	// asked is set once the model has been asked.
+	asked bool
+	// isTrue and result are what the function returned; unfit says why it is no data.
+	isTrue bool
+	result sexp.Sexp
+	unfit  error
+	// failures are what the checks of a test found.
+	failures []string
+}
+
+type occasionKey struct{}
+
+func withOccasion(ctx context.Context, o *occasion) context.Context {
+	return context.WithValue(ctx, occasionKey{}, o)
+}
+
+// occasionOf returns the call's occasion; code that was not called by this package is
+// being typed by a person.
+func occasionOf(ctx context.Context) *occasion {
+	if o, ok := ctx.Value(occasionKey{}).(*occasion); ok {
+		return o
+	}
+	return &occasion{}
+}
+
+// Dry returns a context in which ask-neuro asks no model: it returns the list
+// (:asked TEXT . ARGUMENTS). Use it with [Note.Environment].
+func Dry(ctx context.Context) context.Context {
+	return withOccasion(ctx, &occasion{dry: true})
+}

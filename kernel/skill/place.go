@@ -1,0 +1,50 @@
+package skill
+
+import (
+	"errors"
+	"strings"
+
+	"org-agent/kernel/lisp"
+)
+
+// Lisp counts lines and columns in the text it was given. Where that text stands in the
+// note as it is, from the block's first line on, its lines are the note's. A block with
+// noweb references is put together from several places: its lines are counted from a
+// number no line of a note has, and mapped back here.
+
+// scatteredLines is above the number of lines of the longest note.
+const scatteredLines = 1 << 24
+
+// lineOf is the number that the first line of block i is loaded with.
+func (n *Note) lineOf(i int) int {
+	b := n.blocks[i]
+	last := 1 + strings.Count(b.Body, "\n")
+	line, _ := b.Position(last, 1)
+	if line == b.Line+last-1 {
+		return b.Line
+	}
+	start := scatteredLines
+	for _, earlier := range n.blocks[:i] {
+		start += 1 + strings.Count(earlier.Body, "\n")
+	}
+	return start
+}
+
+// placed returns an error of the environment with its place mapped to the note. It must be
+// applied once.
+func (n *Note) placed(err error) error {
+	var fault *lisp.Error
+	if !errors.As(err, &fault) || fault.Line == 0 || fault.File != n.File {
+		return err
+	}
+	for i, b := range n.blocks {
+		first := n.lineOf(i)
+		if fault.Line < first || fault.Line > first+strings.Count(b.Body, "\n") {
+			continue
+		}
+		placed := *fault
+		placed.Line, placed.Column = b.Position(fault.Line-first+1, fault.Column)
+		return &placed
+	}
+	return err
+}

@@ -1,0 +1,44 @@
+package skill
+
+import (
+	"context"
+	"errors"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/lisp"
+	"org-agent/kernel/plist"
+)
+
+// probeEvent is no event of the world: a trigger that takes it takes everything.
+var probeEvent = sexp.List{
+	plist.Keyword("type"), plist.Keyword("event"),
+	plist.Keyword("payload"), sexp.List{plist.Keyword("sensor"), plist.Keyword("probe")},
+}
+
+// probe calls each trigger once. An error is a warning, as it is false for events; one
+// that does not come to an end is a fault.
+func (n *Note) probe(ctx context.Context) []Diagnostic {
+	for _, k := range n.skills {
+		if k.trigger == nil {
+			continue
+		}
+		limited, cancel := context.WithTimeout(ctx, choosingTime)
+		o := &occasion{purpose: choosing}
+		err := n.apply(limited, o, k.trigger, probeEvent)
+		cancel()
+		if err == nil {
+			k.catchAll = o.isTrue
+			continue
+		}
+		d := n.diagnose(k.line, err)
+		d.Message = "the trigger of the skill " + k.Name + " fails for an event it does not know: " + d.Message
+		var fault *lisp.Error
+		if errors.As(err, &fault) && (fault.Limit() || fault.Class == undefinedFunction) {
+			return []Diagnostic{d}
+		}
+		d.Warning = true
+		n.Diagnostics = append(n.Diagnostics, d)
+	}
+	return nil
+}

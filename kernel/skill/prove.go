@@ -1,0 +1,246 @@
+package skill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/lisp"
+	"org-agent/kernel/org"
+)
+
+// test is a deftest of a note.
+type test struct {
+	name, criterion string
+	line            int
+	function        lisp.Value
+}
+
+// TestResult is what became of one test.
+type TestResult struct {
+	// Name is the test's, or the criterion's for a block without a deftest.
+	Name string
+	// Criterion is the heading under "Success Criteria" that the test's block proves, by
+	// its #+name: or :criterion, "" if none.
+	Criterion string
+	// Line is where the test's block begins.
+	Line int
+	// Faults say why it failed; none says that it passed.
+	Faults []Diagnostic
+}
+
+// testFunctions is what the test macros call.
+func (n *Note) testFunctions() []lisp.KernelFunction {
+	return []lisp.KernelFunction{
+		{Name: "%register-test", LambdaList: "(name function)", Call: n.registerTest, Doc: "What deftest does."},
+		{Name: "%check", LambdaList: "(form result &rest reason)", Call: check, Doc: "What is does."},
+		{Name: "%check-call", LambdaList: "(form function &rest arguments)", Call: checkCall, Doc: "What is does for a comparison."},
+	}
+}
+
+// testMacros is the language of tests; FiveAM's names are there too.
+func (n *Note) testMacros() []lisp.KernelMacro {
+	return []lisp.KernelMacro{
+		{Name: "deftest", LambdaList: "(name &body body)", Expand: expandDeftest, Doc: "Define a test."},
+		{Name: "test", LambdaList: "(name &body body)", Expand: expandDeftest, Doc: "The same as deftest."},
+		{Name: "is", LambdaList: "(form &rest reason)", Expand: expandIs, Doc: "Fail the test unless the form is true."},
+		{Name: "signals", LambdaList: "(condition &body body)", Expand: expandSignals, Doc: "Fail the test unless the body signals the condition."},
+		{Name: "def-suite", LambdaList: "(name &rest options)", Expand: expandNothing, Doc: "Accepted; a note is one suite."},
+		{Name: "in-suite", LambdaList: "(name)", Expand: expandNothing, Doc: "Accepted; a note is one suite."},
+	}
+}
+
+func expandNothing(*lisp.Call, []lisp.Value) (lisp.Value, error) { return lisp.Nil, nil }
+
+// expandDeftest makes a function of the test's body.
+func expandDeftest(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	name := args[0]
+	if options, ok := name.(*lisp.Cons); ok { // FiveAM's (NAME :suite S)
+		name = options.Car
+	}
+	text, err := nameOf(name)
+	if err != nil {
+		return nil, fmt.Errorf("the name of a test: %w", err)
+	}
+	function := append([]lisp.Value{call.Symbol("LAMBDA"), lisp.Nil}, args[1:]...)
+	return lisp.NewList(call.Symbol("%REGISTER-TEST"), lisp.NewString(text), lisp.NewList(function...)), nil
+}
+
+// comparisons are the functions of which a failed check shows the arguments.
+var comparisons = []string{"EQ", "EQL", "EQUAL", "EQUALP", "=", "/=", "<", ">", "<=", ">=",
+	"STRING=", "STRING-EQUAL", "CHAR=", "MEMBER", "SEARCH"}
+
+// expandIs evaluates the form; of a comparison it evaluates the arguments, to show them.
+func expandIs(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	form := args[0]
+	quoted := lisp.NewList(call.Symbol("QUOTE"), form)
+	if cell, ok := form.(*lisp.Cons); ok {
+		operator, ok := cell.Car.(*lisp.Symbol)
+		operands, proper := lisp.Slice(cell.Cdr, 16)
+		if ok && proper && slices.Contains(comparisons, operator.Name()) {
+			function := lisp.NewList(call.Symbol("FUNCTION"), operator)
+			return lisp.NewList(append([]lisp.Value{call.Symbol("%CHECK-CALL"), quoted, function}, operands...)...), nil
+		}
+	}
+	return lisp.NewList(append([]lisp.Value{call.Symbol("%CHECK"), quoted, form}, args[1:]...)...), nil
+}
+
+// expandSignals is (handler-case (progn body nil) (condition () t)), checked.
+func expandSignals(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	condition := args[0]
+	if cell, ok := condition.(*lisp.Cons); ok { // quoted
+		if rest, ok := cell.Cdr.(*lisp.Cons); ok {
+			condition = rest.Car
+		}
+	}
+	body := append(append([]lisp.Value{call.Symbol("PROGN")}, args[1:]...), lisp.Nil)
+	handled := lisp.NewList(call.Symbol("HANDLER-CASE"), lisp.NewList(body...),
+		lisp.NewList(condition, lisp.Nil, lisp.T))
+	form := lisp.NewList(append([]lisp.Value{call.Symbol("SIGNALS")}, args...)...)
+	return lisp.NewList(call.Symbol("%CHECK"), lisp.NewList(call.Symbol("QUOTE"), form), handled), nil
+}
+
+// registerTest keeps a test for when the note is loaded.
+func (n *Note) registerTest(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	name, err := nameOf(args[0])
+	if err != nil {
+		return nil, fmt.Errorf("the name of a test: %w", err)
+	}
+	defines, err := defining(ctx, "deftest")
+	if defines && n.block != nil {
+		n.tests = append(n.tests, test{name: name, line: n.block.Line, function: args[1],
+			criterion: criterionOf(n.block.Criterion, n.block.Name)})
+	}
+	return args[0], err
+}
+
+func criterionOf(criterion, name string) string {
+	if criterion != "" {
+		return criterion
+	}
+	return name
+}
+
+// check ends the test with an error when a form is false.
+func check(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	if args[1] != lisp.Nil {
+		return lisp.T, nil
+	}
+	form, err := shownInTest(call, args[0])
+	if err != nil {
+		return nil, err
+	}
+	message := form + " is false"
+	if len(args) > 2 {
+		reason, err := call.Apply(call.Symbol("FORMAT"), append([]lisp.Value{lisp.Nil}, args[2:]...)...)
+		if err != nil {
+			return nil, err
+		}
+		if text, ok := reason.(*lisp.String); ok {
+			message += ": " + text.String()
+		}
+	}
+	return nil, failed(ctx, message)
+}
+
+// checkCall ends the test with an error when a comparison is false.
+func checkCall(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	result, err := call.Apply(args[1], args[2:]...)
+	if err != nil {
+		return nil, err
+	}
+	if result != lisp.Nil {
+		return lisp.T, nil
+	}
+	form, err := shownInTest(call, args[0])
+	if err != nil {
+		return nil, err
+	}
+	var shown []string
+	for _, argument := range args[2:] {
+		text, err := shownInTest(call, argument)
+		if err != nil {
+			return nil, err
+		}
+		shown = append(shown, text)
+	}
+	return nil, failed(ctx, form+" is false for "+strings.Join(shown, " and "))
+}
+
+// failed notes the failure, so that a test which handles errors fails all the same.
+func failed(ctx context.Context, message string) error {
+	o := occasionOf(ctx)
+	o.failures = append(o.failures, message)
+	return errors.New(message)
+}
+
+func shownInTest(call *lisp.Call, v lisp.Value) (string, error) {
+	const longest = 200
+	text, err := call.Print(v)
+	if runes := []rune(text); len(runes) > longest {
+		text = string(runes[:longest]) + "…"
+	}
+	return text, err
+}
+
+// Tested reports whether the note has blocks of tests.
+func (n *Note) Tested() bool {
+	return slices.ContainsFunc(n.blocks, func(b org.SkillBlock) bool { return b.Test })
+}
+
+// Test runs the note's tests in a new environment, in the order in which they are
+// defined, and returns a result for each. The environment of n is not touched.
+func (n *Note) Test(ctx context.Context) ([]TestResult, error) {
+	fresh := *n
+	fresh.options.Log = func(string, string) {}
+	fresh.skills, fresh.tests, fresh.Tools, fresh.Actuators, fresh.Diagnostics = nil, nil, nil, nil, nil
+	if faults := fresh.load(ctx); len(faults) > 0 {
+		return nil, limited(faults)
+	}
+	var results []TestResult
+	for i, b := range fresh.blocks {
+		if !b.Test {
+			continue
+		}
+		before := len(fresh.tests)
+		err := fresh.loadBlock(ctx, i, proving)
+		if ctx.Err() != nil {
+			return results, ctx.Err()
+		}
+		criterion := criterionOf(b.Criterion, b.Name)
+		if err != nil {
+			results = append(results, TestResult{Name: criterion, Criterion: criterion, Line: b.Line, Faults: []Diagnostic{fresh.diagnose(b.Line, err)}})
+		} else if criterion != "" && len(fresh.tests) == before {
+			results = append(results, TestResult{Name: criterion, Criterion: criterion, Line: b.Line})
+		}
+	}
+	if faults := fresh.problems(ctx); len(faults) > 0 {
+		return results, limited(faults)
+	}
+	for _, t := range fresh.tests {
+		results = append(results, fresh.runTest(ctx, t))
+		if ctx.Err() != nil {
+			return results, ctx.Err()
+		}
+	}
+	return results, nil
+}
+
+func (n *Note) runTest(ctx context.Context, t test) TestResult {
+	result := TestResult{Name: t.name, Criterion: t.criterion, Line: t.line}
+	o := &occasion{purpose: proving}
+	_, err := n.environment.Call(withOccasion(ctx, o), t.function)
+	if err = n.placed(err); err != nil {
+		d := n.diagnose(t.line, err)
+		d.Message = "the test " + t.name + " failed: " + d.Message
+		result.Faults = append(result.Faults, d)
+		return result
+	}
+	for _, message := range o.failures {
+		result.Faults = append(result.Faults, Diagnostic{File: n.File, Line: t.line, Column: 1,
+			Message: "the test " + t.name + " failed: " + message})
+	}
+	return result
+}

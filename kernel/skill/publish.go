@@ -1,0 +1,166 @@
+package skill
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// publish decides which versions are live and makes them the current set. The caller
+// holds loading.
+func (r *Registry) publish() {
+	order := r.ordered()
+	for _, s := range order {
+		s.rejected, s.blocked = false, nil
+	}
+	for settle(order) {
+	}
+	var skills []*Skill
+	for _, s := range order {
+		if s.published {
+			s.live = s.version()
+			skills = append(skills, s.live.skills...)
+		}
+		if s.candidate == s.live {
+			s.candidate = nil
+		}
+	}
+	slices.SortFunc(order, byPlace)
+	statuses := make([]Status, len(order))
+	for i, s := range order {
+		statuses[i] = s.status()
+	}
+	r.current.Store(newSet(skills))
+	r.statuses.Store(&statuses)
+	r.report(statuses)
+	if r.config.Changed != nil {
+		r.config.Changed(slices.Clone(statuses))
+	}
+}
+
+// byPlace orders the home's notes before the shipped ones, then by file.
+func byPlace(a, b *slot) int {
+	if a.origin.shipped != b.origin.shipped {
+		if a.origin.shipped {
+			return 1
+		}
+		return -1
+	}
+	return strings.Compare(a.name, b.name)
+}
+
+// ordered returns the slots in the order in which they may take a skill's name: the
+// home's before the shipped ones, those that have the name already before others.
+func (r *Registry) ordered() []*slot {
+	var order []*slot
+	for _, s := range r.slots {
+		order = append(order, s)
+	}
+	slices.SortFunc(order, func(a, b *slot) int {
+		if a.origin.shipped == b.origin.shipped && a.keepsNames() != b.keepsNames() {
+			if a.keepsNames() {
+				return -1
+			}
+			return 1
+		}
+		return byPlace(a, b)
+	})
+	return order
+}
+
+// version is what may become live of a slot, nil for nothing.
+func (s *slot) version() *Note {
+	if s.candidate != nil && !s.rejected {
+		return s.candidate
+	}
+	return s.live
+}
+
+// keepsNames reports whether all skills of the slot's version are published by it already.
+func (s *slot) keepsNames() bool {
+	if !s.published || s.live == nil {
+		return false
+	}
+	return !slices.ContainsFunc(s.version().skills, func(k *Skill) bool {
+		return !slices.ContainsFunc(s.live.skills, func(old *Skill) bool { return old.Name == k.Name })
+	})
+}
+
+// settle decides about every slot by what the others have. A candidate that cannot be live
+// beside them is rejected, which changes what the others may need: settle then returns
+// true, and has to be called again. A rejected candidate gets another chance when
+// something else has changed.
+func settle(order []*slot) (again bool) {
+	taken := map[string]*slot{}
+	for _, s := range order {
+		s.published, s.state = false, Failed
+		v := s.version()
+		if v == nil {
+			if s.rejected {
+				s.state = s.rejection
+			}
+			continue
+		}
+		if shadowed(s, order) {
+			s.state = Shadowed
+			continue
+		}
+		if state, faults := obstacles(s, v, taken, order); len(faults) > 0 {
+			s.blocked = faults
+			if v == s.candidate {
+				s.rejected, s.rejection = true, state
+				return true
+			}
+			s.state = state
+			continue
+		}
+		for _, k := range v.skills {
+			taken[k.Name] = s
+		}
+		s.published = true
+		if v == s.newest {
+			s.state = Live
+		}
+	}
+	return false
+}
+
+// shadowed reports whether a live note of the home has the same name as a shipped one.
+func shadowed(s *slot, order []*slot) bool {
+	return s.origin.shipped && slices.ContainsFunc(order, func(other *slot) bool {
+		return other.published && !other.origin.shipped && noteKey(other.name) == noteKey(s.name)
+	})
+}
+
+// obstacles says what keeps version v of a slot from being live.
+func obstacles(s *slot, v *Note, taken map[string]*slot, order []*slot) (State, []Diagnostic) {
+	var faults []Diagnostic
+	for _, k := range v.skills {
+		if other := taken[k.Name]; other != nil {
+			faults = append(faults, Diagnostic{File: v.File, Line: k.line, Column: 1, Message: fmt.Sprintf(
+				"the skill %s is defined by %s already; give this one another name", k.Name, other.version().File)})
+		}
+	}
+	if len(faults) > 0 {
+		return Duplicate, faults
+	}
+	for _, d := range v.needs() {
+		if !slices.ContainsFunc(order, func(other *slot) bool { return other != s && other.version() != nil && other.version().answersTo(d) }) {
+			faults = append(faults, Diagnostic{File: v.File, Line: d.line, Column: 1, Message: fmt.Sprintf(
+				"it depends on %q, and there is no note or skill of that name that loads", d.name)})
+		}
+	}
+	return Failed, faults
+}
+
+// needs returns the dependencies by keyword and by defskill.
+func (n *Note) needs() []dependency {
+	all := slices.Clone(n.dependencies)
+	for _, k := range n.skills {
+		for _, name := range k.Dependencies {
+			id, found := strings.CutPrefix(name, "id:")
+			all = append(all, dependency{name: id, id: found, line: k.line})
+		}
+	}
+	return all
+}

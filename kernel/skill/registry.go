@@ -1,0 +1,232 @@
+package skill
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/lisp"
+)
+
+// Config says where the notes are and what they are connected with. The zero value has
+// no notes.
+type Config struct {
+	// Shipped holds the notes that come with the program, at its root. May be nil.
+	Shipped fs.FS
+	// Home is the directory of the user's notes, "" for none. It may be absent and
+	// appear later.
+	Home string
+	// Log takes what notes log, with the name of the skill. It is called by the goroutine
+	// that calls the note and must not block. Default: dropped.
+	Log func(skill, text string)
+	// Inject takes the events that notes inject, in the same way. Default: an error in the
+	// note that tries.
+	Inject func(event sexp.List)
+	// Changed is called after each publishing, one call at a time, with the new statuses.
+	// It must not call Load. May be nil.
+	Changed func([]Status)
+	// Logger takes faults of notes and of the directory. Default: dropped.
+	Logger *slog.Logger
+	// Limits bound each call into a note; see [lisp.Limits] for the defaults.
+	Limits lisp.Limits
+}
+
+// Registry holds the live skills and keeps them so. It is safe for many goroutines.
+type Registry struct {
+	config   Config
+	current  atomic.Pointer[Set]
+	statuses atomic.Pointer[[]Status]
+
+	loading sync.Mutex // is held while notes are loaded; what follows belongs to its holder
+	slots   map[string]*slot
+}
+
+// slot is a note's file and the versions of it.
+type slot struct {
+	origin origin
+	name   string // of the file
+	sum    [sha256.Size]byte
+
+	// live is the newest version that loaded, passed its tests and was accepted.
+	live *Note
+	// candidate is a version that loaded and passed, and is not accepted yet.
+	candidate *Note
+	// newest is the version in the file, whatever became of it.
+	newest *Note
+	// faults are why newest did not load, blocked why it cannot be live beside others.
+	faults, blocked []Diagnostic
+	// rejected says that candidate is not for now, rejection what it is then.
+	rejected  bool
+	rejection State
+	state     State
+	// missing says that the file was not there when last looked for.
+	missing bool
+	// published says that live is in the current set.
+	published bool
+}
+
+// New returns a registry without skills. Call Load.
+func New(config Config) *Registry {
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	r := &Registry{config: config, slots: map[string]*slot{}}
+	r.current.Store(newSet(nil))
+	r.statuses.Store(&[]Status{})
+	return r
+}
+
+// Current returns the live skills. It never blocks.
+func (r *Registry) Current() *Set { return r.current.Load() }
+
+// Statuses returns what is known about every note, the home's first, by file. It never
+// blocks. The slice is the caller's.
+func (r *Registry) Statuses() []Status { return slices.Clone(*r.statuses.Load()) }
+
+// Load reads every note anew, loads and tests it, and publishes all that can be live as
+// one new Set. A note that fails leaves its last good version and all others live. When
+// the context ends before it is done, nothing is published.
+func (r *Registry) Load(ctx context.Context) []Status {
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	r.refresh(ctx, true)
+	return r.Statuses()
+}
+
+// origins are the places notes come from.
+func (r *Registry) origins() []origin {
+	var all []origin
+	if r.config.Home != "" {
+		all = append(all, homeOrigin(r.config.Home))
+	}
+	if r.config.Shipped != nil {
+		all = append(all, origin{files: r.config.Shipped, shipped: true})
+	}
+	return all
+}
+
+// refresh reads the notes and publishes if anything is new. With again it loads all of
+// them and drops those whose files are gone; else it loads those whose text has changed,
+// and drops a note when its file is missing the second time, because editors save a file
+// by putting another in its place. It reports whether one is missing the first time. The
+// caller holds loading.
+func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
+	found := map[string]bool{}
+	changed := false
+	for _, o := range r.origins() {
+		names, err := o.list()
+		if err != nil {
+			r.config.Logger.Error("notes cannot be listed", "err", err)
+		}
+		for _, name := range names {
+			id := o.path(name)
+			found[id] = true
+			s := r.slots[id]
+			if s == nil {
+				s = &slot{origin: o, name: name}
+			}
+			s.missing = false
+			if r.prepare(ctx, s, again) {
+				r.slots[id], changed = s, true
+			}
+			if ctx.Err() != nil {
+				return false
+			}
+		}
+	}
+	for id, s := range r.slots {
+		switch {
+		case found[id]:
+		case again || s.missing:
+			delete(r.slots, id)
+			changed = true
+		default:
+			s.missing, missing = true, true
+		}
+	}
+	if changed {
+		r.publish()
+	}
+	return missing
+}
+
+// prepare reads the slot's file and makes it a candidate if it loads and passes its tests.
+// It reports whether there is anything new; a file whose text is the same is loaded only
+// if again is set.
+func (r *Registry) prepare(ctx context.Context, s *slot, again bool) bool {
+	path := s.origin.path(s.name)
+	source, err := s.origin.read(s.name)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) && s.newest != nil {
+			return false // it goes when it is missing from the list, not while it is renamed
+		}
+		source = []byte(err.Error())
+	}
+	sum := sha256.Sum256(source)
+	if !again && s.newest != nil && sum == s.sum {
+		return false
+	}
+	options := Options{Limits: r.config.Limits, Log: r.config.Log, Inject: r.config.Inject, Logger: r.config.Logger, Shipped: s.origin.shipped}
+	var n *Note
+	var faults []Diagnostic
+	if err == nil {
+		n, faults = loadAndTest(ctx, path, source, options)
+	} else {
+		n, _ = scan(path, nil, options)
+		faults = []Diagnostic{{File: path, Line: 1, Column: 1, Message: err.Error()}}
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	s.sum, s.newest, s.candidate, s.faults = sum, n, nil, limited(faults)
+	if len(faults) == 0 {
+		s.candidate = n
+	}
+	return true
+}
+
+// loadAndTest loads a note and runs its tests.
+func loadAndTest(ctx context.Context, path string, source []byte, options Options) (*Note, []Diagnostic) {
+	n, faults := scan(path, source, options)
+	if len(faults) == 0 {
+		faults = n.load(ctx)
+	}
+	if len(faults) > 0 || !n.Tested() {
+		return n, faults
+	}
+	results, err := n.Test(ctx)
+	var more Faults
+	switch {
+	case errors.As(err, &more):
+		faults = more
+	case err != nil:
+		faults = []Diagnostic{{File: path, Line: 1, Column: 1, Message: fmt.Sprintf("run the note's tests: %v", err)}}
+	}
+	for _, result := range results {
+		faults = append(faults, result.Faults...)
+	}
+	return n, faults
+}
+
+// report logs what became of the notes that are not live as their files say.
+func (r *Registry) report(statuses []Status) {
+	for _, status := range statuses {
+		if status.State == Failed || status.State == Duplicate {
+			var lines []string
+			for _, d := range status.Diagnostics {
+				lines = append(lines, d.String())
+			}
+			r.config.Logger.Warn("a note is not live", "file", status.File, "state", string(status.State),
+				"last-good", status.LastGood, "faults", strings.Join(lines, "\n"))
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package skill
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/chewxy/sexp"
+)
+
+// Set is what was live at one moment. It is immutable and safe for any number of
+// goroutines; a nil Set is an empty one.
+type Set struct {
+	skills []*Skill // best first
+}
+
+// newSet returns a set of skills in the order in which they are preferred: by priority,
+// then home before shipped, then by name.
+func newSet(skills []*Skill) *Set {
+	slices.SortFunc(skills, func(a, b *Skill) int {
+		if c := cmp.Compare(b.Priority, a.Priority); c != 0 {
+			return c
+		}
+		if a.Shipped != b.Shipped {
+			if a.Shipped {
+				return 1
+			}
+			return -1
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return &Set{skills: skills}
+}
+
+// Skills returns the live skills, the preferred first. The slice is the caller's.
+func (s *Set) Skills() []*Skill {
+	if s == nil {
+		return nil
+	}
+	return slices.Clone(s.skills)
+}
+
+// Named returns the skill of that name, with or without a leading colon or "skill-",
+// in any case; nil if there is none.
+func (s *Set) Named(name string) *Skill {
+	if s == nil {
+		return nil
+	}
+	name = strings.ToLower(strings.TrimPrefix(name, ":"))
+	for _, exact := range []bool{true, false} {
+		for _, k := range s.skills {
+			if k.Name == name || !exact && shortName(k.Name) == shortName(name) {
+				return k
+			}
+		}
+	}
+	return nil
+}
+
+// shortName is a skill's name without the prefix that many notes use.
+func shortName(name string) string { return strings.TrimPrefix(name, "skill-") }
+
+// Best returns the skill that answers event, nil if none does. Triggers run in order of
+// preference until one is true, each at most once; a skill whose trigger was true for the
+// probe at load is asked only when no other matched. Errors of triggers count as false;
+// each skill's first one is returned, later ones are not.
+func (s *Set) Best(ctx context.Context, event sexp.List) (*Skill, []error) {
+	var faults []error
+	for _, k := range s.ordered() {
+		matches, err := k.matches(ctx, event)
+		if err != nil {
+			faults = append(faults, err)
+		}
+		if matches {
+			return k, faults
+		}
+	}
+	return nil, faults
+}
+
+// Matching returns every skill whose trigger is true for event, the preferred first, and
+// those that match everything only when no other does. Errors are as in Best.
+func (s *Set) Matching(ctx context.Context, event sexp.List) ([]*Skill, []error) {
+	var found []*Skill
+	var faults []error
+	for _, k := range s.ordered() {
+		if k.catchAll && len(found) > 0 && !found[0].catchAll {
+			break
+		}
+		matches, err := k.matches(ctx, event)
+		if err != nil {
+			faults = append(faults, err)
+		}
+		if matches {
+			found = append(found, k)
+		}
+	}
+	return found, faults
+}
+
+// ordered returns the skills with triggers, those that match everything last.
+func (s *Set) ordered() []*Skill {
+	if s == nil {
+		return nil
+	}
+	var specific, catchAll []*Skill
+	for _, k := range s.skills {
+		switch {
+		case k.trigger == nil:
+		case k.catchAll:
+			catchAll = append(catchAll, k)
+		default:
+			specific = append(specific, k)
+		}
+	}
+	return append(specific, catchAll...)
+}
+
+// Augments returns what the live skills add to every system prompt by
+// :system-prompt-augment, by name, with a blank line between; "" if nothing. A function
+// that fails adds nothing and is logged once.
+func (s *Set) Augments(ctx context.Context) string {
+	if s == nil {
+		return ""
+	}
+	byName := s.Skills()
+	slices.SortFunc(byName, func(a, b *Skill) int { return strings.Compare(a.Name, b.Name) })
+	var parts []string
+	for _, k := range byName {
+		if text := strings.TrimSpace(k.Augment(ctx)); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}

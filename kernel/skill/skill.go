@@ -1,0 +1,226 @@
+package skill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/lisp"
+	"org-agent/kernel/plist"
+)
+
+// Skill is one defskill of a note that was loaded. Its fields do not change.
+type Skill struct {
+	// Name is the name it registered by, in lower case without a colon.
+	Name string
+	// File is the note, as diagnostics name it.
+	File string
+	// Hash is the SHA-256 of the note's blocks, in hex.
+	Hash string
+	// Title, Description and Version are the note's keywords, "" where it has none.
+	Title, Description, Version string
+	// Priority orders skills whose triggers are true: the highest answers.
+	Priority int
+	// Dependencies are the names of notes and skills it said it needs.
+	Dependencies []string
+	// Shipped says that the note came with the program.
+	Shipped bool
+
+	note *Note
+	// The functions are nil where the skill has none.
+	trigger, neuro, symbolic, augment lisp.Value
+	// augmentText is a :system-prompt-augment that is a string.
+	augmentText string
+	// catchAll says that the trigger was true for the probe.
+	catchAll bool
+	line     int
+
+	triggerFailed, augmentFailed atomic.Bool
+}
+
+// OutcomeKind says what a neuro function came to.
+type OutcomeKind int
+
+// The outcomes of a neuro function.
+const (
+	// None: it returned nil; the skill has nothing to say.
+	None OutcomeKind = iota
+	// Reply: it asked the model, and Text is the reply, whatever the function made of it.
+	Reply
+	// Prompt: it did not ask, and Text is what the model is to be asked.
+	Prompt
+	// Proposal: it returned a property list, which needs no model.
+	Proposal
+)
+
+// String returns the kind's name in lower case.
+func (k OutcomeKind) String() string {
+	return [...]string{"none", "reply", "prompt", "proposal"}[k]
+}
+
+// Outcome is what a neuro function returned. Text and Proposal are set by kind.
+type Outcome struct {
+	Kind     OutcomeKind
+	Text     string
+	Proposal sexp.List
+}
+
+// choosingTime is how long a trigger may take: every message waits for it.
+const choosingTime = time.Second
+
+// FunctionError is how a function of a skill fails. Its text is fit for the person the
+// agent talks with; the error behind it has everything the note's author wants to know.
+type FunctionError struct {
+	Skill string
+	// Role is what the function is to the skill: trigger, neuro, symbolic or
+	// system-prompt-augment.
+	Role string
+	Err  error
+}
+
+// Error tells where and why, without data of the event or the proposal in it.
+func (e *FunctionError) Error() string {
+	var fault *lisp.Error
+	if !errors.As(e.Err, &fault) {
+		return fmt.Sprintf("the %s function of the skill %s failed: %v", e.Role, e.Skill, e.Err)
+	}
+	var b strings.Builder
+	if fault.Line > 0 {
+		fmt.Fprintf(&b, "%s:%d:%d: ", fault.File, fault.Line, fault.Column)
+	}
+	fmt.Fprintf(&b, "the %s function of the skill %s failed: %s", e.Role, e.Skill, speakable(fault))
+	return b.String()
+}
+
+func (e *FunctionError) Unwrap() error { return e.Err }
+
+// speakable is the message of an error, or its class where the message shows data.
+func speakable(fault *lisp.Error) string {
+	const longest = 160
+	message, _, _ := strings.Cut(fault.Message, "\n")
+	if strings.Contains(message, "(:") || strings.Contains(message, "(|") || len(message) > longest {
+		return strings.ToLower(strings.ReplaceAll(fault.Class, "-", " "))
+	}
+	return message
+}
+
+// call applies one of the skill's functions; what it returned is in the occasion then.
+func (k *Skill) call(ctx context.Context, o *occasion, role string, function lisp.Value, args ...sexp.Sexp) error {
+	if err := k.note.apply(ctx, o, function, args...); err != nil {
+		return &FunctionError{Skill: k.Name, Role: role, Err: err}
+	}
+	return nil
+}
+
+// matches calls the trigger. An error is told the first time only.
+func (k *Skill) matches(ctx context.Context, event sexp.List) (bool, error) {
+	limited, cancel := context.WithTimeout(ctx, choosingTime)
+	defer cancel()
+	o := &occasion{purpose: choosing}
+	err := k.call(limited, o, "trigger", k.trigger, event)
+	if err == nil {
+		return o.isTrue, nil
+	}
+	if ctx.Err() != nil || k.triggerFailed.Swap(true) {
+		return false, nil
+	}
+	return false, err
+}
+
+// Neuro runs the skill's neuro function for event, which may ask the model by ask. A
+// skill without one has the outcome None. The error is a *[FunctionError].
+func (k *Skill) Neuro(ctx context.Context, event sexp.List, ask Asker) (Outcome, error) {
+	if k.neuro == nil {
+		return Outcome{}, nil
+	}
+	o := &occasion{purpose: answering, asker: ask}
+	if err := k.call(ctx, o, "neuro", k.neuro, event); err != nil {
+		return Outcome{}, err
+	}
+	if o.unfit == nil {
+		switch x := o.result.(type) {
+		case plist.String:
+			if o.asked {
+				return Outcome{Kind: Reply, Text: string(x)}, nil
+			}
+			return Outcome{Kind: Prompt, Text: string(x)}, nil
+		case sexp.List:
+			if len(x) == 0 {
+				return Outcome{}, nil
+			}
+			return Outcome{Kind: Proposal, Proposal: x}, nil
+		}
+	}
+	return Outcome{}, k.unfit("neuro", "a string, a property list or nil", o)
+}
+
+// Symbolic passes a proposal through the skill's symbolic function. It returns the very
+// action if the function returned an equal one or there is none, another action if it
+// rewrote it, and nil if it refused. The error, a *[FunctionError], refuses as well.
+func (k *Skill) Symbolic(ctx context.Context, action, event sexp.List) (sexp.List, error) {
+	return k.check(ctx, checking, action, event)
+}
+
+// Preview is Symbolic for an answer that is still being written: what the function logs
+// or injects is dropped.
+func (k *Skill) Preview(ctx context.Context, action, event sexp.List) (sexp.List, error) {
+	return k.check(ctx, previewing, action, event)
+}
+
+func (k *Skill) check(ctx context.Context, why purpose, action, event sexp.List) (sexp.List, error) {
+	if k.symbolic == nil {
+		return action, nil
+	}
+	o := &occasion{purpose: why}
+	if err := k.call(ctx, o, "symbolic", k.symbolic, action, event); err != nil {
+		return nil, err
+	}
+	returned, ok := o.result.(sexp.List)
+	switch {
+	case o.unfit != nil || !ok:
+		return nil, k.unfit("symbolic", "an action or nil", o)
+	case len(returned) == 0:
+		return nil, nil
+	case plist.Equal(returned, action):
+		return action, nil
+	}
+	return returned, nil
+}
+
+func (k *Skill) unfit(role, wanted string, o *occasion) error {
+	err := fmt.Errorf("it returned what is not %s", wanted)
+	if o.unfit != nil {
+		err = fmt.Errorf("%w: %w", err, o.unfit)
+	}
+	return &FunctionError{Skill: k.Name, Role: role, Err: err}
+}
+
+// Augment returns what the skill adds to every system prompt, "" if nothing. A function
+// that fails or does not return a string adds nothing; that is logged once.
+func (k *Skill) Augment(ctx context.Context) string {
+	if k.augment == nil {
+		return k.augmentText
+	}
+	limited, cancel := context.WithTimeout(ctx, choosingTime)
+	defer cancel()
+	o := &occasion{purpose: augmenting}
+	err := k.call(limited, o, "system-prompt-augment", k.augment)
+	if err == nil {
+		if text, ok := o.result.(plist.String); ok {
+			return string(text)
+		}
+		if plist.IsNil(o.result) && o.unfit == nil {
+			return ""
+		}
+		err = k.unfit("system-prompt-augment", "a string or nil", o)
+	}
+	if ctx.Err() == nil && !k.augmentFailed.Swap(true) {
+		k.note.options.Logger.Warn("a skill's part of the system prompt is left out", "skill", k.Name, "err", err)
+	}
+	return ""
+}

@@ -1,0 +1,66 @@
+package skill
+
+import (
+	"slices"
+	"strings"
+)
+
+// State says whether a note's skills answer events.
+type State string
+
+// The states of a note.
+const (
+	// Live: its skills answer.
+	Live State = "live"
+	// Failed: it has faults. LastGood says that an earlier version of it answers.
+	Failed State = "failed"
+	// Shadowed: a note of the home has the same name.
+	Shadowed State = "shadowed"
+	// Duplicate: another note already defines a skill of the same name.
+	Duplicate State = "duplicate"
+)
+
+// Status is what is known about one note. What the keywords say is of the newest version,
+// live or not.
+type Status struct {
+	File        string `json:"file"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	// Skill is the name of the note's skill, several with a blank between, or "" when it
+	// never loaded.
+	Skill   string `json:"skill,omitempty"`
+	State   State  `json:"state"`
+	Shipped bool   `json:"shipped,omitempty"`
+	// Hash is the SHA-256 of the newest version's blocks, in hex.
+	Hash         string   `json:"hash,omitempty"`
+	Version      string   `json:"version,omitempty"`
+	Priority     int      `json:"priority,omitempty"`
+	Capabilities []string `json:"capabilities,omitempty"`
+	// LastGood says that the newest version failed and an earlier one is live.
+	LastGood    bool         `json:"last-good,omitempty"`
+	Diagnostics []Diagnostic `json:"diagnostics,omitempty"`
+}
+
+// status describes the note from its newest version and the one that is live.
+func (s *slot) status() Status {
+	newest := s.newest
+	status := Status{
+		File: newest.File, Title: newest.Title, Description: newest.Description, Shipped: s.origin.shipped,
+		Hash: newest.Hash, Version: newest.Version, Capabilities: newest.Capabilities, State: s.state,
+		LastGood:    s.published && s.live != newest,
+		Diagnostics: slices.Concat(newest.Diagnostics, s.faults, s.blocked),
+	}
+	described := newest
+	if s.live != nil {
+		described = s.live
+	}
+	var names []string
+	for i, k := range described.skills {
+		names = append(names, k.Name)
+		if i == 0 || k.Priority > status.Priority {
+			status.Priority = k.Priority
+		}
+	}
+	status.Skill = strings.Join(names, " ")
+	return status
+}

@@ -1,0 +1,82 @@
+//go:build shared
+
+package skill
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"org-agent/skills"
+)
+
+// sharedNote is the user's own note.
+func sharedNote(t *testing.T) []byte {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join(os.Getenv("ORG_AGENT_SHARED"), "seeds", "org-skill-chat.org"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
+}
+
+// The user's note loads unchanged, and wins chat beside the shipped notes.
+func TestTheUsersNoteWinsChat(t *testing.T) {
+	h := newHome(t)
+	h.write("org-skill-chat.org", sharedNote(t))
+	r := New(Config{Home: h.dir, Shipped: skills.Notes()})
+	r.Load(t.Context())
+	if got := summary(r); got != "org-skill-chat.org live, shipped/chat.org shadowed, shipped/identity.org live" {
+		t.Errorf("%s: %v", got, r.Statuses())
+	}
+	k, faults := r.Current().Best(t.Context(), chatMessage(t, "Hello"))
+	if k == nil || k.Name != "skill-chat" || faults != nil {
+		t.Fatalf("chat is won by %v, %v", k, faults)
+	}
+	m := &model{reply: `(:type :REQUEST :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* Hi")`}
+	out, err := k.Neuro(t.Context(), chatMessage(t, "Hello"), m)
+	if err != nil || out.Kind != Reply || out.Text != m.reply || len(m.asked) != 1 || m.asked[0].Text != "Hello" {
+		t.Errorf("%v %q after %v, %v", out.Kind, out.Text, m.asked, err)
+	}
+	action := list(t, m.reply)
+	if got, err := k.Symbolic(t.Context(), action, chatMessage(t, "Hello")); err != nil || len(got) != len(action) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// Every call of the user's note gives what SBCL gives.
+func TestTheUsersNoteConforms(t *testing.T) {
+	n, err := LoadNote(t.Context(), "org-skill-chat.org", sharedNote(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(filepath.Join(os.Getenv("ORG_AGENT_SHARED"), "conformance", "chat-note-cases.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	count := 0
+	for lines.Scan() {
+		var test struct{ Function, Args, Value string }
+		if err := json.Unmarshal(lines.Bytes(), &test); err != nil {
+			t.Fatal(err)
+		}
+		count++
+		got := "error"
+		form := "(apply #'" + test.Function + " '" + test.Args + ")"
+		if err := n.Environment().Eval(Dry(t.Context()), form, "case", 1, func(text string) { got = text }); err != nil {
+			got = "error"
+		}
+		if want := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(test.Value); got != want {
+			t.Errorf("%s\n got %s\nwant %s", form, got, want)
+		}
+	}
+	if count != 61 {
+		t.Errorf("%d cases", count)
+	}
+}

@@ -1,0 +1,148 @@
+package skill
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"org-agent/kernel/lisp"
+)
+
+// watched is a registry that follows a directory until the test ends.
+func watched(t *testing.T, config Config) (*Registry, chan []Status) {
+	t.Helper()
+	changes := make(chan []Status, 100)
+	config.Changed = func(statuses []Status) { changes <- statuses }
+	r := New(config)
+	r.Load(t.Context())
+	for len(changes) > 0 {
+		<-changes
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- r.Watch(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("watch: %v", err)
+		}
+	})
+	return r, changes
+}
+
+// eventually waits for the registry to say text; each change is a reason to look again.
+func eventually(t *testing.T, r *Registry, changes chan []Status, text string) {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	for says(t, r) != text {
+		select {
+		case <-changes:
+		case <-deadline:
+			t.Fatalf("it says %q and never %q: %v", says(t, r), text, r.Statuses())
+		}
+	}
+}
+
+func TestWatch(t *testing.T) {
+	h := newHome(t)
+	h.write("s.org", answers("s", "first"))
+	r, changes := watched(t, Config{Home: h.dir})
+	eventually(t, r, changes, "first")
+
+	h.write("s.org", answers("s", "written"))
+	eventually(t, r, changes, "written")
+
+	// As Emacs does with make-backup-files: the old file is renamed, a new one is written.
+	if err := os.Rename(filepath.Join(h.dir, "s.org"), filepath.Join(h.dir, "s.org~")); err != nil {
+		t.Fatal(err)
+	}
+	h.write("s.org", answers("s", "renamed"))
+	eventually(t, r, changes, "renamed")
+
+	// As editors do that write a new file and put it in the place of the old one.
+	h.write("s.org.tmp", answers("s", "replaced"))
+	if err := os.Rename(filepath.Join(h.dir, "s.org.tmp"), filepath.Join(h.dir, "s.org")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, r, changes, "replaced")
+
+	h.write("s.org", note(`(defun`))
+	for statuses := range changes {
+		if statuses[0].LastGood {
+			break
+		}
+	}
+	if got := says(t, r); got != "replaced" {
+		t.Errorf("a broken note took the last good version down: %q", got)
+	}
+	if err := os.Remove(filepath.Join(h.dir, "s.org")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, r, changes, "")
+	h.write("s.org", answers("s", "back"))
+	eventually(t, r, changes, "back")
+}
+
+// A file that is missing for a moment while it is saved is no reason to forget what the
+// last good version was.
+func TestWatchKeepsLastGoodOverASlowSave(t *testing.T) {
+	h := newHome(t)
+	h.write("s.org", answers("s", "good"))
+	r, changes := watched(t, Config{Home: h.dir})
+	if err := os.Rename(filepath.Join(h.dir, "s.org"), filepath.Join(h.dir, "s.org~")); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * quietTime)
+	h.write("s.org", note(`(car 5)`))
+	for statuses := range changes {
+		if len(statuses) != 1 {
+			t.Fatalf("the note was dropped: %v", statuses)
+		}
+		if statuses[0].LastGood {
+			break
+		}
+	}
+	if got := says(t, r); got != "good" {
+		t.Errorf("it says %q", got)
+	}
+}
+
+func TestWatchADirectoryThatComesLater(t *testing.T) {
+	parent := newHome(t)
+	h := home{t, filepath.Join(parent.dir, "skills")}
+	r, changes := watched(t, Config{Home: h.dir, Shipped: shipped(map[string][]byte{"s.org": answers("s", "shipped")})})
+	eventually(t, r, changes, "shipped")
+	for range 2 {
+		if err := os.Mkdir(h.dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		h.write("s.org", answers("s", "mine"))
+		eventually(t, r, changes, "mine")
+		if err := os.RemoveAll(h.dir); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, r, changes, "shipped")
+	}
+}
+
+func TestWatchWithoutAPlace(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := New(Config{}).Watch(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := New(Config{Home: filepath.Join(t.TempDir(), "none", "skills")}).Watch(t.Context()); err == nil {
+		t.Error("a directory that cannot be watched is no error")
+	}
+}
+
+// A note that never comes to an end holds up neither the others nor the end of the watch.
+func TestWatchANoteWithoutAnEnd(t *testing.T) {
+	h := newHome(t)
+	r, changes := watched(t, Config{Home: h.dir, Limits: lisp.Limits{Steps: 100_000}})
+	h.write("a.org", note(`(loop)`))
+	h.write("s.org", answers("s", "here"))
+	eventually(t, r, changes, "here")
+}
