@@ -260,7 +260,6 @@ Keys and values in the buffer's state are the buffer's own."
           (org-agent-chat-attach)
           (current-buffer)))))
 
-;;;###autoload
 (defun org-agent-chat (&optional session)
   "Talk to the agent, in the conversation SESSION.
 That is the main one; with a prefix argument, ask which.  The kernel is

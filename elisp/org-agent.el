@@ -1,0 +1,83 @@
+;;; org-agent.el --- An agent that lives in Org  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; Version: 0.1.0
+;; Package-Requires: ((emacs "28.1"))
+;; Keywords: outlines, convenience, tools
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; Talk to an agent in an Org buffer: M-x org-agent-chat.  The agent is a
+;; program, the kernel, which is started when none runs and outlives
+;; Emacs.  What it says nests under the question as Org, streams while you
+;; go on typing, and undoes as one step; nothing in it can run code.
+;;
+;; `org-agent-menu' has every command.
+
+;;; Code:
+
+(require 'transient)
+(require 'org-agent-kernel)
+(require 'org-agent-chat)
+(require 'org-agent-send)
+(require 'org-agent-turn)
+(require 'org-agent-header)
+(require 'org-agent-approval)
+(require 'org-agent-log)
+
+;;;###autoload
+(defgroup org-agent nil
+  "An agent that lives in Org."
+  :group 'org
+  :prefix "org-agent-")
+
+;;;###autoload (autoload 'org-agent-chat "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-approvals "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-log "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-status "org-agent" nil t)
+
+;;;###autoload
+(defun org-agent-stop ()
+  "Stop the agent's kernel.
+It is started again by M-x org-agent-chat, or by sending a message."
+  (interactive)
+  (org-agent-kernel-stop))
+
+(defun org-agent-chat-other ()
+  "Talk to the agent in another conversation."
+  (interactive)
+  (org-agent-chat (org-agent-chat-read-session)))
+
+;;;###autoload (autoload 'org-agent-menu "org-agent" nil t)
+(transient-define-prefix org-agent-menu ()
+  "What can be done with the agent."
+  [["Conversation"
+    ("c" "Open" org-agent-chat)
+    ("o" "Open another" org-agent-chat-other)
+    ("s" "Send the draft" org-agent-send)
+    ("k" "Stop the answer" org-agent-stop-turn)
+    ("r" "Answer again" org-agent-retry)]
+   ["Agent"
+    ("a" "What waits for you" org-agent-approvals)
+    ("l" "Log" org-agent-log)
+    ("i" "Status" org-agent-status)
+    ("Q" "Stop the kernel" org-agent-stop)]])
+
+(provide 'org-agent)
+;;; org-agent.el ends here
