@@ -124,11 +124,11 @@ type Query struct {
 
 const (
 	entriesDefault = 1000
-	entriesBytes   = 64 << 20 // of data, in one answer
+	entriesBytes   = 16 << 20 // of data, in one answer
 )
 
 // Entries returns the rows a query selects, oldest first. An answer ends
-// early, after at least one row, when its data passes 64 MiB; ask again with
+// early, after at least one row, when its data passes 16 MiB; ask again with
 // After set to the last Seq until nothing comes.
 func (j *Journal) Entries(ctx context.Context, query Query) ([]Entry, error) {
 	statement, args := query.statement()

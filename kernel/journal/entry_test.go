@@ -88,7 +88,7 @@ func filter(all []Entry, query Query) []Entry {
 	return want
 }
 
-// TestEntriesEndEarly: rows of more than 64 MiB come in several answers.
+// TestEntriesEndEarly: rows of more than 16 MiB come in several answers.
 func TestEntriesEndEarly(t *testing.T) {
 	j := fresh(t)
 	data := []byte(`"` + strings.Repeat("x", entriesBytes/3) + `"`)

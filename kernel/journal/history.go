@@ -18,7 +18,7 @@ type Exchange struct {
 
 const (
 	historyLimit = 1000
-	historyBytes = 16 << 20 // of questions and answers, in one answer
+	historyBytes = 4 << 20 // of questions and answers, in one answer
 )
 
 // historyQuery: a turn that was retried may have several answers, and the last
@@ -31,7 +31,7 @@ const historyQuery = `SELECT t.id, t.skill, q.data, a.data
 // History returns the exchanges of a session before a turn (in the order of
 // the conversation; all of them if beforeTurn is empty), latest last: those
 // turns that have ended with an answer. Of more than limit exchanges (1,000 if
-// 0 or more), or 16 MiB of text, the latest are kept. CodeNotFound if
+// 0 or more), or 4 MiB of text, the latest are kept. CodeNotFound if
 // beforeTurn is no turn of the session.
 func (j *Journal) History(ctx context.Context, session, beforeTurn string, limit int) ([]Exchange, error) {
 	if limit <= 0 || limit > historyLimit {

@@ -30,6 +30,7 @@ func TestAgainstModel(t *testing.T) {
 			"reopen": func(r *rapid.T) { m.reopen(t, r) },
 			"":       func(r *rapid.T) { m.check(t, r) },
 		})
+		m.end(t, r)
 	})
 }
 
@@ -138,6 +139,16 @@ func (m *model) retry(t *testing.T, r *rapid.T) {
 	default:
 		agree(r, err, 0)
 		known.state, known.attempt, known.queued = protocol.TurnQueued, known.attempt+1, m.tick()
+	}
+}
+
+// end leaves nothing unfinished to the next run.
+func (m *model) end(t *testing.T, r *rapid.T) {
+	for event, known := range m.turns {
+		if !known.state.Final() {
+			_, err := m.journal.SetTurn(t.Context(), TurnChange{ID: m.turnOf(t, r, event), State: protocol.TurnCancelled})
+			agree(r, err, 0)
+		}
 	}
 }
 
