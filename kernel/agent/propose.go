@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/chewxy/sexp"
 
@@ -64,15 +65,19 @@ var errAnswered = fmt.Errorf("answered")
 
 // partial is the reply as far as it came, when it is an answer to show.
 func (r *run) partial(text string) sexp.List {
-	if blank(text) || blank(r.turn.Shown()) {
+	if blank(text) {
 		return nil
 	}
 	got := plist.Recover(text, plist.RecoverOptions{Input: r.input, Finished: false})
-	if got.Proposal == nil {
-		return nil
+	proposal := got.Proposal
+	if proposal == nil {
+		if blank(got.Text) {
+			return nil
+		}
+		proposal = r.reply(strings.TrimRight(got.Text, " \n") + "…")
 	}
-	proposal, _ := policy.Strip(got.Proposal)
-	if r.agent.config.Policy.Usable(proposal) != nil {
+	proposal, _ = policy.Strip(proposal)
+	if !r.agent.config.Policy.Answers(proposal, r.where()) {
 		return nil
 	}
 	return proposal

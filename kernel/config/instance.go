@@ -109,21 +109,30 @@ func processBegan(pid int) (began time.Time, known bool) {
 // Lock is the right to be the kernel of an instance. It ends with the process.
 type Lock struct{ file *os.File }
 
+// lockPatience is how long LockInstance waits for a kernel that is ending.
+const lockPatience = 3 * time.Second
+
 // LockInstance takes the lock of the instance, whose state directory must
-// exist. If a kernel has it the error says which.
+// exist. A kernel that has it and is known to run is an error that says which;
+// one that is only just starting or ending is waited for, three seconds at most.
 func LockInstance(paths Paths) (*Lock, error) {
 	file, err := os.OpenFile(paths.Lock, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock the instance: %w", err)
 	}
-	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if err == nil {
-		return &Lock{file}, nil
+	for deadline := time.Now().Add(lockPatience); ; time.Sleep(10 * time.Millisecond) {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return &Lock{file}, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, errors.Join(fmt.Errorf("lock %s: %w", paths.Lock, err), file.Close())
+		}
+		info, err := ReadKernelInfo(paths.KernelJSON)
+		if err == nil && info.Alive() || time.Now().After(deadline) {
+			return nil, errors.Join(running(paths), file.Close())
+		}
 	}
-	if !errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, errors.Join(fmt.Errorf("lock %s: %w", paths.Lock, err), file.Close())
-	}
-	return nil, errors.Join(running(paths), file.Close())
 }
 
 // running says which kernel has the lock.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -23,7 +24,7 @@ type commands struct {
 	Verify  verifyCommand  `cmd:"" help:"Pass a proposal on stdin through a skill and the policy."`
 	Lisp    lispCommand    `cmd:"" help:"Evaluate Lisp, in a note if one is given."`
 	Skill   skillCommands  `cmd:"" help:"Check and list skill notes."`
-	Md2org  md2orgCommand  `cmd:"" help:"Convert Markdown on stdin to Org."`
+	Md2org  md2orgCommand  `cmd:"" name:"md2org" help:"Convert Markdown on stdin to Org."`
 	Approve approveCommand `cmd:"" help:"List what waits for a decision, or decide."`
 	Log     logCommand     `cmd:"" help:"Print the log."`
 	Status  statusCommand  `cmd:"" help:"Say what runs."`
@@ -98,6 +99,11 @@ func run(ctx context.Context, args []string, in io.Reader, out, stderr io.Writer
 		return usagef("%w; \"org-agent --help\" lists the commands", err)
 	}
 	w := &world{in: in, out: out, err: stderr, env: env, home: line.Home}
+	if w.home != "" {
+		if w.home, err = filepath.Abs(w.home); err != nil {
+			return fmt.Errorf("find the home: %w", err)
+		}
+	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return parsed.Run(w)
 }

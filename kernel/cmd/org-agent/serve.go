@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,6 +29,13 @@ type serveCommand struct {
 const readyPrefix = "org-agent: ready "
 
 func (c *serveCommand) Run(ctx context.Context, w *world) error {
+	if c.Socket != "" {
+		socket, err := filepath.Abs(c.Socket) // a detached kernel runs elsewhere
+		if err != nil {
+			return fmt.Errorf("find the socket: %w", err)
+		}
+		c.Socket = socket
+	}
 	if c.Detach {
 		socket, err := c.detach(ctx, w)
 		if err != nil {
