@@ -93,6 +93,7 @@ func NewConverter(options Options) *Converter {
 func (c *Converter) Write(delta string) string {
 	delta = delta[:min(len(delta), MaxText-c.accepted)]
 	c.accepted += len(delta)
+	c.out.Grow(len(delta) + len(delta)/8)
 	c.pending = append(c.pending, delta...)
 	if c.midLine || bytes.IndexByte(c.pending[c.searched:], '\n') >= 0 || len(c.pending) >= c.retry {
 		c.process(false)
@@ -195,7 +196,7 @@ func wholeRunes(l string) string {
 // runText converts the text of the open line, and ends the line when it is complete.
 func (c *Converter) runText(l string, complete bool) int {
 	n := c.text.run(l, complete)
-	c.out.WriteString(c.text.out.String())
+	c.out.Write(c.text.out.Bytes())
 	c.text.out.Reset()
 	if complete {
 		c.midLine = false
@@ -236,7 +237,7 @@ func (c *Converter) line(l string, complete bool) (n int, ok bool) {
 // where CR LF may be cut.
 func blankControls(l string) string {
 	body := strings.TrimRight(l, "\r")
-	if strings.IndexAny(body, "\r\f\v") < 0 {
+	if !strings.ContainsAny(body, "\r\f\v") {
 		return l
 	}
 	return strings.Map(blankToSpace, body) + l[len(body):]

@@ -269,7 +269,7 @@ func (c *inline) defuseVerbatim(content string) string {
 	if c.math {
 		return defuseMath(content)
 	}
-	if strings.IndexAny(content, "<%:[-lL") < 0 {
+	if !strings.ContainsAny(content, "<%:[-lL") {
 		return content
 	}
 	var out strings.Builder

@@ -1,6 +1,7 @@
 package org
 
 import (
+	"bytes"
 	"html"
 	"strings"
 	"unicode"
@@ -21,7 +22,7 @@ const wordLimit = 64
 // inline converts the text within a line. It is fed a line in pieces; a token whose end
 // has not come stays undecided, so that what is written never depends on the cuts.
 type inline struct {
-	out      strings.Builder
+	out      bytes.Buffer
 	markdown bool
 	// inertOnly leaves Markdown as it is in text that is Org already.
 	inertOnly bool
@@ -87,6 +88,11 @@ func (c *inline) token(text string, final bool) int {
 	b := text[0]
 	switch {
 	case isAlnum(b):
+		if n := plainWords(text); n > 0 {
+			c.inURL = false
+			c.write(text[:n])
+			return n
+		}
 		return c.word(text, final)
 	case b >= utf8.RuneSelf:
 		return c.runes(text, final)
@@ -199,6 +205,25 @@ func (c *inline) blanks(text string, final bool) int {
 	}, text[:n]))
 	c.prev = ' '
 	return n
+}
+
+// plainWords returns the length of the words at the start of text, each with one blank
+// behind it, that are nothing but words: the greater part of most texts. Another word
+// follows them.
+func plainWords(text string) int {
+	end, start := 0, 0
+	for i := range len(text) {
+		switch b := text[i]; {
+		case b == ' ':
+			if i == start || i+1 == len(text) || !isAlnum(text[i+1]) || text[i-1]|0x20 == 'l' {
+				return end
+			}
+			start, end = i+1, i+1
+		case !isAlnum(b) || i-start == wordLimit-1:
+			return end
+		}
+	}
+	return end
 }
 
 // word handles a run of letters and digits, with single "-" and "+" inside.
@@ -481,8 +506,15 @@ func (c *inline) dollars(text string, final bool) (n int, decided bool) {
 	if strings.IndexByte(" \t,.;", text[1]) >= 0 {
 		return 0, true
 	}
+	seen := 0
 	for i := 2; i < min(len(text), spanLimit); i++ {
-		if text[i] != '$' || strings.IndexByte(" \t,.\\", text[i-1]) >= 0 {
+		if text[i] != '$' {
+			continue
+		}
+		if seen++; seen > maxDelimiters {
+			return 0, true
+		}
+		if strings.IndexByte(" \t,.\\", text[i-1]) >= 0 {
 			continue
 		}
 		if i+1 == len(text) && !final {

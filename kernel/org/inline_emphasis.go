@@ -195,6 +195,10 @@ type closerMatch struct {
 	used int // delimiters of the opening run that belong to inner emphasis
 }
 
+// maxDelimiters is how many delimiters and code spans an emphasis may hold; one that
+// holds more is plain text.
+const maxDelimiters = 24
+
 type delimiterRun struct {
 	b    byte
 	left int
@@ -209,13 +213,18 @@ func findCloser(text string, before rune, n int, final bool) (match closerMatch,
 	opens, closes := flanking(before, text, 0, n)
 	stack := []delimiterRun{{text[0], n, n, opens && closes}}
 	limit := min(len(text), spanLimit)
+	seen := 0
 	for i := n; i < limit; {
+		if seen == maxDelimiters {
+			return closerMatch{}, true, true
+		}
 		skip, known := skipOpaque(text[i:limit], final || len(text) >= spanLimit)
 		if !known {
 			return closerMatch{}, false, false
 		}
 		if skip > 0 {
 			i += skip
+			seen++
 			continue
 		}
 		b := text[i]
@@ -223,6 +232,7 @@ func findCloser(text string, before rune, n int, final bool) (match closerMatch,
 			i++
 			continue
 		}
+		seen++
 		length := runLength(text[i:], b)
 		if !final && (i+length == len(text) || !utf8.FullRuneInString(text[i+length:])) {
 			return closerMatch{}, false, len(text) >= spanLimit
@@ -318,10 +328,10 @@ func skipOpaque(text string, final bool) (n int, known bool) {
 			return 1, final
 		}
 	case '<':
-		if end := strings.IndexByte(text, '>'); end > 0 && strings.IndexAny(text[:end], " \t") < 0 {
+		if end := strings.IndexByte(text, '>'); end > 0 && !strings.ContainsAny(text[:end], " \t") {
 			return end + 1, true
 		}
-		if final || strings.IndexAny(text, " \t") >= 0 {
+		if final || strings.ContainsAny(text, " \t") {
 			return 1, true
 		}
 		return 0, false

@@ -63,11 +63,17 @@ func foldLabel(label string) string {
 
 // closingBracket returns the length of the balanced bracket that text begins with.
 func closingBracket(text string, final bool) (n int, decided bool) {
-	depth := 0
+	if strings.IndexByte(text, ']') < 0 {
+		return 0, final
+	}
+	depth, seen := 0, 0
 	for i := 0; i < len(text); {
 		switch text[i] {
 		case '[':
 			depth++
+			if seen++; seen > maxDelimiters {
+				return 0, true
+			}
 		case ']':
 			if depth--; depth == 0 {
 				return i + 1, true
@@ -76,6 +82,9 @@ func closingBracket(text string, final bool) (n int, decided bool) {
 			skip, known := skipOpaque(text[i:], final)
 			if !known {
 				return 0, false
+			}
+			if seen++; seen > maxDelimiters {
+				return 0, true
 			}
 			i += skip
 			continue
@@ -246,7 +255,7 @@ func (c *inline) angle(text string, final bool) (n int, decided bool) {
 	if limited[end] != '>' {
 		return 0, true
 	}
-	if strings.IndexByte(inner, '@') > 0 && strings.IndexAny(inner, ":/") < 0 {
+	if strings.IndexByte(inner, '@') > 0 && !strings.ContainsAny(inner, ":/") {
 		c.link(inner, "mailto:"+inner)
 		return end + 1, true
 	}

@@ -101,16 +101,6 @@ func blockDelimiter(text string) (begin bool, kind, rest string, ok bool) {
 	return begin, strings.ToLower(kind), rest, true
 }
 
-// drawerName recognises ":NAME:" alone on a line.
-func drawerName(text string) (name string, ok bool) {
-	text = trimBlanks(text)
-	if len(text) < 3 || text[0] != ':' || text[len(text)-1] != ':' {
-		return "", false
-	}
-	name = text[1 : len(text)-1]
-	return name, !strings.ContainsAny(name, ": \t")
-}
-
 // propertyLine cuts ":KEY: value" into its parts.
 func propertyLine(text string) (key, value string, ok bool) {
 	text = text[indentation(text):]
