@@ -3,7 +3,8 @@
 //
 // Blocking: everything here reads and writes small local files and returns,
 // except [KeySource.Resolve], which may run the person's own command until its
-// context or half a minute ends. No goroutine outlives a call.
+// context or half a minute ends, and [LockInstance], which waits three seconds
+// for a kernel that is ending. No goroutine outlives a call.
 //
 // Order: [Choices] lists models in the order in which they are to be tried.
 //
