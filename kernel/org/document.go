@@ -48,7 +48,7 @@ type Document struct {
 
 	blocks     []*Block
 	todo       map[string]bool
-	headerArgs []Property // what #+PROPERTY: lines say of header-args
+	headerArgs map[string][]writtenValue // by lower-case key: what #+PROPERTY: lines say
 }
 
 // A Property is a line of a property drawer. Key is as written, without colons and

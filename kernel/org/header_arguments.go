@@ -1,6 +1,9 @@
 package org
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A HeaderArgument is one ":key value" of a src block. Value is trimmed, and without
 // its quotes if it is one string in quotes; what Emacs would evaluate (a value that
@@ -81,7 +84,7 @@ func (b *Block) inherited(key string) []HeaderArgument {
 	local, complete := localValues(b.doc.Properties, key)
 	parts = append(local, parts...)
 	if !complete {
-		parts = append(b.doc.globalValues(key), parts...)
+		parts = append(slices.Clone(b.doc.headerArgs[strings.ToLower(key)]), parts...)
 	}
 	return parseParts(parts)
 }
@@ -100,19 +103,13 @@ func localValues(properties []Property, key string) (values []writtenValue, comp
 	return values, complete
 }
 
-// globalValues returns what #+PROPERTY: lines say of a key: the last plain one and the
-// KEY+ lines behind it.
-func (d *Document) globalValues(key string) []writtenValue {
-	var values []writtenValue
-	for _, p := range d.headerArgs {
-		switch {
-		case strings.EqualFold(p.Key, key):
-			values = []writtenValue{{p.Value, p.Line}}
-		case strings.EqualFold(p.Key, key+"+"):
-			values = append(values, writtenValue{p.Value, p.Line})
-		}
+// setHeaderArgs keeps what a #+PROPERTY: line says: a plain key begins anew, KEY+ adds.
+func (d *Document) setHeaderArgs(key string, value writtenValue) {
+	if plain, adds := strings.CutSuffix(key, "+"); adds {
+		d.headerArgs[plain] = append(d.headerArgs[plain], value)
+		return
 	}
-	return values
+	d.headerArgs[key] = []writtenValue{value}
 }
 
 func parseParts(parts []writtenValue) []HeaderArgument {

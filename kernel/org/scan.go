@@ -9,7 +9,7 @@ import (
 // Lines end in LF or CRLF; NULs and invalid UTF-8 are text. Source beyond
 // [MaxSource] bytes is not looked at.
 func Parse(source string) *Document {
-	s := &scanner{doc: &Document{Source: source}, noEnd: map[string]int{}}
+	s := &scanner{doc: &Document{Source: source, headerArgs: map[string][]writtenValue{}}, noEnd: map[string]int{}}
 	if len(source) > MaxSource {
 		source = source[:MaxSource]
 		s.doc.report(1, 1, Error, "the note is larger than %d MiB; the rest was not read", MaxSource>>20)
@@ -104,7 +104,7 @@ func (s *scanner) propertyKeyword(l line, text string) {
 		name, value = text[:i], trimBlanks(text[i:])
 	}
 	if len(name) >= len("header-args") && strings.EqualFold(name[:len("header-args")], "header-args") {
-		s.doc.headerArgs = append(s.doc.headerArgs, Property{name, value, l.number})
+		s.doc.setHeaderArgs(strings.ToLower(name), writtenValue{value, l.number})
 	}
 }
 

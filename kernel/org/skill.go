@@ -32,7 +32,7 @@ func (b SkillBlock) Position(bodyLine, bodyColumn int) (line, column int) {
 // noweb reference is a diagnostic in the second result; its line is then left out.
 func (d *Document) SkillBlocks() ([]SkillBlock, []Diagnostic) {
 	var found []SkillBlock
-	web := newNoweb(d)
+	var web *noweb // made when a block asks for it
 	for _, b := range d.blocks {
 		if b.Kind != "src" || !isLisp(b.Language) || b.Heading.Hidden() {
 			continue
@@ -49,10 +49,16 @@ func (d *Document) SkillBlocks() ([]SkillBlock, []Diagnostic) {
 			Test:      marked || underTests(tangle),
 		}
 		if expandsNoweb(argumentValue(arguments, "noweb")) {
+			if web == nil {
+				web = newNoweb(d)
+			}
 			skill.lines = web.expand(b)
 			skill.Body = joinLines(skill.lines)
 		}
 		found = append(found, skill)
+	}
+	if web == nil {
+		return found, nil
 	}
 	return found, web.diagnostics
 }

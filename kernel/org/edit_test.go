@@ -1,0 +1,106 @@
+package org
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+const conversation = `#+TITLE: main
+
+* First question                                                       :user:
+:PROPERTIES:
+:ID:       q-1
+:END:
+More of it.
+** An answer                                                          :agent:
+:PROPERTIES:
+:ID:       a-1
+:END:
+Text.
+*** Part
+* Second                                                               :user:
+:PROPERTIES:
+:ID:       q-2
+:END:
+
+* draft begins
+** with a heading
+`
+
+func TestInsertUnder(t *testing.T) {
+	answer := "** Another :agent:\n"
+	insertion, ok := InsertUnder(conversation, "q-1", answer)
+	want := strings.Replace(conversation, "* Second", answer+"* Second", 1)
+	if got := insertion.Apply(conversation); !ok || got != want {
+		t.Errorf("got\n%s", got)
+	}
+	insertion, _ = InsertUnder("* Q\n:PROPERTIES:\n:ID: x\n:END:", "x", "** A")
+	if got := insertion.Apply("* Q\n:PROPERTIES:\n:ID: x\n:END:"); got != "* Q\n:PROPERTIES:\n:ID: x\n:END:\n** A\n" {
+		t.Errorf("line ends: %q", got)
+	}
+	if _, ok := InsertUnder(conversation, "gone", answer); ok {
+		t.Error("inserted under an id that is gone")
+	}
+}
+
+func TestDraft(t *testing.T) {
+	offset, ok := DraftStart(conversation)
+	if !ok || !strings.HasPrefix(conversation[offset:], "* draft begins") {
+		t.Errorf("draft at %d: %q", offset, conversation[offset:])
+	}
+	insertion := AppendTurn(conversation, "gone", "What\nwas it?", "** A\n")
+	want := strings.Replace(conversation, "* draft", "* Re: What was it?\n** A\n* draft", 1)
+	if got := insertion.Apply(conversation); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	if _, ok := DraftStart("* Q :user:\n:PROPERTIES:\n:ID: x\n:END:\n** Part of it\n"); ok {
+		t.Error("a heading within a question is taken for the draft")
+	}
+	if insertion := InsertBeforeDraft("text", "* Q"); insertion.Apply("text") != "text\n* Q\n" {
+		t.Errorf("without a draft: %q", insertion.Apply("text"))
+	}
+}
+
+// TestInsertionKeepsEveryByte: whatever the text, taking the insertion out again gives it back,
+// and the subtree stands below its question.
+func TestInsertionKeepsEveryByte(t *testing.T) {
+	lines := []string{"* H", "** H", "*** H", ":PROPERTIES:", ":ID: q", ":END:", "text", "", "#+begin_src x", "#+end_src"}
+	rapid.Check(t, func(t *rapid.T) {
+		before := strings.Join(rapid.SliceOf(rapid.SampledFrom(lines)).Draw(t, "before"), "\n")
+		text := before + "\n* Q :user:\n:PROPERTIES:\n:ID: unique\n:END:\n" + strings.Join(rapid.SliceOf(rapid.SampledFrom(lines)).Draw(t, "after"), "\n")
+		insertion, ok := InsertUnder(text, "unique", "** Answer\n:PROPERTIES:\n:ID: answer\n:END:\n")
+		if !ok {
+			t.Fatalf("no question in %q", text)
+		}
+		got := insertion.Apply(text)
+		if got[:insertion.Offset]+got[insertion.Offset+len(insertion.Text):] != text {
+			t.Fatalf("other bytes changed: %q", got)
+		}
+		if h := Parse(got).FindID("answer"); h == nil || h.Parent == nil || h.Parent.ID() != "unique" {
+			t.Fatalf("the answer is not below its question in %q", got)
+		}
+	})
+}
+
+func TestQuestionSubtree(t *testing.T) {
+	cases := []struct {
+		question Question
+		want     string
+	}{
+		{Question{Level: 1, ID: "e-1", Text: "Which notes mention Samarkand?"},
+			"* Which notes mention Samarkand?                                       :user:\n:PROPERTIES:\n:ID:       e-1\n:END:\n"},
+		{Question{Level: 2, ID: "e", Text: "\n first \nrest\n* a\n*** b\n\n"},
+			"** first" + strings.Repeat(" ", 63) + ":user:\n:PROPERTIES:\n:ID:       e\n:END:\nrest\n*** a\n***** b\n"},
+		{Question{ID: "e", Text: strings.Repeat("ä", 80)},
+			"* " + strings.Repeat("ä", 80) + " :user:\n:PROPERTIES:\n:ID:       e\n:END:\n"},
+		{Question{Level: 1, ID: "e", Text: "x\n** already below"},
+			"* x" + strings.Repeat(" ", 68) + ":user:\n:PROPERTIES:\n:ID:       e\n:END:\n** already below\n"},
+	}
+	for _, c := range cases {
+		if got := c.question.Subtree(); got != c.want {
+			t.Errorf("got\n%s\nwant\n%s", got, c.want)
+		}
+	}
+}
