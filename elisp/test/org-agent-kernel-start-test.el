@@ -1,0 +1,174 @@
+;;; org-agent-kernel-start-test.el --- Tests of finding and starting the kernel  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; The program is a shell script here; that of the project is used in
+;; `org-agent-kernel-test.el'.
+
+;;; Code:
+
+(require 'ert)
+(require 'cl-lib)
+(require 'org-agent-fake-kernel)
+
+(defun org-agent-kernel-start-test--program (script)
+  "Make an executable of the shell SCRIPT and return its name."
+  (let ((file (expand-file-name "program" org-agent-fake-directory)))
+    (with-temp-file file (insert "#!/bin/sh\n" script))
+    (set-file-modes file #o755)
+    file))
+
+(ert-deftest org-agent-kernel-files-of-homes ()
+  "The default home has its plain name, any other one of its own."
+  (let* ((directory (file-truename (make-temp-file "org-agent-test" t)))
+         (process-environment
+          (append (list (concat "HOME=" directory) "ORG_AGENT_HOME"
+                        "XDG_STATE_HOME")
+                  process-environment))
+         (org-agent-home nil))
+    (unwind-protect
+        (progn
+          (should (equal (org-agent-state-file "token")
+                         (concat directory "/.local/state/org-agent/token")))
+          (let ((process-environment
+                 (cons (concat "XDG_STATE_HOME=" directory "/st")
+                       process-environment)))
+            (should (equal (org-agent-state-file "token")
+                           (concat directory "/st/org-agent/token")))
+            (let ((org-agent-home (concat directory "/other")))
+              (should (equal (org-agent-state-file "token")
+                             (format "%s/st/org-agent-%s/token" directory
+                                     (substring (secure-hash
+                                                 'sha256 (concat directory "/other"))
+                                                0 8))))))
+          (let ((process-environment
+                 (cons "XDG_STATE_HOME=relative/is/ignored"
+                       process-environment)))
+            (should (equal (org-agent-state-file "token")
+                           (concat directory
+                                   "/.local/state/org-agent/token"))))
+          (make-directory (concat directory "/.org-agent"))
+          (make-symbolic-link (concat directory "/.org-agent")
+                              (concat directory "/link"))
+          (let ((process-environment
+                 (cons (concat "ORG_AGENT_HOME=" directory "/link")
+                       process-environment)))
+            (should (equal (org-agent-state-file "token")
+                           (concat directory
+                                   "/.local/state/org-agent/token")))))
+      (delete-directory directory t))))
+
+(ert-deftest org-agent-kernel-no-program ()
+  "Without a program the buffer says what to do, and nothing blocks."
+  (org-agent-fake-with-home
+    (let ((org-agent-program nil)
+          (exec-path nil)
+          (org-agent-kernel--directory org-agent-fake-directory))
+      (org-agent-chat)
+      (should (eq org-agent-kernel-state 'failed))
+      (should (string-match-p "was not found.  Build it"
+                              (with-current-buffer "*org-agent-chat*"
+                                (org-agent-header-line)))))))
+
+(ert-deftest org-agent-kernel-start-fails ()
+  "What a kernel says that does not start is shown; it is tried once."
+  (org-agent-fake-with-home
+    (let ((org-agent-program
+           (org-agent-kernel-start-test--program
+            (format "echo x >> %s/tries; echo 'org-agent: no space left' >&2; exit 1"
+                    org-agent-fake-directory))))
+      (org-agent-chat)
+      (should (eq org-agent-kernel-state 'starting))
+      (org-agent-fake-wait (eq org-agent-kernel-state 'failed))
+      (should (string-match-p "no space left" org-agent-kernel-trouble))
+      (org-agent-kernel--retry)
+      (org-agent-fake-settle)
+      (with-temp-buffer
+        (insert-file-contents (expand-file-name "tries" org-agent-fake-directory))
+        (should (= 1 (count-lines (point-min) (point-max))))))))
+
+(ert-deftest org-agent-kernel-start-is-asynchronous ()
+  "A kernel that takes its time does not hold up Emacs."
+  (org-agent-fake-with-home
+    (let ((org-agent-program
+           (org-agent-kernel-start-test--program
+            "sleep 1; echo 'org-agent: ready /x'"))
+          (before (float-time)))
+      (org-agent-chat)
+      (should (< (- (float-time) before) 0.8))
+      (org-agent-fake-start)
+      (org-agent-fake-wait (org-agent-kernel-ready-p)))))
+
+(ert-deftest org-agent-kernel-gets-the-token ()
+  "The first message is the handshake, with the token."
+  (org-agent-fake-with-chat
+    (let ((params (car (org-agent-fake-requests "initialize"))))
+      (should (equal (plist-get params :token) "secret"))
+      (should (equal (plist-get params :protocol) '(:min 1 :max 1)))
+      (should (equal (plist-get (plist-get params :client) :actions)
+                     '("message" "open"))))))
+
+(ert-deftest org-agent-kernel-refuses ()
+  "A kernel that refuses is not asked again and again."
+  (org-agent-fake-with-home
+    (setq org-agent-fake-answers
+          (list (cons "initialize"
+                      (lambda (_) '(:error (:code -32008 :message "too old"))))))
+    (org-agent-fake-start)
+    (org-agent-kernel-ensure)
+    (org-agent-fake-wait (eq org-agent-kernel-state 'failed))
+    (org-agent-fake-settle)
+    (should (string-match-p "too old" org-agent-kernel-trouble))
+    (should (= 1 (length (org-agent-fake-requests "initialize"))))
+    (should-not org-agent-kernel--timer)))
+
+(ert-deftest org-agent-kernel-comes-back ()
+  "A kernel that died is looked for, and found when it is there again."
+  (org-agent-fake-with-chat
+    (org-agent-fake-kill)
+    (org-agent-fake-wait (not (org-agent-kernel-ready-p)))
+    (should-not org-agent-chat-attached)
+    (should (string-match-p "kernel lost\\|no kernel" (org-agent-header-line)))
+    (org-agent-fake-start)
+    (org-agent-fake-wait (eq org-agent-chat-attached t))
+    (should (= 2 (length (org-agent-fake-requests "session/load"))))))
+
+(ert-deftest org-agent-kernel-that-died-is-started ()
+  "One that died is started again; one that was stopped is not."
+  (org-agent-fake-with-home
+    (let ((org-agent-program
+           (org-agent-kernel-start-test--program
+            (format "echo x >> %s/tries; exit 1" org-agent-fake-directory)))
+          (tries (lambda () (file-exists-p
+                             (expand-file-name "tries"
+                                               org-agent-fake-directory)))))
+      (org-agent-fake-start)
+      (org-agent-chat)
+      (org-agent-fake-wait (org-agent-kernel-ready-p))
+      (org-agent-fake-stop)
+      (org-agent-fake-wait (eq org-agent-kernel-state 'lost))
+      (dotimes (_ 40) (accept-process-output nil 0.02))
+      (should-not (funcall tries))
+      (org-agent-fake-start)
+      (org-agent-fake-wait (org-agent-kernel-ready-p))
+      (org-agent-fake-kill)
+      (org-agent-fake-wait (funcall tries)))))
+
+(ert-deftest org-agent-kernel-stops ()
+  "`org-agent-stop' ends the kernel, and nobody looks for it."
+  (org-agent-fake-with-chat
+    (push (cons "shutdown" (lambda (_) (run-at-time 0.05 nil #'org-agent-fake-stop) nil))
+          org-agent-fake-answers)
+    (org-agent-stop)
+    (org-agent-fake-wait (not (org-agent-rpc-live-p org-agent-kernel--connection)))
+    (should (eq org-agent-kernel-state 'stopped))
+    (should-not org-agent-kernel--timer)
+    (should (string-match-p "C-c C-c starts one" (org-agent-header-line)))
+    (org-agent-fake-start)
+    (org-agent-fake-say "Are you back?")
+    (should (org-agent-kernel-ready-p))))
+
+(provide 'org-agent-kernel-start-test)
+;;; org-agent-kernel-start-test.el ends here
