@@ -266,7 +266,7 @@ that may stay, group 3 one that may not."
    "\\<src\\(?1:_\\)[^ \t\n[{]+[[{]"
    "\\|\\<call\\(?1:_\\)[^ \t\n[(]+[[(]"
    "\\|{{\\(?1:{\\)[a-zA-Z]"
-   "\\|\\[\\(?1:\\[\\)/+[^]/: \t\n]+:"
+   "\\|\\[\\(?1:\\[\\)\\(?:file:\\)?/+[^]/: \t\n]+:"
    "\\|\\<file\\(?1::\\)/+[^]/: \t\n]+:"
    "\\|\\[\\(?1:\\[\\)\\(?:\\(?4:"
    (regexp-opt org-agent-inert--link-types) ":\\|[.~]\\{0,2\\}/\\)\\)?"
@@ -329,10 +329,11 @@ What the agenda finds by a mere search is never verbatim enough."
 
 (defun org-agent-inert--skip-link ()
   "Go behind the link that was matched.
-Where the link may end because emphasis ends there, go no further."
+Where it may end because something that began before it ends, emphasis
+say, go no further."
   (let ((end (match-end 2)))
     (goto-char (match-beginning 2))
-    (goto-char (if (re-search-forward "[=~][-.,;:!?'\")}\\]" end t)
+    (goto-char (if (re-search-forward "[*/_+=~][-.,;:!?'\")}\\]\\|[}|$\\]" end t)
                    (1- (point))
                  end))))
 
