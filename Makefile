@@ -77,7 +77,10 @@ test-elisp: $(BIN) bin/llmtest-server
 
 .PHONY: test-shared
 test-shared: need-tests $(BIN) ## run the tests over $(SHARED), which is not part of a clone
-	ORG_AGENT_SHARED="$$(cd $(SHARED) && pwd)" $(GO) test -tags shared -run Shared ./kernel/...
+	@files="$$(grep -rl '^//go:build shared' kernel)"; \
+	tests="$$(sed -nE 's/^func (Test[A-Za-z0-9]*).*/\1/p' $$files | paste -sd '|')"; \
+	ORG_AGENT_SHARED="$$(cd $(SHARED) && pwd)" $(GO) test -tags shared -v -run "^($$tests)$$" \
+	  $$(dirname $$files | sort -u | sed 's,^,./,')
 
 # ---- measuring and showing ------------------------------------------------
 
