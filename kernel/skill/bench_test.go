@@ -60,23 +60,30 @@ func BenchmarkBest(b *testing.B) {
 	}
 }
 
-// BenchmarkThousandNotes loads and tests a home of a thousand notes the size of the
-// shipped chat note.
+// BenchmarkThousandNotes loads a home of a thousand notes, each with the shipped chat
+// note's code, with and without its tests.
 func BenchmarkThousandNotes(b *testing.B) {
-	h := newHome(b)
 	source, err := origin{files: skills.Notes()}.read("chat.org")
 	if err != nil {
 		b.Fatal(err)
 	}
-	for i := range 1000 {
-		h.write(fmt.Sprintf("n%d.org", i), renamed(source, fmt.Sprintf("n%d", i)))
-	}
-	for b.Loop() {
-		r := New(Config{Home: h.dir})
-		r.Load(b.Context())
-		if got := len(r.Current().Skills()); got != 1000 {
-			b.Fatalf("%d skills", got)
-		}
+	for name, source := range map[string][]byte{
+		"tested":   source,
+		"untested": bytes.ReplaceAll(source, []byte(":test yes"), []byte(":tangle no")),
+	} {
+		b.Run(name, func(b *testing.B) {
+			h := newHome(b)
+			for i := range 1000 {
+				h.write(fmt.Sprintf("n%d.org", i), renamed(source, fmt.Sprintf("n%d", i)))
+			}
+			for b.Loop() {
+				r := New(Config{Home: h.dir})
+				r.Load(b.Context())
+				if got := len(r.Current().Skills()); got != 1000 {
+					b.Fatalf("%d skills", got)
+				}
+			}
+		})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"org-agent/kernel/lisp"
 	"org-agent/kernel/plist"
 )
 
@@ -159,4 +160,67 @@ func TestDependencyWords(t *testing.T) {
 	if got != "id:1|chat|id:2|file:x.org|last" {
 		t.Errorf("words %s", got)
 	}
+}
+
+// A note that defines one of the kernel's names anew is told so.
+func TestRedefinedKernel(t *testing.T) {
+	for _, form := range []string{`(defun ask-neuro (x) x)`, `(defun %convey (x) x)`} {
+		_, err := LoadNote(t.Context(), "a.org", note(form), Options{})
+		if err == nil || !strings.HasPrefix(err.Error(), "a.org:4:1: error: ") || !strings.Contains(err.Error(), "belongs to the kernel") {
+			t.Errorf("%s: %v", form, err)
+		}
+	}
+}
+
+// Definitions in a function of a live note would change it behind the kernel's back.
+func TestDefinitionsBelongOutsideFunctions(t *testing.T) {
+	for _, form := range []string{`(defskill :more :trigger #'car)`, `(def-cognitive-tool :x "y" :body #'car)`, `(register-actuator :x #'car)`, `(deftest x (is t))`} {
+		n := loaded(t, Options{}, `(defskill :s :neuro (lambda (c) (declare (ignore c)) `+form+` nil))`)
+		if _, err := n.Skills()[0].Neuro(t.Context(), nil, nil); err == nil || !strings.Contains(err.Error(), "outside any function") {
+			t.Errorf("%s: %v", form, err)
+		}
+		if err := n.Environment().Eval(t.Context(), form, "typed", 1, func(string) {}); err != nil {
+			t.Errorf("%s typed by a person: %v", form, err)
+		}
+		if len(n.Skills()) != 1 || len(n.Tools)+len(n.Actuators) != 0 {
+			t.Errorf("%s changed the note", form)
+		}
+	}
+}
+
+// Whatever a file holds, loading it ends with diagnostics that stand in the file.
+func FuzzCheck(f *testing.F) {
+	seeds, err := filepath.Glob("testdata/check/*.org")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range seeds {
+		source, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(source)
+	}
+	f.Add(note(`(defskill :a :trigger (lambda (c) (is c)) :dependencies (a . b))`))
+	f.Add(note(`(is)`, `(deftest)`, `(def-cognitive-tool)`, `(signals)`, `(%register-skill 1 2)`, `(%register-test 1 2)`, `(%check-call 1 2)`))
+	limits := lisp.Limits{Steps: 50_000, Bytes: 1 << 20}
+	f.Fuzz(func(t *testing.T, source []byte) {
+		lines := 1 + strings.Count(string(source), "\n")
+		for _, d := range Check(t.Context(), "a.org", source, Options{Limits: limits}) {
+			if d.File != "a.org" || d.Line < 1 || d.Line > lines || d.Column < 1 || d.Message == "" || strings.Contains(d.Message, "runtime error") {
+				t.Errorf("%v in a file of %d lines", d, lines)
+			}
+		}
+		if n, err := LoadNote(t.Context(), "a.org", source, Options{Limits: limits}); err == nil {
+			if results, err := n.Test(t.Context()); err == nil {
+				for _, result := range results {
+					for _, d := range result.Faults {
+						if d.Line < 1 || d.Line > lines || strings.Contains(d.Message, "runtime error") {
+							t.Errorf("%v in a file of %d lines", d, lines)
+						}
+					}
+				}
+			}
+		}
+	})
 }

@@ -40,16 +40,21 @@ func (n *Note) testFunctions() []lisp.KernelFunction {
 	}
 }
 
-// testMacros is the language of tests; FiveAM's names are there too.
+// testMacros is the language of tests. FiveAM's names are there too, in its package as well.
 func (n *Note) testMacros() []lisp.KernelMacro {
-	return []lisp.KernelMacro{
+	macros := []lisp.KernelMacro{
 		{Name: "deftest", LambdaList: "(name &body body)", Expand: expandDeftest, Doc: "Define a test."},
-		{Name: "test", LambdaList: "(name &body body)", Expand: expandDeftest, Doc: "The same as deftest."},
-		{Name: "is", LambdaList: "(form &rest reason)", Expand: expandIs, Doc: "Fail the test unless the form is true."},
-		{Name: "signals", LambdaList: "(condition &body body)", Expand: expandSignals, Doc: "Fail the test unless the body signals the condition."},
-		{Name: "def-suite", LambdaList: "(name &rest options)", Expand: expandNothing, Doc: "Accepted; a note is one suite."},
-		{Name: "in-suite", LambdaList: "(name)", Expand: expandNothing, Doc: "Accepted; a note is one suite."},
 	}
+	for _, prefix := range []string{"", "fiveam:", "5am:"} {
+		macros = append(macros,
+			lisp.KernelMacro{Name: prefix + "test", LambdaList: "(name &body body)", Expand: expandDeftest, Doc: "The same as deftest."},
+			lisp.KernelMacro{Name: prefix + "is", LambdaList: "(form &rest reason)", Expand: expandIs, Doc: "Fail the test unless the form is true."},
+			lisp.KernelMacro{Name: prefix + "signals", LambdaList: "(condition &body body)", Expand: expandSignals, Doc: "Fail the test unless the body signals the condition."},
+			lisp.KernelMacro{Name: prefix + "def-suite", LambdaList: "(name &rest options)", Expand: expandNothing, Doc: "Accepted; a note is one suite."},
+			lisp.KernelMacro{Name: prefix + "in-suite", LambdaList: "(name)", Expand: expandNothing, Doc: "Accepted; a note is one suite."},
+		)
+	}
+	return macros
 }
 
 func expandNothing(*lisp.Call, []lisp.Value) (lisp.Value, error) { return lisp.Nil, nil }

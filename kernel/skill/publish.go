@@ -30,9 +30,10 @@ func (r *Registry) publish() {
 	for i, s := range order {
 		statuses[i] = s.status()
 	}
+	before := r.Statuses()
 	r.current.Store(newSet(skills))
 	r.statuses.Store(&statuses)
-	r.report(statuses)
+	r.report(before, statuses)
 	if r.config.Changed != nil {
 		r.config.Changed(slices.Clone(statuses))
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/chewxy/sexp"
 
@@ -68,8 +69,8 @@ type slot struct {
 	rejected  bool
 	rejection State
 	state     State
-	// missing says that the file was not there when last looked for.
-	missing bool
+	// missing is since when the file is not there; zero if it is.
+	missing time.Time
 	// published says that live is in the current set.
 	published bool
 }
@@ -116,8 +117,8 @@ func (r *Registry) origins() []origin {
 
 // refresh reads the notes and publishes if anything is new. With again it loads all of
 // them and drops those whose files are gone; else it loads those whose text has changed,
-// and drops a note when its file is missing the second time, because editors save a file
-// by putting another in its place. It reports whether one is missing the first time. The
+// and drops a note only when its file has been missing for goneTime, because editors save
+// a file by putting another in its place. It reports whether one is missing for less. The
 // caller holds loading.
 func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 	found := map[string]bool{}
@@ -134,7 +135,7 @@ func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 			if s == nil {
 				s = &slot{origin: o, name: name}
 			}
-			s.missing = false
+			s.missing = time.Time{}
 			if r.prepare(ctx, s, again) {
 				r.slots[id], changed = s, true
 			}
@@ -146,11 +147,13 @@ func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 	for id, s := range r.slots {
 		switch {
 		case found[id]:
-		case again || s.missing:
+		case s.missing.IsZero() && !again:
+			s.missing, missing = time.Now(), true
+		case again || time.Since(s.missing) >= goneTime:
 			delete(r.slots, id)
 			changed = true
 		default:
-			s.missing, missing = true, true
+			missing = true
 		}
 	}
 	if changed {
@@ -217,10 +220,21 @@ func loadAndTest(ctx context.Context, path string, source []byte, options Option
 	return n, faults
 }
 
-// report logs what became of the notes that are not live as their files say.
-func (r *Registry) report(statuses []Status) {
-	for _, status := range statuses {
-		if status.State == Failed || status.State == Duplicate {
+// report logs what is new about the notes.
+func (r *Registry) report(before, after []Status) {
+	known := map[string]Status{}
+	for _, status := range before {
+		known[status.File] = status
+	}
+	for _, status := range after {
+		old := known[status.File]
+		if old.State == status.State && old.Hash == status.Hash && slices.Equal(old.Diagnostics, status.Diagnostics) {
+			continue
+		}
+		switch status.State {
+		case Live, Shadowed:
+			r.config.Logger.Info("a note is "+string(status.State), "file", status.File, "skill", status.Skill, "hash", status.Hash)
+		default:
 			var lines []string
 			for _, d := range status.Diagnostics {
 				lines = append(lines, d.String())

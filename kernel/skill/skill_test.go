@@ -121,12 +121,16 @@ func TestSymbolic(t *testing.T) {
 		{"refused", `nil`, `nil`, ""},
 		{"a string", `"no"`, "", "it returned what is not an action"},
 		{"a dotted pair", `(cons 1 2)`, "", "it returned what is not an action"},
+		{"a circle", `(let ((circle (list :type :log))) (setf (cddr circle) circle))`, "", "it returned what is not an action"},
+		{"without an end", `(loop)`, "", "limit"},
+		{"too deep", `(labels ((deep (n) (1+ (deep n)))) (deep 0))`, "", "too deep"},
+		{"too much", `(make-list 1000000000)`, "", "limit"},
 		{"a function inside", `(list :type #'car)`, "", "it returned what is not an action"},
 		{"an error", `(error "Because ~a" 5)`, "", "Because 5"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			k := theSkill(t, Options{}, `(defskill :s :symbolic (lambda (action context) (declare (ignorable action context)) `+test.body+`))`)
+			k := theSkill(t, Options{Limits: lisp.Limits{Steps: 1_000_000}}, `(defskill :s :symbolic (lambda (action context) (declare (ignorable action context)) `+test.body+`))`)
 			before := list(t, action)
 			for name, call := range map[string]func(context.Context, sexp.List, sexp.List) (sexp.List, error){"Symbolic": k.Symbolic, "Preview": k.Preview} {
 				got, err := call(t.Context(), before, chatMessage(t, "x"))
