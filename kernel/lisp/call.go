@@ -23,8 +23,8 @@ type Call struct {
 	// dynamic holds the special bindings of this call, bindings how to undo them.
 	dynamic  map[*global]Value
 	bindings []binding
-	handlers []*handlerCluster
-	restarts []*restart
+	handlers *handlerCluster
+	restarts *restart
 	catches  []*catchTag
 
 	// exit is the non-local exit in progress.
@@ -69,8 +69,8 @@ type unwinding struct{}
 // state is what a landing restores.
 type state struct {
 	stack, bindings, catches int
-	handlers                 []*handlerCluster
-	restarts                 []*restart
+	handlers                 *handlerCluster
+	restarts                 *restart
 	depth                    int
 	running                  *lambda
 }

@@ -74,8 +74,10 @@ func (cp *compiler) weight() int { return cp.deepest + 3 }
 // site remembers form for errors, at the innermost known position.
 func (cp *compiler) site(form Value) *site {
 	s := cp.place
-	s.form = form
 	s.file = cp.file
+	if cell, ok := form.(*Cons); !ok || cell.line > 0 || s.form == nil {
+		s.form = form // else it was made by a macro: what was written says more
+	}
 	return &s
 }
 

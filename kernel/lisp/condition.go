@@ -109,8 +109,9 @@ func (c *Call) unbound(symbol *Symbol) {
 	c.signalError(c.newCondition(unboundVariable, "The variable "+c.symbolText(symbol)+" is unbound.", "NAME", symbol))
 }
 
-// handlerCluster holds handlers that were established together.
+// handlerCluster holds handlers that were established together, inside of outer.
 type handlerCluster struct {
+	outer    *handlerCluster
 	handlers []handler
 	// point is where the clauses of a handler-case are; nil for handler-bind.
 	point *exitPoint
@@ -126,9 +127,8 @@ type handler struct {
 // declined.
 func (c *Call) signal(condition *Instance) {
 	saved := c.handlers
-	for i := len(saved) - 1; i >= 0; i-- {
-		cluster := saved[i]
-		c.handlers = saved[:i:i]
+	for cluster := saved; cluster != nil; cluster = cluster.outer {
+		c.handlers = cluster.outer
 		for _, h := range cluster.handlers {
 			if !c.typep(condition, h.kind) {
 				continue
@@ -200,18 +200,19 @@ func (c *Call) condition(args []Value, fallback string) *Instance {
 	return nil
 }
 
-// restart is an active restart.
+// restart is an active restart, inside of outer.
 type restart struct {
+	outer    *restart
 	name     Value
 	point    *exitPoint
 	index    int
 	function *Function // of restart-bind
-	dead     bool
 }
 
 func (c *Call) findRestart(designator Value) *restart {
-	for i := len(c.restarts) - 1; i >= 0; i-- {
-		if r := c.restarts[i]; r.name == designator || designator == Value(r) {
+	for r := c.restarts; r != nil; r = r.outer {
+		c.step()
+		if r.name == designator || designator == Value(r) {
 			return r
 		}
 	}

@@ -163,6 +163,8 @@ func (c *Call) applicable(gf *generic, args []Value, qualifier *Symbol) []*metho
 func (c *Call) dispatch(gf *generic, args []Value) Value {
 	own := append([]Value(nil), args...)
 	c.charge(len(own) * valueBytes)
+	c.descend(8)
+	defer c.ascend(8)
 	primary := c.applicable(gf, own, nil)
 	if len(primary) == 0 {
 		if gf.name == "INITIALIZE-INSTANCE" {
@@ -375,7 +377,9 @@ func (c *Call) printObject(p *printer, i *Instance) bool {
 		return false
 	}
 	stream := newOutput()
+	c.descend(24)
 	c.call2(fn, i, stream)
+	c.ascend(24)
 	p.call.chargeOutput(len(stream.out))
 	p.out = append(p.out, stream.out...)
 	return true

@@ -78,7 +78,7 @@ func (c *Call) runHandled(cluster []handler, body code, f *frame) (v Value, clau
 		}
 	}()
 	outer := c.handlers
-	c.handlers = append(outer[:len(outer):len(outer)], &handlerCluster{handlers: cluster, point: point})
+	c.handlers = &handlerCluster{outer: outer, handlers: cluster, point: point}
 	v = body(c, f)
 	c.handlers = outer
 	return v, -1, nil
@@ -110,12 +110,12 @@ func compileHandlerBind(cp *compiler, form *Cons, sc *scope) expression {
 	}
 	body := cp.body(form.Cdr.(*Cons).Cdr, sc)
 	return expression{many: body.many, run: func(c *Call, f *frame) Value {
-		cluster := &handlerCluster{}
+		cluster := &handlerCluster{outer: c.handlers}
 		for i, function := range functions {
 			cluster.handlers = append(cluster.handlers, handler{kind: kinds[i], function: c.function(function(c, f))})
 		}
 		outer := c.handlers
-		c.handlers = append(outer[:len(outer):len(outer)], cluster)
+		c.handlers = cluster
 		v := body.run(c, f)
 		c.handlers = outer
 		return v
@@ -157,11 +157,9 @@ func (c *Call) runRestartable(names []Value, body code, f *frame) (v Value, clau
 		}
 	}()
 	outer := c.restarts
-	inner := outer[:len(outer):len(outer)]
 	for i := len(names) - 1; i >= 0; i-- {
-		inner = append(inner, &restart{name: names[i], point: point, index: i})
+		c.restarts = &restart{outer: c.restarts, name: names[i], point: point, index: i}
 	}
-	c.restarts = inner
 	v = body(c, f)
 	c.restarts = outer
 	return v, -1, nil
@@ -182,9 +180,9 @@ func compileRestartBind(cp *compiler, form *Cons, sc *scope) expression {
 	body := cp.body(form.Cdr.(*Cons).Cdr, sc)
 	return expression{many: body.many, run: func(c *Call, f *frame) Value {
 		outer := c.restarts
-		inner := outer[:len(outer):len(outer)]
+		inner := outer
 		for i := len(names) - 1; i >= 0; i-- {
-			inner = append(inner, &restart{name: names[i], function: c.function(functions[i](c, f))})
+			inner = &restart{outer: inner, name: names[i], function: c.function(functions[i](c, f))}
 		}
 		c.restarts = inner
 		v := body.run(c, f)
@@ -233,9 +231,9 @@ func conditionFunctions() []builtin {
 		}},
 		{name: "compute-restarts", list: "(&optional condition)", doc: "All active restarts, innermost first.", call: func(c *Call, _ []Value) Value {
 			var b builder
-			for i := len(c.restarts) - 1; i >= 0; i-- {
+			for r := c.restarts; r != nil; r = r.outer {
 				c.charge(consBytes)
-				b.add(c.restarts[i])
+				b.add(r)
 			}
 			return b.list()
 		}},

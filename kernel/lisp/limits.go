@@ -14,7 +14,8 @@ type Limits struct {
 	// Bytes is the sum of all allocations, freed or not. Default 256 MiB.
 	Bytes int64
 	// Depth is the number of nested forms being evaluated, the bodies of active
-	// functions included. Default 100,000, which needs less than 128 MiB of stack.
+	// functions included. Default and most 300,000, for which the Go stack stays
+	// below 256 MiB.
 	Depth int
 	// Output is the number of characters written to streams and printed into
 	// strings. Default 8 Mi.
@@ -24,7 +25,7 @@ type Limits struct {
 	Duration time.Duration
 }
 
-const maximumDepth = 100_000
+const maximumDepth = 300_000
 
 func (l Limits) withDefaults() Limits {
 	if l.Steps <= 0 {

@@ -7,7 +7,6 @@ type scan struct {
 	from, to int
 	fromEnd  bool
 	limit    int // :count, -1 without
-	initial  Value
 	// wanted tells whether an element is one that is looked for.
 	wanted func(element Value) bool
 }

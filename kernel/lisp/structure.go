@@ -2,8 +2,6 @@ package lisp
 
 import "strings"
 
-var symDefstruct = internalSymbol("DEFINE-STRUCTURE")
-
 // structureOptions are what (defstruct (name options…)) asks for.
 type structureOptions struct {
 	name         *Symbol
