@@ -248,7 +248,13 @@ Keys and values in the buffer's state are the buffer's own."
       (with-current-buffer (get-buffer-create
                             (org-agent-chat-buffer-name session))
         (let ((file (org-agent-chat--file session)))
-          (setq default-directory (org-agent-home-directory))
+          ;; Org loads its modules here, which fails in a directory that is
+          ;; not there: a new home comes with the kernel.
+          (setq default-directory
+                (file-name-as-directory
+                 (seq-find #'file-directory-p
+                           (list (org-agent-home-directory)
+                                 (expand-file-name "~") "/"))))
           (when (zerop (buffer-size))
             (org-agent-keeper-fill file))
           (org-agent-chat-mode)
