@@ -55,6 +55,22 @@ func (c *Call) newCompiler(file string) *compiler {
 	return &compiler{Call: c, language: c.environment.language, file: file, place: site{file: file, form: nil}}
 }
 
+// topLevel evaluates a form outside any function. The parts of a progn are top-level
+// forms again: what one defines is known when the next is compiled.
+func (c *Call) topLevel(form Value, file string) Value {
+	cell, ok := form.(*Cons)
+	if !ok || cell.Car != symProgn {
+		return c.newCompiler(file).compileTop(form)(c, nil)
+	}
+	c.descend(8)
+	v := Value(Nil)
+	for part, ok := c.next(cell.Cdr); ok; part, ok = c.next(part.Cdr) {
+		v = c.topLevel(part.Car, file)
+	}
+	c.ascend(8)
+	return v
+}
+
 // compileTop compiles a form outside any function.
 func (cp *compiler) compileTop(form Value) code {
 	sc := (*scope)(nil).withFrame()

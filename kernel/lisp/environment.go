@@ -242,7 +242,7 @@ func (e *Environment) load(ctx context.Context, source, file string, firstLine i
 				c.readFailed(err, r)
 			}
 			c.at = nil
-			v := c.newCompiler(file).compileTop(form)(c, nil)
+			v := c.topLevel(form, file)
 			if each != nil {
 				each(c, v)
 			}
@@ -268,5 +268,5 @@ func (c *Call) evaluate(form Value) Value {
 	if c.at != nil {
 		file = c.at.file
 	}
-	return c.newCompiler(file).compileTop(form)(c, nil)
+	return c.topLevel(form, file)
 }

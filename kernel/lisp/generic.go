@@ -259,7 +259,7 @@ func compileDefmethod(cp *compiler, form *Cons, sc *scope) expression {
 		proceed, present := cp.gensym("NEXT"), cp.gensym("PRESENT")
 		function = cp.compileChained(name, &Cons{Car: listStar([]Value{proceed, present}, list), Cdr: rest.Cdr}, sc, cp.blockName(parts[0]))
 	} else {
-		function = cp.compileLambda(name, &Cons{Car: list, Cdr: rest.Cdr}, sc, lambdaKind{block: cp.blockName(parts[0])})
+		function = cp.compileLambda(name, &Cons{Car: list, Cdr: rest.Cdr}, sc, lambdaKind{block: cp.blockName(parts[0]), method: true})
 	}
 	return simple(func(c *Call, f *frame) Value {
 		m := &method{qualifier: qualifier, function: function(c, f).(*Function), chained: chained}
@@ -279,7 +279,7 @@ func (cp *compiler) compileChained(name string, list *Cons, sc *scope, block *Sy
 	slots := [2]int{inner.slot(), inner.slot()}
 	inner.functions = append(inner.functions, localFunction{name: symCallNext, slot: slots[0]}, localFunction{name: symNextP, slot: slots[1]})
 	rest := parameters.Cdr.(*Cons).Cdr
-	body := cp.compileLambda(name, &Cons{Car: rest, Cdr: list.Cdr}, inner, lambdaKind{block: block})
+	body := cp.compileLambda(name, &Cons{Car: rest, Cdr: list.Cdr}, inner, lambdaKind{block: block, method: true})
 	return func(c *Call, f *frame) Value {
 		c.charge(closureBytes)
 		return &Function{name: name, least: 2, most: -1, many: true, call: func(c *Call, args []Value) Value {

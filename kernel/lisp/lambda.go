@@ -9,7 +9,7 @@ type lambda struct {
 	required int
 	// plain says that the arguments are simply the first slots of the frame.
 	plain bool
-	// macro says that the only argument is a list to be taken apart.
+	// macro says that the only argument is a macro form to be taken apart.
 	macro  bool
 	body   code
 	weight int
@@ -21,8 +21,8 @@ type lambdaKind struct {
 	block *Symbol
 	// macro says that the lambda list destructures the arguments of a macro form.
 	macro bool
-	// wrap, if set, surrounds the body.
-	wrap func(code) code
+	// method says that keywords are not checked: others may be for other methods.
+	method bool
 }
 
 // compileLambda compiles (lambda-list . body) and returns code that makes the closure.
@@ -58,6 +58,7 @@ func (cp *compiler) newLambda(name string, list Value, sc *scope, kind lambdaKin
 	specials, doc, body := cp.declarations(parts.Cdr, true)
 	b := cp.compileBinder(cp.parseLambdaList(parts.Car, kind.macro), inner, specials, programError)
 	b.name = name
+	b.open = b.open || kind.method
 	for _, symbol := range specials {
 		if _, depth, ok := inner.variable(symbol); !ok || depth > 0 {
 			inner.addVariable(symbol, true)
@@ -72,9 +73,6 @@ func (cp *compiler) newLambda(name string, list Value, sc *scope, kind lambdaKin
 	}
 	if kind.macro {
 		l.body = single1(l.body)
-	}
-	if kind.wrap != nil {
-		l.body = kind.wrap(l.body)
 	}
 	l.weight = cp.weight()
 	if name == "" && running != nil {
@@ -104,7 +102,7 @@ func (l *lambda) apply(c *Call, parent *frame, args []Value) Value {
 	c.running = l
 	c.descend(l.weight)
 	if l.macro {
-		l.binder.destructure(c, f, args[0])
+		l.binder.destructureForm(c, f, args[0])
 	} else {
 		l.binder.bind(c, f, args, Nil)
 	}

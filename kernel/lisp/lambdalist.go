@@ -343,6 +343,18 @@ func (b *binder) destructure(c *Call, f *frame, list Value) {
 	if b.whole != nil {
 		b.whole.set(c, f, list)
 	}
+	b.take(c, f, list)
+}
+
+// destructureForm binds the parameters of a macro to a form (name . arguments).
+func (b *binder) destructureForm(c *Call, f *frame, form Value) {
+	if b.whole != nil {
+		b.whole.set(c, f, form)
+	}
+	b.take(c, f, cdrOf(c, form))
+}
+
+func (b *binder) take(c *Call, f *frame, list Value) {
 	var args []Value
 	tail := list
 	for {

@@ -186,7 +186,14 @@ func listFunctions() []builtin {
 			}
 		}},
 		{name: "butlast", list: "(list &optional n)", doc: "The list without its last n elements.", call: butlast},
-		{name: "nbutlast", list: "(list &optional n)", doc: "The list without its last n elements.", call: butlast},
+		{name: "nbutlast", list: "(list &optional n)", doc: "The list without its last n elements, by changing it.", call: func(c *Call, args []Value) Value {
+			kept := c.length(butlast(c, args))
+			if kept == 0 {
+				return Nil
+			}
+			c.cell(c.nthcdr(count(kept-1), args[0])).Cdr = Nil
+			return args[0]
+		}},
 		{name: "ldiff", list: "(list tail)", doc: "The elements before tail.", two: func(c *Call, a, b Value) Value {
 			var result builder
 			for !eql(a, b) {
@@ -347,9 +354,14 @@ func plistFunctions() []builtin {
 		}},
 		{name: "remprop", list: "(symbol indicator)", doc: "Remove a property of a symbol.", two: func(c *Call, a, b Value) Value {
 			g := c.environment.global(c.symbol(a))
-			plist, found := c.removeProperty(g.plist, b)
-			g.plist = plist
-			return Boolean(found)
+			tail := Value(Nil)
+			for list := g.plist; list != Nil && tail == Nil; list = cdrOf(c, cdrOf(c, list)) {
+				if carOf(c, list) == b {
+					tail = list
+				}
+			}
+			g.plist, _ = c.removeProperty(g.plist, b)
+			return tail
 		}},
 		{name: "symbol-plist", list: "(symbol)", doc: "All properties of a symbol.", one: func(c *Call, a Value) Value { return c.environment.global(c.symbol(a)).plist }},
 	}

@@ -40,7 +40,7 @@ func (e *Environment) hasMacro(symbol *Symbol) bool {
 // the form.
 func (cp *compiler) expand(m *macro, form *Cons) Value {
 	if m.function != nil {
-		return single(cp.apply(m.function, []Value{form.Cdr}))
+		return single(cp.apply(m.function, []Value{form}))
 	}
 	return m.expand(cp, form)
 }

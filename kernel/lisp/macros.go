@@ -168,10 +168,8 @@ func (cp *compiler) modify(form *Cons, operator *Symbol) Value {
 	if len(parts) == 2 {
 		delta = parts[1]
 	}
-	if symbol, ok := parts[0].(*Symbol); ok {
-		if v, _, found := cp.around.variable(symbol); !found || v.expansion == nil {
-			return call(symSetq, symbol, call(operator, symbol, delta))
-		}
+	if symbol, ok := parts[0].(*Symbol); ok && !cp.symbolMacro(symbol, cp.around) {
+		return call(symSetq, symbol, call(operator, symbol, delta))
 	}
 	p := cp.expandPlace(parts[0], cp.around)
 	return p.storing(call(operator, p.read, delta))

@@ -1,5 +1,7 @@
 package lisp
 
+import "slices"
+
 // Keywords of the sequence functions.
 var (
 	kwTestNot        = standardKeyword("TEST-NOT")
@@ -114,7 +116,7 @@ func setFunctions() []builtin {
 			setFunction(prefix+"intersection", "The elements of a that are in b.", func(m *matcher, a, b []Value) []Value { return m.filter(a, b, true) }),
 			setFunction(prefix+"set-difference", "The elements of a that are not in b.", func(m *matcher, a, b []Value) []Value { return m.filter(a, b, false) }),
 			setFunction(prefix+"set-exclusive-or", "The elements that are in one only.", func(m *matcher, a, b []Value) []Value {
-				return append(m.filter(a, b, false), m.filter(b, a, false)...)
+				return append(m.filter(b, a, false), m.filter(a, b, false)...)
 			}))
 	}
 	return rows
@@ -200,17 +202,11 @@ func (m *matcher) filter(a, b []Value, in bool) []Value {
 			result = append(result, v)
 		}
 	}
+	slices.Reverse(result) // the order SBCL gives
 	return result
 }
 
 // union has the order SBCL gives it: new elements of a before b.
 func union(m *matcher, a, b []Value) []Value {
-	result := append([]Value(nil), b...)
-	for _, v := range a {
-		if !m.in(v, b) {
-			result = append([]Value{v}, result...)
-			m.call.work(len(result) / 8)
-		}
-	}
-	return result
+	return append(m.filter(a, b, false), b...)
 }

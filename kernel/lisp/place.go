@@ -21,9 +21,10 @@ func (cp *compiler) expandPlace(form Value, sc *scope) *place {
 	cp.step()
 	switch x := form.(type) {
 	case *Symbol:
-		if v, _, ok := sc.variable(x); ok && v.expansion != nil {
-			return cp.expandPlace(v.expansion, sc)
-		} else if !ok && cp.environment.global(x).expansion != nil {
+		if cp.symbolMacro(x, sc) {
+			if v, _, ok := sc.variable(x); ok {
+				return cp.expandPlace(v.expansion, sc)
+			}
 			return cp.expandPlace(cp.environment.global(x).expansion, sc)
 		}
 		store := cp.gensym("NEW")
@@ -145,8 +146,16 @@ func compileSetf(cp *compiler, form *Cons, sc *scope) expression {
 	}}
 }
 
+// symbolMacro reports that a symbol stands for a form.
+func (cp *compiler) symbolMacro(symbol *Symbol, sc *scope) bool {
+	if v, _, ok := sc.variable(symbol); ok {
+		return v.expansion != nil
+	}
+	return cp.environment.global(symbol).expansion != nil
+}
+
 func (cp *compiler) compileStore(target, value Value, sc *scope) expression {
-	if symbol, ok := target.(*Symbol); ok {
+	if symbol, ok := target.(*Symbol); ok && !cp.symbolMacro(symbol, sc) {
 		return compileSetq(cp, NewList(symSetq, symbol, value).(*Cons), sc)
 	}
 	p := cp.expandPlace(target, sc)

@@ -143,6 +143,10 @@ func (p *printer) character(ch Character) {
 		p.text(string(rune(ch)))
 		return
 	}
+	if ch == ' ' {
+		p.text("#\\ ") // as SBCL does: only characters that do not show have a name
+		return
+	}
 	p.text("#\\" + characterName(ch))
 }
 
@@ -362,8 +366,11 @@ func sketchInto(b *strings.Builder, v Value, limit, depth int) {
 	case nil:
 		b.WriteString("…")
 	case *Symbol:
-		if x.Keyword() {
+		switch x.home {
+		case keywordPackage:
 			b.WriteByte(':')
+		case "CL-PPCRE", "UIOP":
+			b.WriteString(x.home + ":")
 		}
 		b.WriteString(symbolName(sketchText(x.name, limit)))
 	case *String:

@@ -151,7 +151,7 @@ func (e *Environment) suggest(symbol *Symbol, variable bool) string {
 	if capability := capabilities[symbol.name]; capability != "" && !variable {
 		return "it exists only with the capability " + capability + " on the note's #+CAPABILITIES: line"
 	}
-	best, distance := "", min(3, (len(symbol.name)+2)/3)+1
+	best, distance := "", min(2, (len(symbol.name)+1)/3)+1
 	consider := func(other *Symbol) {
 		if d := editDistance(symbol.name, other.name, distance); d < distance || d == distance && best != "" && displayName(other) < best {
 			best, distance = displayName(other), d

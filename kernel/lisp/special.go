@@ -224,7 +224,7 @@ func compileSetq(cp *compiler, form *Cons, sc *scope) expression {
 	var steps []code
 	for i := 0; i < len(parts); i += 2 {
 		symbol := cp.checkBindable(parts[i])
-		if v, _, ok := sc.variable(symbol); ok && v.expansion != nil || !ok && cp.environment.global(symbol).expansion != nil {
+		if cp.symbolMacro(symbol, sc) {
 			steps = append(steps, cp.compile(NewList(symSetf, symbol, parts[i+1]), sc).one())
 			continue
 		}

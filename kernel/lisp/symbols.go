@@ -26,7 +26,19 @@ func symbolFunctions() []builtin {
 			}
 			symbol := c.symbol(a)
 			_, special := c.environment.language.specials[symbol]
-			return Boolean(special || c.environment.global(symbol).function != nil || c.environment.macro(symbol) != nil)
+			if fn := c.environment.global(symbol).function; fn != nil {
+				return fn
+			}
+			return Boolean(special || c.environment.macro(symbol) != nil)
+		}},
+		{name: "constantp", list: "(form &optional environment)", doc: "True if a form always has the same value.", call: func(c *Call, args []Value) Value {
+			switch x := args[0].(type) {
+			case *Symbol:
+				return Boolean(c.environment.global(x).constant)
+			case *Cons:
+				return Boolean(x.Car == symQuote)
+			}
+			return T
 		}},
 		{name: "makunbound", list: "(symbol)", doc: "Take the value away.", one: func(c *Call, a Value) Value {
 			c.unfrozen(c.symbol(a)).value = nil

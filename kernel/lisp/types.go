@@ -73,7 +73,7 @@ func (c *Call) expandType(kind Value) (Value, bool) {
 	}
 	if symbol, ok := head.(*Symbol); ok {
 		if fn := c.environment.types[symbol]; fn != nil {
-			return single(c.apply(fn, []Value{args})), true
+			return single(c.apply(fn, []Value{&Cons{Car: head, Cdr: args}})), true
 		}
 	}
 	return nil, false

@@ -1,0 +1,95 @@
+package lisp
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"org-agent/kernel/plist"
+)
+
+func BenchmarkFib25(b *testing.B) {
+	e := newEnvironment(b, Config{})
+	if err := e.Load(b.Context(), `(defun fib (n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))`, "x", 1); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := e.Call(b.Context(), "fib", Integer(25)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	source, err := os.ReadFile("testdata/chat.lisp")
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := string(source)
+	config := noteConfig(nil)
+	for b.Loop() {
+		e, err := New(config)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := e.Load(b.Context(), text, "chat.org", 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func benchmarkCall(b *testing.B, function string, arguments ...string) {
+	e, _ := chatNote(b)
+	var args []Value
+	for _, text := range arguments {
+		x, err := plist.Read(text)
+		if err != nil {
+			b.Fatal(err)
+		}
+		v, err := e.FromSexp(x)
+		if err != nil {
+			b.Fatal(err)
+		}
+		args = append(args, v)
+	}
+	for b.Loop() {
+		if _, err := e.Call(b.Context(), function, args...); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkTrigger(b *testing.B) {
+	benchmarkCall(b, "greet-trigger", `(:type :event :id "1" :payload (:sensor :chat-message :text "hello"))`)
+}
+
+func BenchmarkVerify(b *testing.B) {
+	benchmarkCall(b, "greet-verify", `(:type :request :target :emacs :payload (:action :insert-at-end :buffer "*chat*" :text "hello"))`, `nil`)
+}
+
+func BenchmarkRefuse(b *testing.B) {
+	benchmarkCall(b, "greet-verify", `(:type :request :target :emacs :payload (:action :eval :text "hello"))`, `nil`)
+}
+
+func BenchmarkNeuro(b *testing.B) {
+	benchmarkCall(b, "greet-neuro", `(:payload (:sensor :chat-message :text "hello there, oops forget it" :channel :matrix :chat-id "!r"))`)
+}
+
+func BenchmarkReader(b *testing.B) {
+	text := strings.Repeat(`(:type :request :target :emacs :payload (:action :insert-at-end :buffer "*chat*" :text "hello, world" :n 42)) `, 9000)
+	e := newEnvironment(b, Config{Limits: Limits{Bytes: 1 << 40}})
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		err := e.run(b.Context(), func(c *Call) {
+			r := c.newReader(text, "", 1)
+			for {
+				if _, err := r.next(); err != nil {
+					return
+				}
+			}
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
