@@ -96,15 +96,20 @@ region stay; a file that changed on disk makes nobody ask."
 
 (defconst org-agent-answer--protection
   '(read-only "The answer is being written; C-c C-k stops it"
-    modification-hooks (org-agent-answer--refuse)
-    rear-nonsticky (read-only modification-hooks))
+    modification-hooks (org-agent-answer--refuse))
   "Text properties of an answer that is being written.")
 
 (defun org-agent-answer--protect (preview from)
-  "Make the text of PREVIEW read-only, from FROM on."
-  (org-agent-undo-off
-    (add-text-properties from (org-agent-preview-end preview)
-                         org-agent-answer--protection)))
+  "Make the text of PREVIEW read-only, from FROM on.
+Behind it text can be inserted, as before it."
+  (let ((end (marker-position (org-agent-preview-end preview))))
+    (org-agent-undo-off
+      (add-text-properties from end org-agent-answer--protection)
+      (remove-text-properties
+       (max (1- from) (org-agent-preview-beg preview)) end
+       '(rear-nonsticky nil))
+      (put-text-property (1- end) end 'rear-nonsticky
+                         '(read-only modification-hooks)))))
 
 (defun org-agent-answer--release (preview)
   "Make the text of PREVIEW ordinary text and forget its markers."
@@ -112,7 +117,7 @@ region stay; a file that changed on disk makes nobody ask."
         (end (org-agent-preview-end preview)))
     (org-agent-undo-off
       (remove-text-properties
-       beg end org-agent-answer--protection))
+       beg end (append '(rear-nonsticky nil) org-agent-answer--protection)))
     (dolist (marker (list beg end (org-agent-preview-text preview)
                           (org-agent-preview-line preview)))
       (set-marker marker nil))))
@@ -152,26 +157,28 @@ so is TEXT."
 
 ;;;; Folding
 
+(defun org-agent-answer--folded-p (position)
+  "Return non-nil when POSITION is folded; a hidden drawer is no fold."
+  (and (>= position (point-min))
+       (not (memq (get-char-property position 'invisible)
+                  '(nil org-agent-drawer)))))
+
+(defun org-agent-answer--hidden-from (position)
+  "Return the beginning of the fold that ends at, or holds, POSITION."
+  (while (and (> position (point-min))
+              (org-agent-answer--folded-p (1- position)))
+    (setq position (previous-single-char-property-change position 'invisible)))
+  position)
+
 (defun org-agent-answer--fold-start (position heading)
   "Return where the fold begins that text put at POSITION belongs to.
 POSITION is the end of the subtree of HEADING.  There is one when all
-from the end of HEADING's line on is hidden; else return nil."
-  (save-excursion
-    (let ((last (- position 2))
-          (line-end (progn (goto-char heading) (line-end-position))))
-      (when (and (> last line-end) (invisible-p last))
-        (let ((beg last))
-          (while (and (> beg line-end) (invisible-p (1- beg)))
-            (setq beg (previous-single-char-property-change
-                       beg 'invisible nil line-end)))
-          (and (= beg line-end) (invisible-p beg)
-               (org-agent-answer--hidden-from beg)))))))
-
-(defun org-agent-answer--hidden-from (position)
-  "Return the beginning of the hidden text that POSITION is in."
-  (while (and (> position (point-min)) (invisible-p (1- position)))
-    (setq position (previous-single-char-property-change position 'invisible)))
-  position)
+from the end of HEADING's line on is folded; else return nil."
+  (let ((last (- position 2))
+        (line-end (save-excursion (goto-char heading) (line-end-position))))
+    (when (and (> last line-end) (org-agent-answer--folded-p last))
+      (let ((beg (org-agent-answer--hidden-from last)))
+        (and (<= beg line-end) beg)))))
 
 (defun org-agent-answer--fold (beg end)
   "Fold the text from BEG to END, up to its last line end."
@@ -333,11 +340,14 @@ Otherwise each delta would cost as much as the line is long."
 (defun org-agent-answer--replace (preview beg text)
   "Replace PREVIEW from BEG to its end by TEXT, which ends in a line end."
   (let* ((end (marker-position (org-agent-preview-end preview)))
-         (followers (org-agent-answer--who-is-at end)))
+         (followers (org-agent-answer--who-is-at end))
+         (folded (org-agent-answer--folded-p (- end 2))))
     (org-agent-undo-replace (org-agent-preview-record preview) beg end text)
     (let ((last (+ beg (length text))))
       (set-marker (org-agent-preview-end preview) last)
-      (org-agent-answer--bring followers last))))
+      (org-agent-answer--bring followers last)
+      (when folded
+        (org-agent-answer--fold (org-agent-answer--hidden-from beg) last)))))
 
 (defun org-agent-answer-remove (turn)
   "Take the preview of TURN away, if there is one."

@@ -84,19 +84,23 @@ Nothing in it is evaluated, and the buffer does not visit it."
   (setq org-agent-keeper-file file)
   (org-agent-undo-off
     (insert (or (org-agent-keeper--read file) "")))
-  (setq org-agent-keeper--body (org-agent-keeper--hash-body)
-        org-agent-keeper--draft (org-agent-keeper--draft-string)))
+  (org-agent-keeper--note-saved))
 
 (defun org-agent-keeper--body-end ()
   "Return where the turns end and the draft begins."
   (or (org-agent-draft-start) (point-max)))
 
+(defun org-agent-keeper--hash (text)
+  "Return a hash of TEXT."
+  (secure-hash 'sha1 (encode-coding-string text 'utf-8-unix)))
+
 (defun org-agent-keeper--hash-body ()
   "Return a hash of the buffer's text before the draft."
   (save-restriction
     (widen)
-    (secure-hash 'sha1 (current-buffer) (point-min)
-                 (org-agent-keeper--body-end))))
+    (org-agent-keeper--hash
+     (buffer-substring-no-properties (point-min)
+                                     (org-agent-keeper--body-end)))))
 
 (defun org-agent-keeper--draft-string ()
   "Return the draft with its heading, as it stands in the buffer."
@@ -208,8 +212,7 @@ Return t, as `write-contents-functions' wants it."
       (when temporary
         (delete-file temporary)))
     (set-visited-file-modtime)
-    (setq org-agent-keeper--body (org-agent-keeper--hash-body)
-          org-agent-keeper--draft (org-agent-keeper--draft-string))
+    (org-agent-keeper--note-saved)
     (unless regions
       (set-buffer-modified-p nil)
       (delete-auto-save-file-if-necessary))
@@ -251,49 +254,78 @@ Return nil when that cannot be, since the buffer has edits of its own."
       (org-agent-keeper--adopt text nil)))))
 
 (defun org-agent-keeper--adopt (text unsaved)
-  "Make the buffer have TEXT, that of the file, and keep the draft.
-Where the buffer's turns are not those the file last had, that would
-lose edits: note it and return nil, unless UNSAVED is non-nil, which
-says that there was no file to save them to.  Then only questions that
-were not sent are carried over."
-  (cond
-   ((equal text (org-agent-keeper--text-without nil))
-    (setq org-agent-keeper--body (org-agent-keeper--hash-body)
-          org-agent-keeper--draft (org-agent-keeper--draft-string))
-    (set-buffer-modified-p nil)
-    t)
-   ((or unsaved
-        (equal org-agent-keeper--body (org-agent-keeper--hash-body)))
-    (org-agent-keeper--merge text)
-    t)
-   (t
-    (org-agent-keeper--note
-     "The file has changed on disk, and so has the buffer.  M-x revert-buffer takes the file, C-x C-s the buffer")
-    ;; The next save by hand is to ask.
-    (set-visited-file-modtime '(0 1))
-    nil)))
+  "Take TEXT, that of the file, into the buffer; the draft stays.
+Where both turns of the file and turns of the buffer changed since they
+were the same, one would be lost: note it and return nil, unless UNSAVED
+is non-nil, which says that there was no file to save the buffer to.
+Then the file's are taken and only questions that were not sent carried
+over."
+  (let* ((parts (org-agent-keeper--parts text))
+         (theirs-changed (not (equal (org-agent-keeper--hash (car parts))
+                                     org-agent-keeper--body)))
+         (ours-changed (not (equal (org-agent-keeper--hash-body)
+                                   org-agent-keeper--body))))
+    (cond
+     ((equal text (org-agent-keeper--text-without nil))
+      (org-agent-keeper--note-saved)
+      (set-buffer-modified-p nil)
+      t)
+     ((not theirs-changed)
+      (org-agent-keeper--merge-draft (cdr parts)
+                                     (org-agent-keeper--draft-string))
+      t)
+     ((or unsaved (not ours-changed))
+      (org-agent-keeper--merge text)
+      t)
+     (t
+      (org-agent-keeper--note
+       "The file has changed on disk, and so has the buffer.  M-x revert-buffer takes the file, C-x C-s the buffer")
+      ;; The next save by hand is to ask.
+      (set-visited-file-modtime '(0 1))
+      nil))))
+
+(defun org-agent-keeper--parts (text)
+  "Return the turns and the draft of TEXT, a cons of strings."
+  (with-temp-buffer
+    (insert text)
+    (let ((end (org-agent-keeper--body-end)))
+      (cons (buffer-substring (point-min) end)
+            (buffer-substring end (point-max))))))
+
+(defun org-agent-keeper--note-saved ()
+  "Note that file and buffer are the same."
+  (setq org-agent-keeper--body (org-agent-keeper--hash-body)
+        org-agent-keeper--draft (org-agent-keeper--draft-string)))
 
 (defun org-agent-keeper--merge (text)
   "Make the buffer have TEXT; add its own draft and unsent questions."
   (let ((draft (org-agent-keeper--draft-string))
-        (former org-agent-keeper--draft)
         (unsent (org-agent-keeper--unsent)))
     (org-agent-answer--undisturbed
-      (org-agent-keeper--set-text text)
-      (setq org-agent-keeper--body (org-agent-keeper--hash-body)
-            org-agent-keeper--draft (org-agent-keeper--draft-string)))
+      (org-agent-keeper--set-text text))
     (pcase-dolist (`(,id . ,subtree) unsent)
       (org-agent-answer-insert-question id subtree))
-    (let ((theirs org-agent-keeper--draft))
-      (unless (or (equal draft former)
-                  (org-agent-keeper--blank-draft-p draft))
-        (org-agent-keeper--set-draft
-         (if (or (equal theirs former)
-                 (org-agent-keeper--blank-draft-p theirs))
-             draft
-           (concat (org-agent-answer--closed theirs) draft)))))
+    (org-agent-keeper--merge-draft (org-agent-keeper--draft-string) draft)
+    (setq org-agent-keeper--body
+          (org-agent-keeper--hash (car (org-agent-keeper--parts text))))
     (set-buffer-modified-p
      (not (equal text (org-agent-keeper--text-without nil))))))
+
+(defun org-agent-keeper--merge-draft (theirs ours)
+  "Make a draft of THEIRS, the file's, and OURS, the buffer's.
+The one that changed is taken, or else both, the file's first."
+  (let* ((former org-agent-keeper--draft)
+         (news (lambda (draft)
+                 (not (or (equal draft former)
+                          (org-agent-keeper--blank-draft-p draft)))))
+         (draft (cond
+                 ((not (funcall news theirs)) ours)
+                 ((not (funcall news ours)) theirs)
+                 ((equal theirs ours) ours)
+                 (t (concat (org-agent-answer--closed theirs) ours)))))
+    (unless (equal draft (org-agent-keeper--draft-string))
+      (org-agent-keeper--set-draft draft))
+    (setq org-agent-keeper--draft theirs)))
 
 (defun org-agent-keeper--unsent ()
   "Return the questions that were not sent, an alist of IDs and subtrees."

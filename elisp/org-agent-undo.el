@@ -122,7 +122,7 @@ deletion.  RECORD is changed to fit.  Return the CHANGE as it stands
 before the last entry looked at, or nil when an entry owns it."
   (while list
     (let ((entry (car list)))
-      (if (eq entry record)
+      (if (and record (eq entry record))
           (progn (org-agent-undo--resize record change inserted)
                  (setq list nil change nil))
         (setq change (org-agent-undo--move-entry list change inserted)
