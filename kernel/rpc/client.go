@@ -80,25 +80,34 @@ func (c *Client) Notify(method string, params any) {
 	}
 }
 
-// Act sends an action and waits for its receipt. The client's refusal is a
+// Act sends an action and waits for its receipt, as [Client.Deliver] does.
+func (c *Client) Act(ctx context.Context, act protocol.Act) (protocol.Receipt, error) {
+	return c.Deliver(act)(ctx)
+}
+
+// Deliver queues an action, in order with notifications and without blocking;
+// the function it returns waits for the receipt. The client's refusal is a
 // *protocol.Error; after [ErrConnectionLost] or the end of ctx it is unknown
 // whether the act was performed, after [ErrNotConnected] it was not.
-func (c *Client) Act(ctx context.Context, act protocol.Act) (protocol.Receipt, error) {
-	pending, err := c.stream.call(ctx, c.conn, protocol.MethodAct, act)
-	switch {
-	case errors.Is(err, jsonrpc2.ErrClosed), errors.Is(err, errQueueClosed):
-		return protocol.Receipt{}, ErrNotConnected
-	case errors.Is(err, errTooManyCalls):
+func (c *Client) Deliver(act protocol.Act) (receipt func(ctx context.Context) (protocol.Receipt, error)) {
+	pending, err := c.stream.call(context.Background(), c.conn, protocol.MethodAct, act)
+	if errors.Is(err, errTooManyCalls) {
 		c.Close("it does not answer what it is sent")
-		return protocol.Receipt{}, ErrNotConnected
-	case err != nil:
-		return protocol.Receipt{}, fmt.Errorf("send act %s: %w", act.ID, err)
+		err = errQueueClosed
 	}
-	result, err := pending.wait(ctx)
-	if err != nil {
-		return protocol.Receipt{}, err
+	return func(ctx context.Context) (protocol.Receipt, error) {
+		switch {
+		case errors.Is(err, jsonrpc2.ErrClosed), errors.Is(err, errQueueClosed):
+			return protocol.Receipt{}, ErrNotConnected
+		case err != nil:
+			return protocol.Receipt{}, fmt.Errorf("send act %s: %w", act.ID, err)
+		}
+		result, err := pending.wait(ctx)
+		if err != nil {
+			return protocol.Receipt{}, err
+		}
+		return *result.(*protocol.Receipt), nil // by the schema
 	}
-	return *result.(*protocol.Receipt), nil // by the schema
 }
 
 // Close ends the connection after what is queued was written; the reason is

@@ -44,11 +44,13 @@ func wireAct(act journal.Act, turn journal.Turn, view protocol.View) (protocol.A
 	}, true
 }
 
-// sendTo sends one act to one client and keeps its receipt.
+// sendTo queues one act for one client, before what is sent to it next, and
+// keeps its receipt.
 func (s *Session) sendTo(a *attached, act protocol.Act) {
 	h := s.house
+	wait := a.client.Deliver(act)
 	h.work.Go(func() {
-		receipt, err := a.client.Act(a.ctx, act)
+		receipt, err := wait(a.ctx)
 		ctx := context.WithoutCancel(a.ctx)
 		failure := ""
 		if err != nil {

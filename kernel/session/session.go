@@ -34,9 +34,10 @@ type Client interface {
 	IsEmacs() bool
 	// Notify queues a notification; it never blocks.
 	Notify(method string, params any)
-	// Act sends a verified action and waits for its receipt, for the end of ctx
-	// or of the connection.
-	Act(ctx context.Context, act protocol.Act) (protocol.Receipt, error)
+	// Deliver queues a verified action, in order with notifications; it never
+	// blocks. What it returns waits for the receipt, for the end of ctx or of the
+	// connection.
+	Deliver(act protocol.Act) (receipt func(ctx context.Context) (protocol.Receipt, error))
 }
 
 // Runner answers a turn. kernel/agent implements it.

@@ -49,11 +49,14 @@ func (c *client) Notify(method string, params any) {
 	c.told = append(c.told, note{method, params})
 }
 
-func (c *client) Act(_ context.Context, act protocol.Act) (protocol.Receipt, error) {
+func (c *client) Deliver(act protocol.Act) func(context.Context) (protocol.Receipt, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.acts = append(c.acts, act)
-	return protocol.Receipt{Done: true, Saved: c.saved}, nil
+	c.told = append(c.told, note{protocol.MethodAct, act})
+	return func(context.Context) (protocol.Receipt, error) {
+		return protocol.Receipt{Done: true, Saved: c.saved}, nil
+	}
 }
 
 // each calls visit for every notification of the type so far.
@@ -187,6 +190,29 @@ func TestManyMessagesAtOnceAreAnsweredInOrder(t *testing.T) {
 		i++
 	})
 	until(t, "200 acts", func() bool { return len(c.actTexts()) == n })
+}
+
+func TestTheActComesBeforeTheTurnsEnd(t *testing.T) {
+	h := open(t, t.TempDir(), echo)
+	defer h.close(t)
+	c := &client{id: "c1", emacs: true}
+	h.attach(t, c, protocol.SessionLoadParams{})
+	const n = 50
+	for i := range n {
+		if _, err := h.Submit(t.Context(), message(fmt.Sprintf("q%d", i), "hello")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "the answers", func() bool { return count[protocol.TurnFinished](c) == n })
+	var methods []string
+	for _, n := range c.told {
+		methods = append(methods, n.method)
+	}
+	for i := 0; i < len(methods); i += 3 {
+		if got := strings.Join(methods[i:i+3], " "); got != "turn/started act turn/finished" {
+			t.Fatalf("message %d came as %s", i/3, got)
+		}
+	}
 }
 
 func TestTheSameMessageTwiceIsAnsweredOnce(t *testing.T) {

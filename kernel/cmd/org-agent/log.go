@@ -102,7 +102,11 @@ func readable(record map[string]any) string {
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
-		fmt.Fprintf(&b, "  %s=%v", key, record[key])
+		value := record[key]
+		if ns, ok := value.(float64); ok && key == "dur" {
+			value = time.Duration(ns).Round(time.Microsecond)
+		}
+		fmt.Fprintf(&b, "  %s=%v", key, value)
 	}
 	return b.String()
 }
