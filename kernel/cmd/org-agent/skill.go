@@ -18,6 +18,7 @@ import (
 type skillCommands struct {
 	Check skillCheck `cmd:"" help:"Print what is wrong with notes, as FILE:LINE:COLUMN: error: MESSAGE."`
 	List  skillList  `cmd:"" help:"List the notes and what became of them."`
+	Copy  skillCopy  `cmd:"" help:"Put a shipped note into the home's skills, to be changed."`
 }
 
 // skillCheck is "org-agent skill check".
@@ -122,4 +123,38 @@ func (c *skillList) Run(ctx context.Context, w *world) error {
 		}
 	}
 	return nil
+}
+
+// skillCopy is "org-agent skill copy".
+type skillCopy struct {
+	Name string `arg:"" help:"The shipped note, by its file's name without .org."`
+}
+
+func (c *skillCopy) Run(w *world) error {
+	name := strings.TrimSuffix(c.Name, ".org")
+	source, err := fs.ReadFile(skills.Notes(), name+".org")
+	if err != nil {
+		return fmt.Errorf("no shipped note is named %s; \"org-agent skill list\" shows them", name)
+	}
+	paths, err := w.paths()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(paths.Skills, 0o755); err != nil {
+		return fmt.Errorf("make the directory for skills: %w", err)
+	}
+	path := filepath.Join(paths.Skills, name+".org")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already: it is yours, and stays as it is", path)
+	}
+	if err != nil {
+		return fmt.Errorf("copy the note: %w", err)
+	}
+	_, err = f.Write(source)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("copy the note: %w", err)
+	}
+	_, err = fmt.Fprintln(w.out, path)
+	return err
 }
