@@ -143,13 +143,13 @@ func (c *Call) defineAccessors(class *Class, d *slotDefinition) {
 		return v
 	}}
 	for _, reader := range append(d.readers, d.accessors...) {
-		c.addMethod(reader, &method{specializers: []specializer{{class: class}}, function: read}, 1)
+		c.addMethod(reader, &method{specializers: []specializer{{class: class}}, function: read})
 	}
 	for _, accessor := range d.accessors {
-		c.addMethod(call(symSetf, accessor), &method{specializers: []specializer{{}, {class: class}}, function: write}, 2)
+		c.addMethod(call(symSetf, accessor), &method{specializers: []specializer{{}, {class: class}}, function: write})
 	}
 	for _, writer := range d.writers {
-		c.addMethod(writer, &method{specializers: []specializer{{}, {class: class}}, function: write}, 2)
+		c.addMethod(writer, &method{specializers: []specializer{{}, {class: class}}, function: write})
 	}
 }
 

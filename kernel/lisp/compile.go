@@ -40,6 +40,8 @@ type compiler struct {
 	file     string
 	// place is the innermost form with a position; forms made by macros have none.
 	place site
+	// here is the site of the form being compiled.
+	here *site
 	// around is the scope of the macro form being expanded.
 	around *scope
 	// nesting and deepest measure how deep the form being compiled is.
@@ -89,18 +91,21 @@ func (cp *compiler) weight() int { return cp.deepest + 3 }
 
 // site remembers form for errors, at the innermost known position.
 func (cp *compiler) site(form Value) *site {
+	if cp.here != nil && cp.here.of == form {
+		return cp.here
+	}
 	s := cp.place
-	s.file = cp.file
+	s.file, s.of = cp.file, form
 	if cell, ok := form.(*Cons); !ok || cell.line > 0 || s.form == nil {
 		s.form = form // else it was made by a macro: what was written says more
 	}
 	return &s
 }
 
-func (cp *compiler) enter(form Value) (leave func()) {
-	outer, at := cp.place, cp.at
-	if cell, ok := form.(*Cons); ok && cell.line > 0 {
-		cp.place = site{form: form, file: cp.file, line: int(cell.line), column: int(cell.column)}
+// enter begins the compilation of a form.
+func (cp *compiler) enter(form *Cons) {
+	if form.line > 0 {
+		cp.place = site{form: form, file: cp.file, line: int(form.line), column: int(form.column)}
 	}
 	cp.nesting++
 	cp.deepest = max(cp.deepest, cp.nesting)
@@ -108,8 +113,9 @@ func (cp *compiler) enter(form Value) (leave func()) {
 		cp.fail(programError, "forms are nested more than %d deep", maximumNesting)
 	}
 	cp.descend(4)
-	cp.at = cp.site(form)
-	return func() { cp.place, cp.at = outer, at; cp.nesting--; cp.ascend(4) }
+	cp.here = nil
+	cp.here = cp.site(form)
+	cp.at = cp.here
 }
 
 // compile compiles one form.
@@ -119,9 +125,12 @@ func (cp *compiler) compile(form Value, sc *scope) expression {
 	case *Symbol:
 		return cp.compileVariable(x, sc)
 	case *Cons:
-		leave := cp.enter(form)
+		place, here, at := cp.place, cp.here, cp.at
+		cp.enter(x)
 		e := cp.compileCons(x, sc)
-		leave()
+		cp.place, cp.here, cp.at = place, here, at
+		cp.nesting--
+		cp.ascend(4)
 		return e
 	}
 	return constant(form)

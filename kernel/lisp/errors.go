@@ -77,6 +77,7 @@ func (e *Error) Limit() bool {
 // site is where a form stands, for errors.
 type site struct {
 	form         Value
+	of           Value // the form as compiled, when form is what was written
 	file         string
 	line, column int
 }

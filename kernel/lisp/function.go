@@ -101,6 +101,11 @@ func (c *Call) function(v Value) *Function {
 
 // compileCall compiles a call of a global function.
 func (cp *compiler) compileCall(name *Symbol, form *Cons, sc *scope) expression {
+	if builtin := cp.language.functions[name]; builtin != nil && builtin.two != nil {
+		if e, ok := cp.compileWithConstant(builtin, form, sc); ok {
+			return e
+		}
+	}
 	args := cp.compileAll(cp.forms(form.Cdr), sc)
 	at := cp.site(form)
 	if builtin := cp.language.functions[name]; builtin != nil {
@@ -143,6 +148,30 @@ func (c *Call) invoke(fn *Function, args []code, f *frame, at *site) Value {
 	v := c.apply(fn, c.stack[base:len(c.stack):len(c.stack)])
 	c.stack = c.stack[:base]
 	return v
+}
+
+// compileWithConstant compiles (function form constant), as in (- n 1).
+func (cp *compiler) compileWithConstant(fn *Function, form *Cons, sc *scope) (e expression, ok bool) {
+	parts := cp.forms(form.Cdr)
+	if len(parts) != 2 {
+		return e, false
+	}
+	switch x := parts[1].(type) {
+	case *Cons:
+		return e, false
+	case *Symbol:
+		if !x.Keyword() && x != Nil {
+			return e, false
+		}
+	}
+	two, y, at := fn.two, parts[1], cp.site(form)
+	a := cp.compile(parts[0], sc).one()
+	return expression{many: fn.many, run: func(c *Call, f *frame) Value {
+		x := a(c, f)
+		c.at = at
+		c.step()
+		return two(c, x, y)
+	}}, true
 }
 
 // compileBuiltin compiles a call of a standard function, which nothing can redefine.

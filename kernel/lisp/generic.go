@@ -13,7 +13,7 @@ type method struct {
 	qualifier    *Symbol
 	specializers []specializer
 	function     *Function
-	// next is where call-next-method looks, when the body uses it.
+	// chained says that the body uses call-next-method or next-method-p.
 	chained bool
 }
 
@@ -37,7 +37,7 @@ var (
 // overridable are the standard generic functions that notes add methods to.
 var overridable = map[string]bool{"PRINT-OBJECT": true, "INITIALIZE-INSTANCE": true, "DESCRIBE-OBJECT": true, "MAKE-LOAD-FORM": true}
 
-func (c *Call) generic(name Value, required int) *Function {
+func (c *Call) generic(name Value) *Function {
 	var slot **Function
 	text := ""
 	if symbol, ok := setfName(name); ok {
@@ -63,8 +63,8 @@ func (c *Call) generic(name Value, required int) *Function {
 	return fn
 }
 
-func (c *Call) addMethod(name Value, m *method, required int) {
-	fn := c.generic(name, required)
+func (c *Call) addMethod(name Value, m *method) {
+	fn := c.generic(name)
 	c.charge(closureBytes)
 	for i, other := range fn.generic.methods {
 		if other.qualifier == m.qualifier && sameSpecializers(other.specializers, m.specializers) {
@@ -214,13 +214,6 @@ func (c *Call) callMethod(m *method, next []*method, args []Value) Value {
 
 func compileDefgeneric(cp *compiler, form *Cons, sc *scope) expression {
 	parts := cp.arguments(form, 2, -1)
-	required := 0
-	for _, item := range cp.forms(parts[1]) {
-		if word, ok := item.(*Symbol); ok && lambdaWords[word] {
-			break
-		}
-		required++
-	}
 	var methods []code
 	for _, option := range parts[2:] {
 		if cell, ok := option.(*Cons); ok && cell.Car == kwMethod {
@@ -228,7 +221,7 @@ func compileDefgeneric(cp *compiler, form *Cons, sc *scope) expression {
 		}
 	}
 	return simple(func(c *Call, f *frame) Value {
-		fn := c.generic(parts[0], required)
+		fn := c.generic(parts[0])
 		for _, method := range methods {
 			method(c, f)
 		}
@@ -264,9 +257,9 @@ func compileDefmethod(cp *compiler, form *Cons, sc *scope) expression {
 	return simple(func(c *Call, f *frame) Value {
 		m := &method{qualifier: qualifier, function: function(c, f).(*Function), chained: chained}
 		for _, kind := range kinds {
-			m.specializers = append(m.specializers, c.specializer(kind, f))
+			m.specializers = append(m.specializers, c.specializer(kind))
 		}
-		c.addMethod(parts[0], m, len(kinds))
+		c.addMethod(parts[0], m)
 		return m.function
 	})
 }
@@ -315,7 +308,7 @@ func (cp *compiler) specialized(list Value) (plain Value, kinds []Value) {
 	return parameters.list(), kinds
 }
 
-func (c *Call) specializer(kind Value, _ *frame) specializer {
+func (c *Call) specializer(kind Value) specializer {
 	switch x := kind.(type) {
 	case *Symbol:
 		if x == T {

@@ -122,11 +122,14 @@ func (e *Environment) defineKernelMacro(m *KernelMacro) error {
 func countParameters(list string) (least, most int, err error) {
 	inner, ok := strings.CutPrefix(strings.TrimSpace(list), "(")
 	inner, closed := strings.CutSuffix(inner, ")")
+	inner = strings.TrimSpace(inner)
 	if !ok || !closed {
 		return 0, 0, fmt.Errorf("the lambda list %q is not in parentheses", list)
 	}
 	section, depth := "", 0
-	for _, word := range strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ").Replace(inner)) {
+	for inner != "" {
+		word := parameterWord(inner)
+		inner = strings.TrimLeft(inner[len(word):], " ")
 		switch {
 		case word == "(":
 			if depth++; depth > 1 {
@@ -158,4 +161,14 @@ func countParameters(list string) (least, most int, err error) {
 		return 0, 0, fmt.Errorf("the lambda list %q is not balanced", list)
 	}
 	return least, most, nil
+}
+
+// parameterWord is the parenthesis or name that text begins with.
+func parameterWord(text string) string {
+	if i := strings.IndexAny(text, " ()"); i > 0 {
+		return text[:i]
+	} else if i == 0 {
+		return text[:1]
+	}
+	return text
 }

@@ -19,8 +19,10 @@ type reader struct {
 	firstLine int
 	// keep says that symbols stay in their package: source does, data does not.
 	keep bool
-	// pkg is the package that was current when the form began.
-	pkg *Package
+	// pkg is the package that was current when the form began; tokens are the symbols
+	// of spellings seen since.
+	pkg    *Package
+	tokens map[string]Value
 }
 
 // Limits of one form of source.
@@ -38,7 +40,9 @@ func (c *Call) newReader(source, file string, firstLine int) *reader {
 
 // next reads one form; io.EOF at the end.
 func (r *reader) next() (Value, error) {
-	r.pkg = r.call.currentPackage()
+	if pkg := r.call.currentPackage(); pkg != r.pkg {
+		r.pkg, r.tokens = pkg, map[string]Value{}
+	}
 	return r.source.Next()
 }
 
@@ -86,11 +90,19 @@ func (r *reader) Dotted(at plist.Position, items []Value, tail Value) (Value, er
 	if err := r.charge(len(items) * consBytes); err != nil {
 		return nil, err
 	}
-	list := listStar(items, tail)
-	if cell, ok := list.(*Cons); ok && len(items) > 0 {
-		cell.line, cell.column = int32(at.Line+r.firstLine-1), int32(at.Column)
+	if len(items) == 0 {
+		return tail, nil
 	}
-	return list, nil
+	cells := make([]Cons, len(items))
+	for i := range cells {
+		cells[i].Car = items[i]
+		if i+1 < len(cells) {
+			cells[i].Cdr = &cells[i+1]
+		}
+	}
+	cells[len(cells)-1].Cdr = tail
+	cells[0].line, cells[0].column = int32(at.Line+r.firstLine-1), int32(at.Column)
+	return &cells[0], nil
 }
 
 // charge accounts for what is read. It returns an error because nothing may panic
@@ -174,10 +186,21 @@ func (r *reader) Token(_ plist.Position, text string, escaped bool) (Value, erro
 		if n, ok := smallInteger(text); ok {
 			return n, nil
 		}
+		if symbol, ok := r.tokens[text]; ok {
+			return symbol, nil
+		}
 		if kind := plist.NumberSyntax(text); kind != plist.NotNumber {
 			return r.number(kind, text)
 		}
 	}
+	symbol, err := r.symbol(text, escaped)
+	if err == nil && !escaped {
+		r.tokens[text] = symbol
+	}
+	return symbol, err
+}
+
+func (r *reader) symbol(text string, escaped bool) (Value, error) {
 	pkg, colons, name := plist.SymbolParts(text, escaped)
 	switch {
 	case colons == 0:

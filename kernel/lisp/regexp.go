@@ -13,11 +13,16 @@ import (
 // go on from, which \b and ^ look at. Its first group is the match.
 type scanner struct {
 	first, resumed *regexp.Regexp
+	// pattern is what resumed is made from when it is needed.
+	pattern string
 }
 
 // maximumPattern bounds regular expressions: compiling one takes space beyond its
 // length.
-const maximumPattern = 10_000
+const (
+	maximumPattern = 10_000
+	maximumGroups  = 500
+)
 
 // compilePattern compiles a Perl pattern. Of what Go's engine lacks, the most likely
 // is named.
@@ -25,14 +30,13 @@ func compilePattern(pattern string) (*scanner, string) {
 	if len(pattern) > maximumPattern {
 		return nil, "the pattern is too long"
 	}
+	if strings.Count(pattern, "(") > maximumGroups {
+		return nil, "the pattern has too many groups"
+	}
 	translated := goPattern(pattern)
 	expression, err := regexp.Compile(translated)
 	if err == nil {
-		resumed, err := regexp.Compile(`\A(?s:.)(?s:.*?)(` + translated + `)`)
-		if err == nil {
-			return &scanner{expression, resumed}, ""
-		}
-		return nil, err.Error()
+		return &scanner{first: expression, pattern: translated}, ""
 	}
 	for _, missing := range []struct{ text, what string }{
 		{"(?=", "look-ahead"}, {"(?!", "negative look-ahead"}, {"(?<=", "look-behind"}, {"(?<!", "negative look-behind"}, {"(?>", "atomic groups"},
@@ -140,9 +144,7 @@ func checkPattern(cp *compiler, form *Cons) {
 		return
 	}
 	if pattern, ok := parts[0].(*String); ok {
-		if _, problem := compilePattern(pattern.String()); problem != "" {
-			cp.fail(parseError, "%s", problem)
-		}
+		cp.compiledPattern(pattern.String())
 	}
 }
 
@@ -176,6 +178,9 @@ func (s *subject) position(offset int) int {
 func (s *scanner) match(text string, offset int) []int {
 	if offset == 0 {
 		return s.first.FindStringSubmatchIndex(text)
+	}
+	if s.resumed == nil {
+		s.resumed = regexp.MustCompile(`\A(?s:.)(?s:.*?)(` + s.pattern + `)`)
 	}
 	_, size := utf8.DecodeLastRuneInString(text[:offset])
 	base := offset - size

@@ -99,14 +99,18 @@ func listStar(items []Value, tail Value) Value {
 // limit conses, so that a circular list is reported as improper rather than followed
 // for ever.
 func Slice(list Value, limit int) ([]Value, bool) {
-	var items []Value
-	for range limit {
-		cell, ok := list.(*Cons)
+	n := 0
+	for rest := list; n < limit; n++ {
+		cell, ok := rest.(*Cons)
 		if !ok {
-			return items, list == Nil
+			break
 		}
-		items = append(items, cell.Car)
-		list = cell.Cdr
+		rest = cell.Cdr
+	}
+	items := make([]Value, n)
+	for i := range items {
+		cell := list.(*Cons)
+		items[i], list = cell.Car, cell.Cdr
 	}
 	return items, list == Nil
 }
