@@ -24,6 +24,7 @@ const (
 	CodeStorage      Code = -32006 // the journal could not be written; nothing was taken
 	CodeBusy         Code = -32007 // a queue is full; send again later
 	CodeVersion      Code = -32008 // no common protocol version
+	CodeConsent      Code = -32009 // a person must first agree to where the words go
 	CodeCancelled    Code = -32800 // by $/cancelRequest
 )
 

@@ -27,6 +27,9 @@ type Event struct {
 	Text    string
 	Level   int // of the question's heading, 1 or more
 	Payload Object
+	// Consent is the host a person has agreed to send words to; it is no part of
+	// the event's record.
+	Consent string `json:"-"`
 }
 
 // ParseEvent reads the parameters of the method "event". Missing: the session
@@ -51,6 +54,8 @@ func ParseEvent(params Object) (Event, error) {
 			target = (*string)(&e.Channel)
 		case "text":
 			target = &e.Text
+		case "consent":
+			target = &e.Consent
 		case "level":
 			n, ok := f.Value.(int64)
 			if !ok || n < 1 || n > 1000 {

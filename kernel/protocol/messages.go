@@ -38,6 +38,9 @@ type ServerInfo struct {
 	Home    string `json:"home"`
 	Model   string `json:"model,omitempty"`
 	Notice  string `json:"notice,omitempty"` // what was found rather than configured
+	// Consent is the host that a person's words would go to and that the person
+	// has not agreed to yet: an event is refused until one carries it as :consent.
+	Consent string `json:"consent,omitempty"`
 }
 
 // EventResult acknowledges an event, after the journal has it. Event is the
