@@ -160,6 +160,7 @@ A draft that came from the file belongs to that Emacs and goes."
                (equal org-agent-keeper--draft
                       (org-agent-keeper--draft-string)))
       (org-agent-keeper--set-draft "* "))
+    (setq org-agent-keeper--draft "")
     (set-buffer-modified-p nil)))
 
 (defun org-agent-keeper--set-draft (draft)
