@@ -1,0 +1,219 @@
+;;; org-agent-commands-test.el --- Tests of acts, approvals, log and menu  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Code:
+
+(require 'ert)
+(require 'ert-x)
+(require 'cl-lib)
+(require 'org-agent-fake-kernel)
+
+;;;; Acts
+
+(defun org-agent-commands-test--act (&rest payload)
+  "Have Emacs perform the act with PAYLOAD and return the whole answer."
+  (org-agent-fake-request "act" :id "m1" :session "main" :turn "t" :event "e"
+                          :type :request :target :emacs :payload payload))
+
+(ert-deftest org-agent-commands-message ()
+  "A message is text, on one line and short."
+  (org-agent-fake-with-chat
+    (ert-with-message-capture messages
+      (should (equal (plist-get (org-agent-commands-test--act
+                                 :action :message :text "100%s of\nit")
+                                :result)
+                     '(:done t)))
+      (org-agent-commands-test--act :action :message
+                                    :text (make-string 1000 ?x))
+      (should (string-match-p "^100%s of it$" messages))
+      (should (string-match "^x+" messages))
+      (should (<= (length (match-string 0 messages)) 200)))))
+
+(ert-deftest org-agent-commands-open ()
+  "A regular file of one's own is shown, and its local variables are not set."
+  (org-agent-fake-with-chat
+    (let* ((process-environment
+            (cons (concat "HOME=" org-agent-fake-directory) process-environment))
+           (file (expand-file-name "notes.el" org-agent-fake-directory))
+           (selected (selected-window)))
+      (write-region "one\ntwo\n;; Local Variables:\n;; fill-column: 13\n;; eval: (error \"ran\")\n;; End:\n"
+                    nil file nil 'silent)
+      (let ((enable-local-variables :all) (enable-local-eval t))
+        (should (equal (plist-get (org-agent-commands-test--act
+                                   :action :open :file file :line 2)
+                                  :result)
+                       '(:done t))))
+      (should (eq (selected-window) selected))
+      (with-current-buffer (find-buffer-visiting file)
+        (should (equal (line-number-at-pos
+                        (window-point (get-buffer-window nil t)))
+                       2))
+        (should-not (equal fill-column 13))
+        (kill-buffer)))))
+
+(ert-deftest org-agent-commands-open-refuses ()
+  "Directories, devices, remote files and those of others are refused."
+  (org-agent-fake-with-chat
+    (let ((process-environment
+           (cons (concat "HOME=" org-agent-fake-directory) process-environment))
+          (link (expand-file-name "link" org-agent-fake-directory)))
+      (make-symbolic-link "/etc/passwd" link)
+      (dolist (file (list "/etc/passwd" link org-agent-fake-directory
+                          "/dev/null" "/ssh:host:/x" "/sudo::/etc/passwd"
+                          "relative" nil
+                          (expand-file-name "missing" org-agent-fake-directory)))
+        (ert-info ((format "%s" file))
+          (let ((answer (org-agent-commands-test--act :action :open :file file)))
+            (should (= (plist-get (plist-get answer :error) :code) -32002)))))
+      (should-not (find-buffer-visiting "/etc/passwd")))))
+
+;;;; Approvals
+
+(defun org-agent-commands-test--approval (id action)
+  "Return the approval ID of ACTION."
+  (list :id id :session "main" :turn "t" :event "e" :action action
+        :hash "h" :reason "it writes" :asked "2026-11-21T10:00:00Z"))
+
+(ert-deftest org-agent-commands-approvals ()
+  "What waits is listed whole, and each key decides the one at point."
+  (org-agent-fake-with-chat
+    (let ((long (concat "(:cmd \"" (make-string 500 ?x) "\")")))
+      (push (cons "approval/list"
+                  (lambda (_)
+                    (list :approvals
+                          (list (org-agent-commands-test--approval "p1" "(:cmd \"ls\")")
+                                (org-agent-commands-test--approval "p2" long)))))
+            org-agent-fake-answers)
+      (save-window-excursion
+        (org-agent-approvals)
+        (org-agent-fake-wait (string-match-p (regexp-quote long) (buffer-string)))
+        (pcase-dolist (`(,key . ,decision) '(("o" . :allow-once)
+                                             ("t" . :allow-turn)
+                                             ("s" . :allow-session)
+                                             ("A" . :allow-always)))
+          (org-agent-approval--refresh)
+          (org-agent-fake-settle)
+          (goto-char (point-min))
+          (search-forward "\"ls\"")
+          (call-interactively (key-binding key))
+          (org-agent-fake-settle)
+          (should (equal (car (last (org-agent-fake-requests "approval/decide")))
+                         (list :id "p1" :decision decision)))
+          (should-not (string-match-p "\"ls\"" (buffer-string))))
+        (search-forward "xxx")
+        (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "too long")))
+          (call-interactively (key-binding "d")))
+        (org-agent-fake-settle)
+        (should (equal (car (last (org-agent-fake-requests "approval/decide")))
+                       '(:id "p2" :decision :deny :reason "too long")))
+        (should (string-match-p "Nothing waits" (buffer-string)))
+        (should-error (call-interactively (key-binding "o")) :type 'user-error)))))
+
+(ert-deftest org-agent-commands-approvals-come-and-go ()
+  "What is asked appears once in an open list; what is closed goes."
+  (org-agent-fake-with-chat
+    (save-window-excursion
+      (org-agent-approvals)
+      (org-agent-fake-settle)
+      (dotimes (_ 2)
+        (apply #'org-agent-fake-notify "approval/asked"
+               (org-agent-commands-test--approval "p1" "(:cmd \"ls\")")))
+      (org-agent-fake-settle)
+      (should (= 1 (how-many "\"ls\"" (point-min) (point-max))))
+      (org-agent-fake-notify "approval/closed" :id "p1" :session "main"
+                             :decision :deny)
+      (org-agent-fake-settle)
+      (should (string-match-p "Nothing waits" (buffer-string))))))
+
+;;;; Log and status
+
+(ert-deftest org-agent-commands-log-line ()
+  "A record is one readable line, whatever is in it."
+  (pcase-dolist
+      (`(,record ,line)
+       '(("{\"time\":\"2026-11-21T10:00:00.5Z\",\"level\":\"INFO\",\"msg\":\"turn\",\"turn\":\"t1\",\"n\":3,\"ok\":true,\"no\":false,\"err\":\"a\\nb\",\"x\":{\"y\":[1]}}"
+          "info   turn  turn=t1  n=3  ok=t  no=false  err=a b  x={\"y\":[1]}")
+         ("not json" "not json")
+         ("[1]" "[1]")
+         ("{\"msg\":\"m\"}" "--:--:--        m")))
+    (ert-info (record)
+      (should (string-suffix-p line (org-agent-log-line record))))))
+
+(ert-deftest org-agent-commands-log-follows ()
+  "The log shows what is there and what comes, also behind a rotation."
+  (org-agent-fake-with-chat
+    (let ((file (org-agent-state-file "log.jsonl"))
+          (add (lambda (text)
+                 (write-region text nil (org-agent-state-file "log.jsonl")
+                               t 'silent))))
+      (funcall add "{\"msg\":\"first \u00e9\"}\n{\"msg\":\"half")
+      (save-window-excursion
+        (org-agent-log)
+        (should (derived-mode-p 'org-agent-log-mode))
+        (should (string-match-p "first \u00e9" (buffer-string)))
+        (should-not (string-match-p "half" (buffer-string)))
+        (funcall add " done\"}\n")
+        (org-agent-fake-wait (progn (org-agent-log--tick (current-buffer))
+                                    (string-match-p "half done" (buffer-string))))
+        (should (eobp))
+        (write-region "{\"msg\":\"x\"}\n" nil file nil 'silent)
+        (org-agent-log-update)
+        (should (string-match-p "x$" (buffer-string)))
+        (should (= 1 (how-many "first" (point-min) (point-max))))
+        (org-agent-rpc-log "from %s" "emacs")
+        (should (string-match-p "emacs  from emacs" (buffer-string)))
+        (let ((timer org-agent-log--timer))
+          (kill-buffer)
+          (should-not (memq timer timer-list)))))))
+
+(ert-deftest org-agent-commands-status ()
+  "The status is shown, or that there is none."
+  (org-agent-fake-with-chat
+    (push (cons "status" (lambda (_) '(:version "1" :pid 7 :running 2)))
+          org-agent-fake-answers)
+    (save-window-excursion
+      (org-agent-status)
+      (org-agent-fake-wait (get-buffer "*org-agent-status*"))
+      (with-current-buffer "*org-agent-status*"
+        (should (string-match-p "running +2" (buffer-string)))
+        (kill-buffer))))
+  (org-agent-fake-with-home
+    (ert-with-message-capture messages
+      (org-agent-status)
+      (should (string-match-p "No kernel is running; M-x org-agent-chat"
+                              messages)))))
+
+;;;; The package
+
+(ert-deftest org-agent-commands-are-all-in-the-menu ()
+  "The menu's commands exist, no key stands twice, and M-x has them all."
+  (let (keys)
+    (dolist (group (org-agent-commands-test--suffixes 'org-agent-menu))
+      (pcase-let ((`(,key . ,command) group))
+        (should (commandp command))
+        (should-not (member key keys))
+        (push key keys)))
+    (should (>= (length keys) 9))
+    (dolist (command '(org-agent-chat org-agent-send org-agent-stop-turn
+                       org-agent-retry org-agent-stop org-agent-status
+                       org-agent-log org-agent-approvals org-agent-menu))
+      (should (commandp command)))))
+
+(defun org-agent-commands-test--suffixes (prefix)
+  "Return the keys and commands of the transient PREFIX, an alist."
+  (let (found)
+    (cl-labels ((walk (node)
+                  (cond
+                   ((and (consp node) (plist-member (ignore-errors (nth 2 node))
+                                                    :command))
+                    (push (cons (plist-get (nth 2 node) :key)
+                                (plist-get (nth 2 node) :command))
+                          found))
+                   ((vectorp node) (mapc #'walk node))
+                   ((consp node) (mapc #'walk node)))))
+      (walk (get prefix 'transient--layout)))
+    found))
+
+(provide 'org-agent-commands-test)
+;;; org-agent-commands-test.el ends here
