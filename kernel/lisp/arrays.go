@@ -187,11 +187,17 @@ func (c *Call) vectorPush(element, vector Value, extend bool) Value {
 	return count(n)
 }
 
+// maximumRank is ARRAY-RANK-LIMIT.
+const maximumRank = 64
+
 func makeArray(c *Call, args []Value) Value {
 	k := c.keywords(args[1:], kwElementType, kwInitialElement, kwInitialContents, kwAdjustable, kwFillPointer)
 	dimensions := []Value{args[0]}
 	if isList(args[0]) {
 		dimensions = c.slice(args[0])
+	}
+	if len(dimensions) > maximumRank {
+		c.fail(simpleError, "an array cannot have more than %d dimensions", maximumRank)
 	}
 	total := 1
 	var sizes []int

@@ -71,6 +71,7 @@ func (cp *compiler) quasiquoteList(list *Cons, level int) Value {
 		if !ok {
 			break
 		}
+		cp.charge(consBytes)
 		if _, ok := marked(cell, symUnquote); ok {
 			break // `(a . ,b)
 		}
@@ -105,6 +106,8 @@ func (cp *compiler) quasiquoteList(list *Cons, level int) Value {
 
 // plainData reports that nothing in a template is evaluated.
 func (cp *compiler) plainData(v Value) bool {
+	cp.descend(2)
+	defer cp.ascend(2)
 	for {
 		cp.step()
 		switch x := v.(type) {

@@ -71,14 +71,14 @@ type state struct {
 	stack, bindings, catches int
 	handlers                 *handlerCluster
 	restarts                 *restart
-	depth                    int
+	depth, printing          int
 	running                  *lambda
 }
 
 func (c *Call) state() state {
 	return state{
 		stack: len(c.stack), bindings: len(c.bindings), catches: len(c.catches),
-		handlers: c.handlers, restarts: c.restarts, depth: c.depth, running: c.running,
+		handlers: c.handlers, restarts: c.restarts, depth: c.depth, printing: c.printing, running: c.running,
 	}
 }
 
@@ -87,7 +87,7 @@ func (c *Call) restore(s state) {
 	c.stack = c.stack[:s.stack]
 	c.catches = c.catches[:s.catches]
 	c.handlers, c.restarts = s.handlers, s.restarts
-	c.depth, c.running = s.depth, s.running
+	c.depth, c.printing, c.running = s.depth, s.printing, s.running
 }
 
 func (c *Call) newExitPoint() *exitPoint { return &exitPoint{saved: c.state()} }

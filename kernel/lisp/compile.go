@@ -113,6 +113,7 @@ func (cp *compiler) enter(form *Cons) {
 		cp.fail(programError, "forms are nested more than %d deep", maximumNesting)
 	}
 	cp.descend(4)
+	cp.charge(closureBytes)
 	cp.here = nil
 	cp.here = cp.site(form)
 	cp.at = cp.here
@@ -200,6 +201,7 @@ func (cp *compiler) forms(list Value) []Value {
 	if !ok {
 		cp.fail(programError, "a form must be a proper list: %s", sketch(list, formLength))
 	}
+	cp.chargeMany(len(items), valueBytes)
 	return items
 }
 
@@ -218,6 +220,8 @@ func (cp *compiler) compileVariable(symbol *Symbol, sc *scope) expression {
 	}
 	v, depth, ok := sc.variable(symbol)
 	if ok && v.expansion != nil {
+		cp.descend(8)
+		defer cp.ascend(8)
 		return cp.compile(v.expansion, sc)
 	}
 	if !ok || v.special {
@@ -238,6 +242,8 @@ func (cp *compiler) compileVariable(symbol *Symbol, sc *scope) expression {
 func (cp *compiler) compileSpecial(symbol *Symbol, declared bool) expression {
 	g := cp.environment.global(symbol)
 	if g.expansion != nil {
+		cp.descend(8)
+		defer cp.ascend(8)
 		return cp.compile(g.expansion, (*scope)(nil).withFrame())
 	}
 	at := cp.site(symbol)
@@ -293,6 +299,7 @@ func (cp *compiler) checkBindable(v Value) *Symbol {
 func (cp *compiler) declarations(body Value, docstring bool) (specials []*Symbol, doc Value, rest Value) {
 	doc = Nil
 	for {
+		cp.step()
 		cell, ok := body.(*Cons)
 		if !ok {
 			return specials, doc, body

@@ -161,6 +161,8 @@ func (c *Call) report(condition *Instance) string {
 	if condition.message != "" {
 		return condition.message
 	}
+	c.descend(8)
+	defer c.ascend(8)
 	for _, class := range condition.class.precedence {
 		switch report := class.report.(type) {
 		case *String:

@@ -311,7 +311,7 @@ func TestParallel(t *testing.T) {
 				if _, err := ToSexp(result); err != nil {
 					t.Error(err)
 				}
-				if _, err := e.Call(t.Context(), "greet-neuro", NewList(standardKeyword("PAYLOAD"), Nil)); err != nil {
+				if _, err := e.Call(t.Context(), "greet-neuro", NewList(e.Keyword("PAYLOAD"), Nil)); err != nil {
 					t.Error(err)
 				}
 			}

@@ -250,7 +250,9 @@ func (c *Call) formatInto(s *Stream, control *String, args []Value) {
 	// The arguments lie on the call's stack, which calls made from here may move.
 	c.charge(len(args) * valueBytes)
 	f := &formatter{call: c, out: s, args: append([]Value(nil), args...)}
+	c.descend(8)
 	f.run(directives)
+	c.ascend(8)
 }
 
 // left says how a sequence of directives ended.

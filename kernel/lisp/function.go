@@ -60,13 +60,18 @@ func (c *Call) apply(fn *Function, args []Value) Value {
 	if len(args) < fn.least || fn.most >= 0 && len(args) > fn.most {
 		c.wrongCount(fn.name, len(args))
 	}
-	if fn.call == nil {
-		if fn.one != nil {
-			return fn.one(c, args[0])
-		}
-		return fn.two(c, args[0], args[1])
+	c.descend(2)
+	var v Value
+	switch {
+	case fn.call != nil:
+		v = fn.call(c, args)
+	case fn.one != nil:
+		v = fn.one(c, args[0])
+	default:
+		v = fn.two(c, args[0], args[1])
 	}
-	return fn.call(c, args)
+	c.ascend(2)
+	return v
 }
 
 func (c *Call) wrongCount(name string, n int) {

@@ -66,6 +66,22 @@ func TestBuiltinsWithOddArguments(t *testing.T) {
 				t.Errorf("%s: %v\n%v", source, failed, failed.Cause)
 			}
 		}
+		if standardSetters()[name.Name] != nil {
+			for i, a := range odd {
+				for j, b := range odd {
+					place := name.Name + " " + a
+					if (i+j)%2 == 0 {
+						place += " " + odd[(i+3*j)%len(odd)]
+					}
+					if _, err := evaluated(t, e, "(setf ("+place+") "+b+")"); err != nil {
+						var failed *Error
+						if !errors.As(err, &failed) || failed.Class == internalError {
+							t.Errorf("(setf (%s) %s): %v\n%v", place, b, failed, failed.Cause)
+						}
+					}
+				}
+			}
+		}
 		try("")
 		for i, a := range odd {
 			try(a)

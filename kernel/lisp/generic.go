@@ -333,6 +333,8 @@ func (c *Call) specializer(kind Value) specializer {
 
 // mentions reports that a symbol occurs in forms.
 func (cp *compiler) mentions(form Value, symbol *Symbol) bool {
+	cp.descend(2)
+	defer cp.ascend(2)
 	for {
 		cp.step()
 		switch x := form.(type) {

@@ -26,12 +26,14 @@ func (cp *compiler) parseLambdaList(list Value, patterns bool) *lambdaList {
 	section := symLambda // before any & word
 	seen := map[*Symbol]bool{}
 	for list != Nil {
+		cp.step()
+		cp.charge(consBytes)
 		cell, ok := list.(*Cons)
 		if !ok {
 			if !patterns || l.rest != nil {
 				cp.fail(programError, "a lambda list must be a proper list: %s", sketch(list, formLength))
 			}
-			l.rest = list
+			l.rest = cp.checkBindable(list)
 			return l
 		}
 		item := cell.Car
@@ -231,6 +233,8 @@ func (cp *compiler) compileBinder(l *lambdaList, sc *scope, specials []*Symbol, 
 func (cp *compiler) compileTarget(b *binder, name Value, sc *scope, specials []*Symbol) target {
 	symbol, ok := name.(*Symbol)
 	if !ok || symbol == Nil {
+		cp.descend(8)
+		defer cp.ascend(8)
 		pattern := cp.compileBinder(cp.parseLambdaList(name, true), sc, specials, b.class)
 		b.special = b.special || pattern.special
 		return target{pattern: pattern}
@@ -355,6 +359,8 @@ func (b *binder) destructureForm(c *Call, f *frame, form Value) {
 }
 
 func (b *binder) take(c *Call, f *frame, list Value) {
+	c.descend(2)
+	defer c.ascend(2)
 	var args []Value
 	tail := list
 	for {

@@ -93,7 +93,13 @@ func newLanguage() *language {
 		l.places[standardSymbol(name)] = expander
 	}
 	for name, setter := range standardSetters() {
-		l.setters[l.symbol(strings.ToUpper(name))] = setter
+		symbol := standardSymbol(strings.ToUpper(name))
+		reader := l.functions[symbol]
+		setter.least, setter.most = reader.least+1, -1
+		if reader.most >= 0 {
+			setter.most = reader.most + 1
+		}
+		l.setters[symbol] = setter
 	}
 	l.putf = &Function{name: "(SETF GETF)", least: 3, most: 3, call: putf}
 	for _, name := range []string{

@@ -243,7 +243,7 @@ func (p *loopParser) conditional() Value {
 		for p.accept("AND") {
 			forms = append(forms, p.clause()...)
 		}
-		return replaceIt(forms, it)
+		return p.replaceIt(forms, it)
 	}
 	then := branch()
 	var otherwise []Value
@@ -259,7 +259,9 @@ func (p *loopParser) conditional() Value {
 }
 
 // replaceIt puts the value of the test where a clause says it.
-func replaceIt(forms []Value, it *Symbol) []Value {
+func (p *loopParser) replaceIt(forms []Value, it *Symbol) []Value {
+	p.cp.descend(4)
+	defer p.cp.ascend(4)
 	replaced := make([]Value, len(forms))
 	for i, form := range forms {
 		replaced[i] = form
@@ -273,7 +275,7 @@ func replaceIt(forms []Value, it *Symbol) []Value {
 				parts[j] = it
 				replaced[i] = NewList(parts...)
 			} else if inner, ok := part.(*Cons); ok && j > 0 && (cell.Car == symSetq || cell.Car == symReturnFrom) {
-				parts[j] = replaceIt([]Value{inner}, it)[0]
+				parts[j] = p.replaceIt([]Value{inner}, it)[0]
 				replaced[i] = NewList(parts...)
 			}
 		}

@@ -66,6 +66,9 @@ func (p *loopParser) steps(clauses [][]loopStep) []Value {
 
 // assign appends forms that store value into the variables of a pattern.
 func (p *loopParser) assign(pattern, value Value, forms *[]Value) {
+	p.cp.descend(4)
+	defer p.cp.ascend(4)
+	p.cp.charge(4 * consBytes)
 	switch x := pattern.(type) {
 	case *Symbol:
 		if x != Nil {
@@ -83,6 +86,8 @@ func (p *loopParser) assign(pattern, value Value, forms *[]Value) {
 }
 
 func (p *loopParser) take(pattern *Cons, rest *Symbol, forms *[]Value) {
+	p.cp.descend(4)
+	defer p.cp.ascend(4)
 	p.assign(pattern.Car, call(symCar, rest), forms)
 	switch tail := pattern.Cdr.(type) {
 	case *Cons:
@@ -94,6 +99,9 @@ func (p *loopParser) take(pattern *Cons, rest *Symbol, forms *[]Value) {
 }
 
 func (p *loopParser) patternNames(pattern Value, names *builder) {
+	p.cp.descend(4)
+	defer p.cp.ascend(4)
+	p.cp.charge(consBytes)
 	switch x := pattern.(type) {
 	case *Symbol:
 		if x != Nil {

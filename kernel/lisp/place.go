@@ -19,6 +19,8 @@ func (cp *compiler) gensym(prefix string) *Symbol { return &Symbol{name: prefix}
 // expandPlace is get-setf-expansion.
 func (cp *compiler) expandPlace(form Value, sc *scope) *place {
 	cp.step()
+	cp.descend(8)
+	defer cp.ascend(8)
 	switch x := form.(type) {
 	case *Symbol:
 		if cp.symbolMacro(x, sc) {

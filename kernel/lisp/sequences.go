@@ -103,6 +103,8 @@ func (c *Call) sequenceKind(kind Value) sequenceKind {
 			return stringSequence
 		}
 		if expansion, ok := c.expandType(kind); ok {
+			c.descend(4)
+			defer c.ascend(4)
 			return c.sequenceKind(expansion)
 		}
 	}

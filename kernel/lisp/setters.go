@@ -1,6 +1,9 @@
 package lisp
 
-// standardSetters are the functions behind setf: they take the new value first.
+import "strings"
+
+// standardSetters are the functions behind setf: they take the new value first, then
+// what the function of the same name takes.
 func standardSetters() map[string]*Function {
 	setters := map[string]func(c *Call, args []Value) Value{
 		"car":     func(c *Call, args []Value) Value { c.cell(args[1]).Car = args[0]; return args[0] },
@@ -57,7 +60,7 @@ func standardSetters() map[string]*Function {
 	}
 	table := map[string]*Function{}
 	for name, call := range setters {
-		table[name] = &Function{name: "(SETF " + name + ")", least: 2, most: -1, call: call}
+		table[name] = &Function{name: "(SETF " + strings.ToUpper(name) + ")", call: call}
 	}
 	return table
 }

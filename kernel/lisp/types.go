@@ -317,6 +317,8 @@ var builtinAncestry = map[string][]string{
 
 // subtype returns the two values of subtypep.
 func (c *Call) subtype(a, b Value) (Value, Value) {
+	c.descend(4)
+	defer c.ascend(4)
 	if expansion, ok := c.expandType(a); ok {
 		return c.subtype(expansion, b)
 	}
