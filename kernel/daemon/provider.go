@@ -56,14 +56,14 @@ func (d *daemon) choose(ctx context.Context, settings config.Settings, choice co
 		d.call("none", "")
 		return noModel{}, nil
 	case config.ChoiceDiscover:
-		for _, found := range openai.Discover(ctx, openai.LocalPlaces()) {
-			choice.Name, choice.BaseURL = found.Name, found.BaseURL
-			if choice.Model.Model == "" && len(found.Models) == 1 {
-				choice.Model.Model = found.Models[0]
-			}
-			return d.server(ctx, settings, choice)
+		found := openai.Discover(ctx, openai.LocalPlaces())
+		if len(found) == 0 {
+			return nil, nil
 		}
-		return nil, nil
+		choice.Name, choice.BaseURL = found[0].Name, found[0].BaseURL
+		if choice.Model.Model == "" && len(found[0].Models) == 1 {
+			choice.Model.Model = found[0].Models[0]
+		}
 	}
 	return d.server(ctx, settings, choice)
 }
