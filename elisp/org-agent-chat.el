@@ -51,7 +51,7 @@ TAB on a `:PROPERTIES:' line shows one."
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-chat-main "main"
-  "The session whose buffer is `*org-agent-chat*'.")
+  "The session whose buffer has no session in its name.")
 
 (declare-function org-agent-menu "org-agent")
 (declare-function org-agent-header-line "org-agent-header")
@@ -144,7 +144,7 @@ again.  \\[org-agent-menu] shows all commands."
     (org-agent-drawer-setup)))
 
 (defun org-agent-chat--being-written ()
-  "Refuse C-c C-c in an answer that is being written.
+  "Refuse to do what point is on in an answer that is being written.
 This is for `org-ctrl-c-ctrl-c-hook': the answer is checked whole only
 when it is."
   (when (memq 'org-agent-answer--refuse

@@ -37,7 +37,7 @@
 (defcustom org-agent-program nil
   "The org-agent program, a file name.
 When nil, it is `bin/org-agent' beside the directory of this package,
-or else `org-agent' on `exec-path'."
+or else `org-agent' on variable `exec-path'."
   :type '(choice (const :tag "Find it" nil) file)
   :group 'org-agent
   :package-version '(org-agent . "0.1.0"))

@@ -130,7 +130,7 @@ before the last entry looked at, or nil when an entry owns it."
   change)
 
 (defun org-agent-undo--shift (position change inserted)
-  "Return POSITION as it is after CHANGE, see `org-agent-undo--move'.
+  "Return POSITION as it is after CHANGE, INSERTED or deleted.
 What stands at the place of an insertion comes to stand behind it."
   (pcase-let ((`(,at . ,length) change))
     (cond ((< position at) position)
@@ -138,7 +138,8 @@ What stands at the place of an insertion comes to stand behind it."
           (t (max at (- position length))))))
 
 (defun org-agent-undo--resize (record change inserted)
-  "Change RECORD, a cell (BEG . END), to fit CHANGE within it."
+  "Change RECORD, a cell (BEG . END), to fit CHANGE within it.
+CHANGE was INSERTED or deleted."
   (let ((beg (car record)))
     (setcdr record (if inserted
                        (+ (cdr record) (cdr change))
@@ -149,7 +150,7 @@ What stands at the place of an insertion comes to stand behind it."
 
 (defun org-agent-undo--move-entry (cell change inserted)
   "Move the entry in CELL of an undo list through CHANGE.
-Return CHANGE as it stands before the entry's own change, or nil when
+CHANGE was INSERTED or deleted.  Return CHANGE as it stands before the entry's own change, or nil when
 the entry's text holds all of it."
   (pcase (car cell)
     ((and (pred integerp) position)
@@ -170,7 +171,8 @@ the entry's text holds all of it."
     (_ change)))                    ; boundaries, markers, (t . TIME)
 
 (defun org-agent-undo--move-insertion (entry change inserted)
-  "Move ENTRY, a cell (BEG . END), through CHANGE, and CHANGE through it."
+  "Move ENTRY, a cell (BEG . END), through CHANGE, and CHANGE through it.
+CHANGE was INSERTED or deleted."
   (pcase-let ((`(,beg . ,end) entry)
               (`(,at . ,length) change))
     (cond
@@ -192,7 +194,7 @@ the entry's text holds all of it."
 
 (defun org-agent-undo--move-deletion (entry change inserted)
   "Move ENTRY, a cell (TEXT . POSITION), through CHANGE, and CHANGE through it.
-Text that was deleted right where CHANGE inserts stood behind it: what
+CHANGE was INSERTED or deleted.  Text that was deleted right where CHANGE inserts stood behind it: what
 streams in grows at its end."
   (pcase-let* ((`(,text . ,signed) entry)
                (`(,at . ,length) change)
@@ -214,7 +216,7 @@ streams in grows at its end."
 
 (defun org-agent-undo--move-apply (entry change inserted)
   "Move ENTRY, (apply DELTA BEG END FUN . ARGUMENTS), through CHANGE.
-The entries that `combine-change-calls' keeps inside are moved as well;
+CHANGE was INSERTED or deleted.  The entries that `combine-change-calls' keeps inside are moved as well;
 what another function will change is known by its place only."
   (pcase-let* ((`(,delta ,beg ,end ,function . ,arguments) (cdr entry))
                (`(,at . ,length) change)

@@ -55,7 +55,7 @@
 ;;;###autoload
 (defun org-agent-stop ()
   "Stop the agent's kernel.
-It is started again by M-x org-agent-chat, or by sending a message."
+It is started again by \\[org-agent-chat], or by sending a message."
   (interactive)
   (org-agent-kernel-stop))
 

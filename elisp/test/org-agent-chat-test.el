@@ -33,7 +33,7 @@
 ;;;; Sending
 
 (ert-deftest org-agent-chat-sends-the-draft ()
-  "C-c C-c sends: first marked and saved, then sent, then acknowledged."
+  "The draft is sent: first marked and saved, then sent, then acknowledged."
   (org-agent-fake-with-chat
     (let (file)
       (push (cons "event"
@@ -616,7 +616,7 @@
 ;;;; Stop, retry, header line
 
 (ert-deftest org-agent-chat-stops-and-repeats ()
-  "C-c C-k stops the running turn; C-c C-c on what is left repeats it."
+  "The running turn can be stopped, and what is left repeated."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello")))
       (push (cons "turn/cancel" (lambda (_) '(:cancelled t))) org-agent-fake-answers)
@@ -676,7 +676,7 @@
     (should (string-match-p "thinking" (org-agent-header-line)))))
 
 (ert-deftest org-agent-chat-mode-restarts ()
-  "C-c C-c on a keyword line restarts the mode; the conversation goes on."
+  "A keyword line restarts the mode; the conversation goes on."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello")))
       (goto-char (point-min))

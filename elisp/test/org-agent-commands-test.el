@@ -187,7 +187,7 @@
 ;;;; The package
 
 (ert-deftest org-agent-commands-are-all-in-the-menu ()
-  "The menu's commands exist, no key stands twice, and M-x has them all."
+  "The menu's commands exist, no key stands twice, and all can be called."
   (let (keys)
     (dolist (group (org-agent-commands-test--suffixes 'org-agent-menu))
       (pcase-let ((`(,key . ,command) group))

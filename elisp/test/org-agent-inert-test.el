@@ -295,7 +295,7 @@ Otherwise the next test could not fail."
     (should (< (length harmless) 10))))
 
 (ert-deftest org-agent-inert-ctrl-c-ctrl-c-everywhere ()
-  "In no hostile answer does C-c C-c, anywhere, run anything.
+  "In no hostile answer does `org-ctrl-c-ctrl-c', anywhere, run anything.
 The same goes for TAB, which recalculates tables."
   (dolist (body org-agent-inert-test--hostile)
     (ert-info (body)

@@ -1,0 +1,416 @@
+;;; org-agent-kernel-test.el --- Tests with the project's kernel  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; The real program, on a home of its own, with a real model server that
+;; says what the test wants.  ORG_AGENT_PROGRAM is the program,
+;; ORG_AGENT_LLMTEST the model server (`llmtest-server'); by default
+;; they are in `bin' beside the directory of this package.
+
+;;; Code:
+
+(require 'ert)
+(require 'cl-lib)
+(require 'json)
+(require 'org-agent-fake-kernel)
+
+(defun org-agent-kernel-test--program (variable name)
+  "Return the program that VARIABLE names, or NAME in `bin'."
+  (let ((file (expand-file-name
+               (or (getenv variable)
+                   (expand-file-name (concat "../bin/" name)
+                                     org-agent-kernel--directory)))))
+    (unless (file-executable-p file)
+      (error "%s is missing: build it, or set %s" file variable))
+    file))
+
+(defun org-agent-kernel-test--exchange (reply &rest options)
+  "Return an exchange of the model server that answers REPLY; see OPTIONS."
+  (append (list (cons 'reply reply)) options))
+
+(defun org-agent-kernel-test--start-model (exchanges)
+  "Start a model server with EXCHANGES and return (PROCESS . URL)."
+  (let* ((script (expand-file-name "script.json" org-agent-fake-directory))
+         (json (json-encode (list (cons 'exchanges (vconcat exchanges)))))
+         (coding-system-for-write 'utf-8-unix)
+         (process (progn
+                    (write-region json nil script nil 'silent)
+                    (make-process
+                     :name "model" :noquery t :connection-type 'pipe
+                     :buffer (generate-new-buffer " *model*")
+                     :command (list (org-agent-kernel-test--program
+                                     "ORG_AGENT_LLMTEST" "llmtest-server")
+                                    "--script" script))))
+         (url (org-agent-fake-wait
+               (with-current-buffer (process-buffer process)
+                 (goto-char (point-min))
+                 (and (looking-at "\\(http.*\\)\n") (match-string 1))))))
+    (cons process url)))
+
+(defmacro org-agent-kernel-test--with (exchanges &rest body)
+  "Run BODY in a conversation with a kernel whose model says EXCHANGES."
+  (declare (indent 1) (debug t))
+  `(org-agent-fake-with-home
+     (let* ((model (org-agent-kernel-test--start-model ,exchanges))
+            (org-agent-program (org-agent-kernel-test--program
+                                "ORG_AGENT_PROGRAM" "org-agent"))
+            (process-environment
+             (append (list (concat "HOME=" org-agent-fake-directory)
+                           "ORG_AGENT_LLM"
+                           "ORG_AGENT_LLM_API_KEY=test"
+                           "ORG_AGENT_LLM_MODEL=test-model"
+                           (concat "ORG_AGENT_LLM_BASE_URL=" (cdr model)))
+                     process-environment)))
+       (make-directory (expand-file-name "run" org-agent-fake-directory))
+       (set-file-modes (expand-file-name "run" org-agent-fake-directory) #o700)
+       (unwind-protect
+           (progn
+             (org-agent-chat)
+             (with-current-buffer "*org-agent-chat*"
+               (org-agent-kernel-test--wait-attached)
+               ,@body))
+         (org-agent-kernel-test--end-kernel)
+         (delete-process (car model))
+         (kill-buffer (process-buffer (car model)))))))
+
+(defun org-agent-kernel-test--wait-attached ()
+  "Wait until the conversation is attached."
+  (with-current-buffer "*org-agent-chat*"
+    (org-agent-fake-wait (eq org-agent-chat-attached t)
+                         (list org-agent-kernel-state org-agent-kernel-trouble))))
+
+(defun org-agent-kernel-test--pid ()
+  "Return the kernel's process id."
+  (alist-get 'pid (org-agent-kernel--description)))
+
+(defun org-agent-kernel-test--end-kernel ()
+  "End the kernel and wait until it is gone."
+  (setq org-agent-kernel--wanted nil)
+  (when-let ((pid (org-agent-kernel-test--pid)))
+    (signal-process pid 'SIGTERM)
+    (org-agent-fake-wait (not (process-attributes pid)))))
+
+(defun org-agent-kernel-test--say (text)
+  "Send TEXT in the conversation."
+  (org-agent-fake-type text)
+  (org-agent-send))
+
+(defun org-agent-kernel-test--answers ()
+  "Return the number of answers in the conversation."
+  (with-current-buffer "*org-agent-chat*"
+    (save-excursion
+      (goto-char (point-min))
+      (how-many "^\\*+ .*:agent:$"))))
+
+(defun org-agent-kernel-test--idle-p ()
+  "Return non-nil when nothing is being written or waits."
+  (and (eq org-agent-chat-attached t)
+       (not (org-agent-chat-get :phase))
+       (not org-agent-chat-outbox)
+       (not org-agent-answer--previews)
+       (not (buffer-modified-p))))
+
+(defun org-agent-kernel-test--settle (answers)
+  "Wait until there are ANSWERS and nothing goes on."
+  (let ((deadline (+ (float-time) 60)))
+    (while (not (and (>= (org-agent-kernel-test--answers) answers)
+                     (org-agent-kernel-test--idle-p)))
+      (when (> (float-time) deadline)
+        (ert-fail (list "not settled" (org-agent-header-line) (buffer-string))))
+      (accept-process-output nil 0.02)))
+  (org-agent-fake-settle)
+  (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))
+
+(defun org-agent-kernel-test--shape ()
+  "Return the conversation's headings: levels and titles."
+  (let (headings)
+    (save-excursion
+      (goto-char (point-min))
+      (while (re-search-forward "^\\(\\*+\\) " nil t)
+        (push (list (length (match-string 1))
+                    (org-agent-heading-title (match-beginning 0)))
+              headings)))
+    (nreverse headings)))
+
+(defun org-agent-kernel-test--long (words)
+  "Return an answer of WORDS words."
+  (concat "Long answer\n\n"
+          (mapconcat (lambda (n) (format "word%d" n))
+                     (number-sequence 1 words) " ")))
+
+(defun org-agent-kernel-test--envelope (text)
+  "Return the proposal that inserts TEXT, as a model writes it."
+  (org-agent-rpc-print (list :type :request :target :emacs
+                             :action :insert-at-end
+                             :buffer "*org-agent-chat*" :text text)))
+
+;;;; One Emacs
+
+(ert-deftest org-agent-kernel-talks ()
+  "A message is answered below its question; file and buffer are equal."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "Two of them\n\nBoth from *April*.")
+            (org-agent-kernel-test--exchange
+             (org-agent-kernel-test--envelope "* Gr\u00fc\u00dfe \u4e16\u754c\n** Detail\nBody")
+             '(chunk_bytes . 1)))
+    (org-agent-kernel-test--say "Which notes?")
+    (org-agent-kernel-test--settle 1)
+    (org-agent-kernel-test--say "* Again\nand more")
+    (org-agent-kernel-test--settle 2)
+    (should (equal (org-agent-kernel-test--shape)
+                   '((1 "Which notes?") (2 "Two of them")
+                     (1 "* Again") (2 "Gr\u00fc\u00dfe \u4e16\u754c") (3 "Detail")
+                     (1 ""))))
+    (should (string-match-p "test-model" (org-agent-header-line)))
+    (should (string-match-p "[0-9] in, [0-9]+ out" (org-agent-header-line)))))
+
+(ert-deftest org-agent-kernel-streams-while-one-types ()
+  "An answer streams in while a draft is typed; all of it undoes."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange
+             (org-agent-kernel-test--envelope (org-agent-kernel-test--long 200))
+             '(chunk . 20) '(delay . "5ms")))
+    (org-agent-kernel-test--say "Tell me")
+    (org-agent-fake-settle)
+    (let (seen (typed 0) before)
+      (org-agent-fake-wait org-agent-answer--previews)
+      (setq before (org-agent-turn-ids))
+      (while org-agent-answer--previews
+        (when (< typed 10)
+          (org-agent-fake-type (format "t%d " typed))
+          (cl-incf typed))
+        (cl-pushnew (buffer-size) seen)
+        (accept-process-output nil 0.02))
+      (should (> (length seen) 3))
+      (should (= 2 (length before)))
+      (org-agent-kernel-test--settle 1)
+      (should (string-match-p "^\\* t0 t1 " (buffer-string)))
+      (should (string-match-p "word200$" (buffer-string)))
+      (let ((last-command 'ignore) (steps 0))
+        (while (and (string-match-p "^\\* t0" (buffer-string)) (< steps 30))
+          (undo-boundary)
+          (undo)
+          (setq last-command 'undo)
+          (cl-incf steps))
+        (should (= steps typed))
+        (should (string-match-p "word200$" (buffer-string)))
+        (undo-boundary)
+        (undo)
+        (should-not (string-match-p "word\\|:agent:" (buffer-string)))
+        (should (equal (org-agent-kernel-test--shape)
+                       '((1 "Tell me") (1 ""))))))))
+
+(ert-deftest org-agent-kernel-stops-and-repeats ()
+  "An answer can be stopped, and `org-agent-retry' has another one."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange
+             (org-agent-kernel-test--envelope (org-agent-kernel-test--long 2000))
+             '(delay . "20ms"))
+            (org-agent-kernel-test--exchange "Second try"))
+    (org-agent-kernel-test--say "Tell me")
+    (org-agent-fake-wait org-agent-answer--previews)
+    (org-agent-stop-turn)
+    (org-agent-kernel-test--settle 1)
+    (should-not (string-match-p "word2000" (buffer-string)))
+    (goto-char (point-min))
+    (search-forward ":agent:")
+    (org-agent-retry)
+    (org-agent-kernel-test--settle 2)
+    (should (equal (last (org-agent-kernel-test--shape) 2)
+                   '((2 "Second try") (1 ""))))))
+
+(ert-deftest org-agent-kernel-takes-200-messages-in-order ()
+  "200 messages sent at once are answered, in order, each once."
+  (org-agent-kernel-test--with
+      (list '((echo . t) (times . -1)))
+    (dotimes (n 200)
+      (org-agent-kernel-test--say (format "message %d" n)))
+    (org-agent-kernel-test--settle 200)
+    (should (= 200 (org-agent-kernel-test--answers)))
+    (let ((questions (cl-remove-if-not (lambda (heading) (= 1 (car heading)))
+                                       (org-agent-kernel-test--shape))))
+      (should (equal (mapcar #'cadr questions)
+                     (append (cl-loop for n below 200
+                                      collect (format "message %d" n))
+                             '("")))))))
+
+(ert-deftest org-agent-kernel-error-is-an-answer ()
+  "When the model cannot be had, that stands under the question."
+  (org-agent-kernel-test--with
+      (list '((status . 401) (body . "{\"error\":{\"message\":\"bad key\"}}") (times . -1)))
+    (org-agent-kernel-test--say "Hello")
+    (org-agent-kernel-test--settle 1)
+    (goto-char (point-min))
+    (should (re-search-forward "^:STATE: +failed$" nil t))))
+
+;;;; Deaths
+
+(ert-deftest org-agent-kernel-is-killed-while-streaming ()
+  "SIGKILL: the kernel is started again, and the turn ends visibly, once."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange
+             (org-agent-kernel-test--envelope (org-agent-kernel-test--long 2000))
+             '(delay . "20ms"))
+            (org-agent-kernel-test--exchange "Second try" '(times . -1)))
+    (org-agent-kernel-test--say "Tell me")
+    (org-agent-fake-wait org-agent-answer--previews)
+    (let ((pid (org-agent-kernel-test--pid)))
+      (signal-process pid 'SIGKILL)
+      (org-agent-fake-wait (not (org-agent-kernel-ready-p)))
+      (org-agent-kernel-test--wait-attached)
+      (should-not (equal pid (org-agent-kernel-test--pid))))
+    (org-agent-kernel-test--settle 1)
+    (should (= 1 (org-agent-kernel-test--answers)))
+    (goto-char (point-min))
+    (when (re-search-forward "^:STATE: +interrupted$" nil t)
+      (org-agent-chat-ctrl-c-ctrl-c)
+      (org-agent-kernel-test--settle 2))
+    (should (= 1 (how-many "Second try" (point-min) (point-max))))
+    (should (= 1 (how-many "Tell me" (point-min) (point-max))))))
+
+(defun org-agent-kernel-test--emacs (&rest forms)
+  "Start another Emacs on the same home that evaluates FORMS.
+Return its process, whose buffer has what it prints."
+  (make-process
+   :name "other-emacs" :noquery t :connection-type 'pipe
+   :buffer (generate-new-buffer " *other-emacs*")
+   :command (append
+             (list (expand-file-name invocation-name invocation-directory)
+                   "--batch" "-Q"
+                   "-L" org-agent-kernel--directory
+                   "-L" (expand-file-name "test" org-agent-kernel--directory)
+                   "-l" "org-agent-kernel-test")
+             (cl-loop for form in
+                      (append `((setq org-agent-home ,org-agent-home
+                                      org-agent-program ,org-agent-program
+                                      org-agent-fake-directory
+                                      ,org-agent-fake-directory)
+                                (org-agent-chat)
+                                (org-agent-kernel-test--wait-attached))
+                              forms)
+                      append (list "--eval" (prin1-to-string form))))))
+
+(defun org-agent-kernel-test--wait-print (process regexp)
+  "Wait until PROCESS, another Emacs, has printed REGEXP."
+  (org-agent-fake-wait
+   (with-current-buffer (process-buffer process)
+     (string-match-p regexp (buffer-string)))
+   (list regexp (with-current-buffer (process-buffer process)
+                  (buffer-string)))))
+
+(ert-deftest org-agent-kernel-emacs-is-killed-while-streaming ()
+  "An Emacs that dies while an answer streams loses nothing it had sent."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange
+             (org-agent-kernel-test--envelope (org-agent-kernel-test--long 150))
+             '(chunk . 20) '(delay . "20ms")))
+    (kill-buffer)                       ; so that the other one keeps the file
+    (org-agent-fake-settle)
+    (let ((other (org-agent-kernel-test--emacs
+                  '(org-agent-kernel-test--say "Tell me")
+                  '(org-agent-fake-wait
+                    (with-current-buffer "*org-agent-chat*"
+                      org-agent-answer--previews))
+                  '(message "streaming")
+                  '(while t (accept-process-output nil 1)))))
+      (org-agent-kernel-test--wait-print other "streaming")
+      (signal-process (process-id other) 'SIGKILL)
+      (org-agent-fake-wait (not (process-live-p other))))
+    (org-agent-chat)
+    (with-current-buffer "*org-agent-chat*"
+      (org-agent-kernel-test--wait-attached)
+      (org-agent-kernel-test--settle 1)
+      (should (equal (org-agent-kernel-test--shape)
+                     '((1 "Tell me") (2 "Long answer") (1 ""))))
+      (should (= 1 (how-many "word150" (point-min) (point-max)))))))
+
+(ert-deftest org-agent-kernel-reopens-the-conversation ()
+  "Closed and opened again, the conversation is there, once."
+  (org-agent-kernel-test--with
+      (list '((echo . t) (times . -1)))
+    (dotimes (n 3)
+      (org-agent-kernel-test--say (format "m%d" n)))
+    (org-agent-kernel-test--settle 3)
+    (let ((text (org-agent-fake-text)))
+      (org-agent-kernel-test--end-kernel)
+      (org-agent-fake-reset)
+      (should-not (get-buffer "*org-agent-chat*"))
+      (org-agent-chat)
+      (org-agent-kernel-test--wait-attached)
+      (should (equal (org-agent-fake-text) text))
+      (kill-buffer "*org-agent-chat*")
+      (delete-file (org-agent-fake-file "main"))
+      (org-agent-fake-settle)
+      (org-agent-chat)
+      (org-agent-kernel-test--wait-attached)
+      (org-agent-fake-settle)
+      (should (equal (org-agent-fake-text) text)))))
+
+;;;; Two Emacsen
+
+(ert-deftest org-agent-kernel-two-emacsen ()
+  "Both show the same turns, whoever asks; one of them keeps the file."
+  (org-agent-kernel-test--with
+      (list '((echo . t) (times . -1) (chunk . 3) (delay . "2ms")))
+    (org-agent-kernel-test--say "from the first")
+    (org-agent-kernel-test--settle 1)
+    (let ((other (org-agent-kernel-test--emacs
+                  '(with-current-buffer "*org-agent-chat*"
+                     (org-agent-kernel-test--say "from the second")
+                     (org-agent-fake-wait (= 2 (org-agent-kernel-test--answers)))
+                     (org-agent-fake-wait
+                      (string-match-p "the last" (org-agent-fake-text)))
+                     (org-agent-fake-wait (= 3 (org-agent-kernel-test--answers)))
+                     (org-agent-fake-wait (not org-agent-answer--previews))
+                     (org-agent-fake-settle)
+                     (message "visits %s" buffer-file-name)
+                     (message "%s" (secure-hash
+                                    'sha1 (encode-coding-string
+                                           (org-agent-fake-text) 'utf-8)))
+                     (message "done")))))
+      (org-agent-fake-wait (= 2 (org-agent-kernel-test--answers))
+                           (with-current-buffer (process-buffer other)
+                             (buffer-string)))
+      (org-agent-kernel-test--say "the last")
+      (org-agent-kernel-test--wait-print other "done")
+      (org-agent-kernel-test--settle 3)
+      (org-agent-kernel-test--wait-print other "^visits nil$")
+      (org-agent-kernel-test--wait-print
+       other (concat "^" (secure-hash 'sha1 (encode-coding-string
+                                             (org-agent-fake-text) 'utf-8))
+                     "$"))
+      (should (equal (mapcar #'cadr (cl-remove-if-not
+                                     (lambda (heading) (= 1 (car heading)))
+                                     (org-agent-kernel-test--shape)))
+                     '("from the first" "from the second" "the last" ""))))))
+
+(ert-deftest org-agent-kernel-keeper-passes-on ()
+  "When the keeper goes the other Emacs keeps the file."
+  (org-agent-kernel-test--with
+      (list '((echo . t) (times . -1)))
+    (kill-buffer)
+    (org-agent-fake-settle)
+    (let ((other (org-agent-kernel-test--emacs
+                  '(org-agent-kernel-test--say "from the keeper")
+                  '(org-agent-fake-wait (= 1 (org-agent-kernel-test--answers)))
+                  '(message "ready")
+                  '(while t (accept-process-output nil 1)))))
+      (org-agent-kernel-test--wait-print other "ready")
+      (org-agent-chat)
+      (with-current-buffer "*org-agent-chat*"
+        (org-agent-kernel-test--wait-attached)
+        (should-not buffer-file-name)
+        (should (= 1 (org-agent-kernel-test--answers)))
+        (signal-process (process-id other) 'SIGKILL)
+        (org-agent-fake-wait buffer-file-name)
+        (org-agent-kernel-test--say "from the heir")
+        (org-agent-kernel-test--settle 2)
+        (should (equal (mapcar #'cadr (cl-remove-if-not
+                                       (lambda (heading) (= 1 (car heading)))
+                                       (org-agent-kernel-test--shape)))
+                       '("from the keeper" "from the heir" "")))))))
+
+(provide 'org-agent-kernel-test)
+;;; org-agent-kernel-test.el ends here
