@@ -36,30 +36,7 @@ func (cp *compiler) compileClass(form *Cons, sc *scope, kind classKind) expressi
 	for _, item := range cp.forms(parts[2]) {
 		slots = append(slots, cp.slotDefinition(item, sc))
 	}
-	var report code
-	var defaults []struct {
-		keyword *Symbol
-		value   code
-	}
-	for _, option := range parts[3:] {
-		o := cp.forms(option)
-		switch {
-		case len(o) == 2 && o[0] == kwReport:
-			if _, ok := o[1].(*String); ok {
-				report = constant(o[1]).run
-			} else {
-				report = cp.compile(call(symFunction, o[1]), sc).one()
-			}
-		case len(o) > 0 && o[0] == kwDefaultInitargs:
-			for i := 1; i+1 < len(o); i += 2 {
-				value := cp.compileLambda("", NewList(Nil, o[i+1]), sc, lambdaKind{})
-				defaults = append(defaults, struct {
-					keyword *Symbol
-					value   code
-				}{cp.symbol(o[i]), value})
-			}
-		}
-	}
+	report, defaults := cp.classOptions(parts[3:], sc)
 	return simple(func(c *Call, f *frame) Value {
 		class := &Class{name: name, kind: kind}
 		for _, super := range supers {
@@ -86,6 +63,33 @@ func (cp *compiler) compileClass(form *Cons, sc *scope, kind classKind) expressi
 		}
 		return class
 	})
+}
+
+// defaultArgument is an entry of :default-initargs.
+type defaultArgument struct {
+	keyword *Symbol
+	value   code
+}
+
+// classOptions reads :report and :default-initargs; other options have no effect.
+func (cp *compiler) classOptions(options []Value, sc *scope) (report code, defaults []defaultArgument) {
+	for _, option := range options {
+		o := cp.forms(option)
+		switch {
+		case len(o) == 2 && o[0] == kwReport:
+			if _, ok := o[1].(*String); ok {
+				report = constant(o[1]).run
+			} else {
+				report = cp.compile(call(symFunction, o[1]), sc).one()
+			}
+		case len(o) > 0 && o[0] == kwDefaultInitargs:
+			for i := 1; i+1 < len(o); i += 2 {
+				value := cp.compileLambda("", NewList(Nil, o[i+1]), sc, lambdaKind{})
+				defaults = append(defaults, defaultArgument{cp.symbol(o[i]), value})
+			}
+		}
+	}
+	return report, defaults
 }
 
 var kwDefaultInitargs = standardKeyword("DEFAULT-INITARGS")
