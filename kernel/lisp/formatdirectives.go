@@ -111,10 +111,10 @@ func (f *formatter) radix(d *directive) {
 func (f *formatter) character(d *directive) {
 	ch := f.call.character(f.arg())
 	switch {
-	case d.at:
-		f.call.write(f.out, []rune("#\\"+characterName(ch)))
 	case d.colon:
 		f.call.write(f.out, []rune(characterName(ch)))
+	case d.at:
+		f.call.write(f.out, []rune("#\\"+characterName(ch)))
 	default:
 		f.call.write(f.out, []rune{rune(ch)})
 	}
@@ -161,20 +161,21 @@ func (f *formatter) fixed(d *directive) {
 		text = strconv.FormatFloat(x*math.Pow(10, float64(max(min(scale, 400), -400))), 'f', -1, 64)
 	}
 	if digits >= 0 {
-		text = roundDecimal(text, digits)
+		text = roundDecimal(f.args[f.next-1], x, scale, digits)
 	} else if !strings.Contains(text, ".") {
 		text += ".0"
 		if width > 0 && len(text) > width {
 			text = strings.TrimSuffix(text, "0")
 		}
 	} else if width > 0 && len(text) > width {
-		text = roundDecimal(text, max(0, width-1-strings.IndexByte(text, '.')))
+		text = withoutZero(text)
+		text = roundDecimal(f.args[f.next-1], x, scale, max(0, width-1-strings.IndexByte(text, '.')))
 	}
 	if d.at && x >= 0 {
 		text = "+" + text
 	}
 	if width > 0 && len(text) > width {
-		text = strings.Replace(text, "0.", ".", 1)
+		text = withoutZero(text)
 		if len(d.params) > 3 && d.params[3].kind != 0 && len(text) > width {
 			f.repeat(rune(f.number(d, 3, '*')), width)
 			return
@@ -183,30 +184,45 @@ func (f *formatter) fixed(d *directive) {
 	f.pad([]rune(text), width, rune(f.number(d, 4, ' ')))
 }
 
-// roundDecimal rounds a decimal expansion half up, as SBCL does with the shortest
-// digits of a float.
-func roundDecimal(text string, digits int) string {
-	negative := strings.HasPrefix(text, "-")
-	whole, fraction, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
-	if len(fraction) <= digits {
-		fraction += strings.Repeat("0", digits-len(fraction))
+// withoutZero drops the zero before the point, where there is no room for it.
+func withoutZero(text string) string {
+	for _, prefix := range []string{"0.", "-0.", "+0."} {
+		if rest, ok := strings.CutPrefix(text, prefix); ok && rest != "" {
+			return strings.TrimSuffix(prefix, "0.") + "." + rest
+		}
+	}
+	return text
+}
+
+// roundDecimal rounds the exact value of a number, times a power of ten, half up to
+// digits behind the point, as SBCL does.
+func roundDecimal(v Value, x float64, scale, digits int) string {
+	if k := kindOf(v); k < singleKind {
+		x = float64(float32(x))
+	}
+	padding := ""
+	if digits > 400 { // beyond the last digit any float has there are only zeros
+		padding = strings.Repeat("0", digits-400)
+		digits = 400
+	}
+	exact := new(big.Rat).SetFloat64(math.Abs(x))
+	shift := digits + max(min(scale, 400), -400)
+	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(shift, -shift))), nil))
+	if shift >= 0 {
+		exact.Mul(exact, power)
 	} else {
-		up := fraction[digits] >= '5'
-		all, _ := new(big.Int).SetString(whole+fraction[:digits], 10)
-		if up {
-			all.Add(all, big.NewInt(1))
-		}
-		s := all.String()
-		if len(s) <= digits {
-			s = strings.Repeat("0", digits-len(s)+1) + s
-		}
-		whole, fraction = s[:len(s)-digits], s[len(s)-digits:]
+		exact.Quo(exact, power)
 	}
-	result := whole + "." + fraction
-	if negative {
-		result = "-" + result
+	exact.Add(exact, big.NewRat(1, 2))
+	s := new(big.Int).Quo(exact.Num(), exact.Denom()).String()
+	if len(s) <= digits {
+		s = strings.Repeat("0", digits-len(s)+1) + s
 	}
-	return result
+	text := s[:len(s)-digits] + "." + s[len(s)-digits:] + padding
+	if x < 0 {
+		return "-" + text
+	}
+	return text
 }
 
 // exponential is ~e, and ~g, which is ~f within the range where that is readable.
@@ -262,7 +278,7 @@ func (f *formatter) money(d *directive) {
 	}
 	digits, least, width := f.number(d, 0, 2), f.number(d, 1, 1), f.number(d, 2, 0)
 	f.call.chargeMany(max(digits, 0)+max(least, 0), 8)
-	text := roundDecimal(strings.TrimPrefix(shortest(f.args[f.next-1]), "-"), digits)
+	text := roundDecimal(f.args[f.next-1], math.Abs(x), 0, digits)
 	whole := strings.IndexByte(text, '.')
 	if whole < least {
 		text = strings.Repeat("0", least-whole) + text

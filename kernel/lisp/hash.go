@@ -283,8 +283,8 @@ func hashFunctions() []builtin {
 // equalityFunctions compare objects.
 func equalityFunctions() []builtin {
 	return []builtin{
-		{name: "eq", list: "(a b)", doc: "True for the same object; small integers and characters are.", two: func(_ *Call, a, b Value) Value { return Boolean(a == b || eql(a, b)) }},
-		{name: "eql", list: "(a b)", doc: "True for the same object or the same number of the same type.", two: func(_ *Call, a, b Value) Value { return Boolean(a == b || eql(a, b)) }},
+		{name: "eq", list: "(a b)", doc: "True for the same object; small integers and characters are.", two: func(_ *Call, a, b Value) Value { return Boolean(eql(a, b)) }},
+		{name: "eql", list: "(a b)", doc: "True for the same object or the same number of the same type.", two: func(_ *Call, a, b Value) Value { return Boolean(eql(a, b)) }},
 		{name: "equal", list: "(a b)", doc: "True for objects of the same structure.", two: func(c *Call, a, b Value) Value { return Boolean(c.equal(a, b)) }},
 		{name: "equalp", list: "(a b)", doc: "Like equal, but numbers by value, without case, and arrays and tables by content.", two: func(c *Call, a, b Value) Value { return Boolean(c.equalp(a, b)) }},
 	}

@@ -63,7 +63,7 @@ func (m *matcher) keyed(element Value) Value {
 func (m *matcher) same(item, part Value) bool {
 	if m.test == nil {
 		m.call.step()
-		return item == part || eql(item, part)
+		return eql(item, part)
 	}
 	return isTrue(m.call.call2(m.test, item, part)) != m.not
 }
@@ -124,7 +124,7 @@ func setFunctions() []builtin {
 
 func memberEql(c *Call, item, list Value) Value {
 	for cell, ok := c.next(list); ok; cell, ok = c.next(cell.Cdr) {
-		if cell.Car == item || eql(cell.Car, item) {
+		if eql(cell.Car, item) {
 			return cell
 		}
 	}
@@ -196,6 +196,9 @@ func (m *matcher) in(v Value, list []Value) bool {
 }
 
 func (m *matcher) filter(a, b []Value, in bool) []Value {
+	if len(b) == 0 && !in {
+		return a
+	}
 	var result []Value
 	for _, v := range a {
 		if m.in(v, b) == in {

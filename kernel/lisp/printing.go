@@ -110,15 +110,11 @@ func readFromString(c *Call, args []Value) Value {
 	if err != nil {
 		c.readError(err, &Stream{})
 	}
-	if end < to && (s.chars[end] == ' ' || s.chars[end] == '\n' || s.chars[end] == '\t') && optional(keys, 2) == nil && !closed(s.chars[end-1]) {
+	if end < to && (s.chars[end] == ' ' || s.chars[end] == '\n' || s.chars[end] == '\t') && optional(keys, 2) == nil {
 		end++
 	}
 	return c.values(form, count(end))
 }
-
-// closed reports that an object ends by its last character and not by the blank behind
-// it, which then stays unread.
-func closed(r rune) bool { return r == ')' || r == '"' }
 
 // readError signals what was wrong with text that a note reads.
 func (c *Call) readError(err error, s *Stream) {

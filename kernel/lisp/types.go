@@ -248,6 +248,9 @@ func (c *Call) typeOf(v Value) Value {
 		}
 		return symbol("FIXNUM")
 	case *big.Int:
+		if x.Sign() > 0 {
+			return NewList(symbol("INTEGER"), Integer(1<<62))
+		}
 		return symbol("BIGNUM")
 	case *big.Rat:
 		return symbol("RATIO")
@@ -268,7 +271,7 @@ func (c *Call) typeOf(v Value) Value {
 	case *Vector:
 		return NewList(symbol("SIMPLE-VECTOR"), count(len(x.elements)))
 	case *Function:
-		return symbol("FUNCTION")
+		return symbol("COMPILED-FUNCTION")
 	case *Instance:
 		return x.class.name
 	case *HashTable:
