@@ -44,6 +44,10 @@
   "Previews in this buffer: an alist of turns and `org-agent-preview's.")
 (put 'org-agent-answer--previews 'permanent-local t)
 
+(defvar-local org-agent-answer--last-record nil
+  "The turn that was last written and its undo record: (TURN . RECORD).")
+(put 'org-agent-answer--last-record 'permanent-local t)
+
 (defvar org-agent-answer-undoable t
   "When nil, what goes in is no undo step: it is history, not news.")
 
@@ -122,22 +126,34 @@ Behind it text can be inserted, as before it."
                           (org-agent-preview-line preview)))
       (set-marker marker nil))))
 
-(defun org-agent-answer-insert (position text &optional heading)
+(defun org-agent-answer-insert (position text &optional heading record)
   "Insert TEXT at POSITION as one undo step and return its record.
 TEXT ends in a line end.  Who was at the beginning of what follows
 stays there.  When HEADING, under which TEXT comes to stand, is folded,
-so is TEXT."
+so is TEXT.  RECORD is one of the same turn: if its text was taken back,
+TEXT takes its place among the undo steps."
   (let* ((end (+ position (length text)))
          (followers (and (< position (point-max))
                          (org-agent-answer--who-is-at position)))
          (fold (and heading (org-agent-answer--fold-start position heading)))
-         (record (if org-agent-answer-undoable
-                     (org-agent-undo-insert-new position text)
-                   (org-agent-undo-insert nil position text))))
+         (record (cond
+                  ((org-agent-undo-vacant-p record)
+                   (org-agent-undo-insert record position text)
+                   record)
+                  (org-agent-answer-undoable
+                   (org-agent-undo-insert-new position text))
+                  (t (org-agent-undo-insert nil position text)))))
     (org-agent-answer--bring followers end)
     (when fold
       (org-agent-answer--fold fold end))
     record))
+
+(defun org-agent-answer--record (turn &optional record)
+  "Return the undo record of TURN, nil for none; with RECORD set it."
+  (if record
+      (cdr (setq org-agent-answer--last-record (cons turn record)))
+    (and (equal turn (car org-agent-answer--last-record))
+         (cdr org-agent-answer--last-record))))
 
 (defun org-agent-answer--who-is-at (position)
   "Return who stands at POSITION: windows, `point' and `mark'."
@@ -252,8 +268,10 @@ Without the question nothing is shown before the act comes."
              (beg (+ place (length prefix)))
              (checked (org-agent-inert-lines text (make-org-agent-inert-state)))
              (shown (org-agent-answer--closed (car checked)))
-             (record (org-agent-answer-insert place (concat prefix shown)
-                                              heading))
+             (record (org-agent-answer--record
+                      turn (org-agent-answer-insert
+                            place (concat prefix shown) heading
+                            (org-agent-answer--record turn))))
              (preview (make-org-agent-preview
                        :id id :event event :record record
                        :beg (copy-marker place t)
@@ -387,7 +405,7 @@ where TEXT stands, (BEG . END)."
            ((and preview (equal id (org-agent-preview-id preview)))
             (org-agent-answer--settle preview inert))
            ((org-agent-answer--present id inert))
-           (t (org-agent-answer--insert-whole event inert words)))
+           (t (org-agent-answer--insert-whole turn event inert words)))
         (when (and preview (equal id (org-agent-preview-id preview)))
           (org-agent-answer--release preview)
           (org-agent-answer--forget turn))))))
@@ -409,8 +427,8 @@ TEXT is as it came; what a person changed counts as they left it."
                 end
               (org-agent-subtree-end heading))))))
 
-(defun org-agent-answer--insert-whole (event text words)
-  "Insert the answer TEXT to EVENT and return where it stands.
+(defun org-agent-answer--insert-whole (turn event text words)
+  "Insert the answer TEXT of TURN to EVENT and return where it stands.
 Without its question it goes before the draft, under a heading made of
 WORDS if there are any."
   (let* ((heading (org-agent-find-heading event))
@@ -421,8 +439,10 @@ WORDS if there are any."
                          (unless heading
                            (org-agent-answer--regarding words))))
          (beg (+ place (length prefix))))
-    (org-agent-answer-insert
-     place (concat prefix (org-agent-answer--closed text)) heading)
+    (org-agent-answer--record
+     turn (org-agent-answer-insert
+           place (concat prefix (org-agent-answer--closed text)) heading
+           (org-agent-answer--record turn)))
     (cons beg (+ beg (length text)))))
 
 (defun org-agent-answer--regarding (words)

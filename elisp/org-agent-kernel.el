@@ -219,9 +219,15 @@ Return non-nil when somebody listens there."
              (plist-get refusal :message)))
     (org-agent-rpc-close org-agent-kernel--connection)))
 
-(defun org-agent-kernel--lost (reason)
-  "Note that the connection was lost because of REASON and look again.
-One that dies soon after each start is looked for ever more slowly."
+(defun org-agent-kernel--lost (connection reason)
+  "Note that CONNECTION was lost because of REASON and look again.
+One that is not used any more is no loss."
+  (when (eq connection org-agent-kernel--connection)
+    (org-agent-kernel--note-lost reason)))
+
+(defun org-agent-kernel--note-lost (reason)
+  "Note that there is no connection because of REASON and look again.
+A kernel that dies soon after each start is looked for ever more slowly."
   (setq org-agent-kernel--connection nil)
   (when (and org-agent-kernel--ready-since
              (> (- (float-time) org-agent-kernel--ready-since) 10))

@@ -95,11 +95,12 @@ METHOD is a symbol.  An unknown notification is logged, no more."
   (last-id 0 :documentation "The id of the latest request.")
   (queue nil :documentation "Messages, as bytes, that wait to be handled.")
   (handling nil :documentation "Non-nil while a message is being handled.")
-  (on-close nil :documentation "Called with the reason when it is lost."))
+  (on-close nil :documentation "Called with it and the reason when it is lost."))
 
 (defun org-agent-rpc-connect (socket on-close)
   "Connect to the Unix socket SOCKET and return the connection.
-ON-CLOSE is called once, with a reason, when the connection is lost.
+ON-CLOSE is called once, with the connection and a reason, when it is
+lost.
 Signal `file-error' when nobody listens there."
   (let* ((buffer (generate-new-buffer " *org-agent-rpc*" t))
          (process
@@ -154,7 +155,8 @@ The second call for the same connection does nothing."
       (org-agent-rpc--guard (nth 0 continuation)
         (org-agent-rpc--fail (nth 2 continuation) reason)))
     (when on-close
-      (org-agent-rpc--guard "on-close" (funcall on-close reason)))))
+      (org-agent-rpc--guard "on-close"
+        (funcall on-close connection reason)))))
 
 (defun org-agent-rpc--fail (failure reason)
   "Call FAILURE, if non-nil, with an error made from REASON."

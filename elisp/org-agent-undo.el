@@ -139,19 +139,33 @@ What stands at the place of an insertion comes to stand behind it."
 
 (defun org-agent-undo--resize (record change inserted)
   "Change RECORD, a cell (BEG . END), to fit CHANGE within it.
-CHANGE was INSERTED or deleted."
-  (let ((beg (car record)))
-    (setcdr record (if inserted
-                       (+ (cdr record) (cdr change))
-                     (org-agent-undo--shift (cdr record) change nil)))
-    (setcar record (if inserted
-                       (min beg (car change))
-                     (org-agent-undo--shift beg change nil)))))
+CHANGE was INSERTED or deleted.  A record whose text was all deleted
+goes where the next text goes in."
+  (pcase-let ((`(,beg . ,end) record)
+              (`(,at . ,length) change))
+    (cond
+     ((not inserted)
+      (setcar record (org-agent-undo--shift beg change nil))
+      (setcdr record (org-agent-undo--shift end change nil)))
+     ((= beg end)
+      (setcar record at)
+      (setcdr record (+ at length)))
+     (t
+      (setcar record (min beg at))
+      (setcdr record (+ end length))))))
+
+(defun org-agent-undo-vacant-p (record)
+  "Return non-nil when RECORD can be used again: its text was all deleted."
+  (and record
+       (= (car record) (cdr record))
+       (consp buffer-undo-list)
+       (memq record buffer-undo-list)
+       t))
 
 (defun org-agent-undo--move-entry (cell change inserted)
   "Move the entry in CELL of an undo list through CHANGE.
-CHANGE was INSERTED or deleted.  Return CHANGE as it stands before the entry's own change, or nil when
-the entry's text holds all of it."
+CHANGE was INSERTED or deleted.  Return it as it stands before the
+entry's own change, or nil when the entry's text holds all of it."
   (pcase (car cell)
     ((and (pred integerp) position)
      (setcar cell (org-agent-undo--shift position change inserted))
@@ -194,8 +208,8 @@ CHANGE was INSERTED or deleted."
 
 (defun org-agent-undo--move-deletion (entry change inserted)
   "Move ENTRY, a cell (TEXT . POSITION), through CHANGE, and CHANGE through it.
-CHANGE was INSERTED or deleted.  Text that was deleted right where CHANGE inserts stood behind it: what
-streams in grows at its end."
+CHANGE was INSERTED or deleted.  Text that was deleted right where it
+inserts stood behind it: what streams in grows at its end."
   (pcase-let* ((`(,text . ,signed) entry)
                (`(,at . ,length) change)
                (position (abs signed))
@@ -216,8 +230,9 @@ streams in grows at its end."
 
 (defun org-agent-undo--move-apply (entry change inserted)
   "Move ENTRY, (apply DELTA BEG END FUN . ARGUMENTS), through CHANGE.
-CHANGE was INSERTED or deleted.  The entries that `combine-change-calls' keeps inside are moved as well;
-what another function will change is known by its place only."
+CHANGE was INSERTED or deleted.  The entries that
+`combine-change-calls' keeps inside are moved as well; what another
+function will change is known by its place only."
   (pcase-let* ((`(,delta ,beg ,end ,function . ,arguments) (cdr entry))
                (`(,at . ,length) change)
                ;; As with deletions, what was taken out right where CHANGE

@@ -173,7 +173,6 @@
              (org-agent-kernel-test--envelope (org-agent-kernel-test--long 200))
              '(chunk . 20) '(delay . "5ms")))
     (org-agent-kernel-test--say "Tell me")
-    (org-agent-fake-settle)
     (let (seen (typed 0) before)
       (org-agent-fake-wait org-agent-answer--previews)
       (setq before (org-agent-turn-ids))
