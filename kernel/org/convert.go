@@ -237,10 +237,10 @@ func (c *Converter) line(l string, complete bool) (n int, ok bool) {
 // where CR LF may be cut.
 func blankControls(l string) string {
 	body := strings.TrimRight(l, "\r")
-	if !strings.ContainsAny(body, "\r\f\v") {
-		return l
+	if len(body) == len(l) {
+		return blanked(l)
 	}
-	return strings.Map(blankToSpace, body) + l[len(body):]
+	return blanked(body) + l[len(body):]
 }
 
 // decideDialect reads the first line that is not blank; Auto means undecided.

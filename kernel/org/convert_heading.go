@@ -154,7 +154,8 @@ func (c *Converter) words(text string) string {
 	if text = firstWords(text); text == "" {
 		return ""
 	}
-	return c.titleText(text, func(title *inline) { title.plain(text) }) + "…"
+	text += "…"
+	return c.titleText(text, func(title *inline) { title.plain(text) })
 }
 
 // stripMarkup removes what marks emphasis, code and links.
@@ -182,7 +183,7 @@ func (c *Converter) title(text string) string {
 // titleText converts a heading's text and keeps its words from being taken for a
 // keyword, COMMENT or tags that change what the heading is.
 func (c *Converter) titleText(text string, write func(*inline)) string {
-	title := &inline{markdown: c.dialect == Markdown, inertOnly: c.dialect == PureOrg, links: c.text.links}
+	title := &inline{markdown: c.dialect == Markdown, inertOnly: c.dialect == PureOrg, begun: true, links: c.text.links}
 	write(title)
 	converted := strings.TrimSpace(title.out.String())
 	word, rest, _ := strings.Cut(converted, " ")

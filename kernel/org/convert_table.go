@@ -125,7 +125,7 @@ func alignmentCookies(marks []byte) []string {
 // cell converts the text of a cell. One that Org would take for a formula begins with a
 // zero-width space.
 func (c *Converter) cell(text string) string {
-	inner := &inline{markdown: c.dialect == Markdown, inertOnly: c.dialect == PureOrg, cell: true, links: c.text.links}
+	inner := &inline{markdown: c.dialect == Markdown, inertOnly: c.dialect == PureOrg, cell: true, begun: true, links: c.text.links}
 	inner.run(text, true)
 	converted := strings.TrimSpace(inner.out.String())
 	if strings.HasPrefix(converted, "=") || strings.HasPrefix(converted, ":=") {

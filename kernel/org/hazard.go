@@ -144,7 +144,7 @@ func (c *inline) orgLink(text string, final bool) (n int, decided bool) {
 		c.write("[[" + target + "]]")
 		return end, true
 	}
-	inner := inline{markdown: c.markdown, inertOnly: c.inertOnly, cell: c.cell, math: c.math, inLink: true, line: c.line}
+	inner := inline{markdown: c.markdown, inertOnly: c.inertOnly, cell: c.cell, math: c.math, inLink: true, begun: true, line: c.line}
 	inner.run(description, true)
 	c.write("[[" + target + "][" + describe(inner.out.String()) + "]]")
 	return end, true

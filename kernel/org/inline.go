@@ -125,6 +125,9 @@ func (c *inline) guardStart(from int) {
 	written := c.out.String()
 	if text := strings.TrimLeft(written[from:], " "); text != "" {
 		b := text[0]
+		if isLetter(b) && strings.IndexByte("sdcSDC", b) < 0 {
+			return // no planning line begins so
+		}
 		if b >= utf8.RuneSelf || strings.IndexByte("*/~=[$\\<", b) >= 0 || b == '+' && !strings.HasPrefix(text, "+-") {
 			return
 		}
@@ -197,12 +200,7 @@ func (c *inline) blanks(text string, final bool) int {
 		return n
 	}
 	c.after = false
-	c.out.WriteString(strings.Map(func(r rune) rune {
-		if r == '\t' {
-			return r
-		}
-		return ' '
-	}, text[:n]))
+	c.out.WriteString(blanked(text[:n]))
 	c.prev = ' '
 	return n
 }

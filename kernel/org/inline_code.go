@@ -48,7 +48,7 @@ func (c *inline) codeSpan(text string, final bool) (n int, decided bool) {
 // code writes verbatim text as ~x~, or =x= where the content or its surroundings would
 // end ~x~ early. What neither can hold is written as plain text.
 func (c *inline) code(content string) {
-	content = c.defuseVerbatim(strings.Map(blankToSpace, content))
+	content = c.defuseVerbatim(blanked(content))
 	first, _ := utf8.DecodeRuneInString(content)
 	last, _ := utf8.DecodeLastRuneInString(content)
 	if c.cell && strings.IndexByte(content, '|') >= 0 {
@@ -93,7 +93,7 @@ func (c *inline) verbatimFits(content string, marker byte) bool {
 
 // plain writes text in which nothing is converted.
 func (c *inline) plain(content string) {
-	literal := inline{cell: c.cell, prev: c.prev, inertOnly: true, math: c.math}
+	literal := inline{cell: c.cell, prev: c.prev, inertOnly: true, begun: true, math: c.math}
 	literal.run(content, true)
 	text := literal.out.String()
 	for i := range len(text) {
@@ -104,9 +104,16 @@ func (c *inline) plain(content string) {
 	c.write(text)
 }
 
-func blankToSpace(r rune) rune {
-	if r == '\r' || r == '\n' || r == '\f' || r == '\v' {
-		return ' '
+// blanked makes blanks of the controls that end a line; bytes that are no text stay.
+func blanked(text string) string {
+	if !strings.ContainsAny(text, "\r\n\f\v") {
+		return text
 	}
-	return r
+	out := []byte(text)
+	for i, b := range out {
+		if b == '\r' || b == '\n' || b == '\f' || b == '\v' {
+			out[i] = ' '
+		}
+	}
+	return string(out)
 }

@@ -42,7 +42,8 @@ func (c *inline) literal(text string, final bool) int {
 }
 
 // marker writes an emphasis marker as a plain character: where Org would take it for
-// the end of an emphasis, a zero-width space comes before it.
+// the end of an emphasis, a zero-width space comes before it. One that was escaped on
+// purpose is kept from being a beginning at once.
 func (c *inline) marker(text string, escaped bool) {
 	b := text[0]
 	next, _ := utf8.DecodeRuneInString(text[1:])
@@ -52,10 +53,14 @@ func (c *inline) marker(text string, escaped bool) {
 	if ends && (open || strings.IndexByte(c.active, b) >= 0) {
 		c.write(zeroWidthSpace)
 	}
-	if mayPrecedeEmphasis(c.prev) && !atEnd && !isSpace(next) || escaped {
+	opens := mayPrecedeEmphasis(c.prev) && !atEnd && !isSpace(next)
+	c.write(text[:1])
+	switch {
+	case opens && escaped:
+		c.write(zeroWidthSpace)
+	case opens:
 		c.opened[b] = c.line + 1
 	}
-	c.write(text[:1])
 }
 
 // blocked reports whether a real emphasis would be taken together with a plain
@@ -123,7 +128,7 @@ func orgMarker(b byte, use int) byte {
 // emphasize writes content between markers where Org reads them as such, else without.
 func (c *inline) emphasize(content string, marker byte) {
 	inner := inline{
-		markdown: c.markdown, cell: c.cell, inLink: c.inLink, math: c.math, links: c.links,
+		markdown: c.markdown, cell: c.cell, inLink: c.inLink, math: c.math, begun: true, links: c.links,
 		active: c.active + string(marker), opened: c.opened, line: c.line,
 	}
 	plain := strings.IndexByte(c.active, marker) >= 0 || c.blocked(marker)

@@ -179,7 +179,7 @@ func parseDestination(text string) (destination string, end int) {
 // link writes a link, or its text where Org would not follow it safely.
 func (c *inline) link(label, destination string) {
 	target, ok := linkTarget(destination)
-	inner := inline{markdown: c.markdown, cell: c.cell, math: c.math, inLink: true, links: c.links, line: c.line}
+	inner := inline{markdown: c.markdown, cell: c.cell, math: c.math, inLink: true, begun: true, links: c.links, line: c.line}
 	if c.inLink || !ok {
 		inner.prev, inner.active, inner.opened = c.prev, c.active, c.opened
 	}

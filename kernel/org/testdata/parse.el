@@ -7,6 +7,7 @@
 
 (require 'org)
 (require 'org-element)
+(require 'org-id)
 (require 'ob-core)
 (require 'ob-emacs-lisp)
 (require 'json)
