@@ -9,12 +9,21 @@ import (
 type candidateKind int
 
 const (
-	plainCandidate candidateKind = iota // (:type …)
-	quoteCandidate                      // '(:type …) or (quote (:type …))
-	listCandidate                       // (list :type …)
-	bareCandidate                       // (type request …)
-	jsonCandidate                       // {"type": …}
+	plainCandidate      candidateKind = iota // (:type …)
+	quoteCandidate                           // '(:type …) or (quote (:type …))
+	listCandidate                            // (list :type …)
+	bareCandidate                            // (type request …)
+	quotedBareCandidate                      // '(type request …) or (quote (type request …))
+	jsonCandidate                            // {"type": …}
 )
+
+// quoted says whether the plist stands behind a quote or in a list.
+func (k candidateKind) quoted() bool {
+	return k == quoteCandidate || k == listCandidate || k == quotedBareCandidate
+}
+
+// bare says whether the plist's keys are written without colons.
+func (k candidateKind) bare() bool { return k == bareCandidate || k == quotedBareCandidate }
 
 // candidate is a place in model text where a proposal may begin.
 type candidate struct {
@@ -277,14 +286,30 @@ func (f *finder) fenceLine() (took, more bool) {
 	for i < len(f.text) && (f.text[i] == ' ' || f.text[i] == '\t') && i-f.pos < lookahead {
 		i++
 	}
-	if i == len(f.text) && !f.final {
+	if i+1 >= len(f.text) && !f.final && (i == len(f.text) || f.text[i] == '{') {
 		return false, true
 	}
 	f.something(f.pos)
 	f.fence = fence{mark: mark, count: count, first: -1}
 	f.pos, f.floor = i, i
-	f.info = i < len(f.text) && !strings.ContainsRune("\n\r('{", rune(f.text[i]))
+	f.info = infoBegins(f.text[i:])
 	return true, false
+}
+
+// infoBegins says whether rest, what stands behind a fence's mark and name, is
+// more of its info string ("{.lisp}", "title=x") and neither the line's end nor a
+// form on the same line.
+func infoBegins(rest string) bool {
+	if rest == "" {
+		return false
+	}
+	switch rest[0] {
+	case '\n', '\r', '(', '\'':
+		return false
+	case '{':
+		return len(rest) > 1 && rest[1] != '"' && rest[1] != '}' && classes[rest[1]]&blank == 0
+	}
+	return true
 }
 
 func infoWord(c byte) bool {
@@ -305,8 +330,11 @@ func (f *finder) open() (c candidate, ok, more bool) {
 		c = candidate{kind: kind, start: i, open: i, end: -1, fence: f.fence}
 		if i > f.floor && kind != jsonCandidate && (f.text[i-1] == '\'' || f.text[i-1] == '`') {
 			c.start--
-			if kind == plainCandidate {
+			switch kind {
+			case plainCandidate:
 				c.kind = quoteCandidate
+			case bareCandidate:
+				c.kind = quotedBareCandidate
 			}
 		}
 		c.first = f.first < 0 || f.first == c.start
@@ -425,19 +453,24 @@ func (f *finder) begins(i int) (kind candidateKind, is, more bool) {
 			return kind, true, false
 		}
 	case quoteCandidate:
-		if j < len(f.text) && f.text[j] == '(' {
-			k := blanksAfter(f.text, j+1)
-			key := tokenAt(f.text, k)
-			if k+len(key) >= len(f.text) && k-i < lookahead && len(key) < lookahead && !f.final {
-				return kind, false, true
-			}
-			switch strings.ToLower(key) {
-			case ":type", ":target", ":action":
-				return kind, true, false
-			}
+		if j < len(f.text) && f.text[j] == '(' && j-i < lookahead {
+			return f.quotes(j)
 		}
 	}
 	return kind, false, false
+}
+
+// quotes is begins for the ( at i, behind (quote.
+func (f *finder) quotes(i int) (kind candidateKind, is, more bool) {
+	switch strings.ToLower(tokenAt(f.text, blanksAfter(f.text, i+1))) {
+	case "quote", "list":
+		return kind, false, false
+	}
+	kind, is, more = f.begins(i)
+	if kind == bareCandidate {
+		return quotedBareCandidate, is, more
+	}
+	return quoteCandidate, is, more
 }
 
 // blanksAfter is the offset of what follows the ASCII blanks at i, at most
@@ -529,7 +562,7 @@ func (f *finder) tag() (took, more bool) {
 			f.thinkTo = f.pos
 			f.think()
 			return true, false
-		case closing && (len(f.found) == 0 || !f.found[0].first):
+		case closing && (len(f.found) == 0 || !f.found[0].first || f.found[0].end >= 0):
 			end := f.pos + len(name) + 3
 			*f = finder{text: f.text, final: f.final, pos: end, first: -1, lineBlank: true, bare: true,
 				fence: fence{first: -1}, thought: true, thinkTo: end, floor: end}

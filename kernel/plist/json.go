@@ -23,7 +23,8 @@ const (
 )
 
 // scanJSON passes over the object at i without building it. The offset is behind
-// it, or as jsonInvalid says (then after i).
+// it, or as jsonInvalid says (then after i). What has had an action's key and is
+// not JSON further on is an action still, if a broken one: it is nothing to show.
 func scanJSON(text string, i int) (end int, state jsonState) {
 	var open []byte
 	action := false
@@ -67,7 +68,7 @@ func scanJSON(text string, i int) (end int, state jsonState) {
 					return i, unclosedJSON(action)
 				}
 				if text[i] != ':' {
-					return i, jsonInvalid
+					return brokenJSON(text, i, len(open), action)
 				}
 				i++
 			}
@@ -78,10 +79,33 @@ func scanJSON(text string, i int) (end int, state jsonState) {
 			}
 			value = false
 		default:
-			return i, jsonInvalid
+			return brokenJSON(text, i, len(open), action)
 		}
 	}
 	return i, unclosedJSON(action)
+}
+
+// brokenJSON is scanJSON's answer for an object that is not JSON at i, where
+// depth brackets are open. Brackets and strings show where a broken action ends.
+func brokenJSON(text string, i, depth int, action bool) (int, jsonState) {
+	if !action {
+		return i, jsonInvalid
+	}
+	for ; i < len(text); i++ {
+		switch text[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1, jsonAction
+			}
+		case '"':
+			if i = jsonStringEnd(text, i) - 1; i < 0 {
+				return len(text), jsonUnclosedAction
+			}
+		}
+	}
+	return i, jsonUnclosedAction
 }
 
 func unclosedJSON(action bool) jsonState {
@@ -104,10 +128,9 @@ func jsonStringEnd(text string, i int) int {
 	return -1
 }
 
-// jsonWord says whether c stands in numbers, true, false and null.
-func jsonWord(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || c == 'E' || c == '+' || c == '-' || c == '.'
-}
+// jsonWord says whether c stands in numbers, true, false and null, or in what is
+// mistaken for them.
+func jsonWord(c byte) bool { return alphanumeric(c) || c == '+' || c == '-' || c == '.' || c == '_' }
 
 func actionKey(key string) bool {
 	switch strings.ToLower(strings.TrimPrefix(key, ":")) {
@@ -149,6 +172,9 @@ func (r *jsonReader) object(inArgs bool) (sexp.Sexp, error) {
 			return nil, err
 		}
 		if c == '}' && len(list) == 0 {
+			if err := r.count(start); err != nil {
+				return nil, err
+			}
 			break
 		}
 		if c != '"' {
@@ -162,6 +188,9 @@ func (r *jsonReader) object(inArgs bool) (sexp.Sexp, error) {
 		name = strings.TrimPrefix(name, ":")
 		if !ValidName(":" + name) {
 			return nil, r.fail(at, BadToken, "%.40q cannot be a key; use letters, digits and -", name)
+		}
+		if err := r.count(at); err != nil {
+			return nil, err
 		}
 		key := Keyword(fold(name))
 		if c, err = r.next(start); err != nil {
@@ -205,6 +234,9 @@ func (r *jsonReader) array(inArgs bool) (sexp.Sexp, error) {
 			return nil, err
 		}
 		if c == ']' && len(list) == 0 {
+			if err := r.count(start); err != nil {
+				return nil, err
+			}
 			break
 		}
 		value, err := r.value(start, inArgs)
@@ -276,8 +308,8 @@ func (r *jsonReader) value(start int, inArgs bool) (sexp.Sexp, error) {
 	case '[':
 		return r.array(inArgs)
 	}
-	if r.atoms++; r.atoms > r.limits.Atoms {
-		return nil, r.fail(r.pos, LimitExceeded, "more than %d atoms in one form; split it", r.limits.Atoms)
+	if err := r.count(r.pos); err != nil {
+		return nil, err
 	}
 	if c == '"' {
 		s, err := r.str()
@@ -306,6 +338,15 @@ func (r *jsonReader) value(start int, inArgs bool) (sexp.Sexp, error) {
 		return nil, r.fail(at, BadToken, "the number %.40s is out of range; write a smaller one", text)
 	}
 	return nil, r.fail(at, BadToken, "%.40q is not a value; put it in double quotes", text)
+}
+
+// count takes one atom from the object's allowance. An empty object or array is
+// one, being nil.
+func (r *jsonReader) count(at int) error {
+	if r.atoms++; r.atoms > r.limits.Atoms {
+		return r.fail(at, LimitExceeded, "more than %d atoms in one form; split it", r.limits.Atoms)
+	}
+	return nil
 }
 
 // str reads a string, with JSON's escapes; what is raw in it stays.

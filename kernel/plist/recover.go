@@ -324,6 +324,9 @@ func (f *finder) proposal(c candidate, finished bool, lost int) Recovered {
 		}
 	}
 	if result.Err != nil {
+		if !c.fenced && !c.first {
+			steps = append(steps, "embedded")
+		}
 		result.Err = inPlace(result.Err, f.text, c.open)
 		result.Reason = result.Err.Error()
 		result.Steps = orStrict(steps)
@@ -361,7 +364,13 @@ func (f *finder) region(c candidate) int {
 	}
 	depth, inString := 0, false
 	for i := c.open; i < len(f.text); i++ {
-		depth, inString = structure(f.text, &i, depth, inString)
+		if c.kind != jsonCandidate {
+			depth, inString = structure(f.text, &i, depth, inString)
+		} else if f.text[i] == '"' {
+			if i = jsonStringEnd(f.text, i) - 1; i < 0 {
+				break
+			}
+		}
 		if i < len(f.text) && f.text[i] == '\n' && !inString {
 			if line, _, _ := strings.Cut(f.text[i+1:], "\n"); c.fence.closes(line) {
 				return i + 1
@@ -397,10 +406,10 @@ func parse(kind candidateKind, src string) (proposal sexp.List, rewrites []strin
 		}
 		return nil, nil, n, err
 	}
-	if kind == quoteCandidate || kind == listCandidate {
+	if kind.quoted() {
 		rewrites = append(rewrites, "quote")
 	}
-	x, bare := keywords(unquote(x), kind == bareCandidate)
+	x, bare := keywords(unquote(x), kind.bare())
 	if bare {
 		rewrites = append(rewrites, "bare")
 	}

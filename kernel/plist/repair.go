@@ -25,10 +25,8 @@ func (m mender) repair(cause error) (proposal sexp.List, rewrites []string, n in
 	if syntax != nil && syntax.Kind == LimitExceeded {
 		return nil, nil, 0, ""
 	}
-	if m.kind != jsonCandidate {
-		if proposal, rewrites, n = m.innerQuotes(); proposal != nil {
-			return proposal, rewrites, n, "inner-quotes"
-		}
+	if proposal, rewrites, n = m.innerQuotes(); proposal != nil {
+		return proposal, rewrites, n, "inner-quotes"
 	}
 	if syntax == nil {
 		return nil, nil, 0, ""
@@ -204,8 +202,7 @@ func (m mender) innerQuotes() (proposal sexp.List, rewrites []string, n int) {
 		if tries--; tries < 0 {
 			return nil, nil, 0
 		}
-		text := appendString(nil, stringText(m.src[start+1:i]))
-		list, steps, _, err := parse(m.kind, m.src[:start]+string(text)+m.src[i+1:end])
+		list, steps, _, err := parse(m.kind, m.src[:start+1]+escapeQuotes(m.src[start+1:i])+m.src[i:end])
 		if err != nil {
 			continue
 		}
@@ -220,15 +217,36 @@ func (m mender) innerQuotes() (proposal sexp.List, rewrites []string, n int) {
 	return proposal, rewrites, n
 }
 
+// escapeQuotes writes a \ before each quote in a string's content that has none.
+func escapeQuotes(content string) string {
+	var b strings.Builder
+	for i := 0; i < len(content); i++ {
+		switch content[i] {
+		case '\\':
+			b.WriteByte('\\')
+			if i++; i == len(content) {
+				return b.String()
+			}
+		case '"':
+			b.WriteByte('\\')
+		}
+		b.WriteByte(content[i])
+	}
+	return b.String()
+}
+
 // textStart is the offset of the quote that opens the :text, on top or in
 // :payload, and how many lists are open there; -1 if there is none.
 func (m mender) textStart() (start, level int) {
+	if m.kind == jsonCandidate {
+		return m.jsonTextStart()
+	}
 	i := 1
 	level = 1
-	if m.kind == listCandidate || m.kind == quoteCandidate && !strings.HasPrefix(tokenAt(m.src, blanksAfter(m.src, 1)), ":") {
-		i = blanksAfter(m.src, 1)
-		i += len(tokenAt(m.src, i))
-		if m.kind == quoteCandidate {
+	operator := strings.ToLower(tokenAt(m.src, blanksAfter(m.src, 1)))
+	if operator == "list" || operator == "quote" {
+		i = blanksAfter(m.src, 1) + len(operator)
+		if operator == "quote" {
 			if i = blanksAfter(m.src, i) + 1; i > len(m.src) {
 				return -1, 0
 			}
@@ -306,6 +324,9 @@ func (m mender) item(i int) int {
 // tail is where the candidate ends if its text's string does before i, with level
 // lists open: keys and values up to the last ). It is -1 if that cannot be.
 func (m mender) tail(i, level int, budget *int) int {
+	if m.kind == jsonCandidate {
+		return m.jsonTail(i, level, budget)
+	}
 	from := i
 	end := -1
 	for i < len(m.src) && end < 0 {
@@ -318,7 +339,7 @@ func (m mender) tail(i, level int, budget *int) int {
 			continue
 		}
 		key := tokenAt(m.src, i)
-		if len(key) < 2 || key[0] != ':' && m.kind != bareCandidate {
+		if len(key) < 2 || key[0] != ':' && !m.kind.bare() {
 			break
 		}
 		next := m.item(m.blanks(i + len(key)))

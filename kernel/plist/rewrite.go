@@ -60,36 +60,37 @@ func unnest(x sexp.Sexp) (sexp.Sexp, bool) {
 	}
 	changed := false
 	if args, ok := Get(list, "args"); ok {
-		if inner := innermost(args); inner != nil {
+		if inner, nested := innermost(args); nested {
 			list, changed = Put(list, "args", inner), true
 		}
 	}
 	if payload, ok := Get(list, "payload"); ok {
 		args, _ := Get(payload, "args")
-		if inner := innermost(args); inner != nil {
+		if inner, nested := innermost(args); nested {
 			list, changed = Put(list, "payload", Put(payload.(sexp.List), "args", inner)), true
 		}
 	}
 	return list, changed
 }
 
-// innermost is the plist that x is lists of one element around, or nil if it is
-// not nested.
-func innermost(x sexp.Sexp) sexp.List {
+// innermost is the plist, which may be empty, that x is lists of one element
+// around; false if x is not nested.
+func innermost(x sexp.Sexp) (sexp.List, bool) {
 	list, _ := x.(sexp.List)
 	nested := false
 	for len(list) == 1 {
 		inner, ok := list[0].(sexp.List)
 		if !ok {
-			return nil
+			return nil, false
 		}
 		list, nested = inner, true
 	}
-	if !nested || len(list) == 0 {
-		return nil
+	if !nested {
+		return nil, false
 	}
-	if _, ok := list[0].(Keyword); !ok {
-		return nil
+	if len(list) == 0 {
+		return nil, true
 	}
-	return list
+	_, ok := list[0].(Keyword)
+	return list, ok
 }

@@ -13,9 +13,9 @@ import (
 // rewriting or repair it stays silent, and Recover speaks at the end.
 //
 // What it reports, Recover of the whole text reports too if that is a plain
-// well-formed proposal, with two exceptions that only the end can show, both
-// after a candidate in the middle of prose: a closing tag of thoughts that were
-// never opened, and a fence with another candidate.
+// well-formed proposal, with two exceptions that only the end can show: behind a
+// candidate the closing tag of thoughts that were never opened, and behind one in
+// the middle of prose a fence with another candidate.
 //
 // Work is linear in the reply, however it is cut; memory is bounded by the
 // reader's 8 MiB. The zero value is ready; a Stream is for one goroutine.
