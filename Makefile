@@ -2,6 +2,7 @@
 # "make test" sets up and runs the tests. "make help" lists the rest.
 
 SHELL   := /bin/bash
+comma   := ,
 GO      ?= go
 EMACS   ?= emacs
 SBCL    ?= sbcl
@@ -13,7 +14,20 @@ SHARED  ?= ../shared
 GO_FILES := $(shell find kernel skills -name '*.go' -not -name '*_test.go' 2>/dev/null) $(wildcard skills/*.org) go.mod go.sum
 EL_FILES := $(wildcard elisp/*.el)
 
-export GOFLAGS ?= -buildvcs=false
+# Go modules are kept in the checkout, so that a build needs neither the network
+# nor a particular HOME once it has run. What the user's own cache has is taken
+# from there.
+OWN_MODULES := $(shell $(GO) env GOMODCACHE 2>/dev/null)
+PROXY       := $(shell $(GO) env GOPROXY 2>/dev/null)
+export GOMODCACHE := $(CURDIR)/.cache/mod
+export GOPROXY    := $(if $(wildcard $(OWN_MODULES)/cache/download),file://$(OWN_MODULES)/cache/download$(comma))$(PROXY)
+export GOFLAGS    := $(filter-out -buildvcs=% -modcacherw,$(GOFLAGS)) -buildvcs=false -modcacherw
+ifeq ($(wildcard $(HOME)/.cache/go-build),)
+export GOCACHE := $(CURDIR)/.cache/build
+endif
+ifeq ($(HOME),)
+export GOPATH := $(CURDIR)/.cache/go
+endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -97,4 +111,4 @@ fuzz: ## fuzz every target for FUZZTIME (default 30s) each
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin elisp/*.elc elisp/test/*.elc
+	rm -rf bin .cache elisp/*.elc elisp/test/*.elc
