@@ -82,6 +82,7 @@ type run struct {
 	usage    llm.Usage
 	model    string
 	notice   string // of a turn that was answered, but not as it should
+	cut      bool   // the answer that was kept is the beginning of one
 }
 
 // ended is the error of a turn that ends without an answer: its text is the
@@ -105,14 +106,13 @@ func (r *run) answer(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.pick(ctx); err != nil {
-		return err
+	if r.skill == nil {
+		if err := r.pick(ctx); err != nil {
+			return err
+		}
 	}
 	for range r.agent.config.Rounds {
 		proposal, err := r.propose(ctx)
-		if errors.Is(err, errAnswered) {
-			return nil
-		}
 		if err != nil {
 			return err
 		}
@@ -157,13 +157,13 @@ func (r *run) outcome(ctx context.Context, err error) session.Outcome {
 	}
 	var end ended
 	switch cause := context.Cause(ctx); {
-	case err == nil && cause != nil && errors.Is(cause, session.ErrCancelled):
-		o.State = protocol.TurnCancelled
 	case err == nil:
 	case errors.Is(cause, session.ErrCancelled):
 		o.State, o.Notice = protocol.TurnCancelled, "you stopped this turn"
 	case errors.Is(cause, session.ErrStopping):
-		o.State = "" // left for the next start
+		o.State, o.Notice = protocol.TurnInterrupted, "the kernel ended while this was being answered"
+	case r.cut:
+		o.Notice = err.Error() + "; the answer is incomplete"
 	case errors.As(err, &end):
 		o.State, o.Notice = end.state, end.notice
 	default:

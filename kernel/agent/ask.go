@@ -19,12 +19,12 @@ const batchEvery = time.Second / 30
 // asker answers a skill's ask-neuro with the model's reply, and shows the reply
 // while it is written.
 type asker struct {
-	run      *run
-	request  llm.Request // the last one
-	stream   bool
-	finished bool   // the last reply ended normally
-	fault    error  // of the model, not of the skill
-	partial  string // what had come before the fault
+	run     *run
+	request llm.Request // the last one
+	stream  bool
+	finish  llm.FinishReason // of the last reply
+	fault   error            // of the model, not of the skill
+	partial string           // what had come before the fault
 }
 
 // Ask implements [skill.Asker].
@@ -64,7 +64,7 @@ func (a *asker) send(ctx context.Context) (string, error) {
 	r.turn.Retract()
 	r.record(ctx, journal.KindModelRequest, a.request)
 	reply, finish, err := a.read(ctx)
-	a.finished = finish != "" && finish != llm.FinishLength
+	a.finish = finish
 	entry := map[string]any{"text": reply, "finish": finish, "model": r.model}
 	if err != nil {
 		a.fault, a.partial = err, reply

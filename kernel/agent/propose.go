@@ -11,6 +11,7 @@ import (
 	"org-agent/kernel/llm"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
 )
 
@@ -50,18 +51,11 @@ func (r *run) neuroFault(ctx context.Context, asker *asker, err error) error {
 		return failf("the skill %s failed: %v", r.skill.Name, err)
 	}
 	if proposal := r.partial(asker.partial); proposal != nil {
-		ctx := context.WithoutCancel(ctx)
-		done, performErr := r.perform(ctx, proposal)
-		if done && performErr == nil {
-			r.notice = noticeOf(asker.fault) + "; the answer is incomplete"
-			return errAnswered
-		}
+		done, performErr := r.perform(context.WithoutCancel(ctx), proposal)
+		r.cut = done && performErr == nil
 	}
-	return ended{state: "failed", notice: noticeOf(asker.fault)}
+	return ended{protocol.TurnFailed, noticeOf(asker.fault)}
 }
-
-// errAnswered ends a turn whose answer is in the conversation already.
-var errAnswered = fmt.Errorf("answered")
 
 // partial is the reply as far as it came, when it is an answer to show.
 func (r *run) partial(text string) sexp.List {
@@ -93,7 +87,7 @@ func noticeOf(err error) string {
 
 // usable turns a reply into a proposal, with one more try.
 func (r *run) usable(ctx context.Context, asker *asker, reply string) (sexp.List, error) {
-	proposal, reason := r.recover(ctx, reply, asker.finished)
+	proposal, reason := r.recover(ctx, reply, asker)
 	if reason == "" {
 		return proposal, nil
 	}
@@ -102,7 +96,7 @@ func (r *run) usable(ctx context.Context, asker *asker, reply string) (sexp.List
 	if err != nil {
 		return nil, r.neuroFault(ctx, asker, err)
 	}
-	proposal, reason = r.recover(ctx, again, asker.finished)
+	proposal, reason = r.recover(ctx, again, asker)
 	if reason == "" {
 		return proposal, nil
 	}
@@ -110,8 +104,12 @@ func (r *run) usable(ctx context.Context, asker *asker, reply string) (sexp.List
 }
 
 // recover reads one reply; reason says why it cannot be used.
-func (r *run) recover(ctx context.Context, reply string, finished bool) (proposal sexp.List, reason string) {
-	got := plist.Recover(reply, plist.RecoverOptions{Input: r.input, Finished: finished})
+func (r *run) recover(ctx context.Context, reply string, asker *asker) (proposal sexp.List, reason string) {
+	got := plist.Recover(reply, plist.RecoverOptions{Input: r.input, Finished: asker.finish != "" && asker.finish != llm.FinishLength})
+	r.notice = ""
+	if asker.finish == llm.FinishLength {
+		r.notice = "the reply ran into the model's limit; the answer is incomplete"
+	}
 	switch {
 	case got.Err != nil:
 		reason = got.Err.Error()

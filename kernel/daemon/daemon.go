@@ -185,8 +185,8 @@ func (d *daemon) serve(ctx context.Context) error {
 	d.config.Ready(d.socket)
 	err = <-failed
 	d.stop()
+	work.Wait() // no handler runs any more
 	d.sessions.Close()
-	work.Wait()
 	d.log.Info("kernel stopped")
 	return err
 }

@@ -13,10 +13,11 @@ import (
 // turn/kept notifications before Attach returns, and what happens from then on
 // as it happens. The first attached Emacs becomes the keeper of the file.
 func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.SessionLoadParams) (protocol.SessionLoadResult, error) {
-	s, err := h.get(orMain(p.Session))
+	s, err := h.use(orMain(p.Session))
 	if err != nil {
 		return protocol.SessionLoadResult{}, err
 	}
+	defer s.release()
 	view := p.View
 	if view == "" {
 		view = protocol.ViewSubtree
@@ -36,8 +37,9 @@ func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.Session
 }
 
 // attach adds the client, in the place of an earlier attachment of the same
-// connection, and says what it finds.
+// connection, and says what it finds. The client holds the session until detach.
 func (s *Session) attach(a *attached) protocol.SessionLoadResult {
+	s.hold()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	result := protocol.SessionLoadResult{Session: s.name, File: s.house.file(s.name)}
@@ -48,6 +50,7 @@ func (s *Session) attach(a *attached) protocol.SessionLoadResult {
 		}
 		old.leave()
 		wasKeeper = s.keeper == old
+		s.release()
 		return true
 	})
 	s.clients = append(s.clients, a)
@@ -145,8 +148,9 @@ func (s *Session) removedByHand() func(id string) bool {
 
 // Leave detaches a client from a session.
 func (h *Sessions) Leave(client Client, session string) {
-	if s, err := h.get(orMain(session)); err == nil {
+	if s, err := h.use(orMain(session)); err == nil {
 		s.detach(h.ctx, client.ID())
+		s.release()
 	}
 }
 
@@ -173,6 +177,7 @@ func (s *Session) detach(ctx context.Context, id string) {
 		return
 	}
 	left.leave()
+	defer s.release()
 	if s.keeper != left {
 		s.mu.Unlock()
 		return

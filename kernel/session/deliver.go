@@ -49,7 +49,7 @@ func wireAct(act journal.Act, turn journal.Turn, view protocol.View) (protocol.A
 func (s *Session) sendTo(a *attached, act protocol.Act) {
 	h := s.house
 	wait := a.client.Deliver(act)
-	h.work.Go(func() {
+	h.begin(func() {
 		receipt, err := wait(a.ctx)
 		ctx := context.WithoutCancel(a.ctx)
 		failure := ""
@@ -60,7 +60,9 @@ func (s *Session) sendTo(a *attached, act protocol.Act) {
 			s.logger().Error("receipt not kept", "act", act.ID, "err", err)
 		}
 		if err == nil && receipt.Saved {
-			if err := h.config.Journal.MarkSaved(ctx, act.ID); err != nil {
+			// The question as well: the keeper saved the whole buffer. What a person
+			// removes from now on stays away.
+			if err := h.config.Journal.MarkQuestionSaved(ctx, act.Event); err != nil {
 				s.logger().Error("receipt not kept", "act", act.ID, "err", err)
 			}
 		}
@@ -92,17 +94,15 @@ func questionSubtree(turn journal.Turn) string {
 
 // Insert puts the text into the conversation of the running turn.
 func (h *Sessions) Insert(ctx context.Context, session, turn, action, text string) error {
-	s, err := h.get(session)
-	if err != nil {
-		return err
+	h.mu.Lock() // not use: what a turn has is kept also while the kernel stops
+	s := h.open[session]
+	h.mu.Unlock()
+	if s != nil {
+		if running := s.current(); running != nil && running.Record.ID == turn {
+			return running.Insert(ctx, action, text)
+		}
 	}
-	s.mu.Lock()
-	running := s.running
-	s.mu.Unlock()
-	if running == nil || running.Record.ID != turn {
-		return fmt.Errorf("turn %s is not running any more", turn)
-	}
-	return running.Insert(ctx, action, text)
+	return fmt.Errorf("turn %s is not running any more", turn)
 }
 
 // Post puts the text at the end of another conversation, as a turn of its own

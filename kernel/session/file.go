@@ -13,6 +13,7 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
+	"org-agent/kernel/protocol"
 )
 
 // writeFile adds to the conversation's file what the journal has and the file
@@ -25,9 +26,15 @@ func (s *Session) writeFile(ctx context.Context) {
 	}
 	s.fileMu.Lock()
 	defer s.fileMu.Unlock()
-	if err := s.addToFile(ctx); err != nil {
+	err := s.addToFile(ctx)
+	if err != nil {
 		s.logger().Error("conversation file not written", "err", err)
 	}
+	if err != nil && !s.fileFailed {
+		s.broadcast(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn,
+			Text: fmt.Sprintf("%v; nothing is lost: the journal has the conversation, and the file gets it when it can be written", err)})
+	}
+	s.fileFailed = err != nil
 }
 
 func (s *Session) addToFile(ctx context.Context) error {

@@ -98,13 +98,6 @@ func (t *Turn) Retract() {
 	}
 }
 
-// Shown is the verified text that is being shown, "" for none.
-func (t *Turn) Shown() string {
-	t.preview.mu.Lock()
-	defer t.preview.mu.Unlock()
-	return t.preview.raw
-}
-
 // clear forgets what was shown and returns the place of the id.
 func (p *preview) clear() *string {
 	p.raw, p.subtree, p.plain = "", rendering{}, rendering{}

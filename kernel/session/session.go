@@ -1,19 +1,22 @@
 // Package session keeps conversations: their queues, their turns, the clients
 // that show them and the files they are kept in.
 //
-// Order. Every session has one goroutine that takes its turns first in, first
-// out, one at a time; sessions do not wait for each other. What a turn shows
+// Order. A session that has something to answer has one goroutine, which takes
+// its turns first in, first out, one at a time; sessions do not wait for each
+// other. What a turn shows
 // (started, previews, acts, finished) reaches each client in that order.
 //
 // Durability. A message is acknowledged after the journal has it. An answer is
 // journalled before any client or file sees it, so that whatever is killed
-// when, it is there once: clients and the file add it by its id.
+// when, it is there once: clients and the file add it by its id. While the
+// journal cannot be written, as on a full disk, a turn waits and people are told.
 //
 // Blocking. No client can hold up a turn: notifications are queued by the
 // client's own connection, and receipts are awaited beside the turn.
 //
 // Ownership. [Sessions] owns all goroutines; [Sessions.Close] stops the running
-// turns, which then count as interrupted, and waits for everything.
+// turns, which then count as interrupted, and waits for everything. A session
+// that nobody uses takes no memory.
 package session
 
 import (
@@ -21,6 +24,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"time"
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
@@ -72,15 +76,20 @@ const queueLimit = 10_000
 type Session struct {
 	name  string
 	house *Sessions
+	holds int // by whom it is used; house.mu guards it
 
 	mu      sync.Mutex // guards what follows
 	queue   []journal.Turn
-	wake    chan struct{} // has room for one
-	running *Turn
+	working bool        // a goroutine takes the queue
+	running *Turn       // what it is at
 	clients []*attached // in the order in which they came
 	keeper  *attached
 
-	fileMu sync.Mutex // held while the conversation's file is changed
+	// acceptMu is held from the journal to the queue, so that both have one order.
+	acceptMu sync.Mutex
+
+	fileMu     sync.Mutex // held while the conversation's file is changed
+	fileFailed bool       // people were told that it could not be
 }
 
 // attached is a client that shows this session.
@@ -91,75 +100,113 @@ type attached struct {
 	leave  context.CancelFunc
 }
 
-// loop takes the session's turns until ctx ends.
-func (s *Session) loop(ctx context.Context) {
-	for {
-		record, ok := s.next(ctx)
-		if !ok {
-			return
-		}
-		s.run(ctx, record)
-	}
-}
-
-// next waits for a queued turn.
-func (s *Session) next(ctx context.Context) (journal.Turn, bool) {
-	for {
-		if ctx.Err() != nil {
-			return journal.Turn{}, false
-		}
-		s.mu.Lock()
-		if len(s.queue) > 0 {
-			record := s.queue[0]
-			s.queue = s.queue[1:]
-			s.mu.Unlock()
-			return record, true
-		}
-		s.mu.Unlock()
-		select {
-		case <-s.wake:
-		case <-ctx.Done():
-		}
-	}
-}
-
-// enqueue adds a turn that the journal has.
+// enqueue adds a turn that the journal has, and sees that it is taken. The
+// caller holds the session.
 func (s *Session) enqueue(record journal.Turn) {
 	s.mu.Lock()
 	s.queue = append(s.queue, record)
+	idle := !s.working
+	s.working = true
 	s.mu.Unlock()
-	select {
-	case s.wake <- struct{}{}:
-	default:
+	if !idle {
+		return
 	}
+	s.hold()
+	s.house.begin(func() {
+		defer s.release()
+		for turn := s.next(); turn != nil; turn = s.next() {
+			s.run(turn)
+		}
+	})
+}
+
+// next takes a turn from the queue; nil when there is none, or the kernel is
+// stopping. A turn is always either queued or running.
+func (s *Session) next() *Turn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = nil
+	if len(s.queue) == 0 || s.house.ctx.Err() != nil {
+		s.queue, s.working = nil, false
+		return nil
+	}
+	s.running = s.turn(s.queue[0])
+	s.queue = s.queue[1:]
+	return s.running
+}
+
+// current is the running turn, or nil.
+func (s *Session) current() *Turn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running
+}
+
+// turn is a turn that lives as long as the sessions, or until it is cancelled.
+func (s *Session) turn(record journal.Turn) *Turn {
+	ctx, cancel := context.WithCancelCause(s.house.ctx)
+	return &Turn{Record: record, session: s, ctx: ctx, cancel: cancel, answer: s.house.config.NewID()}
 }
 
 // run answers one turn from its first notification to its last.
-func (s *Session) run(ctx context.Context, record journal.Turn) {
-	log := s.house.config.Logger.With("session", s.name, "turn", record.ID)
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	turn := &Turn{Record: record, session: s, cancel: cancel, answer: s.house.config.NewID()}
-	s.mu.Lock()
-	s.running = turn
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		s.running = nil
-		s.mu.Unlock()
-	}()
-
-	if err := turn.begin(ctx); err != nil {
+func (s *Session) run(turn *Turn) {
+	defer turn.cancel(nil)
+	log := s.logger().With("turn", turn.Record.ID)
+	if turn.Record.State == protocol.TurnRunning {
+		s.interrupted(turn)
+		return
+	}
+	outcome := Outcome{State: protocol.TurnInterrupted}
+	err := turn.begin(turn.ctx)
+	switch cause := context.Cause(turn.ctx); {
+	case err == nil:
+		outcome = s.answer(turn.ctx, turn)
+	case errors.Is(cause, ErrCancelled):
+		outcome = Outcome{State: protocol.TurnCancelled}
+	case cause == nil:
 		log.Error("turn not begun", "err", err)
-		s.finish(ctx, turn, Outcome{State: protocol.TurnFailed, Notice: err.Error()})
+		outcome = Outcome{State: protocol.TurnFailed, Notice: err.Error()}
+	}
+	if errors.Is(context.Cause(turn.ctx), ErrStopping) && !turn.final {
+		log.Info("turn left for the next start")
 		return
 	}
-	outcome := s.answer(ctx, turn)
-	if errors.Is(context.Cause(ctx), ErrStopping) && !outcome.State.Final() {
-		log.Info("turn interrupted by the kernel's end")
+	s.finish(turn, outcome)
+}
+
+// interrupted ends a turn that was running when the last kernel ended.
+func (s *Session) interrupted(turn *Turn) {
+	acts, err := s.house.config.Journal.ActsOf(turn.ctx, turn.Record.ID)
+	if err != nil {
+		s.logger().Error("interrupted turn not ended", "turn", turn.Record.ID, "err", err)
 		return
 	}
-	s.finish(ctx, turn, outcome)
+	outcome := Outcome{State: protocol.TurnInterrupted, Notice: "the kernel ended while this was being answered"}
+	for _, a := range acts {
+		if a.Final && !a.Time.Before(turn.Record.Started) {
+			turn.final = true
+			if a.Kind == journal.ActAnswer {
+				outcome = Outcome{State: protocol.TurnAnswered}
+			}
+		}
+	}
+	s.finish(turn, outcome)
+	s.writeFile(turn.ctx)
+}
+
+// withdraw ends a turn that never began. Its question is shown first, so that
+// what is said of it stands below.
+func (s *Session) withdraw(turn *Turn) {
+	defer turn.cancel(nil)
+	record, err := s.house.config.Journal.SetTurn(turn.ctx, journal.TurnChange{ID: turn.Record.ID, State: protocol.TurnRunning})
+	if err == nil {
+		turn.Record = record
+	}
+	s.broadcast(protocol.MethodTurnKept, protocol.TurnKept{
+		Session: s.name, Turn: turn.Record.ID, Event: turn.Record.Event, Question: questionSubtree(turn.Record),
+		State: turn.Record.State, Words: words(turn.Record),
+	})
+	s.finish(turn, Outcome{State: protocol.TurnCancelled, Notice: "stopped before it began"})
 }
 
 // answer runs the turn. One that only posts text has its answer already.
@@ -173,32 +220,60 @@ func (s *Session) answer(ctx context.Context, turn *Turn) Outcome {
 	return Outcome{State: protocol.TurnAnswered}
 }
 
-// finish records how the turn ended and tells everyone. It works after ctx has
-// ended: the end of a turn must be told.
-func (s *Session) finish(ctx context.Context, turn *Turn, outcome Outcome) {
-	ctx = context.WithoutCancel(ctx)
-	log := s.house.config.Logger.With("session", s.name, "turn", turn.Record.ID)
+// finish records how the turn ended and tells everyone, also when the turn's own
+// context has ended.
+func (s *Session) finish(turn *Turn, outcome Outcome) {
+	ctx := context.WithoutCancel(turn.ctx)
+	log := s.logger().With("turn", turn.Record.ID)
 	if !outcome.State.Final() {
 		outcome.State = protocol.TurnInterrupted
 	}
-	if outcome.State != protocol.TurnAnswered && !turn.answered() {
+	if outcome.State != protocol.TurnAnswered && !turn.final {
 		if err := turn.explain(ctx, outcome); err != nil {
 			log.Error("notice not kept", "err", err)
 		}
 	}
-	record, err := s.house.config.Journal.SetTurn(ctx, turn.change(outcome))
+	s.closeApprovals(ctx, turn.Record.ID)
+	var record journal.Turn
+	err := s.keep(s.house.ctx, func() (err error) {
+		record, err = s.house.config.Journal.SetTurn(ctx, turn.change(outcome))
+		return err
+	})
 	if err != nil {
 		log.Error("end of turn not kept", "err", err)
-		record = turn.Record
 	}
-	s.closeApprovals(ctx, turn.Record.ID)
+	took := record.Finished.Sub(record.Started)
 	s.broadcast(protocol.MethodTurnFinished, protocol.TurnFinished{
 		Session: s.name, Turn: turn.Record.ID, Event: turn.Record.Event,
 		State: outcome.State, Notice: outcome.Notice, Model: outcome.Model,
 		Input: outcome.Input, Output: outcome.Output, Cost: outcome.Cost,
-		Seconds: record.Finished.Sub(record.Started).Seconds(),
+		Seconds: took.Seconds(),
 	})
-	log.Info("turn finished", "state", outcome.State, "dur", record.Finished.Sub(record.Started))
+	log.Info("turn finished", "state", outcome.State, "dur", took)
+}
+
+// keepPause is how long the journal is left alone after it could not be written.
+const keepPause = 2 * time.Second
+
+// keep writes to the journal. While the file or its disk is at fault it tries
+// again until ctx ends, and says so once: what was paid for is not thrown away,
+// and every turn has an end.
+func (s *Session) keep(ctx context.Context, write func() error) error {
+	for told := false; ; told = true {
+		err := write()
+		if err == nil || protocol.ErrorCode(err) != protocol.CodeStorage {
+			return err
+		}
+		if !told {
+			s.logger().Error("the journal cannot be written, trying again", "err", err)
+			s.broadcast(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelError, Text: err.Error()})
+		}
+		select {
+		case <-time.After(keepPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // closeApprovals ends the approvals that waited for this turn.

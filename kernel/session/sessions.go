@@ -51,8 +51,8 @@ func (h *Sessions) Close() {
 	h.work.Wait()
 }
 
-// get returns the session, starting its goroutine at first use.
-func (h *Sessions) get(name string) (*Session, error) {
+// use returns the session, which stays open until the caller releases it.
+func (h *Sessions) use(name string) (*Session, error) {
 	if !protocol.ValidSession(name) {
 		return nil, protocol.Errorf(protocol.CodeInvalidParams,
 			"the session name %q is not one: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", name, protocol.SessionLimit)
@@ -64,11 +64,37 @@ func (h *Sessions) get(name string) (*Session, error) {
 	}
 	s := h.open[name]
 	if s == nil {
-		s = &Session{name: name, house: h, wake: make(chan struct{}, 1)}
+		s = &Session{name: name, house: h}
 		h.open[name] = s
-		h.work.Go(func() { s.loop(h.ctx) })
 	}
+	s.holds++
 	return s, nil
+}
+
+// hold keeps a session open that the caller holds already, once more.
+func (s *Session) hold() {
+	s.house.mu.Lock()
+	defer s.house.mu.Unlock()
+	s.holds++
+}
+
+// release ends one hold. A session that nobody holds has no client and nothing
+// to answer: it is forgotten.
+func (s *Session) release() {
+	s.house.mu.Lock()
+	defer s.house.mu.Unlock()
+	if s.holds--; s.holds == 0 {
+		delete(s.house.open, s.name)
+	}
+}
+
+// begin starts a goroutine that Close waits for; after Close it starts none.
+func (h *Sessions) begin(work func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.stopped {
+		h.work.Go(work)
+	}
 }
 
 // all returns the sessions that are open.
@@ -85,10 +111,11 @@ func (h *Sessions) all() []*Session {
 // Submit takes an event: when it returns nil the journal has it, on the disk.
 // The same event again is acknowledged again and answered once.
 func (h *Sessions) Submit(ctx context.Context, event protocol.Event) (protocol.EventResult, error) {
-	s, err := h.get(event.Session)
+	s, err := h.use(event.Session)
 	if err != nil {
 		return protocol.EventResult{}, err
 	}
+	defer s.release()
 	if event.ID == "" {
 		event.ID = h.config.NewID()
 	}
@@ -108,8 +135,8 @@ func (h *Sessions) Submit(ctx context.Context, event protocol.Event) (protocol.E
 // accept journals the event and queues its turn; both under one lock, so that
 // the queue has the order of the journal.
 func (s *Session) accept(ctx context.Context, event protocol.Event) (journal.Turn, error) {
-	s.fileMu.Lock() // also orders acceptance; a write to the file is short
-	defer s.fileMu.Unlock()
+	s.acceptMu.Lock()
+	defer s.acceptMu.Unlock()
 	record, fresh, err := s.house.config.Journal.Accept(ctx, event, s.house.config.NewID())
 	if err != nil {
 		return record, err
@@ -122,43 +149,21 @@ func (s *Session) accept(ctx context.Context, event protocol.Event) (journal.Tur
 
 // Resume goes on where the last kernel ended: turns that were queued are queued
 // again, a turn that was running is marked as interrupted unless its answer was
-// already kept, and one that waited for a person waits again.
+// already kept, and one that waited for a person waits again. It returns before
+// any of that has happened.
 func (h *Sessions) Resume(ctx context.Context) error {
 	unfinished, err := h.config.Journal.Unfinished(ctx)
 	if err != nil {
 		return fmt.Errorf("resume: %w", err)
 	}
 	for _, record := range unfinished {
-		s, err := h.get(record.Session)
+		s, err := h.use(record.Session)
 		if err != nil {
 			return fmt.Errorf("resume turn %s: %w", record.ID, err)
 		}
-		switch record.State {
-		case protocol.TurnQueued, protocol.TurnWaiting:
-			s.enqueue(record)
-		default:
-			if err := s.interrupted(ctx, record); err != nil {
-				return fmt.Errorf("resume turn %s: %w", record.ID, err)
-			}
-		}
+		s.enqueue(record)
+		s.release()
 	}
-	return nil
-}
-
-// interrupted closes a turn that was running when the kernel ended.
-func (s *Session) interrupted(ctx context.Context, record journal.Turn) error {
-	turn := &Turn{Record: record, session: s, cancel: func(error) {}}
-	acts, err := s.house.config.Journal.ActsOf(ctx, record.ID)
-	if err != nil {
-		return err
-	}
-	turn.final = slices.ContainsFunc(acts, func(a journal.Act) bool { return a.Final && !a.Time.Before(record.Started) })
-	outcome := Outcome{State: protocol.TurnAnswered}
-	if !turn.final {
-		outcome = Outcome{State: protocol.TurnInterrupted, Notice: "the kernel ended while this was being answered"}
-	}
-	s.finish(ctx, turn, outcome)
-	s.writeFile(ctx)
 	return nil
 }
 
@@ -173,10 +178,11 @@ func (h *Sessions) Cancel(ctx context.Context, p protocol.TurnParams) (protocol.
 		}
 		p.Session = record.Session
 	}
-	s, err := h.get(orMain(p.Session))
+	s, err := h.use(orMain(p.Session))
 	if err != nil {
 		return protocol.TurnCancelResult{}, err
 	}
+	defer s.release()
 	s.mu.Lock()
 	running := s.running
 	if running != nil && (p.Turn == "" || running.Record.ID == p.Turn) {
@@ -192,7 +198,7 @@ func (h *Sessions) Cancel(ctx context.Context, p protocol.TurnParams) (protocol.
 	if at < 0 {
 		return protocol.TurnCancelResult{}, nil
 	}
-	s.finish(ctx, &Turn{Record: record, session: s, cancel: func(error) {}}, Outcome{State: protocol.TurnCancelled, Notice: "stopped before it began"})
+	s.withdraw(s.turn(record))
 	return protocol.TurnCancelResult{Cancelled: true, Turn: record.ID}, nil
 }
 
@@ -202,10 +208,13 @@ func (h *Sessions) Retry(ctx context.Context, p protocol.TurnParams) (protocol.E
 	if err != nil {
 		return protocol.EventResult{}, err
 	}
-	s, err := h.get(record.Session)
+	s, err := h.use(record.Session)
 	if err != nil {
 		return protocol.EventResult{}, err
 	}
+	defer s.release()
+	s.acceptMu.Lock()
+	defer s.acceptMu.Unlock()
 	if record, err = h.config.Journal.Retry(ctx, p.Turn); err != nil {
 		return protocol.EventResult{}, err
 	}
@@ -219,19 +228,18 @@ func (h *Sessions) Get(ctx context.Context, client Client, p protocol.TurnGetPar
 	if err != nil {
 		return protocol.TurnGetResult{}, err
 	}
-	s, err := h.get(record.Session)
+	s, err := h.use(record.Session)
 	if err != nil {
 		return protocol.TurnGetResult{}, err
 	}
+	defer s.release()
 	view := protocol.ViewSubtree
 	for _, a := range s.attached() {
 		if a.client.ID() == client.ID() {
 			view = a.view
 		}
 	}
-	s.mu.Lock()
-	running := s.running
-	s.mu.Unlock()
+	running := s.current()
 	if running == nil || running.Record.ID != p.Turn {
 		return protocol.TurnGetResult{State: record.State}, nil
 	}

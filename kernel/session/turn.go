@@ -15,6 +15,7 @@ type Turn struct {
 	Record journal.Turn
 
 	session *Session
+	ctx     context.Context // ends when it is cancelled, or with the sessions
 	cancel  context.CancelCauseFunc
 	answer  string // the id of its answer
 	skill   string // NAME@HASH, for the answer's drawer
@@ -29,16 +30,17 @@ func (t *Turn) begin(ctx context.Context) error {
 	if t.Record.State == protocol.TurnWaiting {
 		state = protocol.TurnWaiting
 	}
-	record, err := t.session.house.config.Journal.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
+	err := t.session.keep(ctx, func() error {
+		record, err := t.session.house.config.Journal.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
+		if err == nil {
+			t.Record = record
+		}
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("begin the turn: %w", err)
 	}
-	waited := t.Record.State == protocol.TurnWaiting
-	t.Record = record
-	if waited {
-		t.Record.State = protocol.TurnWaiting
-	}
-	t.session.showQuestion(ctx, record)
+	t.session.showQuestion(ctx, t.Record)
 	return nil
 }
 
@@ -63,9 +65,6 @@ func (t *Turn) Waiting(ctx context.Context, waiting bool) error {
 
 // Notify tells every client of the conversation.
 func (t *Turn) Notify(method string, params any) { t.session.broadcast(method, params) }
-
-// answered reports whether the turn's text is in the conversation.
-func (t *Turn) answered() bool { return t.final }
 
 // Insert makes text the answer of the turn: it is converted to Org, journalled
 // under [Turn.AnswerID], and sent to every attached client; where none keeps
@@ -108,9 +107,13 @@ func explanation(o Outcome) (title, body string) {
 	return "No answer", sentence(o.Notice, "something went wrong; the log says more") + "\n" + again
 }
 
-// deliver journals the act and brings it to the clients and the file.
+// deliver journals the act and brings it to the clients and the file. While the
+// journal cannot be written it waits, however the turn's context fares.
 func (t *Turn) deliver(ctx context.Context, act journal.Act) error {
-	if err := t.session.house.config.Journal.PutAct(ctx, act); err != nil {
+	err := t.session.keep(t.session.house.ctx, func() error {
+		return t.session.house.config.Journal.PutAct(ctx, act)
+	})
+	if err != nil {
 		return err
 	}
 	t.final = true
