@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
 )
 
 // ErrUnverified: the order holds an action that no policy let through.
@@ -37,9 +38,12 @@ type Order struct {
 	Action  policy.Verified
 }
 
-// Result is what the model and the log are told of a performed action.
+// Result is what became of a performed action: Text for the model and the log,
+// and the receipt of the client that performed it, if it was one.
 type Result struct {
-	Text string
+	Text    string
+	Client  string // its connection
+	Receipt protocol.Receipt
 }
 
 // Actuator performs the requests to one target.
@@ -79,7 +83,7 @@ func (r *Registry) Perform(ctx context.Context, order Order) (Result, error) {
 	}
 	result, err := actuator.Perform(ctx, order)
 	if err != nil {
-		return Result{}, fmt.Errorf("perform %s: %w", name(actuator.Target, order.Action.Action()), err)
+		return result, fmt.Errorf("perform %s: %w", name(actuator.Target, order.Action.Action()), err)
 	}
 	return result, nil
 }

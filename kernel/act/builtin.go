@@ -24,7 +24,7 @@ type Editors interface {
 	// Perform sends the act to one client and waits for its receipt. The error
 	// wraps [ErrNoActuator] when no attached Emacs performs such an action and
 	// [ErrOutcomeUnknown] when the connection was lost before the receipt.
-	Perform(ctx context.Context, act protocol.Act) (protocol.Receipt, error)
+	Perform(ctx context.Context, act protocol.Act) (client string, receipt protocol.Receipt, err error)
 }
 
 // Response puts a :response's text into its own conversation.
@@ -63,14 +63,11 @@ func Emacs(editors Editors) Actuator {
 		if err != nil {
 			return Result{}, err
 		}
-		_, err = editors.Perform(ctx, protocol.Act{
+		client, receipt, err := editors.Perform(ctx, protocol.Act{
 			ID: o.ID, Session: o.Session, Turn: o.Turn, Event: o.Event,
 			Type: o.Action.Type(), Target: protocol.Keyword(o.Action.Target()), Payload: payload,
 		})
-		if err != nil {
-			return Result{}, err
-		}
-		return Result{Text: "done in Emacs"}, nil
+		return Result{Text: "done in Emacs", Client: client, Receipt: receipt}, err
 	}}
 }
 

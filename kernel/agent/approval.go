@@ -8,6 +8,7 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
@@ -41,8 +42,9 @@ func (w *waiting) forget(id string) {
 func (w *waiting) decide(p protocol.ApprovalDecideParams) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if decided := w.turns[p.ID]; decided != nil {
-		decided <- p // has room: an approval is decided once
+	select {
+	case w.turns[p.ID] <- p:
+	default: // nobody waits, or has the decision already
 	}
 }
 
@@ -62,8 +64,12 @@ func (a *Agent) Decide(ctx context.Context, p protocol.ApprovalDecideParams) (pr
 			"the decision %q is not one of allow-once, allow-turn, allow-session, allow-always, deny", p.Decision)
 	}
 	if p.Edited != "" {
-		if _, err := readAction(p.Edited); err != nil {
+		action, err := readAction(p.Edited)
+		if err != nil {
 			return none, protocol.Errorf(protocol.CodeInvalidParams, "the edited action cannot be read: %v", err)
+		}
+		if err := a.config.Policy.Usable(action); err != nil {
+			return none, protocol.Errorf(protocol.CodeInvalidParams, "the edited action cannot be used: %v", err)
 		}
 	}
 	if _, err := a.config.Journal.Decide(ctx, p.ID, p.Decision, p.Reason, p.Edited); err != nil {
@@ -100,24 +106,35 @@ func (r *run) ask(ctx context.Context, verdict policy.Verdict, canonical string)
 	return r.await(ctx, approval, decided)
 }
 
-// resume waits again for what was asked before the kernel was started anew.
+// resume waits again for what was asked before the kernel was started anew. A
+// decision that the last kernel did not come to carry out counts.
 func (r *run) resume(ctx context.Context) (bool, error) {
-	pending, err := r.agent.config.Journal.Pending(ctx)
+	interrupted := ended{protocol.TurnInterrupted, "the kernel ended while this waited for your decision"}
+	journaled := r.agent.config.Journal
+	rows, err := journaled.Entries(ctx, journal.Query{
+		Turn: r.turn.Record.ID, Kinds: []journal.Kind{journal.KindApproval}, Latest: true, Limit: 1})
 	if err != nil {
 		return false, err
 	}
-	for _, approval := range pending {
-		if approval.Turn != r.turn.Record.ID {
-			continue
-		}
-		if err := r.pick(ctx); err != nil {
-			return false, err
-		}
-		decided := r.agent.approvals.wait(approval.ID)
-		defer r.agent.approvals.forget(approval.ID)
-		return r.await(ctx, approval, decided)
+	if len(rows) == 0 {
+		return false, interrupted
 	}
-	return false, ended{protocol.TurnInterrupted, "the kernel ended while this waited for your decision"}
+	decided := r.agent.approvals.wait(rows[0].ID)
+	defer r.agent.approvals.forget(rows[0].ID)
+	approval, err := journaled.Approval(ctx, rows[0].ID) // after wait: no decision falls between
+	switch {
+	case err != nil:
+		return false, err
+	case approval.Decision != "":
+		r.agent.approvals.decide(protocol.ApprovalDecideParams{
+			ID: approval.ID, Decision: approval.Decision, Reason: approval.Comment, Edited: approval.Edited})
+	case !approval.Closed.IsZero():
+		return false, interrupted
+	}
+	if err := r.pick(ctx); err != nil {
+		return false, err
+	}
+	return r.await(ctx, approval.Approval, decided)
 }
 
 // await waits for the decision on an approval and does what it says; policy
@@ -146,16 +163,31 @@ func (r *run) await(ctx context.Context, approval protocol.Approval, decided <-c
 		r.goOn(approval.Action, result{verdict: "denied", text: reason})
 		return false, nil
 	}
-	text, granted := approval.Action, approval.Hash
 	if decision.Edited != "" {
-		text = decision.Edited
+		return r.edited(ctx, decision.Edited)
 	}
-	action, err := readAction(text)
+	action, err := readAction(approval.Action)
 	if err != nil {
 		return false, err
 	}
-	if decision.Edited != "" {
-		granted = r.agent.config.Policy.Judge(action, r.where()).Hash
+	return r.decide(ctx, action, approval.Hash, false)
+}
+
+// edited does what a person wrote in place of a proposal: it is a new one, which
+// the skill sees as well. What the skill rewrites is asked about again.
+func (r *run) edited(ctx context.Context, text string) (bool, error) {
+	proposal, err := readAction(text)
+	if err != nil {
+		return false, err
 	}
-	return r.decide(ctx, action, granted, false)
+	proposal, _ = policy.Strip(proposal)
+	r.record(ctx, journal.KindProposal, map[string]any{"edited": true, "action": plist.Print(proposal)})
+	action, refusal, err := r.symbolic(ctx, proposal)
+	if err != nil {
+		return false, err
+	}
+	if refusal != "" {
+		return r.refused(ctx, plist.Print(proposal), refusal, false)
+	}
+	return r.decide(ctx, action, r.agent.config.Policy.Judge(proposal, r.where()).Hash, false)
 }

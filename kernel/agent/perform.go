@@ -77,21 +77,37 @@ func (r *run) decide(ctx context.Context, action sexp.List, granted string, fina
 func (r *run) act(ctx context.Context, verified policy.Verified) (done bool, err error) {
 	record := r.turn.Record
 	order := act.Order{ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event, Action: verified}
-	ends := verified.IntoConversation(record.Session)
-	if ends {
-		order.ID = r.turn.AnswerID()
-	} else {
-		r.turn.Retract()
-	}
-	r.record(ctx, journal.KindAct, map[string]any{"id": order.ID, "action": verified.Canonical()})
-	result, err := r.agent.config.Actuators.Perform(ctx, order)
-	if ends {
-		if err != nil {
+	if verified.IntoConversation(record.Session) {
+		order.ID = r.turn.AnswerID() // the journal has it from there
+		if _, err := r.agent.config.Actuators.Perform(ctx, order); err != nil {
 			return false, fmt.Errorf("put the answer into the conversation: %w", err)
 		}
 		return true, nil
 	}
+	r.turn.Retract()
+	kept := journal.Act{
+		ID: order.ID, Session: order.Session, Turn: order.Turn, Event: order.Event,
+		Kind: journal.ActAction, Action: verified.Canonical(),
+	}
+	if err := r.agent.config.Journal.PutAct(ctx, kept); err != nil {
+		return false, fmt.Errorf("not done, because it could not be journalled: %w", err)
+	}
+	result, err := r.agent.config.Actuators.Perform(ctx, order)
+	r.receipt(ctx, order.ID, result, err)
 	return r.performed(verified, result, err)
+}
+
+// receipt records how an action went. What cannot be kept is logged, as the
+// action is done.
+func (r *run) receipt(ctx context.Context, id string, result act.Result, err error) {
+	failure := ""
+	if err != nil {
+		failure = err.Error()
+	}
+	err = r.agent.config.Journal.PutReceipt(context.WithoutCancel(ctx), id, result.Client, result.Receipt, failure)
+	if err != nil {
+		r.log.Error("receipt not kept", "act", id, "err", err)
+	}
 }
 
 // performed goes on after an action that does not end the turn.

@@ -17,5 +17,5 @@ func (c conversations) Insert(ctx context.Context, o act.Order, text string) err
 
 // Post implements [act.Conversations].
 func (c conversations) Post(ctx context.Context, o act.Order, session, text string) error {
-	return c.sessions.Post(ctx, o.ID, session, text)
+	return c.sessions.Post(ctx, "post-"+o.ID, session, text) // an event's id is no act's
 }

@@ -17,8 +17,18 @@ import (
 type editors struct {
 	mu      sync.Mutex
 	clients []*rpc.Client // the one a person used last is last
-	senders map[string]*rpc.Client
+	senders []sender      // the latest is last
 }
+
+// sender is who sent an event.
+type sender struct {
+	event  string
+	client *rpc.Client
+}
+
+// senderLimit is how many events' senders are remembered. For an older event
+// the Emacs that was used last acts.
+const senderLimit = 1000
 
 func (e *editors) add(client *rpc.Client) {
 	e.mu.Lock()
@@ -30,11 +40,7 @@ func (e *editors) remove(client *rpc.Client) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.clients = slices.DeleteFunc(e.clients, func(c *rpc.Client) bool { return c == client })
-	for event, sender := range e.senders {
-		if sender == client {
-			delete(e.senders, event)
-		}
-	}
+	e.senders = slices.DeleteFunc(e.senders, func(s sender) bool { return s.client == client })
 }
 
 func (e *editors) count() int {
@@ -50,10 +56,10 @@ func (e *editors) used(client *rpc.Client, event string) {
 	if i := slices.Index(e.clients, client); i >= 0 {
 		e.clients = append(slices.Delete(e.clients, i, i+1), client)
 	}
-	if e.senders == nil {
-		e.senders = map[string]*rpc.Client{}
+	if len(e.senders) == senderLimit {
+		e.senders = slices.Delete(e.senders, 0, 1)
 	}
-	e.senders[event] = client
+	e.senders = append(e.senders, sender{event, client})
 }
 
 // choose finds the client for an act: the event's sender, else the Emacs that
@@ -61,9 +67,11 @@ func (e *editors) used(client *rpc.Client, event string) {
 func (e *editors) choose(event, action string) *rpc.Client {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	fits := func(c *rpc.Client) bool { return c != nil && c.IsEmacs() && c.Performs(action) }
-	if sender := e.senders[event]; fits(sender) {
-		return sender
+	fits := func(c *rpc.Client) bool { return c.IsEmacs() && c.Performs(action) }
+	for _, s := range slices.Backward(e.senders) {
+		if s.event == event && fits(s.client) {
+			return s.client
+		}
 	}
 	for _, c := range slices.Backward(e.clients) {
 		if fits(c) {
@@ -74,15 +82,15 @@ func (e *editors) choose(event, action string) *rpc.Client {
 }
 
 // Perform implements [act.Editors].
-func (e *editors) Perform(ctx context.Context, order protocol.Act) (protocol.Receipt, error) {
+func (e *editors) Perform(ctx context.Context, order protocol.Act) (string, protocol.Receipt, error) {
 	action := order.Payload.Text("action")
 	client := e.choose(order.Event, action)
 	if client == nil {
-		return protocol.Receipt{}, fmt.Errorf("no connected Emacs performs :%s: %w", action, act.ErrNoActuator)
+		return "", protocol.Receipt{}, fmt.Errorf("no connected Emacs performs :%s: %w", action, act.ErrNoActuator)
 	}
 	receipt, err := client.Act(ctx, order)
 	if errors.Is(err, rpc.ErrConnectionLost) {
-		return receipt, errors.Join(act.ErrOutcomeUnknown, err)
+		err = errors.Join(act.ErrOutcomeUnknown, err)
 	}
-	return receipt, err
+	return client.ID(), receipt, err
 }

@@ -87,11 +87,11 @@ func (d *daemon) event(ctx context.Context, client *rpc.Client, params *protocol
 		return protocol.EventResult{}, protocol.Errorf(protocol.CodeForbidden,
 			"a client's channel is :emacs or :cli; messages of :%s come through that channel", event.Channel)
 	}
-	result, err := d.sessions.Submit(ctx, event)
-	if err == nil {
-		d.editors.used(client, result.Event)
+	if event.ID == "" {
+		event.ID = newID()
 	}
-	return result, err
+	d.editors.used(client, event.ID) // before: the turn may act at once
+	return d.sessions.Submit(ctx, event)
 }
 
 // status answers without a token: it holds no secret and no text.

@@ -29,6 +29,9 @@ func (s *Session) send(ctx context.Context, act journal.Act, turn journal.Turn) 
 // wireAct is the act as a client with this view gets it; false when it is not
 // for that view: the command line prints answers only.
 func wireAct(act journal.Act, turn journal.Turn, view protocol.View) (protocol.Act, bool) {
+	if act.Kind == journal.ActAction {
+		return protocol.Act{}, false // somebody did it already
+	}
 	text := act.Text
 	if view == protocol.ViewPlain {
 		if act.Kind != journal.ActAnswer {
