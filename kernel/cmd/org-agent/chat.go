@@ -47,6 +47,9 @@ func (c *chatCommand) Run(ctx context.Context, w *world) error {
 	if notice := conn.Server().Server.Notice; notice != "" {
 		fmt.Fprintf(w.err, "org-agent: %s\n", notice)
 	}
+	if err := t.consents(conn.Server().Server.Consent); err != nil {
+		return err
+	}
 	if text != "" {
 		if t.session == "" {
 			t.session = time.Now().Format("2006-01-02 150405.000")
@@ -54,6 +57,25 @@ func (c *chatCommand) Run(ctx context.Context, w *world) error {
 		return t.once(ctx, text)
 	}
 	return t.converse(ctx)
+}
+
+// consents asks, once and for good, whether words may go to a host that was
+// found rather than configured.
+func (t *talk) consents(host string) error {
+	if host == "" {
+		return nil
+	}
+	if !terminal(t.world.in) {
+		return fmt.Errorf("your words would go to %s, which nobody has agreed to: say so once with \"org-agent chat\" in a terminal, or name the model in config.org", host)
+	}
+	fmt.Fprintf(t.world.err, "your words go to %s. agree? [y/N] ", host)
+	var answer string
+	_, _ = fmt.Fscanln(t.world.in, &answer)
+	if a := strings.ToLower(answer); a != "y" && a != "yes" {
+		return fmt.Errorf("nothing was sent; config.org, or ORG_AGENT_LLM=builtin, chooses another model")
+	}
+	t.consent = host
+	return nil
 }
 
 // terminal reports whether a stream is one.
@@ -67,6 +89,7 @@ type talk struct {
 	world   *world
 	conn    *rpc.Conn
 	session string
+	consent string // the host the person has just agreed to
 	stream  bool
 	turns   chan turnEvent
 }
@@ -152,6 +175,9 @@ func (t *talk) exchange(ctx context.Context, text string) error {
 		{Key: "sensor", Value: protocol.Keyword(protocol.SensorChatMessage)},
 		{Key: "session", Value: t.session}, {Key: "text", Value: text},
 		{Key: "channel", Value: protocol.Keyword(protocol.ChannelCLI)},
+	}
+	if t.consent != "" {
+		params.Set("consent", t.consent)
 	}
 	var ack protocol.EventResult
 	if err := t.conn.Call(ctx, protocol.MethodEvent, params, &ack); err != nil {
