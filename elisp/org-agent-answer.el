@@ -326,16 +326,12 @@ CHECKED is what `org-agent-inert-lines' made of ALL."
           (org-agent-preview-state preview) state
           (org-agent-preview-tail preview) (substring all final))
     (set-marker (org-agent-preview-line preview)
-                (+ line (org-agent-answer--final-length inert)))
+                (+ line (org-agent-inert-whole-lines inert)))
     (org-agent-answer--shorten preview)
     (org-agent-answer--protect
      preview (if (= line (org-agent-preview-text preview))
                  (org-agent-preview-beg preview)
                line))))
-
-(defun org-agent-answer--final-length (text)
-  "Return the length of the whole lines in TEXT."
-  (if (string-match "[^\n]*\\'" text) (match-beginning 0) 0))
 
 (defun org-agent-answer--shorten (preview)
   "Count most of a very long unfinished line of PREVIEW as finished.

@@ -85,8 +85,10 @@ Return (INERT FINAL . STATE): INERT is the new text, FINAL how many
 characters of TEXT are whole lines, the last STATE that of the line
 behind them.  STATE itself is not changed."
   (let ((state (org-agent-inert-copy-state state))
-        (final (if (string-match "[^\n]*\\'" text) (match-beginning 0) 0)))
-    (with-temp-buffer
+        (final (org-agent-inert-whole-lines text)))
+    (with-current-buffer (get-buffer-create " *org-agent-inert*" t)
+      (buffer-disable-undo)
+      (erase-buffer)
       (insert (substring text 0 final))
       (goto-char (point-min))
       (org-agent-inert--scan state nil)
@@ -105,6 +107,12 @@ When WHOLE is non-nil nothing follows: a block without its end is none."
       (while (not (eobp))
         (org-agent-inert--line state whole)
         (forward-line)))))
+
+(defun org-agent-inert-whole-lines (text)
+  "Return how many characters of TEXT are whole lines."
+  (if (string-match "\n[^\n]*\\'" text)
+      (1+ (match-beginning 0))
+    0))
 
 ;;;; Lines
 

@@ -37,7 +37,7 @@
             (cons (concat "HOME=" org-agent-fake-directory) process-environment))
            (file (expand-file-name "notes.el" org-agent-fake-directory))
            (selected (selected-window)))
-      (write-region "one\ntwo\n;; Local Variables:\n;; fill-column: 13\n;; eval: (error \"ran\")\n;; End:\n"
+      (write-region "one\ntwo\n;; Local\sVariables:\n;; fill-column: 13\n;; eval: (error \"ran\")\n;; End:\n"
                     nil file nil 'silent)
       (let ((enable-local-variables :all) (enable-local-eval t))
         (should (equal (plist-get (org-agent-commands-test--act

@@ -38,11 +38,14 @@ refuse, or `silence'.")
 
 ;;;; Waiting
 
+(defvar org-agent-fake-patience 20
+  "Seconds after which `org-agent-fake-wait' gives up.")
+
 (defmacro org-agent-fake-wait (form &optional what)
   "Let processes run until FORM is non-nil and return its value.
-After ten seconds fail, naming WHAT."
+After `org-agent-fake-patience' fail, naming WHAT."
   (declare (debug t))
-  `(let ((deadline (+ (float-time) 10)) value)
+  `(let ((deadline (+ (float-time) org-agent-fake-patience)) value)
      (while (not (setq value ,form))
        (when (> (float-time) deadline)
          (ert-fail (list "waited in vain for" ,(or what (list 'quote form))

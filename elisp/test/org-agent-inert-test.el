@@ -344,7 +344,7 @@ The same goes for TAB, which recalculates tables."
     (make-directory (file-name-directory (org-agent-fake-file "main")) t)
     (with-temp-file (org-agent-fake-file "main")
       (insert "# -*- eval: (org-agent-inert-test-danger) -*-\n* \n"
-              "# Local Variables:\n# eval: (org-agent-inert-test-danger)\n"
+              "# Local\sVariables:\n# eval: (org-agent-inert-test-danger)\n"
               "# org-confirm-babel-evaluate: nil\n# End:\n"))
     (org-agent-fake-start)
     (org-agent-inert-test--watching
