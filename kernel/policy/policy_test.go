@@ -43,6 +43,11 @@ func TestUsable(t *testing.T) {
 		{`(:type :request :target :tool :action :batch :calls ((:tool "a") (:tool "b")))`, ""},
 		{`(:type :request :target :emacs :action :edit :file "a.org" :old "" :new "x")`, ""},
 		{`(:type :request :target :peer :act :silence)`, ""},
+		{`(:type :request :target :emacs :action :eval :form "(x)")`, ""}, // and refused by the rule
+		{`(:type :request :target :emacs :action :set-properties :id "a" :properties (:effort "1:00"))`, ""},
+		{`(:type :request :target :emacs :action :set-properties :id "a" :properties (("Effort" "1:00")))`, ""},
+		{`(:type :request :target :emacs :action :set-properties :id "a" :properties (("Effort")))`, ":properties of :emacs :set-properties must be a plist"},
+		{`(:type :request :target :emacs :action :set-properties :id "a" :properties ("Effort" "1:00"))`, "must be a plist"},
 
 		{`nil`, "needs :type"},
 		{`(:target :emacs)`, "needs :type"},
@@ -129,7 +134,11 @@ func TestJudge(t *testing.T) {
 		{where, `(:type :request :target :emacs :action :set-properties :id "x" :properties (:effort "1"))`, policy.Ask},
 		{where, `(:type :request :target :emacs :action :set-properties :id "x" :properties (:header-args ":eval yes"))`, policy.Refuse},
 		{where, `(:type :request :target :emacs :action :set-properties :id "x" :properties (:var+ "1"))`, policy.Refuse},
+		{where, `(:type :request :target :emacs :action :set-properties :id "x" :properties (("Effort" "1")))`, policy.Ask},
+		{where, `(:type :request :target :emacs :action :set-properties :id "x" :properties (("Effort" "1") (" id " "2")))`, policy.Refuse},
+		{where, `(:type :request :target :emacs :action :set-properties :id "x" :properties (("Header-Args:python" "2")))`, policy.Refuse},
 		{where, `(:type :request :target :emacs :action :eval :code "(delete-file x)")`, policy.Refuse},
+		{where, `(:type :request :target :emacs :action :eval)`, policy.Refuse},
 		{where, `(:type :request :target :shell :cmd "ls")`, policy.Ask},
 		{where, `(:type :request :target :tool :action :call :tool "exec" :args (:cmd "x"))`, policy.Refuse},
 		{where, `(:type :request :target :telegram :chat-id "42" :text "x")`, policy.Ask},

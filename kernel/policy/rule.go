@@ -114,12 +114,10 @@ func (p *Policy) editRule(a view) Verdict {
 
 func propertiesRule(a view) Verdict {
 	v, _ := plist.Get(a.payload(), "properties")
-	list, _ := v.(sexp.List)
-	for i := 0; i < len(list); i += 2 {
-		key, _ := list[i].(plist.Keyword)
-		name := string(key)
-		if name == "id" || name == "cron" || strings.HasPrefix(name, "header-args") || strings.Contains(name, "+") {
-			return Verdict{Kind: Refuse, Reason: fmt.Sprintf("the property %s is not to be set from outside", strings.ToUpper(name))}
+	names, _ := properties(v)
+	for _, name := range names {
+		if name == "ID" || name == "CRON" || strings.HasPrefix(name, "HEADER-ARGS") || strings.Contains(name, "+") {
+			return Verdict{Kind: Refuse, Reason: fmt.Sprintf("the property %s is not to be set from outside", name)}
 		}
 	}
 	return Verdict{Kind: Ask, Reason: "it changes a note's properties"}

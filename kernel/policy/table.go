@@ -8,16 +8,17 @@ package policy
 type FieldKind int
 
 const (
-	Text     FieldKind = iota // a string, not blank
-	AnyText                   // a string, possibly empty
-	Name                      // a string or a keyword
-	Integer                   // an integer, 1 or more
-	Plist                     // a plist, possibly empty
-	CallList                  // a list of plists
+	Text       FieldKind = iota // a string, not blank
+	AnyText                     // a string, possibly empty
+	Name                        // a string or a keyword
+	Integer                     // an integer, 1 or more
+	Plist                       // a plist, possibly empty
+	Properties                  // a plist, or a list of lists of two strings
+	CallList                    // a list of plists
 )
 
 func (k FieldKind) String() string {
-	return [...]string{"a string that is not blank", "a string", "a string", "a positive integer", "a plist", "a list of plists"}[k]
+	return [...]string{"a string that is not blank", "a string", "a string", "a positive integer", "a plist", "a plist", "a list of plists"}[k]
 }
 
 // Field is one field of an action's payload.
@@ -36,6 +37,8 @@ type Row struct {
 	Fields []Field
 	// OneOf: of these fields at least one must stand.
 	OneOf []string
+	// Off: it is known, so that it is refused with a reason, and not offered.
+	Off bool
 }
 
 // messageLimit is what Emacs's echo area is given at most, in characters.
@@ -51,12 +54,12 @@ func Table() []Row {
 	return []Row{
 		{Target: "emacs", Action: "insert-at-end", Fields: []Field{{Name: "text", Kind: Text, Required: true}, {Name: "buffer", Kind: Text}}},
 		{Target: "emacs", Action: "message", Fields: []Field{{Name: "text", Kind: Text, Required: true, Limit: messageLimit}}},
-		{Target: "emacs", Action: "set-properties", Fields: []Field{{Name: "id", Kind: Text, Required: true}, {Name: "properties", Kind: Plist, Required: true}}},
+		{Target: "emacs", Action: "set-properties", Fields: []Field{{Name: "id", Kind: Text, Required: true}, {Name: "properties", Kind: Properties, Required: true}}},
 		{Target: "emacs", Action: "edit", OneOf: []string{"id", "file"}, Fields: []Field{
 			{Name: "id", Kind: Text}, {Name: "file", Kind: Text},
 			{Name: "old", Kind: AnyText, Required: true}, {Name: "new", Kind: AnyText, Required: true}}},
 		{Target: "emacs", Action: "open", Fields: []Field{{Name: "file", Kind: Text, Required: true}, {Name: "line", Kind: Integer}}},
-		{Target: "emacs", Action: "eval", Fields: []Field{{Name: "code", Kind: Text, Required: true}}},
+		{Target: "emacs", Action: "eval", Off: true},
 		{Target: "tool", Action: "call", Fields: []Field{{Name: "tool", Kind: Name, Required: true}, {Name: "args", Kind: Plist}}},
 		{Target: "tool", Action: "batch", Fields: []Field{{Name: "calls", Kind: CallList, Required: true}}},
 		{Target: "shell", Fields: []Field{{Name: "cmd", Kind: Text, Required: true}, {Name: "cwd", Kind: Text}, {Name: "timeout", Kind: Integer}}},

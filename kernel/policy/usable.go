@@ -65,7 +65,9 @@ func requestUsable(a view) error {
 		if row.Action == action || row.Action == "" {
 			return rowUsable(a, row)
 		}
-		actions = append(actions, ":"+row.Action)
+		if !row.Off {
+			actions = append(actions, ":"+row.Action)
+		}
 	}
 	if actions == nil {
 		return unusablef("the :target :%s is not one of %s", target, strings.Join(targets(), ", "))
@@ -107,7 +109,7 @@ func rowUsable(a view, row Row) error {
 func fieldUsable(a view, f Field, what string) error {
 	v, ok := a.field(f.Name)
 	if !ok || plist.IsNil(v) {
-		if f.Required && !(ok && (f.Kind == Plist || f.Kind == CallList)) {
+		if f.Required && !(ok && (f.Kind == Plist || f.Kind == Properties || f.Kind == CallList)) {
 			return unusablef("%s needs :%s, %s", what, f.Name, f.Kind)
 		}
 		return nil
@@ -143,6 +145,9 @@ func (k FieldKind) holds(v sexp.Sexp) bool {
 	case Plist:
 		list, ok := v.(sexp.List)
 		return ok && plist.WellFormed(list) == nil
+	case Properties:
+		_, ok := properties(v)
+		return ok
 	case CallList:
 		list, ok := v.(sexp.List)
 		for _, item := range list {
@@ -153,4 +158,43 @@ func (k FieldKind) holds(v sexp.Sexp) bool {
 		return ok
 	}
 	return false
+}
+
+// properties are the names in a value of [Properties], in upper case as Org
+// prints them; false if it is none.
+func properties(v sexp.Sexp) (names []string, ok bool) {
+	list, ok := v.(sexp.List)
+	if !ok {
+		return nil, false
+	}
+	if len(list) == 0 {
+		return nil, true
+	}
+	if _, pairs := list[0].(sexp.List); pairs {
+		return pairNames(list)
+	}
+	if plist.WellFormed(list) != nil {
+		return nil, false
+	}
+	for i := 0; i < len(list); i += 2 {
+		key, _ := list[i].(plist.Keyword) // it is well-formed
+		names = append(names, strings.ToUpper(string(key)))
+	}
+	return names, true
+}
+
+// pairNames are the first of each two strings.
+func pairNames(list sexp.List) (names []string, ok bool) {
+	for _, item := range list {
+		pair, _ := item.(sexp.List)
+		if len(pair) != 2 {
+			return nil, false
+		}
+		name, named := pair[0].(plist.String)
+		if _, text := pair[1].(plist.String); !named || !text {
+			return nil, false
+		}
+		names = append(names, strings.ToUpper(strings.TrimSpace(string(name))))
+	}
+	return names, true
 }
