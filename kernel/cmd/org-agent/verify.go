@@ -2,7 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/chewxy/sexp"
@@ -55,11 +60,11 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 		}
 	}
 	if c.Gate != "policy" {
-		checked, err := c.symbolic(ctx, w, action, event)
+		checked, stripped, err := c.symbolic(ctx, w, action, event)
 		if err != nil {
 			return err
 		}
-		rewritten = rewritten || !plist.Equal(checked, action)
+		rewritten = rewritten || stripped || !plist.Equal(checked, action)
 		action = checked
 	}
 	code := 0
@@ -83,27 +88,31 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 	return nil
 }
 
-// symbolic passes the action through the skill's symbolic function.
-func (c *verifyCommand) symbolic(ctx context.Context, w *world, action, event sexp.List) (sexp.List, error) {
+// symbolic passes the action through the skill's symbolic function. Stripped says
+// that the function set fields that it may not set.
+func (c *verifyCommand) symbolic(ctx context.Context, w *world, action, event sexp.List) (checked sexp.List, stripped bool, err error) {
 	s, err := c.choose(ctx, w, event)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	returned, err := s.Symbolic(ctx, action, event)
 	if err != nil {
-		return nil, exit{exitRefused, fmt.Errorf("refused: %w", err)}
+		return nil, false, exit{exitRefused, fmt.Errorf("refused: %w", err)}
 	}
 	if len(returned) == 0 {
-		return nil, exit{exitRefused, fmt.Errorf("refused by the skill %s", s.Name)}
+		return nil, false, exit{exitRefused, fmt.Errorf("refused by the skill %s", s.Name)}
 	}
-	stripped, _ := policy.Strip(returned)
-	return stripped, nil
+	if err := plist.WellFormed(returned); err != nil {
+		return nil, false, exit{exitRefused, fmt.Errorf("refused: the skill %s returned no action: %w", s.Name, err)}
+	}
+	checked, stripped = policy.Strip(returned)
+	return checked, stripped, nil
 }
 
 // choose finds the skill that checks.
 func (c *verifyCommand) choose(ctx context.Context, w *world, event sexp.List) (*skill.Skill, error) {
 	if c.Note != "" {
-		return c.chooseFromNote(ctx)
+		return c.chooseFromNote(ctx, event)
 	}
 	paths, err := w.paths()
 	if err != nil {
@@ -118,34 +127,63 @@ func (c *verifyCommand) choose(ctx context.Context, w *world, event sexp.List) (
 		}
 		return nil, fmt.Errorf("no live skill is named %s; \"org-agent skill list\" shows them", c.Skill)
 	}
-	s, _ := live.Best(ctx, event)
+	return best(ctx, live, event)
+}
+
+// best is the skill whose trigger matches.
+func best(ctx context.Context, live *skill.Set, event sexp.List) (*skill.Skill, error) {
+	s, faults := live.Best(ctx, event)
 	if s == nil {
-		return nil, fmt.Errorf("no skill's trigger matches the context; name one with --skill")
+		return nil, errors.Join(append(faults, errors.New("no skill's trigger matches the context; name one with --skill"))...)
 	}
 	return s, nil
 }
 
-func (c *verifyCommand) chooseFromNote(ctx context.Context) (*skill.Skill, error) {
+func (c *verifyCommand) chooseFromNote(ctx context.Context, event sexp.List) (*skill.Skill, error) {
 	note, err := loadNote(ctx, c.Note, lisp.Limits{})
 	if err != nil {
 		return nil, err
 	}
 	all := note.Skills()
-	if c.Skill != "" {
-		for _, s := range all {
-			if s.Name == strings.ToLower(strings.TrimPrefix(c.Skill, ":")) {
-				return s, nil
-			}
+	switch {
+	case len(all) == 0:
+		return nil, fmt.Errorf("%s defines no skill", c.Note)
+	case c.Skill != "":
+		if s := named(all, c.Skill); s != nil {
+			return s, nil
 		}
 		return nil, fmt.Errorf("%s defines no skill named %s", c.Note, c.Skill)
-	}
-	if len(all) == 1 {
+	case len(all) == 1:
 		return all[0], nil
 	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s defines no skill", c.Note)
+	registry := skill.New(skill.Config{Shipped: noteAlone{os.DirFS(filepath.Dir(c.Note)), filepath.Base(c.Note)}})
+	registry.Load(ctx)
+	return best(ctx, registry.Current(), event)
+}
+
+// named is the skill of that name, with or without its colon or "skill-".
+func named(all []*skill.Skill, name string) *skill.Skill {
+	name = strings.ToLower(strings.TrimPrefix(name, ":"))
+	for _, full := range []string{name, "skill-" + name} {
+		for _, s := range all {
+			if s.Name == full {
+				return s
+			}
+		}
 	}
-	return nil, fmt.Errorf("%s defines %d skills; name one with --skill", c.Note, len(all))
+	return nil
+}
+
+// noteAlone is a directory in which there is only one note.
+type noteAlone struct {
+	fs.FS
+	name string
+}
+
+// ReadDir lists the note.
+func (d noteAlone) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(d.FS, name)
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() != d.name }), err
 }
 
 // whereOf is the turn that a context describes.
@@ -156,11 +194,23 @@ func whereOf(event sexp.List) policy.Where {
 	if session == "" {
 		session = protocol.MainSession
 	}
-	chat, _ := plist.Text(payload, "room-id")
+	chat := identifier(payload, "room-id")
 	if chat == "" {
-		chat, _ = plist.Text(payload, "chat-id")
+		chat = identifier(payload, "chat-id")
 	}
 	return policy.Where{Session: session, Channel: protocol.Channel(channel), ChatID: chat}
+}
+
+// identifier is a field that names a chat, which may be written as a number.
+func identifier(payload sexp.Sexp, key string) string {
+	v, _ := plist.Get(payload, key)
+	switch v := v.(type) {
+	case plist.String:
+		return string(v)
+	case plist.Int, plist.BigInt:
+		return plist.Print(v)
+	}
+	return ""
 }
 
 func readList(text string) (sexp.List, error) {
