@@ -1,0 +1,164 @@
+package daemon_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"org-agent/kernel/llm/llmtest"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc/rpctest"
+)
+
+// deciding is a skill that wins chat, with these functions.
+func deciding(functions string) string {
+	return lisp(`(defun chosen (context) (eq (getf (getf context :payload) :sensor) :chat-message))
+(defun words (context) (getf (getf context :payload) :text))
+` + functions)
+}
+
+const story = `* Story\nIt was a dark and stormy night, and the rain fell in torrents, except at intervals.`
+
+// slowly streams a reply over a third of a second.
+func slowly(text string) llmtest.Exchange {
+	return llmtest.Exchange{Reply: insertion(text), Chunk: 2, Delay: llmtest.Duration(4 * time.Millisecond), Times: -1}
+}
+
+// What a neuro function may return, and what becomes of its faults.
+func TestSkills(t *testing.T) {
+	const skill = `(defskill :mine :priority 90 :trigger #'chosen :neuro #'think`
+	tests := []struct{ name, note, state, want, notice string }{
+		{"a string is a prompt", `(defun think (c) (format nil "Say: ~a" (words c)))` + skill + ")", "answered", "* hi\n** Say: hi\n* ", ""},
+		{"a reply it asked for", `(defun think (c) (ask-neuro (words c)))` + skill + ")", "answered", "* hi\n** hi\n* ", ""},
+		{"a proposal without a model", `(defun think (c) (list :type :response :text "Mine"))` + skill + ")", "answered", "* hi\n** Mine\n* ", ""},
+		{"nothing", `(defun think (c) nil)` + skill + ")", "failed", "", "nothing to say"},
+		{"an error", `(defun think (c) (error "Boom"))` + skill + ")", "failed", "", "Boom"},
+		{"an endless loop", `(defun think (c) (loop))` + skill + ")", "failed", "", "mine"},
+		{"a proposal that is none", `(defun think (c) (list :type :request :target :nowhere))` + skill + ")", "failed", "", "no action"},
+		{"symbolic refuses", `(defun think (c) (words c)) (defun check (a c) nil)` + skill + " :symbolic #'check)", "failed", "", "refused"},
+		{"symbolic fails", `(defun think (c) (words c)) (defun check (a c) (error "Odd"))` + skill + " :symbolic #'check)", "failed", "", "could not check"},
+		{"symbolic rewrites", `(defun think (c) (words c)) (defun check (a c) (list :type :response :text "Other"))` + skill + " :symbolic #'check)", "answered", "* hi\n** Other\n* ", ""},
+		{"symbolic approves for itself", `(defun think (c) (words c)) (defun check (a c) (list :type :request :target :shell :cmd "true" :approved t))` + skill + " :symbolic #'check)", "failed", "", ""},
+		{"a trigger that never ends", `(defun forever (c) (loop)) (defskill :mine :priority 90 :trigger #'forever)`, "answered", "* hi\n** hi\n* ", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			in := newInstance(t, llmtest.Exchange{Echo: true, Times: -1})
+			in.write(t, "skills/mine.org", deciding(test.note))
+			in.start(t)
+			e := in.editor(t, rpctest.Config{})
+			got := ask(t, e, "q1", "hi")
+			if got.state != test.state || !strings.Contains(got.notice, test.notice) {
+				t.Errorf("the turn ended %+v; the buffer is\n%s", got, e.Text())
+			}
+			if test.want != "" {
+				wantBare(t, e, test.want)
+			} else if text := bare(e.Text()); !strings.Contains(text, "** No answer\n") || strings.Contains(text, "(:type") {
+				t.Errorf("the buffer is\n%s", text)
+			}
+		})
+	}
+}
+
+// What is shown while a reply streams is the beginning of what is kept, or is
+// taken back; what a skill would refuse is never shown.
+func TestPreviews(t *testing.T) {
+	tests := []struct {
+		name, check string
+		shown       bool
+		never       string // in no preview
+	}{
+		{"passes", "a", true, ""},
+		{"refuses from the beginning", "nil", false, "dark"},
+		{"rewrites from the beginning", `(list :type :response :text "* No\nnight")`, false, "dark"},
+		{"refuses midway", `(if (search "stormy" (getf a :text)) nil a)`, true, "stormy"},
+		{"rewrites midway", `(if (search "stormy" (getf a :text)) (list :type :response :text "* No\nnight") a)`, true, "stormy"},
+		{"fails midway", `(if (search "stormy" (getf a :text)) (error "Odd") a)`, true, "stormy"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			in := newInstance(t, slowly(story))
+			in.write(t, "skills/mine.org", deciding(`(defun think (c) (ask-neuro (words c))) (defun check (a c) `+test.check+`)
+(defskill :mine :priority 90 :trigger #'chosen :neuro #'think :symbolic #'check)`))
+			in.start(t)
+			e := in.editor(t, rpctest.Config{})
+			ask(t, e, "q1", "hi")
+			var shown string
+			for _, d := range e.Deltas() {
+				if d.Offset == 0 {
+					shown = ""
+				}
+				shown = string([]rune(shown)[:d.Offset]) + d.Text
+				if test.never != "" && strings.Contains(shown, test.never) {
+					t.Errorf("%q was shown", shown)
+				}
+			}
+			if (len(e.Deltas()) > 0) != test.shown {
+				t.Errorf("there were %d previews", len(e.Deltas()))
+			}
+			if e.Previewing() || len(e.Problems()) > 0 {
+				t.Errorf("the buffer is\n%s\nproblems %q", e.Text(), e.Problems())
+			}
+			if test.name == "passes" && !strings.HasPrefix(e.Acts()[0].Payload.Text("text"), shown) {
+				t.Errorf("%q was shown", shown)
+			}
+		})
+	}
+}
+
+// A second question to the model in one turn takes the first one's preview back.
+func TestSecondQuestionTakesThePreviewBack(t *testing.T) {
+	first, second := slowly(`* First\nthe first answer, which nobody is to keep`), slowly(`* Second\nthe answer`)
+	first.Match, second.Match = "^one", "^two"
+	in := newInstance(t, first, second)
+	in.write(t, "skills/mine.org", deciding(`(defun think (c) (ask-neuro "one") (ask-neuro "two"))
+(defskill :mine :priority 90 :trigger #'chosen :neuro #'think)`))
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	ask(t, e, "q1", "hi")
+	back := false
+	for _, d := range e.Deltas() {
+		back = back || d.Offset == 0 && d.Text == ""
+	}
+	if !back {
+		t.Error("the first preview was not taken back")
+	}
+	wantBare(t, e, "* hi\n** Second\nthe answer\n* ")
+}
+
+// A saved note counts from the next message on; a broken one changes nothing.
+func TestNotesAreLive(t *testing.T) {
+	answering := func(text string) string {
+		return deciding(`(defun think (c) (list :type :response :text "` + text + `")) (defskill :chat :priority 90 :trigger #'chosen :neuro #'think)`)
+	}
+	in := newInstance(t, llmtest.Exchange{Reply: insertion("Model"), Times: -1})
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	n := 0
+	answer := func() string {
+		n++
+		id := "q" + strings.Repeat("i", n)
+		ask(t, e, id, id)
+		return strings.TrimSpace(answers(e.Text(), id))
+	}
+	if got := answer(); got != "** Model" {
+		t.Errorf("the shipped note says %q", got)
+	}
+	// A home note of the shipped one's name shadows it.
+	in.write(t, "skills/chat.org", answering("Mine"))
+	until(t, "the home's note", func() bool { return answer() == "** Mine" })
+	in.write(t, "skills/chat.org", answering("Better"))
+	until(t, "the saved note", func() bool { return answer() == "** Better" })
+	in.write(t, "skills/chat.org", answering("Broken")+"#+begin_src lisp\n(defun (\n#+end_src\n")
+	in.write(t, "skills/marker.org", lisp(`(defun mark (c) (eq (getf (getf c :payload) :text) "x")) (defskill :marker :trigger #'mark)`))
+	until(t, "the notes being read", func() bool {
+		var status protocol.StatusResult
+		err := e.Call(within(t), protocol.MethodStatus, protocol.Empty{}, &status)
+		return err == nil && status.Skills >= 3
+	})
+	if got := answer(); got != "** Better" {
+		t.Errorf("after the broken note was saved the answer is %q", got)
+	}
+}
