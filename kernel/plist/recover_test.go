@@ -75,3 +75,26 @@ func describe(r plist.Recovered) string {
 	}
 	return b.String()
 }
+
+// TestRecoveredFitsTheReader: what JSON becomes is never over the limits of the
+// reader that is to read it again.
+func TestRecoveredFitsTheReader(t *testing.T) {
+	for _, c := range []struct {
+		item     string
+		accepted int // items beside :type :x :v
+	}{{"1", 99_997}, {"[]", 99_997}, {"{}", 99_997}, {`{"a":1}`, 49_998}} {
+		for n, want := range map[int]bool{c.accepted: true, c.accepted + 1: false} {
+			text := `{"type":"x","v":[` + strings.TrimSuffix(strings.Repeat(c.item+",", n), ",") + `]}`
+			proposal, _, err := plist.ReadProposal(text)
+			if (err == nil) != want {
+				t.Errorf("%d times %s: %v", n, c.item, err)
+			}
+			if err != nil {
+				continue
+			}
+			if back, err := plist.Read(plist.Print(proposal)); err != nil || !plist.Equal(back, proposal) {
+				t.Errorf("%d times %s does not come back: %v", n, c.item, err)
+			}
+		}
+	}
+}

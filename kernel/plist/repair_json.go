@@ -59,6 +59,7 @@ func (m mender) jsonTail(i, level int, budget *int) int {
 			next = m.jsonItem(value)
 		}
 		if next < 0 {
+			i = len(m.src) // it was looked for up to there
 			break
 		}
 		i = next
