@@ -18,12 +18,7 @@ func (s *Session) send(ctx context.Context, act journal.Act, turn journal.Turn) 
 			s.sendTo(a, params)
 		}
 	}
-	s.mu.Lock()
-	kept := s.keeper != nil
-	s.mu.Unlock()
-	if !kept {
-		s.writeFile(ctx)
-	}
+	s.writeUnkept(ctx)
 }
 
 // wireAct is the act as a client with this view gets it; false when it is not
@@ -73,17 +68,12 @@ func (s *Session) sendTo(a *attached, act protocol.Act) {
 }
 
 // showQuestion opens the turn at every client; those that lack the question
-// insert it.
-func (s *Session) showQuestion(ctx context.Context, turn journal.Turn) {
+// insert it. Where no client keeps the file it comes in with the answer, so that
+// nobody waits for the disk.
+func (s *Session) showQuestion(turn journal.Turn) {
 	s.broadcast(protocol.MethodTurnStarted, protocol.TurnStarted{
 		Session: s.name, Turn: turn.ID, Event: turn.Event, Question: questionSubtree(turn), Model: turn.Model,
 	})
-	s.mu.Lock()
-	kept := s.keeper != nil
-	s.mu.Unlock()
-	if !kept {
-		s.writeFile(ctx)
-	}
 }
 
 // questionSubtree is the question as the conversation's file has it, or "" for

@@ -37,6 +37,16 @@ func (s *Session) writeFile(ctx context.Context) {
 	s.fileFailed = err != nil
 }
 
+// writeUnkept writes the file if no client keeps it.
+func (s *Session) writeUnkept(ctx context.Context) {
+	s.mu.Lock()
+	kept := s.keeper != nil
+	s.mu.Unlock()
+	if !kept {
+		s.writeFile(ctx)
+	}
+}
+
 func (s *Session) addToFile(ctx context.Context) error {
 	turns, acts, err := s.house.config.Journal.Unsaved(ctx, s.name)
 	if err != nil || len(turns)+len(acts) == 0 {

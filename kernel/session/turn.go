@@ -40,7 +40,7 @@ func (t *Turn) begin(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("begin the turn: %w", err)
 	}
-	t.session.showQuestion(ctx, t.Record)
+	t.session.showQuestion(t.Record)
 	return nil
 }
 
@@ -60,6 +60,9 @@ func (t *Turn) Waiting(ctx context.Context, waiting bool) error {
 		state = protocol.TurnWaiting
 	}
 	_, err := t.session.house.config.Journal.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
+	if err == nil && waiting {
+		t.session.writeUnkept(ctx) // it may be days
+	}
 	return err
 }
 

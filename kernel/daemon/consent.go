@@ -1,0 +1,77 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"org-agent/kernel/protocol"
+)
+
+// consent is whether a person has agreed that their words go to a host that was
+// found rather than configured. It is asked once for each host, and kept in a
+// file of the state directory, a host a line. The zero value needs none.
+type consent struct {
+	path string
+
+	mu   sync.Mutex
+	host string // that still has to be agreed to, or ""
+}
+
+// require asks for consent to a host, unless it is this machine or was agreed
+// to before.
+func (c *consent) require(host string) error {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	if ip := net.ParseIP(strings.Trim(name, "[]")); name == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	given, err := os.ReadFile(c.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look up what was agreed to: %w", err)
+	}
+	if slices.Contains(strings.Fields(string(given)), host) {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.host = host
+	return nil
+}
+
+// needed is the host that still has to be agreed to, or "".
+func (c *consent) needed() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.host
+}
+
+// check lets an event pass whose sender has agreed, now or before.
+func (c *consent) check(event protocol.Event) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.host == "" {
+		return nil
+	}
+	if event.Consent != c.host {
+		return protocol.Errorf(protocol.CodeConsent,
+			"your words would go to %s, which was found and not chosen: agree to that, or name a model in config.org", c.host)
+	}
+	f, err := os.OpenFile(c.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintln(f, c.host)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return protocol.Errorf(protocol.CodeStorage, "keep what you agreed to: %w", err)
+	}
+	c.host = ""
+	return nil
+}
