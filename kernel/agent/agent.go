@@ -134,7 +134,7 @@ func (r *run) pick(ctx context.Context) error {
 		return failf("no skill answers a %s; \"org-agent skill list\" shows what is live", r.turn.Record.Question.Sensor)
 	}
 	r.skill = best
-	r.describe(r.agent.config.Model)
+	r.describe("") // no model yet: some skills need none
 	return nil
 }
 

@@ -62,6 +62,9 @@ func (a *asker) again(ctx context.Context, reply, reason string) (string, error)
 func (a *asker) send(ctx context.Context) (string, error) {
 	r := a.run
 	r.turn.Retract()
+	if r.model == "" {
+		r.describe(r.agent.config.Model)
+	}
 	r.record(ctx, journal.KindModelRequest, a.request)
 	reply, finish, err := a.read(ctx)
 	a.finish = finish

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -63,6 +64,7 @@ type daemon struct {
 	sessions *session.Sessions
 	agent    *agent.Agent
 	editors  editors
+	consent  consent
 	table    map[string]method
 }
 
@@ -111,6 +113,7 @@ func prepare(c Config) (config.Paths, error) {
 
 // wire makes the rooms and gives each what it needs.
 func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
+	d.consent.path = filepath.Join(d.paths.State, "consent")
 	provider, err := d.provider(ctx, settings)
 	if err != nil {
 		return err
@@ -127,6 +130,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 	talk := &conversations{}
 	d.agent = agent.New(agent.Config{
 		Skills: d.skills, Provider: provider, Policy: judge, Journal: d.journal, Logger: d.log, NewID: newID, Model: d.model,
+		HistoryTurns: settings.HistoryTurns,
 		Actuators: act.NewRegistry(
 			act.Response(talk),
 			act.Insertion(talk),
@@ -167,7 +171,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	server := &rpc.Server{
 		Handler: d, Presence: d, Token: rpc.Token(token), Version: d.config.Version, Logger: d.log,
 		Info: func() protocol.ServerInfo {
-			return protocol.ServerInfo{Home: d.paths.Home, Model: d.model, Notice: d.notice}
+			return protocol.ServerInfo{Home: d.paths.Home, Model: d.model, Notice: d.notice, Consent: d.consent.needed()}
 		},
 	}
 	var work sync.WaitGroup

@@ -91,6 +91,9 @@ func (d *daemon) event(ctx context.Context, client *rpc.Client, params *protocol
 		event.ID = newID()
 	}
 	d.editors.used(client, event.ID) // before: the turn may act at once
+	if err := d.consent.check(event); err != nil {
+		return protocol.EventResult{}, err
+	}
 	return d.sessions.Submit(ctx, event)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"net/url"
+	"sync"
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
@@ -65,31 +66,29 @@ func (d *daemon) choose(ctx context.Context, settings config.Settings, choice co
 			choice.Model.Model = found[0].Models[0]
 		}
 	}
-	return d.server(ctx, settings, choice)
+	return d.server(settings, choice)
 }
 
 // server makes the provider of a server, with what makes it dependable.
-func (d *daemon) server(ctx context.Context, settings config.Settings, choice config.Choice) (llm.Provider, error) {
-	key, err := choice.Key.Resolve(ctx, d.config.Env)
-	if err != nil {
-		return nil, fmt.Errorf("get the key of %s (%s): %w", choice.Name, choice.Source, err)
-	}
-	base, err := openai.New(openai.Config{
-		Name: choice.Name, BaseURL: choice.BaseURL, APIKey: llm.Secret(key), Model: choice.Model.Model, GrammarField: choice.Grammar,
-	})
+func (d *daemon) server(settings config.Settings, choice config.Choice) (llm.Provider, error) {
+	asked := &server{choice: choice, env: d.config.Env}
+	base, err := asked.open("")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", choice.Source, err)
 	}
 	notice := ""
 	if choice.Found {
 		notice = fmt.Sprintf("answers come from %s, found by %s; config.org chooses another model", host(choice.BaseURL), choice.Source)
+		if err := d.consent.require(host(choice.BaseURL)); err != nil {
+			return nil, err
+		}
 	}
 	name := choice.Model.Model
 	if name == "" {
 		name = choice.Name
 	}
 	d.call(name, notice)
-	timed := llm.Timeouts{Next: tuned{base, choice}, Name: base.Name(), Idle: settings.IdleTimeout, Total: settings.TurnTimeout}
+	timed := llm.Timeouts{Next: asked, Name: base.Name(), Idle: settings.IdleTimeout, Total: settings.TurnTimeout}
 	return llm.Retry{Next: timed, Logger: d.log}, nil
 }
 
@@ -123,20 +122,60 @@ func (d *daemon) about() builtin.About {
 	return about
 }
 
-// tuned asks a server with the settings of its heading in config.org.
-type tuned struct {
-	llm.Provider
+// server asks a server with the settings of its heading in config.org. Its key
+// is fetched when it is first needed: that may run a command, or ask a person.
+type server struct {
 	choice config.Choice
+	env    func(string) string
+
+	mu   sync.Mutex
+	with *openai.Provider // with the key; nil before
 }
 
-func (t tuned) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
+// open makes the provider.
+func (s *server) open(key llm.Secret) (*openai.Provider, error) {
+	return openai.New(openai.Config{
+		Name: s.choice.Name, BaseURL: s.choice.BaseURL, APIKey: key,
+		Model: s.choice.Model.Model, GrammarField: s.choice.Grammar,
+	})
+}
+
+// provider returns the provider with its key. A key that could not be got is
+// tried again next time.
+func (s *server) provider(ctx context.Context) (*openai.Provider, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.with != nil {
+		return s.with, nil
+	}
+	key, err := s.choice.Key.Resolve(ctx, s.env)
+	if err != nil {
+		return nil, &llm.Error{Class: llm.ClassAuth, Provider: s.choice.Name, Message: "its key could not be had", Err: err}
+	}
+	s.with, err = s.open(llm.Secret(key))
+	return s.with, err
+}
+
+// Stream implements [llm.Provider].
+func (s *server) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
 	if request.Temperature == nil {
-		request.Temperature = t.choice.Temperature
+		request.Temperature = s.choice.Temperature
 	}
 	if request.MaxTokens == 0 {
-		request.MaxTokens = t.choice.MaxTokens
+		request.MaxTokens = s.choice.MaxTokens
 	}
-	return t.Provider.Stream(ctx, request)
+	return func(yield func(llm.Delta, error) bool) {
+		provider, err := s.provider(ctx)
+		if err != nil {
+			yield(llm.Delta{}, err)
+			return
+		}
+		for delta, err := range provider.Stream(ctx, request) {
+			if !yield(delta, err) {
+				return
+			}
+		}
+	}
 }
 
 // noModel is the provider of ORG_AGENT_LLM=none: only skills that need no model
