@@ -186,19 +186,27 @@ func (c *Converter) titleText(text string, write func(*inline)) string {
 	title := &inline{markdown: c.dialect == Markdown, inertOnly: c.dialect == PureOrg, begun: true, links: c.text.links}
 	write(title)
 	converted := strings.TrimSpace(title.out.String())
-	word, rest, _ := strings.Cut(converted, " ")
-	keyword := word == "TODO" || word == "DONE"
-	if keyword && c.dialect == Markdown {
+	if word, rest, _ := strings.Cut(converted, " "); c.dialect == Markdown && (word == "TODO" || word == "DONE") {
 		converted = strings.TrimRight(word+zeroWidthSpace+" "+rest, " ")
 	}
-	if keyword && strings.HasPrefix(rest, "COMMENT") {
-		converted = word + " " + zeroWidthSpace + rest
+	return c.inertTags(inertComment(converted))
+}
+
+// inertComment breaks up COMMENT where a heading may have it: first, behind one word that
+// may be a keyword, or behind a priority. Org's parser takes any word that begins so.
+func inertComment(title string) string {
+	for _, skip := range [...]string{"", firstField(title)} {
+		rest := strings.TrimLeft(title[len(skip):], " \t")
+		if strings.HasPrefix(rest, "[#") {
+			if closing := strings.IndexByte(rest, ']'); closing > 0 {
+				rest = strings.TrimLeft(rest[closing+1:], " \t")
+			}
+		}
+		if strings.HasPrefix(rest, "COMMENT") {
+			return title[:len(title)-len(rest)] + zeroWidthSpace + rest
+		}
 	}
-	// Org's parser takes any word that begins so.
-	if strings.HasPrefix(converted, "COMMENT") {
-		converted = zeroWidthSpace + converted
-	}
-	return c.inertTags(converted)
+	return title
 }
 
 // inertTags keeps the end of a title from being tags: any in Markdown, which has none,

@@ -1,6 +1,7 @@
 package org
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -191,7 +192,7 @@ func columnAlignment(rows []tableRow, column int) byte {
 		switch cell := row.cells[column]; {
 		case cell == "<l>" || cell == "<c>" || cell == "<r>":
 			return cell[1]
-		case isNumber(cell):
+		case tableNumber.MatchString(cell):
 			numbers++
 			cells++
 		default:
@@ -204,17 +205,8 @@ func columnAlignment(rows []tableRow, column int) byte {
 	return 'l'
 }
 
-// isNumber is Org's idea of a number in a table: digits with signs, points, exponents,
-// parentheses, percent and colons behind the first.
-func isNumber(cell string) bool {
-	cell = strings.TrimLeft(cell, "<>")
-	digit := strings.LastIndexAny(cell, "0123456789")
-	if digit < 0 {
-		return false
-	}
-	head := strings.TrimLeft(cell, "-+^.0123456789")
-	return strings.Trim(head, "-+^.0123456789eEdDx()%:") == "" && strings.ContainsAny(cell[:len(cell)-len(head)], "0123456789")
-}
+// tableNumber is Org's idea of a number in a table.
+var tableNumber = regexp.MustCompile(`^(?:[<>]?[-+^.0-9]*[0-9][-+^.0-9eEdDx()%:]*|[<>]?[-+]?0[xX][0-9a-fA-F.]+|[<>]?[-+]?[0-9]+#[0-9a-zA-Z.]+|nan|[-+u]?inf)$`)
 
 // displayWidth is how many columns Emacs shows a cell in: a link by its description.
 func displayWidth(cell string) int {

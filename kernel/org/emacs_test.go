@@ -2,6 +2,7 @@ package org
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -27,7 +29,9 @@ func runEmacs(t *testing.T, function string, texts []string, results any) {
 	if err := os.WriteFile(in, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), "emacs", "--batch", "-Q", "-l", "testdata/parse.el",
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, "emacs", "--batch", "-Q", "-l", "testdata/parse.el",
 		"--eval", `(org-agent-parse-file "`+in+`" "`+out+`" #'`+function+`)`)
 	command.Env = append(os.Environ(), "HOME="+directory)
 	if output, err := command.CombinedOutput(); err != nil {

@@ -81,7 +81,7 @@ var (
 	mathStart    = regexp.MustCompile(`\$|\\[(\[]`)
 	headingStart = regexp.MustCompile(`^\*+ `)
 	liveTags     = regexp.MustCompile(`[ \t]:(?:[\pL\pN_@#%]+:)*(?:user|agent|ARCHIVE|crypt):(?:[\pL\pN_@#%]+:)*[ \t]*$`)
-	commented    = regexp.MustCompile(`^\*+ +(?:[A-Z]+ )?COMMENT`)
+	commented    = regexp.MustCompile(`^\*+ +(?:\S+ +)?(?:\[#.\] *)?COMMENT`)
 	agentHeading = regexp.MustCompile(`[ \t]:agent:$`)
 	blockStart   = regexp.MustCompile(`(?i)^[ \t]*#\+begin_(quote|verse|center|example|src)(?:[ \t]+(\S+))?[ \t]*$`)
 	blockEnd     = regexp.MustCompile(`(?i)^[ \t]*#\+end_(quote|verse|center|example|src)[ \t]*$`)

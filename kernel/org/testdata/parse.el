@@ -5,6 +5,7 @@
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'org)
 (require 'org-element)
 (require 'org-id)
@@ -130,5 +131,95 @@
                           texts)))
     (with-temp-file out
       (insert (json-serialize (vconcat results))))))
+
+;; Doing what a person may do
+
+(require 'org-agenda)
+(require 'org-table)
+(require 'ox-ascii)
+
+(defvar org-agent-fired nil
+  "Where code from a text ran, latest first.")
+
+(defvar org-agent-doing nil
+  "What is being done.")
+
+(defun org-agent-fire (&rest _)
+  "Note that code from a text runs."
+  (push org-agent-doing org-agent-fired)
+  nil)
+
+(defun org-agent-refuse (&rest _)
+  "Answer no question."
+  (signal 'quit nil))
+
+(defun org-agent-try (doing function)
+  "Call FUNCTION, of which DOING is the name; errors are of no interest."
+  (setq org-agent-doing doing)
+  (condition-case nil
+      (save-excursion (funcall function))
+    (error nil)
+    (quit nil)))
+
+(defun org-agent-use-text ()
+  "Do with the current buffer what a person may do; return what ran code from it.
+Every question is answered with no, but for links, which are not asked about."
+  (setq org-agent-fired nil)
+  (let ((file (make-temp-file "conversation" nil ".org"))
+        (inhibit-message t)
+        (org-link-elisp-confirm-function nil)
+        (org-link-shell-confirm-function (lambda (&rest _) (org-agent-fire) nil))
+        (org-confirm-babel-evaluate t)
+        (org-export-use-babel t)
+        (org-table-formula-evaluate-inline t)
+        (enable-local-variables nil))
+    (cl-letf (((symbol-function 'yes-or-no-p) #'ignore)
+              ((symbol-function 'y-or-n-p) #'ignore)
+              ((symbol-function 'read-string) #'org-agent-refuse)
+              ((symbol-function 'read-from-minibuffer) #'org-agent-refuse)
+              ((symbol-function 'completing-read) #'org-agent-refuse)
+              ((symbol-function 'read-char) #'org-agent-refuse)
+              ((symbol-function 'read-char-exclusive) #'org-agent-refuse)
+              ((symbol-function 'read-key) #'org-agent-refuse)
+              ((symbol-function 'read-event) #'org-agent-refuse)
+              ((symbol-function 'browse-url) #'ignore)
+              ((symbol-function 'org-open-file) #'ignore)
+              ((symbol-function 'org-id-goto) #'ignore)
+              ((symbol-function 'org-offer-links-in-entry) #'ignore)
+              ((symbol-function 'shell-command) #'org-agent-fire))
+      (let ((text (buffer-string)))
+        (goto-char (point-min))
+        (while (not (eobp))
+          (let ((line (line-number-at-pos)))
+            (org-agent-try "C-c C-c" #'org-ctrl-c-ctrl-c)
+            (org-agent-try "C-c C-c" (lambda () (skip-chars-forward " \t|") (org-ctrl-c-ctrl-c)))
+            (when (org-at-table-p)
+              (org-agent-try "TAB" (lambda () (skip-chars-forward " \t|") (org-table-next-field))))
+            (let ((end (line-end-position)))
+              (while (re-search-forward "[[<]\\|\\<[a-z+]+:" end t)
+                (org-agent-try "C-c C-o" #'org-open-at-point)
+                (org-agent-try "C-c C-o" (lambda () (forward-char 2) (org-open-at-point)))))
+            ;; What was done may have changed the text.
+            (erase-buffer)
+            (insert text)
+            (goto-char (point-min))
+            (forward-line line)))
+        (org-agent-try "export" (lambda () (org-export-as 'ascii)))
+        (let ((coding-system-for-write 'utf-8-unix))
+          (write-region (concat "* Top\n" text) nil file nil 'silent))
+        (let ((org-agenda-files (list file)))
+          (org-agent-try "agenda" (lambda () (org-agenda-list nil nil 1))))
+        (let ((buffer (find-buffer-visiting file)))
+          (when buffer
+            (with-current-buffer buffer (set-buffer-modified-p nil))
+            (kill-buffer buffer)))
+        (delete-file file)))
+    (vconcat (delete-dups org-agent-fired))))
+
+(defun org-agent-align-text ()
+  "Return the text of the current buffer, a table, as Org aligns it."
+  (goto-char (point-min))
+  (org-table-align)
+  (buffer-string))
 
 ;;; parse.el ends here
