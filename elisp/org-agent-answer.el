@@ -174,10 +174,12 @@ TEXT takes its place among the undo steps."
 ;;;; Folding
 
 (defun org-agent-answer--folded-p (position)
-  "Return non-nil when POSITION is folded; a hidden drawer is no fold."
+  "Return non-nil when POSITION is folded as a part of the outline.
+A hidden drawer or the hidden part of a link is no fold."
   (and (>= position (point-min))
-       (not (memq (get-char-property position 'invisible)
-                  '(nil org-agent-drawer)))))
+       (if (fboundp 'org-fold-folded-p) ; Org 9.6
+           (funcall 'org-fold-folded-p position 'outline)
+         (eq (get-char-property position 'invisible) 'outline))))
 
 (defun org-agent-answer--hidden-from (position)
   "Return the beginning of the fold that ends at, or holds, POSITION."

@@ -72,6 +72,7 @@
   "Return the header line of the current conversation."
   (string-join
    (delq nil (list (concat " " (org-agent-header--model))
+                   (org-agent-header--notice)
                    (org-agent-header--kernel)
                    (org-agent-header--phase)
                    (org-agent-header--usage)
@@ -90,6 +91,14 @@
         (plist-get org-agent-kernel-server :model)
         "org-agent"))
    'org-agent-header-model))
+
+(defun org-agent-header--notice ()
+  "Return what the kernel found rather than was told, or nil.
+It is shown until the first answer."
+  (when-let ((notice (and (org-agent-kernel-ready-p)
+                          (not (org-agent-chat-get :output))
+                          (plist-get org-agent-kernel-server :notice))))
+    (propertize (org-agent-header--escape notice) 'face 'shadow)))
 
 (defun org-agent-header--phase ()
   "Return the part of the header line that says what is going on, or nil."

@@ -225,7 +225,7 @@ Return t, as `write-contents-functions' wants it."
   (let ((coding-system-for-write 'utf-8-unix)
         (write-region-annotate-functions nil)
         (write-region-post-annotation-function nil)
-        (write-region-inhibit-fsync nil))
+        (write-region-inhibit-fsync t)) ; what is durable is the journal
     (write-region text nil file nil 'silent)))
 
 (defun org-agent-keeper--text-without (regions)
@@ -349,12 +349,15 @@ The one that changed is taken, or else both, the file's first."
           (replace-buffer-contents source 1.0))
       (kill-buffer source))))
 
-(defun org-agent-keeper-revert (&rest _)
+(defun org-agent-keeper-revert (&optional _ignore-auto noconfirm)
   "Take the file's text, giving up what the buffer has but the draft.
-This is the `revert-buffer-function' of a conversation."
-  (when (org-agent-answer-previews-p)
+This is the `revert-buffer-function' of a conversation.  While an answer
+is being written it cannot be; with NOCONFIRM, which a program says,
+there is no word about it."
+  (when (and (org-agent-answer-previews-p) (not noconfirm))
     (user-error "An answer is being written; C-c C-k stops it"))
   (when (and org-agent-keeper-p buffer-file-name
+             (not (org-agent-answer-previews-p))
              (file-exists-p buffer-file-name))
     (let ((text (org-agent-keeper--read buffer-file-name)))
       (set-visited-file-modtime)

@@ -57,6 +57,9 @@ else `~/.org-agent'."
   (file-name-directory (or load-file-name buffer-file-name default-directory))
   "The directory of this package.")
 
+(defvar org-agent-kernel--patience 10
+  "Seconds that a kernel has to take a client.")
+
 (defvar org-agent-kernel-ready-hook nil
   "Run when a kernel has taken this Emacs as its client.")
 
@@ -198,7 +201,15 @@ Return non-nil when somebody listens there."
            :token (org-agent-kernel--token))
      :success #'org-agent-kernel--initialized
      :failure #'org-agent-kernel--refused)
+    (run-at-time org-agent-kernel--patience nil
+                 #'org-agent-kernel--give-up connection)
     t))
+
+(defun org-agent-kernel--give-up (connection)
+  "Close CONNECTION if the kernel has not taken this client yet."
+  (when (and (eq connection org-agent-kernel--connection)
+             (eq org-agent-kernel-state 'connecting))
+    (org-agent-rpc-close connection)))
 
 (defun org-agent-kernel--initialized (result)
   "Note that the kernel has taken this client; RESULT is its answer."
@@ -207,7 +218,8 @@ Return non-nil when somebody listens there."
         org-agent-kernel--ready-since (float-time)
         org-agent-kernel-server (plist-get result :server))
   (when-let ((notice (plist-get org-agent-kernel-server :notice)))
-    (org-agent-rpc-log "%s" notice))
+    (org-agent-rpc-log "%s" notice)
+    (message "org-agent: %s" notice))
   (run-hooks 'org-agent-kernel-ready-hook))
 
 (defun org-agent-kernel--refused (refusal)

@@ -97,6 +97,8 @@
   (org-agent-send--forget id)
   (setf (alist-get id org-agent-chat-turns nil nil #'equal)
         (plist-get result :turn))
+  (when (and (eq (plist-get result :state) :queued) (org-agent-chat-get :turn))
+    (org-agent-chat-put :queued (1+ (or (org-agent-chat-get :queued) 0))))
   (when-let ((heading (org-agent-find-heading id)))
     (org-agent-send-mark heading nil))
   (setq org-agent-chat-records (assoc-delete-all id org-agent-chat-records))

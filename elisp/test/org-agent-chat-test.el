@@ -334,6 +334,27 @@
                      '((:sensor :chat-message :session "main" :id "q1"
                         :level 2 :text "Hello\nthere")))))))
 
+(ert-deftest org-agent-chat-counts-what-waits ()
+  "Messages behind a running turn are counted in the header line."
+  (org-agent-fake-with-chat
+    (push (cons "event" (lambda (params)
+                          (list :event (plist-get params :id) :state :queued
+                                :turn (plist-get params :text))))
+          org-agent-fake-answers)
+    (let ((first (org-agent-fake-say "one")))
+      (org-agent-fake-notify "turn/started" :session "main" :turn "one"
+                             :event first)
+      (org-agent-fake-settle)
+      (let ((second (org-agent-fake-say "two")))
+        (org-agent-fake-say "three")
+        (should (string-match-p "thinking \\+2" (org-agent-header-line)))
+        (org-agent-fake-notify "turn/finished" :session "main" :turn "one"
+                               :event first :state :answered)
+        (org-agent-fake-notify "turn/started" :session "main" :turn "two"
+                               :event second)
+        (org-agent-fake-settle)
+        (should (string-match-p "thinking \\+1" (org-agent-header-line)))))))
+
 (ert-deftest org-agent-chat-header-line ()
   "It names model and state, and a percent sign in them is harmless."
   (org-agent-fake-with-chat

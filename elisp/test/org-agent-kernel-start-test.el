@@ -124,6 +124,18 @@
     (should (= 1 (length (org-agent-fake-requests "initialize"))))
     (should-not org-agent-kernel--timer)))
 
+(ert-deftest org-agent-kernel-that-says-nothing ()
+  "A kernel that never answers the handshake is given up."
+  (org-agent-fake-with-home
+    (push (cons "initialize" (lambda (_) 'silence)) org-agent-fake-answers)
+    (let ((org-agent-kernel--patience 0.1))
+      (org-agent-fake-start)
+      (org-agent-kernel-ensure)
+      (should (eq org-agent-kernel-state 'connecting))
+      (org-agent-fake-wait (eq org-agent-kernel-state 'lost))
+      (setq org-agent-fake-answers nil)
+      (org-agent-fake-wait (org-agent-kernel-ready-p)))))
+
 (ert-deftest org-agent-kernel-comes-back ()
   "A kernel that died is looked for, and found when it is there again."
   (org-agent-fake-with-chat

@@ -15,6 +15,7 @@
 (require 'cl-lib)
 (require 'json)
 (require 'org-agent-fake-kernel)
+(require 'org-agent-inert-test)
 
 (defun org-agent-kernel-test--program (variable name)
   "Return the program that VARIABLE names, or NAME in `bin'."
@@ -243,6 +244,25 @@
     (org-agent-kernel-test--settle 1)
     (goto-char (point-min))
     (should (re-search-forward "^:STATE: +failed$" nil t))))
+
+(ert-deftest org-agent-kernel-and-client-agree-what-is-inert ()
+  "The client has nothing to make inert in what the kernel sends."
+  (let ((hostile (mapconcat #'identity org-agent-inert-test--hostile "\n\n")))
+    (org-agent-kernel-test--with
+        (list (org-agent-kernel-test--exchange hostile)
+              (org-agent-kernel-test--exchange
+               (org-agent-kernel-test--envelope
+                (concat "* Org\n" hostile))))
+      (with-current-buffer (get-buffer-create "*org-agent-log*")
+        (let ((inhibit-read-only t)) (erase-buffer)))
+      (org-agent-kernel-test--say "Markdown")
+      (org-agent-kernel-test--settle 1)
+      (org-agent-kernel-test--say "Org")
+      (org-agent-kernel-test--settle 2)
+      (should (string-match-p "TBLFM" (buffer-string)))
+      (should-not (string-match-p "made inert"
+                                  (with-current-buffer "*org-agent-log*"
+                                    (buffer-string)))))))
 
 ;;;; Deaths
 

@@ -259,6 +259,21 @@
       (should-not (org-agent-preview-test--hidden-p "** Four"))
       (should-not (org-agent-preview-test--hidden-p "body four")))))
 
+(ert-deftest org-agent-preview-hidden-brackets-are-no-fold ()
+  "A line that ends in a link, whose brackets are hidden, stays in sight."
+  (org-agent-fake-with-chat
+    (let ((question (org-agent-fake-say "Hello")))
+      (org-agent-fake-delta question "a1" 0 "** T\nsee [[https://x.y][this]]")
+      (org-agent-fake-settle)
+      (font-lock-ensure)
+      (goto-char (point-min))
+      (search-forward "this]]")
+      (should (invisible-p (1- (point))))
+      (org-agent-fake-delta question "a1" 30 " and that")
+      (org-agent-fake-settle)
+      (should-not (org-agent-preview-test--hidden-p "see "))
+      (should-not (org-agent-preview-test--hidden-p "and that")))))
+
 (ert-deftest org-agent-preview-drawers-are-hidden ()
   "What is in a drawer is out of sight until TAB shows it."
   (org-agent-fake-with-chat
