@@ -11,7 +11,8 @@ import (
 
 // Turn is one question being answered. A [Runner] uses it from one goroutine.
 type Turn struct {
-	// Record is the turn as the journal had it when it began.
+	// Record is the turn as the journal had it when it began. Its ID and Event
+	// never change, and may be read by anyone.
 	Record journal.Turn
 
 	session *Session
@@ -33,7 +34,7 @@ func (t *Turn) begin(ctx context.Context) error {
 	err := t.session.keep(ctx, func() error {
 		record, err := t.session.house.config.Journal.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
 		if err == nil {
-			t.Record = record
+			t.Record.State, t.Record.Started = record.State, record.Started
 		}
 		return err
 	})
