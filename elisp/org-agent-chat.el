@@ -133,6 +133,9 @@ again.  \\[org-agent-menu] shows all commands."
               create-lockfiles nil
               buffer-save-without-query t
               scroll-conservatively 101
+              ;; A paragraph of a model is one long line.
+              truncate-lines nil
+              word-wrap t
               revert-buffer-function #'org-agent-keeper-revert
               header-line-format '(:eval (org-agent-header-line)))
   (add-hook 'org-ctrl-c-ctrl-c-hook #'org-agent-chat--being-written nil t)
