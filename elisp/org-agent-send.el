@@ -39,6 +39,34 @@
 (require 'org-agent-undo)
 (require 'org-agent-chat)
 
+;;;; Consent
+
+(defvar org-agent-send--agreed nil
+  "The host that the person has agreed to send words to, or nil.")
+
+(defun org-agent-send--ask-consent ()
+  "Ask before the first words go to a host that was found, not configured.
+Signal an error if the answer is no."
+  (let ((host (and (org-agent-kernel-ready-p)
+                   (plist-get org-agent-kernel-server :consent))))
+    (unless (or (null host) (equal host org-agent-send--agreed))
+      (unless (yes-or-no-p
+               (format "What you write here will go to %s.  Send it there? "
+                       host))
+        (user-error "Not sent.  A model of your own is set in config.org in %s"
+                    (abbreviate-file-name (org-agent-home-directory))))
+      (setq org-agent-send--agreed host))))
+
+(defun org-agent-send--event (id level text)
+  "Return the parameters of the event with the ID, a message.
+LEVEL is that of its heading, TEXT what it says."
+  (append (list :sensor :chat-message :session org-agent-chat-session
+                :id id :level level :text text)
+          (and org-agent-send--agreed
+               (equal org-agent-send--agreed
+                      (plist-get org-agent-kernel-server :consent))
+               (list :consent org-agent-send--agreed))))
+
 ;;;; Sending
 
 (defun org-agent-send ()
@@ -52,6 +80,7 @@
         (id (org-id-uuid)))
     (unless text
       (user-error "Nothing to send: write a message behind the last turn"))
+    (org-agent-send--ask-consent)
     (pcase-let ((`(,level . ,record) (org-agent-draft-to-question id text)))
       (goto-char (point-max))
       (when record
@@ -80,9 +109,8 @@
           (let ((id (plist-get message :id)))
             (org-agent-kernel-request
              "event"
-             (list :sensor :chat-message :session org-agent-chat-session
-                   :id id :level (plist-get message :level)
-                   :text (plist-get message :text))
+             (org-agent-send--event id (plist-get message :level)
+                                    (plist-get message :text))
              :success (lambda (result)
                         (when (buffer-live-p buffer)
                           (with-current-buffer buffer
@@ -168,6 +196,7 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
 
 (defun org-agent-send--again (heading)
   "Send the question at HEADING again, with its ID."
+  (org-agent-send--ask-consent)
   (org-agent-send--post
    (list :id (org-agent-heading-property heading "ID")
          :level (org-agent-heading-level heading)
@@ -222,9 +251,8 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
         ;; Whose turn it is the kernel says when it gets the event again,
         ;; which changes nothing: it has one with that ID.
         (org-agent-kernel-request
-         "event" (list :sensor :chat-message :session org-agent-chat-session
-                       :id id :level (org-agent-heading-level heading)
-                       :text (org-agent-question-text heading))
+         "event" (org-agent-send--event id (org-agent-heading-level heading)
+                                        (org-agent-question-text heading))
          :success (lambda (result)
                     (when (buffer-live-p buffer)
                       (with-current-buffer buffer

@@ -73,6 +73,32 @@
                              (org-agent-fake-requests "event"))
                      (list question))))))
 
+(ert-deftest org-agent-chat-asks-where-words-go ()
+  "Words go to a host that was found only when the person agrees, once."
+  (let (org-agent-send--agreed asked (answer nil))
+    (org-agent-fake-with-home
+      (setq org-agent-fake-answers
+            (list (cons "initialize"
+                        (lambda (_) '(:protocol 1 :server (:name "k" :version "0" :pid 1
+                                                           :home "/h" :consent "api.example"))))))
+      (org-agent-fake-start)
+      (org-agent-chat)
+      (with-current-buffer "*org-agent-chat*"
+        (org-agent-fake-wait (eq org-agent-chat-attached t))
+        (cl-letf (((symbol-function 'yes-or-no-p)
+                   (lambda (prompt) (push prompt asked) answer)))
+          (org-agent-fake-type "secret")
+          (should-error (org-agent-send) :type 'user-error)
+          (should (equal (buffer-string) "* secret"))
+          (should (string-match-p "api\\.example" (car asked)))
+          (setq answer t)
+          (org-agent-send)
+          (org-agent-fake-say "more")
+          (should (= 2 (length asked)))
+          (should (equal (mapcar (lambda (params) (plist-get params :consent))
+                                 (org-agent-fake-requests "event"))
+                         '("api.example" "api.example"))))))))
+
 (ert-deftest org-agent-chat-messages-queue ()
   "What is sent while an answer is written goes out at once, in order."
   (org-agent-fake-with-chat
