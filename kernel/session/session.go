@@ -114,25 +114,25 @@ func (s *Session) enqueue(record journal.Turn) {
 	s.hold()
 	s.house.begin(func() {
 		defer s.release()
-		for turn := s.next(); turn != nil; turn = s.next() {
-			s.run(turn)
+		for ctx, turn := s.next(); turn != nil; ctx, turn = s.next() {
+			s.run(ctx, turn)
 		}
 	})
 }
 
 // next takes a turn from the queue; nil when there is none, or the kernel is
 // stopping. A turn is always either queued or running.
-func (s *Session) next() *Turn {
+func (s *Session) next() (context.Context, *Turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running = nil
 	if len(s.queue) == 0 || s.house.ctx.Err() != nil {
 		s.queue, s.working = nil, false
-		return nil
+		return nil, nil
 	}
-	s.running = s.turn(s.queue[0])
-	s.queue = s.queue[1:]
-	return s.running
+	ctx, turn := s.turn(s.queue[0])
+	s.running, s.queue = turn, s.queue[1:]
+	return ctx, turn
 }
 
 // current is the running turn, or nil.
@@ -142,41 +142,42 @@ func (s *Session) current() *Turn {
 	return s.running
 }
 
-// turn is a turn that lives as long as the sessions, or until it is cancelled.
-func (s *Session) turn(record journal.Turn) *Turn {
+// turn is a turn, and its context, which ends when it is cancelled or with the
+// sessions.
+func (s *Session) turn(record journal.Turn) (context.Context, *Turn) {
 	ctx, cancel := context.WithCancelCause(s.house.ctx)
-	return &Turn{Record: record, session: s, ctx: ctx, cancel: cancel, answer: s.house.config.NewID()}
+	return ctx, &Turn{Record: record, session: s, cancel: cancel, answer: s.house.config.NewID()}
 }
 
 // run answers one turn from its first notification to its last.
-func (s *Session) run(turn *Turn) {
+func (s *Session) run(ctx context.Context, turn *Turn) {
 	defer turn.cancel(nil)
 	log := s.logger().With("turn", turn.Record.ID)
 	if turn.Record.State == protocol.TurnRunning {
-		s.interrupted(turn)
+		s.interrupted(ctx, turn)
 		return
 	}
 	outcome := Outcome{State: protocol.TurnInterrupted}
-	err := turn.begin(turn.ctx)
-	switch cause := context.Cause(turn.ctx); {
+	err := turn.begin(ctx)
+	switch cause := context.Cause(ctx); {
 	case err == nil:
-		outcome = s.answer(turn.ctx, turn)
+		outcome = s.answer(ctx, turn)
 	case errors.Is(cause, ErrCancelled):
 		outcome = Outcome{State: protocol.TurnCancelled}
 	case cause == nil:
 		log.Error("turn not begun", "err", err)
 		outcome = Outcome{State: protocol.TurnFailed, Notice: err.Error()}
 	}
-	if errors.Is(context.Cause(turn.ctx), ErrStopping) && !turn.final {
+	if errors.Is(context.Cause(ctx), ErrStopping) && !turn.final {
 		log.Info("turn left for the next start")
 		return
 	}
-	s.finish(turn, outcome)
+	s.finish(ctx, turn, outcome)
 }
 
 // interrupted ends a turn that was running when the last kernel ended.
-func (s *Session) interrupted(turn *Turn) {
-	acts, err := s.house.config.Journal.ActsOf(turn.ctx, turn.Record.ID)
+func (s *Session) interrupted(ctx context.Context, turn *Turn) {
+	acts, err := s.house.config.Journal.ActsOf(ctx, turn.Record.ID)
 	if err != nil {
 		s.logger().Error("interrupted turn not ended", "turn", turn.Record.ID, "err", err)
 		return
@@ -190,15 +191,15 @@ func (s *Session) interrupted(turn *Turn) {
 			}
 		}
 	}
-	s.finish(turn, outcome)
-	s.writeFile(turn.ctx)
+	s.finish(ctx, turn, outcome)
+	s.writeFile(ctx)
 }
 
 // withdraw ends a turn that never began. Its question is shown first, so that
 // what is said of it stands below.
-func (s *Session) withdraw(turn *Turn) {
+func (s *Session) withdraw(ctx context.Context, turn *Turn) {
 	defer turn.cancel(nil)
-	record, err := s.house.config.Journal.SetTurn(turn.ctx, journal.TurnChange{ID: turn.Record.ID, State: protocol.TurnRunning})
+	record, err := s.house.config.Journal.SetTurn(ctx, journal.TurnChange{ID: turn.Record.ID, State: protocol.TurnRunning})
 	if err == nil {
 		turn.Record = record
 	}
@@ -206,7 +207,7 @@ func (s *Session) withdraw(turn *Turn) {
 		Session: s.name, Turn: turn.Record.ID, Event: turn.Record.Event, Question: questionSubtree(turn.Record),
 		State: turn.Record.State, Words: words(turn.Record),
 	})
-	s.finish(turn, Outcome{State: protocol.TurnCancelled, Notice: "stopped before it began"})
+	s.finish(ctx, turn, Outcome{State: protocol.TurnCancelled, Notice: "stopped before it began"})
 }
 
 // answer runs the turn. One that only posts text has its answer already.
@@ -220,10 +221,10 @@ func (s *Session) answer(ctx context.Context, turn *Turn) Outcome {
 	return Outcome{State: protocol.TurnAnswered}
 }
 
-// finish records how the turn ended and tells everyone, also when the turn's own
-// context has ended.
-func (s *Session) finish(turn *Turn, outcome Outcome) {
-	ctx := context.WithoutCancel(turn.ctx)
+// finish records how the turn ended and tells everyone, also when ctx, the
+// turn's own, has ended.
+func (s *Session) finish(ctx context.Context, turn *Turn, outcome Outcome) {
+	ctx = context.WithoutCancel(ctx)
 	log := s.logger().With("turn", turn.Record.ID)
 	if !outcome.State.Final() {
 		outcome.State = protocol.TurnInterrupted

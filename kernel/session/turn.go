@@ -16,7 +16,6 @@ type Turn struct {
 	Record journal.Turn
 
 	session *Session
-	ctx     context.Context // ends when it is cancelled, or with the sessions
 	cancel  context.CancelCauseFunc
 	answer  string // the id of its answer
 	skill   string // NAME@HASH, for the answer's drawer
