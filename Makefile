@@ -99,8 +99,13 @@ test-shared: need-tests $(BIN) ## run the tests over $(SHARED), which is not par
 # ---- measuring and showing ------------------------------------------------
 
 .PHONY: bench
-bench: need-tests $(BIN) bin/llmtest-server ## measure the targets
-	$(GO) test -run '^$$' -bench . -benchtime 1s ./kernel/...
+bench: need-tests $(BIN) ## measure the targets and print them as a table
+	$(GO) run ./kernel/cmd/bench -program $(BIN) -emacs $(EMACS) -sbcl $(SBCL) -go $(GO)
+
+.PHONY: screenshot
+screenshot: need-emacs $(BIN) bin/llmtest-server ## make testdata/screenshot.png of a real Emacs frame
+	$(call need,Xvfb,xvfb)
+	EMACS=$(EMACS) testdata/screenshot/screenshot.sh
 
 .PHONY: fuzz
 fuzz: ## fuzz every target for FUZZTIME (default 30s) each

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// benchmarkCount is how often each Benchmark function runs.
+const benchmarkCount = 5
+
+// benchmarked is what a Benchmark function measured, a value for each run.
+type benchmarked struct {
+	times []float64 // seconds for one operation
+	rates []float64 // bytes per second, where the function says its bytes
+}
+
+// runBenchmark runs the benchmarks of a package that match the pattern, each for
+// the given time or number ("1s", "3x"). The result's keys are their names
+// without "Benchmark" and the number of processors. It is an error if there is
+// none.
+func runBenchmark(ctx context.Context, p programs, room, pattern, time string) (map[string]benchmarked, error) {
+	printed, err := output(ctx, p.golang, "test", "-run", "^$", "-bench", "^Benchmark("+pattern+")", "-benchtime", time,
+		"-count", strconv.Itoa(benchmarkCount), "./kernel/"+room)
+	if err != nil {
+		return nil, err
+	}
+	results := make(map[string]benchmarked)
+	for line := range strings.Lines(printed) {
+		fields := strings.Fields(line)
+		if len(fields) < 4 || !strings.HasPrefix(fields[0], "Benchmark") {
+			continue
+		}
+		name := strings.TrimPrefix(fields[0], "Benchmark")
+		if dash := strings.LastIndex(name, "-"); dash > 0 {
+			name = name[:dash]
+		}
+		result := results[name]
+		for i := 2; i+1 < len(fields); i += 2 {
+			value, err := strconv.ParseFloat(fields[i], 64)
+			if err != nil {
+				return nil, fmt.Errorf("read the line %q: %w", line, err)
+			}
+			switch fields[i+1] {
+			case "ns/op":
+				result.times = append(result.times, value/1e9)
+			case "MB/s":
+				result.rates = append(result.rates, value*1e6)
+			}
+		}
+		results[name] = result
+	}
+	if len(results) == 0 {
+		return nil, fmt.Errorf("kernel/%s has no benchmark like %s", room, pattern)
+	}
+	return results, nil
+}
+
+// figures reads the numbers that a peer's program printed.
+func figures(printed string, err error) ([]float64, error) {
+	if err != nil {
+		return nil, err
+	}
+	var values []float64
+	for field := range strings.FieldsSeq(printed) {
+		value, err := strconv.ParseFloat(field, 64)
+		if err != nil {
+			return nil, fmt.Errorf("read what the peer printed: %w", err)
+		}
+		values = append(values, value)
+	}
+	if len(values) == 0 {
+		return nil, fmt.Errorf("the peer printed nothing")
+	}
+	return values, nil
+}

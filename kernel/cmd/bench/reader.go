@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"org-agent/kernel/plist"
+)
+
+// wire is about a megabyte of what goes over the wire.
+func wire() string {
+	var b strings.Builder
+	for i := 0; b.Len() < 1<<20; i++ {
+		fmt.Fprintf(&b, `(:jsonrpc "2.0" :method "turn/delta" :params (:session "main" :turn "01J9%08d" :id "act-%d" :offset %d :text "Both are from *April*: see the note \"Silk road\" and what follows.\nA second line." :final nil))`+"\n", i, i, 7*i)
+	}
+	return b.String()
+}
+
+// measureReader reads the same text with the kernel's reader and with Emacs's,
+// and has the stream reader read replies of doubling sizes.
+func measureReader(ctx context.Context, p programs) ([]row, error) {
+	text := wire()
+	directory, err := os.MkdirTemp("", "oa")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for the text: %w", err)
+	}
+	defer os.RemoveAll(directory)
+	path := filepath.Join(directory, "wire")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		return nil, fmt.Errorf("write the text: %w", err)
+	}
+	theirs, err := figures(output(ctx, p.emacs, "-Q", "--batch", "-l", "testdata/bench/read.el", path))
+	if err != nil {
+		return nil, err
+	}
+	for i, took := range theirs {
+		theirs[i] = float64(len(text)) / took
+	}
+	var ours []float64
+	for range 20 {
+		began := time.Now()
+		reader := plist.NewTreeReader(text, plist.Limits{})
+		for err = nil; err == nil; {
+			_, err = reader.Next()
+		}
+		if !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("read the text: %w", err)
+		}
+		ours = append(ours, float64(len(text))/time.Since(began).Seconds())
+	}
+	rows := []row{{what: "plist reader, 1 MB", target: "100 MB/s", unit: rate, values: ours, peers: []peer{{"Emacs read", theirs, false}}}}
+	streams, err := runBenchmark(ctx, p, "plist", "Stream/reply=", "100ms")
+	if err != nil {
+		return nil, err
+	}
+	for _, size := range []string{"64k", "256k", "1024k"} {
+		for _, piece := range []string{"1", "4096"} {
+			values := streams["Stream/reply="+size+"/piece="+piece].rates
+			rows = append(rows, row{what: "stream reader, reply of " + size + "B in pieces of " + piece, target: "linear", unit: rate, values: values})
+		}
+	}
+	return rows, nil
+}

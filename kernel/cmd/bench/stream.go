@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"org-agent/kernel/llm/llmtest"
+)
+
+// streamed is one conversation into which answers are streamed.
+type streamed struct {
+	name string
+	fill int // how many turns of about 1.3 kB it has before
+	// gptel is what a peer took for the same, measured with gptel cd2cd73 (August
+	// 2026) on the machine of the design: the package cannot be had here.
+	gptel float64
+}
+
+var streams = []streamed{
+	{"an empty", 0, 0.76},
+	{"a 260 kB", 200, 0.94},
+	{"a 1.3 MB", 1000, 1.00},
+}
+
+const (
+	deltas      = 2000
+	deltaLength = 7 // characters
+	// streamTurns is how many answers each Emacs gets.
+	streamTurns = 3
+	// streamPatience bounds the time of one Emacs: an answer takes a bit more
+	// than ten seconds.
+	streamPatience = 100 * time.Second
+	lastWords      = "These were all."
+)
+
+// measureStreams streams answers into real Emacs, each on a terminal of its own,
+// and takes the processor time that Emacs says it used from sending the question
+// to when the conversation is saved: first with the package as "make chat" runs
+// it, from its source, then compiled as a package manager would.
+func measureStreams(ctx context.Context, p programs) ([]row, error) {
+	compiled, err := compileElisp(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(compiled)
+	var rows []row
+	for _, code := range []struct{ name, directory string }{{"", "elisp"}, {", compiled", compiled}} {
+		measured, errs := make([]row, len(streams)), make([]error, len(streams))
+		var running sync.WaitGroup
+		for i, s := range streams {
+			running.Go(func() {
+				values, err := s.measure(ctx, p, code.directory)
+				errs[i] = err
+				measured[i] = row{what: fmt.Sprintf("Emacs CPU, %d deltas into %s Org buffer%s", deltas, s.name, code.name),
+					target: "0.2 s", unit: seconds, values: values, peers: []peer{{"gptel", []float64{s.gptel}, true}}}
+			})
+		}
+		running.Wait()
+		if err := errors.Join(errs...); err != nil {
+			return nil, err
+		}
+		rows = append(rows, measured...)
+	}
+	return rows, nil
+}
+
+// compileElisp compiles the package into a directory of its own.
+func compileElisp(ctx context.Context, p programs) (string, error) {
+	directory, err := os.MkdirTemp("", "oa")
+	if err != nil {
+		return "", fmt.Errorf("make a directory for the compiled package: %w", err)
+	}
+	err = os.CopyFS(directory, os.DirFS("elisp"))
+	if err == nil {
+		var files []string
+		if files, err = filepath.Glob(filepath.Join(directory, "*.el")); err == nil {
+			_, err = output(ctx, p.emacs, append([]string{"-Q", "--batch", "-L", directory, "-f", "batch-byte-compile"}, files...)...)
+		}
+	}
+	if err != nil {
+		return "", errors.Join(fmt.Errorf("compile the package: %w", err), os.RemoveAll(directory))
+	}
+	return directory, nil
+}
+
+// longAnswer is Markdown as models write it, of as many characters as the deltas
+// carry, with the proposal around it.
+func longAnswer() string {
+	var text strings.Builder
+	text.WriteString("The Silk road, at length\n")
+	for i := 0; text.Len() < deltas*deltaLength-500; i++ {
+		fmt.Fprintf(&text, "\n## Station %d\n\nA caravan of **forty camels** came by, and the clerk noted `silk` and *paper* in his book; see [the map](https://example.org/%d).\n\n"+
+			"- bales of silk, weighed twice\n- jade, and what it was exchanged for\n\n```python\ndef toll(bales):\n    return bales * %d\n```\n", i, i, i)
+	}
+	text.WriteString("\n" + lastWords)
+	return envelope(text.String())
+}
+
+// measure fills a conversation and streams into it.
+func (s streamed) measure(ctx context.Context, p programs, elisp string) ([]float64, error) {
+	filler := "A short answer\n\n" + strings.Repeat("The road went by *Samarkand*, and who went by it wrote of it.\n", 19)
+	answer := longAnswer()
+	in, err := newInstance(llmtest.Exchange{Match: "^fill", Times: -1, Reply: envelope(filler), Chunk: 1 << 16},
+		llmtest.Exchange{Times: -1, Reply: answer, Chunk: (len(answer) + deltas - 1) / deltas, Delay: llmtest.Duration(5 * time.Millisecond)})
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	k, err := in.start(ctx, p.kernel)
+	if err != nil {
+		return nil, err
+	}
+	err = in.fill(ctx, s.fill)
+	var used []float64
+	if err == nil {
+		used, err = in.streamIntoEmacs(ctx, p, elisp)
+	}
+	return used, errors.Join(err, k.end())
+}
+
+// fill gives the main conversation n turns, written into its file by the kernel.
+func (in *instance) fill(ctx context.Context, n int) error {
+	c, err := in.connect(ctx, "main", false)
+	if err != nil {
+		return err
+	}
+	defer c.conn.Close()
+	for i := range n {
+		if _, err := c.ask(ctx, fmt.Sprintf("fill %d", i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// streamIntoEmacs runs Emacs in a terminal that draws, until it has had its
+// answers, and returns the processor time that each took.
+func (in *instance) streamIntoEmacs(ctx context.Context, p programs, elisp string) ([]float64, error) {
+	ctx, stop := context.WithTimeout(ctx, streamPatience)
+	defer stop()
+	elisp, err := filepath.Abs(elisp)
+	if err != nil {
+		return nil, fmt.Errorf("find the package: %w", err)
+	}
+	script, err := filepath.Abs("testdata/bench/stream.el")
+	if err != nil {
+		return nil, fmt.Errorf("find the script: %w", err)
+	}
+	result := filepath.Join(in.directory, "result")
+	terminal := filepath.Base(in.directory)
+	tmux := func(ctx context.Context, args ...string) *exec.Cmd {
+		command := exec.CommandContext(ctx, "tmux", append([]string{"-L", terminal, "-f", "/dev/null"}, args...)...)
+		command.Env = append(in.environment(), "BENCH_RESULT="+result, "BENCH_TURNS="+strconv.Itoa(streamTurns))
+		return command
+	}
+	said, err := tmux(ctx, "new-session", "-d", "-x", "100", "-y", "40", p.emacs, "-nw", "-Q", "-L", elisp, "-l", script).CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("start Emacs in tmux: %w: %s", err, said)
+	}
+	defer func() { _ = tmux(context.WithoutCancel(ctx), "kill-server").Run() }() // Emacs ends by itself, and tmux with it
+	for {
+		select {
+		case <-ctx.Done():
+			screen, _ := tmux(context.WithoutCancel(ctx), "capture-pane", "-p").Output()
+			return nil, fmt.Errorf("wait for Emacs, which shows:\n%s: %w", screen, context.Cause(ctx))
+		case <-time.After(100 * time.Millisecond):
+		}
+		if text, err := os.ReadFile(result); err == nil {
+			return in.readResult(string(text))
+		}
+	}
+}
+
+// readResult returns the processor times that Emacs wrote, after a look at the
+// conversation's file: all answers are in it whole.
+func (in *instance) readResult(result string) ([]float64, error) {
+	file, err := os.ReadFile(filepath.Join(in.paths.Sessions, "main.org"))
+	if err != nil {
+		return nil, fmt.Errorf("read the conversation: %w", err)
+	}
+	if got := strings.Count(string(file), lastWords); got != streamTurns {
+		return nil, fmt.Errorf("%d of %d streamed answers are in the file; Emacs wrote %q", got, streamTurns, result)
+	}
+	var used []float64
+	for field := range strings.FieldsSeq(result) {
+		value, err := strconv.ParseFloat(field, 64)
+		if err != nil {
+			return nil, fmt.Errorf("read what Emacs measured: %w", err)
+		}
+		used = append(used, value)
+	}
+	return used, nil
+}
