@@ -49,8 +49,12 @@ bin/llmtest-server: $(GO_FILES)
 	$(GO) build -o $@ ./kernel/cmd/llmtest-server
 
 .PHONY: chat
-chat: need-emacs $(BIN) ## get what is missing, build, and open the chat in Emacs
-	@exec $(EMACS) $(if $(DISPLAY)$(WAYLAND_DISPLAY),,-nw) -Q -L elisp -l org-agent --eval '(org-agent-chat)'
+chat: need-emacs $(BIN) elisp/org-agent.elc ## get what is missing, build, and open the chat in Emacs
+	@exec $(EMACS) $(if $(DISPLAY)$(WAYLAND_DISPLAY),,-nw) -Q --eval '(setq load-prefer-newer t)' \
+	  -L elisp -l org-agent --eval '(org-agent-chat)'
+
+elisp/org-agent.elc: $(EL_FILES) | need-emacs
+	@$(EMACS) -Q --batch --eval '(setq load-prefer-newer t)' -L elisp -f batch-byte-compile $(EL_FILES)
 
 # need PROGRAM PACKAGE: install a Debian package when that is allowed, else say how.
 define need
@@ -85,9 +89,9 @@ test-go: $(BIN)
 
 .PHONY: test-elisp
 test-elisp: $(BIN) bin/llmtest-server
-	$(EMACS) -Q --batch -L elisp -l elisp/test/check.el
+	$(EMACS) -Q --batch --eval '(setq load-prefer-newer t)' -L elisp -l elisp/test/check.el
 	ORG_AGENT_PROGRAM=$(CURDIR)/$(BIN) ORG_AGENT_LLMTEST=$(CURDIR)/bin/llmtest-server \
-	  $(EMACS) -Q --batch -L elisp -L elisp/test -l elisp/test/run.el
+	  $(EMACS) -Q --batch --eval '(setq load-prefer-newer t)' -L elisp -L elisp/test -l elisp/test/run.el
 
 .PHONY: test-shared
 test-shared: need-tests $(BIN) ## run the tests over $(SHARED), which is not part of a clone
