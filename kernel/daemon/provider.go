@@ -11,6 +11,7 @@ import (
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/builtin"
 	"org-agent/kernel/llm/openai"
+	"org-agent/kernel/protocol"
 )
 
 // provider builds what the settings and the environment choose: providers in
@@ -89,7 +90,21 @@ func (d *daemon) server(settings config.Settings, choice config.Choice) (llm.Pro
 	}
 	d.call(name, notice)
 	timed := llm.Timeouts{Next: asked, Name: base.Name(), Idle: settings.IdleTimeout, Total: settings.TurnTimeout}
-	return llm.Retry{Next: timed, Logger: d.log}, nil
+	return agreed{llm.Retry{Next: timed, Logger: d.log}, &d.consent}, nil
+}
+
+// agreed asks nothing before a person has agreed to where the words go, whatever
+// brought the turn: an event, a retry, or the kernel's start.
+type agreed struct {
+	llm.Provider
+	consent *consent
+}
+
+func (a agreed) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
+	if err := a.consent.check(protocol.Event{}); err != nil {
+		return func(yield func(llm.Delta, error) bool) { yield(llm.Delta{}, err) }
+	}
+	return a.Provider.Stream(ctx, request)
 }
 
 // call names the model and the notice, once: the first choice is what people
