@@ -5,8 +5,10 @@
 
 (compile 'fib)
 
+;; The clock may be a coarse one: many calls are timed together.
 (dotimes (i 15)
   (let ((began (get-internal-real-time)))
-    (assert (= (fib 25) 75025))
+    (dotimes (j 50)
+      (assert (= (fib 25) 75025)))
     (format t "~F~%" (/ (- (get-internal-real-time) began)
-                        (float internal-time-units-per-second 1d0)))))
+                        (* 50d0 internal-time-units-per-second)))))

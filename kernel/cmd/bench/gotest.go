@@ -21,7 +21,7 @@ type benchmarked struct {
 // without "Benchmark" and the number of processors. It is an error if there is
 // none.
 func runBenchmark(ctx context.Context, p programs, room, pattern, time string) (map[string]benchmarked, error) {
-	printed, err := output(ctx, p.golang, "test", "-run", "^$", "-bench", "^Benchmark("+pattern+")", "-benchtime", time,
+	printed, err := output(ctx, p.golang, "test", "-run", "^$", "-bench", "^Benchmark"+pattern, "-benchtime", time,
 		"-count", strconv.Itoa(benchmarkCount), "./kernel/"+room)
 	if err != nil {
 		return nil, err

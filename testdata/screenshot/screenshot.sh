@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Makes testdata/screenshot.png: a real Emacs frame with a real conversation, in
+# an X server without a screen. The answers are a script's, streamed by a model
+# server. "make screenshot" runs this; it needs Xvfb and the programs in bin.
+#
+# An Emacs without windows (emacs-nox) is left as it is: the same version with
+# windows is unpacked from its Debian package into .cache/screenshot.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+emacs=${EMACS:-emacs}
+
+windows='(kill-emacs (if (featurep (quote x)) 0 1))'
+if ! "$emacs" -Q --batch --eval "$windows"; then
+    unpacked=$PWD/.cache/screenshot
+    if [ ! -x "$unpacked/root/usr/bin/emacs-lucid" ]; then
+        command -v apt-get >/dev/null || { echo "this Emacs shows no windows: set EMACS to one that does"; exit 1; }
+        mkdir -p "$unpacked"
+        packages=$(apt-get install -s --no-install-recommends emacs-lucid | awk '/^Inst/ { print $2 }')
+        (cd "$unpacked" && for package in $packages; do apt-get download -qq "$package"; done 2>"$unpacked/log") ||
+            { cat "$unpacked/log"; exit 1; }
+        for package in "$unpacked"/*.deb; do dpkg -x "$package" "$unpacked/root"; done
+        # Emacs looks for its dump beside itself before it looks where it was built for.
+        cp "$unpacked"/root/usr/libexec/emacs/*/*/emacs.pdmp "$unpacked/root/usr/bin/emacs-lucid.pdmp"
+    fi
+    emacs=$unpacked/root/usr/bin/emacs-lucid
+    export LD_LIBRARY_PATH=$unpacked/root/usr/lib/$(uname -m)-linux-gnu
+fi
+
+home=$(mktemp -d)
+children=()
+end() {
+    HOME=$home bin/org-agent stop 2>/dev/null || true
+    for child in "${children[@]}"; do kill "$child" 2>/dev/null || true; done
+    wait
+    rm -rf "$home"
+}
+trap end EXIT
+
+export XDG_STATE_HOME=$home/state XDG_RUNTIME_DIR=$home/run
+mkdir -m 700 "$XDG_RUNTIME_DIR"
+unset ORG_AGENT_HOME ORG_AGENT_LLM
+
+# await FILE: wait until a program wrote a line into it.
+await() {
+    for _ in $(seq 100); do
+        [ -s "$1" ] && { cat "$1"; return; }
+        sleep 0.1
+    done
+    echo "nothing came in $1" >&2
+    return 1
+}
+
+bin/llmtest-server --script testdata/screenshot/model.json >"$home/url" &
+children+=($!)
+Xvfb -displayfd 3 -screen 0 1280x1024x24 -nolisten tcp -ac 3>"$home/display" 2>"$home/xvfb.log" &
+children+=($!)
+ORG_AGENT_LLM_BASE_URL=$(await "$home/url")
+DISPLAY=:$(await "$home/display")
+export ORG_AGENT_LLM_BASE_URL DISPLAY ORG_AGENT_LLM_API_KEY=none ORG_AGENT_LLM_MODEL=test-model
+
+HOME=$home timeout 120 "$emacs" -Q -L elisp -l testdata/screenshot/screenshot.el testdata/screenshot.png
+ls -l testdata/screenshot.png
