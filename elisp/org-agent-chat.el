@@ -75,9 +75,6 @@ It is `asked' until the kernel has answered.")
 `streaming' or `waiting', `:queued' turns that wait, `:input' and
 `:output' tokens, `:cost' dollars.")
 
-(defvar-local org-agent-chat-turns nil
-  "What is known of turns: an alist of events and turns.")
-
 (defvar-local org-agent-chat-outbox nil
   "Messages to be sent or acknowledged, oldest first.
 Each is a plist (:id ID :level LEVEL :text TEXT :sent FLAG).")
@@ -90,9 +87,8 @@ Each is a plist (:id ID :level LEVEL :text TEXT :sent FLAG).")
 
 ;; Org restarts the mode when C-c C-c is pressed on a keyword.
 (dolist (variable '(org-agent-chat-session org-agent-chat-attached
-                    org-agent-chat-status org-agent-chat-turns
-                    org-agent-chat-outbox org-agent-chat-records
-                    org-agent-chat--asked))
+                    org-agent-chat-status org-agent-chat-outbox
+                    org-agent-chat-records org-agent-chat--asked))
   (put variable 'permanent-local t))
 
 (defun org-agent-chat-put (&rest changes)

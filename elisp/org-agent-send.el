@@ -121,10 +121,8 @@ LEVEL is that of its heading, TEXT what it says."
                             (org-agent-send--refused id refusal)))))))))))
 
 (defun org-agent-send--acknowledged (id result)
-  "Note that the kernel has the message ID; RESULT names its turn."
+  "Note that the kernel has the message ID; RESULT says if its turn waits."
   (org-agent-send--forget id)
-  (setf (alist-get id org-agent-chat-turns nil nil #'equal)
-        (plist-get result :turn))
   (when (and (eq (plist-get result :state) :queued) (org-agent-chat-get :turn))
     (org-agent-chat-put :queued (1+ (or (org-agent-chat-get :queued) 0))))
   (when-let ((heading (org-agent-find-heading id)))
@@ -244,32 +242,14 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
       (user-error "Point is on no question and no answer"))
     (unless (eq org-agent-chat-attached t)
       (user-error "No kernel is running; M-x org-agent-chat starts one"))
-    (let* ((id (org-agent-heading-property heading "ID"))
-           (turn (alist-get id org-agent-chat-turns nil nil #'equal)))
-      (if turn
-          (org-agent-send--retry turn)
-        ;; Whose turn it is the kernel says when it gets the event again,
-        ;; which changes nothing: it has one with that ID.
-        (org-agent-kernel-request
-         "event" (org-agent-send--event id (org-agent-heading-level heading)
-                                        (org-agent-question-text heading))
-         :success (lambda (result)
-                    (when (buffer-live-p buffer)
-                      (with-current-buffer buffer
-                        (setf (alist-get id org-agent-chat-turns
-                                         nil nil #'equal)
-                              (plist-get result :turn))
-                        (org-agent-send--retry (plist-get result :turn)))))
-         :failure (lambda (refusal)
-                    (org-agent-chat-complain "Not answered again" refusal)))))))
-
-(defun org-agent-send--retry (turn)
-  "Have TURN answered again."
-  (org-agent-kernel-request
-   "turn/retry" (list :turn turn)
-   :success (lambda (_) (message "It is being answered again"))
-   :failure (lambda (refusal)
-              (org-agent-chat-complain "Not answered again" refusal))))
+    (org-agent-kernel-request
+     "turn/retry" (list :event (org-agent-heading-property heading "ID"))
+     :success (lambda (_) (message "It is being answered again"))
+     :failure (lambda (refusal)
+                (when (buffer-live-p buffer)
+                  (with-current-buffer buffer
+                    (org-agent-chat-complain "Not answered again"
+                                             refusal)))))))
 
 (provide 'org-agent-send)
 ;;; org-agent-send.el ends here

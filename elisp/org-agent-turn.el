@@ -81,7 +81,6 @@ The receipt says what stands where, and whether it is in the file."
     (let ((event (plist-get params :event))
           (turn (plist-get params :turn))
           (question (plist-get params :question)))
-      (setf (alist-get event org-agent-chat-turns nil nil #'equal) turn)
       (when question
         (org-agent-turn--settle-file)
         (org-agent-answer-insert-question event question)
@@ -137,7 +136,6 @@ The receipt says what stands where, and whether it is in the file."
           (question (plist-get params :question))
           (answer (plist-get params :answer))
           (org-agent-answer-undoable nil))
-      (setf (alist-get event org-agent-chat-turns nil nil #'equal) turn)
       (when question
         (org-agent-answer-insert-question event question))
       (when answer

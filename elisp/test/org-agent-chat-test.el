@@ -340,7 +340,7 @@
       (org-agent-chat-ctrl-c-ctrl-c)
       (org-agent-fake-wait (org-agent-fake-requests "turn/retry"))
       (should (equal (org-agent-fake-requests "turn/retry")
-                     '((:turn "turn-1")))))))
+                     (list (list :event question)))))))
 
 (ert-deftest org-agent-chat-repeats-a-turn-of-the-past ()
   "The turn of an old question is found by its event."
@@ -356,9 +356,8 @@
       (goto-char (org-agent-find-heading "n1"))
       (org-agent-chat-ctrl-c-ctrl-c)
       (org-agent-fake-wait (org-agent-fake-requests "turn/retry"))
-      (should (equal (org-agent-fake-requests "event")
-                     '((:sensor :chat-message :session "main" :id "q1"
-                        :level 2 :text "Hello\nthere")))))))
+      (should (equal (org-agent-fake-requests "turn/retry")
+                     '((:event "q1")))))))
 
 (ert-deftest org-agent-chat-counts-what-waits ()
   "Messages behind a running turn are counted in the header line."

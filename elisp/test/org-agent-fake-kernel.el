@@ -38,7 +38,7 @@ refuse, or `silence'.")
 
 ;;;; Waiting
 
-(defvar org-agent-fake-patience 20
+(defvar org-agent-fake-patience 60
   "Seconds after which `org-agent-fake-wait' gives up.")
 
 (defmacro org-agent-fake-wait (form &optional what)

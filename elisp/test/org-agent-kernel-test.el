@@ -302,7 +302,7 @@ Return its process, whose buffer has what it prints."
                    "-L" (expand-file-name "test" org-agent-kernel--directory)
                    "-l" "org-agent-kernel-test")
              (cl-loop for form in
-                      (append `((setq org-agent-fake-patience 10
+                      (append `((setq org-agent-fake-patience 60
                                       org-agent-home ,org-agent-home
                                       org-agent-program ,org-agent-program
                                       org-agent-fake-directory

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/session"
 	"org-agent/kernel/skill"
 )
 
@@ -51,6 +53,11 @@ func (r *run) neuroFault(ctx context.Context, asker *asker, err error) error {
 		return failf("the skill %s failed: %v", r.skill.Name, err)
 	}
 	if proposal := r.partial(asker.partial); proposal != nil {
+		state := protocol.TurnInterrupted
+		if errors.Is(context.Cause(ctx), session.ErrCancelled) {
+			state = protocol.TurnCancelled
+		}
+		r.turn.Incomplete(state)
 		done, performErr := r.perform(context.WithoutCancel(ctx), proposal)
 		r.cut = done && performErr == nil
 	}

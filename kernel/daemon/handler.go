@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"org-agent/kernel/protocol"
@@ -38,7 +39,7 @@ func (d *daemon) methods() map[string]method {
 		protocol.MethodSessionLoad: on(func(ctx context.Context, c *rpc.Client, p *protocol.SessionLoadParams) (protocol.SessionLoadResult, error) {
 			result, err := d.sessions.Attach(ctx, c, *p)
 			result.Model = d.model
-			return result, err
+			return result, errors.Join(err, d.remind(ctx, c, result.Session))
 		}),
 		protocol.MethodSessionLeave: on(func(_ context.Context, c *rpc.Client, p *protocol.SessionLeaveParams) (protocol.Empty, error) {
 			d.sessions.Leave(c, p.Session)
@@ -95,6 +96,17 @@ func (d *daemon) event(ctx context.Context, client *rpc.Client, params *protocol
 		return protocol.EventResult{}, err
 	}
 	return d.sessions.Submit(ctx, event)
+}
+
+// remind tells a client that comes to a session what waits there for a person.
+func (d *daemon) remind(ctx context.Context, client *rpc.Client, session string) error {
+	pending, err := d.journal.Pending(ctx)
+	for _, approval := range pending {
+		if approval.Session == session {
+			client.Notify(protocol.MethodApprovalAsked, approval)
+		}
+	}
+	return err
 }
 
 // status answers without a token: it holds no secret and no text.

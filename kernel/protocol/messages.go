@@ -51,9 +51,11 @@ type EventResult struct {
 	State TurnState `json:"state,omitempty"`
 }
 
-// TurnParams names a turn, by its id or as the running one of a session.
+// TurnParams names a turn: by its id, by its question's, or, to be stopped, as
+// the running one of a session.
 type TurnParams struct {
 	Turn    string `json:"turn,omitempty"`
+	Event   string `json:"event,omitempty"`
 	Session string `json:"session,omitempty"`
 }
 

@@ -133,16 +133,20 @@ func (t *Turn) properties() []org.Property {
 	if t.model != "" {
 		list = append(list, org.Property{Key: "MODEL", Value: t.model})
 	}
+	if t.state != "" {
+		list = append(list, org.Property{Key: "STATE", Value: string(t.state)})
+	}
 	return list
 }
 
 // compose renders the whole of text for both views, going on from the preview
-// when text continues it.
+// when text continues it. An answer that is not whole has another drawer than
+// its preview had.
 func (t *Turn) compose(text string) (subtree, plain string) {
 	p := &t.preview
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.id == "" || !strings.HasPrefix(text, p.raw) {
+	if p.id == "" || !strings.HasPrefix(text, p.raw) || t.state != "" {
 		t.restart()
 	}
 	added := text[len(p.raw):]

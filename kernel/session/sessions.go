@@ -171,12 +171,12 @@ func (h *Sessions) Resume(ctx context.Context) error {
 // running turn of the session.
 func (h *Sessions) Cancel(ctx context.Context, p protocol.TurnParams) (protocol.TurnCancelResult, error) {
 	var record journal.Turn
-	if p.Turn != "" {
+	if p.Turn != "" || p.Event != "" {
 		var err error
-		if record, err = h.config.Journal.Turn(ctx, p.Turn); err != nil {
+		if record, err = h.turn(ctx, p); err != nil {
 			return protocol.TurnCancelResult{}, err
 		}
-		p.Session = record.Session
+		p.Turn, p.Session = record.ID, record.Session
 	}
 	s, err := h.use(orMain(p.Session))
 	if err != nil {
@@ -202,9 +202,17 @@ func (h *Sessions) Cancel(ctx context.Context, p protocol.TurnParams) (protocol.
 	return protocol.TurnCancelResult{Cancelled: true, Turn: record.ID}, nil
 }
 
+// turn finds the turn that is named by its id or by its question's.
+func (h *Sessions) turn(ctx context.Context, p protocol.TurnParams) (journal.Turn, error) {
+	if p.Turn == "" && p.Event != "" {
+		return h.config.Journal.TurnOfEvent(ctx, p.Event)
+	}
+	return h.config.Journal.Turn(ctx, p.Turn)
+}
+
 // Retry answers a finished turn again, behind those that wait.
 func (h *Sessions) Retry(ctx context.Context, p protocol.TurnParams) (protocol.EventResult, error) {
-	record, err := h.config.Journal.Turn(ctx, p.Turn)
+	record, err := h.turn(ctx, p)
 	if err != nil {
 		return protocol.EventResult{}, err
 	}
@@ -215,7 +223,7 @@ func (h *Sessions) Retry(ctx context.Context, p protocol.TurnParams) (protocol.E
 	defer s.release()
 	s.acceptMu.Lock()
 	defer s.acceptMu.Unlock()
-	if record, err = h.config.Journal.Retry(ctx, p.Turn); err != nil {
+	if record, err = h.config.Journal.Retry(ctx, record.ID); err != nil {
 		return protocol.EventResult{}, err
 	}
 	s.enqueue(record)

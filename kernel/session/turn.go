@@ -20,6 +20,7 @@ type Turn struct {
 	answer  string // the id of its answer
 	skill   string // NAME@HASH, for the answer's drawer
 	model   string
+	state   protocol.TurnState // of an answer that is not whole
 	preview preview
 	final   bool // its answer or its notice is in the conversation
 }
@@ -52,6 +53,10 @@ func (t *Turn) Waits() bool { return t.Record.State == protocol.TurnWaiting }
 func (t *Turn) Describe(skill, model string) {
 	t.skill, t.model = skill, model
 }
+
+// Incomplete marks the answer that comes as one that is not whole, and says why:
+// people can have it answered again.
+func (t *Turn) Incomplete(state protocol.TurnState) { t.state = state }
 
 // Waiting shows that the turn waits for a person, or no longer.
 func (t *Turn) Waiting(ctx context.Context, waiting bool) error {
