@@ -123,7 +123,10 @@ LEVEL is that of its heading, TEXT what it says."
 (defun org-agent-send--acknowledged (id result)
   "Note that the kernel has the message ID; RESULT says if its turn waits."
   (org-agent-send--forget id)
-  (when (and (eq (plist-get result :state) :queued) (org-agent-chat-get :turn))
+  ;; The turn may have been started before this acknowledgement came.
+  (when (and (eq (plist-get result :state) :queued)
+             (org-agent-chat-get :turn)
+             (not (equal (org-agent-chat-get :turn) (plist-get result :turn))))
     (org-agent-chat-put :queued (1+ (or (org-agent-chat-get :queued) 0))))
   (when-let ((heading (org-agent-find-heading id)))
     (org-agent-send-mark heading nil))

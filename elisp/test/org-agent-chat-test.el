@@ -380,6 +380,24 @@
         (org-agent-fake-settle)
         (should (string-match-p "thinking \\+1" (org-agent-header-line)))))))
 
+(ert-deftest org-agent-chat-acknowledged-late-does-not-wait ()
+  "A message whose turn runs before its acknowledgement came is not waiting."
+  (org-agent-fake-with-chat
+    (push (cons "event" (lambda (params)
+                          (org-agent-fake-notify
+                           "turn/started" :session "main" :turn "one"
+                           :event (plist-get params :id))
+                          (list :event (plist-get params :id) :state :queued
+                                :turn "one")))
+          org-agent-fake-answers)
+    (let ((question (org-agent-fake-say "one")))
+      (org-agent-fake-settle)
+      (should-not (string-match-p "\\+1" (org-agent-header-line)))
+      (org-agent-fake-notify "turn/finished" :session "main" :turn "one"
+                             :event question :state :answered)
+      (org-agent-fake-settle)
+      (should-not (string-match-p "\\+" (org-agent-header-line))))))
+
 (ert-deftest org-agent-chat-header-line ()
   "It names model and state, and a percent sign in them is harmless."
   (org-agent-fake-with-chat
