@@ -94,10 +94,22 @@ func TestManyMessagesAtOnce(t *testing.T) {
 	in := newInstance(t, llmtest.Exchange{Echo: true, Times: -1})
 	in.start(t)
 	e := in.editor(t, rpctest.Config{})
+	var senders []*rpc.Conn // several: the messages of one come in order anyway
+	for range 8 {
+		conn, err := rpc.Dial(within(t), rpc.DialConfig{Socket: in.paths.Socket, Token: in.token(t), Codec: rpc.Plist})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		senders = append(senders, conn)
+	}
 	var sending sync.WaitGroup
 	for i := range messages {
 		sending.Go(func() {
-			if _, err := e.Send(within(t), fmt.Sprintf("q%03d", i), fmt.Sprintf("message %03d", i)); err != nil {
+			err := senders[i%len(senders)].Call(within(t), protocol.MethodEvent, protocol.Object{
+				{Key: "sensor", Value: protocol.Keyword("chat-message")},
+				{Key: "id", Value: fmt.Sprintf("q%03d", i)}, {Key: "text", Value: fmt.Sprintf("message %03d", i)}}, nil)
+			if err != nil {
 				t.Error(err)
 			}
 		})

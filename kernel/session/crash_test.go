@@ -1,0 +1,48 @@
+package session_test
+
+import (
+	"strings"
+	"testing"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+)
+
+// The kernel died between keeping what ends a turn and keeping the end: what was
+// kept stands once, and the turn is what it says.
+func TestCrashBetweenTheAnswerAndItsEnd(t *testing.T) {
+	for kind, want := range map[string]protocol.TurnState{
+		journal.ActAnswer: protocol.TurnAnswered, journal.ActNotice: protocol.TurnInterrupted,
+	} {
+		h := open(t, t.TempDir(), echo)
+		accepted, _, err := h.journal.Accept(t.Context(), message("q1", "hello"), "t1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.journal.SetTurn(t.Context(), journal.TurnChange{ID: "t1", State: protocol.TurnRunning}); err != nil {
+			t.Fatal(err)
+		}
+		err = h.journal.PutAct(t.Context(), journal.Act{
+			ID: "a1", Session: accepted.Session, Turn: "t1", Event: "q1", Kind: kind, Final: true,
+			Text: "** Kept\n:PROPERTIES:\n:ID:       a1\n:END:\n",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Resume(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the queue", func() bool { _, running, queued := h.Counts(); return running+queued == 0 })
+		turn, err := h.journal.Turn(t.Context(), "t1")
+		if err != nil || turn.State != want {
+			t.Errorf("%s: the turn is %s, %v", kind, turn.State, err)
+		}
+		if text := h.file(t, "main"); strings.Count(text, "\n** ") != 1 || !strings.Contains(text, "** Kept") {
+			t.Errorf("%s: the file is\n%s", kind, text)
+		}
+		if open, _, _ := h.Counts(); open != 0 {
+			t.Errorf("%d sessions are open that nobody uses", open)
+		}
+		h.close(t)
+	}
+}
