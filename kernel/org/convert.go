@@ -155,6 +155,9 @@ func (c *Converter) step(text string, last bool) int {
 	if !complete {
 		l = wholeRunes(l)
 	}
+	if c.fence == nil && c.verbatim == "" {
+		l = textOf(l)
+	}
 	if c.midLine {
 		n := c.runText(l, complete)
 		if !complete {
@@ -200,7 +203,7 @@ func (c *Converter) runText(l string, complete bool) int {
 	c.text.out.Reset()
 	if complete {
 		c.midLine = false
-		c.hard = c.dialect == Markdown && strings.HasSuffix(strings.TrimRight(l, "\r"), "  ")
+		c.hard = c.dialect == Markdown && strings.HasSuffix(l, "  ")
 	}
 	return n
 }
@@ -208,9 +211,6 @@ func (c *Converter) runText(l string, complete bool) int {
 // line begins a line. It returns how much of it was used up (the rest is the text of a
 // line that c.midLine says is open), and false when the line is not decided.
 func (c *Converter) line(l string, complete bool) (n int, ok bool) {
-	if c.fence == nil && c.verbatim == "" {
-		l = blankControls(l)
-	}
 	if c.dialect == Auto {
 		if c.dialect = decideDialect(l, complete); c.dialect == Auto {
 			return 0, complete // a blank line, or not enough of one
@@ -219,7 +219,7 @@ func (c *Converter) line(l string, complete bool) (n int, ok bool) {
 	c.text.markdown = c.dialect == Markdown
 	c.text.inertOnly = c.dialect == PureOrg
 	if !c.headed {
-		if isBlank(strings.TrimRight(l, "\r")) {
+		if isBlank(l) {
 			return 0, complete
 		}
 		used, ok := c.answerHeading(l, complete)
@@ -233,19 +233,12 @@ func (c *Converter) line(l string, complete bool) (n int, ok bool) {
 	return c.orgLine(l, complete)
 }
 
-// blankControls makes blanks of the controls that end a line elsewhere, except at its end,
-// where CR LF may be cut.
-func blankControls(l string) string {
-	body := strings.TrimRight(l, "\r")
-	if len(body) == len(l) {
-		return blanked(l)
-	}
-	return blanked(body) + l[len(body):]
-}
+// textOf is a line outside source: without the CR of its end, which also waits while the
+// line is cut there, and with blanks for the controls that end a line elsewhere.
+func textOf(l string) string { return blanked(strings.TrimRight(l, "\r")) }
 
 // decideDialect reads the first line that is not blank; Auto means undecided.
 func decideDialect(l string, complete bool) Dialect {
-	l = strings.TrimRight(l, "\r")
 	if isBlank(l) {
 		return Auto
 	}

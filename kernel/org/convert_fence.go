@@ -72,6 +72,7 @@ func (c *Converter) fenceLine(l string) {
 
 // reread takes a line that turned out not to belong to a block.
 func (c *Converter) reread(l string) {
+	l = textOf(l)
 	if n, _ := c.markdownLine(l, true); c.midLine {
 		c.runText(l[n:], true)
 	}
@@ -104,7 +105,7 @@ func takeIndent(l string, columns int) string {
 func (c *Converter) sourceLine(l, kind string) string {
 	if kind != "src" {
 		verbatim := inline{}
-		l = verbatim.defuseVerbatim(l)
+		l = verbatim.defuseVerbatim(l, false)
 		if indent := indentation(l); len(l) >= indent+6 && strings.EqualFold(l[indent:indent+6], "clock:") {
 			l = l[:indent+5] + zeroWidthSpace + l[indent+5:]
 		}

@@ -1,7 +1,5 @@
 package org
 
-import "strings"
-
 // drawerStart reports whether a line (from its colon) begins like a drawer or property.
 func drawerStart(l string, complete bool) (live, decided bool) {
 	for i := 1; i < min(len(l), wordLimit); i++ {
@@ -138,7 +136,6 @@ func guardWord(l string, complete, markdown bool) (written string, n int, decide
 // textLine opens a line of text with its guard. l is the line without what was read of
 // it, used how much that was.
 func (c *Converter) textLine(prefix, l string, used int, complete, continues bool) (n int, ok bool) {
-	l = strings.TrimRight(l, "\r")
 	written, consumed, decided := c.guard(l, complete)
 	if !decided {
 		return 0, false

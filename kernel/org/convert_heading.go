@@ -12,7 +12,6 @@ const titleLimit = 72
 // answerHeading writes the heading of an answer, made from its first line. used says
 // that the line became the heading; decided is false when more of it is needed.
 func (c *Converter) answerHeading(l string, complete bool) (used, decided bool) {
-	l = strings.TrimRight(l, "\r")
 	if level, title, decided := c.headingLine(l, complete); !decided {
 		return false, false
 	} else if level > 0 {
@@ -195,16 +194,21 @@ func (c *Converter) titleText(text string, write func(*inline)) string {
 // inertComment breaks up COMMENT where a heading may have it: first, behind one word that
 // may be a keyword, or behind a priority. Org's parser takes any word that begins so.
 func inertComment(title string) string {
-	for _, skip := range [...]string{"", firstField(title)} {
-		rest := strings.TrimLeft(title[len(skip):], " \t")
-		if strings.HasPrefix(rest, "[#") {
-			if closing := strings.IndexByte(rest, ']'); closing > 0 {
-				rest = strings.TrimLeft(rest[closing+1:], " \t")
-			}
+	title = breakComment(title, 0)
+	return breakComment(title, len(firstField(title)))
+}
+
+// breakComment breaks up the COMMENT that stands behind the first bytes of a title, and
+// behind a priority.
+func breakComment(title string, skip int) string {
+	rest := strings.TrimLeft(title[skip:], " \t")
+	if strings.HasPrefix(rest, "[#") {
+		if closing := strings.IndexByte(rest, ']'); closing > 0 {
+			rest = strings.TrimLeft(rest[closing+1:], " \t")
 		}
-		if strings.HasPrefix(rest, "COMMENT") {
-			return title[:len(title)-len(rest)] + zeroWidthSpace + rest
-		}
+	}
+	if strings.HasPrefix(rest, "COMMENT") {
+		return title[:len(title)-len(rest)] + zeroWidthSpace + rest
 	}
 	return title
 }

@@ -97,7 +97,9 @@ func (c *Converter) marked(kind lineKind, rest string, complete bool) (lineKind,
 			return kind, false
 		}
 	}
-	inner, decided := c.kindOf(rest, false, len(c.containers))
+	// What follows is read within the container, where no paragraph is open yet.
+	within := Converter{dialect: c.dialect, containers: []container{{quote: kind == quoteLine}}}
+	inner, decided := within.kindOf(rest, false, 1)
 	if inner == textLine && decided {
 		return kind, true
 	}

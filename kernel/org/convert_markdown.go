@@ -21,7 +21,6 @@ func (c *Converter) markdownLine(l string, complete bool) (n int, ok bool) {
 		}
 		return 0, complete
 	}
-	l = strings.TrimRight(l, "\r")
 	if c.holding || c.underline {
 		if used, decided := c.heldLine(l, complete); used || !decided {
 			return 0, decided

@@ -10,7 +10,6 @@ func (c *Converter) orgLine(l string, complete bool) (n int, ok bool) {
 		}
 		return 0, complete
 	}
-	l = strings.TrimRight(l, "\r")
 	if isBlank(l) {
 		if complete {
 			c.flushTable()
@@ -27,7 +26,6 @@ func (c *Converter) orgLine(l string, complete bool) (n int, ok bool) {
 				c.rowPrefix = l[:indent]
 			}
 			c.rows = append(c.rows, strings.TrimRight(trimmed, " \t"))
-			c.paragraph = false
 		}
 		return 0, complete
 	}

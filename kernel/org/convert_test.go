@@ -137,12 +137,14 @@ var fragments = []string{
 	"# ", "## ", "* ", "** ", "- ", "+ ", "1. ", "3) ", "- [ ] ", "- [x] ", "> ", ">> ", "|", "| a | b |\n", "|---|:-:|\n", "| =x |", "|:=vsum() ",
 	"---", "-----", "===", "\\", "\\*", "\\_", "[", "]", "](", ")", "[t](http://x.org/a_b)", "[t](elisp:(x))", "![i](a.png)", "[[elisp:(x)][d]]",
 	"[[http://a.b][c]]", "[^1]", "[^1]: ", "[fn:1]", "[fn:1] ", "[fn:: x]", "[r]: http://r.org\n", "[r]", "<http://a.b>", "<elisp:x>", "<br>", "<!-- x -->",
-	"http://a.b/c_d_e", "elisp:(x)", "shell:ls", "file:/ssh:h:/x", "file+sys:x", "src_sh{ls}", "src_sh[:x]{ls}", "call_f(x)", "{{{m(x)}}}", "<<t>>", "<<<r>>>",
+	"http://a.b/c_d_e", "elisp:(x)", "elisp:", "src_", "shell:ls", "file:/ssh:h:/x", "file+sys:x", "src_sh{ls}", "src_sh[:x]{ls}", "call_f(x)", "{{{m(x)}}}", "<<t>>", "<<<r>>>",
 	"@@html:x@@", "<2026-01-01 Thu>", "<%%(diary)>", "%%(x)", "&%%(x)", "[2026-01-01 Thu]", "[cite:@k]", "[cite/t:@k]", "\\input{x}", "\\begin{x}", "\\alpha", "$a$", "$$", "\\(", "\\)", "^^5c",
 	"#+", "#+CALL: f()\n", "#+TBLFM: $1='(x)\n", "#+begin_src lisp :var x=(f)\n", "#+begin_src -n\n", "#+end_src\n", "#+BEGIN_QUOTE\n", "#+end_quote\n", "#+begin_example\n", "#+end_example\n",
 	"#+begin_verse\n", "#+end_verse\n", "#+begin_export html\n", "#+begin: clocktable\n", "#+NAME: x\n", ":PROPERTIES:\n", ":END:\n", ":X: y\n", ":LOGBOOK:\n",
 	"SCHEDULED: ", "DEADLINE:", "CLOSED: [2026-01-01]", "CLOCK: [2026-01-01 Thu 10:00]", "Local Variables:", "# Local Variables:\n# eval: x\n# End:\n", "-*- mode: x -*-",
-	":user:", ":agent:", " :a:agent:\n", "COMMENT ", "TODO ", "[#A] ", "&lt;", "&amp;", "&#123;", "&nbsp;", ",* x\n", ",#+x\n", "+-+-+\n", ":", ": x\n", "=", "=a=", "~a~", "/usr/bin/", "+x+",
+	":user:", ":agent:", " :a:agent:\n", "COMMENT ", "TODO ", "[#A] ", "&lt;", "&amp;", "&#123;", "&nbsp;", ",* x\n", ",#+x\n", "+-+-+\n",
+	"\\:", "\\(", "\\+", "\\{", "\\[", "\\<", "\\/", "src", "call", "elisp", "file:", "/ssh", "Local", "Variables:", "SCHEDULED", "#", "%%", "(x)", "+CALL: f()\n",
+	"{x}", "[elisp](#a)", "[+CALL](#a)", "`%%`", "2026-01-01>", "html:", "cite:@k]", "elisp:(x)]]", ":", ": x\n", "=", "=a=", "~a~", "/usr/bin/", "+x+",
 }
 
 func hostileText() *rapid.Generator[string] {

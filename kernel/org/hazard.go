@@ -144,7 +144,7 @@ func (c *inline) orgLink(text string, final bool) (n int, decided bool) {
 		c.write("[[" + target + "]]")
 		return end, true
 	}
-	inner := inline{markdown: c.markdown, inertOnly: c.inertOnly, cell: c.cell, math: c.math, inLink: true, begun: true, line: c.line}
+	inner := inline{markdown: c.markdown, inertOnly: c.inertOnly, cell: c.cell, math: c.math, inLink: true, begun: true, part: true, line: c.line}
 	inner.run(description, true)
 	c.write("[[" + target + "][" + describe(inner.out.String()) + "]]")
 	return end, true
@@ -205,6 +205,9 @@ func remoteFile(path string, final bool) (remote, decided bool) {
 	if i == len(path) {
 		return false, final
 	}
+	if path[i] == '\\' {
+		return true, true // what is escaped may be a slash
+	}
 	if i == 0 {
 		return false, true
 	}
@@ -215,20 +218,21 @@ func remoteFile(path string, final bool) (remote, decided bool) {
 	return path[i+end] == ':', true
 }
 
-// babelCall reports whether what follows "src_" or "call_" makes it live.
-func babelCall(rest string, final bool) (live, decided bool) {
+// babelCall reports whether what follows "src_" or "call_" makes it live; part says that
+// something follows the end of rest.
+func babelCall(rest string, final, part bool) (live, decided bool) {
 	for i := range min(len(rest), wordLimit) {
 		switch rest[i] {
 		case ' ', '\t', '\r':
 			return false, true
-		case '{', '[', '(':
+		case '{', '[', '(', '<', '|', '\\': // the last three may become a bracket or brace
 			return true, true
 		}
 	}
 	if len(rest) >= wordLimit {
 		return true, true
 	}
-	return false, final
+	return final && part, final
 }
 
 // command handles a backslash and letters: what is plainly mathematics or a character's
@@ -258,14 +262,15 @@ func (c *inline) command(text string, final bool) (n int, decided bool) {
 func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
 func defuseMath(text string) string {
-	inner := inline{inertOnly: true, math: true}
+	inner := inline{inertOnly: true, begun: true, part: true, math: true}
 	inner.run(text, true)
 	return inner.out.String()
 }
 
 // defuseVerbatim breaks up what the agenda, or a search for links in an entry, finds in
-// verbatim text as well. Where a formula may be open nothing is verbatim.
-func (c *inline) defuseVerbatim(content string) string {
+// verbatim text as well; part says that something follows its end. Where a formula may
+// be open nothing is verbatim.
+func (c *inline) defuseVerbatim(content string, part bool) string {
 	if c.math {
 		return defuseMath(content)
 	}
@@ -304,7 +309,7 @@ func (c *inline) defuseVerbatim(content string) string {
 			if kind[strings.LastIndexByte(kind, '+')+1:] == "file" {
 				remote, _ = remoteFile(rest[1:], true)
 			}
-			if remote || len(rest) > 1 && rest[1] != ' ' && isLiveLink(kind[strings.LastIndexByte(kind, '+')+1:]) {
+			if remote || (len(rest) == 1 && part || len(rest) > 1 && rest[1] != ' ') && isLiveLink(kind[strings.LastIndexByte(kind, '+')+1:]) {
 				out.WriteString(zeroWidthSpace)
 			}
 		case ' ':

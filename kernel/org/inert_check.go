@@ -78,6 +78,7 @@ var (
 	bracketLink  = regexp.MustCompile(`\[\[([^\]\[]*)\](?:\[(.*?)\])?\]`)
 	harmlessLink = regexp.MustCompile(`^(?:https?:|mailto:|id:|file:|\.{0,2}/|~/)`)
 	verbatimText = regexp.MustCompile(`(^|[-\s('"{\x{200b}])(?:=(?:[^\s\x{200b}]|[^\s\x{200b}].*?[^\s\x{200b}])=|~(?:[^\s\x{200b}]|[^\s\x{200b}].*?[^\s\x{200b}])~)([-\s.,:!?;'")}\\\[\x{200b}]|$)`)
+	paragraphEnd = regexp.MustCompile(`^(?:\*+ |[ \t]*(?:[-+]|[0-9]+[.)])(?:[ \t]|$)|[ \t]*\||[ \t]*#\+(?i:begin|end)_)`)
 	mathStart    = regexp.MustCompile(`\$|\\[(\[]`)
 	headingStart = regexp.MustCompile(`^\*+ `)
 	liveTags     = regexp.MustCompile(`[ \t]:(?:[\pL\pN_@#%]+:)*(?:user|agent|ARCHIVE|crypt):(?:[\pL\pN_@#%]+:)*[ \t]*$`)
@@ -107,7 +108,11 @@ func (c *inertCheck) line(l string) string {
 	if c.block != "" {
 		return c.inside(l)
 	}
+	if paragraphEnd.MatchString(l) {
+		c.math = false
+	}
 	if headingStart.MatchString(l) {
+		defer func() { c.math = false }()
 		return c.heading(l)
 	}
 	if match := blockStart.FindStringSubmatch(l); match != nil {

@@ -34,7 +34,9 @@ type inline struct {
 	prev      rune              // last rune written on this line, 0 at its start
 	source    rune              // last rune read on this line, 0 at its start
 	begun     bool              // something was written on this line
+	part      bool              // the text is a part of a line: something follows its end
 	after     bool              // an emphasis just ended
+	apart     bool              // a text that was left plain just ended
 	opened    [128]int          // marker -> line number+1 of a literal that Org may take for an opening
 	line      int               // counts lines of the paragraph
 	links     map[string]string // reference definitions seen, by lower-case label
@@ -44,7 +46,7 @@ type inline struct {
 // startLine forgets what belongs to a line, startParagraph what belongs to a paragraph.
 func (c *inline) startLine() {
 	c.line++
-	c.prev, c.source, c.after, c.inURL, c.begun = 0, 0, false, false, false
+	c.prev, c.source, c.after, c.apart, c.inURL, c.begun = 0, 0, false, false, false, false
 	c.noCloser = nil
 }
 
@@ -63,11 +65,20 @@ func (c *inline) run(text string, final bool) int {
 		if n == 0 {
 			break
 		}
-		r, _ := utf8.DecodeLastRuneInString(text[i : i+n])
-		c.source = r
+		c.source = lastRune(text[i : i+n])
 		i += n
 	}
 	return i
+}
+
+// lastRune is the last character of text; a NUL, which would say that there is none, counts
+// as no text.
+func lastRune(text string) rune {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	if r == 0 {
+		return utf8.RuneError
+	}
+	return r
 }
 
 // isSpecial tells the ASCII bytes that may begin something from those that never do.
@@ -141,10 +152,29 @@ func (c *inline) guardStart(from int) {
 	c.out.WriteString(written[:from] + zeroWidthSpace + written[from:])
 }
 
+// writePlain appends the text of a construct that is left out, apart from what stands
+// beside it: together they may be something else.
+func (c *inline) writePlain(text string) {
+	if text == "" {
+		return
+	}
+	if c.prev != 0 && !isSpace(c.prev) && strings.IndexByte("(\"'", byte(min(c.prev, utf8.RuneSelf))) < 0 {
+		text = zeroWidthSpace + text
+	}
+	c.write(text)
+	c.apart = true
+}
+
 // write appends text that is neither blank nor special in its place.
 func (c *inline) write(text string) {
 	if text == "" {
 		return
+	}
+	if c.apart {
+		c.apart = false
+		if !strings.ContainsRune(".,;!?)\"'", rune(text[0])) {
+			c.out.WriteString(zeroWidthSpace)
+		}
 	}
 	if c.after {
 		c.after = false
@@ -154,7 +184,7 @@ func (c *inline) write(text string) {
 	}
 	c.out.WriteString(text)
 	c.begun = true
-	c.prev, _ = utf8.DecodeLastRuneInString(text)
+	c.prev = lastRune(text)
 }
 
 // breakUp appends first, a zero-width space and, later, what follows.
@@ -199,7 +229,7 @@ func (c *inline) blanks(text string, final bool) int {
 	if n == len(text) {
 		return n
 	}
-	c.after = false
+	c.after, c.apart = false, false
 	c.out.WriteString(blanked(text[:n]))
 	c.prev = ' '
 	return n
@@ -263,13 +293,13 @@ func (c *inline) wordBefore(text string, n int, final bool) int {
 		if n+1 == len(text) && !final {
 			return 0
 		}
-		if n+1 == len(text) || strings.IndexByte(" \t\r", text[n+1]) >= 0 {
+		if n+1 == len(text) && !c.part || n+1 < len(text) && strings.IndexByte(" \t\r", text[n+1]) >= 0 {
 			break
 		}
 		hazard, decided = c.linkType(lower, text[n+1:], final)
 	case '_':
 		if strings.HasSuffix(lower, "src") || strings.HasSuffix(lower, "call") {
-			hazard, decided = babelCall(text[n+1:], final)
+			hazard, decided = babelCall(text[n+1:], final, c.part)
 		}
 	case ' ':
 		if strings.HasSuffix(lower, "local") {
@@ -299,6 +329,9 @@ func (c *inline) linkType(word, rest string, final bool) (live, decided bool) {
 		return false, true
 	}
 	c.inURL = true
+	if kind == "file" && rest == "" {
+		return true, true // a part ends, and a name may follow
+	}
 	if kind == "file" {
 		return remoteFile(rest, final)
 	}
@@ -357,7 +390,7 @@ func (c *inline) orgConstruct(text string, final bool) (n int, decided bool) {
 	if end == 0 || !decided {
 		return 0, decided
 	}
-	c.write(text[:1] + c.defuseVerbatim(text[1:end-1]) + text[end-1:end])
+	c.write(text[:1] + c.defuseVerbatim(text[1:end-1], true) + text[end-1:end])
 	return end, true
 }
 
@@ -415,13 +448,6 @@ func (c *inline) escape(text string, final bool) (n int, decided bool) {
 			return n, decided
 		}
 	}
-	if next == '\r' && strings.Trim(text[1:], "\r") == "" {
-		if !final {
-			return 0, false
-		}
-		c.write(`\\`)
-		return len(text), true
-	}
 	if next < '!' || next > '~' || isAlnum(next) {
 		return 0, true
 	}
@@ -436,8 +462,9 @@ func (c *inline) escape(text string, final bool) (n int, decided bool) {
 // escaped writes the character that text begins with so that it is never syntax.
 func (c *inline) escaped(text string) {
 	b := text[0]
-	if c.prev == rune(b) && strings.IndexByte("<{@%^", b) >= 0 || b == '*' && c.prev == '-' {
-		c.write(zeroWidthSpace)
+	joins := c.prev == rune(b) || c.prev == '#' || c.prev == '%' || c.prev == '-' && b == '*'
+	if joins || (b == '_' || b == ':') && c.prev < utf8.RuneSelf && isAlnum(byte(c.prev)) {
+		c.write(zeroWidthSpace) // not what the two would be without the backslash
 	}
 	switch {
 	case c.prev == 0 && strings.IndexByte("-+*#|:", b) >= 0:

@@ -48,7 +48,7 @@ func (c *inline) codeSpan(text string, final bool) (n int, decided bool) {
 // code writes verbatim text as ~x~, or =x= where the content or its surroundings would
 // end ~x~ early. What neither can hold is written as plain text.
 func (c *inline) code(content string) {
-	content = c.defuseVerbatim(blanked(content))
+	content = c.defuseVerbatim(blanked(content), true)
 	first, _ := utf8.DecodeRuneInString(content)
 	last, _ := utf8.DecodeLastRuneInString(content)
 	if c.cell && strings.IndexByte(content, '|') >= 0 {
@@ -93,7 +93,7 @@ func (c *inline) verbatimFits(content string, marker byte) bool {
 
 // plain writes text in which nothing is converted.
 func (c *inline) plain(content string) {
-	literal := inline{cell: c.cell, prev: c.prev, inertOnly: true, begun: true, math: c.math}
+	literal := inline{cell: c.cell, prev: c.prev, inertOnly: true, begun: true, part: true, math: c.math}
 	literal.run(content, true)
 	text := literal.out.String()
 	for i := range len(text) {
@@ -101,7 +101,7 @@ func (c *inline) plain(content string) {
 			c.opened[text[i]] = c.line + 1
 		}
 	}
-	c.write(text)
+	c.writePlain(text)
 }
 
 // blanked makes blanks of the controls that end a line; bytes that are no text stay.

@@ -128,7 +128,7 @@ func orgMarker(b byte, use int) byte {
 // emphasize writes content between markers where Org reads them as such, else without.
 func (c *inline) emphasize(content string, marker byte) {
 	inner := inline{
-		markdown: c.markdown, cell: c.cell, inLink: c.inLink, math: c.math, begun: true, links: c.links,
+		markdown: c.markdown, cell: c.cell, inLink: c.inLink, math: c.math, begun: true, part: true, links: c.links,
 		active: c.active + string(marker), opened: c.opened, line: c.line,
 	}
 	plain := strings.IndexByte(c.active, marker) >= 0 || c.blocked(marker)
@@ -141,8 +141,7 @@ func (c *inline) emphasize(content string, marker byte) {
 	first, _ := utf8.DecodeRuneInString(rendered)
 	last, _ := utf8.DecodeLastRuneInString(rendered)
 	if plain || rendered == "" || isSpace(first) || isSpace(last) {
-		c.write(rendered)
-		c.after = inner.after
+		c.writePlain(rendered)
 		return
 	}
 	c.mark(rendered, marker)

@@ -179,7 +179,7 @@ func parseDestination(text string) (destination string, end int) {
 // link writes a link, or its text where Org would not follow it safely.
 func (c *inline) link(label, destination string) {
 	target, ok := linkTarget(destination)
-	inner := inline{markdown: c.markdown, cell: c.cell, math: c.math, inLink: true, begun: true, links: c.links, line: c.line}
+	inner := inline{markdown: c.markdown, cell: c.cell, math: c.math, inLink: true, begun: true, part: true, links: c.links, line: c.line}
 	if c.inLink || !ok {
 		inner.prev, inner.active, inner.opened = c.prev, c.active, c.opened
 	}
@@ -187,9 +187,10 @@ func (c *inline) link(label, destination string) {
 	description := inner.out.String()
 	c.math = inner.math
 	if c.inLink || !ok {
-		c.write(description)
+		c.writePlain(description)
 		c.opened = inner.opened
 		if !c.inLink && destination != "" && destination[0] != '#' && destination != label {
+			c.apart = false
 			c.write(" (")
 			c.plain(destination)
 			c.write(")")
@@ -286,7 +287,7 @@ func (c *inline) lineBreak(text string, final bool) (n int, decided bool) {
 		return len(text), true
 	}
 	if c.prev != ' ' {
-		c.after = false
+		c.write(zeroWidthSpace) // "Local<br>Variables:" is not "Local Variables:"
 		c.out.WriteByte(' ')
 		c.prev = ' '
 	}
