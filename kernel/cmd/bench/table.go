@@ -60,7 +60,11 @@ func quantile(values []float64, q float64) float64 {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
-func median(values []float64) float64 { return quantile(values, 0.5) }
+// median of an even number of values is the mean of the two in the middle.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
 
 // compare writes a peer's median and how many times longer or faster ours is.
 func (r row) compare(p peer) string {
