@@ -197,6 +197,9 @@ func (c *inline) link(label, destination string) {
 		}
 		return
 	}
+	if c.prev == '[' {
+		c.write(zeroWidthSpace)
+	}
 	if description == "" || label == destination || label == target {
 		c.write("[[" + target + "]]")
 		return
