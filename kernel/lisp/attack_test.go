@@ -177,7 +177,8 @@ func checkAttack(t *testing.T, class string, err error) {
 		if !errors.As(err, &failed) || !failed.Limit() {
 			t.Errorf("error %v, want an exceeded limit", err)
 		}
-	} else if !errors.As(err, &failed) || failed.Class != class {
+	} else if !errors.As(err, &failed) || failed.Class != class && failed.Class != timeCondition {
+		// On a slow machine the time runs out first, which is a bound as well.
 		t.Errorf("error %v, want %s", err, class)
 	}
 	if failed != nil && failed.Class == internalError {
