@@ -388,9 +388,16 @@ Nothing is asked twice at a time."
          (when (buffer-live-p buffer)
            (with-current-buffer buffer
              (setq org-agent-chat--asked (delete turn org-agent-chat--asked))
-             (when (plist-get result :id)
+             (cond
+              ((plist-get result :id)
                (org-agent-chat-show-delta
-                (append (list :turn turn :event event) result))))))
+                (append (list :turn turn :event event) result)))
+              ;; It ended while `session/load' called it running.
+              ((and (memq (plist-get result :state)
+                          '(:answered :failed :cancelled :interrupted))
+                    (equal turn (org-agent-chat-get :turn)))
+               (org-agent-answer-remove turn)
+               (org-agent-chat-put :turn nil :phase nil))))))
        :failure #'ignore))))
 
 (defun org-agent-chat-show-delta (params)

@@ -398,6 +398,18 @@
       (org-agent-fake-settle)
       (should-not (string-match-p "\\+" (org-agent-header-line))))))
 
+(ert-deftest org-agent-chat-ended-while-loading-does-not-run ()
+  "A turn that `session/load' calls running and that has ended is not shown."
+  (org-agent-fake-with-chat
+    (push (cons "session/load" (lambda (_) '(:session "main" :running "t9" :running-event "q9")))
+          org-agent-fake-answers)
+    (push (cons "turn/get" (lambda (_) '(:state :interrupted))) org-agent-fake-answers)
+    (setq org-agent-chat-attached nil)
+    (org-agent-chat-attach)
+    (org-agent-fake-wait (org-agent-fake-requests "turn/get"))
+    (org-agent-fake-settle)
+    (should (string-match-p "ready" (org-agent-header-line)))))
+
 (ert-deftest org-agent-chat-header-line ()
   "It names model and state, and a percent sign in them is harmless."
   (org-agent-fake-with-chat

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
@@ -210,6 +211,12 @@ func (h *Sessions) turn(ctx context.Context, p protocol.TurnParams) (journal.Tur
 	return h.config.Journal.Turn(ctx, p.Turn)
 }
 
+// How often, and after which pauses, Retry looks whether a turn has ended.
+const (
+	retryTries = 20
+	retryPause = 10 * time.Millisecond
+)
+
 // Retry answers a finished turn again, behind those that wait.
 func (h *Sessions) Retry(ctx context.Context, p protocol.TurnParams) (protocol.EventResult, error) {
 	record, err := h.turn(ctx, p)
@@ -223,9 +230,17 @@ func (h *Sessions) Retry(ctx context.Context, p protocol.TurnParams) (protocol.E
 	defer s.release()
 	s.acceptMu.Lock()
 	defer s.acceptMu.Unlock()
-	if record, err = h.config.Journal.Retry(ctx, record.ID); err != nil {
+	// A notice is shown just before its turn has ended: who is quick to ask for
+	// another try is not turned away.
+	again, err := h.config.Journal.Retry(ctx, record.ID)
+	for tries := 0; protocol.ErrorCode(err) == protocol.CodeConflict && tries < retryTries; tries++ {
+		time.Sleep(retryPause)
+		again, err = h.config.Journal.Retry(ctx, record.ID)
+	}
+	if err != nil {
 		return protocol.EventResult{}, err
 	}
+	record = again
 	s.enqueue(record)
 	return protocol.EventResult{Event: record.Event, Turn: record.ID, State: record.State}, nil
 }
