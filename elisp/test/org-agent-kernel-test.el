@@ -277,7 +277,7 @@
     (org-agent-fake-wait org-agent-answer--previews)
     (let ((pid (org-agent-kernel-test--pid)))
       (signal-process pid 'SIGKILL)
-      (org-agent-fake-wait (not (org-agent-kernel-ready-p)))
+      (org-agent-fake-wait (not org-agent-chat-attached))
       (org-agent-kernel-test--wait-attached)
       (should-not (equal pid (org-agent-kernel-test--pid))))
     (org-agent-kernel-test--settle 1)
