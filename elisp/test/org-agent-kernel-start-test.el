@@ -140,8 +140,7 @@
   "A kernel that died is looked for, and found when it is there again."
   (org-agent-fake-with-chat
     (org-agent-fake-kill)
-    (org-agent-fake-wait (not (org-agent-kernel-ready-p)))
-    (should-not org-agent-chat-attached)
+    (org-agent-fake-wait (not org-agent-chat-attached))
     (should (string-match-p "kernel lost\\|no kernel" (org-agent-header-line)))
     (org-agent-fake-start)
     (org-agent-fake-wait (eq org-agent-chat-attached t))
