@@ -23,6 +23,12 @@ type printer struct {
 // maximumPrintDepth bounds nesting of printed objects.
 const maximumPrintDepth = 10_000
 
+// How names between bars and texts in sketches are escaped.
+var (
+	barred = strings.NewReplacer(`\`, `\\`, `|`, `\|`)
+	quoted = strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`)
+)
+
 // printed returns what prin1 (escape) or princ prints.
 func (c *Call) printed(v Value, escape bool) string { return string(c.printedRunes(v, escape)) }
 
@@ -195,7 +201,7 @@ func symbolName(name string) string {
 	if plain {
 		return name
 	}
-	return "|" + strings.NewReplacer(`\`, `\\`, `|`, `\|`).Replace(name) + "|"
+	return "|" + barred.Replace(name) + "|"
 }
 
 // nested prints something deeper.
@@ -375,7 +381,7 @@ func sketchInto(b *strings.Builder, v Value, limit, depth int) {
 		b.WriteString(symbolName(sketchText(x.name, limit)))
 	case *String:
 		text := string(x.chars[:min(len(x.chars), limit)])
-		b.WriteString(`"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`).Replace(text) + `"`)
+		b.WriteString(`"` + quoted.Replace(text) + `"`)
 	case *Cons:
 		sketchList(b, x, limit, depth)
 	case int64:

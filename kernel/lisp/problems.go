@@ -46,11 +46,22 @@ func (e *Environment) Problems(ctx context.Context) (problems []*Error, err erro
 	return problems, err
 }
 
+// problem is what is wrong with a reference, nil if nothing is.
 func (e *Environment) problem(r *reference) *Error {
-	p := &Error{File: r.at.file, Line: r.at.line, Column: r.at.column, Function: r.function, Warning: true}
+	p := e.missing(r)
+	if p == nil {
+		return nil
+	}
+	p.File, p.Line, p.Column, p.Function, p.Warning = r.at.file, r.at.line, r.at.column, r.function, true
 	if r.at.form != nil {
 		p.Form = sketch(r.at.form, formLength)
 	}
+	return p
+}
+
+// missing is the problem without its place.
+func (e *Environment) missing(r *reference) *Error {
+	p := &Error{}
 	switch {
 	case r.problem != "":
 		p.Class, p.Message = simpleError, r.problem

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -26,8 +27,8 @@ type Config struct {
 	// Home is the directory of the user's notes, "" for none. It may be absent and
 	// appear later.
 	Home string
-	// Log takes what notes log, with the name of the skill. It is called by the goroutine
-	// that calls the note and must not block. Default: dropped.
+	// Log takes what notes log, with the name of the skill. It is called by the goroutines
+	// that call the notes or load them and must not block. Default: dropped.
 	Log func(skill, text string)
 	// Inject takes the events that notes inject, in the same way. Default: an error in the
 	// note that tries.
@@ -122,26 +123,30 @@ func (r *Registry) origins() []origin {
 // caller holds loading.
 func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 	found := map[string]bool{}
-	changed := false
+	var all []*slot
 	for _, o := range r.origins() {
 		names, err := o.list()
 		if err != nil {
 			r.config.Logger.Error("notes cannot be listed", "err", err)
 		}
 		for _, name := range names {
-			id := o.path(name)
-			found[id] = true
-			s := r.slots[id]
+			s := r.slots[o.path(name)]
 			if s == nil {
 				s = &slot{origin: o, name: name}
 			}
 			s.missing = time.Time{}
-			if r.prepare(ctx, s, again) {
-				r.slots[id], changed = s, true
-			}
-			if ctx.Err() != nil {
-				return false
-			}
+			found[o.path(name)] = true
+			all = append(all, s)
+		}
+	}
+	fresh := r.prepareAll(ctx, all, again)
+	if ctx.Err() != nil {
+		return false
+	}
+	changed := false
+	for i, s := range all {
+		if fresh[i] {
+			r.slots[s.origin.path(s.name)], changed = s, true
 		}
 	}
 	for id, s := range r.slots {
@@ -160,6 +165,23 @@ func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 		r.publish()
 	}
 	return missing
+}
+
+// prepareAll prepares the slots, as many at a time as there are processors, and returns
+// of which there is anything new. It stops early when the context ends.
+func (r *Registry) prepareAll(ctx context.Context, slots []*slot, again bool) []bool {
+	fresh := make([]bool, len(slots))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(slots)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(slots) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				fresh[i] = r.prepare(ctx, slots[i], again)
+			}
+		})
+	}
+	workers.Wait()
+	return fresh
 }
 
 // prepare reads the slot's file and makes it a candidate if it loads and passes its tests.

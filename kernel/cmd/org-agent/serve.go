@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -44,9 +45,30 @@ func (c *serveCommand) Run(ctx context.Context, w *world) error {
 		_, err = fmt.Fprintln(w.out, readyPrefix+socket)
 		return err
 	}
+	collect := postponeCollection()
+	defer collect()
 	return daemon.Run(ctx, daemon.Config{
 		Home: w.home, Env: w.env, Version: version, Linger: c.Linger, Socket: c.Socket, Listen: c.Listen,
-		Ready: func(socket string) { fmt.Fprintln(w.out, readyPrefix+socket) },
+		Ready: func(socket string) {
+			fmt.Fprintln(w.out, readyPrefix+socket)
+			collect()
+		},
+	})
+}
+
+// startHeap is what the kernel may allocate while it starts before garbage is
+// collected. With it a kernel of twenty notes is ready in half the time and stays
+// under 80 MB.
+const startHeap = 48 << 20
+
+// postponeCollection has no garbage collected below startHeap until the returned
+// function is called, which may be called again.
+func postponeCollection() (resume func()) {
+	limit := debug.SetMemoryLimit(startHeap)
+	percent := debug.SetGCPercent(-1)
+	return sync.OnceFunc(func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
 	})
 }
 
