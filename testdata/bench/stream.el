@@ -13,6 +13,10 @@
 
 ;;; Code:
 
+;; An Emacs that has been used has compiled its libraries; this one would
+;; do so for the first time, on the processors that are measured.
+(setq native-comp-deferred-compilation nil)
+
 (require 'org-agent)
 
 (defvar bench-used nil

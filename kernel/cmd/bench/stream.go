@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"org-agent/kernel/llm/llmtest"
@@ -53,21 +52,14 @@ func measureStreams(ctx context.Context, p programs) ([]row, error) {
 	defer os.RemoveAll(compiled)
 	var rows []row
 	for _, code := range []struct{ name, directory string }{{"", "elisp"}, {", compiled", compiled}} {
-		measured, errs := make([]row, len(streams)), make([]error, len(streams))
-		var running sync.WaitGroup
-		for i, s := range streams {
-			running.Go(func() {
-				values, err := s.measure(ctx, p, code.directory)
-				errs[i] = err
-				measured[i] = row{what: fmt.Sprintf("Emacs CPU, %d deltas into %s Org buffer%s", deltas, s.name, code.name),
-					target: "0.2 s", unit: seconds, values: values, peers: []peer{{"gptel", []float64{s.gptel}, true}}}
-			})
+		for _, s := range streams {
+			values, err := s.measure(ctx, p, code.directory)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, row{what: fmt.Sprintf("Emacs CPU, %d deltas into %s Org buffer%s", deltas, s.name, code.name),
+				target: "0.2 s", unit: seconds, values: values, peers: []peer{{"gptel", []float64{s.gptel}, true}}})
 		}
-		running.Wait()
-		if err := errors.Join(errs...); err != nil {
-			return nil, err
-		}
-		rows = append(rows, measured...)
 	}
 	return rows, nil
 }
