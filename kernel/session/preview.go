@@ -61,7 +61,7 @@ func (t *Turn) AnswerID() string { return t.answer }
 // previewPause is the least time between two pieces of a preview. Models send
 // hundreds a second, people read none of them one by one, and each costs every
 // client a change of its buffer and a redisplay.
-const previewPause = 40 * time.Millisecond
+const previewPause = 80 * time.Millisecond
 
 // Preview shows text, all of the answer that is verified so far: at once, or
 // with what comes after it, at the latest previewPause after the piece before.
