@@ -100,6 +100,10 @@ test-shared: need-tests $(BIN) ## run the tests over $(SHARED), which is not par
 	ORG_AGENT_SHARED="$$(cd $(SHARED) && pwd)" $(GO) test -tags shared -v -run "^($$tests)$$" \
 	  $$(dirname $$files | sort -u | sed 's,^,./,')
 
+.PHONY: conformance
+conformance: need-tests ## compare the Lisp with SBCL, form by form, and print the agreement
+	$(GO) test ./kernel/lisp -run '^TestConformance$$' -count=1 -v -update
+
 # ---- measuring and showing ------------------------------------------------
 
 .PHONY: bench

@@ -11,8 +11,10 @@ import (
 // a value or an *Error that is no fault of the evaluator, and leaves the environment
 // usable.
 func FuzzEval(f *testing.F) {
-	for _, k := range readCorpus(f) {
-		f.Add(k.form)
+	for _, c := range readCorpus(f) {
+		for _, form := range c.forms() {
+			f.Add(form)
+		}
 	}
 	for _, attack := range attacks {
 		f.Add(attack.source)

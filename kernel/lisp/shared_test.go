@@ -108,7 +108,7 @@ func TestUserNote(t *testing.T) {
 // differ on purpose or print what is internal to SBCL.
 const conformanceFloor = 0.97
 
-func TestConformance(t *testing.T) {
+func TestSharedForms(t *testing.T) {
 	type row struct{ Category, Form, Value string }
 	type score struct{ agreed, total int }
 	scores := map[string]*score{}

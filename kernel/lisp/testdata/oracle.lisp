@@ -1,6 +1,7 @@
 ;; Evaluates forms for the differential test. Standard input holds one case a line; for
 ;; each, one line comes out: what prin1 prints of the last form's value, with newlines
-;; written as \n, or the word error.
+;; written as \n, or the word error and the most specific standard class of what was
+;; signalled; which classes are simple ones is nobody's business.
 (setf *print-pretty* nil)
 (declaim (sb-ext:muffle-conditions warning sb-ext:compiler-note))
 (defun printed (value)
@@ -8,6 +9,12 @@
     (with-output-to-string (out)
       (loop for c across text
             do (case c (#\Newline (write-string "\\n" out)) (#\Tab (write-string "\\t" out)) (t (write-char c out)))))))
+(defun standard-class-of (condition)
+  (loop for class in (sb-mop:class-precedence-list (class-of condition))
+        for name = (class-name class)
+        when (and (eq (symbol-package name) (find-package "COMMON-LISP"))
+                  (not (eql 0 (search "SIMPLE-" (symbol-name name)))))
+          return name))
 (defun answer (line)
   (handler-case
       (sb-ext:with-timeout 10
@@ -17,7 +24,7 @@
                   (setf start end
                         value (let ((*standard-output* (make-broadcast-stream)) (*error-output* (make-broadcast-stream))) (eval form)))))
           (printed value)))
-    (serious-condition () "error")))
+    (serious-condition (c) (format nil "error ~a" (standard-class-of c)))))
 (loop for line = (read-line *standard-input* nil)
       for n from 0
       while line

@@ -1,0 +1,17 @@
+(list 'Foo :Bar '|a b| '|x| 'a\b '#:g (symbol-name '|x y|))
+(list '() 'nil nil t :t 'a.b '1+ '+ '/= '<= '-a '*x* '&rest)
+(list (intern "X") (intern "lower") (find-symbol "NOPE-NOT-HERE") (symbolp 'a) (keywordp :a) (keywordp 'a) (symbol-name :abc))
+(list (symbol-package :a) (package-name (symbol-package 'car)) (eq 'car 'cl:car) (eq :a (intern "A" :keyword)))
+(list '(a . b) '(a b . c) '(a . (b . (c))) '(quote a) ''a '#'car '(function car))
+(list #(1 #(2)) "a\"b" '("x" #\y) (vector) (make-array 0))
+(list (read-from-string "abc") (read-from-string ":k") (read-from-string "1.5") (read-from-string "1/2") (read-from-string "\"s\"") (read-from-string "'x") (read-from-string "#\\a"))
+(read-from-string ")")
+(read-from-string "(a . )")
+(read-from-string "")
+(list (boundp 'nope) (fboundp 'car) (fboundp 'nope) (functionp #'car) (functionp 'car))
+(let ((g (make-symbol "G"))) (list (symbol-name g) (symbol-package g) (eq g (make-symbol "G"))))
+(list (string 'a) (prin1-to-string '|a|) (prin1-to-string :|b c|) (prin1-to-string '|A B|) (princ-to-string '|a b|))
+(progn (defconstant +k+ 5) (list +k+ (constantp '+k+)))
+(list 'a'b)
+"a\nb"
+;=> "a\nb" ;; the one deliberate difference: \n in a string is a newline
