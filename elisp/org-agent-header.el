@@ -113,8 +113,18 @@ It is shown until the first answer."
                                                'org-agent-header-busy))
          ('thinking (org-agent-header--button "thinking"
                                               'org-agent-header-busy))
-         (_ (org-agent-header--button "ready" 'shadow)))
+         (_ (org-agent-header--button
+             (if (org-agent-header--new-p)
+                 "write below and send it with C-c C-c"
+               "ready")
+             'shadow)))
        (when (> queued 0) (format " +%d" queued))))))
+
+(defun org-agent-header--new-p ()
+  "Return non-nil when nothing was said in this conversation yet."
+  (and (< (buffer-size) 1000)
+       (not (org-agent-chat-get :turn))
+       (not (org-agent-turn-ids))))
 
 (defun org-agent-header--usage ()
   "Return the part of the header line that counts tokens and money, or nil."

@@ -408,7 +408,16 @@
     (org-agent-chat-attach)
     (org-agent-fake-wait (org-agent-fake-requests "turn/get"))
     (org-agent-fake-settle)
-    (should (string-match-p "ready" (org-agent-header-line)))))
+    (should-not (string-match-p "thinking\\|streaming" (org-agent-header-line)))))
+
+(ert-deftest org-agent-chat-says-how-to-begin ()
+  "An empty conversation tells how to send; one with turns does not."
+  (org-agent-fake-with-chat
+    (should (string-match-p "C-c C-c" (org-agent-header-line)))
+    (org-agent-fake-type "Hello")
+    (org-agent-send)
+    (org-agent-fake-settle)
+    (should-not (string-match-p "C-c C-c" (org-agent-header-line)))))
 
 (ert-deftest org-agent-chat-header-line ()
   "It names model and state, and a percent sign in them is harmless."

@@ -40,7 +40,7 @@
            :command
            (list "sh" "-c" "trap '' PIPE; exec \"$@\"" "sh"
                  (expand-file-name invocation-name invocation-directory)
-                 "-Q" "--batch"
+                 "-Q" "--batch" "--eval" "(setq load-prefer-newer t)"
                  "-L" (expand-file-name ".." run-directory)
                  "-L" run-directory
                  "-l" (expand-file-name "run.el" run-directory))
