@@ -1,14 +1,14 @@
 package lisp
 
 // classForms define classes, conditions and methods, and reach slots.
-func classForms() map[string]specialForm {
-	return map[string]specialForm{
-		"DEFCLASS":         func(cp *compiler, form *Cons, sc *scope) expression { return cp.compileClass(form, sc, standardClass) },
-		"DEFINE-CONDITION": func(cp *compiler, form *Cons, sc *scope) expression { return cp.compileClass(form, sc, conditionClass) },
-		"DEFGENERIC":       compileDefgeneric,
-		"DEFMETHOD":        compileDefmethod,
-		"WITH-SLOTS":       compileWithSlots,
-		"WITH-ACCESSORS":   compileWithSlots,
+func classForms() []standardForm {
+	return []standardForm{
+		{"defclass", "(name superclasses slots &rest options)", "Define a class.", func(cp *compiler, form *Cons, sc *scope) expression { return cp.compileClass(form, sc, standardClass) }},
+		{"define-condition", "(name parents slots &rest options)", "Define a class of conditions.", func(cp *compiler, form *Cons, sc *scope) expression { return cp.compileClass(form, sc, conditionClass) }},
+		{"defgeneric", "(name lambda-list &rest options)", "Define a generic function.", compileDefgeneric},
+		{"defmethod", "(name &rest qualifiers-lambda-list-and-body)", "Define a method of a generic function.", compileDefmethod},
+		{"with-slots", "(slots instance &body body)", "Let names stand for slots of an instance.", compileWithSlots},
+		{"with-accessors", "(slots instance &body body)", "Let names stand for calls of accessors on an instance.", compileWithSlots},
 	}
 }
 

@@ -50,6 +50,14 @@ type compiler struct {
 
 type specialForm func(cp *compiler, form *Cons, sc *scope) expression
 
+// standardForm is one row of a table of special forms.
+type standardForm struct {
+	name    string
+	list    string
+	doc     string
+	compile specialForm
+}
+
 // maximumNesting bounds how deep forms may be nested in source.
 const maximumNesting = 2000
 

@@ -1,23 +1,23 @@
 package lisp
 
 // definitionForms are the operators that define global names, and backquote.
-func definitionForms() map[string]specialForm {
-	return map[string]specialForm{
-		"DEFUN":               compileDefun,
-		"DEFMACRO":            compileDefmacro,
-		"DEFVAR":              compileDefvar,
-		"DEFPARAMETER":        compileDefparameter,
-		"DEFCONSTANT":         compileDefconstant,
-		"DEFTYPE":             compileDeftype,
-		"DEFSETF":             compileDefsetf,
-		"DEFINE-SYMBOL-MACRO": compileDefineSymbolMacro,
-		"DEFPACKAGE":          compileDefpackage,
-		"IN-PACKAGE":          compileInPackage,
-		"DECLAIM":             compileDeclaim,
-		"DECLARE": func(cp *compiler, form *Cons, _ *scope) expression {
+func definitionForms() []standardForm {
+	return []standardForm{
+		{"defun", "(name lambda-list &body body)", "Define a function.", compileDefun},
+		{"defmacro", "(name lambda-list &body body)", "Define a macro.", compileDefmacro},
+		{"defvar", "(name &optional value doc)", "Define a special variable; a value it has stays.", compileDefvar},
+		{"defparameter", "(name value &optional doc)", "Define a special variable and give it a value.", compileDefparameter},
+		{"defconstant", "(name value &optional doc)", "Define a constant.", compileDefconstant},
+		{"deftype", "(name lambda-list &body body)", "Define a type by the type that stands for it.", compileDeftype},
+		{"defsetf", "(access update-or-lambda-list &body body)", "Say how setf stores into (access …).", compileDefsetf},
+		{"define-symbol-macro", "(symbol expansion)", "Make a symbol stand for a form.", compileDefineSymbolMacro},
+		{"defpackage", "(name &rest options)", "Define a package.", compileDefpackage},
+		{"in-package", "(name)", "Nothing: a note is its own package.", compileInPackage},
+		{"declaim", "(&rest declarations)", "Proclaim; special is what has an effect.", compileDeclaim},
+		{"declare", "(&rest declarations)", "Declarations stand at the beginning of a body.", func(cp *compiler, form *Cons, _ *scope) expression {
 			cp.fail(programError, "declare stands where a form is expected: %s", sketch(form, formLength))
 			return expression{}
-		},
+		}},
 	}
 }
 

@@ -1,16 +1,16 @@
 package lisp
 
 // exitForms are the special operators that transfer control.
-func exitForms() map[string]specialForm {
-	return map[string]specialForm{
-		"BLOCK":          compileBlockForm,
-		"RETURN-FROM":    compileReturnFrom,
-		"RETURN":         compileReturn,
-		"TAGBODY":        compileTagbody,
-		"GO":             compileGo,
-		"CATCH":          compileCatch,
-		"THROW":          compileThrow,
-		"UNWIND-PROTECT": compileUnwindProtect,
+func exitForms() []standardForm {
+	return []standardForm{
+		{"block", "(name &body body)", "Evaluate body, which return-from can leave.", compileBlockForm},
+		{"return-from", "(name &optional value)", "Leave the block of that name with the values of value.", compileReturnFrom},
+		{"return", "(&optional value)", "Leave the block named nil with the values of value.", compileReturn},
+		{"tagbody", "(&rest tags-and-forms)", "Evaluate forms; go jumps to tags.", compileTagbody},
+		{"go", "(tag)", "Jump to a tag of the tagbody around it.", compileGo},
+		{"catch", "(tag &body body)", "Evaluate body, which throw can leave.", compileCatch},
+		{"throw", "(tag value)", "Leave the catch with that tag with the values of value.", compileThrow},
+		{"unwind-protect", "(protected &body cleanup)", "Evaluate protected, and cleanup however it was left.", compileUnwindProtect},
 	}
 }
 

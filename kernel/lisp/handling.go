@@ -1,13 +1,13 @@
 package lisp
 
 // handlingForms are the operators that establish handlers and restarts.
-func handlingForms() map[string]specialForm {
-	return map[string]specialForm{
-		"HANDLER-CASE":  compileHandlerCase,
-		"HANDLER-BIND":  compileHandlerBind,
-		"IGNORE-ERRORS": compileIgnoreErrors,
-		"RESTART-CASE":  compileRestartCase,
-		"RESTART-BIND":  compileRestartBind,
+func handlingForms() []standardForm {
+	return []standardForm{
+		{"handler-case", "(form &rest clauses)", "Evaluate form; the clause for what it signals gives the values instead.", compileHandlerCase},
+		{"handler-bind", "(bindings &body body)", "Evaluate body; what it signals is first given to functions.", compileHandlerBind},
+		{"ignore-errors", "(&body body)", "Evaluate body; nil and the condition if there is an error.", compileIgnoreErrors},
+		{"restart-case", "(form &rest clauses)", "Evaluate form with restarts that leave it.", compileRestartCase},
+		{"restart-bind", "(bindings &body body)", "Evaluate body with restarts that are called in place.", compileRestartBind},
 	}
 }
 

@@ -1,11 +1,11 @@
 package lisp
 
 // loopForms are the operators that loops are made of.
-func loopForms() map[string]specialForm {
-	return map[string]specialForm{
-		"%FOREVER":    compileForever,
-		"LOOP":        compileLoop,
-		"LOOP-FINISH": compileLoopFinish,
+func loopForms() []standardForm {
+	return []standardForm{
+		{"%forever", "(&rest steps)", "What loop and do become.", compileForever},
+		{"loop", "(&rest clauses)", "Iterate as the clauses say; without clauses, for ever.", compileLoop},
+		{"loop-finish", "()", "End the loop around it as if it had come to its end.", compileLoopFinish},
 	}
 }
 

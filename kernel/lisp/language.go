@@ -48,6 +48,7 @@ type library struct {
 type standardVariable struct {
 	value    Value
 	constant bool
+	doc      string
 }
 
 // standardLanguage builds the language once, when the first environment is made.
@@ -64,31 +65,19 @@ func newLanguage() *language {
 		},
 		capturing: map[*Symbol]bool{},
 	}
-	for _, table := range [][]builtin{
-		consFunctions(), listFunctions(), setFunctions(), treeFunctions(), plistFunctions(), numberFunctions(), numberPredicates(), bitFunctions(), roundingFunctions(), floatFunctions(),
-		equalityFunctions(), sequenceFunctions(), searchFunctions(), editFunctions(), mappingFunctions(), sortFunctions(), arrayFunctions(),
-		characterFunctions(), stringFunctions(), stringComparisons(), hashFunctions(), symbolFunctions(), packageFunctions(),
-		controlFunctions(), conditionFunctions(), streamFunctions(), printFunctions(), readFunctions(), typeFunctions(), timeFunctions(),
-		classFunctions(), regexpFunctions(), uiopFunctions(),
-	} {
-		for i := range table {
-			l.define(&table[i])
+	for _, chapter := range chapters() {
+		for i := range chapter.functions {
+			l.define(&chapter.functions[i])
 		}
-	}
-	for _, table := range []map[string]specialForm{
-		controlForms(), exitForms(), handlingForms(), placeForms(), definitionForms(), loopForms(), localForms(), classForms(),
-	} {
-		for name, form := range table {
-			l.specials[l.symbol(name)] = form
+		for _, form := range chapter.forms {
+			l.specials[l.symbol(strings.ToUpper(form.name))] = form.compile
 		}
-	}
-	l.specials[symQuasiquote], l.specials[symUnquote], l.specials[symUnquoteSplicing] = compileQuasiquote, compileUnquote, compileUnquote
-	for _, table := range [][]standardMacro{conditionalMacros(), iterationMacros(), placeMacros(), resourceMacros(), regexpMacros()} {
-		for _, m := range table {
+		for _, m := range chapter.macros {
 			symbol := l.symbol(strings.ToUpper(m.name))
 			l.macros[symbol] = &macro{name: symbol.name, doc: m.doc, list: m.list, expand: m.expand}
 		}
 	}
+	l.specials[symQuasiquote], l.specials[symUnquote], l.specials[symUnquoteSplicing] = compileQuasiquote, compileUnquote, compileUnquote
 	for name, expander := range standardPlaces() {
 		l.places[standardSymbol(name)] = expander
 	}
@@ -145,30 +134,4 @@ func (l *language) define(b *builtin) {
 	if b.check != nil {
 		l.checks[symbol] = b.check
 	}
-}
-
-// Entry describes one name of the language, for documentation and completion.
-type Entry struct {
-	Name, LambdaList, Doc string
-	Macro                 bool
-}
-
-// Entries returns the functions and macros of the language, in no order.
-func Entries() []Entry {
-	l := standardLanguage()
-	var entries []Entry
-	for symbol, f := range l.functions {
-		entries = append(entries, Entry{Name: entryName(symbol), LambdaList: f.list, Doc: f.doc})
-	}
-	for symbol, m := range l.macros {
-		entries = append(entries, Entry{Name: entryName(symbol), LambdaList: m.list, Doc: m.doc, Macro: true})
-	}
-	return entries
-}
-
-func entryName(symbol *Symbol) string {
-	if symbol.home == standardPackage {
-		return strings.ToLower(symbol.name)
-	}
-	return strings.ToLower(symbol.home + ":" + symbol.name)
 }

@@ -1,12 +1,12 @@
 package lisp
 
 // localForms bind functions and macros lexically; backquote is compiled here, too.
-func localForms() map[string]specialForm {
-	return map[string]specialForm{
-		"FLET":            compileFlet,
-		"LABELS":          compileLabels,
-		"MACROLET":        compileMacrolet,
-		"SYMBOL-MACROLET": compileSymbolMacrolet,
+func localForms() []standardForm {
+	return []standardForm{
+		{"flet", "(functions &body body)", "Define local functions that do not see each other.", compileFlet},
+		{"labels", "(functions &body body)", "Define local functions that may call each other.", compileLabels},
+		{"macrolet", "(macros &body body)", "Define local macros.", compileMacrolet},
+		{"symbol-macrolet", "(bindings &body body)", "Make symbols stand for forms in body.", compileSymbolMacrolet},
 	}
 }
 

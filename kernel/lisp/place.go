@@ -118,9 +118,9 @@ func (p *place) storing(value Value) Value {
 	return p.around(NewList(symLet, NewList(NewList(p.stores[0], value)), p.write))
 }
 
-func placeForms() map[string]specialForm {
-	return map[string]specialForm{
-		"SETF": compileSetf,
+func placeForms() []standardForm {
+	return []standardForm{
+		{"setf", "(&rest pairs)", "Store values into places, in order.", compileSetf},
 	}
 }
 

@@ -1,0 +1,36 @@
+package lisp
+
+import "slices"
+
+// chapter is a part of the language: the tables that define it. What is told about the
+// language is told in this order.
+type chapter struct {
+	title     string
+	functions []builtin
+	forms     []standardForm
+	macros    []standardMacro
+}
+
+func chapters() []chapter {
+	return []chapter{
+		{title: "Evaluation, binding and choice", forms: slices.Concat(controlForms(), localForms()), macros: conditionalMacros()},
+		{title: "Definitions", forms: definitionForms()},
+		{title: "Places", forms: placeForms(), macros: placeMacros()},
+		{title: "Functions, values and exits", forms: exitForms(), functions: controlFunctions()},
+		{title: "Iteration", forms: loopForms(), macros: iterationMacros()},
+		{title: "Conditions and restarts", forms: handlingForms(), functions: conditionFunctions()},
+		{title: "Conses and lists", functions: slices.Concat(consFunctions(), listFunctions(), setFunctions(), treeFunctions(), plistFunctions())},
+		{title: "Sequences", functions: slices.Concat(sequenceFunctions(), searchFunctions(), editFunctions(), mappingFunctions(), sortFunctions())},
+		{title: "Strings and characters", functions: slices.Concat(stringFunctions(), stringComparisons(), characterFunctions())},
+		{title: "Numbers", functions: slices.Concat(numberFunctions(), numberPredicates(), bitFunctions(), roundingFunctions(), floatFunctions())},
+		{title: "Arrays", functions: arrayFunctions()},
+		{title: "Hash tables and equality", functions: slices.Concat(hashFunctions(), equalityFunctions())},
+		{title: "Symbols and packages", functions: slices.Concat(symbolFunctions(), packageFunctions())},
+		{title: "Types", functions: typeFunctions()},
+		{title: "Classes, structures and methods", forms: classForms(), functions: classFunctions()},
+		{title: "Streams, printing and reading", functions: slices.Concat(streamFunctions(), printFunctions(), readFunctions()), macros: resourceMacros()},
+		{title: "Time", functions: timeFunctions()},
+		{title: "Regular expressions", functions: regexpFunctions(), macros: regexpMacros()},
+		{title: "UIOP", functions: uiopFunctions()},
+	}
+}
