@@ -13,8 +13,10 @@ import (
 )
 
 // batchEvery is how often at most what has come of a reply is verified and
-// shown: thirty times a second.
-const batchEvery = time.Second / 30
+// shown: twelve times a second. Models send hundreds of pieces a second, people
+// read none of them one by one, and each costs every client a change of its
+// buffer and a redisplay.
+const batchEvery = 80 * time.Millisecond
 
 // asker answers a skill's ask-neuro with the model's reply, and shows the reply
 // while it is written.

@@ -3,7 +3,6 @@ package session
 import (
 	"strings"
 	"sync"
-	"time"
 	"unicode/utf8"
 
 	"org-agent/kernel/org"
@@ -15,10 +14,7 @@ import (
 type preview struct {
 	mu      sync.Mutex
 	id      string // of the act it previews; "" when nothing is shown
-	raw     string // the text that is shown
-	next    string // the verified text that timer will show, if it is set
-	shown   time.Time
-	timer   *time.Timer
+	raw     string // the verified text so far
 	subtree rendering
 	plain   rendering
 }
@@ -58,58 +54,12 @@ func (r *rendering) from(n int) (int, string) {
 // act.
 func (t *Turn) AnswerID() string { return t.answer }
 
-// previewPause is the least time between two pieces of a preview. Models send
-// hundreds a second, people read none of them one by one, and each costs every
-// client a change of its buffer and a redisplay.
-const previewPause = 80 * time.Millisecond
-
-// Preview shows text, all of the answer that is verified so far: at once, or
-// with what comes after it, at the latest previewPause after the piece before.
-// Text that does not continue what was shown begins the preview anew.
+// Preview shows text, all of the answer that is verified so far. Text that
+// does not continue what was shown begins the preview anew.
 func (t *Turn) Preview(text string) {
 	p := &t.preview
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.next = text
-	if p.timer != nil {
-		return
-	}
-	wait := previewPause - time.Since(p.shown)
-	if wait <= 0 {
-		t.show()
-		return
-	}
-	p.timer = time.AfterFunc(wait, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.timer != nil { // else it was too late to stop
-			p.timer = nil
-			t.show()
-		}
-	})
-}
-
-// end shows nothing more of the preview.
-func (p *preview) end() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.hold()
-}
-
-// hold keeps the timer from showing what it was to show. The caller holds the
-// lock.
-func (p *preview) hold() {
-	if p.timer != nil {
-		p.timer.Stop()
-		p.timer, p.next = nil, ""
-	}
-}
-
-// show sends every client what is new. The caller holds the lock.
-func (t *Turn) show() {
-	p := &t.preview
-	text := p.next
-	p.next, p.shown = "", time.Now()
 	if p.id == "" || !strings.HasPrefix(text, p.raw) {
 		t.restart()
 	}
@@ -136,7 +86,6 @@ func (t *Turn) Retract() {
 	p := &t.preview
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.hold()
 	if p.id == "" {
 		return
 	}
@@ -197,7 +146,6 @@ func (t *Turn) compose(text string) (subtree, plain string) {
 	p := &t.preview
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.hold()
 	if p.id == "" || !strings.HasPrefix(text, p.raw) || t.state != "" {
 		t.restart()
 	}

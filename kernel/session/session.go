@@ -168,7 +168,6 @@ func (s *Session) run(ctx context.Context, turn *Turn) {
 		log.Error("turn not begun", "err", err)
 		outcome = Outcome{State: protocol.TurnFailed, Notice: err.Error()}
 	}
-	turn.preview.end()
 	if errors.Is(context.Cause(ctx), ErrStopping) && !turn.final {
 		log.Info("turn left for the next start")
 		return
