@@ -1,6 +1,7 @@
 package lisp
 
 import (
+	"context"
 	"slices"
 	"strings"
 )
@@ -31,21 +32,14 @@ type Entry struct {
 	Chapter string
 }
 
-// Package is the name of the package that the entry's name is exported from.
-func (e Entry) Package() string {
-	if prefix, _, qualified := strings.Cut(e.Name, ":"); qualified {
-		return strings.ToUpper(prefix)
-	}
-	if e.Chapter == KernelChapter {
-		return kernelPackage
-	}
-	return standardPackage
-}
+// The chapters that are not about the language: what the kernel offers to notes, and
+// what a note defines.
+const (
+	KernelChapter = "The kernel"
+	NoteChapter   = "The note"
+)
 
-// KernelChapter is the title of the chapter about what the kernel offers to notes.
-const KernelChapter = "The kernel"
-
-// variableChapter is the title of the chapter about variables, the last one.
+// variableChapter is the title of the chapter about variables, the last of the language.
 const variableChapter = "Variables and constants"
 
 // Entries returns everything the language has, chapter by chapter, by name in each.
@@ -81,21 +75,60 @@ func Entries() []Entry {
 	return append(entries, sorted(variables)...)
 }
 
-// Entries describes what the configuration adds to the language.
-func (config Config) Entries() []Entry {
-	var entries []Entry
-	add := func(kind Kind, name, list, doc string) {
-		if !internalName(name) {
-			entries = append(entries, Entry{Name: name, Kind: kind, LambdaList: list, Doc: doc, Chapter: KernelChapter})
+// Entries describes what the environment has beside the language: what the kernel gave
+// it and what its note defined, by name. It waits for the note's guard.
+func (e *Environment) Entries(ctx context.Context) (entries []Entry, err error) {
+	err = e.run(ctx, func(c *Call) {
+		for symbol, g := range e.globals {
+			if symbol.home == standardPackage || symbol.home == keywordPackage || e.language.functions[symbol] != nil || internalName(symbol.name) {
+				continue
+			}
+			if entry, ok := c.entry(symbol, g); ok {
+				entries = append(entries, entry)
+			}
+		}
+	})
+	return sorted(entries), err
+}
+
+// entry describes a name that is not of the language, if it means anything.
+func (c *Call) entry(symbol *Symbol, g *global) (Entry, bool) {
+	entry := Entry{Name: entryName(symbol, c.environment.user.name), Chapter: KernelChapter}
+	if symbol.home == c.environment.user.name {
+		entry.Chapter = NoteChapter
+	}
+	described := g.function
+	switch {
+	case g.function != nil:
+		entry.Kind, entry.LambdaList, entry.Doc = FunctionEntry, g.function.list, g.function.doc
+	case g.macro != nil:
+		entry.Kind, entry.LambdaList, entry.Doc, described = MacroEntry, g.macro.list, g.macro.doc, g.macro.function
+	case g.constant:
+		entry.Kind = ConstantEntry
+	case g.special:
+		entry.Kind = VariableEntry
+	default:
+		return entry, false
+	}
+	if text, ok := g.docs[symVariable].(*String); ok && entry.Doc == "" {
+		entry.Doc = text.String()
+	}
+	entry.Doc, _, _ = strings.Cut(entry.Doc, "\n")
+	if described != nil && described.lambda != nil {
+		entry.LambdaList = strings.ToLower(strings.ReplaceAll(c.printed(described.lambda.parameters, true), "#:", ""))
+		if described.lambda.parameters == Nil {
+			entry.LambdaList = "()"
 		}
 	}
-	for _, f := range config.Functions {
-		add(FunctionEntry, f.Name, f.LambdaList, f.Doc)
+	return entry, true
+}
+
+// entryName spells a symbol as a note of the package user does.
+func entryName(symbol *Symbol, user string) string {
+	if symbol.home == user || symbol.home == kernelPackage {
+		return strings.ToLower(symbol.name)
 	}
-	for _, m := range config.Macros {
-		add(MacroEntry, m.Name, m.LambdaList, m.Doc)
-	}
-	return sorted(entries)
+	return strings.ToLower(symbol.home + ":" + symbol.name)
 }
 
 // internalName reports a name that only expansions use.

@@ -2,11 +2,13 @@ package lisp
 
 // lambda is a compiled function body, shared by all closures made from it.
 type lambda struct {
-	name     string
-	doc      Value
-	binder   *binder
-	layout   *layout
-	required int
+	name string
+	doc  Value
+	// parameters is the lambda list as written, for documentation.
+	parameters Value
+	binder     *binder
+	layout     *layout
+	required   int
 	// plain says that the arguments are simply the first slots of the frame.
 	plain bool
 	// macro says that the only argument is a macro form to be taken apart.
@@ -64,7 +66,7 @@ func (cp *compiler) newLambda(name string, list Value, sc *scope, kind lambdaKin
 			inner.addVariable(symbol, true)
 		}
 	}
-	l := &lambda{name: name, doc: doc, binder: b, layout: inner.layout, required: len(b.required)}
+	l := &lambda{name: name, doc: doc, parameters: parts.Car, binder: b, layout: inner.layout, required: len(b.required)}
 	l.plain, l.macro = b.plain() && !kind.macro, kind.macro
 	if kind.block != nil {
 		l.body = cp.compileBlock(kind.block, body, inner).run

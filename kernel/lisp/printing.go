@@ -38,7 +38,7 @@ func printFunctions() []builtin {
 			c.write(s, c.printedRunes(args[0], true))
 			return noValues
 		}},
-		{name: "write", list: "(object &key stream escape readably base radix circle pretty level length case lines array gensym)", doc: "Print with options.", call: func(c *Call, args []Value) Value {
+		{name: "write", list: "(object &key stream escape readably base radix circle pretty level length case)", doc: "Print with options.", call: func(c *Call, args []Value) Value {
 			k := c.keywords(args[1:], kwStream, kwEscape, kwBase, kwReadably, kwRadix, kwCircle,
 				kwPretty, kwLevel, kwLength, kwCase)
 			c.write(c.outputStream(k[0]), c.written(args[0], k[1], k[2]))

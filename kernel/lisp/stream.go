@@ -117,7 +117,8 @@ func (c *Call) ended(s *Stream, args []Value) Value {
 // streamFunctions read and write streams.
 func streamFunctions() []builtin {
 	return []builtin{
-		{name: "make-string-output-stream", list: "(&key element-type)", doc: "A stream that collects what is written.", call: func(c *Call, _ []Value) Value {
+		{name: "make-string-output-stream", list: "(&key element-type)", doc: "A stream that collects what is written.", call: func(c *Call, args []Value) Value {
+			c.keywords(args, standardKeyword("ELEMENT-TYPE"))
 			c.charge(closureBytes)
 			return newOutput()
 		}},
@@ -157,6 +158,7 @@ func streamFunctions() []builtin {
 		{name: "finish-output", list: "(&optional stream)", doc: "Does nothing: output is never held back.", call: func(*Call, []Value) Value { return Nil }},
 		{name: "force-output", list: "(&optional stream)", doc: "Does nothing: output is never held back.", call: func(*Call, []Value) Value { return Nil }},
 		{name: "close", list: "(stream &key abort)", doc: "Close a stream.", call: func(c *Call, args []Value) Value {
+			c.keywords(args[1:], standardKeyword("ABORT"))
 			if s, ok := args[0].(*Stream); ok {
 				s.closed = s.sink == nil
 				return T

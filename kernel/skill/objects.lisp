@@ -1,9 +1,9 @@
 ;; The object store that notes of older kernels use, under both of its names. It lives in
 ;; the note's own environment, in memory only, and begins empty at each publish.
 
-(defvar *object-store* (make-hash-table :test 'equal))
-(defvar *memory* *object-store*)
-(defvar *history-store* '())
+(defvar *object-store* (make-hash-table :test 'equal) "The objects, by id.")
+(defvar *memory* *object-store* "The same table as *object-store*.")
+(defvar *history-store* '() "The snapshots, the last one first.")
 
 (defstruct org-object
   id type attributes content vector parent-id children version last-sync hash)
@@ -46,5 +46,5 @@
       (copy-objects snapshot *object-store*)
       t)))
 
-(defun snapshot-memory () (snapshot-object-store))
-(defun rollback-memory (&optional (index 0)) (rollback-object-store index))
+(defun snapshot-memory () "The same as snapshot-object-store." (snapshot-object-store))
+(defun rollback-memory (&optional (index 0)) "The same as rollback-object-store." (rollback-object-store index))

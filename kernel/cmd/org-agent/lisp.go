@@ -12,16 +12,22 @@ import (
 
 // lispCommand is "org-agent lisp".
 type lispCommand struct {
-	Note    string        `help:"Load a note first and evaluate in its package." placeholder:"FILE"`
-	Dry     bool          `help:"Make ask-neuro return (:asked prompt . arguments)."`
-	Form    []string      `name:"eval" short:"e" help:"Evaluate this form." placeholder:"FORM"`
-	Steps   int64         `help:"Most steps of one form." placeholder:"N"`
-	Bytes   int64         `help:"Most bytes one form may allocate." placeholder:"N"`
-	Timeout time.Duration `help:"Most time for one form (default: 10s)." placeholder:"D"`
-	File    string        `arg:"" optional:"" help:"A file of forms, or - for standard input."`
+	Note     string        `help:"Load a note first and evaluate in its package." placeholder:"FILE"`
+	Dry      bool          `help:"Make ask-neuro return (:asked prompt . arguments)."`
+	Form     []string      `name:"eval" short:"e" help:"Evaluate this form." placeholder:"FORM"`
+	Steps    int64         `help:"Most steps of one form." placeholder:"N"`
+	Bytes    int64         `help:"Most bytes one form may allocate." placeholder:"N"`
+	Timeout  time.Duration `help:"Most time for one form (default: 10s)." placeholder:"D"`
+	Describe string        `help:"Say what a name means: an operator, a variable or a package." placeholder:"NAME"`
+	Apropos  string        `help:"List the names that have this in them or in what is said about them." placeholder:"TEXT"`
+	Manual   bool          `help:"Print the manual page of the language as Org."`
+	File     string        `arg:"" optional:"" help:"A file of forms, or - for standard input."`
 }
 
 func (c *lispCommand) Run(ctx context.Context, w *world) error {
+	if asked, err := c.tell(ctx, w); asked {
+		return err
+	}
 	limits := lisp.Limits{Steps: c.Steps, Bytes: c.Bytes, Duration: c.Timeout}
 	environment, err := c.environment(ctx, w, limits)
 	if err != nil {

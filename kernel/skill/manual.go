@@ -1,0 +1,33 @@
+package skill
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"org-agent/kernel/lisp"
+)
+
+// Entries describes everything a note can use: the language and what the kernel adds to
+// it, chapter by chapter.
+func Entries(ctx context.Context) ([]lisp.Entry, error) {
+	var none Note
+	environment, err := lisp.New(lisp.Config{Functions: none.kernelFunctions(), Macros: none.kernelMacros()})
+	if err != nil {
+		return nil, fmt.Errorf("make an environment: %w", err)
+	}
+	if err := environment.Load(ctx, objects, "objects.lisp", 1); err != nil {
+		return nil, fmt.Errorf("make the object store: %w", err)
+	}
+	own, err := environment.Entries(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask what the kernel offers: %w", err)
+	}
+	for i := range own {
+		own[i].Chapter = lisp.KernelChapter
+		if own[i].Doc == "" && strings.Contains(own[i].Name, "org-object") {
+			own[i].Doc = "Of the structure org-object, which the object store holds."
+		}
+	}
+	return append(own, lisp.Entries()...), nil
+}
