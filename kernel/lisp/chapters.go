@@ -27,7 +27,7 @@ func chapters() []chapter {
 		{title: "Hash tables and equality", functions: slices.Concat(hashFunctions(), equalityFunctions())},
 		{title: "Symbols and packages", functions: slices.Concat(symbolFunctions(), packageFunctions())},
 		{title: "Types", functions: typeFunctions()},
-		{title: "Classes, structures and methods", forms: classForms(), functions: classFunctions()},
+		{title: "Classes, structures and methods", forms: classForms(), functions: slices.Concat(classFunctions(), slotFunctions(), methodFunctions(), protocolFunctions())},
 		{title: "Streams, printing and reading", functions: slices.Concat(streamFunctions(), printFunctions(), readFunctions()), macros: resourceMacros()},
 		{title: "Time", functions: timeFunctions()},
 		{title: "Regular expressions", functions: regexpFunctions(), macros: regexpMacros()},

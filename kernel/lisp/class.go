@@ -1,19 +1,21 @@
 package lisp
 
-// Class is a structure, condition or standard class, or a built-in type that methods
-// can specialise on.
+import "slices"
+
+// Class is a structure, condition or standard class, or a class of built-in objects.
 type Class struct {
 	name *Symbol
 	kind classKind
 	// supers are the direct superclasses, precedence the class and all its ancestors,
 	// most specific first.
 	supers, precedence []*Class
-	slots              []slot
+	// direct are the slots of the class's own definition, slots all of its instances.
+	direct, slots []slot
 	// report tells a condition of this class, a string or a function; nil: inherited.
 	report Value
-	// defaults are :default-initargs: keyword, function of no arguments, …
+	// defaults are :default-initargs, those of the class itself first.
 	defaults []initial
-	// printed is the name structures print by after #S, and prefix of accessors.
+	// printer is the function a structure asks to be printed by.
 	printer Value
 }
 
@@ -35,6 +37,10 @@ type slot struct {
 	shared  *Value // :allocation :class
 	// form is the initial form of a structure, which its constructors evaluate.
 	form Value
+	// kind is the type a structure's slot is declared to have, nil for any.
+	kind Value
+	// readOnly slots of a structure cannot be stored into.
+	readOnly bool
 }
 
 type initial struct {
@@ -42,23 +48,8 @@ type initial struct {
 	value   *Function
 }
 
-// Instance is an object of a structure, condition or standard class.
-type Instance struct {
-	class *Class
-	slots []Value // nil: unbound
-	// message is what a condition made by the evaluator says; cause the Go error
-	// behind it.
-	message string
-	cause   error
-}
-
 func (k *Class) isA(ancestor *Class) bool {
-	for _, class := range k.precedence {
-		if class == ancestor {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(k.precedence, ancestor)
 }
 
 func (k *Class) index(name *Symbol) int {
@@ -70,34 +61,97 @@ func (k *Class) index(name *Symbol) int {
 	return -1
 }
 
-// inherit computes precedence and inherited slots from the direct superclasses: depth
-// first, duplicates removed except the last, which orders any consistent hierarchy
-// notes have as the standard does.
-func (k *Class) inherit(own []slot) {
-	var order []*Class
-	for _, super := range k.supers {
-		order = append(order, super.precedence...)
-	}
-	k.precedence = []*Class{k}
-	for i, class := range order {
-		repeated := false
-		for _, later := range order[i+1:] {
-			repeated = repeated || later == class
-		}
-		if !repeated {
-			k.precedence = append(k.precedence, class)
-		}
+// inherit computes precedence, slots and default arguments from the direct
+// superclasses. It fails when the order of superclasses contradicts itself.
+func (k *Class) inherit(own []slot) bool {
+	k.direct = own
+	var ok bool
+	if k.precedence, ok = k.linearise(); !ok {
+		return false
 	}
 	k.slots = nil
-	for i := len(k.supers) - 1; i >= 0; i-- {
-		k.merge(k.supers[i].slots)
+	for i := len(k.precedence) - 1; i >= 0; i-- {
+		k.merge(k.precedence[i].direct)
 	}
-	k.merge(own)
-	for i := len(k.precedence) - 1; i > 0; i-- {
-		k.defaults = append(k.precedence[i].defaults[:len(k.precedence[i].defaults):len(k.precedence[i].defaults)], k.defaults...)
+	for _, super := range k.precedence[1:] {
+		for _, d := range super.defaults {
+			if !k.hasDefault(d.keyword) {
+				k.defaults = append(k.defaults, d)
+			}
+		}
 	}
+	return true
 }
 
+func (k *Class) hasDefault(keyword *Symbol) bool {
+	for _, d := range k.defaults {
+		if d.keyword == keyword {
+			return true
+		}
+	}
+	return false
+}
+
+// linearise sorts the class and its ancestors so that each stands before its
+// superclasses, and those in the order they were named. Among several that could be
+// next it takes the one with a subclass furthest to the right, as the standard says.
+func (k *Class) linearise() (order []*Class, ok bool) {
+	all := k.ancestors()
+	remaining := slices.Clone(all)
+	for len(remaining) > 0 {
+		best, bestAt := -1, -1
+		for i, class := range remaining {
+			if class.precededBy(remaining, all) {
+				continue
+			}
+			at := -1
+			for j, before := range order {
+				if slices.Contains(before.supers, class) {
+					at = j
+				}
+			}
+			if best < 0 || at > bestAt {
+				best, bestAt = i, at
+			}
+		}
+		if best < 0 {
+			return nil, false
+		}
+		order = append(order, remaining[best])
+		remaining = slices.Delete(remaining, best, best+1)
+	}
+	return order, true
+}
+
+// ancestors are the class and all its superclasses, each once.
+func (k *Class) ancestors() []*Class {
+	found := []*Class{k}
+	for _, super := range k.supers {
+		for _, class := range super.precedence {
+			if !slices.Contains(found, class) {
+				found = append(found, class)
+			}
+		}
+	}
+	return found
+}
+
+// precededBy reports that one of the remaining classes must come before the class: a
+// subclass, or one that some class names in front of it.
+func (k *Class) precededBy(remaining, all []*Class) bool {
+	for _, class := range all {
+		before := class
+		for _, super := range class.supers {
+			if super == k && slices.Contains(remaining, before) {
+				return true
+			}
+			before = super
+		}
+	}
+	return false
+}
+
+// merge adds slots, or what they say more of slots there are.
 func (k *Class) merge(slots []slot) {
 	for _, s := range slots {
 		i := k.index(s.name)
@@ -105,104 +159,17 @@ func (k *Class) merge(slots []slot) {
 			k.slots = append(k.slots, s)
 			continue
 		}
-		s.initargs = append(s.initargs, k.slots[i].initargs...)
+		inherited := k.slots[i]
+		s.initargs = append(s.initargs[:len(s.initargs):len(s.initargs)], inherited.initargs...)
 		if s.initial == nil {
-			s.initial = k.slots[i].initial
+			s.initial = inherited.initial
 		}
+		if s.kind == nil {
+			s.kind = inherited.kind
+		}
+		s.readOnly = s.readOnly || inherited.readOnly
 		k.slots[i] = s
 	}
-}
-
-// get returns the value of a slot, nil if it is unbound.
-func (i *Instance) get(index int) Value {
-	if shared := i.class.slots[index].shared; shared != nil {
-		return *shared
-	}
-	return i.slots[index]
-}
-
-func (i *Instance) set(index int, v Value) {
-	if shared := i.class.slots[index].shared; shared != nil {
-		*shared = v
-		return
-	}
-	i.slots[index] = v
-}
-
-// named returns the value of a slot by name, Nil when there is none.
-func (i *Instance) named(name string) Value {
-	for j := range i.class.slots {
-		if i.class.slots[j].name.name == name {
-			if v := i.get(j); v != nil {
-				return v
-			}
-			return Nil
-		}
-	}
-	return Nil
-}
-
-// instantiate makes an instance from initialisation arguments.
-func (c *Call) instantiate(class *Class, args []Value) *Instance {
-	if len(args)%2 != 0 {
-		c.fail(programError, "odd number of initialisation arguments for %s", class.name.name)
-	}
-	c.charge(closureBytes + len(class.slots)*valueBytes)
-	object := &Instance{class: class, slots: make([]Value, len(class.slots))}
-	for i := 0; i < len(args); i += 2 {
-		c.checkInitarg(class, args[i])
-	}
-	for i := range class.slots {
-		s := &class.slots[i]
-		if v := initarg(s, args); v != nil {
-			object.set(i, v)
-			continue
-		}
-		if v := c.defaultInitarg(class, s); v != nil {
-			object.set(i, v)
-			continue
-		}
-		if s.initial != nil && object.get(i) == nil {
-			object.set(i, single(c.apply(s.initial, nil)))
-		}
-	}
-	return object
-}
-
-func initarg(s *slot, args []Value) Value {
-	for i := 0; i+1 < len(args); i += 2 {
-		for _, keyword := range s.initargs {
-			if args[i] == keyword {
-				return args[i+1]
-			}
-		}
-	}
-	return nil
-}
-
-func (c *Call) defaultInitarg(class *Class, s *slot) Value {
-	for i := len(class.defaults) - 1; i >= 0; i-- {
-		for _, keyword := range s.initargs {
-			if class.defaults[i].keyword == keyword {
-				return single(c.apply(class.defaults[i].value, nil))
-			}
-		}
-	}
-	return nil
-}
-
-func (c *Call) checkInitarg(class *Class, keyword Value) {
-	if keyword == kwAllowOtherKeys {
-		return
-	}
-	for i := range class.slots {
-		for _, known := range class.slots[i].initargs {
-			if keyword == known {
-				return
-			}
-		}
-	}
-	c.fail(programError, "unknown initialisation argument %s for %s", c.shown(keyword), class.name.name)
 }
 
 // class returns the class named by symbol, nil if there is none.
@@ -211,4 +178,33 @@ func (e *Environment) class(symbol *Symbol) *Class {
 		return class
 	}
 	return e.language.classes[symbol]
+}
+
+// namedClass takes a class or the name of one.
+func (c *Call) namedClass(v Value) *Class {
+	if class, ok := v.(*Class); ok {
+		return class
+	}
+	class := c.environment.class(c.symbol(v))
+	if class == nil {
+		c.noClass(v)
+	}
+	return class
+}
+
+func (c *Call) noClass(name Value) {
+	c.signalError(c.newCondition(cellError, "There is no class named "+c.shown(name)+".", "NAME", name))
+}
+
+// inheritClass is inherit, paid for.
+func (c *Call) inheritClass(class *Class, own []slot) {
+	size := 1
+	for _, super := range class.supers {
+		size += len(super.precedence) + len(super.slots)
+	}
+	c.chargeMany(size, closureBytes)
+	c.work(size * size)
+	if !class.inherit(own) {
+		c.fail(simpleError, "the superclasses of %s contradict each other in their order", class.name.name)
+	}
 }

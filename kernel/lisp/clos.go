@@ -7,6 +7,7 @@ func classForms() []standardForm {
 		{"define-condition", "(name parents slots &rest options)", "Define a class of conditions.", func(cp *compiler, form *Cons, sc *scope) expression { return cp.compileClass(form, sc, conditionClass) }},
 		{"defgeneric", "(name lambda-list &rest options)", "Define a generic function.", compileDefgeneric},
 		{"defmethod", "(name &rest qualifiers-lambda-list-and-body)", "Define a method of a generic function.", compileDefmethod},
+		{"define-method-combination", "(name &key operator identity-with-one-argument documentation)", "Define a way to combine methods by an operator.", compileDefineMethodCombination},
 		{"with-slots", "(slots instance &body body)", "Let names stand for slots of an instance.", compileWithSlots},
 		{"with-accessors", "(slots instance &body body)", "Let names stand for calls of accessors on an instance.", compileWithSlots},
 	}
@@ -21,48 +22,74 @@ type slotDefinition struct {
 	writers            []Value
 }
 
+// classDefinition is a defclass or define-condition as written.
+type classDefinition struct {
+	name     *Symbol
+	kind     classKind
+	supers   []*Symbol
+	slots    []slotDefinition
+	report   code
+	defaults []defaultArgument
+	doc      Value
+}
+
 // compileClass compiles (operator name supers slots . options).
 func (cp *compiler) compileClass(form *Cons, sc *scope, kind classKind) expression {
 	parts := cp.arguments(form, 3, -1)
-	name := cp.unfrozen(cp.checkBindable(parts[0])).symbol
-	var supers []*Symbol
+	d := &classDefinition{name: cp.unfrozen(cp.checkBindable(parts[0])).symbol, kind: kind}
 	for _, super := range cp.forms(parts[1]) {
-		supers = append(supers, cp.symbol(super))
+		d.supers = append(d.supers, cp.symbol(super))
 	}
-	if len(supers) == 0 && kind == conditionClass {
-		supers = []*Symbol{standardSymbol("CONDITION")}
+	if len(d.supers) == 0 {
+		d.supers = []*Symbol{standardSymbol(map[classKind]string{conditionClass: "CONDITION", standardClass: "STANDARD-OBJECT"}[kind])}
 	}
-	var slots []slotDefinition
+	seen := map[*Symbol]bool{}
 	for _, item := range cp.forms(parts[2]) {
-		slots = append(slots, cp.slotDefinition(item, sc))
+		s := cp.slotDefinition(item, sc)
+		if seen[s.name] {
+			cp.fail(programError, "the slot %s is defined twice", s.name.name)
+		}
+		seen[s.name] = true
+		d.slots = append(d.slots, s)
 	}
-	report, defaults := cp.classOptions(parts[3:], sc)
+	cp.classOptions(d, parts[3:], sc)
 	return simple(func(c *Call, f *frame) Value {
-		class := &Class{name: name, kind: kind}
-		for _, super := range supers {
-			k := c.environment.class(super)
-			if k == nil || k.kind != kind {
-				c.fail(simpleError, "%s is not a class that %s can inherit from", super.name, name.name)
-			}
-			class.supers = append(class.supers, k)
-		}
-		if report != nil {
-			class.report = report(c, f)
-		}
-		for _, d := range defaults {
-			class.defaults = append(class.defaults, initial{d.keyword, d.value(c, f).(*Function)})
-		}
-		var own []slot
-		for i := range slots {
-			own = append(own, c.makeSlot(&slots[i], f))
-		}
-		class.inherit(own)
-		c.environment.classes[name] = class
-		for i := range slots {
-			c.defineAccessors(class, &slots[i])
+		class := c.defineClass(d, f)
+		if kind == conditionClass {
+			return class.name
 		}
 		return class
 	})
+}
+
+func (c *Call) defineClass(d *classDefinition, f *frame) *Class {
+	class := &Class{name: d.name, kind: d.kind}
+	for _, super := range d.supers {
+		k := c.environment.class(super)
+		if k == nil || k.kind != d.kind && k.name.name != "STANDARD-OBJECT" {
+			c.fail(simpleError, "%s is not a class that %s can inherit from", super.name, d.name.name)
+		}
+		class.supers = append(class.supers, k)
+	}
+	if d.report != nil {
+		class.report = d.report(c, f)
+	}
+	for _, argument := range d.defaults {
+		class.defaults = append(class.defaults, initial{argument.keyword, argument.value(c, f).(*Function)})
+	}
+	var own []slot
+	for i := range d.slots {
+		own = append(own, c.makeSlot(&d.slots[i], f))
+	}
+	c.inheritClass(class, own)
+	c.environment.classes[d.name] = class
+	if d.doc != nil {
+		c.environment.global(d.name).document(symTypeWord, d.doc)
+	}
+	for i := range d.slots {
+		c.defineAccessors(class, &d.slots[i])
+	}
+	return class
 }
 
 // defaultArgument is an entry of :default-initargs.
@@ -71,46 +98,77 @@ type defaultArgument struct {
 	value   code
 }
 
-// classOptions reads :report and :default-initargs; other options have no effect.
-func (cp *compiler) classOptions(options []Value, sc *scope) (report code, defaults []defaultArgument) {
+var (
+	kwDefaultInitargs = standardKeyword("DEFAULT-INITARGS")
+	kwDocumentation   = standardKeyword("DOCUMENTATION")
+	kwMetaclass       = standardKeyword("METACLASS")
+	symTypeWord       = standardSymbol("TYPE")
+)
+
+// classOptions reads the options behind the slots.
+func (cp *compiler) classOptions(d *classDefinition, options []Value, sc *scope) {
+	seen := map[Value]bool{}
 	for _, option := range options {
 		o := cp.forms(option)
+		if len(o) == 0 || seen[o[0]] {
+			cp.fail(programError, "malformed or repeated option %s in the definition of %s", sketch(option, formLength), d.name.name)
+		}
+		seen[o[0]] = true
 		switch {
-		case len(o) == 2 && o[0] == kwReport:
+		case o[0] == kwReport && d.kind == conditionClass && len(o) == 2:
 			if _, ok := o[1].(*String); ok {
-				report = constant(o[1]).run
+				d.report = constant(o[1]).run
 			} else {
-				report = cp.compile(call(symFunction, o[1]), sc).one()
+				d.report = cp.compile(call(symFunction, o[1]), sc).one()
 			}
-		case len(o) > 0 && o[0] == kwDefaultInitargs:
+		case o[0] == kwDefaultInitargs && len(o)%2 == 1:
+			given := map[Value]bool{}
 			for i := 1; i+1 < len(o); i += 2 {
+				if given[o[i]] {
+					cp.fail(programError, "the default argument %s is given twice", sketch(o[i], formLength))
+				}
+				given[o[i]] = true
 				value := cp.compileLambda("", NewList(Nil, o[i+1]), sc, lambdaKind{})
-				defaults = append(defaults, defaultArgument{cp.symbol(o[i]), value})
+				d.defaults = append(d.defaults, defaultArgument{cp.symbol(o[i]), value})
 			}
+		case o[0] == kwDocumentation && len(o) == 2:
+			d.doc = o[1]
+		case o[0] == kwMetaclass && len(o) == 2:
+		default:
+			cp.fail(programError, "unknown option %s in the definition of %s", sketch(option, formLength), d.name.name)
 		}
 	}
-	return report, defaults
 }
-
-var kwDefaultInitargs = standardKeyword("DEFAULT-INITARGS")
 
 func (cp *compiler) slotDefinition(item Value, sc *scope) slotDefinition {
 	parts := []Value{item}
 	if isList(item) {
 		parts = cp.forms(item)
 	}
-	d := slotDefinition{slot: slot{name: cp.symbol(parts[0])}}
+	if len(parts)%2 != 1 {
+		cp.fail(programError, "malformed slot %s", sketch(item, formLength))
+	}
+	d := slotDefinition{slot: slot{name: cp.checkBindable(parts[0])}}
+	seen := map[string]bool{}
 	for i := 1; i+1 < len(parts); i += 2 {
 		option, v := cp.name(parts[i]), parts[i+1]
+		switch option {
+		case "INITARG", "ACCESSOR", "READER", "WRITER":
+		default:
+			if seen[option] {
+				cp.fail(programError, "the slot option :%s is given twice", option)
+			}
+		}
+		seen[option] = true
 		switch option {
 		case "INITARG":
 			d.initargs = append(d.initargs, cp.symbol(v))
 		case "INITFORM":
 			d.initial = cp.compileLambda("", NewList(Nil, v), sc, lambdaKind{})
 		case "ACCESSOR":
-			d.accessors = append(d.accessors, v)
+			d.accessors = append(d.accessors, cp.symbol(v))
 		case "READER":
-			d.readers = append(d.readers, v)
+			d.readers = append(d.readers, cp.symbol(v))
 		case "WRITER":
 			d.writers = append(d.writers, v)
 		case "ALLOCATION":
@@ -141,154 +199,26 @@ func (c *Call) makeSlot(d *slotDefinition, f *frame) slot {
 // defineAccessors makes readers and writers as methods of generic functions.
 func (c *Call) defineAccessors(class *Class, d *slotDefinition) {
 	name := d.name
-	read := &Function{name: name.name, least: 1, most: 1, one: func(c *Call, a Value) Value { return c.slotValue(a, name) }}
-	write := &Function{name: name.name, least: 2, most: 2, two: func(c *Call, v, a Value) Value {
-		c.setSlot(a, name, v)
-		return v
-	}}
-	for _, reader := range append(d.readers, d.accessors...) {
-		c.addMethod(reader, &method{specializers: []specializer{{class: class}}, function: read})
+	object, value := specializer{class: class}, specializer{class: c.environment.language.classes[T]}
+	reads := func(reader Value) {
+		read := &Function{name: definitionName(reader), least: 1, most: 1, one: func(c *Call, a Value) Value { return c.slotValue(a, name) }}
+		c.addMethod(c.generic(reader), &method{specializers: []specializer{object}, function: read, parameters: parameterShape{required: 1}})
+	}
+	writes := func(writer Value) {
+		write := &Function{name: definitionName(writer), least: 2, most: 2, two: func(c *Call, v, a Value) Value {
+			c.setSlot(a, name, v)
+			return v
+		}}
+		c.addMethod(c.generic(writer), &method{specializers: []specializer{value, object}, function: write, parameters: parameterShape{required: 2}})
+	}
+	for _, reader := range d.readers {
+		reads(reader)
 	}
 	for _, accessor := range d.accessors {
-		c.addMethod(call(symSetf, accessor), &method{specializers: []specializer{{}, {class: class}}, function: write})
+		reads(accessor)
+		writes(call(symSetf, accessor))
 	}
 	for _, writer := range d.writers {
-		c.addMethod(writer, &method{specializers: []specializer{{}, {class: class}}, function: write})
-	}
-}
-
-// slotIndex finds a slot of an instance by name.
-func (c *Call) slotIndex(object Value, name *Symbol) (*Instance, int) {
-	i, ok := object.(*Instance)
-	if !ok {
-		c.typeError(object, "STANDARD-OBJECT")
-	}
-	index := i.class.index(name)
-	if index < 0 {
-		for j := range i.class.slots { // standard conditions name theirs in no package
-			if i.class.slots[j].name.name == name.name {
-				return i, j
-			}
-		}
-		c.fail(simpleError, "the slot %s is missing from an object of class %s", name.name, i.class.name.name)
-	}
-	return i, index
-}
-
-func (c *Call) slotValue(object Value, name *Symbol) Value {
-	i, index := c.slotIndex(object, name)
-	v := i.get(index)
-	if v == nil {
-		c.signalError(c.newCondition(unboundSlotClass, "The slot "+name.name+" is unbound in an object of class "+i.class.name.name+".", "NAME", name, "INSTANCE", object))
-	}
-	return v
-}
-
-func (c *Call) setSlot(object Value, name *Symbol, v Value) {
-	i, index := c.slotIndex(object, name)
-	i.set(index, v)
-}
-
-func setSlotValue(c *Call, args []Value) Value {
-	c.setSlot(args[1], c.symbol(args[2]), args[0])
-	return args[0]
-}
-
-// compileWithSlots handles with-slots and with-accessors: names that stand for places.
-func compileWithSlots(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, -1)
-	object := cp.gensym("OBJECT")
-	accessors := form.Car == standardSymbol("WITH-ACCESSORS")
-	var macros builder
-	for _, item := range cp.forms(parts[0]) {
-		pair := []Value{item, item}
-		if isList(item) {
-			pair = cp.forms(item)
-			if len(pair) != 2 {
-				cp.fail(programError, "malformed slot entry: %s", sketch(item, formLength))
-			}
-		}
-		place := call(standardSymbol("SLOT-VALUE"), object, call(symQuote, pair[1]))
-		if accessors {
-			place = call(pair[1], object)
-		}
-		macros.add(NewList(pair[0], place))
-	}
-	body := form.Cdr.(*Cons).Cdr.(*Cons).Cdr
-	return cp.compile(call(symLet, NewList(NewList(object, parts[1])), callStar(symSymbolMacrolet, body, macros.list())), sc)
-}
-
-// classFunctions make and inspect objects.
-func classFunctions() []builtin {
-	return []builtin{
-		{name: "make-instance", list: "(class &rest initargs)", doc: "A new object of a class.", call: func(c *Call, args []Value) Value {
-			class, ok := args[0].(*Class)
-			if !ok {
-				class = c.environment.class(c.symbol(args[0]))
-			}
-			if class == nil {
-				c.fail(simpleError, "there is no class named %s", c.shown(args[0]))
-			}
-			object := c.instantiate(class, args[1:])
-			c.initialize(object, args[1:])
-			return object
-		}},
-		{name: "slot-value", list: "(object name)", doc: "The value of a slot.", two: func(c *Call, a, b Value) Value { return c.slotValue(a, c.symbol(b)) }},
-		{name: "slot-boundp", list: "(object name)", doc: "True if a slot has a value.", two: func(c *Call, a, b Value) Value {
-			i, index := c.slotIndex(a, c.symbol(b))
-			return Boolean(i.get(index) != nil)
-		}},
-		{name: "slot-makunbound", list: "(object name)", doc: "Take the value of a slot away.", two: func(c *Call, a, b Value) Value {
-			i, index := c.slotIndex(a, c.symbol(b))
-			i.set(index, nil)
-			return a
-		}},
-		{name: "slot-exists-p", list: "(object name)", doc: "True if an object has a slot.", two: func(c *Call, a, b Value) Value {
-			i, ok := a.(*Instance)
-			return Boolean(ok && i.class.index(c.symbol(b)) >= 0)
-		}},
-		{name: "find-class", list: "(name &optional error environment)", doc: "The class of that name.", call: func(c *Call, args []Value) Value {
-			if class := c.environment.class(c.symbol(args[0])); class != nil {
-				return class
-			}
-			if len(args) > 1 && args[1] == Nil {
-				return Nil
-			}
-			c.fail(simpleError, "there is no class named %s", c.shown(args[0]))
-			return nil
-		}},
-		{name: "class-of", list: "(object)", doc: "The class of an object.", one: func(c *Call, a Value) Value {
-			if i, ok := a.(*Instance); ok {
-				return i.class
-			}
-			kind := c.typeOf(a)
-			if cell, ok := kind.(*Cons); ok {
-				kind = cell.Car
-			}
-			return &Class{name: kind.(*Symbol)}
-		}},
-		{name: "class-name", list: "(class)", doc: "The name of a class.", one: func(c *Call, a Value) Value {
-			class, ok := a.(*Class)
-			if !ok {
-				c.typeError(a, "CLASS")
-			}
-			return class.name
-		}},
-		{name: "copy-structure", list: "(structure)", doc: "A copy of a structure.", one: func(c *Call, a Value) Value {
-			i, ok := a.(*Instance)
-			if !ok || i.class.kind != structureClass {
-				c.typeError(a, "STRUCTURE-OBJECT")
-			}
-			c.charge(closureBytes + len(i.slots)*valueBytes)
-			return &Instance{class: i.class, slots: append([]Value(nil), i.slots...)}
-		}},
-	}
-}
-
-// initialize runs the note's methods on initialize-instance, if it has any.
-func (c *Call) initialize(object *Instance, args []Value) {
-	g := c.environment.global(standardSymbol("INITIALIZE-INSTANCE"))
-	if g.function != nil && g.function.generic != nil {
-		c.apply(g.function, append([]Value{object}, args...))
+		writes(writer)
 	}
 }

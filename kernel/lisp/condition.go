@@ -20,6 +20,7 @@ const (
 	simpleWarning    = "SIMPLE-WARNING"
 	simpleCondition  = "SIMPLE-CONDITION"
 	unboundSlotClass = "UNBOUND-SLOT"
+	cellError        = "CELL-ERROR"
 )
 
 // standardConditions lists the condition classes: name, superclasses, slots.
@@ -28,7 +29,7 @@ var standardConditions = []struct {
 	supers []string
 	slots  []string
 }{
-	{"CONDITION", nil, nil},
+	{"CONDITION", []string{"T"}, nil},
 	{"SERIOUS-CONDITION", []string{"CONDITION"}, nil},
 	{"ERROR", []string{"SERIOUS-CONDITION"}, nil},
 	{"WARNING", []string{"CONDITION"}, nil},
@@ -42,10 +43,10 @@ var standardConditions = []struct {
 	{"FLOATING-POINT-OVERFLOW", []string{arithmeticError}, nil},
 	{"FLOATING-POINT-UNDERFLOW", []string{arithmeticError}, nil},
 	{"FLOATING-POINT-INVALID-OPERATION", []string{arithmeticError}, nil},
-	{"CELL-ERROR", []string{"ERROR"}, []string{"NAME"}},
-	{unboundVariable, []string{"CELL-ERROR"}, nil},
-	{undefinedClass, []string{"CELL-ERROR"}, nil},
-	{unboundSlotClass, []string{"CELL-ERROR"}, []string{"INSTANCE"}},
+	{cellError, []string{"ERROR"}, []string{"NAME"}},
+	{unboundVariable, []string{cellError}, nil},
+	{undefinedClass, []string{cellError}, nil},
+	{unboundSlotClass, []string{cellError}, []string{"INSTANCE"}},
 	{controlError, []string{"ERROR"}, nil},
 	{"FILE-ERROR", []string{"ERROR"}, []string{"PATHNAME"}},
 	{packageError, []string{"ERROR"}, []string{"PACKAGE"}},
@@ -59,9 +60,8 @@ var standardConditions = []struct {
 	{"PRINT-NOT-READABLE", []string{"ERROR"}, []string{"OBJECT"}},
 }
 
-// conditionClasses builds the standard classes, which all environments share.
-func conditionClasses() map[*Symbol]*Class {
-	classes := map[*Symbol]*Class{}
+// addConditionClasses adds the standard conditions to the classes all environments share.
+func addConditionClasses(classes map[*Symbol]*Class) {
 	for _, k := range standardConditions {
 		class := &Class{name: standardSymbol(k.name), kind: conditionClass}
 		for _, super := range k.supers {
@@ -78,7 +78,6 @@ func conditionClasses() map[*Symbol]*Class {
 		class.inherit(own)
 		classes[class.name] = class
 	}
-	return classes
 }
 
 // newCondition makes a condition of a standard class that says message; slots are

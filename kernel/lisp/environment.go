@@ -41,14 +41,16 @@ type Environment struct {
 	keywords *Package
 
 	// guard holds one token while a call runs. What is below belongs to its holder.
-	guard      chan struct{}
-	globals    map[*Symbol]*global
-	classes    map[*Symbol]*Class
-	types      map[*Symbol]*Function
-	references []reference
-	gensyms    int64
-	patterns   map[string]*scanner
-	random     *rand.Rand
+	guard   chan struct{}
+	globals map[*Symbol]*global
+	classes map[*Symbol]*Class
+	types   map[*Symbol]*Function
+	// combinations are those of define-method-combination.
+	combinations map[*Symbol]*combination
+	references   []reference
+	gensyms      int64
+	patterns     map[string]*scanner
+	random       *rand.Rand
 }
 
 // global is what a symbol means outside any scope.
@@ -72,7 +74,7 @@ func New(config Config) (*Environment, error) {
 	e := &Environment{
 		language: standardLanguage(), config: config, packages: map[string]*Package{},
 		guard: make(chan struct{}, 1), globals: map[*Symbol]*global{}, classes: map[*Symbol]*Class{},
-		types: map[*Symbol]*Function{}, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		types: map[*Symbol]*Function{}, combinations: map[*Symbol]*combination{}, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 	}
 	if e.config.Now == nil {
 		e.config.Now = time.Now

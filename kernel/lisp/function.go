@@ -15,6 +15,8 @@ type Function struct {
 	two func(c *Call, a, b Value) Value
 	// many says that call may return a *multiple.
 	many bool
+	// open functions of the standard may get methods, so that calls look them up.
+	open bool
 
 	lambda  *lambda
 	frame   *frame
@@ -104,16 +106,25 @@ func (c *Call) function(v Value) *Function {
 	return nil
 }
 
+// fixedFunction is the standard function of that name unless notes may add methods to it.
+func (l *language) fixedFunction(name *Symbol) *Function {
+	if builtin := l.functions[name]; builtin != nil && !builtin.open {
+		return builtin
+	}
+	return nil
+}
+
 // compileCall compiles a call of a global function.
 func (cp *compiler) compileCall(name *Symbol, form *Cons, sc *scope) expression {
-	if builtin := cp.language.functions[name]; builtin != nil && builtin.two != nil {
+	builtin := cp.language.fixedFunction(name)
+	if builtin != nil && builtin.two != nil {
 		if e, ok := cp.compileWithConstant(builtin, form, sc); ok {
 			return e
 		}
 	}
 	args := cp.compileAll(cp.forms(form.Cdr), sc)
 	at := cp.site(form)
-	if builtin := cp.language.functions[name]; builtin != nil {
+	if builtin != nil {
 		cp.checkCount(builtin.name, builtin.least, builtin.most, len(args), at)
 		if check := cp.language.checks[name]; check != nil {
 			check(cp, form)

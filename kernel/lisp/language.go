@@ -16,6 +16,8 @@ type builtin struct {
 	two  func(c *Call, a, b Value) Value
 	// many says that it may return other than one value.
 	many bool
+	// open says that notes may add methods to it.
+	open bool
 	// check, if set, looks at the form of a call while it is compiled.
 	check func(cp *compiler, form *Cons)
 }
@@ -57,7 +59,7 @@ var standardLanguage = sync.OnceValue(newLanguage)
 func newLanguage() *language {
 	l := &language{
 		functions: map[*Symbol]*Function{}, setters: map[*Symbol]*Function{}, specials: map[*Symbol]specialForm{},
-		macros: map[*Symbol]*macro{}, places: map[*Symbol]placeExpander{}, classes: conditionClasses(),
+		macros: map[*Symbol]*macro{}, places: map[*Symbol]placeExpander{}, classes: standardClasses(),
 		variables: standardVariables(), types: typePredicates(), checks: map[*Symbol]func(*compiler, *Cons){},
 		libraries: map[string]*library{
 			"CL-PPCRE": {nicknames: []string{"PPCRE"}, symbols: map[string]*Symbol{}},
@@ -129,7 +131,7 @@ func (l *language) define(b *builtin) {
 	}
 	l.functions[symbol] = &Function{
 		name: symbol.name, doc: b.doc, list: b.list, least: least, most: most,
-		call: b.call, one: b.one, two: b.two, many: b.many,
+		call: b.call, one: b.one, two: b.two, many: b.many, open: b.open,
 	}
 	if b.check != nil {
 		l.checks[symbol] = b.check

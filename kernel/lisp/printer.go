@@ -18,6 +18,8 @@ type printer struct {
 	out    []rune
 	escape bool
 	base   int
+	// plain is an object whose own methods of print-object are not asked.
+	plain Value
 }
 
 // maximumPrintDepth bounds nesting of printed objects.
@@ -325,6 +327,9 @@ func (p *printer) structure(i *Instance) {
 }
 
 func functionText(f *Function) string {
+	if f.generic != nil {
+		return "#<STANDARD-GENERIC-FUNCTION " + f.name + ">"
+	}
 	if f.name == "" {
 		return "#<FUNCTION>"
 	}
@@ -341,7 +346,9 @@ func (c *Call) opaque(v Value) string {
 	case *Stream:
 		return "#<STRING-STREAM>"
 	case *Class:
-		return "#<CLASS " + c.symbolText(x.name) + ">"
+		return "#<" + metaclass(x).name + " " + c.symbolText(x.name) + ">"
+	case *method:
+		return "#<STANDARD-METHOD " + x.function.name + ">"
 	case *scanner:
 		return "#<SCANNER>"
 	case *restart:

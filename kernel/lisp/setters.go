@@ -25,7 +25,24 @@ func standardSetters() map[string]*Function {
 		},
 		"fill-pointer": func(c *Call, args []Value) Value { c.setFillPointer(args[1], c.index(args[0])); return args[0] },
 		"slot-value":   setSlotValue,
-		"subseq":       setSubseq,
+		"class-name": func(c *Call, args []Value) Value {
+			class := c.namedClass(args[1])
+			if c.environment.language.classes[class.name] == class {
+				c.fail(packageError, "%s belongs to Common Lisp and cannot be renamed", class.name.name)
+			}
+			class.name = c.symbol(args[0])
+			return class.name
+		},
+		"find-class": func(c *Call, args []Value) Value {
+			name := c.unfrozen(c.symbol(args[1])).symbol
+			if args[0] == Nil {
+				delete(c.environment.classes, name)
+			} else {
+				c.environment.classes[name] = c.namedClass(args[0])
+			}
+			return args[0]
+		},
+		"subseq": setSubseq,
 		"documentation": func(c *Call, args []Value) Value {
 			c.environment.global(c.symbol(args[1])).document(c.symbol(optional(args, 2)), args[0])
 			return args[0]

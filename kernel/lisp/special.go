@@ -60,7 +60,7 @@ func compileFunction(cp *compiler, form *Cons, sc *scope) expression {
 	if !ok {
 		cp.fail(programError, "%s does not name a function", sketch(name, formLength))
 	}
-	if builtin := cp.language.functions[symbol]; builtin != nil {
+	if builtin := cp.language.fixedFunction(symbol); builtin != nil {
 		return constant(builtin)
 	}
 	g := cp.environment.global(symbol)

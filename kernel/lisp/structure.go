@@ -25,7 +25,7 @@ func expandDefstruct(cp *compiler, form *Cons) Value {
 			slots = slots[1:]
 		}
 	}
-	class := &Class{name: o.name, kind: structureClass}
+	class := &Class{name: o.name, kind: structureClass, supers: []*Class{cp.language.classes[standardSymbol("STRUCTURE-OBJECT")]}}
 	if o.include != nil {
 		super := cp.environment.class(o.include)
 		if super == nil || super.kind != structureClass {
@@ -34,7 +34,7 @@ func expandDefstruct(cp *compiler, form *Cons) Value {
 		class.supers = []*Class{super}
 	}
 	own := append(cp.structureSlots(o.overrides), cp.structureSlots(slots)...)
-	class.inherit(own)
+	cp.inheritClass(class, own)
 	cp.environment.classes[o.name] = class
 
 	forms := []Value{symProgn}

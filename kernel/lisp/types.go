@@ -90,14 +90,10 @@ func (c *Call) typep(v, kind Value) bool {
 			return test(v)
 		}
 		if class := c.environment.class(x); class != nil {
-			i, ok := v.(*Instance)
-			return ok && i.class.isA(class)
+			return c.classOf(v).isA(class)
 		}
 	case *Class:
-		if i, ok := v.(*Instance); ok {
-			return i.class.isA(x)
-		}
-		return c.typep(v, x.name)
+		return c.classOf(v).isA(x)
 	case *Cons:
 		if head, ok := x.Car.(*Symbol); ok {
 			if result, ok := c.compoundType(v, head, c.slice(x.Cdr)); ok {
@@ -270,10 +266,15 @@ func (c *Call) typeOf(v Value) Value {
 		return NewList(symbol("SIMPLE-ARRAY"), symCharacter, NewList(count(len(x.chars))))
 	case *Vector:
 		return NewList(symbol("SIMPLE-VECTOR"), count(len(x.elements)))
-	case *Function:
+	case *Function, *method, *restart:
+		if fn, ok := v.(*Function); !ok || fn.generic != nil {
+			return className(v)
+		}
 		return symbol("COMPILED-FUNCTION")
 	case *Instance:
 		return x.class.name
+	case *Class:
+		return metaclass(x)
 	case *HashTable:
 		return symbol("HASH-TABLE")
 	case *Package:

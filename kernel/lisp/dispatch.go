@@ -1,0 +1,212 @@
+package lisp
+
+import "sort"
+
+// distance tells how far v's own class is from the specializer; ok is false if it does
+// not apply. Smaller is more specific.
+func (c *Call) distance(s *specializer, v Value) (n int, ok bool) {
+	if s.object != nil {
+		return 0, eql(s.object, v)
+	}
+	for n, class := range c.classOf(v).precedence {
+		if class.same(s.class) {
+			return n + 1, true
+		}
+	}
+	return 0, false
+}
+
+// candidate is an applicable method and its distance by argument.
+type candidate struct {
+	method *method
+	rank   []int
+}
+
+// applicable returns the methods for args, the most specific first.
+func (c *Call) applicable(gf *generic, args []Value) []*method {
+	var found []candidate
+	for _, m := range gf.methods {
+		if len(args) < len(m.specializers) {
+			continue
+		}
+		c.charge(closureBytes)
+		k := candidate{method: m}
+		applies := true
+		for i := range m.specializers {
+			c.step()
+			if gf.precedence != nil {
+				i = gf.precedence[i]
+			}
+			n, ok := c.distance(&m.specializers[i], args[i])
+			if !ok {
+				applies = false
+				break
+			}
+			k.rank = append(k.rank, n)
+		}
+		if applies {
+			found = append(found, k)
+		}
+	}
+	sort.SliceStable(found, func(i, j int) bool {
+		a, b := found[i].rank, found[j].rank
+		for n := range min(len(a), len(b)) {
+			if a[n] != b[n] {
+				return a[n] < b[n]
+			}
+		}
+		return false
+	})
+	methods := make([]*method, len(found))
+	for i := range found {
+		methods[i] = found[i].method
+	}
+	return methods
+}
+
+// dispatch calls the methods that apply, combined as the generic function says.
+func (c *Call) dispatch(fn *Function, args []Value) Value {
+	gf := fn.generic
+	if gf.fallback == nil && gf.shape != nil && gf.shape.refuses(len(args)) {
+		c.wrongCount(gf.name, len(args))
+	}
+	own := append([]Value(nil), args...)
+	c.charge(len(own) * valueBytes)
+	c.descend(8)
+	defer c.ascend(8)
+	all := c.applicable(gf, own)
+	if len(all) > 0 {
+		c.checkKeywords(gf, all, own)
+	}
+	if gf.combination != nil {
+		return c.combined(fn, all, own)
+	}
+	var around, before, primary, after []*method
+	for _, m := range all {
+		switch m.qualifier() {
+		case Nil:
+			primary = append(primary, m)
+		case kwBefore:
+			before = append(before, m)
+		case kwAfter:
+			after = append(after, m)
+		case kwAround:
+			around = append(around, m)
+		default:
+			c.fail(simpleError, "%s has a method with the qualifier %s, which its combination does not know", gf.name, c.shown(m.qualifier()))
+		}
+	}
+	if gf.fallback != nil {
+		primary = append(primary, &method{function: gf.fallback, generic: fn})
+	}
+	if len(primary) == 0 {
+		return c.standard(symNoApplicable, append([]Value{fn}, own...)...)
+	}
+	if len(before)+len(after)+len(around) == 0 {
+		return c.callMethod(primary[0], primary[1:], own)
+	}
+	main := func(c *Call, args []Value) Value {
+		for _, m := range before {
+			c.callMethod(m, nil, args)
+		}
+		v := c.callMethod(primary[0], primary[1:], args)
+		for i := len(after) - 1; i >= 0; i-- {
+			c.callMethod(after[i], nil, args)
+		}
+		return v
+	}
+	return c.callAround(fn, around, main, own)
+}
+
+// callAround calls the around methods, of which the last goes on with main.
+func (c *Call) callAround(fn *Function, around []*method, main func(c *Call, args []Value) Value, args []Value) Value {
+	if len(around) == 0 {
+		return main(c, args)
+	}
+	last := &method{generic: fn, function: &Function{name: fn.name, most: -1, many: true, call: main}}
+	return c.callMethod(around[0], append(around[1:len(around):len(around)], last), args)
+}
+
+// checkKeywords refuses keywords that none of the methods called takes.
+func (c *Call) checkKeywords(gf *generic, methods []*method, args []Value) {
+	if gf.shape == nil || !gf.shape.hasKeys || gf.fallback != nil {
+		return
+	}
+	first := gf.shape.required + gf.shape.optional
+	if len(args) <= first {
+		return
+	}
+	args = args[first:]
+	known := keySet{keys: gf.shape.keys, open: gf.shape.open}
+	for _, m := range methods {
+		known.add(m)
+	}
+	if len(args)%2 != 0 {
+		c.fail(programError, "odd number of keyword arguments (calling %s)", gf.name)
+	}
+	if allowed, _ := initarg(args, kwAllowOtherKeys); known.open || allowed != nil && allowed != Nil {
+		return
+	}
+	c.work(len(args) * len(known.keys))
+	for i := 0; i < len(args); i += 2 {
+		if args[i] != kwAllowOtherKeys && !known.has(args[i]) {
+			c.fail(programError, "unknown keyword argument %s (calling %s)", c.shown(args[i]), gf.name)
+		}
+	}
+}
+
+// callMethod calls one method. Its body gets call-next-method and next-method-p as
+// functions in front of the arguments, if it uses them.
+func (c *Call) callMethod(m *method, next []*method, args []Value) Value {
+	if !m.chained {
+		return c.apply(m.function, args)
+	}
+	c.charge(2 * closureBytes)
+	proceed := &Function{name: symCallNext.name, most: -1, many: true, call: func(c *Call, given []Value) Value {
+		if len(given) == 0 {
+			given = args
+		}
+		if len(next) == 0 {
+			return c.standard(symNoNext, append([]Value{m.generic, m}, given...)...)
+		}
+		return c.callMethod(next[0], next[1:], append([]Value(nil), given...))
+	}}
+	present := &Function{name: symNextP.name, call: func(*Call, []Value) Value { return Boolean(len(next) > 0) }}
+	return c.apply(m.function, append([]Value{proceed, present}, args...))
+}
+
+// printsObjects reports that the note has methods on print-object.
+func (e *Environment) printsObjects() bool {
+	g, ok := e.globals[symPrintObject]
+	return ok && g.function != nil && g.function.generic != nil
+}
+
+var symPrintEscape = standardSymbol("*PRINT-ESCAPE*")
+
+// printObject prints an instance by the note's own print-object or print function.
+func (c *Call) printObject(p *printer, i *Instance) bool {
+	var fn *Function
+	switch {
+	case p.plain == Value(i):
+		return false
+	case i.class.printer != nil:
+		fn = c.function(i.class.printer)
+	case c.environment.printsObjects():
+		fn = c.environment.global(symPrintObject).function
+		if len(c.applicable(fn.generic, []Value{i, Nil})) == 0 {
+			return false
+		}
+	default:
+		return false
+	}
+	stream := newOutput()
+	c.descend(24)
+	mark := len(c.bindings)
+	c.bind(c.environment.global(symPrintEscape), Boolean(p.escape))
+	c.call2(fn, i, stream)
+	c.unbind(mark)
+	c.ascend(24)
+	p.call.chargeOutput(len(stream.out))
+	p.out = append(p.out, stream.out...)
+	return true
+}

@@ -1,0 +1,237 @@
+package lisp
+
+// method is one method of a generic function.
+type method struct {
+	qualifiers   []Value
+	specializers []specializer
+	function     *Function
+	parameters   parameterShape
+	generic      *Function
+	// chained says that the body uses call-next-method or next-method-p.
+	chained bool
+}
+
+// specializer is what a required argument must be: of a class, or one object.
+type specializer struct {
+	class  *Class
+	object Value
+}
+
+var (
+	kwBefore = standardKeyword("BEFORE")
+	kwAfter  = standardKeyword("AFTER")
+	kwAround = standardKeyword("AROUND")
+
+	symCallNext = standardSymbol("CALL-NEXT-METHOD")
+	symNextP    = standardSymbol("NEXT-METHOD-P")
+)
+
+// qualifier is the only qualifier of a method, Nil for none.
+func (m *method) qualifier() Value {
+	if len(m.qualifiers) == 0 {
+		return Nil
+	}
+	return m.qualifiers[0]
+}
+
+func compileDefmethod(cp *compiler, form *Cons, sc *scope) expression {
+	parts := cp.arguments(form, 2, -1)
+	if _, ok := setfName(parts[0]); !ok {
+		cp.checkBindable(parts[0])
+	}
+	rest := form.Cdr.(*Cons).Cdr.(*Cons)
+	var qualifiers []Value
+	for !isList(rest.Car) {
+		qualifiers = append(qualifiers, rest.Car)
+		next, ok := rest.Cdr.(*Cons)
+		if !ok {
+			cp.fail(programError, "malformed method %s", sketch(form, formLength))
+		}
+		rest = next
+	}
+	list, kinds := cp.specialized(rest.Car)
+	shape := shapeOf(cp.parseLambdaList(list, false))
+	chained := cp.mentions(rest.Cdr, symCallNext) || cp.mentions(rest.Cdr, symNextP)
+	var function code
+	name := definitionName(parts[0])
+	lambda := &Cons{Car: list, Cdr: rest.Cdr}
+	if chained {
+		function = cp.compileChained(name, lambda, sc, cp.blockName(parts[0]))
+	} else {
+		function = cp.compileLambda(name, lambda, sc, lambdaKind{block: cp.blockName(parts[0]), method: true})
+	}
+	return simple(func(c *Call, f *frame) Value {
+		m := &method{qualifiers: qualifiers, function: function(c, f).(*Function), parameters: shape, chained: chained}
+		for _, kind := range kinds {
+			m.specializers = append(m.specializers, c.specializer(kind))
+		}
+		c.addMethod(c.generic(parts[0]), m)
+		return m
+	})
+}
+
+// compileChained compiles a method that calls the next one. Its first two arguments are
+// the functions that call-next-method and next-method-p name in its body.
+func (cp *compiler) compileChained(name string, lambda *Cons, sc *scope, block *Symbol) code {
+	inner := sc.withFrame()
+	slots := [2]int{inner.slot(), inner.slot()}
+	inner.functions = append(inner.functions, localFunction{name: symCallNext, slot: slots[0]}, localFunction{name: symNextP, slot: slots[1]})
+	body := cp.compileLambda(name, lambda, inner, lambdaKind{block: block, method: true})
+	return func(c *Call, f *frame) Value {
+		c.charge(closureBytes)
+		return &Function{name: name, least: 2, most: -1, many: true, call: func(c *Call, args []Value) Value {
+			g := newFrame(f, inner.layout.slots)
+			g.slots[slots[0]], g.slots[slots[1]] = args[0], args[1]
+			return c.apply(body(c, g).(*Function), args[2:])
+		}}
+	}
+}
+
+// specialized splits a specialised lambda list.
+func (cp *compiler) specialized(list Value) (plain Value, kinds []Value) {
+	var parameters builder
+	required := true
+	for _, item := range cp.forms(list) {
+		if word, ok := item.(*Symbol); ok && lambdaWords[word] {
+			required = false
+		}
+		if cell, ok := item.(*Cons); ok && required {
+			pair := cp.forms(cell)
+			if len(pair) > 2 {
+				cp.fail(programError, "malformed parameter %s", sketch(item, formLength))
+			}
+			parameters.add(pair[0])
+			if len(pair) == 1 {
+				pair = append(pair, T)
+			}
+			kinds = append(kinds, pair[1])
+			continue
+		}
+		if required {
+			kinds = append(kinds, T)
+		}
+		parameters.add(item)
+	}
+	return parameters.list(), kinds
+}
+
+func (c *Call) specializer(kind Value) specializer {
+	if cell, ok := kind.(*Cons); ok {
+		if form, ok := marked(cell, symEql); ok {
+			return specializer{object: single(c.evaluate(form))}
+		}
+		c.fail(programError, "%s is neither a class nor (eql form)", c.shown(kind))
+	}
+	return specializer{class: c.namedClass(kind)}
+}
+
+// mentions reports that a symbol occurs in forms.
+func (cp *compiler) mentions(form Value, symbol *Symbol) bool {
+	cp.descend(2)
+	defer cp.ascend(2)
+	for {
+		cp.step()
+		switch x := form.(type) {
+		case *Symbol:
+			return x == symbol
+		case *Cons:
+			if cp.mentions(x.Car, symbol) {
+				return true
+			}
+			form = x.Cdr
+		default:
+			return false
+		}
+	}
+}
+
+// methodFunctions are about methods as objects.
+func methodFunctions() []builtin {
+	return []builtin{
+		{name: "method-qualifiers", list: "(method)", doc: "The qualifiers of a method.", one: func(c *Call, a Value) Value { return c.newList(c.method(a).qualifiers) }},
+		{name: "find-method", list: "(function qualifiers specializers &optional error)", doc: "The method with these qualifiers and specializers.", call: findMethod},
+		{name: "add-method", list: "(function method)", doc: "Add a method to a generic function.", two: func(c *Call, a, b Value) Value {
+			fn, m := c.genericFunction(a), c.method(b)
+			if m.generic != nil && m.generic != fn {
+				c.fail(simpleError, "the method belongs to another generic function")
+			}
+			c.addMethod(fn, m)
+			return fn
+		}},
+		{name: "remove-method", list: "(function method)", doc: "Remove a method from a generic function.", two: func(c *Call, a, b Value) Value {
+			fn, m := c.genericFunction(a), c.method(b)
+			for i, other := range fn.generic.methods {
+				if other == m {
+					kept := append([]*method(nil), fn.generic.methods[:i]...)
+					fn.generic.methods, m.generic = append(kept, fn.generic.methods[i+1:]...), nil
+					break
+				}
+			}
+			return fn
+		}},
+		{name: "compute-applicable-methods", list: "(function arguments)", doc: "The methods that apply to arguments, most specific first.", two: func(c *Call, a, b Value) Value {
+			fn := c.genericFunction(a)
+			args := c.slice(b)
+			if fn.generic.shape != nil && fn.generic.shape.refuses(len(args)) {
+				c.wrongCount(fn.name, len(args))
+			}
+			var found []Value
+			for _, m := range c.applicable(fn.generic, args) {
+				found = append(found, m)
+			}
+			return c.newList(found)
+		}},
+		{name: "function-keywords", list: "(method)", doc: "The keywords a method takes, and whether it takes others.", many: true, one: func(c *Call, a Value) Value {
+			m := c.method(a)
+			var keys []Value
+			for _, key := range m.parameters.keys {
+				keys = append(keys, key)
+			}
+			return c.values(c.newList(keys), Boolean(m.parameters.open && m.parameters.hasKeys))
+		}},
+	}
+}
+
+func (c *Call) method(v Value) *method {
+	m, ok := v.(*method)
+	if !ok {
+		c.typeError(v, "METHOD")
+	}
+	return m
+}
+
+func (c *Call) genericFunction(v Value) *Function {
+	fn, ok := v.(*Function)
+	if !ok || fn.generic == nil {
+		c.typeError(v, "GENERIC-FUNCTION")
+	}
+	return fn
+}
+
+func findMethod(c *Call, args []Value) Value {
+	fn := c.genericFunction(args[0])
+	qualifiers := c.slice(args[1])
+	var kinds []specializer
+	for _, kind := range c.slice(args[2]) {
+		if cell, ok := kind.(*Cons); ok {
+			if object, ok := marked(cell, symEql); ok {
+				kinds = append(kinds, specializer{object: object})
+				continue
+			}
+		}
+		kinds = append(kinds, specializer{class: c.namedClass(kind)})
+	}
+	if fn.generic.shape != nil && len(kinds) != fn.generic.shape.required {
+		c.fail(simpleError, "%s has methods with %d specializers", fn.name, fn.generic.shape.required)
+	}
+	for _, m := range fn.generic.methods {
+		c.step()
+		if sameQualifiers(m.qualifiers, qualifiers) && sameSpecializers(m.specializers, kinds) {
+			return m
+		}
+	}
+	if len(args) < 4 || args[3] != Nil {
+		c.fail(simpleError, "%s has no such method", fn.name)
+	}
+	return Nil
+}
