@@ -1,21 +1,77 @@
 package lisp
 
-// aref is the element of a string or vector.
+func isArray(v Value) bool {
+	switch v.(type) {
+	case *String, *Vector:
+		return true
+	}
+	return false
+}
+
+// isSimple reports that an array has no fill pointer, cannot be adjusted in place and is
+// not displaced.
+func isSimple(v Value) bool {
+	switch x := v.(type) {
+	case *String:
+		return x.capacity < 0 && x.header == nil
+	case *Vector:
+		return x.capacity < 0 && x.header == nil
+	}
+	return false
+}
+
+func hasFillPointer(v Value) bool {
+	switch x := v.(type) {
+	case *String:
+		return x.capacity >= 0
+	case *Vector:
+		return x.capacity >= 0
+	}
+	return false
+}
+
+// aref is an element of an array in the order of storage, whatever the fill pointer.
 func (c *Call) aref(v Value, i int) Value {
 	switch x := v.(type) {
 	case *String:
 		if i < len(x.chars) {
 			return Character(x.chars[i])
 		}
+		if i < x.capacity {
+			return Character(x.all()[i])
+		}
 	case *Vector:
 		if i < len(x.elements) {
 			return x.elements[i]
+		}
+		if i < x.capacity {
+			return x.all()[i]
 		}
 	default:
 		c.typeError(v, "ARRAY")
 	}
 	c.badIndex(i, v)
 	return nil
+}
+
+// setArrayElement is the setter of aref.
+func (c *Call) setArrayElement(array Value, i int, v Value) {
+	switch x := array.(type) {
+	case *String:
+		if chars := x.all(); i < len(chars) {
+			chars[i] = rune(c.character(v))
+			return
+		}
+	case *Vector:
+		if items := x.all(); i < len(items) {
+			c.element(x.kind, v)
+			items[i] = v
+			return
+		}
+	default:
+		c.typeError(array, "ARRAY")
+	}
+	c.badIndex(i, array)
 }
 
 // rowMajor turns subscripts into the index of an element.
@@ -39,43 +95,68 @@ func (c *Call) rowMajor(v Value, subscripts []Value) int {
 func (c *Call) dimensions(v Value) []int {
 	switch x := v.(type) {
 	case *String:
-		return []int{max(len(x.chars), x.capacity)}
+		return []int{len(x.all())}
 	case *Vector:
 		if x.dimensions != nil {
 			return x.dimensions
 		}
-		return []int{max(len(x.elements), x.capacity)}
+		return []int{len(x.all())}
 	}
 	c.typeError(v, "ARRAY")
 	return nil
 }
 
-var (
-	kwInitialContents = standardKeyword("INITIAL-CONTENTS")
-	kwElementType     = standardKeyword("ELEMENT-TYPE")
-	kwFillPointer     = standardKeyword("FILL-POINTER")
-	kwAdjustable      = standardKeyword("ADJUSTABLE")
-)
-
-// arrayFunctions make and read arrays.
-func arrayFunctions() []builtin {
-	aref := func(c *Call, args []Value) Value {
-		if len(args) == 2 {
-			return c.aref(args[0], c.index(args[1]))
+// arrayKind is the type of an array's elements.
+func (c *Call) arrayKind(v Value) *elementType {
+	switch x := v.(type) {
+	case *String:
+		return characterElements
+	case *Vector:
+		if x.kind != nil {
+			return x.kind
 		}
-		return c.aref(args[0], c.rowMajor(args[0], args[1:]))
+		return generalElements
 	}
-	one := func(name string) builtin {
-		return builtin{name: name, list: "(array index)", doc: "The element at index.", two: func(c *Call, a, b Value) Value { return c.aref(a, c.index(b)) }}
+	c.typeError(v, "ARRAY")
+	return nil
+}
+
+// arrayFunctions read arrays and say what they are.
+func arrayFunctions() []builtin {
+	read := func(name, list string, takes func(Value) bool, kind string) builtin {
+		return builtin{name: name, list: list, doc: "An element of an array.", two: func(c *Call, a, b Value) Value {
+			if !takes(a) {
+				c.typeError(a, kind)
+			}
+			return c.aref(a, c.rowMajor(a, []Value{b}))
+		}, call: func(c *Call, args []Value) Value {
+			if !takes(args[0]) {
+				c.typeError(args[0], kind)
+			}
+			return c.aref(args[0], c.rowMajor(args[0], args[1:]))
+		}}
+	}
+	string1 := func(v Value) bool { _, ok := v.(*String); return ok }
+	bitArray := func(v Value) bool { x, ok := v.(*Vector); return ok && x.kind == bitElements }
+	simpleVector := func(v Value) bool {
+		x, ok := v.(*Vector)
+		return ok && x.dimensions == nil && x.kind == nil && isSimple(x)
 	}
 	return []builtin{
-		{name: "make-array", list: "(dimensions &key element-type initial-element initial-contents adjustable fill-pointer)", doc: "A new array.", call: makeArray},
 		{name: "vector", list: "(&rest objects)", doc: "A new vector.", call: func(c *Call, args []Value) Value {
 			c.chargeMany(len(args), valueBytes)
 			return newVector(append([]Value(nil), args...))
 		}},
-		{name: "aref", list: "(array &rest subscripts)", doc: "An element of an array.", two: func(c *Call, a, b Value) Value { return aref(c, []Value{a, b}) }, call: aref},
-		one("svref"), one("row-major-aref"), one("char"), one("schar"), one("bit"),
+		{name: "aref", list: "(array &rest subscripts)", doc: "An element of an array.", two: func(c *Call, a, b Value) Value {
+			if v, ok := a.(*Vector); ok && v.dimensions != nil {
+				return c.aref(a, c.rowMajor(a, []Value{b}))
+			}
+			return c.aref(a, c.index(b))
+		}, call: func(c *Call, args []Value) Value { return c.aref(args[0], c.rowMajor(args[0], args[1:])) }},
+		{name: "row-major-aref", list: "(array index)", doc: "The element at an index in the order of storage.", two: func(c *Call, a, b Value) Value { return c.aref(a, c.index(b)) }},
+		read("svref", "(vector index)", simpleVector, "SIMPLE-VECTOR"),
+		read("char", "(string index)", string1, "STRING"), read("schar", "(string index)", string1, "SIMPLE-STRING"),
+		read("bit", "(array &rest subscripts)", bitArray, "BIT-VECTOR"), read("sbit", "(array &rest subscripts)", bitArray, "SIMPLE-BIT-VECTOR"),
 		{name: "array-dimensions", list: "(array)", doc: "The dimensions as a list.", one: func(c *Call, a Value) Value {
 			var items []Value
 			for _, d := range c.dimensions(a) {
@@ -92,220 +173,62 @@ func arrayFunctions() []builtin {
 		}},
 		{name: "array-rank", list: "(array)", doc: "The number of dimensions.", one: func(c *Call, a Value) Value { return count(len(c.dimensions(a))) }},
 		{name: "array-total-size", list: "(array)", doc: "The number of elements.", one: func(c *Call, a Value) Value {
-			total := 1
-			for _, d := range c.dimensions(a) {
-				total *= d
-			}
-			return count(total)
+			return count(product(c.dimensions(a)))
 		}},
 		{name: "array-row-major-index", list: "(array &rest subscripts)", doc: "The index of an element in the order of storage.", call: func(c *Call, args []Value) Value {
 			return count(c.rowMajor(args[0], args[1:]))
 		}},
-		{name: "array-in-bounds-p", list: "(array &rest subscripts)", doc: "True if there is such an element.", call: func(c *Call, args []Value) Value {
-			for i, d := range c.dimensions(args[0]) {
-				if n, ok := optional(args, i+1).(int64); !ok || n < 0 || n >= int64(d) {
-					return Nil
-				}
+		{name: "array-in-bounds-p", list: "(array &rest subscripts)", doc: "True if there is such an element.", call: inBounds},
+		{name: "array-element-type", list: "(array)", doc: "The type that the elements must be of.", one: func(c *Call, a Value) Value { return c.arrayKind(a).name }},
+		{name: "upgraded-array-element-type", list: "(type &optional environment)", doc: "The element type that an array made for a type has.", call: func(c *Call, args []Value) Value {
+			return c.elementType(args[0]).name
+		}},
+		{name: "array-displacement", list: "(array)", doc: "The array that another is displaced to, and the offset.", many: true, call: func(c *Call, args []Value) Value {
+			c.dimensions(args[0])
+			if h := headerOf(args[0]); h != nil && h.target != nil {
+				return c.values(h.target, count(h.offset))
 			}
-			return T
+			return c.values(Nil, Integer(0))
 		}},
-		{name: "fill-pointer", list: "(vector)", doc: "The number of elements in use.", one: func(c *Call, a Value) Value {
-			if !hasFillPointer(a) {
-				c.typeError(a, "VECTOR")
-			}
-			return count(c.length(a))
+		{name: "array-has-fill-pointer-p", list: "(array)", doc: "True if the array has a fill pointer.", one: func(c *Call, a Value) Value {
+			c.dimensions(a)
+			return Boolean(hasFillPointer(a))
 		}},
-		{name: "array-has-fill-pointer-p", list: "(array)", doc: "True if the array has a fill pointer.", one: func(_ *Call, a Value) Value { return Boolean(hasFillPointer(a)) }},
-		{name: "adjustable-array-p", list: "(array)", doc: "True if the array can grow.", one: func(_ *Call, a Value) Value { return Boolean(hasFillPointer(a)) }},
-		{name: "vector-push", list: "(element vector)", doc: "Add an element if there is room; its index or nil.", two: func(c *Call, a, b Value) Value { return c.vectorPush(a, b, false) }},
-		{name: "vector-push-extend", list: "(element vector &optional extension)", doc: "Add an element, growing the vector; its index.", call: func(c *Call, args []Value) Value {
-			return c.vectorPush(args[0], args[1], true)
+		{name: "adjustable-array-p", list: "(array)", doc: "True if adjust-array changes the array itself.", one: func(c *Call, a Value) Value {
+			c.dimensions(a)
+			return Boolean(!isSimple(a))
 		}},
-		{name: "vector-pop", list: "(vector)", doc: "Take the last element off.", one: func(c *Call, a Value) Value {
-			n := c.length(a)
-			if !hasFillPointer(a) || n == 0 {
-				c.fail(simpleError, "there is nothing to pop off %s", c.shown(a))
-			}
-			v := c.aref(a, n-1)
-			c.setFillPointer(a, n-1)
-			return v
-		}},
-		{name: "adjust-array", list: "(array dimensions &key element-type initial-element initial-contents fill-pointer)", doc: "The vector with another size.", call: adjustArray},
 	}
 }
 
-func hasFillPointer(v Value) bool {
-	switch x := v.(type) {
-	case *String:
-		return x.capacity >= 0
-	case *Vector:
-		return x.capacity >= 0
-	}
-	return false
-}
-
-func (c *Call) setFillPointer(v Value, n int) {
-	switch x := v.(type) {
-	case *String:
-		if x.capacity >= n {
-			x.chars = append(x.chars[:min(n, len(x.chars))], make([]rune, max(0, n-len(x.chars)))...)
-			return
-		}
-	case *Vector:
-		if x.capacity >= n {
-			for len(x.elements) < n {
-				x.elements = append(x.elements, Nil)
-			}
-			x.elements = x.elements[:n]
-			return
-		}
-	}
-	c.badIndex(n, v)
-}
-
-func (c *Call) vectorPush(element, vector Value, extend bool) Value {
-	if !hasFillPointer(vector) {
-		c.typeError(vector, "VECTOR")
-	}
-	n := c.length(vector)
-	switch x := vector.(type) {
-	case *String:
-		if n >= x.capacity && !extend {
-			return Nil
-		}
-		c.charge(2 * runeBytes)
-		x.chars = append(x.chars, rune(c.character(element)))
-		x.capacity = max(x.capacity, n+1)
-	case *Vector:
-		if n >= x.capacity && !extend {
-			return Nil
-		}
-		c.charge(2 * valueBytes)
-		x.elements = append(x.elements, element)
-		x.capacity = max(x.capacity, n+1)
-	}
-	return count(n)
-}
-
-// maximumRank is ARRAY-RANK-LIMIT.
-const maximumRank = 64
-
-func makeArray(c *Call, args []Value) Value {
-	k := c.keywords(args[1:], kwElementType, kwInitialElement, kwInitialContents, kwAdjustable, kwFillPointer)
-	dimensions := []Value{args[0]}
-	if isList(args[0]) {
-		dimensions = c.slice(args[0])
-	}
-	if len(dimensions) > maximumRank {
-		c.fail(simpleError, "an array cannot have more than %d dimensions", maximumRank)
-	}
+func product(dimensions []int) int {
 	total := 1
-	var sizes []int
 	for _, d := range dimensions {
-		n := c.index(d)
-		if n > 0 && total > 1<<40/n {
-			c.charge(int(c.bytes) + 1)
-		}
-		total *= n
-		sizes = append(sizes, n)
+		total *= d
 	}
-	text := k[0] != nil && isCharacterType(k[0])
-	items := c.arrayItems(total, sizes, k[1], k[2], text, k[0])
-	if len(sizes) != 1 {
-		return &Vector{elements: items, dimensions: sizes, capacity: -1}
-	}
-	capacity, used := -1, total
-	if fill := k[4]; fill != nil && fill != Nil {
-		capacity = total
-		if fill != T {
-			used = c.index(fill)
-			if used > total {
-				c.badIndex(used, Nil)
-			}
-		}
-	}
-	if text {
-		s := c.stringOf(items)
-		s.chars, s.capacity = s.chars[:used], capacity
-		return s
-	}
-	v := newVector(items[:used])
-	v.capacity = capacity
-	return v
+	return total
 }
 
-func isCharacterType(kind Value) bool {
-	return kind == symCharacter || kind == symBaseChar || kind == standardSymbol("STANDARD-CHAR")
-}
-
-func (c *Call) arrayItems(total int, sizes []int, element, contents Value, text bool, kind Value) []Value {
-	c.chargeMany(total, valueBytes)
-	if contents != nil {
-		var items []Value
-		c.flatten(contents, sizes, &items)
-		return items
-	}
-	if element == nil {
-		element = Integer(0)
-		if text {
-			element = Character(0)
-		}
-	}
-	items := make([]Value, total)
-	for i := range items {
-		items[i] = element
-	}
-	return items
-}
-
-func (c *Call) flatten(contents Value, sizes []int, items *[]Value) {
-	if len(sizes) == 0 {
-		*items = append(*items, contents)
-		return
-	}
-	parts := c.elements(contents)
-	if len(parts) != sizes[0] {
-		c.fail(simpleError, "the initial contents have %d elements where %d are needed", len(parts), sizes[0])
-	}
-	for _, part := range parts {
-		c.flatten(part, sizes[1:], items)
-	}
-}
-
-func adjustArray(c *Call, args []Value) Value {
-	k := c.keywords(args[2:], kwInitialElement, kwElementType, kwInitialContents, kwFillPointer)
-	size := args[1]
-	if cell, ok := size.(*Cons); ok && cell.Cdr == Nil {
-		size = cell.Car
-	}
-	n := c.index(size)
-	element := k[0]
-	c.chargeMany(n, valueBytes)
-	switch x := args[0].(type) {
+func headerOf(v Value) *arrayHeader {
+	switch x := v.(type) {
 	case *String:
-		for len(x.chars) < n && x.capacity < 0 {
-			x.chars = append(x.chars, 0)
-		}
-		x.chars = x.chars[:min(n, len(x.chars))]
-		if x.capacity >= 0 {
-			x.capacity = n
-		}
+		return x.header
 	case *Vector:
-		if element == nil {
-			element = Integer(0)
-		}
-		for len(x.elements) < n && x.capacity < 0 {
-			x.elements = append(x.elements, element)
-		}
-		x.elements = x.elements[:min(n, len(x.elements))]
-		if x.capacity >= 0 {
-			x.capacity = n
-		}
-	default:
-		c.typeError(args[0], "ARRAY")
+		return x.header
 	}
-	if k[3] != nil && k[3] != Nil && k[3] != T {
-		c.setFillPointer(args[0], c.index(k[3]))
+	return nil
+}
+
+func inBounds(c *Call, args []Value) Value {
+	dimensions := c.dimensions(args[0])
+	if len(args)-1 != len(dimensions) {
+		c.fail(programError, "an array of rank %d needs as many subscripts, not %d", len(dimensions), len(args)-1)
 	}
-	return args[0]
+	for i, d := range dimensions {
+		c.integer(args[i+1])
+		if n, ok := args[i+1].(int64); !ok || n < 0 || n >= int64(d) {
+			return Nil
+		}
+	}
+	return T
 }

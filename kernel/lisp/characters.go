@@ -64,13 +64,7 @@ func characterFunctions() []builtin {
 		test("graphic-char-p", "True for a printing character.", func(r rune) bool { return r == ' ' || unicode.IsGraphic(r) }),
 		test("standard-char-p", "True for a printing ASCII character or newline.", func(r rune) bool { return r == '\n' || r >= ' ' && r < 0x7f }),
 		{name: "characterp", list: "(object)", doc: "True for a character.", one: func(_ *Call, a Value) Value { _, ok := a.(Character); return Boolean(ok) }},
-		{name: "character", list: "(designator)", doc: "The character that a string or symbol of length one names.", one: func(c *Call, a Value) Value {
-			chars := c.chars(a)
-			if len(chars) != 1 {
-				c.typeError(a, "CHARACTER")
-			}
-			return Character(chars[0])
-		}},
+		{name: "character", list: "(designator)", doc: "The character that a string or symbol of length one names.", one: func(c *Call, a Value) Value { return c.designatedCharacter(a) }},
 		{name: "char-code", list: "(character)", doc: "The code point.", one: func(c *Call, a Value) Value { return Integer(int64(c.character(a))) }},
 		{name: "char-int", list: "(character)", doc: "The code point.", one: func(c *Call, a Value) Value { return Integer(int64(c.character(a))) }},
 		{name: "code-char", list: "(code)", doc: "The character of a code point.", one: func(c *Call, a Value) Value {
@@ -118,6 +112,15 @@ func characterFunctions() []builtin {
 		}},
 	}
 	return append(rows, characterComparisons()...)
+}
+
+// designatedCharacter takes a character, or a string or symbol of length one.
+func (c *Call) designatedCharacter(v Value) Value {
+	if chars := c.chars(v); len(chars) == 1 {
+		return Character(chars[0])
+	}
+	c.typeError(v, "CHARACTER")
+	return nil
 }
 
 func digitWeight(r rune) int {

@@ -103,7 +103,7 @@ func className(v Value) *Symbol {
 
 func vectorClass(v *Vector) *Symbol {
 	switch {
-	case v.bits:
+	case v.bits():
 		return classNames.bits
 	case v.dimensions != nil:
 		return classNames.array

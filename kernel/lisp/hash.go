@@ -314,7 +314,7 @@ func (c *Call) equal(a, b Value) bool {
 			return ok && sameRunes(c, x.chars, y.chars)
 		case *Vector:
 			y, ok := b.(*Vector)
-			return x == y && ok || ok && x.bits && y.bits && c.equalp(x, y)
+			return x == y && ok || ok && x.bits() && y.bits() && c.equalp(x, y)
 		}
 		return eql(a, b)
 	}

@@ -25,7 +25,11 @@ func mappingFunctions() []builtin {
 		}},
 		{name: "map", list: "(type function sequence &rest more)", doc: "The sequence of results for each element.", call: func(c *Call, args []Value) Value {
 			var items []Value
+			var t sequenceType
 			keep := args[0] != Nil
+			if keep {
+				t = c.sequenceType(args[0])
+			}
 			c.mapSequences(args[1], args[2:], func(v Value) bool {
 				if keep {
 					c.charge(valueBytes)
@@ -36,7 +40,7 @@ func mappingFunctions() []builtin {
 			if !keep {
 				return Nil
 			}
-			return c.makeSequence(c.sequenceKind(args[0]), items)
+			return c.makeSequence(t, items)
 		}},
 		{name: "map-into", list: "(target function &rest sequences)", doc: "Store the results for each element into target.", call: func(c *Call, args []Value) Value {
 			var items []Value

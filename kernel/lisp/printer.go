@@ -255,7 +255,7 @@ func (p *printer) elements(cell *Cons) {
 }
 
 func (p *printer) vector(v *Vector) {
-	if v.bits {
+	if v.bits() {
 		p.text("#*")
 		for _, bit := range v.elements {
 			p.print(bit)

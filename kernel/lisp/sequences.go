@@ -1,5 +1,7 @@
 package lisp
 
+import "slices"
+
 // elements returns the elements of a sequence. For a vector it is the vector's own
 // storage, which the caller must not change unless it means to.
 func (c *Call) elements(v Value) []Value {
@@ -50,79 +52,6 @@ func (c *Call) length(v Value) int {
 	return 0
 }
 
-// like makes a sequence of the same type as v. It may keep items.
-func (c *Call) like(v Value, items []Value) Value {
-	switch v.(type) {
-	case *String:
-		return c.stringOf(items)
-	case *Vector:
-		c.chargeMany(len(items), valueBytes)
-		return newVector(items)
-	}
-	return c.newList(items)
-}
-
-// stringOf makes a string of characters.
-func (c *Call) stringOf(items []Value) *String {
-	chars := make([]rune, len(items))
-	c.chargeMany(len(items), runeBytes)
-	for i, item := range items {
-		chars[i] = rune(c.character(item))
-	}
-	return runesString(chars)
-}
-
-// sequenceKind is what a type specifier for make-sequence, map, coerce and concatenate
-// asks for.
-type sequenceKind int
-
-const (
-	listSequence sequenceKind = iota
-	vectorSequence
-	stringSequence
-)
-
-func (c *Call) sequenceKind(kind Value) sequenceKind {
-	if class, ok := kind.(*Class); ok {
-		kind = class.name
-	}
-	head := kind
-	if cell, ok := kind.(*Cons); ok {
-		head = cell.Car
-		if rest, ok := cell.Cdr.(*Cons); ok && (rest.Car == symCharacter || rest.Car == symBaseChar) {
-			return stringSequence
-		}
-	}
-	if symbol, ok := head.(*Symbol); ok {
-		switch symbol.name {
-		case "LIST", "CONS", "NULL", "SEQUENCE":
-			return listSequence
-		case "VECTOR", "SIMPLE-VECTOR", "ARRAY", "SIMPLE-ARRAY", "BIT-VECTOR":
-			return vectorSequence
-		case "STRING", "SIMPLE-STRING", "BASE-STRING", "SIMPLE-BASE-STRING":
-			return stringSequence
-		}
-		if expansion, ok := c.expandType(kind); ok {
-			c.descend(4)
-			defer c.ascend(4)
-			return c.sequenceKind(expansion)
-		}
-	}
-	c.fail(typeErrorClass, "%s is not a type of sequences", c.shown(kind))
-	return 0
-}
-
-func (c *Call) makeSequence(kind sequenceKind, items []Value) Value {
-	switch kind {
-	case vectorSequence:
-		c.chargeMany(len(items), valueBytes)
-		return newVector(items)
-	case stringSequence:
-		return c.stringOf(items)
-	}
-	return c.newList(items)
-}
-
 var (
 	symCharacter = standardSymbol("CHARACTER")
 	symBaseChar  = standardSymbol("BASE-CHAR")
@@ -132,44 +61,36 @@ var (
 func sequenceFunctions() []builtin {
 	return []builtin{
 		{name: "length", list: "(sequence)", doc: "The number of elements.", one: func(c *Call, a Value) Value { return count(c.length(a)) }},
-		{name: "elt", list: "(sequence index)", doc: "The element at index.", two: func(c *Call, a, b Value) Value {
-			i := c.index(b)
-			if isList(a) {
-				tail := c.nthcdr(b, a)
-				if cell, ok := tail.(*Cons); ok {
-					return cell.Car
-				}
-				c.badIndex(i, a)
-			}
-			return c.aref(a, i)
-		}},
+		{name: "elt", list: "(sequence index)", doc: "The element at index.", two: elt},
 		{name: "subseq", list: "(sequence start &optional end)", doc: "A copy of a part.", call: subseq},
 		{name: "copy-seq", list: "(sequence)", doc: "A copy.", one: func(c *Call, a Value) Value {
 			return subseq(c, []Value{a, Integer(0)})
 		}},
 		{name: "reverse", list: "(sequence)", doc: "The elements in reverse order.", one: reverse},
-		{name: "nreverse", list: "(sequence)", doc: "The elements in reverse order; the old sequence is used up.", one: reverse},
+		{name: "nreverse", list: "(sequence)", doc: "The elements in reverse order; the old sequence is used up.", one: nreverse},
 		{name: "concatenate", list: "(type &rest sequences)", doc: "A new sequence of the elements of all.", call: concatenate},
-		{name: "make-sequence", list: "(type size &key initial-element)", doc: "A sequence of size elements.", call: func(c *Call, args []Value) Value {
-			kind, n := c.sequenceKind(args[0]), c.index(args[1])
-			element := c.keywords(args[2:], kwInitialElement)[0]
-			if element == nil {
-				element = Value(Nil)
-				if kind == stringSequence {
-					element = Character(0)
-				}
-			}
-			c.chargeMany(n, valueBytes)
-			items := make([]Value, n)
-			for i := range items {
-				items[i] = element
-			}
-			return c.makeSequence(kind, items)
-		}},
+		{name: "make-sequence", list: "(type size &key initial-element)", doc: "A sequence of size elements.", call: makeSequence},
 		{name: "coerce", list: "(object type)", doc: "The object as another type.", two: coerce},
 		{name: "fill", list: "(sequence item &key start end)", doc: "Set all elements.", call: fill},
 		{name: "replace", list: "(target source &key start1 end1 start2 end2)", doc: "Copy elements into target.", call: replaceElements},
 	}
+}
+
+func elt(c *Call, a, b Value) Value {
+	i := c.index(b)
+	if isList(a) {
+		if cell, ok := c.nthcdr(b, a).(*Cons); ok {
+			return cell.Car
+		}
+		c.badIndex(i, a)
+	}
+	if !isSequence(a) {
+		c.typeError(a, "SEQUENCE")
+	}
+	if i >= c.length(a) {
+		c.badIndex(i, a)
+	}
+	return c.aref(a, i)
 }
 
 func subseq(c *Call, args []Value) Value {
@@ -182,7 +103,7 @@ func subseq(c *Call, args []Value) Value {
 		from, to := c.bounds(args[1], optional(args, 2), len(items))
 		c.chargeMany(to-from, valueBytes)
 		v := newVector(append([]Value(nil), items[from:to]...))
-		v.bits = x.bits
+		v.kind = x.kind
 		return v
 	}
 	items := c.elements(args[0])
@@ -205,7 +126,7 @@ func reverse(c *Call, a Value) Value {
 		for i, v := range items {
 			reversed[len(items)-1-i] = v
 		}
-		return newVector(reversed)
+		return &Vector{elements: reversed, capacity: -1, kind: x.kind}
 	}
 	result := Value(Nil)
 	if !isList(a) {
@@ -215,70 +136,6 @@ func reverse(c *Call, a Value) Value {
 		result = c.cons(cell.Car, result)
 	}
 	return result
-}
-
-func concatenate(c *Call, args []Value) Value {
-	kind := c.sequenceKind(args[0])
-	if kind == stringSequence {
-		total := 0
-		for _, arg := range args[1:] {
-			total += c.length(arg)
-		}
-		c.chargeMany(total, runeBytes)
-		chars := make([]rune, 0, total)
-		for _, arg := range args[1:] {
-			if s, ok := arg.(*String); ok {
-				chars = append(chars, s.chars...)
-				continue
-			}
-			for _, item := range c.elements(arg) {
-				chars = append(chars, rune(c.character(item)))
-			}
-		}
-		return runesString(chars)
-	}
-	var items []Value
-	for _, arg := range args[1:] {
-		part := c.elements(arg)
-		c.chargeMany(len(part), valueBytes)
-		items = append(items, part...)
-	}
-	return c.makeSequence(kind, items)
-}
-
-func coerce(c *Call, a, b Value) Value {
-	if symbol, ok := b.(*Symbol); ok {
-		switch symbol.name {
-		case "CHARACTER":
-			chars := c.chars(a)
-			if len(chars) != 1 {
-				c.typeError(a, "CHARACTER")
-			}
-			return Character(chars[0])
-		case "FLOAT":
-			if c.number(a) >= singleKind {
-				return a
-			}
-			return c.toFloat(a, Nil)
-		case "SINGLE-FLOAT", "SHORT-FLOAT":
-			c.number(a)
-			return c.toFloat(a, float32(0))
-		case "DOUBLE-FLOAT", "LONG-FLOAT":
-			c.number(a)
-			return c.toFloat(a, float64(0))
-		case "FUNCTION":
-			return c.function(a)
-		case "T":
-			return a
-		}
-	}
-	if c.typep(a, b) {
-		return a
-	}
-	if !isSequence(a) {
-		c.typeError(a, sketch(b, formLength))
-	}
-	return c.makeSequence(c.sequenceKind(b), append([]Value(nil), c.elements(a)...))
 }
 
 func isSequence(v Value) bool {
@@ -291,7 +148,29 @@ func isSequence(v Value) bool {
 	return v == Nil
 }
 
-// setElement stores into a sequence.
+// nreverse turns the links of a list and the elements of a vector round.
+func nreverse(c *Call, a Value) Value {
+	switch x := a.(type) {
+	case *String:
+		c.work(len(x.chars) / 4)
+		slices.Reverse(x.chars)
+		return x
+	case *Vector:
+		slices.Reverse(c.elements(x))
+		return x
+	}
+	if !isList(a) {
+		c.typeError(a, "SEQUENCE")
+	}
+	c.length(a) // a dotted list is an error before anything is changed
+	result := Value(Nil)
+	for cell, ok := c.next(a); ok; cell, ok = c.next(a) {
+		a, cell.Cdr, result = cell.Cdr, result, cell
+	}
+	return result
+}
+
+// setElement is the setter of elt.
 func (c *Call) setElement(sequence Value, i int, v Value) {
 	switch x := sequence.(type) {
 	case *String:
@@ -300,7 +179,8 @@ func (c *Call) setElement(sequence Value, i int, v Value) {
 			return
 		}
 	case *Vector:
-		if i < len(x.elements) {
+		if x.dimensions == nil && i < len(x.elements) {
+			c.element(x.kind, v)
 			x.elements[i] = v
 			return
 		}
@@ -340,22 +220,42 @@ func (c *Call) store(sequence Value, start int, items []Value) {
 
 func fill(c *Call, args []Value) Value {
 	k := c.keywords(args[2:], kwStart, kwEnd)
-	from, to := c.bounds(k[0], k[1], c.length(args[0]))
-	c.chargeMany(to-from, valueBytes)
-	items := make([]Value, to-from)
-	for i := range items {
-		items[i] = args[1]
+	sequence, item := args[0], args[1]
+	from, to := c.bounds(k[0], k[1], c.length(sequence))
+	c.work(to - from)
+	switch x := sequence.(type) {
+	case *String:
+		r := rune(c.character(item))
+		for i := from; i < to; i++ {
+			x.chars[i] = r
+		}
+	case *Vector:
+		c.element(x.kind, item)
+		for i := from; i < to; i++ {
+			x.elements[i] = item
+		}
+	default:
+		tail := c.nthcdr(count(from), sequence)
+		for range to - from {
+			cell := c.cell(tail)
+			cell.Car, tail = item, cell.Cdr
+		}
 	}
-	c.store(args[0], from, items)
-	return args[0]
+	return sequence
 }
 
 func replaceElements(c *Call, args []Value) Value {
 	k := c.keywords(args[2:], kwStart1, kwEnd1, kwStart2, kwEnd2)
-	source := c.elements(args[1])
 	from1, to1 := c.bounds(k[0], k[1], c.length(args[0]))
-	from2, to2 := c.bounds(k[2], k[3], len(source))
+	from2, to2 := c.bounds(k[2], k[3], c.length(args[1]))
 	n := min(to1-from1, to2-from2)
+	x, text := args[0].(*String)
+	if y, both := args[1].(*String); text && both {
+		c.work(n / 4)
+		copy(x.chars[from1:from1+n], y.chars[from2:from2+n])
+		return x
+	}
+	source := c.elements(args[1])
 	c.chargeMany(n, valueBytes)
 	c.store(args[0], from1, append([]Value(nil), source[from2:from2+n]...))
 	return args[0]

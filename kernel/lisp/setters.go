@@ -47,12 +47,16 @@ func standardSetters() map[string]*Function {
 			c.environment.global(c.symbol(args[1])).document(c.symbol(optional(args, 2)), args[0])
 			return args[0]
 		},
-		"row-major-aref": func(c *Call, args []Value) Value { c.setElement(args[1], c.index(args[2]), args[0]); return args[0] },
-		"aref":           setAref,
-		"svref":          setAref,
-		"char":           setAref,
-		"schar":          setAref,
-		"bit":            setAref,
+		"row-major-aref": func(c *Call, args []Value) Value {
+			c.setArrayElement(args[1], c.index(args[2]), args[0])
+			return args[0]
+		},
+		"aref":  setAref,
+		"svref": setAref,
+		"char":  setAref,
+		"schar": setAref,
+		"bit":   setBit,
+		"sbit":  setBit,
 		"get": func(c *Call, args []Value) Value {
 			g := c.environment.global(c.symbol(args[1]))
 			g.plist = putf(c, []Value{g.plist, args[2], args[0]})
@@ -108,17 +112,13 @@ func setMacroFunction(c *Call, args []Value) Value {
 }
 
 func setAref(c *Call, args []Value) Value {
-	i := 0
-	if len(args) == 3 {
-		i = c.index(args[2])
-	} else {
-		i = c.rowMajor(args[1], args[2:])
-	}
-	if v, ok := args[1].(*Vector); ok && v.bits && args[0] != Integer(0) && args[0] != Integer(1) {
-		c.typeError(args[0], "BIT")
-	}
-	c.setElement(args[1], i, args[0])
+	c.setArrayElement(args[1], c.rowMajor(args[1], args[2:]), args[0])
 	return args[0]
+}
+
+func setBit(c *Call, args []Value) Value {
+	c.element(bitElements, args[0])
+	return setAref(c, args)
 }
 
 func setSubseq(c *Call, args []Value) Value {

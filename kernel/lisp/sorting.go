@@ -3,21 +3,14 @@ package lisp
 // sortFunctions order sequences.
 func sortFunctions() []builtin {
 	return []builtin{
-		{name: "sort", list: "(sequence predicate &key key)", doc: "The elements in order.", call: sortSequence},
-		{name: "stable-sort", list: "(sequence predicate &key key)", doc: "The elements in order, equal ones as they were.", call: sortSequence},
+		{name: "sort", list: "(sequence predicate &key key)", doc: "The elements in order; the old sequence is used up.", call: sortSequence},
+		{name: "stable-sort", list: "(sequence predicate &key key)", doc: "The elements in order, equal ones as they were; the old sequence is used up.", call: sortSequence},
 		{name: "merge", list: "(type a b predicate &key key)", doc: "Two ordered sequences as one.", call: func(c *Call, args []Value) Value {
+			t := c.sequenceType(args[0])
 			less := c.order(args[3], c.keywords(args[4:], kwKey)[0])
 			a, b := c.elements(args[1]), c.elements(args[2])
 			c.chargeMany(len(a)+len(b), valueBytes)
-			merged := make([]Value, 0, len(a)+len(b))
-			for len(a) > 0 && len(b) > 0 {
-				if less(b[0], a[0]) {
-					merged, b = append(merged, b[0]), b[1:]
-				} else {
-					merged, a = append(merged, a[0]), a[1:]
-				}
-			}
-			return c.makeSequence(c.sequenceKind(args[0]), append(append(merged, a...), b...))
+			return c.makeSequence(t, mergeRuns(a, b, make([]Value, 0, len(a)+len(b)), less))
 		}},
 	}
 }
@@ -29,26 +22,66 @@ func (c *Call) order(predicate, key Value) func(x, y Value) bool {
 
 func sortSequence(c *Call, args []Value) Value {
 	less := c.order(args[1], c.keywords(args[2:], kwKey)[0])
+	if isList(args[0]) {
+		return c.sortList(args[0], less)
+	}
 	items := append([]Value(nil), c.elements(args[0])...)
 	c.chargeMany(2*len(items), valueBytes)
-	items = mergeSort(items, make([]Value, len(items)), less)
-	if isList(args[0]) {
-		c.store(args[0], 0, items)
-		return args[0]
-	}
-	c.store(args[0], 0, items)
+	c.store(args[0], 0, mergeSort(items, make([]Value, len(items)), less))
 	return args[0]
 }
 
+// sortList links the conses of a list anew.
+func (c *Call) sortList(list Value, less func(x, y Value) bool) Value {
+	var cells []*Cons
+	for cell, ok := c.next(list); ok; cell, ok = c.next(cell.Cdr) {
+		c.charge(2 * valueBytes)
+		cells = append(cells, cell)
+	}
+	if len(cells) == 0 {
+		return Nil
+	}
+	cells = sortCells(cells, make([]*Cons, len(cells)), less)
+	for i, cell := range cells[:len(cells)-1] {
+		cell.Cdr = cells[i+1]
+	}
+	cells[len(cells)-1].Cdr = Nil
+	return cells[0]
+}
+
+// sortCells orders conses as mergeSort does, but swaps the elements of two or three, so
+// that the variable that had the list has what it has in SBCL.
+func sortCells(cells, room []*Cons, less func(x, y Value) bool) []*Cons {
+	if len(cells) <= 3 {
+		for i := range cells {
+			for j := i; j > 0 && less(cells[j].Car, cells[j-1].Car); j-- {
+				cells[j].Car, cells[j-1].Car = cells[j-1].Car, cells[j].Car
+			}
+		}
+		return cells
+	}
+	half := len(cells) / 2
+	a := sortCells(cells[:half], room[:half], less)
+	b := sortCells(cells[half:], room[half:], less)
+	copy(cells, mergeRuns(a, b, room[:0], func(x, y *Cons) bool { return less(x.Car, y.Car) }))
+	return cells
+}
+
 // mergeSort is stable and, whatever the predicate answers, makes O(n log n) calls.
-func mergeSort(items, room []Value, less func(x, y Value) bool) []Value {
+func mergeSort[E any](items, room []E, less func(x, y E) bool) []E {
 	if len(items) < 2 {
 		return items
 	}
 	half := len(items) / 2
 	a := mergeSort(items[:half], room[:half], less)
 	b := mergeSort(items[half:], room[half:], less)
-	merged := room[:0]
+	copy(items, mergeRuns(a, b, room[:0], less))
+	return items
+}
+
+// mergeRuns appends two ordered runs to merged, in order; of equal elements those of a
+// come first.
+func mergeRuns[E any](a, b, merged []E, less func(x, y E) bool) []E {
 	for len(a) > 0 && len(b) > 0 {
 		if less(b[0], a[0]) {
 			merged, b = append(merged, b[0]), b[1:]
@@ -56,7 +89,5 @@ func mergeSort(items, room []Value, less func(x, y Value) bool) []Value {
 			merged, a = append(merged, a[0]), a[1:]
 		}
 	}
-	merged = append(append(merged, a...), b...)
-	copy(items, merged)
-	return items
+	return append(append(merged, a...), b...)
 }

@@ -12,7 +12,7 @@ func typePredicates() map[*Symbol]func(Value) bool {
 		"BOOLEAN": func(v Value) bool { return v == Nil || v == T }, "NULL": func(v Value) bool { return v == Nil },
 		"CONS": func(v Value) bool { _, ok := v.(*Cons); return ok }, "LIST": isList, "ATOM": func(v Value) bool { _, ok := v.(*Cons); return !ok },
 		"SEQUENCE": isSequence, "STRING": func(v Value) bool { _, ok := v.(*String); return ok },
-		"SIMPLE-STRING": func(v Value) bool { s, ok := v.(*String); return ok && s.capacity < 0 },
+		"SIMPLE-STRING": func(v Value) bool { s, ok := v.(*String); return ok && isSimple(s) },
 		"BASE-STRING":   func(Value) bool { return false }, "SIMPLE-BASE-STRING": func(Value) bool { return false },
 		"CHARACTER": func(v Value) bool { _, ok := v.(Character); return ok }, "BASE-CHAR": func(v Value) bool { ch, ok := v.(Character); return ok && ch < 128 },
 		"STANDARD-CHAR": func(v Value) bool { ch, ok := v.(Character); return ok && (ch == '\n' || ch >= ' ' && ch < 127) },
@@ -30,17 +30,16 @@ func typePredicates() map[*Symbol]func(Value) bool {
 		"SHORT-FLOAT": func(v Value) bool { return kindOf(v) == singleKind }, "DOUBLE-FLOAT": func(v Value) bool { return kindOf(v) == doubleKind },
 		"LONG-FLOAT": func(v Value) bool { return kindOf(v) == doubleKind }, "FUNCTION": func(v Value) bool { _, ok := v.(*Function); return ok },
 		"COMPILED-FUNCTION": func(v Value) bool { _, ok := v.(*Function); return ok }, "GENERIC-FUNCTION": func(v Value) bool { f, ok := v.(*Function); return ok && f.generic != nil },
-		"VECTOR": isVector, "ARRAY": func(v Value) bool { _, ok := v.(*Vector); _, text := v.(*String); return ok || text },
+		"VECTOR": isVector, "ARRAY": isArray,
 		"SIMPLE-ARRAY": func(v Value) bool {
-			x, ok := v.(*Vector)
-			s, text := v.(*String)
-			return ok && x.capacity < 0 || text && s.capacity < 0
+			return isArray(v) && isSimple(v)
 		},
 		"SIMPLE-VECTOR": func(v Value) bool {
 			x, ok := v.(*Vector)
-			return ok && x.dimensions == nil && x.capacity < 0 && !x.bits
+			return ok && x.dimensions == nil && x.kind == nil && isSimple(x)
 		},
-		"BIT-VECTOR": func(v Value) bool { x, ok := v.(*Vector); return ok && x.bits }, "HASH-TABLE": func(v Value) bool { _, ok := v.(*HashTable); return ok },
+		"SIMPLE-BIT-VECTOR": func(v Value) bool { x, ok := v.(*Vector); return ok && x.bits() && isSimple(x) },
+		"BIT-VECTOR":        func(v Value) bool { x, ok := v.(*Vector); return ok && x.bits() }, "HASH-TABLE": func(v Value) bool { _, ok := v.(*HashTable); return ok },
 		"PACKAGE": func(v Value) bool { _, ok := v.(*Package); return ok }, "STREAM": func(v Value) bool { _, ok := v.(*Stream); return ok },
 		"STRING-STREAM": func(v Value) bool { _, ok := v.(*Stream); return ok }, "PATHNAME": func(Value) bool { return false },
 		"RESTART": func(v Value) bool { _, ok := v.(*restart); return ok }, "RANDOM-STATE": func(Value) bool { return false },
@@ -146,9 +145,7 @@ func (c *Call) compoundType(v Value, head *Symbol, args []Value) (result, known 
 	case "CONS":
 		cell, ok := v.(*Cons)
 		return ok && (len(args) < 1 || args[0] == symStar || c.typep(cell.Car, args[0])) && (len(args) < 2 || args[1] == symStar || c.typep(cell.Cdr, args[1])), true
-	case "STRING", "SIMPLE-STRING":
-		return c.typep(v, head) && (len(args) == 0 || args[0] == symStar || count(c.length(v)) == args[0]), true
-	case "VECTOR", "ARRAY", "SIMPLE-ARRAY", "SIMPLE-VECTOR":
+	case "VECTOR", "ARRAY", "SIMPLE-ARRAY", "SIMPLE-VECTOR", "STRING", "SIMPLE-STRING", "BASE-STRING", "SIMPLE-BASE-STRING", "BIT-VECTOR", "SIMPLE-BIT-VECTOR":
 		return c.arrayType(v, head, args), true
 	case "FUNCTION":
 		return c.typep(v, head), true
@@ -196,29 +193,6 @@ func (c *Call) inBits(v Value, head *Symbol, args []Value) bool {
 	return n.BitLen() <= size
 }
 
-func (c *Call) arrayType(v Value, head *Symbol, args []Value) bool {
-	if !c.typep(v, head) {
-		return false
-	}
-	_, text := v.(*String)
-	if len(args) > 0 && args[0] != symStar && head.name != "SIMPLE-VECTOR" {
-		if isCharacterType(args[0]) != text {
-			return false
-		}
-	}
-	if len(args) > 1 && head.name == "VECTOR" && args[1] != symStar {
-		return count(c.length(v)) == args[1]
-	}
-	if len(args) > 1 && args[1] != symStar {
-		rank := len(c.dimensions(v))
-		if n, ok := args[1].(int64); ok {
-			return int(n) == rank
-		}
-		return len(c.slice(args[1])) == rank
-	}
-	return true
-}
-
 // typeOf is the type that type-of returns.
 func (c *Call) typeOf(v Value) Value {
 	symbol := standardSymbol
@@ -259,13 +233,8 @@ func (c *Call) typeOf(v Value) Value {
 			return symbol("STANDARD-CHAR")
 		}
 		return symCharacter
-	case *String:
-		if x.capacity >= 0 {
-			return NewList(symbol("AND"), NewList(symVector, symCharacter, count(x.capacity)), NewList(symNot, symbol("SIMPLE-ARRAY")))
-		}
-		return NewList(symbol("SIMPLE-ARRAY"), symCharacter, NewList(count(len(x.chars))))
-	case *Vector:
-		return NewList(symbol("SIMPLE-VECTOR"), count(len(x.elements)))
+	case *String, *Vector:
+		return c.arrayTypeOf(x)
 	case *Function, *method, *restart:
 		if fn, ok := v.(*Function); !ok || fn.generic != nil {
 			return className(v)
@@ -297,7 +266,7 @@ func typeFunctions() []builtin {
 	}
 	for name, kind := range map[string]string{
 		"numberp": "NUMBER", "integerp": "INTEGER", "rationalp": "RATIONAL", "floatp": "FLOAT", "realp": "REAL", "complexp": "COMPLEX", "functionp": "FUNCTION",
-		"vectorp": "VECTOR", "arrayp": "ARRAY", "simple-vector-p": "SIMPLE-VECTOR", "simple-string-p": "SIMPLE-STRING", "bit-vector-p": "BIT-VECTOR",
+		"vectorp": "VECTOR", "arrayp": "ARRAY", "simple-vector-p": "SIMPLE-VECTOR", "simple-string-p": "SIMPLE-STRING", "bit-vector-p": "BIT-VECTOR", "simple-bit-vector-p": "SIMPLE-BIT-VECTOR",
 		"pathnamep": "PATHNAME", "compiled-function-p": "COMPILED-FUNCTION",
 	} {
 		rows = append(rows, predicate(name, "True for an object of the type that the name says.", typePredicates()[standardSymbol(kind)]))

@@ -23,8 +23,11 @@ type Cons struct {
 // String is a mutable Lisp string. Its characters are code points.
 type String struct {
 	chars []rune
-	// capacity is the allocated size of a string with a fill pointer, -1 without one.
+	// capacity is the allocated size of a string with a fill pointer, -1 without one;
+	// chars are then the part in use of storage that is at least that large.
 	capacity int
+	// header is nil for a string that is neither adjustable nor displaced.
+	header *arrayHeader
 }
 
 // NewString returns a Lisp string with the code points of text.
@@ -35,17 +38,36 @@ func runesString(chars []rune) *String { return &String{chars: chars, capacity: 
 // String returns the text as a Go string.
 func (s *String) String() string { return string(s.chars) }
 
+// all is the characters without regard to the fill pointer.
+func (s *String) all() []rune { return s.chars[:max(len(s.chars), s.capacity)] }
+
 // Vector is a Lisp array of any rank whose elements are Values, row-major.
 type Vector struct {
 	elements []Value
 	// dimensions is nil for rank 1, where the length is len(elements).
 	dimensions []int
-	// capacity is the allocated size of a vector with a fill pointer, -1 without one.
+	// capacity is the allocated size of a vector with a fill pointer, -1 without one;
+	// elements are then the part in use of storage that is at least that large.
 	capacity int
-	bits     bool
+	// kind is nil when the elements can be anything.
+	kind *elementType
+	// header is nil for an array that is neither adjustable nor displaced.
+	header *arrayHeader
 }
 
 func newVector(elements []Value) *Vector { return &Vector{elements: elements, capacity: -1} }
+
+// all is the elements without regard to the fill pointer.
+func (v *Vector) all() []Value { return v.elements[:max(len(v.elements), v.capacity)] }
+
+func (v *Vector) bits() bool { return v.kind == bitElements && v.dimensions == nil }
+
+// arrayHeader is what only an array made adjustable or displaced has. A displaced array
+// shares the storage that its target had when it was displaced.
+type arrayHeader struct {
+	target Value // nil if it is not displaced
+	offset int
+}
 
 // The constants every Lisp form can name.
 var (

@@ -1,0 +1,71 @@
+package lisp
+
+// bitArrayFunctions combine bit arrays bit by bit.
+func bitArrayFunctions() []builtin {
+	var rows []builtin
+	for _, operation := range []struct {
+		name string
+		do   func(a, b int64) int64
+	}{
+		{"and", func(a, b int64) int64 { return a & b }}, {"ior", func(a, b int64) int64 { return a | b }},
+		{"xor", func(a, b int64) int64 { return a ^ b }}, {"eqv", func(a, b int64) int64 { return 1 ^ a ^ b }},
+		{"nand", func(a, b int64) int64 { return 1 ^ a&b }}, {"nor", func(a, b int64) int64 { return 1 ^ (a | b) }},
+		{"andc1", func(a, b int64) int64 { return (1 ^ a) & b }}, {"andc2", func(a, b int64) int64 { return a & (1 ^ b) }},
+		{"orc1", func(a, b int64) int64 { return (1 ^ a) | b }}, {"orc2", func(a, b int64) int64 { return a | (1 ^ b) }},
+	} {
+		rows = append(rows, builtin{name: "bit-" + operation.name, list: "(a b &optional target)", doc: "Combine two bit arrays bit by bit.", call: func(c *Call, args []Value) Value {
+			a, b := c.bitArray(args[0]), c.bitArray(args[1])
+			c.sameShape(a, b)
+			result := c.bitTarget(a, optional(args, 2))
+			x, y, z := a.all(), b.all(), result.all()
+			for i := range z {
+				z[i] = Integer(operation.do(x[i].(int64), y[i].(int64)))
+			}
+			return result
+		}})
+	}
+	return append(rows, builtin{name: "bit-not", list: "(a &optional target)", doc: "Turn all bits of a bit array.", call: func(c *Call, args []Value) Value {
+		a := c.bitArray(args[0])
+		result := c.bitTarget(a, optional(args, 1))
+		x, z := a.all(), result.all()
+		for i := range z {
+			z[i] = Integer(1 ^ x[i].(int64))
+		}
+		return result
+	}})
+}
+
+func (c *Call) bitArray(v Value) *Vector {
+	x, ok := v.(*Vector)
+	if !ok || x.kind != bitElements {
+		c.typeError(v, "(ARRAY BIT)")
+	}
+	return x
+}
+
+func (c *Call) sameShape(a, b *Vector) {
+	x, y := c.dimensions(a), c.dimensions(b)
+	same := len(x) == len(y)
+	for i := range x {
+		same = same && x[i] == y[i]
+	}
+	if !same {
+		c.fail(simpleError, "%s and %s have different dimensions", c.shown(a), c.shown(b))
+	}
+}
+
+// bitTarget is where the result goes: a new array, or for T the first argument, or the
+// array given.
+func (c *Call) bitTarget(a *Vector, target Value) *Vector {
+	c.work(len(a.all()))
+	switch {
+	case target == nil || target == Nil:
+		c.chargeMany(len(a.all()), valueBytes)
+		return &Vector{elements: make([]Value, len(a.all())), dimensions: a.dimensions, capacity: -1, kind: bitElements}
+	case target == T:
+		return a
+	}
+	result := c.bitArray(target)
+	c.sameShape(a, result)
+	return result
+}

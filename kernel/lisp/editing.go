@@ -1,0 +1,186 @@
+package lisp
+
+// editFunctions remove and replace elements.
+func editFunctions() []builtin {
+	const keywords = "(sequence &key test test-not key start end from-end)"
+	rows := []builtin{
+		{name: "remove-duplicates", list: keywords, doc: "The sequence without all but the last of equal elements.", call: func(c *Call, args []Value) Value {
+			s, marks := c.duplicates(args)
+			return s.without(marks)
+		}},
+		{name: "delete-duplicates", list: keywords, doc: "The sequence without all but the last of equal elements; the old one is used up.", call: func(c *Call, args []Value) Value {
+			s, marks := c.duplicates(args)
+			return s.delete(marks)
+		}},
+	}
+	rows = append(rows, family("remove", "", "The sequence without the elements that match.", true, func(c *Call, s *scan, _ []Value) Value {
+		marks, n := s.chosen()
+		if n == 0 {
+			return s.sequence
+		}
+		return s.without(marks)
+	})...)
+	rows = append(rows, family("delete", "", "The sequence without the elements that match; the old one is used up.", true, func(c *Call, s *scan, _ []Value) Value {
+		marks, n := s.chosen()
+		if n == 0 {
+			return s.sequence
+		}
+		return s.delete(marks)
+	})...)
+	rows = append(rows, family("substitute", "new", "The sequence with the elements that match replaced.", true, func(c *Call, s *scan, args []Value) Value {
+		marks, _ := s.chosen()
+		return s.replaced(args[0], marks)
+	})...)
+	return append(rows, family("nsubstitute", "new", "Replace the elements that match in the sequence.", true, func(c *Call, s *scan, args []Value) Value {
+		marks, _ := s.chosen()
+		tail := s.sequence
+		for i, marked := range marks {
+			cell, list := tail.(*Cons)
+			switch {
+			case marked && list:
+				cell.Car = args[0]
+			case marked:
+				c.setElement(s.sequence, i, args[0])
+			}
+			if list {
+				tail = cell.Cdr
+			}
+		}
+		return s.sequence
+	})...)
+}
+
+// without is a new sequence without the marked elements.
+func (s *scan) without(marks []bool) Value {
+	c := s.call
+	if s.items == nil && s.size > 0 {
+		c.chargeMany(s.size, runeBytes)
+		kept := make([]rune, 0, s.size)
+		for i, r := range s.chars {
+			if !marks[i] {
+				kept = append(kept, r)
+			}
+		}
+		return runesString(kept)
+	}
+	c.chargeMany(s.size, valueBytes)
+	kept := make([]Value, 0, s.size)
+	for i, item := range s.items {
+		if !marks[i] {
+			kept = append(kept, item)
+		}
+	}
+	return c.like(s.sequence, kept)
+}
+
+// delete takes the marked elements out of a list or of a vector with a fill pointer.
+func (s *scan) delete(marks []bool) Value {
+	c := s.call
+	if !isList(s.sequence) {
+		result := s.without(marks)
+		if hasFillPointer(s.sequence) {
+			c.store(s.sequence, 0, c.elements(result))
+			c.setFillPointer(s.sequence, c.length(result))
+			return s.sequence
+		}
+		return result
+	}
+	first, rest := Value(Nil), s.sequence
+	var last *Cons
+	for _, marked := range marks {
+		cell := rest.(*Cons)
+		rest = cell.Cdr
+		switch {
+		case marked:
+			continue
+		case last == nil:
+			first = cell
+		default:
+			last.Cdr = cell
+		}
+		last = cell
+	}
+	if last != nil {
+		last.Cdr = Nil
+	}
+	return first
+}
+
+// replaced is a new sequence with another value for the marked elements.
+func (s *scan) replaced(item Value, marks []bool) Value {
+	c := s.call
+	if s.items == nil && s.size > 0 {
+		c.chargeMany(s.size, runeBytes)
+		chars := append([]rune(nil), s.chars...)
+		for i, marked := range marks {
+			if marked {
+				chars[i] = rune(c.character(item))
+			}
+		}
+		return runesString(chars)
+	}
+	c.chargeMany(s.size, valueBytes)
+	items := append([]Value(nil), s.items...)
+	for i, marked := range marks {
+		if marked {
+			items[i] = item
+		}
+	}
+	return c.like(s.sequence, items)
+}
+
+// duplicates marks the elements that have an equal one behind them, or with :from-end
+// before them.
+func (c *Call) duplicates(args []Value) (s *scan, marks []bool) {
+	k := c.keywords(args[1:], kwTest, kwTestNot, kwKey, kwStart, kwEnd, kwFromEnd)
+	s = c.newScan(args[0], c.newMatcher(k[0], k[1], k[2]), k[3], k[4], k[5])
+	c.chargeMany(2*s.size, valueBytes)
+	marks, parts := make([]bool, s.size), make([]Value, s.size)
+	for i := s.from; i < s.to; i++ {
+		parts[i] = s.keyed(s.element(i))
+	}
+	if h := s.hashed(); h != nil {
+		s.repeatedKeys(h, parts, marks)
+		return s, marks
+	}
+	for i := s.from; i < s.to; i++ {
+		from, to := i+1, s.to
+		if s.fromEnd {
+			from, to = s.from, i
+		}
+		for j := from; j < to && !marks[i]; j++ {
+			marks[i] = s.fromEnd && s.same(parts[j], parts[i]) || !s.fromEnd && s.same(parts[i], parts[j])
+		}
+	}
+	return s, marks
+}
+
+// hashed is a table for the test of a long scan, nil if it is not a test of tables or
+// the scan is short.
+func (s *scan) hashed() *HashTable {
+	if s.to-s.from < 32 || s.not {
+		return nil
+	}
+	if s.test == nil {
+		return newHashTable(eqlTest)
+	}
+	for name, test := range hashTests {
+		if s.test == s.call.environment.language.functions[standardSymbol(name)] {
+			return newHashTable(test)
+		}
+	}
+	return nil
+}
+
+// repeatedKeys marks what a table has met before, going from the end that is kept.
+func (s *scan) repeatedKeys(h *HashTable, parts []Value, marks []bool) {
+	for n := range s.to - s.from {
+		i := s.to - 1 - n
+		if s.fromEnd {
+			i = s.from + n
+		}
+		if _, marks[i] = h.get(s.call, parts[i]); !marks[i] {
+			h.put(s.call, parts[i], T)
+		}
+	}
+}

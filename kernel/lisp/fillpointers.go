@@ -1,0 +1,93 @@
+package lisp
+
+// fillPointerFunctions are about vectors that grow and shrink.
+func fillPointerFunctions() []builtin {
+	return []builtin{
+		{name: "fill-pointer", list: "(vector)", doc: "The number of elements in use.", one: func(c *Call, a Value) Value {
+			c.growing(a)
+			return count(c.length(a))
+		}},
+		{name: "vector-push", list: "(element vector)", doc: "Add an element if there is room; its index or nil.", two: func(c *Call, a, b Value) Value {
+			if c.growing(b); c.length(b) >= c.dimensions(b)[0] {
+				return Nil
+			}
+			return c.vectorPush(a, b)
+		}},
+		{name: "vector-push-extend", list: "(element vector &optional extension)", doc: "Add an element, growing the vector; its index.", call: func(c *Call, args []Value) Value {
+			vector := args[1]
+			c.growing(vector)
+			if n := c.length(vector); n >= c.dimensions(vector)[0] {
+				extension := max(1, n)
+				if len(args) > 2 {
+					if extension = c.index(args[2]); extension == 0 {
+						c.typeError(args[2], "(INTEGER 1)")
+					}
+				}
+				c.grow(vector, n+extension)
+			}
+			return c.vectorPush(args[0], vector)
+		}},
+		{name: "vector-pop", list: "(vector)", doc: "Take the last element off.", one: func(c *Call, a Value) Value {
+			c.growing(a)
+			n := c.length(a)
+			if n == 0 {
+				c.fail(simpleError, "there is nothing to pop off %s", c.shown(a))
+			}
+			c.setFillPointer(a, n-1)
+			return c.aref(a, n-1)
+		}},
+	}
+}
+
+// growing takes a vector with a fill pointer.
+func (c *Call) growing(v Value) {
+	if !hasFillPointer(v) {
+		c.typeError(v, "(AND VECTOR (SATISFIES ARRAY-HAS-FILL-POINTER-P))")
+	}
+}
+
+func (c *Call) setFillPointer(v Value, n int) {
+	c.growing(v)
+	switch x := v.(type) {
+	case *String:
+		if n <= x.capacity {
+			x.chars = x.chars[:n]
+			return
+		}
+	case *Vector:
+		if n <= x.capacity {
+			x.elements = x.elements[:n]
+			return
+		}
+	}
+	c.badIndex(n, v)
+}
+
+// vectorPush stores behind the last element in use; there is room.
+func (c *Call) vectorPush(element, vector Value) Value {
+	n := c.length(vector)
+	c.setArrayElement(vector, n, element)
+	c.setFillPointer(vector, n+1)
+	return count(n)
+}
+
+// grow gives a vector with a fill pointer storage for n elements. It is then no longer
+// displaced.
+func (c *Call) grow(v Value, n int) {
+	switch x := v.(type) {
+	case *String:
+		c.chargeMany(n, runeBytes)
+		chars := make([]rune, n)
+		used := len(x.chars)
+		copy(chars, x.all())
+		x.chars, x.capacity, x.header = chars[:used], n, &arrayHeader{}
+	case *Vector:
+		c.chargeMany(n, valueBytes)
+		items, used := make([]Value, n), len(x.elements)
+		zero := c.arrayKind(x).zero
+		for i := copy(items, x.all()); i < n; i++ {
+			items[i] = zero
+		}
+		x.elements, x.capacity, x.header = items[:used], n, &arrayHeader{}
+	}
+}

@@ -1,0 +1,156 @@
+package lisp
+
+// scan is the arguments of the functions that look at the elements of one sequence.
+type scan struct {
+	*matcher
+	sequence Value
+	// items are the elements, unless the sequence is a string: then chars are.
+	items    []Value
+	chars    []rune
+	size     int
+	from, to int
+	fromEnd  bool
+	limit    int // :count, -1 without
+	// wanted tells whether the element at an index is one that is looked for.
+	wanted func(i int) bool
+}
+
+// selection is how the three forms of a function choose: item, -if, -if-not.
+type selection int
+
+const (
+	byItem selection = iota
+	byTest
+	byTestNot
+)
+
+// scan reads (item-or-predicate sequence . keywords).
+func (c *Call) scan(args []Value, sense selection, counts bool) *scan {
+	names := []*Symbol{kwKey, kwStart, kwEnd, kwFromEnd, kwCount, kwTest, kwTestNot}
+	if sense != byItem {
+		names = names[:5]
+	}
+	k := make([]Value, 7)
+	copy(k, c.keywords(args[2:], names...))
+	if k[4] != nil && !counts {
+		c.fail(programError, "unknown keyword argument :COUNT")
+	}
+	s := c.newScan(args[1], c.newMatcher(k[5], k[6], k[0]), k[1], k[2], k[3])
+	if given(k[4]) {
+		if c.integer(k[4]).Sign() < 0 {
+			s.limit = 0
+		} else if n, ok := k[4].(int64); ok {
+			s.limit = int(n)
+		}
+	}
+	if sense == byItem {
+		s.wanted = s.sameAs(args[0])
+		return s
+	}
+	predicate := c.function(args[0])
+	s.wanted = func(i int) bool { return isTrue(c.call1(predicate, s.keyed(s.element(i)))) == (sense == byTest) }
+	return s
+}
+
+func (c *Call) newScan(sequence Value, m *matcher, start, end, fromEnd Value) *scan {
+	s := &scan{matcher: m, sequence: sequence, limit: -1, fromEnd: given(fromEnd)}
+	if text, ok := sequence.(*String); ok {
+		s.chars, s.size = text.chars, len(text.chars)
+	} else {
+		s.items = c.elements(sequence)
+		s.size = len(s.items)
+	}
+	s.from, s.to = c.bounds(start, end, s.size)
+	return s
+}
+
+// sameAs is the test for an item. The characters of a string need not be made objects
+// for a test that is no function of the note.
+func (s *scan) sameAs(item Value) func(i int) bool {
+	if s.chars != nil && s.key == nil && s.call.comparesCharacters(s.matcher) {
+		wanted, ok := item.(Character)
+		return func(i int) bool {
+			s.call.step()
+			return ok && i < len(s.chars) && Character(s.chars[i]) == wanted
+		}
+	}
+	return func(i int) bool { return s.matches(item, s.element(i)) }
+}
+
+// comparesCharacters reports that the test tells characters apart as eql does.
+func (c *Call) comparesCharacters(m *matcher) bool {
+	return m.test == nil || !m.not && (m.test == c.environment.language.functions[symCharEqual] || m.test == c.environment.language.functions[symEqual])
+}
+
+var (
+	symCharEqual = standardSymbol("CHAR=")
+	symEqual     = standardSymbol("EQUAL")
+)
+
+func (s *scan) element(i int) Value {
+	if s.items == nil {
+		return Character(s.chars[i])
+	}
+	return s.items[i]
+}
+
+// find returns the index of the element looked for, -1 if there is none.
+func (s *scan) find() int {
+	if s.fromEnd {
+		for i := s.to - 1; i >= s.from; i-- {
+			if s.wanted(i) {
+				return i
+			}
+		}
+		return -1
+	}
+	for i := s.from; i < s.to; i++ {
+		if s.wanted(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// chosen marks the elements looked for, at most limit of them, and counts them.
+func (s *scan) chosen() (marks []bool, n int) {
+	s.call.charge(s.size)
+	marks = make([]bool, s.size)
+	mark := func(i int) {
+		if n != s.limit && s.wanted(i) {
+			marks[i] = true
+			n++
+		}
+	}
+	if s.fromEnd {
+		for i := s.to - 1; i >= s.from; i-- {
+			mark(i)
+		}
+		return marks, n
+	}
+	for i := s.from; i < s.to; i++ {
+		mark(i)
+	}
+	return marks, n
+}
+
+// family makes the rows NAME, NAME-if and NAME-if-not of one operation; before names the
+// argument that comes first, if any.
+func family(name, before, doc string, counts bool, do func(c *Call, s *scan, args []Value) Value) []builtin {
+	row := func(name, first string, sense selection) builtin {
+		list, skip := "("+first+" sequence &key key start end from-end", 0
+		if before != "" {
+			list, skip = "("+before+" "+list[1:], 1
+		}
+		if counts {
+			list += " count"
+		}
+		if sense == byItem {
+			list += " test test-not"
+		}
+		return builtin{name: name, list: list + ")", doc: doc, call: func(c *Call, args []Value) Value {
+			return do(c, c.scan(args[skip:], sense, counts), args)
+		}}
+	}
+	return []builtin{row(name, "item", byItem), row(name+"-if", "predicate", byTest), row(name+"-if-not", "predicate", byTestNot)}
+}

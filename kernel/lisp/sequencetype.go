@@ -1,0 +1,230 @@
+package lisp
+
+// sequenceType is what a type specifier for make-sequence, map, merge, coerce and
+// concatenate asks for.
+type sequenceType struct {
+	name Value
+	// kind is the type of a vector's elements; nil for a list.
+	kind *elementType
+	// least and most bound the length; most is -1 without a bound.
+	least, most int
+}
+
+func (c *Call) sequenceType(kind Value) sequenceType {
+	c.descend(4)
+	defer c.ascend(4)
+	if class, ok := kind.(*Class); ok {
+		kind = class.name
+	}
+	t := sequenceType{name: kind, most: -1}
+	head, args := kind, []Value(nil)
+	if cell, ok := kind.(*Cons); ok {
+		head, args = cell.Car, c.slice(cell.Cdr)
+	}
+	symbol, ok := head.(*Symbol)
+	if !ok {
+		c.notSequenceType(kind)
+	}
+	switch symbol.name {
+	case "LIST", "SEQUENCE":
+		return t
+	case "CONS":
+		t.least = 1
+		return t
+	case "NULL":
+		t.most = 0
+		return t
+	case "VECTOR", "ARRAY", "SIMPLE-ARRAY":
+		t.kind = c.elementType(optional(args, 0))
+		return c.sized(t, optional(args, 1))
+	case "SIMPLE-VECTOR":
+		t.kind = generalElements
+		return c.sized(t, optional(args, 0))
+	case "BIT-VECTOR", "SIMPLE-BIT-VECTOR":
+		t.kind = bitElements
+		return c.sized(t, optional(args, 0))
+	case "STRING", "SIMPLE-STRING", "BASE-STRING", "SIMPLE-BASE-STRING":
+		t.kind = characterElements
+		return c.sized(t, optional(args, 0))
+	case "OR":
+		for _, arg := range args {
+			if arg != Nil {
+				return c.sequenceType(arg)
+			}
+		}
+	case "AND":
+		for _, arg := range args {
+			if cell, ok := arg.(*Cons); !ok || cell.Car != symNot {
+				return c.sequenceType(arg)
+			}
+		}
+	}
+	if expansion, ok := c.expandType(kind); ok {
+		return c.sequenceType(expansion)
+	}
+	c.notSequenceType(kind)
+	return t
+}
+
+func (c *Call) notSequenceType(kind Value) {
+	c.signalError(c.newCondition(typeErrorClass, c.shown(kind)+" is not a type of sequences", "DATUM", kind, "EXPECTED-TYPE", standardSymbol("SEQUENCE")))
+}
+
+// sized reads the dimension of a vector type: a length, (LENGTH), a rank of one or a star.
+func (c *Call) sized(t sequenceType, size Value) sequenceType {
+	if cell, ok := size.(*Cons); ok {
+		if cell.Cdr != Nil {
+			c.notSequenceType(t.name)
+		}
+		size = cell.Car
+	} else if cell, ok := t.name.(*Cons); ok && size != nil && size != symStar && cell.Car != symVector && len(c.slice(cell)) == 3 {
+		if size != Integer(1) { // a rank, not a length
+			c.notSequenceType(t.name)
+		}
+		return t
+	}
+	if size != nil && size != symStar {
+		t.least = c.index(size)
+		t.most = t.least
+	}
+	return t
+}
+
+// check complains when a sequence of n elements cannot be of the type.
+func (c *Call) checkLength(t sequenceType, n int) {
+	if n < t.least || t.most >= 0 && n > t.most {
+		c.signalError(c.newCondition(typeErrorClass, "a sequence of "+sketch(count(n), 20)+" elements is not of type "+c.shown(t.name), "DATUM", count(n), "EXPECTED-TYPE", Nil))
+	}
+}
+
+// makeSequence makes a sequence of items, which it may keep.
+func (c *Call) makeSequence(t sequenceType, items []Value) Value {
+	c.checkLength(t, len(items))
+	if t.kind == nil {
+		return c.newList(items)
+	}
+	return c.vectorOf(t.kind, items)
+}
+
+// vectorOf makes a vector or string of items, which it may keep.
+func (c *Call) vectorOf(kind *elementType, items []Value) Value {
+	if kind == characterElements {
+		return c.stringOf(items)
+	}
+	c.chargeMany(len(items), valueBytes)
+	v := newVector(items)
+	if kind != generalElements {
+		for _, item := range items {
+			c.element(kind, item)
+		}
+		v.kind = kind
+	}
+	return v
+}
+
+// like makes a sequence of the same type as v. It may keep items.
+func (c *Call) like(v Value, items []Value) Value {
+	if isList(v) {
+		return c.newList(items)
+	}
+	return c.vectorOf(c.arrayKind(v), items)
+}
+
+// stringOf makes a string of characters.
+func (c *Call) stringOf(items []Value) *String {
+	c.chargeMany(len(items), runeBytes)
+	chars := make([]rune, len(items))
+	for i, item := range items {
+		chars[i] = rune(c.character(item))
+	}
+	return runesString(chars)
+}
+
+func concatenate(c *Call, args []Value) Value {
+	t := c.sequenceType(args[0])
+	if t.kind == characterElements {
+		total := 0
+		for _, arg := range args[1:] {
+			total += c.length(arg)
+		}
+		c.checkLength(t, total)
+		c.chargeMany(total, runeBytes)
+		chars := make([]rune, 0, total)
+		for _, arg := range args[1:] {
+			if s, ok := arg.(*String); ok {
+				chars = append(chars, s.chars...)
+				continue
+			}
+			for _, item := range c.elements(arg) {
+				chars = append(chars, rune(c.character(item)))
+			}
+		}
+		return runesString(chars)
+	}
+	var items []Value
+	for _, arg := range args[1:] {
+		part := c.elements(arg)
+		c.chargeMany(len(part), valueBytes)
+		items = append(items, part...)
+	}
+	return c.makeSequence(t, items)
+}
+
+func makeSequence(c *Call, args []Value) Value {
+	t, n := c.sequenceType(args[0]), c.index(args[1])
+	c.checkLength(t, n)
+	element := c.keywords(args[2:], kwInitialElement)[0]
+	if element == nil {
+		element = Nil
+		if t.kind != nil {
+			element = t.kind.zero
+		}
+	}
+	c.chargeMany(n, valueBytes)
+	items := make([]Value, n)
+	for i := range items {
+		items[i] = element
+	}
+	return c.makeSequence(t, items)
+}
+
+func coerce(c *Call, a, b Value) Value {
+	if symbol, ok := b.(*Symbol); ok {
+		switch symbol.name {
+		case "CHARACTER":
+			return c.designatedCharacter(a)
+		case "FLOAT":
+			if c.number(a) >= singleKind {
+				return a
+			}
+			return c.toFloat(a, Nil)
+		case "SINGLE-FLOAT", "SHORT-FLOAT":
+			c.number(a)
+			return c.toFloat(a, float32(0))
+		case "DOUBLE-FLOAT", "LONG-FLOAT":
+			c.number(a)
+			return c.toFloat(a, float64(0))
+		case "FUNCTION":
+			return c.coerceToFunction(a)
+		case "T":
+			return a
+		}
+	}
+	if c.typep(a, b) {
+		return a
+	}
+	if !isSequence(a) {
+		c.typeError(a, sketch(b, formLength))
+	}
+	t := c.sequenceType(b)
+	items := c.elements(a)
+	c.chargeMany(len(items), valueBytes)
+	return c.makeSequence(t, append([]Value(nil), items...))
+}
+
+func (c *Call) coerceToFunction(v Value) Value {
+	if symbol, ok := v.(*Symbol); ok && c.environment.global(symbol).function == nil {
+		c.undefinedFunction(symbol)
+	}
+	return c.function(v)
+}
