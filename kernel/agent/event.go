@@ -5,32 +5,17 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
+	"org-agent/kernel/skill"
 )
 
 // event is the context that a skill's functions get:
 // (:type :event :id ID :session NAME :turn ID :payload (…) :results (…)).
 func (r *run) event() sexp.List {
-	record := r.turn.Record
-	payload := sexp.List{
-		plist.Keyword("sensor"), plist.Keyword(record.Question.Sensor),
-		plist.Keyword("text"), plist.String(record.Question.Text),
-		plist.Keyword("channel"), plist.Keyword(record.Question.Channel),
-	}
-	if extra, err := plist.Marshal(record.Question.Payload); err == nil {
-		if list, ok := extra.(sexp.List); ok {
-			payload = append(payload, list...)
-		}
-	}
-	event := sexp.List{
-		plist.Keyword("type"), plist.Keyword("event"),
-		plist.Keyword("id"), plist.String(record.Event),
-		plist.Keyword("session"), plist.String(record.Session),
-		plist.Keyword("turn"), plist.String(record.ID),
-		plist.Keyword("payload"), payload,
-	}
+	event := eventOf(r.turn.Record)
 	if len(r.results) > 0 {
 		list := make(sexp.List, len(r.results))
 		for i, result := range r.results {
@@ -41,31 +26,35 @@ func (r *run) event() sexp.List {
 	return event
 }
 
+// eventOf is the context when nothing has been done yet.
+func eventOf(record journal.Turn) sexp.List {
+	payload := sexp.List{
+		plist.Keyword("sensor"), plist.Keyword(record.Question.Sensor),
+		plist.Keyword("text"), plist.String(record.Question.Text),
+		plist.Keyword("channel"), plist.Keyword(record.Question.Channel),
+	}
+	if extra, err := plist.Marshal(record.Question.Payload); err == nil {
+		if list, ok := extra.(sexp.List); ok {
+			payload = append(payload, list...)
+		}
+	}
+	return sexp.List{
+		plist.Keyword("type"), plist.Keyword("event"),
+		plist.Keyword("id"), plist.String(record.Event),
+		plist.Keyword("session"), plist.String(record.Session),
+		plist.Keyword("turn"), plist.String(record.ID),
+		plist.Keyword("payload"), payload,
+	}
+}
+
 // where is the turn for the policy.
 func (r *run) where() policy.Where {
 	record := r.turn.Record
-	chat := record.Question.Payload.Text("room-id")
-	if chat == "" {
-		chat = record.Question.Payload.Text("chat-id")
-	}
-	return policy.Where{Session: record.Session, Turn: record.ID, Channel: record.Question.Channel, ChatID: chat}
+	return policy.Where{Session: record.Session, Turn: record.ID, Channel: record.Question.Channel, ChatID: skill.ConversationID(r.event())}
 }
 
 // reply is text as an action that answers in the conversation of the turn.
-func (r *run) reply(text string) sexp.List {
-	record := r.turn.Record
-	head := sexp.List{plist.Keyword("type"), plist.Keyword("request"), plist.Keyword("target")}
-	switch channel := string(record.Question.Channel); channel {
-	case "telegram", "signal":
-		head = append(head, plist.Keyword(channel), plist.Keyword("chat-id"), plist.String(r.where().ChatID))
-	case "matrix":
-		head = append(head, plist.Keyword(channel), plist.Keyword("room-id"), plist.String(r.where().ChatID))
-	default:
-		head = append(head, plist.Keyword("emacs"), plist.Keyword("action"), plist.Keyword("insert-at-end"),
-			plist.Keyword("buffer"), plist.String("*org-agent-chat*"))
-	}
-	return append(head, plist.Keyword("text"), plist.String(text))
-}
+func (r *run) reply(text string) sexp.List { return skill.Answer(r.event(), text) }
 
 // result is what became of one proposal that did not end the turn.
 type result struct {

@@ -120,6 +120,9 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 	}
 	d.skills = skill.New(skill.Config{
 		Shipped: skills.Notes(), Home: d.paths.Skills, Logger: d.log,
+		Recorded: func(ctx context.Context, turn string) (skill.Recording, error) {
+			return agent.Recall(ctx, d.journal, turn)
+		},
 		Log:    func(name, text string) { d.log.Info("skill log", "skill", name, "text", text) },
 		Inject: func(event sexp.List) { d.log.Warn("an injected event has no sensor to go through", "event", event) },
 	})

@@ -1,13 +1,17 @@
 package daemon_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
+	"org-agent/kernel/agent"
+	"org-agent/kernel/journal"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc/rpctest"
+	"org-agent/kernel/skill"
 )
 
 // deciding is a skill that wins chat, with these functions.
@@ -160,5 +164,41 @@ func TestNotesAreLive(t *testing.T) {
 	})
 	if got := answer(); got != "** Better" {
 		t.Errorf("after the broken note was saved the answer is %q", got)
+	}
+}
+
+// A turn that was really answered can be replayed by a test: with a reply that was sent
+// back as unusable, and answered a second time.
+func TestReplay(t *testing.T) {
+	in := newInstance(t,
+		llmtest.Exchange{Reply: "(:type :request"},
+		llmtest.Exchange{Reply: "Plain *prose*."},
+		llmtest.Exchange{Reply: insertion("* Yes\nIt is.")})
+	const mine = `(defun think (c) (ask-neuro (words c)))
+(defun check (a c) (declare (ignore c)) a)
+(defskill :mine :priority 90 :trigger #'chosen :neuro #'think :symbolic #'check)`
+	in.write(t, "skills/mine.org", deciding(mine))
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	j, err := journal.Open(t.Context(), in.paths.Journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	for _, id := range []string{"q1", "q2"} {
+		ask(t, e, id, "Is it?")
+		turn, err := j.TurnOfEvent(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source := deciding(mine) + "\n#+begin_src lisp :test yes\n(deftest again (:turn \"" + turn.ID + "\"))\n#+end_src\n"
+		recorded := func(ctx context.Context, turn string) (skill.Recording, error) { return agent.Recall(ctx, j, turn) }
+		for _, change := range []string{"", "(defun check (a c) (declare (ignore a c)) '(:type :response :text \"No\"))"} {
+			changed := strings.Replace(source, "(defskill", change+"\n(defskill", 1)
+			proofs, _, err := skill.Prove(t.Context(), "mine.org", []byte(changed), skill.Options{Recorded: recorded})
+			if err != nil || len(proofs) != 1 || (proofs[0].Result == skill.Pass) != (change == "") {
+				t.Errorf("%s, %q: %+v, error %v", id, change, proofs, err)
+			}
+		}
 	}
 }

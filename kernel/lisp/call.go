@@ -252,7 +252,9 @@ func (c *Call) Keyword(name string) *Symbol { return c.environment.Keyword(name)
 // [Function]. It must not be used by one that waits. The error is the *Error that
 // would have ended the call.
 func (c *Call) Apply(function Value, args ...Value) (value Value, err error) {
+	at := c.at
 	err = c.protect(func() { value = single(c.funcall(function, args)) })
+	c.at = at // what the caller finds wrong with the value is wrong where it was called
 	return value, err
 }
 

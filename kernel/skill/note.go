@@ -26,6 +26,9 @@ type Options struct {
 	Log func(skill, text string)
 	// Inject takes the events the note injects. Default: an error in the note.
 	Inject func(event sexp.List)
+	// Recorded returns a turn of the journal, for tests that replay one. Default: an error
+	// in the test.
+	Recorded func(ctx context.Context, turn string) (Recording, error)
 	// Logger takes what the person who runs the kernel should know. Default: dropped.
 	Logger *slog.Logger
 	// Shipped says that the note came with the program.

@@ -58,6 +58,8 @@ type occasion struct {
 	isTrue bool
 	result sexp.Sexp
 	unfit  error
+	// script is what the model says in a test that has one.
+	script *script
 	// failures are what the checks of a test found.
 	failures []string
 }

@@ -33,11 +33,12 @@ type TestResult struct {
 
 // testFunctions is what the test macros call.
 func (n *Note) testFunctions() []lisp.KernelFunction {
-	return []lisp.KernelFunction{
-		{Name: "%register-test", LambdaList: "(name function)", Call: n.registerTest, Doc: "What deftest does."},
-		{Name: "%check", LambdaList: "(form result &rest reason)", Call: check, Doc: "What is does."},
-		{Name: "%check-call", LambdaList: "(form function &rest arguments)", Call: checkCall, Doc: "What is does for a comparison."},
-	}
+	return append(n.proposalFunctions(),
+		lisp.KernelFunction{Name: "%register-test", LambdaList: "(name function)", Call: n.registerTest, Doc: "What deftest does."},
+		lisp.KernelFunction{Name: "%recorded", LambdaList: "(turn part)", Call: n.recorded, Doc: "A part of a turn of the journal."},
+		lisp.KernelFunction{Name: "%check", LambdaList: "(form result &rest reason)", Call: check, Doc: "What is does."},
+		lisp.KernelFunction{Name: "%check-call", LambdaList: "(form function &rest arguments)", Call: checkCall, Doc: "What is does for a comparison."},
+	)
 }
 
 // testMacros is the language of tests. FiveAM's names are there too, in its package as well.
@@ -69,7 +70,11 @@ func expandDeftest(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the name of a test: %w", err)
 	}
-	function := append([]lisp.Value{call.Symbol("LAMBDA"), lisp.Nil}, args[1:]...)
+	body, err := expandReplay(call, args[1:])
+	if err != nil {
+		return nil, fmt.Errorf("the test %s: %w", text, err)
+	}
+	function := append([]lisp.Value{call.Symbol("LAMBDA"), lisp.Nil}, body...)
 	return lisp.NewList(call.Symbol("%REGISTER-TEST"), lisp.NewString(text), lisp.NewList(function...)), nil
 }
 

@@ -33,6 +33,9 @@ type Config struct {
 	// Inject takes the events that notes inject, in the same way. Default: an error in the
 	// note that tries.
 	Inject func(event sexp.List)
+	// Recorded returns a turn of the journal, for tests that replay one; it is called by the
+	// goroutines that load notes. Default: an error in the test.
+	Recorded func(ctx context.Context, turn string) (Recording, error)
 	// Changed is called after each publishing, one call at a time, with the new statuses.
 	// It must not call Load. May be nil.
 	Changed func([]Status)
@@ -200,7 +203,7 @@ func (r *Registry) prepare(ctx context.Context, s *slot, again bool) bool {
 	if !again && s.newest != nil && sum == s.sum {
 		return false
 	}
-	options := Options{Limits: r.config.Limits, Log: r.config.Log, Inject: r.config.Inject, Logger: r.config.Logger, Shipped: s.origin.shipped}
+	options := Options{Limits: r.config.Limits, Log: r.config.Log, Inject: r.config.Inject, Recorded: r.config.Recorded, Logger: r.config.Logger, Shipped: s.origin.shipped}
 	var n *Note
 	var faults []Diagnostic
 	if err == nil {

@@ -17,6 +17,7 @@ import (
 // skillCommands is "org-agent skill".
 type skillCommands struct {
 	Check skillCheck `cmd:"" help:"Print what is wrong with notes, as FILE:LINE:COLUMN: error: MESSAGE."`
+	Test  skillTest  `cmd:"" help:"Run the tests of notes and print PASS, FAIL or NONE for each success criterion."`
 	List  skillList  `cmd:"" help:"List the notes and what became of them."`
 	Copy  skillCopy  `cmd:"" help:"Put a shipped note into the home's skills, to be changed."`
 }
@@ -28,7 +29,7 @@ type skillCheck struct {
 }
 
 func (c *skillCheck) Run(ctx context.Context, w *world) error {
-	notes, err := c.notes(w)
+	notes, err := notesAt(w, c.Paths)
 	if err != nil {
 		return err
 	}
@@ -60,9 +61,8 @@ func (c *skillCheck) Run(ctx context.Context, w *world) error {
 	return nil
 }
 
-// notes are the files to check, in order.
-func (c *skillCheck) notes(w *world) ([]string, error) {
-	roots := c.Paths
+// notesAt are the notes at the paths, in order; without paths those of the home.
+func notesAt(w *world, roots []string) ([]string, error) {
 	if len(roots) == 0 {
 		paths, err := w.paths()
 		if err != nil {
@@ -77,7 +77,7 @@ func (c *skillCheck) notes(w *world) ([]string, error) {
 	for _, root := range roots {
 		info, err := os.Stat(root)
 		if err != nil {
-			return nil, fmt.Errorf("check: %w", err)
+			return nil, fmt.Errorf("find the notes: %w", err)
 		}
 		if !info.IsDir() {
 			notes = append(notes, root)
@@ -85,7 +85,7 @@ func (c *skillCheck) notes(w *world) ([]string, error) {
 		}
 		found, err := filepath.Glob(filepath.Join(root, "*.org"))
 		if err != nil {
-			return nil, fmt.Errorf("check %s: %w", root, err)
+			return nil, fmt.Errorf("find the notes in %s: %w", root, err)
 		}
 		notes = append(notes, slices.DeleteFunc(found, func(p string) bool { return strings.HasPrefix(filepath.Base(p), ".") })...)
 	}

@@ -1,0 +1,79 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/plist"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/skill"
+)
+
+// Recall returns a turn of the journal as a test replays it: the event as the skill got
+// it, the replies that could be used, of the last time the turn was answered, and the
+// action that became its answer. CodeNotFound if there is no such turn; a turn without an
+// answer cannot be replayed.
+func Recall(ctx context.Context, j *journal.Journal, id string) (skill.Recording, error) {
+	turn, err := j.Turn(ctx, id)
+	if err != nil {
+		return skill.Recording{}, fmt.Errorf("recall the turn: %w", err)
+	}
+	replies, err := repliesOf(ctx, j, id)
+	if err != nil {
+		return skill.Recording{}, fmt.Errorf("recall the turn %s: %w", id, err)
+	}
+	acts, err := j.ActsOf(ctx, id)
+	if err != nil {
+		return skill.Recording{}, fmt.Errorf("recall the turn %s: %w", id, err)
+	}
+	recording := skill.Recording{Event: eventOf(turn), Replies: replies}
+	for _, a := range acts {
+		if a.Kind != journal.ActAnswer {
+			continue
+		}
+		action, err := plist.Read(a.Action)
+		if err != nil {
+			return skill.Recording{}, fmt.Errorf("recall the turn %s: read its action: %w", id, err)
+		}
+		recording.Action, _ = action.(sexp.List)
+	}
+	if recording.Action == nil {
+		return skill.Recording{}, fmt.Errorf("the turn %s has no answer to compare with", id)
+	}
+	return recording, nil
+}
+
+// repliesOf are the model's replies in the turn's last attempt, without those that were
+// sent back as unusable.
+func repliesOf(ctx context.Context, j *journal.Journal, turn string) ([]string, error) {
+	var replies []string
+	query := journal.Query{Turn: turn, Kinds: []journal.Kind{journal.KindTurn, journal.KindModelReply, journal.KindProposal}}
+	for {
+		entries, err := j.Entries(ctx, query)
+		if err != nil || len(entries) == 0 {
+			return replies, err
+		}
+		for _, e := range entries {
+			query.After = e.Seq
+			var data struct {
+				State          protocol.TurnState
+				Text, Unusable string
+			}
+			if err := json.Unmarshal(e.Data, &data); err != nil {
+				return nil, fmt.Errorf("read row %d: %w", e.Seq, err)
+			}
+			switch {
+			case e.Kind == journal.KindTurn && data.State == protocol.TurnQueued:
+				replies = nil
+			case e.Kind == journal.KindModelReply:
+				replies = append(replies, data.Text)
+			case e.Kind == journal.KindProposal && data.Unusable != "" && len(replies) > 0:
+				replies = replies[:len(replies)-1]
+			}
+		}
+	}
+}
