@@ -19,6 +19,8 @@ type Call struct {
 	// at is the form being evaluated, running the function it stands in.
 	at      *site
 	running *lambda
+	// around is the scope of the macro form being expanded: what &environment gives.
+	around *scope
 
 	// dynamic holds the special bindings of this call, bindings how to undo them.
 	dynamic  map[*global]Value
@@ -73,12 +75,13 @@ type state struct {
 	restarts                 *restart
 	depth, printing          int
 	running                  *lambda
+	around                   *scope
 }
 
 func (c *Call) state() state {
 	return state{
 		stack: len(c.stack), bindings: len(c.bindings), catches: len(c.catches),
-		handlers: c.handlers, restarts: c.restarts, depth: c.depth, printing: c.printing, running: c.running,
+		handlers: c.handlers, restarts: c.restarts, depth: c.depth, printing: c.printing, running: c.running, around: c.around,
 	}
 }
 
@@ -87,7 +90,7 @@ func (c *Call) restore(s state) {
 	c.stack = c.stack[:s.stack]
 	c.catches = c.catches[:s.catches]
 	c.handlers, c.restarts = s.handlers, s.restarts
-	c.depth, c.printing, c.running = s.depth, s.printing, s.running
+	c.depth, c.printing, c.running, c.around = s.depth, s.printing, s.running, s.around
 }
 
 func (c *Call) newExitPoint() *exitPoint { return &exitPoint{saved: c.state()} }

@@ -15,7 +15,7 @@ func chapters() []chapter {
 	return []chapter{
 		{title: "Evaluation, binding and choice", forms: slices.Concat(controlForms(), localForms()), macros: conditionalMacros()},
 		{title: "Definitions", forms: definitionForms()},
-		{title: "Places", forms: placeForms(), macros: placeMacros()},
+		{title: "Places", forms: placeForms(), macros: placeMacros(), functions: placeFunctions()},
 		{title: "Functions, values and exits", forms: exitForms(), functions: controlFunctions()},
 		{title: "Iteration", forms: loopForms(), macros: iterationMacros()},
 		{title: "Conditions and restarts", forms: handlingForms(), functions: conditionFunctions()},

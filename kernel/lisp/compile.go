@@ -42,8 +42,6 @@ type compiler struct {
 	place site
 	// here is the site of the form being compiled.
 	here *site
-	// around is the scope of the macro form being expanded.
-	around *scope
 	// nesting and deepest measure how deep the form being compiled is.
 	nesting, deepest int
 }
@@ -155,7 +153,7 @@ func (cp *compiler) compileCons(form *Cons, sc *scope) expression {
 	}
 	if local, depth, ok := sc.function(head); ok {
 		if local.macro != nil {
-			return cp.compile(cp.expand(local.macro, form), sc)
+			return cp.compile(cp.expandIn(local.macro, form, sc), sc)
 		}
 		return cp.compileLocalCall(local, depth, form, sc)
 	}

@@ -27,14 +27,15 @@ func controlFunctions() []builtin {
 			return args[0]
 		}},
 		{name: "macroexpand-1", list: "(form &optional environment)", doc: "Expand a macro form once; true if it was one.", many: true, call: func(c *Call, args []Value) Value {
-			form, expanded := c.expandOnce(args[0])
+			form, expanded := c.expandOnce(args[0], c.scopeArgument(optional(args, 1)))
 			return c.values(form, Boolean(expanded))
 		}},
 		{name: "macroexpand", list: "(form &optional environment)", doc: "Expand until it is no macro form.", many: true, call: func(c *Call, args []Value) Value {
 			form, any := args[0], false
+			sc := c.scopeArgument(optional(args, 1))
 			for {
 				c.step()
-				next, expanded := c.expandOnce(form)
+				next, expanded := c.expandOnce(form, sc)
 				if !expanded {
 					return c.values(form, Boolean(any))
 				}

@@ -9,7 +9,7 @@ func definitionForms() []standardForm {
 		{"defparameter", "(name value &optional doc)", "Define a special variable and give it a value.", compileDefparameter},
 		{"defconstant", "(name value &optional doc)", "Define a constant.", compileDefconstant},
 		{"deftype", "(name lambda-list &body body)", "Define a type by the type that stands for it.", compileDeftype},
-		{"defsetf", "(access update-or-lambda-list &body body)", "Say how setf stores into (access …).", compileDefsetf},
+		{"define-compiler-macro", "(name lambda-list &body body)", "Accepted, and never used.", compileDefineCompilerMacro},
 		{"define-symbol-macro", "(symbol expansion)", "Make a symbol stand for a form.", compileDefineSymbolMacro},
 		{"defpackage", "(name &rest options)", "Define a package.", compileDefpackage},
 		{"in-package", "(name)", "Nothing: a note is its own package.", compileInPackage},
@@ -157,46 +157,21 @@ func compileDeftype(cp *compiler, form *Cons, sc *scope) expression {
 	})
 }
 
-// compileDefsetf handles the short form, which names a function, and the long one,
-// whose body makes the storing form.
-func compileDefsetf(cp *compiler, form *Cons, sc *scope) expression {
+// compileDefineCompilerMacro keeps a compiler macro to be asked for. Calls are compiled
+// as if there were none, which is always right.
+func compileDefineCompilerMacro(cp *compiler, form *Cons, sc *scope) expression {
 	parts := cp.arguments(form, 2, -1)
-	g := cp.unfrozen(cp.symbol(parts[0]))
-	if updater, ok := parts[1].(*Symbol); ok && updater != Nil {
-		return simple(func(c *Call, _ *frame) Value {
-			g.place = func(cp *compiler, _ *Cons, args []Value, _ *scope) *place {
-				p := &place{}
-				stand := p.temporize(cp, args)
-				store := cp.gensym("NEW")
-				p.stores = []*Symbol{store}
-				p.write = &Cons{Car: updater, Cdr: NewList(append(stand[:len(stand):len(stand)], store)...)}
-				p.read = &Cons{Car: g.symbol, Cdr: NewList(stand...)}
-				return p
-			}
-			return g.symbol
-		})
-	}
-	cp.arguments(form, 3, -1)
-	stores := cp.forms(parts[2])
-	if len(stores) != 1 {
-		cp.fail(programError, "defsetf needs one store variable")
-	}
-	// The expander takes the store variable first, then the arguments of the place.
-	rest := form.Cdr.(*Cons).Cdr.(*Cons)
-	list := &Cons{Car: stores[0], Cdr: rest.Car}
-	function := cp.compileLambda("", &Cons{Car: list, Cdr: rest.Cdr.(*Cons).Cdr}, sc, lambdaKind{})
+	g, setter, name := cp.definedName(parts[0])
+	function := cp.compileLambda(name, form.Cdr.(*Cons).Cdr, sc, lambdaKind{block: cp.blockName(parts[0]), macro: true})
 	return simple(func(c *Call, f *frame) Value {
 		fn := function(c, f).(*Function)
-		g.place = func(cp *compiler, _ *Cons, args []Value, _ *scope) *place {
-			p := &place{}
-			stand := p.temporize(cp, args)
-			store := cp.gensym("NEW")
-			p.stores = []*Symbol{store}
-			p.write = single(cp.apply(fn, append([]Value{store}, stand...)))
-			p.read = &Cons{Car: g.symbol, Cdr: NewList(stand...)}
-			return p
+		if !setter {
+			g.compilerMacro = &Function{name: name, doc: fn.doc, least: 2, most: 2, two: func(c *Call, form, environment Value) Value {
+				return c.newCompiler("").expandIn(&macro{function: fn}, c.cell(form), c.scopeArgument(environment))
+			}}
+			g.document(standardSymbol("COMPILER-MACRO"), c.docOf(fn.doc))
 		}
-		return g.symbol
+		return parts[0]
 	})
 }
 

@@ -64,8 +64,10 @@ type global struct {
 	setter    *Function
 	macro     *macro
 	place     placeExpander
-	plist     Value
-	docs      map[*Symbol]Value
+	// compilerMacro is kept to be asked for; nothing expands it.
+	compilerMacro *Function
+	plist         Value
+	docs          map[*Symbol]Value
 }
 
 // New returns an environment. It fails when a function or macro of the configuration

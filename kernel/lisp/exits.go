@@ -23,18 +23,28 @@ func compileBlockForm(cp *compiler, form *Cons, sc *scope) expression {
 	return cp.compileBlock(symbol, form.Cdr.(*Cons).Cdr, sc)
 }
 
-// compileBlock costs nothing at run time unless something returns from the block.
+// compileBlock costs nothing at run time unless something returns from the block, or
+// might from a closure: each time round needs its own token then, or a closure that
+// outlives its block would find the one of a later round.
 func (cp *compiler) compileBlock(name *Symbol, forms Value, sc *scope) expression {
+	inner, own := cp.exitScope(forms, sc)
 	used := false
-	inner := sc.nested()
-	slot := sc.slot()
+	slot := inner.slot()
 	inner.blocks = append(inner.blocks, localBlock{name: name, slot: slot, used: &used})
 	body := cp.body(forms, inner)
-	if !used {
-		return body
-	}
 	run := body.run
+	if own {
+		run = inFrame(inner, run)
+	}
+	if !used {
+		return expression{many: body.many, run: run, constant: body.constant}
+	}
+	run = body.run
 	return expression{many: true, run: func(c *Call, f *frame) (result Value) {
+		if own {
+			c.charge(closureBytes)
+			f = newFrame(f, inner.layout.slots)
+		}
 		point := c.newExitPoint()
 		f.slots[slot] = point
 		defer func() {
@@ -45,6 +55,23 @@ func (cp *compiler) compileBlock(name *Symbol, forms Value, sc *scope) expressio
 		}()
 		return run(c, f)
 	}}
+}
+
+// exitScope opens the scope of a block or tagbody: with its own frame if a closure may
+// capture the token.
+func (cp *compiler) exitScope(forms Value, sc *scope) (inner *scope, own bool) {
+	if cp.captures(forms, sc) {
+		return sc.withFrame(), true
+	}
+	return sc.nested(), false
+}
+
+// inFrame runs code in a frame of its own.
+func inFrame(inner *scope, run code) code {
+	return func(c *Call, f *frame) Value {
+		c.charge(closureBytes)
+		return run(c, newFrame(f, inner.layout.slots))
+	}
 }
 
 func compileReturn(cp *compiler, form *Cons, sc *scope) expression {
@@ -90,8 +117,8 @@ type segment []code
 
 func compileTagbody(cp *compiler, form *Cons, sc *scope) expression {
 	used := false
-	inner := sc.nested()
-	slot := sc.slot()
+	inner, own := cp.exitScope(form.Cdr, sc)
+	slot := inner.slot()
 	items := cp.forms(form.Cdr)
 	tags := 0
 	for _, item := range items {
@@ -109,23 +136,27 @@ func compileTagbody(cp *compiler, form *Cons, sc *scope) expression {
 		}
 		segments[pc] = append(segments[pc], cp.compile(item, inner).run)
 	}
-	if !used {
-		return simple(func(c *Call, f *frame) Value {
-			for _, s := range segments {
-				for _, step := range s {
-					step(c, f)
-				}
+	run := func(c *Call, f *frame) Value {
+		for _, s := range segments {
+			for _, step := range s {
+				step(c, f)
 			}
-			return Nil
-		})
-	}
-	return simple(func(c *Call, f *frame) Value {
-		for pc := 0; pc < len(segments); {
-			c.step()
-			pc = c.runSegments(segments, pc, f, slot)
 		}
 		return Nil
-	})
+	}
+	if used {
+		run = func(c *Call, f *frame) Value {
+			for pc := 0; pc < len(segments); {
+				c.step()
+				pc = c.runSegments(segments, pc, f, slot)
+			}
+			return Nil
+		}
+	}
+	if own {
+		run = inFrame(inner, run)
+	}
+	return simple(run)
 }
 
 func isTag(item Value) bool {

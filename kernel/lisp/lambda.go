@@ -23,6 +23,8 @@ type lambdaKind struct {
 	block *Symbol
 	// macro says that the lambda list destructures the arguments of a macro form.
 	macro bool
+	// values says that a macro's function may return several, as setf expanders do.
+	values bool
 	// method says that keywords are not checked: others may be for other methods.
 	method bool
 }
@@ -73,7 +75,7 @@ func (cp *compiler) newLambda(name string, list Value, sc *scope, kind lambdaKin
 	} else {
 		l.body = cp.body(body, inner).run
 	}
-	if kind.macro {
+	if kind.macro && !kind.values {
 		l.body = single1(l.body)
 	}
 	l.weight = cp.weight()

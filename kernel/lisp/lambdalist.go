@@ -203,7 +203,7 @@ func (cp *compiler) compileBinder(l *lambdaList, sc *scope, specials []*Symbol, 
 	}
 	if l.environment != nil {
 		t := bind(l.environment)
-		b.aux = append(b.aux, optionalTarget{target: t, initial: constant(Nil).run})
+		b.aux = append(b.aux, optionalTarget{target: t, initial: expansionScope})
 	}
 	for _, name := range l.required {
 		b.required = append(b.required, bind(name))
@@ -228,6 +228,14 @@ func (cp *compiler) compileBinder(l *lambdaList, sc *scope, specials []*Symbol, 
 	b.keys = optional(l.keys)
 	b.aux = append(b.aux, optional(l.aux)...)
 	return b
+}
+
+// expansionScope is what &environment is bound to: nil stands for the global one.
+func expansionScope(c *Call, _ *frame) Value {
+	if c.around == nil {
+		return Nil
+	}
+	return c.around
 }
 
 func (cp *compiler) compileTarget(b *binder, name Value, sc *scope, specials []*Symbol) target {

@@ -96,7 +96,7 @@ func newLanguage() *language {
 	for _, name := range []string{
 		"LAMBDA", "FUNCTION", "FLET", "LABELS", "MACROLET", "SYMBOL-MACROLET", "HANDLER-BIND", "HANDLER-CASE", "RESTART-CASE", "RESTART-BIND",
 		"WITH-SIMPLE-RESTART", "DEFUN", "DEFMACRO", "DEFMETHOD", "DEFSTRUCT", "DEFCLASS", "DEFINE-CONDITION", "CERROR", "ASSERT", "CHECK-TYPE",
-		"EVAL", "DEFSETF", "DEFTYPE", "WITH-SLOTS", "WITH-ACCESSORS", "DEFGENERIC", "DO-SYMBOLS", "DO-EXTERNAL-SYMBOLS", "WITH-HASH-TABLE-ITERATOR",
+		"EVAL", "DEFSETF", "DEFINE-SETF-EXPANDER", "DEFINE-COMPILER-MACRO", "DEFINE-MODIFY-MACRO", "CCASE", "CTYPECASE", "DEFTYPE", "WITH-SLOTS", "WITH-ACCESSORS", "DEFGENERIC", "DO-SYMBOLS", "DO-EXTERNAL-SYMBOLS", "WITH-HASH-TABLE-ITERATOR",
 	} {
 		l.capturing[standardSymbol(name)] = true
 	}
@@ -108,6 +108,8 @@ func (l *language) symbol(name string) *Symbol {
 	switch name {
 	case "%FOREVER":
 		return symForever
+	case "%MODIFY":
+		return symModify
 	}
 	prefix, rest, qualified := strings.Cut(name, ":")
 	if !qualified {

@@ -91,19 +91,51 @@ func compileLocalFunctions(cp *compiler, form *Cons, sc *scope, recursive bool) 
 	}}
 }
 
-// compileMacrolet defines macros whose expanders see global definitions only, as their
-// variables do not exist yet when they run.
+// macros is the scope that expanders of local macros are compiled in: the local macros
+// and symbol macros around them. Variables and functions do not exist yet when they run.
+func (s *scope) macros() *scope {
+	inner := (*scope)(nil).withFrame()
+	seen := map[*Symbol]bool{}
+	s.walk(func(s *scope, _ int) bool {
+		for i := len(s.functions) - 1; i >= 0; i-- {
+			f := s.functions[i]
+			if _, _, hidden := inner.function(f.name); !hidden {
+				inner.functions = append(inner.functions, f)
+			}
+		}
+		for i := len(s.variables) - 1; i >= 0; i-- {
+			if v := s.variables[i]; !seen[v.symbol] {
+				seen[v.symbol] = true
+				if v.expansion != nil {
+					inner.variables = append(inner.variables, v)
+				}
+			}
+		}
+		return false
+	})
+	kept := inner.functions[:0]
+	for _, f := range inner.functions {
+		if f.macro != nil {
+			kept = append(kept, f)
+		}
+	}
+	inner.functions = kept
+	return inner
+}
+
 func compileMacrolet(cp *compiler, form *Cons, sc *scope) expression {
 	cp.arguments(form, 1, -1)
 	rest := form.Cdr.(*Cons)
 	inner := sc.nested()
 	for _, d := range cp.localDefinitions(rest.Car) {
-		top := (*scope)(nil).withFrame()
+		cp.charge(closureBytes)
+		top := sc.macros()
 		function := cp.compileLambda(definitionName(d.name), d.rest, top, lambdaKind{block: cp.blockName(d.name), macro: true})
 		fn := function(cp.Call, newFrame(nil, top.layout.slots)).(*Function)
 		inner.functions = append(inner.functions, localFunction{name: d.name, macro: &macro{name: definitionName(d.name), function: fn}})
 	}
-	_, _, forms := cp.declarations(rest.Cdr, false)
+	specials, _, forms := cp.declarations(rest.Cdr, false)
+	cp.declareSpecial(specials, nil, inner)
 	return cp.body(forms, inner)
 }
 
@@ -116,8 +148,18 @@ func compileSymbolMacrolet(cp *compiler, form *Cons, sc *scope) expression {
 		if len(parts) != 2 {
 			cp.fail(programError, "malformed symbol macro: %s", sketch(item, formLength))
 		}
-		inner.variables = append(inner.variables, variable{symbol: cp.checkBindable(parts[0]), expansion: parts[1]})
+		symbol := cp.checkBindable(parts[0])
+		if cp.isSpecial(symbol) {
+			cp.fail(programError, "%s is a special variable and cannot be a symbol macro", symbol.name)
+		}
+		inner.variables = append(inner.variables, variable{symbol: symbol, expansion: parts[1]})
 	}
-	_, _, forms := cp.declarations(rest.Cdr, false)
+	specials, _, forms := cp.declarations(rest.Cdr, false)
+	for _, symbol := range specials {
+		if v, depth, ok := inner.variable(symbol); ok && depth == 0 && v.expansion != nil {
+			cp.fail(programError, "%s is a symbol macro and cannot be declared special", symbol.name)
+		}
+	}
+	cp.declareSpecial(specials, nil, inner)
 	return cp.body(forms, inner)
 }

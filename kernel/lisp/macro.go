@@ -45,10 +45,27 @@ func (cp *compiler) expand(m *macro, form *Cons) Value {
 	return m.expand(cp, form)
 }
 
-// expandOnce is macroexpand-1 in the global environment.
-func (c *Call) expandOnce(form Value) (Value, bool) {
+// scopeArgument takes an environment as &environment gives it.
+func (c *Call) scopeArgument(v Value) *scope {
+	switch x := v.(type) {
+	case nil:
+		return nil
+	case *scope:
+		return x
+	}
+	if v != Nil {
+		c.typeError(v, "NULL")
+	}
+	return nil
+}
+
+// expandOnce is macroexpand-1 in a scope.
+func (c *Call) expandOnce(form Value, sc *scope) (Value, bool) {
 	switch x := form.(type) {
 	case *Symbol:
+		if v, _, ok := sc.variable(x); ok {
+			return orForm(v.expansion, form)
+		}
 		if g, ok := c.environment.globals[x]; ok && g.expansion != nil {
 			return g.expansion, true
 		}
@@ -57,14 +74,27 @@ func (c *Call) expandOnce(form Value) (Value, bool) {
 		if !ok {
 			break
 		}
+		if local, _, ok := sc.function(head); ok {
+			if local.macro == nil {
+				return form, false
+			}
+			return c.newCompiler("").expandIn(local.macro, x, sc), true
+		}
 		if expansion, ok := conventional(x, head); ok {
 			return expansion, true
 		}
 		if m := c.environment.macro(head); m != nil {
-			return c.newCompiler("").expand(m, x), true
+			return c.newCompiler("").expandIn(m, x, sc), true
 		}
 	}
 	return form, false
+}
+
+func orForm(expansion, form Value) (Value, bool) {
+	if expansion == nil {
+		return form, false
+	}
+	return expansion, true
 }
 
 // conventional expands the macros that the compiler takes as special forms, the way

@@ -5,10 +5,10 @@ func conditionalMacros() []standardMacro {
 	return []standardMacro{
 		{"case", "(key &rest clauses)", "Choose a clause by EQL.", func(cp *compiler, form *Cons) Value { return cp.expandCase(form, false) }},
 		{"ecase", "(key &rest clauses)", "Like case; an error if no clause matches.", func(cp *compiler, form *Cons) Value { return cp.expandCase(form, true) }},
-		{"ccase", "(key &rest clauses)", "Like case; an error if no clause matches.", func(cp *compiler, form *Cons) Value { return cp.expandCase(form, true) }},
+		{"ccase", "(place &rest clauses)", "Like ecase, with a restart that stores a value.", func(cp *compiler, form *Cons) Value { return cp.retried(form, standardSymbol("ECASE")) }},
 		{"typecase", "(object &rest clauses)", "Choose a clause by type.", func(cp *compiler, form *Cons) Value { return cp.expandTypecase(form, false) }},
 		{"etypecase", "(object &rest clauses)", "Like typecase; an error if no clause matches.", func(cp *compiler, form *Cons) Value { return cp.expandTypecase(form, true) }},
-		{"ctypecase", "(object &rest clauses)", "Like typecase; an error if no clause matches.", func(cp *compiler, form *Cons) Value { return cp.expandTypecase(form, true) }},
+		{"ctypecase", "(place &rest clauses)", "Like etypecase, with a restart that stores a value.", func(cp *compiler, form *Cons) Value { return cp.retried(form, standardSymbol("ETYPECASE")) }},
 		{"prog2", "(first second &rest forms)", "Evaluate all; the value of the second.", func(cp *compiler, form *Cons) Value {
 			cp.arguments(form, 2, -1)
 			rest := form.Cdr.(*Cons)
@@ -93,27 +93,6 @@ func (cp *compiler) expandTypecase(form *Cons, exhaustive bool) Value {
 	return call(symLet, NewList(NewList(key, parts[0])), &Cons{Car: symCond, Cdr: clauses.list()})
 }
 
-func expandAssert(cp *compiler, form *Cons) Value {
-	parts := cp.arguments(form, 1, -1)
-	signal := call(symError, NewString("The assertion ~S failed."), call(symQuote, parts[0]))
-	if len(parts) > 2 {
-		signal = &Cons{Car: symError, Cdr: NewList(parts[2:]...)}
-	}
-	return call(symUnless, parts[0], signal)
-}
-
-func expandCheckType(cp *compiler, form *Cons) Value {
-	parts := cp.arguments(form, 2, 3)
-	described := Value(NewString("of type " + sketch(parts[1], formLength)))
-	if len(parts) == 3 {
-		described = parts[2]
-	}
-	return call(symUnless, call(symTypep, parts[0], call(symQuote, parts[1])),
-		call(symError, call(symQuote, standardSymbol(simpleTypeErr)), kwDatum, parts[0], kwExpectedType, call(symQuote, parts[1]),
-			kwFormatControl, NewString("The value of ~S is ~S, which is not ~A."),
-			kwFormatArguments, call(symList, call(symQuote, parts[0]), parts[0], described)))
-}
-
 // placeMacros change places.
 func placeMacros() []standardMacro {
 	return []standardMacro{
@@ -183,7 +162,7 @@ func (cp *compiler) parallel(form *Cons) Value {
 	result := Value(Nil)
 	for i := len(parts) - 2; i >= 0; i -= 2 {
 		p := cp.expandPlace(parts[i], cp.around)
-		result = p.around(call(symLet, NewList(NewList(p.stores[0], parts[i+1])), result, p.write, Nil))
+		result = p.around(p.bound(parts[i+1], result, p.write, Nil))
 	}
 	return result
 }
@@ -207,58 +186,62 @@ func (cp *compiler) rotate(form *Cons, cycle bool) Value {
 	if cycle {
 		last = places[0].read
 	}
-	first := cp.gensym("FIRST")
-	var bindings, writes builder
-	bindings.add(NewList(first, places[0].read))
-	for i, p := range places {
+	// All values are read, the new ones into the store variables, before any is written.
+	var body, result Value = Nil, Nil
+	var kept []*Symbol
+	if !cycle {
+		var values builder
+		for range places[0].stores {
+			kept = append(kept, cp.gensym("FIRST"))
+			values.add(kept[len(kept)-1])
+		}
+		result = &Cons{Car: symValues, Cdr: values.list()}
+	}
+	var writes builder
+	writes.add(symProgn)
+	for _, p := range places {
+		writes.add(p.write)
+	}
+	writes.add(result)
+	body = writes.list()
+	for i := n - 1; i >= 0; i-- {
 		next := last
 		if i+1 < n {
 			next = places[i+1].read
-		} else if cycle {
-			next = first
 		}
-		bindings.add(NewList(p.stores[0], next))
-		writes.add(p.write)
+		body = places[i].bound(next, body)
 	}
-	result := Value(first)
-	if cycle {
-		result = Nil
+	if !cycle {
+		body = bindValues(kept, places[0].read, body)
 	}
-	writes.add(result)
-	body := &Cons{Car: symLetStar, Cdr: &Cons{Car: bindings.list(), Cdr: writes.list()}}
-	var wrapped Value = body
 	for i := n - 1; i >= 0; i-- {
-		wrapped = places[i].around(wrapped)
+		body = places[i].around(body)
 	}
-	return wrapped
+	return body
 }
 
+// expandDefineModifyMacro defines a macro whose expansion evaluates the place once.
 func expandDefineModifyMacro(cp *compiler, form *Cons) Value {
 	parts := cp.arguments(form, 3, 4)
 	target := cp.gensym("PLACE")
+	list := cp.parseLambdaList(parts[1], false)
 	var passed builder
-	rest := Value(Nil)
-	restNext := false
-	for _, item := range cp.forms(parts[1]) {
-		if item == symRest {
-			restNext = true
-			continue
-		}
-		if word, ok := item.(*Symbol); ok && lambdaWords[word] {
-			continue
-		}
-		if cell, ok := item.(*Cons); ok {
-			item = cell.Car
-		}
-		if restNext {
-			rest = item
-			continue
-		}
-		passed.add(item)
+	for _, name := range list.required {
+		passed.add(name)
 	}
-	expansion := callStar(symListStar, passed.listStar(NewList(rest)), call(symQuote, parts[2]), target)
-	return call(standardSymbol("DEFMACRO"), parts[0], &Cons{Car: target, Cdr: parts[1]},
-		call(symList, call(symQuote, symSetf), target, expansion))
+	for _, p := range list.optional {
+		passed.add(p.name)
+	}
+	rest := list.rest
+	if rest == nil {
+		rest = Nil
+	}
+	expansion := callStar(symListStar, passed.listStar(NewList(rest)), call(symQuote, symModify), target, call(symQuote, parts[2]))
+	body := []Value{expansion}
+	if len(parts) == 4 {
+		body = []Value{parts[3], expansion}
+	}
+	return callStar(standardSymbol("DEFMACRO"), NewList(body...), parts[0], &Cons{Car: target, Cdr: parts[1]})
 }
 
 // resourceMacros establish something around a body.
@@ -266,7 +249,12 @@ func resourceMacros() []standardMacro {
 	simpleRestart := func(cp *compiler, form *Cons) Value {
 		parts := cp.arguments(form, 1, -1)
 		restart := cp.forms(parts[0])
-		return call(standardSymbol("RESTART-CASE"), progn(form.Cdr.(*Cons).Cdr), NewList(restart[0], Nil, call(symValues, Nil, T)))
+		if len(restart) < 2 {
+			cp.fail(programError, "a restart needs a name and a format string: %s", sketch(form, formLength))
+		}
+		stream := cp.gensym("STREAM")
+		report := call(symLambda, NewList(stream), callStar(standardSymbol("FORMAT"), NewList(restart[1:]...), stream))
+		return call(standardSymbol("RESTART-CASE"), &Cons{Car: symProgn, Cdr: form.Cdr.(*Cons).Cdr}, NewList(restart[0], Nil, kwReport, report, call(symValues, Nil, T)))
 	}
 	return []standardMacro{
 		{"with-simple-restart", "((name format &rest arguments) &body body)", "Establish a restart that returns nil and t.", simpleRestart},

@@ -36,8 +36,11 @@ func (cp *compiler) expandPlace(form Value, sc *scope) *place {
 		if !ok {
 			break
 		}
-		if local, _, ok := sc.function(head); ok && local.macro != nil {
-			return cp.expandPlace(cp.expand(local.macro, x), sc)
+		if local, _, ok := sc.function(head); ok {
+			if local.macro == nil {
+				return cp.functionPlace(head, cp.forms(x.Cdr), sc)
+			}
+			return cp.expandPlace(cp.expandIn(local.macro, x, sc), sc)
 		}
 		if expander, ok := cp.language.places[head]; ok {
 			return expander(cp, x, cp.forms(x.Cdr), sc)
@@ -46,7 +49,7 @@ func (cp *compiler) expandPlace(form Value, sc *scope) *place {
 			return expander(cp, x, cp.forms(x.Cdr), sc)
 		}
 		if m := cp.environment.macro(head); m != nil {
-			return cp.expandPlace(cp.expand(m, x), sc)
+			return cp.expandPlace(cp.expandIn(m, x, sc), sc)
 		}
 		return cp.functionPlace(head, cp.forms(x.Cdr), sc)
 	}
@@ -61,7 +64,7 @@ func (cp *compiler) functionPlace(name *Symbol, args []Value, sc *scope) *place 
 	store := cp.gensym("NEW")
 	p.stores = []*Symbol{store}
 	setter := NewList(symFunction, NewList(symSetf, name))
-	if cp.language.setters[name] == nil {
+	if _, _, hidden := sc.function(NewList(symSetf, name)); hidden || cp.language.setters[name] == nil {
 		if _, _, local := sc.function(NewList(symSetf, name)); !local && cp.environment.global(name).setter == nil {
 			cp.environment.refer(reference{symbol: name, setter: true, arguments: -1, at: cp.site(NewList(symSetf, name)), function: cp.functionName()})
 		}
@@ -113,15 +116,23 @@ func (p *place) around(form Value) Value {
 	return NewList(symLetStar, NewList(bindings...), form)
 }
 
-// storing binds the first store variable to value and writes.
-func (p *place) storing(value Value) Value {
-	return p.around(NewList(symLet, NewList(NewList(p.stores[0], value)), p.write))
+// storing binds the store variables to the values of a form and writes.
+func (p *place) storing(value Value) Value { return p.around(p.bound(value, p.write)) }
+
+// bound evaluates forms with the store variables bound to the values of a form.
+func (p *place) bound(value Value, forms ...Value) Value {
+	return bindValues(p.stores, value, forms...)
 }
 
-func placeForms() []standardForm {
-	return []standardForm{
-		{"setf", "(&rest pairs)", "Store values into places, in order.", compileSetf},
+func bindValues(variables []*Symbol, value Value, forms ...Value) Value {
+	if len(variables) == 1 {
+		return callStar(symLet, NewList(forms...), NewList(NewList(variables[0], value)))
 	}
+	var names builder
+	for _, variable := range variables {
+		names.add(variable)
+	}
+	return callStar(symMVBind, NewList(forms...), names.list(), value)
 }
 
 // compileSetf compiles the pairs of a setf.
@@ -160,15 +171,7 @@ func (cp *compiler) compileStore(target, value Value, sc *scope) expression {
 	if symbol, ok := target.(*Symbol); ok && !cp.symbolMacro(symbol, sc) {
 		return compileSetq(cp, NewList(symSetq, symbol, value).(*Cons), sc)
 	}
-	p := cp.expandPlace(target, sc)
-	if len(p.stores) == 1 {
-		return cp.compile(p.storing(value), sc)
-	}
-	var names []Value
-	for _, store := range p.stores {
-		names = append(names, store)
-	}
-	return cp.compile(p.around(NewList(symMVBind, NewList(names...), value, p.write)), sc)
+	return cp.compile(cp.expandPlace(target, sc).storing(value), sc)
 }
 
 // standardPlaces are the places that need more than a setter function.
@@ -182,7 +185,9 @@ func standardPlaces() map[string]placeExpander {
 			}
 			return cp.expandPlace(args[1], sc)
 		},
-		"APPLY": applyPlace,
+		"APPLY":      applyPlace,
+		"LDB":        bytePlace(standardSymbol("DPB")),
+		"MASK-FIELD": bytePlace(standardSymbol("DEPOSIT-FIELD")),
 	}
 }
 
@@ -202,6 +207,24 @@ func getfPlace(cp *compiler, _ *Cons, args []Value, sc *scope) *place {
 	return p
 }
 
+// bytePlace stores into bits of the integer in an inner place.
+func bytePlace(deposit *Symbol) placeExpander {
+	return func(cp *compiler, form *Cons, args []Value, sc *scope) *place {
+		if len(args) != 2 {
+			cp.fail(programError, "malformed place %s", sketch(form, formLength))
+		}
+		p := &place{}
+		bits := p.temporize(cp, args[:1])
+		inner := cp.expandPlace(args[1], sc)
+		p.temporaries, p.values = append(p.temporaries, inner.temporaries...), append(p.values, inner.values...)
+		store := cp.gensym("NEW")
+		p.stores = []*Symbol{store}
+		p.write = inner.bound(call(deposit, store, bits[0], inner.read), inner.write, store)
+		p.read = call(form.Car, bits[0], inner.read)
+		return p
+	}
+}
+
 func valuesPlace(cp *compiler, _ *Cons, args []Value, sc *scope) *place {
 	p := &place{}
 	writes, reads := builder{}, builder{}
@@ -212,7 +235,12 @@ func valuesPlace(cp *compiler, _ *Cons, args []Value, sc *scope) *place {
 		p.temporaries = append(p.temporaries, inner.temporaries...)
 		p.values = append(p.values, inner.values...)
 		p.stores = append(p.stores, inner.stores[0])
-		writes.add(inner.write)
+		write := inner.write
+		if len(inner.stores) > 1 {
+			rest := &place{stores: inner.stores[1:]}
+			write = rest.bound(call(symValues), inner.write)
+		}
+		writes.add(write)
 		reads.add(inner.read)
 	}
 	p.write, p.read = writes.list(), reads.list()

@@ -53,14 +53,16 @@ func symbolFunctions() []builtin {
 			c.setSpecial(c.environment.global(c.symbol(a)), b)
 			return b
 		}},
-		{name: "macro-function", list: "(symbol &optional environment)", doc: "True if the symbol names a macro.", call: func(c *Call, args []Value) Value {
-			m := c.environment.macro(c.symbol(args[0]))
-			if m == nil {
-				return Nil
+		{name: "macro-function", list: "(symbol &optional environment)", doc: "The expander of the macro a symbol names, or nil.", call: macroFunction},
+		{name: "compiler-macro-function", list: "(name &optional environment)", doc: "The compiler macro of that name, which is never used, or nil.", call: func(c *Call, args []Value) Value {
+			symbol, ok := setfName(args[0])
+			if !ok {
+				symbol = c.symbol(args[0])
 			}
-			return &Function{name: m.name, least: 2, most: 2, two: func(c *Call, form, _ Value) Value {
-				return c.newCompiler("").expand(m, c.cell(form))
-			}}
+			if g := c.environment.global(symbol); g.compilerMacro != nil && !ok {
+				return g.compilerMacro
+			}
+			return Nil
 		}},
 		predicate("special-operator-p", "True for a special operator.", func(v Value) bool {
 			s, ok := v.(*Symbol)
@@ -94,6 +96,30 @@ func symbolFunctions() []builtin {
 			}
 		}},
 	}
+}
+
+func macroFunction(c *Call, args []Value) Value {
+	symbol, sc := c.symbol(args[0]), c.scopeArgument(optional(args, 1))
+	m := c.environment.macro(symbol)
+	if local, _, ok := sc.function(symbol); ok {
+		m = local.macro
+	}
+	if m == nil {
+		if form := c.environment.language.specials[symbol]; form == nil || specialOperators[symbol.name] {
+			return Nil
+		}
+		return &Function{name: symbol.name, least: 2, most: 2, two: func(c *Call, form, _ Value) Value {
+			expansion, _ := conventional(c.cell(form), symbol)
+			if expansion == nil {
+				return form
+			}
+			return expansion
+		}}
+	}
+	c.charge(closureBytes)
+	return &Function{name: m.name, least: 2, most: 2, two: func(c *Call, form, environment Value) Value {
+		return c.newCompiler("").expandIn(m, c.cell(form), c.scopeArgument(environment))
+	}}
 }
 
 var specialOperators = map[string]bool{

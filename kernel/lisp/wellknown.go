@@ -76,6 +76,7 @@ var lambdaWords = map[*Symbol]bool{
 // Operators that only macros of this package produce.
 var (
 	symForever         = internalSymbol("FOREVER")
+	symModify          = internalSymbol("MODIFY")
 	symUntil           = internalSymbol("UNTIL")
 	symQuasiquote      = internalSymbol("QUASIQUOTE")
 	symUnquote         = internalSymbol("UNQUOTE")
