@@ -18,7 +18,7 @@ func chapters() []chapter {
 		{title: "Places", forms: placeForms(), macros: placeMacros(), functions: placeFunctions()},
 		{title: "Functions, values and exits", forms: exitForms(), functions: controlFunctions()},
 		{title: "Iteration", forms: loopForms(), macros: iterationMacros()},
-		{title: "Conditions and restarts", forms: handlingForms(), functions: conditionFunctions()},
+		{title: "Conditions and restarts", forms: slices.Concat(handlingForms(), restartForms()), functions: slices.Concat(conditionFunctions(), restartFunctions())},
 		{title: "Conses and lists", functions: slices.Concat(consFunctions(), listFunctions(), setFunctions(), treeFunctions(), plistFunctions())},
 		{title: "Sequences", functions: slices.Concat(sequenceFunctions(), searchFunctions(), editFunctions(), mappingFunctions(), sortFunctions())},
 		{title: "Strings and characters", functions: slices.Concat(stringFunctions(), stringComparisons(), characterFunctions())},

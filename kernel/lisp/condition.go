@@ -148,6 +148,11 @@ func (c *Call) signalError(condition *Instance) {
 	c.descend(8) // a handler that fails again and again ends as a recursion
 	c.signal(condition)
 	c.ascend(8)
+	c.unhandled(condition)
+}
+
+// unhandled ends the call with a condition.
+func (c *Call) unhandled(condition *Instance) {
 	failed := c.describe(&Error{Class: condition.class.name.name, Cause: condition.cause})
 	failed.Message = c.report(condition)
 	failed.Hint = c.hint(condition)
@@ -193,41 +198,12 @@ func (c *Call) condition(args []Value, fallback string) *Instance {
 		}
 		return c.instantiate(class, args[1:])
 	case *Class:
-		return c.instantiate(x, args[1:])
+		if x.kind == conditionClass {
+			return c.instantiate(x, args[1:])
+		}
 	case *String, *Function:
 		return c.newCondition(fallback, "", "FORMAT-CONTROL", args[0], "FORMAT-ARGUMENTS", c.newList(args[1:]))
 	}
 	c.typeError(args[0], "CONDITION")
-	return nil
-}
-
-// restart is an active restart, inside of outer.
-type restart struct {
-	outer    *restart
-	name     Value
-	point    *exitPoint
-	index    int
-	function *Function // of restart-bind
-}
-
-func (c *Call) findRestart(designator Value) *restart {
-	for r := c.restarts; r != nil; r = r.outer {
-		c.step()
-		if r.name == designator || designator == Value(r) {
-			return r
-		}
-	}
-	return nil
-}
-
-func (c *Call) invokeRestart(designator Value, args []Value) Value {
-	r := c.findRestart(designator)
-	if r == nil {
-		c.fail(controlError, "restart %s is not active", c.shown(designator))
-	}
-	if r.function != nil {
-		return c.apply(r.function, args)
-	}
-	c.leave(r.point, c.newList(args), r.index)
 	return nil
 }

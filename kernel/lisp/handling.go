@@ -6,8 +6,6 @@ func handlingForms() []standardForm {
 		{"handler-case", "(form &rest clauses)", "Evaluate form; the clause for what it signals gives the values instead.", compileHandlerCase},
 		{"handler-bind", "(bindings &body body)", "Evaluate body; what it signals is first given to functions.", compileHandlerBind},
 		{"ignore-errors", "(&body body)", "Evaluate body; nil and the condition if there is an error.", compileIgnoreErrors},
-		{"restart-case", "(form &rest clauses)", "Evaluate form with restarts that leave it.", compileRestartCase},
-		{"restart-bind", "(bindings &body body)", "Evaluate body with restarts that are called in place.", compileRestartBind},
 	}
 }
 
@@ -122,86 +120,8 @@ func compileHandlerBind(cp *compiler, form *Cons, sc *scope) expression {
 	}}
 }
 
-func compileRestartCase(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 1, -1)
-	protected := cp.compile(parts[0], sc).run
-	var names []Value
-	var functions []code
-	for _, part := range parts[1:] {
-		clause := cp.forms(part)
-		if len(clause) < 2 {
-			cp.fail(programError, "a clause of restart-case needs a name and a lambda list: %s", sketch(part, formLength))
-		}
-		body := clause[2:]
-		for len(body) > 1 && (body[0] == kwReport || body[0] == kwInteractive || body[0] == kwTest) {
-			body = body[2:]
-		}
-		names = append(names, clause[0])
-		functions = append(functions, cp.compileLambda("", &Cons{Car: clause[1], Cdr: NewList(body...)}, sc, lambdaKind{}))
-	}
-	return expression{many: true, run: func(c *Call, f *frame) Value {
-		v, clause, args := c.runRestartable(names, protected, f)
-		if clause < 0 {
-			return v
-		}
-		return c.apply(functions[clause](c, f).(*Function), c.slice(args))
-	}}
-}
-
-func (c *Call) runRestartable(names []Value, body code, f *frame) (v Value, clause int, args Value) {
-	point := c.newExitPoint()
-	defer func() {
-		if e, ok := c.landed(point); ok {
-			recover()
-			clause, args = e.index, e.value
-		}
-	}()
-	outer := c.restarts
-	for i := len(names) - 1; i >= 0; i-- {
-		c.restarts = &restart{outer: c.restarts, name: names[i], point: point, index: i}
-	}
-	v = body(c, f)
-	c.restarts = outer
-	return v, -1, nil
-}
-
-func compileRestartBind(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 1, -1)
-	var names []Value
-	var functions []code
-	for _, part := range cp.forms(parts[0]) {
-		binding := cp.forms(part)
-		if len(binding) < 2 {
-			cp.fail(programError, "malformed restart binding: %s", sketch(part, formLength))
-		}
-		names = append(names, binding[0])
-		functions = append(functions, cp.compile(binding[1], sc).one())
-	}
-	body := cp.body(form.Cdr.(*Cons).Cdr, sc)
-	return expression{many: body.many, run: func(c *Call, f *frame) Value {
-		outer := c.restarts
-		inner := outer
-		for i := len(names) - 1; i >= 0; i-- {
-			inner = &restart{outer: inner, name: names[i], function: c.function(functions[i](c, f))}
-		}
-		c.restarts = inner
-		v := body.run(c, f)
-		c.restarts = outer
-		return v
-	}}
-}
-
 var (
 	kwNoError     = standardKeyword("NO-ERROR")
-	kwReport      = standardKeyword("REPORT")
-	kwInteractive = standardKeyword("INTERACTIVE")
-	kwTest        = standardKeyword("TEST")
-
-	symAbort         = standardSymbol("ABORT")
-	symContinue      = standardSymbol("CONTINUE")
-	symMuffleWarning = standardSymbol("MUFFLE-WARNING")
-	symUseValue      = standardSymbol("USE-VALUE")
-	symStoreValue    = standardSymbol("STORE-VALUE")
 )
 
 // conditionFunctions are the builtins about conditions and restarts.
@@ -211,44 +131,21 @@ func conditionFunctions() []builtin {
 			c.signalError(c.condition(args, simpleError))
 			return nil
 		}},
-		{name: "cerror", list: "(continue-format datum &rest arguments)", doc: "Signal an error that can be continued.", call: continuableError},
 		{name: "signal", list: "(datum &rest arguments)", doc: "Signal a condition; return nil if nobody handles it.", call: func(c *Call, args []Value) Value {
 			c.signal(c.condition(args, simpleCondition))
 			return Nil
 		}},
-		{name: "warn", list: "(datum &rest arguments)", doc: "Signal a warning, or print it if nobody handles it.", call: warn},
 		{name: "make-condition", list: "(type &rest arguments)", doc: "Make a condition of a class.", call: func(c *Call, args []Value) Value {
 			return c.condition(args, simpleError)
 		}},
-		{name: "invoke-restart", list: "(restart &rest arguments)", doc: "Continue at an active restart.", many: true, call: func(c *Call, args []Value) Value {
-			return c.invokeRestart(args[0], args[1:])
-		}},
-		{name: "find-restart", list: "(name &optional condition)", doc: "The active restart of that name, or nil.", call: func(c *Call, args []Value) Value {
-			if r := c.findRestart(args[0]); r != nil {
-				return r
+		{name: "invoke-debugger", list: "(condition)", doc: "End the call with a condition: there is no debugger.", one: func(c *Call, a Value) Value {
+			condition, ok := a.(*Instance)
+			if !ok || condition.class.kind != conditionClass {
+				c.typeError(a, "CONDITION")
 			}
-			return Nil
-		}},
-		{name: "compute-restarts", list: "(&optional condition)", doc: "All active restarts, innermost first.", call: func(c *Call, _ []Value) Value {
-			var b builder
-			for r := c.restarts; r != nil; r = r.outer {
-				c.charge(consBytes)
-				b.add(r)
-			}
-			return b.list()
-		}},
-		{name: "restart-name", list: "(restart)", doc: "The name of a restart.", one: func(c *Call, a Value) Value {
-			if r, ok := a.(*restart); ok {
-				return r.name
-			}
-			c.typeError(a, "RESTART")
+			c.unhandled(condition)
 			return nil
 		}},
-		restartFunction("abort", symAbort, true),
-		restartFunction("continue", symContinue, false),
-		restartFunction("muffle-warning", symMuffleWarning, true),
-		valueRestart("use-value", symUseValue),
-		valueRestart("store-value", symStoreValue),
 		conditionReader("simple-condition-format-control", "FORMAT-CONTROL"),
 		conditionReader("simple-condition-format-arguments", "FORMAT-ARGUMENTS"),
 		conditionReader("type-error-datum", "DATUM"),
@@ -262,24 +159,6 @@ func conditionFunctions() []builtin {
 	}
 }
 
-func restartFunction(name string, symbol *Symbol, must bool) builtin {
-	return builtin{name: name, list: "(&optional condition)", doc: "Invoke the restart of this name.", many: true, call: func(c *Call, _ []Value) Value {
-		if !must && c.findRestart(symbol) == nil {
-			return Nil
-		}
-		return c.invokeRestart(symbol, nil)
-	}}
-}
-
-func valueRestart(name string, symbol *Symbol) builtin {
-	return builtin{name: name, list: "(value &optional condition)", doc: "Invoke the restart of this name with a value, if it is active.", many: true, call: func(c *Call, args []Value) Value {
-		if c.findRestart(symbol) == nil {
-			return Nil
-		}
-		return c.invokeRestart(symbol, args[:1])
-	}}
-}
-
 func conditionReader(name, slot string) builtin {
 	return builtin{name: name, list: "(condition)", doc: "The part of a condition that the name says.", one: func(c *Call, a Value) Value {
 		if condition, ok := a.(*Instance); ok && condition.class.kind == conditionClass {
@@ -288,25 +167,4 @@ func conditionReader(name, slot string) builtin {
 		c.typeError(a, "CONDITION")
 		return nil
 	}}
-}
-
-func continuableError(c *Call, args []Value) Value {
-	condition := c.condition(args[1:], simpleError)
-	c.runRestartable([]Value{symContinue}, func(c *Call, _ *frame) Value {
-		c.signalError(condition)
-		return nil
-	}, nil)
-	return Nil
-}
-
-func warn(c *Call, args []Value) Value {
-	condition := c.condition(args, simpleWarning)
-	_, clause, _ := c.runRestartable([]Value{symMuffleWarning}, func(c *Call, _ *frame) Value {
-		c.signal(condition)
-		return Nil
-	}, nil)
-	if clause < 0 {
-		c.write(c.stream(symErrorOutput), []rune("WARNING: "+c.report(condition)+"\n"))
-	}
-	return Nil
 }

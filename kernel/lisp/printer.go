@@ -72,6 +72,12 @@ func (p *printer) print(v Value) {
 		p.text(functionText(x))
 	case *Instance:
 		p.instance(x)
+	case *restart:
+		if !p.escape {
+			p.text(p.call.restartText(x))
+			return
+		}
+		p.text(p.call.opaque(v))
 	default:
 		p.text(p.call.opaque(v))
 	}
