@@ -12,6 +12,8 @@ import (
 var (
 	characterNames = map[rune]string{
 		' ': "Space", '\n': "Newline", '\t': "Tab", '\r': "Return", '\f': "Page", '\b': "Backspace", 0x7f: "Rubout", 0: "Nul",
+		1: "Soh", 2: "Stx", 3: "Etx", 4: "Eot", 5: "Enq", 6: "Ack", 0xb: "Vt", 0xe: "So", 0xf: "Si", 0x10: "Dle", 0x11: "Dc1", 0x12: "Dc2",
+		0x13: "Dc3", 0x14: "Dc4", 0x15: "Nak", 0x16: "Syn", 0x17: "Etb", 0x18: "Can", 0x19: "Em", 0x1a: "Sub", 0x1c: "Fs", 0x1d: "Gs", 0x1e: "Rs", 0x1f: "Us",
 		0x1b: "Esc", 0xa0: "NO-BREAK_SPACE", 7: "Bel", 0x200b: "ZERO_WIDTH_SPACE",
 	}
 	characterAliases = map[string]rune{

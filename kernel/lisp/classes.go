@@ -41,13 +41,13 @@ func standardClasses() map[*Symbol]*Class {
 
 // classNames are the names of the classes that objects which are no instances have.
 var classNames = struct {
-	symbol, null, cons, fixnum, bignum, ratio, single, double, character, str, array, vector, bits, table, generic, function, class, structure, builtin, method, pkg, stream, restart *Symbol
+	symbol, null, cons, fixnum, bignum, ratio, single, double, character, str, array, vector, bits, table, generic, function, class, structure, builtin, method, pkg, restart *Symbol
 }{
 	symbol: standardSymbol("SYMBOL"), null: standardSymbol("NULL"), cons: standardSymbol("CONS"), fixnum: standardSymbol("FIXNUM"), bignum: standardSymbol("BIGNUM"),
 	ratio: standardSymbol("RATIO"), single: standardSymbol("SINGLE-FLOAT"), double: standardSymbol("DOUBLE-FLOAT"), character: standardSymbol("CHARACTER"),
 	str: standardSymbol("STRING"), array: standardSymbol("ARRAY"), vector: standardSymbol("VECTOR"), bits: standardSymbol("BIT-VECTOR"), table: standardSymbol("HASH-TABLE"),
 	generic: standardSymbol("STANDARD-GENERIC-FUNCTION"), function: standardSymbol("FUNCTION"), class: standardSymbol("STANDARD-CLASS"), structure: standardSymbol("STRUCTURE-CLASS"),
-	builtin: standardSymbol("BUILT-IN-CLASS"), method: standardSymbol("STANDARD-METHOD"), pkg: standardSymbol("PACKAGE"), stream: standardSymbol("STRING-STREAM"), restart: standardSymbol("RESTART"),
+	builtin: standardSymbol("BUILT-IN-CLASS"), method: standardSymbol("STANDARD-METHOD"), pkg: standardSymbol("PACKAGE"), restart: standardSymbol("RESTART"),
 }
 
 // className is the name of the class of an object that is no instance.
@@ -94,7 +94,9 @@ func className(v Value) *Symbol {
 	case *Package:
 		return n.pkg
 	case *Stream:
-		return n.stream
+		return standardSymbol(streamTypes[x.kind])
+	case *Pathname:
+		return standardSymbol("PATHNAME")
 	case *restart:
 		return n.restart
 	}

@@ -80,7 +80,7 @@ func TestChatNote(t *testing.T) {
 	} {
 		var args Value
 		err := e.run(t.Context(), func(c *Call) {
-			form, _, err := c.readFrom([]rune(test.args), 0)
+			form, err := c.readText(newInput([]rune(test.args)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -227,7 +227,7 @@ func (c *Call) formatTo(destination Value, write func(*Stream)) Value {
 		if x.capacity < 0 {
 			c.typeError(x, "STREAM")
 		}
-		write(&Stream{output: true, target: x})
+		write(&Stream{target: x})
 	default:
 		c.typeError(destination, "STREAM")
 	}
@@ -344,7 +344,7 @@ func (f *formatter) directive(d *directive) left {
 	case 'a', 's':
 		f.object(d)
 	case 'w':
-		f.call.write(f.out, f.call.printedRunes(f.arg(), true))
+		f.call.write(f.out, f.call.printedWith(f.arg(), f.call.printControl()))
 	case 'd':
 		f.integer(d, 10, 0)
 	case 'b':
@@ -369,7 +369,7 @@ func (f *formatter) directive(d *directive) left {
 		f.repeat('\n', f.number(d, 0, 1))
 	case '&':
 		if n := f.number(d, 0, 1); n > 0 {
-			if f.out.column > 0 {
+			if f.call.column(f.out) > 0 {
 				f.repeat('\n', 1)
 			}
 			f.repeat('\n', n-1)
@@ -416,7 +416,7 @@ func (f *formatter) repeat(r rune, n int) {
 // sub runs directives into a stream of their own and returns the text.
 func (f *formatter) sub(directives []directive) ([]rune, left) {
 	inner := newOutput()
-	inner.column = f.out.column
+	inner.column = f.call.column(f.out)
 	outer := f.out
 	f.out = inner
 	how := f.run(directives)

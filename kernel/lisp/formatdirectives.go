@@ -39,12 +39,12 @@ func (f *formatter) object(d *directive) {
 func (f *formatter) integer(d *directive, base, first int) {
 	v := f.arg()
 	if k := kindOf(v); k != smallKind && k != bigKind {
-		p := printer{call: f.call, base: base}
+		p := printer{call: f.call, printControl: plainControl(base)}
 		p.print(v)
 		f.pad(p.out, f.number(d, first, 0), rune(f.number(d, first+1, ' ')))
 		return
 	}
-	p := printer{call: f.call, base: base}
+	p := printer{call: f.call, printControl: plainControl(base)}
 	p.rational(v)
 	text := string(p.out)
 	if d.colon {
@@ -311,7 +311,7 @@ func (f *formatter) plural(d *directive) {
 
 func (f *formatter) tabulate(d *directive) {
 	column, step := f.number(d, 0, 1), f.number(d, 1, 1)
-	at := f.out.column
+	at := f.call.column(f.out)
 	if d.at {
 		f.repeat(' ', column)
 		at += column

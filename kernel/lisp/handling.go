@@ -152,6 +152,7 @@ func conditionFunctions() []builtin {
 		conditionReader("type-error-expected-type", "EXPECTED-TYPE"),
 		conditionReader("cell-error-name", "NAME"),
 		conditionReader("stream-error-stream", "STREAM"),
+		conditionReader("print-not-readable-object", "OBJECT"),
 		conditionReader("package-error-package", "PACKAGE"),
 		conditionReader("file-error-pathname", "PATHNAME"),
 		conditionReader("arithmetic-error-operation", "OPERATION"),

@@ -312,6 +312,9 @@ func (c *Call) equal(a, b Value) bool {
 		case *String:
 			y, ok := b.(*String)
 			return ok && sameRunes(c, x.chars, y.chars)
+		case *Pathname:
+			y, ok := b.(*Pathname)
+			return ok && c.equalPathnames(x, y)
 		case *Vector:
 			y, ok := b.(*Vector)
 			return x == y && ok || ok && x.bits() && y.bits() && c.equalp(x, y)

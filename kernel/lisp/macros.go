@@ -258,37 +258,6 @@ func resourceMacros() []standardMacro {
 	}
 	return []standardMacro{
 		{"with-simple-restart", "((name format &rest arguments) &body body)", "Establish a restart that returns nil and t.", simpleRestart},
-		{"with-output-to-string", "((variable &optional string) &body body)", "The string of what body writes.", func(cp *compiler, form *Cons) Value {
-			parts := cp.arguments(form, 1, -1)
-			spec := cp.forms(parts[0])
-			body := form.Cdr.(*Cons).Cdr
-			if len(spec) > 1 && spec[1] != Nil {
-				stream := call(symFuncall, call(symQuote, appendingStream), spec[1])
-				return callStar(symLet, body, NewList(NewList(spec[0], stream)))
-			}
-			_, _, rest := cp.declarations(body, false)
-			declared := declarationForms(body, rest)
-			return callStar(symLet, listStar(append(declared, callStar(symProgn, rest), call(standardSymbol("GET-OUTPUT-STREAM-STRING"), spec[0])), Nil),
-				NewList(NewList(spec[0], call(standardSymbol("MAKE-STRING-OUTPUT-STREAM")))))
-		}},
-		{"with-input-from-string", "((variable string &key index start end) &body body)", "Read from a string.", func(cp *compiler, form *Cons) Value {
-			parts := cp.arguments(form, 1, -1)
-			spec := cp.forms(parts[0])
-			start, end := Value(Integer(0)), Value(Nil)
-			for i := 2; i+1 < len(spec); i += 2 {
-				switch spec[i] {
-				case kwStart:
-					start = spec[i+1]
-				case kwEnd:
-					end = spec[i+1]
-				}
-			}
-			return callStar(symLet, form.Cdr.(*Cons).Cdr, NewList(NewList(spec[0], call(standardSymbol("MAKE-STRING-INPUT-STREAM"), spec[1], start, end))))
-		}},
-		{"with-open-stream", "((variable stream) &body body)", "Close a stream after body.", func(cp *compiler, form *Cons) Value {
-			return callStar(symLet, form.Cdr.(*Cons).Cdr, NewList(cp.arguments(form, 1, -1)[0]))
-		}},
-		{"with-standard-io-syntax", "(&body body)", "Evaluate body.", func(_ *compiler, form *Cons) Value { return &Cons{Car: symProgn, Cdr: form.Cdr} }},
 		{"time", "(form)", "The values of form.", func(cp *compiler, form *Cons) Value { return cp.arguments(form, 1, 1)[0] }},
 		{"step", "(form)", "The values of form.", func(cp *compiler, form *Cons) Value { return cp.arguments(form, 1, 1)[0] }},
 	}
@@ -303,12 +272,3 @@ func declarationForms(body, rest Value) []Value {
 	}
 	return forms
 }
-
-// appendingStream makes a stream that appends to a string with a fill pointer.
-var appendingStream = &Function{name: "APPENDING-STREAM", least: 1, most: 1, one: func(c *Call, a Value) Value {
-	s := c.str(a)
-	if s.capacity < 0 {
-		c.typeError(a, "STRING")
-	}
-	return &Stream{output: true, target: s}
-}}

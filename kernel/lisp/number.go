@@ -29,7 +29,7 @@ func normalRatio(r *big.Rat) Value {
 }
 
 // parseNumber reads a token that is a number in base ten.
-func parseNumber(kind plist.NumberKind, text string) (Value, bool) {
+func parseNumber(kind plist.NumberKind, text string, double bool) (Value, bool) {
 	switch kind {
 	case plist.Integer:
 		n, ok := new(big.Int).SetString(strings.TrimPrefix(strings.TrimSuffix(text, "."), "+"), 10)
@@ -46,14 +46,15 @@ func parseNumber(kind plist.NumberKind, text string) (Value, bool) {
 		}
 		return normalRatio(new(big.Rat).SetFrac(n, d)), true
 	case plist.Decimal:
-		return parseFloat(text)
+		return parseFloat(text, double)
 	}
 	return nil, false
 }
 
-// parseFloat reads a float; the exponent marker decides between single and double.
-func parseFloat(text string) (Value, bool) {
-	double := strings.ContainsAny(text, "dDlL")
+// parseFloat reads a float; the exponent marker decides between single and double,
+// which double says for e and no marker at all.
+func parseFloat(text string, double bool) (Value, bool) {
+	double = double && !strings.ContainsAny(text, "fFsS") || strings.ContainsAny(text, "dDlL")
 	plain := strings.NewReplacer("d", "e", "D", "e", "l", "e", "L", "e", "s", "e", "S", "e", "f", "e", "F", "e").Replace(text)
 	if double {
 		x, err := strconv.ParseFloat(plain, 64)

@@ -7,17 +7,16 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"org-agent/kernel/plist"
 )
 
 // printer prints one object. What it prints is charged before it is kept, and nesting
 // is bounded, so that circular data ends as an exceeded limit.
 type printer struct {
-	call   *Call
-	out    []rune
-	escape bool
-	base   int
+	call *Call
+	out  []rune
+	printControl
+	// labels numbers the objects that occur more than once, when *print-circle* is true.
+	labels *labels
 	// plain is an object whose own methods of print-object are not asked.
 	plain Value
 }
@@ -25,11 +24,8 @@ type printer struct {
 // maximumPrintDepth bounds nesting of printed objects.
 const maximumPrintDepth = 10_000
 
-// How names between bars and texts in sketches are escaped.
-var (
-	barred = strings.NewReplacer(`\`, `\\`, `|`, `\|`)
-	quoted = strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`)
-)
+// barred escapes names between bars.
+var barred = strings.NewReplacer(`\`, `\\`, `|`, `\|`)
 
 // printed returns what prin1 (escape) or princ prints.
 func (c *Call) printed(v Value, escape bool) string { return string(c.printedRunes(v, escape)) }
@@ -39,7 +35,21 @@ func (c *Call) printedRunes(v Value, escape bool) []rune {
 		c.chargeOutput(len(s.chars))
 		return s.chars
 	}
-	p := printer{call: c, escape: escape, base: 10}
+	control := c.printControl()
+	control.escape = escape
+	control.readably = control.readably && escape
+	return c.printedWith(v, control)
+}
+
+// printedWith returns what is printed under the given variables.
+func (c *Call) printedWith(v Value, control printControl) []rune {
+	p := printer{call: c, printControl: control}
+	if control.readably {
+		p.escape = true
+	}
+	if control.circle {
+		p.labels = c.findShared(v)
+	}
 	p.print(v)
 	return p.out
 }
@@ -51,6 +61,9 @@ func (p *printer) text(s string) {
 
 func (p *printer) print(v Value) {
 	p.call.step()
+	if p.labels != nil && p.label(v) {
+		return
+	}
 	switch x := v.(type) {
 	case *Symbol:
 		p.symbol(x)
@@ -59,9 +72,9 @@ func (p *printer) print(v Value) {
 	case int64, *big.Int, *big.Rat:
 		p.rational(x)
 	case float32:
-		p.text(floatText(float64(x), 32))
+		p.text(floatText(float64(x), 32, p.double))
 	case float64:
-		p.text(floatText(x, 64))
+		p.text(floatText(x, 64, p.double))
 	case *String:
 		p.str(x)
 	case Character:
@@ -69,7 +82,7 @@ func (p *printer) print(v Value) {
 	case *Vector:
 		p.vector(x)
 	case *Function:
-		p.text(functionText(x))
+		p.unreadable(v, functionText(x))
 	case *Instance:
 		p.instance(x)
 	case *restart:
@@ -78,9 +91,25 @@ func (p *printer) print(v Value) {
 			return
 		}
 		p.text(p.call.opaque(v))
+	case *Pathname:
+		if !p.escape {
+			p.text(x.text())
+			return
+		}
+		p.text("#P")
+		p.str(NewString(x.text()))
 	default:
-		p.text(p.call.opaque(v))
+		p.unreadable(v, p.call.opaque(v))
 	}
+}
+
+// unreadable prints the text of an object that has no notation.
+func (p *printer) unreadable(v Value, text string) {
+	if p.readably {
+		c := p.call
+		c.signalError(c.newCondition("PRINT-NOT-READABLE", text+" cannot be printed readably", "OBJECT", v))
+	}
+	p.text(text)
 }
 
 // rational prints integers and ratios in the base. The digits of a long number take
@@ -89,21 +118,46 @@ func (p *printer) rational(v Value) {
 	size := bits(v)
 	p.call.work(size / 64 * size / 64 / 8)
 	p.call.chargeOutput(size / 4)
+	suffix := ""
+	if p.radix {
+		switch _, ratio := v.(*big.Rat); {
+		case p.base == 10 && !ratio:
+			suffix = "."
+		default:
+			p.text(radixPrefix(p.base))
+		}
+	}
 	switch x := v.(type) {
 	case int64:
-		p.text(strings.ToUpper(strconv.FormatInt(x, p.base)))
+		p.text(strings.ToUpper(strconv.FormatInt(x, p.base)) + suffix)
 	case *big.Int:
-		p.text(strings.ToUpper(x.Text(p.base)))
+		p.text(strings.ToUpper(x.Text(p.base)) + suffix)
 	case *big.Rat:
 		p.text(strings.ToUpper(x.Num().Text(p.base) + "/" + x.Denom().Text(p.base)))
 	}
 }
 
-// floatText prints a float as SBCL does while single floats are the default format.
-func floatText(x float64, size int) string {
+func radixPrefix(base int) string {
+	switch base {
+	case 2:
+		return "#b"
+	case 8:
+		return "#o"
+	case 16:
+		return "#x"
+	}
+	return "#" + strconv.Itoa(base) + "r"
+}
+
+// floatText prints a float as SBCL does. The type that is not the default format shows
+// by its exponent marker; double says that double floats are the default.
+func floatText(x float64, size int, double bool) string {
 	marker := ""
-	if size == 64 {
+	switch {
+	case size == 64 && !double:
 		marker = "d"
+	case size == 32 && double:
+		marker = "f"
 	}
 	switch {
 	case math.IsNaN(x):
@@ -157,7 +211,7 @@ func (p *printer) character(ch Character) {
 		p.text(string(rune(ch)))
 		return
 	}
-	if ch == ' ' {
+	if ch == ' ' && !p.readably {
 		p.text("#\\ ") // as SBCL does: only characters that do not show have a name
 		return
 	}
@@ -166,10 +220,17 @@ func (p *printer) character(ch Character) {
 
 func (p *printer) symbol(s *Symbol) {
 	if !p.escape {
-		p.text(s.name)
+		p.text(p.cased(s.name))
 		return
 	}
-	p.text(p.call.symbolText(s))
+	text := p.call.symbolText(s)
+	if s.home == "" && !p.gensym {
+		text = strings.TrimPrefix(text, "#:")
+	}
+	if p.letters != kwUpcase {
+		text = p.casedOutsideBars(text)
+	}
+	p.text(text)
 }
 
 // symbolText is what prin1 prints of a symbol, given the current package.
@@ -178,7 +239,14 @@ func (c *Call) symbolText(s *Symbol) string {
 	switch s.home {
 	case keywordPackage:
 		return ":" + name
-	case standardPackage, "%LISP":
+	case "%LISP":
+		return name
+	case standardPackage:
+		if pkg := c.currentPackage(); pkg != c.environment.user {
+			if found, ok := pkg.find(s.name); !ok || found != s {
+				return standardPackage + ":" + name
+			}
+		}
 		return name
 	case "":
 		return "#:" + name
@@ -199,9 +267,9 @@ func symbolName(name string) string {
 	if name == "" {
 		return "||"
 	}
-	plain := plist.NumberSyntax(name) == plist.NotNumber && strings.Trim(name, ".") != ""
+	plain := !potentialNumber(name) && strings.Trim(name, ".") != ""
 	for _, r := range name {
-		if strings.ContainsRune("()\"';`,:|\\#", r) && (r != '#' || name[0] == '#') || unicode.IsSpace(r) || r < ' ' || unicode.IsLower(r) && unicode.ToUpper(r) != r {
+		if strings.ContainsRune("()\"';`,:|\\#", r) || unicode.IsSpace(r) || r < ' ' || unicode.IsLower(r) && unicode.ToUpper(r) != r {
 			plain = false
 			break
 		}
@@ -210,6 +278,29 @@ func symbolName(name string) string {
 		return name
 	}
 	return "|" + barred.Replace(name) + "|"
+}
+
+// potentialNumber reports that a token looks like a number of some implementation:
+// digits, signs, points, and letters that stand alone.
+func potentialNumber(name string) bool {
+	digit, letter := false, false
+	for i := 0; i < len(name); i++ {
+		ch := name[i]
+		isLetter := 'A' <= ch && ch <= 'Z'
+		switch {
+		case '0' <= ch && ch <= '9':
+			digit = true
+		case isLetter && i > 0 && !letter, strings.IndexByte("./^_", ch) >= 0:
+		case ch == '+' || ch == '-':
+			if i == len(name)-1 {
+				return false
+			}
+		default:
+			return false
+		}
+		letter = isLetter
+	}
+	return digit && name[0] != '/'
 }
 
 // nested prints something deeper.
@@ -227,10 +318,10 @@ var prefixes = map[*Symbol]string{
 	symQuote: "'", symFunction: "#'", symQuasiquote: "`", symUnquote: ",", symUnquoteSplicing: ",@",
 }
 
-// list prints a cons. SBCL abbreviates quote forms only when it prints prettily, which
-// notes never see; only forms of the reader's own operators have no other notation.
+// list prints a cons. SBCL abbreviates quote forms only when it prints prettily; forms
+// of the reader's own operators have no other notation.
 func (p *printer) list(cell *Cons) {
-	if head, ok := cell.Car.(*Symbol); ok && head.home == "%LISP" {
+	if head, ok := cell.Car.(*Symbol); ok && (head.home == "%LISP" || p.pretty && p.escape) {
 		if prefix, ok := prefixes[head]; ok {
 			if rest, ok := cell.Cdr.(*Cons); ok && rest.Cdr == Nil {
 				p.text(prefix)
@@ -239,15 +330,31 @@ func (p *printer) list(cell *Cons) {
 			}
 		}
 	}
-	p.nested(func() { p.elements(cell) })
+	p.leveled(func() { p.elements(cell) })
 }
+
+// leveled prints something that *print-level* counts.
+func (p *printer) leveled(print func()) {
+	if p.level >= 0 && p.call.printing >= p.level && !p.readably {
+		p.text("#")
+		return
+	}
+	p.nested(print)
+}
+
+// cut reports that n elements are as many as *print-length* allows.
+func (p *printer) cut(n int) bool { return p.length >= 0 && n >= p.length && !p.readably }
 
 func (p *printer) elements(cell *Cons) {
 	p.text("(")
-	for {
+	for n := 0; ; n++ {
+		if p.cut(n) {
+			p.text("...)")
+			return
+		}
 		p.print(cell.Car)
 		next, ok := cell.Cdr.(*Cons)
-		if !ok {
+		if !ok || p.labels.shared(next) {
 			break
 		}
 		p.text(" ")
@@ -261,6 +368,10 @@ func (p *printer) elements(cell *Cons) {
 }
 
 func (p *printer) vector(v *Vector) {
+	if !p.array && !p.readably {
+		p.text("#<" + sketch(p.call.typeOf(v), 80) + ">")
+		return
+	}
 	if v.bits() {
 		p.text("#*")
 		for _, bit := range v.elements {
@@ -268,20 +379,24 @@ func (p *printer) vector(v *Vector) {
 		}
 		return
 	}
-	if v.dimensions != nil {
-		p.text("#" + strconv.Itoa(len(v.dimensions)) + "A")
-		p.nested(func() { p.row(v, v.dimensions, 0) })
+	dimensions := v.dimensions
+	if dimensions == nil {
+		dimensions = []int{len(v.elements)}
+		p.leveled(func() { p.text("#"); p.row(v, dimensions, 0) })
 		return
 	}
-	p.text("#")
-	p.nested(func() { p.row(v, []int{len(v.elements)}, 0) })
+	if len(dimensions) == 0 {
+		p.text("#0A")
+		p.print(v.elements[0])
+		return
+	}
+	p.leveled(func() {
+		p.text("#" + strconv.Itoa(len(dimensions)) + "A")
+		p.row(v, dimensions, 0)
+	})
 }
 
 func (p *printer) row(v *Vector, dimensions []int, offset int) {
-	if len(dimensions) == 0 {
-		p.print(v.elements[offset])
-		return
-	}
 	stride := 1
 	for _, d := range dimensions[1:] {
 		stride *= d
@@ -291,7 +406,15 @@ func (p *printer) row(v *Vector, dimensions []int, offset int) {
 		if i > 0 {
 			p.text(" ")
 		}
-		p.row(v, dimensions[1:], offset+i*stride)
+		if p.cut(i) {
+			p.text("...")
+			break
+		}
+		if len(dimensions) == 1 {
+			p.print(v.elements[offset+i])
+			continue
+		}
+		p.leveled(func() { p.row(v, dimensions[1:], offset+i*stride) })
 	}
 	p.text(")")
 }
@@ -304,13 +427,13 @@ func (p *printer) instance(i *Instance) {
 			return
 		}
 	case structureClass:
-		p.nested(func() { p.structure(i) })
+		p.leveled(func() { p.structure(i) })
 		return
 	}
 	if p.call.printObject(p, i) {
 		return
 	}
-	p.text("#<" + p.call.symbolText(i.class.name) + ">")
+	p.unreadable(i, "#<"+p.call.symbolText(i.class.name)+">")
 }
 
 func (p *printer) structure(i *Instance) {
@@ -322,7 +445,11 @@ func (p *printer) structure(i *Instance) {
 	p.text("#S(")
 	p.print(i.class.name)
 	for j := range i.class.slots {
-		p.text(" :" + symbolName(i.class.slots[j].name.name) + " ")
+		if p.cut(j) {
+			p.text(" ...")
+			break
+		}
+		p.text(" :" + p.casedOutsideBars(symbolName(i.class.slots[j].name.name)) + " ")
 		v := i.slots[j]
 		if v == nil {
 			v = Nil
@@ -350,7 +477,7 @@ func (c *Call) opaque(v Value) string {
 	case *Package:
 		return fmt.Sprintf("#<PACKAGE %q>", x.name)
 	case *Stream:
-		return "#<STRING-STREAM>"
+		return "#<" + streamTypes[x.kind] + ">"
 	case *Class:
 		return "#<" + metaclass(x).name + " " + c.symbolText(x.name) + ">"
 	case *method:
@@ -363,100 +490,4 @@ func (c *Call) opaque(v Value) string {
 		return c.printed(single(x), true)
 	}
 	return "#<OBJECT>"
-}
-
-// sketch prints v shortened to about limit characters, for messages. It needs no call
-// and follows nothing far.
-func sketch(v Value, limit int) string {
-	var b strings.Builder
-	sketchInto(&b, v, limit, 6)
-	return sketchText(b.String(), limit)
-}
-
-func sketchText(text string, limit int) string {
-	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit-1]) + "…"
-	}
-	return text
-}
-
-func sketchInto(b *strings.Builder, v Value, limit, depth int) {
-	switch x := v.(type) {
-	case nil:
-		b.WriteString("…")
-	case *Symbol:
-		switch x.home {
-		case keywordPackage:
-			b.WriteByte(':')
-		case "CL-PPCRE", "UIOP":
-			b.WriteString(x.home + ":")
-		}
-		b.WriteString(symbolName(sketchText(x.name, limit)))
-	case *String:
-		text := string(x.chars[:min(len(x.chars), limit)])
-		b.WriteString(`"` + quoted.Replace(text) + `"`)
-	case *Cons:
-		sketchList(b, x, limit, depth)
-	case int64:
-		b.WriteString(strconv.FormatInt(x, 10))
-	case *big.Int:
-		if x.BitLen() > 4*limit {
-			b.WriteString("an integer of " + strconv.Itoa(x.BitLen()) + " bits")
-			return
-		}
-		b.WriteString(x.String())
-	case *big.Rat:
-		if x.Num().BitLen()+x.Denom().BitLen() > 4*limit {
-			b.WriteString("a long ratio")
-			return
-		}
-		b.WriteString(x.String())
-	case float32:
-		b.WriteString(floatText(float64(x), 32))
-	case float64:
-		b.WriteString(floatText(x, 64))
-	case Character:
-		b.WriteString("#\\" + characterName(x))
-	case *Function:
-		b.WriteString(functionText(x))
-	case *Instance:
-		b.WriteString("#<" + x.class.name.name + ">")
-	case *Vector:
-		b.WriteString("#<VECTOR>")
-	case *HashTable:
-		b.WriteString("#<HASH-TABLE>")
-	default:
-		b.WriteString("#<OBJECT>")
-	}
-}
-
-func sketchList(b *strings.Builder, cell *Cons, limit, depth int) {
-	if head, ok := cell.Car.(*Symbol); ok {
-		if prefix, ok := prefixes[head]; ok {
-			if rest, ok := cell.Cdr.(*Cons); ok && rest.Cdr == Nil {
-				b.WriteString(prefix)
-				sketchInto(b, rest.Car, limit, depth)
-				return
-			}
-		}
-	}
-	if depth == 0 || b.Len() > limit {
-		b.WriteString("(…)")
-		return
-	}
-	b.WriteByte('(')
-	for b.Len() <= limit {
-		sketchInto(b, cell.Car, limit, depth-1)
-		next, ok := cell.Cdr.(*Cons)
-		if !ok {
-			break
-		}
-		b.WriteByte(' ')
-		cell = next
-	}
-	if _, more := cell.Cdr.(*Cons); !more && cell.Cdr != Nil {
-		b.WriteString(" . ")
-		sketchInto(b, cell.Cdr, limit, depth-1)
-	}
-	b.WriteByte(')')
 }

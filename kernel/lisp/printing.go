@@ -1,12 +1,5 @@
 package lisp
 
-import (
-	"errors"
-	"io"
-
-	"org-agent/kernel/plist"
-)
-
 // printFunctions print objects.
 func printFunctions() []builtin {
 	toString := func(name, doc string, escape bool) builtin {
@@ -38,34 +31,44 @@ func printFunctions() []builtin {
 			c.write(s, c.printedRunes(args[0], true))
 			return noValues
 		}},
-		{name: "write", list: "(object &key stream escape readably base radix circle pretty level length case)", doc: "Print with options.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwStream, kwEscape, kwBase, kwReadably, kwRadix, kwCircle,
-				kwPretty, kwLevel, kwLength, kwCase)
-			c.write(c.outputStream(k[0]), c.written(args[0], k[1], k[2]))
+		{name: "write", list: "(object &key stream escape readably base radix circle pretty level length case lines array gensym right-margin miser-width pprint-dispatch)", doc: "Print as the variables and options say.", call: func(c *Call, args []Value) Value {
+			k := c.keywords(args[1:], append([]*Symbol{kwStream}, writeKeywords...)...)
+			c.write(c.outputStream(k[0]), c.written(args[0], k[1:]))
 			return args[0]
 		}},
-		{name: "write-to-string", list: "(object &key escape base radix readably pretty circle level length case)", doc: "Print to a string with options.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwEscape, kwBase, kwReadably, kwRadix, kwCircle,
-				kwPretty, kwLevel, kwLength, kwCase)
-			return runesString(c.written(args[0], k[0], k[1]))
+		{name: "write-to-string", list: "(object &key escape readably base radix circle pretty level length case lines array gensym right-margin miser-width pprint-dispatch)", doc: "Print to a string as the variables and options say.", call: func(c *Call, args []Value) Value {
+			return runesString(append([]rune(nil), c.written(args[0], c.keywords(args[1:], writeKeywords...))...))
 		}},
 		{name: "format", list: "(destination control &rest arguments)", doc: "Write as a control string says; to a string if destination is nil.", call: formatFunction, check: checkFormat},
 	}
 }
 
+var kwStream = standardKeyword("STREAM")
+
+// writeKeywords are the options of write, writeVariables what they bind.
 var (
-	kwStream = standardKeyword("STREAM")
-	kwEscape = standardKeyword("ESCAPE")
-	kwBase   = standardKeyword("BASE")
+	writeKeywords = []*Symbol{
+		standardKeyword("ESCAPE"), kwReadably, standardKeyword("BASE"), kwRadix, kwCircle, kwPretty, kwLevel, kwLength, kwCase,
+		standardKeyword("LINES"), standardKeyword("ARRAY"), standardKeyword("GENSYM"), standardKeyword("RIGHT-MARGIN"),
+		standardKeyword("MISER-WIDTH"), standardKeyword("PPRINT-DISPATCH"),
+	}
+	writeVariables = []*Symbol{
+		symPrintEscape, symPrintReadably, symPrintBase, symPrintRadix, symPrintCircle, symPrintPretty, symPrintLevel, symPrintLength, symPrintCase,
+		symPrintLines, symPrintArray, symPrintGensym, symPrintMargin, symMiserWidth, symDispatch,
+	}
 )
 
-func (c *Call) written(v, escape, base Value) []rune {
-	p := printer{call: c, escape: escape != Nil, base: 10}
-	if base != nil {
-		p.base = c.radix(base)
+// written prints with the variables bound to those options that are given.
+func (c *Call) written(v Value, options []Value) []rune {
+	mark := len(c.bindings)
+	for i, option := range options {
+		if option != nil {
+			c.bind(c.environment.global(writeVariables[i]), option)
+		}
 	}
-	p.print(v)
-	return p.out
+	text := c.printedWith(v, c.printControl())
+	c.unbind(mark)
+	return text
 }
 
 func (c *Call) radix(v Value) int {
@@ -74,58 +77,4 @@ func (c *Call) radix(v Value) int {
 		c.typeError(v, "(INTEGER 2 36)")
 	}
 	return n
-}
-
-// readFunctions read objects.
-func readFunctions() []builtin {
-	return []builtin{
-		{name: "read-from-string", list: "(string &optional eof-error-p eof-value &key start end preserve-whitespace)", doc: "Read one object from a string; also the position behind it.", many: true, call: readFromString},
-		{name: "read", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read one object from a stream.", call: func(c *Call, args []Value) Value {
-			s := c.inputStream(optional(args, 0))
-			form, end, err := c.readFrom(s.input, s.pos)
-			if err == io.EOF {
-				s.pos = len(s.input)
-				return c.ended(s, args[min(1, len(args)):])
-			}
-			if err != nil {
-				c.readError(err, s)
-			}
-			s.pos = end
-			return form
-		}},
-	}
-}
-
-func readFromString(c *Call, args []Value) Value {
-	s := c.str(args[0])
-	var keys []Value
-	if len(args) > 3 {
-		keys = c.keywords(args[3:], kwStart, kwEnd, kwPreserveWhitespace)
-	}
-	from, to := c.bounds(optional(keys, 0), optional(keys, 1), len(s.chars))
-	form, end, err := c.readFrom(s.chars[:to], from)
-	if err == io.EOF {
-		return c.values(c.ended(&Stream{}, args[min(1, len(args)):min(3, len(args))]), count(to))
-	}
-	if err != nil {
-		c.readError(err, &Stream{})
-	}
-	if end < to && (s.chars[end] == ' ' || s.chars[end] == '\n' || s.chars[end] == '\t') && optional(keys, 2) == nil {
-		end++
-	}
-	return c.values(form, count(end))
-}
-
-// readError signals what was wrong with text that a note reads.
-func (c *Call) readError(err error, s *Stream) {
-	class := readerError
-	var syntax *plist.SyntaxError
-	if errors.As(err, &syntax) && (syntax.Kind == plist.UnclosedList || syntax.Kind == plist.UnclosedString) {
-		class = endOfFile
-	}
-	var own *Error
-	if errors.As(err, &own) && own.Class == packageError {
-		class = readerError
-	}
-	c.signalError(c.newCondition(class, err.Error(), "STREAM", s))
 }

@@ -81,7 +81,7 @@ func protocolFunctions() []builtin {
 			return nil
 		}},
 		{name: "print-object", list: "(object stream)", doc: "Print an object.", open: true, two: func(c *Call, object, stream Value) Value {
-			p := printer{call: c, escape: c.special(c.environment.global(symPrintEscape)) != Nil, base: 10, plain: object}
+			p := printer{call: c, printControl: c.printControl(), plain: object}
 			p.print(object)
 			c.write(c.outputStream(stream), p.out)
 			return object

@@ -3,7 +3,6 @@ package lisp
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"strings"
 
@@ -23,7 +22,16 @@ type reader struct {
 	// of spellings seen since.
 	pkg    *Package
 	tokens map[string]Value
+	// base and double are *read-base* and *read-default-float-format* of the form.
+	base   int
+	double bool
+	// labels are the objects that #n= named in the form; forward says that one was
+	// referred to before it was whole.
+	labels  map[int]*placeholder
+	forward bool
 }
+
+var symReadBase = standardSymbol("*READ-BASE*")
 
 // Limits of one form of source.
 const (
@@ -42,6 +50,15 @@ func (c *Call) newReader(source, file string, firstLine int) *reader {
 func (r *reader) next() (Value, error) {
 	if pkg := r.call.currentPackage(); pkg != r.pkg {
 		r.pkg, r.tokens = pkg, map[string]Value{}
+	}
+	r.labels, r.forward = nil, false
+	r.double = r.call.doubleFormat()
+	base := 10
+	if v, ok := r.call.touched(symReadBase).(int64); ok && v >= 2 && v <= 36 {
+		base = int(v)
+	}
+	if base != r.base {
+		r.base, r.tokens = base, map[string]Value{}
 	}
 	return r.source.Next()
 }
@@ -151,7 +168,11 @@ func (r *reader) Prefixed(at plist.Position, kind plist.Prefix, v Value) (Value,
 	case plist.PrefixCommaAt:
 		operator = symUnquoteSplicing
 	default:
-		return nil, &Error{Class: readerError, Message: "#P is not supported: notes have no pathnames, use a string"}
+		s, ok := v.(*String)
+		if !ok {
+			return nil, &Error{Class: readerError, Message: "#P wants a string"}
+		}
+		return parsePathname(s.String()), nil
 	}
 	return r.cons(at, operator, NewList(v)), nil
 }
@@ -181,7 +202,10 @@ func (r *reader) Radix(_ plist.Position, radix int, text string) (Value, error) 
 	return normalRatio(new(big.Rat).SetFrac(n, d)), nil
 }
 
-func (r *reader) Token(_ plist.Position, text string, escaped bool) (Value, error) {
+func (r *reader) Token(at plist.Position, text string, escaped bool) (Value, error) {
+	if !escaped && r.base != 10 && plist.RadixNumber(text, r.base) {
+		return r.Radix(at, r.base, text)
+	}
 	if !escaped {
 		if n, ok := smallInteger(text); ok {
 			return n, nil
@@ -232,7 +256,7 @@ func (r *reader) number(kind plist.NumberKind, text string) (Value, error) {
 	if len(text) > maximumDigits {
 		return nil, &Error{Class: readerError, Message: fmt.Sprintf("a number has more than %d digits", maximumDigits)}
 	}
-	v, ok := parseNumber(kind, text)
+	v, ok := parseNumber(kind, text, r.double)
 	if !ok {
 		return nil, &Error{Class: readerError, Message: fmt.Sprintf("the number %s cannot be represented", sketch(NewString(text), 40))}
 	}
@@ -273,19 +297,4 @@ func (r *reader) qualified(pkg, name, text string) (Value, error) {
 		return r.intern(e.user, name)
 	}
 	return r.intern(p, name)
-}
-
-// readFrom reads one form of a stream's text from a character position on. It
-// returns the form and the position behind it.
-func (c *Call) readFrom(chars []rune, start int) (form Value, end int, err error) {
-	text := string(chars[start:])
-	c.chargeMany(len(text), 1)
-	r := c.newReader(text, "", 1)
-	r.keep = false
-	form, err = r.next()
-	if err != nil && err != io.EOF {
-		c.resumeExit(err)
-	}
-	end = start + len([]rune(text[:min(r.source.Offset(), len(text))]))
-	return form, end, err
 }

@@ -65,7 +65,7 @@ func (e *Environment) fromSexp(x sexp.Sexp, depth int) (Value, error) {
 // enough to read back the same.
 func fromFloat(x float64) Value {
 	single := float32(x)
-	if floatText(float64(single), 32) == strings.TrimSuffix(floatText(x, 64), "d0") && !math.IsInf(float64(single), 0) {
+	if floatText(float64(single), 32, false) == strings.TrimSuffix(floatText(x, 64, false), "d0") && !math.IsInf(float64(single), 0) {
 		return single
 	}
 	return x
@@ -169,7 +169,7 @@ func (t *treeMaker) tree(v Value, depth int) (sexp.Sexp, error) {
 
 // decimalOf is the double that a single float's own shortest digits denote.
 func decimalOf(x float32) float64 {
-	v, ok := parseFloat(floatText(float64(x), 32) + "d0")
+	v, ok := parseFloat(floatText(float64(x), 32, false)+"d0", false)
 	if d, isDouble := v.(float64); ok && isDouble {
 		return d
 	}

@@ -1,11 +1,31 @@
 package lisp
 
-import "unicode"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
-// Stream is a string stream, or the console of a call. Notes have no others.
+// streamKind says where a stream's characters come from and go to.
+type streamKind int
+
+const (
+	stringOutput streamKind = iota
+	stringInput
+	terminalStream // the console of the call that uses it; nothing to read
+	broadcastStream
+	concatenatedStream
+	echoStream
+	twoWayStream
+	synonymStream
+	fileOutput
+	fileInput
+)
+
+// Stream is a source or a sink of characters. Strings, the console of a call and files
+// the note was granted are at its ends.
 type Stream struct {
-	output bool
-	out    []rune
+	kind streamKind
+	out  []rune
 	// sink receives what is in out; nil keeps it for get-output-stream-string.
 	sink func(string)
 	// target, if set, is a string with a fill pointer to append to.
@@ -15,9 +35,40 @@ type Stream struct {
 	input      []rune
 	start, pos int
 	closed     bool
+	// form is what read keeps of the text, so that each read goes on where the last
+	// one stopped.
+	form *formReader
+
+	// parts are the streams of a broadcast or concatenated stream, and the input and
+	// the output of an echo or two-way stream.
+	parts []*Stream
+	// variable holds the stream that a synonym stream stands for.
+	variable *Symbol
+	// file is what an open file still has to do.
+	file *openFile
 }
 
-func newOutput() *Stream { return &Stream{output: true} }
+// streamTypes are the names of the kinds.
+var streamTypes = map[streamKind]string{
+	stringOutput: "STRING-STREAM", stringInput: "STRING-STREAM", terminalStream: "TWO-WAY-STREAM", broadcastStream: "BROADCAST-STREAM",
+	concatenatedStream: "CONCATENATED-STREAM", echoStream: "ECHO-STREAM", twoWayStream: "TWO-WAY-STREAM", synonymStream: "SYNONYM-STREAM",
+	fileOutput: "FILE-STREAM", fileInput: "FILE-STREAM",
+}
+
+// streamOf is the test for streams of some kinds.
+func streamOf(kinds ...streamKind) func(Value) bool {
+	return func(v Value) bool {
+		s, ok := v.(*Stream)
+		return ok && slices.Contains(kinds, s.kind)
+	}
+}
+
+// terminal is the first value of the standard stream variables.
+var terminal = &Stream{kind: terminalStream}
+
+func newOutput() *Stream { return &Stream{} }
+
+func newInput(chars []rune) *Stream { return &Stream{kind: stringInput, input: chars} }
 
 // newConsole returns the stream behind the standard output; without a sink what is
 // written is dropped.
@@ -25,7 +76,7 @@ func newConsole(sink func(string)) *Stream {
 	if sink == nil {
 		sink = func(string) {}
 	}
-	return &Stream{output: true, sink: sink}
+	return &Stream{sink: sink}
 }
 
 func (s *Stream) text() string { return string(s.out) }
@@ -37,10 +88,64 @@ func (s *Stream) flush() {
 	}
 }
 
+// readable and writable say which direction a stream has; for the streams of a synonym
+// they are asked of what it stands for.
+func (s *Stream) readable() bool {
+	switch s.kind {
+	case stringInput, terminalStream, concatenatedStream, echoStream, twoWayStream, fileInput:
+		return true
+	}
+	return false
+}
+
+func (s *Stream) writable() bool {
+	switch s.kind {
+	case stringInput, concatenatedStream, fileInput:
+		return false
+	}
+	return true
+}
+
+// resolve follows synonyms and finds the console behind the terminal.
+func (c *Call) resolve(s *Stream) *Stream {
+	for range 100 {
+		switch s.kind {
+		case terminalStream:
+			return c.console
+		case synonymStream:
+			next, ok := c.special(c.environment.global(s.variable)).(*Stream)
+			if !ok {
+				c.typeError(c.special(c.environment.global(s.variable)), "STREAM")
+			}
+			s = next
+		default:
+			return s
+		}
+	}
+	c.fail("STREAM-ERROR", "synonym streams that stand for each other")
+	return nil
+}
+
 // write appends text to a stream.
 func (c *Call) write(s *Stream, text []rune) {
-	if !s.output || s.closed {
-		c.fail("STREAM-ERROR", "the stream is not open for output")
+	s = c.resolve(s)
+	if s.closed || !s.writable() {
+		c.streamError(s, "the stream is not open for output")
+	}
+	c.step()
+	switch s.kind {
+	case broadcastStream:
+		c.descend(4)
+		for _, part := range s.parts {
+			c.write(part, text)
+		}
+		c.ascend(4)
+		return
+	case echoStream, twoWayStream:
+		c.descend(4)
+		c.write(s.parts[1], text)
+		c.ascend(4)
+		return
 	}
 	c.chargeOutput(len(text))
 	for _, r := range text {
@@ -52,6 +157,7 @@ func (c *Call) write(s *Stream, text []rune) {
 	}
 	if s.target != nil {
 		s.target.chars = append(s.target.chars, text...)
+		s.target.capacity = max(s.target.capacity, len(s.target.chars))
 		return
 	}
 	s.out = append(s.out, text...)
@@ -60,15 +166,32 @@ func (c *Call) write(s *Stream, text []rune) {
 	}
 }
 
+func (c *Call) writeText(s *Stream, text string) { c.write(s, []rune(text)) }
+
+// column is where the next character goes in its line.
+func (c *Call) column(s *Stream) int {
+	s = c.resolve(s)
+	for (s.kind == broadcastStream || s.kind == echoStream || s.kind == twoWayStream) && len(s.parts) > 0 {
+		c.step()
+		s = c.resolve(s.parts[len(s.parts)-1])
+	}
+	return s.column
+}
+
+func (c *Call) streamError(s *Stream, message string) {
+	c.signalError(c.newCondition("STREAM-ERROR", message, "STREAM", s))
+}
+
 // stream resolves a stream variable.
 func (c *Call) stream(variable *Symbol) *Stream {
 	if s, ok := c.special(c.environment.global(variable)).(*Stream); ok {
 		return s
 	}
-	return c.console
+	return terminal
 }
 
-// outputStream takes an output stream designator: nil or t is the standard output.
+// outputStream takes an output stream designator: nil is the standard output, t the
+// terminal.
 func (c *Call) outputStream(v Value) *Stream {
 	switch x := v.(type) {
 	case nil:
@@ -76,29 +199,101 @@ func (c *Call) outputStream(v Value) *Stream {
 	case *Stream:
 		return x
 	case *Symbol:
-		if x == Nil || x == T {
+		if x == Nil {
 			return c.stream(symStandardOutput)
+		}
+		if x == T {
+			return c.stream(symTerminal)
 		}
 	}
 	c.typeError(v, "STREAM")
 	return nil
 }
 
+// inputStream takes an input stream designator.
 func (c *Call) inputStream(v Value) *Stream {
 	s, ok := v.(*Stream)
-	if v == nil || v == Nil || v == T {
-		s, ok = c.special(c.environment.global(symStandardInput)).(*Stream)
-		if !ok {
-			s, ok = &Stream{}, true
-		}
-	}
-	if !ok {
+	switch {
+	case v == nil || v == Nil:
+		s = c.stream(symStandardInput)
+	case v == T:
+		s = c.stream(symTerminal)
+	case !ok:
 		c.typeError(v, "STREAM")
 	}
-	if s.output {
-		c.fail("STREAM-ERROR", "the stream is not open for input")
+	if s.kind == synonymStream {
+		s = c.resolve(s)
+	}
+	if s == c.console {
+		s = terminal
+	}
+	if s.closed || !s.readable() {
+		c.streamError(s, "the stream is not open for input")
 	}
 	return s
+}
+
+// source finds the stream of characters that reading s begins with, and the stream to
+// copy them to; nil at the end.
+func (c *Call) source(s *Stream) (from, echo *Stream) {
+	c.descend(4)
+	defer c.ascend(4)
+	c.step()
+	switch s.kind {
+	case stringInput, fileInput:
+		if s.pos < len(s.input) {
+			return s, nil
+		}
+	case concatenatedStream:
+		for len(s.parts) > 0 {
+			if from, echo = c.source(c.inputStream(s.parts[0])); from != nil {
+				return from, echo
+			}
+			s.parts = s.parts[1:]
+		}
+	case twoWayStream:
+		return c.source(c.inputStream(s.parts[0]))
+	case echoStream:
+		from, _ = c.source(c.inputStream(s.parts[0]))
+		return from, s.parts[1]
+	}
+	return nil, nil
+}
+
+// peekRune looks at the next character.
+func (c *Call) peekRune(s *Stream) (r rune, ok bool) {
+	from, _ := c.source(s)
+	if from == nil {
+		return utf8.RuneError, false
+	}
+	return from.input[from.pos], true
+}
+
+// readRune reads a character.
+func (c *Call) readRune(s *Stream) (r rune, ok bool) {
+	from, echo := c.source(s)
+	if from == nil {
+		return utf8.RuneError, false
+	}
+	from.pos++
+	r = from.input[from.pos-1]
+	if echo != nil {
+		c.write(echo, []rune{r})
+	}
+	return r, true
+}
+
+// unread puts a character back.
+func (c *Call) unread(s *Stream, r rune) {
+	for (s.kind == twoWayStream || s.kind == echoStream || s.kind == concatenatedStream) && len(s.parts) > 0 {
+		c.step()
+		s = c.inputStream(s.parts[0])
+	}
+	if s.pos > s.start && s.input[s.pos-1] == r {
+		s.pos--
+		return
+	}
+	c.streamError(s, "only the character that was read last can be put back")
 }
 
 // ended is what reading at the end of a stream yields: the value given for it, or an
@@ -112,139 +307,4 @@ func (c *Call) ended(s *Stream, args []Value) Value {
 	}
 	c.signalError(c.newCondition(endOfFile, "end of file", "STREAM", s))
 	return nil
-}
-
-// streamFunctions read and write streams.
-func streamFunctions() []builtin {
-	return []builtin{
-		{name: "make-string-output-stream", list: "(&key element-type)", doc: "A stream that collects what is written.", call: func(c *Call, args []Value) Value {
-			c.keywords(args, standardKeyword("ELEMENT-TYPE"))
-			c.charge(closureBytes)
-			return newOutput()
-		}},
-		{name: "make-string-input-stream", list: "(string &optional start end)", doc: "A stream that reads from a string.", call: func(c *Call, args []Value) Value {
-			s := c.str(args[0])
-			start, end := c.bounds(optional(args, 1), optional(args, 2), len(s.chars))
-			c.chargeMany(end, runeBytes)
-			return &Stream{input: append([]rune(nil), s.chars[:end]...), pos: start, start: start}
-		}},
-		{name: "get-output-stream-string", list: "(stream)", doc: "What was written since the last look.", one: func(c *Call, a Value) Value {
-			s, ok := a.(*Stream)
-			if !ok || !s.output {
-				c.typeError(a, "STREAM")
-			}
-			text := c.newString(append([]rune(nil), s.out...))
-			s.out = nil
-			return text
-		}},
-		{name: "write-char", list: "(character &optional stream)", doc: "Write a character.", call: func(c *Call, args []Value) Value {
-			c.write(c.outputStream(optional(args, 1)), []rune{rune(c.character(args[0]))})
-			return args[0]
-		}},
-		{name: "write-string", list: "(string &optional stream &key start end)", doc: "Write a string.", call: func(c *Call, args []Value) Value { return writeString(c, args, "") }},
-		{name: "write-line", list: "(string &optional stream &key start end)", doc: "Write a string and a newline.", call: func(c *Call, args []Value) Value { return writeString(c, args, "\n") }},
-		{name: "terpri", list: "(&optional stream)", doc: "Write a newline.", call: func(c *Call, args []Value) Value {
-			c.write(c.outputStream(optional(args, 0)), []rune{'\n'})
-			return Nil
-		}},
-		{name: "fresh-line", list: "(&optional stream)", doc: "Write a newline unless at the beginning of a line.", call: func(c *Call, args []Value) Value {
-			s := c.outputStream(optional(args, 0))
-			if s.column == 0 {
-				return Nil
-			}
-			c.write(s, []rune{'\n'})
-			return T
-		}},
-		{name: "finish-output", list: "(&optional stream)", doc: "Does nothing: output is never held back.", call: func(*Call, []Value) Value { return Nil }},
-		{name: "force-output", list: "(&optional stream)", doc: "Does nothing: output is never held back.", call: func(*Call, []Value) Value { return Nil }},
-		{name: "close", list: "(stream &key abort)", doc: "Close a stream.", call: func(c *Call, args []Value) Value {
-			c.keywords(args[1:], standardKeyword("ABORT"))
-			if s, ok := args[0].(*Stream); ok {
-				s.closed = s.sink == nil
-				return T
-			}
-			c.typeError(args[0], "STREAM")
-			return nil
-		}},
-		{name: "read-char", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read a character.", call: func(c *Call, args []Value) Value {
-			s := c.inputStream(optional(args, 0))
-			c.step()
-			if s.pos >= len(s.input) {
-				return c.ended(s, args[min(1, len(args)):])
-			}
-			s.pos++
-			return Character(s.input[s.pos-1])
-		}},
-		{name: "unread-char", list: "(character &optional stream)", doc: "Put the last character back.", call: func(c *Call, args []Value) Value {
-			s := c.inputStream(optional(args, 1))
-			if s.pos > s.start {
-				s.pos--
-			}
-			return Nil
-		}},
-		{name: "peek-char", list: "(&optional type stream eof-error-p eof-value recursive-p)", doc: "Look at the next character without reading it.", call: peekChar},
-		{name: "read-line", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read a line without its newline.", many: true, call: readLine},
-		{name: "listen", list: "(&optional stream)", doc: "True if there is something to read.", call: func(c *Call, args []Value) Value {
-			s := c.inputStream(optional(args, 0))
-			return Boolean(s.pos < len(s.input))
-		}},
-		{name: "streamp", list: "(object)", doc: "True for a stream.", one: func(_ *Call, a Value) Value { _, ok := a.(*Stream); return Boolean(ok) }},
-		{name: "open-stream-p", list: "(stream)", doc: "True unless the stream is closed.", one: func(c *Call, a Value) Value {
-			s, ok := a.(*Stream)
-			if !ok {
-				c.typeError(a, "STREAM")
-			}
-			return Boolean(!s.closed)
-		}},
-		{name: "input-stream-p", list: "(stream)", doc: "True for a stream to read from.", one: func(_ *Call, a Value) Value { s, ok := a.(*Stream); return Boolean(ok && !s.output) }},
-		{name: "output-stream-p", list: "(stream)", doc: "True for a stream to write to.", one: func(_ *Call, a Value) Value { s, ok := a.(*Stream); return Boolean(ok && s.output) }},
-	}
-}
-
-func writeString(c *Call, args []Value, end string) Value {
-	s := c.str(args[0])
-	var keys []Value
-	if len(args) > 2 {
-		keys = c.keywords(args[2:], kwStart, kwEnd)
-	}
-	from, to := c.bounds(optional(keys, 0), optional(keys, 1), len(s.chars))
-	stream := c.outputStream(optional(args, 1))
-	c.write(stream, s.chars[from:to])
-	if end != "" {
-		c.write(stream, []rune(end))
-	}
-	return args[0]
-}
-
-func peekChar(c *Call, args []Value) Value {
-	s := c.inputStream(optional(args, 1))
-	kind := optional(args, 0)
-	for s.pos < len(s.input) {
-		c.step()
-		r := s.input[s.pos]
-		wanted, isChar := kind.(Character)
-		if kind == nil || kind == Nil || kind == T && !unicode.IsSpace(r) || isChar && rune(wanted) == r {
-			return Character(r)
-		}
-		s.pos++
-	}
-	return c.ended(s, args[min(2, len(args)):])
-}
-
-func readLine(c *Call, args []Value) Value {
-	s := c.inputStream(optional(args, 0))
-	if s.pos >= len(s.input) {
-		return c.values(c.ended(s, args[min(1, len(args)):]), T)
-	}
-	start := s.pos
-	for s.pos < len(s.input) && s.input[s.pos] != '\n' {
-		s.pos++
-	}
-	c.work(s.pos - start)
-	line := c.newString(append([]rune(nil), s.input[start:s.pos]...))
-	if s.pos < len(s.input) {
-		s.pos++
-		return c.values(line, Nil)
-	}
-	return c.values(line, T)
 }

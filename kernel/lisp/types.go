@@ -41,7 +41,8 @@ func typePredicates() map[*Symbol]func(Value) bool {
 		"SIMPLE-BIT-VECTOR": func(v Value) bool { x, ok := v.(*Vector); return ok && x.bits() && isSimple(x) },
 		"BIT-VECTOR":        func(v Value) bool { x, ok := v.(*Vector); return ok && x.bits() }, "HASH-TABLE": func(v Value) bool { _, ok := v.(*HashTable); return ok },
 		"PACKAGE": func(v Value) bool { _, ok := v.(*Package); return ok }, "STREAM": func(v Value) bool { _, ok := v.(*Stream); return ok },
-		"STRING-STREAM": func(v Value) bool { _, ok := v.(*Stream); return ok }, "PATHNAME": func(Value) bool { return false },
+		"STRING-STREAM": streamOf(stringOutput, stringInput), "BROADCAST-STREAM": streamOf(broadcastStream), "CONCATENATED-STREAM": streamOf(concatenatedStream),
+		"ECHO-STREAM": streamOf(echoStream), "TWO-WAY-STREAM": streamOf(twoWayStream, terminalStream), "SYNONYM-STREAM": streamOf(synonymStream), "FILE-STREAM": streamOf(fileInput, fileOutput), "PATHNAME": func(v Value) bool { _, ok := v.(*Pathname); return ok },
 		"RESTART": func(v Value) bool { _, ok := v.(*restart); return ok }, "RANDOM-STATE": func(Value) bool { return false },
 		"CLASS":            func(v Value) bool { _, ok := v.(*Class); return ok },
 		"STANDARD-OBJECT":  func(v Value) bool { i, ok := v.(*Instance); return ok && i.class.kind == standardClass },
@@ -249,7 +250,9 @@ func (c *Call) typeOf(v Value) Value {
 	case *Package:
 		return symbol("PACKAGE")
 	case *Stream:
-		return symbol("STRING-STREAM")
+		return symbol(streamTypes[x.kind])
+	case *Pathname:
+		return symbol("PATHNAME")
 	}
 	return T
 }

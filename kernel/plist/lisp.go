@@ -40,6 +40,9 @@ func (r *Reader[V]) dispatch() (v V, made bool, err error) {
 	start := r.pos
 	n := digits(r.src[:r.end], r.pos+1)
 	c := r.peek(1 + n)
+	if v, made, known, err := r.extended(n, c); known {
+		return v, made, err
+	}
 	if n > 0 && c != 'r' && c != 'R' {
 		return v, false, r.fail(start, BadToken, "#%s%c is not supported", r.src[start+1:start+1+n], c)
 	}
@@ -65,10 +68,7 @@ func (r *Reader[V]) dispatch() (v V, made bool, err error) {
 	case 'x', 'X':
 		v, err = r.radix(16, 2)
 	case 'r', 'R':
-		base := 0
-		for _, d := range r.src[start+1 : start+1+n] {
-			base = min(base*10+int(d-'0'), 99)
-		}
+		base := smallNumber(r.src[start+1 : start+1+n])
 		if base < 2 || base > 36 {
 			return v, false, r.fail(start, BadToken, "#NNr wants a radix from 2 to 36")
 		}
@@ -82,6 +82,64 @@ func (r *Reader[V]) dispatch() (v V, made bool, err error) {
 		return v, false, r.fail(start, BadToken, "#%c is not supported", c)
 	}
 	return v, true, err
+}
+
+// smallNumber reads digits; more than a million are a million.
+func smallNumber(digits string) int {
+	n := 0
+	for _, d := range digits {
+		n = min(n*10+int(d-'0'), 1_000_000)
+	}
+	return n
+}
+
+// extended reads # syntax for a [Dispatcher]; the number behind the # has n digits.
+func (r *Reader[V]) extended(n int, c byte) (v V, made, known bool, err error) {
+	dispatcher, ok := r.maker.(Dispatcher[V])
+	if !ok {
+		return v, false, false, nil
+	}
+	start, number := r.pos, -1
+	if n > 0 {
+		number = smallNumber(r.src[start+1 : start+1+n])
+	}
+	if 'a' <= c && c <= 'z' {
+		c -= 'a' - 'A'
+	}
+	switch {
+	case c == '*':
+		text, escaped, err := r.lispToken(start + n + 2)
+		if err == nil && (escaped || strings.Trim(text, "01") != "") {
+			err = r.fail(start, BadToken, "#* wants the digits 0 and 1")
+		}
+		if err != nil || r.suppressed > 0 {
+			return v, true, true, err
+		}
+		at := r.place(start)
+		v, err = dispatcher.Bits(at, number, text)
+		return v, true, true, r.made(at, err)
+	case c == '#' && n > 0:
+		r.pos += n + 2
+		if r.suppressed > 0 {
+			return v, true, true, nil
+		}
+		at := r.place(start)
+		v, err = dispatcher.Reference(at, number)
+		return v, true, true, r.made(at, err)
+	case c == '=' && n > 0:
+		if r.suppressed == 0 {
+			at := r.place(start)
+			if err := r.made(at, dispatcher.Label(at, number)); err != nil {
+				return v, false, true, err
+			}
+		}
+	case c == '(' && n > 0: // the list is read as one
+		return v, false, true, r.open(frame{kind: dispatchFrame, char: c, number: number}, n+1)
+	case (c == 'C' || c == 'S') && n == 0, c == 'A':
+	default:
+		return v, false, false, nil
+	}
+	return v, false, true, r.open(frame{kind: dispatchFrame, char: c, number: number}, n+2)
 }
 
 // lispToken reads a token from start; text keeps its | and \ as written.
@@ -228,7 +286,7 @@ func (r *Reader[V]) radix(base, width int) (v V, err error) {
 	if err != nil {
 		return v, err
 	}
-	if escaped || !radixNumber(text, base) {
+	if escaped || !RadixNumber(text, base) {
 		return v, r.fail(start, BadToken, "%.40q is not a number in base %d", text, base)
 	}
 	if r.suppressed > 0 {
@@ -239,8 +297,8 @@ func (r *Reader[V]) radix(base, width int) (v V, err error) {
 	return v, r.made(at, err)
 }
 
-// radixNumber says whether text is an integer or ratio in base.
-func radixNumber(text string, base int) bool {
+// RadixNumber says whether text is an integer or ratio in base.
+func RadixNumber(text string, base int) bool {
 	text = strings.TrimLeft(text[:min(1, len(text))], "+-") + text[min(1, len(text)):]
 	whole, below, ratio := strings.Cut(text, "/")
 	return radixDigits(whole, base) && (!ratio || radixDigits(below, base))

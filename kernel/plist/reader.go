@@ -79,6 +79,20 @@ type Maker[V any] interface {
 	Feature(name string) bool
 }
 
+// Dispatcher is a [Maker] that also takes the rest of the # syntax. Without it, that is
+// an error.
+type Dispatcher[V any] interface {
+	// Dispatch is #C, #A, #S, #( with a length, or #= before v; number is what stands
+	// behind the #, -1 for none, and char is in upper case.
+	Dispatch(at Position, number int, char byte, v V) (V, error)
+	// Label announces the form of #number=, before any part of it is made.
+	Label(at Position, number int) error
+	// Reference is #number#.
+	Reference(at Position, number int) (V, error)
+	// Bits is #*digits.
+	Bits(at Position, number int, digits string) (V, error)
+}
+
 // Reader reads top-level forms one by one. It is for one goroutine.
 type Reader[V any] struct {
 	src    string
@@ -105,10 +119,13 @@ const (
 	listFrame frameKind = iota
 	vectorFrame
 	prefixFrame
-	skipFrame // the form after a #+ that does not hold
+	skipFrame     // the form after a #+ that does not hold
+	dispatchFrame // the form after #C and the like
 )
 
 type frame struct {
+	char   byte // of a dispatchFrame
+	number int
 	kind   frameKind
 	prefix Prefix
 	start  int // of the items in values
@@ -269,6 +286,14 @@ func (r *Reader[V]) finish(v *V) (done bool, err error) {
 			r.frames = r.frames[:len(r.frames)-1]
 			if r.suppressed == 0 {
 				*v, err = r.maker.Prefixed(f.at, f.prefix, *v)
+				if err = r.made(f.at, err); err != nil {
+					return false, err
+				}
+			}
+		case dispatchFrame:
+			r.frames = r.frames[:len(r.frames)-1]
+			if dispatcher, ok := r.maker.(Dispatcher[V]); ok && r.suppressed == 0 {
+				*v, err = dispatcher.Dispatch(f.at, f.number, f.char, *v)
 				if err = r.made(f.at, err); err != nil {
 					return false, err
 				}

@@ -1,0 +1,196 @@
+package lisp
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// printControl is the variables that say how objects are printed, as one print finds
+// them.
+type printControl struct {
+	escape, readably, radix, circle, gensym, array, pretty bool
+	// double says that double floats are read without an exponent marker.
+	double bool
+	base   int
+	// length and level are -1 without a limit.
+	length, level int
+	letters       *Symbol // of *print-case*
+}
+
+var (
+	symPrintArray    = standardSymbol("*PRINT-ARRAY*")
+	symPrintBase     = standardSymbol("*PRINT-BASE*")
+	symPrintCase     = standardSymbol("*PRINT-CASE*")
+	symPrintCircle   = standardSymbol("*PRINT-CIRCLE*")
+	symPrintGensym   = standardSymbol("*PRINT-GENSYM*")
+	symPrintLength   = standardSymbol("*PRINT-LENGTH*")
+	symPrintLevel    = standardSymbol("*PRINT-LEVEL*")
+	symPrintLines    = standardSymbol("*PRINT-LINES*")
+	symPrintPretty   = standardSymbol("*PRINT-PRETTY*")
+	symPrintRadix    = standardSymbol("*PRINT-RADIX*")
+	symPrintReadably = standardSymbol("*PRINT-READABLY*")
+	symPrintMargin   = standardSymbol("*PRINT-RIGHT-MARGIN*")
+	symMiserWidth    = standardSymbol("*PRINT-MISER-WIDTH*")
+	symDispatch      = standardSymbol("*PRINT-PPRINT-DISPATCH*")
+	symFloatFormat   = standardSymbol("*READ-DEFAULT-FLOAT-FORMAT*")
+
+	kwDowncase   = standardKeyword("DOWNCASE")
+	kwCapitalize = standardKeyword("CAPITALIZE")
+)
+
+// plainControl is the variables as they are at first, with another base.
+func plainControl(base int) printControl {
+	return printControl{gensym: true, array: true, base: base, length: -1, level: -1, letters: kwUpcase}
+}
+
+// printControl reads the variables. Most notes never touch them: a variable without a
+// record in the environment has its first value.
+func (c *Call) printControl() printControl {
+	control := plainControl(10)
+	control.escape = true
+	flag := func(symbol *Symbol, target *bool) {
+		if v := c.touched(symbol); v != nil {
+			*target = isTrue(v)
+		}
+	}
+	flag(symPrintEscape, &control.escape)
+	flag(symPrintReadably, &control.readably)
+	flag(symPrintRadix, &control.radix)
+	flag(symPrintCircle, &control.circle)
+	flag(symPrintGensym, &control.gensym)
+	flag(symPrintArray, &control.array)
+	flag(symPrintPretty, &control.pretty)
+	control.double = c.doubleFormat()
+	if v := c.touched(symPrintBase); v != nil {
+		control.base = c.radix(v)
+	}
+	if v := c.touched(symPrintLength); v != nil && v != Nil {
+		control.length = c.index(v)
+	}
+	if v := c.touched(symPrintLevel); v != nil && v != Nil {
+		control.level = c.index(v)
+	}
+	if v := c.touched(symPrintCase); v != nil {
+		control.letters, _ = v.(*Symbol)
+		if control.letters != kwUpcase && control.letters != kwDowncase && control.letters != kwCapitalize {
+			c.typeError(v, "(MEMBER :UPCASE :DOWNCASE :CAPITALIZE)")
+		}
+	}
+	return control
+}
+
+// doubleFormat reports that *read-default-float-format* is a double float.
+func (c *Call) doubleFormat() bool {
+	v, ok := c.touched(symFloatFormat).(*Symbol)
+	return ok && (v.name == "DOUBLE-FLOAT" || v.name == "LONG-FLOAT")
+}
+
+// touched is the value of a standard variable, nil if the note never named it.
+func (c *Call) touched(symbol *Symbol) Value {
+	g, ok := c.environment.globals[symbol]
+	if !ok {
+		return nil
+	}
+	return c.special(g)
+}
+
+// cased writes the upper case letters of a name as *print-case* says.
+func (p *printer) cased(name string) string {
+	switch p.letters {
+	case kwDowncase:
+		return strings.Map(func(r rune) rune { return lower(r) }, name)
+	case kwCapitalize:
+		inside := false
+		return strings.Map(func(r rune) rune {
+			word := unicode.IsLetter(r) || unicode.IsDigit(r)
+			if inside && word {
+				return lower(r)
+			}
+			inside = word
+			return r
+		}, name)
+	}
+	return name
+}
+
+// casedOutsideBars is cased for a text in which names may stand between bars.
+func (p *printer) casedOutsideBars(text string) string {
+	if p.letters == kwUpcase {
+		return text
+	}
+	bar := strings.IndexByte(text, '|')
+	if bar < 0 {
+		return p.cased(text)
+	}
+	return p.cased(text[:bar]) + text[bar:]
+}
+
+// labels numbers objects for *print-circle*.
+type labels struct {
+	// seen holds 0 for what occurs once and is not printed yet, -1 for what occurs
+	// more often, and the number of what has been printed with one.
+	seen map[Value]int
+	next int
+}
+
+// findShared looks for objects that occur more than once in v.
+func (c *Call) findShared(v Value) *labels {
+	l := &labels{seen: map[Value]int{}}
+	pending := []Value{v}
+	for len(pending) > 0 {
+		v := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		c.step()
+		switch x := v.(type) {
+		case *Cons, *Vector, *Instance, *String:
+		case *Symbol:
+			if x.home != "" {
+				continue
+			}
+		default:
+			continue
+		}
+		if _, again := l.seen[v]; again {
+			l.seen[v] = -1
+			continue
+		}
+		c.charge(entryBytes)
+		l.seen[v] = 0
+		switch x := v.(type) {
+		case *Cons:
+			pending = append(pending, x.Cdr, x.Car)
+		case *Vector:
+			c.chargeMany(len(x.elements), valueBytes)
+			pending = append(pending, x.elements...)
+		case *Instance:
+			if x.class.kind == structureClass {
+				pending = append(pending, x.slots...)
+			}
+		}
+	}
+	return l
+}
+
+// shared reports that an object has or gets a number. A list of which the rest is
+// shared continues behind a dot.
+func (l *labels) shared(v Value) bool { return l != nil && l.seen[v] != 0 }
+
+// label prints #n= or #n#; it reports that nothing is left to be printed.
+func (p *printer) label(v Value) bool {
+	switch v.(type) {
+	case *Cons, *Vector, *Instance, *Symbol, *String:
+	default:
+		return false
+	}
+	switch n := p.labels.seen[v]; {
+	case n > 0:
+		p.text("#" + strconv.Itoa(n) + "#")
+		return true
+	case n < 0:
+		p.labels.next++
+		p.labels.seen[v] = p.labels.next
+		p.text("#" + strconv.Itoa(p.labels.next) + "=")
+	}
+	return false
+}

@@ -1,0 +1,194 @@
+package lisp
+
+import (
+	"errors"
+	"io"
+	"unicode"
+	"unicode/utf8"
+
+	"org-agent/kernel/plist"
+)
+
+// formReader is where read stands in the text of a stream: pos characters are offset
+// bytes of it.
+type formReader struct {
+	text        string
+	pos, offset int
+}
+
+// readFunctions read objects.
+func readFunctions() []builtin {
+	return []builtin{
+		{name: "read-from-string", list: "(string &optional eof-error-p eof-value &key start end preserve-whitespace)", doc: "Read one object from a string; also the position behind it.", many: true, call: readFromString},
+		{name: "read", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read one object from a stream.", call: func(c *Call, args []Value) Value {
+			return c.readObject(args, false)
+		}},
+		{name: "read-preserving-whitespace", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read one object from a stream and nothing behind it.", call: func(c *Call, args []Value) Value {
+			return c.readObject(args, true)
+		}},
+		{name: "read-delimited-list", list: "(character &optional stream recursive-p)", doc: "Read objects up to a character.", call: readDelimitedList},
+	}
+}
+
+// readObject is read; with preserve a blank that ends the object is left.
+func (c *Call) readObject(args []Value, preserve bool) Value {
+	s := c.inputStream(optional(args, 0))
+	form, err := c.readForm(s)
+	if err == io.EOF {
+		return c.ended(s, args[min(1, len(args)):])
+	}
+	if err != nil {
+		c.readError(err, s)
+	}
+	recursive := len(args) > 3 && args[3] != Nil
+	if r, ok := c.peekRune(s); ok && !preserve && !recursive && unicode.IsSpace(r) {
+		c.readRune(s)
+	}
+	return form
+}
+
+// readForm reads a form of a stream.
+func (c *Call) readForm(s *Stream) (Value, error) {
+	if s.kind == stringInput || s.kind == fileInput {
+		return c.readText(s)
+	}
+	// The rest of the text is collected, and as much of it read again as was used.
+	var chars []rune
+	rest := &Stream{kind: stringInput}
+	for _, from := range c.sources(s) {
+		c.chargeMany(len(from.input)-from.pos, runeBytes)
+		chars = append(chars, from.input[from.pos:]...)
+	}
+	rest.input = chars
+	form, err := c.readText(rest)
+	for range rest.pos {
+		c.readRune(s)
+	}
+	return form, err
+}
+
+// sources are the streams of characters that a stream reads from, in order.
+func (c *Call) sources(s *Stream) []*Stream {
+	c.descend(4)
+	defer c.ascend(4)
+	c.step()
+	switch s.kind {
+	case stringInput, fileInput:
+		return []*Stream{s}
+	case twoWayStream, echoStream:
+		return c.sources(c.inputStream(s.parts[0]))
+	case concatenatedStream:
+		var all []*Stream
+		for _, part := range s.parts {
+			all = append(all, c.sources(c.inputStream(part))...)
+		}
+		return all
+	}
+	return nil
+}
+
+// readText reads a form of a stream that holds its text.
+func (c *Call) readText(s *Stream) (Value, error) {
+	at := s.form
+	if at == nil {
+		c.chargeMany(len(s.input), 1)
+		at = &formReader{text: string(s.input)}
+		s.form = at
+	}
+	if at.pos > s.pos {
+		at.pos, at.offset = 0, 0
+	}
+	c.work(s.pos - at.pos)
+	for ; at.pos < s.pos; at.pos++ {
+		at.offset += utf8.RuneLen(s.input[at.pos])
+	}
+	c.work((len(at.text) - at.offset) / 64)
+	r := c.newReader(at.text[at.offset:], "", 1)
+	r.keep = false
+	form, err := r.next()
+	used := at.text[at.offset:][:min(r.source.Offset(), len(at.text)-at.offset)]
+	n := utf8.RuneCountInString(used)
+	at.pos, at.offset = at.pos+n, at.offset+len(used)
+	s.pos = at.pos
+	if err != nil && err != io.EOF {
+		c.resumeExit(err)
+	}
+	return form, err
+}
+
+func readFromString(c *Call, args []Value) Value {
+	s := c.str(args[0])
+	var keys []Value
+	if len(args) > 3 {
+		keys = c.keywords(args[3:], kwStart, kwEnd, kwPreserveWhitespace)
+	}
+	from, to := c.bounds(optional(keys, 0), optional(keys, 1), len(s.chars))
+	in := newInput(s.chars[from:to])
+	form, err := c.readText(in)
+	if err == io.EOF {
+		return c.values(c.ended(in, args[min(1, len(args)):min(3, len(args))]), count(to))
+	}
+	if err != nil {
+		c.readError(err, in)
+	}
+	end := from + in.pos
+	if end < to && unicode.IsSpace(s.chars[end]) && !given(optional(keys, 2)) {
+		end++
+	}
+	return c.values(form, count(end))
+}
+
+func readDelimitedList(c *Call, args []Value) Value {
+	end := rune(c.character(args[0]))
+	s := c.inputStream(optional(args, 1))
+	var list builder
+	for {
+		r, ok := c.peekRune(s)
+		switch {
+		case !ok:
+			return c.ended(s, nil)
+		case unicode.IsSpace(r):
+			c.readRune(s)
+			continue
+		case r == end:
+			c.readRune(s)
+			return list.list()
+		}
+		// An object ends at the character even where that is part of names otherwise.
+		form, err := c.readBefore(s, end)
+		if err != nil {
+			if err == io.EOF {
+				return c.ended(s, nil)
+			}
+			c.readError(err, s)
+		}
+		c.charge(consBytes)
+		list.add(form)
+	}
+}
+
+// readBefore reads a form; a character that is no parenthesis ends it like one.
+func (c *Call) readBefore(s *Stream, end rune) (Value, error) {
+	if end == ')' || s.kind != stringInput && s.kind != fileInput {
+		return c.readForm(s)
+	}
+	stop := s.pos
+	for stop < len(s.input) && s.input[stop] != end {
+		stop++
+	}
+	c.work(stop - s.pos)
+	part := newInput(s.input[s.pos:stop])
+	form, err := c.readText(part)
+	s.pos += part.pos
+	return form, err
+}
+
+// readError signals what was wrong with text that a note reads.
+func (c *Call) readError(err error, s *Stream) {
+	class := readerError
+	var syntax *plist.SyntaxError
+	if errors.As(err, &syntax) && (syntax.Kind == plist.UnclosedList || syntax.Kind == plist.UnclosedString) {
+		class = endOfFile
+	}
+	c.signalError(c.newCondition(class, err.Error(), "STREAM", s))
+}

@@ -1,0 +1,276 @@
+package lisp
+
+import "unicode"
+
+// streamFunctions make streams and ask about them.
+func streamFunctions() []builtin {
+	is := func(name, doc string, test func(*Stream) bool) builtin {
+		return builtin{name: name, list: "(stream)", doc: doc, one: func(c *Call, a Value) Value { return Boolean(test(c.streamArgument(a))) }}
+	}
+	return []builtin{
+		{name: "make-string-output-stream", list: "(&key element-type)", doc: "A stream that collects what is written.", call: func(c *Call, args []Value) Value {
+			c.keywords(args, kwElementType)
+			c.charge(closureBytes)
+			return newOutput()
+		}},
+		{name: "make-string-input-stream", list: "(string &optional start end)", doc: "A stream that reads from a string.", call: func(c *Call, args []Value) Value {
+			s := c.str(args[0])
+			start, end := c.bounds(optional(args, 1), optional(args, 2), len(s.chars))
+			c.chargeMany(end, runeBytes)
+			return &Stream{kind: stringInput, input: append([]rune(nil), s.chars[:end]...), pos: start, start: start}
+		}},
+		{name: "get-output-stream-string", list: "(stream)", doc: "What was written since the last look.", one: func(c *Call, a Value) Value {
+			s, ok := a.(*Stream)
+			if !ok || s.kind != stringOutput || s.sink != nil {
+				c.typeError(a, "STRING-STREAM")
+			}
+			text := c.newString(append([]rune(nil), s.out...))
+			s.out = nil
+			return text
+		}},
+		{name: "close", list: "(stream &key abort)", doc: "Close a stream.", call: func(c *Call, args []Value) Value {
+			k := c.keywords(args[1:], kwAbort)
+			c.closeStream(c.streamArgument(args[0]), given(k[0]))
+			return T
+		}},
+		{name: "file-position", list: "(stream &optional position)", doc: "Where the next character is read or written, or go there.", call: filePosition},
+		{name: "file-string-length", list: "(stream object)", doc: "The characters that writing an object takes.", two: func(c *Call, _, b Value) Value {
+			if _, ok := b.(Character); ok {
+				return Integer(1)
+			}
+			return count(len(c.str(b).chars))
+		}},
+		{name: "stream-element-type", list: "(stream)", doc: "CHARACTER.", one: func(c *Call, a Value) Value { c.streamArgument(a); return symCharacter }},
+		{name: "stream-external-format", list: "(stream)", doc: ":DEFAULT.", one: func(c *Call, a Value) Value { c.streamArgument(a); return kwDefault }},
+		{name: "streamp", list: "(object)", doc: "True for a stream.", one: func(_ *Call, a Value) Value { _, ok := a.(*Stream); return Boolean(ok) }},
+		is("open-stream-p", "True unless the stream is closed.", func(s *Stream) bool { return !s.closed }),
+		is("interactive-stream-p", "False: nobody types.", func(*Stream) bool { return false }),
+		{name: "input-stream-p", list: "(stream)", doc: "True for a stream to read from.", one: func(c *Call, a Value) Value {
+			s := c.streamArgument(a)
+			if s.kind == synonymStream {
+				s = c.stream(s.variable)
+			}
+			return Boolean(s.readable())
+		}},
+		{name: "output-stream-p", list: "(stream)", doc: "True for a stream to write to.", one: func(c *Call, a Value) Value {
+			s := c.streamArgument(a)
+			if s.kind == synonymStream {
+				s = c.stream(s.variable)
+			}
+			return Boolean(s.writable())
+		}},
+	}
+}
+
+var (
+	kwAbort   = standardKeyword("ABORT")
+	kwDefault = standardKeyword("DEFAULT")
+	kwIndex   = standardKeyword("INDEX")
+
+	symTerminal = standardSymbol("*TERMINAL-IO*")
+)
+
+func (c *Call) streamArgument(v Value) *Stream {
+	s, ok := v.(*Stream)
+	if !ok {
+		c.typeError(v, "STREAM")
+	}
+	return s
+}
+
+func filePosition(c *Call, args []Value) Value {
+	s := c.resolve(c.streamArgument(args[0]))
+	if len(args) == 1 || args[1] == Nil {
+		switch s.kind {
+		case stringInput, fileInput:
+			return count(s.pos)
+		case stringOutput, fileOutput:
+			return count(len(s.out))
+		}
+		return Nil
+	}
+	at := 0
+	switch {
+	case args[1] == kwStart:
+		at = s.start
+	case args[1] == kwEnd:
+		at = len(s.input)
+	default:
+		at = c.index(args[1])
+	}
+	if s.kind != stringInput && s.kind != fileInput || at > len(s.input) {
+		return Nil
+	}
+	s.pos = at
+	return T
+}
+
+// outputFunctions write to streams.
+func outputFunctions() []builtin {
+	nothing := func(name string) builtin {
+		return builtin{name: name, list: "(&optional stream)", doc: "Does nothing: output is never held back.", call: func(c *Call, args []Value) Value {
+			c.outputStream(optional(args, 0))
+			return Nil
+		}}
+	}
+	return []builtin{
+		{name: "write-char", list: "(character &optional stream)", doc: "Write a character.", call: func(c *Call, args []Value) Value {
+			c.write(c.outputStream(optional(args, 1)), []rune{rune(c.character(args[0]))})
+			return args[0]
+		}},
+		{name: "write-string", list: "(string &optional stream &key start end)", doc: "Write a string.", call: func(c *Call, args []Value) Value { return writeString(c, args, "") }},
+		{name: "write-line", list: "(string &optional stream &key start end)", doc: "Write a string and a newline.", call: func(c *Call, args []Value) Value { return writeString(c, args, "\n") }},
+		{name: "write-sequence", list: "(sequence stream &key start end)", doc: "Write the characters of a sequence.", call: func(c *Call, args []Value) Value {
+			k := c.keywords(args[2:], kwStart, kwEnd)
+			if s, ok := args[0].(*String); ok {
+				from, to := c.bounds(k[0], k[1], len(s.chars))
+				c.write(c.outputStream(args[1]), s.chars[from:to])
+				return args[0]
+			}
+			items := c.elements(args[0])
+			from, to := c.bounds(k[0], k[1], len(items))
+			for _, item := range items[from:to] {
+				c.write(c.outputStream(args[1]), []rune{rune(c.character(item))})
+			}
+			return args[0]
+		}},
+		{name: "terpri", list: "(&optional stream)", doc: "Write a newline.", call: func(c *Call, args []Value) Value {
+			c.write(c.outputStream(optional(args, 0)), []rune{'\n'})
+			return Nil
+		}},
+		{name: "fresh-line", list: "(&optional stream)", doc: "Write a newline unless at the beginning of a line.", call: func(c *Call, args []Value) Value {
+			s := c.outputStream(optional(args, 0))
+			if c.column(s) == 0 {
+				return Nil
+			}
+			c.write(s, []rune{'\n'})
+			return T
+		}},
+		nothing("finish-output"), nothing("force-output"), nothing("clear-output"),
+	}
+}
+
+func writeString(c *Call, args []Value, end string) Value {
+	s := c.str(args[0])
+	var keys []Value
+	if len(args) > 2 {
+		keys = c.keywords(args[2:], kwStart, kwEnd)
+	}
+	from, to := c.bounds(optional(keys, 0), optional(keys, 1), len(s.chars))
+	stream := c.outputStream(optional(args, 1))
+	c.write(stream, s.chars[from:to])
+	if end != "" {
+		c.write(stream, []rune(end))
+	}
+	return args[0]
+}
+
+// inputFunctions read from streams.
+func inputFunctions() []builtin {
+	readChar := func(c *Call, args []Value) Value {
+		s := c.inputStream(optional(args, 0))
+		if r, ok := c.readRune(s); ok {
+			return Character(r)
+		}
+		return c.ended(s, args[min(1, len(args)):])
+	}
+	return []builtin{
+		{name: "read-char", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read a character.", call: readChar},
+		{name: "read-char-no-hang", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read a character.", call: readChar},
+		{name: "unread-char", list: "(character &optional stream)", doc: "Put the last character back.", call: func(c *Call, args []Value) Value {
+			c.unread(c.inputStream(optional(args, 1)), rune(c.character(args[0])))
+			return Nil
+		}},
+		{name: "peek-char", list: "(&optional type stream eof-error-p eof-value recursive-p)", doc: "Look at the next character without reading it.", call: peekChar},
+		{name: "read-line", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read a line without its newline.", many: true, call: readLine},
+		{name: "read-sequence", list: "(sequence stream &key start end)", doc: "Fill a sequence with characters; the index of the first element left as it was.", call: readSequence},
+		{name: "listen", list: "(&optional stream)", doc: "True if there is something to read.", call: func(c *Call, args []Value) Value {
+			_, ok := c.peekRune(c.inputStream(optional(args, 0)))
+			return Boolean(ok)
+		}},
+		{name: "clear-input", list: "(&optional stream)", doc: "Does nothing: nobody types ahead.", call: func(c *Call, args []Value) Value {
+			c.inputStream(optional(args, 0))
+			return Nil
+		}},
+	}
+}
+
+func peekChar(c *Call, args []Value) Value {
+	s := c.inputStream(optional(args, 1))
+	kind := optional(args, 0)
+	wanted, isChar := kind.(Character)
+	if kind != nil && kind != Nil && kind != T && !isChar {
+		c.typeError(kind, "(OR CHARACTER BOOLEAN)")
+	}
+	for {
+		r, ok := c.peekRune(s)
+		if !ok {
+			return c.ended(s, args[min(2, len(args)):])
+		}
+		if kind == nil || kind == Nil || kind == T && !unicode.IsSpace(r) || isChar && rune(wanted) == r {
+			return Character(r)
+		}
+		c.readRune(s)
+	}
+}
+
+func readLine(c *Call, args []Value) Value {
+	s := c.inputStream(optional(args, 0))
+	if _, ok := c.peekRune(s); !ok {
+		return c.values(c.ended(s, args[min(1, len(args)):]), T)
+	}
+	var line []rune
+	if s.kind == stringInput || s.kind == fileInput {
+		start := s.pos
+		for s.pos < len(s.input) && s.input[s.pos] != '\n' {
+			s.pos++
+		}
+		c.work(s.pos - start)
+		c.chargeMany(s.pos-start, runeBytes)
+		line = append(line, s.input[start:s.pos]...)
+		if s.pos == len(s.input) {
+			return c.values(runesString(line), T)
+		}
+		s.pos++
+		return c.values(runesString(line), Nil)
+	}
+	for {
+		r, ok := c.readRune(s)
+		if !ok || r == '\n' {
+			return c.values(runesString(line), Boolean(!ok))
+		}
+		c.charge(runeBytes)
+		line = append(line, r)
+	}
+}
+
+func readSequence(c *Call, args []Value) Value {
+	k := c.keywords(args[2:], kwStart, kwEnd)
+	s := c.inputStream(args[1])
+	from, to := c.bounds(k[0], k[1], c.length(args[0]))
+	store := func(i int, r rune) {}
+	switch x := args[0].(type) {
+	case *String:
+		store = func(i int, r rune) { x.chars[i] = r }
+	case *Vector:
+		store = func(i int, r rune) { x.elements[i] = Character(r) }
+	default:
+		rest := args[0]
+		for range from {
+			c.step()
+			rest = rest.(*Cons).Cdr
+		}
+		store = func(_ int, r rune) {
+			cell := rest.(*Cons)
+			cell.Car, rest = Character(r), cell.Cdr
+		}
+	}
+	for i := from; i < to; i++ {
+		r, ok := c.readRune(s)
+		if !ok {
+			return count(i)
+		}
+		store(i, r)
+	}
+	return count(to)
+}
