@@ -120,9 +120,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 	}
 	d.skills = skill.New(skill.Config{
 		Shipped: skills.Notes(), Home: d.paths.Skills, Logger: d.log,
-		Recorded: func(ctx context.Context, turn string) (skill.Recording, error) {
-			return agent.Recall(ctx, d.journal, turn)
-		},
+		Recorded: d.recorded, Changed: d.skillsChanged,
 		Log:    func(name, text string) { d.log.Info("skill log", "skill", name, "text", text) },
 		Inject: func(event sexp.List) { d.log.Warn("an injected event has no sensor to go through", "event", event) },
 	})

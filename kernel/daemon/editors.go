@@ -43,6 +43,16 @@ func (e *editors) remove(client *rpc.Client) {
 	e.senders = slices.DeleteFunc(e.senders, func(s sender) bool { return s.client == client })
 }
 
+// notify tells every client.
+func (e *editors) notify(method string, params any) {
+	e.mu.Lock()
+	clients := slices.Clone(e.clients)
+	e.mu.Unlock()
+	for _, c := range clients {
+		c.Notify(method, params)
+	}
+}
+
 func (e *editors) count() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -52,7 +52,17 @@ func (d *daemon) methods() map[string]method {
 		protocol.MethodApprovalDecide: on(func(ctx context.Context, _ *rpc.Client, p *protocol.ApprovalDecideParams) (protocol.ApprovalDecideResult, error) {
 			return d.agent.Decide(ctx, *p)
 		}),
-		protocol.MethodStatus: on(d.status),
+		protocol.MethodSkillList: on(func(context.Context, *rpc.Client, *protocol.Empty) (protocol.SkillListResult, error) {
+			return skillList(d.skills.Statuses()), nil
+		}),
+		protocol.MethodSkillReload: on(func(ctx context.Context, _ *rpc.Client, _ *protocol.Empty) (protocol.SkillListResult, error) {
+			return skillList(d.skills.Load(ctx)), nil
+		}),
+		protocol.MethodSkillCheck:    on(d.checkSkill),
+		protocol.MethodSkillTest:     on(d.testSkill),
+		protocol.MethodSkillEvaluate: on(d.evaluateInSkill),
+		protocol.MethodSkillSymbols:  on(skillSymbols),
+		protocol.MethodStatus:        on(d.status),
 		protocol.MethodShutdown: on(func(context.Context, *rpc.Client, *protocol.Empty) (protocol.Empty, error) {
 			d.log.Info("shutdown asked for by a client")
 			d.stop()

@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -200,5 +201,57 @@ func TestReplay(t *testing.T) {
 				t.Errorf("%s, %q: %+v, error %v", id, change, proofs, err)
 			}
 		}
+	}
+}
+
+// What Emacs asks about a note: of the text in a buffer, whether it is saved or not.
+func TestSkillMethods(t *testing.T) {
+	in := newInstance(t, llmtest.Exchange{Echo: true, Times: -1})
+	in.write(t, "skills/mine.org", deciding(`(defskill :mine :priority 90 :trigger #'chosen :neuro #'words)`))
+	in.start(t)
+	conn := in.editor(t, rpctest.Config{})
+	ask := func(method string, params, result any) {
+		t.Helper()
+		if err := conn.Call(t.Context(), method, params, result); err != nil {
+			t.Fatalf("%s: %v", method, err)
+		}
+	}
+	var list protocol.SkillListResult
+	ask(protocol.MethodSkillList, protocol.Empty{}, &list)
+	if len(list.Skills) < 3 || list.Skills[0].Skill != "mine" || list.Skills[0].State != "live" || list.Skills[0].Shipped {
+		t.Errorf("list %+v", list)
+	}
+	text := func(s string) *string { return &s }
+	var check protocol.SkillCheckResult
+	ask(protocol.MethodSkillCheck, protocol.SkillParams{File: "x.org", Text: text("#+begin_src lisp\n(defun f ()\n  (no-such 1))\n#+end_src\n")}, &check)
+	if len(check.Diagnostics) != 1 || check.Diagnostics[0].Line != 3 || check.Diagnostics[0].Column != 3 || check.Diagnostics[0].File != "x.org" {
+		t.Errorf("check %+v", check)
+	}
+	const tested = "* Success Criteria\n** TODO Adds\n* Build\n#+begin_src lisp\n(defvar *n* 1)\n(defun add (x) (format t \"adding~%\") (+ *n* x))\n#+end_src\n#+name: Adds\n#+begin_src lisp :test yes\n(deftest adds (is (= 3 (add 2))))\n#+end_src\n"
+	var proof protocol.SkillTestResult
+	ask(protocol.MethodSkillTest, protocol.SkillParams{File: "x.org", Text: text(tested)}, &proof)
+	if len(proof.Proofs) != 1 || proof.Proofs[0].Result != protocol.ProofPass || proof.Proofs[0].Line != 2 || len(proof.Hash) != 64 {
+		t.Errorf("test %+v", proof)
+	}
+	var value protocol.SkillEvaluateResult
+	ask(protocol.MethodSkillEvaluate, protocol.SkillEvaluateParams{File: "x.org", Text: text(tested), Code: "(setf *n* 5)\n(add 2)\n(car 1)", Line: 7}, &value)
+	if !slices.Equal(value.Values, []string{"5", "7"}) || value.Output != "adding\n" || len(value.Diagnostics) != 1 || value.Diagnostics[0].Line != 9 {
+		t.Errorf("evaluate %+v", value)
+	}
+	ask(protocol.MethodSkillEvaluate, protocol.SkillEvaluateParams{File: "x.org", Text: text("#+begin_src lisp\n(\n#+end_src"), Code: "1"}, &value)
+	if len(value.Diagnostics) == 0 {
+		t.Errorf("evaluate in a faulty note: %+v", value)
+	}
+	var symbols protocol.SkillSymbolsResult
+	ask(protocol.MethodSkillSymbols, protocol.Empty{}, &symbols)
+	if !slices.ContainsFunc(symbols.Symbols, func(s protocol.SkillSymbol) bool {
+		return s.Name == "mapcar" && s.Kind == "function" && s.List != "" && s.Doc != ""
+	}) {
+		t.Error("mapcar is not among the symbols")
+	}
+	ask(protocol.MethodSkillReload, protocol.Empty{}, &list)
+	var missing protocol.SkillCheckResult
+	if err := conn.Call(t.Context(), protocol.MethodSkillCheck, protocol.SkillParams{File: "/nowhere.org"}, &missing); protocol.ErrorCode(err) != protocol.CodeNotFound {
+		t.Errorf("a note that is not there: %v", err)
 	}
 }

@@ -32,6 +32,12 @@ const (
 	MethodSessionLeave   = "session/leave"
 	MethodApprovalList   = "approval/list"
 	MethodApprovalDecide = "approval/decide"
+	MethodSkillList      = "skill/list"
+	MethodSkillReload    = "skill/reload"
+	MethodSkillCheck     = "skill/check"
+	MethodSkillTest      = "skill/test"
+	MethodSkillEvaluate  = "skill/evaluate"
+	MethodSkillSymbols   = "skill/symbols"
 	MethodStatus         = "status"
 	MethodShutdown       = "shutdown"
 	MethodCancelRequest  = "$/cancelRequest"
@@ -47,6 +53,7 @@ const (
 	MethodSessionKeeper  = "session/keeper"
 	MethodApprovalAsked  = "approval/asked"
 	MethodApprovalClosed = "approval/closed"
+	MethodSkillChanged   = "skill/changed"
 	MethodNotice         = "notice"
 )
 
@@ -71,6 +78,12 @@ func Methods() []Method {
 		{MethodSessionLeave, typeOf[SessionLeaveParams](), typeOf[Empty]()},
 		{MethodApprovalList, typeOf[Empty](), typeOf[ApprovalListResult]()},
 		{MethodApprovalDecide, typeOf[ApprovalDecideParams](), typeOf[ApprovalDecideResult]()},
+		{MethodSkillList, typeOf[Empty](), typeOf[SkillListResult]()},
+		{MethodSkillReload, typeOf[Empty](), typeOf[SkillListResult]()},
+		{MethodSkillCheck, typeOf[SkillParams](), typeOf[SkillCheckResult]()},
+		{MethodSkillTest, typeOf[SkillParams](), typeOf[SkillTestResult]()},
+		{MethodSkillEvaluate, typeOf[SkillEvaluateParams](), typeOf[SkillEvaluateResult]()},
+		{MethodSkillSymbols, typeOf[Empty](), typeOf[SkillSymbolsResult]()},
 		{MethodStatus, typeOf[Empty](), typeOf[StatusResult]()},
 		{MethodShutdown, typeOf[Empty](), typeOf[Empty]()},
 		{MethodCancelRequest, typeOf[CancelRequestParams](), nil},
@@ -83,6 +96,7 @@ func Methods() []Method {
 		{MethodSessionKeeper, typeOf[SessionKeeper](), nil},
 		{MethodApprovalAsked, typeOf[Approval](), nil},
 		{MethodApprovalClosed, typeOf[ApprovalClosed](), nil},
+		{MethodSkillChanged, typeOf[SkillListResult](), nil},
 		{MethodNotice, typeOf[Notice](), nil},
 	}
 }

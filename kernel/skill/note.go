@@ -71,6 +71,7 @@ type Note struct {
 	environment *lisp.Environment
 	skills      []*Skill
 	tests       []test
+	proven      int             // how many tests ran when it was loaded to be published
 	block       *org.SkillBlock // being loaded
 	silent      bool            // what is printed is dropped; owned by the guard's holder
 }

@@ -232,6 +232,7 @@ func loadAndTest(ctx context.Context, path string, source []byte, options Option
 		return n, faults
 	}
 	results, err := n.Test(ctx)
+	n.proven = len(results)
 	var more Faults
 	switch {
 	case errors.As(err, &more):

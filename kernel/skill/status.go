@@ -36,6 +36,8 @@ type Status struct {
 	Version      string   `json:"version,omitempty"`
 	Priority     int      `json:"priority,omitempty"`
 	Capabilities []string `json:"capabilities,omitempty"`
+	// Tests is how many tests the newest version has that ran; of a live one all passed.
+	Tests int `json:"tests,omitempty"`
 	// LastGood says that the newest version failed and an earlier one is live.
 	LastGood    bool         `json:"last-good,omitempty"`
 	Diagnostics []Diagnostic `json:"diagnostics,omitempty"`
@@ -46,7 +48,7 @@ func (s *slot) status() Status {
 	newest := s.newest
 	status := Status{
 		File: newest.File, Title: newest.Title, Description: newest.Description, Shipped: s.origin.shipped,
-		Hash: newest.Hash, Version: newest.Version, Capabilities: newest.Capabilities, State: s.state,
+		Hash: newest.Hash, Version: newest.Version, Capabilities: newest.Capabilities, Tests: newest.proven, State: s.state,
 		LastGood:    s.published && s.live != newest,
 		Diagnostics: slices.Concat(newest.Diagnostics, s.faults, s.blocked),
 	}
