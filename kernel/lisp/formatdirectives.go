@@ -41,7 +41,7 @@ func (f *formatter) integer(d *directive, base, first int) {
 	if k := kindOf(v); k != smallKind && k != bigKind {
 		p := printer{call: f.call, printControl: plainControl(base)}
 		p.print(v)
-		f.pad(p.out, f.number(d, first, 0), rune(f.number(d, first+1, ' ')))
+		f.call.write(f.out, p.out) // SBCL lays out integers only
 		return
 	}
 	p := printer{call: f.call, printControl: plainControl(base)}

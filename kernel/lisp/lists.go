@@ -108,6 +108,9 @@ func isList(v Value) bool {
 }
 
 func (c *Call) nthcdr(n, list Value) Value {
+	if !isList(list) {
+		c.typeError(list, "LIST")
+	}
 	for range c.index(n) {
 		if list == Nil {
 			return Nil
@@ -284,6 +287,9 @@ func butlast(c *Call, args []Value) Value {
 	n := 1
 	if len(args) > 1 {
 		n = c.index(args[1])
+	}
+	if !isList(args[0]) {
+		c.typeError(args[0], "LIST")
 	}
 	var items []Value
 	for list := args[0]; ; {

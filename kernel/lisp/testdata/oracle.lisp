@@ -30,4 +30,5 @@
       while line
       do (let ((*package* (make-package (format nil "CASE-~a" n) :use '(:common-lisp))))
            (let ((*package* *package*))
-             (write-line (remove #\Return (answer line))))))
+             (write-line (remove #\Return (answer line)))
+             (finish-output))))
