@@ -44,7 +44,20 @@ var productions = map[byte][]string{
 		"(substitute $I $I $L)", "(merge 'list (sort (copy-list $L) #'<) (sort (copy-list $L) #'<) #'<)", "(coerce (coerce $L 'vector) 'list)", "(map 'list #'char-code $S)",
 		"(set-difference $L $L)", "(adjoin $I $L)", "(let ((all nil)) (dolist (v $L all) (push (* v v) all)))", "(let ((fs (mapcar (lambda (v) (lambda (w) (- v w))) $L))) (mapcar (lambda (f) (funcall f $I)) fs))",
 		"(let ((n $I)) (flet ((next () (incf n 2))) (list (next) (next) n)))", "(handler-case $L (error () $L))", "(delete-if $P (copy-list $L))", "(let ((v (copy-list $L))) (when v (setf (car v) $I)) v)",
-		"(loop for i from $N to 6 by 2 append (list i $I))", "(getf (list :a $L :b $L) :b)", "(cdr (assoc $Y (list (cons $Y $L) (cons $Y $L))))", "(list* $I $I $L)", "(every-other $L)",
+		"(loop for i from $N to 6 by 2 append (list i $I))", "(getf (list :a $L :b $L) :b)", "(cdr (assoc $Y (list (cons $Y $L) (cons $Y $L))))", "(list* $I $I $L)",
+		"(let ((log nil)) (catch 'tag (unwind-protect (progn (push 1 log) (throw 'tag $I)) (push 2 log))) log)", "(multiple-value-call #'list (floor $I $I) (truncate $I 3))",
+		"(let ((h (make-hash-table))) (dolist (v $L) (incf (gethash v h 0))) (loop for k being the hash-keys of h using (hash-value n) collect (+ k n)))",
+		"(handler-bind ((error (lambda (e) (declare (ignore e)) (invoke-restart 'mine (list $I))))) (restart-case (list $I) (mine (v) v)))",
+		"(let ((i 0) (all nil)) (tagbody again (push i all) (incf i) (when (< i $N) (go again))) all)", "(macrolet ((twice (form) `(list ,form ,form))) (twice $I))",
+		"(labels ((f (v &key (w 2) (u (+ v w))) (list v w u))) (f $I :u $I))", "(funcall (lambda (v &optional (w (1+ v) w-p) &rest more) (list v w (if w-p 1 0) (length more))) $I $I $I)",
+		"(let ((*s* $I)) (declare (special *s*)) (flet ((get-s () (symbol-value '*s*))) (list (get-s) (let ((*s* 5)) (declare (special *s*)) (get-s)) (get-s))))",
+		"(do ((i 0 (1+ i)) (all nil (cons (* i $I) all))) ((>= i $N) all))", "(loop for v in $L for w = v then (+ w v) collect w)", "(symbol-macrolet ((place (car m))) (let ((m (list $I))) (incf place $I) m))",
+		"(loop named outer for v in $L do (loop for w in $L do (when (= v w) (return-from outer (list v w)))) finally (return-from outer nil))",
+		"(loop for v across (vector $I $I) minimize v into low maximize v into high finally (return (list low high)))",
+		"(let ((v (vector $I $I $I))) (setf (aref v (mod $I 3)) 0) (rotatef (aref v 0) (aref v 2)) (coerce v 'list))", "(let ((m (list $I $I))) (psetf (first m) (second m) (second m) $I) m)",
+		"(multiple-value-bind (q r) (ignore-errors (values $I $I)) (list (if (integerp q) q 0) (if (integerp r) r 1)))", "(mapcar #'- (remove nil (list $I nil $I)))",
+		"(let ((p (list :a $I))) (setf (getf p :b) $I) (incf (getf p :a)) (remf p :c) (list (getf p :a) (getf p :b)))", "(handler-case (progn (signal 'simple-condition) (list $I)) (simple-condition () (list 0)))",
+		"(every-other $L)",
 		"(catch 'tag (mapcar (lambda (v) (if (evenp v) (throw 'tag (list v)) v)) $L))", "(block out (dolist (v $L) (when (minusp v) (return-from out (list v)))) $L)",
 	},
 	'S': {
@@ -52,7 +65,11 @@ var productions = map[byte][]string{
 		"(subseq $S (min $N 0))", "(subseq $S $N)", "(string-trim \"ab \" $S)", "(remove #\\a $S)", "(substitute $C $C $S)", "(format nil \"~{~a~^, ~}\" $L)", "(symbol-name $Y)",
 		"(with-output-to-string (s) (princ $A s) (prin1 $S s))", "(map 'string #'char-upcase $S)", "(format nil \"~s ~5d|~x\" $A $I $I)", "(string $C)", "(if $B $S $S)",
 		"(format nil \"~r\" (rem (numerator $I) 1000))", "(format nil \"~:d\" $I)", "(format nil \"~:[no~;yes~]\" $B)", "(sort (copy-seq $S) #'char<)", "(string-downcase $Y)", "(handler-case $S (error () \"e\"))",
-		"(format nil \"~@r\" (1+ (mod (numerator $I) 3000)))", "(format nil \"~(~a~) ~a\" $S $R)", "(coerce (list $C $C) 'string)", "(string-left-trim $S $S)",
+		"(format nil \"~@r\" (1+ (mod (numerator $I) 3000)))", "(format nil \"~(~a~) ~a\" $S $R)", "(coerce (list $C $C) 'string)", "(string-right-trim \".\" $S)",
+		"(format nil \"~v,'0d\" (mod (numerator $I) 8) $I)", "(format nil \"~@[~a~]~*~a\" $B $I $I)", "(format nil \"~{~a=~a~^;~}\" (list $Y $I $Y $I))", "(format nil \"~d item~:p\" $I)",
+		"(format nil \"~c ~@c\" $C $C)", "(prin1-to-string (list $S $C $Y))", "(with-output-to-string (s) (loop for c across $S do (write-char (char-upcase c) s)))",
+		"(read-line (make-string-input-stream $S) nil \"end\")", "(substitute-if #\\- #'alpha-char-p $S)", "(let ((*print-base* 16)) (princ-to-string $I))", "(remove-duplicates $S)",
+		"(fill (copy-seq $S) #\\x :end (min 2 (length $S)))", "(handler-case (error \"~a!\" $A) (simple-error (e) (princ-to-string e)))", "(format nil \"~[zero~;one~:;more~]\" (abs (numerator $I)))",
 	},
 	'B': {
 		"(< $I $I)", "(= $I $I $I)", "(<= $R $R)", "(evenp $I)", "(zerop $I)", "(plusp $R)", "(null $L)", "(not $B)", "(and $B $B)", "(or $B $B)", "(eql $A $A)", "(equal $D $D)",
@@ -237,7 +254,7 @@ func (a *author) bound(kind byte, depth int) string {
 			x, y, a.within([]string{y}, nil, func() string { return a.expression('I', depth-2) }), a.choose(5), integer(), inner([]string{y}, nil))
 	case 6:
 		return fmt.Sprintf("(let ((%[1]s 0) (%[2]s nil)) (dolist (v %[3]s) (setq %[1]s (rem (+ v %[4]s) 100000007)) (push %[1]s %[2]s)) %[5]s)",
-			x, y, list(), a.within([]string{x, "v"}, []string{y}, func() string { return a.expression('I', depth-2) }), inner([]string{x}, []string{y}))
+			x, y, a.within([]string{x}, []string{y}, func() string { return a.expression('L', depth-2) }), a.within([]string{x, "v"}, []string{y}, func() string { return a.expression('I', depth-2) }), inner([]string{x}, []string{y}))
 	case 7:
 		return fmt.Sprintf("(let ((%[1]s %[2]s)) (handler-case (progn %[3]s %[4]s) (division-by-zero () %[5]s)))", x, integer(), effect([]string{x}, nil), inner([]string{x}, nil), inner([]string{x}, nil))
 	}
