@@ -114,7 +114,7 @@ func (f *formatter) character(d *directive) {
 	case d.colon:
 		f.call.write(f.out, []rune(characterName(ch)))
 	case d.at:
-		f.call.write(f.out, []rune("#\\"+characterName(ch)))
+		f.call.write(f.out, f.call.printedRunes(ch, true))
 	default:
 		f.call.write(f.out, []rune{rune(ch)})
 	}
@@ -390,12 +390,14 @@ func (f *formatter) conditional(d *directive) left {
 	if len(d.params) > 0 && d.params[0].kind != 0 {
 		n = f.number(d, 0, 0)
 	} else {
-		v := f.arg()
-		i, ok := v.(int64)
-		if !ok {
+		switch v := f.arg().(type) {
+		case int64:
+			n = int(min(v, 1<<20))
+		case *big.Int:
+			n = -1 // none has that number
+		default:
 			f.call.typeError(v, "INTEGER")
 		}
-		n = int(min(i, 1<<20))
 	}
 	switch {
 	case n >= 0 && n < len(d.clauses):

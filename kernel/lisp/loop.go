@@ -320,7 +320,7 @@ func (p *loopParser) accumulate(word string) Value {
 		operator = standardSymbol("MIN")
 	}
 	v := p.cp.gensym("VALUE")
-	return call(symLet, NewList(NewList(v, form)), call(symSetq, a.name, call(symIf, a.name, call(operator, a.name, v), v)))
+	return call(symLet, NewList(NewList(v, form)), call(symSetq, a.name, call(symIf, a.name, call(operator, a.name, v), call(operator, v))))
 }
 
 func (p *loopParser) accumulator(into *Symbol, category string) *accumulator {

@@ -37,7 +37,7 @@ var productions = map[byte][]string{
 	'R': {"(/ $I $I)", "$I", "(+ $R $R)", "(* $R $R)", "(- $R $I)", "(/ $R)", "(max $R $R)", "(expt $Q $N)", "(if $B $R $I)", "(rational $R)"},
 	'L': {
 		"(list $I)", "(list $I $I $I)", "(cons $I $L)", "(append $L $L)", "(reverse $L)", "(cdr $L)", "(nthcdr $N $L)", "(butlast $L)", "(last $L $N)",
-		"(mapcar $F $L)", "(mapcar $G $L $L)", "(let ((n $I)) (mapcar (lambda (v) (incf n (rem v 1000)) n) $L))", "(reverse $A)", "(mapcar $F $A)", "(remove-if $P $L)", "(remove-if-not $P $L :count $N)", "(remove $I $L)", "(sort (copy-list $L) #'<)",
+		"(mapcar $F $L)", "(mapcar $G $L $L)", "(let ((n $I)) (mapcar (lambda (v) (incf n (rem v 1000)) n) $L))", "(append (reverse $A) nil)", "(mapcar $F $A)", "(remove-if $P $L)", "(remove-if-not $P $L :count $N)", "(remove $I $L)", "(sort (copy-list $L) #'<)",
 		"(stable-sort (copy-list $L) #'> :key $F)", "(remove-duplicates $L)", "(remove-duplicates $L :key $F :from-end t)", "(subseq $L 0 (min $N 0))", "(nreverse (copy-list $L))",
 		"(mapcan (lambda (v) (list v (* 2 v))) $L)", "(maplist #'length $L)", "(loop for v in $L collect (+ v $I))", "(loop for v in $L when $B collect v else collect $I)",
 		"(loop for (v w) on $L by #'cddr collect (list v w) into all finally (return (mapcar #'car all)))", "(if $B $L $L)", "(multiple-value-list (floor $I $I))", "(member-if $P $L)",
@@ -67,7 +67,7 @@ var productions = map[byte][]string{
 		"(format nil \"~r\" (rem (numerator $I) 1000))", "(format nil \"~:d\" $I)", "(format nil \"~:[no~;yes~]\" $B)", "(sort (copy-seq $S) #'char<)", "(string-downcase $Y)", "(handler-case $S (error () \"e\"))",
 		"(format nil \"~@r\" (1+ (mod (numerator $I) 3000)))", "(format nil \"~(~a~) ~a\" $S $R)", "(coerce (list $C $C) 'string)", "(string-right-trim \".\" $S)",
 		"(format nil \"~v,'0d\" (mod (numerator $I) 8) $I)", "(format nil \"~@[~a~]~*~a\" $B $I $I)", "(format nil \"~{~a=~a~^;~}\" (list $Y $I $Y $I))", "(format nil \"~d item~:p\" $I)",
-		"(format nil \"~c ~@c\" $C $C)", "(prin1-to-string (list $S $C $Y))", "(with-output-to-string (s) (loop for c across $S do (write-char (char-upcase c) s)))",
+		"(format nil \"~c ~@c\" (char-upcase $C) (char-downcase $C))", "(prin1-to-string (list $S $C $Y))", "(with-output-to-string (s) (loop for c across $S do (write-char (char-upcase c) s)))",
 		"(read-line (make-string-input-stream $S) nil \"end\")", "(substitute-if #\\- #'alpha-char-p $S)", "(let ((*print-base* 16)) (princ-to-string $I))", "(remove-duplicates $S)",
 		"(fill (copy-seq $S) #\\x :end (min 2 (length $S)))", "(handler-case (error \"~a!\" $A) (simple-error (e) (princ-to-string e)))", "(format nil \"~[zero~;one~:;more~]\" (abs (numerator $I)))",
 	},
@@ -251,7 +251,7 @@ func (a *author) bound(kind byte, depth int) string {
 		return fmt.Sprintf("(flet ((f (%s) %s)) (let ((%s (f %s))) %s))", x, a.within([]string{x}, nil, func() string { return a.expression('I', depth-2) }), y, integer(), inner([]string{y}, nil))
 	case 5:
 		return fmt.Sprintf("(labels ((f (%[1]s %[2]s) (if (<= %[1]s 0) %[2]s (f (1- %[1]s) (rem %[3]s 1208925819614629174706176))))) (let ((%[2]s (f %[4]d %[5]s))) %[6]s))",
-			x, y, a.within([]string{y}, nil, func() string { return a.expression('I', depth-2) }), a.choose(5), integer(), inner([]string{y}, nil))
+			x, y, a.within([]string{x, y}, nil, func() string { return a.expression('I', depth-2) }), a.choose(5), integer(), inner([]string{y}, nil))
 	case 6:
 		return fmt.Sprintf("(let ((%[1]s 0) (%[2]s nil)) (dolist (v %[3]s) (setq %[1]s (rem (+ v %[4]s) 100000007)) (push %[1]s %[2]s)) %[5]s)",
 			x, y, a.within([]string{x}, []string{y}, func() string { return a.expression('L', depth-2) }), a.within([]string{x, "v"}, []string{y}, func() string { return a.expression('I', depth-2) }), inner([]string{x}, []string{y}))
