@@ -33,6 +33,8 @@
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
 
+(declare-function org-agent-skill-position "org-agent-skill")
+
 (defconst org-agent-log--tail 65536
   "Bytes of the log that are shown at first.")
 
@@ -48,8 +50,12 @@
 (defvar org-agent-log-mode-map
   (let ((map (make-sparse-keymap)))
     (set-keymap-parent map special-mode-map)
+    (define-key map (kbd "RET") #'org-agent-log-visit)
     map)
   "Keys in the log.")
+
+(defconst org-agent-log--place "\\(/[^:\n]+?\\.org\\):\\([0-9]+\\):\\([0-9]+\\)"
+  "What the place of a fault in a note looks like.")
 
 (define-derived-mode org-agent-log-mode special-mode "Org-Agent-Log"
   "Major mode of the agent's log, which follows the kernel's."
@@ -168,6 +174,23 @@ What is no record is shown as it is."
          ((eq value :json-false) "false")
          ((and (listp value) value) (json-encode value))
          (t (format "%s" value)))))
+
+(defun org-agent-log-visit ()
+  "Go to the place in a note that this line names, the one at point first."
+  (interactive)
+  (save-match-data
+    (let ((end (line-end-position)) (here (point)) file line column)
+      (save-excursion
+        (forward-line 0)
+        (while (and (not (and file (<= here (point))))
+                    (re-search-forward org-agent-log--place end t))
+          (setq file (match-string-no-properties 1)
+                line (string-to-number (match-string 2))
+                column (string-to-number (match-string 3)))))
+      (unless file
+        (user-error "This line names no place in a note"))
+      (find-file-other-window file)
+      (goto-char (org-agent-skill-position line column)))))
 
 ;;;; Status
 

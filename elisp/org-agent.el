@@ -40,6 +40,8 @@
 (require 'org-agent-header)
 (require 'org-agent-approval)
 (require 'org-agent-log)
+(require 'org-agent-skill)
+(require 'org-agent-skills)
 
 ;;;###autoload
 (defgroup org-agent nil
@@ -51,6 +53,21 @@
 ;;;###autoload (autoload 'org-agent-approvals "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-log "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-status "org-agent" nil t)
+
+;;;###autoload (autoload 'org-agent-skills "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-skill-new "org-agent" nil t)
+
+(defcustom org-agent-help-with-skills t
+  "Whether skill notes get `org-agent-skill-mode' once the agent runs."
+  :type 'boolean
+  :group 'org-agent)
+
+(defun org-agent--help-with-skills ()
+  "Turn `org-agent-skill-global-mode' on if that is wanted."
+  (when org-agent-help-with-skills
+    (org-agent-skill-global-mode 1)))
+
+(add-hook 'org-agent-kernel-ready-hook #'org-agent--help-with-skills)
 
 ;;;###autoload
 (defun org-agent-stop ()
@@ -75,6 +92,8 @@ It is started again by \\[org-agent-chat], or by sending a message."
     ("r" "Answer again" org-agent-retry)]
    ["Agent"
     ("a" "What waits for you" org-agent-approvals)
+    ("w" "Skills" org-agent-skills)
+    ("n" "New skill" org-agent-skill-new)
     ("l" "Log" org-agent-log)
     ("i" "Status" org-agent-status)
     ("Q" "Stop the kernel" org-agent-stop)]])

@@ -106,6 +106,8 @@
           nil t)
     (let ((name (match-string 2)))
       (unless (or (string-match-p "\\`org-agent\\(?:-\\|\\'\\)" name)
+                  ;; What Babel looks for is named as it looks for it.
+                  (string-match-p "\\`org-babel-[a-z-]+:org-agent\\'" name)
                   (save-excursion       ; a declaration of Emacs's own variable
                     (goto-char (match-beginning 0))
                     (looking-at "(defvar [^ ]+)$")))

@@ -8,7 +8,7 @@ type SkillParams struct {
 }
 
 // SkillDiagnostic is a fault of a note at its place: lines and columns count
-// from 1, columns in bytes of UTF-8.
+// from 1, columns in characters.
 type SkillDiagnostic struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`

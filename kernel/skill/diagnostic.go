@@ -13,7 +13,7 @@ import (
 type Diagnostic struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`   // from 1
-	Column  int    `json:"column"` // from 1
+	Column  int    `json:"column"` // from 1, in characters
 	Warning bool   `json:"warning,omitempty"`
 	Message string `json:"message"`
 }

@@ -19,6 +19,7 @@ type skillCommands struct {
 	Check skillCheck `cmd:"" help:"Print what is wrong with notes, as FILE:LINE:COLUMN: error: MESSAGE."`
 	Test  skillTest  `cmd:"" help:"Run the tests of notes and print PASS, FAIL or NONE for each success criterion."`
 	List  skillList  `cmd:"" help:"List the notes and what became of them."`
+	New   skillNew   `cmd:"" help:"Begin a skill: a note in the home's skills that passes its own tests."`
 	Copy  skillCopy  `cmd:"" help:"Put a shipped note into the home's skills, to be changed."`
 }
 
@@ -136,6 +137,24 @@ func (c *skillCopy) Run(w *world) error {
 	if err != nil {
 		return fmt.Errorf("no shipped note is named %s; \"org-agent skill list\" shows them", name)
 	}
+	return w.writeNote(name, source)
+}
+
+// skillNew is "org-agent skill new".
+type skillNew struct {
+	Name string `arg:"" help:"The skill's name: small letters, digits and hyphens."`
+}
+
+func (c *skillNew) Run(w *world) error {
+	source, err := skill.Template(c.Name)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	return w.writeNote(c.Name, source)
+}
+
+// writeNote puts a note that is not there yet into the home's skills, and prints its path.
+func (w *world) writeNote(name string, source []byte) error {
 	paths, err := w.paths()
 	if err != nil {
 		return err
@@ -149,11 +168,11 @@ func (c *skillCopy) Run(w *world) error {
 		return fmt.Errorf("%s is there already: it is yours, and stays as it is", path)
 	}
 	if err != nil {
-		return fmt.Errorf("copy the note: %w", err)
+		return fmt.Errorf("write the note: %w", err)
 	}
 	_, err = f.Write(source)
 	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("copy the note: %w", err)
+		return fmt.Errorf("write the note: %w", err)
 	}
 	_, err = fmt.Fprintln(w.out, path)
 	return err

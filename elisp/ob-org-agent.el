@@ -1,0 +1,67 @@
+;;; ob-org-agent.el --- Lisp of a skill note in any Org file  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; #+begin_src org-agent evaluates its Lisp as the agent's skills have it:
+;; with :note FILE in the environment of that note, in a skill note in its
+;; own, and elsewhere in an empty one.  Babel waits for the result; C-g
+;; ends the waiting.
+
+;;; Code:
+
+(require 'ob)
+(require 'org-agent-kernel)
+(require 'org-agent-skill)
+
+(defvar org-babel-default-header-args:org-agent '((:results . "verbatim"))
+  "Header arguments of blocks of the language `org-agent'.")
+
+(defconst org-agent-babel-patience 30
+  "Seconds that a block has, with the start of a kernel.")
+
+(defun org-agent-babel--params (body params)
+  "Return what the kernel is told of BODY, a block with PARAMS."
+  (let ((note (cdr (assq :note params))))
+    (append (cond
+             (note (list :file (expand-file-name note)))
+             ((org-agent-skill-note-p) (org-agent-skill--params))
+             (t (list :file (or buffer-file-name (buffer-name)) :text "")))
+            (list :code body))))
+
+(defun org-babel-execute:org-agent (body params)
+  "Evaluate BODY, a block with PARAMS, and return what the last form does."
+  (let ((deadline (+ (float-time) org-agent-babel-patience)) result)
+    (org-agent-skill--request "skill/evaluate"
+                              (org-agent-babel--params body params)
+                              (lambda (answer) (setq result answer)))
+    (while (not result)
+      (when (> (float-time) deadline)
+        (user-error "The kernel did not answer: %s"
+                    (or org-agent-kernel-trouble "it is busy")))
+      (accept-process-output nil 0.05))
+    (when-let ((fault (car (plist-get result :diagnostics))))
+      (user-error "%s:%s: %s" (plist-get fault :line) (plist-get fault :column)
+                  (plist-get fault :message)))
+    (concat (plist-get result :output)
+            (car (last (plist-get result :values))))))
+
+(provide 'ob-org-agent)
+;;; ob-org-agent.el ends here

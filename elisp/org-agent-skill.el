@@ -1,0 +1,482 @@
+;;; org-agent-skill.el --- Writing skills  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; `org-agent-skill-mode' is on in the notes that are skills.  What is
+;; wrong with a note shows where it is wrong (Flymake), Lisp blocks have
+;; documentation in the echo area (ElDoc) and completion, and C-c C-c
+;;
+;; - in a Lisp block evaluates it in the environment of the note, as it
+;;   stands in the buffer, and inserts what it returns as #+RESULTS:;
+;; - in a block of tests, on the heading "Success Criteria" and on those
+;;   below it runs the tests and sets TODO and DONE to what was proven.
+;;
+;; The kernel does all of that; without one nothing is marked.  Nothing
+;; is saved, and nothing in the live skill changes, before you save.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'org)
+(require 'ob-core)
+(require 'flymake)
+(require 'org-agent-kernel)
+(require 'org-agent-rpc)
+
+(defvar org-agent-skill-symbols nil
+  "What the kernel's Lisp has: a hash table from names to plists.
+Each is (:name NAME :kind KIND :list LIST :doc DOC); nil before the
+kernel was asked.")
+
+(defvar-local org-agent-skill--report nil
+  "The function that Flymake gave us to report to.")
+
+;;;; Talking to the kernel
+
+(defun org-agent-skill--text ()
+  "Return the whole text of this buffer."
+  (save-restriction
+    (widen)
+    (buffer-substring-no-properties (point-min) (point-max))))
+
+(defun org-agent-skill--params (&rest more)
+  "Return parameters that name this note, as it stands, and MORE."
+  (append (list :file (or buffer-file-name (buffer-name))
+                :text (org-agent-skill--text))
+          more))
+
+(defun org-agent-skill--request (method params success)
+  "Ask the kernel METHOD with PARAMS; SUCCESS gets the result, here.
+When no kernel runs one is started and asked as soon as it is ready."
+  (let* ((buffer (current-buffer))
+         (ask (lambda ()
+                (org-agent-kernel-request
+                 method params
+                 :success (lambda (result)
+                            (when (buffer-live-p buffer)
+                              (with-current-buffer buffer
+                                (funcall success result))))
+                 :failure (lambda (refusal)
+                            (message "org-agent: %s"
+                                     (plist-get refusal :message)))))))
+    (if (org-agent-kernel-ready-p)
+        (funcall ask)
+      (letrec ((once (lambda ()
+                       (remove-hook 'org-agent-kernel-ready-hook once)
+                       (funcall ask))))
+        (add-hook 'org-agent-kernel-ready-hook once 90)
+        (message "Starting the kernel")
+        (org-agent-kernel-ensure)))))
+
+;;;; Places
+
+(defun org-agent-skill-position (line column)
+  "Return the position of COLUMN, in characters from 1, in LINE."
+  (save-excursion
+    (save-restriction
+      (widen)
+      (goto-char (point-min))
+      (forward-line (1- line))
+      (min (+ (point) (max 0 (1- column))) (line-end-position)))))
+
+(defun org-agent-skill--extent (beg)
+  "Return the end of what is wrong at BEG: its expression, on one line."
+  (save-excursion
+    (goto-char beg)
+    (let ((line-end (line-end-position)))
+      (max (min (1+ beg) (point-max))
+           (min line-end
+                (or (with-syntax-table emacs-lisp-mode-syntax-table
+                      (ignore-errors (scan-sexps beg 1)))
+                    line-end))))))
+
+(defun org-agent-skill-block ()
+  "Return the Lisp block that point is in: its element, or nil."
+  (let ((element (org-element-at-point)))
+    (and (eq (org-element-type element) 'src-block)
+         (member (downcase (or (org-element-property :language element) ""))
+                 '("lisp" "common-lisp" "org-agent"))
+         element)))
+
+(defun org-agent-skill--body-bounds (element)
+  "Return the bounds, (BEG . END), of the body of ELEMENT, a block."
+  (save-excursion
+    (goto-char (org-element-property :post-affiliated element))
+    (forward-line 1)
+    (let ((beg (point)))
+      (goto-char (org-element-property :end element))
+      (re-search-backward "^[ \t]*#\\+end_src" beg t)
+      (cons beg (line-beginning-position)))))
+
+(defun org-agent-skill--in-body-p ()
+  "Return non-nil when point is in the body of a Lisp block."
+  (when-let ((element (org-agent-skill-block)))
+    (pcase-let ((`(,beg . ,end) (org-agent-skill--body-bounds element)))
+      (<= beg (point) end))))
+
+;;;; Flymake
+
+(defun org-agent-skill-flymake (report &rest _)
+  "Have the kernel check the note and tell REPORT, as Flymake wants it."
+  (setq org-agent-skill--report report)
+  (if (not (org-agent-kernel-ready-p))
+      (funcall report nil)
+    (let ((tick (buffer-chars-modified-tick)))
+      (org-agent-skill--request
+       "skill/check" (org-agent-skill--params)
+       (lambda (result)
+         ;; A newer check may be under way, of a newer text.
+         (when (and (eq report org-agent-skill--report)
+                    (= tick (buffer-chars-modified-tick)))
+           (funcall report
+                    (mapcar #'org-agent-skill--diagnostic
+                            (plist-get result :diagnostics)))))))))
+
+(defun org-agent-skill--diagnostic (fault)
+  "Return FAULT, of the kernel, as Flymake has it."
+  (let ((beg (org-agent-skill-position (plist-get fault :line)
+                                       (plist-get fault :column))))
+    (flymake-make-diagnostic
+     (current-buffer) beg (org-agent-skill--extent beg)
+     (if (plist-get fault :warning) :warning :error)
+     (plist-get fault :message))))
+
+(defun org-agent-skill--check-all ()
+  "Check the notes that are open: a kernel has become ready."
+  (dolist (buffer (buffer-list))
+    (with-current-buffer buffer
+      (when (and (bound-and-true-p org-agent-skill-mode)
+                 (bound-and-true-p flymake-mode))
+        (flymake-start)))))
+
+;;;; Names
+
+(defun org-agent-skill--symbols ()
+  "Return `org-agent-skill-symbols'; ask for them if there are none yet."
+  (unless org-agent-skill-symbols
+    (when (org-agent-kernel-ready-p)
+      (setq org-agent-skill-symbols (make-hash-table :test #'equal))
+      (org-agent-kernel-request
+       "skill/symbols" nil
+       :success (lambda (result)
+                  (dolist (symbol (plist-get result :symbols))
+                    (puthash (plist-get symbol :name) symbol
+                             org-agent-skill-symbols)))
+       :failure (lambda (_) (setq org-agent-skill-symbols nil)))))
+  org-agent-skill-symbols)
+
+(defconst org-agent-skill--definition
+  "^[ \t]*(\\(def[a-z-]+\\)[ \t]+\\([^][() \t\n\"';]+\\)[ \t]*\\(([^()]*\\(?:([^()]*)[^()]*\\)*)\\)?\\(?:[ \t\n]+\"\\([^\"\n]*\\)\\)?"
+  "What a definition looks like: operator, name, lambda list, documentation.")
+
+(defun org-agent-skill--own ()
+  "Return what this note defines, as plists like those of the kernel."
+  (let (found)
+    (save-excursion
+      (save-restriction
+        (widen)
+        (goto-char (point-min))
+        (while (re-search-forward org-agent-skill--definition nil t)
+          (let ((operator (match-string-no-properties 1))
+                (name (match-string-no-properties 2))
+                (arguments (match-string-no-properties 3))
+                (doc (match-string-no-properties 4)))
+            (push (list :name (downcase name) :kind operator
+                        :list (and (member operator '("defun" "defmacro"
+                                                      "defgeneric"))
+                                   arguments)
+                        :doc doc)
+                  found)))))
+    (nreverse found)))
+
+(defun org-agent-skill-describe (name)
+  "Return what is known of NAME: a plist, or nil."
+  (let ((name (downcase name)))
+    (or (cl-find name (org-agent-skill--own)
+                 :key (lambda (symbol) (plist-get symbol :name))
+                 :test #'equal)
+        (when-let ((table (org-agent-skill--symbols)))
+          (gethash name table)))))
+
+(defconst org-agent-skill--name-characters "^][() \t\n\"'`,;#"
+  "Characters of a name, for `skip-chars-forward'.")
+
+(defun org-agent-skill--name-bounds ()
+  "Return the bounds, (BEG . END), of the name at point, or nil."
+  (save-excursion
+    (let ((here (point)) beg)
+      (skip-chars-backward org-agent-skill--name-characters)
+      (setq beg (point))
+      (goto-char here)
+      (skip-chars-forward org-agent-skill--name-characters)
+      (and (< beg (point)) (cons beg (point))))))
+
+(defun org-agent-skill--operator ()
+  "Return the name of the operator of the form that point is in, or nil."
+  (when-let* ((element (org-agent-skill-block))
+              (beg (car (org-agent-skill--body-bounds element)))
+              (open (with-syntax-table emacs-lisp-mode-syntax-table
+                      (save-excursion
+                        (nth 1 (parse-partial-sexp beg (point)))))))
+    (save-excursion
+      (goto-char (1+ open))
+      (pcase (org-agent-skill--name-bounds)
+        (`(,beg . ,end) (buffer-substring-no-properties beg end))))))
+
+(defun org-agent-skill-eldoc (callback &rest _)
+  "Tell CALLBACK what is known of the name at point, or around it."
+  (when (org-agent-skill--in-body-p)
+    (when-let* ((at (org-agent-skill--name-bounds))
+                (name (buffer-substring-no-properties (car at) (cdr at)))
+                (symbol (or (org-agent-skill-describe name)
+                            (when-let ((operator (org-agent-skill--operator)))
+                              (org-agent-skill-describe operator)))))
+      (funcall callback
+               (string-join
+                (delq nil
+                      (list (concat (propertize (plist-get symbol :name) 'face
+                                                'font-lock-function-name-face)
+                                    (when-let ((arguments (plist-get symbol :list)))
+                                      (concat " " arguments)))
+                            (plist-get symbol :doc)))
+                ": "))
+      t)))
+
+(defun org-agent-skill-complete ()
+  "Complete the name before point in a Lisp block.
+This is for `completion-at-point-functions'."
+  (when (org-agent-skill--in-body-p)
+    (pcase (org-agent-skill--name-bounds)
+      (`(,beg . ,end)
+       (let ((own (org-agent-skill--own)))
+         (list beg end
+               (completion-table-case-fold
+                (append (mapcar (lambda (symbol) (plist-get symbol :name)) own)
+                        (when-let ((table (org-agent-skill--symbols)))
+                          (hash-table-keys table))))
+               :exclusive 'no
+               :annotation-function
+               (lambda (name)
+                 (when-let ((symbol (org-agent-skill-describe name)))
+                   (concat "  " (or (plist-get symbol :list)
+                                    (format "%s" (plist-get symbol :kind))))))
+               :company-docsig
+               (lambda (name)
+                 (plist-get (org-agent-skill-describe name) :doc))))))))
+
+;;;; Evaluating
+
+(defun org-agent-skill-ctrl-c-ctrl-c ()
+  "Do what \\[org-ctrl-c-ctrl-c] does in a skill note, or return nil.
+This is for `org-ctrl-c-ctrl-c-hook'."
+  (let ((element (org-agent-skill-block)))
+    (cond
+     ((and element (org-agent-skill--test-block-p element))
+      (org-agent-skill-test) t)
+     (element (org-agent-skill-evaluate) t)
+     ((org-agent-skill--at-criteria-p) (org-agent-skill-test) t))))
+
+(defun org-agent-skill--test-block-p (element)
+  "Return non-nil when ELEMENT is a block of tests."
+  (string-match-p ":test[ \t]+yes"
+                  (or (org-element-property :parameters element) "")))
+
+(defun org-agent-skill--at-criteria-p ()
+  "Return non-nil when point is on a heading of the success criteria."
+  (and (org-at-heading-p)
+       (save-excursion
+         (catch 'found
+           (while t
+             (when (equal "success criteria"
+                          (downcase (or (nth 4 (org-heading-components)) "")))
+               (throw 'found t))
+             (unless (org-up-heading-safe)
+               (throw 'found nil)))))))
+
+(defun org-agent-skill-evaluate ()
+  "Evaluate the Lisp block at point in the environment of its note.
+The note is taken as it stands in the buffer.  What the last form
+returns goes under the block, as #+RESULTS:."
+  (interactive)
+  (let ((element (org-agent-skill-block)))
+    (unless element
+      (user-error "Point is in no Lisp block"))
+    (pcase-let* ((`(,beg . ,end) (org-agent-skill--body-bounds element))
+                 (block (copy-marker
+                         (org-element-property :post-affiliated element))))
+      (org-agent-skill--request
+       "skill/evaluate"
+       (org-agent-skill--params
+        :code (org-unescape-code-in-string
+               (buffer-substring-no-properties beg end))
+        :line (line-number-at-pos beg t))
+       (lambda (result)
+         (save-excursion
+           (goto-char block)
+           (set-marker block nil)
+           (org-agent-skill--insert-result result)))))))
+
+(defun org-agent-skill--insert-result (result)
+  "Put RESULT, that of `skill/evaluate', under the block at point."
+  (let ((fault (car (plist-get result :diagnostics)))
+        (value (car (last (plist-get result :values))))
+        (output (plist-get result :output)))
+    (if fault
+        (message "%s:%s: %s" (plist-get fault :line) (plist-get fault :column)
+                 (plist-get fault :message))
+      (org-babel-insert-result
+       (concat output value)
+       '("replace" "verbatim" "value")
+       (org-babel-get-src-block-info 'light))
+      (message "%s" (or value "NIL")))))
+
+;;;; Testing
+
+(defun org-agent-skill-test ()
+  "Run the tests of this note and set its criteria to what was proven.
+A criterion, a heading under \"Success Criteria\", is DONE when its test
+passed, and else TODO; :PROVEN: says so with the hash of the blocks.
+The lines of what failed are shown in a window of their own."
+  (interactive)
+  (org-agent-skill--request
+   "skill/test" (org-agent-skill--params)
+   (lambda (result)
+     (let ((faults (plist-get result :diagnostics))
+           (proofs (plist-get result :proofs)))
+       (org-agent-skill--mark proofs (plist-get result :hash))
+       (dolist (proof proofs)
+         (setq faults (append faults (plist-get proof :diagnostics))))
+       (org-agent-skill--show-faults faults)
+       (if (plist-get result :diagnostics)
+           (message "The note does not load")
+         (org-agent-skill--sum-up proofs))))))
+
+(defun org-agent-skill--sum-up (proofs)
+  "Say how many of PROOFS there are of each kind."
+  (let ((count (lambda (result)
+                 (cl-count result proofs
+                           :key (lambda (proof) (plist-get proof :result))))))
+    (message "%d proven, %d failed, %d without a test"
+             (funcall count :pass) (funcall count :fail)
+             (funcall count :none))))
+
+(defun org-agent-skill--mark (proofs hash)
+  "Set the criteria of PROOFS to what was proven of the blocks with HASH."
+  (save-excursion
+    (save-restriction
+      (widen)
+      ;; From the last to the first: a drawer moves what is below it.
+      (dolist (proof (reverse proofs))
+        (when (plist-get proof :heading)
+          (goto-char (point-min))
+          (forward-line (1- (plist-get proof :line)))
+          (when (and (org-at-heading-p)
+                     (equal (nth 4 (org-heading-components))
+                            (plist-get proof :criterion)))
+            (org-agent-skill--mark-heading (plist-get proof :result) hash)))))))
+
+(defun org-agent-skill--mark-heading (result hash)
+  "Set the heading at point to RESULT, proven of the blocks with HASH."
+  (let ((state (if (eq result :pass) "DONE" "TODO"))
+        (org-inhibit-logging t)
+        (org-blocker-hook nil)
+        (org-trigger-hook nil))
+    (unless (equal (org-get-todo-state) state)
+      (org-todo state))
+    (if (eq result :none)
+        (org-entry-delete nil "PROVEN")
+      (org-entry-put nil "PROVEN"
+                     (format "%s sha256:%s"
+                             (upcase (substring (symbol-name result) 1))
+                             (substring hash 0 12))))))
+
+(defun org-agent-skill--show-faults (faults)
+  "Show FAULTS, of tests, as lines to jump from; with none close the window."
+  (let ((name "*org-agent-skill-test*"))
+    (if (null faults)
+        (when-let ((buffer (get-buffer name)))
+          (quit-windows-on buffer))
+      (with-current-buffer (get-buffer-create name)
+        (let ((inhibit-read-only t))
+          (erase-buffer)
+          (dolist (fault faults)
+            (insert (format "%s:%s:%s: %s\n"
+                            (plist-get fault :file) (plist-get fault :line)
+                            (plist-get fault :column)
+                            (plist-get fault :message)))))
+        (goto-char (point-min))
+        (unless (derived-mode-p 'compilation-mode)
+          (compilation-mode))
+        (setq next-error-last-buffer (current-buffer))
+        (display-buffer (current-buffer))))))
+
+;;;; The mode
+
+(defvar org-agent-skill-mode-map (make-sparse-keymap)
+  "Keys of `org-agent-skill-mode', for whoever wants some.")
+
+;;;###autoload
+(define-minor-mode org-agent-skill-mode
+  "Help with writing a skill of the agent.
+\\<org-mode-map>\\[org-ctrl-c-ctrl-c] in a Lisp block evaluates it in the note; in a
+block of tests and on the success criteria it runs the tests."
+  :lighter " Skill"
+  :keymap org-agent-skill-mode-map
+  (cond
+   (org-agent-skill-mode
+    (add-hook 'org-ctrl-c-ctrl-c-hook #'org-agent-skill-ctrl-c-ctrl-c nil t)
+    (add-hook 'flymake-diagnostic-functions #'org-agent-skill-flymake nil t)
+    (add-hook 'eldoc-documentation-functions #'org-agent-skill-eldoc nil t)
+    (add-hook 'completion-at-point-functions #'org-agent-skill-complete nil t)
+    (add-hook 'org-agent-kernel-ready-hook #'org-agent-skill--check-all)
+    (org-agent-skill--symbols)
+    (flymake-mode 1)
+    (eldoc-mode 1))
+   (t
+    (remove-hook 'org-ctrl-c-ctrl-c-hook #'org-agent-skill-ctrl-c-ctrl-c t)
+    (remove-hook 'flymake-diagnostic-functions #'org-agent-skill-flymake t)
+    (remove-hook 'eldoc-documentation-functions #'org-agent-skill-eldoc t)
+    (remove-hook 'completion-at-point-functions #'org-agent-skill-complete t)
+    (when (bound-and-true-p flymake-mode)
+      (flymake-mode -1)))))
+
+(defun org-agent-skill-note-p ()
+  "Return non-nil when this buffer visits a skill note.
+That is an Org file in the directory of the home's skills."
+  (and buffer-file-name
+       (derived-mode-p 'org-mode)
+       (file-in-directory-p buffer-file-name
+                            (expand-file-name "skills"
+                                              (org-agent-home-directory)))))
+
+(defun org-agent-skill--maybe ()
+  "Turn `org-agent-skill-mode' on in a skill note."
+  (when (org-agent-skill-note-p)
+    (org-agent-skill-mode 1)))
+
+;;;###autoload
+(define-globalized-minor-mode org-agent-skill-global-mode
+  org-agent-skill-mode org-agent-skill--maybe
+  :group 'org-agent)
+
+(provide 'org-agent-skill)
+;;; org-agent-skill.el ends here

@@ -1,0 +1,188 @@
+;;; org-agent-skills.el --- The list of skills, and new ones  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; `org-agent-skills' lists the notes that are skills and what became of
+;; each; the list follows what you save.  `org-agent-skill-new' begins one.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'tabulated-list)
+(require 'org-agent-rpc)
+(require 'org-agent-kernel)
+(require 'org-agent-skill)
+
+(defconst org-agent-skills--buffer "*org-agent-skills*"
+  "The name of the buffer of the list.")
+
+(defvar org-agent-skills-mode-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map tabulated-list-mode-map)
+    (define-key map (kbd "RET") #'org-agent-skills-visit)
+    (define-key map (kbd "t") #'org-agent-skills-test)
+    (define-key map (kbd "+") #'org-agent-skill-new)
+    map)
+  "Keys in the list of skills.")
+
+(define-derived-mode org-agent-skills-mode tabulated-list-mode "Org-Agent-Skills"
+  "Major mode of the list of skills.
+\\<org-agent-skills-mode-map>\\[org-agent-skills-visit] goes to a note, to its first fault if it has one; \\[org-agent-skills-test]
+runs its tests, \\[org-agent-skill-new] begins a new one."
+  (setq tabulated-list-format
+        [("Skill" 22 t) ("State" 10 t) ("Version" 8 t)
+         ("Tests" 6 org-agent-skills--fewer-tests :right-align t)
+         ("Capabilities" 18 t) ("Note" 0 t)]
+        tabulated-list-sort-key nil)
+  (setq-local revert-buffer-function #'org-agent-skills--revert)
+  (tabulated-list-init-header))
+
+(defun org-agent-skills--fewer-tests (one other)
+  "Return non-nil when ONE, an entry, has fewer tests than OTHER."
+  (< (string-to-number (aref (cadr one) 3))
+     (string-to-number (aref (cadr other) 3))))
+
+;;;###autoload
+(defun org-agent-skills ()
+  "List the skills of the agent and what became of each."
+  (interactive)
+  (with-current-buffer (get-buffer-create org-agent-skills--buffer)
+    (unless (derived-mode-p 'org-agent-skills-mode)
+      (org-agent-skills-mode))
+    (org-agent-skill--request "skill/list" nil #'org-agent-skills--show)
+    (pop-to-buffer (current-buffer))))
+
+(defun org-agent-skills--revert (&rest _)
+  "Have the kernel read all notes anew, and list them."
+  (org-agent-skill--request "skill/reload" nil #'org-agent-skills--show))
+
+(defun org-agent-skills--show (result)
+  "List what RESULT, of `skill/list', has, in the current buffer."
+  (setq tabulated-list-entries
+        (mapcar #'org-agent-skills--entry (plist-get result :skills)))
+  (tabulated-list-print t))
+
+(defun org-agent-skills--entry (status)
+  "Return the line of STATUS."
+  (let* ((state (substring (symbol-name (plist-get status :state)) 1))
+         (fault (cl-find-if-not (lambda (fault) (plist-get fault :warning))
+                                (plist-get status :diagnostics)))
+         (file (plist-get status :file)))
+    (list status
+          (vector
+           (let ((name (plist-get status :skill)))
+             (if (or (null name) (string-empty-p name)) "-" name))
+           (propertize (if (plist-get status :last-good)
+                           (concat state "+old")
+                         state)
+                       'face (if (equal state "live") 'success
+                               (if (equal state "failed") 'error 'shadow))
+                       'help-echo (and (plist-get status :last-good)
+                                       "The last good version is live"))
+           (or (plist-get status :version) "")
+           (number-to-string (or (plist-get status :tests) 0))
+           (string-join (plist-get status :capabilities) " ")
+           (concat (if (plist-get status :shipped)
+                       (concat "shipped: " file)
+                     (abbreviate-file-name file))
+                   (when fault
+                     (propertize
+                      (format "  %s: %s" (plist-get fault :line)
+                              (car (split-string (plist-get fault :message)
+                                                 "\n")))
+                      'face 'error)))))))
+
+(defun org-agent-skills--status ()
+  "Return the status on the line of point."
+  (or (tabulated-list-get-id) (user-error "There is no skill on this line")))
+
+(defun org-agent-skills-visit ()
+  "Go to the note on this line, to its first fault if there is one."
+  (interactive)
+  (let* ((status (org-agent-skills--status))
+         (file (plist-get status :file))
+         (fault (car (plist-get status :diagnostics))))
+    (when (plist-get status :shipped)
+      (user-error "This note came with the program; \"org-agent skill copy %s\" makes it yours"
+                  (file-name-base file)))
+    (find-file file)
+    (org-agent-skill-mode 1)
+    (when fault
+      (goto-char (org-agent-skill-position (plist-get fault :line)
+                                           (plist-get fault :column))))))
+
+(defun org-agent-skills-test ()
+  "Run the tests of the note on this line."
+  (interactive)
+  (org-agent-skills-visit)
+  (org-agent-skill-test))
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'skill/changed))
+                                             params)
+  "Show what became of the notes of PARAMS; say so when one is newly at fault."
+  (when-let ((buffer (get-buffer org-agent-skills--buffer)))
+    (with-current-buffer buffer
+      (org-agent-skills--show params)))
+  (dolist (status (plist-get params :skills))
+    (when (eq (plist-get status :state) :failed)
+      (org-agent-skills--complain status))))
+
+(defvar org-agent-skills--complained nil
+  "Faults that were told: an alist of files and hashes.")
+
+(defun org-agent-skills--complain (status)
+  "Say, once for each version, that the note of STATUS is not live."
+  (let ((file (plist-get status :file))
+        (fault (cl-find-if-not (lambda (fault) (plist-get fault :warning))
+                               (plist-get status :diagnostics))))
+    (unless (equal (alist-get file org-agent-skills--complained nil nil #'equal)
+                   fault)
+      (setf (alist-get file org-agent-skills--complained nil nil #'equal) fault)
+      (message "org-agent: %s:%s: %s%s" (abbreviate-file-name file)
+               (or (plist-get fault :line) 1)
+               (or (plist-get fault :message) "the note is not live")
+               (if (plist-get status :last-good)
+                   " (the last good version stays live)"
+                 "")))))
+
+;;;; New notes
+
+;;;###autoload
+(defun org-agent-skill-new (name)
+  "Begin a skill named NAME: a note of yours that passes its own tests."
+  (interactive "sName of the skill: ")
+  (let ((program (or (org-agent-kernel-program)
+                     (user-error "The program org-agent was not found"))))
+    (find-file
+     (with-temp-buffer
+       (let* ((status (call-process program nil '(t t) nil
+                                    "--home" (directory-file-name
+                                              (org-agent-home-directory))
+                                    "skill" "new" name))
+              (output (string-trim (buffer-string))))
+         (unless (eq status 0)
+           (user-error "%s" (string-remove-prefix "org-agent: " output)))
+         output))))
+  (org-agent-skill-mode 1))
+
+(provide 'org-agent-skills)
+;;; org-agent-skills.el ends here
