@@ -32,6 +32,9 @@ func chapters() []chapter {
 		{title: "Pathnames", functions: pathnameFunctions()},
 		{title: "Time", functions: timeFunctions()},
 		{title: "Regular expressions", functions: regexpFunctions(), macros: regexpMacros()},
-		{title: "UIOP", functions: uiopFunctions()},
+		{title: "Files and the environment, as granted", functions: slices.Concat(fileFunctions(), uiopFileFunctions()), macros: fileMacros()},
+		{title: "JSON", functions: jsonFunctions()},
+		{title: "Strings by the library str", functions: strFunctions()},
+		{title: "UIOP", functions: slices.Concat(uiopFunctions(), uiopPathnameFunctions())},
 	}
 }

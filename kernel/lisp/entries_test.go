@@ -95,7 +95,8 @@ func TestKeywordsAreTrue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := newEnvironment(t, Config{Limits: Limits{Steps: 100_000, Bytes: 4 << 20}})
+		everything := Access{Read: []string{"/nowhere"}, Write: []string{"/nowhere"}, Environment: []string{"NOTHING"}, Directory: "/nowhere"}
+		e := newEnvironment(t, Config{Limits: Limits{Steps: 100_000, Bytes: 4 << 20}, Access: everything})
 		refused := func(key string) bool {
 			for _, argument := range []string{" nil", " 1", ` "a"`, " 'list", " #'car"} {
 				arguments := strings.Repeat(argument, positions)

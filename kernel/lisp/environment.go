@@ -21,6 +21,8 @@ type Config struct {
 	// uses; names like "uiop:getenv" belong to that package.
 	Functions []KernelFunction
 	Macros    []KernelMacro
+	// Access is what the note was granted outside of the language. Default: nothing.
+	Access Access
 	// Limits bound each call; see Limits for the defaults.
 	Limits Limits
 	// Now is the clock that get-universal-time reads. Default time.Now.
@@ -145,7 +147,9 @@ func (e *Environment) global(symbol *Symbol) *global {
 		}
 		fallthrough
 	default:
-		g.function = e.language.functions[symbol]
+		if e.granted(e.language.needs[symbol]) {
+			g.function = e.language.functions[symbol]
+		}
 		g.setter = e.language.setters[symbol]
 	}
 	return g

@@ -106,9 +106,10 @@ func (c *Call) function(v Value) *Function {
 	return nil
 }
 
-// fixedFunction is the standard function of that name unless notes may add methods to it.
+// fixedFunction is the standard function of that name, unless notes may add methods to it
+// or it is there only where it was granted.
 func (l *language) fixedFunction(name *Symbol) *Function {
-	if builtin := l.functions[name]; builtin != nil && !builtin.open {
+	if builtin := l.functions[name]; builtin != nil && !builtin.open && l.needs[name] == "" {
 		return builtin
 	}
 	return nil

@@ -121,7 +121,7 @@ func compileHandlerBind(cp *compiler, form *Cons, sc *scope) expression {
 }
 
 var (
-	kwNoError     = standardKeyword("NO-ERROR")
+	kwNoError = standardKeyword("NO-ERROR")
 )
 
 // conditionFunctions are the builtins about conditions and restarts.

@@ -18,6 +18,8 @@ type builtin struct {
 	many bool
 	// open says that notes may add methods to it.
 	open bool
+	// needs is the capability without which a note does not have it, "" for none.
+	needs string
 	// check, if set, looks at the form of a call while it is compiled.
 	check func(cp *compiler, form *Cons)
 }
@@ -35,6 +37,8 @@ type language struct {
 	types     map[*Symbol]func(Value) bool
 	checks    map[*Symbol]func(*compiler, *Cons)
 	libraries map[string]*library
+	// needs are the capabilities that functions need.
+	needs map[*Symbol]string
 	// capturing are the operators whose use means that a closure may be made.
 	capturing map[*Symbol]bool
 	// putf stores into a property list and returns it.
@@ -62,11 +66,15 @@ func newLanguage() *language {
 		macros: map[*Symbol]*macro{}, places: map[*Symbol]placeExpander{}, classes: standardClasses(),
 		variables: standardVariables(), types: typePredicates(), checks: map[*Symbol]func(*compiler, *Cons){},
 		libraries: map[string]*library{
-			"CL-PPCRE": {nicknames: []string{"PPCRE"}, symbols: map[string]*Symbol{}},
-			"UIOP":     {symbols: map[string]*Symbol{}},
+			"CL-PPCRE":   {nicknames: []string{"PPCRE"}, symbols: map[string]*Symbol{}},
+			"CL-JSON":    {nicknames: []string{"JSON"}, symbols: map[string]*Symbol{}},
+			"LOCAL-TIME": {symbols: map[string]*Symbol{}},
+			"STR":        {symbols: map[string]*Symbol{}},
+			"UIOP":       {symbols: map[string]*Symbol{}},
 		},
-		capturing: map[*Symbol]bool{},
+		capturing: map[*Symbol]bool{}, needs: map[*Symbol]string{},
 	}
+	l.addLibraryConditions()
 	for _, chapter := range chapters() {
 		for i := range chapter.functions {
 			l.define(&chapter.functions[i])
@@ -134,6 +142,9 @@ func (l *language) define(b *builtin) {
 	l.functions[symbol] = &Function{
 		name: symbol.name, doc: b.doc, list: b.list, least: least, most: most,
 		call: b.call, one: b.one, two: b.two, many: b.many, open: b.open,
+	}
+	if b.needs != "" {
+		l.needs[symbol] = b.needs
 	}
 	if b.check != nil {
 		l.checks[symbol] = b.check

@@ -83,6 +83,10 @@ func (e *Environment) missing(r *reference) *Error {
 	}
 	g := e.global(r.symbol)
 	if g.function == nil {
+		if need := e.language.capabilityOf(r.symbol); need != "" {
+			p.Class, p.Message = undefinedClass, lacking(displayName(r.symbol), need)
+			return p
+		}
 		p.Class, p.Message, p.Hint = undefinedClass, "the function "+displayName(r.symbol)+" is not defined", e.suggest(r.symbol, false)
 		if g.macro != nil {
 			p.Hint = "it is a macro now: define it before it is used"
@@ -143,24 +147,11 @@ func (c *Call) hint(condition *Instance) string {
 	return ""
 }
 
-// capabilities name what a note must ask for to have a function that does not exist
-// without it.
-var capabilities = map[string]string{
-	"GETENV": "env:NAME", "RUN-PROGRAM": "exec:PROGRAM", "LAUNCH-PROGRAM": "exec:PROGRAM", "READ-FILE-STRING": "read:DIR", "READ-FILE-LINES": "read:DIR",
-	"READ-FILE-FORMS": "read:DIR", "FILE-EXISTS-P": "read:DIR", "DIRECTORY-EXISTS-P": "read:DIR", "DIRECTORY-FILES": "read:DIR", "SUBDIRECTORIES": "read:DIR",
-	"WITH-OUTPUT-FILE": "write:DIR", "WITH-OPEN-FILE": "read:DIR or write:DIR", "OPEN": "read:DIR or write:DIR", "PROBE-FILE": "read:DIR", "DIRECTORY": "read:DIR",
-	"DELETE-FILE": "write:DIR", "RENAME-FILE": "write:DIR", "ENSURE-DIRECTORIES-EXIST": "write:DIR", "FILE-WRITE-DATE": "read:DIR", "LOAD": "read:DIR",
-	"SLEEP": "", "GETCWD": "read:DIR", "TRUENAME": "read:DIR", "FILE-LENGTH": "read:DIR",
-}
-
-// networkPackages are libraries whose work needs the capability net:HOST.
-var networkPackages = map[string]bool{"DEX": true, "DEXADOR": true, "DRAKMA": true, "USOCKET": true}
-
 // suggest is a hint for a name that means nothing: the capability that would provide
 // it, or the nearest name that does mean something.
 func (e *Environment) suggest(symbol *Symbol, variable bool) string {
-	if capability := capabilities[symbol.name]; capability != "" && !variable {
-		return "it exists only with the capability " + capability + " on the note's #+CAPABILITIES: line"
+	if need := e.language.capabilityOf(symbol); need != "" && !variable {
+		return lacking(displayName(symbol), need)
 	}
 	best, distance := "", min(2, (len(symbol.name)+1)/3)+1
 	consider := func(other *Symbol) {
@@ -191,9 +182,6 @@ func (e *Environment) suggest(symbol *Symbol, variable bool) string {
 }
 
 func packageHint(name string, e *Environment) string {
-	if networkPackages[name] {
-		return "network libraries do not exist in notes; ask for the capability net:HOST and use the functions it gives"
-	}
 	var known []string
 	for key, p := range e.packages {
 		if key == p.name && p != e.keywords {

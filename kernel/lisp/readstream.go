@@ -192,3 +192,6 @@ func (c *Call) readError(err error, s *Stream) {
 	}
 	c.signalError(c.newCondition(class, err.Error(), "STREAM", s))
 }
+
+// endOfText reports that a form was looked for and only blanks were left.
+func endOfText(err error) bool { return err == io.EOF }

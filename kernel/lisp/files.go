@@ -1,0 +1,282 @@
+package lisp
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// fileFunctions touch files. Each exists only for a note that was granted what it needs.
+func fileFunctions() []builtin {
+	return []builtin{
+		{name: "open", needs: needsReadWrite, list: "(file &key direction element-type if-exists if-does-not-exist external-format)", doc: "A stream of a file's text.", call: openFunction},
+		{name: "probe-file", needs: needsReadWrite, list: "(file)", doc: "The file's pathname without links, or nil if there is no such file.", one: func(c *Call, a Value) Value {
+			p := c.pathname(a)
+			if c.fileInfo(p) == nil {
+				return Nil
+			}
+			return c.truename(p)
+		}},
+		{name: "truename", needs: needsReadWrite, list: "(file)", doc: "The file's pathname without links.", one: func(c *Call, a Value) Value {
+			p := c.pathname(a)
+			if c.fileInfo(p) == nil {
+				return c.missingFile(p, nil, kwError)
+			}
+			return c.truename(p)
+		}},
+		{name: "directory", needs: needsRead, list: "(pattern &key resolve-symlinks)", doc: "The files that fit a pathname with wildcards.", call: func(c *Call, args []Value) Value {
+			c.keywords(args[1:], standardKeyword("RESOLVE-SYMLINKS"))
+			return c.matchingFiles(c.merge(c.pathname(args[0]), c.defaultPathname()))
+		}},
+		{name: "file-write-date", needs: needsReadWrite, list: "(file)", doc: "When the file was written last, as a universal time.", one: func(c *Call, a Value) Value {
+			p := c.pathname(a)
+			info := c.fileInfo(p)
+			if info == nil {
+				return c.missingFile(p, nil, kwError)
+			}
+			return Integer(info.ModTime().Unix() + universalEpoch)
+		}},
+		{name: "file-length", needs: needsReadWrite, list: "(stream)", doc: "The number of characters of a file that is open.", one: func(c *Call, a Value) Value {
+			s := c.streamArgument(a)
+			switch s.kind {
+			case fileInput:
+				return count(len(s.input))
+			case fileOutput:
+				return count(len(s.out))
+			}
+			c.typeError(a, "FILE-STREAM")
+			return nil
+		}},
+		{name: "delete-file", needs: needsWrite, list: "(file)", doc: "Delete a file.", one: func(c *Call, a Value) Value {
+			p := c.pathname(a)
+			at := c.located(p, true)
+			c.changed(p, at.open(func(root *os.Root) error {
+				info, err := root.Lstat(at.name)
+				if err == nil && info.IsDir() {
+					err = errNotRegular
+				}
+				if err != nil {
+					return err
+				}
+				return root.Remove(at.name)
+			}))
+			return T
+		}},
+		{name: "rename-file", needs: needsWrite, list: "(file new-name)", doc: "Give a file another name in what may be written.", many: true, two: func(c *Call, a, b Value) Value {
+			p := c.pathname(a)
+			to := c.merge(c.pathname(b), p)
+			from, target := c.located(p, true), c.located(to, true)
+			if from.root != target.root {
+				c.fileError(p, errors.New("a file cannot be moved from one granted directory to another"))
+			}
+			c.changed(p, from.open(func(root *os.Root) error { return root.Rename(from.name, target.name) }))
+			return c.values(to, parsePathname(from.path()), parsePathname(target.path()))
+		}},
+		{name: "ensure-directories-exist", needs: needsWrite, list: "(file &key verbose)", doc: "Make the directory of a file, and those above it.", many: true, call: func(c *Call, args []Value) Value {
+			c.keywords(args[1:], standardKeyword("VERBOSE"))
+			p := c.pathname(args[0])
+			directory := &Pathname{directory: p.directory, name: Nil, kind: Nil}
+			at := c.located(directory, true)
+			info, err := at.stat()
+			if err == nil && info == nil {
+				err = at.open(func(root *os.Root) error { return root.MkdirAll(at.name, 0o755) })
+			}
+			c.changed(p, err)
+			return c.values(args[0], Boolean(info == nil))
+		}},
+		{name: "load", needs: needsRead, list: "(file &key verbose print if-does-not-exist external-format)", doc: "Evaluate the forms of a file.", call: loadFile},
+	}
+}
+
+func (c *Call) changed(p *Pathname, err error) {
+	if err != nil {
+		c.fileError(p, err)
+	}
+}
+
+func (c *Call) truename(p *Pathname) Value {
+	at := c.lookedAt(p)
+	text := at.path()
+	if info, err := os.Stat(text); err == nil && info.IsDir() {
+		text += "/"
+	}
+	return parsePathname(text)
+}
+
+func loadFile(c *Call, args []Value) Value {
+	k := c.keywords(args[1:], standardKeyword("VERBOSE"), standardKeyword("PRINT"), kwIfMissing, kwFormat)
+	p := c.pathname(args[0])
+	if c.fileInfo(p) == nil {
+		return c.missingFile(p, k[2], kwError)
+	}
+	c.descend(24)
+	defer c.ascend(24)
+	in := &Stream{kind: fileInput, input: c.fileText(p), file: &openFile{path: p}}
+	for {
+		form, err := c.readForm(in)
+		if err != nil {
+			if endOfText(err) {
+				return T
+			}
+			c.readError(err, in)
+		}
+		c.topLevel(form, p.text())
+	}
+}
+
+// maximumEntries bounds the files that are looked at for one directory.
+const maximumEntries = 10_000
+
+// matchingFiles are the files that fit a pathname with wildcards in its name and type.
+func (c *Call) matchingFiles(p *Pathname) Value {
+	if !isWild(p.name) && !isWild(p.kind) {
+		if c.fileInfo(p) == nil {
+			return Nil
+		}
+		return NewList(c.truename(p))
+	}
+	directory := &Pathname{directory: p.directory, name: Nil, kind: Nil}
+	var list builder
+	for _, entry := range c.listed(directory) {
+		q := parsePathname(entry.Name())
+		if entry.IsDir() || !c.matchPart(q.name, p.name) || !c.matchPart(q.kind, p.kind) {
+			continue
+		}
+		list.add(c.merge(q, c.truename(directory).(*Pathname)))
+	}
+	return list.list()
+}
+
+// listed are the entries of a directory.
+func (c *Call) listed(directory *Pathname) []fs.DirEntry {
+	c.charge(64 * 1024)
+	entries, err := c.lookedAt(directory).entries(maximumEntries)
+	if err != nil {
+		c.fileError(directory, err)
+	}
+	c.chargeMany(len(entries), 4*entryBytes)
+	return entries
+}
+
+// uiopFileFunctions are those of uiop that touch files and the environment.
+func uiopFileFunctions() []builtin {
+	entries := func(name, doc string, directories bool) builtin {
+		return builtin{name: name, needs: needsRead, list: "(directory)", doc: doc, one: func(c *Call, a Value) Value {
+			directory := directoryForm(c.pathname(a))
+			base, _ := c.truename(directory).(*Pathname)
+			var list builder
+			for _, entry := range c.listed(directory) {
+				if entry.IsDir() != directories {
+					continue
+				}
+				suffix := map[bool]string{true: "/"}[directories]
+				list.add(parsePathname(filepath.Join(base.plain(), entry.Name()) + suffix))
+			}
+			return list.list()
+		}}
+	}
+	exists := func(name, doc string, directory bool) builtin {
+		return builtin{name: name, needs: needsReadWrite, list: "(file)", doc: doc, one: func(c *Call, a Value) Value {
+			if a == Nil {
+				return Nil
+			}
+			p := c.pathname(a)
+			if info := c.fileInfo(p); info == nil || info.IsDir() != directory {
+				return Nil
+			}
+			return c.truename(p)
+		}}
+	}
+	return []builtin{
+		{name: "uiop:getenv", needs: needsVariable, list: "(name)", doc: "The value of an environment variable, or nil.", one: func(c *Call, a Value) Value {
+			value, set, err := c.environment.config.Access.variable(c.name(a))
+			if err != nil {
+				c.fail(simpleError, "%v", err)
+			}
+			if !set {
+				return Nil
+			}
+			return c.text(value)
+		}},
+		{name: "uiop:read-file-string", needs: needsRead, list: "(file &key external-format)", doc: "The text of a file.", call: func(c *Call, args []Value) Value {
+			c.keywords(args[1:], kwFormat)
+			return runesString(c.fileText(c.pathname(args[0])))
+		}},
+		{name: "uiop:read-file-lines", needs: needsRead, list: "(file &key external-format)", doc: "The lines of a file.", call: func(c *Call, args []Value) Value {
+			c.keywords(args[1:], kwFormat)
+			text := string(c.fileText(c.pathname(args[0])))
+			var list builder
+			for text != "" {
+				line, rest, _ := strings.Cut(text, "\n")
+				c.charge(consBytes)
+				list.add(c.text(line))
+				text = rest
+			}
+			return list.list()
+		}},
+		{name: "uiop:read-file-forms", needs: needsRead, list: "(file)", doc: "The forms of a file.", one: func(c *Call, a Value) Value {
+			in := newInput(c.fileText(c.pathname(a)))
+			var list builder
+			for {
+				form, err := c.readForm(in)
+				if err != nil {
+					if endOfText(err) {
+						return list.list()
+					}
+					c.readError(err, in)
+				}
+				c.charge(consBytes)
+				list.add(form)
+			}
+		}},
+		exists("uiop:file-exists-p", "The file's pathname if there is such a file that is no directory.", false),
+		exists("uiop:directory-exists-p", "The directory's pathname if there is such a directory.", true),
+		entries("uiop:directory-files", "The files in a directory.", false),
+		entries("uiop:subdirectories", "The directories in a directory.", true),
+		{name: "uiop:delete-file-if-exists", needs: needsWrite, list: "(file)", doc: "Delete a file if there is one.", one: func(c *Call, a Value) Value {
+			p := c.pathname(a)
+			at := c.located(p, true)
+			err := at.open(func(root *os.Root) error { return root.Remove(at.name) })
+			if errors.Is(err, fs.ErrNotExist) {
+				return Nil
+			}
+			c.changed(p, err)
+			return T
+		}},
+		{name: "uiop:getcwd", needs: needsReadWrite, list: "()", doc: "The directory that relative names are relative to.", call: func(c *Call, _ []Value) Value {
+			path, err := c.environment.config.Access.absolute(".")
+			if err != nil {
+				c.fail(simpleError, "%v", err)
+			}
+			return parsePathname(path + "/")
+		}},
+	}
+}
+
+// fileMacros open a file for a body.
+func fileMacros() []standardMacro {
+	expand := func(spec Value, cp *compiler, body Value) Value {
+		parts := cp.forms(spec)
+		if len(parts) < 2 {
+			cp.fail(programError, "malformed specification %s", sketch(spec, formLength))
+		}
+		abort := cp.gensym("ABORT")
+		_, _, rest := cp.declarations(body, false)
+		forms := append(declarationForms(body, rest), call(symUnwindProtect,
+			call(standardSymbol("MULTIPLE-VALUE-PROG1"), callStar(symProgn, rest), call(symSetq, abort, Nil)),
+			call(symWhen, parts[0], call(symClose, parts[0], kwAbort, abort))))
+		opened := &Cons{Car: standardSymbol("OPEN"), Cdr: NewList(parts[1:]...)}
+		return callStar(symLet, NewList(forms...), NewList(NewList(parts[0], opened), NewList(abort, T)))
+	}
+	return []standardMacro{
+		{"with-open-file", "((stream file &rest options) &body body)", "Open a file and close it after body.", func(cp *compiler, form *Cons) Value {
+			return expand(cp.arguments(form, 1, -1)[0], cp, form.Cdr.(*Cons).Cdr)
+		}},
+		{"uiop:with-output-file", "((stream file &rest options) &body body)", "Open a file for output and close it after body.", func(cp *compiler, form *Cons) Value {
+			spec := cp.forms(cp.arguments(form, 1, -1)[0])
+			return expand(NewList(append(spec, kwDirection, kwOutput)...), cp, form.Cdr.(*Cons).Cdr)
+		}},
+	}
+}
