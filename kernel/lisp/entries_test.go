@@ -59,7 +59,7 @@ func TestLambdaListsAreTrue(t *testing.T) {
 			t.Errorf("%s: %v", entry.Name, err)
 			continue
 		}
-		e := newEnvironment(t, Config{Limits: Limits{Steps: 100_000, Bytes: 4 << 20}})
+		e := newEnvironment(t, Config{Limits: Limits{Steps: 100_000, Bytes: 4 << 20}, Access: everything()})
 		refused := func(count int) bool {
 			_, err := evaluated(t, e, "(funcall '"+entry.Name+strings.Repeat(" 1", count)+")")
 			var failed *Error
@@ -83,6 +83,11 @@ func TestLambdaListsAreTrue(t *testing.T) {
 	}
 }
 
+// everything grants all kinds of access, to nothing that exists.
+func everything() Access {
+	return Access{Read: []string{"/nowhere"}, Write: []string{"/nowhere"}, Environment: []string{"NOTHING"}, Directory: "/nowhere"}
+}
+
 // TestKeywordsAreTrue calls every function that has &key with each keyword its lambda
 // list names, and with one that it does not.
 func TestKeywordsAreTrue(t *testing.T) {
@@ -95,8 +100,7 @@ func TestKeywordsAreTrue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		everything := Access{Read: []string{"/nowhere"}, Write: []string{"/nowhere"}, Environment: []string{"NOTHING"}, Directory: "/nowhere"}
-		e := newEnvironment(t, Config{Limits: Limits{Steps: 100_000, Bytes: 4 << 20}, Access: everything})
+		e := newEnvironment(t, Config{Limits: Limits{Steps: 100_000, Bytes: 4 << 20}, Access: everything()})
 		refused := func(key string) bool {
 			for _, argument := range []string{" nil", " 1", ` "a"`, " 'list", " #'car"} {
 				arguments := strings.Repeat(argument, positions)
