@@ -64,9 +64,6 @@ func (c *Call) arrayOptions(dimensions Value, args []Value, kind *elementType) *
 	return o
 }
 
-// given reports that a keyword argument is there and true.
-func given(v Value) bool { return v != nil && v != Nil }
-
 func (c *Call) arraySizes(v Value) (sizes []int, total int) {
 	dimensions := []Value{v}
 	if isList(v) {

@@ -1,56 +1,6 @@
 package lisp
 
-import (
-	"fmt"
-	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
-
-// characterNames are the names that are printed; characterAliases are read besides.
-var (
-	characterNames = map[rune]string{
-		' ': "Space", '\n': "Newline", '\t': "Tab", '\r': "Return", '\f': "Page", '\b': "Backspace", 0x7f: "Rubout", 0: "Nul",
-		1: "Soh", 2: "Stx", 3: "Etx", 4: "Eot", 5: "Enq", 6: "Ack", 0xb: "Vt", 0xe: "So", 0xf: "Si", 0x10: "Dle", 0x11: "Dc1", 0x12: "Dc2",
-		0x13: "Dc3", 0x14: "Dc4", 0x15: "Nak", 0x16: "Syn", 0x17: "Etb", 0x18: "Can", 0x19: "Em", 0x1a: "Sub", 0x1c: "Fs", 0x1d: "Gs", 0x1e: "Rs", 0x1f: "Us",
-		0x1b: "Esc", 0xa0: "NO-BREAK_SPACE", 7: "Bel", 0x200b: "ZERO_WIDTH_SPACE",
-	}
-	characterAliases = map[string]rune{
-		"linefeed": '\n', "lf": '\n', "null": 0, "escape": 0x1b, "delete": 0x7f, "del": 0x7f, "bell": 7, "cr": '\r', "ff": '\f', "ht": '\t', "sp": ' ', "altmode": 0x1b,
-	}
-)
-
-func characterNamed(name string) (Character, bool) {
-	if r, n := utf8.DecodeRuneInString(name); n == len(name) {
-		return Character(r), true
-	}
-	for r, known := range characterNames {
-		if strings.EqualFold(known, name) {
-			return Character(r), true
-		}
-	}
-	if r, ok := characterAliases[strings.ToLower(name)]; ok {
-		return Character(r), true
-	}
-	if len(name) > 1 && (name[0] == 'U' || name[0] == 'u') {
-		if n, err := strconv.ParseUint(strings.TrimPrefix(name[1:], "+"), 16, 32); err == nil && n <= unicode.MaxRune {
-			return Character(n), true
-		}
-	}
-	return 0, false
-}
-
-// characterName is what prin1 prints behind #\.
-func characterName(ch Character) string {
-	if name, ok := characterNames[rune(ch)]; ok {
-		return name
-	}
-	if !unicode.IsPrint(rune(ch)) {
-		return fmt.Sprintf("U%X", int(ch))
-	}
-	return string(rune(ch))
-}
+import "unicode"
 
 // characterFunctions are about characters.
 func characterFunctions() []builtin {
@@ -60,10 +10,10 @@ func characterFunctions() []builtin {
 	rows := []builtin{
 		test("alpha-char-p", "True for a letter.", unicode.IsLetter),
 		test("alphanumericp", "True for a letter or digit.", func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }),
-		test("upper-case-p", "True for an upper case letter.", func(r rune) bool { return unicode.IsUpper(r) && unicode.ToLower(r) != r }),
-		test("lower-case-p", "True for a lower case letter.", func(r rune) bool { return unicode.IsLower(r) && unicode.ToUpper(r) != r }),
-		test("both-case-p", "True for a letter that has both cases.", func(r rune) bool { return unicode.ToUpper(r) != unicode.ToLower(r) }),
-		test("graphic-char-p", "True for a printing character.", func(r rune) bool { return r == ' ' || unicode.IsGraphic(r) }),
+		test("upper-case-p", "True for an upper case letter.", func(r rune) bool { return lower(r) != r }),
+		test("lower-case-p", "True for a lower case letter.", func(r rune) bool { return upper(r) != r }),
+		test("both-case-p", "True for a letter that has both cases.", func(r rune) bool { return lower(r) != upper(r) }),
+		test("graphic-char-p", "True for a printing character.", func(r rune) bool { return r >= ' ' && r < 0x7f || r > 0x9f }),
 		test("standard-char-p", "True for a printing ASCII character or newline.", func(r rune) bool { return r == '\n' || r >= ' ' && r < 0x7f }),
 		{name: "characterp", list: "(object)", doc: "True for a character.", one: func(_ *Call, a Value) Value { _, ok := a.(Character); return Boolean(ok) }},
 		{name: "character", list: "(designator)", doc: "The character that a string or symbol of length one names.", one: func(c *Call, a Value) Value { return c.designatedCharacter(a) }},
@@ -72,18 +22,17 @@ func characterFunctions() []builtin {
 		{name: "code-char", list: "(code)", doc: "The character of a code point.", one: func(c *Call, a Value) Value {
 			n := c.index(a)
 			if n > unicode.MaxRune {
-				c.typeError(a, "(INTEGER 0 1114111)")
+				c.typeError(a, "(MOD 1114112)")
 			}
 			return Character(n)
 		}},
 		{name: "char-upcase", list: "(character)", doc: "The upper case letter.", one: func(c *Call, a Value) Value { return Character(upper(rune(c.character(a)))) }},
 		{name: "char-downcase", list: "(character)", doc: "The lower case letter.", one: func(c *Call, a Value) Value { return Character(lower(rune(c.character(a)))) }},
 		{name: "char-name", list: "(character)", doc: "The name of a character.", one: func(c *Call, a Value) Value {
-			name := characterName(c.character(a))
-			if utf8.RuneCountInString(name) == 1 {
-				return Nil
+			if name := fullCharacterName(rune(c.character(a))); name != "" {
+				return c.text(name)
 			}
-			return c.text(name)
+			return Nil
 		}},
 		{name: "name-char", list: "(name)", doc: "The character of that name, or nil.", one: func(c *Call, a Value) Value {
 			if ch, ok := characterNamed(c.name(a)); ok && len(c.chars(a)) > 1 {
@@ -125,6 +74,8 @@ func (c *Call) designatedCharacter(v Value) Value {
 	return nil
 }
 
+// digitWeight is the value of a decimal digit of any script or of a Latin letter, -1 for
+// other characters.
 func digitWeight(r rune) int {
 	switch {
 	case r >= '0' && r <= '9':
@@ -133,8 +84,14 @@ func digitWeight(r rune) int {
 		return int(r-'a') + 10
 	case r >= 'A' && r <= 'Z':
 		return int(r-'A') + 10
+	case r < 128 || !unicode.IsDigit(r):
+		return -1
 	}
-	return -1
+	zero := r // the digits of a script are in blocks of ten that follow one another
+	for unicode.IsDigit(zero - 1) {
+		zero--
+	}
+	return int(r-zero) % 10
 }
 
 // upper and lower change letters that have exactly one counterpart, as SBCL does.

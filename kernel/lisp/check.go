@@ -27,6 +27,21 @@ func (c *Call) index(v Value) int {
 	return int(n)
 }
 
+// amount takes a non-negative integer of any size; what is more than can be counted is
+// the most that can.
+func (c *Call) amount(v Value) int {
+	if n, ok := v.(*big.Int); ok && n.Sign() > 0 {
+		return 1 << 53
+	}
+	if n, ok := v.(int64); ok && n > 1<<53 {
+		return 1 << 53
+	}
+	return c.index(v)
+}
+
+// given reports that a keyword argument is there and true.
+func given(v Value) bool { return v != nil && v != Nil }
+
 // fixnum takes an integer that fits 64 bits.
 func (c *Call) fixnum(v Value) int64 {
 	n, ok := v.(int64)
@@ -139,7 +154,7 @@ func (c *Call) slice(list Value) []Value {
 // bounds takes :start and :end values for a sequence of n elements.
 func (c *Call) bounds(start, end Value, n int) (from, to int) {
 	to = n
-	if start != nil && start != Nil {
+	if start != nil {
 		from = c.index(start)
 	}
 	if end != nil && end != Nil {
@@ -159,6 +174,7 @@ func (c *Call) keywords(args []Value, names ...*Symbol) []Value {
 		c.fail(programError, "odd number of keyword arguments")
 	}
 	values := make([]Value, len(names))
+	var allowed, unknown Value
 next:
 	for i := 0; i < len(args); i += 2 {
 		for j, name := range names {
@@ -169,9 +185,17 @@ next:
 				continue next
 			}
 		}
-		if args[i] != kwAllowOtherKeys {
-			c.fail(programError, "unknown keyword argument %s", sketch(args[i], formLength))
+		switch {
+		case args[i] != kwAllowOtherKeys:
+			if unknown == nil {
+				unknown = args[i]
+			}
+		case allowed == nil:
+			allowed = args[i+1]
 		}
+	}
+	if unknown != nil && !given(allowed) {
+		c.fail(programError, "unknown keyword argument %s", sketch(unknown, formLength))
 	}
 	return values
 }

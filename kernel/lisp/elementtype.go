@@ -80,7 +80,7 @@ func (c *Call) elementType(kind Value) *elementType {
 	}
 	if symbol, ok := head.(*Symbol); ok {
 		switch symbol.name {
-		case "CHARACTER", "BASE-CHAR", "STANDARD-CHAR", "EXTENDED-CHAR":
+		case "NIL", "CHARACTER", "BASE-CHAR", "STANDARD-CHAR", "EXTENDED-CHAR":
 			return characterElements
 		case "SINGLE-FLOAT", "SHORT-FLOAT":
 			return singleElements

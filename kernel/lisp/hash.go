@@ -271,6 +271,14 @@ func hashFunctions() []builtin {
 		}},
 		{name: "hash-table-count", list: "(table)", doc: "The number of keys.", one: func(c *Call, a Value) Value { return count(c.hashTable(a).live) }},
 		{name: "hash-table-size", list: "(table)", doc: "The number of keys there is room for.", one: func(c *Call, a Value) Value { return count(max(14, c.hashTable(a).live)) }},
+		{name: "hash-table-rehash-size", list: "(table)", doc: "The factor by which the table grows.", one: func(c *Call, a Value) Value {
+			c.hashTable(a)
+			return float32(1.5)
+		}},
+		{name: "hash-table-rehash-threshold", list: "(table)", doc: "How full the table gets before it grows.", one: func(c *Call, a Value) Value {
+			c.hashTable(a)
+			return float32(1)
+		}},
 		{name: "hash-table-test", list: "(table)", doc: "The name of the test.", one: func(c *Call, a Value) Value { return standardSymbol(c.hashTable(a).test.name()) }},
 		{name: "hash-table-p", list: "(object)", doc: "True for a hash table.", one: func(_ *Call, a Value) Value { _, ok := a.(*HashTable); return Boolean(ok) }},
 		{name: "sxhash", list: "(object)", doc: "A hash code that is the same for EQUAL objects.", one: func(c *Call, a Value) Value {

@@ -132,9 +132,10 @@ func listFunctions() []builtin {
 			}
 			return b
 		}},
-		{name: "nreconc", list: "(list tail)", doc: "The list reversed, before tail.", two: func(c *Call, a, b Value) Value {
-			for cell, ok := c.next(a); ok; cell, ok = c.next(cell.Cdr) {
-				b = c.cons(cell.Car, b)
+		{name: "nreconc", list: "(list tail)", doc: "The list reversed, before tail; the list is used up.", two: func(c *Call, a, b Value) Value {
+			c.length(a) // a dotted list is an error before anything is changed
+			for cell, ok := c.next(a); ok; cell, ok = c.next(a) {
+				a, cell.Cdr, b = cell.Cdr, b, cell
 			}
 			return b
 		}},
@@ -167,30 +168,21 @@ func listFunctions() []builtin {
 			}
 			return b.list()
 		}},
-		{name: "last", list: "(list &optional n)", doc: "The last n conses.", call: func(c *Call, args []Value) Value {
-			n := 1
-			if len(args) > 1 {
-				n = c.index(args[1])
-			}
-			list, lag := args[0], args[0]
-			if !isList(list) {
-				c.typeError(list, "LIST")
-			}
-			for i := 0; ; i++ {
-				cell, ok := list.(*Cons)
-				if !ok {
-					return lag
-				}
-				c.step()
+		{name: "last", list: "(list &optional n)", doc: "The last n conses.", call: last},
+		{name: "butlast", list: "(list &optional n)", doc: "The list without its last n elements.", call: func(c *Call, args []Value) Value {
+			kept := c.allBut(args)
+			c.chargeMany(kept, consBytes)
+			var b builder
+			list := args[0]
+			for range kept {
+				cell := list.(*Cons)
+				b.add(cell.Car)
 				list = cell.Cdr
-				if i >= n {
-					lag = lag.(*Cons).Cdr
-				}
 			}
+			return b.list()
 		}},
-		{name: "butlast", list: "(list &optional n)", doc: "The list without its last n elements.", call: butlast},
 		{name: "nbutlast", list: "(list &optional n)", doc: "The list without its last n elements, by changing it.", call: func(c *Call, args []Value) Value {
-			kept := c.length(butlast(c, args))
+			kept := c.allBut(args)
 			if kept == 0 {
 				return Nil
 			}
@@ -199,6 +191,9 @@ func listFunctions() []builtin {
 		}},
 		{name: "ldiff", list: "(list tail)", doc: "The elements before tail.", two: func(c *Call, a, b Value) Value {
 			var result builder
+			if !isList(a) {
+				c.typeError(a, "LIST")
+			}
 			for !eql(a, b) {
 				cell, ok := a.(*Cons)
 				if !ok {
@@ -283,29 +278,42 @@ func nconc(c *Call, args []Value) Value {
 	return result
 }
 
-func butlast(c *Call, args []Value) Value {
+func last(c *Call, args []Value) Value {
 	n := 1
 	if len(args) > 1 {
-		n = c.index(args[1])
+		n = c.amount(args[1])
+	}
+	list, lag := args[0], args[0]
+	if !isList(list) {
+		c.typeError(list, "LIST")
+	}
+	for i := 0; ; i++ {
+		cell, ok := list.(*Cons)
+		if !ok {
+			return lag
+		}
+		c.step()
+		list = cell.Cdr
+		if i >= n {
+			lag = lag.(*Cons).Cdr
+		}
+	}
+}
+
+// allBut is the number of conses of a list without the last n.
+func (c *Call) allBut(args []Value) int {
+	n, conses := 1, 0
+	if len(args) > 1 {
+		n = c.amount(args[1])
 	}
 	if !isList(args[0]) {
 		c.typeError(args[0], "LIST")
 	}
-	var items []Value
-	for list := args[0]; ; {
-		cell, ok := list.(*Cons)
-		if !ok {
-			break
-		}
+	for cell, ok := args[0].(*Cons); ok; cell, ok = cell.Cdr.(*Cons) {
 		c.step()
-		c.charge(valueBytes)
-		items = append(items, cell.Car)
-		list = cell.Cdr
+		conses++
 	}
-	if n >= len(items) {
-		return Nil
-	}
-	return c.newList(items[:len(items)-n])
+	return max(conses-n, 0)
 }
 
 // plistFunctions are about property and association lists.
@@ -324,7 +332,7 @@ func plistFunctions() []builtin {
 			for cell, ok := c.next(args[0]); ok; cell, ok = c.next(cell.Cdr.(*Cons).Cdr) {
 				value, ok := cell.Cdr.(*Cons)
 				if !ok {
-					c.fail(simpleError, "malformed property list: %s", c.shown(args[0]))
+					c.typeError(cell.Cdr, "CONS")
 				}
 				for _, w := range wanted {
 					if w == cell.Car {
@@ -424,7 +432,7 @@ func (c *Call) removeProperty(list, indicator Value) (Value, bool) {
 		cell, _ := c.next(rest)
 		value, ok := cell.Cdr.(*Cons)
 		if !ok {
-			c.fail(simpleTypeErr, "malformed property list: %s", c.shown(list))
+			c.fail(simpleError, "malformed property list: %s", c.shown(list))
 		}
 		if cell.Car == indicator {
 			if previous == nil {

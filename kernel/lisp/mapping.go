@@ -43,15 +43,7 @@ func mappingFunctions() []builtin {
 			return c.makeSequence(t, items)
 		}},
 		{name: "map-into", list: "(target function &rest sequences)", doc: "Store the results for each element into target.", call: func(c *Call, args []Value) Value {
-			var items []Value
-			n := c.length(args[0])
-			c.mapSequences(args[1], args[2:], func(v Value) bool {
-				c.charge(valueBytes)
-				items = append(items, v)
-				return len(items) < n
-			})
-			c.store(args[0], 0, items[:min(n, len(items))])
-			return args[0]
+			return mapInto(c, args)
 		}},
 		{name: "every", list: "(predicate sequence &rest more)", doc: "True if the predicate holds for all elements.", call: func(c *Call, args []Value) Value {
 			result := Value(T)
@@ -77,14 +69,48 @@ func mappingFunctions() []builtin {
 	}
 }
 
+// mapInto fills a target as far as the sequences go; a fill pointer moves to where they end.
+func mapInto(c *Call, args []Value) Value {
+	target := args[0]
+	var items []Value
+	n := c.length(target)
+	if hasFillPointer(target) {
+		n = c.dimensions(target)[0]
+	}
+	if n == 0 {
+		return target
+	}
+	if len(args) == 2 {
+		fn := c.function(args[1])
+		for range n {
+			c.charge(valueBytes)
+			items = append(items, single(c.apply(fn, nil)))
+		}
+	} else {
+		c.mapSequences(args[1], args[2:], func(v Value) bool {
+			c.charge(valueBytes)
+			items = append(items, v)
+			return len(items) < n
+		})
+	}
+	if hasFillPointer(target) {
+		c.setFillPointer(target, len(items))
+	}
+	c.store(target, 0, items)
+	return target
+}
+
 func (c *Call) join(b *builder, v Value) {
 	if v == Nil {
 		return
 	}
-	if b.last == nil {
-		b.first = v
-	} else {
+	switch {
+	case b.last != nil:
 		b.last.Cdr = v
+	case b.first != nil: // only the last result may be an atom
+		c.typeError(b.first, "LIST")
+	default:
+		b.first = v
 	}
 	for cell, ok := v.(*Cons); ok; cell, ok = cell.Cdr.(*Cons) {
 		c.step()
@@ -97,7 +123,7 @@ func (c *Call) mapLists(args []Value, elements bool, collect func(*builder, Valu
 	fn := c.function(args[0])
 	var b builder
 	finish := func() Value {
-		if b.last == nil {
+		if b.first == nil {
 			return Nil
 		}
 		return b.first

@@ -37,6 +37,9 @@ func (c *Call) matcher(args []Value) *matcher {
 
 func (c *Call) newMatcher(test, testNot, key Value) *matcher {
 	m := &matcher{call: c}
+	if given(test) && given(testNot) {
+		c.fail(simpleError, "both :test and :test-not are given")
+	}
 	if testNot != nil && testNot != Nil {
 		m.test, m.not = c.function(testNot), true
 	} else if test != nil && test != Nil {
@@ -114,12 +117,17 @@ func setFunctions() []builtin {
 		rows = append(rows,
 			setFunction(prefix+"union", "The elements of both.", union),
 			setFunction(prefix+"intersection", "The elements of a that are in b.", func(m *matcher, a, b []Value) []Value { return m.filter(a, b, true) }),
-			setFunction(prefix+"set-difference", "The elements of a that are not in b.", func(m *matcher, a, b []Value) []Value { return m.filter(a, b, false) }),
-			setFunction(prefix+"set-exclusive-or", "The elements that are in one only.", func(m *matcher, a, b []Value) []Value {
-				return append(m.filter(b, a, false), m.filter(a, b, false)...)
-			}))
+			setFunction(prefix+"set-difference", "The elements of a that are not in b.", difference))
 	}
-	return rows
+	return append(rows,
+		setFunction("set-exclusive-or", "The elements that are in one only.", func(m *matcher, a, b []Value) []Value {
+			return append(m.filter(b, a, false), m.filter(a, b, false)...)
+		}),
+		setFunction("nset-exclusive-or", "The elements that are in one only.", func(m *matcher, a, b []Value) []Value {
+			result := append(m.filter(b, a, false), m.filter(a, b, false)...)
+			slices.Reverse(result)
+			return result
+		}))
 }
 
 func memberEql(c *Call, item, list Value) Value {
@@ -195,21 +203,31 @@ func (m *matcher) in(v Value, list []Value) bool {
 	return false
 }
 
+// filter returns the elements of a that are in b, or are not, in the order SBCL gives:
+// the last one first.
 func (m *matcher) filter(a, b []Value, in bool) []Value {
-	if len(b) == 0 && !in {
-		return a
-	}
 	var result []Value
 	for _, v := range a {
 		if m.in(v, b) == in {
+			m.call.charge(valueBytes)
 			result = append(result, v)
 		}
 	}
-	slices.Reverse(result) // the order SBCL gives
+	slices.Reverse(result)
 	return result
 }
 
-// union has the order SBCL gives it: new elements of a before b.
+func difference(m *matcher, a, b []Value) []Value {
+	if len(b) == 0 {
+		return a
+	}
+	return m.filter(a, b, false)
+}
+
+// union puts the elements that only the longer list has before the shorter one.
 func union(m *matcher, a, b []Value) []Value {
+	if len(a) < len(b) {
+		return append(m.filter(b, a, false), a...)
+	}
 	return append(m.filter(a, b, false), b...)
 }

@@ -46,12 +46,6 @@ func (c *Call) sequenceType(kind Value) sequenceType {
 	case "STRING", "SIMPLE-STRING", "BASE-STRING", "SIMPLE-BASE-STRING":
 		t.kind = characterElements
 		return c.sized(t, optional(args, 0))
-	case "OR":
-		for _, arg := range args {
-			if arg != Nil {
-				return c.sequenceType(arg)
-			}
-		}
 	case "AND":
 		for _, arg := range args {
 			if cell, ok := arg.(*Cons); !ok || cell.Car != symNot {

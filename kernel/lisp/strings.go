@@ -2,6 +2,7 @@ package lisp
 
 import (
 	"math/big"
+	"strconv"
 	"unicode"
 )
 
@@ -156,7 +157,11 @@ func parseInteger(c *Call, args []Value) Value {
 		}
 		c.fail(parseError, "no integer in string %s", c.shown(s))
 	}
-	n, _ := new(big.Int).SetString(string(s.chars[digits:i]), radix)
+	plain := make([]byte, 0, i-digits)
+	for _, r := range s.chars[digits:i] {
+		plain = strconv.AppendInt(plain, int64(digitWeight(r)), 36)
+	}
+	n, _ := new(big.Int).SetString(string(plain), radix)
 	if negative {
 		n.Neg(n)
 	}

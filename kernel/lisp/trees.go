@@ -2,25 +2,42 @@ package lisp
 
 // treeFunctions work on nested conses.
 func treeFunctions() []builtin {
-	return []builtin{
+	rows := []builtin{
 		{name: "copy-tree", list: "(tree)", doc: "A copy of all conses.", one: func(c *Call, a Value) Value { return c.copyTree(a) }},
 		{name: "tree-equal", list: "(a b &key test test-not)", doc: "True if two trees have equal leaves.", call: func(c *Call, args []Value) Value {
-			m := c.matcher(args[2:])
-			return Boolean(c.treeEqual(args[0], args[1], m))
+			k := c.keywords(args[2:], kwTest, kwTestNot)
+			return Boolean(c.treeEqual(args[0], args[1], c.newMatcher(k[0], k[1], nil)))
 		}},
-		{name: "subst", list: "(new old tree &key test test-not key)", doc: "The tree with old replaced by new.", call: substitute1},
-		{name: "nsubst", list: "(new old tree &key test test-not key)", doc: "The tree with old replaced by new.", call: substitute1},
-		substituteIf("subst-if", true), substituteIf("subst-if-not", false), substituteIf("nsubst-if", true), substituteIf("nsubst-if-not", false),
-		{name: "sublis", list: "(alist tree &key test test-not key)", doc: "The tree with several replacements.", call: func(c *Call, args []Value) Value {
+	}
+	rows = append(rows, replacingFunctions("", "The tree with parts replaced.", (*Call).mapTree)...)
+	return append(rows, replacingFunctions("n", "Replace parts in the tree itself.", (*Call).changeTree)...)
+}
+
+// replacingFunctions are subst, its kin and sublis, over a tree that walk copies or changes.
+func replacingFunctions(prefix, doc string, walk func(c *Call, tree Value, replace func(Value) (Value, bool)) Value) []builtin {
+	conditional := func(name string, sense bool) builtin {
+		return builtin{name: prefix + name, list: "(new predicate tree &key key)", doc: doc, call: func(c *Call, args []Value) Value {
+			test, m := c.function(args[1]), c.newMatcher(nil, nil, c.keywords(args[3:], kwKey)[0])
+			return walk(c, args[2], func(v Value) (Value, bool) {
+				return args[0], isTrue(c.call1(test, m.keyed(v))) == sense
+			})
+		}}
+	}
+	return []builtin{
+		{name: prefix + "subst", list: "(new old tree &key test test-not key)", doc: doc, call: func(c *Call, args []Value) Value {
+			m := c.matcher(args[3:])
+			return walk(c, args[2], func(v Value) (Value, bool) { return args[0], m.matches(args[1], v) })
+		}},
+		conditional("subst-if", true), conditional("subst-if-not", false),
+		{name: prefix + "sublis", list: "(alist tree &key test test-not key)", doc: doc, call: func(c *Call, args []Value) Value {
 			m := c.matcher(args[2:])
-			alist := c.slice(args[0])
-			return c.mapTree(args[1], func(v Value) (Value, bool) {
-				for _, pair := range alist {
-					if cell, ok := pair.(*Cons); ok && m.matches(cell.Car, v) {
-						return cell.Cdr, true
-					}
+			return walk(c, args[1], func(v Value) (Value, bool) {
+				part := m.keyed(v)
+				pair, found := c.assocBy(args[0], func(key Value) bool { return m.same(key, part) }).(*Cons)
+				if !found {
+					return nil, false
 				}
-				return nil, false
+				return pair.Cdr, true
 			})
 		}},
 	}
@@ -50,6 +67,34 @@ func (c *Call) mapTree(v Value, replace func(Value) (Value, bool)) Value {
 	}
 }
 
+// changeTree is mapTree in place.
+func (c *Call) changeTree(v Value, replace func(Value) (Value, bool)) Value {
+	c.descend(2)
+	defer c.ascend(2)
+	var last *Cons
+	result := v
+	put := func(v Value) {
+		if last == nil {
+			result = v
+		} else {
+			last.Cdr = v
+		}
+	}
+	for {
+		c.step()
+		if other, ok := replace(v); ok {
+			put(other)
+			return result
+		}
+		cell, ok := v.(*Cons)
+		if !ok {
+			return result
+		}
+		cell.Car = c.changeTree(cell.Car, replace)
+		last, v = cell, cell.Cdr
+	}
+}
+
 func (c *Call) treeEqual(a, b Value, m *matcher) bool {
 	c.descend(2)
 	defer c.ascend(2)
@@ -68,20 +113,4 @@ func (c *Call) treeEqual(a, b Value, m *matcher) bool {
 		}
 		a, b = x.Cdr, y.Cdr
 	}
-}
-
-func substitute1(c *Call, args []Value) Value {
-	m := c.matcher(args[3:])
-	return c.mapTree(args[2], func(v Value) (Value, bool) {
-		return args[0], m.matches(args[1], v)
-	})
-}
-
-func substituteIf(name string, sense bool) builtin {
-	return builtin{name: name, list: "(new predicate tree &key key)", doc: "The tree with the parts replaced that the predicate says.", call: func(c *Call, args []Value) Value {
-		test, m := c.function(args[1]), c.matcher(args[3:])
-		return c.mapTree(args[2], func(v Value) (Value, bool) {
-			return args[0], isTrue(c.call1(test, m.keyed(v))) == sense
-		})
-	}}
 }
