@@ -237,7 +237,7 @@ func adjustArray(c *Call, args []Value) Value {
 		c.fail(simpleError, "the elements of the array are of type %s", c.shown(kind.name))
 	}
 	if o.fill != nil && !hasFillPointer(array) {
-		c.fail(simpleError, "an array without a fill pointer cannot be given one")
+		c.growing(array)
 	}
 	if o.fill == nil && hasFillPointer(array) {
 		if o.fill = count(c.length(array)); c.length(array) > o.total {

@@ -78,7 +78,7 @@ func (c *Call) setArrayElement(array Value, i int, v Value) {
 func (c *Call) rowMajor(v Value, subscripts []Value) int {
 	dimensions := c.dimensions(v)
 	if len(subscripts) != len(dimensions) {
-		c.fail(programError, "an array of rank %d needs as many subscripts, not %d", len(dimensions), len(subscripts))
+		c.fail(simpleError, "an array of rank %d needs as many subscripts, not %d", len(dimensions), len(subscripts))
 	}
 	index := 0
 	for i, d := range dimensions {
@@ -167,7 +167,7 @@ func arrayFunctions() []builtin {
 		{name: "array-dimension", list: "(array axis)", doc: "One dimension.", two: func(c *Call, a, b Value) Value {
 			d, i := c.dimensions(a), c.index(b)
 			if i >= len(d) {
-				c.badIndex(i, a)
+				c.fail(simpleError, "an array of rank %d has no axis %d", len(d), i)
 			}
 			return count(d[i])
 		}},
@@ -222,10 +222,9 @@ func headerOf(v Value) *arrayHeader {
 func inBounds(c *Call, args []Value) Value {
 	dimensions := c.dimensions(args[0])
 	if len(args)-1 != len(dimensions) {
-		c.fail(programError, "an array of rank %d needs as many subscripts, not %d", len(dimensions), len(args)-1)
+		c.fail(simpleError, "an array of rank %d needs as many subscripts, not %d", len(dimensions), len(args)-1)
 	}
 	for i, d := range dimensions {
-		c.integer(args[i+1])
 		if n, ok := args[i+1].(int64); !ok || n < 0 || n >= int64(d) {
 			return Nil
 		}

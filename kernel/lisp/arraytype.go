@@ -53,8 +53,11 @@ func (c *Call) arrayTypeOf(v Value) Value {
 		}
 		return NewList(standardSymbol("SIMPLE-ARRAY"), kind.name, NewList(sizes...))
 	}
-	if len(sizes) == 1 {
-		return NewList(standardSymbol("AND"), NewList(symVector, kind.name, sizes[0]), NewList(symNot, standardSymbol("SIMPLE-ARRAY")))
+	if len(sizes) == 1 && kind == bitElements {
+		return NewList(standardSymbol("BIT-VECTOR"), sizes[0])
 	}
-	return NewList(standardSymbol("AND"), NewList(standardSymbol("ARRAY"), kind.name, NewList(sizes...)), NewList(symNot, standardSymbol("SIMPLE-ARRAY")))
+	if len(sizes) == 1 {
+		return NewList(symVector, kind.name, sizes[0])
+	}
+	return NewList(standardSymbol("ARRAY"), kind.name, NewList(sizes...))
 }

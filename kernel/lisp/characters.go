@@ -55,7 +55,7 @@ func characterFunctions() []builtin {
 			if len(args) > 1 {
 				radix = c.radix(args[1])
 			}
-			n := c.index(args[0])
+			n := c.amount(args[0])
 			if n >= radix {
 				return Nil
 			}

@@ -23,6 +23,8 @@ type HashTable struct {
 	index   map[any]int
 	entries []entry
 	live    int
+	// size is how many entries the table was asked to have room for.
+	size int
 }
 
 type entry struct {
@@ -37,20 +39,17 @@ func (h *HashTable) count() int { return h.live }
 
 // digest is a comparable value that is the same for keys that are the same.
 func (h *HashTable) digest(c *Call, key Value) any {
+	if h.test == equalpTest && kindOf(key) != notNumber {
+		return c.digestNumber(key)
+	}
 	switch x := key.(type) {
 	case *big.Int:
 		return "i" + string(x.Bytes())
 	case *big.Rat:
 		return "r" + string(x.Num().Bytes()) + "/" + string(x.Denom().Bytes())
 	case float32:
-		if h.test == equalpTest {
-			return c.digestNumber(x)
-		}
 		return float32Bits(x)
 	case float64:
-		if h.test == equalpTest {
-			return c.digestNumber(x)
-		}
 		return float64Bits(x)
 	}
 	if h.test < equalTest {
@@ -60,9 +59,7 @@ func (h *HashTable) digest(c *Call, key Value) any {
 	case *String:
 		c.work(len(x.chars) / 4)
 		if h.test == equalpTest {
-			folded := append([]rune(nil), x.chars...)
-			each(folded, lower)
-			return string(folded)
+			return c.digestArray(h, x)
 		}
 		return string(x.chars)
 	case *Cons:
@@ -71,12 +68,48 @@ func (h *HashTable) digest(c *Call, key Value) any {
 		if h.test == equalpTest {
 			return Character(lower(rune(x)))
 		}
-	case *Vector, *Instance, *HashTable:
+	case *Vector:
+		if h.test == equalpTest || x.bits() {
+			return c.digestArray(h, x)
+		}
+	case *Instance, *HashTable:
 		if h.test == equalpTest {
 			return "an aggregate"
 		}
 	}
 	return key
+}
+
+// fnv mixes what a digest is made of.
+type fnv uint64
+
+const fnvStart fnv = 14695981039346656037
+
+func (f *fnv) mix(s string) {
+	for i := 0; i < len(s) && i < 64; i++ {
+		*f = (*f ^ fnv(s[i])) * 1099511628211
+	}
+}
+
+// digestArray mixes the elements, so that a string and a vector of the same characters
+// have the same digest.
+func (c *Call) digestArray(h *HashTable, v Value) any {
+	hash := fnvStart
+	if s, ok := v.(*String); ok {
+		for _, r := range s.chars {
+			hash = (hash ^ fnv(lower(r))) * 1099511628211
+		}
+		return hash
+	}
+	for _, element := range v.(*Vector).elements {
+		c.step()
+		if ch, ok := element.(Character); ok {
+			hash = (hash ^ fnv(lower(rune(ch)))) * 1099511628211
+			continue
+		}
+		hash.mix(leafDigest(h, c, element))
+	}
+	return hash
 }
 
 func (c *Call) digestNumber(v Value) any {
@@ -92,12 +125,7 @@ func (c *Call) digestNumber(v Value) any {
 
 // digestTree mixes at most budget leaves, which is enough to tell most lists apart.
 func (c *Call) digestTree(h *HashTable, v Value, budget int) any {
-	hash := uint64(14695981039346656037)
-	mix := func(s string) {
-		for i := 0; i < len(s) && i < 64; i++ {
-			hash = (hash ^ uint64(s[i])) * 1099511628211
-		}
-	}
+	hash := fnvStart
 	var walk func(v Value)
 	walk = func(v Value) {
 		for budget > 0 {
@@ -105,10 +133,10 @@ func (c *Call) digestTree(h *HashTable, v Value, budget int) any {
 			c.step()
 			cell, ok := v.(*Cons)
 			if !ok {
-				mix(leafDigest(h, c, v))
+				hash.mix(leafDigest(h, c, v))
 				return
 			}
-			mix("(")
+			hash.mix("(")
 			walk(cell.Car)
 			v = cell.Cdr
 		}
@@ -238,14 +266,19 @@ func hashFunctions() []builtin {
 			k := c.keywords(args, kwTest, kwSize, kwRehashSize, kwRehashThreshold,
 				kwWeakness, kwSynchronized)
 			c.charge(2 * closureBytes)
-			if k[0] == nil {
-				return newHashTable(eqlTest)
+			test, size := eqlTest, 14
+			if k[0] != nil {
+				var ok bool
+				if test, ok = hashTests[c.function(k[0]).name]; !ok {
+					c.fail(simpleError, "unknown hash table test: %s", c.shown(k[0]))
+				}
 			}
-			test, ok := hashTests[c.function(k[0]).name]
-			if !ok {
-				c.fail(simpleError, "unknown hash table test: %s", c.shown(k[0]))
+			if k[1] != nil {
+				size = max(size, c.index(k[1]))
 			}
-			return newHashTable(test)
+			h := newHashTable(test)
+			h.size = size
+			return h
 		}},
 		{name: "gethash", list: "(key table &optional default)", doc: "The value of a key, and whether there is one.", many: true, call: func(c *Call, args []Value) Value {
 			if v, ok := c.hashTable(args[1]).get(c, args[0]); ok {
@@ -270,7 +303,8 @@ func hashFunctions() []builtin {
 			return Nil
 		}},
 		{name: "hash-table-count", list: "(table)", doc: "The number of keys.", one: func(c *Call, a Value) Value { return count(c.hashTable(a).live) }},
-		{name: "hash-table-size", list: "(table)", doc: "The number of keys there is room for.", one: func(c *Call, a Value) Value { return count(max(14, c.hashTable(a).live)) }},
+		{name: "hash-table-size", list: "(table)", doc: "The number of keys there is room for.", one: func(c *Call, a Value) Value { h := c.hashTable(a)
+			return count(max(h.size, h.live)) }},
 		{name: "hash-table-rehash-size", list: "(table)", doc: "The factor by which the table grows.", one: func(c *Call, a Value) Value {
 			c.hashTable(a)
 			return float32(1.5)
@@ -282,8 +316,11 @@ func hashFunctions() []builtin {
 		{name: "hash-table-test", list: "(table)", doc: "The name of the test.", one: func(c *Call, a Value) Value { return standardSymbol(c.hashTable(a).test.name()) }},
 		{name: "hash-table-p", list: "(object)", doc: "True for a hash table.", one: func(_ *Call, a Value) Value { _, ok := a.(*HashTable); return Boolean(ok) }},
 		{name: "sxhash", list: "(object)", doc: "A hash code that is the same for EQUAL objects.", one: func(c *Call, a Value) Value {
-			n, _ := c.digestTree(newHashTable(equalTest), a, 64).(uint64)
-			return Integer(int64(n >> 2))
+			h := newHashTable(equalTest)
+			if v, ok := a.(*Vector); ok && v.bits() {
+				return Integer(int64(c.digestArray(h, v).(fnv) >> 2))
+			}
+			return Integer(int64(c.digestTree(h, a, 64).(fnv) >> 2))
 		}},
 	}
 }
