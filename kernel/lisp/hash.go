@@ -303,8 +303,10 @@ func hashFunctions() []builtin {
 			return Nil
 		}},
 		{name: "hash-table-count", list: "(table)", doc: "The number of keys.", one: func(c *Call, a Value) Value { return count(c.hashTable(a).live) }},
-		{name: "hash-table-size", list: "(table)", doc: "The number of keys there is room for.", one: func(c *Call, a Value) Value { h := c.hashTable(a)
-			return count(max(h.size, h.live)) }},
+		{name: "hash-table-size", list: "(table)", doc: "The number of keys there is room for.", one: func(c *Call, a Value) Value {
+			h := c.hashTable(a)
+			return count(max(h.size, h.live))
+		}},
 		{name: "hash-table-rehash-size", list: "(table)", doc: "The factor by which the table grows.", one: func(c *Call, a Value) Value {
 			c.hashTable(a)
 			return float32(1.5)
