@@ -105,6 +105,14 @@ conformance: need-tests ## compare the Lisp with SBCL, form by form and by PROGR
 	$(GO) test ./kernel/lisp -run '^TestConformance$$' -count=1 -v -update
 	$(GO) test ./kernel/lisp -run '^TestRandomPrograms$$' -count=1 -programs $${PROGRAMS:-50000} -random
 
+.PHONY: attacks
+attacks: ## run what hostile notes would try, and print the time and memory each takes
+	$(GO) test ./kernel/lisp -run '^(TestAttacks|TestDeepestStack)$$' -count=1 -v | grep -v -e '^ *--- PASS' -e '^=== RUN'
+
+.PHONY: race
+race: ## run 20 notes in 8 goroutines for RACETIME (default 1m) under the race detector
+	$(GO) test -race ./kernel/skill -run '^TestManyNotesAtOnce$$' -count=1 -v -together $${RACETIME:-1m}
+
 # ---- measuring and showing ------------------------------------------------
 
 .PHONY: bench

@@ -3,9 +3,12 @@ package lisp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
+	"runtime/metrics"
 	"strings"
 	"testing"
+	"text/tabwriter"
 	"time"
 )
 
@@ -135,6 +138,84 @@ var attacks = []struct{ name, source, class string }{
 	{"destroyed standard function", `(defun car (x) x)`, packageError},
 	{"destroyed kernel state", `(setf (symbol-function 'car) #'cdr)`, packageError},
 	{"constant", `(setf nil 1)`, programError},
+	{"huge repeat in a regular expression", `(cl-ppcre:scan "a{1000000000}" "a")`, ""},
+	{"catastrophic regular expression", `(cl-ppcre:scan "(a+)+$" (concatenate 'string (make-string 100000 :initial-element #\a) "b"))`, ""},
+	{"alternatives by the thousand", `(cl-ppcre:scan (with-output-to-string (s) (dotimes (i 20000) (format s "~a|" i))) "x")`, ""},
+	{"replacement by a large text", `(cl-ppcre:regex-replace-all "" (make-string 100000 :initial-element #\a) (make-string 100000 :initial-element #\b))`, anyLimit},
+	{"split into many", `(let (l) (loop (push (cl-ppcre:split "" (make-string 10000 :initial-element #\a)) l)))`, anyLimit},
+	{"nested format iterations", `(let ((l (make-list 2000 :initial-element (make-list 2000)))) (format nil "~{~{~a~}~}" l))`, ""},
+	{"format columns", `(format nil "~1000000000<~a~>" 1)`, anyLimit},
+	{"format with a count from an argument", `(format nil "~v%" (expt 10 18))`, anyLimit},
+	{"format of a bignum width", `(format nil "~va" (expt 10 30) 1)`, ""},
+	{"format of English", `(format nil "~r" (expt 10 200000))`, ""},
+	{"format groups", `(format nil "~,,,1:d" (expt 10 200000))`, ""},
+	{"format calling itself", `(defun f (s a c at) (format s "~/f/" a)) (format nil "~/f/" 1)`, ""},
+	{"wide print", `(princ-to-string (make-list 400000))`, outputCondition},
+	{"print of shared structure", `(let ((l 1)) (dotimes (i 100) (setf l (cons l l))) (princ-to-string l))`, outputCondition},
+	{"print of a circular structure object", `(defstruct s a) (let ((x (make-s))) (setf (s-a x) x) (princ-to-string x))`, ""},
+	{"circle detection over much", `(let ((*print-circle* t)) (princ-to-string (loop for i below 1000000 collect (list i))))`, anyLimit},
+	{"inconsistent predicate", `(length (sort (loop for i below 10000 collect i) (lambda (a b) (oddp (+ a b)))))`, ""},
+	{"predicate that changes its list", `(let ((l (loop for i below 1000 collect i))) (length (sort l (lambda (a b) (setf (cdr l) nil) (< a b)))))`, ""},
+	{"table changed while walked", `(let ((h (make-hash-table)) (i 0)) (setf (gethash 0 h) 0) (maphash (lambda (k v) (setf (gethash (incf i) h) i)) h))`, ""},
+	{"deep hash keys", `(let ((h (make-hash-table :test 'equal)) (l nil)) (dotimes (i 100000) (setf l (list l))) (setf (gethash l h) 1) (gethash l h))`, ""},
+	{"long hash keys", `(let ((h (make-hash-table :test 'equal)) (s (make-string 1000000))) (loop (gethash s h)))`, anyLimit},
+	{"bignum keys", `(let ((h (make-hash-table)) (x (expt 7 100000))) (loop (gethash x h)))`, anyLimit},
+	{"gcd of bignums", `(let ((a (expt 3 100000)) (b (expt 5 100000))) (loop (gcd a b)))`, anyLimit},
+	{"division of bignums", `(let ((a (expt 3 60000)) (b (1+ (expt 3 30000)))) (loop (floor a b)))`, anyLimit},
+	{"roots of bignums", `(let ((a (expt 3 100000))) (loop (isqrt a)))`, anyLimit},
+	{"bignum sums", `(let ((a (expt 3 60000))) (loop (+ a 1)))`, anyLimit},
+	{"bignum comparisons", `(let ((a (expt 3 60000)) (b (expt 3 60000))) (loop (= a b)))`, anyLimit},
+	{"bignum bits", `(let ((a (ash 1 100000))) (loop (logcount (logior a 1))))`, anyLimit},
+	{"ratios that grow", `(let ((x 1/3)) (loop (setf x (* x (+ x 1/7)))))`, anyLimit},
+	{"rational of the smallest float", `(loop repeat 100000 collect (rational least-positive-double-float))`, ""},
+	{"printing bignums", `(let ((x (expt 7 5000))) (loop (princ-to-string x)))`, anyLimit},
+	{"print base of bignums", `(write-to-string (expt 3 60000) :base 3)`, ""},
+	{"reading a flood of symbols", `(read-from-string (with-output-to-string (s) (princ "(" s) (dotimes (i 60000) (format s "s~a " i)) (princ ")" s)))`, ""},
+	{"reading symbols for ever", `(let ((i 0)) (loop (read-from-string (format nil "x~a" (incf i)))))`, anyLimit},
+	{"reading quotes", `(read-from-string (make-string 1000000 :initial-element #\'))`, ""},
+	{"reading vectors", `(read-from-string (with-output-to-string (s) (dotimes (i 100000) (princ "#(" s))))`, ""},
+	{"reading comments", `(read-from-string (with-output-to-string (s) (dotimes (i 100000) (princ "#|" s))))`, ""},
+	{"reading backquotes", "(eval (read-from-string (concatenate 'string (make-string 5000 :initial-element #\\`) \"a\")))", ""},
+	{"reading a ratio of long numbers", `(read-from-string (concatenate 'string (make-string 300000 :initial-element #\9) "/" (make-string 300000 :initial-element #\7)))`, ""},
+	{"reading a float's exponent", `(read-from-string "1e999999999999")`, ""},
+	{"array of arrays", `(let ((a (make-array 1000))) (loop (setf a (make-array 1000 :initial-element (copy-seq a)))))`, anyLimit},
+	{"array extended", `(let ((a (make-array 1 :adjustable t)) (n 1)) (loop (setf a (adjust-array a (setf n (* n 2))))))`, anyLimit},
+	{"array initial contents", `(let ((l (list 1))) (setf (cdr l) l) (make-array 3 :initial-contents l))`, ""},
+	{"strings joined", `(let ((s "x")) (loop (setf s (format nil "~a~a" s s))))`, anyLimit},
+	{"map into a string", `(map 'string #'identity (make-list 10000000 :initial-element #\a))`, anyLimit},
+	{"replace in itself", `(let ((v (make-array 100000))) (loop (replace v v :start1 1)))`, anyLimit},
+	{"search", `(search (make-string 100000 :initial-element #\a) (make-string 200000 :initial-element #\b))`, ""},
+	{"quadratic search", `(let ((a (make-list 3000 :initial-element 1))) (search (append a '(2)) (append a a a a)))`, ""},
+	{"restart recursion", `(defun f () (restart-case (f) (x () 1))) (f)`, storageCondition},
+	{"restart that invokes itself", `(restart-bind ((x (lambda () (invoke-restart 'x)))) (invoke-restart 'x))`, anyLimit},
+	{"retry for ever", `(handler-bind ((error (lambda (e) (invoke-restart 'again)))) (loop (restart-case (error "x") (again ()))))`, anyLimit},
+	{"warnings", `(loop (handler-bind ((warning #'muffle-warning)) (warn "x")))`, anyLimit},
+	{"warnings to the log", `(loop (warn "0123456789"))`, anyLimit},
+	{"cleanup within cleanup", `(defun f () (unwind-protect (error "x") (f))) (f)`, anyLimit},
+	{"cleanup that throws", `(loop (catch 'a (unwind-protect (throw 'a 1) (throw 'a 2))))`, stepsCondition},
+	{"swallowed memory", `(loop (ignore-errors (make-list 1000000000)))`, storageCondition},
+	{"swallowed depth", `(defun f () (ignore-errors (f)) (f)) (f)`, storageCondition},
+	{"swallowed output", `(handler-case (loop (princ "0123456789")) (t () (loop (princ "more"))))`, outputCondition},
+	{"method combination", `(defclass k () ()) (defmethod m ((x k)) 1) (defmethod m :around ((x k)) (call-next-method) (m x)) (m (make-instance 'k))`, anyLimit},
+	{"classes for ever", `(let ((i 0)) (loop (eval (list 'defclass (intern (format nil "K~a" (incf i))) nil nil))))`, anyLimit},
+	{"functions for ever", `(let ((i 0)) (loop (eval (list 'defun (intern (format nil "F~a" (incf i))) nil 1))))`, anyLimit},
+	{"packages for ever", `(let ((i 0)) (loop (make-package (format nil "P~a" (incf i)))))`, anyLimit},
+	{"class of itself", `(defclass a (b) ()) (defclass b (a) ()) (make-instance 'a)`, ""},
+	{"structure of itself", `(defstruct a (x (make-a))) (make-a)`, storageCondition},
+	{"progv of many", `(progv (loop repeat 100000 collect (gensym)) nil 1)`, ""},
+	{"property lists", `(loop (setf (get 'a (gensym)) 1))`, anyLimit},
+	{"macroexpand", `(defmacro m (x) (list 'm (list 'm x))) (macroexpand '(m 1))`, anyLimit},
+	{"compiler macros of let", `(eval (let ((f 1)) (dotimes (i 100000) (setf f (list 'let nil f))) f))`, ""},
+	{"parameters by the thousand", `(eval (list 'lambda (loop repeat 200000 collect (gensym)) 1))`, ""},
+	{"tree walked by subst", `(let ((l (list 1))) (setf (cdr l) l) (subst 2 1 l))`, anyLimit},
+	{"tree compared", `(let ((l (list 1))) (setf (cdr l) l) (tree-equal l (copy-list '(1 1))) (tree-equal l l))`, anyLimit},
+	{"equalp tables", `(let ((h (make-hash-table :test 'equalp))) (setf (gethash h h) h) (equalp h h))`, ""},
+	{"random numbers", `(loop (random (expt 10 100000)))`, anyLimit},
+	{"string compared", `(let ((a (make-string 1000000)) (b (make-string 1000000))) (loop (string= a b)))`, anyLimit},
+	{"coerce back and forth", `(let ((l (make-list 100000 :initial-element 1))) (loop (coerce (coerce l 'vector) 'list)))`, anyLimit},
+	{"loop over symbols", `(loop (do-symbols (s) s))`, anyLimit},
+	{"universal time", `(loop (decode-universal-time (expt 10 1000)))`, ""},
+	{"splitting", `(loop (uiop:split-string (make-string 100000 :initial-element #\Space)))`, anyLimit},
 }
 
 // anyLimit stands for whatever limit is reached first.
@@ -144,17 +225,21 @@ const anyLimit = "a limit"
 var attackLimits = Limits{Steps: 1_000_000, Bytes: 32 << 20, Output: 1 << 20, Duration: 2 * time.Second}
 
 func TestAttacks(t *testing.T) {
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "attack\ttime\tpeak memory\tends with")
 	for _, attack := range attacks {
 		t.Run(attack.name, func(t *testing.T) {
 			e := newEnvironment(t, Config{Limits: attackLimits})
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
+			peak := watchMemory()
 			start := time.Now()
 			_, err := evaluated(t, e, attack.source)
 			elapsed := time.Since(start)
 			runtime.ReadMemStats(&after)
-			t.Logf("%v, %d MB allocated, %d MB stack: %v", elapsed.Round(time.Millisecond), (after.TotalAlloc-before.TotalAlloc)>>20, after.StackSys>>20, err)
+			fmt.Fprintf(w, "%s\t%v\t%d MB\t%s\n", attack.name, elapsed.Round(time.Millisecond), peak()>>20, ending(err))
 			checkAttack(t, attack.class, err)
 			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 1<<30 {
 				t.Errorf("%d MB were allocated", allocated>>20)
@@ -164,6 +249,49 @@ func TestAttacks(t *testing.T) {
 			}
 		})
 	}
+	w.Flush()
+	t.Logf("limits %+v\n%s", attackLimits, table.String())
+}
+
+// watchMemory begins to look at the memory in use, several times a millisecond; peak ends
+// that and says by how much it grew.
+func watchMemory() (peak func() uint64) {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	use := func() uint64 {
+		metrics.Read(sample)
+		return sample[0].Value.Uint64() + sample[1].Value.Uint64()
+	}
+	least := use()
+	most := least
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		ticker := time.NewTicker(300 * time.Microsecond)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-stop:
+				most = max(most, use())
+				return
+			case <-ticker.C:
+				most = max(most, use())
+			}
+		}
+	}()
+	return func() uint64 {
+		close(stop)
+		<-stopped
+		return most - least
+	}
+}
+
+// ending names how an attack ended.
+func ending(err error) string {
+	var failed *Error
+	if errors.As(err, &failed) {
+		return failed.Class
+	}
+	return "a value"
 }
 
 func checkAttack(t *testing.T, class string, err error) {

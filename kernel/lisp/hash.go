@@ -44,8 +44,10 @@ func (h *HashTable) digest(c *Call, key Value) any {
 	}
 	switch x := key.(type) {
 	case *big.Int:
+		c.chargeMany(x.BitLen()/4, 1)
 		return "i" + string(x.Bytes())
 	case *big.Rat:
+		c.chargeMany(x.Num().BitLen()/4+x.Denom().BitLen()/4, 1)
 		return "r" + string(x.Num().Bytes()) + "/" + string(x.Denom().Bytes())
 	case float32:
 		return float32Bits(x)
