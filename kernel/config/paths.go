@@ -77,6 +77,14 @@ func findPaths(home string, env func(string) string, uid int) (Paths, error) {
 	}, nil
 }
 
+// SpareSocket is where to listen when another kernel answers at [Paths.Socket]: one of
+// another HOME with the same run directory, as happens where XDG_RUNTIME_DIR is not set.
+// Clients find it in [Paths.KernelJSON].
+func (p Paths) SpareSocket() string {
+	sum := sha256.Sum256([]byte(p.State))
+	return filepath.Join(p.Run, "k-"+hex.EncodeToString(sum[:4])+".sock")
+}
+
 // absoluteHome is the home's real path: of what is given, else of the default
 // below the user's directory. Two names of one directory are one instance.
 func absoluteHome(home, user string) (string, error) {

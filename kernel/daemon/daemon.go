@@ -198,6 +198,11 @@ func (d *daemon) serve(ctx context.Context) error {
 
 func (d *daemon) listen() ([]net.Listener, error) {
 	unix, err := rpc.ListenUnix(d.paths.Socket)
+	if errors.Is(err, rpc.ErrInUse) && d.config.Socket == "" {
+		// Our home is locked, so that kernel has another one.
+		d.paths.Socket = d.paths.SpareSocket()
+		unix, err = rpc.ListenUnix(d.paths.Socket)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", d.paths.Socket, err)
 	}
