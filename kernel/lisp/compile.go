@@ -44,6 +44,9 @@ type compiler struct {
 	here *site
 	// nesting and deepest measure how deep the form being compiled is.
 	nesting, deepest int
+	// literals are the constants with parts, and the functions, in the function being
+	// compiled.
+	literals []any
 }
 
 type specialForm func(cp *compiler, form *Cons, sc *scope) expression
@@ -140,7 +143,16 @@ func (cp *compiler) compile(form Value, sc *scope) expression {
 		cp.ascend(4)
 		return e
 	}
-	return constant(form)
+	return cp.literal(form)
+}
+
+// literal is a constant that a note wrote, and may change.
+func (cp *compiler) literal(v Value) expression {
+	switch v.(type) {
+	case *Cons, *Vector, *String:
+		cp.literals = append(cp.literals, v)
+	}
+	return constant(v)
 }
 
 func (cp *compiler) compileCons(form *Cons, sc *scope) expression {

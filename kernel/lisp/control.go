@@ -12,12 +12,12 @@ func controlFunctions() []builtin {
 		{name: "identity", list: "(object)", doc: "The object.", one: func(_ *Call, a Value) Value { return a }},
 		{name: "constantly", list: "(value)", doc: "A function that always returns value.", one: func(c *Call, a Value) Value {
 			c.charge(closureBytes)
-			return &Function{name: "CONSTANTLY", most: -1, call: func(*Call, []Value) Value { return a }}
+			return &Function{name: "CONSTANTLY", most: -1, frame: &frame{slots: []Value{a}}, call: func(*Call, []Value) Value { return a }}
 		}},
 		{name: "complement", list: "(predicate)", doc: "The function that is true where predicate is not.", one: func(c *Call, a Value) Value {
 			fn := c.function(a)
 			c.charge(closureBytes)
-			return &Function{name: "COMPLEMENT", most: -1, call: func(c *Call, args []Value) Value { return Boolean(single(c.apply(fn, args)) == Nil) }}
+			return &Function{name: "COMPLEMENT", most: -1, frame: &frame{slots: []Value{fn}}, call: func(c *Call, args []Value) Value { return Boolean(single(c.apply(fn, args)) == Nil) }}
 		}},
 		{name: "eval", list: "(form)", doc: "Evaluate a form.", many: true, one: func(c *Call, a Value) Value { return c.evaluate(a) }},
 		{name: "compile", list: "(name &optional definition)", doc: "The function; everything is compiled already.", call: func(c *Call, args []Value) Value {

@@ -162,7 +162,7 @@ func (c *Call) callMethod(m *method, next []*method, args []Value) Value {
 		return c.apply(m.function, args)
 	}
 	c.charge(2 * closureBytes)
-	proceed := &Function{name: symCallNext.name, most: -1, many: true, call: func(c *Call, given []Value) Value {
+	proceed := &Function{name: symCallNext.name, most: -1, many: true, frame: &frame{slots: args}, call: func(c *Call, given []Value) Value {
 		if len(given) == 0 {
 			given = args
 		}

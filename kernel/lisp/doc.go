@@ -15,6 +15,7 @@
 // Blocking: every method that takes a context waits for the guard and returns when the
 // context is done. Evaluation polls the context and the limits; exceeding either ends
 // the call with an [*Error] that no Lisp code can intercept, and runs no cleanup forms.
+// An environment whose variables hold more than Limits.Retained answers no more calls.
 //
 // Ownership: a [Value] belongs to the environment it was made in and may be read or
 // changed only inside one of its calls. Data from outside comes in by

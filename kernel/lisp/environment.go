@@ -53,6 +53,11 @@ type Environment struct {
 	gensyms      int64
 	patterns     map[string]*scanner
 	random       *rand.Rand
+	// unmeasured is what calls allocated since the last of the censuses; full says that
+	// it found too much.
+	unmeasured int64
+	censuses   uint32
+	full       bool
 }
 
 // global is what a symbol means outside any scope.
@@ -202,8 +207,17 @@ func (e *Environment) run(ctx context.Context, body func(c *Call)) (err error) {
 		return &Error{Class: class, Message: "waiting for the note's other calls was given up", Cause: err}
 	}
 	c := &Call{environment: e, ctx: ctx, budget: newBudget(e.config.Limits), held: true}
+	if e.full {
+		defer e.release()
+		return e.takeCensus(0, c.limits)
+	}
 	c.console = newConsole(e.config.Output)
 	defer func() {
+		if c.held {
+			if full := e.takeCensus(c.limits.Bytes-c.bytes, c.limits); full != nil && err == nil {
+				err = full
+			}
+		}
 		c.console.flush()
 		if c.held {
 			e.release()

@@ -12,9 +12,11 @@ type lambda struct {
 	// plain says that the arguments are simply the first slots of the frame.
 	plain bool
 	// macro says that the only argument is a macro form to be taken apart.
-	macro  bool
-	body   code
-	weight int
+	macro bool
+	// literals are the constants and the functions in the body.
+	literals []any
+	body     code
+	weight   int
 }
 
 // lambdaKind says what a lambda expression is compiled for.
@@ -51,7 +53,8 @@ func (cp *compiler) newLambda(name string, list Value, sc *scope, kind lambdaKin
 	if !ok {
 		cp.fail(programError, "a function needs a lambda list")
 	}
-	nesting, deepest := cp.nesting, cp.deepest
+	nesting, deepest, outer := cp.nesting, cp.deepest, cp.literals
+	cp.literals = nil
 	cp.nesting, cp.deepest = 0, 0
 	running := cp.running
 	if name != "" || running == nil {
@@ -84,6 +87,8 @@ func (cp *compiler) newLambda(name string, list Value, sc *scope, kind lambdaKin
 		l.name = running.name
 	}
 	cp.running = running
+	l.literals = cp.literals
+	cp.literals = append(outer, l)
 	cp.nesting, cp.deepest = nesting, max(deepest, nesting)
 	return l
 }

@@ -23,6 +23,9 @@ type Limits struct {
 	// Duration is wall time, without the time spent in functions that wait.
 	// Default 10 s.
 	Duration time.Duration
+	// Retained is the number of bytes that a note's variables may hold between calls.
+	// It is looked at now and then only. Default 256 MiB.
+	Retained int64
 }
 
 const maximumDepth = 300_000
@@ -42,6 +45,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Duration <= 0 {
 		l.Duration = 10 * time.Second
+	}
+	if l.Retained <= 0 {
+		l.Retained = 256 << 20
 	}
 	return l
 }

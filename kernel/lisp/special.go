@@ -32,7 +32,7 @@ func controlForms() []standardForm {
 }
 
 func compileQuote(cp *compiler, form *Cons, _ *scope) expression {
-	return constant(cp.arguments(form, 1, 1)[0])
+	return cp.literal(cp.arguments(form, 1, 1)[0])
 }
 
 // compileFunction compiles (function name) and (function (lambda …)).

@@ -18,6 +18,7 @@ type Character rune
 type Cons struct {
 	Car, Cdr     Value
 	line, column int32
+	counted      uint32 // by the census of that number
 }
 
 // String is a mutable Lisp string. Its characters are code points.
