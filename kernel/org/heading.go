@@ -43,7 +43,7 @@ func cutTags(title string) (string, []string) {
 		return trimBlanks(title), nil
 	}
 	for _, r := range run {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_@#%:", r) {
+		if !isWordRune(r) && !strings.ContainsRune("_@#%:", r) {
 			return trimBlanks(title), nil
 		}
 	}
@@ -108,3 +108,5 @@ func timestampEnd(text string) int {
 	}
 	return strings.IndexByte(text, closing) + 1
 }
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

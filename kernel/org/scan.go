@@ -1,41 +1,39 @@
 package org
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Parse scans a note. It never fails: what is wrong with the note is in Diagnostics.
 // Lines end in LF or CRLF; NULs and invalid UTF-8 are text. Source beyond
 // [MaxSource] bytes is not looked at.
-func Parse(source string) *Document {
-	s := &scanner{doc: &Document{Source: source, headerArgs: map[string][]writtenValue{}}, noEnd: map[string]int{}}
+func Parse(source string) *Document { return parse(source, splitLines) }
+
+func parse(source string, split func(string) []line) *Document {
+	s := &scanner{doc: &Document{Source: source, headerArgs: map[string][]writtenValue{}}}
 	if len(source) > MaxSource {
 		source = source[:MaxSource]
 		s.doc.report(1, 1, Error, "the note is larger than %d MiB; the rest was not read", MaxSource>>20)
 	}
-	s.lines = splitLines(source)
+	s.lines = split(source)
+	s.ends = findEnds(s.lines)
 	s.doc.todo = todoKeywords(s.lines)
 	s.fileDrawer()
 	for s.next < len(s.lines) {
 		s.scanLine()
 	}
-	s.closeContainers()
+	s.leaveEnclosures()
 	s.closeHeadings(1, len(source))
-	s.doc.blocks = slices.DeleteFunc(s.doc.blocks, func(b *Block) bool { return b.End == 0 })
 	return s.doc
 }
 
-// A scanner walks the lines once. Its only lookahead, the end of a verbatim block, is
-// remembered when it is in vain, so that the walk is linear.
+// A scanner walks the lines once.
 type scanner struct {
 	doc      *Document
 	lines    []line
-	next     int        // the line to scan
-	open     []*Heading // headings whose subtree is open, outermost first
-	inside   []*Block   // quote-like blocks that are open, outermost first
+	next     int         // the line to scan
+	open     []*Heading  // headings whose subtree is open, outermost first
+	inside   []enclosure // what holds structure and is open, outermost first
 	attached affiliated
-	noEnd    map[string]int // kind of block -> index of the line before which no end of it is
+	ends     ends
 }
 
 // affiliated collects the keyword lines directly above a block.
@@ -50,10 +48,11 @@ type affiliatedLine struct {
 	line  int
 }
 
-// maxNesting bounds the quote-like blocks that are open at once.
-const maxNesting = 64
-
 func (s *scanner) scanLine() {
+	s.leaveEnclosures()
+	if s.next == len(s.lines) {
+		return
+	}
 	l := s.lines[s.next]
 	s.next++
 	if level := headingLevel(l.text); level > 0 {
@@ -64,7 +63,7 @@ func (s *scanner) scanLine() {
 		if begin {
 			s.beginBlock(l, kind, rest)
 		} else {
-			s.endBlock(l, kind)
+			s.doc.report(l.number, indentation(l.text)+1, Warning, "#+end_%s without #+begin_%s", kind, kind)
 		}
 		s.attached = affiliated{}
 		return
@@ -73,6 +72,7 @@ func (s *scanner) scanLine() {
 		s.keyword(l, strings.ToUpper(key), value)
 		return
 	}
+	s.beginEnclosure(l)
 	s.attached = affiliated{}
 }
 
@@ -81,7 +81,7 @@ func (s *scanner) keyword(l line, key, value string) {
 		s.attached.first = l.start
 	}
 	switch key {
-	case "NAME", "TBLNAME", "SRCNAME":
+	case "NAME", "DATA", "LABEL", "RESNAME", "SOURCE", "SRCNAME", "TBLNAME":
 		s.attached.name = value
 		return
 	case "HEADER", "HEADERS":
@@ -111,14 +111,13 @@ func (s *scanner) propertyKeyword(l line, text string) {
 func isAffiliated(key string) bool {
 	key, _, _ = strings.Cut(key, "[")
 	switch key {
-	case "CAPTION", "DATA", "LABEL", "PLOT", "RESNAME", "RESULT", "RESULTS", "SOURCE":
+	case "CAPTION", "PLOT", "RESULT", "RESULTS":
 		return true
 	}
 	return strings.HasPrefix(key, "ATTR_")
 }
 
 func (s *scanner) heading(l line, level int) {
-	s.closeContainers()
 	s.closeHeadings(level, l.start)
 	s.attached = affiliated{}
 	h := parseHeading(l.text, level, s.doc.todo)
@@ -173,13 +172,12 @@ func (s *scanner) propertyDrawer() []Property {
 	return nil
 }
 
-// fileDrawer reads the drawer of the whole file: only comments and blank lines may
-// stand before it.
+// fileDrawer reads the drawer of the whole file: only comments may stand before it.
 func (s *scanner) fileDrawer() {
 	first := 0
 	for first < len(s.lines) {
 		text := trimBlanks(s.lines[first].text)
-		if text != "" && text != "#" && !strings.HasPrefix(text, "# ") {
+		if text != "#" && !strings.HasPrefix(text, "# ") {
 			break
 		}
 		first++

@@ -32,7 +32,7 @@ text
 :END:
 #+NAME: code
 #+header: :results silent
-  #+BEGIN_SRC Lisp -n -l "(ref:%s)" :tangle "x y.lisp" :export (quote (:a b)) :flag
+  #+BEGIN_SRC Lisp -n -r :tangle "x y.lisp" :export (quote (:a b)) :flag
     (defun f ()
     ,* starred
       ,#+x)
@@ -74,7 +74,7 @@ func TestParsePositions(t *testing.T) {
 		t.Fatalf("%d blocks, %v", len(blocks), d.Diagnostics)
 	}
 	b := blocks[0]
-	if b.Kind != "src" || b.Language != "Lisp" || b.Switches != `-n -l "(ref:%s)"` || b.Name != "code" || b.Body != "(defun f ()\n* starred\n  #+x)" {
+	if b.Kind != "src" || b.Language != "Lisp" || b.Switches != `-n -r` || b.Name != "code" || b.Body != "(defun f ()\n* starred\n  #+x)" {
 		t.Errorf("block %+v", b)
 	}
 	if !strings.HasPrefix(scannedNote[b.Start:], "#+NAME: code") || !strings.HasSuffix(scannedNote[:b.End], "#+END_SRC\n") {

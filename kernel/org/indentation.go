@@ -1,0 +1,84 @@
+package org
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// tabWidth is Emacs's default, by which Org measures common indentation.
+const tabWidth = 8
+
+// columnOf returns the display column behind the indentation of text.
+func columnOf(text string) int {
+	column := 0
+	for i := range indentation(text) {
+		if text[i] == '\t' {
+			column += tabWidth - column%tabWidth
+		} else {
+			column++
+		}
+	}
+	return column
+}
+
+// removeIndentation takes the common indentation off lines, as Org does: it measures
+// columns, empties lines of blanks, and leaves everything alone when a line has none
+// or cannot give up its share.
+func removeIndentation(lines []bodyLine) {
+	common := -1
+	for _, l := range lines {
+		indent := indentation(l.text)
+		if indent == len(l.text) || isEmacsSpace(l.text[indent:]) {
+			continue
+		}
+		column := columnOf(l.text)
+		if column == 0 {
+			return
+		}
+		if common < 0 || column < common {
+			common = column
+		}
+	}
+	for _, l := range lines {
+		if !isBlank(l.text) && columnOf(l.text) < common {
+			return
+		}
+	}
+	for i := range lines {
+		l := &lines[i]
+		switch {
+		case isBlank(l.text):
+			l.text = ""
+		case common > 0:
+			l.text = shiftLeft(l.text, common)
+		}
+		l.skip = indentation(l.text)
+	}
+}
+
+// isEmacsSpace reports whether a line's first character counts as white space for Emacs
+// though it is no blank: what follows a run of those is its first visible character.
+func isEmacsSpace(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r == '\r' || r == '\f' || r == 0xA0 || (r >= 0x2000 && r <= 0x200B) || r == 0x3000
+}
+
+// shiftLeft removes columns of indentation. A tab that straddles the new edge becomes
+// blanks.
+func shiftLeft(text string, columns int) string {
+	indent := indentation(text)
+	target := columnOf(text) - columns
+	column, kept := 0, 0
+	for kept < indent {
+		next := column + 1
+		if text[kept] == '\t' {
+			next = column + tabWidth - column%tabWidth
+		}
+		if next > target {
+			break
+		}
+		column = next
+		kept++
+	}
+	return text[:kept] + strings.Repeat(" ", target-column) + text[indent:]
+}
