@@ -19,6 +19,8 @@ type Block struct {
 	Start    int      // offset of the line "#+begin", or of the first line affiliated to it
 	End      int      // offset behind the line "#+end"
 
+	named   bool // there is a #+name:, be it empty
+	last    int  // index of the line "#+end"
 	lines   []bodyLine
 	headers []affiliatedLine
 	doc     *Document
@@ -43,11 +45,11 @@ func isVerbatim(kind string) bool {
 
 func (s *scanner) beginBlock(l line, kind, rest string) {
 	b := &Block{
-		Kind: kind, Name: s.attached.name, headers: s.attached.headers, doc: s.doc,
+		Kind: kind, Name: s.attached.name, named: s.attached.named, headers: s.attached.headers, doc: s.doc,
 		Arguments: trimBlanks(rest), Indent: indentation(l.text),
 		Line: l.number, BodyLine: l.number + 1, Start: l.start,
 	}
-	if s.attached.name != "" || s.attached.headers != nil {
+	if s.attached.named || s.attached.headers != nil {
 		b.Start = s.attached.first
 	}
 	if len(s.open) > 0 {
@@ -61,6 +63,7 @@ func (s *scanner) beginBlock(l line, kind, rest string) {
 	case end < 0:
 		s.doc.report(l.number, b.Indent+1, Error, "#+begin_%s without #+end_%s before the next heading", kind, kind)
 	case isVerbatim(kind):
+		b.last = end
 		b.setBody(s.lines[s.next:end])
 		s.next = end + 1
 		b.End = s.lines[end].end

@@ -46,6 +46,7 @@ type Document struct {
 	Properties  []Property // of the drawer before the first heading
 	Diagnostics []Diagnostic
 
+	lines      []line
 	blocks     []*Block
 	todo       map[string]bool
 	headerArgs map[string][]writtenValue // by lower-case key: what #+PROPERTY: lines say
@@ -173,3 +174,6 @@ func (d *Document) HeadingAt(offset int) *Heading {
 func (d *Document) report(line, column int, severity Severity, format string, arguments ...any) {
 	d.Diagnostics = append(d.Diagnostics, Diagnostic{line, column, severity, fmt.Sprintf(format, arguments...)})
 }
+
+// text returns the source between two offsets.
+func (d *Document) text(start, end int) string { return d.Source[min(start, end):max(start, end)] }

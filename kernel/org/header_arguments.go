@@ -1,6 +1,7 @@
 package org
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -21,13 +22,12 @@ func (b *Block) HeaderArgs() []HeaderArgument {
 	if b.Kind != "src" {
 		return nil
 	}
-	found := b.inherited("header-args")
-	found = append(found, b.inherited("header-args:"+b.Language)...)
-	found = append(found, parseArguments(b.Arguments, b.Line)...)
-	for i := len(b.headers) - 1; i >= 0; i-- {
-		found = append(found, parseArguments(b.headers[i].value, b.headers[i].line)...)
+	merged := new(resolver).arguments(b)
+	found := make([]HeaderArgument, 0, len(merged.all))
+	for _, a := range merged.all {
+		found = append(found, a.HeaderArgument)
 	}
-	return mergeArguments(found)
+	return found
 }
 
 // HeaderArg returns the value of one argument in force, and whether there is one.
@@ -40,27 +40,130 @@ func (b *Block) HeaderArg(key string) (string, bool) {
 	return "", false
 }
 
-func mergeArguments(all []HeaderArgument) []HeaderArgument {
-	last := make(map[string]int, len(all))
-	for i, argument := range all {
-		last[mergeKey(argument)] = i
-	}
-	merged := all[:0:0]
-	for i, argument := range all {
-		if last[mergeKey(argument)] == i {
-			merged = append(merged, argument)
+// arguments are those in force for a block, and what makes Org fail on them.
+type arguments struct {
+	all   []argument
+	fault *Diagnostic
+}
+
+// get returns the argument of that name; without one its kind is that of no value.
+func (a arguments) get(key string) (argument, bool) {
+	for _, found := range a.all {
+		if found.Key == key {
+			return found, true
 		}
 	}
+	return argument{}, false
+}
+
+// text returns an argument's value if it is a string, else "".
+func (a arguments) text(key string) string {
+	found, _ := a.get(key)
+	value, _ := found.text()
+	return value
+}
+
+// A resolver finds the arguments of a document's blocks. It remembers what headings say,
+// and belongs to one goroutine.
+type resolver struct {
+	inherited map[inheritance][]argument
+	merged    map[*Block]arguments
+}
+
+type inheritance struct {
+	heading  *Heading
+	property string
+}
+
+func (r *resolver) arguments(b *Block) arguments {
+	if found, ok := r.merged[b]; ok {
+		return found
+	}
+	var all []argument
+	for _, property := range []string{"header-args", "header-args:" + b.Language} {
+		all = append(all, r.property(b, property)...)
+	}
+	all = append(all, parseArguments([]writtenValue{{b.Arguments, b.Line}})...)
+	for i := len(b.headers) - 1; i >= 0; i-- {
+		all = append(all, parseArguments([]writtenValue{{b.headers[i].value, b.headers[i].line}})...)
+	}
+	merged := mergeArguments(all)
+	if r.merged == nil {
+		r.merged = map[*Block]arguments{}
+	}
+	r.merged[b] = merged
 	return merged
 }
 
-// mergeKey names what an argument replaces: itself, for :var the variable.
-func mergeKey(argument HeaderArgument) string {
-	if argument.Key == "var" {
-		name, _, _ := strings.Cut(argument.Value, "=")
-		return "var " + trimBlanks(name)
+func (r *resolver) property(b *Block, property string) []argument {
+	place := inheritance{b.Heading, property}
+	if found, ok := r.inherited[place]; ok {
+		return found
 	}
-	return argument.Key
+	if r.inherited == nil {
+		r.inherited = map[inheritance][]argument{}
+	}
+	found := parseArguments(b.inherited(property))
+	r.inherited[place] = found
+	return found
+}
+
+// mergeArguments keeps the last argument of each key, and of each variable.
+func mergeArguments(all []argument) arguments {
+	var fault *Diagnostic
+	last := make(map[string]int, len(all))
+	var names []string // of variables, as first seen
+	for i := range all {
+		a := &all[i]
+		if problem := a.problem(); problem != "" && fault == nil {
+			fault = &Diagnostic{a.Line, 1, Error, problem}
+		}
+		key := a.Key
+		if key == "var" {
+			name, named := variableName(a.Value)
+			switch {
+			case named:
+				names = slices.DeleteFunc(names, func(known string) bool { return known == name })
+				names = append(names, name)
+			case fault == nil:
+				fault = &Diagnostic{a.Line, 1, Error, fmt.Sprintf(":var %s: a variable must be assigned a value, as in :var name=1", a.Value)}
+			}
+			key = "var " + name
+		}
+		last[key] = i
+	}
+	merged := make([]argument, 0, len(last))
+	for i, a := range all {
+		key := a.Key
+		if key == "var" {
+			name, _ := variableName(a.Value)
+			key = "var " + name
+		}
+		if last[key] == i {
+			merged = append(merged, a)
+		}
+	}
+	return arguments{merged, fault}
+}
+
+// variableName returns the name of "name=value".
+func variableName(assignment string) (string, bool) {
+	name, _, found := strings.Cut(assignment, "=")
+	name = strings.TrimRight(name, " \t")
+	return name, found && name != "" && !strings.ContainsAny(name, " \f\t\n\r\v")
+}
+
+// problem says what makes Org fail on an argument wherever it stands.
+func (a argument) problem() string {
+	switch {
+	case a.kind == brokenValue:
+		return fmt.Sprintf(":%s: the string has no end, or an escape that is not read: %s", a.Key, a.Value)
+	case a.Key == "results" && (a.kind == absentValue || a.kind == numberValue),
+		a.Key == "exports" && a.kind == numberValue,
+		a.Key == "var" && a.kind != textValue:
+		return fmt.Sprintf(":%s needs words as its value", a.Key)
+	}
+	return ""
 }
 
 // A writtenValue is a property value and where its last part was written.
@@ -71,14 +174,14 @@ type writtenValue struct {
 
 // inherited resolves a property as Org does: from the block's heading upwards "KEY+"
 // lines are gathered until a heading has KEY itself; behind the top come the file's
-// drawer and #+PROPERTY: lines.
-func (b *Block) inherited(key string) []HeaderArgument {
-	var parts []writtenValue // outermost first
+// drawer and #+PROPERTY: lines. The result is outermost first.
+func (b *Block) inherited(key string) []writtenValue {
+	var parts []writtenValue
 	for h := b.Heading; h != nil; h = h.Parent {
 		local, complete := localValues(h.Properties, key)
 		parts = append(local, parts...)
 		if complete {
-			return parseParts(parts)
+			return parts
 		}
 	}
 	local, complete := localValues(b.doc.Properties, key)
@@ -86,16 +189,22 @@ func (b *Block) inherited(key string) []HeaderArgument {
 	if !complete {
 		parts = append(slices.Clone(b.doc.headerArgs[strings.ToLower(key)]), parts...)
 	}
-	return parseParts(parts)
+	return parts
 }
 
-// localValues returns the values of KEY and KEY+ in one drawer; complete says that KEY was there.
+// localValues returns the values of KEY and KEY+ in one drawer; complete says that KEY
+// was there. An empty value is none, and "nil" says that there is none.
 func localValues(properties []Property, key string) (values []writtenValue, complete bool) {
+	seen := false
 	for _, p := range properties {
 		switch {
-		case strings.EqualFold(p.Key, key) && !complete:
-			complete = true
-			values = append([]writtenValue{{p.Value, p.Line}}, values...)
+		case p.Value == "":
+		case strings.EqualFold(p.Key, key):
+			if !seen && p.Value != "nil" {
+				complete = true
+				values = append([]writtenValue{{p.Value, p.Line}}, values...)
+			}
+			seen = true
 		case strings.EqualFold(p.Key, key+"+"):
 			values = append(values, writtenValue{p.Value, p.Line})
 		}
@@ -112,68 +221,74 @@ func (d *Document) setHeaderArgs(key string, value writtenValue) {
 	d.headerArgs[key] = []writtenValue{value}
 }
 
-func parseParts(parts []writtenValue) []HeaderArgument {
-	var found []HeaderArgument
-	for _, part := range parts {
-		found = append(found, parseArguments(part.text, part.line)...)
-	}
-	return found
-}
+// emacsBlanks are what Org takes for blanks in header arguments.
+const emacsBlanks = " \f\t\n\r\v"
 
-// parseArguments cuts ":a x :b y" at colons that follow a blank and stand outside
-// strings, parentheses and brackets.
-func parseArguments(text string, number int) []HeaderArgument {
-	var found []HeaderArgument
-	start := -1 // behind the colon of the argument being read
-	depth := 0
-	inString := false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '(' || c == '[' || c == '{':
-			depth++
-		case (c == ')' || c == ']' || c == '}') && depth > 0:
-			depth--
-		case c == ':' && depth == 0 && (i == 0 || text[i-1] == ' ' || text[i-1] == '\t'):
-			if start >= 0 {
-				found = append(found, oneArgument(text[start:i], number))
-			}
-			start = i + 1
-		}
-	}
-	if start >= 0 {
-		found = append(found, oneArgument(text[start:], number))
-	}
-	return found
-}
-
-func oneArgument(text string, number int) HeaderArgument {
-	text = trimBlanks(text)
-	key, value := text, ""
-	if i := strings.IndexAny(text, " \t"); i >= 0 {
-		key, value = text[:i], trimBlanks(text[i:])
-	}
-	return HeaderArgument{key, unquote(value), number}
-}
-
-// unquote reads a value that is exactly one string in quotes.
-func unquote(value string) string {
-	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
-		return value
-	}
+// parseArguments reads what is written in several places as one text, joined by blanks,
+// cut at colons that follow a blank and stand outside strings and brackets that close.
+func parseArguments(parts []writtenValue) []argument {
 	var text strings.Builder
-	for i := 1; i < len(value)-1; i++ {
-		if value[i] == '"' {
-			return value
+	var ends []int // of the parts
+	for i, part := range parts {
+		if i > 0 {
+			text.WriteByte(' ')
 		}
-		if value[i] == '\\' && i+1 < len(value)-1 {
-			i++
-		}
-		text.WriteByte(value[i])
+		text.WriteString(part.text)
+		ends = append(ends, text.Len())
 	}
-	return text.String()
+	if strings.Trim(text.String(), " \t\n\r") == "" {
+		return nil
+	}
+	pieces, starts := splitBalanced(text.String(), true, func(before, behind byte) bool {
+		return behind == ':' && (before == ' ' || before == '\t')
+	})
+	var found []argument
+	part := 0
+	for i, piece := range pieces {
+		for starts[i] > ends[part] {
+			part++
+		}
+		if i > 0 {
+			piece = ":" + piece
+		}
+		found = append(found, readArgument(piece, parts[part].line)...)
+	}
+	return found
+}
+
+// readArgument reads one ":key value"; a :var may assign several variables.
+func readArgument(piece string, number int) []argument {
+	word := strings.TrimLeft(piece, emacsBlanks)
+	key, value := word, ""
+	if i := strings.IndexAny(word, emacsBlanks); i >= 0 {
+		key, value = word[:i], strings.Trim(word[i:], emacsBlanks)
+	}
+	name, colon := strings.CutPrefix(key, ":")
+	if !colon {
+		return nil // a word before the first colon: Org keeps it under a name nobody asks for
+	}
+	read, kind := readValue(value)
+	if name != "var" || kind != textValue {
+		return []argument{{HeaderArgument{name, read, number}, kind}}
+	}
+	pieces, _ := splitBalanced(read, false, func(_, behind byte) bool { return behind == ' ' })
+	var found []argument
+	for _, assignment := range joinAssignments(pieces) {
+		found = append(found, argument{HeaderArgument{name, strings.Trim(assignment, " \t\n\r"), number}, textValue})
+	}
+	return found
+}
+
+// joinAssignments puts together what blanks around "=" took apart.
+func joinAssignments(pieces []string) []string {
+	var joined []string
+	for _, piece := range pieces {
+		n := len(joined)
+		if n > 0 && (strings.HasSuffix(joined[n-1], "=") || strings.HasPrefix(piece, "=")) {
+			joined[n-1] += piece
+		} else {
+			joined = append(joined, piece)
+		}
+	}
+	return joined
 }

@@ -11,6 +11,15 @@ type line struct {
 
 // splitLines cuts source at LF; a CR before the LF is not part of the text.
 func splitLines(source string) []line {
+	lines := splitUnix(source)
+	for i := range lines {
+		lines[i].text = strings.TrimSuffix(lines[i].text, "\r")
+	}
+	return lines
+}
+
+// splitUnix cuts source at LF; a CR is text.
+func splitUnix(source string) []line {
 	lines := make([]line, 0, strings.Count(source, "\n")+1)
 	for start := 0; start < len(source); {
 		end := len(source)
@@ -18,7 +27,6 @@ func splitLines(source string) []line {
 		if i := strings.IndexByte(text, '\n'); i >= 0 {
 			end = start + i + 1
 			text = text[:i]
-			text = strings.TrimSuffix(text, "\r")
 		}
 		lines = append(lines, line{text, len(lines) + 1, start, end})
 		start = end

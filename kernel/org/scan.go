@@ -14,6 +14,7 @@ func parse(source string, split func(string) []line) *Document {
 		s.doc.report(1, 1, Error, "the note is larger than %d MiB; the rest was not read", MaxSource>>20)
 	}
 	s.lines = split(source)
+	s.doc.lines = s.lines
 	s.ends = findEnds(s.lines)
 	s.doc.todo = todoKeywords(s.lines)
 	s.fileDrawer()
@@ -39,6 +40,7 @@ type scanner struct {
 // affiliated collects the keyword lines directly above a block.
 type affiliated struct {
 	name    string
+	named   bool
 	headers []affiliatedLine
 	first   int // offset of the first line, -1 if none
 }
@@ -77,12 +79,12 @@ func (s *scanner) scanLine() {
 }
 
 func (s *scanner) keyword(l line, key, value string) {
-	if s.attached.name == "" && s.attached.headers == nil {
+	if !s.attached.named && s.attached.headers == nil {
 		s.attached.first = l.start
 	}
 	switch key {
 	case "NAME", "DATA", "LABEL", "RESNAME", "SOURCE", "SRCNAME", "TBLNAME":
-		s.attached.name = value
+		s.attached.name, s.attached.named = value, true
 		return
 	case "HEADER", "HEADERS":
 		s.attached.headers = append(s.attached.headers, affiliatedLine{value, l.number})

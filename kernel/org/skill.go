@@ -33,26 +33,27 @@ func (b SkillBlock) Position(bodyLine, bodyColumn int) (line, column int) {
 func (d *Document) SkillBlocks() ([]SkillBlock, []Diagnostic) {
 	var found []SkillBlock
 	var web *noweb // made when a block asks for it
+	resolve := new(resolver)
 	for _, b := range d.blocks {
 		if b.Kind != "src" || !isLisp(b.Language) || b.Heading.Hidden() {
 			continue
 		}
-		arguments := b.HeaderArgs()
-		tangle := argumentValue(arguments, "tangle")
-		marked := strings.EqualFold(argumentValue(arguments, "test"), "yes")
-		if strings.EqualFold(tangle, "no") && !marked {
+		arguments := resolve.arguments(b)
+		tangle, _ := arguments.get("tangle")
+		marked := strings.EqualFold(arguments.text("test"), "yes")
+		if strings.EqualFold(tangle.Value, "no") && !marked {
 			continue
 		}
 		skill := SkillBlock{
 			Body: b.Body, Line: b.BodyLine, Name: b.Name, Block: b, lines: b.lines,
-			Criterion: argumentValue(arguments, "criterion"),
-			Test:      marked || underTests(tangle),
+			Criterion: arguments.text("criterion"),
+			Test:      marked || underTests(tangle.Value),
 		}
-		if expandsNoweb(argumentValue(arguments, "noweb")) {
+		if expandsNoweb(arguments.text("noweb"), forTangling) {
 			if web == nil {
-				web = newNoweb(d)
+				web = newNoweb(newSourceIndex(d), resolve)
 			}
-			skill.lines = web.expand(b)
+			skill.lines = web.expand(b, b.Line-1)
 			skill.Body = joinLines(skill.lines)
 		}
 		found = append(found, skill)
@@ -65,15 +66,6 @@ func (d *Document) SkillBlocks() ([]SkillBlock, []Diagnostic) {
 
 func isLisp(language string) bool {
 	return strings.EqualFold(language, "lisp") || strings.EqualFold(language, "common-lisp")
-}
-
-func argumentValue(arguments []HeaderArgument, key string) string {
-	for _, argument := range arguments {
-		if strings.EqualFold(argument.Key, key) {
-			return argument.Value
-		}
-	}
-	return ""
 }
 
 // underTests reports whether a tangle target, which may be a Lisp expression around a
@@ -90,15 +82,4 @@ func underTests(target string) bool {
 		}
 		i += len("tests/")
 	}
-}
-
-// expandsNoweb reports whether a :noweb value asks for references when code is tangled.
-func expandsNoweb(value string) bool {
-	for _, word := range strings.Fields(value) {
-		switch word {
-		case "yes", "tangle", "no-export", "strip-export", "strip-tangle":
-			return word != "strip-tangle"
-		}
-	}
-	return false
 }
