@@ -1,6 +1,6 @@
 // Package org reads, extends and writes Org text.
 //
-// It promises three things.
+// It promises four things.
 //
 //   - [Parse] finds the structure of a note with positions: headings, property
 //     drawers, keywords and blocks, each with its line and byte offsets, so that an
@@ -10,10 +10,13 @@
 //   - [Converter] turns what a model writes (Markdown, Org, or a mixture) into Org
 //     that is safe to have in a buffer: see [Inert] for what "safe" means. Its result
 //     does not depend on how the text was cut into deltas.
+//   - [Tangle] makes of a note what org-babel-tangle (Org 9.5, Emacs 28.2 with its
+//     defaults) writes, byte for byte and mode for mode, or says which line Org would
+//     evaluate, ask about or fail on. It runs nothing.
 //
 // Ordering, blocking, ownership: nothing here starts a goroutine, blocks, does
 // input or output, or keeps state between calls, except a [Converter], which belongs
-// to one goroutine. A [Document] is immutable after Parse and may be read by many.
+// to one goroutine, and [WriteTangled], which writes files. A [Document] is immutable after Parse and may be read by many.
 // Everything runs in time and memory linear in its input, up to [MaxSource] bytes.
 //
 // Lines are counted from 1, columns from 1 in bytes, offsets from 0 in bytes.

@@ -79,9 +79,9 @@ func (r *resolver) arguments(b *Block) arguments {
 	if found, ok := r.merged[b]; ok {
 		return found
 	}
-	var all []argument
-	for _, property := range []string{"header-args", "header-args:" + b.Language} {
-		all = append(all, r.property(b, property)...)
+	all := slices.Clone(r.property(b, "header-args"))
+	if b.Language != "" {
+		all = append(all, r.property(b, "header-args:"+b.Language)...)
 	}
 	all = append(all, parseArguments([]writtenValue{{b.Arguments, b.Line}})...)
 	for i := len(b.headers) - 1; i >= 0; i-- {
@@ -111,39 +111,50 @@ func (r *resolver) property(b *Block, property string) []argument {
 // mergeArguments keeps the last argument of each key, and of each variable.
 func mergeArguments(all []argument) arguments {
 	var fault *Diagnostic
+	if plain := !slices.ContainsFunc(all, func(a argument) bool { return a.Key == "var" }); plain && len(all) <= 8 {
+		return mergeFew(all)
+	}
 	last := make(map[string]int, len(all))
-	var names []string // of variables, as first seen
+	keys := make([]string, len(all))
 	for i := range all {
 		a := &all[i]
-		if problem := a.problem(); problem != "" && fault == nil {
-			fault = &Diagnostic{a.Line, 1, Error, problem}
+		fault = a.addFault(fault)
+		keys[i] = a.Key
+		if a.Key == "var" {
+			name, _ := variableName(a.Value)
+			keys[i] = "var " + name
 		}
-		key := a.Key
-		if key == "var" {
-			name, named := variableName(a.Value)
-			switch {
-			case named:
-				names = slices.DeleteFunc(names, func(known string) bool { return known == name })
-				names = append(names, name)
-			case fault == nil:
-				fault = &Diagnostic{a.Line, 1, Error, fmt.Sprintf(":var %s: a variable must be assigned a value, as in :var name=1", a.Value)}
-			}
-			key = "var " + name
-		}
-		last[key] = i
+		last[keys[i]] = i
 	}
 	merged := make([]argument, 0, len(last))
 	for i, a := range all {
-		key := a.Key
-		if key == "var" {
-			name, _ := variableName(a.Value)
-			key = "var " + name
-		}
-		if last[key] == i {
+		if last[keys[i]] == i {
 			merged = append(merged, a)
 		}
 	}
 	return arguments{merged, fault}
+}
+
+// mergeFew is mergeArguments without variables, for a few: no map is needed.
+func mergeFew(all []argument) arguments {
+	var fault *Diagnostic
+	merged := make([]argument, 0, len(all))
+	for i := range all {
+		fault = all[i].addFault(fault)
+		later := all[i+1:]
+		if !slices.ContainsFunc(later, func(a argument) bool { return a.Key == all[i].Key }) {
+			merged = append(merged, all[i])
+		}
+	}
+	return arguments{merged, fault}
+}
+
+// addFault returns the first fault that is known.
+func (a *argument) addFault(known *Diagnostic) *Diagnostic {
+	if problem := a.problem(); known == nil && problem != "" {
+		return &Diagnostic{a.Line, 1, Error, problem}
+	}
+	return known
 }
 
 // variableName returns the name of "name=value".
@@ -158,6 +169,10 @@ func (a argument) problem() string {
 	switch {
 	case a.kind == brokenValue:
 		return fmt.Sprintf(":%s: the string has no end, or an escape that is not read: %s", a.Key, a.Value)
+	case a.Key == "var" && a.kind == textValue:
+		if _, named := variableName(a.Value); !named {
+			return fmt.Sprintf(":var %s: a variable must be assigned a value, as in :var name=1", a.Value)
+		}
 	case a.Key == "results" && (a.kind == absentValue || a.kind == numberValue),
 		a.Key == "exports" && a.kind == numberValue,
 		a.Key == "var" && a.kind != textValue:
@@ -172,19 +187,21 @@ type writtenValue struct {
 	line int
 }
 
-// inherited resolves a property as Org does: from the block's heading upwards "KEY+"
-// lines are gathered until a heading has KEY itself; behind the top come the file's
-// drawer and #+PROPERTY: lines. The result is outermost first.
+// inherited resolves a property as Org 9.5 does: from the block's heading upwards "KEY+"
+// lines are gathered until a heading has KEY itself; behind the top come what is at the
+// note's beginning and #+PROPERTY: lines. The result is outermost first.
 func (b *Block) inherited(key string) []writtenValue {
 	var parts []writtenValue
+	var top *Heading
 	for h := b.Heading; h != nil; h = h.Parent {
+		top = h
 		local, complete := localValues(h.Properties, key)
 		parts = append(local, parts...)
 		if complete {
 			return parts
 		}
 	}
-	local, complete := localValues(b.doc.Properties, key)
+	local, complete := localValues(b.doc.firstProperties(top), key)
 	parts = append(local, parts...)
 	if !complete {
 		parts = append(slices.Clone(b.doc.headerArgs[strings.ToLower(key)]), parts...)
@@ -192,13 +209,27 @@ func (b *Block) inherited(key string) []writtenValue {
 	return parts
 }
 
+// firstProperties returns the properties that Org finds at the beginning of a note when
+// it leaves the topmost heading, nil for none: those of the file's drawer, or of a
+// heading on the first line. It goes there only from level 1.
+func (d *Document) firstProperties(top *Heading) []Property {
+	switch {
+	case top == nil:
+		return d.Properties
+	case top.Level > 1 || top.Start == 0:
+		return nil
+	case d.Headings[0].Start == 0:
+		return d.Headings[0].Properties
+	}
+	return d.Properties
+}
+
 // localValues returns the values of KEY and KEY+ in one drawer; complete says that KEY
-// was there. An empty value is none, and "nil" says that there is none.
+// was there. The first KEY counts, be it empty; "nil" says that there is none.
 func localValues(properties []Property, key string) (values []writtenValue, complete bool) {
 	seen := false
 	for _, p := range properties {
 		switch {
-		case p.Value == "":
 		case strings.EqualFold(p.Key, key):
 			if !seen && p.Value != "nil" {
 				complete = true

@@ -105,7 +105,7 @@ func (s *scanner) propertyKeyword(l line, text string) {
 	if i := strings.IndexAny(text, " \t"); i >= 0 {
 		name, value = text[:i], trimBlanks(text[i:])
 	}
-	if len(name) >= len("header-args") && strings.EqualFold(name[:len("header-args")], "header-args") {
+	if value != "" && len(name) >= len("header-args") && strings.EqualFold(name[:len("header-args")], "header-args") {
 		s.doc.setHeaderArgs(strings.ToLower(name), writtenValue{value, l.number})
 	}
 }

@@ -160,9 +160,6 @@ func (t *tangler) check(p *place) bool {
 	if tangle, _ := p.arguments.get("tangle"); tangle.kind == absentValue {
 		t.fail(tangle.Line, ":tangle has no value; write yes, no or a file's name")
 	}
-	if p.block.Language == "" {
-		t.fail(p.block.Line, "a tab is before the language, so Org sees none; write a blank")
-	}
 	t.checkVariables(p)
 	return len(t.diagnostics) == before
 }
@@ -256,7 +253,11 @@ func (t *tangler) target(p *place) string {
 	if extension == "emacs-lisp" || extension == "elisp" {
 		extension = "el"
 	}
-	return sansExtension(path.Base(t.request.Path)) + "." + extension
+	name = sansExtension(path.Base(t.request.Path))
+	if extension == "" {
+		return name // a tab before the language: Org sees none
+	}
+	return name + "." + extension
 }
 
 // sansExtension takes the extension off a file's name; a leading dot begins none.

@@ -10,6 +10,7 @@ import (
 // without any.
 type commentSyntax struct {
 	start, end string // put before and behind the text of a line
+	refused    error  // why comments cannot be written
 	margin     bool   // start is at the left margin, not at the common indentation
 	nested     *regexp.Regexp
 	startMark  string // start and end without blanks
@@ -62,8 +63,8 @@ const marginLanguages = " latex LaTeX beamer tex doctex slitex "
 // syntaxOf returns the comment syntax of a language in a file; without a mode for it the
 // file stays in the mode of the block before.
 func syntaxOf(language string, before *commentSyntax) *commentSyntax {
-	if _, ok := otherModes[language]; ok {
-		return nil
+	if refused, ok := otherModes[language]; ok {
+		return &commentSyntax{refused: refused}
 	}
 	for _, mode := range modes {
 		for known := range strings.FieldsSeq(mode.languages) {
@@ -97,6 +98,9 @@ func nestedMark(mark string) string {
 func (s *commentSyntax) comment(text string) (string, error) {
 	if s == nil {
 		return "", errNoMode
+	}
+	if s.refused != nil {
+		return "", s.refused
 	}
 	body := strings.TrimRight(text, " \t\n\r")
 	rest := text[len(body):]

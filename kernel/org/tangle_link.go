@@ -77,7 +77,7 @@ func (t *tangler) link(b *Block, index, length int) (link, description string) {
 	if heading != nil {
 		properties = heading.Properties
 	}
-	if id := localValue(properties, "CUSTOM_ID"); id != "" {
+	if id, ok := localValue(properties, "CUSTOM_ID"); ok {
 		link = file + "::#" + id
 		return link, link
 	}
@@ -97,17 +97,15 @@ func (t *tangler) link(b *Block, index, length int) (link, description string) {
 	return file + "::" + context, describeLink(description)
 }
 
-// localValue returns a property's value with what KEY+ lines add, "" for none.
-func localValue(properties []Property, key string) string {
+// localValue returns a property's value with what KEY+ lines add, and whether there is one.
+func localValue(properties []Property, key string) (string, bool) {
 	parts, _ := localValues(properties, key)
 	var words []string
 	for _, part := range parts {
 		words = append(words, part.text)
 	}
-	if text := strings.Join(words, " "); text != "nil" {
-		return text
-	}
-	return ""
+	text := strings.Join(words, " ")
+	return text, len(parts) > 0 && text != "nil"
 }
 
 // targetAt finds a <<target>> in the lines around that touches point.
@@ -144,7 +142,13 @@ var (
 
 // normalizeTitle takes out what may change: statistics and runs of blanks.
 func normalizeTitle(text string) string {
-	return strings.Trim(blankRun.ReplaceAllString(statistics.ReplaceAllString(text, " "), " "), " \t\n\r")
+	if strings.Contains(text, "[") {
+		text = statistics.ReplaceAllString(text, " ")
+	}
+	if strings.Contains(text, "  ") || strings.Contains(text, "\t") {
+		text = blankRun.ReplaceAllString(text, " ")
+	}
+	return strings.Trim(text, " \t\n\r")
 }
 
 // plainContext takes off what has a meaning in a search.
@@ -162,7 +166,7 @@ func plainContext(text string) string {
 }
 
 var (
-	storedLink = regexp.MustCompile(`\[\[((?:[^]\\\[]|\\[]\[\\]?)+)\](?:\[((?s:.+?))\])?\]`)
+	storedLink  = regexp.MustCompile(`\[\[((?:[^]\\\[]|\\[]\[\\]?)+)\](?:\[((?s:.+?))\])?\]`)
 	linkEscapes = regexp.MustCompile(`\\*(?:[]\[]|$)`)
 )
 
@@ -185,6 +189,9 @@ func describeLink(text string) string {
 
 // escapeLink puts a backslash before brackets, and doubles those before them.
 func escapeLink(link string) string {
+	if !strings.ContainsAny(link, `[]\`) {
+		return link
+	}
 	return linkEscapes.ReplaceAllStringFunc(link, func(found string) string {
 		slashes := strings.TrimRight(found, "[]")
 		if slashes == found {

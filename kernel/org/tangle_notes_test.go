@@ -54,7 +54,9 @@ func tangleNote(t *rapid.T) string {
 		some(3, func() {
 			lines = append(lines, draw([]string{":header-args: ", ":header-args+: ", ":header-args:python: ", ":Header-Args:emacs-lisp+: ", ":header-args:sh: "})+arguments(2))
 		})
-		some(1, func() { lines = append(lines, draw([]string{":CUSTOM_ID: hid", ":ID: hid", ":header-args: nil", ":x:", ":CUSTOM_ID: cid"})) })
+		some(1, func() {
+			lines = append(lines, draw([]string{":CUSTOM_ID: hid", ":ID: hid", ":header-args: nil", ":x:", ":CUSTOM_ID: cid"}))
+		})
 		lines = append(lines, ":END:")
 	}
 	if chance(6) {

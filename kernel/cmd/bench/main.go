@@ -51,6 +51,7 @@ var benches = []bench{
 	{"note", measureNote},
 	{"reader", measureReader},
 	{"code", measureCode},
+	{"tangle", measureTangle},
 }
 
 // run measures what the flags choose and prints the table.

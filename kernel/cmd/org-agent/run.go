@@ -24,6 +24,7 @@ type commands struct {
 	Verify  verifyCommand  `cmd:"" help:"Pass a proposal on stdin through a skill and the policy."`
 	Lisp    lispCommand    `cmd:"" help:"Evaluate Lisp, in a note if one is given."`
 	Skill   skillCommands  `cmd:"" help:"Check and list skill notes."`
+	Tangle  tangleCommand  `cmd:"" help:"Write the code blocks of notes into files, exactly as org-babel-tangle does."`
 	Md2org  md2orgCommand  `cmd:"" name:"md2org" help:"Convert Markdown on stdin to Org."`
 	Approve approveCommand `cmd:"" help:"List what waits for a decision, or decide."`
 	Log     logCommand     `cmd:"" help:"Print the log."`

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"org-agent/kernel/org"
+)
+
+// tangleCommand is "org-agent tangle".
+type tangleCommand struct {
+	Dir   string   `help:"The directory of relative targets (default: each note's own)." placeholder:"DIR"`
+	Files []string `arg:"" help:"Notes." name:"file"`
+}
+
+func (c *tangleCommand) Run(w *world) error {
+	failed := 0
+	for _, file := range c.Files {
+		ok, err := c.tangle(w, file)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			failed++
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d notes were not tangled", failed, len(c.Files))
+	}
+	return nil
+}
+
+// tangle writes what one note says and prints the names of what was written; what is
+// wrong with the note goes to stderr.
+func (c *tangleCommand) tangle(w *world, file string) (bool, error) {
+	request, err := c.request(w, file)
+	if err != nil {
+		fmt.Fprintf(w.err, "%s:1:1: error: %v\n", file, err)
+		return false, nil
+	}
+	files, diagnostics := org.Tangle(request)
+	ok := printDiagnostics(w, file, diagnostics)
+	if !ok {
+		return false, nil
+	}
+	written, faults := org.WriteTangled(files)
+	for _, path := range written {
+		if _, err := fmt.Fprintln(w.out, path); err != nil {
+			return false, err
+		}
+	}
+	return printDiagnostics(w, file, faults), nil
+}
+
+// request reads a note and finds where its targets are.
+func (c *tangleCommand) request(w *world, file string) (org.TangleRequest, error) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return org.TangleRequest{}, fmt.Errorf("find the note: %w", err)
+	}
+	directory := filepath.Dir(path)
+	if c.Dir != "" {
+		if directory, err = filepath.Abs(c.Dir); err != nil {
+			return org.TangleRequest{}, fmt.Errorf("find the directory: %w", err)
+		}
+	}
+	source, err := readNote(path)
+	if err != nil {
+		return org.TangleRequest{}, err
+	}
+	return org.TangleRequest{Path: path, Directory: directory, Home: w.env("HOME"), Source: source}, nil
+}
+
+// readNote reads a regular file that is not larger than a note may be.
+func readNote(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, plainError(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("this is not a file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, plainError(err)
+	}
+	defer f.Close()
+	source, err := io.ReadAll(io.LimitReader(f, org.MaxSource+1))
+	if err != nil {
+		return nil, plainError(err)
+	}
+	if len(source) > org.MaxSource {
+		return nil, fmt.Errorf("the note is larger than %d MiB", org.MaxSource>>20)
+	}
+	return source, nil
+}
+
+// plainError leaves out the path, which is told anyway.
+func plainError(err error) error {
+	var at *os.PathError
+	if errors.As(err, &at) {
+		return fmt.Errorf("%s the note: %w", at.Op, at.Err)
+	}
+	return err
+}
+
+// printDiagnostics prints what is wrong with a file. It is true if none is an error.
+func printDiagnostics(w *world, file string, diagnostics []org.Diagnostic) bool {
+	ok := true
+	for _, d := range diagnostics {
+		ok = ok && d.Severity != org.Error
+		fmt.Fprintf(w.err, "%s:%s\n", file, d)
+	}
+	return ok
+}

@@ -1,0 +1,31 @@
+package org
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func BenchmarkTangle(b *testing.B) {
+	notes := map[string]string{
+		"Unterminated": strings.Repeat("#+begin_src x :tangle a\n", 1<<16),
+		"References":   "#+name: a\n#+begin_src x\n1\n#+end_src\n" + strings.Repeat("#+begin_src x :tangle a :noweb yes\n<<a>>\n#+end_src\n", 1<<15),
+		"Names":        strings.Repeat("#+name: a\n", 1<<17) + "#+begin_src x :tangle a :noweb yes\n<<a>>\n#+end_src\n",
+		"Drawers":      strings.Repeat(":a:\n", 1<<18),
+		"Arguments":    "#+begin_src x :tangle a" + strings.Repeat(" :a (b \"c\"", 1<<16) + "\n#+end_src\n",
+		"Headings":     strings.Repeat("* a\n:PROPERTIES:\n:header-args+: :tangle a\n:END:\n#+begin_src x\n1\n#+end_src\n", 1<<13),
+	}
+	var text strings.Builder
+	for i := range 6000 {
+		fmt.Fprintf(&text, "* Part %d\n\nSome prose here, as notes have,\nof two lines.\n\n#+begin_src python :tangle all.py :comments link\n  def f(x):\n      return x + %d\n#+end_src\n", i, i)
+	}
+	notes["Note"] = text.String()
+	for name, note := range notes {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(note)))
+			for b.Loop() {
+				Tangle(TangleRequest{Path: "/n.org", Directory: "/", Home: "/", Source: []byte(note)})
+			}
+		})
+	}
+}
