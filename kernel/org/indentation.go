@@ -39,6 +39,7 @@ func removeIndentation(lines []bodyLine) {
 			common = column
 		}
 	}
+	common = min(common, sizeOf(lines, common))
 	for _, l := range lines {
 		if !isBlank(l.text) && columnOf(l.text) < common {
 			return
@@ -54,6 +55,22 @@ func removeIndentation(lines []bodyLine) {
 		}
 		l.skip = indentation(l.text)
 	}
+}
+
+// sizeOf returns one more than the characters of lines, or any number above enough: Org
+// never takes off more columns than that, so that a short text keeps some of its tabs.
+func sizeOf(lines []bodyLine, enough int) int {
+	size := 1
+	for i, l := range lines {
+		size += utf8.RuneCountInString(l.text)
+		if i > 0 {
+			size++
+		}
+		if size > enough {
+			break
+		}
+	}
+	return size
 }
 
 // isEmacsSpace reports whether a line's first character counts as white space for Emacs

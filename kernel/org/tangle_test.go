@@ -31,6 +31,7 @@ var tangleCases = []struct {
 	{"indentation goes though -i asks to keep it", "#+begin_src x -i :tangle a.x\n    1\n      2\n#+end_src\n", []string{"a.x=1\n  2\n"}},
 	{"the first line loses all of its indentation", "#+begin_src x :tangle a.x\n      1\n  2\n#+end_src\n", []string{"a.x=1\n2\n"}},
 	{"tabs across the edge become blanks", "#+begin_src x :tangle a.x\n  1\n\t2\n  \t3\n#+end_src\n", []string{"a.x=1\n      2\n      3\n"}},
+	{"a short text keeps some of its tabs", "#+begin_src elisp :tangle a.x :var x=1\n\ta\n#+end_src\n", []string{"a.x=(let ((x '1))\n     a\n)\n"}},
 	{"one comma goes", "#+begin_src x :tangle a.x\n1\n,* 2\n,,#+3\n  ,*4\n,5\n#+end_src\n", []string{"a.x=1\n* 2\n,#+3\n  *4\n,5\n"}},
 	{"an end with more on its line ends only for the search", "#+begin_src x :tangle a.x\n1\n#+end_srcx\n2\n#+end_src\n", []string{"a.x=1\n#+end_srcx\n2\n"}},
 	{"a block in an example is text", "#+begin_example\n#+begin_src x :tangle a.x\n1\n#+end_src\n#+end_example\n", nil},
