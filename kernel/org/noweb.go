@@ -175,10 +175,6 @@ func joinWith(lines []bodyLine, separator string, more []bodyLine) []bodyLine {
 // if it is evaluated with them; at least one line.
 func (web *noweb) code(into, b *Block, from bodyLine, name string, at int) []bodyLine {
 	none := []bodyLine{{line: from.line, column: from.column}}
-	if web.busy[b] {
-		web.report(from, Error, "noweb reference <<%s>>: the block refers to itself", name)
-		return none
-	}
 	if web.left < 0 {
 		web.report(from, Error, "noweb reference <<%s>>: more than %d MiB after expansion", name, maxExpanded>>20)
 		return none
@@ -189,11 +185,15 @@ func (web *noweb) code(into, b *Block, from bodyLine, name string, at int) []bod
 		return none
 	}
 	var lines []bodyLine
-	if expandsNoweb(arguments.text("noweb"), forEvaluation) {
-		lines = web.lines(b, at)
-	} else {
+	switch {
+	case !expandsNoweb(arguments.text("noweb"), forEvaluation):
 		lines = slices.Clone(b.lines)
 		web.left -= len(b.Body) + 1
+	case web.busy[b]:
+		web.report(from, Error, "noweb reference <<%s>>: the block refers to itself", name)
+		return none
+	default:
+		lines = web.lines(b, at)
 	}
 	if len(lines) == 0 {
 		lines = none
