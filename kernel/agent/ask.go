@@ -119,6 +119,9 @@ func (a *asker) read(ctx context.Context) (string, llm.FinishReason, error) {
 			}
 			reply.WriteString(p.delta.Text)
 			show.write(p.delta.Text)
+			if show.shown == 0 {
+				show.flush(ctx) // the first words at once
+			}
 			a.run.account(p.delta)
 			if p.delta.Finish != "" {
 				finish = p.delta.Finish

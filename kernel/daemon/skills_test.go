@@ -24,9 +24,9 @@ func deciding(functions string) string {
 
 const story = `* Story\nIt was a dark and stormy night, and the rain fell in torrents, except at intervals.`
 
-// slowly streams a reply over a third of a second.
+// slowly streams a reply over a second: between two words of it there are batches.
 func slowly(text string) llmtest.Exchange {
-	return llmtest.Exchange{Reply: insertion(text), Chunk: 2, Delay: llmtest.Duration(4 * time.Millisecond), Times: -1}
+	return llmtest.Exchange{Reply: insertion(text), Chunk: 2, Delay: llmtest.Duration(12 * time.Millisecond), Times: -1}
 }
 
 // What a neuro function may return, and what becomes of its faults.
