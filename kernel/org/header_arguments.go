@@ -72,18 +72,19 @@ type resolver struct {
 
 type inheritance struct {
 	heading  *Heading
-	property string
+	language string // "" for arguments of any language
 }
 
 func (r *resolver) arguments(b *Block) arguments {
 	if found, ok := r.merged[b]; ok {
 		return found
 	}
-	all := slices.Clone(r.property(b, "header-args"))
+	own := parseArguments([]writtenValue{{b.Arguments, b.Line}})
+	all := slices.Clone(r.property(b, ""))
 	if b.Language != "" {
-		all = append(all, r.property(b, "header-args:"+b.Language)...)
+		all = append(all, r.property(b, b.Language)...)
 	}
-	all = append(all, parseArguments([]writtenValue{{b.Arguments, b.Line}})...)
+	all = append(all, own...)
 	for i := len(b.headers) - 1; i >= 0; i-- {
 		all = append(all, parseArguments([]writtenValue{{b.headers[i].value, b.headers[i].line}})...)
 	}
@@ -95,15 +96,20 @@ func (r *resolver) arguments(b *Block) arguments {
 	return merged
 }
 
-func (r *resolver) property(b *Block, property string) []argument {
-	place := inheritance{b.Heading, property}
+// property returns the inherited arguments for a language, or those for any.
+func (r *resolver) property(b *Block, language string) []argument {
+	place := inheritance{b.Heading, language}
 	if found, ok := r.inherited[place]; ok {
 		return found
 	}
 	if r.inherited == nil {
 		r.inherited = map[inheritance][]argument{}
 	}
-	found := parseArguments(b.inherited(property))
+	name := "header-args"
+	if language != "" {
+		name += ":" + language
+	}
+	found := parseArguments(b.inherited(name))
 	r.inherited[place] = found
 	return found
 }
@@ -258,6 +264,9 @@ const emacsBlanks = " \f\t\n\r\v"
 // parseArguments reads what is written in several places as one text, joined by blanks,
 // cut at colons that follow a blank and stand outside strings and brackets that close.
 func parseArguments(parts []writtenValue) []argument {
+	if len(parts) == 0 {
+		return nil
+	}
 	var text strings.Builder
 	var ends []int // of the parts
 	for i, part := range parts {

@@ -36,6 +36,9 @@ type TangledFile struct {
 // byte, in the order it writes them. Where Org would evaluate code, ask, or fail, there
 // is an error with its line instead and nothing is to be written.
 func Tangle(request TangleRequest) ([]*TangledFile, []Diagnostic) {
+	if len(request.Source) > MaxSource {
+		return nil, []Diagnostic{{1, 1, Error, fmt.Sprintf("the note is larger than %d MiB", MaxSource>>20)}}
+	}
 	d, diagnostics := decodeNote(request.Source)
 	if diagnostics != nil {
 		return nil, diagnostics
@@ -81,18 +84,14 @@ func (t *tangler) fail(line int, format string, arguments ...any) {
 // without an end for text; so do we, and say so.
 func (t *tangler) reportScan() {
 	for _, d := range t.doc.Diagnostics {
-		if strings.Contains(d.Message, "_src") || strings.Contains(d.Message, "MiB") {
-			if !strings.Contains(d.Message, "MiB") {
-				d.Severity = Warning
-			}
+		if strings.Contains(d.Message, "_src") {
+			d.Severity = Warning
 			t.diagnostics = append(t.diagnostics, d)
 		}
 	}
-	if value, ok := t.doc.Keyword("SETUPFILE"); ok {
-		for _, k := range t.doc.Keywords {
-			if k.Key == "SETUPFILE" {
-				t.diagnostics = append(t.diagnostics, Diagnostic{k.Line, 1, Warning, "#+SETUPFILE is not read: header arguments in " + value + " do not count"})
-			}
+	for _, k := range t.doc.Keywords {
+		if k.Key == "SETUPFILE" {
+			t.diagnostics = append(t.diagnostics, Diagnostic{k.Line, 1, Warning, "#+SETUPFILE is not read: header arguments in " + k.Value + " do not count"})
 		}
 	}
 }

@@ -1,9 +1,9 @@
 package org
 
 import (
-	"fmt"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -16,7 +16,7 @@ func (t *tangler) linkComments(p *place) (before, behind string) {
 		if p.heading != nil && p.heading.Title != "" {
 			title = p.heading.Title
 		}
-		name = fmt.Sprintf("%s:%d", title, p.counter)
+		name = title + ":" + strconv.Itoa(p.counter)
 	}
 	link, _ := t.link(p.block, p.begin, 0)
 	directory := t.request.Directory
@@ -32,7 +32,9 @@ func (t *tangler) linkComments(p *place) (before, behind string) {
 
 // fillNames puts the block's name into a text, and its line where a link has the word for it.
 func fillNames(text, name string, p *place) string {
-	text = strings.ReplaceAll(text, "%start-line", fmt.Sprint(p.begin+2))
+	if strings.Contains(text, "%start-line") {
+		text = strings.ReplaceAll(text, "%start-line", strconv.Itoa(p.begin+2))
+	}
 	return strings.ReplaceAll(text, "%source-name", name)
 }
 
