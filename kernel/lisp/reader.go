@@ -22,6 +22,8 @@ type reader struct {
 	// of spellings seen since.
 	pkg    *Package
 	tokens map[string]Value
+	// spellings is how many the source will have, at a guess.
+	spellings int
 	// base and double are *read-base* and *read-default-float-format* of the form.
 	base   int
 	double bool
@@ -41,7 +43,7 @@ const (
 )
 
 func (c *Call) newReader(source, file string, firstLine int) *reader {
-	r := &reader{call: c, file: file, firstLine: max(firstLine, 1), keep: true}
+	r := &reader{call: c, file: file, firstLine: max(firstLine, 1), keep: true, spellings: min(len(source)/20, 500)}
 	r.source = plist.NewReader[Value](source, r, plist.Lisp, plist.Limits{Depth: sourceDepth, Atoms: sourceAtoms, Bytes: sourceBytes})
 	return r
 }
@@ -49,7 +51,7 @@ func (c *Call) newReader(source, file string, firstLine int) *reader {
 // next reads one form; io.EOF at the end.
 func (r *reader) next() (Value, error) {
 	if pkg := r.call.currentPackage(); pkg != r.pkg {
-		r.pkg, r.tokens = pkg, map[string]Value{}
+		r.pkg, r.tokens = pkg, make(map[string]Value, r.spellings)
 	}
 	r.labels, r.forward = nil, false
 	r.double = r.call.doubleFormat()
@@ -58,7 +60,7 @@ func (r *reader) next() (Value, error) {
 		base = int(v)
 	}
 	if base != r.base {
-		r.base, r.tokens = base, map[string]Value{}
+		r.base, r.tokens = base, make(map[string]Value, r.spellings)
 	}
 	return r.source.Next()
 }
@@ -273,7 +275,7 @@ func (r *reader) intern(p *Package, name string) (Value, error) {
 	if err := r.charge(entryBytes + len(name)); err != nil {
 		return nil, err
 	}
-	symbol, _ := p.intern(name, r.keep)
+	symbol, _ := p.add(name, r.keep)
 	return symbol, nil
 }
 

@@ -145,18 +145,27 @@ func (p *Package) intern(name string, keep bool) (symbol *Symbol, made bool) {
 		}
 		return symbol, false
 	}
+	return p.add(name, keep)
+}
+
+// add is intern for a name that was not found.
+func (p *Package) add(name string, keep bool) (symbol *Symbol, made bool) {
 	symbol = &Symbol{name: name, home: p.name}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if keep {
-		p.symbols[name] = symbol
-		return symbol, true
-	}
 	// Another goroutine may have converted the same data meanwhile.
 	if pointer, ok := p.transient[name]; ok {
 		if other := pointer.Value(); other != nil {
+			if keep {
+				p.symbols[name] = other
+				delete(p.transient, name)
+			}
 			return other, false
 		}
+	}
+	if keep {
+		p.symbols[name] = symbol
+		return symbol, true
 	}
 	if p.transient == nil {
 		p.transient = map[string]weak.Pointer[Symbol]{}
@@ -173,8 +182,10 @@ func (p *Package) keep(symbol *Symbol) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.symbols[symbol.name] = symbol
-	delete(p.transient, symbol.name)
+	if p.symbols[symbol.name] != symbol {
+		p.symbols[symbol.name] = symbol
+		delete(p.transient, symbol.name)
+	}
 }
 
 // sweep drops the names of dead symbols whenever the table has doubled.

@@ -2,7 +2,6 @@ package plist
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -441,10 +440,16 @@ func SymbolParts(text string, escaped bool) (pkg string, colons int, name string
 
 // upper raises ASCII letters only.
 func upper(s string) string {
-	return strings.Map(func(c rune) rune {
-		if c < utf8.RuneSelf {
-			return unicode.ToUpper(c)
+	for i := 0; i < len(s); i++ {
+		if 'a' <= s[i] && s[i] <= 'z' {
+			raised := []byte(s)
+			for ; i < len(raised); i++ {
+				if c := raised[i]; 'a' <= c && c <= 'z' {
+					raised[i] = c - 'a' + 'A'
+				}
+			}
+			return string(raised)
 		}
-		return c
-	}, s)
+	}
+	return s
 }
