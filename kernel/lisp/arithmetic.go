@@ -1,6 +1,7 @@
 package lisp
 
 import (
+	"math"
 	"math/big"
 )
 
@@ -29,8 +30,11 @@ func numberFunctions() []builtin {
 		{name: "1-", list: "(number)", doc: "One less.", one: func(c *Call, a Value) Value { return c.subtract(a, Integer(1)) }},
 		{name: "abs", list: "(number)", doc: "The absolute value.", one: func(c *Call, a Value) Value {
 			c.number(a)
-			if x, ok := a.(float32); ok && x == 0 {
-				return float32(0)
+			switch x := a.(type) {
+			case float32:
+				return float32(math.Abs(float64(x)))
+			case float64:
+				return math.Abs(x)
 			}
 			if sign(a) < 0 {
 				return c.negate(a)

@@ -22,7 +22,7 @@ func chapters() []chapter {
 		{title: "Conses and lists", functions: slices.Concat(consFunctions(), listFunctions(), setFunctions(), treeFunctions(), plistFunctions())},
 		{title: "Sequences", functions: slices.Concat(sequenceFunctions(), searchFunctions(), editFunctions(), mappingFunctions(), sortFunctions())},
 		{title: "Strings and characters", functions: slices.Concat(stringFunctions(), stringComparisons(), characterFunctions())},
-		{title: "Numbers", functions: slices.Concat(numberFunctions(), numberPredicates(), bitFunctions(), roundingFunctions(), floatFunctions())},
+		{title: "Numbers", functions: slices.Concat(numberFunctions(), numberPredicates(), bitFunctions(), byteFunctions(), roundingFunctions(), floatFunctions(), floatPartFunctions())},
 		{title: "Arrays", functions: slices.Concat(arrayFunctions(), arrayMakers(), fillPointerFunctions(), bitArrayFunctions())},
 		{title: "Hash tables and equality", functions: slices.Concat(hashFunctions(), equalityFunctions())},
 		{title: "Symbols and packages", functions: slices.Concat(symbolFunctions(), packageFunctions())},

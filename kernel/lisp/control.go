@@ -1,6 +1,9 @@
 package lisp
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // controlFunctions call functions and evaluate forms.
 func controlFunctions() []builtin {
@@ -126,12 +129,18 @@ func timeFunctions() []builtin {
 			var n [6]int
 			for i := range n {
 				n[i] = int(c.fixnum(args[i]))
+				if bounds := timeBounds[i]; n[i] < bounds[0] || n[i] > bounds[1] {
+					c.typeError(args[i], fmt.Sprintf("(INTEGER %d %d)", bounds[0], bounds[1]))
+				}
 			}
 			t := time.Date(n[5], time.Month(n[4]), n[3], n[2], n[1], n[0], 0, c.zone(optional(args, 6)))
 			return Integer(t.Unix() + universalEpoch)
 		}},
 	}
 }
+
+// timeBounds are the bounds of what encode-universal-time is given.
+var timeBounds = [6][2]int{{0, 59}, {0, 59}, {0, 23}, {1, 31}, {1, 12}, {0, 1_000_000}}
 
 // zone takes a time zone as hours west of Greenwich; the local one by default.
 func (c *Call) zone(v Value) *time.Location {

@@ -8,7 +8,7 @@ import (
 
 // directive is a part of a parsed control string: plain text, or ~ with parameters.
 type directive struct {
-	text       []rune // of plain text, when char is 0
+	text       []rune // of plain text, when char is 0; the name of ~/
 	char       rune
 	params     []formatParam
 	colon, at  bool
@@ -110,6 +110,16 @@ func (p *formatParser) directive() (d directive, err error) {
 		err = p.clausesOf(&d, "}")
 	case '<':
 		err = p.clausesOf(&d, ";>")
+	case '/':
+		end := p.pos
+		for end < len(p.chars) && p.chars[end] != '/' {
+			end++
+		}
+		if end == len(p.chars) {
+			return d, errors.New("the name of ~/ has no slash at its end")
+		}
+		d.text = p.chars[p.pos:end]
+		p.pos = end + 1
 	case '\n':
 		for !d.colon && p.pos < len(p.chars) && strings.ContainsRune(" \t\n", p.chars[p.pos]) {
 			p.pos++
@@ -220,7 +230,10 @@ func (c *Call) formatTo(destination Value, write func(*Stream)) Value {
 			write(s)
 			return runesString(s.out)
 		}
-		write(c.outputStream(x))
+		if x != T {
+			c.typeError(x, "STREAM")
+		}
+		write(c.stream(symStandardOutput))
 	case *Stream:
 		write(x)
 	case *String:
@@ -359,8 +372,10 @@ func (f *formatter) directive(d *directive) left {
 		f.character(d)
 	case 'f':
 		f.fixed(d)
-	case 'e', 'g':
+	case 'e':
 		f.exponential(d)
+	case 'g':
+		f.general(d)
 	case '$':
 		f.money(d)
 	case 'p':
@@ -394,6 +409,8 @@ func (f *formatter) directive(d *directive) left {
 		return f.justify(d)
 	case '^':
 		return f.escape(d)
+	case '/':
+		f.called(d)
 	case '_', 'i':
 	default:
 		f.call.fail(simpleError, "unknown format directive ~%c", d.char)

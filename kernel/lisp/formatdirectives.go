@@ -1,11 +1,11 @@
 package lisp
 
 import (
-	"math"
 	"math/big"
-	"strconv"
 	"strings"
 	"unicode"
+
+	"org-agent/kernel/plist"
 )
 
 // object is ~a and ~s with mincol, colinc, minpad and padchar.
@@ -89,17 +89,19 @@ func (f *formatter) radix(d *directive) {
 		f.integer(d, base, 1)
 		return
 	}
-	v := f.arg()
-	n, ok := v.(int64)
-	if !ok {
-		f.call.typeError(v, "INTEGER")
+	n := f.integerArgument("~r")
+	limit := int64(4000)
+	if d.colon {
+		limit = 5000
 	}
 	text := ""
 	switch {
-	case d.at && n >= 1 && n < 4000:
-		text = roman(int(n), d.colon)
+	case d.at && n.IsInt64() && n.Int64() >= 1 && n.Int64() < limit:
+		text = roman(int(n.Int64()), d.colon)
 	case d.at:
-		text = strconv.FormatInt(n, 10)
+		f.call.fail(simpleError, "%s cannot be written in Roman numerals", f.call.shown(normal(n)))
+	case n.BitLen() > 219:
+		f.call.fail(simpleError, "a number too large to be written in words")
 	case d.colon:
 		text = ordinal(n)
 	default:
@@ -108,8 +110,21 @@ func (f *formatter) radix(d *directive) {
 	f.call.write(f.out, []rune(text))
 }
 
+// integerArgument takes the next argument as an integer.
+func (f *formatter) integerArgument(name string) *big.Int {
+	v := f.arg()
+	if k := kindOf(v); k != smallKind && k != bigKind {
+		f.call.fail(simpleError, "%s wants an integer, not %s", name, f.call.shown(v))
+	}
+	return f.call.integer(v)
+}
+
 func (f *formatter) character(d *directive) {
-	ch := f.call.character(f.arg())
+	v := f.arg()
+	ch, ok := v.(Character)
+	if !ok {
+		f.call.fail(simpleError, "~c wants a character, not %s", f.call.shown(v))
+	}
 	switch {
 	case d.colon:
 		f.call.write(f.out, []rune(characterName(ch)))
@@ -120,181 +135,12 @@ func (f *formatter) character(d *directive) {
 	}
 }
 
-// decimal takes the next argument as a real number; other objects are printed as ~d
-// would.
-func (f *formatter) decimal(d *directive) (x float64, ok bool) {
-	v := f.arg()
-	if kindOf(v) == notNumber {
-		f.pad(f.call.printedRunes(v, false), f.number(d, 0, 0), ' ')
-		return 0, false
-	}
-	x = double(v)
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		f.pad(f.call.printedRunes(v, false), f.number(d, 0, 0), ' ')
-		return 0, false
-	}
-	return x, true
-}
-
-// shortest is the decimal expansion of a number that reads back as the same float.
-func shortest(v Value) string {
-	if x, ok := v.(float32); ok {
-		return strconv.FormatFloat(float64(x), 'f', -1, 32)
-	}
-	if x, ok := v.(float64); ok {
-		return strconv.FormatFloat(x, 'f', -1, 64)
-	}
-	return strconv.FormatFloat(float64(float32(double(v))), 'f', -1, 32)
-}
-
-// fixed is ~f with width, digits, scale, overflow character and pad character.
-func (f *formatter) fixed(d *directive) {
-	x, ok := f.decimal(d)
-	if !ok {
-		return
-	}
-	digits, scale := f.number(d, 1, -1), f.number(d, 2, 0)
-	width := f.number(d, 0, 0)
-	f.call.chargeMany(max(digits, 0), 8)
-	text := shortest(f.args[f.next-1])
-	if scale != 0 {
-		text = strconv.FormatFloat(x*math.Pow(10, float64(max(min(scale, 400), -400))), 'f', -1, 64)
-	}
-	if digits >= 0 {
-		text = roundDecimal(f.args[f.next-1], x, scale, digits)
-	} else if !strings.Contains(text, ".") {
-		text += ".0"
-		if width > 0 && len(text) > width {
-			text = strings.TrimSuffix(text, "0")
-		}
-	} else if width > 0 && len(text) > width {
-		text = withoutZero(text)
-		text = roundDecimal(f.args[f.next-1], x, scale, max(0, width-1-strings.IndexByte(text, '.')))
-	}
-	if d.at && x >= 0 {
-		text = "+" + text
-	}
-	if width > 0 && len(text) > width {
-		text = withoutZero(text)
-		if len(d.params) > 3 && d.params[3].kind != 0 && len(text) > width {
-			f.repeat(rune(f.number(d, 3, '*')), width)
-			return
-		}
-	}
-	f.pad([]rune(text), width, rune(f.number(d, 4, ' ')))
-}
-
-// withoutZero drops the zero before the point, where there is no room for it.
-func withoutZero(text string) string {
-	for _, prefix := range []string{"0.", "-0.", "+0."} {
-		if rest, ok := strings.CutPrefix(text, prefix); ok && rest != "" {
-			return strings.TrimSuffix(prefix, "0.") + "." + rest
-		}
-	}
-	return text
-}
-
-// roundDecimal rounds the exact value of a number, times a power of ten, half up to
-// digits behind the point, as SBCL does.
-func roundDecimal(v Value, x float64, scale, digits int) string {
-	if k := kindOf(v); k < singleKind {
-		x = float64(float32(x))
-	}
-	padding := ""
-	if digits > 400 { // beyond the last digit any float has there are only zeros
-		padding = strings.Repeat("0", digits-400)
-		digits = 400
-	}
-	exact := new(big.Rat).SetFloat64(math.Abs(x))
-	shift := digits + max(min(scale, 400), -400)
-	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(shift, -shift))), nil))
-	if shift >= 0 {
-		exact.Mul(exact, power)
-	} else {
-		exact.Quo(exact, power)
-	}
-	exact.Add(exact, big.NewRat(1, 2))
-	s := new(big.Int).Quo(exact.Num(), exact.Denom()).String()
-	if len(s) <= digits {
-		s = strings.Repeat("0", digits-len(s)+1) + s
-	}
-	text := s[:len(s)-digits] + "." + s[len(s)-digits:] + padding
-	if x < 0 {
-		return "-" + text
-	}
-	return text
-}
-
-// exponential is ~e, and ~g, which is ~f within the range where that is readable.
-func (f *formatter) exponential(d *directive) {
-	if d.char == 'g' {
-		v := optional(f.args, f.next)
-		if v != nil && kindOf(v) != notNumber {
-			if x := math.Abs(double(v)); x == 0 || x >= 0.1 && x < 1e7 {
-				width := f.number(d, 0, 0)
-				plain := directive{char: 'f', at: d.at, params: []formatParam{{'n', max(width-4, 0)}}}
-				if len(d.params) > 1 && d.params[1].kind != 0 {
-					n := max(0, f.number(d, 1, 0)-len(strconv.Itoa(int(x))))
-					plain.params = append(plain.params, formatParam{'n', n})
-				}
-				f.fixed(&plain)
-				f.repeat(' ', 4)
-				return
-			}
-		}
-	}
-	x, ok := f.decimal(d)
-	if !ok {
-		return
-	}
-	digits := f.number(d, 1, -1)
-	size := 32
-	marker := "e"
-	if _, isDouble := f.args[f.next-1].(float64); isDouble {
-		size, marker = 64, "d"
-	}
-	f.call.chargeMany(max(digits, 0), 8)
-	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(x, 'e', min(digits, 400), size), "e")
-	if !strings.Contains(mantissa, ".") {
-		mantissa += ".0"
-	}
-	power := strings.TrimLeft(exponent[1:], "0")
-	places := f.number(d, 2, 1)
-	if len(power) < places {
-		power = strings.Repeat("0", min(places-len(power), 400)) + power
-	}
-	text := mantissa + marker + exponent[:1] + power
-	if d.at && x >= 0 {
-		text = "+" + text
-	}
-	f.pad([]rune(text), f.number(d, 0, 0), rune(f.number(d, 5, ' ')))
-}
-
-// money is ~$: two digits behind the point.
-func (f *formatter) money(d *directive) {
-	x, ok := f.decimal(d)
-	if !ok {
-		return
-	}
-	digits, least, width := f.number(d, 0, 2), f.number(d, 1, 1), f.number(d, 2, 0)
-	f.call.chargeMany(max(digits, 0)+max(least, 0), 8)
-	text := roundDecimal(f.args[f.next-1], math.Abs(x), 0, digits)
-	whole := strings.IndexByte(text, '.')
-	if whole < least {
-		text = strings.Repeat("0", least-whole) + text
-	}
-	switch {
-	case x < 0:
-		text = "-" + text
-	case d.at:
-		text = "+" + text
-	}
-	f.pad([]rune(text), width, rune(f.number(d, 3, ' ')))
-}
-
 func (f *formatter) plural(d *directive) {
 	if d.colon {
-		f.next = max(f.next-1, 0)
+		if f.next == 0 {
+			f.call.fail(simpleError, "~:p has no argument before it")
+		}
+		f.next--
 	}
 	one := eql(f.arg(), Integer(1))
 	text := ""
@@ -329,7 +175,16 @@ func (f *formatter) tabulate(d *directive) {
 }
 
 func (f *formatter) recursive(d *directive) left {
-	control := f.call.str(f.arg())
+	given := f.arg()
+	if fn, ok := given.(*Function); ok {
+		if d.at {
+			f.calledWith(fn)
+			return ran
+		}
+		f.call.apply(fn, append([]Value{f.out}, f.call.slice(f.arg())...))
+		return ran
+	}
+	control := f.call.str(given)
 	if !d.at {
 		f.call.formatInto(f.out, control, f.call.slice(f.arg()))
 		return ran
@@ -390,13 +245,9 @@ func (f *formatter) conditional(d *directive) left {
 	if len(d.params) > 0 && d.params[0].kind != 0 {
 		n = f.number(d, 0, 0)
 	} else {
-		switch v := f.arg().(type) {
-		case int64:
-			n = int(min(v, 1<<20))
-		case *big.Int:
-			n = -1 // none has that number
-		default:
-			f.call.typeError(v, "INTEGER")
+		n = -1 // a number that no clause has
+		if i := f.integerArgument("~["); i.IsInt64() {
+			n = int(max(min(i.Int64(), 1<<20), -1))
 		}
 	}
 	switch {
@@ -413,7 +264,12 @@ func (f *formatter) iteration(d *directive) {
 	limit := f.number(d, 0, -1)
 	body := d.clauses[0]
 	if len(body) == 0 { // the control string is an argument
-		control := f.call.str(f.arg())
+		given := f.arg()
+		if fn, ok := given.(*Function); ok {
+			f.iterateFunction(d, fn, limit)
+			return
+		}
+		control := f.call.str(given)
 		parsed, err := parseFormat(control.chars)
 		if err != nil {
 			f.call.fail(simpleError, "in the format string %s: %v", f.call.shown(control), err)
@@ -450,6 +306,9 @@ func (f *formatter) iteration(d *directive) {
 
 // justify is ~<: text spread over columns.
 func (f *formatter) justify(d *directive) left {
+	if d.closeColon {
+		return f.logicalBlock(d)
+	}
 	mincol, colinc, minpad, pad := f.number(d, 0, 0), max(f.number(d, 1, 1), 1), f.number(d, 2, 0), rune(f.number(d, 3, ' '))
 	var parts [][]rune
 	total := 0
@@ -505,5 +364,98 @@ func (f *formatter) spread(d *directive, parts [][]rune, padding, gaps int, pad 
 	}
 	if d.at {
 		gap()
+	}
+}
+
+// logicalBlock is ~<prefix~;body~;suffix~:>, on one line: body takes its arguments from
+// a list, or with @ from the rest.
+func (f *formatter) logicalBlock(d *directive) left {
+	prefix, suffix, body := []directive(nil), []directive(nil), d.clauses[0]
+	switch len(d.clauses) {
+	case 1:
+		if d.colon {
+			prefix, suffix = []directive{{text: []rune("(")}}, []directive{{text: []rune(")")}}
+		}
+	case 2, 3:
+		prefix, body = d.clauses[0], d.clauses[1]
+		if len(d.clauses) == 3 {
+			suffix = d.clauses[2]
+		}
+	default:
+		f.call.fail(simpleError, "~<…~:> has at most three parts")
+	}
+	inner := &formatter{call: f.call, out: f.out}
+	if d.at {
+		inner.args, f.next = f.args[f.next:], len(f.args)
+	} else {
+		v := f.arg()
+		if !isList(v) {
+			f.call.write(f.out, f.call.printedWith(v, f.call.printControl()))
+			return ran
+		}
+		inner.args = f.call.slice(v)
+	}
+	f.call.descend(8)
+	defer f.call.ascend(8)
+	f.run(prefix)
+	inner.run(body)
+	f.run(suffix)
+	return ran
+}
+
+// called is ~/name/: a function of the stream, the argument, colon, at and parameters.
+func (f *formatter) called(d *directive) {
+	c := f.call
+	pkg, colons, name := plist.SymbolParts(string(d.text), false)
+	symbol, ok := c.currentPackage().find(name)
+	if colons > 0 {
+		p := c.environment.packages[pkg]
+		if p == nil {
+			c.fail(simpleError, "the package %s of ~/%s/ does not exist", pkg, string(d.text))
+		}
+		symbol, ok = p.find(name)
+	}
+	if !ok {
+		c.fail(undefinedClass, "there is no function %s for ~/%s/", name, string(d.text))
+	}
+	args := []Value{f.out, f.arg(), Boolean(d.colon), Boolean(d.at)}
+	for i, p := range d.params {
+		switch p.kind {
+		case 0:
+			args = append(args, Nil)
+		case 'c':
+			args = append(args, Character(p.value))
+		default:
+			args = append(args, count(f.number(d, i, 0)))
+		}
+	}
+	c.descend(24)
+	c.apply(c.function(symbol), args)
+	c.ascend(24)
+}
+
+// calledWith calls the function of a formatter with the arguments that are left; what
+// it returns is left after it.
+func (f *formatter) calledWith(fn *Function) {
+	c := f.call
+	c.descend(24)
+	rest := c.slice(single(c.apply(fn, append([]Value{f.out}, f.args[f.next:]...))))
+	c.ascend(24)
+	f.next = max(f.next, len(f.args)-len(rest))
+}
+
+// iterateFunction is ~{ with a function as its body.
+func (f *formatter) iterateFunction(d *directive, fn *Function, limit int) {
+	inner := f
+	if !d.at {
+		inner = &formatter{call: f.call, out: f.out, args: f.call.slice(f.arg())}
+	}
+	for round := 0; (limit < 0 || round < limit) && (inner.next < len(inner.args) || round == 0 && d.closeColon); round++ {
+		f.call.step()
+		if d.colon {
+			f.call.apply(fn, append([]Value{f.out}, f.call.slice(inner.arg())...))
+			continue
+		}
+		inner.calledWith(fn)
 	}
 }

@@ -58,6 +58,8 @@ func (h *HashTable) digest(c *Call, key Value) any {
 		return key
 	}
 	switch x := key.(type) {
+	case *Pathname:
+		return "p" + x.text()
 	case *String:
 		c.work(len(x.chars) / 4)
 		if h.test == equalpTest {
@@ -393,6 +395,9 @@ func (c *Call) equalp(a, b Value) bool {
 	c.descend(2)
 	defer c.ascend(2)
 	switch x := a.(type) {
+	case *Pathname:
+		y, ok := b.(*Pathname)
+		return ok && c.equalPathnames(x, y)
 	case Character:
 		y, ok := b.(Character)
 		return ok && lower(rune(x)) == lower(rune(y))

@@ -223,6 +223,10 @@ func (c *Call) arithmetic(a, b Value, operator byte) Value {
 	switch k {
 	case singleKind, doubleKind:
 		x, y := double(a), double(b)
+		if operator == '/' && y == 0 && x == 0 && min(c.number(a), c.number(b)) >= singleKind {
+			c.signalError(c.newCondition("FLOATING-POINT-INVALID-OPERATION", "arithmetic error FLOATING-POINT-INVALID-OPERATION signalled",
+				"OPERATION", standardSymbol("/"), "OPERANDS", NewList(a, b)))
+		}
 		if operator == '/' && y == 0 {
 			c.divisionByZero(standardSymbol("/"), a, b)
 		}

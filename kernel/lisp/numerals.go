@@ -1,12 +1,16 @@
 package lisp
 
-import "strings"
+import (
+	"math/big"
+	"strings"
+)
 
 var (
 	ones = strings.Fields("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen")
 	tens = strings.Fields("zero ten twenty thirty forty fifty sixty seventy eighty ninety")
-	// scales name the powers of a thousand that 64 bits reach.
-	scales   = []string{"", " thousand", " million", " billion", " trillion", " quadrillion", " quintillion"}
+	// scales name the powers of a thousand.
+	scales = strings.Split(", thousand, million, billion, trillion, quadrillion, quintillion, sextillion, septillion, octillion, nonillion, decillion,"+
+		" undecillion, duodecillion, tredecillion, quattuordecillion, quindecillion, sexdecillion, septendecillion, octodecillion, novemdecillion, vigintillion", ",")
 	ordinary = map[string]string{
 		"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth", "twelve": "twelfth",
 	}
@@ -29,32 +33,28 @@ func belowThousand(n int) string {
 	return strings.Join(parts, " ")
 }
 
-// cardinal is a number in English words.
-func cardinal(n int64) string {
-	if n == 0 {
+// cardinal is a number in English words; scales bounds it.
+func cardinal(n *big.Int) string {
+	if n.Sign() == 0 {
 		return "zero"
 	}
-	negative := n < 0
-	rest := uint64(n)
-	if negative {
-		rest = -rest
-	}
 	var groups []string
-	for scale := 0; rest > 0; scale++ {
-		if group := int(rest % 1000); group > 0 {
-			groups = append([]string{belowThousand(group) + scales[scale]}, groups...)
+	rest, thousand, group := new(big.Int).Abs(n), big.NewInt(1000), new(big.Int)
+	for scale := 0; rest.Sign() > 0; scale++ {
+		rest.QuoRem(rest, thousand, group)
+		if group.Sign() > 0 {
+			groups = append([]string{belowThousand(int(group.Int64())) + scales[scale]}, groups...)
 		}
-		rest /= 1000
 	}
 	text := strings.Join(groups, " ")
-	if negative {
+	if n.Sign() < 0 {
 		return "negative " + text
 	}
 	return text
 }
 
 // ordinal is a number's place in English words.
-func ordinal(n int64) string {
+func ordinal(n *big.Int) string {
 	text := cardinal(n)
 	i := strings.LastIndexAny(text, " -") + 1
 	last := text[i:]

@@ -64,7 +64,7 @@ func parseDirectory(text string) Value {
 	}
 	for i, part := range strings.Split(text, "/") {
 		switch {
-		case part == "" || part == ".":
+		case part == "":
 		case part == "..":
 			b.add(kwUp)
 		case part == "**":

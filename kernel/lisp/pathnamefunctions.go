@@ -168,8 +168,8 @@ func makePathname(c *Call, args []Value) Value {
 		defaults = c.pathname(k[3])
 	}
 	merged := c.merge(p, defaults)
-	if k[0] == Nil {
-		merged.directory = Nil
+	if k[0] != nil {
+		merged.directory = p.directory
 	}
 	if k[1] != nil {
 		merged.name = p.name

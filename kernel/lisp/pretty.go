@@ -111,6 +111,13 @@ func prettyMacros() []standardMacro {
 				call(symFuncall, call(symQuote, beginUnreadable), object, stream, kind),
 				callStar(symProgn, body), call(symFuncall, call(symQuote, endUnreadable), stream, identity), Nil)
 		}},
+		{"formatter", "(control)", "The function of a stream and arguments that writes as the control string says.", func(cp *compiler, form *Cons) Value {
+			control, ok := cp.arguments(form, 1, 1)[0].(*String)
+			if !ok {
+				cp.fail(typeErrorClass, "formatter wants a string")
+			}
+			return call(symFuncall, call(symQuote, makeFormatter), control)
+		}},
 		{"pprint-pop", "()", "The next element of the list that pprint-logical-block prints.", func(*compiler, *Cons) Value { return call(symPprintPop) }},
 		{"pprint-exit-if-list-exhausted", "()", "Leave pprint-logical-block when its list is at an end.", func(*compiler, *Cons) Value { return call(symPprintExit) }},
 		{"pprint-logical-block", "((stream object &key prefix per-line-prefix suffix) &body body)", "Print around body, which takes elements by pprint-pop.", expandLogicalBlock},
@@ -151,3 +158,22 @@ func expandLogicalBlock(cp *compiler, form *Cons) Value {
 		call(symProgn, call(symWrite, prefix, stream), body, call(symWrite, suffix, stream)),
 		call(standardSymbol("WRITE"), rest, kwStream, stream)), Nil)
 }
+
+// makeFormatter makes the function of a control string; it returns the arguments that
+// are left.
+var makeFormatter = &Function{name: "MAKE-FORMATTER", least: 1, most: 1, one: func(c *Call, a Value) Value {
+	control := c.str(a)
+	directives, err := parseFormat(control.chars)
+	if err != nil {
+		c.fail(simpleError, "in the format string %s: %v", c.shown(control), err)
+	}
+	c.chargeMany(len(control.chars)+1, closureBytes)
+	return &Function{name: "FORMATTER", least: 1, most: -1, call: func(c *Call, args []Value) Value {
+		f := &formatter{call: c, out: c.outputStream(args[0]), args: append([]Value(nil), args[1:]...)}
+		c.chargeMany(len(args), valueBytes)
+		c.descend(8)
+		f.run(directives)
+		c.ascend(8)
+		return c.newList(f.args[min(f.next, len(f.args)):])
+	}}
+}}

@@ -209,13 +209,13 @@ func (r *reader) Token(at plist.Position, text string, escaped bool) (Value, err
 		return r.Radix(at, r.base, text)
 	}
 	if !escaped {
-		if n, ok := smallInteger(text); ok {
+		if n, ok := smallInteger(text); ok && r.base == 10 {
 			return n, nil
 		}
 		if symbol, ok := r.tokens[text]; ok {
 			return symbol, nil
 		}
-		if kind := plist.NumberSyntax(text); kind != plist.NotNumber {
+		if kind := plist.NumberSyntax(text); kind != plist.NotNumber && (r.base == 10 || kind == plist.Decimal || strings.HasSuffix(text, ".")) {
 			return r.number(kind, text)
 		}
 	}

@@ -154,8 +154,7 @@ func readDelimitedList(c *Call, args []Value) Value {
 			c.readRune(s)
 			return list.list()
 		}
-		// An object ends at the character even where that is part of names otherwise.
-		form, err := c.readBefore(s, end)
+		form, err := c.readForm(s)
 		if err != nil {
 			if err == io.EOF {
 				return c.ended(s, nil)
@@ -165,22 +164,6 @@ func readDelimitedList(c *Call, args []Value) Value {
 		c.charge(consBytes)
 		list.add(form)
 	}
-}
-
-// readBefore reads a form; a character that is no parenthesis ends it like one.
-func (c *Call) readBefore(s *Stream, end rune) (Value, error) {
-	if end == ')' || s.kind != stringInput && s.kind != fileInput {
-		return c.readForm(s)
-	}
-	stop := s.pos
-	for stop < len(s.input) && s.input[stop] != end {
-		stop++
-	}
-	c.work(stop - s.pos)
-	part := newInput(s.input[s.pos:stop])
-	form, err := c.readText(part)
-	s.pos += part.pos
-	return form, err
 }
 
 // readError signals what was wrong with text that a note reads.

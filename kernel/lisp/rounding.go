@@ -25,7 +25,11 @@ func roundingFunctions() []builtin {
 			}
 			q, r := c.quotient(args[0], divisor, how)
 			if float {
-				q = c.toFloat(q, args[0])
+				like := args[0]
+				if _, isDouble := divisor.(float64); isDouble {
+					like = divisor
+				}
+				q = c.toFloat(q, like)
 			}
 			return c.values(q, r)
 		}}

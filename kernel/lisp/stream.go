@@ -129,8 +129,11 @@ func (c *Call) resolve(s *Stream) *Stream {
 // write appends text to a stream.
 func (c *Call) write(s *Stream, text []rune) {
 	s = c.resolve(s)
-	if s.closed || !s.writable() {
-		c.streamError(s, "the stream is not open for output")
+	if !s.writable() {
+		c.typeError(s, "(SATISFIES OUTPUT-STREAM-P)")
+	}
+	if s.closed {
+		c.streamError(s, "the stream is closed")
 	}
 	c.step()
 	switch s.kind {
@@ -227,8 +230,11 @@ func (c *Call) inputStream(v Value) *Stream {
 	if s == c.console {
 		s = terminal
 	}
-	if s.closed || !s.readable() {
-		c.streamError(s, "the stream is not open for input")
+	if !s.readable() {
+		c.typeError(s, "(SATISFIES INPUT-STREAM-P)")
+	}
+	if s.closed {
+		c.streamError(s, "the stream is closed")
 	}
 	return s
 }

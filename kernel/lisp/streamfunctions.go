@@ -102,7 +102,7 @@ func filePosition(c *Call, args []Value) Value {
 		return Nil
 	}
 	s.pos = at
-	return T
+	return count(at)
 }
 
 // outputFunctions write to streams.

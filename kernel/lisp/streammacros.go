@@ -71,7 +71,7 @@ func expandInputFromString(cp *compiler, form *Cons) Value {
 	bindings := NewList(NewList(spec[0], call(standardSymbol("MAKE-STRING-INPUT-STREAM"), spec[1], start, end)))
 	body := form.Cdr.(*Cons).Cdr
 	if index == nil {
-		return protectedBody(cp, body, bindings, call(symClose, spec[0]))
+		return callStar(symLet, body, bindings)
 	}
 	_, _, rest := cp.declarations(body, false)
 	forms := append(declarationForms(body, rest), call(standardSymbol("MULTIPLE-VALUE-PROG1"), callStar(symProgn, rest),

@@ -43,7 +43,7 @@ func typePredicates() map[*Symbol]func(Value) bool {
 		"PACKAGE": func(v Value) bool { _, ok := v.(*Package); return ok }, "STREAM": func(v Value) bool { _, ok := v.(*Stream); return ok },
 		"STRING-STREAM": streamOf(stringOutput, stringInput), "BROADCAST-STREAM": streamOf(broadcastStream), "CONCATENATED-STREAM": streamOf(concatenatedStream),
 		"ECHO-STREAM": streamOf(echoStream), "TWO-WAY-STREAM": streamOf(twoWayStream, terminalStream), "SYNONYM-STREAM": streamOf(synonymStream), "FILE-STREAM": streamOf(fileInput, fileOutput), "PATHNAME": func(v Value) bool { _, ok := v.(*Pathname); return ok },
-		"RESTART": func(v Value) bool { _, ok := v.(*restart); return ok }, "RANDOM-STATE": func(Value) bool { return false },
+		"RESTART": func(v Value) bool { _, ok := v.(*restart); return ok }, "RANDOM-STATE": func(v Value) bool { _, ok := v.(*randomState); return ok },
 		"CLASS":            func(v Value) bool { _, ok := v.(*Class); return ok },
 		"STANDARD-OBJECT":  func(v Value) bool { i, ok := v.(*Instance); return ok && i.class.kind == standardClass },
 		"STRUCTURE-OBJECT": func(v Value) bool { i, ok := v.(*Instance); return ok && i.class.kind == structureClass },

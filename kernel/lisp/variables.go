@@ -37,7 +37,7 @@ func standardVariables() map[*Symbol]standardVariable {
 		"*READ-SUPPRESS*":                        {value: Nil, doc: "Not used: everything that is read is made."},
 		"*READTABLE*":                            {value: Nil, doc: "Not used: the syntax is fixed."},
 		"*GENSYM-COUNTER*":                       {value: Integer(1), doc: "The number of the next gensym."},
-		"*RANDOM-STATE*":                         {value: Nil, doc: "The state of random."},
+		"*RANDOM-STATE*":                         {value: theRandomState, doc: "The state of random."},
 		"*FEATURES*":                             {value: NewList(kwOrgAgent, kwCommonLisp), doc: "What #+ and #- ask for."},
 		"*LOAD-PATHNAME*":                        {value: Nil, doc: "The file being loaded; nil in a note."},
 		"*LOAD-TRUENAME*":                        {value: Nil, doc: "The file being loaded; nil in a note."},

@@ -75,7 +75,7 @@ func (r *Reader[V]) dispatch() (v V, made bool, err error) {
 	case '.':
 		return v, false, r.fail(start, BadToken, "#. runs code while reading and is never allowed; compute the value in a function")
 	case 0:
-		return v, false, r.fail(start, BadToken, "something is missing after this #")
+		return v, false, r.open2end(start, "something is missing after this #")
 	default:
 		c, _ := utf8.DecodeRuneInString(r.src[start+1:])
 		return v, false, r.fail(start, BadToken, "#%c is not supported", c)

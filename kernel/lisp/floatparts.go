@@ -1,0 +1,105 @@
+package lisp
+
+import (
+	"math"
+	"math/big"
+)
+
+// floatPartFunctions take floats apart and put them together.
+func floatPartFunctions() []builtin {
+	unary := func(name, doc string, f func(float64) float64) builtin {
+		return builtin{name: name, list: "(number)", doc: doc, one: func(c *Call, a Value) Value {
+			c.number(a)
+			y := f(double(a))
+			if math.IsNaN(y) || math.IsInf(y, 0) {
+				c.fail(arithmeticError, "%s has no real value for %s", name, c.shown(a))
+			}
+			return c.toFloat(y, a)
+		}}
+	}
+	return []builtin{
+		unary("asinh", "The inverse hyperbolic sine.", math.Asinh), unary("acosh", "The inverse hyperbolic cosine.", math.Acosh), unary("atanh", "The inverse hyperbolic tangent.", math.Atanh),
+		{name: "float-radix", list: "(float)", doc: "2.", one: func(c *Call, a Value) Value { c.floatArgument(a); return Integer(2) }},
+		{name: "float-digits", list: "(float)", doc: "The bits of the mantissa.", one: func(c *Call, a Value) Value { _, digits := c.floatArgument(a); return count(digits) }},
+		{name: "float-precision", list: "(float)", doc: "The significant bits.", one: func(c *Call, a Value) Value {
+			x, digits := c.floatArgument(a)
+			if x == 0 {
+				return Integer(0)
+			}
+			if least := map[int]int{24: -125, 53: -1021}[digits]; math.Ilogb(x)+1 < least {
+				return count(digits - (least - math.Ilogb(x) - 1))
+			}
+			return count(digits)
+		}},
+		{name: "float-sign", list: "(float &optional magnitude)", doc: "The magnitude, 1 by default, with the sign of the float.", call: func(c *Call, args []Value) Value {
+			x, digits := c.floatArgument(args[0])
+			size, wide := 1.0, digits
+			if len(args) > 1 {
+				size, wide = c.floatArgument(args[1])
+				wide = max(wide, digits)
+			}
+			return c.finite(math.Copysign(size, x), wide == 24, args...)
+		}},
+		{name: "decode-float", list: "(float)", doc: "Mantissa from a half to below one, exponent and sign.", many: true, one: func(c *Call, a Value) Value {
+			x, digits := c.floatArgument(a)
+			mantissa, exponent := math.Frexp(math.Abs(x))
+			single := digits == 24
+			return c.values(c.finite(mantissa, single), count(exponent), c.finite(math.Copysign(1, x), single))
+		}},
+		{name: "integer-decode-float", list: "(float)", doc: "Mantissa as an integer, exponent and sign.", many: true, one: integerDecode},
+		{name: "scale-float", list: "(float exponent)", doc: "The float times two to the exponent.", two: func(c *Call, a, b Value) Value {
+			x, digits := c.floatArgument(a)
+			n := int(max(min(c.fixnum(b), 1<<20), -1<<20))
+			return c.finite(math.Ldexp(x, n), digits == 24, a, b)
+		}},
+		{name: "make-random-state", list: "(&optional state)", doc: "A state for random, which keeps none of its own here.", call: func(*Call, []Value) Value { return theRandomState }},
+		{name: "random-state-p", list: "(object)", doc: "True for a state of random.", one: func(_ *Call, a Value) Value { return Boolean(a == Value(theRandomState)) }},
+		{name: "realpart", list: "(number)", doc: "The number: there are no complex ones.", one: func(c *Call, a Value) Value { c.number(a); return a }},
+		{name: "conjugate", list: "(number)", doc: "The number: there are no complex ones.", one: func(c *Call, a Value) Value { c.number(a); return a }},
+		{name: "imagpart", list: "(number)", doc: "Zero: there are no complex numbers.", one: func(c *Call, a Value) Value { return c.multiply(a, Integer(0)) }},
+		{name: "phase", list: "(number)", doc: "Zero, or pi for a negative number.", one: func(c *Call, a Value) Value {
+			c.number(a)
+			if sign(a) < 0 {
+				return c.toFloat(math.Pi, a)
+			}
+			return c.toFloat(0.0, a)
+		}},
+	}
+}
+
+// randomState is what *random-state* holds; the numbers come from the environment.
+type randomState struct{ _ byte }
+
+var theRandomState = &randomState{}
+
+func (c *Call) floatArgument(v Value) (x float64, digits int) {
+	switch x := v.(type) {
+	case float32:
+		return float64(x), 24
+	case float64:
+		return x, 53
+	}
+	c.typeError(v, "FLOAT")
+	return 0, 0
+}
+
+func integerDecode(c *Call, a Value) Value {
+	x, digits := c.floatArgument(a)
+	sign := Integer(1)
+	if math.Signbit(x) {
+		sign = Integer(-1)
+	}
+	least, exponent := map[int]int{24: -149, 53: -1074}[digits], 0
+	if x == 0 {
+		return c.values(Integer(0), count(least), sign)
+	}
+	mantissa, power := math.Frexp(math.Abs(x))
+	exponent = power - digits
+	bits := digits
+	if exponent < least { // a denormalized number
+		bits -= least - exponent
+		exponent = least
+	}
+	n, _ := new(big.Float).SetFloat64(math.Ldexp(mantissa, bits)).Int(nil)
+	return c.values(normal(n), count(exponent), sign)
+}

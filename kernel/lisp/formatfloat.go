@@ -1,0 +1,309 @@
+package lisp
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// decimal takes the next argument as a real number; other objects are printed as ~d
+// would.
+func (f *formatter) decimal(d *directive) (x float64, ok bool) {
+	v := f.arg()
+	if kindOf(v) == notNumber {
+		text := f.call.printedRunes(v, false)
+		f.call.write(f.out, text)
+		f.repeat(' ', f.number(d, 0, 0)-len(text))
+		return 0, false
+	}
+	x = double(v)
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		f.pad(f.call.printedRunes(v, false), f.number(d, 0, 0), ' ')
+		return 0, false
+	}
+	return x, true
+}
+
+// shortest is the decimal expansion of a number that reads back as the same float.
+func shortest(v Value) string {
+	if x, ok := v.(float32); ok {
+		return strconv.FormatFloat(float64(x), 'f', -1, 32)
+	}
+	if x, ok := v.(float64); ok {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(float64(float32(double(v))), 'f', -1, 32)
+}
+
+// fixed is ~f with width, digits, scale, overflow character and pad character.
+func (f *formatter) fixed(d *directive) {
+	x, ok := f.decimal(d)
+	if !ok {
+		return
+	}
+	digits, scale := f.number(d, 1, -1), f.number(d, 2, 0)
+	width := f.number(d, 0, 0)
+	f.call.chargeMany(max(digits, 0), 8)
+	text := shortest(f.args[f.next-1])
+	if scale != 0 {
+		text = strconv.FormatFloat(x*math.Pow(10, float64(max(min(scale, 400), -400))), 'f', -1, 64)
+	}
+	if digits >= 0 {
+		text = roundDecimal(f.args[f.next-1], x, scale, digits)
+	} else if !strings.Contains(text, ".") {
+		text += ".0"
+		if width > 0 && len(text) > width {
+			text = strings.TrimSuffix(text, "0")
+		}
+	} else if width > 0 && len(text) > width {
+		text = withoutZero(text)
+		text = roundDecimal(f.args[f.next-1], x, scale, max(0, width-1-strings.IndexByte(text, '.')))
+	}
+	if d.at && x >= 0 {
+		text = "+" + text
+	}
+	if width > 0 && len(text) > width {
+		text = withoutZero(text)
+		if len(d.params) > 3 && d.params[3].kind != 0 && len(text) > width {
+			f.repeat(rune(f.number(d, 3, '*')), width)
+			return
+		}
+	}
+	f.pad([]rune(text), width, rune(f.number(d, 4, ' ')))
+}
+
+// withoutZero drops the zero before the point, where there is no room for it.
+func withoutZero(text string) string {
+	for _, prefix := range []string{"0.", "-0.", "+0."} {
+		if rest, ok := strings.CutPrefix(text, prefix); ok && rest != "" {
+			return strings.TrimSuffix(prefix, "0.") + "." + rest
+		}
+	}
+	return text
+}
+
+// roundDecimal rounds the exact value of a number, times a power of ten, half up to
+// digits behind the point, as SBCL does.
+func roundDecimal(v Value, x float64, scale, digits int) string {
+	if k := kindOf(v); k < singleKind {
+		x = float64(float32(x))
+	}
+	padding := ""
+	if digits > 400 { // beyond the last digit any float has there are only zeros
+		padding = strings.Repeat("0", digits-400)
+		digits = 400
+	}
+	exact := new(big.Rat).SetFloat64(math.Abs(x))
+	shift := digits + max(min(scale, 400), -400)
+	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(shift, -shift))), nil))
+	if shift >= 0 {
+		exact.Mul(exact, power)
+	} else {
+		exact.Quo(exact, power)
+	}
+	exact.Add(exact, big.NewRat(1, 2))
+	s := new(big.Int).Quo(exact.Num(), exact.Denom()).String()
+	if len(s) <= digits {
+		s = strings.Repeat("0", digits-len(s)+1) + s
+	}
+	text := s[:len(s)-digits] + "." + s[len(s)-digits:] + padding
+	if x < 0 {
+		return "-" + text
+	}
+	return text
+}
+
+// money is ~$: two digits behind the point.
+func (f *formatter) money(d *directive) {
+	x, ok := f.decimal(d)
+	if !ok {
+		return
+	}
+	digits, least, width := f.number(d, 0, 2), f.number(d, 1, 1), f.number(d, 2, 0)
+	f.call.chargeMany(max(digits, 0)+max(least, 0), 8)
+	text := roundDecimal(f.args[f.next-1], math.Abs(x), 0, digits)
+	whole := strings.IndexByte(text, '.')
+	if whole < least {
+		text = strings.Repeat("0", least-whole) + text
+	}
+	sign := ""
+	switch {
+	case x < 0:
+		sign = "-"
+	case d.at:
+		sign = "+"
+	}
+	if d.colon { // the sign stands before the padding
+		f.call.writeText(f.out, sign)
+		f.pad([]rune(text), width-len(sign), rune(f.number(d, 3, ' ')))
+		return
+	}
+	f.pad([]rune(sign+text), width, rune(f.number(d, 3, ' ')))
+}
+
+// scaled is a number as 0.DDDD times a power of ten, with at most digits of them, all
+// that are needed if digits is negative.
+func scaled(v Value, x float64, digits int) (text string, exponent int) {
+	size := 64
+	if _, double := v.(float64); !double {
+		size = 32
+	}
+	if x == 0 {
+		return "0", 0
+	}
+	precision := -1
+	if digits > 0 {
+		precision = min(digits, 400) - 1
+	}
+	mantissa, power, _ := strings.Cut(strconv.FormatFloat(math.Abs(x), 'e', precision, size), "e")
+	exponent, _ = strconv.Atoi(power)
+	return strings.Replace(mantissa, ".", "", 1), exponent + 1
+}
+
+// exponential is ~e with width, digits, exponent digits, scale, overflow, pad and
+// exponent characters.
+func (f *formatter) exponential(d *directive) {
+	x, ok := f.decimal(d)
+	if !ok {
+		return
+	}
+	f.writeExponential(d, f.args[f.next-1], x, f.number(d, 1, -1), f.number(d, 3, 1))
+}
+
+func (f *formatter) writeExponential(d *directive, v Value, x float64, digits, scale int) {
+	width, places := f.number(d, 0, 0), f.number(d, 2, -1)
+	f.call.chargeMany(max(digits, 0)+max(scale, -scale)+max(places, 0), 8)
+	significant := -1
+	if digits >= 0 {
+		significant = digits + 1
+		if scale <= 0 {
+			significant = max(digits+scale, 1)
+		}
+	}
+	text, power := scaled(v, x, significant)
+	if x == 0 {
+		scale = 1
+		power = 1
+	}
+	exponent := strconv.Itoa(max(power-scale, scale-power))
+	length := max(len(exponent), places)
+	room := width - 2 - length
+	if d.at || math.Signbit(x) {
+		room--
+	}
+	if width > 0 && digits < 0 && len(text)+1 > room {
+		if significant = max(room-1, max(scale, 1)); significant < len(text) {
+			text, power = scaled(v, x, significant)
+			exponent = strconv.Itoa(max(power-scale, scale-power))
+			text = strings.TrimRight(text, "0")
+		}
+	}
+	mantissa, leading := placePoint(text, scale, digits)
+	overflow := d.has(4)
+	if width > 0 && overflow && (places >= 0 && len(exponent) > places || len(mantissa) > room) {
+		f.repeat(rune(f.number(d, 4, ' ')), width)
+		return
+	}
+	if leading && (width == 0 || len(mantissa) < room) {
+		mantissa = "0" + mantissa
+	}
+	if strings.HasSuffix(mantissa, ".") && digits < 0 && (width == 0 || len(mantissa) < room) {
+		mantissa += "0"
+	}
+	switch {
+	case math.Signbit(x):
+		mantissa = "-" + mantissa
+	case d.at:
+		mantissa = "+" + mantissa
+	}
+	sign := "+"
+	if power < scale {
+		sign = "-"
+	}
+	exponent = strings.Repeat("0", max(0, places-len(exponent))) + exponent
+	f.pad([]rune(mantissa+f.exponentMarker(d, v)+sign+exponent), width, rune(f.number(d, 5, ' ')))
+}
+
+func (d *directive) has(i int) bool { return i < len(d.params) && d.params[i].kind != 0 }
+
+func (f *formatter) exponentMarker(d *directive, v Value) string {
+	_, double := v.(float64)
+	_, single := v.(float32)
+	isDefault := double == f.call.doubleFormat() || !double && !single
+	switch {
+	case d.has(6):
+		return string(rune(f.number(d, 6, 'e')))
+	case isDefault:
+		return "e"
+	case double:
+		return "d"
+	}
+	return "f"
+}
+
+// placePoint puts the point behind scale digits; leading says that a zero may stand
+// before it.
+func placePoint(text string, scale, digits int) (mantissa string, leading bool) {
+	if scale <= 0 {
+		text = "." + strings.Repeat("0", -scale) + text
+		for digits >= 0 && len(text) < digits+1 {
+			text += "0"
+		}
+		return text, true
+	}
+	for len(text) < scale {
+		text += "0"
+	}
+	text = text[:scale] + "." + text[scale:]
+	for digits >= 0 && len(text) < digits+2 {
+		text += "0"
+	}
+	return text, false
+}
+
+// general is ~g: ~f where the number is readable so, else ~e.
+func (f *formatter) general(d *directive) {
+	x, ok := f.decimal(d)
+	if !ok {
+		return
+	}
+	v := f.args[f.next-1]
+	_, power := scaled(v, x, -1)
+	digits := f.number(d, 1, -1)
+	if digits < 0 {
+		digits = max(len(withPoint(strings.TrimLeft(shortest(v), "-0")))-1, 1, min(power, 7))
+		if x == 0 {
+			digits = 0
+		}
+	}
+	behind := digits - power
+	if behind < 0 || behind > digits {
+		f.writeExponential(d, v, x, digits, f.number(d, 3, 1))
+		return
+	}
+	blank := 4
+	if d.has(2) {
+		blank = f.number(d, 2, 0) + 2
+	}
+	fixed := directive{char: 'f', at: d.at, params: []formatParam{{}, {'n', behind}, {}, {}, {}}}
+	if width := f.number(d, 0, 0); width > 0 {
+		fixed.params[0] = formatParam{'n', max(width-blank, 0)}
+	}
+	for from, to := range map[int]int{4: 3, 5: 4} {
+		if d.has(from) {
+			fixed.params[to] = d.params[from]
+		}
+	}
+	f.next--
+	f.fixed(&fixed)
+	f.repeat(' ', blank)
+}
+
+// withPoint is a decimal expansion with at least one digit behind the point.
+func withPoint(text string) string {
+	if !strings.Contains(text, ".") {
+		return text + "."
+	}
+	return text
+}
