@@ -100,7 +100,7 @@ func TestLispModeErrors(t *testing.T) {
 		{"#+nope #.(b)", plist.BadToken, "1:8: #. runs code while reading"},
 		{"#S(a)", plist.BadToken, "1:1: #S is not supported"},
 		{"#1=(a)", plist.BadToken, "1:1: #1= is not supported"},
-		{"#", plist.BadToken, "1:1: something is missing after this #"},
+		{"#", plist.UnclosedString, "1:1: something is missing after this #"},
 		{"#99r1", plist.BadToken, "1:1: #NNr wants a radix"},
 		{"#b12", plist.BadToken, `1:1: "12" is not a number in base 2`},
 		{"#x", plist.BadToken, `1:1: "" is not a number in base 16`},
