@@ -20,6 +20,7 @@ type Block struct {
 	End      int      // offset behind the line "#+end"
 
 	named   bool // there is a #+name:, be it empty
+	number  int  // among all blocks, from 0
 	last    int  // index of the line "#+end"
 	lines   []bodyLine
 	headers []affiliatedLine
@@ -45,7 +46,7 @@ func isVerbatim(kind string) bool {
 
 func (s *scanner) beginBlock(l line, kind, rest string) {
 	b := &Block{
-		Kind: kind, Name: s.attached.name, named: s.attached.named, headers: s.attached.headers, doc: s.doc,
+		Kind: kind, number: len(s.doc.blocks), Name: s.attached.name, named: s.attached.named, headers: s.attached.headers, doc: s.doc,
 		Arguments: trimBlanks(rest), Indent: indentation(l.text),
 		Line: l.number, BodyLine: l.number + 1, Start: l.start,
 	}

@@ -22,7 +22,7 @@ func (b *Block) HeaderArgs() []HeaderArgument {
 	if b.Kind != "src" {
 		return nil
 	}
-	merged := new(resolver).arguments(b)
+	merged := new(resolver).resolve(b)
 	found := make([]HeaderArgument, 0, len(merged.all))
 	for _, a := range merged.all {
 		found = append(found, a.HeaderArgument)
@@ -63,55 +63,80 @@ func (a arguments) text(key string) string {
 	return value
 }
 
-// A resolver finds the arguments of a document's blocks. It remembers what headings say,
-// and belongs to one goroutine.
+// A resolver finds the arguments of a document's blocks. It remembers what it found, and
+// belongs to one goroutine.
 type resolver struct {
-	inherited map[inheritance][]argument
-	merged    map[*Block]arguments
+	languages map[string]*inheritance // "" for arguments of any language
+	merged    []*arguments            // by the blocks' numbers
+	level1    Heading                 // stands for those of level 1 that say nothing, but one on the first line
 }
 
+// An inheritance is what a property says for the blocks under the headings that have a
+// say in it.
 type inheritance struct {
-	heading  *Heading
-	language string // "" for arguments of any language
+	property string
+	below    map[*Heading][]argument
 }
 
 func (r *resolver) arguments(b *Block) arguments {
-	if found, ok := r.merged[b]; ok {
-		return found
+	if r.merged == nil {
+		r.merged = make([]*arguments, len(b.doc.blocks))
 	}
-	own := parseArguments([]writtenValue{{b.Arguments, b.Line}})
-	all := slices.Clone(r.property(b, ""))
+	if r.merged[b.number] == nil {
+		merged := r.resolve(b)
+		r.merged[b.number] = &merged
+	}
+	return *r.merged[b.number]
+}
+
+// resolve finds the arguments of a block without a look at what was found before.
+func (r *resolver) resolve(b *Block) arguments {
+	all := slices.Clone(r.inherited(b, ""))
 	if b.Language != "" {
-		all = append(all, r.property(b, b.Language)...)
+		all = append(all, r.inherited(b, b.Language)...)
 	}
-	all = append(all, own...)
+	all = append(all, parseArguments([]writtenValue{{b.Arguments, b.Line}})...)
 	for i := len(b.headers) - 1; i >= 0; i-- {
 		all = append(all, parseArguments([]writtenValue{{b.headers[i].value, b.headers[i].line}})...)
 	}
-	merged := mergeArguments(all)
-	if r.merged == nil {
-		r.merged = map[*Block]arguments{}
-	}
-	r.merged[b] = merged
-	return merged
+	return mergeArguments(all)
 }
 
-// property returns the inherited arguments for a language, or those for any.
-func (r *resolver) property(b *Block, language string) []argument {
-	place := inheritance{b.Heading, language}
-	if found, ok := r.inherited[place]; ok {
-		return found
+// inherited returns the inherited arguments for a language, or those for any.
+func (r *resolver) inherited(b *Block, language string) []argument {
+	known := r.languages[language]
+	if known == nil {
+		known = &inheritance{"header-args", map[*Heading][]argument{}}
+		if language != "" {
+			known.property += ":" + language
+		}
+		if r.languages == nil {
+			r.languages = map[string]*inheritance{}
+		}
+		r.languages[language] = known
 	}
-	if r.inherited == nil {
-		r.inherited = map[inheritance][]argument{}
+	// A heading without a word on it has what its parent has, the topmost what is at the
+	// note's beginning: of that there are few kinds.
+	place := b.Heading
+	for place != nil && place.Parent != nil && !mentions(place.Properties, known.property) {
+		place = place.Parent
 	}
-	name := "header-args"
-	if language != "" {
-		name += ":" + language
+	if place != nil && place.Level == 1 && place.Start > 0 && !mentions(place.Properties, known.property) {
+		place = &r.level1
 	}
-	found := parseArguments(b.inherited(name))
-	r.inherited[place] = found
+	found, ok := known.below[place]
+	if !ok {
+		found = parseArguments(b.inherited(known.property))
+		known.below[place] = found
+	}
 	return found
+}
+
+// mentions reports whether a drawer has KEY or KEY+.
+func mentions(properties []Property, key string) bool {
+	return slices.ContainsFunc(properties, func(p Property) bool {
+		return strings.EqualFold(strings.TrimSuffix(p.Key, "+"), key)
+	})
 }
 
 // mergeArguments keeps the last argument of each key, and of each variable.

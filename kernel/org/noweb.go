@@ -20,6 +20,7 @@ type noweb struct {
 	references  map[string][]sourceMatch // by :noweb-ref; nil until one is looked for
 	headings    map[string]*Heading      // by ID; nil until one is looked for
 	busy        map[*Block]bool
+	moved       bool // a subtree was looked up, by which Org's point moves
 	left        int
 	missing     Severity // of a reference to nothing: Org leaves it out without a word
 	diagnostics []Diagnostic
@@ -64,7 +65,7 @@ func expandsNoweb(value string, context nowebContext) bool {
 // reference is repeated before each line of what it stands for, as in Org. At is the
 // index of the line where Org would be.
 func (web *noweb) expand(b *Block, at int) []bodyLine {
-	web.left = maxExpanded
+	web.left, web.moved = maxExpanded, false
 	return web.lines(b, at)
 }
 
@@ -254,6 +255,7 @@ func (web *noweb) subtree(name string, from bodyLine) ([]bodyLine, bool) {
 	if !ok {
 		return nil, false
 	}
+	web.moved = true
 	if h == nil {
 		web.report(from, Error, "noweb reference <<%s>> names the whole note", name)
 		return nil, true

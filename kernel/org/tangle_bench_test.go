@@ -16,7 +16,8 @@ func BenchmarkTangle(b *testing.B) {
 		"Headings":     strings.Repeat("* a\n:PROPERTIES:\n:header-args+: :tangle a\n:END:\n#+begin_src x\n1\n#+end_src\n", 1<<13),
 	}
 	var text strings.Builder
-	for i := range 6000 {
+	for i := range 4000 {
+		fmt.Fprintf(&text, "#+name: step-%d\n#+begin_src sh :tangle no\n  echo step\n#+end_src\n\n#+begin_src sh :noweb yes :tangle a.sh\n  <<step-%d>>\n#+end_src\n", i, i)
 		fmt.Fprintf(&text, "* Part %d\n\nSome prose here, as notes have,\nof two lines.\n\n#+begin_src python :tangle all.py :comments link\n  def f(x):\n      return x + %d\n#+end_src\n", i, i)
 	}
 	notes["Note"] = text.String()

@@ -21,6 +21,10 @@ func (t *tangler) body(p *place) (string, bool) {
 			}
 		}
 	}
+	if comments := p.arguments.text("comments"); t.web.moved && (comments == "org" || comments == "both") {
+		t.refuseMoved(b.Line)
+	}
+	t.web.moved = false
 	body := t.expandBody(p, joinLines(lines))
 	if labels := coderefs(b.Switches); labels != nil {
 		body = labels.ReplaceAllString(body, "")

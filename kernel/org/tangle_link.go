@@ -40,6 +40,9 @@ func fillNames(text, name string, p *place) string {
 
 // nowebComment returns the comments around a referenced block's code.
 func (t *tangler) nowebComment(into, from *Block, at int) (before, behind []string) {
+	if t.web.moved {
+		t.refuseMoved(into.Line)
+	}
 	syntax := syntaxOf(into.Language, nil)
 	link, description := t.link(t.index.blockAt(at), at, len("#+end_src"))
 	link = "[[" + escapeLink(link) + "]"
@@ -61,6 +64,11 @@ func (t *tangler) nowebComment(into, from *Block, at int) (before, behind []stri
 		}
 	}
 	return before, behind
+}
+
+// refuseMoved refuses comments that Org takes from where a reference has led it.
+func (t *tangler) refuseMoved(line int) {
+	t.fail(line, "a noweb reference to a heading's ID moves the place from which Org takes comments; give the text a #+name:, or write :comments no")
 }
 
 // radioTarget is a target before or at the block, to which a link leads then.

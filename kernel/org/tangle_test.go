@@ -108,6 +108,7 @@ var refusedNotes = []struct{ note, want string }{
 	{"#+begin_src x :tangle no :var y\n#+end_src\n", "1:1: error: :var y: a variable must be assigned"},
 	{"#+begin_src x :tangle a.x :noweb yes\n\n<<f(x)>>\n#+end_src\n", "3:1: error: noweb reference <<f(x)>> asks for the result"},
 	{"#+name: n\n#+begin_src x :tangle a.x :noweb yes\n<<n>>\n#+end_src\n", "3:1: error: noweb reference <<n>>: the block refers to itself"},
+	{"#+begin_src sh :tangle a.x :noweb yes :comments org\n<<i>>\n#+end_src\n* A\n:PROPERTIES:\n:ID: i\n:END:\n", "1:1: error: a noweb reference to a heading's ID moves"},
 	{"#+begin_src x :tangle 5\n#+end_src\n", "1:1: error: :tangle 5 is a number"},
 	{"#+begin_src x :tangle\n#+end_src\n", "1:1: error: :tangle has no value"},
 	{"#+begin_src x :tangle \"a\n#+end_src\n", "1:1: error: :tangle: the string has no end"},
