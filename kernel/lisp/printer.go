@@ -91,6 +91,11 @@ func (p *printer) print(v Value) {
 			return
 		}
 		p.text(p.call.opaque(v))
+	case *Timestamp:
+		if p.escape {
+			p.text("@")
+		}
+		p.text(x.text())
 	case *Pathname:
 		if !p.escape {
 			p.text(x.text())
