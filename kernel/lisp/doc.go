@@ -23,6 +23,7 @@
 // visible to another environment: standard symbols are shared but immutable, and their
 // values live in the environment.
 //
-// The language has no files, network, processes, threads or clock of its own. What a
-// note may touch is what the embedding package passes as Config.Functions.
+// The language has no network, processes, threads or clock of its own; files and
+// environment variables it has where Config.Access grants them. What else a note may
+// touch is what the embedding package passes as Config.Functions.
 package lisp

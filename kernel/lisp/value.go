@@ -6,8 +6,8 @@ import (
 
 // Value is any Lisp object: *Symbol, *Cons, int64, *big.Int (only outside the range of
 // int64), *big.Rat (never an integer), float32, float64, Character, *String, *Vector,
-// *HashTable, *Function, *Instance, *Class, *Package or *Stream. A Go nil is never a
-// Value; the empty list is Nil.
+// *HashTable, *Function, *Instance, *Class, *Package, *Stream, *Pathname or
+// *Timestamp. A Go nil is never a Value; the empty list is Nil.
 type Value = any
 
 // Character is a Lisp character: one Unicode code point.
