@@ -88,7 +88,10 @@ func (s *scan) delete(marks []bool) Value {
 	first, rest := Value(Nil), s.sequence
 	var last *Cons
 	for _, marked := range marks {
-		cell := rest.(*Cons)
+		cell, ok := rest.(*Cons)
+		if !ok { // the test has cut the list off
+			break
+		}
 		rest = cell.Cdr
 		switch {
 		case marked:

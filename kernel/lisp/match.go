@@ -24,6 +24,8 @@ type matcher struct {
 	test *Function // nil: eql
 	not  bool
 	key  *Function // nil: the element itself
+	// exchanged calls the test with the part before the item.
+	exchanged bool
 }
 
 // matcher reads :test, :test-not and :key, the only keywords allowed.
@@ -67,6 +69,9 @@ func (m *matcher) same(item, part Value) bool {
 	if m.test == nil {
 		m.call.step()
 		return eql(item, part)
+	}
+	if m.exchanged {
+		item, part = part, item
 	}
 	return isTrue(m.call.call2(m.test, item, part)) != m.not
 }
@@ -121,10 +126,10 @@ func setFunctions() []builtin {
 	}
 	return append(rows,
 		setFunction("set-exclusive-or", "The elements that are in one only.", func(m *matcher, a, b []Value) []Value {
-			return append(m.filter(b, a, false), m.filter(a, b, false)...)
+			return append(m.turned().filter(b, a, false), m.filter(a, b, false)...)
 		}),
 		setFunction("nset-exclusive-or", "The elements that are in one only.", func(m *matcher, a, b []Value) []Value {
-			result := append(m.filter(b, a, false), m.filter(a, b, false)...)
+			result := append(m.turned().filter(b, a, false), m.filter(a, b, false)...)
 			slices.Reverse(result)
 			return result
 		}))
@@ -201,6 +206,13 @@ func (m *matcher) in(v Value, list []Value) bool {
 		}
 	}
 	return false
+}
+
+// turned compares with its arguments exchanged.
+func (m *matcher) turned() *matcher {
+	other := *m
+	other.exchanged = !m.exchanged
+	return &other
 }
 
 // filter returns the elements of a that are in b, or are not, in the order SBCL gives:

@@ -67,24 +67,58 @@ func (c *Call) newScan(sequence Value, m *matcher, start, end, fromEnd Value) *s
 // sameAs is the test for an item. The characters of a string need not be made objects
 // for a test that is no function of the note.
 func (s *scan) sameAs(item Value) func(i int) bool {
-	if s.chars != nil && s.key == nil && s.call.comparesCharacters(s.matcher) {
-		wanted, ok := item.(Character)
+	wanted, ok := item.(Character)
+	if fold := s.folding(); ok && s.items == nil && s.key == nil && fold != noFolding {
+		chars := s.call.folded(s.chars, fold)
+		wanted = Character(s.call.folded([]rune{rune(wanted)}, fold)[0])
 		return func(i int) bool {
 			s.call.step()
-			return ok && i < len(s.chars) && Character(s.chars[i]) == wanted
+			return Character(chars[i]) == wanted
 		}
 	}
 	return func(i int) bool { return s.matches(item, s.element(i)) }
 }
 
-// comparesCharacters reports that the test tells characters apart as eql does.
-func (c *Call) comparesCharacters(m *matcher) bool {
-	return m.test == nil || !m.not && (m.test == c.environment.language.functions[symCharEqual] || m.test == c.environment.language.functions[symEqual])
+// folding says how a test compares characters, if that is known.
+type folding int
+
+const (
+	noFolding   folding = iota // the test may be anything
+	sameCase                   // equal characters are the same
+	withoutCase                // so they are after changing both to lower case
+)
+
+func (m *matcher) folding() folding {
+	if m.test == nil {
+		return sameCase
+	}
+	functions := m.call.environment.language.functions
+	switch {
+	case m.not:
+	case m.test == functions[symCharIs] || m.test == functions[symEqual]:
+		return sameCase
+	case m.test == functions[symCharEqual] || m.test == functions[symEqualp]:
+		return withoutCase
+	}
+	return noFolding
+}
+
+// folded is the characters as a test compares them; it may be chars itself.
+func (c *Call) folded(chars []rune, fold folding) []rune {
+	if fold != withoutCase {
+		return chars
+	}
+	c.chargeMany(len(chars), runeBytes)
+	copied := append([]rune(nil), chars...)
+	each(copied, lower)
+	return copied
 }
 
 var (
-	symCharEqual = standardSymbol("CHAR=")
+	symCharIs    = standardSymbol("CHAR=")
+	symCharEqual = standardSymbol("CHAR-EQUAL")
 	symEqual     = standardSymbol("EQUAL")
+	symEqualp    = standardSymbol("EQUALP")
 )
 
 func (s *scan) element(i int) Value {

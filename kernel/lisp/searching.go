@@ -42,8 +42,8 @@ func (c *Call) pairScan(args []Value) *pairScan {
 	x, y := c.newScan(args[0], m, k[3], k[4], Nil), c.newScan(args[1], m, k[5], k[6], Nil)
 	p.offset1, p.size1, p.offset2, p.size2 = x.from, x.to-x.from, y.from, y.to-y.from
 	p.equal = func(i, j int) bool { return m.same(m.keyed(x.element(x.from+i)), m.keyed(y.element(y.from+j))) }
-	if x.items == nil && y.items == nil && m.key == nil && c.comparesCharacters(m) {
-		a, b := x.chars[x.from:x.to], y.chars[y.from:y.to]
+	if fold := m.folding(); x.items == nil && y.items == nil && m.key == nil && fold != noFolding {
+		a, b := c.folded(x.chars[x.from:x.to], fold), c.folded(y.chars[y.from:y.to], fold)
 		p.equal = func(i, j int) bool { return a[i] == b[j] }
 	}
 	return p

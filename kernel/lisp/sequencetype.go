@@ -26,7 +26,7 @@ func (c *Call) sequenceType(kind Value) sequenceType {
 		c.notSequenceType(kind)
 	}
 	switch symbol.name {
-	case "LIST", "SEQUENCE":
+	case "LIST":
 		return t
 	case "CONS":
 		t.least = 1

@@ -33,7 +33,7 @@ func replacingFunctions(prefix, doc string, walk func(c *Call, tree Value, repla
 			m := c.matcher(args[2:])
 			return walk(c, args[1], func(v Value) (Value, bool) {
 				part := m.keyed(v)
-				pair, found := c.assocBy(args[0], func(key Value) bool { return m.same(key, part) }).(*Cons)
+				pair, found := c.assocBy(args[0], func(key Value) bool { return m.same(part, key) }).(*Cons)
 				if !found {
 					return nil, false
 				}

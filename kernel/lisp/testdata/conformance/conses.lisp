@@ -146,3 +146,5 @@
 (constantp '(quote a))
 (let* ((a (list 1)) (b (list a a))) (eq (first (copy-list b)) (second b)))
 (let* ((a (list 1)) (b (copy-tree (list a a)))) (eq (first b) (second b)))
+(sublis '((1 . x) (5 . y)) '(0 3 8) :test (lambda (a b) (and (realp a) (realp b) (< a b))))
+(nsublis '((1 . x) (5 . y)) (list 0 3 8) :test (lambda (a b) (and (realp a) (realp b) (< a b))))

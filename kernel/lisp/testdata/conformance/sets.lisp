@@ -130,3 +130,6 @@
 (nset-exclusive-or (list 1 2) (list 3 4 5))
 (set-exclusive-or (list 1 2) (list 3 4 5))
 (union '(1 5) '(2 3 6) :test (lambda (a b) (and (< a b) (= (+ a 1) b))))
+(set-exclusive-or '(1 2 3) '(2 3 4) :test (lambda (a b) (= a (1- b))))
+(nset-exclusive-or (list 1 2 3) (list 2 3 4) :test (lambda (a b) (= a (1- b))))
+(set-exclusive-or '("a" b) '("A" c) :test (lambda (a b) (equalp a b)) :key #'identity)
