@@ -170,6 +170,9 @@ func (cp *compiler) parallel(form *Cons) Value {
 // rotate is rotatef, or shiftf when the last part is a value.
 func (cp *compiler) rotate(form *Cons, cycle bool) Value {
 	parts := cp.forms(form.Cdr)
+	if !cycle && len(parts) < 2 {
+		cp.fail(programError, "shiftf needs a place and a value: %s", sketch(form, formLength))
+	}
 	if len(parts) == 0 {
 		return Nil
 	}
