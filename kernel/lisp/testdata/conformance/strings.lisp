@@ -33,8 +33,7 @@
 (list (search "" "abc") (search "abc" "ab") (position #\c "abc" :end 2) (string< "abc" "abcd") (string> "abc" "ab"))
 (list (subseq "abc" 3) (subseq "abc" 1 1) (concatenate 'string) (string-upcase 'abc) (string-downcase #\A))
 (list (equal "abc" "ABC") (equalp "abc" "ABC") (eq "a" "a") (string= "" "") (string/= "a" "a"))
-(list (char-upcase #\ä) (string-upcase "straße") (length "日本") (char "日本" 1))
-;=> (#\Ä "STRAßE" 2 #\本) ;; SBCL names every character outside ASCII
+(list (char-code (char-upcase #\ä)) (string-upcase "straße") (length "日本") (char-code (char "日本" 1)))
 (list (write-to-string 255 :base 16) (write-to-string "a" :escape nil) (write-to-string 'a) (write-to-string 1/3))
 (list (parse-integer "-0") (parse-integer "+5") (parse-integer "00012") (parse-integer "zz" :radix 36))
 (parse-integer "")
@@ -189,8 +188,7 @@
 (let* ((s (copy-seq "hello")) (p (subseq s 0 2))) (setf (char p 0) #\J) (list s p))
 (reverse "hello")
 (length "日本語")
-(char "日本語" 1)
-;=> #\本 ;; SBCL names every character outside ASCII
+(char-code (char "日本語" 1))
 (char-code (char "λx" 0))
 (string-upcase "äöü")
 (string-downcase "ÄÖÜ")
