@@ -16,8 +16,9 @@
 //
 // Ordering, blocking, ownership: nothing here starts a goroutine, blocks, does
 // input or output, or keeps state between calls, except a [Converter], which belongs
-// to one goroutine, and [WriteTangled], which writes files. A [Document] is immutable after Parse and may be read by many.
-// Everything runs in time and memory linear in its input, up to [MaxSource] bytes.
+// to one goroutine, and [WriteTangled], which writes files. A [Document] is immutable
+// after Parse and may be read by many. Everything runs in time and memory linear in
+// its input, up to [MaxSource] bytes.
 //
 // Lines are counted from 1, columns from 1 in bytes, offsets from 0 in bytes.
 package org
