@@ -25,7 +25,7 @@ func chapters() []chapter {
 		{title: "Numbers", functions: slices.Concat(numberFunctions(), numberPredicates(), bitFunctions(), byteFunctions(), roundingFunctions(), floatFunctions(), floatPartFunctions())},
 		{title: "Arrays", functions: slices.Concat(arrayFunctions(), arrayMakers(), fillPointerFunctions(), bitArrayFunctions())},
 		{title: "Hash tables and equality", functions: slices.Concat(hashFunctions(), equalityFunctions())},
-		{title: "Symbols and packages", functions: slices.Concat(symbolFunctions(), packageFunctions())},
+		{title: "Symbols and packages", functions: slices.Concat(symbolFunctions(), packageFunctions(), packageChanges()), macros: packageMacros()},
 		{title: "Types", functions: typeFunctions()},
 		{title: "Classes, structures and methods", forms: classForms(), functions: slices.Concat(classFunctions(), slotFunctions(), methodFunctions(), protocolFunctions())},
 		{title: "Streams, printing and reading", functions: slices.Concat(streamFunctions(), outputFunctions(), inputFunctions(), compoundStreamFunctions(), printFunctions(), prettyFunctions(), readFunctions()), macros: slices.Concat(resourceMacros(), streamMacros(), prettyMacros())},

@@ -11,7 +11,6 @@ func definitionForms() []standardForm {
 		{"deftype", "(name lambda-list &body body)", "Define a type by the type that stands for it.", compileDeftype},
 		{"define-compiler-macro", "(name lambda-list &body body)", "Accepted, and never used.", compileDefineCompilerMacro},
 		{"define-symbol-macro", "(symbol expansion)", "Make a symbol stand for a form.", compileDefineSymbolMacro},
-		{"defpackage", "(name &rest options)", "Define a package.", compileDefpackage},
 		{"in-package", "(name)", "Nothing: a note is its own package.", compileInPackage},
 		{"declaim", "(&rest declarations)", "Proclaim; special is what has an effect.", compileDeclaim},
 		{"declare", "(&rest declarations)", "Declarations stand at the beginning of a body.", func(cp *compiler, form *Cons, _ *scope) expression {
@@ -189,53 +188,6 @@ func compileDeclaim(cp *compiler, form *Cons, _ *scope) expression {
 		cp.proclaim(declaration)
 	}
 	return constant(Nil)
-}
-
-func compileDefpackage(cp *compiler, form *Cons, _ *scope) expression {
-	parts := cp.arguments(form, 1, -1)
-	return simple(func(c *Call, _ *frame) Value {
-		p := c.makePackage(c.name(parts[0]), nil)
-		if !p.madeByNote {
-			return p // the note names a package of the kernel: nothing to do
-		}
-		uses := false
-		for _, part := range parts[1:] {
-			option := c.slice(part)
-			if len(option) == 0 {
-				continue
-			}
-			switch c.name(option[0]) {
-			case "USE":
-				uses = true
-				for _, used := range option[1:] {
-					p.uses = append(p.uses, c.pkg(used))
-				}
-			case "EXPORT":
-				for _, name := range option[1:] {
-					symbol, _ := p.intern(c.name(name), true)
-					p.export(symbol)
-				}
-			case "NICKNAMES":
-				for _, name := range option[1:] {
-					if c.environment.packages[c.name(name)] == nil {
-						p.nicknames = append(p.nicknames, c.name(name))
-						c.environment.packages[c.name(name)] = p
-					}
-				}
-			case "IMPORT-FROM":
-				from := c.pkg(option[1])
-				for _, name := range option[2:] {
-					if symbol, ok := from.find(c.name(name)); ok {
-						p.bring(symbol)
-					}
-				}
-			}
-		}
-		if !uses {
-			p.uses = []*Package{c.environment.packages[standardPackage]}
-		}
-		return p
-	})
 }
 
 // compileInPackage enters a package the note made itself; every other name leads back

@@ -47,8 +47,6 @@ func iterationMacros() []standardMacro {
 		{"do*", "(variables (test &rest result) &body body)", "Repeat with variables stepped in order.", func(cp *compiler, form *Cons) Value { return cp.expandDo(form, symLetStar, symSetq) }},
 		{"prog", "(variables &body body)", "A block with variables and tags.", func(cp *compiler, form *Cons) Value { return cp.expandProg(form, symLet) }},
 		{"prog*", "(variables &body body)", "A block with variables and tags.", func(cp *compiler, form *Cons) Value { return cp.expandProg(form, symLetStar) }},
-		{"do-symbols", "((variable &optional package result) &body body)", "Evaluate body for each symbol of a package.", expandDoSymbols},
-		{"do-external-symbols", "((variable &optional package result) &body body)", "Evaluate body for each exported symbol of a package.", expandDoSymbols},
 		{"with-hash-table-iterator", "((name table) &body body)", "Walk a table by calling name.", expandHashIterator},
 	}
 }
@@ -144,32 +142,6 @@ func (cp *compiler) expandProg(form *Cons, binder *Symbol) Value {
 	declared := declarationForms(rest.Cdr, forms)
 	return call(symBlock, Nil, callStar(binder, listStar(append(declared, &Cons{Car: symTagbody, Cdr: forms}, Nil), Nil), rest.Car))
 }
-
-func expandDoSymbols(cp *compiler, form *Cons) Value {
-	variable, source, result, body := cp.specification(form, 1)
-	list := call(symFuncall, call(symQuote, packageSymbols), source, Boolean(form.Car == standardSymbol("DO-EXTERNAL-SYMBOLS")))
-	return callStar(standardSymbol("DOLIST"), body, NewList(variable, list, result))
-}
-
-// packageSymbols lists the symbols of a package that are there for good.
-var packageSymbols = &Function{name: "PACKAGE-SYMBOLS", least: 2, most: 2, two: func(c *Call, pkg, external Value) Value {
-	p := c.currentPackage()
-	if pkg != Nil {
-		p = c.pkg(pkg)
-	}
-	var items []Value
-	p.mu.Lock()
-	for name, symbol := range p.symbols {
-		if external == Nil || p.open || p.external[name] {
-			items = append(items, symbol)
-		}
-	}
-	p.mu.Unlock()
-	for _, symbol := range p.fixed {
-		items = append(items, symbol)
-	}
-	return c.newList(items)
-}}
 
 func expandHashIterator(cp *compiler, form *Cons) Value {
 	parts := cp.arguments(form, 1, -1)

@@ -211,7 +211,7 @@ func (p *loopParser) forBeing(pattern Value) iterator {
 			key, value = value, key
 		}
 	case "SYMBOL", "SYMBOLS", "PRESENT-SYMBOL", "PRESENT-SYMBOLS", "EXTERNAL-SYMBOL", "EXTERNAL-SYMBOLS":
-		p.bind(entries, call(symFuncall, call(symQuote, packageSymbols), source, Boolean(kind[0] == 'E')), false)
+		p.bind(entries, call(symFuncall, call(symQuote, packageSymbols), source, call(symQuote, walkOf(kind))), false)
 		key = call(symCar, entries)
 	default:
 		p.fail("%s cannot be walked", kind)

@@ -7,8 +7,8 @@ import (
 	"weak"
 )
 
-// Symbol is an interned or uninterned name. It is immutable: its value, function and
-// property list live in the environment.
+// Symbol is an interned or uninterned name. Its value, function and property list live in
+// the environment; only its home changes, when it is first imported or uninterned.
 type Symbol struct {
 	name string
 	// home is the name of the home package, "" when uninterned.
@@ -87,6 +87,10 @@ type Package struct {
 	madeByNote bool
 	// open packages export whatever they have.
 	open bool
+	// shadowing are the names that hide what used packages export.
+	shadowing map[string]bool
+	// deleted packages have no name any more.
+	deleted bool
 }
 
 func newPackage(name string, nicknames ...string) *Package {
@@ -98,12 +102,32 @@ func (p *Package) find(name string) (*Symbol, bool) {
 	if symbol, ok := p.own(name); ok {
 		return symbol, true
 	}
-	for _, used := range p.uses {
+	for _, used := range p.used() {
 		if symbol, ok := used.exported(name); ok {
 			return symbol, true
 		}
 	}
 	return nil, false
+}
+
+// used are the packages it uses; the slice is never changed in place.
+func (p *Package) used() []*Package {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.uses
+}
+
+func (p *Package) setUses(uses []*Package) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.uses = uses
+}
+
+// size is the number of its symbols.
+func (p *Package) size() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.symbols) + len(p.transient) + len(p.fixed)
 }
 
 func (p *Package) own(name string) (*Symbol, bool) {
@@ -177,15 +201,13 @@ func (p *Package) add(name string, keep bool) (symbol *Symbol, made bool) {
 
 // keep turns a symbol of the weak table into one that stays.
 func (p *Package) keep(symbol *Symbol) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if symbol.home != p.name || p.fixed[symbol.name] == symbol {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.symbols[symbol.name] != symbol {
-		p.symbols[symbol.name] = symbol
-		delete(p.transient, symbol.name)
-	}
+	p.symbols[symbol.name] = symbol
+	delete(p.transient, symbol.name)
 }
 
 // sweep drops the names of dead symbols whenever the table has doubled.
@@ -207,15 +229,4 @@ func (p *Package) export(symbol *Symbol) {
 	defer p.mu.Unlock()
 	p.symbols[symbol.name] = symbol
 	p.external[symbol.name] = true
-}
-
-func (p *Package) unintern(name string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_, strong := p.symbols[name]
-	_, loose := p.transient[name]
-	delete(p.symbols, name)
-	delete(p.transient, name)
-	delete(p.external, name)
-	return strong || loose
 }

@@ -68,29 +68,33 @@ func symbolFunctions() []builtin {
 			s, ok := v.(*Symbol)
 			return ok && specialOperators[s.name]
 		}),
-		{name: "gensym", list: "(&optional prefix)", doc: "A new uninterned symbol.", call: func(c *Call, args []Value) Value {
-			prefix := "G"
-			if s, ok := optional(args, 0).(*String); ok {
-				prefix = s.String()
-			}
-			c.environment.gensyms++
-			c.charge(entryBytes + len(prefix))
-			return &Symbol{name: prefix + strconv.FormatInt(c.environment.gensyms, 10)}
-		}},
+		{name: "gensym", list: "(&optional prefix)", doc: "A new uninterned symbol.", call: gensym},
 		{name: "make-symbol", list: "(name)", doc: "A new uninterned symbol of that name.", one: func(c *Call, a Value) Value {
 			c.charge(entryBytes + len(c.str(a).chars))
 			return &Symbol{name: c.str(a).String()}
 		}},
-		{name: "copy-symbol", list: "(symbol &optional properties)", doc: "A new uninterned symbol of the same name.", call: func(c *Call, args []Value) Value {
-			c.charge(entryBytes)
-			return &Symbol{name: c.symbol(args[0]).name}
+		{name: "copy-symbol", list: "(symbol &optional properties)", doc: "A new uninterned symbol of the same name, with the same value, function and properties if asked.", call: func(c *Call, args []Value) Value {
+			c.charge(2 * entryBytes)
+			original := c.symbol(args[0])
+			made := &Symbol{name: original.name}
+			if len(args) > 1 && args[1] != Nil {
+				from, to := c.environment.global(original), c.environment.global(made)
+				to.value, to.function, to.macro, to.plist = c.special(from), from.function, from.macro, c.newList(c.slice(from.plist))
+			}
+			return made
 		}},
 		{name: "gentemp", list: "(&optional prefix package)", doc: "A new interned symbol.", call: func(c *Call, args []Value) Value {
+			prefix := "T"
+			if len(args) > 0 {
+				prefix = c.str(args[0]).String()
+			}
+			p := c.changeable(c.packageArgument(args, 1))
 			for {
 				c.environment.gensyms++
-				name := "T" + strconv.FormatInt(c.environment.gensyms, 10)
-				c.charge(entryBytes)
-				if symbol, made := c.currentPackage().intern(name, false); made {
+				name := prefix + strconv.FormatInt(c.environment.gensyms, 10)
+				c.charge(entryBytes + len(name))
+				c.step()
+				if symbol, made := p.intern(name, false); made {
 					return symbol
 				}
 			}
@@ -122,6 +126,30 @@ func macroFunction(c *Call, args []Value) Value {
 	}}
 }
 
+// gensym counts by *gensym-counter*, unless it is given a number.
+func gensym(c *Call, args []Value) Value {
+	prefix := "G"
+	counter := c.environment.global(standardSymbol("*GENSYM-COUNTER*"))
+	number := c.special(counter)
+	switch x := optional(args, 0).(type) {
+	case nil:
+	case *String:
+		prefix = x.String()
+	default:
+		if !c.typep(x, standardSymbol("UNSIGNED-BYTE")) {
+			c.typeError(x, "STRING")
+		}
+		c.charge(2*entryBytes + bits(x))
+		return &Symbol{name: prefix + c.integer(x).String()}
+	}
+	if !c.typep(number, standardSymbol("UNSIGNED-BYTE")) {
+		c.typeError(number, "UNSIGNED-BYTE")
+	}
+	c.charge(2*entryBytes + len(prefix) + bits(number))
+	c.setSpecial(counter, c.add(number, Integer(1)))
+	return &Symbol{name: prefix + c.integer(number).String()}
+}
+
 var specialOperators = map[string]bool{
 	"BLOCK": true, "CATCH": true, "EVAL-WHEN": true, "FLET": true, "FUNCTION": true, "GO": true, "IF": true, "LABELS": true, "LET": true, "LET*": true,
 	"LOAD-TIME-VALUE": true, "LOCALLY": true, "MACROLET": true, "MULTIPLE-VALUE-CALL": true, "MULTIPLE-VALUE-PROG1": true, "PROGN": true, "PROGV": true,
@@ -134,161 +162,4 @@ func (c *Call) unfrozen(symbol *Symbol) *global {
 		c.fail(packageError, "%s belongs to Common Lisp and cannot be redefined; choose another name", symbol.name)
 	}
 	return c.environment.global(symbol)
-}
-
-// packageFunctions are about packages.
-func packageFunctions() []builtin {
-	return []builtin{
-		{name: "intern", list: "(name &optional package)", doc: "The symbol of that name, made if there is none; and its status.", many: true, call: func(c *Call, args []Value) Value {
-			p, name := c.packageArgument(args, 1), c.str(args[0]).String()
-			if symbol, ok := p.find(name); ok {
-				return c.values(symbol, p.status(symbol, c))
-			}
-			if p.name == standardPackage {
-				c.fail(packageError, "COMMON-LISP is locked: no symbol can be added to it")
-			}
-			c.charge(entryBytes + len(name))
-			symbol, _ := p.intern(name, false)
-			return c.values(symbol, Nil)
-		}},
-		{name: "find-symbol", list: "(name &optional package)", doc: "The symbol of that name, or nil; and its status.", many: true, call: func(c *Call, args []Value) Value {
-			p := c.packageArgument(args, 1)
-			if symbol, ok := p.find(c.str(args[0]).String()); ok {
-				return c.values(symbol, p.status(symbol, c))
-			}
-			return c.values(Nil, Nil)
-		}},
-		{name: "unintern", list: "(symbol &optional package)", doc: "Remove a symbol from a package.", call: func(c *Call, args []Value) Value {
-			p := c.packageArgument(args, 1)
-			if p.name == standardPackage || p.name == keywordPackage {
-				c.fail(packageError, "%s is locked", p.name)
-			}
-			return Boolean(p.unintern(c.symbol(args[0]).name))
-		}},
-		{name: "find-package", list: "(name)", doc: "The package of that name, or nil.", one: func(c *Call, a Value) Value {
-			if p, ok := a.(*Package); ok {
-				return p
-			}
-			if p := c.environment.packages[c.name(a)]; p != nil {
-				return p
-			}
-			return Nil
-		}},
-		{name: "package-name", list: "(package)", doc: "The name of a package.", one: func(c *Call, a Value) Value { return c.text(c.pkg(a).name) }},
-		{name: "package-nicknames", list: "(package)", doc: "The other names of a package.", one: func(c *Call, a Value) Value {
-			var b builder
-			for _, nickname := range c.pkg(a).nicknames {
-				b.add(c.text(nickname))
-			}
-			return b.list()
-		}},
-		{name: "package-use-list", list: "(package)", doc: "The packages it uses.", one: func(c *Call, a Value) Value {
-			var b builder
-			for _, used := range c.pkg(a).uses {
-				b.add(used)
-			}
-			return b.list()
-		}},
-		{name: "list-all-packages", list: "()", doc: "All packages of this note.", call: func(c *Call, _ []Value) Value {
-			var b builder
-			for name, p := range c.environment.packages {
-				if name == p.name {
-					b.add(p)
-				}
-			}
-			return b.list()
-		}},
-		{name: "make-package", list: "(name &key use nicknames)", doc: "A new package.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwUse, kwNicknames)
-			if k[0] == nil {
-				k[0] = Nil
-			}
-			return c.makePackage(c.name(args[0]), c.slice(k[0]))
-		}},
-		{name: "export", list: "(symbols &optional package)", doc: "Make symbols visible to packages that use theirs.", call: func(c *Call, args []Value) Value {
-			p := c.packageArgument(args, 1)
-			symbols := []Value{args[0]}
-			if isList(args[0]) {
-				symbols = c.slice(args[0])
-			}
-			for _, symbol := range symbols {
-				p.export(c.symbol(symbol))
-			}
-			return T
-		}},
-		{name: "import", list: "(symbols &optional package)", doc: "Make symbols present in a package.", call: func(c *Call, args []Value) Value {
-			p := c.packageArgument(args, 1)
-			symbols := []Value{args[0]}
-			if isList(args[0]) && args[0] != Nil {
-				symbols = c.slice(args[0])
-			}
-			for _, symbol := range symbols {
-				p.bring(c.symbol(symbol))
-			}
-			return T
-		}},
-		{name: "use-package", list: "(packages &optional package)", doc: "Use the exported symbols of packages.", call: func(c *Call, args []Value) Value {
-			p := c.packageArgument(args, 1)
-			used := []Value{args[0]}
-			if isList(args[0]) {
-				used = c.slice(args[0])
-			}
-			for _, name := range used {
-				p.uses = append(p.uses, c.pkg(name))
-			}
-			return T
-		}},
-		predicate("packagep", "True for a package.", func(v Value) bool { _, ok := v.(*Package); return ok }),
-	}
-}
-
-// bring makes a symbol of another package present.
-func (p *Package) bring(symbol *Symbol) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.symbols[symbol.name] = symbol
-}
-
-// pkg takes a package designator.
-func (c *Call) pkg(v Value) *Package {
-	if p, ok := v.(*Package); ok {
-		return p
-	}
-	p := c.environment.packages[c.name(v)]
-	if p == nil {
-		c.signalError(c.newCondition(packageError, "The name "+c.shown(v)+" does not designate any package.", "PACKAGE", v))
-	}
-	return p
-}
-
-func (c *Call) packageArgument(args []Value, i int) *Package {
-	if v := optional(args, i); v != nil {
-		return c.pkg(v)
-	}
-	return c.currentPackage()
-}
-
-// status is the second value of intern and find-symbol.
-func (p *Package) status(symbol *Symbol, c *Call) Value {
-	if own, ok := p.own(symbol.name); !ok || own != symbol {
-		return kwInherited
-	}
-	if found, ok := p.exported(symbol.name); ok && found == symbol {
-		return kwExternal
-	}
-	return kwInternal
-}
-
-func (c *Call) makePackage(name string, uses []Value) *Package {
-	e := c.environment
-	if p := e.packages[name]; p != nil {
-		return p
-	}
-	c.charge(1024 + len(name))
-	p := e.addPackage(newPackage(name))
-	p.madeByNote = true
-	for _, used := range uses {
-		p.uses = append(p.uses, c.pkg(used))
-	}
-	return p
 }

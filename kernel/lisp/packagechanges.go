@@ -1,0 +1,361 @@
+package lisp
+
+import "slices"
+
+// packageChanges make packages and change what is in them.
+func packageChanges() []builtin {
+	symbolsDo := func(name, doc string, do func(c *Call, p *Package, symbol *Symbol)) builtin {
+		return builtin{name: name, list: "(symbols &optional package)", doc: doc, call: func(c *Call, args []Value) Value {
+			p := c.changeable(c.packageArgument(args, 1))
+			for _, symbol := range c.designated(args[0]) {
+				c.charge(entryBytes)
+				do(c, p, c.symbol(symbol))
+			}
+			return T
+		}}
+	}
+	return []builtin{
+		{name: "intern", list: "(name &optional package)", doc: "The symbol of that name, made if there is none; and its status.", many: true, call: func(c *Call, args []Value) Value {
+			p, name := c.packageArgument(args, 1), c.str(args[0]).String()
+			if symbol, ok := p.find(name); ok {
+				return c.values(symbol, p.status(symbol))
+			}
+			if p.name == standardPackage {
+				c.fail(packageError, "COMMON-LISP is locked: no symbol can be added to it")
+			}
+			c.charge(entryBytes + len(name))
+			symbol, _ := p.intern(name, false)
+			return c.values(symbol, Nil)
+		}},
+		{name: "unintern", list: "(symbol &optional package)", doc: "Remove a symbol from a package.", call: func(c *Call, args []Value) Value {
+			return Boolean(c.unintern(c.changeable(c.packageArgument(args, 1)), c.symbol(args[0])))
+		}},
+		symbolsDo("export", "Make symbols visible to packages that use theirs.", (*Call).export),
+		symbolsDo("unexport", "Take symbols back from packages that use theirs.", func(c *Call, p *Package, symbol *Symbol) {
+			if found, ok := p.find(symbol.name); !ok || found != symbol {
+				c.fail(packageError, "%s is not accessible in %s", symbol.name, p.name)
+			}
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			delete(p.external, symbol.name)
+		}),
+		symbolsDo("import", "Make symbols present in a package.", (*Call).importSymbol),
+		symbolsDo("shadowing-import", "Make symbols present in a package, hiding others of their names.", func(_ *Call, p *Package, symbol *Symbol) {
+			p.bring(symbol)
+			p.shadow(symbol.name)
+		}),
+		{name: "shadow", list: "(names &optional package)", doc: "Give a package its own symbols of these names.", call: func(c *Call, args []Value) Value {
+			p := c.changeable(c.packageArgument(args, 1))
+			for _, v := range c.designated(args[0]) {
+				c.shadowName(p, c.name(v))
+			}
+			return T
+		}},
+		{name: "use-package", list: "(packages &optional package)", doc: "Use the exported symbols of packages.", call: func(c *Call, args []Value) Value {
+			p := c.changeable(c.packageArgument(args, 1))
+			for _, name := range c.designated(args[0]) {
+				c.usePackage(p, c.pkg(name))
+			}
+			return T
+		}},
+		{name: "unuse-package", list: "(packages &optional package)", doc: "Use packages no longer.", call: func(c *Call, args []Value) Value {
+			p := c.changeable(c.packageArgument(args, 1))
+			for _, name := range c.designated(args[0]) {
+				used := c.pkg(name)
+				p.setUses(slices.DeleteFunc(slices.Clone(p.uses), func(other *Package) bool { return other == used }))
+			}
+			return T
+		}},
+		{name: "make-package", list: "(name &key use nicknames internal-symbols external-symbols)", doc: "A new package.", call: func(c *Call, args []Value) Value {
+			k := c.keywords(args[1:], kwUse, kwNicknames, kwInternalSymbols, kwExternalSymbols)
+			p := c.makePackage(c.name(args[0]))
+			if k[1] != nil {
+				c.addNicknames(p, c.slice(k[1]))
+			}
+			if k[0] != nil {
+				for _, used := range c.slice(k[0]) {
+					c.usePackage(p, c.pkg(used))
+				}
+			}
+			return p
+		}},
+		{name: "delete-package", list: "(package)", doc: "Delete a package that no other uses.", one: deletePackage},
+	}
+}
+
+var (
+	kwInternalSymbols = standardKeyword("INTERNAL-SYMBOLS")
+	kwExternalSymbols = standardKeyword("EXTERNAL-SYMBOLS")
+)
+
+// designated takes a list of things, or one of them. Nil is the empty list.
+func (c *Call) designated(v Value) []Value {
+	if isList(v) {
+		return c.slice(v)
+	}
+	return []Value{v}
+}
+
+// changeable refuses packages that are not the note's own.
+func (c *Call) changeable(p *Package) *Package {
+	if !p.madeByNote && p != c.environment.user && p.name != userPackage {
+		c.signalError(c.newCondition(packageError, p.name+" is locked: it is not a package of this note", "PACKAGE", p))
+	}
+	return p
+}
+
+func (c *Call) conflict(p *Package, a, b *Symbol) {
+	c.signalError(c.newCondition(packageError, "The names of "+c.symbolText(a)+" and "+c.symbolText(b)+" conflict in "+p.name+".", "PACKAGE", p))
+}
+
+// bring makes a symbol of another package, or of none, present.
+func (p *Package) bring(symbol *Symbol) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if symbol.home == "" {
+		symbol.home = p.name
+	}
+	p.symbols[symbol.name] = symbol
+	delete(p.transient, symbol.name)
+}
+
+func (p *Package) shadow(name string) {
+	if p.shadowing == nil {
+		p.shadowing = map[string]bool{}
+	}
+	p.shadowing[name] = true
+}
+
+func (c *Call) importSymbol(p *Package, symbol *Symbol) {
+	if other, ok := p.find(symbol.name); ok && other != symbol {
+		c.conflict(p, other, symbol)
+	}
+	p.bring(symbol)
+}
+
+func (c *Call) export(p *Package, symbol *Symbol) {
+	if found, ok := p.find(symbol.name); !ok || found != symbol {
+		c.fail(packageError, "%s is not accessible in %s and cannot be exported", symbol.name, p.name)
+	}
+	for _, user := range c.users(p) {
+		if other, ok := user.find(symbol.name); ok && other != symbol && !user.shadowing[symbol.name] {
+			c.conflict(user, other, symbol)
+		}
+	}
+	p.export(symbol)
+}
+
+func (c *Call) usePackage(p, used *Package) {
+	if p == used || slices.Contains(p.uses, used) {
+		return
+	}
+	if used.name == keywordPackage {
+		c.fail(packageError, "KEYWORD cannot be used")
+	}
+	c.chargeMany(used.size(), 4*valueBytes)
+	for _, symbol := range used.listed(true) {
+		if other, ok := p.find(symbol.name); ok && other != symbol && !p.shadowing[symbol.name] {
+			c.conflict(p, other, symbol)
+		}
+	}
+	p.setUses(append(p.uses[:len(p.uses):len(p.uses)], used))
+}
+
+func (c *Call) shadowName(p *Package, name string) {
+	c.charge(2*entryBytes + len(name))
+	if _, ok := p.own(name); !ok {
+		symbol := &Symbol{name: name, home: p.name}
+		p.bring(symbol)
+	}
+	p.shadow(name)
+}
+
+// unintern removes a symbol that is present; one that hid two different ones of used
+// packages may not go.
+func (c *Call) unintern(p *Package, symbol *Symbol) bool {
+	if own, ok := p.own(symbol.name); !ok || own != symbol {
+		return false
+	}
+	if p.shadowing[symbol.name] {
+		var exposed *Symbol
+		for _, used := range p.uses {
+			if other, ok := used.exported(symbol.name); ok {
+				if exposed != nil && exposed != other {
+					c.conflict(p, exposed, other)
+				}
+				exposed = other
+			}
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.symbols, symbol.name)
+	delete(p.transient, symbol.name)
+	delete(p.external, symbol.name)
+	delete(p.shadowing, symbol.name)
+	if symbol.home == p.name {
+		symbol.home = ""
+	}
+	return true
+}
+
+func (c *Call) makePackage(name string) *Package {
+	if c.environment.packages[name] != nil {
+		c.fail(packageError, "a package named %s exists already", name)
+	}
+	c.charge(1024 + len(name))
+	p := c.environment.addPackage(newPackage(name))
+	p.madeByNote = true
+	return p
+}
+
+func (c *Call) addNicknames(p *Package, names []Value) {
+	for _, v := range names {
+		name := c.name(v)
+		if other := c.environment.packages[name]; other != nil && other != p {
+			c.fail(packageError, "the name %s is taken by the package %s", name, other.name)
+		} else if other == nil {
+			c.charge(entryBytes + len(name))
+			p.nicknames = append(p.nicknames, name)
+			c.environment.packages[name] = p
+		}
+	}
+}
+
+func deletePackage(c *Call, a Value) Value {
+	if p, ok := a.(*Package); ok && p.deleted {
+		return Nil
+	}
+	p := c.changeable(c.pkg(a))
+	if p == c.environment.user {
+		c.fail(packageError, "a note cannot delete its own package")
+	}
+	if users := c.users(p); len(users) > 0 {
+		c.signalError(c.newCondition(packageError, "The package "+p.name+" is used by "+users[0].name+".", "PACKAGE", p))
+	}
+	c.chargeMany(p.size(), valueBytes)
+	for _, symbol := range p.listed(false) {
+		if symbol.home == p.name {
+			symbol.home = ""
+		}
+	}
+	delete(c.environment.packages, p.name)
+	for _, nickname := range p.nicknames {
+		delete(c.environment.packages, nickname)
+	}
+	p.deleted, p.nicknames = true, nil
+	p.setUses(nil)
+	return T
+}
+
+// packageOptions are the options of defpackage that may occur several times, in the
+// order in which they take effect.
+var packageOptions = []string{"SHADOW", "SHADOWING-IMPORT-FROM", "USE", "IMPORT-FROM", "INTERN", "EXPORT"}
+
+// expandDefpackage checks the options; the package is made when the form is evaluated.
+func expandDefpackage(cp *compiler, form *Cons) Value {
+	parts := cp.arguments(form, 1, -1)
+	options := map[string][]Value{}
+	once := map[string]bool{}
+	named := map[string]string{} // by which option a name is made present
+	for _, part := range parts[1:] {
+		option := cp.forms(part)
+		if len(option) == 0 {
+			cp.fail(programError, "malformed option %s of defpackage", sketch(part, formLength))
+		}
+		kind, args := cp.name(option[0]), option[1:]
+		switch kind {
+		case "SIZE", "DOCUMENTATION":
+			if once[kind] || len(args) != 1 {
+				cp.fail(programError, "the option :%s of defpackage takes one value, once", kind)
+			}
+			once[kind] = true
+		case "NICKNAMES", "LOCK", "LOCAL-NICKNAMES":
+			options[kind] = append(options[kind], args...)
+		case "SHADOWING-IMPORT-FROM", "IMPORT-FROM":
+			options[kind] = append(options[kind], NewList(args...))
+			cp.disjoint(named, kind, args[min(1, len(args)):])
+		case "SHADOW", "INTERN":
+			cp.disjoint(named, kind, args)
+			fallthrough
+		case "USE", "EXPORT":
+			options[kind] = append(options[kind], args...)
+			once[kind] = true
+		default:
+			cp.fail(programError, "unknown option %s of defpackage", sketch(part, formLength))
+		}
+	}
+	for _, v := range options["EXPORT"] {
+		if named[cp.name(v)] == "INTERN" {
+			cp.fail(programError, "%s is both interned and exported", cp.name(v))
+		}
+	}
+	make := &Function{name: "DEFPACKAGE", least: 1, most: 1, one: func(c *Call, name Value) Value { return c.definePackage(c.name(name), options, once) }}
+	return call(symFuncall, call(symQuote, make), call(symQuote, parts[0]))
+}
+
+// disjoint refuses a name that two options make present in different ways.
+func (cp *compiler) disjoint(named map[string]string, kind string, names []Value) {
+	for _, v := range names {
+		name := cp.name(v)
+		if other := named[name]; other != "" && other != kind {
+			cp.fail(programError, "%s is in both :%s and :%s of defpackage", name, other, kind)
+		}
+		named[name] = kind
+	}
+}
+
+func (c *Call) definePackage(name string, options map[string][]Value, given map[string]bool) Value {
+	p := c.environment.packages[name]
+	if p == nil {
+		p = c.makePackage(name)
+	} else if !p.madeByNote {
+		return p // the note names a package of the kernel: nothing to do
+	}
+	c.addNicknames(p, options["NICKNAMES"])
+	if !given["USE"] {
+		// SBCL uses nothing then; notes that say nothing mean the language.
+		c.usePackage(p, c.environment.packages[standardPackage])
+	}
+	for _, kind := range packageOptions {
+		for _, v := range options[kind] {
+			c.packageOption(p, kind, v)
+		}
+	}
+	return p
+}
+
+func (c *Call) packageOption(p *Package, kind string, v Value) {
+	switch kind {
+	case "SHADOW":
+		c.shadowName(p, c.name(v))
+	case "USE":
+		c.usePackage(p, c.pkg(v))
+	case "INTERN":
+		c.charge(entryBytes)
+		p.intern(c.name(v), true)
+	case "EXPORT":
+		c.charge(entryBytes)
+		symbol, _ := p.intern(c.name(v), true)
+		c.export(p, symbol)
+	case "IMPORT-FROM", "SHADOWING-IMPORT-FROM":
+		list := c.slice(v)
+		if len(list) == 0 {
+			c.fail(programError, "malformed option :%s of defpackage", kind)
+		}
+		from := c.pkg(list[0])
+		for _, name := range list[1:] {
+			c.charge(entryBytes)
+			symbol, ok := from.find(c.name(name))
+			if !ok {
+				c.fail(packageError, "there is no symbol %s in %s", c.name(name), from.name)
+			}
+			if kind == "IMPORT-FROM" {
+				c.importSymbol(p, symbol)
+			} else {
+				p.bring(symbol)
+				p.shadow(symbol.name)
+			}
+		}
+	}
+}
