@@ -47,6 +47,8 @@ type Environment struct {
 	globals map[*Symbol]*global
 	classes map[*Symbol]*Class
 	types   map[*Symbol]*Function
+	// records are the structures that are lists or vectors.
+	records map[*Symbol]*record
 	// combinations are those of define-method-combination.
 	combinations map[*Symbol]*combination
 	references   []reference
@@ -83,7 +85,7 @@ func New(config Config) (*Environment, error) {
 	e := &Environment{
 		language: standardLanguage(), config: config, packages: map[string]*Package{},
 		guard: make(chan struct{}, 1), globals: map[*Symbol]*global{}, classes: map[*Symbol]*Class{},
-		types: map[*Symbol]*Function{}, combinations: map[*Symbol]*combination{}, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		types: map[*Symbol]*Function{}, combinations: map[*Symbol]*combination{}, records: map[*Symbol]*record{}, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 	}
 	if e.config.Now == nil {
 		e.config.Now = time.Now

@@ -21,6 +21,8 @@ type Function struct {
 	lambda  *lambda
 	frame   *frame
 	generic *generic
+	// accesses is the structure whose slot an accessor reads.
+	accesses *Class
 }
 
 // funcall calls a function designator. The result may be a *multiple.

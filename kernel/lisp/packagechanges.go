@@ -154,6 +154,9 @@ func (c *Call) usePackage(p, used *Package) {
 	}
 	c.chargeMany(used.size(), 4*valueBytes)
 	for _, symbol := range used.listed(true) {
+		if !used.madeByNote && used.name != standardPackage {
+			break // libraries offer the same names; the first one used counts
+		}
 		if other, ok := p.find(symbol.name); ok && other != symbol && !p.shadowing[symbol.name] {
 			c.conflict(p, other, symbol)
 		}

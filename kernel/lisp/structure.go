@@ -1,72 +1,131 @@
 package lisp
 
-import "strings"
-
 // structureOptions are what (defstruct (name options…)) asks for.
 type structureOptions struct {
 	name         *Symbol
 	prefix       string
 	constructors [][]Value // name and, for a BOA constructor, its lambda list
-	copier       string
-	predicate    string
+	copier       *Symbol   // nil: none
+	predicate    *Symbol
 	include      *Symbol
 	overrides    []Value
 	printer      Value
+	// typed structures are lists or vectors; named ones say what they are.
+	typed, vector, named, predicated bool
+	offset                           int
+}
+
+// record is how the instances of a typed structure are laid out.
+type record struct {
+	class  *Class
+	vector bool
+	size   int
+	// positions are those of the slots, tags those of the names.
+	positions []int
+	tags      []recordTag
+}
+
+type recordTag struct {
+	position int
+	name     *Symbol
 }
 
 // expandDefstruct turns a structure into its class and functions. The class is made
-// while expanding, as accessors of the note's later forms need it.
+// while expanding, as later forms of the note need it when they are compiled.
 func expandDefstruct(cp *compiler, form *Cons) Value {
 	parts := cp.arguments(form, 1, -1)
 	o := cp.structureOptions(parts[0])
 	slots := parts[1:]
 	if len(slots) > 0 {
-		if _, ok := slots[0].(*String); ok {
+		if doc, ok := slots[0].(*String); ok {
 			slots = slots[1:]
+			cp.environment.global(o.name).document(symStructure, doc)
 		}
 	}
 	class := &Class{name: o.name, kind: structureClass, supers: []*Class{cp.language.classes[standardSymbol("STRUCTURE-OBJECT")]}}
-	if o.include != nil {
-		super := cp.environment.class(o.include)
-		if super == nil || super.kind != structureClass {
-			cp.fail(simpleError, "%s is not a structure", o.include.name)
+	inherited := cp.included(o, class)
+	own := cp.structureSlots(slots)
+	for i := range own {
+		for _, other := range append(own[:i:i], inherited...) {
+			if other.name.name == own[i].name.name {
+				cp.fail(programError, "the slot %s is defined twice", other.name.name)
+			}
 		}
-		class.supers = []*Class{super}
 	}
-	own := append(cp.structureSlots(o.overrides), cp.structureSlots(slots)...)
-	cp.inheritClass(class, own)
-	cp.environment.classes[o.name] = class
-
+	cp.inheritClass(class, append(cp.structureSlots(o.overrides), own...))
+	r := cp.layOut(o, class)
+	if r == nil {
+		cp.environment.classes[o.name] = class
+	} else {
+		cp.environment.records[o.name] = r
+	}
 	forms := []Value{symProgn}
 	for _, constructor := range o.constructors {
-		forms = append(forms, cp.constructor(class, constructor))
+		forms = append(forms, cp.constructor(class, r, constructor))
 	}
-	object := cp.gensym("OBJECT")
-	quoted := call(symQuote, class)
-	for i := range class.slots {
-		accessor := cp.Symbol(o.prefix + class.slots[i].name.name)
-		read := call(symFuncall, call(symQuote, structureReader(class, i)), object)
-		forms = append(forms, call(symDefun, accessor, NewList(object), read))
-		value := cp.gensym("VALUE")
-		write := call(symFuncall, call(symQuote, structureWriter(class, i)), value, object)
-		forms = append(forms, call(symDefun, call(symSetf, accessor), NewList(value, object), write))
-	}
-	if o.predicate != "" {
-		forms = append(forms, call(symDefun, cp.Symbol(o.predicate), NewList(object), call(symTypep, object, quoted)))
-	}
-	if o.copier != "" {
-		forms = append(forms, call(symDefun, cp.Symbol(o.copier), NewList(object), call(standardSymbol("COPY-STRUCTURE"), object)))
-	}
+	forms = append(forms, call(symFuncall, call(symQuote, cp.structureFunctions(o, class, r))))
 	if o.printer != nil {
-		forms = append(forms, call(symFuncall, call(symQuote, setPrinter), quoted, o.printer))
+		forms = append(forms, call(symFuncall, call(symQuote, setPrinter), call(symQuote, class), o.printer))
 	}
 	return NewList(append(forms, call(symQuote, o.name))...)
 }
+
+var symStructure = standardSymbol("STRUCTURE")
 
 var setPrinter = &Function{name: "SET-PRINTER", least: 2, most: 2, two: func(_ *Call, a, b Value) Value {
 	a.(*Class).printer = b
 	return b
 }}
+
+// included makes the structure inherit and returns the slots it inherits.
+func (cp *compiler) included(o *structureOptions, class *Class) []slot {
+	if o.include == nil {
+		return nil
+	}
+	super := cp.environment.class(o.include)
+	if o.typed {
+		super = nil
+		if r := cp.environment.records[o.include]; r != nil && r.vector == o.vector {
+			super = r.class
+		}
+	}
+	if super == nil || super.kind != structureClass {
+		cp.fail(simpleError, "%s is not a structure that %s can include", o.include.name, o.name.name)
+	}
+	class.supers = []*Class{super}
+	class.printer = super.printer
+	for _, override := range cp.structureSlots(o.overrides) {
+		if super.index(override.name) < 0 {
+			cp.fail(programError, "%s has no slot %s", super.name.name, override.name.name)
+		}
+	}
+	return super.slots
+}
+
+// layOut places the slots of a typed structure; nil for one that is not.
+func (cp *compiler) layOut(o *structureOptions, class *Class) *record {
+	if !o.typed {
+		if o.named || o.offset > 0 {
+			cp.fail(programError, ":named and :initial-offset are for structures with :type")
+		}
+		return nil
+	}
+	r := &record{class: class, vector: o.vector}
+	if o.include != nil {
+		super := cp.environment.records[o.include]
+		r.size, r.positions, r.tags = super.size, append(r.positions, super.positions...), append(r.tags, super.tags...)
+	}
+	r.size += o.offset
+	if o.named {
+		r.tags = append(r.tags, recordTag{r.size, o.name})
+		r.size++
+	}
+	for len(r.positions) < len(class.slots) {
+		r.positions = append(r.positions, r.size)
+		r.size++
+	}
+	return r
+}
 
 func (cp *compiler) structureOptions(spec Value) *structureOptions {
 	options := []Value{spec}
@@ -77,7 +136,7 @@ func (cp *compiler) structureOptions(spec Value) *structureOptions {
 		cp.fail(programError, "a structure needs a name")
 	}
 	name := cp.unfrozen(cp.checkBindable(options[0])).symbol
-	o := &structureOptions{name: name, prefix: name.name + "-", copier: "COPY-" + name.name, predicate: name.name + "-P"}
+	o := &structureOptions{name: name, prefix: name.name + "-", copier: cp.interned("COPY-" + name.name), predicate: cp.interned(name.name + "-P")}
 	for _, option := range options[1:] {
 		parts := []Value{option}
 		if isList(option) {
@@ -86,37 +145,56 @@ func (cp *compiler) structureOptions(spec Value) *structureOptions {
 		cp.structureOption(o, cp.name(parts[0]), parts[1:])
 	}
 	if o.constructors == nil {
-		o.constructors = [][]Value{{cp.Symbol("MAKE-" + name.name)}}
+		o.constructors = [][]Value{{cp.interned("MAKE-" + name.name)}}
+	}
+	if o.typed && !o.named {
+		if o.predicated && o.predicate != nil {
+			cp.fail(programError, "a structure without a name cannot have a predicate")
+		}
+		o.predicate = nil
+	}
+	if o.typed && o.printer != nil {
+		cp.fail(programError, "a structure with :type cannot have a print function")
 	}
 	return o
 }
 
+// interned is the symbol of that name in the current package.
+func (c *Call) interned(name string) *Symbol {
+	c.charge(entryBytes + len(name))
+	symbol, _ := c.currentPackage().intern(name, true)
+	return symbol
+}
+
 func (cp *compiler) structureOption(o *structureOptions, option string, args []Value) {
-	text := func(fallback string) string {
-		if len(args) == 0 {
+	named := func(fallback *Symbol) *Symbol {
+		switch {
+		case len(args) == 0:
 			return fallback
+		case args[0] == Nil:
+			return nil
 		}
-		if args[0] == Nil {
-			return ""
-		}
-		return cp.name(args[0])
+		return cp.symbol(args[0])
 	}
 	switch option {
 	case "CONC-NAME":
-		o.prefix = text("")
+		o.prefix = ""
+		if len(args) > 0 && args[0] != Nil {
+			o.prefix = cp.name(args[0])
+		}
 	case "CONSTRUCTOR":
 		switch {
 		case len(args) == 0:
-			o.constructors = append(o.constructors, []Value{cp.Symbol("MAKE-" + o.name.name)})
+			o.constructors = append(o.constructors, []Value{cp.interned("MAKE-" + o.name.name)})
 		case args[0] == Nil:
 			o.constructors = [][]Value{}
 		default:
 			o.constructors = append(o.constructors, args)
 		}
 	case "COPIER":
-		o.copier = text(o.copier)
+		o.copier = named(o.copier)
 	case "PREDICATE":
-		o.predicate = text(o.predicate)
+		o.predicate, o.predicated = named(o.predicate), len(args) > 0
 	case "INCLUDE":
 		if len(args) == 0 {
 			cp.fail(programError, ":include needs the name of a structure")
@@ -131,8 +209,18 @@ func (cp *compiler) structureOption(o *structureOptions, option string, args []V
 			}
 			o.printer = function
 		}
-	case "TYPE", "NAMED", "INITIAL-OFFSET":
-		cp.fail(simpleError, "defstruct option %s is not supported", strings.ToLower(option))
+	case "TYPE":
+		o.typed, o.vector = true, !(len(args) == 1 && args[0] == symList)
+	case "NAMED":
+		o.named = true
+	case "INITIAL-OFFSET":
+		if len(args) > 0 {
+			if o.offset = cp.index(args[0]); o.offset > 10_000 {
+				cp.fail(programError, "the offset %d is too large", o.offset)
+			}
+		}
+	default:
+		cp.fail(simpleError, "unknown option :%s of defstruct", option)
 	}
 }
 
@@ -144,85 +232,27 @@ func (cp *compiler) structureSlots(items []Value) []slot {
 		if isList(item) {
 			parts = cp.forms(item)
 		}
+		if len(parts) == 0 || len(parts) > 1 && len(parts)%2 != 0 {
+			cp.fail(programError, "malformed slot %s", sketch(item, formLength))
+		}
 		name := cp.symbol(parts[0])
 		s := slot{name: name, initargs: []*Symbol{cp.environment.Keyword(name.name)}}
-		if len(parts) > 1 && parts[1] != Nil {
+		if len(parts) > 1 {
 			s.form = parts[1]
+		}
+		for i := 2; i < len(parts); i += 2 {
+			switch cp.name(parts[i]) {
+			case "TYPE":
+				if s.kind = parts[i+1]; s.kind == Value(T) {
+					s.kind = nil
+				}
+			case "READ-ONLY":
+				s.readOnly = parts[i+1] != Nil
+			default:
+				cp.fail(programError, "unknown option of the slot %s: %s", name.name, sketch(parts[i], formLength))
+			}
 		}
 		slots = append(slots, s)
 	}
 	return slots
-}
-
-// constructor makes the defun of a constructor: by keywords, or by a lambda list.
-func (cp *compiler) constructor(class *Class, spec []Value) Value {
-	make := NewList(symQuote, &Function{name: "MAKE-STRUCTURE", most: -1, call: func(c *Call, args []Value) Value {
-		c.charge(closureBytes + len(args)*valueBytes)
-		return &Instance{class: class, slots: append([]Value(nil), args...)}
-	}})
-	initial := func(s *slot) Value {
-		if s.form == nil {
-			return Nil
-		}
-		return s.form
-	}
-	var passed, parameters builder
-	if len(spec) == 1 {
-		parameters.add(symKey)
-		for i := range class.slots {
-			s := &class.slots[i]
-			parameters.add(NewList(s.name, initial(s)))
-			passed.add(s.name)
-		}
-		return call(symDefun, spec[0], parameters.list(), callStar(symFuncall, passed.list(), make))
-	}
-	named := map[*Symbol]bool{}
-	section := symLambda
-	for _, item := range cp.forms(spec[1]) {
-		if word, ok := item.(*Symbol); ok && lambdaWords[word] {
-			section = word
-			parameters.add(item)
-			continue
-		}
-		name, ok := item.(*Symbol)
-		if cell, isCons := item.(*Cons); isCons {
-			name, ok = cell.Car.(*Symbol)
-		} else if i := class.index(name); i >= 0 && section != symLambda && section != symRest {
-			item = NewList(name, initial(&class.slots[i]))
-		}
-		if !ok {
-			cp.fail(programError, "malformed constructor %s", sketch(spec[1], formLength))
-		}
-		named[name] = true
-		parameters.add(item)
-	}
-	for i := range class.slots {
-		if s := &class.slots[i]; named[s.name] {
-			passed.add(s.name)
-		} else {
-			passed.add(initial(s))
-		}
-	}
-	return call(symDefun, spec[0], parameters.list(), callStar(symFuncall, passed.list(), make))
-}
-
-func (c *Call) structure(v Value, class *Class) *Instance {
-	i, ok := v.(*Instance)
-	if !ok || i.class != class && !i.class.isA(class) {
-		c.signalError(c.newCondition(typeErrorClass, "The value "+c.shown(v)+" is not of type "+class.name.name+".", "DATUM", v, "EXPECTED-TYPE", class.name))
-	}
-	return i
-}
-
-func structureReader(class *Class, index int) *Function {
-	return &Function{name: class.slots[index].name.name, least: 1, most: 1, one: func(c *Call, a Value) Value {
-		return c.structure(a, class).slots[index]
-	}}
-}
-
-func structureWriter(class *Class, index int) *Function {
-	return &Function{name: class.slots[index].name.name, least: 2, most: 2, two: func(c *Call, v, a Value) Value {
-		c.structure(a, class).slots[index] = v
-		return v
-	}}
 }
