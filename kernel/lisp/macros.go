@@ -127,7 +127,10 @@ func placeMacros() []standardMacro {
 		{"shiftf", "(place &rest places-and-value)", "Move values to the left; the value of the first.", func(cp *compiler, form *Cons) Value { return cp.rotate(form, false) }},
 		{"multiple-value-setq", "(variables form)", "Set variables to values.", func(cp *compiler, form *Cons) Value {
 			parts := cp.arguments(form, 2, 2)
-			return call(standardSymbol("VALUES"), call(symSetf, &Cons{Car: symValues, Cdr: parts[0]}, parts[1]))
+			if parts[0] == Nil {
+				return call(symValues, parts[1])
+			}
+			return call(symValues, call(symSetf, &Cons{Car: symValues, Cdr: parts[0]}, parts[1]))
 		}},
 		{"define-modify-macro", "(name lambda-list function &optional doc)", "Define a macro that changes a place by a function.", expandDefineModifyMacro},
 		{"defstruct", "(name &rest slots)", "Define a structure.", expandDefstruct},
