@@ -61,6 +61,20 @@ func (cp *compiler) letBindings(list Value) []letBinding {
 	return bindings
 }
 
+// checkDistinct refuses a variable that is bound twice at once.
+func (cp *compiler) checkDistinct(bindings []letBinding) {
+	if len(bindings) < 2 {
+		return
+	}
+	seen := make(map[*Symbol]bool, len(bindings))
+	for _, b := range bindings {
+		if seen[b.symbol] {
+			cp.fail(programError, "the variable %s is bound twice", b.symbol.name)
+		}
+		seen[b.symbol] = true
+	}
+}
+
 // letScope opens the scope for bindings around body: its own frame if closures may
 // capture them, else the frame there is.
 func (cp *compiler) letScope(form *Cons, sc *scope) (inner *scope, own bool) {
@@ -74,6 +88,7 @@ func compileLet(cp *compiler, form *Cons, sc *scope) expression {
 	cp.arguments(form, 1, -1)
 	rest := form.Cdr.(*Cons)
 	bindings := cp.letBindings(rest.Car)
+	cp.checkDistinct(bindings)
 	specials, _, forms := cp.declarations(rest.Cdr, false)
 	inner, own := cp.letScope(form, sc)
 	values := make([]code, len(bindings))

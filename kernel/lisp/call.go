@@ -164,7 +164,7 @@ func (c *Call) symbolValue(symbol *Symbol) Value {
 	g := c.environment.global(symbol)
 	value := c.special(g)
 	if value == nil {
-		c.signal(c.newCondition(unboundVariable, "The variable "+symbol.name+" is unbound.", "NAME", symbol))
+		c.unbound(symbol)
 	}
 	return value
 }

@@ -24,7 +24,7 @@ func (cp *compiler) localDefinitions(list Value) []localDefinition {
 			cp.fail(programError, "malformed local function: %s", sketch(item, formLength))
 		}
 		if symbol, ok := cell.Car.(*Symbol); ok && symbol.home == standardPackage {
-			cp.fail(packageError, "%s belongs to Common Lisp and cannot be rebound; choose another name", symbol.name)
+			cp.fail(programError, "%s belongs to Common Lisp and cannot be rebound; choose another name", symbol.name)
 		} else if _, setter := setfName(cell.Car); !ok && !setter {
 			cp.fail(programError, "%s cannot name a function", sketch(cell.Car, formLength))
 		}

@@ -231,6 +231,9 @@ func expandDefineModifyMacro(cp *compiler, form *Cons) Value {
 	parts := cp.arguments(form, 3, 4)
 	target := cp.gensym("PLACE")
 	list := cp.parseLambdaList(parts[1], false)
+	if list.hasKeys || len(list.aux) > 0 {
+		cp.fail(programError, "a modify macro takes only required, optional and rest parameters: %s", sketch(parts[1], formLength))
+	}
 	var passed builder
 	for _, name := range list.required {
 		passed.add(name)

@@ -67,6 +67,9 @@ func (c *Call) findRestart(designator, condition Value) *restart {
 }
 
 func (c *Call) invokeRestart(designator, condition Value, args []Value) Value {
+	if designator == Nil {
+		c.typeError(designator, "RESTART")
+	}
 	r := c.findRestart(designator, condition)
 	if r == nil {
 		c.fail(controlError, "restart %s is not active", c.shown(designator))

@@ -87,18 +87,102 @@ func compileLocally(cp *compiler, form *Cons, sc *scope) expression {
 	return cp.body(body, inner)
 }
 
-// compileEvalWhen: notes are loaded form by form, so every situation but none runs.
+var (
+	kwExecute  = standardKeyword("EXECUTE")
+	situations = map[string]bool{"EXECUTE": true, "LOAD-TOPLEVEL": true, "COMPILE-TOPLEVEL": true, "EVAL": true, "LOAD": true, "COMPILE": true}
+)
+
+// compileEvalWhen: notes are evaluated form by form, so that what is for execution runs.
 func compileEvalWhen(cp *compiler, form *Cons, sc *scope) expression {
 	parts := cp.arguments(form, 1, -1)
-	if parts[0] == Nil {
+	executed := false
+	for _, item := range cp.forms(parts[0]) {
+		situation, ok := item.(*Symbol)
+		if !ok || !situations[situation.name] {
+			cp.fail(programError, "%s is no situation of eval-when", sketch(item, formLength))
+		}
+		executed = executed || situation == kwExecute || situation.name == "EVAL"
+	}
+	if !executed {
 		return constant(Nil)
 	}
 	return cp.body(form.Cdr.(*Cons).Cdr, sc)
 }
 
-// compileThe trusts the declaration, as optimised code would.
+// compileThe checks the declaration, if it means something already.
 func compileThe(cp *compiler, form *Cons, sc *scope) expression {
-	return cp.compile(cp.arguments(form, 2, 2)[1], sc)
+	parts := cp.arguments(form, 2, 2)
+	kind, e := parts[0], cp.compile(parts[1], sc)
+	if kind == T || !cp.knownType(kind) {
+		return e
+	}
+	run, at := e.run, cp.site(form)
+	if cell, ok := kind.(*Cons); ok && cell.Car == symValues {
+		kinds := cp.forms(cell.Cdr)
+		return expression{many: e.many, run: func(c *Call, f *frame) Value {
+			v := run(c, f)
+			c.at = at
+			c.checkValues(every(v), kinds)
+			return v
+		}}
+	}
+	return expression{many: e.many, run: func(c *Call, f *frame) Value {
+		v := run(c, f)
+		c.at = at
+		c.checkValue(single(v), kind)
+		return v
+	}}
+}
+
+func (c *Call) checkValue(v, kind Value) {
+	if !c.typep(v, kind) {
+		c.signalError(c.newCondition(typeErrorClass, "The value "+c.shown(v)+" is not of type "+c.shown(kind)+".", "DATUM", v, "EXPECTED-TYPE", kind))
+	}
+}
+
+// checkValues checks the required values of (values type…).
+func (c *Call) checkValues(values, kinds []Value) {
+	for i, kind := range kinds {
+		if word, ok := kind.(*Symbol); ok && lambdaWords[word] {
+			return
+		}
+		v := Value(Nil)
+		if i < len(values) {
+			v = values[i]
+		}
+		c.checkValue(v, kind)
+	}
+}
+
+// knownType reports that every name in a type specifier means something.
+func (c *Call) knownType(kind Value) bool {
+	c.step()
+	c.descend(2)
+	defer c.ascend(2)
+	switch x := kind.(type) {
+	case *Symbol:
+		return c.environment.language.types[x] != nil || c.environment.class(x) != nil || c.environment.types[x] != nil
+	case *Cons:
+		head, ok := x.Car.(*Symbol)
+		if !ok {
+			return false
+		}
+		switch head.name {
+		case "MEMBER", "EQL", "SATISFIES", "MOD":
+			return true
+		case "AND", "OR", "NOT", "VALUES":
+			for _, part := range c.slice(x.Cdr) {
+				if word, ok := part.(*Symbol); !(ok && lambdaWords[word]) && !c.knownType(part) {
+					return false
+				}
+			}
+			return true
+		case "FUNCTION":
+			return false
+		}
+		return c.knownType(head)
+	}
+	return false
 }
 
 func compileIf(cp *compiler, form *Cons, sc *scope) expression {
