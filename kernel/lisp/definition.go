@@ -149,7 +149,7 @@ func compileDefconstant(cp *compiler, form *Cons, sc *scope) expression {
 func compileDeftype(cp *compiler, form *Cons, sc *scope) expression {
 	parts := cp.arguments(form, 2, -1)
 	symbol := cp.unfrozen(cp.symbol(parts[0])).symbol
-	function := cp.compileLambda(symbol.name, form.Cdr.(*Cons).Cdr, sc, lambdaKind{block: symbol, macro: true})
+	function := cp.compileLambda(symbol.name, form.Cdr.(*Cons).Cdr, sc, lambdaKind{block: symbol, macro: true, star: true})
 	return simple(func(c *Call, f *frame) Value {
 		c.environment.types[symbol] = function(c, f).(*Function)
 		return symbol

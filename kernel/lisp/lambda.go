@@ -27,6 +27,8 @@ type lambdaKind struct {
 	macro bool
 	// values says that a macro's function may return several, as setf expanders do.
 	values bool
+	// star says that parameters not given are *, as in type specifiers.
+	star bool
 	// method says that keywords are not checked: others may be for other methods.
 	method bool
 }
@@ -63,7 +65,11 @@ func (cp *compiler) newLambda(name string, list Value, sc *scope, kind lambdaKin
 
 	inner := sc.withFrame()
 	specials, doc, body := cp.declarations(parts.Cdr, true)
-	b := cp.compileBinder(cp.parseLambdaList(parts.Car, kind.macro), inner, specials, programError)
+	parameters := cp.parseLambdaList(parts.Car, kind.macro)
+	if kind.star {
+		parameters.starred()
+	}
+	b := cp.compileBinder(parameters, inner, specials, programError)
 	b.name = name
 	b.open = b.open || kind.method
 	for _, symbol := range specials {
@@ -91,6 +97,17 @@ func (cp *compiler) newLambda(name string, list Value, sc *scope, kind lambdaKin
 	cp.literals = append(outer, l)
 	cp.nesting, cp.deepest = nesting, max(deepest, nesting)
 	return l
+}
+
+// starred makes * the initial value of parameters that have none.
+func (l *lambdaList) starred() {
+	for _, parameters := range [][]parameter{l.optional, l.keys} {
+		for i := range parameters {
+			if !parameters[i].given {
+				parameters[i].initial = call(symQuote, symStar)
+			}
+		}
+	}
 }
 
 func single1(run code) code {

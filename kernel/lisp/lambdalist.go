@@ -18,6 +18,8 @@ type parameter struct {
 	keyword  *Symbol
 	initial  Value
 	supplied *Symbol
+	// given says that the initial form was written.
+	given bool
 }
 
 // parseLambdaList reads an ordinary lambda list or, with patterns, a destructuring one.
@@ -121,7 +123,7 @@ func (cp *compiler) parameter(item Value, patterns, keyed bool) parameter {
 		}
 		p.name = parts[0]
 		if len(parts) > 1 {
-			p.initial = parts[1]
+			p.initial, p.given = parts[1], true
 		}
 		if len(parts) > 2 {
 			p.supplied = cp.checkBindable(parts[2])
