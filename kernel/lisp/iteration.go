@@ -97,7 +97,7 @@ func expandDotimes(cp *compiler, form *Cons) Value {
 	declared := declarationForms(body, rest)
 	limit := cp.gensym("LIMIT")
 	loop := call(symForever, call(symUntil, call(symGreaterEqual, variable, limit)), cp.tagged(rest), call(symSetq, variable, call(symPlus, variable, Integer(1))))
-	return call(symBlock, Nil, callStar(symLet, listStar(append(declared, loop, result), Nil), NewList(NewList(limit, source), NewList(variable, Integer(0)))))
+	return call(symBlock, Nil, callStar(symLet, listStar(append(declared, loop, result), Nil), NewList(NewList(limit, call(standardSymbol("THE"), standardSymbol("INTEGER"), source)), NewList(variable, Integer(0)))))
 }
 
 func (cp *compiler) expandDo(form *Cons, binder, setter *Symbol) Value {

@@ -44,6 +44,7 @@ func (cp *compiler) parseLambdaList(list Value, patterns bool) *lambdaList {
 			if seen[word] {
 				cp.fail(programError, "%s occurs twice in a lambda list", word.name)
 			}
+			cp.checkOrder(section, word)
 			seen[word], section = true, word
 			switch word {
 			case symKey:
@@ -62,7 +63,40 @@ func (cp *compiler) parseLambdaList(list Value, patterns bool) *lambdaList {
 		}
 		cp.addParameter(l, section, item, patterns)
 	}
+	cp.checkNames(l)
 	return l
+}
+
+// sectionOrder is the order of the words of a lambda list; the others may stand anywhere.
+var sectionOrder = map[*Symbol]int{symOptional: 1, symRest: 2, symBody: 2, symKey: 3, symAllowOtherKeys: 4, symAux: 5}
+
+func (cp *compiler) checkOrder(before, word *Symbol) {
+	if order := sectionOrder[word]; order > 0 && order < sectionOrder[before] {
+		cp.fail(programError, "%s comes too late in a lambda list", word.name)
+	}
+}
+
+// checkNames refuses a parameter that occurs twice.
+func (cp *compiler) checkNames(l *lambdaList) {
+	names := append([]Value(nil), l.required...)
+	for _, p := range append(l.optional[:len(l.optional):len(l.optional)], l.keys...) {
+		names = append(names, p.name)
+	}
+	if l.rest != nil {
+		names = append(names, l.rest)
+	}
+	if len(names) < 2 {
+		return
+	}
+	seen := make(map[*Symbol]bool, len(names))
+	for _, name := range names {
+		symbol, ok := name.(*Symbol)
+		if ok && symbol != Nil && seen[symbol] {
+			cp.fail(programError, "the parameter %s occurs twice in a lambda list", symbol.name)
+		} else if ok {
+			seen[symbol] = true
+		}
+	}
 }
 
 func (cp *compiler) namedSection(l *lambdaList, word *Symbol, name Value, patterns bool) {

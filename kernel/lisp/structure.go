@@ -105,8 +105,8 @@ func (cp *compiler) included(o *structureOptions, class *Class) []slot {
 // layOut places the slots of a typed structure; nil for one that is not.
 func (cp *compiler) layOut(o *structureOptions, class *Class) *record {
 	if !o.typed {
-		if o.named || o.offset > 0 {
-			cp.fail(programError, ":named and :initial-offset are for structures with :type")
+		if o.offset > 0 {
+			cp.fail(programError, ":initial-offset is for structures with :type")
 		}
 		return nil
 	}
