@@ -94,6 +94,7 @@ func TestFiles(t *testing.T) {
 		{`(handler-case (uiop:read-file-string "secret.txt") (file-error () :refused))`, ":REFUSED"},
 		{`(handler-case (uiop:read-file-string "in/../secret.txt") (file-error () :refused))`, ":REFUSED"},
 		{`(handler-case (uiop:read-file-string "in/link.txt") (file-error () :refused))`, ":REFUSED"},
+		{`(handler-case (with-open-file (s "out/old.txt" :direction :output :if-exists :perhaps) (princ 1 s)) (error () :refused))`, ":REFUSED"},
 		{`(handler-case (with-open-file (s "out/link.txt" :direction :output :if-exists :supersede) (princ 1 s)) (file-error () :refused))`, ":REFUSED"},
 		{`(handler-case (with-open-file (s "in/a.txt" :direction :output :if-exists :supersede) (princ 1 s)) (file-error () :refused))`, ":REFUSED"},
 		{`(handler-case (uiop:read-file-string "out/old.txt") (file-error () :refused))`, ":REFUSED"},

@@ -23,8 +23,8 @@ const corpus = "testdata/conformance"
 
 // corpusCase is one line of the corpus.
 type corpusCase struct {
-	at         string // FILE:LINE
-	form, want string
+	at   string // FILE:LINE
+	form string
 	// differs says what this evaluator is meant to give instead, and why.
 	differs, why string
 }

@@ -162,6 +162,9 @@ func (c *Call) openOutput(p *Pathname, ifExists, ifMissing Value) Value {
 		return Nil
 	case ifExists == kwOverwrite:
 		c.fail(simpleError, "a file cannot be overwritten in part: use :supersede or :append")
+	case appending, ifExists == kwSupersede, ifExists == kwNewVersion, ifExists == kwRename, ifExists == kwRenameDelete:
+	default:
+		c.fail(simpleError, ":if-exists is :error, :supersede, :append or nil, not %s", c.shown(ifExists))
 	}
 	c.charge(closureBytes)
 	return &Stream{kind: fileOutput, file: &openFile{path: p, write: func(text string) error { return at.write(text, appending) }}}

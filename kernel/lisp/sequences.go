@@ -52,10 +52,7 @@ func (c *Call) length(v Value) int {
 	return 0
 }
 
-var (
-	symCharacter = standardSymbol("CHARACTER")
-	symBaseChar  = standardSymbol("BASE-CHAR")
-)
+var symCharacter = standardSymbol("CHARACTER")
 
 // sequenceFunctions make, measure and join sequences.
 func sequenceFunctions() []builtin {

@@ -248,7 +248,7 @@ func readSequence(c *Call, args []Value) Value {
 	k := c.keywords(args[2:], kwStart, kwEnd)
 	s := c.inputStream(args[1])
 	from, to := c.bounds(k[0], k[1], c.length(args[0]))
-	store := func(i int, r rune) {}
+	var store func(i int, r rune)
 	switch x := args[0].(type) {
 	case *String:
 		store = func(i int, r rune) { x.chars[i] = r }

@@ -52,10 +52,7 @@ func (c *Call) subtypeOfParts(a, b Value) (Value, Value) {
 	return Nil, Nil
 }
 
-var (
-	symAnd   = standardSymbol("AND")
-	symRatio = standardSymbol("RATIO")
-)
+var symAnd = standardSymbol("AND")
 
 // classNamed is the class that a type is, nil if it is none.
 func (c *Call) classNamed(kind Value) *Class {
