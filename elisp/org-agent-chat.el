@@ -397,7 +397,9 @@ Nothing is asked twice at a time."
                           '(:answered :failed :cancelled :interrupted))
                     (equal turn (org-agent-chat-get :turn)))
                (org-agent-answer-remove turn)
-               (org-agent-chat-put :turn nil :phase nil))))))
+               (org-agent-chat-put :turn nil :phase nil)
+               (org-agent-chat-restore-draft)
+               (org-agent-keeper-save))))))
        :failure #'ignore))))
 
 (defun org-agent-chat-show-delta (params)

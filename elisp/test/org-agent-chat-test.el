@@ -410,6 +410,25 @@
     (org-agent-fake-settle)
     (should-not (string-match-p "thinking\\|streaming" (org-agent-header-line)))))
 
+(ert-deftest org-agent-chat-ended-while-loading-is-saved ()
+  "So is the preview of such a turn not, and the buffer is as its file."
+  (org-agent-fake-with-chat
+    (let ((question (org-agent-fake-say "Hello")))
+      (org-agent-fake-delta question "a1" 0 "** Half\nan ans" "t9")
+      (org-agent-fake-settle)
+      (push (cons "session/load"
+                  (lambda (_) (list :session "main" :keeper t :file buffer-file-name
+                                    :running "t9" :running-event question)))
+            org-agent-fake-answers)
+      (push (cons "turn/get" (lambda (_) '(:state :interrupted))) org-agent-fake-answers)
+      (setq org-agent-chat-attached nil)
+      (org-agent-chat-attach)
+      (org-agent-fake-wait (org-agent-fake-requests "turn/get"))
+      (org-agent-fake-settle)
+      (should-not (string-match-p "Half" (buffer-string)))
+      (should-not (buffer-modified-p))
+      (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))))
+
 (ert-deftest org-agent-chat-says-how-to-begin ()
   "An empty conversation tells how to send; one with turns does not."
   (org-agent-fake-with-chat

@@ -119,7 +119,15 @@
     (while (not (and (>= (org-agent-kernel-test--answers) answers)
                      (org-agent-kernel-test--idle-p)))
       (when (> (float-time) deadline)
-        (ert-fail (list "not settled" (org-agent-header-line) (buffer-string))))
+        (ert-fail (list "not settled" (substring-no-properties (org-agent-header-line))
+                        (list :attached org-agent-chat-attached
+                              :status org-agent-chat-status
+                              :outbox org-agent-chat-outbox
+                              :previews org-agent-answer--previews
+                              :modified (buffer-modified-p)
+                              :keeper org-agent-keeper-p)
+                        (with-current-buffer "*Messages*" (buffer-string))
+                        (buffer-string))))
       (accept-process-output nil 0.02)))
   (org-agent-fake-settle)
   (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))
