@@ -31,8 +31,8 @@ type Block struct {
 type bodyLine struct {
 	text   string
 	line   int
-	column int // column in the note of the byte text[skip]
-	skip   int // bytes of indentation of text
+	column int // column in the note of the character behind skip
+	skip   int // characters of text that stand elsewhere, or are indentation
 }
 
 // isVerbatim reports whether the content of such a block is not structure.

@@ -20,5 +20,5 @@
 // after Parse and may be read by many. Everything runs in time and memory linear in
 // its input, up to [MaxSource] bytes.
 //
-// Lines are counted from 1, columns from 1 in bytes, offsets from 0 in bytes.
+// Lines are counted from 1, columns from 1 in characters, offsets from 0 in bytes.
 package org

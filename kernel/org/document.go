@@ -26,7 +26,8 @@ func (s Severity) String() string {
 	return "error"
 }
 
-// A Diagnostic is a fault in a note. Line and Column are counted from 1, Column in bytes.
+// A Diagnostic is a fault in a note. Line and Column are counted from 1, Column in
+// characters.
 type Diagnostic struct {
 	Line, Column int
 	Severity     Severity

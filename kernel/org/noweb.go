@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxExpanded bounds the bytes a block may grow to by noweb references, every level of
@@ -102,11 +103,11 @@ func (web *noweb) expandLine(b *Block, l bodyLine, at int) []bodyLine {
 		}
 		for i, part := range inserted {
 			if i > 0 {
-				out = append(out, bodyLine{prefix + part.text, part.line, part.column, part.skip + len(prefix)})
+				out = append(out, bodyLine{prefix + part.text, part.line, part.column, part.skip + utf8.RuneCountInString(prefix)})
 				continue
 			}
 			if len(out) == 1 && part.text != "" {
-				last.line, last.column, last.skip = part.line, part.column, part.skip+len(last.text)
+				last.line, last.column, last.skip = part.line, part.column, part.skip+utf8.RuneCountInString(last.text)
 			}
 			last.text += part.text
 		}

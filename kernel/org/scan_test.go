@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 const scannedNote = `# a comment
@@ -195,6 +196,22 @@ func BenchmarkParse(b *testing.B) {
 					Parse(text).SkillBlocks()
 				}
 			})
+		}
+	}
+}
+
+// Columns count characters, also behind what stands before a reference.
+func TestSkillPositionsCountCharacters(t *testing.T) {
+	source := "#+begin_src lisp :noweb yes\n(list \"é世\" <<x>>)\n#+end_src\n#+name: x\n#+begin_src lisp :tangle no\n(f (a))\n(f (b))\n#+end_src\n"
+	blocks, faults := Parse(source).SkillBlocks()
+	if len(blocks) != 1 || len(faults) > 0 {
+		t.Fatalf("blocks %v, faults %v", blocks, faults)
+	}
+	for i, bodyLine := range strings.Split(blocks[0].Body, "\n") {
+		open := strings.LastIndex(bodyLine, "(")
+		line, column := blocks[0].Position(i+1, utf8.RuneCountInString(bodyLine[:open])+1)
+		if line != 6+i || column != 4 {
+			t.Errorf("%q leads to %d:%d", bodyLine, line, column)
 		}
 	}
 }

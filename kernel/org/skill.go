@@ -15,7 +15,7 @@ type SkillBlock struct {
 	lines []bodyLine
 }
 
-// Position maps a place in Body, line and column from 1, the column in bytes, to the
+// Position maps a place in Body, line and column from 1, the column in characters, to the
 // note, also through noweb references, removed indentation and comma escapes. A place
 // beyond the end is taken for the end.
 func (b SkillBlock) Position(bodyLine, bodyColumn int) (line, column int) {
