@@ -1,5 +1,7 @@
 package lisp
 
+import "strings"
+
 // scan is the arguments of the functions that look at the elements of one sequence.
 type scan struct {
 	*matcher
@@ -169,7 +171,8 @@ func (s *scan) chosen() (marks []bool, n int) {
 }
 
 // family makes the rows NAME, NAME-if and NAME-if-not of one operation; before names the
-// argument that comes first, if any.
+// argument that comes first, if any. That of -if-not says
+// "not" of what matches.
 func family(name, before, doc string, counts bool, do func(c *Call, s *scan, args []Value) Value) []builtin {
 	row := func(name, first string, sense selection) builtin {
 		list, skip := "("+first+" sequence &key key start end from-end", 0
@@ -182,7 +185,11 @@ func family(name, before, doc string, counts bool, do func(c *Call, s *scan, arg
 		if sense == byItem {
 			list += " test test-not"
 		}
-		return builtin{name: name, list: list + ")", doc: doc, call: func(c *Call, args []Value) Value {
+		said := doc
+		if sense == byTestNot {
+			said = strings.NewReplacer("that matches", "that does not match", "that match", "that do not match").Replace(doc)
+		}
+		return builtin{name: name, list: list + ")", doc: said, call: func(c *Call, args []Value) Value {
 			return do(c, c.scan(args[skip:], sense, counts), args)
 		}}
 	}
