@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"org-agent/kernel/nearest"
 )
 
 // nearestKey is the key of the table that is most like key.
@@ -11,12 +13,12 @@ func nearestKey(table []property, key string) string {
 	for _, row := range table {
 		keys = append(keys, row.key)
 	}
-	return nearest(keys, key)
+	return mostLike(keys, key)
 }
 
-// nearest is the name most like the one given, "" if there is none. One that
+// mostLike is the name most like the one given, "" if there is none. One that
 // holds it whole is nearest of all: URL is BASE_URL.
-func nearest(names []string, name string) string {
+func mostLike(names []string, name string) string {
 	if len(names) == 0 {
 		return ""
 	}
@@ -24,34 +26,7 @@ func nearest(names []string, name string) string {
 		if strings.Contains(candidate, name) {
 			return 0
 		}
-		return distance(candidate, name)
+		return nearest.Distance(candidate, name)
 	}
 	return slices.MinFunc(names, func(a, b string) int { return rate(a) - rate(b) })
-}
-
-// nameLimit is the number of letters that distance looks at.
-const nameLimit = 64
-
-// distance is the number of letters to insert, remove or replace to make a
-// into b (Levenshtein).
-func distance(a, b string) int {
-	from, to := []rune(a), []rune(b)
-	from, to = from[:min(len(from), nameLimit)], to[:min(len(to), nameLimit)]
-	row := make([]int, len(to)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, x := range from {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, y := range to {
-			replaced := diagonal
-			if x != y {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(to)]
 }

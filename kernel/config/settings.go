@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"org-agent/kernel/nearest"
 	"org-agent/kernel/org"
 )
 
@@ -115,7 +116,7 @@ func (p *settingsParser) fault(line int, format string, args ...any) {
 // Other headings are the person's.
 func (p *settingsParser) misspelt(h *org.Heading) {
 	for _, name := range []string{"Models", "Settings"} {
-		if distance(strings.ToLower(h.Title), strings.ToLower(name)) <= 2 {
+		if nearest.Distance(strings.ToLower(h.Title), strings.ToLower(name)) <= 2 {
 			p.fault(h.Line, "the heading %q is not read: did you mean %q?", h.Title, name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"org-agent/kernel/nearest"
 	"org-agent/kernel/protocol"
 )
 
@@ -48,7 +49,7 @@ func (s schema) nearest(name string, fromClient bool) string {
 	name = clip(name)
 	best, least := "", -1
 	for _, candidate := range slices.Sorted(s.names(fromClient)) {
-		if d := distance(name, candidate); least < 0 || d < least {
+		if d := nearest.Distance(name, candidate); least < 0 || d < least {
 			best, least = candidate, d
 		}
 	}
@@ -63,26 +64,4 @@ func (s schema) names(fromClient bool) func(yield func(string) bool) {
 			}
 		}
 	}
-}
-
-// distance is the least number of bytes to insert, delete or replace to get
-// from a to b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"org-agent/kernel/nearest"
 	"org-agent/kernel/org"
 )
 
@@ -34,7 +35,7 @@ func capabilities(file string, doc *org.Document) ([]string, []Diagnostic) {
 
 func capabilityFault(word, kind string) string {
 	message := fmt.Sprintf("%q is no capability; write read:DIR write:DIR net:HOST exec:PROGRAM or env:NAME", word)
-	if near := nearest(kind, capabilityKinds); near != "" && near != kind {
+	if near := nearest.Of(kind, capabilityKinds); near != "" && near != kind {
 		message += fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return message

@@ -10,6 +10,7 @@ import (
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/lisp"
+	"org-agent/kernel/nearest"
 	"org-agent/kernel/plist"
 )
 
@@ -67,7 +68,7 @@ func skillKey(skill string, v lisp.Value) (string, error) {
 	}
 	slices.Sort(names)
 	message := fmt.Sprintf("defskill has no key :%s", strings.ToLower(key.Name()))
-	if near := nearest(key.Name(), names); near != "" {
+	if near := nearest.Of(key.Name(), names); near != "" {
 		return "", fmt.Errorf("%s; did you mean :%s?", message, strings.ToLower(near))
 	}
 	return "", fmt.Errorf("%s; it has :%s", message, strings.ToLower(strings.Join(names, " :")))

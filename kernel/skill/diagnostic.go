@@ -69,38 +69,3 @@ func fromLisp(file string, line int, err error) Diagnostic {
 	}
 	return d
 }
-
-// nearest returns the candidate that name was probably meant to be, "" if none is near.
-func nearest(name string, candidates []string) string {
-	best, least := "", len(name)/3+2
-	for _, candidate := range candidates {
-		if d := distance(name, candidate); d < least {
-			best, least = candidate, d
-		}
-	}
-	return best
-}
-
-// distance counts the characters to insert, delete or replace to get from a to b.
-func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return 64
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
-}

@@ -146,15 +146,6 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	keys := []string{"TRIGGER", "NEURO", "PRIORITY"}
-	for word, want := range map[string]string{"TRIGER": "TRIGGER", "NERUO": "NEURO", "COLOUR": "", "": ""} {
-		if got := nearest(word, keys); got != want {
-			t.Errorf("nearest to %s: %q, want %q", word, got, want)
-		}
-	}
-}
-
 func TestDependencyWords(t *testing.T) {
 	got := strings.Join(dependencyWords("id:1, chat  [[id:2][The other one]] [[file:x.org]],last"), "|")
 	if got != "id:1|chat|id:2|file:x.org|last" {
