@@ -130,12 +130,23 @@ func (r *run) pick(ctx context.Context) error {
 	for _, err := range faults {
 		r.log.Warn("trigger failed", "err", err)
 	}
+	if best == nil && r.turn.Record.Question.Command != "" {
+		return failf("no live skill has the command /%s%s", r.turn.Record.Question.Command, r.nearCommand())
+	}
 	if best == nil {
 		return failf("no skill answers a %s; \"org-agent skill list\" shows what is live", r.turn.Record.Question.Sensor)
 	}
 	r.skill = best
 	r.describe("") // no model yet: some skills need none
 	return nil
+}
+
+// nearCommand says which command was probably meant.
+func (r *run) nearCommand() string {
+	if near := r.agent.config.Skills.Current().NearCommand(r.turn.Record.Question.Command); near != "" {
+		return "; did you mean /" + near + "?"
+	}
+	return "; \"org-agent skill list\" shows what is live"
 }
 
 // describe tells the turn who is answering.

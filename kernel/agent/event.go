@@ -28,10 +28,17 @@ func (r *run) event() sexp.List {
 
 // eventOf is the context when nothing has been done yet.
 func eventOf(record journal.Turn) sexp.List {
+	text := record.Question.Text
+	if record.Question.Command != "" {
+		text = record.Question.Arguments
+	}
 	payload := sexp.List{
 		plist.Keyword("sensor"), plist.Keyword(record.Question.Sensor),
-		plist.Keyword("text"), plist.String(record.Question.Text),
+		plist.Keyword("text"), plist.String(text),
 		plist.Keyword("channel"), plist.Keyword(record.Question.Channel),
+	}
+	if record.Question.Command != "" {
+		payload = append(payload, plist.Keyword("command"), plist.String(record.Question.Command))
 	}
 	if extra, err := plist.Marshal(record.Question.Payload); err == nil {
 		if list, ok := extra.(sexp.List); ok {

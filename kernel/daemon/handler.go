@@ -7,6 +7,7 @@ import (
 
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
+	"org-agent/kernel/skill"
 )
 
 // method answers one method of the wire.
@@ -53,10 +54,10 @@ func (d *daemon) methods() map[string]method {
 			return d.agent.Decide(ctx, *p)
 		}),
 		protocol.MethodSkillList: on(func(context.Context, *rpc.Client, *protocol.Empty) (protocol.SkillListResult, error) {
-			return skillList(d.skills.Statuses()), nil
+			return d.skillList(d.skills.Statuses()), nil
 		}),
 		protocol.MethodSkillReload: on(func(ctx context.Context, _ *rpc.Client, _ *protocol.Empty) (protocol.SkillListResult, error) {
-			return skillList(d.skills.Load(ctx)), nil
+			return d.skillList(d.skills.Load(ctx)), nil
 		}),
 		protocol.MethodSkillCheck:    on(d.checkSkill),
 		protocol.MethodSkillTest:     on(d.testSkill),
@@ -98,6 +99,9 @@ func (d *daemon) event(ctx context.Context, client *rpc.Client, params *protocol
 		return protocol.EventResult{}, protocol.Errorf(protocol.CodeForbidden,
 			"a client's channel is :emacs or :cli; messages of :%s come through that channel", event.Channel)
 	}
+	if err := d.readCommand(&event); err != nil {
+		return protocol.EventResult{}, err
+	}
 	if event.ID == "" {
 		event.ID = newID()
 	}
@@ -106,6 +110,29 @@ func (d *daemon) event(ctx context.Context, client *rpc.Client, params *protocol
 		return protocol.EventResult{}, err
 	}
 	return d.sessions.Submit(ctx, event)
+}
+
+// readCommand makes a message that begins with the name of a command that command. One
+// that seems to mean a command is not sent to a model: what stands behind the name is
+// not for it.
+func (d *daemon) readCommand(event *protocol.Event) error {
+	if event.Sensor != protocol.SensorChatMessage {
+		return nil
+	}
+	name, arguments, ok := skill.SplitCommand(event.Text)
+	if !ok {
+		return nil
+	}
+	live := d.skills.Current()
+	if _, found := live.Command(name); found {
+		event.Sensor, event.Command, event.Arguments = protocol.SensorUserCommand, name, arguments
+		return nil
+	}
+	if near := live.NearCommand(name); near != "" {
+		return protocol.Errorf(protocol.CodeNotFound,
+			"there is no command /%s; did you mean /%s? To send it as it is, put a word before the /", name, near)
+	}
+	return nil
 }
 
 // remind tells a client that comes to a session what waits there for a person.

@@ -24,7 +24,7 @@ func (d *daemon) recorded(ctx context.Context, turn string) (skill.Recording, er
 
 // skillsChanged tells every client what became of the notes.
 func (d *daemon) skillsChanged(statuses []skill.Status) {
-	d.editors.notify(protocol.MethodSkillChanged, skillList(statuses))
+	d.editors.notify(protocol.MethodSkillChanged, d.skillList(statuses))
 }
 
 // noteText is the note that a client asks about.
@@ -134,8 +134,15 @@ func skillDiagnostics(all []skill.Diagnostic) []protocol.SkillDiagnostic {
 	return told
 }
 
-func skillList(statuses []skill.Status) protocol.SkillListResult {
+func (d *daemon) skillList(statuses []skill.Status) protocol.SkillListResult {
 	var result protocol.SkillListResult
+	for _, c := range d.skills.Current().Commands() {
+		command := protocol.SkillCommand{Name: c.Name, Description: c.Description, Skill: c.Skill}
+		for _, want := range c.Wants {
+			command.Wants = append(command.Wants, protocol.Keyword(want))
+		}
+		result.Commands = append(result.Commands, command)
+	}
 	for _, s := range statuses {
 		result.Skills = append(result.Skills, protocol.SkillStatus{
 			File: s.File, Title: s.Title, Description: s.Description, Skill: s.Skill, State: protocol.Keyword(s.State),

@@ -141,7 +141,8 @@ func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) 
 	if err := refuseTaken(ctx, tx, event.ID, turn); err != nil {
 		return Turn{}, false, err
 	}
-	data, err := encode(eventData{event.Sensor, event.Channel, event.Level, event.Text, payload(event.Payload)})
+	data, err := encode(eventData{
+		event.Sensor, event.Channel, event.Level, event.Text, event.Command, event.Arguments, payload(event.Payload)})
 	if err != nil {
 		return Turn{}, false, protocol.Errorf(protocol.CodeInvalidParams, "accept the event %s: %w", event.ID, err)
 	}

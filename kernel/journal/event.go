@@ -17,7 +17,10 @@ type eventData struct {
 	Channel protocol.Channel `json:"channel,omitempty"`
 	Level   int              `json:"level"`
 	Text    string           `json:"text"`
-	Payload payload          `json:"payload,omitzero"`
+	// Of a command.
+	Command   string  `json:"command,omitempty"`
+	Arguments string  `json:"arguments,omitempty"`
+	Payload   payload `json:"payload,omitzero"`
 }
 
 // Event reads the event that a row of kind event records.
@@ -31,7 +34,7 @@ func (e Entry) Event() (protocol.Event, error) {
 	}
 	return protocol.Event{
 		ID: e.ID, Session: e.Session, Sensor: data.Sensor, Channel: data.Channel,
-		Text: data.Text, Level: data.Level, Payload: protocol.Object(data.Payload),
+		Text: data.Text, Command: data.Command, Arguments: data.Arguments, Level: data.Level, Payload: protocol.Object(data.Payload),
 	}, nil
 }
 

@@ -12,6 +12,7 @@ const (
 	TextLimit    = 4 << 20 // bytes of an event's :text
 	IDLimit      = 128     // bytes of an id
 	SessionLimit = 64      // characters of a session's name
+	CommandLimit = 64      // bytes of a command's name
 )
 
 // MainSession is the session whose buffer is *org-agent-chat*.
@@ -24,9 +25,14 @@ type Event struct {
 	Session string
 	Sensor  Sensor
 	Channel Channel
-	Text    string
-	Level   int // of the question's heading, 1 or more
-	Payload Object
+	// Text is what the person said, as it stands in the conversation: of a command
+	// "/NAME ARGUMENTS", and below that what it was given on.
+	Text string
+	// Command names the command that a :user-command is, and Arguments is what stood
+	// behind its name; "" for all else.
+	Command, Arguments string
+	Level              int // of the question's heading, 1 or more
+	Payload            Object
 	// Consent is the host a person has agreed to send words to; it is no part of
 	// the event's record.
 	Consent string `json:"-"`
@@ -37,6 +43,7 @@ type Event struct {
 // error is a [*Error] with code [CodeInvalidParams].
 func ParseEvent(params Object) (Event, error) {
 	e := Event{Session: MainSession, Level: 1}
+	said := ""
 	for _, f := range params {
 		text, isText := f.Value.(string)
 		if k, ok := f.Value.(Keyword); ok {
@@ -54,6 +61,10 @@ func ParseEvent(params Object) (Event, error) {
 			target = (*string)(&e.Channel)
 		case "text":
 			target = &e.Text
+		case "command":
+			target = &e.Command
+		case "said":
+			target = &said
 		case "consent":
 			target = &e.Consent
 		case "level":
@@ -79,7 +90,49 @@ func ParseEvent(params Object) (Event, error) {
 		}
 		*target = text
 	}
+	if err := e.takeCommand(said); err != nil {
+		return e, err
+	}
 	return e, e.check()
+}
+
+// takeCommand makes the event one with a command, if it has one: its :text is the
+// arguments, :said how both stand in the conversation.
+func (e *Event) takeCommand(said string) error {
+	if e.Command == "" && said == "" {
+		return nil
+	}
+	if e.Sensor != SensorUserCommand || e.Command == "" {
+		return Errorf(CodeInvalidParams, ":command and :said belong to a :user-command, and :said to one with a :command")
+	}
+	if len(e.Command) > CommandLimit || strings.ContainsFunc(e.Command, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '/' }) {
+		return Errorf(CodeInvalidParams, "the :command %q is no command's name: one word of %d bytes at most", shorten(e.Command), CommandLimit)
+	}
+	e.Command = strings.ToLower(e.Command)
+	e.Arguments = strings.TrimSpace(e.Text)
+	e.Text = strings.TrimSpace("/" + e.Command + " " + e.Arguments)
+	if said == "" {
+		return nil
+	}
+	if !strings.HasPrefix(said, "/") || strings.ToLower(strings.Fields(said)[0]) != "/"+e.Command {
+		return Errorf(CodeInvalidParams, "what was :said has to begin with /%s", e.Command)
+	}
+	e.Text = said
+	return nil
+}
+
+// shorten is the beginning of a word, for a message.
+func shorten(word string) string {
+	if len(word) > CommandLimit {
+		return strings.ToValidUTF8(word[:CommandLimit], "") + "…"
+	}
+	return word
+}
+
+// Said reports whether the event is a person's words, which have a heading in the
+// conversation.
+func (e *Event) Said() bool {
+	return e.Sensor == SensorChatMessage || e.Sensor == SensorUserCommand && e.Command != ""
 }
 
 func (e *Event) check() error {

@@ -32,6 +32,16 @@ func TestParseEvent(t *testing.T) {
 		{`{"sensor":"chat-message","text":"x","approved":true}`, protocol.CodeForbidden, ":approved"},
 		{`{"sensor":"probe"}`, protocol.CodeForbidden, "kernel's own"},
 		{`{"sensor":"post","text":"x"}`, protocol.CodeForbidden, "kernel's own"},
+		{`{"sensor":"user-command","command":"look","text":"at it","said":"/look at it\nOn a buffer"}`, 0, ""},
+		{`{"sensor":"user-command","command":"LOOK","said":"/Look"}`, 0, ""},
+		{`{"sensor":"user-command","text":"x"}`, 0, ""},
+		{`{"sensor":"user-command","command":"look","said":"/looks at it"}`, protocol.CodeInvalidParams, "begin with /look"},
+		{`{"sensor":"user-command","command":"look","said":" "}`, protocol.CodeInvalidParams, "begin with /look"},
+		{`{"sensor":"user-command","command":"look","said":"/"}`, protocol.CodeInvalidParams, "begin with /look"},
+		{`{"sensor":"user-command","command":"lo ok"}`, protocol.CodeInvalidParams, "one word"},
+		{`{"sensor":"user-command","command":"lo/ok"}`, protocol.CodeInvalidParams, "one word"},
+		{`{"sensor":"user-command","said":"/look"}`, protocol.CodeInvalidParams, "belong to"},
+		{`{"sensor":"chat-message","command":"look","text":"x"}`, protocol.CodeInvalidParams, "belong to"},
 	}
 	for _, c := range cases {
 		var params protocol.Object

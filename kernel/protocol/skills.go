@@ -86,9 +86,20 @@ type SkillSymbol struct {
 	Doc  string  `json:"doc,omitempty"`
 }
 
-// SkillListResult is every note, the home's first.
+// SkillListResult is every note, the home's first, and what people can ask the live
+// ones for by name.
 type SkillListResult struct {
-	Skills []SkillStatus `json:"skills,omitempty"`
+	Skills   []SkillStatus  `json:"skills,omitempty"`
+	Commands []SkillCommand `json:"commands,omitempty"`
+}
+
+// SkillCommand is a command of a live skill: an event with the sensor :user-command and
+// this :command is its. Wants says what of the client it is to be given: :buffer, :agenda.
+type SkillCommand struct {
+	Name        string    `json:"name"`
+	Description string    `json:"description"`
+	Skill       string    `json:"skill"`
+	Wants       []Keyword `json:"wants,omitempty"`
 }
 
 // SkillStatus is what is known of a note. State is :live, :failed, :shadowed or

@@ -22,7 +22,7 @@ const defaultPriority = 10
 var skillKeys = map[string]string{
 	"PRIORITY": "priority", "DEPENDENCIES": "dependencies", "TRIGGER": "trigger",
 	"NEURO": "neuro", "PROBABILISTIC": "neuro", "SYMBOLIC": "symbolic", "DETERMINISTIC": "symbolic",
-	"SYSTEM-PROMPT-AUGMENT": "system-prompt-augment",
+	"SYSTEM-PROMPT-AUGMENT": "system-prompt-augment", "COMMANDS": "commands",
 }
 
 // expandDefskill turns (defskill NAME :key form…) into a call that evaluates the forms.
@@ -46,7 +46,7 @@ func expandDefskill(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 		}
 		seen[known] = true
 		value := args[i+1]
-		if known == "dependencies" {
+		if known == "dependencies" || known == "commands" && !isForm(value) {
 			value = quoted(call, value)
 		}
 		form = append(form, args[i], value)
@@ -72,6 +72,16 @@ func skillKey(skill string, v lisp.Value) (string, error) {
 		return "", fmt.Errorf("%s; did you mean :%s?", message, strings.ToLower(near))
 	}
 	return "", fmt.Errorf("%s; it has :%s", message, strings.ToLower(strings.Join(names, " :")))
+}
+
+// isForm reports whether v is a call, and not rows or names.
+func isForm(v lisp.Value) bool {
+	cell, ok := v.(*lisp.Cons)
+	if !ok {
+		return true
+	}
+	head, ok := cell.Car.(*lisp.Symbol)
+	return ok && !head.Keyword()
 }
 
 // quoted quotes a list of names that a note wrote without a quote.
@@ -114,11 +124,31 @@ func (n *Note) registerSkill(ctx context.Context, _ *lisp.Call, args []lisp.Valu
 	if defines, err := defining(ctx, "defskill"); !defines {
 		return args[0], err
 	}
-	if k.trigger == nil && k.augment == nil && k.augmentText == "" {
+	if err := n.takeCommands(k); err != nil {
+		return nil, err
+	}
+	if k.trigger == nil && k.augment == nil && k.augmentText == "" && len(k.Commands) == 0 {
 		n.warn("the skill %s has no :trigger and answers no event", name)
 	}
 	n.skills = append(n.skills, k)
 	return args[0], nil
+}
+
+// takeCommands places the commands of a skill, which no other skill of the note may have.
+func (n *Note) takeCommands(k *Skill) error {
+	for i := range k.Commands {
+		command := &k.Commands[i]
+		command.Skill, command.line = k.Name, k.line
+		for _, other := range n.skills {
+			if slices.ContainsFunc(other.Commands, func(c Command) bool { return c.Name == command.Name }) {
+				return fmt.Errorf("the skill %s: the command /%s is that of the skill %s already", k.Name, command.Name, other.Name)
+			}
+		}
+	}
+	if len(k.Commands) > 0 && k.neuro == nil {
+		return fmt.Errorf("the skill %s has :commands and no :neuro function to answer them", k.Name)
+	}
+	return nil
 }
 
 // set takes the value of one key.
@@ -135,6 +165,9 @@ func (k *Skill) set(key string, v lisp.Value) (err error) {
 		k.Priority = int(priority)
 	case "dependencies":
 		k.Dependencies, err = namesOf(v)
+		return err
+	case "commands":
+		k.Commands, err = commandsOf(v)
 		return err
 	case "trigger":
 		k.trigger, err = functionOf(key, v)

@@ -189,7 +189,7 @@ func (t *trial) list(v lisp.Value, what string) (sexp.List, error) {
 // event is the event that an argument describes; a string is a chat message.
 func (t *trial) event(v lisp.Value) (sexp.List, error) {
 	if text, ok := v.(*lisp.String); ok {
-		return chatEvent(text.String()), nil
+		return t.messageEvent(text.String()), nil
 	}
 	event, err := t.list(v, "the event")
 	if _, bare := plist.Get(event, "sensor"); bare { // the payload alone
@@ -199,6 +199,20 @@ func (t *trial) event(v lisp.Value) (sexp.List, error) {
 		err = errors.New("the event is empty: write a string, or a property list such as (:payload (:sensor :heartbeat))")
 	}
 	return event, err
+}
+
+// messageEvent is what a note sees of what a person wrote: a chat message, or a command if
+// the note has one of that name.
+func (t *trial) messageEvent(text string) sexp.List {
+	event := chatEvent(text)
+	name, arguments, ok := SplitCommand(text)
+	if _, found := t.set().Command(name); !ok || !found {
+		return event
+	}
+	payload, _ := plist.Get(event, "payload")
+	fields := plist.Put(payload.(sexp.List), "sensor", plist.Keyword("user-command"))
+	fields = plist.Put(fields, "text", plist.String(arguments))
+	return plist.Put(event, "payload", append(fields, plist.Keyword("command"), plist.String(name)))
 }
 
 // chatEvent is what a note sees of a message in the chat buffer.
@@ -226,11 +240,25 @@ func (t *trial) apply(function lisp.Value, args ...sexp.Sexp) (lisp.Value, error
 	return t.call.Apply(function, values...)
 }
 
-// chosen is the note's skill that takes the event, as in a [Set]; nil if none does.
-func (t *trial) chosen(event sexp.List) (*Skill, error) {
+// set is the note's skills as if no other note were live.
+func (t *trial) set() *Set {
 	best := slices.Clone(t.note.skills)
 	slices.SortStableFunc(best, func(a, b *Skill) int { return cmp.Compare(b.Priority, a.Priority) })
-	for _, k := range (&Set{skills: best}).ordered() {
+	set := &Set{skills: best}
+	for _, k := range best {
+		set.commands = append(set.commands, k.Commands...)
+	}
+	slices.SortFunc(set.commands, func(a, b Command) int { return strings.Compare(a.Name, b.Name) })
+	return set
+}
+
+// chosen is the note's skill that takes the event, as in a [Set]; nil if none does.
+func (t *trial) chosen(event sexp.List) (*Skill, error) {
+	set := t.set()
+	if k := set.commanded(event); k != nil {
+		return k, nil
+	}
+	for _, k := range set.ordered() {
 		taken, err := t.apply(k.trigger, event)
 		if err != nil {
 			return nil, err

@@ -25,13 +25,16 @@ func (r *Registry) publish() {
 			s.candidate = nil
 		}
 	}
+	commands := assignCommands(order)
 	slices.SortFunc(order, byPlace)
 	statuses := make([]Status, len(order))
 	for i, s := range order {
 		statuses[i] = s.status()
 	}
 	before := r.Statuses()
-	r.current.Store(newSet(skills))
+	live := newSet(skills)
+	live.commands = commands
+	r.current.Store(live)
 	r.statuses.Store(&statuses)
 	r.report(before, statuses)
 	if r.config.Changed != nil {

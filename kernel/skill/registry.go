@@ -69,6 +69,8 @@ type slot struct {
 	newest *Note
 	// faults are why newest did not load, blocked why it cannot be live beside others.
 	faults, blocked []Diagnostic
+	// without are the warnings about what it is live without.
+	without []Diagnostic
 	// rejected says that candidate is not for now, rejection what it is then.
 	rejected  bool
 	rejection State

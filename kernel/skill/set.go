@@ -12,7 +12,8 @@ import (
 // Set is what was live at one moment. It is immutable and safe for any number of
 // goroutines; a nil Set is an empty one.
 type Set struct {
-	skills []*Skill // best first
+	skills   []*Skill  // best first
+	commands []Command // by name
 }
 
 // newSet returns a set of skills in the order in which they are preferred: by priority,
@@ -61,11 +62,15 @@ func (s *Set) Named(name string) *Skill {
 // shortName is a skill's name without the prefix that many notes use.
 func shortName(name string) string { return strings.TrimPrefix(name, "skill-") }
 
-// Best returns the skill that answers event, nil if none does. Triggers run in order of
+// Best returns the skill that answers event, nil if none does. A command is answered by the
+// skill that declares it. For all else triggers run in order of
 // preference until one is true, each at most once; a skill whose trigger was true for the
 // probe at load is asked only when no other matched. Errors of triggers count as false;
 // each skill's first one is returned, later ones are not.
 func (s *Set) Best(ctx context.Context, event sexp.List) (*Skill, []error) {
+	if k := s.commanded(event); k != nil {
+		return k, nil
+	}
 	var faults []error
 	for _, k := range s.ordered() {
 		matches, err := k.matches(ctx, event)

@@ -28,6 +28,8 @@ type Skill struct {
 	Priority int
 	// Dependencies are the names of notes and skills it said it needs.
 	Dependencies []string
+	// Commands are those it declares; another note may have the same and be asked for it.
+	Commands []Command
 	// Shipped says that the note came with the program.
 	Shipped bool
 

@@ -36,6 +36,8 @@ type Status struct {
 	Version      string   `json:"version,omitempty"`
 	Priority     int      `json:"priority,omitempty"`
 	Capabilities []string `json:"capabilities,omitempty"`
+	// Commands are those its skills declare.
+	Commands []Command `json:"commands,omitempty"`
 	// Tests is how many tests the newest version has that ran; of a live one all passed.
 	Tests int `json:"tests,omitempty"`
 	// LastGood says that the newest version failed and an earlier one is live.
@@ -50,7 +52,7 @@ func (s *slot) status() Status {
 		File: newest.File, Title: newest.Title, Description: newest.Description, Shipped: s.origin.shipped,
 		Hash: newest.Hash, Version: newest.Version, Capabilities: newest.Capabilities, Tests: newest.proven, State: s.state,
 		LastGood:    s.published && s.live != newest,
-		Diagnostics: slices.Concat(newest.Diagnostics, s.faults, s.blocked),
+		Diagnostics: slices.Concat(newest.Diagnostics, s.faults, s.blocked, s.without),
 	}
 	described := newest
 	if s.live != nil {
@@ -59,6 +61,7 @@ func (s *slot) status() Status {
 	var names []string
 	for i, k := range described.skills {
 		names = append(names, k.Name)
+		status.Commands = append(status.Commands, k.Commands...)
 		if i == 0 || k.Priority > status.Priority {
 			status.Priority = k.Priority
 		}

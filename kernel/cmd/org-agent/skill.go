@@ -119,6 +119,9 @@ func (c *skillList) Run(ctx context.Context, w *world) error {
 			name = "-"
 		}
 		fmt.Fprintf(w.out, "%-20s %-10s %4d  %s  %s\n", name, s.State, s.Priority, s.File, s.Title)
+		for _, c := range s.Commands {
+			fmt.Fprintf(w.out, "    /%s: %s\n", c.Name, c.Description)
+		}
 		for _, d := range s.Diagnostics {
 			fmt.Fprintf(w.out, "    %s\n", d)
 		}

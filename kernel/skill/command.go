@@ -1,0 +1,245 @@
+package skill
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/lisp"
+	"org-agent/kernel/plist"
+)
+
+// Command is what a person can ask of a skill by its name, with /NAME in a conversation or
+// from the buffer they are in. No trigger decides about it.
+type Command struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// Wants is what the skill is to be given of the person's Emacs: some of [Wants]. What a
+	// command does not want is not sent to it.
+	Wants []string `json:"wants,omitempty"`
+	// Skill is the skill that answers.
+	Skill string `json:"skill"`
+	line  int
+}
+
+// Bounds of what a note declares.
+const (
+	maximumCommandName = 32
+	maximumCommands    = 100 // of one skill
+	maximumDescription = 200 // characters
+)
+
+// Wants is everything a command can want of the person's Emacs: the buffer or region they
+// are in, and their agenda.
+func Wants() []string { return []string{"agenda", "buffer"} }
+
+// commandsOf reads the value of :commands, a list of (NAME DESCRIPTION :wants (…)).
+func commandsOf(v lisp.Value) ([]Command, error) {
+	rows, ok := lisp.Slice(v, maximumCommands)
+	if !ok {
+		return nil, fmt.Errorf("its :commands are not a list of at most %d rows such as (\"name\" \"what it does\")", maximumCommands)
+	}
+	var commands []Command
+	for _, row := range rows {
+		command, err := commandOf(row)
+		if err != nil {
+			return nil, fmt.Errorf("its :commands: %w", err)
+		}
+		if slices.ContainsFunc(commands, func(c Command) bool { return c.Name == command.Name }) {
+			return nil, fmt.Errorf("its :commands name /%s twice", command.Name)
+		}
+		commands = append(commands, command)
+	}
+	return commands, nil
+}
+
+func commandOf(v lisp.Value) (Command, error) {
+	fields, ok := lisp.Slice(v, 4)
+	if !ok || len(fields) < 2 || len(fields) == 3 {
+		return Command{}, errors.New(`each is a list ("name" "what it does"), or with :wants (:buffer) behind that`)
+	}
+	name, err := nameOf(fields[0])
+	if err != nil {
+		return Command{}, fmt.Errorf("the name of a command: %w", err)
+	}
+	if !validCommand(name) {
+		return Command{}, fmt.Errorf("%q is no name for a command: small letters, digits and hyphens, %d at most, such as %q", name, maximumCommandName, mendedCommand(name))
+	}
+	description, ok := fields[1].(*lisp.String)
+	if !ok {
+		return Command{}, fmt.Errorf("what /%s does is not said in a string", name)
+	}
+	command := Command{Name: name, Description: oneLine(description.String())}
+	if command.Description == "" {
+		return Command{}, fmt.Errorf("what /%s does is not said; people see it beside the name", name)
+	}
+	if len(fields) < 4 {
+		return command, nil
+	}
+	if key, ok := fields[2].(*lisp.Symbol); !ok || !key.Keyword() || key.Name() != "WANTS" {
+		return Command{}, fmt.Errorf("behind what /%s does only :wants can stand", name)
+	}
+	command.Wants, err = wantsOf(fields[3])
+	if err != nil {
+		return Command{}, fmt.Errorf("what /%s wants: %w", name, err)
+	}
+	return command, nil
+}
+
+// wantsOf takes a list of [Wants], as keywords.
+func wantsOf(v lisp.Value) ([]string, error) {
+	known := Wants()
+	items, ok := lisp.Slice(v, len(known))
+	if !ok {
+		items = []lisp.Value{v}
+	}
+	var wants []string
+	for _, item := range items {
+		key, ok := item.(*lisp.Symbol)
+		if !ok || !key.Keyword() || !slices.Contains(known, strings.ToLower(key.Name())) {
+			return nil, fmt.Errorf("it is a list of :%s", strings.Join(known, " and :"))
+		}
+		if want := strings.ToLower(key.Name()); !slices.Contains(wants, want) {
+			wants = append(wants, want)
+		}
+	}
+	return wants, nil
+}
+
+// oneLine is a description as it stands in a list.
+func oneLine(text string) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) > maximumDescription {
+		return string(runes[:maximumDescription-1]) + "…"
+	}
+	return string(runes)
+}
+
+func validCommand(name string) bool {
+	return name != "" && len(name) <= maximumCommandName && !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-'
+	})
+}
+
+// mendedCommand is a name like the one given that a command can have.
+func mendedCommand(name string) string {
+	mended := strings.Map(func(r rune) rune {
+		if validCommand(string(r)) {
+			return r
+		}
+		return ' '
+	}, strings.ToLower(name))
+	mended = strings.Join(strings.Fields(mended), "-")
+	if mended = mended[:min(len(mended), maximumCommandName)]; mended == "" {
+		return "my-command"
+	}
+	return mended
+}
+
+// SplitCommand takes "/NAME ARGUMENTS" apart. Whether there is such a command is not
+// looked at; ok is false for what cannot be one, such as "/home/me" or "/ x".
+func SplitCommand(text string) (name, arguments string, ok bool) {
+	rest, ok := strings.CutPrefix(text, "/")
+	if !ok {
+		return "", "", false
+	}
+	name = rest
+	if end := strings.IndexAny(rest, " \t\r\n"); end >= 0 {
+		name, arguments = rest[:end], strings.TrimSpace(rest[end:])
+	}
+	name = strings.ToLower(name)
+	return name, arguments, validCommand(name)
+}
+
+// Commands returns the commands of the live skills, by name. The slice is the caller's.
+func (s *Set) Commands() []Command {
+	if s == nil {
+		return nil
+	}
+	return slices.Clone(s.commands)
+}
+
+// Command returns the command of that name.
+func (s *Set) Command(name string) (Command, bool) {
+	if s == nil {
+		return Command{}, false
+	}
+	at, found := slices.BinarySearchFunc(s.commands, name, func(c Command, name string) int { return strings.Compare(c.Name, name) })
+	if !found {
+		return Command{}, false
+	}
+	return s.commands[at], true
+}
+
+// NearCommand returns the command that a name which is none was probably meant to be, ""
+// if none is near: half a word, or an ordinary word behind a slash, is not.
+func (s *Set) NearCommand(name string) string {
+	if s == nil {
+		return ""
+	}
+	best, least := "", min(2, (len(name)-1)/3)+1
+	for _, c := range s.commands {
+		if d := distance(name, c.Name); d < least {
+			best, least = c.Name, d
+		}
+	}
+	return best
+}
+
+// commanded is the skill whose command the event is, nil if it is none's.
+func (s *Set) commanded(event sexp.List) *Skill {
+	command, ok := s.Command(commandIn(event))
+	if !ok {
+		return nil
+	}
+	for _, k := range s.skills {
+		if k.Name == command.Skill {
+			return k
+		}
+	}
+	return nil
+}
+
+// commandIn is the name of the command that an event is, "" if it is none.
+func commandIn(event sexp.List) string {
+	payload, _ := plist.Get(event, "payload")
+	if sensor, _ := plist.KeywordValue(payload, "sensor"); sensor != "user-command" {
+		return ""
+	}
+	if word, ok := plist.KeywordValue(payload, "command"); ok {
+		return string(word)
+	}
+	name, _ := plist.Text(payload, "command")
+	return name
+}
+
+// assignCommands decides whose each command is: that of the first note in the order has
+// it. The others are told in what they are returned with, and stay live without it.
+func assignCommands(order []*slot) []Command {
+	var all []Command
+	owners := map[string]*Note{}
+	for _, s := range order {
+		s.without = nil
+		if !s.published {
+			continue
+		}
+		n := s.version()
+		for _, k := range n.skills {
+			for _, command := range k.Commands {
+				owner := owners[command.Name]
+				if owner == nil {
+					owners[command.Name] = n
+					all = append(all, command)
+					continue
+				}
+				s.without = append(s.without, Diagnostic{File: n.File, Line: command.line, Column: 1, Warning: true, Message: fmt.Sprintf(
+					"the command /%s is that of %s already, and this note is live without it; give it another name", command.Name, owner.File)})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Command) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
