@@ -9,6 +9,7 @@ import (
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/lisp"
+	"org-agent/kernel/nearest"
 	"org-agent/kernel/plist"
 )
 
@@ -182,7 +183,7 @@ func (s *Set) NearCommand(name string) string {
 	}
 	best, least := "", min(2, (len(name)-1)/3)+1
 	for _, c := range s.commands {
-		if d := distance(name, c.Name); d < least {
+		if d := nearest.Distance(name, c.Name); d < least {
 			best, least = c.Name, d
 		}
 	}
