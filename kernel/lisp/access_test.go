@@ -17,7 +17,9 @@ func TestWithoutAccess(t *testing.T) {
 		{`(probe-file "/etc")`, "probe-file needs the capability read:DIR or write:DIR"},
 		{`(delete-file "/tmp/x")`, "delete-file needs the capability write:DIR"},
 		{`(uiop:read-file-string "/etc/passwd")`, "uiop:read-file-string needs the capability read:DIR"},
-		{`(load "x.lisp")`, "load needs the capability read:DIR"},
+		{`(load "x.lisp")`, "load is not for notes"},
+		{`(compile-file "x.lisp")`, "compile-file is not for notes"},
+		{`(uiop:launch-program "ls")`, "uiop:launch-program needs the capability exec:PROGRAM, which no note can be given yet"},
 	} {
 		e := newEnvironment(t, Config{})
 		if err := e.Load(t.Context(), "(defun f () "+test.form+")", "note", 1); err != nil {

@@ -154,9 +154,7 @@ func (e *Environment) global(symbol *Symbol) *global {
 		}
 		fallthrough
 	default:
-		if e.granted(e.language.needs[symbol]) {
-			g.function = e.language.functions[symbol]
-		}
+		g.function = e.provided(symbol)
 		g.setter = e.language.setters[symbol]
 	}
 	return g

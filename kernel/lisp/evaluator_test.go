@@ -25,7 +25,7 @@ func TestErrors(t *testing.T) {
 		{"inside an anonymous function", "(defun f (l)\n  (mapcar (lambda (x)\n     (1+ x)) l))\n(f '(a))", "note.org:23:6: The value A is not of type NUMBER. (in F: (1+ X))"},
 		{"unclosed list", "(defun f (x)\n  (car x)", "note.org:21:1: this list is not closed: 1 ) missing at the end"},
 		{"too many closers", "(defun f (x) x))", "note.org:21:16: this ) closes nothing; remove it or add its ( before"},
-		{"unknown package", "(defun f () (dex:get \"http://x\"))", "note.org:21:14: dex:get needs the capability net:HOST: ask for it in the note's #+CAPABILITIES line"},
+		{"unknown package", "(defun f () (dex:get \"http://x\"))", "note.org:21:14: dex:get needs the capability net:HOST, which no note can be given yet"},
 		{"capability", "(uiop:read-file-string \"/etc/passwd\")", "note.org:21:1: The function UIOP:READ-FILE-STRING is undefined. ((UIOP:READ-FILE-STRING \"/etc/passwd\")); uiop:read-file-string needs the capability read:DIR: ask for it in the note's #+CAPABILITIES line"},
 		{"look-ahead", "(defun f (s)\n  (cl-ppcre:scan \"a(?!b)\" s))", "note.org:22:3: regular expressions here have no negative look-ahead: (?! (in F: (CL-PPCRE:SCAN \"a(?!b)\" S))"},
 		{"malformed let", "(defun f ()\n  (let ((a 1 2)) a))", "note.org:22:3: malformed let binding: (A 1 2) (in F: (LET ((A 1 2)) A))"},

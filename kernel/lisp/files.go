@@ -3,7 +3,6 @@ package lisp
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -51,42 +50,28 @@ func fileFunctions() []builtin {
 		}},
 		{name: "delete-file", needs: needsWrite, list: "(file)", doc: "Delete a file.", one: func(c *Call, a Value) Value {
 			p := c.pathname(a)
-			at := c.located(p, true)
-			c.changed(p, at.open(func(root *os.Root) error {
-				info, err := root.Lstat(at.name)
-				if err == nil && info.IsDir() {
-					err = errNotRegular
-				}
-				if err != nil {
-					return err
-				}
-				return root.Remove(at.name)
-			}))
+			c.changed(p, c.located(p, kindWrite).remove())
 			return T
 		}},
 		{name: "rename-file", needs: needsWrite, list: "(file new-name)", doc: "Give a file another name in what may be written.", many: true, two: func(c *Call, a, b Value) Value {
 			p := c.pathname(a)
 			to := c.merge(c.pathname(b), p)
-			from, target := c.located(p, true), c.located(to, true)
-			if from.root != target.root {
-				c.fileError(p, errors.New("a file cannot be moved from one granted directory to another"))
-			}
-			c.changed(p, from.open(func(root *os.Root) error { return root.Rename(from.name, target.name) }))
+			from, target := c.located(p, kindWrite), c.located(to, kindWrite)
+			c.changed(p, from.rename(target))
 			return c.values(to, parsePathname(from.path()), parsePathname(target.path()))
 		}},
 		{name: "ensure-directories-exist", needs: needsWrite, list: "(file &key verbose)", doc: "Make the directory of a file, and those above it.", many: true, call: func(c *Call, args []Value) Value {
 			c.keywords(args[1:], standardKeyword("VERBOSE"))
 			p := c.pathname(args[0])
 			directory := &Pathname{directory: p.directory, name: Nil, kind: Nil}
-			at := c.located(directory, true)
+			at := c.located(directory, kindWrite)
 			info, err := at.stat()
 			if err == nil && info == nil {
-				err = at.open(func(root *os.Root) error { return root.MkdirAll(at.name, 0o755) })
+				err = at.makeDirectories()
 			}
 			c.changed(p, err)
 			return c.values(args[0], Boolean(info == nil))
 		}},
-		{name: "load", needs: needsRead, list: "(file &key verbose print if-does-not-exist external-format)", doc: "Evaluate the forms of a file.", call: loadFile},
 	}
 }
 
@@ -96,34 +81,14 @@ func (c *Call) changed(p *Pathname, err error) {
 	}
 }
 
+// truename is the pathname of a file that is there, without links.
 func (c *Call) truename(p *Pathname) Value {
 	at := c.lookedAt(p)
 	text := at.path()
-	if info, err := os.Stat(text); err == nil && info.IsDir() {
+	if info, err := at.stat(); err == nil && info != nil && info.IsDir() {
 		text += "/"
 	}
 	return parsePathname(text)
-}
-
-func loadFile(c *Call, args []Value) Value {
-	k := c.keywords(args[1:], standardKeyword("VERBOSE"), standardKeyword("PRINT"), kwIfMissing, kwFormat)
-	p := c.pathname(args[0])
-	if c.fileInfo(p) == nil {
-		return c.missingFile(p, k[2], kwError)
-	}
-	c.descend(24)
-	defer c.ascend(24)
-	in := &Stream{kind: fileInput, input: c.fileText(p), file: &openFile{path: p}}
-	for {
-		form, err := c.readForm(in)
-		if err != nil {
-			if endOfText(err) {
-				return T
-			}
-			c.readError(err, in)
-		}
-		c.topLevel(form, p.text())
-	}
 }
 
 // maximumEntries bounds the files that are looked at for one directory.
@@ -191,7 +156,7 @@ func uiopFileFunctions() []builtin {
 	}
 	return []builtin{
 		{name: "uiop:getenv", needs: needsVariable, list: "(name)", doc: "The value of an environment variable, or nil.", one: func(c *Call, a Value) Value {
-			value, set, err := c.environment.config.Access.variable(c.name(a))
+			value, set, err := c.environment.config.Access.variable(c.ctx, c.name(a))
 			if err != nil {
 				c.fail(simpleError, "%v", err)
 			}
@@ -237,8 +202,7 @@ func uiopFileFunctions() []builtin {
 		entries("uiop:subdirectories", "The directories in a directory.", true),
 		{name: "uiop:delete-file-if-exists", needs: needsWrite, list: "(file)", doc: "Delete a file if there is one.", one: func(c *Call, a Value) Value {
 			p := c.pathname(a)
-			at := c.located(p, true)
-			err := at.open(func(root *os.Root) error { return root.Remove(at.name) })
+			err := c.located(p, kindWrite).remove()
 			if errors.Is(err, fs.ErrNotExist) {
 				return Nil
 			}

@@ -12,7 +12,7 @@ type openFile struct {
 	path *Pathname
 	// write stores the text when an output stream is closed; nil for input. What is
 	// not closed is not stored.
-	write func(text string) error
+	write func(c *Call, text string) error
 }
 
 // closeStream closes a stream; what was written to a file is stored, unless the stream
@@ -26,7 +26,7 @@ func (c *Call) closeStream(s *Stream, abort bool) {
 		return
 	}
 	c.work(len(s.out) / 8)
-	if err := s.file.write(string(s.out)); err != nil {
+	if err := s.file.write(c, string(s.out)); err != nil {
 		c.fileError(s.file.path, err)
 	}
 }
@@ -47,10 +47,10 @@ func (c *Call) fileError(p *Pathname, err error) {
 }
 
 // located finds the file of a pathname, merged with the defaults, where it was granted.
-func (c *Call) located(p *Pathname, write bool) location {
+func (c *Call) located(p *Pathname, kind string) location {
 	c.work(1000)
 	c.charge(1000)
-	at, err := c.environment.config.Access.locate(c.merge(p, c.defaultPathname()).plain(), write)
+	at, err := c.environment.config.Access.locate(c.ctx, c.merge(p, c.defaultPathname()).plain(), kind)
 	if err != nil {
 		c.fileError(p, err)
 	}
@@ -61,19 +61,20 @@ func (c *Call) located(p *Pathname, write bool) location {
 func (c *Call) lookedAt(p *Pathname) location {
 	access := &c.environment.config.Access
 	if len(access.Read) > 0 {
-		if at, err := access.locate(c.merge(p, c.defaultPathname()).plain(), false); err == nil || len(access.Write) == 0 {
-			if err != nil {
-				c.fileError(p, err)
-			}
+		at, err := access.locate(c.ctx, c.merge(p, c.defaultPathname()).plain(), kindRead)
+		if err == nil {
 			return at
 		}
+		if len(access.Write) == 0 {
+			c.fileError(p, err)
+		}
 	}
-	return c.located(p, true)
+	return c.located(p, kindWrite)
 }
 
 // fileText is the text of a file, charged before it is read.
 func (c *Call) fileText(p *Pathname) []rune {
-	text, err := c.located(p, false).read(c.ctx, func(size int64) {
+	text, err := c.located(p, kindRead).read(c.ctx, func(size int64) {
 		c.chargeMany(int(min(size, 1<<40)), 3*runeBytes)
 	})
 	if err != nil {
@@ -116,7 +117,7 @@ func openFunction(c *Call, args []Value) Value {
 	p := c.pathname(args[0])
 	switch k[0] {
 	case nil, kwInput, kwProbe:
-		if c.located(p, false); k[0] != kwProbe && c.fileInfo(p) != nil {
+		if c.located(p, kindRead); k[0] != kwProbe && c.fileInfo(p) != nil {
 			return &Stream{kind: fileInput, input: c.fileText(p), file: &openFile{path: p}}
 		}
 		if k[0] == kwProbe {
@@ -146,7 +147,7 @@ func (c *Call) missingFile(p *Pathname, option Value, fallback *Symbol) Value {
 }
 
 func (c *Call) openOutput(p *Pathname, ifExists, ifMissing Value) Value {
-	at := c.located(p, true)
+	at := c.located(p, kindWrite)
 	info, err := at.stat()
 	if err != nil {
 		c.fileError(p, err)
@@ -167,5 +168,13 @@ func (c *Call) openOutput(p *Pathname, ifExists, ifMissing Value) Value {
 		c.fail(simpleError, ":if-exists is :error, :supersede, :append or nil, not %s", c.shown(ifExists))
 	}
 	c.charge(closureBytes)
-	return &Stream{kind: fileOutput, file: &openFile{path: p, write: func(text string) error { return at.write(text, appending) }}}
+	return &Stream{kind: fileOutput, file: &openFile{path: p, write: func(c *Call, text string) error {
+		if err := c.environment.config.Access.check(c.ctx, kindWrite, at.path()); err != nil {
+			return err
+		}
+		if appending {
+			return at.add(text)
+		}
+		return at.write(text)
+	}}}
 }

@@ -83,8 +83,8 @@ func (e *Environment) missing(r *reference) *Error {
 	}
 	g := e.global(r.symbol)
 	if g.function == nil {
-		if need := e.language.capabilityOf(r.symbol); need != "" {
-			p.Class, p.Message = undefinedClass, lacking(displayName(r.symbol), need)
+		if lacking := e.language.lacking(r.symbol); lacking != "" {
+			p.Class, p.Message = undefinedClass, lacking
 			return p
 		}
 		p.Class, p.Message, p.Hint = undefinedClass, "the function "+displayName(r.symbol)+" is not defined", e.suggest(r.symbol, false)
@@ -150,8 +150,8 @@ func (c *Call) hint(condition *Instance) string {
 // suggest is a hint for a name that means nothing: the capability that would provide
 // it, or the nearest name that does mean something.
 func (e *Environment) suggest(symbol *Symbol, variable bool) string {
-	if need := e.language.capabilityOf(symbol); need != "" && !variable {
-		return lacking(displayName(symbol), need)
+	if lacking := e.language.lacking(symbol); lacking != "" && !variable {
+		return lacking
 	}
 	best, distance := "", min(2, (len(symbol.name)+1)/3)+1
 	consider := func(other *Symbol) {

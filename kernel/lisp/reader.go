@@ -285,7 +285,7 @@ func (r *reader) qualified(pkg, name, text string) (Value, error) {
 	p := e.packages[pkg]
 	switch {
 	case p == nil && networkPackages[pkg]:
-		return nil, &Error{Class: packageError, Message: lacking(strings.ToLower(pkg+":"+name), needsNetwork)}
+		return nil, &Error{Class: packageError, Message: wanting(strings.ToLower(pkg+":"+name), needsNetwork)}
 	case p == nil:
 		return nil, &Error{Class: packageError, Message: fmt.Sprintf("the package %s does not exist (reading %s)", pkg, sketchText(text, 40)), Hint: packageHint(pkg, e)}
 	case p.name == standardPackage:
