@@ -50,7 +50,7 @@ func (c *Call) aref(v Value, i int) Value {
 	default:
 		c.typeError(v, "ARRAY")
 	}
-	c.badIndex(i, v)
+	c.badSubscript(i, product(c.dimensions(v)), v)
 	return nil
 }
 
@@ -71,7 +71,7 @@ func (c *Call) setArrayElement(array Value, i int, v Value) {
 	default:
 		c.typeError(array, "ARRAY")
 	}
-	c.badIndex(i, array)
+	c.badSubscript(i, product(c.dimensions(array)), array)
 }
 
 // rowMajor turns subscripts into the index of an element.
@@ -84,7 +84,7 @@ func (c *Call) rowMajor(v Value, subscripts []Value) int {
 	for i, d := range dimensions {
 		n := c.index(subscripts[i])
 		if n >= d {
-			c.badIndex(n, v)
+			c.badSubscript(n, d, v)
 		}
 		index = index*d + n
 	}

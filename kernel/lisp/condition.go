@@ -180,6 +180,9 @@ func (c *Call) report(condition *Instance) string {
 	if control, ok := condition.named("FORMAT-CONTROL").(*String); ok {
 		return c.format(control, c.slice(condition.named("FORMAT-ARGUMENTS")))
 	}
+	if report := c.standardReport(condition); report != "" {
+		return report
+	}
 	return "Condition " + c.symbolText(condition.class.name) + " was signalled."
 }
 
@@ -194,7 +197,7 @@ func (c *Call) condition(args []Value, fallback string) *Instance {
 	case *Symbol:
 		class := c.environment.class(x)
 		if class == nil || class.kind != conditionClass {
-			c.fail(typeErrorClass, "%s does not name a condition class", x.name)
+			c.fail(typeErrorClass, "%s does not designate a condition class.", x.name)
 		}
 		return c.instantiate(class, args[1:])
 	case *Class:

@@ -242,7 +242,7 @@ func compileThrow(cp *compiler, form *Cons, sc *scope) expression {
 			}
 		}
 		c.at = at
-		c.fail(controlError, "attempt to throw to a tag that does not exist: %s", sketch(t, formLength))
+		c.fail(controlError, "attempt to THROW to a tag that does not exist: %s", sketch(t, formLength))
 		return nil
 	})
 }

@@ -60,7 +60,7 @@ func (c *Call) setFillPointer(v Value, n int) {
 			return
 		}
 	}
-	c.badIndex(n, v)
+	c.badSubscript(n, product(c.dimensions(v))+1, v)
 }
 
 // vectorPush stores behind the last element in use; there is room.

@@ -66,9 +66,10 @@ func bodyOrNil(body Value) Value {
 }
 
 // noClause signals that no clause of an exhaustive case matched.
-func (cp *compiler) noClause(key *Symbol, kind Value, form *Cons) Value {
+func (cp *compiler) noClause(key *Symbol, kind, form *Cons) Value {
 	return call(symError, call(symQuote, standardSymbol(simpleTypeErr)), kwDatum, key, kwExpectedType, call(symQuote, kind),
-		kwFormatControl, NewString("~S fell through "+form.Car.(*Symbol).name+" expression"), kwFormatArguments, call(symList, key))
+		kwFormatControl, NewString("~S fell through "+form.Car.(*Symbol).name+" expression. Wanted one of ~S."),
+		kwFormatArguments, call(symList, key, call(symQuote, kind.Cdr)))
 }
 
 func (cp *compiler) expandTypecase(form *Cons, exhaustive bool) Value {

@@ -172,11 +172,11 @@ func (c *Call) finite(x float64, single bool, operands ...Value) Value {
 }
 
 func (c *Call) overflow(operands []Value) {
-	c.signalError(c.newCondition("FLOATING-POINT-OVERFLOW", "arithmetic error FLOATING-POINT-OVERFLOW signalled", "OPERANDS", NewList(operands...)))
+	c.signalError(c.newCondition("FLOATING-POINT-OVERFLOW", "", "OPERANDS", NewList(operands...)))
 }
 
 func (c *Call) divisionByZero(operation *Symbol, operands ...Value) {
-	c.signalError(c.newCondition(divisionByZero, "arithmetic error DIVISION-BY-ZERO signalled", "OPERATION", operation, "OPERANDS", NewList(operands...)))
+	c.signalError(c.newCondition(divisionByZero, "", "OPERATION", operation, "OPERANDS", NewList(operands...)))
 }
 
 func (c *Call) add(a, b Value) Value {
@@ -224,7 +224,7 @@ func (c *Call) arithmetic(a, b Value, operator byte) Value {
 	case singleKind, doubleKind:
 		x, y := double(a), double(b)
 		if operator == '/' && y == 0 && x == 0 && min(c.number(a), c.number(b)) >= singleKind {
-			c.signalError(c.newCondition("FLOATING-POINT-INVALID-OPERATION", "arithmetic error FLOATING-POINT-INVALID-OPERATION signalled",
+			c.signalError(c.newCondition("FLOATING-POINT-INVALID-OPERATION", "",
 				"OPERATION", standardSymbol("/"), "OPERANDS", NewList(a, b)))
 		}
 		if operator == '/' && y == 0 {

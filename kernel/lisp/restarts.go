@@ -72,7 +72,7 @@ func (c *Call) invokeRestart(designator, condition Value, args []Value) Value {
 	}
 	r := c.findRestart(designator, condition)
 	if r == nil {
-		c.fail(controlError, "restart %s is not active", c.shown(designator))
+		c.fail(controlError, "No restart %s is active.", c.shown(designator))
 	}
 	return c.take(r, args)
 }
@@ -312,7 +312,7 @@ func restartFunctions() []builtin {
 		{name: "invoke-restart-interactively", list: "(restart)", doc: "Continue at an active restart with the arguments it asks for.", many: true, one: func(c *Call, a Value) Value {
 			r := c.findRestart(a, nil)
 			if r == nil {
-				c.fail(controlError, "restart %s is not active", c.shown(a))
+				c.fail(controlError, "No restart %s is active.", c.shown(a))
 			}
 			var args []Value
 			if r.interactive != nil {

@@ -1,6 +1,9 @@
 package lisp
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // elements returns the elements of a sequence. For a vector it is the vector's own
 // storage, which the caller must not change unless it means to.
@@ -192,8 +195,23 @@ func (c *Call) setElement(sequence Value, i int, v Value) {
 	c.badIndex(i, sequence)
 }
 
+// badIndex signals that the sequence has no element i.
 func (c *Call) badIndex(i int, sequence Value) {
-	c.signalError(c.newCondition(typeErrorClass, "Invalid index "+sketch(count(i), 20)+" for "+c.shown(sequence)+".", "DATUM", count(i), "EXPECTED-TYPE", Nil))
+	if isList(sequence) {
+		n := c.length(sequence)
+		c.outside(i, n, fmt.Sprintf("The index %d is too large for a list of length %d.", i, n))
+	}
+	c.badSubscript(i, c.length(sequence), sequence)
+}
+
+// badSubscript signals that i is no subscript of an array's dimension of limit elements.
+func (c *Call) badSubscript(i, limit int, array Value) {
+	c.outside(i, limit, fmt.Sprintf("Invalid index %d for %s, should be a non-negative integer below %d.", i, c.shown(c.typeOf(array)), limit))
+}
+
+func (c *Call) outside(i, limit int, message string) {
+	kind := NewList(standardSymbol("INTEGER"), count(0), NewList(count(limit)))
+	c.signalError(c.newCondition(typeErrorClass, message, "DATUM", count(i), "EXPECTED-TYPE", kind))
 }
 
 // store writes items into a sequence from index start on.

@@ -208,7 +208,7 @@ func coerce(c *Call, a, b Value) Value {
 		return a
 	}
 	if !isSequence(a) {
-		c.typeError(a, sketch(b, formLength))
+		c.signalError(c.newCondition(typeErrorClass, c.shown(a)+" can't be converted to type "+c.shown(b)+".", "DATUM", a, "EXPECTED-TYPE", b))
 	}
 	t := c.sequenceType(b)
 	items := c.elements(a)

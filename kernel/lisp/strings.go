@@ -3,6 +3,7 @@ package lisp
 import (
 	"math/big"
 	"strconv"
+	"strings"
 	"unicode"
 )
 
@@ -152,10 +153,15 @@ func parseInteger(c *Call, args []Value) Value {
 		end++
 	}
 	if digits == i || !junk && end < to {
-		if junk {
+		switch {
+		case junk:
 			return c.values(Nil, count(i))
+		case end < to:
+			c.fail(parseError, "junk in string %s", c.shown(s))
+		case !negative && digits == to && strings.TrimSpace(string(s.chars[from:to])) == "":
+			c.fail(parseError, "no non-whitespace characters in string %s.", c.shown(s))
 		}
-		c.fail(parseError, "no integer in string %s", c.shown(s))
+		c.fail(parseError, "no digits in string %s", c.shown(s))
 	}
 	plain := make([]byte, 0, i-digits)
 	for _, r := range s.chars[digits:i] {
