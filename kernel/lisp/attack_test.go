@@ -18,6 +18,8 @@ var attacks = []struct{ name, source, class string }{
 	{"empty loop", `(loop)`, stepsCondition},
 	{"loop over a constant", `(loop (list 1))`, anyLimit},
 	{"loop that adds", `(loop (+ 1 1))`, stepsCondition},
+	{"sleep", `(sleep 1d300)`, timeCondition},
+	{"sleep that is handled", `(loop (ignore-errors (sleep 1000)))`, timeCondition},
 	{"do without end", `(do () (nil))`, stepsCondition},
 	{"tagbody", `(tagbody a (go a))`, stepsCondition},
 	{"dotimes far", `(dotimes (i 100000000000) i)`, stepsCondition},

@@ -119,6 +119,7 @@ func timeFunctions() []builtin {
 		{name: "get-internal-run-time", list: "()", doc: "Microseconds of the clock.", call: func(c *Call, _ []Value) Value {
 			return Integer(c.environment.config.Now().UnixMicro())
 		}},
+		{name: "sleep", list: "(seconds)", doc: "Wait; the time counts for the call's limit.", one: sleep},
 		{name: "decode-universal-time", list: "(time &optional zone)", doc: "Second, minute, hour, day, month, year, weekday (Monday is 0), daylight, zone.", many: true, call: func(c *Call, args []Value) Value {
 			return c.decodeTime(c.fixnum(args[0]), optional(args, 1))
 		}},

@@ -35,3 +35,8 @@ internal-time-units-per-second
 (handler-case (encode-universal-time 0 0 24 1 1 2000 0) (error () :bad))
 (handler-case (encode-universal-time 0 0 0 32 1 2000 0) (error () :bad))
 (handler-case (encode-universal-time 0 0 0 1 13 2000 0) (error () :bad))
+(sleep 0)
+(sleep 1/1000)
+(sleep 0.001)
+(sleep -1)
+(sleep 'a)
