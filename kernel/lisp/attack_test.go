@@ -48,7 +48,7 @@ var attacks = []struct{ name, source, class string }{
 	{"recursion through a type", `(deftype a () 'a) (typep 1 'a)`, storageCondition},
 	{"recursion through a constructor", `(defclass k () ((a :initform (make-instance 'k)))) (make-instance 'k)`, storageCondition},
 	{"recursion through special bindings", `(defvar *x* 1) (defun f () (let ((*x* 2)) (1+ (f)))) (f)`, storageCondition},
-	{"pattern that is no list", `(destructuring-bind 1 2)`, programError},
+	{"pattern that is no list", `(destructuring-bind 1 2)`, typeErrorClass},
 	{"circular pattern", `(eval (let ((p (list 'a))) (setf (car p) p) (list 'destructuring-bind p nil)))`, anyLimit},
 	{"circular lambda list", `(eval (let ((p (list 'a))) (setf (cdr p) p) (list 'lambda p)))`, anyLimit},
 	{"circular declarations", `(eval (let ((p (list '(declare)))) (setf (cdr p) p) (list* 'let nil p)))`, programError},

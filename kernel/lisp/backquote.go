@@ -23,16 +23,32 @@ func marked(v Value, operator *Symbol) (Value, bool) {
 	return rest.Car, true
 }
 
+// operands returns those of (operator operand…): one as it is written, and as many as
+// the inner comma spliced in where two were nested, as in `(… `(… ,,@list)).
+func (cp *compiler) operands(v Value, operator *Symbol) ([]Value, bool) {
+	cell, ok := v.(*Cons)
+	if !ok || cell.Car != operator {
+		return nil, false
+	}
+	return cp.forms(cell.Cdr), true
+}
+
+// laterUnquote builds a comma that belongs to an outer backquote, of operands that this
+// one may have something to fill into.
+func (cp *compiler) laterUnquote(operator *Symbol, operands []Value, level int) Value {
+	return call(symAppend, call(symList, call(symQuote, operator)), cp.quasiquoteList(NewList(operands...), level-1))
+}
+
 // quasiquote returns a form that builds template; level counts backquotes around it.
 func (cp *compiler) quasiquote(template Value, level int) Value {
 	cp.step()
 	cp.descend(4)
 	defer cp.ascend(4)
-	if inner, ok := marked(template, symUnquote); ok {
-		if level == 1 {
-			return inner
-		}
-		return call(symList, call(symQuote, symUnquote), cp.quasiquote(inner, level-1))
+	if inner, ok := marked(template, symUnquote); ok && level == 1 {
+		return inner
+	}
+	if operands, ok := cp.operands(template, symUnquote); ok && level > 1 {
+		return cp.laterUnquote(symUnquote, operands, level)
 	}
 	if inner, ok := marked(template, symQuasiquote); ok {
 		return call(symList, call(symQuote, symQuasiquote), cp.quasiquote(inner, level+1))
@@ -53,7 +69,7 @@ func (cp *compiler) quasiquote(template Value, level int) Value {
 
 // quasiquoteList builds a list from its parts: single elements are consed, spliced ones
 // appended, and constant parts quoted whole.
-func (cp *compiler) quasiquoteList(list *Cons, level int) Value {
+func (cp *compiler) quasiquoteList(list Value, level int) Value {
 	if cp.plainData(list) {
 		return call(symQuote, list)
 	}
@@ -65,7 +81,7 @@ func (cp *compiler) quasiquoteList(list *Cons, level int) Value {
 			pending = nil
 		}
 	}
-	var rest Value = list
+	rest := list
 	for {
 		cell, ok := rest.(*Cons)
 		if !ok {
@@ -78,13 +94,13 @@ func (cp *compiler) quasiquoteList(list *Cons, level int) Value {
 		if _, ok := marked(cell, symQuasiquote); ok {
 			break
 		}
-		if spliced, ok := marked(cell.Car, symUnquoteSplicing); ok {
+		if operands, ok := cp.operands(cell.Car, symUnquoteSplicing); ok && level == 1 {
 			flush()
-			if level == 1 {
-				parts = append(parts, spliced)
-			} else {
-				parts = append(parts, call(symList, call(symList, call(symQuote, symUnquoteSplicing), cp.quasiquote(spliced, level-1))))
-			}
+			parts = append(parts, operands...)
+		} else if ok {
+			pending = append(pending, cp.laterUnquote(symUnquoteSplicing, operands, level))
+		} else if operands, ok := cp.operands(cell.Car, symUnquote); ok && level == 1 {
+			pending = append(pending, operands...)
 		} else {
 			pending = append(pending, cp.quasiquote(cell.Car, level))
 		}

@@ -314,6 +314,9 @@ func compileNthValue(cp *compiler, form *Cons, sc *scope) expression {
 func compileDestructuringBind(cp *compiler, form *Cons, sc *scope) expression {
 	cp.arguments(form, 2, -1)
 	rest := form.Cdr.(*Cons)
+	if !isList(rest.Car) {
+		cp.typeError(rest.Car, "LIST")
+	}
 	producer := rest.Cdr.(*Cons)
 	list := cp.compile(producer.Car, sc).one()
 	specials, _, forms := cp.declarations(producer.Cdr, false)

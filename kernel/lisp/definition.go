@@ -177,6 +177,9 @@ func compileDefineCompilerMacro(cp *compiler, form *Cons, sc *scope) expression 
 func compileDefineSymbolMacro(cp *compiler, form *Cons, _ *scope) expression {
 	parts := cp.arguments(form, 2, 2)
 	g := cp.unfrozen(cp.checkBindable(parts[0]))
+	if g.special {
+		cp.fail(programError, "%s is a special variable and cannot be a symbol macro", g.symbol.name)
+	}
 	return simple(func(*Call, *frame) Value {
 		g.expansion = parts[1]
 		return g.symbol

@@ -1,5 +1,7 @@
 package lisp
 
+import "math/big"
+
 // exitForms are the special operators that transfer control.
 func exitForms() []standardForm {
 	return []standardForm{
@@ -122,6 +124,7 @@ func compileTagbody(cp *compiler, form *Cons, sc *scope) expression {
 	items := cp.forms(form.Cdr)
 	tags := 0
 	for _, item := range items {
+		cp.checkTag(item)
 		if isTag(item) {
 			tags++
 			inner.tags = append(inner.tags, localTag{tag: item, slot: slot, pc: tags, used: &used})
@@ -161,10 +164,17 @@ func compileTagbody(cp *compiler, form *Cons, sc *scope) expression {
 
 func isTag(item Value) bool {
 	switch item.(type) {
-	case *Symbol, int64:
+	case *Symbol, int64, *big.Int:
 		return true
 	}
 	return false
+}
+
+// checkTag refuses what is neither a tag nor a form.
+func (cp *compiler) checkTag(item Value) {
+	if _, ok := item.(*Cons); !ok && !isTag(item) {
+		cp.fail(programError, "a tag must be a symbol or an integer, not %s", sketch(item, formLength))
+	}
 }
 
 // runSegments runs from segment pc on and returns where to go next.

@@ -71,7 +71,7 @@ func (cp *compiler) specification(form *Cons, least int) (variable, source, resu
 // tagged makes a tagbody of a body if it has tags, else a progn.
 func (cp *compiler) tagged(body Value) Value {
 	for _, item := range cp.forms(body) {
-		if isTag(item) {
+		if cp.checkTag(item); isTag(item) {
 			return &Cons{Car: symTagbody, Cdr: body}
 		}
 	}

@@ -63,7 +63,12 @@ func (cp *compiler) parseLambdaList(list Value, patterns bool) *lambdaList {
 		}
 		cp.addParameter(l, section, item, patterns)
 	}
-	cp.checkNames(l)
+	if l.open && !l.hasKeys {
+		cp.fail(programError, "&ALLOW-OTHER-KEYS needs &KEY before it in a lambda list")
+	}
+	if !patterns {
+		cp.checkNames(l)
+	}
 	return l
 }
 
@@ -81,6 +86,9 @@ func (cp *compiler) checkNames(l *lambdaList) {
 	names := append([]Value(nil), l.required...)
 	for _, p := range append(l.optional[:len(l.optional):len(l.optional)], l.keys...) {
 		names = append(names, p.name)
+		if p.supplied != nil {
+			names = append(names, p.supplied)
+		}
 	}
 	if l.rest != nil {
 		names = append(names, l.rest)
@@ -102,6 +110,9 @@ func (cp *compiler) checkNames(l *lambdaList) {
 func (cp *compiler) namedSection(l *lambdaList, word *Symbol, name Value, patterns bool) {
 	switch word {
 	case symRest, symBody:
+		if word == symBody && !patterns {
+			cp.fail(programError, "&BODY is only for macros; a function takes &REST")
+		}
 		if l.rest != nil {
 			cp.fail(programError, "a lambda list can have only one &rest")
 		}

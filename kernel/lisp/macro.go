@@ -1,5 +1,7 @@
 package lisp
 
+var symMacroexpandHook = standardSymbol("*MACROEXPAND-HOOK*")
+
 // macro is a macro of the standard, the kernel or a note.
 type macro struct {
 	name string
@@ -132,11 +134,25 @@ func callStar(operator Value, rest Value, args ...Value) Value {
 }
 
 // expandIn expands a macro form in a scope, which macros that take places apart look
-// into.
+// into, by way of *macroexpand-hook*.
 func (cp *compiler) expandIn(m *macro, form *Cons, sc *scope) Value {
 	outer := cp.around
 	cp.around = sc
-	expansion := cp.expand(m, form)
+	hook := cp.touched(symMacroexpandHook)
+	if hook == nil || hook == symFuncall {
+		expansion := cp.expand(m, form)
+		cp.around = outer
+		return expansion
+	}
+	expander := m.function
+	if expander == nil {
+		expander = &Function{name: m.name, least: 2, most: 2, two: func(c *Call, form, _ Value) Value { return m.expand(cp, c.cell(form)) }}
+	}
+	environment := Value(Nil)
+	if sc != nil {
+		environment = sc
+	}
+	expansion := single(cp.funcall(hook, []Value{expander, form, environment}))
 	cp.around = outer
 	return expansion
 }

@@ -19,6 +19,13 @@ func standardSetters() map[string]*Function {
 		"symbol-function": setFunctionOf,
 		"fdefinition":     setFunctionOf,
 		"macro-function":  setMacroFunction,
+		"compiler-macro-function": func(c *Call, args []Value) Value {
+			g := c.unfrozen(c.symbol(args[1]))
+			if g.compilerMacro = nil; args[0] != Nil {
+				g.compilerMacro = c.function(args[0])
+			}
+			return args[0]
+		},
 		"symbol-plist": func(c *Call, args []Value) Value {
 			c.environment.global(c.symbol(args[1])).plist = args[0]
 			return args[0]

@@ -41,7 +41,10 @@ func compileFunction(cp *compiler, form *Cons, sc *scope) expression {
 	if list, ok := name.(*Cons); ok && list.Car == symLambda {
 		return simple(cp.compileLambda("", list.Cdr, sc, lambdaKind{}))
 	}
-	if local, depth, ok := sc.function(name); ok && local.macro == nil {
+	if local, depth, ok := sc.function(name); ok {
+		if local.macro != nil {
+			cp.fail(programError, "%s is a local macro here, not a function", sketch(name, formLength))
+		}
 		slot := local.slot
 		return simple(func(_ *Call, f *frame) Value { return f.up(depth).slots[slot] })
 	}

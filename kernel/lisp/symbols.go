@@ -64,10 +64,9 @@ func symbolFunctions() []builtin {
 			}
 			return Nil
 		}},
-		predicate("special-operator-p", "True for a special operator.", func(v Value) bool {
-			s, ok := v.(*Symbol)
-			return ok && specialOperators[s.name]
-		}),
+		{name: "special-operator-p", list: "(symbol)", doc: "True for a special operator.", one: func(c *Call, a Value) Value {
+			return Boolean(c.symbol(a).home == standardPackage && specialOperators[c.symbol(a).name])
+		}},
 		{name: "gensym", list: "(&optional prefix)", doc: "A new uninterned symbol.", call: gensym},
 		{name: "make-symbol", list: "(name)", doc: "A new uninterned symbol of that name.", one: func(c *Call, a Value) Value {
 			c.charge(entryBytes + len(c.str(a).chars))

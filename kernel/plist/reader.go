@@ -130,6 +130,7 @@ type frame struct {
 	prefix Prefix
 	start  int // of the items in values
 	dot    int // 1 + where the tail is in values, 0 without a dot
+	commas int // how many may stand before a form in it, one inside the other
 	at     Position
 }
 
@@ -231,6 +232,26 @@ func (r *Reader[V]) open(f frame, width int) error {
 		// 'x prints as (quote x), which must not be over the limit then.
 		if err := r.count(r.pos); err != nil {
 			return err
+		}
+	}
+	var around frame
+	if n := len(r.frames); n > 0 {
+		around = r.frames[n-1]
+	}
+	f.commas = around.commas
+	if f.kind == prefixFrame {
+		switch f.prefix {
+		case PrefixBackquote:
+			f.commas++
+		case PrefixCommaAt:
+			if around.kind == prefixFrame && around.prefix == PrefixBackquote {
+				return r.fail(r.pos, BadToken, "there is no list around this ,@ to splice into; write `(,@…)")
+			}
+			fallthrough
+		case PrefixComma:
+			if f.commas--; f.commas < 0 && r.suppressed == 0 {
+				return r.fail(r.pos, BadToken, "this comma is not inside a backquote")
+			}
 		}
 	}
 	f.start, f.at = len(r.values), r.place(r.pos)
