@@ -81,7 +81,7 @@ func BenchmarkReader(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		err := e.run(b.Context(), func(c *Call) {
-			r := c.newReader(text, "", 1)
+			r := c.newReader(text, "", 1, true)
 			for {
 				if _, err := r.next(); err != nil {
 					return

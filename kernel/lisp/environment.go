@@ -43,10 +43,12 @@ type Environment struct {
 	keywords *Package
 
 	// guard holds one token while a call runs. What is below belongs to its holder.
-	guard   chan struct{}
-	globals map[*Symbol]*global
-	classes map[*Symbol]*Class
-	types   map[*Symbol]*Function
+	guard chan struct{}
+	// packageChanges counts what may give a spelling another meaning.
+	packageChanges int
+	globals        map[*Symbol]*global
+	classes        map[*Symbol]*Class
+	types          map[*Symbol]*Function
 	// records are the structures that are lists or vectors.
 	records map[*Symbol]*record
 	// combinations are those of define-method-combination.
@@ -253,7 +255,7 @@ func (e *Environment) Eval(ctx context.Context, source, file string, firstLine i
 
 func (e *Environment) load(ctx context.Context, source, file string, firstLine int, each func(*Call, Value)) error {
 	return e.run(ctx, func(c *Call) {
-		r := c.newReader(source, file, firstLine)
+		r := c.newReader(source, file, firstLine, true)
 		for {
 			c.at, c.running = nil, nil
 			form, err := r.next()

@@ -99,3 +99,15 @@ func TestChatNote(t *testing.T) {
 		}
 	}
 }
+
+// TestSpellingsThatChange reads names that mean another symbol than they did before.
+func TestSpellingsThatChange(t *testing.T) {
+	e := newEnvironment(t, Config{})
+	got, err := evaluated(t, e, `(defvar *old* (list 'foo 'position))
+		(unintern 'foo)
+		(shadow "POSITION")
+		(list (eq (first *old*) 'foo) (eq (second *old*) 'position))`)
+	if err != nil || got != "(NIL NIL)" {
+		t.Fatal(got, err)
+	}
+}

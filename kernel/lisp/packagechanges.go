@@ -96,8 +96,10 @@ func (c *Call) designated(v Value) []Value {
 	return []Value{v}
 }
 
-// changeable refuses packages that are not the note's own.
+// changeable refuses packages that are not the note's own. It is called before a package
+// is changed.
 func (c *Call) changeable(p *Package) *Package {
+	c.environment.packageChanges++
 	if !p.madeByNote && p != c.environment.user && p.name != userPackage {
 		c.signalError(c.newCondition(packageError, p.name+" is locked: it is not a package of this note", "PACKAGE", p))
 	}
@@ -207,6 +209,7 @@ func (c *Call) makePackage(name string) *Package {
 		c.fail(packageError, "a package named %s exists already", name)
 	}
 	c.charge(1024 + len(name))
+	c.environment.packageChanges++
 	p := c.environment.addPackage(newPackage(name))
 	p.madeByNote = true
 	return p
@@ -315,6 +318,7 @@ func (c *Call) definePackage(name string, options map[string][]Value, given map[
 	} else if !p.madeByNote {
 		return p // the note names a package of the kernel: nothing to do
 	}
+	c.environment.packageChanges++
 	c.addNicknames(p, options["NICKNAMES"])
 	if !given["USE"] {
 		// SBCL uses nothing then; notes that say nothing mean the language.

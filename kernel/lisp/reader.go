@@ -16,14 +16,17 @@ type reader struct {
 	source    *plist.Reader[Value]
 	file      string
 	firstLine int
-	// keep says that symbols stay in their package: source does, data does not.
+	// keep says that symbols stay in their package, and that conses share storage: those
+	// of source do, as all of it is kept anyhow; those of data do not.
 	keep bool
-	// pkg is the package that was current when the form began; tokens are the symbols
-	// of spellings seen since.
-	pkg    *Package
-	tokens map[string]Value
-	// spellings is how many the source will have, at a guess.
-	spellings int
+	// pkg is the package that was current when the form began. spellings are tokens and
+	// the symbols they mean there, each at the place that its letters say; changes is the
+	// state of the note's packages then.
+	pkg       *Package
+	changes   int
+	spellings []spelling
+	// cells is storage for the conses to come.
+	cells []Cons
 	// base and double are *read-base* and *read-default-float-format* of the form.
 	base   int
 	double bool
@@ -31,6 +34,12 @@ type reader struct {
 	// referred to before it was whole.
 	labels  map[int]*placeholder
 	forward bool
+}
+
+// spelling is a token as it is written and the symbol it means.
+type spelling struct {
+	text   string
+	symbol *Symbol
 }
 
 var symReadBase = standardSymbol("*READ-BASE*")
@@ -42,25 +51,28 @@ const (
 	sourceBytes = 8 << 20
 )
 
-func (c *Call) newReader(source, file string, firstLine int) *reader {
-	r := &reader{call: c, file: file, firstLine: max(firstLine, 1), keep: true, spellings: min(len(source)/20, 500)}
+func (c *Call) newReader(source, file string, firstLine int, keep bool) *reader {
+	r := &reader{call: c, file: file, firstLine: max(firstLine, 1), keep: keep}
+	size := 16
+	for keep && size < 256 && size < len(source)/24 {
+		size *= 2
+	}
+	r.spellings = make([]spelling, size)
 	r.source = plist.NewReader[Value](source, r, plist.Lisp, plist.Limits{Depth: sourceDepth, Atoms: sourceAtoms, Bytes: sourceBytes})
 	return r
 }
 
 // next reads one form; io.EOF at the end.
 func (r *reader) next() (Value, error) {
-	if pkg := r.call.currentPackage(); pkg != r.pkg {
-		r.pkg, r.tokens = pkg, make(map[string]Value, r.spellings)
+	if pkg, changes := r.call.currentPackage(), r.call.environment.packageChanges; pkg != r.pkg || changes != r.changes {
+		clear(r.spellings)
+		r.pkg, r.changes = pkg, changes
 	}
 	r.labels, r.forward = nil, false
 	r.double = r.call.doubleFormat()
-	base := 10
+	r.base = 10
 	if v, ok := r.call.touched(symReadBase).(int64); ok && v >= 2 && v <= 36 {
-		base = int(v)
-	}
-	if base != r.base {
-		r.base, r.tokens = base, make(map[string]Value, r.spellings)
+		r.base = int(v)
 	}
 	return r.source.Next()
 }
@@ -112,7 +124,13 @@ func (r *reader) Dotted(at plist.Position, items []Value, tail Value) (Value, er
 	if len(items) == 0 {
 		return tail, nil
 	}
-	cells := make([]Cons, len(items))
+	if !r.keep {
+		tail = listStar(items, tail)
+		first := tail.(*Cons)
+		first.line, first.column = int32(at.Line+r.firstLine-1), int32(at.Column)
+		return first, nil
+	}
+	cells := r.storage(len(items))
 	for i := range cells {
 		cells[i].Car = items[i]
 		if i+1 < len(cells) {
@@ -122,6 +140,20 @@ func (r *reader) Dotted(at plist.Position, items []Value, tail Value) (Value, er
 	cells[len(cells)-1].Cdr = tail
 	cells[0].line, cells[0].column = int32(at.Line+r.firstLine-1), int32(at.Column)
 	return &cells[0], nil
+}
+
+// storage returns n conses that lie together.
+func (r *reader) storage(n int) []Cons {
+	const together = 85 // 4 kB
+	if n > len(r.cells) {
+		if n > together/4 {
+			return make([]Cons, n)
+		}
+		r.cells = make([]Cons, together)
+	}
+	cells := r.cells[:n:n]
+	r.cells = r.cells[n:]
+	return cells
 }
 
 // charge accounts for what is read. It returns an error because nothing may panic
@@ -185,7 +217,7 @@ func (r *reader) Feature(name string) bool {
 
 func (r *reader) Uninterned(_ plist.Position, text string, escaped bool) (Value, error) {
 	_, _, name := plist.SymbolParts(text, escaped)
-	return &Symbol{name: name}, nil
+	return &Symbol{name: strings.Clone(name)}, nil
 }
 
 func (r *reader) Radix(_ plist.Position, radix int, text string) (Value, error) {
@@ -205,28 +237,52 @@ func (r *reader) Radix(_ plist.Position, radix int, text string) (Value, error) 
 }
 
 func (r *reader) Token(at plist.Position, text string, escaped bool) (Value, error) {
-	if !escaped && r.base != 10 && plist.RadixNumber(text, r.base) {
-		return r.Radix(at, r.base, text)
+	if escaped {
+		return r.symbol(text, true)
 	}
-	if !escaped {
-		if n, ok := smallInteger(text); ok && r.base == 10 {
-			return n, nil
-		}
-		if symbol, ok := r.tokens[text]; ok {
-			return symbol, nil
-		}
-		if kind := plist.NumberSyntax(text); kind != plist.NotNumber && (r.base == 10 || kind == plist.Decimal || strings.HasSuffix(text, ".")) {
-			return r.number(kind, text)
+	if c := text[0]; r.base != 10 || c <= '9' && (c >= '0' || c == '+' || c == '-' || c == '.') {
+		if v, err := r.numeral(at, text); v != nil || err != nil {
+			return v, err
 		}
 	}
-	symbol, err := r.symbol(text, escaped)
-	if err == nil && !escaped {
-		r.tokens[text] = symbol
+	n := len(text)
+	seen := &r.spellings[(n*31^int(text[n-1])*7^int(text[n/2])*3^int(text[min(1, n-1)]))%len(r.spellings)]
+	if seen.text == text {
+		return seen.symbol, nil
 	}
-	return symbol, err
+	symbol, err := r.symbol(text, false)
+	if err != nil {
+		return nil, err
+	}
+	*seen = spelling{text, symbol}
+	return symbol, nil
 }
 
-func (r *reader) symbol(text string, escaped bool) (Value, error) {
+// numeral reads a token that may be a number; the value is nil if it is none.
+func (r *reader) numeral(at plist.Position, text string) (Value, error) {
+	if r.base != 10 {
+		if plist.RadixNumber(text, r.base) {
+			return r.Radix(at, r.base, text)
+		}
+	} else if n, ok := smallInteger(text); ok {
+		return n, nil
+	}
+	kind := plist.NumberSyntax(text)
+	if kind == plist.NotNumber || r.base != 10 && kind != plist.Decimal && !strings.HasSuffix(text, ".") {
+		return nil, nil
+	}
+	return r.number(kind, text)
+}
+
+func (r *reader) symbol(text string, escaped bool) (*Symbol, error) {
+	if name, keyword := strings.CutPrefix(text, ":"); !escaped && strings.IndexByte(name, ':') < 0 {
+		var room [32]byte
+		p := r.pkg
+		if keyword {
+			p = r.call.environment.keywords
+		}
+		return r.intern(p, string(plist.AppendUpper(room[:0], name)))
+	}
 	pkg, colons, name := plist.SymbolParts(text, escaped)
 	switch {
 	case colons == 0:
@@ -265,7 +321,7 @@ func (r *reader) number(kind plist.NumberKind, text string) (Value, error) {
 	return v, nil
 }
 
-func (r *reader) intern(p *Package, name string) (Value, error) {
+func (r *reader) intern(p *Package, name string) (*Symbol, error) {
 	if symbol, ok := p.find(name); ok {
 		if r.keep {
 			p.keep(symbol)
@@ -275,12 +331,13 @@ func (r *reader) intern(p *Package, name string) (Value, error) {
 	if err := r.charge(entryBytes + len(name)); err != nil {
 		return nil, err
 	}
-	symbol, _ := p.add(name, r.keep)
+	// The name may lie in the source, which must not live as long as the symbol.
+	symbol, _ := p.add(strings.Clone(name), r.keep)
 	return symbol, nil
 }
 
 // qualified resolves package:name and package::name alike.
-func (r *reader) qualified(pkg, name, text string) (Value, error) {
+func (r *reader) qualified(pkg, name, text string) (*Symbol, error) {
 	e := r.call.environment
 	p := e.packages[pkg]
 	switch {

@@ -103,8 +103,7 @@ func (c *Call) readText(s *Stream) (Value, error) {
 		at.offset += utf8.RuneLen(s.input[at.pos])
 	}
 	c.work((len(at.text) - at.offset) / 64)
-	r := c.newReader(at.text[at.offset:], "", 1)
-	r.keep = false
+	r := c.newReader(at.text[at.offset:], "", 1, false)
 	form, err := r.next()
 	used := at.text[at.offset:][:min(r.source.Offset(), len(at.text)-at.offset)]
 	n := utf8.RuneCountInString(used)

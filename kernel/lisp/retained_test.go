@@ -87,3 +87,29 @@ func TestManyEnvironments(t *testing.T) {
 	}
 	runtime.KeepAlive(all)
 }
+
+// TestPartsOfWhatWasRead makes sure that a small part of what was read from data does not
+// keep the rest of it: the census counts the part alone.
+func TestPartsOfWhatWasRead(t *testing.T) {
+	e := newEnvironment(t, Config{})
+	if _, err := evaluated(t, e, `(defvar *kept* nil)
+		(defvar *list* (format nil "(~{~a ~})" (make-list 2000 :initial-element 1)))
+		(defvar *name* (make-string 20000 :initial-element #\Space))`); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for range 200 {
+		if _, err := evaluated(t, e, `(push (last (read-from-string *list*)) *kept*)
+			(push (read-from-string (concatenate 'string "#:NAME" *name*)) *kept*)`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := after.HeapAlloc - before.HeapAlloc; grown > 2<<20 {
+		t.Errorf("400 small things keep %d kB", grown>>10)
+	}
+	runtime.KeepAlive(e)
+}

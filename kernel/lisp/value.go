@@ -2,6 +2,7 @@ package lisp
 
 import (
 	"math/big"
+	"unicode/utf8"
 )
 
 // Value is any Lisp object: *Symbol, *Cons, int64, *big.Int (only outside the range of
@@ -32,7 +33,18 @@ type String struct {
 }
 
 // NewString returns a Lisp string with the code points of text.
-func NewString(text string) *String { return &String{chars: []rune(text), capacity: -1} }
+func NewString(text string) *String {
+	for i := 0; i < len(text); i++ {
+		if text[i] >= utf8.RuneSelf {
+			return runesString([]rune(text))
+		}
+	}
+	chars := make([]rune, len(text))
+	for i := range chars {
+		chars[i] = rune(text[i])
+	}
+	return runesString(chars)
+}
 
 func runesString(chars []rune) *String { return &String{chars: chars, capacity: -1} }
 

@@ -408,5 +408,5 @@ func hex4(s string, i int) (rune, bool) {
 }
 
 func (r *jsonReader) fail(at int, kind ErrorKind, format string, args ...any) error {
-	return &SyntaxError{Position: Position{Line: 1, Column: 1}.advance(r.src, at), Kind: kind, Message: fmt.Sprintf(format, args...)}
+	return &SyntaxError{Position: Position{Line: 1, Column: 1}.advance(r.src, at, false), Kind: kind, Message: fmt.Sprintf(format, args...)}
 }

@@ -144,7 +144,13 @@ func (r *Reader[V]) extended(n int, c byte) (v V, made, known bool, err error) {
 // lispToken reads a token from start; text keeps its | and \ as written.
 func (r *Reader[V]) lispToken(start int) (text string, escaped bool, err error) {
 	i := start
-	for i < r.end {
+	for {
+		for i < r.end && classes[r.src[i]]&plain != 0 {
+			i++
+		}
+		if i == r.end {
+			break
+		}
 		c := r.src[i]
 		if c == '\\' {
 			escaped = true
@@ -164,7 +170,7 @@ func (r *Reader[V]) lispToken(start int) (text string, escaped bool, err error) 
 			i = n
 			continue
 		}
-		if classes[c]&delimiter != 0 || c == '`' || c == ',' || c >= utf8.RuneSelf && blankRune(r.src[i:]) > 0 {
+		if c < utf8.RuneSelf || blankRune(r.src[i:]) > 0 {
 			break
 		}
 		i++
@@ -179,7 +185,7 @@ func (r *Reader[V]) lispToken(start int) (text string, escaped bool, err error) 
 	if !r.valid {
 		text = validText(text)
 	}
-	if !escaped && strings.Trim(text, ".") == "" && len(text) > 1 {
+	if len(text) > 1 && text[0] == '.' && !escaped && strings.Trim(text, ".") == "" {
 		return "", false, r.fail(start, BadToken, "a token of dots only is not a symbol")
 	}
 	return text, escaped, nil
@@ -442,14 +448,21 @@ func SymbolParts(text string, escaped bool) (pkg string, colons int, name string
 func upper(s string) string {
 	for i := 0; i < len(s); i++ {
 		if 'a' <= s[i] && s[i] <= 'z' {
-			raised := []byte(s)
-			for ; i < len(raised); i++ {
-				if c := raised[i]; 'a' <= c && c <= 'z' {
-					raised[i] = c - 'a' + 'A'
-				}
-			}
-			return string(raised)
+			return string(AppendUpper(make([]byte, 0, len(s)), s))
 		}
 	}
 	return s
+}
+
+// AppendUpper appends s to b with its ASCII letters raised, as the names of symbols
+// are in Lisp.
+func AppendUpper(b []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if 'a' <= c && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return b
 }

@@ -106,6 +106,7 @@ type Reader[V any] struct {
 	suppressed int // depth of #+ forms that are passed over
 	mark       Position
 	locate     bool // positions are wanted by the maker
+	ascii      bool // src is ASCII, so that columns need no counting
 	valid      bool // src is UTF-8
 	started    bool
 	err        error
@@ -139,7 +140,9 @@ type frame struct {
 func NewReader[V any](src string, maker Maker[V], mode Mode, limits Limits) *Reader[V] {
 	r := &Reader[V]{src: src, maker: maker, mode: mode, limits: limits.orDefault(), locate: true}
 	r.mark = Position{Line: 1, Column: 1}
-	r.valid = utf8.ValidString(src)
+	r.ascii = isASCII(src)
+	r.valid = r.ascii || utf8.ValidString(src)
+	r.values, r.frames = make([]V, 0, 32), make([]frame, 0, 8)
 	if strings.HasPrefix(src, byteOrderMark) {
 		r.pos = len(byteOrderMark)
 	}
@@ -499,7 +502,7 @@ func (r *Reader[V]) place(offset int) Position {
 	if !r.locate {
 		return Position{Offset: offset}
 	}
-	r.mark = r.mark.advance(r.src, offset)
+	r.mark = r.mark.advance(r.src, offset, r.ascii)
 	return r.mark
 }
 
@@ -508,19 +511,26 @@ func (r *Reader[V]) exact(at Position) Position {
 	if at.Line > 0 {
 		return at
 	}
-	return Position{Line: 1, Column: 1}.advance(r.src, at.Offset)
+	return Position{Line: 1, Column: 1}.advance(r.src, at.Offset, r.ascii)
 }
 
 // advance is the position of offset in src, which is not before p.
-func (p Position) advance(src string, offset int) Position {
-	for _, c := range []byte(src[p.Offset:offset]) {
-		if c == '\n' {
-			p.Line++
-			p.Column = 1
-		} else if c&0xC0 != 0x80 {
+func (p Position) advance(src string, offset int, ascii bool) Position {
+	span := src[p.Offset:offset]
+	p.Offset = offset
+	if lines := strings.Count(span, "\n"); lines > 0 {
+		p.Line += lines
+		p.Column = 1
+		span = span[strings.LastIndexByte(span, '\n')+1:]
+	}
+	if ascii {
+		p.Column += len(span)
+		return p
+	}
+	for _, c := range []byte(span) {
+		if c&0xC0 != 0x80 {
 			p.Column++
 		}
 	}
-	p.Offset = offset
 	return p
 }

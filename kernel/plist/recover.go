@@ -438,7 +438,7 @@ func inPlace(err error, text string, offset int) error {
 		return fmt.Errorf("the plist cannot be used: %w", err)
 	}
 	moved := *syntax
-	base := Position{Line: 1, Column: 1}.advance(text, offset)
+	base := Position{Line: 1, Column: 1}.advance(text, offset, false)
 	if moved.Line == 1 {
 		moved.Column += base.Column - 1
 	}

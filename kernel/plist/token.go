@@ -12,6 +12,7 @@ const (
 	blank     class = 1 << iota // white space
 	word                        // may stand in a data token
 	delimiter                   // ends a token in both modes
+	plain                       // may stand in a token of Lisp mode, and means itself
 )
 
 // classes of the ASCII characters; not changed after the package is loaded.
@@ -31,8 +32,28 @@ var classes = func() (c [256]class) {
 	for _, b := range []byte("+-*/<>=!$%&_.:@^~?") {
 		c[b] = word
 	}
+	for b := range byte(utf8.RuneSelf) {
+		if c[b]&delimiter == 0 && strings.IndexByte("\\|`,", b) < 0 {
+			c[b] |= plain
+		}
+	}
 	return c
 }()
+
+// isASCII says whether s has no other characters.
+func isASCII(s string) bool {
+	for ; len(s) >= 8; s = s[8:] {
+		if s[0]|s[1]|s[2]|s[3]|s[4]|s[5]|s[6]|s[7] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
 
 // blankRune is the length of the non-ASCII white space s begins with, or 0.
 func blankRune(s string) int {

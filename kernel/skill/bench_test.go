@@ -3,6 +3,8 @@ package skill
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"org-agent/skills"
@@ -15,6 +17,39 @@ func BenchmarkLoadChat(b *testing.B) {
 	}
 	for b.Loop() {
 		if _, err := LoadNote(b.Context(), "chat.org", source, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// smallNote is a note of the size a person writes: prose around the functions of
+// kernel/lisp's benchmarks, each in a block of its own.
+func smallNote(b *testing.B) []byte {
+	code, err := os.ReadFile("../lisp/testdata/chat.lisp")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var note strings.Builder
+	note.WriteString("#+TITLE: Greet\n#+DESCRIPTION: Answers what a person says.\n\n* Purpose\n")
+	prose := strings.Repeat("A person says a word, and gets one back: never two, and *none* that the room does not allow.\n", 4)
+	note.WriteString(prose + "\n* Success Criteria\n** TODO It answers\n** TODO It refuses what the room does not allow\n\n* Build\n")
+	for form := range strings.SplitSeq(string(code), "\n\n(def") {
+		if note.Len() > 0 && !strings.HasPrefix(form, ";") {
+			form = "(def" + form
+		}
+		note.WriteString("** A function\n" + prose + "#+begin_src lisp\n" + strings.TrimSpace(form) + "\n#+end_src\n\n")
+	}
+	return []byte(note.String())
+}
+
+// BenchmarkLoadNote is all that is done to a note before it may be published: its Org
+// text is scanned, its blocks are tangled, read, compiled and evaluated in a new
+// environment, what they name is checked, and its trigger is probed.
+func BenchmarkLoadNote(b *testing.B) {
+	source := smallNote(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := LoadNote(b.Context(), "greet.org", source, Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
