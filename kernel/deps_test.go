@@ -35,6 +35,7 @@ var rooms = []struct {
 	{"llm", "", "talks to models; what the text means is decided above"},
 	{"lisp", "plist", "the language, without the kernel's functions"},
 	{"skill", "nearest org lisp plist", "notes become functions; it performs nothing"},
+	{"promptskill", "nearest skill", "skills that are prose for a model; it runs nothing. skill, because their faults are told alike"},
 	{"prompt", "org plist", "composes text"},
 	{"memory", "journal org", "files and an index over them"},
 	{"policy", "plist protocol journal", "the only maker of verified actions must stay small enough to read"},
@@ -63,7 +64,8 @@ var owners = []struct {
 	{"github.com/sashabaranov/go-openai", "llm/openai", "the provider's types stay behind llm.Provider"},
 	{"github.com/nats-io", "peer", "peers only"},
 	{"github.com/sourcegraph/jsonrpc2", "rpc", "the wire stays behind rpc's handler"},
-	{"github.com/fsnotify/fsnotify", "sensor skill", "watching files is perceiving"},
+	{"github.com/fsnotify/fsnotify", "sensor skill promptskill", "watching files is perceiving"},
+	{"go.yaml.in/yaml", "promptskill", "front matter is the one place with YAML"},
 	{"github.com/alecthomas/kong", "cmd", "flags are the program's edge"},
 }
 
