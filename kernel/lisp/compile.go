@@ -44,6 +44,9 @@ type compiler struct {
 	here *site
 	// nesting and deepest measure how deep the form being compiled is.
 	nesting, deepest int
+	// handled counts the forms around whose errors the note handles itself: what is
+	// known to fail in them is no fault of the note.
+	handled int
 	// literals are the constants with parts, and the functions, in the function being
 	// compiled.
 	literals []any

@@ -31,8 +31,8 @@ type corpusCase struct {
 
 // category is a file of the corpus.
 type category struct {
-	name  string
-	cases []corpusCase
+	name, directory string
+	cases           []corpusCase
 }
 
 func (c category) forms() []string {
@@ -43,7 +43,7 @@ func (c category) forms() []string {
 	return forms
 }
 
-func (c category) values() string { return filepath.Join(corpus, c.name+".values") }
+func (c category) values() string { return filepath.Join(c.directory, c.name+".values") }
 
 // readCorpus reads all categories, without what SBCL says.
 func readCorpus(t testing.TB) []category {
@@ -52,13 +52,18 @@ func readCorpus(t testing.TB) []category {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there is no corpus in %s: %v", corpus, err)
 	}
+	return readCategories(t, files)
+}
+
+func readCategories(t testing.TB, files []string) []category {
+	t.Helper()
 	var all []category
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := category{name: strings.TrimSuffix(filepath.Base(file), ".lisp")}
+		c := category{name: strings.TrimSuffix(filepath.Base(file), ".lisp"), directory: filepath.Dir(file)}
 		for i, line := range strings.Split(string(text), "\n") {
 			switch difference, found := strings.CutPrefix(line, ";=> "); {
 			case found && len(c.cases) > 0:
@@ -78,7 +83,13 @@ func readCorpus(t testing.TB) []category {
 // oracle is what SBCL answers to each form, in one process.
 func oracle(t testing.TB, forms []string) []string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "sbcl", "--script", "testdata/oracle.lisp")
+	return askScript(t, "testdata/oracle.lisp", forms)
+}
+
+// askScript is what a script for SBCL answers to each form.
+func askScript(t testing.TB, script string, forms []string) []string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "sbcl", "--script", script)
 	command.Stdin = strings.NewReader(strings.Join(forms, "\n") + "\n")
 	command.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
 	var failures bytes.Buffer

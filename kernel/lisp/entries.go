@@ -70,7 +70,7 @@ func Entries() []Entry {
 		if v.constant {
 			kind = ConstantEntry
 		}
-		variables = append(variables, Entry{Name: strings.ToLower(symbol.name), Kind: kind, Doc: v.doc, Chapter: variableChapter})
+		variables = append(variables, Entry{Name: entryName(symbol, standardPackage), Kind: kind, Doc: v.doc, Chapter: variableChapter})
 	}
 	return append(entries, sorted(variables)...)
 }

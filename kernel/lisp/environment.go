@@ -55,7 +55,7 @@ type Environment struct {
 	combinations map[*Symbol]*combination
 	references   []reference
 	gensyms      int64
-	patterns     map[string]*scanner
+	patterns     map[patternKey]*scanner
 	random       *rand.Rand
 	// unmeasured is what calls allocated since the last of the censuses; full says that
 	// it found too much.
@@ -147,14 +147,12 @@ func (e *Environment) global(symbol *Symbol) *global {
 	}
 	g := &global{symbol: symbol, plist: Nil}
 	e.globals[symbol] = g
+	if variable, ok := e.language.variables[symbol]; ok {
+		g.value, g.special, g.constant = ownCopy(variable.value), true, variable.constant
+	}
 	switch symbol.home {
 	case keywordPackage:
 		g.value, g.constant = symbol, true
-	case standardPackage:
-		if variable, ok := e.language.variables[symbol]; ok {
-			g.value, g.special, g.constant = ownCopy(variable.value), true, variable.constant
-		}
-		fallthrough
 	default:
 		g.function = e.provided(symbol)
 		g.setter = e.language.setters[symbol]

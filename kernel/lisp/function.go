@@ -21,6 +21,8 @@ type Function struct {
 	lambda  *lambda
 	frame   *frame
 	generic *generic
+	// scanner is the compiled pattern that the function is, if it is one.
+	scanner *scanner
 	// accesses is the structure whose slot an accessor reads.
 	accesses *Class
 }

@@ -17,7 +17,7 @@ type caseClause struct {
 
 func compileHandlerCase(cp *compiler, form *Cons, sc *scope) expression {
 	parts := cp.arguments(form, 1, -1)
-	protected := cp.compile(parts[0], sc)
+	protected := cp.handling(func() expression { return cp.compile(parts[0], sc) })
 	var cluster []handler
 	var clauses []caseClause
 	var otherwise code
@@ -48,6 +48,13 @@ func compileHandlerCase(cp *compiler, form *Cons, sc *scope) expression {
 		}
 		return clauses[clause].run(c, g)
 	}}
+}
+
+// handling compiles what the note handles the errors of.
+func (cp *compiler) handling(compile func() expression) expression {
+	cp.handled++
+	defer func() { cp.handled-- }()
+	return compile()
 }
 
 // compileClause compiles (type ([variable]) . body).
@@ -83,7 +90,7 @@ func (c *Call) runHandled(cluster []handler, body code, f *frame) (v Value, clau
 }
 
 func compileIgnoreErrors(cp *compiler, form *Cons, sc *scope) expression {
-	body := cp.body(form.Cdr, sc).run
+	body := cp.handling(func() expression { return cp.body(form.Cdr, sc) }).run
 	cluster := []handler{{kind: symError}}
 	return expression{many: true, run: func(c *Call, f *frame) Value {
 		v, clause, condition := c.runHandled(cluster, body, f)
@@ -106,7 +113,7 @@ func compileHandlerBind(cp *compiler, form *Cons, sc *scope) expression {
 		kinds = append(kinds, binding[0])
 		functions = append(functions, cp.compile(binding[1], sc).one())
 	}
-	body := cp.body(form.Cdr.(*Cons).Cdr, sc)
+	body := cp.handling(func() expression { return cp.body(form.Cdr.(*Cons).Cdr, sc) })
 	return expression{many: body.many, run: func(c *Call, f *frame) Value {
 		cluster := &handlerCluster{outer: c.handlers}
 		for i, function := range functions {

@@ -13,13 +13,13 @@ import (
 func jsonFunctions() []builtin {
 	encoder := func(name, doc string, encode func(*jsonEncoder, Value)) []builtin {
 		return []builtin{
-			{name: "cl-json:" + name, list: "(object &optional stream)", doc: doc, call: func(c *Call, args []Value) Value {
+			{name: "json:" + name, list: "(object &optional stream)", doc: doc, call: func(c *Call, args []Value) Value {
 				e := &jsonEncoder{call: c, arrays: map[*Cons]bool{}}
 				encode(e, args[0])
 				c.write(c.outputStream(optional(args, 1)), []rune(e.out.String()))
 				return Nil
 			}},
-			{name: "cl-json:" + name + "-to-string", list: "(object)", doc: doc, one: func(c *Call, a Value) Value {
+			{name: "json:" + name + "-to-string", list: "(object)", doc: doc, one: func(c *Call, a Value) Value {
 				e := &jsonEncoder{call: c, arrays: map[*Cons]bool{}}
 				encode(e, a)
 				return c.text(e.out.String())
@@ -27,13 +27,13 @@ func jsonFunctions() []builtin {
 		}
 	}
 	rows := []builtin{
-		{name: "cl-json:decode-json-from-string", list: "(string)", doc: "The value of JSON text: objects are alists with keywords, arrays lists, null and false nil.", one: func(c *Call, a Value) Value {
+		{name: "json:decode-json-from-string", list: "(string)", doc: "The value of JSON text: objects are alists with keywords, arrays lists, null and false nil.", one: func(c *Call, a Value) Value {
 			d := &jsonDecoder{call: c, chars: c.str(a).chars}
 			v := d.value(0)
 			d.blanks()
 			return v
 		}},
-		{name: "cl-json:decode-json", list: "(&optional stream)", doc: "The next JSON value of a stream.", call: func(c *Call, args []Value) Value {
+		{name: "json:decode-json", list: "(&optional stream)", doc: "The next JSON value of a stream.", call: func(c *Call, args []Value) Value {
 			s := c.inputStream(optional(args, 0))
 			var chars []rune
 			for _, from := range c.sources(s) {
@@ -47,10 +47,10 @@ func jsonFunctions() []builtin {
 			}
 			return v
 		}},
-		{name: "cl-json:camel-case-to-lisp", list: "(string)", doc: "The name of the symbol for a field.", one: func(c *Call, a Value) Value {
+		{name: "json:camel-case-to-lisp", list: "(string)", doc: "The name of the symbol for a field.", one: func(c *Call, a Value) Value {
 			return c.text(lispName(c.str(a).String()))
 		}},
-		{name: "cl-json:lisp-to-camel-case", list: "(string)", doc: "The name of the field for a symbol.", one: func(c *Call, a Value) Value {
+		{name: "json:lisp-to-camel-case", list: "(string)", doc: "The name of the field for a symbol.", one: func(c *Call, a Value) Value {
 			return c.text(fieldName(c.str(a).String()))
 		}},
 	}
@@ -70,7 +70,7 @@ type jsonDecoder struct {
 const maximumJSONDepth = 1000
 
 func (d *jsonDecoder) fail(format string, args ...any) {
-	d.call.libraryError("CL-JSON:JSON-SYNTAX-ERROR", fmt.Sprintf(format, args...)+fmt.Sprintf(" [in JSON, at character %d]", d.pos))
+	d.call.libraryError("JSON:JSON-SYNTAX-ERROR", fmt.Sprintf(format, args...)+fmt.Sprintf(" [in JSON, at character %d]", d.pos))
 }
 
 func (d *jsonDecoder) blanks() {

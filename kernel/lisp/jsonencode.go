@@ -21,7 +21,7 @@ func (e *jsonEncoder) text(text string) {
 }
 
 func (e *jsonEncoder) fail(v Value) {
-	e.call.libraryError("CL-JSON:UNENCODABLE-VALUE-ERROR", fmt.Sprintf("%s cannot be written as JSON", sketch(v, 80)))
+	e.call.libraryError("JSON:UNENCODABLE-VALUE-ERROR", fmt.Sprintf("%s cannot be written as JSON", sketch(v, 80)))
 }
 
 func (e *jsonEncoder) value(v Value) {

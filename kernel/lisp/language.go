@@ -67,7 +67,7 @@ func newLanguage() *language {
 		variables: standardVariables(), types: typePredicates(), checks: map[*Symbol]func(*compiler, *Cons){},
 		libraries: map[string]*library{
 			"CL-PPCRE":   {nicknames: []string{"PPCRE"}, symbols: map[string]*Symbol{}},
-			"CL-JSON":    {nicknames: []string{"JSON"}, symbols: map[string]*Symbol{}},
+			"JSON":       {nicknames: []string{"CL-JSON"}, symbols: map[string]*Symbol{}},
 			"LOCAL-TIME": {symbols: map[string]*Symbol{}},
 			"STR":        {symbols: map[string]*Symbol{}},
 			"UIOP":       {symbols: map[string]*Symbol{}},
@@ -75,6 +75,7 @@ func newLanguage() *language {
 		capturing: map[*Symbol]bool{}, needs: map[*Symbol]string{},
 	}
 	l.addLibraryConditions()
+	l.addLibraryVariables()
 	for _, chapter := range chapters() {
 		for i := range chapter.functions {
 			l.define(&chapter.functions[i])

@@ -1,26 +1,49 @@
 package lisp
 
-// libraryConditions are the condition classes of libraries, all of them errors.
-var libraryConditions = []struct{ name, super string }{
-	{"CL-JSON:JSON-SYNTAX-ERROR", parseError},
-	{"CL-JSON:UNENCODABLE-VALUE-ERROR", "ERROR"},
-	{"CL-PPCRE:PPCRE-ERROR", "ERROR"},
-	{"CL-PPCRE:PPCRE-SYNTAX-ERROR", "CL-PPCRE:PPCRE-ERROR"},
-	{"LOCAL-TIME:INVALID-TIMESTRING", parseError},
+import "strings"
+
+// libraryConditions are the condition classes of libraries: name, superclasses, and slots
+// with the keywords that fill them.
+var libraryConditions = []struct {
+	name   string
+	supers []string
+	slots  []string
+}{
+	{"JSON:JSON-SYNTAX-ERROR", []string{simpleError, "STREAM-ERROR"}, nil},
+	{"JSON:UNENCODABLE-VALUE-ERROR", []string{typeErrorClass}, []string{"CONTEXT"}},
+	{"JSON:UNKNOWN-SYMBOL-ERROR", []string{parseError}, []string{"DATUM"}},
+	{"JSON:NO-CHAR-FOR-CODE", []string{"ERROR"}, []string{"CODE"}},
+	{"CL-PPCRE:PPCRE-ERROR", []string{simpleError}, nil},
+	{"CL-PPCRE:PPCRE-SYNTAX-ERROR", []string{"CL-PPCRE:PPCRE-ERROR"}, []string{"STRING", "POS"}},
+	{"CL-PPCRE:PPCRE-INVOCATION-ERROR", []string{"CL-PPCRE:PPCRE-ERROR"}, nil},
+	{"LOCAL-TIME:INVALID-TIMESTRING", []string{"ERROR"}, []string{"TIMESTRING", "FAILURE"}},
 }
 
 // addLibraryConditions adds the classes to the language.
 func (l *language) addLibraryConditions() {
 	for _, k := range libraryConditions {
 		symbol := l.symbol(k.name)
-		class := &Class{name: symbol, kind: conditionClass, supers: []*Class{l.classes[l.symbol(k.super)]}}
-		class.inherit(nil)
+		class := &Class{name: symbol, kind: conditionClass}
+		for _, super := range k.supers {
+			class.supers = append(class.supers, l.classes[l.symbol(super)])
+		}
+		library, _, _ := strings.Cut(k.name, ":")
+		var own []slot
+		for _, name := range k.slots {
+			own = append(own, slot{name: l.symbol(library + ":" + name), initargs: []*Symbol{standardKeyword(name)}})
+		}
+		class.inherit(own)
 		l.classes[symbol] = class
 	}
 }
 
-// libraryError signals an error of a library's class.
-func (c *Call) libraryError(class, message string) {
+// libraryError signals an error of a library's class. slots are the values of those that
+// the class itself defines.
+func (c *Call) libraryError(class, message string, slots ...Value) {
 	k := c.environment.language.classes[c.environment.language.symbol(class)]
-	c.signalError(&Instance{class: k, slots: make([]Value, len(k.slots)), message: message})
+	object := &Instance{class: k, slots: make([]Value, len(k.slots)), message: message}
+	for i, v := range slots {
+		object.slots[k.index(k.direct[i].name)] = v
+	}
+	c.signalError(object)
 }

@@ -1,376 +1,263 @@
 package lisp
 
 import (
-	"strings"
+	"slices"
 	"unicode"
 )
 
-// regexpFunctions are those of cl-ppcre that notes use.
+var (
+	kwPreserveCase    = standardKeyword("PRESERVE-CASE")
+	kwSimpleCalls     = standardKeyword("SIMPLE-CALLS")
+	kwLimit           = standardKeyword("LIMIT")
+	kwSharedp         = standardKeyword("SHAREDP")
+	kwWithRegisters   = standardKeyword("WITH-REGISTERS-P")
+	kwOmitUnmatched   = standardKeyword("OMIT-UNMATCHED-P")
+	kwCaseInsensitive = standardKeyword("CASE-INSENSITIVE-MODE")
+	kwMultiLine       = standardKeyword("MULTI-LINE-MODE")
+	kwSingleLine      = standardKeyword("SINGLE-LINE-MODE")
+	kwExtended        = standardKeyword("EXTENDED-MODE")
+	kwDestructive     = standardKeyword("DESTRUCTIVE")
+)
+
+// regexpFunctions are those of cl-ppcre.
 func regexpFunctions() []builtin {
-	return []builtin{
-		{name: "cl-ppcre:create-scanner", list: "(pattern &key case-insensitive-mode multi-line-mode single-line-mode extended-mode)", doc: "Compile a regular expression.", check: checkPattern, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwCaseInsensitive, kwMultiLine, kwSingleLine, kwExtended)
-			pattern, flags := c.str(args[0]).String(), ""
-			for i, flag := range []string{"i", "m", "s"} {
-				if k[i] != nil && k[i] != Nil {
-					flags += flag
-				}
-			}
-			if flags != "" {
-				pattern = "(?" + flags + ")" + pattern
-			}
-			return c.compiledPattern(pattern)
-		}},
+	rows := []builtin{
+		{name: "cl-ppcre:create-scanner", list: "(pattern &key case-insensitive-mode multi-line-mode single-line-mode extended-mode destructive)", doc: "A compiled pattern, and the names of its registers.", many: true, check: checkPattern, call: createScanner},
+		{name: "cl-ppcre:parse-string", list: "(pattern)", doc: "The parse tree of a pattern.", one: func(c *Call, a Value) Value { return c.parsePattern(c.str(a), false) }},
 		{name: "cl-ppcre:scan", list: "(pattern target &key start end)", doc: "Bounds of the first match and its registers, or nil.", many: true, check: checkPattern, call: func(c *Call, args []Value) Value {
-			target, match := c.firstMatch(args)
-			if match == nil {
+			k := c.keywords(args[2:], kwStart, kwEnd)
+			match, ok := c.matches(args[0], args[1], k[0], k[1]).next()
+			if !ok {
 				return Nil
 			}
-			starts, ends := target.registers(match)
-			return c.values(count(target.position(match[0])), count(target.position(match[1])), newVector(starts), newVector(ends))
+			return c.values(match.bounds()...)
 		}},
 		{name: "cl-ppcre:scan-to-strings", list: "(pattern target &key start end sharedp)", doc: "The first match and a vector of its registers, or nil.", many: true, check: checkPattern, call: func(c *Call, args []Value) Value {
-			target, match := c.firstMatch(args)
-			if match == nil {
+			k := c.keywords(args[2:], kwStart, kwEnd, kwSharedp)
+			match, ok := c.matches(args[0], args[1], k[0], k[1]).next()
+			if !ok {
 				return Nil
 			}
-			return c.values(c.text(target.text[match[0]:match[1]]), newVector(c.groups(target, match)))
+			return c.values(match.text(), newVector(match.groups()))
 		}},
 		{name: "cl-ppcre:all-matches", list: "(pattern target &key start end)", doc: "The bounds of all matches in a list.", check: checkPattern, call: func(c *Call, args []Value) Value {
 			var b builder
-			c.eachMatch(args, func(t *subject, match []int) {
+			k := c.keywords(args[2:], kwStart, kwEnd)
+			for match := range c.matches(args[0], args[1], k[0], k[1]).all() {
 				c.charge(2 * consBytes)
-				b.add(count(t.position(match[0])))
-				b.add(count(t.position(match[1])))
-			})
+				b.add(count(match.start))
+				b.add(count(match.end))
+			}
 			return b.list()
 		}},
 		{name: "cl-ppcre:all-matches-as-strings", list: "(pattern target &key start end sharedp)", doc: "All matches in a list.", check: checkPattern, call: func(c *Call, args []Value) Value {
 			var b builder
-			c.eachMatch(args, func(t *subject, match []int) {
+			k := c.keywords(args[2:], kwStart, kwEnd, kwSharedp)
+			for match := range c.matches(args[0], args[1], k[0], k[1]).all() {
 				c.charge(consBytes)
-				b.add(c.text(t.text[match[0]:match[1]]))
-			})
+				b.add(match.text())
+			}
 			return b.list()
 		}},
 		{name: "cl-ppcre:count-matches", list: "(pattern target &key start end)", doc: "The number of matches.", check: checkPattern, call: func(c *Call, args []Value) Value {
 			n := 0
-			c.eachMatch(args, func(*subject, []int) { n++ })
+			k := c.keywords(args[2:], kwStart, kwEnd)
+			for range c.matches(args[0], args[1], k[0], k[1]).all() {
+				n++
+			}
 			return count(n)
 		}},
-		{name: "cl-ppcre:regex-replace", list: "(pattern target replacement &key start end preserve-case simple-calls element-type)", doc: "The target with the first match replaced, and whether there was one.", many: true, check: checkPattern, call: func(c *Call, args []Value) Value {
-			return c.replaceMatches(args, 1)
-		}},
-		{name: "cl-ppcre:regex-replace-all", list: "(pattern target replacement &key start end preserve-case simple-calls element-type)", doc: "The target with all matches replaced, and whether there was one.", many: true, check: checkPattern, call: func(c *Call, args []Value) Value {
-			return c.replaceMatches(args, -1)
-		}},
 		{name: "cl-ppcre:split", list: "(pattern target &key start end limit with-registers-p omit-unmatched-p sharedp)", doc: "The parts between the matches in a list.", check: checkPattern, call: splitByPattern},
-		{name: "cl-ppcre:quote-meta-chars", list: "(string &key start end)", doc: "The string as a pattern that matches it.", call: func(c *Call, args []Value) Value {
+		{name: "cl-ppcre:quote-meta-chars", list: "(string &key start end)", doc: "The string as a pattern that matches it, and whether they differ.", many: true, call: func(c *Call, args []Value) Value {
 			k := c.keywords(args[1:], kwStart, kwEnd)
 			chars := c.str(args[0]).chars
 			from, to := c.bounds(k[0], k[1], len(chars))
-			c.chargeMany(2*(to-from), runeBytes)
-			var quoted []rune
-			for _, r := range chars[from:to] {
-				if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' {
-					quoted = append(quoted, '\\')
-				}
-				quoted = append(quoted, r)
-			}
-			return runesString(quoted)
+			quoted := c.quoted(chars[from:to])
+			return c.values(runesString(quoted), Boolean(len(quoted) > to-from))
 		}},
+		{name: "cl-ppcre:parse-tree-synonym", list: "(symbol)", doc: "What a symbol means in parse trees, or nil.", one: func(c *Call, a Value) Value { return c.patternSynonym(c.symbol(a)) }},
+	}
+	for _, slot := range []string{"string", "pos"} {
+		doc := map[string]string{"string": "The pattern that could not be read, or nil.", "pos": "Where in the pattern the error is, or nil."}[slot]
+		rows = append(rows, builtin{name: "cl-ppcre:ppcre-syntax-error-" + slot, list: "(condition)", doc: doc, one: func(c *Call, a Value) Value {
+			return c.slotValue(a, c.environment.language.symbol("CL-PPCRE:"+map[string]string{"string": "STRING", "pos": "POS"}[slot]))
+		}})
+	}
+	return append(rows, replaceFunctions()...)
+}
+
+// quoted puts a backslash before all that is no ASCII letter, digit or underscore.
+func (c *Call) quoted(chars []rune) []rune {
+	c.chargeMany(2*len(chars), runeBytes)
+	var out []rune
+	for _, r := range chars {
+		if r >= 128 || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' {
+			out = append(out, '\\')
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func createScanner(c *Call, args []Value) Value {
+	k := c.keywords(args[1:], kwCaseInsensitive, kwMultiLine, kwSingleLine, kwExtended, kwDestructive)
+	m, extended := modes{fold: given(k[0]), manyLines: given(k[1]), oneLine: given(k[2])}, given(k[3])
+	var s *scanner
+	switch x := args[0].(type) {
+	case *Function:
+		if extended || m != (modes{}) {
+			c.invocationError("a compiled pattern cannot be given other modes")
+		}
+		s = c.scanner(x)
+	case *String:
+		s = c.compiledPattern(x, m, extended)
+	default:
+		if extended {
+			c.invocationError("a parse tree has no extended mode")
+		}
+		s = c.compilePattern(x, m)
+	}
+	return c.values(s.function(), c.newList(s.names))
+}
+
+// patternKey tells compiled patterns apart.
+type patternKey struct {
+	text                     string
+	modes                    modes
+	extended, quoting, names bool
+}
+
+// maximumPatterns bounds the compiled patterns a note keeps.
+const maximumPatterns = 64
+
+// scanner takes a pattern, a parse tree or a compiled pattern.
+func (c *Call) scanner(v Value) *scanner {
+	switch x := v.(type) {
+	case *Function:
+		if x.scanner == nil {
+			c.typeError(v, "a compiled pattern")
+		}
+		return x.scanner
+	case *String:
+		return c.compiledPattern(x, modes{}, false)
+	}
+	return c.compilePattern(v, modes{})
+}
+
+// function is the scanner as notes have it: called with a text and its bounds it does
+// what scan does.
+func (s *scanner) function() *Function {
+	fn := &Function{name: "SCANNER", least: 3, most: 3, many: true, scanner: s}
+	fn.call = func(c *Call, args []Value) Value {
+		match, ok := c.matches(fn, args[0], args[1], args[2]).next()
+		if !ok {
+			return Nil
+		}
+		return c.values(match.bounds()...)
+	}
+	return fn
+}
+
+// compiledPattern compiles a pattern, unless it was among the last ones.
+func (c *Call) compiledPattern(pattern *String, m modes, extended bool) *scanner {
+	e := c.environment
+	c.charge(len(pattern.chars))
+	key := patternKey{pattern.String(), m, extended, c.patternSwitch("*ALLOW-QUOTING*"), c.patternSwitch("*ALLOW-NAMED-REGISTERS*")}
+	if s, ok := e.patterns[key]; ok {
+		return s
+	}
+	s := c.compilePattern(c.parsePattern(pattern, extended), m)
+	if e.patterns == nil || len(e.patterns) >= maximumPatterns {
+		e.patterns = map[patternKey]*scanner{}
+	}
+	e.patterns[key] = s
+	return s
+}
+
+func (c *Call) patternSwitch(name string) bool {
+	return isTrue(c.symbolValue(c.environment.language.symbol("CL-PPCRE:" + name)))
+}
+
+// parsePattern reads the text of a pattern.
+func (c *Call) parsePattern(pattern *String, extended bool) Value {
+	if len(pattern.chars) > maximumPattern {
+		c.patternError(Nil, Nil, "the pattern has more than %d characters", maximumPattern)
+	}
+	r := &patternReader{call: c, text: pattern.chars, extended: extended}
+	r.quoting, r.names = c.patternSwitch("*ALLOW-QUOTING*"), c.patternSwitch("*ALLOW-NAMED-REGISTERS*")
+	if r.quoting {
+		r.text = c.unquoted(r.text)
+	}
+	return r.parse()
+}
+
+// unquoted quotes what stands between \Q and \E.
+func (c *Call) unquoted(text []rune) []rune {
+	var out []rune
+	for {
+		start := patternMark(text, 'Q')
+		if start < 0 {
+			return append(out, text...)
+		}
+		out, text = append(out, text[:start]...), text[start+2:]
+		stop := patternMark(text, 'E')
+		if stop < 0 {
+			return append(out, c.quoted(text)...)
+		}
+		out, text = append(out, c.quoted(text[:stop])...), text[stop+2:]
 	}
 }
 
-func (c *Call) firstMatch(args []Value) (*subject, []int) {
-	k := c.keywords(args[2:], kwStart, kwEnd, kwSharedp)
-	s := c.scanner(args[0])
-	if args[1] == Nil {
-		return nil, nil
+func patternMark(text []rune, letter rune) int {
+	for i := 0; i+1 < len(text); i++ {
+		if text[i] == '\\' && text[i+1] == letter {
+			return i
+		}
 	}
-	target := c.subject(args[1], k[0], k[1])
-	c.work(len(target.text))
-	return target, s.match(target.text, 0)
+	return -1
 }
 
-func (c *Call) eachMatch(args []Value, visit func(*subject, []int)) {
-	k := c.keywords(args[2:], kwStart, kwEnd, kwSharedp)
-	s := c.scanner(args[0])
-	if args[1] == Nil {
+// patternSynonym is what define-parse-tree-synonym said of a symbol.
+func (c *Call) patternSynonym(word *Symbol) Value {
+	if g, ok := c.environment.globals[word]; ok {
+		synonym := c.environment.language.symbol("CL-PPCRE:PARSE-TREE-SYNONYM")
+		for rest, ok := g.plist.(*Cons); ok; {
+			value, paired := rest.Cdr.(*Cons)
+			if !paired {
+				break
+			}
+			if rest.Car == synonym {
+				return value.Car
+			}
+			c.step()
+			rest, ok = value.Cdr.(*Cons)
+		}
+	}
+	return Nil
+}
+
+// patternError signals that a pattern cannot be used.
+func (c *Call) patternError(pattern, pos Value, format string, args ...any) {
+	c.libraryError("CL-PPCRE:PPCRE-SYNTAX-ERROR", patternMessage(pattern, pos, format, args...), pattern, pos)
+}
+
+func (c *Call) invocationError(message string) {
+	c.libraryError("CL-PPCRE:PPCRE-INVOCATION-ERROR", message)
+}
+
+// checkPattern finds faults of a pattern that is written in the call, unless the note
+// handles them.
+func checkPattern(cp *compiler, form *Cons) {
+	parts := cp.forms(form.Cdr)
+	if len(parts) == 0 || cp.handled > 0 {
 		return
 	}
-	target := c.subject(args[1], k[0], k[1])
-	c.matches(s, target, func(match []int) bool { visit(target, match); return true })
-}
-
-// registers are the bounds of the groups as Lisp positions, nil where one took no part.
-func (s *subject) registers(match []int) (starts, ends []Value) {
-	for i := 2; i < len(match); i += 2 {
-		if match[i] < 0 {
-			starts, ends = append(starts, Nil), append(ends, Nil)
-			continue
+	if pattern, ok := parts[0].(*String); ok && !slices.Contains(parts, Value(kwExtended)) {
+		cp.compiledPattern(pattern, modes{}, false)
+	}
+	if quoted, ok := parts[0].(*Cons); ok && quoted.Car == symQuote {
+		if tree, ok := quoted.Cdr.(*Cons); ok {
+			cp.compilePattern(tree.Car, modes{})
 		}
-		starts, ends = append(starts, count(s.position(match[i]))), append(ends, count(s.position(match[i+1])))
-	}
-	return starts, ends
-}
-
-func (c *Call) groups(s *subject, match []int) []Value {
-	var groups []Value
-	for i := 2; i < len(match); i += 2 {
-		if match[i] < 0 {
-			groups = append(groups, Nil)
-			continue
-		}
-		groups = append(groups, c.text(s.text[match[i]:match[i+1]]))
-	}
-	return groups
-}
-
-// replaceMatches replaces at most limit matches, all if it is negative. A target of
-// nil stays nil, as with cl-ppcre.
-func (c *Call) replaceMatches(args []Value, limit int) Value {
-	s := c.scanner(args[0])
-	if args[1] == Nil {
-		return c.values(Nil, Nil)
-	}
-	k := c.keywords(args[3:], kwStart, kwEnd, kwPreserveCase, kwSimpleCalls, kwElementType)
-	whole := c.str(args[1])
-	target := c.subject(whole, k[0], k[1])
-	replace := c.replacement(args[2], target, whole, k[3] != nil && k[3] != Nil)
-	var out strings.Builder
-	last, n := 0, 0
-	c.matches(s, target, func(match []int) bool {
-		piece := replace(match)
-		c.charge(match[0] - last + len(piece))
-		out.WriteString(target.text[last:match[0]])
-		out.WriteString(piece)
-		last = match[1]
-		n++
-		return n != limit
-	})
-	if n == 0 {
-		return c.values(c.newString(append([]rune(nil), whole.chars...)), Nil)
-	}
-	_, to := c.bounds(k[0], k[1], len(whole.chars))
-	result := string(whole.chars[:target.from]) + out.String() + target.text[last:] + string(whole.chars[to:])
-	return c.values(c.text(result), T)
-}
-
-// replacement returns what makes the text for a match: from a template or a function.
-func (c *Call) replacement(v Value, target *subject, whole *String, simpleCalls bool) func(match []int) string {
-	if template, ok := v.(*String); ok {
-		parts := parseTemplate(template.String())
-		return func(match []int) string { return c.fillTemplate(parts, target, match) }
-	}
-	fn := c.function(v)
-	return func(match []int) string {
-		var result Value
-		if simpleCalls {
-			result = single(c.apply(fn, append([]Value{c.text(target.text[match[0]:match[1]])}, c.groups(target, match)...)))
-		} else {
-			starts, ends := target.registers(match)
-			result = single(c.apply(fn, []Value{whole, count(target.from), count(target.position(len(target.text))),
-				count(target.position(match[0])), count(target.position(match[1])), newVector(starts), newVector(ends)}))
-		}
-		return string(c.chars(result))
 	}
 }
-
-// templatePart is text, or a reference: a group, 0 for the match, -1 and -2 for what
-// is before and behind it.
-type templatePart struct {
-	text      string
-	reference bool
-	group     int
-}
-
-// parseTemplate reads \1 \{12} \& \` \' and \\.
-func parseTemplate(template string) []templatePart {
-	var parts []templatePart
-	for template != "" {
-		i := strings.IndexByte(template, '\\')
-		if i < 0 || i+1 >= len(template) {
-			return append(parts, templatePart{text: template})
-		}
-		if i > 0 {
-			parts = append(parts, templatePart{text: template[:i]})
-		}
-		rest := template[i+1:]
-		part, width := templatePart{reference: true}, 1
-		switch ch := rest[0]; {
-		case ch == '&':
-		case ch == '`':
-			part.group = -1
-		case ch == '\'':
-			part.group = -2
-		case ch == '\\':
-			part = templatePart{text: `\`}
-		case ch >= '1' && ch <= '9':
-			for width = 0; width < len(rest) && rest[width] >= '0' && rest[width] <= '9' && width < 4; width++ {
-				part.group = part.group*10 + int(rest[width]-'0')
-			}
-		case ch == '{' && strings.IndexByte(rest, '}') > 1 && strings.Trim(rest[1:strings.IndexByte(rest, '}')], "0123456789") == "":
-			width = strings.IndexByte(rest, '}') + 1
-			for _, digit := range rest[1 : width-1] {
-				part.group = min(part.group*10+int(digit-'0'), 1000)
-			}
-		default:
-			part, width = templatePart{text: `\`}, 0
-		}
-		parts = append(parts, part)
-		template = rest[width:]
-	}
-	return parts
-}
-
-func (c *Call) fillTemplate(parts []templatePart, target *subject, match []int) string {
-	if len(parts) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	for _, part := range parts {
-		text := part.text
-		if part.reference {
-			text = c.referenced(part.group, target, match)
-		}
-		c.charge(len(text))
-		b.WriteString(text)
-	}
-	return b.String()
-}
-
-func (c *Call) referenced(group int, target *subject, match []int) string {
-	switch {
-	case group == -1:
-		return target.text[:match[0]]
-	case group == -2:
-		return target.text[match[1]:]
-	case 2*group+1 >= len(match):
-		c.fail(simpleError, "the replacement refers to group %d, which the pattern does not have", group)
-	case match[2*group] < 0:
-		return ""
-	}
-	return target.text[match[2*group]:match[2*group+1]]
-}
-
-func splitByPattern(c *Call, args []Value) Value {
-	k := c.keywords(args[2:], kwStart, kwEnd, kwLimit, kwWithRegisters, kwOmitUnmatched, kwSharedp)
-	s, target := c.scanner(args[0]), c.subject(args[1], k[0], k[1])
-	limit := -1
-	if k[2] != nil && k[2] != Nil {
-		limit = c.index(k[2])
-	}
-	var parts []Value
-	last := 0
-	add := func(text string) {
-		c.charge(valueBytes)
-		parts = append(parts, c.text(text))
-	}
-	pieces := 1
-	c.matches(s, target, func(match []int) bool {
-		if limit > 0 && pieces >= limit {
-			return false
-		}
-		if match[1] == match[0] && (match[0] == last || match[0] >= len(target.text)) {
-			return true // an empty match at the beginning of a part splits nothing
-		}
-		add(target.text[last:match[0]])
-		if k[3] != nil && k[3] != Nil {
-			for _, group := range c.groups(target, match) {
-				if group != Nil || k[4] == nil || k[4] == Nil {
-					parts = append(parts, group)
-				}
-			}
-		}
-		last = match[1]
-		pieces++
-		return true
-	})
-	add(target.text[last:])
-	for limit < 0 && len(parts) > 0 {
-		if text, ok := parts[len(parts)-1].(*String); !ok || len(text.chars) > 0 {
-			break
-		}
-		parts = parts[:len(parts)-1]
-	}
-	return c.newList(parts)
-}
-
-// regexpMacros walk matches.
-func regexpMacros() []standardMacro {
-	matchesOf := func(cp *compiler, spec []Value, strings bool) Value {
-		name := "CL-PPCRE:ALL-MATCHES-AS-STRINGS"
-		if !strings {
-			name = "CL-PPCRE:SCAN-TO-STRINGS"
-		}
-		return &Cons{Car: cp.language.symbol(name), Cdr: NewList(spec...)}
-	}
-	return []standardMacro{
-		{"cl-ppcre:do-matches-as-strings", "((variable pattern target &optional result) &body body)", "Evaluate body for each match.", func(cp *compiler, form *Cons) Value {
-			spec := cp.forms(cp.arguments(form, 1, -1)[0])
-			if len(spec) < 3 {
-				cp.fail(programError, "malformed specification in %s", sketch(form, formLength))
-			}
-			return callStar(standardSymbol("DOLIST"), form.Cdr.(*Cons).Cdr, &Cons{Car: spec[0], Cdr: &Cons{Car: matchesOf(cp, spec[1:3], true), Cdr: NewList(spec[3:]...)}})
-		}},
-		{"cl-ppcre:register-groups-bind", "(variables (pattern target) &body body)", "Bind variables to the registers of the first match.", func(cp *compiler, form *Cons) Value {
-			parts := cp.arguments(form, 2, -1)
-			spec := cp.forms(parts[1])
-			match, groups := cp.gensym("MATCH"), cp.gensym("GROUPS")
-			bindings := registerBindings(cp, parts[0], groups)
-			body := callStar(symLetStar, form.Cdr.(*Cons).Cdr.(*Cons).Cdr, bindings)
-			return call(symMVBind, NewList(match, groups), matchesOf(cp, spec, false), call(symWhen, match, body))
-		}},
-		{"cl-ppcre:do-register-groups", "(variables (pattern target &optional result) &body body)", "Bind variables to the registers of each match.", func(cp *compiler, form *Cons) Value {
-			parts := cp.arguments(form, 2, -1)
-			spec := cp.forms(parts[1])
-			if len(spec) < 2 {
-				cp.fail(programError, "malformed specification in %s", sketch(form, formLength))
-			}
-			groups := cp.gensym("GROUPS")
-			body := callStar(symLetStar, form.Cdr.(*Cons).Cdr.(*Cons).Cdr, registerBindings(cp, parts[0], groups))
-			return call(standardSymbol("DOLIST"), &Cons{Car: groups, Cdr: &Cons{Car: call(symFuncall, call(symQuote, allGroups), spec[0], spec[1]), Cdr: NewList(spec[2:]...)}}, body)
-		}},
-	}
-}
-
-// registerBindings binds variables to the elements of a vector; (function variables…)
-// converts those.
-func registerBindings(cp *compiler, variables Value, groups *Symbol) Value {
-	var bindings builder
-	i := 0
-	bind := func(name, convert Value) {
-		group := call(standardSymbol("AREF"), groups, count(i))
-		i++
-		if name == Nil {
-			return
-		}
-		if convert != nil {
-			v := cp.gensym("GROUP")
-			bindings.add(NewList(v, group))
-			group = call(symWhen, v, call(symFuncall, convert, v))
-		}
-		bindings.add(NewList(name, group))
-	}
-	for _, item := range cp.forms(variables) {
-		if cell, ok := item.(*Cons); ok {
-			for _, name := range cp.forms(cell.Cdr) {
-				bind(name, cell.Car)
-			}
-			continue
-		}
-		bind(item, nil)
-	}
-	return bindings.list()
-}
-
-// allGroups is the vectors of registers of all matches.
-var allGroups = &Function{name: "ALL-GROUPS", least: 2, most: 2, two: func(c *Call, pattern, target Value) Value {
-	var b builder
-	c.eachMatch([]Value{pattern, target}, func(t *subject, match []int) {
-		c.charge(consBytes)
-		b.add(newVector(c.groups(t, match)))
-	})
-	return b.list()
-}}

@@ -487,8 +487,6 @@ func (c *Call) opaque(v Value) string {
 		return "#<" + metaclass(x).name + " " + c.symbolText(x.name) + ">"
 	case *method:
 		return "#<STANDARD-METHOD " + x.function.name + ">"
-	case *scanner:
-		return "#<SCANNER>"
 	case *restart:
 		return "#<RESTART " + sketch(x.name, 40) + ">"
 	case *multiple:

@@ -1,0 +1,415 @@
+package lisp
+
+// scanner is a compiled regular expression, what cl-ppcre:create-scanner returns. It
+// does not change and is shared by calls.
+type scanner struct {
+	program   []instruction
+	registers int
+	// names are those of the registers, Nil where one has none; nil without any.
+	names []Value
+	// slots counts the positions a match keeps: two for each register, and those at
+	// which rounds of loops began.
+	slots int
+	// joins counts the instructions that are reached from more than one. What was tried
+	// at one of them in vain is not tried again, unless the pattern has back-references.
+	joins     int
+	remembers bool
+	atStart   bool     // it matches at the beginning of the text only
+	firstIn   *charSet // what a match begins with, nil if that is not known
+	firstIs   rune     // the same for one character, -1 if that is not known
+}
+
+// operation is what an instruction does.
+type operation uint8
+
+const (
+	opMatch     operation = iota
+	opRune                // one character
+	opFold                // one character in either case
+	opSet                 // one character of a set
+	opSplit               // go on at next, and later, if that fails, at other
+	opJump                // go on at next
+	opSave                // remember the position in a slot
+	opBegin               // remember where a round of a loop begins
+	opAgain               // end a round: at other if it was empty, else at next
+	opReference           // what a register matched
+	opAssert
+)
+
+// instruction is one step of a program.
+type instruction struct {
+	op          operation
+	assert      assertion
+	fold        bool
+	rune        rune
+	set         *charSet
+	slot        int32
+	next, other int32
+	join        int32 // its number among the joins, -1 if it is none
+}
+
+// assertion is a condition on a place between characters.
+type assertion uint8
+
+const (
+	textStart assertion = iota
+	textEnd             // or before a newline that ends it
+	veryEnd
+	lineStart
+	lineEnd
+	wordBoundary
+	noWordBoundary
+)
+
+// What patterns may take. Repetitions with large bounds are written out, so that it is
+// the program that is bounded.
+const (
+	maximumPattern = 50_000
+	maximumProgram = 20_000
+)
+
+// missingFeature says what an operator of parse trees would need that there is not.
+func missingFeature(kind *Symbol) string {
+	what := map[*Symbol]string{
+		kwLookAhead: "look-ahead", kwNegativeLookAhead: "negative look-ahead", kwLookBehind: "look-behind", kwNegativeLookBehind: "negative look-behind",
+		kwStandalone: "atomic groups", kwBranch: "conditional groups", kwFilter: "filters",
+	}[kind]
+	if what == "" {
+		return ""
+	}
+	return "regular expressions here have no " + what
+}
+
+// modes are the modifiers that hold for a part of a pattern.
+type modes struct{ fold, manyLines, oneLine bool }
+
+// patternCompiler turns a parse tree into a program.
+type patternCompiler struct {
+	call  *Call
+	out   *scanner
+	modes *modes
+	// loops counts those that need to know where a round began.
+	loops int
+	// references are the registers that are referred to.
+	references []int
+}
+
+// compilePattern makes a scanner of a parse tree.
+func (c *Call) compilePattern(tree Value, m modes) *scanner {
+	pc := &patternCompiler{call: c, out: &scanner{remembers: true, firstIs: -1}, modes: &m}
+	pc.emit(tree)
+	pc.add(instruction{op: opMatch})
+	s := pc.out
+	for _, n := range pc.references {
+		if n > s.registers {
+			c.patternError(Nil, Nil, "the pattern refers to register %d, which it does not have", n)
+		}
+		s.remembers = false
+	}
+	s.slots = 2*s.registers + pc.loops
+	for i := range s.program {
+		if in := &s.program[i]; in.op == opBegin || in.op == opAgain {
+			in.slot += int32(2 * s.registers)
+		}
+	}
+	s.link()
+	return s
+}
+
+// add appends an instruction that goes on at the one behind it.
+func (pc *patternCompiler) add(in instruction) int32 {
+	n := len(pc.out.program)
+	if n >= maximumProgram {
+		pc.call.patternError(Nil, Nil, "the pattern is too large: its repetitions come to more than %d steps", maximumProgram)
+	}
+	pc.call.charge(64)
+	pc.call.step()
+	in.join, in.next = -1, int32(n+1)
+	pc.out.program = append(pc.out.program, in)
+	return int32(n)
+}
+
+func (pc *patternCompiler) here() int32 { return int32(len(pc.out.program)) }
+
+// emit appends what a parse tree means.
+func (pc *patternCompiler) emit(tree Value) {
+	c := pc.call
+	c.step()
+	c.descend(4)
+	defer c.ascend(4)
+	switch x := tree.(type) {
+	case Character:
+		pc.character(rune(x))
+	case *String:
+		for _, r := range x.chars {
+			pc.character(r)
+		}
+	case *Symbol:
+		pc.word(x)
+	case *Cons:
+		head, ok := x.Car.(*Symbol)
+		if !ok {
+			c.patternError(Nil, Nil, "%s is no operator of a parse tree", c.shown(x.Car))
+		}
+		pc.operator(head, c.slice(x.Cdr))
+	default:
+		c.patternError(Nil, Nil, "%s is no part of a parse tree", c.shown(tree))
+	}
+}
+
+func (pc *patternCompiler) character(r rune) {
+	if pc.modes.fold && lower(r) != upper(r) {
+		pc.add(instruction{op: opFold, rune: lower(r)})
+		return
+	}
+	pc.add(instruction{op: opRune, rune: r})
+}
+
+// word handles the parts that are one word.
+func (pc *patternCompiler) word(word *Symbol) {
+	assert := func(a assertion) { pc.add(instruction{op: opAssert, assert: a}) }
+	if test := namedTest(word); test != nil {
+		pc.set(&charSet{tests: []func(rune) bool{test}})
+		return
+	}
+	switch word {
+	case kwVoid:
+	case kwEverything:
+		if pc.modes.oneLine {
+			pc.set(&charSet{tests: []func(rune) bool{func(rune) bool { return true }}})
+			return
+		}
+		pc.set(&charSet{tests: []func(rune) bool{func(r rune) bool { return r != '\n' }}})
+	case kwStartAnchor:
+		assert(map[bool]assertion{true: lineStart, false: textStart}[pc.modes.manyLines])
+	case kwEndAnchor:
+		assert(map[bool]assertion{true: lineEnd, false: textEnd}[pc.modes.manyLines])
+	case kwTextStart:
+		assert(textStart)
+	case kwTextEnd:
+		assert(textEnd)
+	case kwVeryEnd:
+		assert(veryEnd)
+	case kwWordBoundary:
+		assert(wordBoundary)
+	case kwNoWordBoundary:
+		assert(noWordBoundary)
+	default:
+		if pc.flag(word) {
+			return
+		}
+		synonym := pc.call.patternSynonym(word)
+		if synonym == Nil {
+			pc.call.patternError(Nil, Nil, "%s is no part of a parse tree", pc.call.shown(word))
+		}
+		pc.emit(synonym)
+	}
+}
+
+// flag sets a modifier for what follows.
+func (pc *patternCompiler) flag(word *Symbol) bool {
+	switch word {
+	case kwFoldCase, kwKeepCase:
+		pc.modes.fold = word == kwFoldCase
+	case kwManyLines, kwNotManyLines:
+		pc.modes.manyLines = word == kwManyLines
+	case kwOneLine, kwNotOneLine:
+		pc.modes.oneLine = word == kwOneLine
+	default:
+		return false
+	}
+	return true
+}
+
+func (pc *patternCompiler) set(s *charSet) {
+	pc.call.charge(entryBytes + 128)
+	pc.add(instruction{op: opSet, set: s.ready()})
+}
+
+// operator handles the parts that are lists.
+func (pc *patternCompiler) operator(head *Symbol, args []Value) {
+	c := pc.call
+	need := func(n int) {
+		if len(args) != n {
+			c.patternError(Nil, Nil, "%s takes %d parts in a parse tree, not %d", c.shown(head), n, len(args))
+		}
+	}
+	switch head {
+	case kwSequence:
+		pc.all(args)
+	case kwGroup:
+		pc.local(func() { pc.all(args) })
+	case kwAlternation:
+		pc.alternation(args)
+	case kwRegister:
+		need(1)
+		pc.register(args[0], Nil)
+	case kwNamedRegister:
+		need(2)
+		pc.register(args[1], c.str(args[0]))
+	case kwGreedy, kwNonGreedy:
+		need(3)
+		pc.repetition(args, head == kwGreedy)
+	case kwBackReference:
+		need(1)
+		pc.reference(args[0])
+	case kwCharClass, kwInvertedCharClass:
+		pc.class(args, head == kwInvertedCharClass)
+	case kwProperty, kwInvertedProperty:
+		need(1)
+		pc.set(&charSet{tests: []func(rune) bool{pc.property(args[0])}, inverted: head == kwInvertedProperty})
+	case kwFlags:
+		for _, arg := range args {
+			if word, ok := arg.(*Symbol); !ok || !pc.flag(word) {
+				c.patternError(Nil, Nil, "%s is no flag of a parse tree", c.shown(arg))
+			}
+		}
+	case kwRegex:
+		need(1)
+		pc.emit(c.parsePattern(c.str(args[0]), false))
+	default:
+		if missing := missingFeature(head); missing != "" {
+			c.patternError(Nil, Nil, "%s", missing)
+		}
+		c.patternError(Nil, Nil, "%s is no operator of a parse tree", c.shown(head))
+	}
+}
+
+func (pc *patternCompiler) all(parts []Value) {
+	for _, part := range parts {
+		pc.emit(part)
+	}
+}
+
+// local keeps the modifiers that are set inside from what follows.
+func (pc *patternCompiler) local(emit func()) {
+	outer := pc.modes
+	inner := *outer
+	pc.modes = &inner
+	emit()
+	pc.modes = outer
+}
+
+func (pc *patternCompiler) alternation(choices []Value) {
+	var ends []int32
+	for i, choice := range choices {
+		if i == len(choices)-1 {
+			pc.emit(choice)
+			break
+		}
+		split := pc.add(instruction{op: opSplit})
+		pc.emit(choice)
+		ends = append(ends, pc.add(instruction{op: opJump}))
+		pc.out.program[split].other = pc.here()
+	}
+	for _, jump := range ends {
+		pc.out.program[jump].next = pc.here()
+	}
+}
+
+func (pc *patternCompiler) register(tree, name Value) {
+	s := pc.out
+	slot := int32(2 * s.registers)
+	s.registers++
+	if name != Nil && s.names == nil {
+		s.names = make([]Value, s.registers-1)
+		for i := range s.names {
+			s.names[i] = Nil
+		}
+	}
+	if s.names != nil {
+		pc.call.charge(valueBytes)
+		s.names = append(s.names, name)
+	}
+	pc.add(instruction{op: opSave, slot: slot})
+	pc.local(func() { pc.emit(tree) })
+	pc.add(instruction{op: opSave, slot: slot + 1})
+}
+
+// reference refers to a register by its number, or to those of a name, the latest first.
+func (pc *patternCompiler) reference(v Value) {
+	var numbers []int
+	if name, ok := v.(*String); ok {
+		for i := len(pc.out.names) - 1; i >= 0; i-- {
+			if own, ok := pc.out.names[i].(*String); ok && own.String() == name.String() {
+				numbers = append(numbers, i+1)
+			}
+		}
+	} else if n, ok := v.(int64); ok && n > 0 && n <= maximumProgram {
+		numbers = []int{int(n)}
+	}
+	if numbers == nil {
+		pc.call.patternError(Nil, Nil, "there is no register %s to refer to", pc.call.shown(v))
+	}
+	var ends []int32
+	for i, n := range numbers {
+		pc.references = append(pc.references, n)
+		split := int32(-1)
+		if i < len(numbers)-1 {
+			split = pc.add(instruction{op: opSplit})
+		}
+		pc.add(instruction{op: opReference, slot: int32(2 * (n - 1)), fold: pc.modes.fold})
+		if split >= 0 {
+			ends = append(ends, pc.add(instruction{op: opJump}))
+			pc.out.program[split].other = pc.here()
+		}
+	}
+	for _, jump := range ends {
+		pc.out.program[jump].next = pc.here()
+	}
+}
+
+func (pc *patternCompiler) property(v Value) func(rune) bool {
+	switch x := v.(type) {
+	case *String:
+		if test := propertyTest(x.String()); test != nil {
+			return test
+		}
+		pc.call.patternError(Nil, Nil, "there is no property called %s", pc.call.shown(v))
+	}
+	pc.call.patternError(Nil, Nil, "a property is named by a string here, not by %s", pc.call.shown(v))
+	return nil
+}
+
+// class makes a set of the items of a class.
+func (pc *patternCompiler) class(items []Value, inverted bool) {
+	c := pc.call
+	if len(items) == 0 {
+		c.patternError(Nil, Nil, "a class of characters is empty")
+	}
+	s := &charSet{inverted: inverted, fold: pc.modes.fold}
+	single := map[rune]bool{}
+	for _, item := range items {
+		c.charge(entryBytes)
+		if ch, ok := item.(Character); ok {
+			single[rune(ch)] = true
+			continue
+		}
+		if test := namedTest(item); test != nil {
+			s.tests = append(s.tests, test)
+			continue
+		}
+		parts, head := []Value(nil), Value(Nil)
+		if cell, ok := item.(*Cons); ok {
+			head, parts = cell.Car, c.slice(cell.Cdr)
+		}
+		switch {
+		case head == kwRange && len(parts) == 2:
+			from, to := rune(c.character(parts[0])), rune(c.character(parts[1]))
+			if from > to {
+				c.patternError(Nil, Nil, "the range from %s to %s in a class of characters is empty", c.shown(parts[0]), c.shown(parts[1]))
+			}
+			s.tests = append(s.tests, func(r rune) bool { return from <= r && r <= to })
+		case head == kwProperty && len(parts) == 1:
+			s.tests = append(s.tests, pc.property(parts[0]))
+		case head == kwInvertedProperty && len(parts) == 1:
+			s.tests = append(s.tests, not(pc.property(parts[0])))
+		default:
+			c.patternError(Nil, Nil, "%s cannot be in a class of characters", c.shown(item))
+		}
+	}
+	if len(single) > 0 {
+		s.tests = append(s.tests, func(r rune) bool { return single[r] })
+	}
+	pc.set(s)
+}
