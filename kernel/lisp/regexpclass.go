@@ -71,10 +71,10 @@ func (r *patternReader) class() Value {
 
 // charSet is a set of characters.
 type charSet struct {
-	tests            []func(rune) bool
-	inverted, fold   bool
-	ascii            [128]bool // what the set says of ASCII
-	calculated, some bool
+	tests          []func(rune) bool
+	inverted, fold bool
+	ascii          [128]bool // what the set says of ASCII
+	calculated     bool
 }
 
 // has reports whether a character is in the set.
