@@ -8,7 +8,7 @@ const longest = 64
 // Of returns the candidate that name was probably meant to be, the first of equals; "" if
 // none is near. A name that is a candidate is its own nearest.
 func Of(name string, candidates []string) string {
-	best, least := "", len(name)/3+2
+	best, least := "", min(len(name), longest)/3+2
 	for _, candidate := range candidates {
 		if d := Distance(name, candidate); d < least {
 			best, least = candidate, d

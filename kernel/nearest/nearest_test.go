@@ -11,9 +11,9 @@ func TestOf(t *testing.T) {
 	candidates := []string{"description", "license", "metadata", "größe"}
 	for name, want := range map[string]string{
 		"descripton": "description", "licence": "license", "meta-data": "metadata", "license": "license",
-		"grösse": "größe", "colour": "", "": "", strings.Repeat("x", 1<<20): "description",
+		"grösse": "größe", "colour": "", "": "", strings.Repeat("x", 1<<20): "",
 	} {
-		if got := nearest.Of(name, candidates); got != want && len(name) < 100 {
+		if got := nearest.Of(name, candidates); got != want {
 			t.Errorf("nearest to %q is %q, want %q", name, got, want)
 		}
 	}
