@@ -164,7 +164,7 @@ func (c *Call) symbolValue(symbol *Symbol) Value {
 	g := c.environment.global(symbol)
 	value := c.special(g)
 	if value == nil {
-		c.unbound(symbol)
+		return c.unbound(symbol)
 	}
 	return value
 }

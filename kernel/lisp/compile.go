@@ -278,7 +278,7 @@ func (cp *compiler) compileSpecial(symbol *Symbol, declared bool) expression {
 		v := c.special(g)
 		if v == nil {
 			c.at = at
-			c.unbound(symbol)
+			return c.unbound(symbol)
 		}
 		return v
 	})

@@ -100,14 +100,6 @@ func (c *Call) fail(class, format string, args ...any) {
 	c.signalError(c.newCondition(class, fmt.Sprintf(format, args...)))
 }
 
-func (c *Call) undefinedFunction(symbol *Symbol) {
-	c.signalError(c.newCondition(undefinedClass, "The function "+c.symbolText(symbol)+" is undefined.", "NAME", symbol))
-}
-
-func (c *Call) unbound(symbol *Symbol) {
-	c.signalError(c.newCondition(unboundVariable, "The variable "+c.symbolText(symbol)+" is unbound.", "NAME", symbol))
-}
-
 // handlerCluster holds handlers that were established together, inside of outer.
 type handlerCluster struct {
 	outer    *handlerCluster

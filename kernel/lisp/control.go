@@ -74,8 +74,14 @@ func (c *Call) proclaim(declaration Value) {
 }
 
 func documentation(c *Call, args []Value) Value {
-	if fn, ok := args[0].(*Function); ok {
-		return c.docOf(fn.doc)
+	switch x := args[0].(type) {
+	case *Function:
+		return c.docOf(x.doc)
+	case *Package:
+		if x.doc == nil {
+			return Nil
+		}
+		return x.doc
 	}
 	symbol, ok := args[0].(*Symbol)
 	if !ok {

@@ -92,7 +92,7 @@ func (c *Call) function(v Value) *Function {
 	case *Symbol:
 		g := c.environment.global(x)
 		if g.function == nil {
-			c.undefinedFunction(x)
+			return c.undefinedFunction(x, false)
 		}
 		return g.function
 	case *Cons:
@@ -103,7 +103,7 @@ func (c *Call) function(v Value) *Function {
 			if g := c.environment.global(name); g.setter != nil {
 				return g.setter
 			}
-			c.undefinedFunction(name)
+			return c.undefinedFunction(name, true)
 		}
 	}
 	c.typeError(v, "FUNCTION")
@@ -142,7 +142,7 @@ func (cp *compiler) compileCall(name *Symbol, form *Cons, sc *scope) expression 
 		fn := g.function
 		if fn == nil {
 			c.at = at
-			c.undefinedFunction(name)
+			fn = c.undefinedFunction(name, false)
 		}
 		return c.invoke(fn, args, f, at)
 	}}

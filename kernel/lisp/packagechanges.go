@@ -40,10 +40,7 @@ func packageChanges() []builtin {
 			delete(p.external, symbol.name)
 		}),
 		symbolsDo("import", "Make symbols present in a package.", (*Call).importSymbol),
-		symbolsDo("shadowing-import", "Make symbols present in a package, hiding others of their names.", func(_ *Call, p *Package, symbol *Symbol) {
-			p.bring(symbol)
-			p.shadow(symbol.name)
-		}),
+		symbolsDo("shadowing-import", "Make symbols present in a package, hiding others of their names.", (*Call).shadowingImport),
 		{name: "shadow", list: "(names &optional package)", doc: "Give a package its own symbols of these names.", call: func(c *Call, args []Value) Value {
 			p := c.changeable(c.packageArgument(args, 1))
 			for _, v := range c.designated(args[0]) {
@@ -79,6 +76,7 @@ func packageChanges() []builtin {
 			}
 			return p
 		}},
+		{name: "rename-package", list: "(package name &optional nicknames)", doc: "Give a package another name, and other nicknames.", call: renamePackage},
 		{name: "delete-package", list: "(package)", doc: "Delete a package that no other uses.", one: deletePackage},
 	}
 }
@@ -133,6 +131,16 @@ func (c *Call) importSymbol(p *Package, symbol *Symbol) {
 		c.conflict(p, other, symbol)
 	}
 	p.bring(symbol)
+}
+
+// shadowingImport puts a symbol in the place of the one of its name, which goes.
+func (c *Call) shadowingImport(p *Package, symbol *Symbol) {
+	if other, ok := p.own(symbol.name); ok && other != symbol {
+		delete(p.shadowing, symbol.name)
+		c.unintern(p, other)
+	}
+	p.bring(symbol)
+	p.shadow(symbol.name)
 }
 
 func (c *Call) export(p *Package, symbol *Symbol) {
@@ -228,6 +236,39 @@ func (c *Call) addNicknames(p *Package, names []Value) {
 	}
 }
 
+func renamePackage(c *Call, args []Value) Value {
+	p, name := c.changeable(c.pkg(args[0])), c.name(args[1])
+	if other := c.environment.packages[name]; other != nil && other != p {
+		c.signalError(c.newCondition(packageError, "a package named "+name+" exists already", "PACKAGE", args[0]))
+	}
+	if p == c.environment.user {
+		c.fail(packageError, "a note cannot rename its own package")
+	}
+	c.chargeMany(p.size(), valueBytes)
+	for _, symbol := range p.listed(false) {
+		if symbol.home == p.name {
+			symbol.home = name
+		}
+	}
+	c.forgetNames(p)
+	c.charge(entryBytes + len(name))
+	p.name = name
+	c.environment.addPackage(p)
+	if len(args) > 2 {
+		c.addNicknames(p, c.slice(args[2]))
+	}
+	return p
+}
+
+// forgetNames takes a package's names away from it.
+func (c *Call) forgetNames(p *Package) {
+	delete(c.environment.packages, p.name)
+	for _, nickname := range p.nicknames {
+		delete(c.environment.packages, nickname)
+	}
+	p.nicknames = nil
+}
+
 func deletePackage(c *Call, a Value) Value {
 	if p, ok := a.(*Package); ok && p.deleted {
 		return Nil
@@ -245,11 +286,8 @@ func deletePackage(c *Call, a Value) Value {
 			symbol.home = ""
 		}
 	}
-	delete(c.environment.packages, p.name)
-	for _, nickname := range p.nicknames {
-		delete(c.environment.packages, nickname)
-	}
-	p.deleted, p.nicknames = true, nil
+	c.forgetNames(p)
+	p.deleted = true
 	p.setUses(nil)
 	return T
 }
@@ -276,6 +314,7 @@ func expandDefpackage(cp *compiler, form *Cons) Value {
 				cp.fail(programError, "the option :%s of defpackage takes one value, once", kind)
 			}
 			once[kind] = true
+			options[kind] = args
 		case "NICKNAMES", "LOCK", "LOCAL-NICKNAMES":
 			options[kind] = append(options[kind], args...)
 		case "SHADOWING-IMPORT-FROM", "IMPORT-FROM":
@@ -320,6 +359,9 @@ func (c *Call) definePackage(name string, options map[string][]Value, given map[
 	}
 	c.environment.packageChanges++
 	c.addNicknames(p, options["NICKNAMES"])
+	for _, doc := range options["DOCUMENTATION"] {
+		p.doc = doc
+	}
 	if !given["USE"] {
 		// SBCL uses nothing then; notes that say nothing mean the language.
 		c.usePackage(p, c.environment.packages[standardPackage])
@@ -360,8 +402,7 @@ func (c *Call) packageOption(p *Package, kind string, v Value) {
 			if kind == "IMPORT-FROM" {
 				c.importSymbol(p, symbol)
 			} else {
-				p.bring(symbol)
-				p.shadow(symbol.name)
+				c.shadowingImport(p, symbol)
 			}
 		}
 	}

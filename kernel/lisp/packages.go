@@ -1,6 +1,9 @@
 package lisp
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // packageFunctions ask about packages and find symbols in them.
 func packageFunctions() []builtin {
@@ -32,6 +35,15 @@ func packageFunctions() []builtin {
 			}
 			return c.newList(found)
 		}},
+		{name: "apropos-list", list: "(text &optional package)", doc: "The symbols with text in their names, of a package or of all.", call: func(c *Call, args []Value) Value {
+			return c.newList(c.apropos(args))
+		}},
+		{name: "apropos", list: "(text &optional package)", doc: "Print the symbols with text in their names.", call: func(c *Call, args []Value) Value {
+			for _, symbol := range c.apropos(args) {
+				c.write(c.stream(symStandardOutput), []rune(c.printed(symbol, true)+"\n"))
+			}
+			return noValues
+		}, many: true},
 		{name: "package-name", list: "(package)", doc: "The name of a package.", one: func(c *Call, a Value) Value {
 			if p, ok := a.(*Package); ok && p.deleted {
 				return Nil
@@ -65,6 +77,25 @@ func packageFunctions() []builtin {
 		}},
 		{name: "list-all-packages", list: "()", doc: "All packages of this note.", call: func(c *Call, _ []Value) Value { return c.packageList(c.allPackages()) }},
 	}
+}
+
+// apropos finds the symbols whose names contain the text, in any case.
+func (c *Call) apropos(args []Value) []Value {
+	text := strings.ToUpper(c.name(args[0]))
+	packages := c.allPackages()
+	if len(args) > 1 && args[1] != Nil {
+		packages = []*Package{c.pkg(args[1])}
+	}
+	var found []Value
+	for _, p := range packages {
+		c.chargeMany(p.size(), 2*valueBytes)
+		for _, symbol := range p.listed(false) {
+			if c.work(1 + len(symbol.name)/8); strings.Contains(strings.ToUpper(symbol.name), text) && (p.fixed != nil || symbol.home == p.name || symbol.home == "") {
+				found = append(found, symbol)
+			}
+		}
+	}
+	return found
 }
 
 func (c *Call) packageList(packages []*Package) Value {

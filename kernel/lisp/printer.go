@@ -261,10 +261,10 @@ func (c *Call) symbolText(s *Symbol) string {
 	}
 	if home := c.environment.packages[s.home]; home != nil {
 		if _, ok := home.exported(s.name); ok {
-			return s.home + ":" + name
+			return symbolName(s.home) + ":" + name
 		}
 	}
-	return s.home + "::" + name
+	return symbolName(s.home) + "::" + name
 }
 
 // symbolName puts a name that would read differently between bars.

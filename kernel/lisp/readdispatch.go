@@ -210,7 +210,12 @@ func (r *reader) structure(v Value) (object Value, err error) {
 	if !ok {
 		return nil, fmt.Errorf("#S: %s has no constructor", name.name)
 	}
-	return r.call.Apply(constructor, items[1:]...)
+	object, err = r.call.Apply(constructor, items[1:]...)
+	var failed *Error
+	if errors.As(err, &failed) && !failed.Limit() {
+		err = &Error{Class: failed.Class, Message: "#S: " + failed.Message}
+	}
+	return object, err
 }
 
 // complex is #C(real imaginary).

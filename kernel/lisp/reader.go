@@ -285,6 +285,8 @@ func (r *reader) symbol(text string, escaped bool) (*Symbol, error) {
 	}
 	pkg, colons, name := plist.SymbolParts(text, escaped)
 	switch {
+	case !escaped && strings.Contains(name, ":"):
+		return nil, &Error{Class: readerError, Message: fmt.Sprintf("%s has too many colons; write | around a name that holds some", sketchText(text, 40))}
 	case colons == 0:
 		return r.intern(r.pkg, name)
 	case pkg == "":

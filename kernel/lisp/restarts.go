@@ -57,9 +57,14 @@ func (c *Call) serves(r *restart, condition Value) bool {
 
 // findRestart finds the innermost active restart, nil if there is none.
 func (c *Call) findRestart(designator, condition Value) *restart {
+	if _, ok := designator.(*restart); !ok {
+		if _, ok := designator.(*Symbol); !ok || designator == Nil {
+			c.typeError(designator, "RESTART")
+		}
+	}
 	for r := c.restarts; r != nil; r = r.outer {
 		c.step()
-		if (r.name == designator || designator == Value(r)) && designator != Nil && c.serves(r, condition) {
+		if (r.name == designator || designator == Value(r)) && c.serves(r, condition) {
 			return r
 		}
 	}
@@ -67,9 +72,6 @@ func (c *Call) findRestart(designator, condition Value) *restart {
 }
 
 func (c *Call) invokeRestart(designator, condition Value, args []Value) Value {
-	if designator == Nil {
-		c.typeError(designator, "RESTART")
-	}
 	r := c.findRestart(designator, condition)
 	if r == nil {
 		c.fail(controlError, "No restart %s is active.", c.shown(designator))

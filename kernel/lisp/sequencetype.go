@@ -199,7 +199,7 @@ func coerce(c *Call, a, b Value) Value {
 			c.number(a)
 			return c.toFloat(a, float64(0))
 		case "FUNCTION":
-			return c.coerceToFunction(a)
+			return c.function(a)
 		case "T":
 			return a
 		}
@@ -214,11 +214,4 @@ func coerce(c *Call, a, b Value) Value {
 	items := c.elements(a)
 	c.chargeMany(len(items), valueBytes)
 	return c.makeSequence(t, append([]Value(nil), items...))
-}
-
-func (c *Call) coerceToFunction(v Value) Value {
-	if symbol, ok := v.(*Symbol); ok && c.environment.global(symbol).function == nil {
-		c.undefinedFunction(symbol)
-	}
-	return c.function(v)
 }

@@ -51,6 +51,10 @@ func standardSetters() map[string]*Function {
 		},
 		"subseq": setSubseq,
 		"documentation": func(c *Call, args []Value) Value {
+			if p, ok := args[1].(*Package); ok {
+				c.changeable(p).doc = args[0]
+				return args[0]
+			}
 			c.environment.global(c.symbol(args[1])).document(c.symbol(optional(args, 2)), args[0])
 			return args[0]
 		},

@@ -54,7 +54,7 @@ func compileFunction(cp *compiler, form *Cons, sc *scope) expression {
 		return simple(func(c *Call, _ *frame) Value {
 			if g.setter == nil {
 				c.at = at
-				c.undefinedFunction(place)
+				return c.undefinedFunction(place, true)
 			}
 			return g.setter
 		})
@@ -71,7 +71,7 @@ func compileFunction(cp *compiler, form *Cons, sc *scope) expression {
 	return simple(func(c *Call, _ *frame) Value {
 		if g.function == nil {
 			c.at = at
-			c.undefinedFunction(symbol)
+			return c.undefinedFunction(symbol, false)
 		}
 		return g.function
 	})

@@ -159,6 +159,14 @@ func (cp *compiler) structureOptions(spec Value) *structureOptions {
 	return o
 }
 
+// vectorSpecifier reports vector and (vector …).
+func vectorSpecifier(v Value) bool {
+	if cell, ok := v.(*Cons); ok {
+		v = cell.Car
+	}
+	return v == symVector
+}
+
 // interned is the symbol of that name in the current package.
 func (c *Call) interned(name string) *Symbol {
 	c.charge(entryBytes + len(name))
@@ -178,6 +186,9 @@ func (cp *compiler) structureOption(o *structureOptions, option string, args []V
 	}
 	switch option {
 	case "CONC-NAME":
+		if len(args) > 1 {
+			cp.fail(programError, ":conc-name takes one name")
+		}
 		o.prefix = ""
 		if len(args) > 0 && args[0] != Nil {
 			o.prefix = cp.name(args[0])
@@ -211,6 +222,9 @@ func (cp *compiler) structureOption(o *structureOptions, option string, args []V
 		}
 	case "TYPE":
 		o.typed, o.vector = true, !(len(args) == 1 && args[0] == symList)
+		if len(args) != 1 || o.vector && !vectorSpecifier(args[0]) {
+			cp.fail(simpleError, ":type takes list, vector or (vector ELEMENT-TYPE)")
+		}
 	case "NAMED":
 		o.named = true
 	case "INITIAL-OFFSET":
@@ -235,7 +249,12 @@ func (cp *compiler) structureSlots(items []Value) []slot {
 		if len(parts) == 0 || len(parts) > 1 && len(parts)%2 != 0 {
 			cp.fail(programError, "malformed slot %s", sketch(item, formLength))
 		}
-		name := cp.symbol(parts[0])
+		name, ok := parts[0].(*Symbol)
+		if !ok && isList(item) {
+			cp.typeError(parts[0], "SYMBOL")
+		} else if !ok {
+			cp.fail(programError, "a slot's name must be a symbol, not %s", sketch(parts[0], formLength))
+		}
 		s := slot{name: name, initargs: []*Symbol{cp.environment.Keyword(name.name)}}
 		if len(parts) > 1 {
 			s.form = parts[1]

@@ -91,6 +91,7 @@ type Package struct {
 	shadowing map[string]bool
 	// deleted packages have no name any more.
 	deleted bool
+	doc     Value // nil: none
 }
 
 func newPackage(name string, nicknames ...string) *Package {
@@ -228,5 +229,6 @@ func (p *Package) export(symbol *Symbol) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.symbols[symbol.name] = symbol
+	delete(p.transient, symbol.name)
 	p.external[symbol.name] = true
 }
