@@ -22,7 +22,9 @@
           (loop (multiple-value-bind (form end) (read-from-string line nil 'no-more :start start)
                   (when (eq form 'no-more) (return))
                   (setf start end
-                        value (let ((*standard-output* (make-broadcast-stream)) (*error-output* (make-broadcast-stream))) (eval form)))))
+                        value (let* ((*standard-output* (make-broadcast-stream)) (*error-output* *standard-output*) (*trace-output* *standard-output*)
+                                     (*query-io* (make-two-way-stream (make-string-input-stream "") *standard-output*)))
+                                (eval form)))))
           (printed value)))
     (serious-condition (c) (format nil "error ~a" (standard-class-of c)))))
 (loop for line = (read-line *standard-input* nil)
