@@ -30,16 +30,7 @@ func numberFunctions() []builtin {
 		{name: "1-", list: "(number)", doc: "One less.", one: func(c *Call, a Value) Value { return c.subtract(a, Integer(1)) }},
 		{name: "abs", list: "(number)", doc: "The absolute value.", one: func(c *Call, a Value) Value {
 			c.number(a)
-			switch x := a.(type) {
-			case float32:
-				return float32(math.Abs(float64(x)))
-			case float64:
-				return math.Abs(x)
-			}
-			if sign(a) < 0 {
-				return c.negate(a)
-			}
-			return a
+			return c.absolute(a)
 		}},
 		{name: "signum", list: "(number)", doc: "-1, 0 or 1 in the type of the number.", one: signum},
 		{name: "max", list: "(number &rest more)", doc: "The largest.", call: func(c *Call, args []Value) Value { return c.extreme(args, 1) }},
@@ -78,7 +69,6 @@ func numberFunctions() []builtin {
 			c.integer(a)
 			return Integer(1)
 		}},
-		{name: "random", list: "(limit &optional state)", doc: "A random number from 0 to below limit.", call: randomNumber},
 	}
 }
 
@@ -91,6 +81,22 @@ func (c *Call) fold(args []Value, start Value, combine func(*Call, Value, Value)
 		result = combine(c, result, arg)
 	}
 	return result
+}
+
+// absolute is the distance from zero.
+func (c *Call) absolute(a Value) Value {
+	switch x := a.(type) {
+	case float32:
+		return float32(math.Abs(float64(x)))
+	case float64:
+		return math.Abs(x)
+	case *Complex:
+		return c.toFloat(math.Hypot(double(x.real), double(x.imaginary)), x.real)
+	}
+	if sign(a) < 0 {
+		return c.negate(a)
+	}
+	return a
 }
 
 func (c *Call) negate(a Value) Value {
@@ -109,6 +115,11 @@ func signum(c *Call, a Value) Value {
 		return float32(sign(x))
 	case float64:
 		return float64(sign(x))
+	case *Complex:
+		if isZero(a) {
+			return a
+		}
+		return c.divide(a, c.absolute(a))
 	}
 	c.number(a)
 	return Integer(int64(sign(a)))
@@ -116,7 +127,7 @@ func signum(c *Call, a Value) Value {
 
 func (c *Call) extreme(args []Value, direction int) Value {
 	best := args[0]
-	c.number(best)
+	c.realNumber(best)
 	for _, arg := range args[1:] {
 		if c.compare(arg, best) == direction {
 			best = arg
@@ -125,40 +136,10 @@ func (c *Call) extreme(args []Value, direction int) Value {
 	return best
 }
 
-func randomNumber(c *Call, args []Value) Value {
-	source := c.environment.random
-	switch limit := args[0].(type) {
-	case int64:
-		if limit > 0 {
-			return Integer(source.Int64N(limit))
-		}
-	case float32:
-		if limit > 0 {
-			return source.Float32() * limit
-		}
-	case float64:
-		if limit > 0 {
-			return source.Float64() * limit
-		}
-	case *big.Int:
-		if limit.Sign() > 0 {
-			c.charge(limit.BitLen()/4 + 64)
-			words := make([]big.Word, len(limit.Bits())+1)
-			for i := range words {
-				words[i] = big.Word(source.Uint64())
-			}
-			n := new(big.Int).SetBits(words)
-			return normal(n.Mod(n, limit))
-		}
-	}
-	c.typeError(args[0], "(OR (INTEGER 1) (FLOAT (0)))")
-	return nil
-}
-
 // numberPredicates compare and classify numbers.
 func numberPredicates() []builtin {
 	return []builtin{
-		comparison("=", "True if all are equal.", func(order int) bool { return order == 0 }),
+		equality(),
 		comparison("<", "True if each is less than the next.", func(order int) bool { return order < 0 }),
 		comparison(">", "True if each is greater than the next.", func(order int) bool { return order > 0 }),
 		comparison("<=", "True if none is greater than the next.", func(order int) bool { return order <= 0 }),
@@ -168,14 +149,17 @@ func numberPredicates() []builtin {
 			c.work(len(args) * len(args) / 2)
 			for i := range args {
 				for _, other := range args[i+1:] {
-					if c.compare(args[i], other) == 0 {
+					if c.sameValue(args[i], other) {
 						return Nil
 					}
 				}
 			}
 			return T
 		}},
-		numberTest("zerop", "True for zero.", func(v Value) bool { return sign(v) == 0 }),
+		{name: "zerop", list: "(number)", doc: "True for zero.", one: func(c *Call, a Value) Value {
+			c.number(a)
+			return Boolean(isZero(a))
+		}},
 		numberTest("plusp", "True for a positive number.", func(v Value) bool { return sign(v) > 0 }),
 		numberTest("minusp", "True for a negative number.", func(v Value) bool { return sign(v) < 0 }),
 		{name: "evenp", list: "(integer)", doc: "True for an even integer.", one: func(c *Call, a Value) Value {
@@ -195,7 +179,7 @@ func numberPredicates() []builtin {
 
 func numberTest(name, doc string, test func(Value) bool) builtin {
 	return builtin{name: name, list: "(number)", doc: doc, one: func(c *Call, a Value) Value {
-		c.number(a)
+		c.realNumber(a)
 		return Boolean(test(a))
 	}}
 }
@@ -216,10 +200,32 @@ func comparison(name, doc string, test func(order int) bool) builtin {
 		return Boolean(test(c.compare(a, b)))
 	}
 	return builtin{name: name, list: "(number &rest more)", doc: doc, two: pair, call: func(c *Call, args []Value) Value {
-		c.number(args[0])
+		c.realNumber(args[0])
 		result := Value(T)
 		for i := 1; i < len(args); i++ {
 			if !test(c.compare(args[i-1], args[i])) {
+				result = Nil
+			}
+		}
+		return result
+	}}
+}
+
+// equality is =, which compares complex numbers too.
+func equality() builtin {
+	pair := func(c *Call, a, b Value) Value {
+		if x, ok := a.(int64); ok {
+			if y, ok := b.(int64); ok {
+				return Boolean(x == y)
+			}
+		}
+		return Boolean(c.sameValue(a, b))
+	}
+	return builtin{name: "=", list: "(number &rest more)", doc: "True if all are equal.", two: pair, call: func(c *Call, args []Value) Value {
+		c.number(args[0])
+		result := Value(T)
+		for i := 1; i < len(args); i++ {
+			if !c.sameValue(args[i-1], args[i]) {
 				result = Nil
 			}
 		}

@@ -41,13 +41,14 @@ func standardClasses() map[*Symbol]*Class {
 
 // classNames are the names of the classes that objects which are no instances have.
 var classNames = struct {
-	symbol, null, cons, fixnum, bignum, ratio, single, double, character, str, array, vector, bits, table, generic, function, class, structure, builtin, method, pkg, restart *Symbol
+	symbol, null, cons, fixnum, bignum, ratio, single, double, character, str, array, vector, bits, table, generic, function, class, structure, builtin, method, pkg, restart, complex *Symbol
 }{
 	symbol: standardSymbol("SYMBOL"), null: standardSymbol("NULL"), cons: standardSymbol("CONS"), fixnum: standardSymbol("FIXNUM"), bignum: standardSymbol("BIGNUM"),
 	ratio: standardSymbol("RATIO"), single: standardSymbol("SINGLE-FLOAT"), double: standardSymbol("DOUBLE-FLOAT"), character: standardSymbol("CHARACTER"),
 	str: standardSymbol("STRING"), array: standardSymbol("ARRAY"), vector: standardSymbol("VECTOR"), bits: standardSymbol("BIT-VECTOR"), table: standardSymbol("HASH-TABLE"),
 	generic: standardSymbol("STANDARD-GENERIC-FUNCTION"), function: standardSymbol("FUNCTION"), class: standardSymbol("STANDARD-CLASS"), structure: standardSymbol("STRUCTURE-CLASS"),
 	builtin: standardSymbol("BUILT-IN-CLASS"), method: standardSymbol("STANDARD-METHOD"), pkg: standardSymbol("PACKAGE"), restart: standardSymbol("RESTART"),
+	complex: standardSymbol("COMPLEX"),
 }
 
 // className is the name of the class of an object that is no instance.
@@ -74,6 +75,8 @@ func className(v Value) *Symbol {
 		return n.single
 	case float64:
 		return n.double
+	case *Complex:
+		return n.complex
 	case Character:
 		return n.character
 	case *String:
@@ -99,6 +102,10 @@ func className(v Value) *Symbol {
 		return standardSymbol("PATHNAME")
 	case *restart:
 		return n.restart
+	case *readtable:
+		return standardSymbol("READTABLE")
+	case *randomState:
+		return standardSymbol("RANDOM-STATE")
 	}
 	return T
 }

@@ -154,7 +154,7 @@ func (c *Call) zone(v Value) *time.Location {
 	if v == nil || v == Nil {
 		return c.environment.config.Now().Location()
 	}
-	c.number(v)
+	c.realNumber(v)
 	return time.FixedZone("", int(-double(v)*3600))
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 	"time"
 )
@@ -56,7 +55,6 @@ type Environment struct {
 	references   []reference
 	gensyms      int64
 	patterns     map[patternKey]*scanner
-	random       *rand.Rand
 	// unmeasured is what calls allocated since the last of the censuses; full says that
 	// it found too much.
 	unmeasured int64
@@ -87,7 +85,7 @@ func New(config Config) (*Environment, error) {
 	e := &Environment{
 		language: standardLanguage(), config: config, packages: map[string]*Package{},
 		guard: make(chan struct{}, 1), globals: map[*Symbol]*global{}, classes: map[*Symbol]*Class{},
-		types: map[*Symbol]*Function{}, combinations: map[*Symbol]*combination{}, records: map[*Symbol]*record{}, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		types: map[*Symbol]*Function{}, combinations: map[*Symbol]*combination{}, records: map[*Symbol]*record{},
 	}
 	if e.config.Now == nil {
 		e.config.Now = time.Now
@@ -160,8 +158,14 @@ func (e *Environment) global(symbol *Symbol) *global {
 	return g
 }
 
-// ownCopy copies a list, which a note may change.
+// ownCopy copies what a note may change: a list, a readtable, the state of random.
 func ownCopy(v Value) Value {
+	switch x := v.(type) {
+	case *readtable:
+		return &readtable{letters: x.letters}
+	case *randomState:
+		return newRandomState()
+	}
 	if items, ok := Slice(v, 100); ok && len(items) > 0 {
 		return NewList(items...)
 	}

@@ -7,18 +7,7 @@ import (
 
 // floatPartFunctions take floats apart and put them together.
 func floatPartFunctions() []builtin {
-	unary := func(name, doc string, f func(float64) float64) builtin {
-		return builtin{name: name, list: "(number)", doc: doc, one: func(c *Call, a Value) Value {
-			c.number(a)
-			y := f(double(a))
-			if math.IsNaN(y) || math.IsInf(y, 0) {
-				c.fail(arithmeticError, "%s has no real value for %s", name, c.shown(a))
-			}
-			return c.toFloat(y, a)
-		}}
-	}
 	return []builtin{
-		unary("asinh", "The inverse hyperbolic sine.", math.Asinh), unary("acosh", "The inverse hyperbolic cosine.", math.Acosh), unary("atanh", "The inverse hyperbolic tangent.", math.Atanh),
 		{name: "float-radix", list: "(float)", doc: "2.", one: func(c *Call, a Value) Value { c.floatArgument(a); return Integer(2) }},
 		{name: "float-digits", list: "(float)", doc: "The bits of the mantissa.", one: func(c *Call, a Value) Value { _, digits := c.floatArgument(a); return count(digits) }},
 		{name: "float-precision", list: "(float)", doc: "The significant bits.", one: func(c *Call, a Value) Value {
@@ -52,25 +41,8 @@ func floatPartFunctions() []builtin {
 			n := int(max(min(c.fixnum(b), 1<<20), -1<<20))
 			return c.finite(math.Ldexp(x, n), digits == 24, a, b)
 		}},
-		{name: "make-random-state", list: "(&optional state)", doc: "A state for random, which keeps none of its own here.", call: func(*Call, []Value) Value { return theRandomState }},
-		{name: "random-state-p", list: "(object)", doc: "True for a state of random.", one: func(_ *Call, a Value) Value { return Boolean(a == Value(theRandomState)) }},
-		{name: "realpart", list: "(number)", doc: "The number: there are no complex ones.", one: func(c *Call, a Value) Value { c.number(a); return a }},
-		{name: "conjugate", list: "(number)", doc: "The number: there are no complex ones.", one: func(c *Call, a Value) Value { c.number(a); return a }},
-		{name: "imagpart", list: "(number)", doc: "Zero: there are no complex numbers.", one: func(c *Call, a Value) Value { return c.multiply(a, Integer(0)) }},
-		{name: "phase", list: "(number)", doc: "Zero, or pi for a negative number.", one: func(c *Call, a Value) Value {
-			c.number(a)
-			if sign(a) < 0 {
-				return c.toFloat(math.Pi, a)
-			}
-			return c.toFloat(0.0, a)
-		}},
 	}
 }
-
-// randomState is what *random-state* holds; the numbers come from the environment.
-type randomState struct{ _ byte }
-
-var theRandomState = &randomState{}
 
 func (c *Call) floatArgument(v Value) (x float64, digits int) {
 	switch x := v.(type) {

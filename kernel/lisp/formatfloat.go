@@ -11,7 +11,7 @@ import (
 // would.
 func (f *formatter) decimal(d *directive) (x float64, ok bool) {
 	v := f.arg()
-	if kindOf(v) == notNumber {
+	if k := kindOf(v); k == notNumber || k == complexKind {
 		text := f.call.printedRunes(v, false)
 		f.call.write(f.out, text)
 		f.repeat(' ', f.number(d, 0, 0)-len(text))

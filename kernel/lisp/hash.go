@@ -49,6 +49,8 @@ func (h *HashTable) digest(c *Call, key Value) any {
 	case *big.Rat:
 		c.chargeMany(x.Num().BitLen()/4+x.Denom().BitLen()/4, 1)
 		return "r" + string(x.Num().Bytes()) + "/" + string(x.Denom().Bytes())
+	case *Complex:
+		return "c" + sketchDigest(h.digest(c, x.real)) + sketchDigest(h.digest(c, x.imaginary))
 	case float32:
 		return float32Bits(x)
 	case float64:
@@ -153,7 +155,7 @@ func leafDigest(h *HashTable, c *Call, v Value) string {
 	switch x := v.(type) {
 	case *Symbol:
 		return "s" + x.name
-	case *String, Character, int64, float32, float64, *big.Int, *big.Rat:
+	case *String, Character, int64, float32, float64, *big.Int, *big.Rat, *Complex:
 		d := h.digest(c, x)
 		return sketchDigest(d)
 	}
@@ -390,7 +392,7 @@ func sameRunes(c *Call, a, b []rune) bool {
 func (c *Call) equalp(a, b Value) bool {
 	c.step()
 	if kindOf(a) != notNumber && kindOf(b) != notNumber {
-		return c.compare(a, b) == 0
+		return c.sameValue(a, b)
 	}
 	c.descend(2)
 	defer c.ascend(2)

@@ -151,10 +151,16 @@ func (cp *compiler) modify(form *Cons, operator *Symbol) Value {
 	if len(parts) == 2 {
 		delta = parts[1]
 	}
-	if symbol, ok := parts[0].(*Symbol); ok && !cp.symbolMacro(symbol, cp.around) {
+	_, computed := delta.(*Cons)
+	if symbol, ok := parts[0].(*Symbol); ok && !computed && !cp.symbolMacro(symbol, cp.around) {
 		return call(symSetq, symbol, call(operator, symbol, delta))
 	}
 	p := cp.expandPlace(parts[0], cp.around)
+	if computed { // before the place is read, which it may change
+		temporary := cp.gensym("DELTA")
+		p.temporaries, p.values = append(p.temporaries, temporary), append(p.values, delta)
+		delta = temporary
+	}
 	return p.storing(call(operator, p.read, delta))
 }
 

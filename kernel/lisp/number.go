@@ -74,7 +74,10 @@ const (
 	ratioKind
 	singleKind
 	doubleKind
+	complexKind
 )
+
+func (k kind) float() bool { return k == singleKind || k == doubleKind }
 
 func kindOf(v Value) kind {
 	switch v.(type) {
@@ -88,6 +91,8 @@ func kindOf(v Value) kind {
 		return singleKind
 	case float64:
 		return doubleKind
+	case *Complex:
+		return complexKind
 	}
 	return notNumber
 }
@@ -101,7 +106,16 @@ func (c *Call) number(v Value) kind {
 	return k
 }
 
-// double converts any number.
+// realNumber takes a number that is not complex as its kind.
+func (c *Call) realNumber(v Value) kind {
+	k := kindOf(v)
+	if k == notNumber || k == complexKind {
+		c.typeError(v, "REAL")
+	}
+	return k
+}
+
+// double converts any real number.
 func double(v Value) float64 {
 	switch x := v.(type) {
 	case int64:
@@ -221,6 +235,8 @@ func (c *Call) divide(a, b Value) Value { return c.arithmetic(a, b, '/') }
 func (c *Call) arithmetic(a, b Value, operator byte) Value {
 	k := max(c.number(a), c.number(b))
 	switch k {
+	case complexKind:
+		return c.complexArithmetic(a, b, operator)
 	case singleKind, doubleKind:
 		x, y := double(a), double(b)
 		if operator == '/' && y == 0 && x == 0 && min(c.number(a), c.number(b)) >= singleKind {
@@ -287,7 +303,7 @@ func (c *Call) compare(a, b Value) int {
 			return 0
 		}
 	}
-	x, y := c.number(a), c.number(b)
+	x, y := c.realNumber(a), c.realNumber(b)
 	if x >= singleKind && y >= singleKind {
 		return compareFloats(double(a), double(b))
 	}
@@ -300,6 +316,14 @@ func (c *Call) compare(a, b Value) int {
 		return compareFloats(double(a), double(b))
 	}
 	return p.Cmp(q)
+}
+
+// sameValue is = of two numbers.
+func (c *Call) sameValue(a, b Value) bool {
+	if max(c.number(a), c.number(b)) < complexKind {
+		return c.compare(a, b) == 0
+	}
+	return c.compare(realPart(a), realPart(b)) == 0 && c.compare(imaginaryPart(a), imaginaryPart(b)) == 0
 }
 
 func compareFloats(x, y float64) int {

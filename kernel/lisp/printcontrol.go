@@ -2,8 +2,6 @@ package lisp
 
 import (
 	"strconv"
-	"strings"
-	"unicode"
 )
 
 // printControl is the variables that say how objects are printed, as one print finds
@@ -16,6 +14,7 @@ type printControl struct {
 	// length and level are -1 without a limit.
 	length, level int
 	letters       *Symbol // of *print-case*
+	reading       *Symbol // of readtable-case
 }
 
 var (
@@ -41,7 +40,7 @@ var (
 
 // plainControl is the variables as they are at first, with another base.
 func plainControl(base int) printControl {
-	return printControl{gensym: true, array: true, base: base, length: -1, level: -1, letters: kwUpcase}
+	return printControl{gensym: true, array: true, base: base, length: -1, level: -1, letters: kwUpcase, reading: kwUpcase}
 }
 
 // printControl reads the variables. Most notes never touch them: a variable without a
@@ -62,6 +61,7 @@ func (c *Call) printControl() printControl {
 	flag(symPrintArray, &control.array)
 	flag(symPrintPretty, &control.pretty)
 	control.double = c.doubleFormat()
+	control.reading = c.readtable().letters
 	if v := c.touched(symPrintBase); v != nil {
 		control.base = c.radix(v)
 	}
@@ -93,37 +93,6 @@ func (c *Call) touched(symbol *Symbol) Value {
 		return nil
 	}
 	return c.special(g)
-}
-
-// cased writes the upper case letters of a name as *print-case* says.
-func (p *printer) cased(name string) string {
-	switch p.letters {
-	case kwDowncase:
-		return strings.Map(func(r rune) rune { return lower(r) }, name)
-	case kwCapitalize:
-		inside := false
-		return strings.Map(func(r rune) rune {
-			word := unicode.IsLetter(r) || unicode.IsDigit(r)
-			if inside && word {
-				return lower(r)
-			}
-			inside = word
-			return r
-		}, name)
-	}
-	return name
-}
-
-// casedOutsideBars is cased for a text in which names may stand between bars.
-func (p *printer) casedOutsideBars(text string) string {
-	if p.letters == kwUpcase {
-		return text
-	}
-	bar := strings.IndexByte(text, '|')
-	if bar < 0 {
-		return p.cased(text)
-	}
-	return p.cased(text[:bar]) + text[bar:]
 }
 
 // labels numbers objects for *print-circle*.

@@ -75,6 +75,12 @@ func (p *printer) print(v Value) {
 		p.text(floatText(float64(x), 32, p.double))
 	case float64:
 		p.text(floatText(x, 64, p.double))
+	case *Complex:
+		p.text("#C(")
+		p.print(x.real)
+		p.text(" ")
+		p.print(x.imaginary)
+		p.text(")")
 	case *String:
 		p.str(x)
 	case Character:
@@ -228,61 +234,83 @@ func (p *printer) symbol(s *Symbol) {
 		p.text(p.cased(s.name))
 		return
 	}
-	text := p.call.symbolText(s)
-	if s.home == "" && !p.gensym {
-		text = strings.TrimPrefix(text, "#:")
+	prefix, colons := p.call.symbolPrefix(s)
+	switch {
+	case colons == "#:" && !p.gensym:
+		colons = ""
+	case prefix != "":
+		prefix = p.name(prefix)
 	}
-	if p.letters != kwUpcase {
-		text = p.casedOutsideBars(text)
-	}
-	p.text(text)
+	p.text(prefix + colons + p.name(s.name))
 }
 
-// symbolText is what prin1 prints of a symbol, given the current package.
+// name is a name as it can be read.
+func (p *printer) name(name string) string {
+	if plainName(name, p.reading) {
+		return p.cased(name)
+	}
+	return barredName(name)
+}
+
+// symbolText is what prin1 prints of a symbol in messages, given the current package.
 func (c *Call) symbolText(s *Symbol) string {
-	name := symbolName(s.name)
+	prefix, colons := c.symbolPrefix(s)
+	if prefix != "" {
+		prefix = symbolName(prefix)
+	}
+	return prefix + colons + symbolName(s.name)
+}
+
+// symbolPrefix is what stands before a symbol's name, given the current package: the
+// name of a package and colons.
+func (c *Call) symbolPrefix(s *Symbol) (pkg, colons string) {
 	switch s.home {
 	case keywordPackage:
-		return ":" + name
+		return "", ":"
 	case "%LISP":
-		return name
+		return "", ""
 	case standardPackage:
 		if pkg := c.currentPackage(); pkg != c.environment.user {
 			if found, ok := pkg.find(s.name); !ok || found != s {
-				return standardPackage + ":" + name
+				return standardPackage, ":"
 			}
 		}
-		return name
+		return "", ""
 	case "":
-		return "#:" + name
+		return "", "#:"
 	}
 	if found, ok := c.currentPackage().find(s.name); ok && found == s {
-		return name
+		return "", ""
 	}
 	if home := c.environment.packages[s.home]; home != nil {
 		if _, ok := home.exported(s.name); ok {
-			return symbolName(s.home) + ":" + name
+			return s.home, ":"
 		}
 	}
-	return symbolName(s.home) + "::" + name
+	return s.home, "::"
 }
 
 // symbolName puts a name that would read differently between bars.
 func symbolName(name string) string {
-	if name == "" {
-		return "||"
-	}
-	plain := !potentialNumber(name) && strings.Trim(name, ".") != ""
-	for _, r := range name {
-		if strings.ContainsRune("()\"';`,:|\\#", r) || unicode.IsSpace(r) || r < ' ' || unicode.IsLower(r) && unicode.ToUpper(r) != r {
-			plain = false
-			break
-		}
-	}
-	if plain {
+	if plainName(name, kwUpcase) {
 		return name
 	}
-	return "|" + barred.Replace(name) + "|"
+	return barredName(name)
+}
+
+func barredName(name string) string { return "|" + barred.Replace(name) + "|" }
+
+// plainName reports that a name is read as it is by a readtable of that case.
+func plainName(name string, reading *Symbol) bool {
+	if potentialNumber(name) || strings.Trim(name, ".") == "" {
+		return false
+	}
+	for _, r := range name {
+		if strings.ContainsRune("()\"';`,:|\\#", r) || unicode.IsSpace(r) || r < ' ' || changesCase(r, reading) {
+			return false
+		}
+	}
+	return true
 }
 
 // potentialNumber reports that a token looks like a number of some implementation:
@@ -454,7 +482,7 @@ func (p *printer) structure(i *Instance) {
 			p.text(" ...")
 			break
 		}
-		p.text(" :" + p.casedOutsideBars(symbolName(i.class.slots[j].name.name)) + " ")
+		p.text(" :" + p.name(i.class.slots[j].name.name) + " ")
 		v := i.slots[j]
 		if v == nil {
 			v = Nil

@@ -220,5 +220,14 @@ func (r *reader) structure(v Value) (object Value, err error) {
 
 // complex is #C(real imaginary).
 func (r *reader) complex(v Value) (Value, error) {
-	return nil, errors.New("#C: there are no complex numbers")
+	parts, ok := Slice(v, 3)
+	if !ok || len(parts) != 2 {
+		return nil, errors.New("#C wants a list of two real numbers, as in #C(1 2)")
+	}
+	for _, part := range parts {
+		if k := kindOf(part); k == notNumber || k == complexKind {
+			return nil, fmt.Errorf("#C: %s is not a real number", sketch(part, 40))
+		}
+	}
+	return r.call.Apply(symComplex, parts...)
 }

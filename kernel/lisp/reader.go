@@ -30,6 +30,9 @@ type reader struct {
 	// base and double are *read-base* and *read-default-float-format* of the form.
 	base   int
 	double bool
+	// table is *readtable* of the form, letters its case.
+	table   *readtable
+	letters *Symbol
 	// labels are the objects that #n= named in the form; forward says that one was
 	// referred to before it was whole.
 	labels  map[int]*placeholder
@@ -64,10 +67,12 @@ func (c *Call) newReader(source, file string, firstLine int, keep bool) *reader 
 
 // next reads one form; io.EOF at the end.
 func (r *reader) next() (Value, error) {
-	if pkg, changes := r.call.currentPackage(), r.call.environment.packageChanges; pkg != r.pkg || changes != r.changes {
+	pkg, changes, table := r.call.currentPackage(), r.call.environment.packageChanges, r.call.readtable()
+	if pkg != r.pkg || changes != r.changes || table.letters != r.letters {
 		clear(r.spellings)
-		r.pkg, r.changes = pkg, changes
+		r.pkg, r.changes, r.letters = pkg, changes, table.letters
 	}
+	r.table = table
 	r.labels, r.forward = nil, false
 	r.double = r.call.doubleFormat()
 	r.base = 10
@@ -216,7 +221,7 @@ func (r *reader) Feature(name string) bool {
 }
 
 func (r *reader) Uninterned(_ plist.Position, text string, escaped bool) (Value, error) {
-	_, _, name := plist.SymbolParts(text, escaped)
+	_, _, name := r.table.symbolParts(text, escaped)
 	return &Symbol{name: strings.Clone(name)}, nil
 }
 
@@ -275,7 +280,7 @@ func (r *reader) numeral(at plist.Position, text string) (Value, error) {
 }
 
 func (r *reader) symbol(text string, escaped bool) (*Symbol, error) {
-	if name, keyword := strings.CutPrefix(text, ":"); !escaped && strings.IndexByte(name, ':') < 0 {
+	if name, keyword := strings.CutPrefix(text, ":"); !escaped && r.letters == kwUpcase && strings.IndexByte(name, ':') < 0 {
 		var room [32]byte
 		p := r.pkg
 		if keyword {
@@ -283,7 +288,7 @@ func (r *reader) symbol(text string, escaped bool) (*Symbol, error) {
 		}
 		return r.intern(p, string(plist.AppendUpper(room[:0], name)))
 	}
-	pkg, colons, name := plist.SymbolParts(text, escaped)
+	pkg, colons, name := r.table.symbolParts(text, escaped)
 	switch {
 	case !escaped && strings.Contains(name, ":"):
 		return nil, &Error{Class: readerError, Message: fmt.Sprintf("%s has too many colons; write | around a name that holds some", sketchText(text, 40))}

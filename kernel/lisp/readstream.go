@@ -16,6 +16,8 @@ type formReader struct {
 	pos, offset int
 }
 
+var symReadSuppress = standardSymbol("*READ-SUPPRESS*")
+
 // readFunctions read objects.
 func readFunctions() []builtin {
 	return []builtin{

@@ -95,7 +95,7 @@ func (n *census) add(v any) {
 		if x == nil {
 			return
 		}
-	case *String, *Vector, *HashTable, *Instance, *Class, *Stream, *big.Int, *big.Rat:
+	case *String, *Vector, *HashTable, *Instance, *Class, *Stream, *big.Int, *big.Rat, *Complex:
 	default:
 		return // it has no parts, or is not of this environment alone
 	}
@@ -143,6 +143,9 @@ func (n *census) visit(v any) {
 		n.size += int64(x.BitLen() / 8)
 	case *big.Rat:
 		n.size += int64((x.Num().BitLen() + x.Denom().BitLen()) / 8)
+	case *Complex:
+		n.add(x.real)
+		n.add(x.imaginary)
 	case *Stream:
 		n.size += int64(len(x.out)+len(x.input)) * runeBytes
 		for _, part := range x.parts {

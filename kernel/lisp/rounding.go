@@ -3,6 +3,7 @@ package lisp
 import (
 	"math"
 	"math/big"
+	"math/cmplx"
 )
 
 // rounding is how a quotient becomes an integer.
@@ -65,7 +66,7 @@ func roundingFunctions() []builtin {
 
 // quotient returns the integer quotient and a - b*quotient.
 func (c *Call) quotient(a, b Value, how rounding) (q, r Value) {
-	k := max(c.number(a), c.number(b))
+	k := max(c.realNumber(a), c.realNumber(b))
 	if sign(b) == 0 {
 		c.divisionByZero(standardSymbol("TRUNCATE"), a, b)
 	}
@@ -137,28 +138,14 @@ func (c *Call) toFloat(v, like Value) Value {
 
 // floatFunctions are what yields or takes floats.
 func floatFunctions() []builtin {
-	unary := func(name, doc string, f func(float64) float64) builtin {
-		return builtin{name: name, list: "(number)", doc: doc, one: func(c *Call, a Value) Value {
-			c.number(a)
-			y := f(double(a))
-			if math.IsNaN(y) {
-				c.fail(arithmeticError, "%s has no real value for %s", name, c.shown(a))
-			}
-			return c.toFloat(y, a)
-		}}
-	}
 	return []builtin{
-		unary("sin", "The sine.", math.Sin), unary("cos", "The cosine.", math.Cos), unary("tan", "The tangent.", math.Tan),
-		unary("asin", "The arc sine.", math.Asin), unary("acos", "The arc cosine.", math.Acos),
-		unary("sinh", "The hyperbolic sine.", math.Sinh), unary("cosh", "The hyperbolic cosine.", math.Cosh), unary("tanh", "The hyperbolic tangent.", math.Tanh),
-		unary("exp", "e to the power of the number.", math.Exp),
-		{name: "sqrt", list: "(number)", doc: "The square root; notes have no complex numbers, so a negative number is an error.", one: func(c *Call, a Value) Value {
-			c.number(a)
-			if sign(a) < 0 {
-				c.fail(arithmeticError, "the square root of %s is complex, which is not supported", c.shown(a))
-			}
-			return c.toFloat(math.Sqrt(double(a)), a)
-		}},
+		analytic("sin", "The sine.", sine, cmplx.Sin), analytic("cos", "The cosine.", cosine, cmplx.Cos), analytic("tan", "The tangent.", tangent, cmplx.Tan),
+		analytic("asin", "The arc sine.", math.Asin, arcSine), analytic("acos", "The arc cosine.", math.Acos, arcCosine),
+		analytic("sinh", "The hyperbolic sine.", math.Sinh, cmplx.Sinh), analytic("cosh", "The hyperbolic cosine.", math.Cosh, cmplx.Cosh), analytic("tanh", "The hyperbolic tangent.", math.Tanh, cmplx.Tanh),
+		analytic("asinh", "The inverse hyperbolic sine.", math.Asinh, cmplx.Asinh), analytic("acosh", "The inverse hyperbolic cosine.", math.Acosh, cmplx.Acosh),
+		analytic("atanh", "The inverse hyperbolic tangent.", math.Atanh, hyperbolicArcTangent),
+		analytic("exp", "e to the power of the number.", math.Exp, cmplx.Exp),
+		analytic("sqrt", "The square root, complex for a negative number.", math.Sqrt, cmplx.Sqrt),
 		{name: "isqrt", list: "(natural)", doc: "The integer square root.", one: func(c *Call, a Value) Value {
 			n := c.integer(a)
 			if n.Sign() < 0 {
@@ -168,33 +155,22 @@ func floatFunctions() []builtin {
 			c.work(n.BitLen() / 64 * n.BitLen() / 64)
 			return normal(new(big.Int).Sqrt(n))
 		}},
-		{name: "log", list: "(number &optional base)", doc: "The logarithm, natural without a base.", call: func(c *Call, args []Value) Value {
-			for _, arg := range args {
-				c.number(arg)
-				if sign(arg) == 0 {
-					c.divisionByZero(standardSymbol("LOG"), args...)
-				}
-				if sign(arg) < 0 {
-					c.fail(arithmeticError, "the logarithm of %s is complex, which is not supported", c.shown(arg))
-				}
-			}
-			y := logarithm(args[0])
-			if len(args) == 2 {
-				y /= logarithm(args[1])
-			}
-			return c.toFloat(y, args[0])
-		}},
+		{name: "log", list: "(number &optional base)", doc: "The logarithm, natural without a base.", call: logarithm},
 		{name: "atan", list: "(y &optional x)", doc: "The arc tangent of y/x.", call: func(c *Call, args []Value) Value {
 			c.number(args[0])
 			if len(args) == 1 {
+				if _, isComplex := args[0].(*Complex); isComplex {
+					return c.fromComplex(cmplx.Atan(complexValue(args[0])), args[0])
+				}
 				return c.toFloat(math.Atan(double(args[0])), args[0])
 			}
-			c.number(args[1])
+			c.realNumber(args[0])
+			c.realNumber(args[1])
 			return c.toFloat(math.Atan2(double(args[0]), double(args[1])), c.add(args[0], args[1]))
 		}},
 		{name: "expt", list: "(base power)", doc: "Base to the power.", two: power},
 		{name: "float", list: "(number &optional like)", doc: "The number as a float, of the type of like.", call: func(c *Call, args []Value) Value {
-			k := c.number(args[0])
+			k := c.realNumber(args[0])
 			if len(args) == 1 {
 				if k >= singleKind {
 					return args[0]
@@ -204,72 +180,16 @@ func floatFunctions() []builtin {
 			return c.toFloat(args[0], args[1])
 		}},
 		{name: "rational", list: "(number)", doc: "Exactly the number as a rational.", one: func(c *Call, a Value) Value {
-			c.number(a)
+			c.realNumber(a)
 			return normalRatio(rational(a))
 		}},
 		{name: "rationalize", list: "(number)", doc: "The simplest rational that is the same float.", one: rationalize},
 	}
 }
 
-func logarithm(v Value) float64 {
-	if n, ok := v.(*big.Int); ok {
-		mantissa := new(big.Float)
-		exponent := new(big.Float).SetInt(n).MantExp(mantissa)
-		m, _ := mantissa.Float64()
-		return math.Log(m) + float64(exponent)*math.Ln2
-	}
-	return math.Log(double(v))
-}
-
-func power(c *Call, base, exponent Value) Value {
-	k := c.number(base)
-	n, whole := exponent.(int64)
-	c.number(exponent)
-	if whole && k < singleKind {
-		size := float64(bits(base)) * math.Abs(float64(n))
-		if base == Integer(1) || base == Integer(-1) || base == Integer(0) {
-			size = 64
-		} else if x, ok := base.(int64); ok {
-			size = float64(new(big.Int).SetInt64(x).BitLen()) * math.Abs(float64(n))
-		}
-		if size > 8*float64(c.bytes) {
-			c.charge(int(c.bytes) + 1)
-		}
-		c.chargeMany(int(size/8)+1, 1)
-		c.work(int(math.Pow(size/64, 1.6) / 16))
-		return c.rationalPower(base, n)
-	}
-	if whole && n == 0 {
-		return c.toFloat(1.0, base)
-	}
-	y := math.Pow(double(base), double(exponent))
-	if math.IsNaN(y) {
-		c.fail(arithmeticError, "%s to the power of %s has no real value", c.shown(base), c.shown(exponent))
-	}
-	_, a := base.(float64)
-	_, b := exponent.(float64)
-	return c.finite(y, !a && !b, base, exponent)
-}
-
-func (c *Call) rationalPower(base Value, n int64) Value {
-	if n < 0 {
-		return c.divide(Integer(1), c.rationalPower(base, -n))
-	}
-	if base == Integer(-1) {
-		n %= 2
-	} else if base == Integer(1) || base == Integer(0) && n > 0 {
-		return base
-	}
-	e := big.NewInt(n)
-	if r, ok := base.(*big.Rat); ok {
-		return normalRatio(new(big.Rat).SetFrac(new(big.Int).Exp(r.Num(), e, nil), new(big.Int).Exp(r.Denom(), e, nil)))
-	}
-	return normal(new(big.Int).Exp(c.integer(base), e, nil))
-}
-
 // rationalize walks the continued fraction until it is the same float.
 func rationalize(c *Call, a Value) Value {
-	k := c.number(a)
+	k := c.realNumber(a)
 	if k < singleKind {
 		return a
 	}
@@ -323,7 +243,7 @@ func bitFunctions() []builtin {
 			return Boolean(new(big.Int).And(c.integer(a), c.integer(b)).Sign() != 0)
 		}},
 		{name: "logbitp", list: "(index integer)", doc: "True if the bit is set.", two: func(c *Call, a, b Value) Value {
-			n, i := c.integer(b), c.index(a)
+			n, i := c.integer(b), c.amount(a)
 			if n.Sign() < 0 {
 				return Boolean(new(big.Int).Not(n).Bit(i) == 0)
 			}
@@ -353,7 +273,11 @@ func bitFunctions() []builtin {
 }
 
 func shift(c *Call, a, b Value) Value {
-	n, by := c.integer(a), c.fixnum(b)
+	n := c.integer(a)
+	if far, ok := b.(*big.Int); ok { // nothing is left, or no memory
+		b = Integer(int64(far.Sign()) << 62)
+	}
+	by := c.fixnum(b)
 	if by <= 0 {
 		if -by > int64(n.BitLen()) {
 			by = -int64(n.BitLen()) - 1

@@ -188,16 +188,19 @@ func coerce(c *Call, a, b Value) Value {
 		case "CHARACTER":
 			return c.designatedCharacter(a)
 		case "FLOAT":
-			if c.number(a) >= singleKind {
+			if c.realNumber(a) >= singleKind {
 				return a
 			}
 			return c.toFloat(a, Nil)
 		case "SINGLE-FLOAT", "SHORT-FLOAT":
-			c.number(a)
+			c.realNumber(a)
 			return c.toFloat(a, float32(0))
 		case "DOUBLE-FLOAT", "LONG-FLOAT":
-			c.number(a)
+			c.realNumber(a)
 			return c.toFloat(a, float64(0))
+		case "COMPLEX":
+			c.number(a)
+			return c.complexOfType(a, symStar)
 		case "FUNCTION":
 			return c.function(a)
 		case "T":
@@ -206,6 +209,9 @@ func coerce(c *Call, a, b Value) Value {
 	}
 	if c.typep(a, b) {
 		return a
+	}
+	if cell, ok := b.(*Cons); ok && cell.Car == symComplex && kindOf(a) != notNumber {
+		return c.complexOfType(a, optional(c.slice(cell.Cdr), 0))
 	}
 	if !isSequence(a) {
 		c.signalError(c.newCondition(typeErrorClass, c.shown(a)+" can't be converted to type "+c.shown(b)+".", "DATUM", a, "EXPECTED-TYPE", b))

@@ -49,7 +49,8 @@ func standardSetters() map[string]*Function {
 			}
 			return args[0]
 		},
-		"subseq": setSubseq,
+		"readtable-case": setReadtableCase,
+		"subseq":         setSubseq,
 		"documentation": func(c *Call, args []Value) Value {
 			if p, ok := args[1].(*Package); ok {
 				c.changeable(p).doc = args[0]

@@ -59,6 +59,12 @@ func sketchInto(b *strings.Builder, v Value, limit, depth int) {
 		b.WriteString(floatText(float64(x), 32, false))
 	case float64:
 		b.WriteString(floatText(x, 64, false))
+	case *Complex:
+		b.WriteString("#C(")
+		sketchInto(b, x.real, limit, depth)
+		b.WriteByte(' ')
+		sketchInto(b, x.imaginary, limit, depth)
+		b.WriteByte(')')
 	case Character:
 		b.WriteString("#\\" + characterName(x))
 	case *Function:

@@ -36,7 +36,8 @@ func streamMacros() []standardMacro {
 				{symPackage, call(standardSymbol("FIND-PACKAGE"), NewString(userPackage))}, {symPrintArray, T}, {symPrintBase, Integer(10)}, {symPrintCase, kwUpcase},
 				{symPrintCircle, Nil}, {symPrintEscape, T}, {symPrintGensym, T}, {symPrintLength, Nil}, {symPrintLevel, Nil}, {symPrintLines, Nil},
 				{symPrintPretty, Nil}, {symPrintRadix, Nil}, {symPrintReadably, T}, {symPrintMargin, Nil}, {symMiserWidth, Nil}, {symReadBase, Integer(10)},
-				{symFloatFormat, call(symQuote, standardSymbol("SINGLE-FLOAT"))}, {standardSymbol("*READ-SUPPRESS*"), Nil},
+				{symFloatFormat, call(symQuote, standardSymbol("SINGLE-FLOAT"))}, {symReadSuppress, Nil}, {standardSymbol("*READ-EVAL*"), T},
+				{symReadtable, call(symQuote, standardReadtable)}, {symDispatch, Nil},
 			} {
 				bindings.add(NewList(row.symbol, row.value))
 			}

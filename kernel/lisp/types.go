@@ -16,8 +16,8 @@ func typePredicates() map[*Symbol]func(Value) bool {
 		"BASE-STRING":   func(Value) bool { return false }, "SIMPLE-BASE-STRING": func(Value) bool { return false },
 		"CHARACTER": func(v Value) bool { _, ok := v.(Character); return ok }, "BASE-CHAR": func(v Value) bool { ch, ok := v.(Character); return ok && ch < 128 },
 		"STANDARD-CHAR": func(v Value) bool { ch, ok := v.(Character); return ok && (ch == '\n' || ch >= ' ' && ch < 127) },
-		"NUMBER":        func(v Value) bool { return kindOf(v) != notNumber }, "REAL": func(v Value) bool { return kindOf(v) != notNumber },
-		"COMPLEX":  func(Value) bool { return false },
+		"NUMBER":        func(v Value) bool { return kindOf(v) != notNumber }, "REAL": func(v Value) bool { k := kindOf(v); return k != notNumber && k != complexKind },
+		"COMPLEX":  func(v Value) bool { return kindOf(v) == complexKind },
 		"RATIONAL": func(v Value) bool { k := kindOf(v); return k >= smallKind && k <= ratioKind }, "RATIO": func(v Value) bool { return kindOf(v) == ratioKind },
 		"INTEGER": func(v Value) bool { k := kindOf(v); return k == smallKind || k == bigKind },
 		"FIXNUM":  func(v Value) bool { n, ok := v.(int64); return ok && n >= -1<<62 && n < 1<<62 }, "BIGNUM": func(v Value) bool {
@@ -26,7 +26,7 @@ func typePredicates() map[*Symbol]func(Value) bool {
 		},
 		"BIT": func(v Value) bool { return v == Integer(0) || v == Integer(1) }, "UNSIGNED-BYTE": func(v Value) bool { k := kindOf(v); return (k == smallKind || k == bigKind) && sign(v) >= 0 },
 		"SIGNED-BYTE": func(v Value) bool { k := kindOf(v); return k == smallKind || k == bigKind },
-		"FLOAT":       func(v Value) bool { return kindOf(v) >= singleKind }, "SINGLE-FLOAT": func(v Value) bool { return kindOf(v) == singleKind },
+		"FLOAT":       func(v Value) bool { return kindOf(v).float() }, "SINGLE-FLOAT": func(v Value) bool { return kindOf(v) == singleKind },
 		"SHORT-FLOAT": func(v Value) bool { return kindOf(v) == singleKind }, "DOUBLE-FLOAT": func(v Value) bool { return kindOf(v) == doubleKind },
 		"LONG-FLOAT": func(v Value) bool { return kindOf(v) == doubleKind }, "FUNCTION": func(v Value) bool { _, ok := v.(*Function); return ok },
 		"COMPILED-FUNCTION": func(v Value) bool { _, ok := v.(*Function); return ok }, "GENERIC-FUNCTION": func(v Value) bool { f, ok := v.(*Function); return ok && f.generic != nil },
@@ -44,6 +44,7 @@ func typePredicates() map[*Symbol]func(Value) bool {
 		"STRING-STREAM": streamOf(stringOutput, stringInput), "BROADCAST-STREAM": streamOf(broadcastStream), "CONCATENATED-STREAM": streamOf(concatenatedStream),
 		"ECHO-STREAM": streamOf(echoStream), "TWO-WAY-STREAM": streamOf(twoWayStream, terminalStream), "SYNONYM-STREAM": streamOf(synonymStream), "FILE-STREAM": streamOf(fileInput, fileOutput), "PATHNAME": func(v Value) bool { _, ok := v.(*Pathname); return ok },
 		"RESTART": func(v Value) bool { _, ok := v.(*restart); return ok }, "RANDOM-STATE": func(v Value) bool { _, ok := v.(*randomState); return ok },
+		"READTABLE":        func(v Value) bool { _, ok := v.(*readtable); return ok },
 		"CLASS":            func(v Value) bool { _, ok := v.(*Class); return ok },
 		"STANDARD-OBJECT":  func(v Value) bool { i, ok := v.(*Instance); return ok && i.class.kind == standardClass },
 		"STRUCTURE-OBJECT": func(v Value) bool { i, ok := v.(*Instance); return ok && i.class.kind == structureClass },
@@ -139,6 +140,9 @@ func (c *Call) compoundType(v Value, head *Symbol, args []Value) (result, known 
 		return isTrue(c.call1(c.function(optional(args, 0)), v)), true
 	case "INTEGER", "RATIONAL", "FLOAT", "REAL", "SINGLE-FLOAT", "DOUBLE-FLOAT", "NUMBER":
 		return c.typep(v, head) && c.inRange(v, args), true
+	case "COMPLEX":
+		z, ok := v.(*Complex)
+		return ok && (len(args) == 0 || args[0] == symStar || c.typep(z.real, args[0]) && c.typep(z.imaginary, args[0])), true
 	case "MOD":
 		return c.typep(v, standardSymbol("UNSIGNED-BYTE")) && c.compare(v, optional(args, 0)) < 0, true
 	case "UNSIGNED-BYTE", "SIGNED-BYTE":
@@ -229,6 +233,8 @@ func (c *Call) typeOf(v Value) Value {
 		return symbol("SINGLE-FLOAT")
 	case float64:
 		return symbol("DOUBLE-FLOAT")
+	case *Complex:
+		return NewList(symComplex, c.partType(x))
 	case Character:
 		if x < 128 {
 			return symbol("STANDARD-CHAR")
@@ -251,10 +257,8 @@ func (c *Call) typeOf(v Value) Value {
 		return symbol("PACKAGE")
 	case *Stream:
 		return symbol(streamTypes[x.kind])
-	case *Pathname:
-		return symbol("PATHNAME")
 	}
-	return T
+	return className(v)
 }
 
 // typeFunctions ask for types.
@@ -270,7 +274,7 @@ func typeFunctions() []builtin {
 	for name, kind := range map[string]string{
 		"numberp": "NUMBER", "integerp": "INTEGER", "rationalp": "RATIONAL", "floatp": "FLOAT", "realp": "REAL", "complexp": "COMPLEX", "functionp": "FUNCTION",
 		"vectorp": "VECTOR", "arrayp": "ARRAY", "simple-vector-p": "SIMPLE-VECTOR", "simple-string-p": "SIMPLE-STRING", "bit-vector-p": "BIT-VECTOR", "simple-bit-vector-p": "SIMPLE-BIT-VECTOR",
-		"pathnamep": "PATHNAME", "compiled-function-p": "COMPILED-FUNCTION",
+		"pathnamep": "PATHNAME", "readtablep": "READTABLE", "random-state-p": "RANDOM-STATE", "compiled-function-p": "COMPILED-FUNCTION",
 	} {
 		rows = append(rows, predicate(name, "True for an object of the type that the name says.", typePredicates()[standardSymbol(kind)]))
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // Value is any Lisp object: *Symbol, *Cons, int64, *big.Int (only outside the range of
-// int64), *big.Rat (never an integer), float32, float64, Character, *String, *Vector,
+// int64), *big.Rat (never an integer), float32, float64, *Complex, Character, *String, *Vector,
 // *HashTable, *Function, *Instance, *Class, *Package, *Stream, *Pathname or
 // *Timestamp. A Go nil is never a Value; the empty list is Nil.
 type Value = any
@@ -193,6 +193,9 @@ func eql(a, b Value) bool {
 	case *big.Rat:
 		y, ok := b.(*big.Rat)
 		return ok && x.Cmp(y) == 0
+	case *Complex:
+		y, ok := b.(*Complex)
+		return ok && eql(x.real, y.real) && eql(x.imaginary, y.imaginary)
 	}
 	return a == b
 }

@@ -1,0 +1,79 @@
+package lisp
+
+import (
+	"math/big"
+	"math/rand/v2"
+)
+
+// randomState is where random takes its numbers from. The one that *random-state* holds
+// at first is different in each environment.
+type randomState struct{ generator *rand.PCG }
+
+// theRandomState stands for the state of an environment in the table of variables.
+var theRandomState = &randomState{}
+
+func newRandomState() *randomState {
+	return &randomState{generator: rand.NewPCG(rand.Uint64(), rand.Uint64())}
+}
+
+var symRandomState = standardSymbol("*RANDOM-STATE*")
+
+// randomFunctions make random numbers.
+func randomFunctions() []builtin {
+	return []builtin{
+		{name: "random", list: "(limit &optional state)", doc: "A random number from 0 to below limit.", call: randomNumber},
+		{name: "make-random-state", list: "(&optional state)", doc: "A copy of a state for random, of the current one without an argument or for nil, and a new one for t.", call: func(c *Call, args []Value) Value {
+			c.charge(closureBytes)
+			if optional(args, 0) == Value(T) {
+				return newRandomState()
+			}
+			copied := *c.randomState(optional(args, 0)).generator
+			return &randomState{generator: &copied}
+		}},
+	}
+}
+
+// randomState takes a state for random; the current one is the default.
+func (c *Call) randomState(v Value) *randomState {
+	if !given(v) {
+		v = c.special(c.environment.global(symRandomState))
+	}
+	state, ok := v.(*randomState)
+	if !ok {
+		c.typeError(v, "RANDOM-STATE")
+	}
+	return state
+}
+
+func (c *Call) randomSource(v Value) *rand.Rand { return rand.New(c.randomState(v).generator) }
+
+// randomNumber is random.
+func randomNumber(c *Call, args []Value) Value {
+	source := c.randomSource(optional(args, 1))
+	switch limit := args[0].(type) {
+	case int64:
+		if limit > 0 {
+			return Integer(source.Int64N(limit))
+		}
+	case float32:
+		if limit > 0 {
+			return source.Float32() * limit
+		}
+	case float64:
+		if limit > 0 {
+			return source.Float64() * limit
+		}
+	case *big.Int:
+		if limit.Sign() > 0 {
+			c.charge(limit.BitLen()/4 + 64)
+			words := make([]big.Word, len(limit.Bits())+1)
+			for i := range words {
+				words[i] = big.Word(source.Uint64())
+			}
+			n := new(big.Int).SetBits(words)
+			return normal(n.Mod(n, limit))
+		}
+	}
+	c.typeError(args[0], "(OR (INTEGER 1) (FLOAT (0)))")
+	return nil
+}
