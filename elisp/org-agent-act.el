@@ -72,7 +72,7 @@ current buffer is opened; the window is not selected and nothing asks."
   (let* ((payload (plist-get params :payload))
          (line (plist-get payload :line))
          (file (org-agent-act--checked-file (plist-get payload :file)))
-         (buffer (org-agent-act--visit file))
+         (buffer (org-agent-act-visit file))
          (window (display-buffer buffer '(display-buffer-pop-up-window
                                           (inhibit-same-window . t)))))
     (when (and (integerp line) (> line 0))
@@ -86,8 +86,9 @@ current buffer is opened; the window is not selected and nothing asks."
           (when window (set-window-point window position)))))
     (list :done t)))
 
-(defun org-agent-act--checked-file (file)
-  "Return the real name of FILE, or refuse it."
+(defun org-agent-act-regular-file (file)
+  "Return the real name of FILE, or refuse it.
+It is a regular file of this machine and not too large."
   (unless (and (stringp file) (file-name-absolute-p file))
     (org-agent-act-refuse "the act names no file with its whole path"))
   (when (or (file-remote-p file) (string-match-p "\\`/[^/]+:" file))
@@ -98,6 +99,12 @@ current buffer is opened; the window is not selected and nothing asks."
     (when (> (file-attribute-size (file-attributes real))
              org-agent-act--size-limit)
       (org-agent-act-refuse "%s is too large to be opened unasked" real))
+    real))
+
+(defun org-agent-act--checked-file (file)
+  "Return the real name of FILE, or refuse it.
+It is under the person's home or in the project."
+  (let ((real (org-agent-act-regular-file file)))
     (unless (cl-some (lambda (root) (file-in-directory-p real root))
                      (org-agent-act--roots))
       (org-agent-act-refuse "%s is neither under your home nor in the project"
@@ -110,7 +117,7 @@ current buffer is opened; the window is not selected and nothing asks."
     (cons (expand-file-name "~/")
           (and project (list (file-truename project))))))
 
-(defun org-agent-act--visit (file)
+(defun org-agent-act-visit (file)
   "Return a buffer that visits FILE; evaluate nothing and ask nothing."
   (or (find-buffer-visiting file)
       (let ((enable-local-variables nil)

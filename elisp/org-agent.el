@@ -37,6 +37,7 @@
 (require 'org-agent-chat)
 (require 'org-agent-send)
 (require 'org-agent-turn)
+(require 'org-agent-edit)
 (require 'org-agent-header)
 (require 'org-agent-approval)
 (require 'org-agent-log)

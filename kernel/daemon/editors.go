@@ -99,8 +99,11 @@ func (e *editors) Perform(ctx context.Context, order protocol.Act) (string, prot
 		return "", protocol.Receipt{}, fmt.Errorf("no connected Emacs performs :%s: %w", action, act.ErrNoActuator)
 	}
 	receipt, err := client.Act(ctx, order)
-	if errors.Is(err, rpc.ErrConnectionLost) {
-		err = errors.Join(act.ErrOutcomeUnknown, err)
+	if !errors.Is(err, rpc.ErrConnectionLost) {
+		return client.ID(), receipt, err
 	}
-	return client.ID(), receipt, err
+	if action != "edit" {
+		return client.ID(), receipt, errors.Join(act.ErrOutcomeUnknown, err)
+	}
+	return e.settle(ctx, order, err)
 }

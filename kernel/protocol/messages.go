@@ -147,6 +147,11 @@ type Act struct {
 	Type    Type    `json:"type"`
 	Target  Keyword `json:"target"`
 	Payload Object  `json:"payload,omitempty"`
+	// Settle: the act, an :edit, was sent before and the connection was lost before its
+	// receipt. It is not performed; the answer is its receipt, as it is remembered or as
+	// the text shows, an error with [CodeForbidden] when it did not happen, and any other
+	// when that cannot be told.
+	Settle bool `json:"settle,omitempty"`
 }
 
 // Receipt says what an act did. Start and End are the buffer's positions,

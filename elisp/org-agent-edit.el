@@ -1,0 +1,294 @@
+;;; org-agent-edit.el --- Edits of live buffers for the kernel  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; The act `:edit' replaces one text, `:old', by another, `:new', in a
+;; file or in an entry that is named by its `:ID:'.  A person has allowed
+;; exactly this change, so it is made as it stands or not at all: `:old'
+;; has to be there once.  It is made in the buffer that visits the file,
+;; as one undo step; a buffer that held unsaved work stays unsaved, any
+;; other is saved.  Nothing here asks: where Emacs would have to, the edit
+;; is refused.
+;;
+;; An act is performed once for its id.  When the kernel has lost a
+;; connection before the receipt it sends the act again with `:settle',
+;; and is told what is known of it or what the text shows.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'org-id)
+(require 'subr-x)
+(require 'org-agent-rpc)
+(require 'org-agent-act)
+(require 'org-agent-kernel)
+
+(defvar org-agent-chat-session)
+
+(defvar org-agent-edit--receipts nil
+  "Receipts of the latest edits, an alist by the act's id.")
+
+(defconst org-agent-edit--remembered 200
+  "The number of receipts that are kept.")
+
+(defconst org-agent-edit--shown 300
+  "Characters of a text that a refusal shows.")
+
+(cl-defmethod org-agent-perform ((_action (eql :edit)) params)
+  "Replace the text `:old' of PARAMS by `:new', once for the act's id."
+  (let* ((id (plist-get params :id))
+         (known (assoc id org-agent-edit--receipts))
+         (inhibit-interaction t))
+    (cond
+     (known (cdr known))
+     ((plist-get params :settle) (org-agent-edit--settle params))
+     (t
+      (let ((receipt
+             (condition-case err
+                 (org-agent-edit--in params #'org-agent-edit--change)
+               ((inhibited-interaction text-read-only buffer-read-only
+                                       file-error)
+                (org-agent-act-refuse "nothing was changed: %s"
+                                      (error-message-string err))))))
+        (push (cons id receipt) org-agent-edit--receipts)
+        (when-let ((rest (nthcdr (1- org-agent-edit--remembered)
+                                 org-agent-edit--receipts)))
+          (setcdr rest nil))
+        receipt)))))
+
+;;;; Where
+
+(defun org-agent-edit--in (params function)
+  "Call FUNCTION where the act with PARAMS is to be performed.
+It gets `:old' and `:new'; the buffer is narrowed to the entry that is
+named, or widened."
+  (let* ((payload (plist-get params :payload))
+         (old (plist-get payload :old))
+         (new (or (plist-get payload :new) ""))
+         (entry (plist-get payload :id))
+         (file (plist-get payload :file)))
+    (unless (and (stringp (or old "")) (stringp new))
+      (org-agent-act-refuse "an edit has :old and :new, two texts"))
+    (with-current-buffer (org-agent-edit--buffer file entry)
+      (org-agent-edit--check-buffer)
+      (save-excursion
+        (save-restriction
+          (widen)
+          (when entry
+            (org-agent-edit--narrow entry))
+          (funcall function (or old "") new))))))
+
+(defun org-agent-edit--buffer (file entry)
+  "Return the buffer that visits FILE, or the file with the ENTRY."
+  (let ((real (org-agent-act-regular-file
+               (or file (org-agent-edit--file-of entry)))))
+    (when (file-in-directory-p real (expand-file-name
+                                     "sessions" (org-agent-home-directory)))
+      (org-agent-act-refuse "%s is a conversation, and nobody changes what was said" real))
+    (or (find-buffer-visiting real)
+        (progn
+          (unless (file-writable-p real)
+            (org-agent-act-refuse "%s cannot be written" real))
+          (org-agent-act-visit real)))))
+
+(defun org-agent-edit--file-of (entry)
+  "Return the file with the ENTRY, an Org id, as far as Org knows it.
+Files are not searched for it: that can take long."
+  (unless (stringp entry)
+    (org-agent-act-refuse "an edit names a :file or the :id of an entry"))
+  (unless org-id-locations
+    (org-id-locations-load))
+  (let ((file (and (hash-table-p org-id-locations)
+                   (gethash entry org-id-locations))))
+    (unless file
+      (org-agent-act-refuse "no entry with the id %s is known to Org here; name the :file"
+                            entry))
+    (expand-file-name file)))
+
+(defun org-agent-edit--narrow (entry)
+  "Narrow the buffer to the subtree whose `:ID:' is ENTRY."
+  (let ((case-fold-search t)
+        (regexp (format "^[ \t]*:ID:[ \t]+%s[ \t]*$" (regexp-quote entry))))
+    (goto-char (point-min))
+    (unless (re-search-forward regexp nil t)
+      (org-agent-act-refuse "no entry of %s has the id %s"
+                            (buffer-name) entry))
+    (when (save-excursion (re-search-forward regexp nil t))
+      (org-agent-act-refuse "several entries of %s have the id %s"
+                            (buffer-name) entry))
+    (when (re-search-backward "^\\(\\*+\\) " nil t)
+      (let ((beg (point))
+            (level (length (match-string 1))))
+        (end-of-line)
+        (narrow-to-region
+         beg (if (re-search-forward (format "^\\*\\{1,%d\\} " level) nil t)
+                 (match-beginning 0)
+               (point-max)))))))
+
+(defun org-agent-edit--check-buffer ()
+  "Refuse the edit when the current buffer cannot take one without a question."
+  (let ((name (buffer-name))
+        (file buffer-file-name))
+    (cond
+     (org-agent-chat-session
+      (org-agent-act-refuse "%s is a conversation, and nobody changes what was said"
+                            name))
+     (buffer-read-only
+      (org-agent-act-refuse "the buffer %s is read-only" name))
+     ((stringp (file-locked-p file))
+      (org-agent-act-refuse "%s is being edited by %s" file
+                            (file-locked-p file)))
+     ((verify-visited-file-modtime))
+     ((not (file-exists-p file))
+      (org-agent-act-refuse "the file of the buffer %s is gone" name))
+     ((buffer-modified-p)
+      (org-agent-act-refuse "%s has changed on the disk, and the buffer has unsaved work: save or revert it first"
+                            file))
+     (t (revert-buffer t t t)))))
+
+;;;; The change
+
+(defun org-agent-edit--change (old new)
+  "Replace OLD, which has to be there once, by NEW; return the receipt."
+  (let ((beg (org-agent-edit--find old))
+        (modified (buffer-modified-p)))
+    (when (equal old new)
+      (org-agent-act-refuse "the new text is the old one"))
+    (org-agent-edit--check-encoding new)
+    (undo-boundary)
+    (atomic-change-group
+      (org-agent-edit--replace beg old new))
+    (undo-boundary)
+    (org-agent-edit--receipt beg new (and (not modified)
+                                          (org-agent-edit--save)))))
+
+(defun org-agent-edit--find (old)
+  "Return where OLD stands, or refuse the edit with what is there."
+  (let ((case-fold-search nil)
+        (places nil))
+    (if (string-empty-p old)
+        (if (= (point-min) (point-max))
+            (push (point-min) places)
+          (org-agent-act-refuse "the old text is empty and %s is not: name the text to replace"
+                                (buffer-name)))
+      (goto-char (point-min))
+      (while (search-forward old nil t)
+        (push (match-beginning 0) places)
+        (goto-char (1+ (match-beginning 0)))))
+    (pcase places
+      ('() (org-agent-act-refuse "the old text is not in %s%s" (buffer-name)
+                                 (org-agent-edit--instead old)))
+      (`(,beg) beg)
+      (_ (org-agent-act-refuse
+          "the old text stands %d times in %s, on the lines %s: name more of it"
+          (length places) (buffer-name)
+          (mapconcat (lambda (place)
+                       (number-to-string (line-number-at-pos place t)))
+                     (seq-take (reverse places) 10) ", "))))))
+
+(defun org-agent-edit--instead (old)
+  "Return what stands where OLD was looked for, as far as that can be said."
+  (let ((line (car (split-string old "\n" t "[ \t]+")))
+        (lines (length (split-string (string-trim old "\n+" "\n+") "\n"))))
+    (goto-char (point-min))
+    (if (and line (search-forward line nil t))
+        (format "; where it begins there is: %s"
+                (truncate-string-to-width
+                 (buffer-substring-no-properties
+                  (line-beginning-position) (line-end-position lines))
+                 org-agent-edit--shown nil nil t))
+      "")))
+
+(defun org-agent-edit--check-encoding (new)
+  "Refuse NEW when the file's encoding has no place for all of it."
+  (let ((place (and buffer-file-coding-system
+                    (ignore-errors
+                      (unencodable-char-position
+                       0 (length new) buffer-file-coding-system nil new)))))
+    (when place
+      (org-agent-act-refuse "%s is written in %s, which has no %c"
+                            (buffer-name) buffer-file-coding-system
+                            (aref new place)))))
+
+(defun org-agent-edit--replace (beg old new)
+  "Replace OLD, which stands at BEG, by NEW.
+What both have at their ends is not touched, so that point, markers and
+folds there stay."
+  (let* ((shorter (min (length old) (length new)))
+         (common (compare-strings old nil nil new nil nil))
+         (head (if (eq common t) shorter (1- (abs common))))
+         (tail 0))
+    (while (and (< tail (- shorter head))
+                (eq (aref old (- (length old) tail 1))
+                    (aref new (- (length new) tail 1))))
+      (cl-incf tail))
+    (let ((from (+ beg head))
+          (to (- (+ beg (length old)) tail)))
+      (goto-char to)
+      (insert (substring new head (- (length new) tail)))
+      (delete-region from to))))
+
+(defun org-agent-edit--save ()
+  "Save the buffer; return t when it is saved.
+An error of a hook leaves it unsaved, which the receipt says."
+  (condition-case err
+      (let ((save-silently t)
+            (inhibit-message t))
+        (save-buffer)
+        (not (buffer-modified-p)))
+    (error (org-agent-rpc-log "%s was changed and could not be saved: %s"
+                              (buffer-name) (error-message-string err))
+           nil)))
+
+(defun org-agent-edit--receipt (beg new saved)
+  "Return the receipt for NEW, which stands at BEG; SAVED if it is in the file."
+  (list :buffer (buffer-name) :start beg :end (+ beg (length new))
+        :chars (length new)
+        :sha256 (secure-hash 'sha256 (encode-coding-string new 'utf-8-unix))
+        :saved saved :done t))
+
+;;;; After a lost connection
+
+(defun org-agent-edit--settle (params)
+  "Say what became of the act with PARAMS, by looking for its texts.
+The answer is a receipt, or a refusal that says that nothing happened."
+  (org-agent-edit--in
+   params
+   (lambda (old new)
+     (let ((case-fold-search nil)
+           (there (lambda (text)
+                    (goto-char (point-min))
+                    (and (not (string-empty-p text))
+                         (search-forward text nil t)
+                         (match-beginning 0)))))
+       (cond
+        ((funcall there new)
+         (org-agent-edit--receipt (funcall there new) new
+                                  (not (buffer-modified-p))))
+        ((funcall there old)
+         (org-agent-act-refuse "nothing was changed: the old text is still there"))
+        ((string-empty-p new)
+         (org-agent-edit--receipt (point-min) new (not (buffer-modified-p))))
+        (t (signal 'org-agent-rpc-error
+                   (list -32003 "neither the old text nor the new one is there"))))))))
+
+(provide 'org-agent-edit)
+;;; org-agent-edit.el ends here

@@ -1,0 +1,106 @@
+package daemon_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc/rpctest"
+)
+
+// editing is a skill that edits notes.org and then says what became of it.
+const editing = `(defun edit (c)
+  (let ((results (getf c :results)))
+    (if results
+        (list :type :response :text (format nil "* Outcome~%~(~a~): ~a" (getf (first results) :verdict) (getf (first results) :text)))
+        (list :type :request :target :emacs :action :edit :file "notes.org" :old "one" :new "one two"))))
+(defskill :editor :priority 90 :trigger #'chosen :neuro #'edit)`
+
+// edit has the skill edit, allows it, and returns the conversation's outcome and the turn's notice.
+func (in *instance) edit(t *testing.T, e *rpctest.Editor) protocol.TurnFinished {
+	t.Helper()
+	sent, err := e.Send(within(t), "q1", "edit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	see(t, e, "the approval", func() bool { return len(e.Approvals()) == 1 })
+	approval := e.Approvals()[0]
+	if want := `:file "` + in.paths.Home + `/notes.org"`; !strings.Contains(approval.Action, want) {
+		t.Errorf("%s does not show %s", approval.Action, want)
+	}
+	if err := decide(t, e, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
+		t.Fatal(err)
+	}
+	finished, err := e.WaitTurn(within(t), sent.Turn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return finished
+}
+
+// An edit whose receipt never came is settled by the Emacs that comes back, else by the
+// file; it is never made twice.
+func TestEditsAreSettled(t *testing.T) {
+	tests := []struct {
+		name  string
+		made  bool                                         // before the connection is lost
+		again func(protocol.Act) (protocol.Receipt, error) // of the Emacs that comes back; nil: none does
+		want  string
+	}{
+		{"remembered", true, func(protocol.Act) (protocol.Receipt, error) { return protocol.Receipt{Done: true}, nil }, "performed: done in Emacs"},
+		{"not made", false, func(protocol.Act) (protocol.Receipt, error) {
+			return protocol.Receipt{}, protocol.Errorf(protocol.CodeForbidden, "the old text is still there")
+		}, "failed: perform :emacs :edit: the connection to Emacs was lost before it: the old text is still there"},
+		{"untold", false, func(protocol.Act) (protocol.Receipt, error) {
+			return protocol.Receipt{}, errors.New("neither is there")
+		}, "not known"},
+		{"gone, in the file", true, nil, "performed: done in Emacs"},
+		{"gone, not in the file", false, nil, "failed: perform :emacs :edit: the connection to Emacs was lost before it: nothing was changed in the file"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			in := newInstance(t)
+			in.write(t, "skills/editor.org", deciding(editing))
+			in.write(t, "notes.org", "one\n")
+			in.start(t)
+			watch := in.editor(t, rpctest.Config{Name: "watcher"})
+			lost := make(chan struct{})
+			var first *rpctest.Editor
+			first = in.editor(t, rpctest.Config{Actions: []string{"edit"}, Perform: func(a protocol.Act) (protocol.Receipt, error) {
+				if a.Settle {
+					t.Error("the first Emacs is asked to settle")
+				}
+				if test.made {
+					if err := os.WriteFile(filepath.Join(in.paths.Home, "notes.org"), []byte("one two\n"), 0o600); err != nil {
+						t.Error(err)
+					}
+				}
+				_ = first.Wire().Close() // Kill would wait for this very function
+				close(lost)
+				return protocol.Receipt{}, errors.New("gone")
+			}})
+			var back sync.WaitGroup
+			if test.again != nil {
+				back.Go(func() {
+					<-lost
+					in.editor(t, rpctest.Config{Actions: []string{"edit"}, Perform: func(a protocol.Act) (protocol.Receipt, error) {
+						if !a.Settle || a.Payload.Text("old") != "one" {
+							t.Errorf("the Emacs that comes back gets %+v", a)
+						}
+						return test.again(a)
+					}})
+				})
+			}
+			finished := in.edit(t, watch)
+			back.Wait()
+			if got := watch.Text() + finished.Notice; !strings.Contains(got, test.want) {
+				t.Errorf("%+v\n%s", finished, watch.Text())
+			}
+		})
+	}
+}
