@@ -22,7 +22,7 @@ func (cp *compiler) scan(form Value, budget *int) bool {
 	for {
 		switch x := form.(type) {
 		case *Symbol:
-			return cp.language.capturing[x] || cp.environment.hasMacro(x)
+			return x.operator != nil && x.operator.capturing || cp.environment.ownMacro(x) != nil
 		case *Cons:
 			*budget--
 			if *budget < 0 || cp.scan(x.Car, budget) {

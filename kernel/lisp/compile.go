@@ -172,8 +172,8 @@ func (cp *compiler) compileCons(form *Cons, sc *scope) expression {
 		}
 		return cp.compileLocalCall(local, depth, form, sc)
 	}
-	if special, ok := cp.language.specials[head]; ok {
-		return special(cp, form, sc)
+	if head.operator != nil && head.operator.special != nil {
+		return head.operator.special(cp, form, sc)
 	}
 	if m := cp.environment.macro(head); m != nil {
 		return cp.compile(cp.expandIn(m, form, sc), sc)

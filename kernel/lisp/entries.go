@@ -79,7 +79,7 @@ func Entries() []Entry {
 // it and what its note defined, by name. It waits for the note's guard.
 func (e *Environment) Entries(ctx context.Context) (entries []Entry, err error) {
 	err = e.run(ctx, func(c *Call) {
-		for symbol, g := range e.globals {
+		for symbol, g := range e.known() {
 			if symbol.home == standardPackage || symbol.home == keywordPackage || e.language.functions[symbol] != nil || internalName(symbol.name) {
 				continue
 			}

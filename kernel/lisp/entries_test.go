@@ -32,15 +32,7 @@ func TestEntriesAreComplete(t *testing.T) {
 			t.Errorf("%s is not told", name)
 		}
 	}
-	for symbol := range l.functions {
-		expect(symbol)
-	}
-	for symbol := range l.specials {
-		expect(symbol)
-	}
-	for symbol := range l.macros {
-		expect(symbol)
-	}
+	l.operators(expect)
 	for symbol := range l.variables {
 		expect(symbol)
 	}

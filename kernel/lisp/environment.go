@@ -15,11 +15,11 @@ type Config struct {
 	// Package is the name of the note's package, folded to upper case. Default
 	// COMMON-LISP-USER.
 	Package string
-	// Functions and Macros are what the kernel offers besides the language. Names
-	// without a package prefix are exported from ORG-AGENT, which the note's package
-	// uses; names like "uiop:getenv" belong to that package.
-	Functions []KernelFunction
-	Macros    []KernelMacro
+	// Interface is what the kernel offers beside the language. Default: nothing.
+	Interface *Interface
+	// Owner is whom the environment is made for: functions of the interface, which know no
+	// environment of their own, get it from [Environment.Owner].
+	Owner any
 	// Access is what the note was granted outside of the language. Default: nothing.
 	Access Access
 	// Limits bound each call; see Limits for the defaults.
@@ -79,8 +79,7 @@ type global struct {
 	docs          map[*Symbol]Value
 }
 
-// New returns an environment. It fails when a function or macro of the configuration
-// has a malformed name or lambda list.
+// New returns an environment. It fails when the name of the note's package is taken.
 func New(config Config) (*Environment, error) {
 	e := &Environment{
 		language: standardLanguage(), config: config, packages: map[string]*Package{},
@@ -90,18 +89,11 @@ func New(config Config) (*Environment, error) {
 	if e.config.Now == nil {
 		e.config.Now = time.Now
 	}
+	if e.config.Interface == nil {
+		e.config.Interface = &Interface{}
+	}
 	if err := e.makePackages(); err != nil {
 		return nil, err
-	}
-	for i := range config.Functions {
-		if err := e.defineKernelFunction(&config.Functions[i]); err != nil {
-			return nil, err
-		}
-	}
-	for i := range config.Macros {
-		if err := e.defineKernelMacro(&config.Macros[i]); err != nil {
-			return nil, err
-		}
 	}
 	return e, nil
 }
@@ -115,19 +107,33 @@ func (e *Environment) addPackage(p *Package) *Package {
 }
 
 func (e *Environment) makePackages() error {
-	standard := e.addPackage(newPackage(standardPackage, "CL"))
+	standard := e.addPackage(newPackage(standardPackage, standardNickname))
 	standard.fixed = standardTable
 	e.keywords = e.addPackage(newPackage(keywordPackage))
 	e.keywords.fixed, e.keywords.open = standardKeywords, true
-	e.kernel = e.addPackage(newPackage(kernelPackage, "OPENCORTEX"))
+	e.kernel = e.addPackage(newPackage(kernelPackage, kernelNickname))
 	for name, library := range e.language.libraries {
 		p := newPackage(name, library.nicknames...)
 		p.fixed, p.open = library.symbols, true
 		e.addPackage(p)
 	}
-	e.user = e.addPackage(newPackage(userPackage, "CL-USER"))
+	for name, symbols := range e.config.Interface.packages {
+		p := e.packages[name]
+		switch {
+		case p == nil:
+			p = e.addPackage(newPackage(name))
+			p.fixed, p.open = symbols, true
+		case p == e.kernel:
+			p.fixed = symbols
+		default:
+			for _, symbol := range symbols {
+				p.export(symbol)
+			}
+		}
+	}
+	e.user = e.addPackage(newPackage(userPackage, userNickname))
 	name := strings.ToUpper(e.config.Package)
-	if name != "" && name != userPackage && name != "CL-USER" {
+	if name != "" && name != userPackage && name != userNickname {
 		if e.packages[name] != nil {
 			return fmt.Errorf("make the note's package %s: the name is taken", name)
 		}
@@ -155,8 +161,22 @@ func (e *Environment) global(symbol *Symbol) *global {
 		g.function = e.provided(symbol)
 		g.setter = e.language.setters[symbol]
 	}
+	if offered, ok := e.config.Interface.offers[symbol]; ok {
+		g.function, g.macro = offered.function, offered.macro
+	}
 	return g
 }
+
+// known makes sure that what is offered has its record, for what looks at all of them.
+func (e *Environment) known() map[*Symbol]*global {
+	for symbol := range e.config.Interface.offers {
+		e.global(symbol)
+	}
+	return e.globals
+}
+
+// Owner is the owner that the configuration names.
+func (e *Environment) Owner() any { return e.config.Owner }
 
 // ownCopy copies what a note may change: a list, a readtable, the state of random.
 func ownCopy(v Value) Value {

@@ -10,22 +10,33 @@ import (
 // noteConfig gives what the kernel gives to notes: ask-neuro, which returns its
 // arguments, and defskill, whose values are evaluated.
 func noteConfig(register func(properties Value)) Config {
-	return Config{
-		Functions: []KernelFunction{
-			{Name: "ask-neuro", LambdaList: "(text &key system-prompt)", Waits: true, Call: func(_ context.Context, c *Call, args []Value) (Value, error) {
-				return &Cons{Car: c.Keyword("ASKED"), Cdr: NewList(args...)}, nil
-			}},
-			{Name: "%register-skill", LambdaList: "(name &rest properties)", Call: func(_ context.Context, _ *Call, args []Value) (Value, error) {
-				if register != nil {
-					register(NewList(args...))
-				}
-				return args[0], nil
-			}},
-		},
-		Macros: []KernelMacro{{Name: "defskill", LambdaList: "(name &rest properties)", Expand: func(c *Call, args []Value) (Value, error) {
-			return &Cons{Car: c.Symbol("%REGISTER-SKILL"), Cdr: NewList(args...)}, nil
-		}}},
+	offered, err := NewInterface([]KernelFunction{
+		{Name: "ask-neuro", LambdaList: "(text &key system-prompt)", Waits: true, Call: func(_ context.Context, c *Call, args []Value) (Value, error) {
+			return &Cons{Car: c.Keyword("ASKED"), Cdr: NewList(args...)}, nil
+		}},
+		{Name: "%register-skill", LambdaList: "(name &rest properties)", Call: func(_ context.Context, _ *Call, args []Value) (Value, error) {
+			if register != nil {
+				register(NewList(args...))
+			}
+			return args[0], nil
+		}},
+	}, []KernelMacro{{Name: "defskill", LambdaList: "(name &rest properties)", Expand: func(c *Call, args []Value) (Value, error) {
+		return &Cons{Car: c.Symbol("%REGISTER-SKILL"), Cdr: NewList(args...)}, nil
+	}}})
+	if err != nil {
+		panic(err)
 	}
+	return Config{Interface: offered}
+}
+
+// offering is an interface of functions.
+func offering(t testing.TB, functions ...KernelFunction) *Interface {
+	t.Helper()
+	i, err := NewInterface(functions, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
 }
 
 func newEnvironment(t testing.TB, config Config) *Environment {

@@ -159,12 +159,12 @@ func TestGuard(t *testing.T) {
 	waiting, proceed := make(chan struct{}), make(chan struct{})
 	e := newEnvironment(t, Config{
 		Limits: Limits{Duration: 200 * time.Millisecond},
-		Functions: []KernelFunction{{Name: "wait", LambdaList: "()", Waits: true, Call: func(ctx context.Context, _ *Call, _ []Value) (Value, error) {
+		Interface: offering(t, KernelFunction{Name: "wait", LambdaList: "()", Waits: true, Call: func(ctx context.Context, _ *Call, _ []Value) (Value, error) {
 			close(waiting)
 			<-proceed
 			time.Sleep(300 * time.Millisecond) // longer than the limit, which must not count
 			return T, ctx.Err()
-		}}},
+		}}),
 	})
 	source := `(defvar *who* :nobody) (defvar *global* 0)
 (defun slow () (let ((*who* :slow)) (handler-case (progn (wait) (list *who* *global*)) (error () :error))))
@@ -205,16 +205,20 @@ func TestGuardIsWaitedForWithContext(t *testing.T) {
 
 func TestKernelFunctions(t *testing.T) {
 	failure := errors.New("the model is away")
-	e := newEnvironment(t, Config{Functions: []KernelFunction{
+	e := newEnvironment(t, Config{Owner: "the owner", Interface: offering(t, []KernelFunction{
+		{Name: "owner", LambdaList: "()", Call: func(_ context.Context, c *Call, _ []Value) (Value, error) {
+			return NewString(c.Environment().Owner().(string)), nil
+		}},
 		{Name: "fails", LambdaList: "()", Call: func(context.Context, *Call, []Value) (Value, error) { return nil, failure }},
 		{Name: "calls", LambdaList: "(function &rest arguments)", Call: func(_ context.Context, c *Call, args []Value) (Value, error) { return c.Apply(args[0], args[1:]...) }},
 		{Name: "uiop:getenv", LambdaList: "(name)", Call: func(context.Context, *Call, []Value) (Value, error) { return NewString("home"), nil }},
 		{Name: "panics", LambdaList: "()", Call: func(context.Context, *Call, []Value) (Value, error) { panic("bug") }},
-	}})
+	}...)})
 	for source, want := range map[string]string{
 		`(handler-case (fails) (error (e) (princ-to-string e)))`: `"the model is away"`,
-		`(calls #'+ 1 2)`:                                                         `3`,
-		`(org-agent:calls 'list 1)`:                                               `(1)`,
+		`(calls #'+ 1 2)`:           `3`,
+		`(owner)`:                   `"the owner"`,
+		`(org-agent:calls 'list 1)`: `(1)`,
 		`(opencortex::calls (lambda (x) (* x x)) 3)`:                              `9`,
 		`(uiop:getenv "HOME")`:                                                    `"home"`,
 		`(block out (calls (lambda () (return-from out :through))))`:              `:THROUGH`,
@@ -242,16 +246,16 @@ func TestKernelFunctions(t *testing.T) {
 }
 
 func TestConfigIsChecked(t *testing.T) {
-	for _, config := range []Config{
-		{Functions: []KernelFunction{{Name: "f", LambdaList: "x"}}},
-		{Functions: []KernelFunction{{Name: "f", LambdaList: "((x)"}}},
-		{Functions: []KernelFunction{{Name: "cl:car", LambdaList: "()"}}},
-		{Macros: []KernelMacro{{Name: "", LambdaList: "()"}}},
-		{Package: "keyword"},
-	} {
-		if _, err := New(config); err == nil {
-			t.Errorf("%+v is accepted", config)
+	for _, function := range []KernelFunction{{Name: "f", LambdaList: "x"}, {Name: "f", LambdaList: "((x)"}, {Name: "cl:car", LambdaList: "()"}, {Name: "cl-user:f", LambdaList: "()"}} {
+		if _, err := NewInterface([]KernelFunction{function}, nil); err == nil {
+			t.Errorf("%+v is accepted", function)
 		}
+	}
+	if _, err := NewInterface(nil, []KernelMacro{{Name: "", LambdaList: "()"}}); err == nil {
+		t.Error("a macro without a name is accepted")
+	}
+	if _, err := New(Config{Package: "keyword"}); err == nil {
+		t.Error("the note's package may be KEYWORD")
 	}
 }
 

@@ -112,16 +112,16 @@ func (c *Call) function(v Value) *Function {
 
 // fixedFunction is the standard function of that name, unless notes may add methods to it
 // or it is there only where it was granted.
-func (l *language) fixedFunction(name *Symbol) *Function {
-	if builtin := l.functions[name]; builtin != nil && !builtin.open && l.needs[name] == "" {
-		return builtin
+func (s *Symbol) fixedFunction() *Function {
+	if s.operator == nil {
+		return nil
 	}
-	return nil
+	return s.operator.function
 }
 
 // compileCall compiles a call of a global function.
 func (cp *compiler) compileCall(name *Symbol, form *Cons, sc *scope) expression {
-	builtin := cp.language.fixedFunction(name)
+	builtin := name.fixedFunction()
 	if builtin != nil && builtin.two != nil {
 		if e, ok := cp.compileWithConstant(builtin, form, sc); ok {
 			return e
@@ -131,7 +131,7 @@ func (cp *compiler) compileCall(name *Symbol, form *Cons, sc *scope) expression 
 	at := cp.site(form)
 	if builtin != nil {
 		cp.checkCount(builtin.name, builtin.least, builtin.most, len(args), at)
-		if check := cp.language.checks[name]; check != nil {
+		if check := name.operator.check; check != nil {
 			check(cp, form)
 		}
 		return compileBuiltin(builtin, args, at)

@@ -3,6 +3,7 @@ package lisp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,28 +35,83 @@ type KernelMacro struct {
 	Expand func(call *Call, args []Value) (Value, error)
 }
 
-// define finds the symbol a kernel name belongs to.
-func (e *Environment) define(name string) (*global, error) {
+// Interface is what the embedding package gives to notes beside the language, made ready
+// once for all environments. It does not change.
+type Interface struct {
+	// packages are the symbols by package and name.
+	packages map[string]map[string]*Symbol
+	offers   map[*Symbol]offer
+}
+
+// offer is what a symbol of an interface means until a note defines it.
+type offer struct {
+	function *Function
+	macro    *macro
+}
+
+// NewInterface makes an interface. Names without a package prefix are exported from
+// ORG-AGENT, which each note's package uses; names like "uiop:getenv" belong to that
+// package. It fails when a function or macro has a malformed name or lambda list.
+func NewInterface(functions []KernelFunction, macros []KernelMacro) (*Interface, error) {
+	i := &Interface{packages: map[string]map[string]*Symbol{}, offers: map[*Symbol]offer{}}
+	for n := range functions {
+		if err := i.addFunction(&functions[n]); err != nil {
+			return nil, err
+		}
+	}
+	for n := range macros {
+		if err := i.addMacro(&macros[n]); err != nil {
+			return nil, err
+		}
+	}
+	return i, nil
+}
+
+// symbol is the symbol of a kernel name, made if it is neither the language's nor here.
+func (i *Interface) symbol(name string) (*Symbol, error) {
 	prefix, rest, qualified := strings.Cut(strings.ToUpper(name), ":")
 	if !qualified {
 		prefix, rest = kernelPackage, prefix
 	}
 	rest = strings.TrimLeft(rest, ":")
-	p := e.packages[prefix]
-	if p == nil {
-		p = e.addPackage(newPackage(prefix))
-		p.open = true
-	}
-	if rest == "" || p.name == standardPackage || p.name == keywordPackage {
+	prefix = fullPackageName(prefix)
+	if rest == "" || prefix == standardPackage || prefix == keywordPackage || prefix == userPackage {
 		return nil, fmt.Errorf("define %q: not a name for a kernel function", name)
 	}
-	symbol, _ := p.intern(rest, true)
-	p.export(symbol)
-	return e.global(symbol), nil
+	if library := standardLanguage().libraries[prefix]; library != nil && library.symbols[rest] != nil {
+		return library.symbols[rest], nil
+	}
+	table := i.packages[prefix]
+	if table == nil {
+		table = map[string]*Symbol{}
+		i.packages[prefix] = table
+	}
+	if table[rest] == nil {
+		table[rest] = &Symbol{name: rest, home: prefix}
+	}
+	return table[rest], nil
 }
 
-func (e *Environment) defineKernelFunction(f *KernelFunction) error {
-	g, err := e.define(f.Name)
+// fullPackageName is the name of a package of the language that may be a nickname.
+func fullPackageName(name string) string {
+	switch name {
+	case standardNickname:
+		return standardPackage
+	case userNickname:
+		return userPackage
+	case kernelNickname:
+		return kernelPackage
+	}
+	for full, library := range standardLanguage().libraries {
+		if slices.Contains(library.nicknames, name) {
+			return full
+		}
+	}
+	return name
+}
+
+func (i *Interface) addFunction(f *KernelFunction) error {
+	symbol, err := i.symbol(f.Name)
 	if err != nil {
 		return err
 	}
@@ -63,8 +119,8 @@ func (e *Environment) defineKernelFunction(f *KernelFunction) error {
 	if err != nil {
 		return fmt.Errorf("define %s: %w", f.Name, err)
 	}
-	g.function = &Function{
-		name: g.symbol.name, doc: f.Doc, list: f.LambdaList, least: least, most: most, many: true,
+	i.offers[symbol] = offer{function: &Function{
+		name: symbol.name, doc: f.Doc, list: f.LambdaList, least: least, most: most, many: true,
 		call: func(c *Call, args []Value) Value {
 			if f.Waits {
 				return c.wait(f, args)
@@ -72,7 +128,24 @@ func (e *Environment) defineKernelFunction(f *KernelFunction) error {
 			v, err := f.Call(c.ctx, c, args)
 			return c.returned(v, err)
 		},
+	}}
+	return nil
+}
+
+func (i *Interface) addMacro(m *KernelMacro) error {
+	symbol, err := i.symbol(m.Name)
+	if err != nil {
+		return err
 	}
+	least, most, err := countParameters(m.LambdaList)
+	if err != nil {
+		return fmt.Errorf("define %s: %w", m.Name, err)
+	}
+	i.offers[symbol] = offer{macro: &macro{name: symbol.name, doc: m.Doc, list: m.LambdaList, expand: func(cp *compiler, form *Cons) Value {
+		args := cp.arguments(form, least, most)
+		v, err := m.Expand(cp.Call, args)
+		return cp.returned(v, err)
+	}}}
 	return nil
 }
 
@@ -99,23 +172,6 @@ func (c *Call) wait(f *KernelFunction, args []Value) Value {
 	c.held = true
 	c.deadline = c.deadline.Add(time.Since(began))
 	return c.returned(v, err)
-}
-
-func (e *Environment) defineKernelMacro(m *KernelMacro) error {
-	g, err := e.define(m.Name)
-	if err != nil {
-		return err
-	}
-	least, most, err := countParameters(m.LambdaList)
-	if err != nil {
-		return fmt.Errorf("define %s: %w", m.Name, err)
-	}
-	g.macro = &macro{name: g.symbol.name, doc: m.Doc, list: m.LambdaList, expand: func(cp *compiler, form *Cons) Value {
-		args := cp.arguments(form, least, most)
-		v, err := m.Expand(cp.Call, args)
-		return cp.returned(v, err)
-	}}
-	return nil
 }
 
 // countParameters reads a lambda list given as text; most is -1 when there is no limit.

@@ -29,18 +29,13 @@ type builtin struct {
 type language struct {
 	functions map[*Symbol]*Function
 	setters   map[*Symbol]*Function
-	specials  map[*Symbol]specialForm
-	macros    map[*Symbol]*macro
 	places    map[*Symbol]placeExpander
 	classes   map[*Symbol]*Class
 	variables map[*Symbol]standardVariable
 	types     map[*Symbol]func(Value) bool
-	checks    map[*Symbol]func(*compiler, *Cons)
 	libraries map[string]*library
 	// needs are the capabilities that functions need.
 	needs map[*Symbol]string
-	// capturing are the operators whose use means that a closure may be made.
-	capturing map[*Symbol]bool
 	// putf stores into a property list and returns it.
 	putf *Function
 }
@@ -62,9 +57,8 @@ var standardLanguage = sync.OnceValue(newLanguage)
 
 func newLanguage() *language {
 	l := &language{
-		functions: map[*Symbol]*Function{}, setters: map[*Symbol]*Function{}, specials: map[*Symbol]specialForm{},
-		macros: map[*Symbol]*macro{}, places: map[*Symbol]placeExpander{}, classes: standardClasses(),
-		variables: standardVariables(), types: typePredicates(), checks: map[*Symbol]func(*compiler, *Cons){},
+		functions: map[*Symbol]*Function{}, setters: map[*Symbol]*Function{}, places: map[*Symbol]placeExpander{}, classes: standardClasses(),
+		variables: standardVariables(), types: typePredicates(),
 		libraries: map[string]*library{
 			"CL-PPCRE":   {nicknames: []string{"PPCRE"}, symbols: map[string]*Symbol{}},
 			"JSON":       {nicknames: []string{"CL-JSON"}, symbols: map[string]*Symbol{}},
@@ -72,7 +66,7 @@ func newLanguage() *language {
 			"STR":        {symbols: map[string]*Symbol{}},
 			"UIOP":       {symbols: map[string]*Symbol{}},
 		},
-		capturing: map[*Symbol]bool{}, needs: map[*Symbol]string{},
+		needs: map[*Symbol]string{},
 	}
 	l.addLibraryConditions()
 	l.addLibraryVariables()
@@ -81,14 +75,15 @@ func newLanguage() *language {
 			l.define(&chapter.functions[i])
 		}
 		for _, form := range chapter.forms {
-			l.specials[l.symbol(strings.ToUpper(form.name))] = form.compile
+			l.symbol(strings.ToUpper(form.name)).asOperator().special = form.compile
 		}
 		for _, m := range chapter.macros {
 			symbol := l.symbol(strings.ToUpper(m.name))
-			l.macros[symbol] = &macro{name: symbol.name, doc: m.doc, list: m.list, expand: m.expand}
+			symbol.asOperator().macro = &macro{name: symbol.name, doc: m.doc, list: m.list, expand: m.expand}
 		}
 	}
-	l.specials[symQuasiquote], l.specials[symUnquote], l.specials[symUnquoteSplicing] = compileQuasiquote, compileUnquote, compileUnquote
+	symQuasiquote.asOperator().special = compileQuasiquote
+	symUnquote.asOperator().special, symUnquoteSplicing.asOperator().special = compileUnquote, compileUnquote
 	for name, expander := range standardPlaces() {
 		l.places[standardSymbol(name)] = expander
 	}
@@ -107,7 +102,7 @@ func newLanguage() *language {
 		"WITH-SIMPLE-RESTART", "DEFUN", "DEFMACRO", "DEFMETHOD", "DEFSTRUCT", "DEFCLASS", "DEFINE-CONDITION", "CERROR", "ASSERT", "CHECK-TYPE",
 		"EVAL", "DEFSETF", "DEFINE-SETF-EXPANDER", "DEFINE-COMPILER-MACRO", "DEFINE-MODIFY-MACRO", "CCASE", "CTYPECASE", "DEFTYPE", "WITH-SLOTS", "WITH-ACCESSORS", "DEFGENERIC", "DO-SYMBOLS", "DO-EXTERNAL-SYMBOLS", "DO-ALL-SYMBOLS", "WITH-PACKAGE-ITERATOR", "WITH-CONDITION-RESTARTS", "WITH-HASH-TABLE-ITERATOR",
 	} {
-		l.capturing[standardSymbol(name)] = true
+		standardSymbol(name).asOperator().capturing = true
 	}
 	return l
 }
@@ -140,14 +135,32 @@ func (l *language) define(b *builtin) {
 	if err != nil {
 		panic("lisp: " + b.name + ": " + err.Error())
 	}
-	l.functions[symbol] = &Function{
+	function := &Function{
 		name: symbol.name, doc: b.doc, list: b.list, least: least, most: most,
 		call: b.call, one: b.one, two: b.two, many: b.many, open: b.open,
 	}
+	l.functions[symbol] = function
 	if b.needs != "" {
 		l.needs[symbol] = b.needs
 	}
-	if b.check != nil {
-		l.checks[symbol] = b.check
+	if !b.open && b.needs == "" {
+		symbol.asOperator().function, symbol.asOperator().check = function, b.check
+	}
+}
+
+// operators calls visit with each symbol of the language that a form can begin with.
+func (l *language) operators(visit func(*Symbol)) {
+	consider := func(symbol *Symbol) {
+		if symbol.operator != nil || l.functions[symbol] != nil {
+			visit(symbol)
+		}
+	}
+	for _, symbol := range standardTable {
+		consider(symbol)
+	}
+	for _, library := range l.libraries {
+		for _, symbol := range library.symbols {
+			consider(symbol)
+		}
 	}
 }

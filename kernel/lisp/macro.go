@@ -23,19 +23,21 @@ type standardMacro struct {
 
 // macro returns the global macro named by symbol, nil if there is none.
 func (e *Environment) macro(symbol *Symbol) *macro {
-	if m, ok := e.language.macros[symbol]; ok {
-		return m
+	if symbol.operator != nil && symbol.operator.macro != nil {
+		return symbol.operator.macro
+	}
+	return e.ownMacro(symbol)
+}
+
+// ownMacro returns the macro that the note or the kernel defined, nil if there is none.
+func (e *Environment) ownMacro(symbol *Symbol) *macro {
+	if symbol.home == standardPackage || symbol.home == keywordPackage {
+		return nil
 	}
 	if g, ok := e.globals[symbol]; ok {
 		return g.macro
 	}
-	return nil
-}
-
-// hasMacro reports a macro that is not one of the standard.
-func (e *Environment) hasMacro(symbol *Symbol) bool {
-	g, ok := e.globals[symbol]
-	return ok && g.macro != nil
+	return e.config.Interface.offers[symbol].macro
 }
 
 // expand expands a macro form once. What it conses has no position and takes that of

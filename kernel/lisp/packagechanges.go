@@ -115,8 +115,7 @@ func (p *Package) bring(symbol *Symbol) {
 	if symbol.home == "" {
 		symbol.home = p.name
 	}
-	p.symbols[symbol.name] = symbol
-	delete(p.transient, symbol.name)
+	p.put(symbol)
 }
 
 func (p *Package) shadow(name string) {

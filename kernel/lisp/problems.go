@@ -159,21 +159,13 @@ func (e *Environment) suggest(symbol *Symbol, variable bool) string {
 			best, distance = displayName(other), d
 		}
 	}
-	for other, g := range e.globals {
+	for other, g := range e.known() {
 		if other != symbol && (variable && g.special || !variable && (g.function != nil || g.macro != nil)) {
 			consider(other)
 		}
 	}
 	if !variable {
-		for other := range e.language.functions {
-			consider(other)
-		}
-		for other := range e.language.macros {
-			consider(other)
-		}
-		for other := range e.language.specials {
-			consider(other)
-		}
+		e.language.operators(consider)
 	}
 	if best == "" {
 		return ""

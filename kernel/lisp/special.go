@@ -63,7 +63,7 @@ func compileFunction(cp *compiler, form *Cons, sc *scope) expression {
 	if !ok {
 		cp.fail(programError, "%s does not name a function", sketch(name, formLength))
 	}
-	if builtin := cp.language.fixedFunction(symbol); builtin != nil {
+	if builtin := symbol.fixedFunction(); builtin != nil {
 		return constant(builtin)
 	}
 	g := cp.environment.global(symbol)

@@ -13,6 +13,30 @@ type Symbol struct {
 	name string
 	// home is the name of the home package, "" when uninterned.
 	home string
+	// operator is set for the operators of the language when that is made, and never
+	// changes.
+	operator *operator
+}
+
+// operator is what a form that begins with a symbol of the language is, the same in all
+// environments.
+type operator struct {
+	special specialForm
+	macro   *macro
+	// function is set if nothing can redefine or withhold it; check, if there is one,
+	// looks at the form of a call while it is compiled.
+	function *Function
+	check    func(cp *compiler, form *Cons)
+	// capturing says that its use means that a closure may be made.
+	capturing bool
+}
+
+// asOperator is the symbol's operator, which it gets if it has none.
+func (s *Symbol) asOperator() *operator {
+	if s.operator == nil {
+		s.operator = &operator{}
+	}
+	return s.operator
 }
 
 // Name returns the symbol's name as it was interned (upper case, as a rule).
@@ -26,6 +50,10 @@ const (
 	keywordPackage  = "KEYWORD"
 	userPackage     = "COMMON-LISP-USER"
 	kernelPackage   = "ORG-AGENT"
+
+	standardNickname = "CL"
+	userNickname     = "CL-USER"
+	kernelNickname   = "OPENCORTEX"
 )
 
 //go:embed names.txt
@@ -95,7 +123,7 @@ type Package struct {
 }
 
 func newPackage(name string, nicknames ...string) *Package {
-	return &Package{name: name, nicknames: nicknames, symbols: map[string]*Symbol{}, external: map[string]bool{}, sweepAt: 256}
+	return &Package{name: name, nicknames: nicknames, sweepAt: 256}
 }
 
 // find returns the symbol accessible as name.
@@ -182,14 +210,13 @@ func (p *Package) add(name string, keep bool) (symbol *Symbol, made bool) {
 	if pointer, ok := p.transient[name]; ok {
 		if other := pointer.Value(); other != nil {
 			if keep {
-				p.symbols[name] = other
-				delete(p.transient, name)
+				p.put(other)
 			}
 			return other, false
 		}
 	}
 	if keep {
-		p.symbols[name] = symbol
+		p.put(symbol)
 		return symbol, true
 	}
 	if p.transient == nil {
@@ -206,6 +233,14 @@ func (p *Package) keep(symbol *Symbol) {
 	defer p.mu.Unlock()
 	if symbol.home != p.name || p.fixed[symbol.name] == symbol {
 		return
+	}
+	p.put(symbol)
+}
+
+// put makes a symbol one that stays. The caller holds mu.
+func (p *Package) put(symbol *Symbol) {
+	if p.symbols == nil {
+		p.symbols = map[string]*Symbol{}
 	}
 	p.symbols[symbol.name] = symbol
 	delete(p.transient, symbol.name)
@@ -228,7 +263,9 @@ func (p *Package) sweep() {
 func (p *Package) export(symbol *Symbol) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.symbols[symbol.name] = symbol
-	delete(p.transient, symbol.name)
+	p.put(symbol)
+	if p.external == nil {
+		p.external = map[string]bool{}
+	}
 	p.external[symbol.name] = true
 }

@@ -25,11 +25,10 @@ func symbolFunctions() []builtin {
 				return Boolean(c.environment.global(symbol).setter != nil)
 			}
 			symbol := c.symbol(a)
-			_, special := c.environment.language.specials[symbol]
 			if fn := c.environment.global(symbol).function; fn != nil {
 				return fn
 			}
-			return Boolean(special || c.environment.macro(symbol) != nil)
+			return Boolean(symbol.operator != nil && symbol.operator.special != nil || c.environment.macro(symbol) != nil)
 		}},
 		{name: "constantp", list: "(form &optional environment)", doc: "True if a form always has the same value.", call: func(c *Call, args []Value) Value {
 			switch x := args[0].(type) {
@@ -108,7 +107,7 @@ func macroFunction(c *Call, args []Value) Value {
 		m = local.macro
 	}
 	if m == nil {
-		if form := c.environment.language.specials[symbol]; form == nil || specialOperators[symbol.name] {
+		if symbol.operator == nil || symbol.operator.special == nil || specialOperators[symbol.name] {
 			return Nil
 		}
 		return &Function{name: symbol.name, least: 2, most: 2, two: func(c *Call, form, _ Value) Value {

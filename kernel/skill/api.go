@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/chewxy/sexp"
 
@@ -13,47 +14,63 @@ import (
 	"org-agent/kernel/plist"
 )
 
+// noteInterface is what every note is offered, made when the first one is loaded.
+var noteInterface = sync.OnceValues(func() (*lisp.Interface, error) {
+	return lisp.NewInterface(kernelFunctions(), kernelMacros())
+})
+
+// ofNote makes a function of the kernel of a method of the note that calls it.
+func ofNote(method func(n *Note, ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error)) func(context.Context, *lisp.Call, []lisp.Value) (lisp.Value, error) {
+	return func(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+		return method(call.Environment().Owner().(*Note), ctx, call, args)
+	}
+}
+
 // kernelFunctions is what notes may call beside the language.
-func (n *Note) kernelFunctions() []lisp.KernelFunction {
+func kernelFunctions() []lisp.KernelFunction {
 	return append([]lisp.KernelFunction{
-		{Name: "ask-neuro", LambdaList: "(text &key system-prompt history stream)", Waits: true, Call: n.askNeuro,
+		{Name: "ask-neuro", LambdaList: "(text &key system-prompt history stream)", Waits: true, Call: ofNote((*Note).askNeuro),
 			Doc: "Ask the model and return its whole reply."},
-		{Name: "ask-probabilistic", LambdaList: "(text &key system-prompt history stream)", Waits: true, Call: n.askNeuro,
+		{Name: "ask-probabilistic", LambdaList: "(text &key system-prompt history stream)", Waits: true, Call: ofNote((*Note).askNeuro),
 			Doc: "The same as ask-neuro."},
-		{Name: "kernel-log", LambdaList: "(control &rest arguments)", Call: n.kernelLog,
+		{Name: "kernel-log", LambdaList: "(control &rest arguments)", Call: ofNote((*Note).kernelLog),
 			Doc: "Write a line to the agent's log, as format would."},
-		{Name: "harness-log", LambdaList: "(control &rest arguments)", Call: n.kernelLog,
+		{Name: "harness-log", LambdaList: "(control &rest arguments)", Call: ofNote((*Note).kernelLog),
 			Doc: "The same as kernel-log."},
-		{Name: "inject-stimulus", LambdaList: "(event &rest options)", Call: n.injectStimulus,
+		{Name: "inject-stimulus", LambdaList: "(event &rest options)", Call: ofNote((*Note).injectStimulus),
 			Doc: "Give the agent an event to answer."},
-		{Name: "register-actuator", LambdaList: "(name function)", Call: n.registerActuator,
+		{Name: "register-actuator", LambdaList: "(name function)", Call: ofNote((*Note).registerActuator),
 			Doc: "Declare an actuator."},
 		{Name: "org-id-new", LambdaList: "()", Call: newOrgID,
 			Doc: "A new unique id, as Org makes them."},
-		{Name: "%register-skill", LambdaList: "(name &rest keys)", Call: n.registerSkill,
+		{Name: "%register-skill", LambdaList: "(name &rest keys)", Call: ofNote((*Note).registerSkill),
 			Doc: "What defskill does."},
-		{Name: "%register-tool", LambdaList: "(name description parameters guard body)", Call: n.registerTool,
+		{Name: "%register-tool", LambdaList: "(name description parameters guard body)", Call: ofNote((*Note).registerTool),
 			Doc: "What def-cognitive-tool does."},
-		{Name: conveyName, LambdaList: "(function &rest arguments)", Call: n.conveyResult,
+		{Name: conveyName, LambdaList: "(function &rest arguments)", Call: ofNote((*Note).conveyResult),
 			Doc: "Call a function of the note for the kernel."},
-	}, n.testFunctions()...)
+	}, testFunctions()...)
 }
 
 // kernelMacros is what notes may use beside the language's macros.
-func (n *Note) kernelMacros() []lisp.KernelMacro {
+func kernelMacros() []lisp.KernelMacro {
 	return append([]lisp.KernelMacro{
 		{Name: "defskill", LambdaList: "(name &rest keys)", Expand: expandDefskill,
 			Doc: "Register a skill."},
 		{Name: "def-cognitive-tool", LambdaList: "(name &rest description)", Expand: expandTool,
 			Doc: "Declare a tool."},
-	}, n.testMacros()...)
+	}, testMacros()...)
 }
 
 // makeEnvironment makes what the note runs in.
 func (n *Note) makeEnvironment(ctx context.Context) error {
+	offered, err := noteInterface()
+	if err != nil {
+		return fmt.Errorf("offer the kernel's functions: %w", err)
+	}
 	environment, err := lisp.New(lisp.Config{
-		Functions: n.kernelFunctions(),
-		Macros:    n.kernelMacros(),
+		Interface: offered,
+		Owner:     n,
 		Limits:    n.options.Limits,
 		Output:    n.print,
 	})

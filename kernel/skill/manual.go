@@ -11,8 +11,11 @@ import (
 // Entries describes everything a note can use: the language and what the kernel adds to
 // it, chapter by chapter.
 func Entries(ctx context.Context) ([]lisp.Entry, error) {
-	var none Note
-	environment, err := lisp.New(lisp.Config{Functions: none.kernelFunctions(), Macros: none.kernelMacros()})
+	offered, err := noteInterface()
+	if err != nil {
+		return nil, fmt.Errorf("offer the kernel's functions: %w", err)
+	}
+	environment, err := lisp.New(lisp.Config{Interface: offered})
 	if err != nil {
 		return nil, fmt.Errorf("make an environment: %w", err)
 	}

@@ -16,15 +16,15 @@ import (
 
 // proposalFunctions are the part of the test language that tries what a skill is for: from
 // an event to what the kernel would be asked to do.
-func (n *Note) proposalFunctions() []lisp.KernelFunction {
+func proposalFunctions() []lisp.KernelFunction {
 	return []lisp.KernelFunction{
-		{Name: "proposes", LambdaList: "(event expected &key reply asked)", Call: n.proposes,
+		{Name: "proposes", LambdaList: "(event expected &key reply asked)", Call: ofNote((*Note).proposes),
 			Doc: "Fail the test unless the note's skill answers event with a proposal that has what expected has."},
-		{Name: "allows", LambdaList: "(action &optional event)", Call: n.allows,
+		{Name: "allows", LambdaList: "(action &optional event)", Call: ofNote((*Note).allows),
 			Doc: "Fail the test unless the skill's symbolic function returns action as it is."},
-		{Name: "refuses", LambdaList: "(action &optional event)", Call: n.refuses,
+		{Name: "refuses", LambdaList: "(action &optional event)", Call: ofNote((*Note).refuses),
 			Doc: "Fail the test unless the skill's symbolic function returns nil or signals an error."},
-		{Name: "rewrites", LambdaList: "(action expected &optional event)", Call: n.rewrites,
+		{Name: "rewrites", LambdaList: "(action expected &optional event)", Call: ofNote((*Note).rewrites),
 			Doc: "Fail the test unless the skill's symbolic function returns another action that has what expected has."},
 	}
 }

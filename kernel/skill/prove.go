@@ -32,17 +32,17 @@ type TestResult struct {
 }
 
 // testFunctions is what the test macros call.
-func (n *Note) testFunctions() []lisp.KernelFunction {
-	return append(n.proposalFunctions(),
-		lisp.KernelFunction{Name: "%register-test", LambdaList: "(name function)", Call: n.registerTest, Doc: "What deftest does."},
-		lisp.KernelFunction{Name: "%recorded", LambdaList: "(turn part)", Call: n.recorded, Doc: "A part of a turn of the journal."},
+func testFunctions() []lisp.KernelFunction {
+	return append(proposalFunctions(),
+		lisp.KernelFunction{Name: "%register-test", LambdaList: "(name function)", Call: ofNote((*Note).registerTest), Doc: "What deftest does."},
+		lisp.KernelFunction{Name: "%recorded", LambdaList: "(turn part)", Call: ofNote((*Note).recorded), Doc: "A part of a turn of the journal."},
 		lisp.KernelFunction{Name: "%check", LambdaList: "(form result &rest reason)", Call: check, Doc: "What is does."},
 		lisp.KernelFunction{Name: "%check-call", LambdaList: "(form function &rest arguments)", Call: checkCall, Doc: "What is does for a comparison."},
 	)
 }
 
 // testMacros is the language of tests. FiveAM's names are there too, in its package as well.
-func (n *Note) testMacros() []lisp.KernelMacro {
+func testMacros() []lisp.KernelMacro {
 	macros := []lisp.KernelMacro{
 		{Name: "deftest", LambdaList: "(name &body body)", Expand: expandDeftest, Doc: "Define a test."},
 	}
