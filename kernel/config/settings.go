@@ -24,10 +24,15 @@ type Settings struct {
 	TurnTimeout  time.Duration
 	HistoryTurns int
 	LogLevel     slog.Level
+	// SkillsDisabled are skills that do not count. SkillsAllowed, if there are any,
+	// are the only ones that do.
+	SkillsDisabled []string
+	SkillsAllowed  []string
 	// Diagnostics are the faults of the file; what is at fault was left out.
 	Diagnostics []Diagnostic
 
-	refused *Diagnostic // the first fault that made a model unusable
+	refused *Diagnostic       // the first fault that made a model unusable
+	values  map[string]string // by path
 }
 
 // Model is a heading below "Models": a server that speaks OpenAI's protocol.
@@ -85,6 +90,7 @@ func Parse(file, source string) Settings {
 	for _, h := range document.Headings {
 		switch {
 		case h.Hidden():
+			continue
 		case h.Level == 1 && strings.EqualFold(h.Title, "Settings"):
 			p.section(h)
 		case h.Level == 1 && !strings.EqualFold(h.Title, "Models"):
@@ -92,12 +98,18 @@ func Parse(file, source string) Settings {
 		case h.Level == 2 && h.Parent != nil && strings.EqualFold(h.Parent.Title, "Models"):
 			p.model(h)
 		}
+		p.values(h)
 	}
 	if p.llmLine > 0 && p.settings.LLM != nameBuiltin && p.settings.LLM != nameNone && p.names[p.settings.LLM] == 0 {
 		p.fault(p.llmLine, "there is no model %q: %s", p.settings.LLM, knownModels(modelNames(p.settings.Models)))
 	}
 	return p.settings
 }
+
+// Value is the property of a heading by its path, "calendar.url" for URL of the
+// heading "Calendar", in any case; of the heading Settings the property's name
+// alone is enough. It is "" where there is none.
+func (s Settings) Value(path string) string { return s.values[strings.ToLower(path)] }
 
 // settingsParser gathers what a config.org says.
 type settingsParser struct {
@@ -110,6 +122,24 @@ type settingsParser struct {
 func (p *settingsParser) fault(line int, format string, args ...any) {
 	p.settings.Diagnostics = append(p.settings.Diagnostics,
 		Diagnostic{p.file, org.Diagnostic{Line: line, Column: 1, Severity: org.Error, Message: fmt.Sprintf(format, args...)}})
+}
+
+// values keeps the properties of a heading for whoever asks for one by its path.
+func (p *settingsParser) values(h *org.Heading) {
+	path := strings.ToLower(h.Title) + "."
+	for above := h.Parent; above != nil; above = above.Parent {
+		path = strings.ToLower(above.Title) + "." + path
+	}
+	for _, property := range h.Properties {
+		if p.settings.values == nil {
+			p.settings.values = map[string]string{}
+		}
+		key, value := strings.ToLower(property.Key), strings.TrimSpace(property.Value)
+		p.settings.values[path+key] = value
+		if path == "settings." {
+			p.settings.values[key] = value
+		}
+	}
 }
 
 // misspelt complains about a heading that was probably meant to be one of ours.
@@ -188,6 +218,8 @@ func (p *settingsParser) section(h *org.Heading) {
 		{"IDLE_TIMEOUT", func(value string) error { return setDuration(&s.IdleTimeout, value) }},
 		{"TURN_TIMEOUT", func(value string) error { return setDuration(&s.TurnTimeout, value) }},
 		{"HISTORY_TURNS", func(value string) error { return setCount(&s.HistoryTurns, value) }},
+		{"SKILLS_DISABLED", func(value string) error { return setNames(&s.SkillsDisabled, value) }},
+		{"SKILLS_ALLOWED", func(value string) error { return setNames(&s.SkillsAllowed, value) }},
 		{"LOG_LEVEL", func(value string) error {
 			if err := s.LogLevel.UnmarshalText([]byte(value)); err != nil {
 				return fmt.Errorf("%q is not debug, info, warn or error", value)
@@ -267,6 +299,15 @@ func setCount(to *int, value string) error {
 		return fmt.Errorf("%q is not a number from 1 up", value)
 	}
 	*to = n
+	return nil
+}
+
+// setNames reads names with blanks or commas between.
+func setNames(to *[]string, value string) error {
+	*to = strings.FieldsFunc(value, func(c rune) bool { return c == ',' || c == ' ' || c == '\t' })
+	if len(*to) == 0 {
+		return errors.New("there is no name")
+	}
 	return nil
 }
 

@@ -42,10 +42,33 @@ Prose, again.
 :TURN_TIMEOUT: 1h30m
 :HISTORY_TURNS: 12
 :LOG_LEVEL: Warn
+:SKILLS_DISABLED: weather, pdf-forms  old
+:SKILLS_ALLOWED: notes
 :END:
 * Thoughts
 ** about models
+* Calendar
+:PROPERTIES:
+:URL:  https://calendar.example.org
+:END:
+** Work
+:PROPERTIES:
+:Color: blue
+:END:
+** COMMENT Home
+:PROPERTIES:
+:COLOR: red
+:END:
 `)
+	for path, value := range map[string]string{
+		"calendar.url": "https://calendar.example.org", "Calendar.Work.COLOR": "blue", "calendar.home.color": "", "settings.llm": "far away", "LLM": "far away",
+		"models.local.model": "qwen3:8b", "url": "", "": "",
+	} {
+		if got := s.Value(path); got != value {
+			t.Errorf("the value of %s is %q, want %q", path, got, value)
+		}
+	}
+	s.values = nil
 	zero := 0.0
 	want := Settings{
 		LLM: "far away",
@@ -54,6 +77,7 @@ Prose, again.
 			{Name: "far away", BaseURL: "https://api.example.org/v1", Key: KeySource{Command: `pass show "x: y"`}, Line: 20},
 		},
 		IdleTimeout: 90 * time.Second, TurnTimeout: 90 * time.Minute, HistoryTurns: 12, LogLevel: slog.LevelWarn,
+		SkillsDisabled: []string{"weather", "pdf-forms", "old"}, SkillsAllowed: []string{"notes"},
 	}
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("got  %+v\nwant %+v", s, want)
