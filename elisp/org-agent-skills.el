@@ -21,7 +21,8 @@
 ;;; Commentary:
 
 ;; `org-agent-skills' lists the notes that are skills and what became of
-;; each; the list follows what you save.  `org-agent-skill-new' begins one.
+;; each, then the directories with a SKILL.md; the list follows what you
+;; save.  `org-agent-skill-new' begins one.
 
 ;;; Code:
 
@@ -94,22 +95,35 @@ runs its tests, \\[org-agent-skill-new] begins a new one."
            (propertize (if (plist-get status :last-good)
                            (concat state "+old")
                          state)
-                       'face (if (equal state "live") 'success
+                       'face (if (member state '("live" "effective")) 'success
                                (if (equal state "failed") 'error 'shadow))
-                       'help-echo (and (plist-get status :last-good)
-                                       "The last good version is live"))
+                       'help-echo (if (plist-get status :last-good)
+                                      "The last good version is live"
+                                    (org-agent-skills--reasons status)))
            (or (plist-get status :version) "")
-           (number-to-string (or (plist-get status :tests) 0))
+           (if (org-agent-skills--prompt-p status) "-"
+             (number-to-string (or (plist-get status :tests) 0)))
            (string-join (plist-get status :capabilities) " ")
            (concat (if (plist-get status :shipped)
                        (concat "shipped: " file)
                      (abbreviate-file-name file))
+                   (when-let ((reasons (org-agent-skills--reasons status)))
+                     (propertize (concat "  " reasons) 'face 'shadow))
                    (when fault
                      (propertize
                       (format "  %s: %s" (plist-get fault :line)
                               (car (split-string (plist-get fault :message)
                                                  "\n")))
                       'face 'error)))))))
+
+(defun org-agent-skills--prompt-p (status)
+  "Return non-nil when STATUS is of a directory with a SKILL.md."
+  (eq (plist-get status :kind) :prompt))
+
+(defun org-agent-skills--reasons (status)
+  "Return why the skill of STATUS does not count, nil if nothing says so."
+  (when-let ((reasons (plist-get status :reasons)))
+    (string-join reasons "; ")))
 
 (defun org-agent-skills--status ()
   "Return the status on the line of point."
@@ -122,10 +136,13 @@ runs its tests, \\[org-agent-skill-new] begins a new one."
          (file (plist-get status :file))
          (fault (car (plist-get status :diagnostics))))
     (when (plist-get status :shipped)
-      (user-error "This note came with the program; \"org-agent skill copy %s\" makes it yours"
-                  (file-name-base file)))
+      (user-error "This came with the program; \"org-agent skill copy %s\" makes it yours"
+                  (if (org-agent-skills--prompt-p status)
+                      (plist-get status :skill)
+                    (file-name-base file))))
     (find-file file)
-    (org-agent-skill-mode 1)
+    (unless (org-agent-skills--prompt-p status)
+      (org-agent-skill-mode 1))
     (when fault
       (goto-char (org-agent-skill-position (plist-get fault :line)
                                            (plist-get fault :column))))))
@@ -133,6 +150,8 @@ runs its tests, \\[org-agent-skill-new] begins a new one."
 (defun org-agent-skills-test ()
   "Run the tests of the note on this line."
   (interactive)
+  (when (org-agent-skills--prompt-p (org-agent-skills--status))
+    (user-error "A SKILL.md is text for a model: it has no tests"))
   (org-agent-skills-visit)
   (org-agent-skill-test))
 

@@ -208,6 +208,37 @@
       (org-agent-fake-wait (string-match-p "^adder +live" (buffer-string)))
       (kill-buffer))))
 
+(ert-deftest org-agent-skills-list-has-prompt-skills ()
+  "Directories with a SKILL.md are listed too, with why one does not count."
+  (org-agent-kernel-test--with nil
+    (let ((file (expand-file-name "skills/garden/SKILL.md" org-agent-home)))
+      (make-directory (file-name-directory file) t)
+      (with-temp-file file
+        (insert "---\nname: garden\ndescription: Waters it.\n"
+                "metadata: {requires: {bins: [no-such-program]}}\n---\nText.\n"))
+      (org-agent-skills)
+      (with-current-buffer "*org-agent-skills*"
+        (org-agent-fake-wait
+         (string-match-p "^garden +ineligible .*no program no-such-program"
+                         (buffer-string)))
+        (goto-char (point-min))
+        (search-forward "garden")
+        (should-error (org-agent-skills-test) :type 'user-error)
+        (org-agent-skills-visit))
+      (let ((visited (window-buffer)))
+        (with-current-buffer visited
+          (should (equal (file-truename buffer-file-name) (file-truename file)))
+          (should-not org-agent-skill-mode)
+          (goto-char (point-min))
+          (search-forward "no-such-program")
+          (replace-match "sh")
+          (let ((save-silently t)) (save-buffer))
+          (kill-buffer)))
+      (with-current-buffer "*org-agent-skills*"
+        (org-agent-fake-wait
+         (string-match-p "^garden +effective" (buffer-string)))
+        (kill-buffer)))))
+
 (ert-deftest org-agent-skill-new-begins-one ()
   "A new skill is live and its criteria are proven; a bad name is told."
   (org-agent-kernel-test--with nil

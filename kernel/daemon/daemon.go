@@ -26,6 +26,7 @@ import (
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/policy"
+	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 	"org-agent/kernel/session"
@@ -61,6 +62,7 @@ type daemon struct {
 
 	journal  *journal.Journal
 	skills   *skill.Registry
+	prompts  *promptskill.Registry
 	sessions *session.Sessions
 	agent    *agent.Agent
 	editors  editors
@@ -124,9 +126,11 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 		Log:    func(name, text string) { d.log.Info("skill log", "skill", name, "text", text) },
 		Inject: func(event sexp.List) { d.log.Warn("an injected event has no sensor to go through", "event", event) },
 	})
+	d.prompts = d.promptSkills()
 	for _, s := range d.skills.Load(ctx) {
 		d.logStatus(s)
 	}
+	d.prompts.Load(ctx)
 	judge := &policy.Policy{Home: d.paths.Home, Approvals: d.journal}
 	talk := &conversations{}
 	d.agent = agent.New(agent.Config{
@@ -183,6 +187,11 @@ func (d *daemon) serve(ctx context.Context) error {
 	work.Go(func() {
 		if err := d.skills.Watch(ctx); err != nil {
 			d.log.Warn("notes are not watched: changes count after a restart", "err", err)
+		}
+	})
+	work.Go(func() {
+		if err := d.prompts.Watch(ctx); err != nil {
+			d.log.Warn("skills are not watched: changes count after they are reloaded", "err", err)
 		}
 	})
 	work.Go(func() { d.linger(ctx) })

@@ -57,7 +57,9 @@ func (d *daemon) methods() map[string]method {
 			return d.skillList(d.skills.Statuses()), nil
 		}),
 		protocol.MethodSkillReload: on(func(ctx context.Context, _ *rpc.Client, _ *protocol.Empty) (protocol.SkillListResult, error) {
-			return d.skillList(d.skills.Load(ctx)), nil
+			statuses := d.skills.Load(ctx)
+			d.prompts.Load(ctx)
+			return d.skillList(statuses), nil
 		}),
 		protocol.MethodSkillCheck:    on(d.checkSkill),
 		protocol.MethodSkillTest:     on(d.testSkill),

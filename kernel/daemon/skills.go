@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"org-agent/kernel/agent"
 	"org-agent/kernel/lisp"
+	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 	"org-agent/kernel/skill"
@@ -22,8 +24,10 @@ func (d *daemon) recorded(ctx context.Context, turn string) (skill.Recording, er
 	return agent.Recall(ctx, d.journal, turn)
 }
 
-// skillsChanged tells every client what became of the notes.
+// skillsChanged tells every client what became of the notes. A note may have taken the
+// name of a prompt skill, or given it free.
 func (d *daemon) skillsChanged(statuses []skill.Status) {
+	d.prompts.Refresh()
 	d.editors.notify(protocol.MethodSkillChanged, d.skillList(statuses))
 }
 
@@ -53,6 +57,10 @@ func (d *daemon) checkSkill(ctx context.Context, _ *rpc.Client, p *protocol.Skil
 	source, err := noteText(*p)
 	if err != nil {
 		return protocol.SkillCheckResult{}, err
+	}
+	if filepath.Base(p.File) == promptskill.FileName {
+		directory := filepath.Base(filepath.Dir(p.File))
+		return protocol.SkillCheckResult{Diagnostics: skillDiagnostics(promptskill.Check(p.File, directory, string(source)))}, nil
 	}
 	return protocol.SkillCheckResult{Diagnostics: skillDiagnostics(skill.Check(ctx, p.File, source, d.options()))}, nil
 }
@@ -150,5 +158,6 @@ func (d *daemon) skillList(statuses []skill.Status) protocol.SkillListResult {
 			Tests: s.Tests, Capabilities: s.Capabilities, Diagnostics: skillDiagnostics(s.Diagnostics),
 		})
 	}
+	result.Skills = append(result.Skills, d.promptList()...)
 	return result
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"path"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
@@ -268,4 +270,20 @@ func (r *Registry) report(before, after []Status) {
 		}
 		r.config.Logger.Warn("a skill does not count", append(attributes, "faults", skill.Faults(status.Diagnostics).Error())...)
 	}
+}
+
+// NamesOf returns the names that notes have, those of their files and of their skills, each
+// with the note's file: what [Config.Notes] returns.
+func NamesOf(notes []skill.Status) map[string]string {
+	names := map[string]string{}
+	for _, note := range notes {
+		if note.State != skill.Live && !note.LastGood {
+			continue
+		}
+		file := strings.TrimSuffix(path.Base(filepath.ToSlash(note.File)), ".org")
+		for _, name := range append(strings.Fields(note.Skill), file) {
+			names[strings.TrimPrefix(strings.TrimPrefix(name, "org-"), "skill-")] = note.File
+		}
+	}
+	return names
 }

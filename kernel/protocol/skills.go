@@ -86,7 +86,8 @@ type SkillSymbol struct {
 	Doc  string  `json:"doc,omitempty"`
 }
 
-// SkillListResult is every note, the home's first, and what people can ask the live
+// SkillListResult is every note, the home's first, then every directory with a
+// SKILL.md, and what people can ask the live
 // ones for by name.
 type SkillListResult struct {
 	Skills   []SkillStatus  `json:"skills,omitempty"`
@@ -102,8 +103,10 @@ type SkillCommand struct {
 	Wants       []Keyword `json:"wants,omitempty"`
 }
 
-// SkillStatus is what is known of a note. State is :live, :failed, :shadowed or
-// :duplicate; LastGood says that the newest version failed and an earlier one
+// SkillStatus is what is known of a note, or, of the kind :prompt, of a directory
+// with a SKILL.md. A note's State is :live, :failed, :shadowed or :duplicate, a
+// directory's :effective, :failed, :shadowed, :disabled or :ineligible, with
+// Reasons; the model is not told of one that is OnlyUser. LastGood says that the newest version failed and an earlier one
 // is live. Skill is the name of its skill, several with a blank between. Of
 // Tests tests all passed if the note is live.
 type SkillStatus struct {
@@ -112,6 +115,9 @@ type SkillStatus struct {
 	Description  string            `json:"description,omitempty"`
 	Skill        string            `json:"skill,omitempty"`
 	State        Keyword           `json:"state"`
+	Kind         Keyword           `json:"kind,omitempty"`
+	Reasons      []string          `json:"reasons,omitempty"`
+	OnlyUser     bool              `json:"only-user,omitempty"`
 	Shipped      bool              `json:"shipped,omitempty"`
 	LastGood     bool              `json:"last-good,omitempty"`
 	Hash         string            `json:"hash,omitempty"`

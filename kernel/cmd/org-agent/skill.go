@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"org-agent/kernel/promptskill"
 	"org-agent/kernel/skill"
 	"org-agent/skills"
 )
@@ -56,8 +57,23 @@ func (c *skillCheck) Run(ctx context.Context, w *world) error {
 			faulty++
 		}
 	}
+	prompts, err := promptsAt(w, c.Paths)
+	if err != nil {
+		return err
+	}
+	wrong, err := c.checkPrompts(w, prompts)
+	if err != nil {
+		return err
+	}
+	var bad []string
 	if faulty > 0 {
-		return fmt.Errorf("%d of %d notes would not be live", faulty, len(notes))
+		bad = append(bad, fmt.Sprintf("%d of %d notes would not be live", faulty, len(notes)))
+	}
+	if wrong > 0 {
+		bad = append(bad, fmt.Sprintf("%d of %d skills would not count", wrong, len(prompts)))
+	}
+	if bad != nil {
+		return errors.New(strings.Join(bad, ", "))
 	}
 	return nil
 }
@@ -81,7 +97,9 @@ func notesAt(w *world, roots []string) ([]string, error) {
 			return nil, fmt.Errorf("find the notes: %w", err)
 		}
 		if !info.IsDir() {
-			notes = append(notes, root)
+			if filepath.Base(root) != promptskill.FileName {
+				notes = append(notes, root)
+			}
 			continue
 		}
 		found, err := filepath.Glob(filepath.Join(root, "*.org"))
@@ -110,8 +128,9 @@ func (c *skillList) Run(ctx context.Context, w *world) error {
 	}
 	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: home})
 	statuses := registry.Load(ctx)
+	prompts := w.promptSkills(ctx, paths, home, statuses)
 	if c.JSON {
-		return w.printJSON(statuses)
+		return w.printJSON(skillsAsJSON(statuses, prompts))
 	}
 	for _, s := range statuses {
 		name := s.Skill
@@ -126,19 +145,25 @@ func (c *skillList) Run(ctx context.Context, w *world) error {
 			fmt.Fprintf(w.out, "    %s\n", d)
 		}
 	}
+	w.listPrompts(prompts)
 	return nil
 }
 
 // skillCopy is "org-agent skill copy".
 type skillCopy struct {
-	Name string `arg:"" help:"The shipped note, by its file's name without .org."`
+	Name    string `arg:"" help:"The shipped note, by its file's name without .org, or the shipped directory."`
+	To      string `help:"Write a directory below DIR instead, to compare it with a copy." placeholder:"DIR"`
+	Settled bool   `help:"Copy nothing: what changed in the shipped directory since it was copied has been dealt with."`
 }
 
 func (c *skillCopy) Run(w *world) error {
+	if done, err := c.directory(w); done {
+		return err
+	}
 	name := strings.TrimSuffix(c.Name, ".org")
 	source, err := fs.ReadFile(skills.Notes(), name+".org")
 	if err != nil {
-		return fmt.Errorf("no shipped note is named %s; \"org-agent skill list\" shows them", name)
+		return fmt.Errorf("no shipped note or skill is named %s; \"org-agent skill list\" shows them", name)
 	}
 	return w.writeNote(name, source)
 }

@@ -1,0 +1,54 @@
+package daemon
+
+import (
+	"path/filepath"
+	"sync/atomic"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/promptskill"
+	"org-agent/kernel/protocol"
+	"org-agent/skills"
+)
+
+// PromptSkills is where an instance's prompt skills are and what decides about them, but for
+// the notes. Settings are read anew each time they are asked for; while config.org cannot
+// be read, those from before hold.
+func PromptSkills(paths config.Paths, env func(string) string) promptskill.Config {
+	var last atomic.Pointer[config.Settings]
+	last.Store(&config.Settings{})
+	return promptskill.Config{
+		Shipped: skills.Notes(), Home: paths.Skills, Originals: filepath.Join(paths.State, "originals"),
+		Surroundings: func() promptskill.Surroundings {
+			if settings, err := config.Load(paths); err == nil {
+				last.Store(&settings)
+			}
+			settings := last.Load()
+			return promptskill.Surroundings{
+				Env: env, Config: settings.Value, Disabled: settings.SkillsDisabled, Allowed: settings.SkillsAllowed,
+			}
+		},
+	}
+}
+
+// promptSkills makes the registry of the prompt skills, beside the one of the notes.
+func (d *daemon) promptSkills() *promptskill.Registry {
+	c := PromptSkills(d.paths, d.config.Env)
+	c.Logger = d.log
+	c.Notes = func() map[string]string { return promptskill.NamesOf(d.skills.Statuses()) }
+	c.Changed = func([]promptskill.Status) {
+		d.editors.notify(protocol.MethodSkillChanged, d.skillList(d.skills.Statuses()))
+	}
+	return promptskill.New(c)
+}
+
+// promptList is the prompt skills for the wire.
+func (d *daemon) promptList() []protocol.SkillStatus {
+	var list []protocol.SkillStatus
+	for _, s := range d.prompts.Statuses() {
+		list = append(list, protocol.SkillStatus{
+			Kind: "prompt", File: s.File, Skill: s.Skill, Description: s.Description, State: protocol.Keyword(s.State), Reasons: s.Reasons,
+			Shipped: s.Shipped, Version: s.Version, OnlyUser: s.OnlyUser, Diagnostics: skillDiagnostics(s.Diagnostics),
+		})
+	}
+	return list
+}
