@@ -33,7 +33,7 @@ func chapters() []chapter {
 		{title: "Time", functions: timeFunctions()},
 		{title: "Regular expressions", functions: regexpFunctions(), macros: regexpMacros()},
 		{title: "Files and the environment, as granted", functions: slices.Concat(fileFunctions(), uiopFileFunctions()), macros: fileMacros()},
-		{title: "JSON", functions: jsonFunctions()},
+		{title: "JSON", functions: jsonFunctions(), macros: jsonMacros()},
 		{title: "Moments by the library local-time", functions: localTimeFunctions()},
 		{title: "Strings by the library str", functions: strFunctions()},
 		{title: "UIOP", functions: slices.Concat(uiopFunctions(), uiopPathnameFunctions())},

@@ -1,69 +1,48 @@
 package lisp
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 
 	"org-agent/kernel/plist"
 )
-
-// jsonFunctions are those of cl-json that notes use.
-func jsonFunctions() []builtin {
-	encoder := func(name, doc string, encode func(*jsonEncoder, Value)) []builtin {
-		return []builtin{
-			{name: "json:" + name, list: "(object &optional stream)", doc: doc, call: func(c *Call, args []Value) Value {
-				e := &jsonEncoder{call: c, arrays: map[*Cons]bool{}}
-				encode(e, args[0])
-				c.write(c.outputStream(optional(args, 1)), []rune(e.out.String()))
-				return Nil
-			}},
-			{name: "json:" + name + "-to-string", list: "(object)", doc: doc, one: func(c *Call, a Value) Value {
-				e := &jsonEncoder{call: c, arrays: map[*Cons]bool{}}
-				encode(e, a)
-				return c.text(e.out.String())
-			}},
-		}
-	}
-	rows := []builtin{
-		{name: "json:decode-json-from-string", list: "(string)", doc: "The value of JSON text: objects are alists with keywords, arrays lists, null and false nil.", one: func(c *Call, a Value) Value {
-			d := &jsonDecoder{call: c, chars: c.str(a).chars}
-			v := d.value(0)
-			d.blanks()
-			return v
-		}},
-		{name: "json:decode-json", list: "(&optional stream)", doc: "The next JSON value of a stream.", call: func(c *Call, args []Value) Value {
-			s := c.inputStream(optional(args, 0))
-			var chars []rune
-			for _, from := range c.sources(s) {
-				c.chargeMany(len(from.input)-from.pos, runeBytes)
-				chars = append(chars, from.input[from.pos:]...)
-			}
-			d := &jsonDecoder{call: c, chars: chars}
-			v := d.value(0)
-			for range d.pos {
-				c.readRune(s)
-			}
-			return v
-		}},
-		{name: "json:camel-case-to-lisp", list: "(string)", doc: "The name of the symbol for a field.", one: func(c *Call, a Value) Value {
-			return c.text(lispName(c.str(a).String()))
-		}},
-		{name: "json:lisp-to-camel-case", list: "(string)", doc: "The name of the field for a symbol.", one: func(c *Call, a Value) Value {
-			return c.text(fieldName(c.str(a).String()))
-		}},
-	}
-	rows = append(rows, encoder("encode-json", "Write an object as JSON; an alist is an object, other lists are arrays, nil is null.", (*jsonEncoder).value)...)
-	rows = append(rows, encoder("encode-json-alist", "Write an alist as a JSON object.", (*jsonEncoder).alist)...)
-	return append(rows, encoder("encode-json-plist", "Write a plist as a JSON object.", (*jsonEncoder).plist)...)
-}
 
 // jsonDecoder reads one JSON value.
 type jsonDecoder struct {
 	call  *Call
 	chars []rune
 	pos   int
+	// How the note wants it: a function for names, for keys and for each kind of token,
+	// nil for those that are as at first.
+	names, keys, booleans, integers, reals Value
+	arrayType                              Value
+	lenient                                bool
+}
+
+// jsonDecoder prepares reading, as the variables of cl-json say.
+func (c *Call) jsonDecoder(chars []rune) *jsonDecoder {
+	l := c.environment.language
+	changed := func(name string) Value {
+		v := c.jsonVariable(name)
+		if v == l.variables[l.symbol("JSON:"+name)].value {
+			return nil
+		}
+		return v
+	}
+	return &jsonDecoder{
+		call: c, chars: chars, names: changed("*JSON-IDENTIFIER-NAME-TO-LISP*"), keys: changed("*IDENTIFIER-NAME-TO-KEY*"),
+		booleans: changed("*BOOLEAN-HANDLER*"), integers: changed("*INTEGER-HANDLER*"), reals: changed("*REAL-HANDLER*"),
+		arrayType: changed("*JSON-ARRAY-TYPE*"), lenient: c.jsonVariable("*USE-STRICT-JSON-RULES*") == Nil,
+	}
+}
+
+// token is what a function of the note makes of a token.
+func (d *jsonDecoder) token(function Value, text string) Value {
+	return single(d.call.funcall(function, []Value{d.call.text(text)}))
 }
 
 // maximumJSONDepth bounds nested arrays and objects.
@@ -75,19 +54,22 @@ func (d *jsonDecoder) fail(format string, args ...any) {
 
 func (d *jsonDecoder) blanks() {
 	start := d.pos
-	for d.pos < len(d.chars) && strings.ContainsRune(" \t\r\n", d.chars[d.pos]) {
+	for d.pos < len(d.chars) && strings.ContainsRune(" \t\r\n\f", d.chars[d.pos]) {
 		d.pos++
 	}
 	d.call.work(d.pos - start)
 }
 
-// next is the next character that is not blank, 0 at the end.
+// next is the next character that is not blank; there must be one.
 func (d *jsonDecoder) next() rune {
-	d.blanks()
-	if d.pos >= len(d.chars) {
-		return 0
+	if d.blanks(); d.pos >= len(d.chars) {
+		d.ended("the JSON text ends too early")
 	}
 	return d.chars[d.pos]
+}
+
+func (d *jsonDecoder) ended(message string) {
+	d.call.signalError(d.call.newCondition(endOfFile, message, "STREAM", newInput(nil)))
 }
 
 func (d *jsonDecoder) value(depth int) Value {
@@ -97,8 +79,6 @@ func (d *jsonDecoder) value(depth int) Value {
 		d.fail("nested deeper than %d levels", maximumJSONDepth)
 	}
 	switch r := d.next(); {
-	case r == 0:
-		c.signalError(c.newCondition(endOfFile, "the JSON text ends too early", "STREAM", newInput(nil)))
 	case r == '{':
 		return d.object(depth)
 	case r == '[':
@@ -107,7 +87,7 @@ func (d *jsonDecoder) value(depth int) Value {
 		return runesString(d.str())
 	case r == '-' || r >= '0' && r <= '9':
 		return d.number()
-	case r >= 'a' && r <= 'z':
+	case unicode.IsLetter(r):
 		return d.word()
 	default:
 		d.fail("unexpected character %q", r)
@@ -117,19 +97,18 @@ func (d *jsonDecoder) value(depth int) Value {
 
 func (d *jsonDecoder) word() Value {
 	start := d.pos
-	for d.pos < len(d.chars) && d.chars[d.pos] >= 'a' && d.chars[d.pos] <= 'z' {
+	for d.pos < len(d.chars) && unicode.IsLetter(d.chars[d.pos]) {
 		d.pos++
 	}
-	switch word := string(d.chars[start:min(d.pos, start+20)]); word {
-	case "true":
-		return T
-	case "false", "null":
-		return Nil
-	default:
+	word := string(d.chars[start:min(d.pos, start+20)])
+	switch {
+	case word != "true" && word != "false" && word != "null":
 		d.pos = start
 		d.fail("unexpected word %q", word)
+	case d.booleans != nil:
+		return d.token(d.booleans, word)
 	}
-	return nil
+	return Boolean(word == "true")
 }
 
 func (d *jsonDecoder) array(depth int) Value {
@@ -137,15 +116,16 @@ func (d *jsonDecoder) array(depth int) Value {
 	var list builder
 	if d.next() == ']' {
 		d.pos++
-		return Nil
-	}
-	for {
-		d.call.charge(consBytes)
-		list.add(d.value(depth + 1))
-		if d.separator(']') {
-			return list.list()
+	} else {
+		for ended := false; !ended; ended = d.separator(']') {
+			d.call.charge(consBytes)
+			list.add(d.value(depth + 1))
 		}
 	}
+	if d.arrayType == nil {
+		return list.list()
+	}
+	return single(d.call.funcall(symCoerce, []Value{list.list(), d.arrayType}))
 }
 
 // separator passes a comma, or the end, which it reports.
@@ -174,9 +154,8 @@ func (d *jsonDecoder) object(depth int) Value {
 		if d.next() != '"' {
 			d.fail("the name of a field is missing")
 		}
-		name := lispName(string(d.str()))
-		c.charge(2*consBytes + entryBytes + 2*len(name))
-		key, _ := c.environment.keywords.intern(name, false)
+		key := d.key(d.str())
+		c.charge(2 * consBytes)
 		if d.next() != ':' {
 			d.fail("a colon is missing behind the name of a field")
 		}
@@ -186,6 +165,38 @@ func (d *jsonDecoder) object(depth int) Value {
 			return list.list()
 		}
 	}
+}
+
+// key is what stands for a field.
+func (d *jsonDecoder) key(name []rune) Value {
+	c := d.call
+	named := Value(nil)
+	if d.names != nil {
+		named = single(c.funcall(d.names, []Value{c.newString(name)}))
+	} else {
+		c.work(len(name))
+		named = c.text(lispName(string(name)))
+	}
+	if d.keys != nil {
+		return single(c.funcall(d.keys, []Value{named}))
+	}
+	return c.jsonSymbol(c.name(named))
+}
+
+// jsonPackage is where the symbols of keys are.
+func (c *Call) jsonPackage() *Package {
+	if p := c.jsonVariable("*JSON-SYMBOLS-PACKAGE*"); p != Nil {
+		return c.pkg(p)
+	}
+	return c.currentPackage()
+}
+
+// jsonSymbol makes the symbol of a key. Those that the note does not have yet go when
+// nothing refers to them any more.
+func (c *Call) jsonSymbol(name string) *Symbol {
+	c.charge(entryBytes + 2*len(name))
+	symbol, _ := c.jsonPackage().intern(name, false)
+	return symbol
 }
 
 func (d *jsonDecoder) str() []rune {
@@ -199,7 +210,7 @@ func (d *jsonDecoder) str() []rune {
 		d.call.chargeMany(d.pos-start+1, 2*runeBytes)
 		out = append(out, d.chars[start:d.pos]...)
 		if d.pos >= len(d.chars) {
-			d.call.signalError(d.call.newCondition(endOfFile, "the JSON text ends inside a string", "STREAM", newInput(nil)))
+			d.ended("the JSON text ends inside a string")
 		}
 		d.pos++
 		if d.chars[d.pos-1] == '"' {
@@ -212,7 +223,7 @@ func (d *jsonDecoder) str() []rune {
 // escape reads what stands behind a backslash.
 func (d *jsonDecoder) escape() rune {
 	if d.pos >= len(d.chars) {
-		d.fail("the text ends behind a backslash")
+		d.ended("the JSON text ends inside a string")
 	}
 	r := d.chars[d.pos]
 	d.pos++
@@ -234,6 +245,11 @@ func (d *jsonDecoder) escape() rune {
 			return utf16.DecodeRune(first, d.hexadecimal())
 		}
 		return first
+	case '"', '\\', '/':
+		return r
+	}
+	if !d.lenient {
+		d.fail("\\%c is no escape in a string", r)
 	}
 	return r
 }
@@ -250,22 +266,79 @@ func (d *jsonDecoder) hexadecimal() rune {
 	return rune(n)
 }
 
+// number reads a number: digits, which do not begin with a zero, and those behind a point
+// and an exponent.
 func (d *jsonDecoder) number() Value {
-	start := d.pos
-	for d.pos < len(d.chars) && strings.ContainsRune("+-0123456789.eE", d.chars[d.pos]) {
-		d.pos++
+	start, kind := d.pos, d.integers
+	d.accept("-")
+	if !d.accept("0") {
+		d.digits()
+	}
+	real := d.accept(".")
+	if real {
+		d.digits()
+	}
+	if d.accept("eE") {
+		real = true
+		d.accept("+-")
+		d.digits()
 	}
 	if d.pos-start > maximumDigits {
 		d.fail("a number has more than %d digits", maximumDigits)
 	}
+	if real {
+		kind = d.reals
+	}
 	text := string(d.chars[start:d.pos])
-	d.call.charge(len(text))
-	d.call.work(len(text) * len(text) / 64)
-	kind := plist.NumberSyntax(text)
-	v, ok := parseNumber(kind, text, d.call.doubleFormat())
-	if !ok || kind == plist.Ratio {
-		d.pos = start
-		d.fail("%s is no number, or too large", sketchText(text, 40))
+	if kind != nil {
+		return d.token(kind, text)
+	}
+	return d.call.jsonNumber(text)
+}
+
+func (d *jsonDecoder) accept(any string) bool {
+	if d.pos < len(d.chars) && strings.ContainsRune(any, d.chars[d.pos]) {
+		d.pos++
+		return true
+	}
+	return false
+}
+
+func (d *jsonDecoder) digits() {
+	start := d.pos
+	for d.pos < len(d.chars) && d.chars[d.pos] >= '0' && d.chars[d.pos] <= '9' {
+		d.pos++
+	}
+	d.call.work(d.pos - start)
+	if d.pos == start {
+		d.fail("a digit is missing in a number")
+	}
+}
+
+// jsonNumber is the number that a token names: an integer, or a float of the format
+// that numbers are read in.
+func (c *Call) jsonNumber(text string) Value {
+	c.chargeMany(len(text), 2)
+	c.work(len(text) * len(text) / 64)
+	if !strings.ContainsAny(text, ".eE") {
+		if v, ok := parseNumber(plist.Integer, text, false); ok && len(text) <= maximumDigits {
+			return v
+		}
+		c.libraryError("JSON:JSON-SYNTAX-ERROR", sketchText(text, 40)+" is no number, or too large")
+	}
+	bits := 32
+	if c.doubleFormat() {
+		bits = 64
+	}
+	v, err := strconv.ParseFloat(text, bits)
+	if errors.Is(err, strconv.ErrRange) {
+		c.fail("FLOATING-POINT-OVERFLOW", "the number %s is too large for a float", sketchText(text, 40))
+	}
+	if err != nil {
+		c.libraryError("JSON:JSON-SYNTAX-ERROR", sketchText(text, 40)+" is no number")
+	}
+	if bits == 32 {
+		return float32(v)
 	}
 	return v
 }

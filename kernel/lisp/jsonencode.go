@@ -13,6 +13,48 @@ type jsonEncoder struct {
 	out  strings.Builder
 	// arrays remembers which lists can be written as arrays.
 	arrays map[*Cons]bool
+	// names makes the name of a field of that of a symbol, nil for the usual way.
+	names Value
+	// explicit says that the first element of a list tells how to write it.
+	explicit bool
+	// methods says that the note has its own ways to write some objects.
+	methods bool
+}
+
+var (
+	kwExplicit = standardKeyword("EXPLICIT")
+	kwTrue     = standardKeyword("TRUE")
+	kwFalse    = standardKeyword("FALSE")
+	kwNull     = standardKeyword("NULL")
+	kwJSON     = standardKeyword("JSON")
+	kwArray    = standardKeyword("ARRAY")
+	kwList     = standardKeyword("LIST")
+	kwObject   = standardKeyword("OBJECT")
+	kwAlist    = standardKeyword("ALIST")
+	kwPlist    = standardKeyword("PLIST")
+)
+
+// jsonEncoder prepares writing, as the variables of cl-json say.
+func (c *Call) jsonEncoder() *jsonEncoder {
+	l := c.environment.language
+	e := &jsonEncoder{call: c, arrays: map[*Cons]bool{}, explicit: c.jsonVariable("*JSON-LIST-ENCODER-FN*") == kwExplicit}
+	if names := c.jsonVariable("*LISP-IDENTIFIER-NAME-TO-JSON*"); names != Value(l.symbol("JSON:LISP-TO-CAMEL-CASE")) {
+		e.names = names
+	}
+	e.methods = c.hasMethods(l.symbol("JSON:ENCODE-JSON"))
+	return e
+}
+
+// value writes an object, by a method of the note if there is one.
+func (e *jsonEncoder) value(v Value) {
+	if !e.methods {
+		e.top(v)
+		return
+	}
+	c := e.call
+	stream := newOutput()
+	c.standard(c.environment.language.symbol("JSON:ENCODE-JSON"), v, stream)
+	e.text(stream.text())
 }
 
 func (e *jsonEncoder) text(text string) {
@@ -21,10 +63,17 @@ func (e *jsonEncoder) text(text string) {
 }
 
 func (e *jsonEncoder) fail(v Value) {
-	e.call.libraryError("JSON:UNENCODABLE-VALUE-ERROR", fmt.Sprintf("%s cannot be written as JSON", sketch(v, 80)))
+	c := e.call
+	class := c.environment.language.classes[c.environment.language.symbol("JSON:UNENCODABLE-VALUE-ERROR")]
+	object := &Instance{class: class, slots: make([]Value, len(class.slots)), message: fmt.Sprintf("%s cannot be written as JSON", sketch(v, 80))}
+	for i := range class.slots {
+		object.slots[i] = map[string]Value{"DATUM": v, "EXPECTED-TYPE": T}[class.slots[i].name.name]
+	}
+	c.signalError(object)
 }
 
-func (e *jsonEncoder) value(v Value) {
+// top writes an object as the library does.
+func (e *jsonEncoder) top(v Value) {
 	c := e.call
 	c.step()
 	c.descend(8)
@@ -37,7 +86,7 @@ func (e *jsonEncoder) value(v Value) {
 		case Nil:
 			e.text("null")
 		default:
-			e.str(fieldName(x.name))
+			e.symbol(x)
 		}
 	case *String:
 		c.chargeOutput(len(x.chars))
@@ -47,11 +96,20 @@ func (e *jsonEncoder) value(v Value) {
 	case int64, *big.Int:
 		e.text(string(c.printedWith(v, plainControl(10))))
 	case *big.Rat, float32, float64:
-		e.float(v)
+		e.text(e.call.format(NewString("~F"), []Value{v}))
 	case *Cons:
+		if e.explicit {
+			e.told(x)
+			return
+		}
 		if e.array(x) {
 			e.list(x)
 			return
+		}
+		for rest, ok := x, true; ok; rest, ok = rest.Cdr.(*Cons) {
+			if c.step(); !isConsValue(rest.Car) {
+				e.fail(x)
+			}
 		}
 		e.alist(x)
 	case *Vector:
@@ -77,18 +135,39 @@ func (e *jsonEncoder) value(v Value) {
 	}
 }
 
-func (e *jsonEncoder) float(v Value) {
-	x := double(v)
-	if r, ok := v.(*big.Rat); ok {
-		f, _ := r.Float32()
-		e.text(floatText(float64(f), 32, false))
+func (e *jsonEncoder) symbol(symbol *Symbol) {
+	if e.names == nil {
+		e.str(fieldName(symbol.name))
 		return
 	}
-	if _, single := v.(float32); single {
-		e.text(floatText(x, 32, false))
-		return
+	c := e.call
+	e.str(c.str(single(c.funcall(e.names, []Value{c.text(symbol.name)}))).String())
+}
+
+// told writes a list whose first element tells how.
+func (e *jsonEncoder) told(list *Cons) {
+	switch list.Car {
+	case kwTrue, kwFalse, kwNull:
+		e.text(strings.ToLower(list.Car.(*Symbol).name))
+	case kwJSON:
+		for _, part := range e.call.slice(list.Cdr) {
+			e.text(e.call.str(part).String())
+		}
+	case kwList, kwArray:
+		e.list(list.Cdr)
+	case kwAlist:
+		e.alist(list.Cdr)
+	case kwPlist:
+		e.plist(list.Cdr)
+	case kwObject:
+		if next, ok := list.Cdr.(*Cons); ok && isConsValue(next.Car) {
+			e.alist(list.Cdr)
+			return
+		}
+		e.plist(list.Cdr)
+	default:
+		e.fail(list)
 	}
-	e.text(floatText(x, 64, true))
 }
 
 // array reports that a list is proper and its elements can be written. Others are tried
@@ -127,7 +206,7 @@ func (e *jsonEncoder) object(cell *Cons) bool {
 			return false
 		}
 		pair, ok := next.Car.(*Cons)
-		if !ok || isConsValue(pair.Car) {
+		if !ok {
 			return false
 		}
 		if inner, ok := pair.Cdr.(*Cons); ok && !e.array(inner) && !e.object(inner) {
@@ -140,11 +219,14 @@ func (e *jsonEncoder) object(cell *Cons) bool {
 
 func isConsValue(v Value) bool { _, ok := v.(*Cons); return ok }
 
-func (e *jsonEncoder) list(cell *Cons) {
+func (e *jsonEncoder) list(list Value) {
 	e.text("[")
-	for rest := Value(cell); rest != Nil; {
-		next := rest.(*Cons)
-		if rest != Value(cell) {
+	for rest := list; rest != Nil; {
+		next, ok := rest.(*Cons)
+		if !ok {
+			e.fail(list)
+		}
+		if rest != list {
 			e.text(",")
 		}
 		e.value(next.Car)
@@ -153,40 +235,44 @@ func (e *jsonEncoder) list(cell *Cons) {
 	e.text("]")
 }
 
-func (e *jsonEncoder) alist(v Value) {
-	first := true
-	e.text("{")
-	for v != Nil {
-		e.call.step()
-		cell, ok := v.(*Cons)
-		if !ok {
-			e.fail(v)
+// alist writes pairs. Elements that are nil say nothing.
+func (e *jsonEncoder) alist(list Value) {
+	e.fields(list, func(cell *Cons) (key, v, rest Value, ok bool) {
+		if pair, isPair := cell.Car.(*Cons); isPair {
+			return pair.Car, pair.Cdr, cell.Cdr, true
 		}
-		pair, ok := cell.Car.(*Cons)
-		if !ok {
-			e.fail(cell.Car)
-		}
-		e.field(&first, pair.Car, pair.Cdr)
-		v = cell.Cdr
-	}
-	e.text("}")
+		return nil, nil, cell.Cdr, cell.Car == Nil
+	})
 }
 
-func (e *jsonEncoder) plist(v Value) {
+// plist writes keys that are followed by their values.
+func (e *jsonEncoder) plist(list Value) {
+	e.fields(list, func(cell *Cons) (key, v, rest Value, ok bool) {
+		if next, ok := cell.Cdr.(*Cons); ok {
+			return cell.Car, next.Car, next.Cdr, true
+		}
+		return nil, nil, nil, false
+	})
+}
+
+// fields writes an object whose fields next takes off a list, one by one; a key of nil
+// is none.
+func (e *jsonEncoder) fields(list Value, next func(cell *Cons) (key, v, rest Value, ok bool)) {
 	first := true
 	e.text("{")
-	for v != Nil {
+	for rest := list; rest != Nil; {
 		e.call.step()
-		cell, ok := v.(*Cons)
+		cell, ok := rest.(*Cons)
 		if !ok {
-			e.fail(v)
+			e.fail(list)
 		}
-		rest, ok := cell.Cdr.(*Cons)
-		if !ok {
-			e.fail(v)
+		var key, v Value
+		if key, v, rest, ok = next(cell); !ok {
+			e.fail(list)
 		}
-		e.field(&first, cell.Car, rest.Car)
-		v = rest.Cdr
+		if key != nil {
+			e.field(&first, key, v)
+		}
 	}
 	e.text("}")
 }
@@ -207,20 +293,29 @@ func (e *jsonEncoder) field(first *bool, key, v Value) {
 		e.text(",")
 	}
 	*first = false
-	switch x := key.(type) {
-	case *Symbol:
-		e.str(fieldName(x.name))
-	case *String:
-		e.str(x.String())
-	case Character:
-		e.str(string(rune(x)))
-	case int64, *big.Int:
-		e.str(string(e.call.printedWith(key, plainControl(10))))
-	default:
-		e.fail(key)
-	}
+	e.key(key)
 	e.text(":")
 	e.value(v)
+}
+
+// key writes the name of a field: the JSON text of what names it, as a string.
+func (e *jsonEncoder) key(key Value) {
+	c := e.call
+	if text, ok := key.(*String); ok {
+		e.str(text.String())
+		return
+	}
+	outer := e.out
+	e.out = strings.Builder{}
+	e.value(key)
+	text := e.out.String()
+	e.out = outer
+	if strings.HasPrefix(text, `"`) {
+		e.text(text)
+		return
+	}
+	c.chargeOutput(len(text))
+	e.str(text)
 }
 
 // str writes a string; what is not plain ASCII is escaped, and the slash, as cl-json

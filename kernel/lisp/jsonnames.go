@@ -5,73 +5,163 @@ import (
 	"unicode"
 )
 
+// nameKind is what a part of a field's name is made of.
+type nameKind int
+
+const (
+	otherPart   nameKind = iota // one character that is neither letter nor digit
+	smallPart                   // small letters
+	mixedPart                   // a capital and small letters
+	capitalPart                 // one capital
+	upperPart                   // capitals
+	digitPart
+)
+
+// namePart is a part of a field's name.
+type namePart struct {
+	kind nameKind
+	text []rune
+}
+
+// nameParts parts a name where its characters change.
+func nameParts(name []rune) []namePart {
+	var parts []namePart
+	for i, r := range name {
+		last := &namePart{kind: otherPart}
+		if len(parts) > 0 {
+			last = &parts[len(parts)-1]
+		}
+		kind := otherPart
+		switch {
+		case lower(r) != r:
+			kind = capitalPart
+			if last.kind == capitalPart || last.kind == upperPart {
+				last.kind, kind = upperPart, upperPart
+			}
+		case upper(r) != r:
+			kind = smallPart
+			if last.kind == capitalPart || last.kind == mixedPart {
+				last.kind, kind = mixedPart, mixedPart
+			}
+		case unicode.IsDigit(r):
+			kind = digitPart
+		}
+		switch {
+		case kind != otherPart && kind == last.kind:
+			last.text = name[i-len(last.text) : i+1]
+		case kind == smallPart && last.kind == upperPart: // its last capital begins a word
+			capitals := len(last.text) - 1
+			last.text = last.text[:capitals]
+			if capitals == 1 {
+				last.kind = capitalPart
+			}
+			parts = append(parts, namePart{mixedPart, name[i-1 : i+1]})
+		default:
+			parts = append(parts, namePart{kind, name[i : i+1]})
+		}
+	}
+	return parts
+}
+
 // lispName turns the name of a JSON field into that of a symbol, as cl-json does: words
 // that begin with capitals are parted by hyphens, an underscore becomes two, a capital
 // at the beginning is marked by *, words in capitals stand between +.
 func lispName(name string) string {
-	chars := []rune(name)
 	var b strings.Builder
-	for i := 0; i < len(chars); {
-		end := wordEnd(chars, i)
-		word := string(chars[i:end])
-		first := i == 0 || chars[i-1] == '_'
-		switch {
-		case chars[i] == '_':
-			b.WriteString("--")
-		case unicode.IsUpper(chars[i]) && end-i > 1 && strings.ToUpper(word) == word:
-			if !first && isWordRune(chars[i-1]) {
-				b.WriteByte('-')
-			}
-			b.WriteString("+" + word + "+")
-		case unicode.IsUpper(chars[i]):
-			if first || !isWordRune(chars[i-1]) {
-				b.WriteByte('*')
-			} else {
-				b.WriteByte('-')
-			}
-			b.WriteString(strings.ToUpper(word))
-		default:
-			if i > 0 && unicode.IsUpper(chars[i-1]) && isWordRune(chars[i]) {
-				b.WriteByte('-')
-			}
-			b.WriteString(strings.ToUpper(word))
-		}
-		i = end
-	}
+	writeName(&b, nameParts([]rune(name)), otherPart)
 	return b.String()
 }
 
-func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+func writeName(b *strings.Builder, parts []namePart, before nameKind) {
+	for i, part := range parts {
+		text := strings.ToUpper(string(part.text))
+		if before == otherPart && (part.kind == upperPart || part.kind == capitalPart || part.kind == digitPart) {
+			if rest, found, thrown := allCapitals(parts[i+1:], part.kind, part.kind == digitPart); found && !thrown {
+				b.WriteString("+" + text + rest)
+				return
+			}
+		}
+		mark := "-"
+		if before == otherPart {
+			mark = ""
+		}
+		switch part.kind {
+		case upperPart:
+			text = mark + "+" + text + "+"
+		case digitPart:
+			text = mark + text
+		case capitalPart, mixedPart:
+			switch before {
+			case otherPart:
+				mark = "*"
+			case digitPart:
+				mark = "-*"
+			}
+			text = mark + text
+		case smallPart:
+			text = mark + text
+		default:
+			text = underscore(text, "--")
+		}
+		b.WriteString(text)
+		before = part.kind
+	}
+}
 
-// wordEnd is where the word that begins at i ends: a run of capitals, a capital and
-// what is small behind it, a run without capitals, or one other character.
-func wordEnd(chars []rune, i int) int {
-	end := i + 1
-	switch {
-	case !isWordRune(chars[i]):
-		return end
-	case !unicode.IsUpper(chars[i]):
-		for end < len(chars) && isWordRune(chars[end]) && !unicode.IsUpper(chars[end]) {
-			end++
+func underscore(text, instead string) string {
+	if text == "_" {
+		return instead
+	}
+	return text
+}
+
+// allCapitals writes what follows in a name that is written in capitals, with the + at
+// its end. found is false if there is nothing to write, thrown true if the name is not
+// written so: then the nearest choice is made otherwise.
+func allCapitals(parts []namePart, before nameKind, fromDigits bool) (text string, found, thrown bool) {
+	if len(parts) == 0 {
+		if fromDigits {
+			return "", false, true
 		}
-		return end
+		return "+", before != otherPart, false
 	}
-	for end < len(chars) && (unicode.IsUpper(chars[end]) || end-i > 1 && unicode.IsDigit(chars[end])) {
-		end++
-	}
-	if end-i > 1 {
-		if end < len(chars) && unicode.IsLower(chars[end]) {
-			end-- // the last capital begins the next word
+	part := parts[0]
+	text = string(part.text)
+	switch part.kind {
+	case smallPart, mixedPart:
+		return "", false, true
+	case otherPart:
+		if !fromDigits && before != otherPart {
+			if rest, found, thrown := allCapitals(parts[1:], otherPart, false); found && !thrown {
+				return underscore(text, "-") + rest, true, false
+			}
+			var b strings.Builder
+			writeName(&b, parts[1:], otherPart)
+			return "+" + underscore(text, "--") + b.String(), true, false
 		}
-		if end-i > 1 {
-			return end
+		text, fromDigits = underscore(text, "-"), false
+	case upperPart:
+		fromDigits = false
+	}
+	rest, found, thrown := allCapitals(parts[1:], part.kind, fromDigits)
+	if !found {
+		rest = ""
+	}
+	return text + rest, true, thrown
+}
+
+// simpleLispName parts a name only where a capital follows a small letter.
+func simpleLispName(name string) string {
+	var b strings.Builder
+	small := false
+	for _, r := range name {
+		if small && lower(r) != r {
+			b.WriteByte('-')
 		}
-		end = i + 1
+		small = upper(r) != r
+		b.WriteRune(upper(r))
 	}
-	for end < len(chars) && isWordRune(chars[end]) && !unicode.IsUpper(chars[end]) {
-		end++
-	}
-	return end
+	return b.String()
 }
 
 // fieldName is the inverse of lispName.
@@ -102,9 +192,9 @@ func fieldName(name string) string {
 			}
 			continue
 		case capital || capitals:
-			b.WriteRune(unicode.ToUpper(r))
+			b.WriteRune(upper(r))
 		default:
-			b.WriteRune(unicode.ToLower(r))
+			b.WriteRune(lower(r))
 		}
 		capital, begin = false, false
 	}

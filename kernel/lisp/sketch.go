@@ -32,7 +32,7 @@ func sketchInto(b *strings.Builder, v Value, limit, depth int) {
 		switch x.home {
 		case keywordPackage:
 			b.WriteByte(':')
-		case "CL-PPCRE", "UIOP":
+		case "CL-PPCRE", "JSON", "LOCAL-TIME", "STR", "UIOP":
 			b.WriteString(x.home + ":")
 		}
 		b.WriteString(symbolName(sketchText(x.name, limit)))

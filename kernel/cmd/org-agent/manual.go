@@ -75,7 +75,7 @@ func describe(text *strings.Builder, name string, entries []lisp.Entry) error {
 
 // packageNames are other names of packages.
 var packageNames = map[string]string{
-	"cl": "common-lisp", "ppcre": "cl-ppcre", "opencortex": "org-agent", "5am": "fiveam",
+	"cl": "common-lisp", "ppcre": "cl-ppcre", "cl-json": "json", "opencortex": "org-agent", "5am": "fiveam",
 }
 
 // spelled is a name as entries have it: lower case, one colon, no package for the

@@ -5,7 +5,7 @@
 ;; and the class of what was signalled: the library's own, else the most specific one of
 ;; the standard.
 (require :asdf)
-(let ((*standard-output* (make-broadcast-stream)) (*error-output* (make-broadcast-stream)))
+(let ((*standard-output* (make-broadcast-stream)))
   (handler-bind ((warning #'muffle-warning))
     (mapc #'asdf:load-system '(:cl-ppcre :cl-json :str :local-time))))
 (funcall (read-from-string "local-time:reread-timezone-repository"))
