@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -17,6 +18,7 @@ type Paths struct {
 
 	Home     string // the person's Org files
 	Config   string // config.org in it
+	Policy   string // policy.org in it
 	Sessions string // the directory of conversations in it
 	Skills   string // the directory of skill notes in it
 
@@ -70,7 +72,8 @@ func findPaths(home string, env func(string) string, uid int) (Paths, error) {
 	run := runDirectory(name, env("XDG_RUNTIME_DIR"), uid)
 	return Paths{
 		Name: name,
-		Home: home, Config: filepath.Join(home, "config.org"), Sessions: filepath.Join(home, "sessions"), Skills: filepath.Join(home, "skills"),
+		Home: home, Config: filepath.Join(home, "config.org"), Policy: filepath.Join(home, "policy.org"),
+		Sessions: filepath.Join(home, "sessions"), Skills: filepath.Join(home, "skills"),
 		State: state, Journal: filepath.Join(state, "journal.db"), Log: filepath.Join(state, "log.jsonl"), Token: filepath.Join(state, "token"),
 		Lock: filepath.Join(state, "lock"), KernelJSON: filepath.Join(state, "kernel.json"),
 		Run: run, Socket: filepath.Join(run, "kernel.sock"),
@@ -84,6 +87,25 @@ func (p Paths) SpareSocket() string {
 	sum := sha256.Sum256([]byte(p.State))
 	return filepath.Join(p.Run, "k-"+hex.EncodeToString(sum[:4])+".sock")
 }
+
+// Keeps reports whether path, which is absolute and has no links, is among what kernels
+// keep for themselves: the state and run directories of this instance, and of the others
+// beside it.
+func (p Paths) Keeps(path string) bool {
+	for _, own := range []string{realPath(p.State), realPath(p.Run)} {
+		if path == own || strings.HasPrefix(path, own+"/") {
+			return true
+		}
+		rest, below := strings.CutPrefix(path, filepath.Dir(own)+"/")
+		if name, _, _ := strings.Cut(rest, "/"); below && instanceDirectory.MatchString(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// instanceDirectory is how the state and run directories of an instance are named.
+var instanceDirectory = regexp.MustCompile(`^org-agent(-[0-9a-f]{8})?(-\d+)?$`)
 
 // absoluteHome is the home's real path: of what is given, else of the default
 // below the user's directory. Two names of one directory are one instance.

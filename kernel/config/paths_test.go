@@ -204,3 +204,26 @@ func put(path, content string) error {
 	}
 	return os.WriteFile(path, []byte(content), 0o600)
 }
+
+// TestKeeps: what kernels keep is known by its place, whatever instance it is of.
+func TestKeeps(t *testing.T) {
+	user, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"HOME": user, "XDG_RUNTIME_DIR": filepath.Join(user, "run")}
+	paths, err := FindPaths(filepath.Join(user, "other"), func(name string) string { return env[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		paths.Token: true, paths.State: true, paths.Socket: true, filepath.Dir(paths.State): false, paths.Home: false, paths.Config: false,
+		filepath.Join(user, ".local/state/org-agent/token"): true, filepath.Join(user, ".local/state/org-agent-0123abcd/journal.db"): true,
+		filepath.Join(user, ".local/state/org-agent-mine"): false, filepath.Join(user, "run/org-agent/kernel.sock"): true, filepath.Join(user, "run/x"): false,
+		paths.State + "-not": false,
+	} {
+		if got := paths.Keeps(path); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}

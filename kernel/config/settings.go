@@ -47,6 +47,17 @@ type Model struct {
 	Line        int
 }
 
+// KeyVariables are the environment variables that hold keys of the models.
+func (s Settings) KeyVariables() []string {
+	var names []string
+	for _, m := range s.Models {
+		if m.Key.Env != "" {
+			names = append(names, m.Key.Env)
+		}
+	}
+	return names
+}
+
 // Diagnostic is a fault in config.org.
 type Diagnostic struct {
 	File string

@@ -63,6 +63,7 @@ type daemon struct {
 	journal  *journal.Journal
 	skills   *skill.Registry
 	prompts  *promptskill.Registry
+	grants   *skill.Grants
 	sessions *session.Sessions
 	agent    *agent.Agent
 	editors  editors
@@ -120,8 +121,9 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 	if err != nil {
 		return err
 	}
+	d.grants = Grants(d.paths, settings, d.config.Env)
 	d.skills = skill.New(skill.Config{
-		Shipped: skills.Notes(), Home: d.paths.Skills, Logger: d.log,
+		Shipped: skills.Notes(), Home: d.paths.Skills, Logger: d.log, Grants: d.grants,
 		Recorded: d.recorded, Changed: d.skillsChanged,
 		Log:    func(name, text string) { d.log.Info("skill log", "skill", name, "text", text) },
 		Inject: func(event sexp.List) { d.log.Warn("an injected event has no sensor to go through", "event", event) },

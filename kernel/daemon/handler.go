@@ -63,6 +63,7 @@ func (d *daemon) methods() map[string]method {
 		}),
 		protocol.MethodSkillCheck:    on(d.checkSkill),
 		protocol.MethodSkillTest:     on(d.testSkill),
+		protocol.MethodSkillGrant:    on(d.grantSkill),
 		protocol.MethodSkillEvaluate: on(d.evaluateInSkill),
 		protocol.MethodSkillSymbols:  on(skillSymbols),
 		protocol.MethodStatus:        on(d.status),

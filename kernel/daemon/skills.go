@@ -51,7 +51,9 @@ func noteText(p protocol.SkillParams) ([]byte, error) {
 }
 
 // options are those of a note that a client has checked: it acts on nothing.
-func (d *daemon) options() skill.Options { return skill.Options{Recorded: d.recorded} }
+func (d *daemon) options() skill.Options {
+	return skill.Options{Recorded: d.recorded, Grants: d.grants}
+}
 
 func (d *daemon) checkSkill(ctx context.Context, _ *rpc.Client, p *protocol.SkillParams) (protocol.SkillCheckResult, error) {
 	source, err := noteText(*p)
@@ -143,7 +145,7 @@ func skillDiagnostics(all []skill.Diagnostic) []protocol.SkillDiagnostic {
 }
 
 func (d *daemon) skillList(statuses []skill.Status) protocol.SkillListResult {
-	var result protocol.SkillListResult
+	result := protocol.SkillListResult{Diagnostics: skillDiagnostics(d.grants.Diagnostics())}
 	for _, c := range d.skills.Current().Commands() {
 		command := protocol.SkillCommand{Name: c.Name, Description: c.Description, Skill: c.Skill}
 		for _, want := range c.Wants {
@@ -155,7 +157,8 @@ func (d *daemon) skillList(statuses []skill.Status) protocol.SkillListResult {
 		result.Skills = append(result.Skills, protocol.SkillStatus{
 			File: s.File, Title: s.Title, Description: s.Description, Skill: s.Skill, State: protocol.Keyword(s.State),
 			Shipped: s.Shipped, LastGood: s.LastGood, Hash: s.Hash, Version: s.Version, Priority: s.Priority,
-			Tests: s.Tests, Capabilities: s.Capabilities, Diagnostics: skillDiagnostics(s.Diagnostics),
+			Tests: s.Tests, Capabilities: s.Capabilities, Granted: s.Granted, Since: s.Since, Withheld: s.Withheld,
+			Diagnostics: skillDiagnostics(s.Diagnostics),
 		})
 	}
 	result.Skills = append(result.Skills, d.promptList()...)

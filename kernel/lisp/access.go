@@ -32,6 +32,9 @@ type Access struct {
 	// links or its name, and with name "" by the functions of what is withheld. Its error
 	// refuses, and is what the note is told. It must not call into the environment.
 	Check func(ctx context.Context, kind, name string) error
+	// Dry, if set, reports whether the call is to have no effect: what it writes, renames
+	// and deletes is dropped then.
+	Dry func(ctx context.Context) bool
 }
 
 // The kinds of capability that give access to something.
@@ -58,6 +61,14 @@ func (a *Access) check(ctx context.Context, kind, name string) error {
 		return nil
 	}
 	return a.Check(ctx, kind, name)
+}
+
+// change does something to a file, unless the call is to have no effect.
+func (a *Access) change(ctx context.Context, do func() error) error {
+	if a.Dry != nil && a.Dry(ctx) {
+		return nil
+	}
+	return do()
 }
 
 // locate finds a path in the directories granted for reading or writing.

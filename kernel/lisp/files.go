@@ -1,7 +1,6 @@
 package lisp
 
 import (
-	"errors"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -50,14 +49,14 @@ func fileFunctions() []builtin {
 		}},
 		{name: "delete-file", needs: needsWrite, list: "(file)", doc: "Delete a file.", one: func(c *Call, a Value) Value {
 			p := c.pathname(a)
-			c.changed(p, c.located(p, kindWrite).remove())
+			c.change(p, c.located(p, kindWrite).remove)
 			return T
 		}},
 		{name: "rename-file", needs: needsWrite, list: "(file new-name)", doc: "Give a file another name in what may be written.", many: true, two: func(c *Call, a, b Value) Value {
 			p := c.pathname(a)
 			to := c.merge(c.pathname(b), p)
 			from, target := c.located(p, kindWrite), c.located(to, kindWrite)
-			c.changed(p, from.rename(target))
+			c.change(p, func() error { return from.rename(target) })
 			return c.values(to, parsePathname(from.path()), parsePathname(target.path()))
 		}},
 		{name: "ensure-directories-exist", needs: needsWrite, list: "(file &key verbose)", doc: "Make the directory of a file, and those above it.", many: true, call: func(c *Call, args []Value) Value {
@@ -66,17 +65,20 @@ func fileFunctions() []builtin {
 			directory := &Pathname{directory: p.directory, name: Nil, kind: Nil}
 			at := c.located(directory, kindWrite)
 			info, err := at.stat()
-			if err == nil && info == nil {
-				err = at.makeDirectories()
+			if err != nil {
+				c.fileError(p, err)
 			}
-			c.changed(p, err)
+			if info == nil {
+				c.change(p, at.makeDirectories)
+			}
 			return c.values(args[0], Boolean(info == nil))
 		}},
 	}
 }
 
-func (c *Call) changed(p *Pathname, err error) {
-	if err != nil {
+// change does something to a file.
+func (c *Call) change(p *Pathname, do func() error) {
+	if err := c.environment.config.Access.change(c.ctx, do); err != nil {
 		c.fileError(p, err)
 	}
 }
@@ -202,11 +204,15 @@ func uiopFileFunctions() []builtin {
 		entries("uiop:subdirectories", "The directories in a directory.", true),
 		{name: "uiop:delete-file-if-exists", needs: needsWrite, list: "(file)", doc: "Delete a file if there is one.", one: func(c *Call, a Value) Value {
 			p := c.pathname(a)
-			err := c.located(p, kindWrite).remove()
-			if errors.Is(err, fs.ErrNotExist) {
+			at := c.located(p, kindWrite)
+			info, err := at.stat()
+			if err != nil {
+				c.fileError(p, err)
+			}
+			if info == nil {
 				return Nil
 			}
-			c.changed(p, err)
+			c.change(p, at.remove)
 			return T
 		}},
 		{name: "uiop:getcwd", needs: needsReadWrite, list: "()", doc: "The directory that relative names are relative to.", call: func(c *Call, _ []Value) Value {

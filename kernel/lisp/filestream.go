@@ -169,12 +169,13 @@ func (c *Call) openOutput(p *Pathname, ifExists, ifMissing Value) Value {
 	}
 	c.charge(closureBytes)
 	return &Stream{kind: fileOutput, file: &openFile{path: p, write: func(c *Call, text string) error {
-		if err := c.environment.config.Access.check(c.ctx, kindWrite, at.path()); err != nil {
+		access := &c.environment.config.Access
+		if err := access.check(c.ctx, kindWrite, at.path()); err != nil {
 			return err
 		}
 		if appending {
-			return at.add(text)
+			return access.change(c.ctx, func() error { return at.add(text) })
 		}
-		return at.write(text)
+		return access.change(c.ctx, func() error { return at.write(text) })
 	}}}
 }

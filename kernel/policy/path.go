@@ -65,9 +65,35 @@ var protectedFiles = [...]string{
 
 // protected reports whether a change of path may be allowed only once, on
 // what was shown.
-func (p *Policy) protected(path string) bool {
+func (p *Policy) protected(path string) bool { return Protected(p.Home, path) }
+
+// Protected reports whether path, which is absolute and has no links, is a file that
+// decides what the agent of a home is and may do, or lies where such files are. A file
+// of another name counts where a link of the home leads to it.
+func Protected(home, path string) bool {
 	if slices.Contains(protectedFiles[:], filepath.Base(path)) || slices.Contains(strings.Split(path, "/"), ".git") {
 		return true
 	}
-	return p.Home != "" && within(path, filepath.Join(p.Home, "skills"))
+	if home == "" {
+		return false
+	}
+	skills := filepath.Join(home, "skills")
+	if path == skills || strings.HasPrefix(path, skills+"/") || within(path, skills) {
+		return true
+	}
+	linked := func(link string) bool {
+		info, err := os.Lstat(link)
+		if err != nil || info.Mode()&os.ModeSymlink == 0 {
+			return false
+		}
+		real, err := filepath.EvalSymlinks(link)
+		return err == nil && real == path
+	}
+	if slices.ContainsFunc(protectedFiles[:], func(name string) bool { return linked(filepath.Join(home, name)) }) {
+		return true
+	}
+	notes, _ := os.ReadDir(skills) // where there are none, none is a link
+	return slices.ContainsFunc(notes, func(note os.DirEntry) bool {
+		return note.Type()&os.ModeSymlink != 0 && linked(filepath.Join(skills, note.Name()))
+	})
 }

@@ -36,6 +36,7 @@ const (
 	MethodSkillReload    = "skill/reload"
 	MethodSkillCheck     = "skill/check"
 	MethodSkillTest      = "skill/test"
+	MethodSkillGrant     = "skill/grant"
 	MethodSkillEvaluate  = "skill/evaluate"
 	MethodSkillSymbols   = "skill/symbols"
 	MethodStatus         = "status"
@@ -82,6 +83,7 @@ func Methods() []Method {
 		{MethodSkillReload, typeOf[Empty](), typeOf[SkillListResult]()},
 		{MethodSkillCheck, typeOf[SkillParams](), typeOf[SkillCheckResult]()},
 		{MethodSkillTest, typeOf[SkillParams](), typeOf[SkillTestResult]()},
+		{MethodSkillGrant, typeOf[SkillGrantParams](), typeOf[SkillGrantResult]()},
 		{MethodSkillEvaluate, typeOf[SkillEvaluateParams](), typeOf[SkillEvaluateResult]()},
 		{MethodSkillSymbols, typeOf[Empty](), typeOf[SkillSymbolsResult]()},
 		{MethodStatus, typeOf[Empty](), typeOf[StatusResult]()},

@@ -87,11 +87,12 @@ type SkillSymbol struct {
 }
 
 // SkillListResult is every note, the home's first, then every directory with a
-// SKILL.md, and what people can ask the live
-// ones for by name.
+// SKILL.md, and what people can ask the live ones for by name. Diagnostics are of
+// policy.org: while there are any, no note is granted anything.
 type SkillListResult struct {
-	Skills   []SkillStatus  `json:"skills,omitempty"`
-	Commands []SkillCommand `json:"commands,omitempty"`
+	Skills      []SkillStatus     `json:"skills,omitempty"`
+	Commands    []SkillCommand    `json:"commands,omitempty"`
+	Diagnostics []SkillDiagnostic `json:"diagnostics,omitempty"`
 }
 
 // SkillCommand is a command of a live skill: an event with the sensor :user-command and
@@ -110,20 +111,25 @@ type SkillCommand struct {
 // is live. Skill is the name of its skill, several with a blank between. Of
 // Tests tests all passed if the note is live.
 type SkillStatus struct {
-	File         string            `json:"file"`
-	Title        string            `json:"title,omitempty"`
-	Description  string            `json:"description,omitempty"`
-	Skill        string            `json:"skill,omitempty"`
-	State        Keyword           `json:"state"`
-	Kind         Keyword           `json:"kind,omitempty"`
-	Reasons      []string          `json:"reasons,omitempty"`
-	OnlyUser     bool              `json:"only-user,omitempty"`
-	Shipped      bool              `json:"shipped,omitempty"`
-	LastGood     bool              `json:"last-good,omitempty"`
-	Hash         string            `json:"hash,omitempty"`
-	Version      string            `json:"version,omitempty"`
-	Priority     int               `json:"priority,omitempty"`
-	Tests        int               `json:"tests,omitempty"`
+	File        string   `json:"file"`
+	Title       string   `json:"title,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Skill       string   `json:"skill,omitempty"`
+	State       Keyword  `json:"state"`
+	Kind        Keyword  `json:"kind,omitempty"`
+	Reasons     []string `json:"reasons,omitempty"`
+	OnlyUser    bool     `json:"only-user,omitempty"`
+	Shipped     bool     `json:"shipped,omitempty"`
+	LastGood    bool     `json:"last-good,omitempty"`
+	Hash        string   `json:"hash,omitempty"`
+	Version     string   `json:"version,omitempty"`
+	Priority    int      `json:"priority,omitempty"`
+	Tests       int      `json:"tests,omitempty"`
+	// Capabilities are what it asks for, Granted what of it it has, since the day
+	// Since; Withheld says why it has not.
 	Capabilities []string          `json:"capabilities,omitempty"`
+	Granted      []string          `json:"granted,omitempty"`
+	Since        string            `json:"since,omitempty"`
+	Withheld     string            `json:"withheld,omitempty"`
 	Diagnostics  []SkillDiagnostic `json:"diagnostics,omitempty"`
 }

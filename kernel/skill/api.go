@@ -71,6 +71,7 @@ func (n *Note) makeEnvironment(ctx context.Context) error {
 	environment, err := lisp.New(lisp.Config{
 		Interface: offered,
 		Owner:     n,
+		Access:    n.access(),
 		Limits:    n.options.Limits,
 		Output:    n.print,
 	})

@@ -2,9 +2,14 @@ package skill
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"org-agent/kernel/lisp"
 	"org-agent/kernel/nearest"
 	"org-agent/kernel/org"
 )
@@ -12,25 +17,38 @@ import (
 // capabilityKinds are what a note can ask for in #+CAPABILITIES.
 var capabilityKinds = []string{"read", "write", "net", "exec", "env"}
 
+// asking is one word of a #+CAPABILITIES line.
+type asking struct {
+	kind, what   string
+	line, column int
+}
+
+func (a asking) word() string { return a.kind + ":" + a.what }
+
 // capabilities reads the #+CAPABILITIES lines: words KIND:WHAT. They are declared, and
-// shown to the person; a function that needs one is there only once it is granted.
-func capabilities(file string, doc *org.Document) ([]string, []Diagnostic) {
-	var declared []string
+// shown to the person, who may grant them.
+func capabilities(file string, doc *org.Document) ([]asking, []Diagnostic) {
+	var asked []asking
 	var faults []Diagnostic
 	for _, keyword := range doc.Keywords {
 		if keyword.Key != "CAPABILITIES" {
 			continue
 		}
-		for _, word := range strings.Fields(keyword.Value) {
+		line := doc.Source[keyword.Start:keyword.End]
+		at := strings.Index(line, ":") + 1
+		for word := range strings.FieldsSeq(keyword.Value) {
+			at += strings.Index(line[at:], word)
+			column := 1 + utf8.RuneCountInString(line[:at])
+			at += len(word)
 			kind, what, ok := strings.Cut(word, ":")
 			if !ok || what == "" || !slices.Contains(capabilityKinds, kind) {
-				faults = append(faults, Diagnostic{File: file, Line: keyword.Line, Column: 1, Message: capabilityFault(word, kind)})
+				faults = append(faults, Diagnostic{File: file, Line: keyword.Line, Column: column, Message: capabilityFault(word, kind)})
 				continue
 			}
-			declared = append(declared, word)
+			asked = append(asked, asking{kind: kind, what: what, line: keyword.Line, column: column})
 		}
 	}
-	return declared, faults
+	return asked, faults
 }
 
 func capabilityFault(word, kind string) string {
@@ -39,4 +57,130 @@ func capabilityFault(word, kind string) string {
 		message += fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return message
+}
+
+// Capability is one thing that a note asks for.
+type Capability struct {
+	// Asked is the word as the note has it.
+	Asked string `json:"asked"`
+	// Name is the word as it is granted: a directory is named by its path without links.
+	Name string `json:"name,omitempty"`
+	// Meaning says in plain words what it allows.
+	Meaning string `json:"meaning,omitempty"`
+	// Refused says why it cannot be granted, "" if it can.
+	Refused string `json:"refused,omitempty"`
+
+	kind, what string // what it names: a path or a variable
+}
+
+// understand says what a word means here.
+func (g *Grants) understand(kind, what string) Capability {
+	c := Capability{Asked: kind + ":" + what, kind: kind}
+	switch kind {
+	case "net":
+		c.Refused = "no note can reach the network yet"
+	case "exec":
+		c.Refused = "no note can run programs yet"
+	case "env":
+		c.what, c.Refused = what, g.refuseVariable(what)
+		c.Meaning = "read the environment variable " + what
+	default:
+		var err error
+		if c.what, err = g.path(what); err == nil {
+			c.what, err = lisp.RealPath(c.what)
+		}
+		if strings.ContainsAny(what, "*?") {
+			err = fmt.Errorf("%s has a wildcard: name a directory, and all below it is meant", encodeName(what, false))
+		}
+		if err == nil {
+			err = g.refuseDirectory(kind, c.what)
+		}
+		if err != nil {
+			c.Refused = err.Error()
+		}
+		c.Meaning = map[string]string{"read": "read", "write": "make, change, rename and delete"}[kind] + " the files in " + encodeName(c.what, false) + " and below"
+		if c.what == "/" || c.what == g.config.User {
+			c.Meaning += ": that is everything you have, but for what the kernel keeps"
+		}
+	}
+	if c.Refused == "" {
+		c.Name = kind + ":" + encodeName(c.what, true)
+	}
+	return c
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// secretParts are what a part of a variable's name is when its value is a secret.
+var secretParts = []string{
+	"KEY", "KEYS", "APIKEY", "TOKEN", "TOKENS", "SECRET", "SECRETS", "PASS", "PASSWD", "PASSWORD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS",
+}
+
+// refuseVariable says why a variable is not for notes, "" if it may be.
+func (g *Grants) refuseVariable(name string) string {
+	if !variableName.MatchString(name) {
+		return "that is no name of an environment variable"
+	}
+	secret := slices.Contains(g.config.Secrets, name) || slices.ContainsFunc(strings.Split(strings.ToUpper(name), "_"), func(part string) bool {
+		return slices.Contains(secretParts, part)
+	})
+	if secret {
+		return "it names a secret, and what a note reads may be sent to a model"
+	}
+	return ""
+}
+
+// path is the absolute path that a word names. ~ and $HOME are the user's, a relative name
+// is the home's, and %XX is a byte that a word cannot have. Links are not followed.
+func (g *Grants) path(name string) (string, error) {
+	path, err := decodeName(name)
+	if err != nil {
+		return "", err
+	}
+	for _, user := range []string{"~", "$HOME", "${HOME}"} {
+		if path != user && !strings.HasPrefix(path, user+"/") {
+			continue
+		}
+		if !filepath.IsAbs(g.config.User) {
+			return "", fmt.Errorf("HOME is not set, so there is no %s", user)
+		}
+		path = filepath.Join(g.config.User, path[len(user):])
+	}
+	switch {
+	case strings.HasPrefix(path, "~"):
+		return "", fmt.Errorf("%s names another user's files", name)
+	case strings.HasPrefix(path, "$"):
+		return "", fmt.Errorf("%s begins with a variable, and only $HOME is known here", name)
+	case strings.ContainsRune(path, 0):
+		return "", fmt.Errorf("%s is no name of a directory", name)
+	case !filepath.IsAbs(path) && !filepath.IsAbs(g.config.Home):
+		return "", fmt.Errorf("%s is relative, and there is no home it could be relative to", name)
+	case !filepath.IsAbs(path):
+		path = filepath.Join(g.config.Home, path)
+	}
+	return filepath.Clean(path), nil
+}
+
+// refuseDirectory says why a directory is not for notes.
+func (g *Grants) refuseDirectory(kind, path string) error {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is no directory: name the one it is in", encodeName(path, false))
+	}
+	return g.refuseFile(kind, path)
+}
+
+// refuseFile says why a path without links is not for notes, whatever was granted.
+func (g *Grants) refuseFile(kind, path string) error {
+	for _, system := range []string{"/proc", "/sys", "/dev"} {
+		if path == system || strings.HasPrefix(path, system+"/") {
+			return fmt.Errorf("%s is the system's, and not for notes", system)
+		}
+	}
+	if g.config.Closed != nil && g.config.Closed(path) {
+		return fmt.Errorf("%s is what the kernel keeps for itself, and closed to notes", encodeName(path, false))
+	}
+	if kind == "write" && g.config.Protected != nil && g.config.Protected(path) {
+		return fmt.Errorf("%s is protected: it decides what the agent is and may do, and only you change it", encodeName(path, false))
+	}
+	return nil
 }

@@ -33,6 +33,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Shipped says that the note came with the program.
 	Shipped bool
+	// Grants are what a person let notes reach. Default: nothing is granted.
+	Grants *Grants
 }
 
 func (o Options) withDefaults() Options {
@@ -53,7 +55,7 @@ type Note struct {
 	Title, Description, Version string
 	// Hash is the SHA-256 of its blocks, in hex.
 	Hash string
-	// Capabilities are what #+CAPABILITIES declares. None is granted.
+	// Capabilities are what #+CAPABILITIES asks for.
 	Capabilities []string
 	// Tools are what def-cognitive-tool declares.
 	Tools []Tool
@@ -67,6 +69,8 @@ type Note struct {
 	dependencies []dependency
 	blocks       []org.SkillBlock
 	options      Options
+	asked        []asking
+	consent      consent
 
 	environment *lisp.Environment
 	skills      []*Skill
@@ -91,7 +95,7 @@ func (n *Note) Environment() *lisp.Environment { return n.environment }
 func (n *Note) Skills() []*Skill { return slices.Clone(n.skills) }
 
 // LoadNote loads a note into an environment of its own: the blocks that are no tests, form
-// by form. The path is only told in diagnostics. The error is a [Faults] with every fault
+// by form. By the path the note is named in diagnostics, and what it was granted is found. The error is a [Faults] with every fault
 // found, or the context's; a note with warnings loads.
 func LoadNote(ctx context.Context, path string, source []byte, options Options) (*Note, error) {
 	n, faults := scan(path, source, options)
@@ -146,8 +150,8 @@ func scan(path string, source []byte, options Options) (*Note, []Diagnostic) {
 			faults = append(faults, told)
 		}
 	}
-	declared, wrong := capabilities(path, doc)
-	n.Capabilities = declared
+	asked, wrong := capabilities(path, doc)
+	n.ask(asked)
 	return n, append(faults, wrong...)
 }
 

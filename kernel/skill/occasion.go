@@ -46,6 +46,11 @@ func (p purpose) String() string {
 		"a neuro function", "a symbolic function", "a symbolic function", "a system-prompt-augment function"}[p]
 }
 
+// mayWrite reports whether files may be written then, be it without an effect.
+func (p purpose) mayWrite() bool {
+	return p == answering || p == checking || p == evaluating || p == proving || p == previewing
+}
+
 // occasion is one call into a note. It belongs to the goroutine of the call.
 type occasion struct {
 	purpose purpose
@@ -58,11 +63,16 @@ type occasion struct {
 	isTrue bool
 	result sexp.Sexp
 	unfit  error
+	// withheld is set once a capability was used that is not granted.
+	withheld bool
 	// script is what the model says in a test that has one.
 	script *script
 	// failures are what the checks of a test found.
 	failures []string
 }
+
+// effectless reports whether what the call does to the world is dropped.
+func (o *occasion) effectless() bool { return o.purpose == proving || o.purpose == previewing }
 
 type occasionKey struct{}
 

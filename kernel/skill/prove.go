@@ -29,6 +29,9 @@ type TestResult struct {
 	Line int
 	// Faults say why it failed; none says that it passed.
 	Faults []Diagnostic
+	// Withheld says that it used what the note was not granted: that it failed says nothing
+	// about the note.
+	Withheld bool
 }
 
 // testFunctions is what the test macros call.
@@ -221,7 +224,8 @@ func (n *Note) Test(ctx context.Context) ([]TestResult, error) {
 		}
 		criterion := criterionOf(b.Criterion, b.Name)
 		if err != nil {
-			results = append(results, TestResult{Name: criterion, Criterion: criterion, Line: b.Line, Faults: []Diagnostic{fresh.diagnose(b.Line, err)}})
+			_, withheld := errors.AsType[*withheldError](err)
+			results = append(results, TestResult{Name: criterion, Criterion: criterion, Line: b.Line, Faults: []Diagnostic{fresh.diagnose(b.Line, err)}, Withheld: withheld})
 		} else if criterion != "" && len(fresh.tests) == before {
 			results = append(results, TestResult{Name: criterion, Criterion: criterion, Line: b.Line})
 		}
@@ -245,12 +249,13 @@ func (n *Note) runTest(ctx context.Context, t test) TestResult {
 	if err = n.placed(err); err != nil {
 		d := n.diagnose(t.line, err)
 		d.Message = "the test " + t.name + " failed: " + d.Message
-		result.Faults = append(result.Faults, d)
+		result.Faults, result.Withheld = append(result.Faults, d), o.withheld
 		return result
 	}
 	for _, message := range o.failures {
 		result.Faults = append(result.Faults, Diagnostic{File: n.File, Line: t.line, Column: 1,
 			Message: "the test " + t.name + " failed: " + message})
 	}
+	result.Withheld = o.withheld && len(result.Faults) > 0
 	return result
 }

@@ -43,6 +43,9 @@ type Config struct {
 	Logger *slog.Logger
 	// Limits bound each call into a note; see [lisp.Limits] for the defaults.
 	Limits lisp.Limits
+	// Grants are what the person let the notes reach. The registry follows them: a note
+	// that is granted something, or loses it, is loaded anew. Default: nothing is granted.
+	Grants *Grants
 }
 
 // Registry holds the live skills and keeps them so. It is safe for many goroutines.
@@ -128,6 +131,12 @@ func (r *Registry) origins() []origin {
 // caller holds loading.
 func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 	found := map[string]bool{}
+	changed := r.config.Grants.Refresh()
+	if changed || again {
+		for _, d := range r.config.Grants.Diagnostics() {
+			r.config.Logger.Warn("nothing is granted to any note", "faults", d.String())
+		}
+	}
 	var all []*slot
 	for _, o := range r.origins() {
 		names, err := o.list()
@@ -148,7 +157,6 @@ func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 	if ctx.Err() != nil {
 		return false
 	}
-	changed := false
 	for i, s := range all {
 		if fresh[i] {
 			r.slots[s.origin.path(s.name)], changed = s, true
@@ -202,10 +210,10 @@ func (r *Registry) prepare(ctx context.Context, s *slot, again bool) bool {
 		source = []byte(err.Error())
 	}
 	sum := sha256.Sum256(source)
-	if !again && s.newest != nil && sum == s.sum {
+	if !again && s.newest != nil && sum == s.sum && s.newest.consent.same(r.config.Grants.consider(s.newest)) {
 		return false
 	}
-	options := Options{Limits: r.config.Limits, Log: r.config.Log, Inject: r.config.Inject, Recorded: r.config.Recorded, Logger: r.config.Logger, Shipped: s.origin.shipped}
+	options := Options{Limits: r.config.Limits, Log: r.config.Log, Inject: r.config.Inject, Recorded: r.config.Recorded, Logger: r.config.Logger, Shipped: s.origin.shipped, Grants: r.config.Grants}
 	var n *Note
 	var faults []Diagnostic
 	if err == nil {
@@ -234,7 +242,6 @@ func loadAndTest(ctx context.Context, path string, source []byte, options Option
 		return n, faults
 	}
 	results, err := n.Test(ctx)
-	n.proven = len(results)
 	var more Faults
 	switch {
 	case errors.As(err, &more):
@@ -243,6 +250,11 @@ func loadAndTest(ctx context.Context, path string, source []byte, options Option
 		faults = []Diagnostic{{File: path, Line: 1, Column: 1, Message: fmt.Sprintf("run the note's tests: %v", err)}}
 	}
 	for _, result := range results {
+		if result.Withheld {
+			n.Diagnostics = append(n.Diagnostics, unproven(result.Faults)...)
+			continue
+		}
+		n.proven++
 		faults = append(faults, result.Faults...)
 	}
 	return n, faults
@@ -256,8 +268,15 @@ func (r *Registry) report(before, after []Status) {
 	}
 	for _, status := range after {
 		old := known[status.File]
-		if old.State == status.State && old.Hash == status.Hash && slices.Equal(old.Diagnostics, status.Diagnostics) {
+		if old.State == status.State && old.Hash == status.Hash && old.Withheld == status.Withheld && slices.Equal(old.Diagnostics, status.Diagnostics) {
 			continue
+		}
+		if len(status.Granted) > 0 {
+			r.config.Logger.Info("a note has what it was granted", "file", status.File, "granted", strings.Join(status.Granted, " "), "since", status.Since)
+		}
+		if status.Withheld != "" && status.State == Live {
+			r.config.Logger.Warn("a note is live without what it asks for", "file", status.File,
+				"capabilities", strings.Join(status.Capabilities, " "), "withheld", status.Withheld)
 		}
 		switch status.State {
 		case Live, Shadowed:

@@ -104,6 +104,9 @@ func (e *FunctionError) Unwrap() error { return e.Err }
 // speakable is the message of an error, or its class where the message shows data.
 func speakable(fault *lisp.Error) string {
 	const longest = 160
+	if _, ok := errors.AsType[*withheldError](fault); ok {
+		return fault.Message
+	}
 	message, _, _ := strings.Cut(fault.Message, "\n")
 	if strings.Contains(message, "(:") || strings.Contains(message, "(|") || len(message) > longest {
 		return strings.ToLower(strings.ReplaceAll(fault.Class, "-", " "))

@@ -32,10 +32,15 @@ type Status struct {
 	State   State  `json:"state"`
 	Shipped bool   `json:"shipped,omitempty"`
 	// Hash is the SHA-256 of the newest version's blocks, in hex.
-	Hash         string   `json:"hash,omitempty"`
-	Version      string   `json:"version,omitempty"`
-	Priority     int      `json:"priority,omitempty"`
+	Hash     string `json:"hash,omitempty"`
+	Version  string `json:"version,omitempty"`
+	Priority int    `json:"priority,omitempty"`
+	// Capabilities are what it asks for; Granted what of it was granted, by the names in
+	// policy.org, since the day Since. Withheld says why it was not.
 	Capabilities []string `json:"capabilities,omitempty"`
+	Granted      []string `json:"granted,omitempty"`
+	Since        string   `json:"since,omitempty"`
+	Withheld     string   `json:"withheld,omitempty"`
 	// Commands are those its skills declare.
 	Commands []Command `json:"commands,omitempty"`
 	// Tests is how many tests the newest version has that ran; of a live one all passed.
@@ -53,6 +58,10 @@ func (s *slot) status() Status {
 		Hash: newest.Hash, Version: newest.Version, Capabilities: newest.Capabilities, Tests: newest.proven, State: s.state,
 		LastGood:    s.published && s.live != newest,
 		Diagnostics: slices.Concat(newest.Diagnostics, s.faults, s.blocked, s.without),
+	}
+	status.Since, status.Withheld = newest.consent.since, newest.consent.why
+	if newest.consent.granted {
+		status.Granted = newest.consent.names()
 	}
 	described := newest
 	if s.live != nil {

@@ -54,6 +54,17 @@ func watchIfThere(watcher *fsnotify.Watcher, home string) error {
 	return nil
 }
 
+// watchPolicy watches the directory that policy.org is really in, where it is a link.
+func (r *Registry) watchPolicy(watcher *fsnotify.Watcher) {
+	path, linked := r.config.Grants.behindLink()
+	if !linked {
+		return
+	}
+	if err := watcher.Add(filepath.Dir(path)); err != nil {
+		r.config.Logger.Warn("changes of grants count when a note is saved", "file", path, "err", err)
+	}
+}
+
 // follow waits for changes and catches up with them.
 func (r *Registry) follow(ctx context.Context, watcher *fsnotify.Watcher, home string) error {
 	quiet := time.NewTimer(0) // what changed before the watch began
@@ -80,7 +91,7 @@ func (r *Registry) follow(ctx context.Context, watcher *fsnotify.Watcher, home s
 					}
 				}
 				noticed()
-			} else if filepath.Dir(event.Name) == home && isNote(filepath.Base(event.Name)) {
+			} else if filepath.Dir(event.Name) == home && isNote(filepath.Base(event.Name)) || r.config.Grants.isPolicy(event.Name) {
 				noticed()
 			}
 		case err, open := <-watcher.Errors:
@@ -91,6 +102,7 @@ func (r *Registry) follow(ctx context.Context, watcher *fsnotify.Watcher, home s
 			noticed()
 		case <-quiet.C:
 			first = time.Time{}
+			r.watchPolicy(watcher)
 			if r.catchUp(ctx) {
 				quiet.Reset(goneTime)
 			}

@@ -64,7 +64,7 @@ func (c *lispCommand) environment(ctx context.Context, w *world, limits lisp.Lim
 	if c.Note == "" {
 		return lisp.New(lisp.Config{Limits: limits, Output: func(text string) { fmt.Fprint(w.err, text) }})
 	}
-	note, err := loadNote(ctx, c.Note, limits)
+	note, err := loadNote(ctx, w, c.Note, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -72,10 +72,14 @@ func (c *lispCommand) environment(ctx context.Context, w *world, limits lisp.Lim
 }
 
 // loadNote loads a note of any place.
-func loadNote(ctx context.Context, path string, limits lisp.Limits) (*skill.Note, error) {
+func loadNote(ctx context.Context, w *world, path string, limits lisp.Limits) (*skill.Note, error) {
 	source, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the note: %w", err)
 	}
-	return skill.LoadNote(ctx, path, source, skill.Options{Limits: limits})
+	grants, err := w.grants()
+	if err != nil {
+		return nil, err
+	}
+	return skill.LoadNote(ctx, path, source, skill.Options{Limits: limits, Grants: grants})
 }

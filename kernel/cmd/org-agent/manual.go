@@ -10,11 +10,11 @@ import (
 )
 
 // entries is everything that a note may use, and what the given note defines.
-func (c *lispCommand) entries(ctx context.Context) ([]lisp.Entry, error) {
+func (c *lispCommand) entries(ctx context.Context, w *world) ([]lisp.Entry, error) {
 	if c.Note == "" {
 		return skill.Entries(ctx)
 	}
-	note, err := loadNote(ctx, c.Note, lisp.Limits{})
+	note, err := loadNote(ctx, w, c.Note, lisp.Limits{})
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (c *lispCommand) tell(ctx context.Context, w *world) (bool, error) {
 	if c.Describe == "" && c.Apropos == "" && !c.Manual {
 		return false, nil
 	}
-	entries, err := c.entries(ctx)
+	entries, err := c.entries(ctx, w)
 	if err != nil {
 		return true, err
 	}

@@ -20,6 +20,7 @@ type skillCommands struct {
 	Check skillCheck `cmd:"" help:"Print what is wrong with notes, as FILE:LINE:COLUMN: error: MESSAGE."`
 	Test  skillTest  `cmd:"" help:"Run the tests of notes and print PASS, FAIL or NONE for each success criterion."`
 	List  skillList  `cmd:"" help:"List the notes and what became of them."`
+	Grant skillGrant `cmd:"" help:"Let a note reach what it asks for in #+CAPABILITIES: prints it in plain words and asks."`
 	New   skillNew   `cmd:"" help:"Begin a skill: a note in the home's skills that passes its own tests."`
 	Copy  skillCopy  `cmd:"" help:"Put a shipped note into the home's skills, to be changed."`
 }
@@ -35,6 +36,10 @@ func (c *skillCheck) Run(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
+	grants, err := w.grants()
+	if err != nil {
+		return err
+	}
 	faulty := 0
 	for _, path := range notes {
 		source, err := os.ReadFile(path)
@@ -42,7 +47,7 @@ func (c *skillCheck) Run(ctx context.Context, w *world) error {
 			return fmt.Errorf("read the note: %w", err)
 		}
 		bad := false
-		for _, d := range skill.Check(ctx, path, source, skill.Options{}) {
+		for _, d := range skill.Check(ctx, path, source, skill.Options{Grants: grants}) {
 			bad = bad || !d.Warning
 			if c.JSON {
 				err = w.printJSON(d)
@@ -126,9 +131,20 @@ func (c *skillList) Run(ctx context.Context, w *world) error {
 	if len(c.Paths) > 0 {
 		home = c.Paths[0]
 	}
-	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: home})
+	grants, err := w.grants()
+	if err != nil {
+		return err
+	}
+	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: home, Grants: grants})
 	statuses := registry.Load(ctx)
 	prompts := w.promptSkills(ctx, paths, home, statuses)
+	out := w.out
+	if c.JSON {
+		out = w.err
+	}
+	for _, d := range grants.Diagnostics() {
+		fmt.Fprintln(out, d)
+	}
 	if c.JSON {
 		return w.printJSON(skillsAsJSON(statuses, prompts))
 	}
@@ -140,6 +156,9 @@ func (c *skillList) Run(ctx context.Context, w *world) error {
 		fmt.Fprintf(w.out, "%-20s %-10s %4d  %s  %s\n", name, s.State, s.Priority, s.File, s.Title)
 		for _, c := range s.Commands {
 			fmt.Fprintf(w.out, "    /%s: %s\n", c.Name, c.Description)
+		}
+		if line := capabilitiesOf(s); line != "" {
+			fmt.Fprintf(w.out, "    %s\n", line)
 		}
 		for _, d := range s.Diagnostics {
 			fmt.Fprintf(w.out, "    %s\n", d)

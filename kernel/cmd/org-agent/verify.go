@@ -112,13 +112,17 @@ func (c *verifyCommand) symbolic(ctx context.Context, w *world, action, event se
 // choose finds the skill that checks.
 func (c *verifyCommand) choose(ctx context.Context, w *world, event sexp.List) (*skill.Skill, error) {
 	if c.Note != "" {
-		return c.chooseFromNote(ctx, event)
+		return c.chooseFromNote(ctx, w, event)
 	}
 	paths, err := w.paths()
 	if err != nil {
 		return nil, err
 	}
-	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills})
+	grants, err := w.grants()
+	if err != nil {
+		return nil, err
+	}
+	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Grants: grants})
 	registry.Load(ctx)
 	live := registry.Current()
 	if c.Skill != "" {
@@ -139,8 +143,8 @@ func best(ctx context.Context, live *skill.Set, event sexp.List) (*skill.Skill, 
 	return s, nil
 }
 
-func (c *verifyCommand) chooseFromNote(ctx context.Context, event sexp.List) (*skill.Skill, error) {
-	note, err := loadNote(ctx, c.Note, lisp.Limits{})
+func (c *verifyCommand) chooseFromNote(ctx context.Context, w *world, event sexp.List) (*skill.Skill, error) {
+	note, err := loadNote(ctx, w, c.Note, lisp.Limits{})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,45 @@
+package policy
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestProtected: files that decide about the agent are known by their names and places, and
+// where a link of the home leads.
+func TestProtected(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(root, name) }
+	home := at("home")
+	for _, name := range []string{"home/skills", "dotfiles", "elsewhere/skills", "second"} {
+		if err := os.MkdirAll(at(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"dotfiles/garden.txt", "dotfiles/rules", "dotfiles/other"} {
+		if err := os.WriteFile(at(name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Symlink(at("dotfiles/garden.txt"), at("home/skills/garden.org")), os.Symlink(at("dotfiles/rules"), at("home/policy.org")),
+		os.Symlink(at("elsewhere/skills"), at("second/skills"))); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		at("home/config.org"): true, at("home/policy.org"): true, at("any/SOUL.org"): true, at("any/.git/config"): true, at("any/.dir-locals.el"): true,
+		at("home/skills"): true, at("home/skills/new.org"): true, at("dotfiles/garden.txt"): true, at("dotfiles/rules"): true,
+		at("dotfiles/other"): false, at("home/inbox.org"): false, at("home/skills.org"): false, home: false, at("any/.github/x"): false,
+	} {
+		if got := Protected(home, path); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+	if !Protected(at("second"), at("elsewhere/skills/x.org")) || !Protected(at("absent"), at("absent/skills/x.org")) || Protected("", at("home/skills/x.org")) {
+		t.Error("the skills of a home that is a link, is absent, or is none")
+	}
+}

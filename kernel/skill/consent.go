@@ -1,0 +1,200 @@
+package skill
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/lisp"
+)
+
+// consent is what became of what a note asks for.
+type consent struct {
+	note         string // its path without links
+	blocks       string
+	capabilities []Capability
+	granted      bool
+	since        string
+	// why says why nothing is granted, "" if it is, or nothing is asked for.
+	why string
+}
+
+// same reports whether another decision comes to the same.
+func (c *consent) same(other consent) bool {
+	return c.granted == other.granted && c.why == other.why && c.since == other.since && slices.Equal(c.capabilities, other.capabilities)
+}
+
+// names are the capabilities that can be granted, as they are.
+func (c *consent) names() []string {
+	var names []string
+	for _, capability := range c.capabilities {
+		if capability.Refused == "" {
+			names = append(names, capability.Name)
+		}
+	}
+	return names
+}
+
+// ask takes what the note asks for, and warns of what it does not get.
+func (n *Note) ask(asked []asking) {
+	n.asked = asked
+	for _, a := range asked {
+		n.Capabilities = append(n.Capabilities, a.word())
+	}
+	n.consent = n.options.Grants.consider(n)
+	warn := func(a asking, format string, arguments ...any) {
+		n.Diagnostics = append(n.Diagnostics, Diagnostic{File: n.File, Line: a.line, Column: a.column, Warning: true, Message: fmt.Sprintf(format, arguments...)})
+	}
+	for i, c := range n.consent.capabilities {
+		if c.Refused != "" {
+			warn(asked[i], "%s cannot be granted: %s", encodeName(c.Asked, false), c.Refused)
+		}
+	}
+	if names := n.consent.names(); len(names) > 0 && !n.consent.granted {
+		first := asked[0]
+		first.column = 1
+		warn(first, "not granted: %s (%s); C-c C-c here or %q grants it", strings.Join(names, " "), n.consent.why, grantCommand(n.File))
+	}
+}
+
+// consider decides about what a note asks for.
+func (g *Grants) consider(n *Note) consent {
+	c := consent{blocks: n.Hash}
+	if len(n.asked) == 0 {
+		return c
+	}
+	if g == nil {
+		g = noGrants()
+	}
+	for _, a := range n.asked {
+		c.capabilities = append(c.capabilities, g.understand(a.kind, a.what))
+	}
+	if n.options.Shipped {
+		c.why = "notes that came with the program are granted nothing"
+		return c
+	}
+	path, err := filepath.Abs(n.File)
+	if err == nil {
+		path, err = lisp.RealPath(path)
+	}
+	if err != nil {
+		c.why = err.Error()
+		return c
+	}
+	c.note = path
+	c.why, c.since = g.missing(&c)
+	c.granted = c.why == ""
+	return c
+}
+
+// missing says why what a note asks for is not granted, "" if it is, and since when it
+// was, or is.
+func (g *Grants) missing(c *consent) (why, since string) {
+	t := g.table.Load()
+	if len(t.faults) > 0 {
+		return fmt.Sprintf("%s:%d is faulty, and voids all grants", filepath.Base(t.faults[0].File), t.faults[0].Line), ""
+	}
+	names := c.names()
+	row, found := t.grants[c.note]
+	since = row.since
+	from := ""
+	if since != "" {
+		from = " since " + since
+	}
+	switch {
+	case len(names) == 0:
+		return "nothing of it can be granted", ""
+	case c.note == "" || !found:
+		return "never granted", ""
+	case row.blocks != c.blocks:
+		return "blocks changed" + from, since
+	case !slices.Equal(row.capabilities, names):
+		return "capabilities changed" + from, since
+	}
+	return "", since
+}
+
+// A withheldError is what a note is told that uses what it was not granted. It is fit for
+// the person the agent talks with.
+type withheldError struct{ message string }
+
+func (e *withheldError) Error() string { return e.message }
+
+// access is what the note gets of what it asks for.
+func (n *Note) access() lisp.Access {
+	g, c := n.options.Grants, n.consent
+	if len(c.capabilities) == 0 {
+		return lisp.Access{}
+	}
+	access := lisp.Access{
+		Check: func(ctx context.Context, kind, name string) error { return g.allow(ctx, c, n.File, kind, name) },
+		Dry:   func(ctx context.Context) bool { return occasionOf(ctx).effectless() },
+	}
+	if g != nil {
+		access.Directory, access.Home = g.config.Home, g.config.User
+	}
+	for _, capability := range c.capabilities {
+		switch kind := capability.kind; {
+		case kind == "net" || kind == "exec":
+		case !c.granted || capability.Refused != "":
+			access.Withheld = append(access.Withheld, kind)
+		case kind == "read":
+			access.Read = append(access.Read, capability.what)
+		case kind == "write":
+			access.Write = append(access.Write, capability.what)
+		case kind == "env":
+			access.Environment = append(access.Environment, capability.what)
+		}
+	}
+	return access
+}
+
+// allow decides about one use of a capability, while the note runs.
+func (g *Grants) allow(ctx context.Context, c consent, file, kind, name string) error {
+	var asked []string
+	for _, capability := range c.capabilities {
+		if capability.kind != kind {
+			continue
+		}
+		if capability.Refused != "" && (name == "" || name == capability.what) {
+			return &withheldError{fmt.Sprintf("%s is not for notes: %s", encodeName(capability.Asked, false), capability.Refused)}
+		}
+		asked = append(asked, encodeName(capability.Asked, false))
+	}
+	why := c.why
+	if c.granted {
+		why, _ = g.missing(&c)
+	}
+	if why != "" {
+		occasionOf(ctx).withheld = true
+		return &withheldError{fmt.Sprintf("%s is not granted (%s); %s", strings.Join(asked, " "), why, howToGrant(file))}
+	}
+	if kind == "env" {
+		return nil
+	}
+	if purpose := occasionOf(ctx).purpose; kind == "write" && !purpose.mayWrite() {
+		return fmt.Errorf("a file was to be written by %s; a note writes in a skill's neuro function", purpose)
+	}
+	return g.refuseFile(kind, name)
+}
+
+func howToGrant(file string) string {
+	return fmt.Sprintf("%q grants it, or C-c C-c on the line #+CAPABILITIES", grantCommand(file))
+}
+
+// grantCommand is what a person types to grant what a note asks for.
+func grantCommand(file string) string {
+	return "org-agent skill grant " + strings.TrimSuffix(filepath.Base(file), ".org")
+}
+
+// unproven makes warnings of why tests failed that used what is not granted: without it the
+// note is live, and proves less.
+func unproven(faults []Diagnostic) []Diagnostic {
+	warnings := slices.Clone(faults)
+	for i := range warnings {
+		warnings[i].Warning = true
+	}
+	return warnings
+}

@@ -1,0 +1,144 @@
+package skill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"org-agent/kernel/lisp"
+)
+
+// GrantRequest is what a note asks for and what became of it: what a person is shown who
+// decides about it.
+type GrantRequest struct {
+	// Note is its path without links, Blocks the SHA-256 of its blocks.
+	Note         string       `json:"note"`
+	Blocks       string       `json:"blocks"`
+	Capabilities []Capability `json:"capabilities,omitempty"`
+	Granted      bool         `json:"granted,omitempty"`
+	// Since is the day of the grant, also of one that was lost; Withheld is why nothing is
+	// granted.
+	Since    string `json:"since,omitempty"`
+	Withheld string `json:"withheld,omitempty"`
+}
+
+// Names are the capabilities that can be granted, as they are.
+func (q *GrantRequest) Names() []string {
+	return (&consent{capabilities: q.Capabilities}).names()
+}
+
+// Why a note is granted nothing.
+var (
+	ErrNoNote      = errors.New("that is no note of this home")
+	ErrNotAsked    = errors.New("the note asks for nothing that can be granted")
+	ErrOtherBlocks = errors.New("the note is not what was shown any more: look at it again")
+)
+
+// Requests says what the note in a file asks for, as the file is now.
+func (r *Registry) Requests(file string) (GrantRequest, error) {
+	n, err := r.noteToGrant(file)
+	if err != nil {
+		return GrantRequest{}, err
+	}
+	c := n.consent
+	if c.note == "" {
+		c.note = file
+	}
+	return GrantRequest{Note: c.note, Blocks: n.Hash, Capabilities: c.capabilities, Granted: c.granted, Since: c.since, Withheld: c.why}, nil
+}
+
+// Grant gives the note in a file what it asks for. Blocks and names are what the person
+// saw and agreed to; a note that has others by now is granted nothing. The note is loaded
+// anew before it returns.
+func (r *Registry) Grant(ctx context.Context, file, blocks string, names []string) (GrantRequest, error) {
+	now, err := r.Requests(file)
+	if err != nil {
+		return GrantRequest{}, err
+	}
+	if len(now.Names()) == 0 {
+		return GrantRequest{}, ErrNotAsked
+	}
+	if now.Blocks != blocks || !slices.Equal(now.Names(), names) {
+		return GrantRequest{}, ErrOtherBlocks
+	}
+	g := r.config.Grants
+	row := grant{note: now.Note, capabilities: now.Names(), blocks: now.Blocks, since: "[" + g.config.Now().Format("2006-01-02 Mon 15:04") + "]"}
+	if err := g.change(func(t *grantTable) string { return t.with(row.cells()) }); err != nil {
+		return GrantRequest{}, err
+	}
+	return r.settled(ctx, file, "granted")
+}
+
+// Revoke takes from the note in a file what it was granted. The note is loaded anew before
+// it returns; what runs of it has nothing any more either.
+func (r *Registry) Revoke(ctx context.Context, file string) (GrantRequest, error) {
+	now, err := r.Requests(file)
+	if err != nil {
+		return GrantRequest{}, err
+	}
+	if err := r.config.Grants.change(func(t *grantTable) string { return t.without(now.Note) }); err != nil {
+		return GrantRequest{}, err
+	}
+	return r.settled(ctx, file, "revoked")
+}
+
+// settled loads what changed and says what the note has now.
+func (r *Registry) settled(ctx context.Context, file, done string) (GrantRequest, error) {
+	now, err := r.Requests(file)
+	r.config.Logger.Info("capabilities were "+done+" by a person", "file", now.Note, "blocks", now.Blocks)
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	r.refresh(ctx, false)
+	return now, err
+}
+
+// noteToGrant reads the note in a file, which has to be one of the home's.
+func (r *Registry) noteToGrant(file string) (*Note, error) {
+	if r.config.Grants == nil || r.config.Grants.config.File == "" || r.config.Home == "" {
+		return nil, errors.New("there is no home that grants could be kept in")
+	}
+	wanted, err := lisp.RealPath(file)
+	if err != nil || !filepath.IsAbs(file) {
+		return nil, fmt.Errorf("%s: %w", encodeName(file, false), ErrNoNote)
+	}
+	home := homeOrigin(r.config.Home)
+	names, err := home.list()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if !home.leadsTo(name, wanted) {
+			continue
+		}
+		source, err := home.read(name)
+		if err != nil {
+			return nil, err
+		}
+		n, faults := scan(home.path(name), source, Options{Grants: r.config.Grants})
+		for _, d := range faults {
+			if slices.ContainsFunc(n.asked, func(a asking) bool { return a.line == d.Line }) {
+				return nil, Faults{d}
+			}
+		}
+		return n, nil
+	}
+	if _, err := os.Stat(file); err == nil {
+		return nil, fmt.Errorf("%s: %w: only notes in %s are granted anything", encodeName(file, false), ErrNoNote, encodeName(r.config.Home, false))
+	}
+	return nil, fmt.Errorf("%s: %w", encodeName(file, false), ErrNoNote)
+}
+
+// leadsTo reports whether a note of the origin is the file of that path without links.
+func (o origin) leadsTo(name, path string) bool {
+	if name != filepath.Base(path) {
+		info, err := os.Lstat(o.path(name))
+		if err != nil || info.Mode().IsRegular() {
+			return false
+		}
+	}
+	real, err := lisp.RealPath(o.path(name))
+	return err == nil && real == path
+}

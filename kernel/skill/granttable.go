@@ -1,0 +1,204 @@
+package skill
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"org-agent/kernel/org"
+)
+
+// grant is a row of the table: the note at a path has these capabilities as long as its
+// blocks are the ones with this hash.
+type grant struct {
+	note         string // its path, which has to be the one without links
+	capabilities []string
+	blocks       string
+	since        string // the day, as 2026-11-22
+	line         int
+	start, end   int // offsets of the line, with its line end
+}
+
+// grantTable is what a policy.org says under "Grants". It does not change.
+type grantTable struct {
+	text   string
+	grants map[string]grant // by note; nil if anything is wrong
+	faults []Diagnostic
+	// last are the offsets of the table's last line, -1 if there is no table.
+	lastStart, lastEnd int
+	// section is where the text under the heading ends, -1 without a heading.
+	section int
+}
+
+// maximumPolicy is the number of bytes policy.org may have.
+const maximumPolicy = 1 << 20
+
+// readPolicy returns the text of policy.org; a file that is not there has none.
+func readPolicy(path string) (string, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(path); err == nil {
+			return "", errors.New("it is a link that leads nowhere")
+		}
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", errors.New("it is no regular file")
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(file, maximumPolicy+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(text) > maximumPolicy:
+		return "", fmt.Errorf("it has more than %d bytes", maximumPolicy)
+	case !utf8.Valid(text):
+		return "", errors.New("it is not UTF-8; save it in that encoding")
+	}
+	return string(text), nil
+}
+
+// grantColumns are the columns of the table.
+var grantColumns = []string{"note", "capabilities", "blocks", "since"}
+
+// parseGrants reads the table under the heading "Grants". One row at fault makes all of it
+// void: half of what a person meant is not what they meant.
+func (g *Grants) parseGrants(text string) *grantTable {
+	t := &grantTable{text: text, grants: map[string]grant{}, lastStart: -1, lastEnd: -1, section: -1}
+	doc := org.Parse(text)
+	for i, h := range doc.Headings {
+		if h.Hidden() || !strings.EqualFold(h.Title, "Grants") {
+			continue
+		}
+		if t.section >= 0 {
+			g.fault(t, h.Line, "there is a second heading %q: keep all grants in one table", h.Title)
+			continue
+		}
+		t.section = len(text)
+		if i+1 < len(doc.Headings) {
+			t.section = doc.Headings[i+1].Start
+		}
+		g.parseSection(t, doc, h)
+	}
+	if len(t.faults) > 0 {
+		t.grants = nil
+	}
+	return t
+}
+
+func (g *Grants) fault(t *grantTable, line int, format string, arguments ...any) {
+	if len(t.faults) == maximumDiagnostics {
+		return
+	}
+	t.faults = append(t.faults, Diagnostic{File: g.config.File, Line: line, Column: 1, Message: fmt.Sprintf(format, arguments...)})
+}
+
+var widthCookie = regexp.MustCompile(`^<[lrc]?\d*>$`)
+
+// parseSection reads the lines between the heading and the section's end.
+func (g *Grants) parseSection(t *grantTable, doc *org.Document, h *org.Heading) {
+	blocks := doc.Blocks()
+	headed := false
+	number, offset := h.Line, h.LineEnd
+	for line := range strings.Lines(t.text[h.LineEnd:t.section]) {
+		number++
+		start := offset
+		offset += len(line)
+		inBlock := slices.ContainsFunc(blocks, func(b *org.Block) bool { return b.Start <= start && start < b.End })
+		row := strings.TrimSpace(line)
+		if inBlock || !strings.HasPrefix(row, "|") {
+			continue
+		}
+		t.lastStart, t.lastEnd = start, offset
+		if strings.HasPrefix(row, "|-") {
+			continue
+		}
+		cells := cellsOf(row)
+		if !slices.ContainsFunc(cells, func(cell string) bool { return cell != "" && !widthCookie.MatchString(cell) }) {
+			continue
+		}
+		if !headed {
+			headed = true
+			if !slices.Equal(cells, grantColumns) {
+				g.fault(t, number, "the table of grants begins with | note | capabilities | blocks | since |")
+			}
+			continue
+		}
+		found, err := g.parseRow(cells)
+		if err != nil {
+			g.fault(t, number, "%v; nothing of this table is granted until that is mended", err)
+			continue
+		}
+		if other, twice := t.grants[found.note]; twice {
+			g.fault(t, number, "%s stands in line %d already; nothing of this table is granted until one of them is gone", encodeName(found.note, false), other.line)
+			continue
+		}
+		found.line, found.start, found.end = number, start, offset
+		t.grants[found.note] = found
+	}
+}
+
+// cellsOf splits a row of a table.
+func cellsOf(row string) []string {
+	cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|"), "|")
+	for i := range cells {
+		cells[i] = strings.TrimSpace(cells[i])
+	}
+	return cells
+}
+
+var (
+	blocksHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	grantDay   = regexp.MustCompile(`^\[?(\d{4}-\d{2}-\d{2})( [^][<>]*)?\]?$`)
+)
+
+// parseRow reads the cells of a row.
+func (g *Grants) parseRow(cells []string) (grant, error) {
+	if len(cells) != len(grantColumns) {
+		return grant{}, fmt.Errorf("the row has %d cells, not the four | note | capabilities | blocks | since | (a | in a name is written %%7C)", len(cells))
+	}
+	note, err := g.path(cells[0])
+	if err != nil {
+		return grant{}, fmt.Errorf("the note: %w", err)
+	}
+	row := grant{note: note, blocks: cells[2]}
+	for word := range strings.FieldsSeq(cells[1]) {
+		kind, what, ok := strings.Cut(word, ":")
+		if !ok || what == "" || !slices.Contains(capabilityKinds, kind) {
+			return grant{}, errors.New(capabilityFault(word, kind))
+		}
+		if kind == "read" || kind == "write" {
+			if what, err = g.path(what); err != nil {
+				return grant{}, fmt.Errorf("the capability %s: %w", encodeName(word, false), err)
+			}
+			what = encodeName(what, true)
+		}
+		row.capabilities = append(row.capabilities, kind+":"+what)
+	}
+	day := grantDay.FindStringSubmatch(cells[3])
+	switch {
+	case len(row.capabilities) == 0:
+		return grant{}, errors.New("the row grants nothing: delete it, or name capabilities")
+	case !blocksHash.MatchString(row.blocks):
+		return grant{}, fmt.Errorf("%q is not the SHA-256 of a note's blocks, 64 digits and small letters to f", row.blocks)
+	case day == nil && cells[3] != "":
+		return grant{}, fmt.Errorf("%q is no date such as [2026-11-22 Sun]", cells[3])
+	case day != nil:
+		row.since = day[1]
+	}
+	return row, nil
+}
