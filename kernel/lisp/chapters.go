@@ -30,7 +30,7 @@ func chapters() []chapter {
 		{title: "Classes, structures and methods", forms: classForms(), functions: slices.Concat(classFunctions(), slotFunctions(), methodFunctions(), protocolFunctions())},
 		{title: "Streams, printing and reading", functions: slices.Concat(streamFunctions(), outputFunctions(), inputFunctions(), compoundStreamFunctions(), printFunctions(), prettyFunctions(), readFunctions(), readtableFunctions()), macros: slices.Concat(resourceMacros(), streamMacros(), prettyMacros())},
 		{title: "Pathnames", functions: pathnameFunctions()},
-		{title: "Time", functions: timeFunctions()},
+		{title: "Time and surroundings", functions: slices.Concat(timeFunctions(), surroundingFunctions()), macros: surroundingMacros()},
 		{title: "Regular expressions", functions: regexpFunctions(), macros: regexpMacros()},
 		{title: "Files and the environment, as granted", functions: slices.Concat(fileFunctions(), uiopFileFunctions()), macros: fileMacros()},
 		{title: "JSON", functions: jsonFunctions(), macros: jsonMacros()},

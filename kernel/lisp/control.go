@@ -1,10 +1,5 @@
 package lisp
 
-import (
-	"fmt"
-	"time"
-)
-
 // controlFunctions call functions and evaluate forms.
 func controlFunctions() []builtin {
 	return []builtin{
@@ -23,11 +18,20 @@ func controlFunctions() []builtin {
 			return &Function{name: "COMPLEMENT", most: -1, frame: &frame{slots: []Value{fn}}, call: func(c *Call, args []Value) Value { return Boolean(single(c.apply(fn, args)) == Nil) }}
 		}},
 		{name: "eval", list: "(form)", doc: "Evaluate a form.", many: true, one: func(c *Call, a Value) Value { return c.evaluate(a) }},
-		{name: "compile", list: "(name &optional definition)", doc: "The function; everything is compiled already.", call: func(c *Call, args []Value) Value {
-			if len(args) > 1 {
-				return c.function(args[1])
+		{name: "compile", list: "(name &optional definition)", doc: "The function; everything is compiled already.", many: true, call: func(c *Call, args []Value) Value {
+			if len(args) == 1 {
+				c.function(args[0])
+				return c.values(args[0], Nil, Nil)
 			}
-			return args[0]
+			fn := args[1]
+			if list, ok := fn.(*Cons); ok && list.Car == symLambda {
+				fn = single(c.evaluate(call(symFunction, list)))
+			}
+			if symbol, ok := args[0].(*Symbol); ok && symbol != Nil {
+				c.unfrozen(symbol).function = c.function(fn)
+				return c.values(symbol, Nil, Nil)
+			}
+			return c.values(c.function(fn), Nil, Nil)
 		}},
 		{name: "macroexpand-1", list: "(form &optional environment)", doc: "Expand a macro form once; true if it was one.", many: true, call: func(c *Call, args []Value) Value {
 			form, expanded := c.expandOnce(args[0], c.scopeArgument(optional(args, 1)))
@@ -108,60 +112,4 @@ func (c *Call) docOf(text string) Value {
 		return Nil
 	}
 	return c.text(text)
-}
-
-// universalEpoch is 1900-01-01 in Unix seconds, from where universal time counts.
-const universalEpoch = 2208988800
-
-// timeFunctions read the clock of the configuration.
-func timeFunctions() []builtin {
-	return []builtin{
-		{name: "get-universal-time", list: "()", doc: "Seconds since 1900-01-01 00:00 UTC.", call: func(c *Call, _ []Value) Value {
-			return Integer(c.environment.config.Now().Unix() + universalEpoch)
-		}},
-		{name: "get-internal-real-time", list: "()", doc: "Microseconds of the clock.", call: func(c *Call, _ []Value) Value {
-			return Integer(c.environment.config.Now().UnixMicro())
-		}},
-		{name: "get-internal-run-time", list: "()", doc: "Microseconds of the clock.", call: func(c *Call, _ []Value) Value {
-			return Integer(c.environment.config.Now().UnixMicro())
-		}},
-		{name: "sleep", list: "(seconds)", doc: "Wait; the time counts for the call's limit.", one: sleep},
-		{name: "decode-universal-time", list: "(time &optional zone)", doc: "Second, minute, hour, day, month, year, weekday (Monday is 0), daylight, zone.", many: true, call: func(c *Call, args []Value) Value {
-			return c.decodeTime(c.fixnum(args[0]), optional(args, 1))
-		}},
-		{name: "get-decoded-time", list: "()", doc: "Like decode-universal-time of now.", many: true, call: func(c *Call, _ []Value) Value {
-			return c.decodeTime(c.environment.config.Now().Unix()+universalEpoch, nil)
-		}},
-		{name: "encode-universal-time", list: "(second minute hour day month year &optional zone)", doc: "The universal time of a date.", call: func(c *Call, args []Value) Value {
-			var n [6]int
-			for i := range n {
-				n[i] = int(c.fixnum(args[i]))
-				if bounds := timeBounds[i]; n[i] < bounds[0] || n[i] > bounds[1] {
-					c.typeError(args[i], fmt.Sprintf("(INTEGER %d %d)", bounds[0], bounds[1]))
-				}
-			}
-			t := time.Date(n[5], time.Month(n[4]), n[3], n[2], n[1], n[0], 0, c.zone(optional(args, 6)))
-			return Integer(t.Unix() + universalEpoch)
-		}},
-	}
-}
-
-// timeBounds are the bounds of what encode-universal-time is given.
-var timeBounds = [6][2]int{{0, 59}, {0, 59}, {0, 23}, {1, 31}, {1, 12}, {0, 1_000_000}}
-
-// zone takes a time zone as hours west of Greenwich; the local one by default.
-func (c *Call) zone(v Value) *time.Location {
-	if v == nil || v == Nil {
-		return c.environment.config.Now().Location()
-	}
-	c.realNumber(v)
-	return time.FixedZone("", int(-double(v)*3600))
-}
-
-func (c *Call) decodeTime(universal int64, zone Value) Value {
-	t := time.Unix(universal-universalEpoch, 0).In(c.zone(zone))
-	_, offset := t.Zone()
-	west := c.divide(Integer(int64(-offset)), Integer(3600))
-	return c.values(count(t.Second()), count(t.Minute()), count(t.Hour()), count(t.Day()), count(int(t.Month())), count(t.Year()),
-		count((int(t.Weekday())+6)%7), Boolean(t.IsDST() && zone == nil), west)
 }

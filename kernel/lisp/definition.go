@@ -138,6 +138,9 @@ func compileDefconstant(cp *compiler, form *Cons, sc *scope) expression {
 	value := cp.compile(parts[1], sc).one()
 	return simple(func(c *Call, f *frame) Value {
 		v := value(c, f)
+		if len(parts) > 2 {
+			g.document(symVariable, parts[2])
+		}
 		if g.constant && !eql(g.value, v) {
 			c.fail(programError, "the constant %s is being redefined", symbol.name)
 		}
@@ -151,7 +154,11 @@ func compileDeftype(cp *compiler, form *Cons, sc *scope) expression {
 	symbol := cp.unfrozen(cp.symbol(parts[0])).symbol
 	function := cp.compileLambda(symbol.name, form.Cdr.(*Cons).Cdr, sc, lambdaKind{block: symbol, macro: true, star: true})
 	return simple(func(c *Call, f *frame) Value {
-		c.environment.types[symbol] = function(c, f).(*Function)
+		fn := function(c, f).(*Function)
+		c.environment.types[symbol] = fn
+		if fn.doc != "" {
+			c.environment.global(symbol).document(symTypeWord, c.text(fn.doc))
+		}
 		return symbol
 	})
 }

@@ -98,7 +98,7 @@ const maximumEntries = 10_000
 
 // matchingFiles are the files that fit a pathname with wildcards in its name and type.
 func (c *Call) matchingFiles(p *Pathname) Value {
-	if !isWild(p.name) && !isWild(p.kind) {
+	if !p.isWild(p.name) && !p.isWild(p.kind) {
 		if c.fileInfo(p) == nil {
 			return Nil
 		}

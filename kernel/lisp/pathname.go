@@ -7,6 +7,9 @@ type Pathname struct {
 	// directory is :absolute or :relative and the names below, Nil for none; name and
 	// kind are a string, :wild or Nil.
 	directory, name, kind Value
+	// pattern says that a star or question mark in a string stands for other characters;
+	// else it is one of a file's own.
+	pattern bool
 }
 
 var (
@@ -34,7 +37,7 @@ var (
 // parsePathname takes a namestring apart: the last part is the name up to its last
 // dot, and the type.
 func parsePathname(text string) *Pathname {
-	p := &Pathname{directory: Nil, name: Nil, kind: Nil}
+	p := &Pathname{directory: Nil, name: Nil, kind: Nil, pattern: hasWildcard(text)}
 	slash := strings.LastIndexByte(text, '/')
 	if slash >= 0 {
 		p.directory = parseDirectory(text[:slash+1])
@@ -79,6 +82,19 @@ func parseDirectory(text string) Value {
 	return b.list()
 }
 
+// hasWildcard reports a wildcard that no backslash takes its meaning from.
+func hasWildcard(text string) bool {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '*', '?', '[':
+			return true
+		}
+	}
+	return false
+}
+
 func pathPart(text string) Value {
 	if text == "*" {
 		return kwWild
@@ -87,7 +103,7 @@ func pathPart(text string) Value {
 }
 
 // partText is how a part is written.
-func partText(v Value) string {
+func (p *Pathname) partText(v Value) string {
 	switch v {
 	case kwWild:
 		return "*"
@@ -98,7 +114,9 @@ func partText(v Value) string {
 	case kwHome:
 		return "~"
 	}
-	if s, ok := v.(*String); ok {
+	if s, ok := v.(*String); ok && p.pattern {
+		return s.String()
+	} else if ok {
 		return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s.String())
 	}
 	return ""
@@ -114,15 +132,15 @@ func (p *Pathname) directoryText() string {
 		b.WriteByte('/')
 	}
 	for _, item := range items[1:] {
-		b.WriteString(partText(item) + "/")
+		b.WriteString(p.partText(item) + "/")
 	}
 	return b.String()
 }
 
 func (p *Pathname) fileText() string {
-	text := partText(p.name)
+	text := p.partText(p.name)
 	if p.kind != Nil && p.kind != kwUnspecific {
-		text += "." + partText(p.kind)
+		text += "." + p.partText(p.kind)
 	}
 	return text
 }
@@ -162,6 +180,7 @@ var emptyPathname = &Pathname{directory: Nil, name: Nil, kind: Nil}
 // merge fills the parts that p lacks; a relative directory goes below the default's.
 func (c *Call) merge(p, defaults *Pathname) *Pathname {
 	merged := *p
+	merged.pattern = p.pattern || defaults.pattern
 	if p.name == Nil {
 		merged.name = defaults.name
 	}
@@ -186,5 +205,5 @@ func (c *Call) merge(p, defaults *Pathname) *Pathname {
 }
 
 func (c *Call) equalPathnames(a, b *Pathname) bool {
-	return c.equal(a.directory, b.directory) && c.equal(a.name, b.name) && c.equal(a.kind, b.kind)
+	return a.pattern == b.pattern && c.equal(a.directory, b.directory) && c.equal(a.name, b.name) && c.equal(a.kind, b.kind)
 }

@@ -52,7 +52,10 @@ func pathnameFunctions() []builtin {
 		{name: "wild-pathname-p", list: "(pathname &optional field)", doc: "True if a part is a wildcard.", call: func(c *Call, args []Value) Value {
 			p := c.pathname(args[0])
 			field := optional(args, 1)
-			in := func(key *Symbol, v Value) bool { return (field == nil || field == Nil || field == key) && isWild(v) }
+			if field != nil && field != Nil && field != kwName && field != kwFileType && field != kwDirectory && field != kwHost && field != kwDevice && field != kwVersion {
+				c.typeError(field, "(MEMBER :HOST :DEVICE :DIRECTORY :NAME :TYPE :VERSION NIL)")
+			}
+			in := func(key *Symbol, v Value) bool { return (field == nil || field == Nil || field == key) && p.isWild(v) }
 			wild := in(kwName, p.name) || in(kwFileType, p.kind)
 			for _, item := range c.slice(p.directory) {
 				wild = wild || in(kwDirectory, item)
@@ -66,9 +69,9 @@ func pathnameFunctions() []builtin {
 	}
 }
 
-func isWild(v Value) bool {
+func (p *Pathname) isWild(v Value) bool {
 	s, ok := v.(*String)
-	return v == kwWild || v == kwWildInferior || ok && strings.ContainsAny(s.String(), "*?")
+	return v == kwWild || v == kwWildInferior || ok && p.pattern && strings.ContainsAny(s.String(), "*?")
 }
 
 // matchPart compares a part with one that may be a wildcard; a missing one fits all.
@@ -164,7 +167,7 @@ func makePathname(c *Call, args []Value) Value {
 	}
 	p.name, p.kind = c.partArgument(k[1]), c.partArgument(k[2])
 	defaults := &Pathname{directory: Nil, name: Nil, kind: Nil}
-	if k[3] != nil {
+	if given(k[3]) {
 		defaults = c.pathname(k[3])
 	}
 	merged := c.merge(p, defaults)

@@ -40,6 +40,7 @@ func expandDefstruct(cp *compiler, form *Cons) Value {
 		if doc, ok := slots[0].(*String); ok {
 			slots = slots[1:]
 			cp.environment.global(o.name).document(symStructure, doc)
+			cp.environment.global(o.name).document(symTypeWord, doc)
 		}
 	}
 	class := &Class{name: o.name, kind: structureClass, supers: []*Class{cp.language.classes[standardSymbol("STRUCTURE-OBJECT")]}}
