@@ -32,10 +32,10 @@ func chapters() []chapter {
 		{title: "Pathnames", functions: pathnameFunctions()},
 		{title: "Time and surroundings", functions: slices.Concat(timeFunctions(), surroundingFunctions()), macros: surroundingMacros()},
 		{title: "Regular expressions", functions: regexpFunctions(), macros: regexpMacros()},
-		{title: "Files and the environment, as granted", functions: slices.Concat(fileFunctions(), uiopFileFunctions()), macros: fileMacros()},
+		{title: "Files and the environment, as granted", functions: slices.Concat(fileFunctions(), uiopFileFunctions(), strFileFunctions()), macros: fileMacros()},
 		{title: "JSON", functions: jsonFunctions(), macros: jsonMacros()},
 		{title: "Moments by the library local-time", functions: localTimeFunctions()},
-		{title: "Strings by the library str", functions: strFunctions()},
+		{title: "Strings by the library str", functions: strFunctions(), macros: strMacros()},
 		{title: "UIOP", functions: slices.Concat(uiopFunctions(), uiopPathnameFunctions())},
 	}
 }

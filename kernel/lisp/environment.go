@@ -178,9 +178,12 @@ func (e *Environment) known() map[*Symbol]*global {
 // Owner is the owner that the configuration names.
 func (e *Environment) Owner() any { return e.config.Owner }
 
-// ownCopy copies what a note may change: a list, a readtable, the state of random.
+// ownCopy copies what a note may change: a list, a string, a readtable, the state of
+// random.
 func ownCopy(v Value) Value {
 	switch x := v.(type) {
+	case *String:
+		return NewString(x.String())
 	case *readtable:
 		return &readtable{letters: x.letters}
 	case *randomState:

@@ -20,12 +20,27 @@ var libraryVariables = []struct {
 	{"JSON:*JSON-LIST-ENCODER-FN*", Nil, "How lists are written: nil guesses, :explicit is told."},
 	{"JSON:*JSON-AGGREGATE-CONTEXT*", Nil, "What is written member by member: :array, :object or nil."},
 	{"JSON:*JSON-AGGREGATE-FIRST*", T, "Whether the next member is the first."},
+	{"STR:*IGNORE-CASE*", Nil, "Whether the case of letters does not count in tests."},
+	{"STR:*OMIT-NULLS*", Nil, "Whether empty parts are left out."},
+	{"STR:*ELLIPSIS*", NewString("..."), "What a string that was cut ends with."},
+	{"STR:*PAD-CHAR*", Character(' '), "What strings are filled with."},
+	{"STR:*PAD-SIDE*", kwRight, "Where strings are filled: :right, :left or :center."},
+	{"STR:*WHITESPACES*", listOf("\b\t\n\v\f\r \x7f\u0085\u3000\u00a0"), "The characters that are trimmed."},
 	{"CL-PPCRE:*ALLOW-QUOTING*", Nil, `Whether \Q and \E quote what stands between them in a pattern.`},
 	{"CL-PPCRE:*ALLOW-NAMED-REGISTERS*", Nil, "Whether patterns may have (?<name>…) and \\k<name>."},
 	{"CL-PPCRE:*REGEX-CHAR-CODE-LIMIT*", int64(0x110000), "Not used: patterns take any character."},
 	{"CL-PPCRE:*USE-BMH-MATCHERS*", Nil, "Not used: there is one way of searching."},
 	{"CL-PPCRE:*OPTIMIZE-CHAR-CLASSES*", Nil, "Not used: there is one kind of character classes."},
 	{"CL-PPCRE:*LOOK-AHEAD-FOR-SUFFIX*", T, "Not used: there is one way of searching."},
+}
+
+// listOf is a list of characters.
+func listOf(characters string) Value {
+	var list builder
+	for _, r := range characters {
+		list.add(Character(r))
+	}
+	return list.list()
 }
 
 // named is the symbol of that name as the value of a variable.

@@ -99,7 +99,7 @@ func (c *Call) moved(t time.Time, n int, unit *Symbol) time.Time {
 }
 
 func parseTimestring(c *Call, a Value) Value {
-	text := c.goString(a)
+	text := string(c.chars(a))
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02"} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return c.newTimestamp(t)
