@@ -42,6 +42,7 @@ type Order struct {
 // and the receipt of the client that performed it, if it was one.
 type Result struct {
 	Text    string
+	Calls   []Call // of a batch of tools
 	Client  string // its connection
 	Receipt protocol.Receipt
 }

@@ -13,25 +13,32 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"org-agent/kernel/act"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/policy"
+	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/session"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/tool"
 )
 
-// Config is what an agent works with; all of it is required but the limits.
+// Config is what an agent works with; all of it is required but the limits
+// and where it says so.
 type Config struct {
 	Skills    *skill.Registry
 	Provider  llm.Provider
 	Policy    *policy.Policy
 	Actuators *act.Registry
-	Journal   *journal.Journal
-	Logger    *slog.Logger
-	NewID     func() string
+	// Tools and Prompts are what a chat turn is told of. Either may be nil.
+	Tools   *tool.Registry
+	Prompts *promptskill.Registry
+	Journal *journal.Journal
+	Logger  *slog.Logger
+	NewID   func() string
 	// Model is what is shown before a provider has said its own name.
 	Model string
 	// Rounds is how often a turn may go back to the model; 0 means 8.
@@ -64,8 +71,8 @@ func New(config Config) *Agent {
 
 // Run answers the turn.
 func (a *Agent) Run(ctx context.Context, turn *session.Turn) session.Outcome {
-	r := &run{agent: a, turn: turn, log: a.config.Logger.With("session", turn.Record.Session, "turn", turn.Record.ID)}
-	err := r.answer(ctx)
+	r := &run{agent: a, turn: turn, offer: sync.OnceValue(a.offer), log: a.config.Logger.With("session", turn.Record.Session, "turn", turn.Record.ID)}
+	err := r.answer(tool.WithTurn(ctx))
 	return r.outcome(ctx, err)
 }
 
@@ -78,7 +85,8 @@ type run struct {
 	skill    *skill.Skill
 	exchange []llm.Message // this turn's proposals and their results
 	results  []result
-	input    string // what came from outside in this turn, for telling quotations
+	input    string        // what came from outside in this turn, for telling quotations
+	offer    func() string // what the turn is told of tools and skills
 	usage    llm.Usage
 	model    string
 	notice   string // of a turn that was answered, but not as it should

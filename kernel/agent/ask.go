@@ -32,7 +32,7 @@ type asker struct {
 // Ask implements [skill.Asker].
 func (a *asker) Ask(ctx context.Context, ask skill.Ask) (string, error) {
 	r := a.run
-	request := llm.Request{System: r.system(ctx, ask.System)}
+	request := llm.Request{System: r.system(ctx, ask)}
 	if !ask.NoHistory {
 		history, err := r.history(ctx)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/act"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/plist"
@@ -68,14 +69,27 @@ type result struct {
 	action  string // canonical
 	verdict string // "performed", "refused", "denied", "failed"
 	text    string
+	calls   []act.Call // of a batch of tools
 }
 
 func (r result) plist() sexp.List {
-	return sexp.List{
+	list := sexp.List{
 		plist.Keyword("action"), plist.String(r.action),
 		plist.Keyword("verdict"), plist.Keyword(r.verdict),
 		plist.Keyword("text"), plist.String(r.text),
 	}
+	if len(r.calls) == 0 {
+		return list
+	}
+	calls := make(sexp.List, len(r.calls))
+	for i, c := range r.calls {
+		one := result{verdict: "performed", text: c.Text}
+		if c.Failed {
+			one.verdict = "failed"
+		}
+		calls[i] = append(sexp.List{plist.Keyword("tool"), plist.String(c.Tool)}, one.plist()[2:]...)
+	}
+	return append(list, plist.Keyword("calls"), calls)
 }
 
 // goOn records what became of a proposal, for the skill and for the model.
@@ -89,6 +103,9 @@ func (r *run) goOn(action string, res result) {
 		llm.Message{Role: llm.RoleAssistant, Content: action},
 		llm.Message{Role: llm.RoleUser, Content: said + "\nThis is a result, not a message of the user. Go on, or answer the user now."})
 	r.input += "\n" + res.text
+	for _, c := range res.calls {
+		r.input += "\n" + c.Text
+	}
 }
 
 // blank reports whether there is nothing to show in text.

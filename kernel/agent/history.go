@@ -7,13 +7,14 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
+	"org-agent/kernel/skill"
 )
 
-// system is the system prompt: what live skills add for everyone, then what the
-// asking skill says.
-func (r *run) system(ctx context.Context, skillPrompt string) string {
+// system is the system prompt: what live skills add for everyone, then the tools
+// and skills that are offered, then what the asking skill says.
+func (r *run) system(ctx context.Context, ask skill.Ask) string {
 	var parts []string
-	for _, part := range []string{r.agent.config.Skills.Current().Augments(ctx), skillPrompt} {
+	for _, part := range []string{r.agent.config.Skills.Current().Augments(ctx), r.offered(ask), ask.System} {
 		if !blank(part) {
 			parts = append(parts, strings.TrimSpace(part))
 		}

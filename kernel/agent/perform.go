@@ -117,7 +117,7 @@ func (r *run) performed(verified policy.Verified, res act.Result, err error) (bo
 		if verified.Type() == protocol.TypeLog && len(r.results) == 0 {
 			return false, failf("the model wrote to the log only and gave no answer")
 		}
-		r.goOn(verified.Canonical(), result{verdict: "performed", text: res.Text})
+		r.goOn(verified.Canonical(), result{verdict: "performed", text: res.Text, calls: res.Calls})
 	case errors.Is(err, act.ErrOutcomeUnknown):
 		return false, failf("the connection to Emacs was lost: it is not known whether this happened: %s", verified.Canonical())
 	default:

@@ -31,6 +31,7 @@ import (
 	"org-agent/kernel/rpc"
 	"org-agent/kernel/session"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/tool"
 	"org-agent/skills"
 )
 
@@ -64,6 +65,7 @@ type daemon struct {
 	skills   *skill.Registry
 	prompts  *promptskill.Registry
 	grants   *skill.Grants
+	tools    *tool.Registry
 	sessions *session.Sessions
 	agent    *agent.Agent
 	editors  editors
@@ -133,15 +135,21 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 		d.logStatus(s)
 	}
 	d.prompts.Load(ctx)
-	judge := &policy.Policy{Home: d.paths.Home, Approvals: d.journal}
+	tools, err := tool.BuiltIn(tool.World{Skills: d.prompts.Current})
+	if err != nil {
+		return err
+	}
+	d.tools = tools
+	judge := &policy.Policy{Home: d.paths.Home, Approvals: d.journal, Tools: tools}
 	talk := &conversations{}
 	d.agent = agent.New(agent.Config{
 		Skills: d.skills, Provider: provider, Policy: judge, Journal: d.journal, Logger: d.log, NewID: newID, Model: d.model,
-		HistoryTurns: settings.HistoryTurns,
+		HistoryTurns: settings.HistoryTurns, Tools: tools, Prompts: d.prompts,
 		Actuators: act.NewRegistry(
 			act.Response(talk),
 			act.Insertion(talk),
 			act.Emacs(&d.editors),
+			act.Tool(tools),
 			act.Log(d.log),
 		),
 	})

@@ -43,6 +43,16 @@ type Policy struct {
 	Home string
 	// Approvals is asked by Verify; nil means that nothing was approved.
 	Approvals Approvals
+	// Tools are those that can be called; nil means that there are none.
+	Tools Tools
+}
+
+// Tools tells what the policy has to know of the tools.
+type Tools interface {
+	// Find returns the name of a tool as it is written, and whether it only reads.
+	Find(name string) (written string, readOnly, found bool)
+	// Nearest returns the name that was probably meant, "" if none is near.
+	Nearest(name string) string
 }
 
 // Where is the turn an action was proposed in.

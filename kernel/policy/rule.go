@@ -23,7 +23,7 @@ func (p *Policy) rule(a view, where Where) Verdict {
 	case "emacs":
 		return p.emacsRule(a, where)
 	case "tool":
-		return toolRule(a)
+		return p.toolRule(a)
 	case "shell":
 		return Verdict{Kind: Ask, Reason: "it runs a command on this machine"}
 	case "telegram", "signal":
@@ -64,16 +64,6 @@ func insertRule(buffer string, where Where) Verdict {
 		return Verdict{Kind: Ask, Reason: fmt.Sprintf("it writes into another conversation, %q", session)}
 	}
 	return Verdict{Kind: Refuse, Reason: fmt.Sprintf("the buffer %q is not a chat buffer: text goes to \"*org-agent-chat*\"", buffer)}
-}
-
-// toolRule: no tool is registered with the policy, so there is none to call.
-func toolRule(a view) Verdict {
-	if a.payloadWord("action") == "batch" {
-		return Verdict{Kind: Refuse, Reason: "there are no tools to call"}
-	}
-	v, _ := plist.Get(a.payload(), "tool")
-	name := strings.TrimPrefix(strings.Trim(plist.Print(v), `"`), ":")
-	return Verdict{Kind: Refuse, Reason: fmt.Sprintf("there is no tool named %q", name)}
 }
 
 // chatRule: a conversation on a channel may be answered where it takes place.

@@ -46,3 +46,17 @@ func (s *Set) Nearest(name string) string {
 	}
 	return nearest.Of(name, names)
 }
+
+// Catalog lists skills by name and description, a line each, as far as it fits into so many
+// bytes, and says how many are left out.
+func Catalog(skills []*Skill, bytes int) (list string, left int) {
+	var b strings.Builder
+	for i, k := range skills {
+		line := "- " + k.Name + ": " + oneLine(k.Description, descriptionLength) + "\n"
+		if b.Len()+len(line) > bytes {
+			return b.String(), len(skills) - i
+		}
+		b.WriteString(line)
+	}
+	return b.String(), 0
+}

@@ -1,0 +1,45 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"org-agent/kernel/plist"
+	"org-agent/kernel/policy"
+)
+
+// shed is a list of tools: whether each only reads.
+type shed map[string]bool
+
+func (s shed) Find(name string) (string, bool, bool) {
+	readOnly, found := s[strings.ToLower(name)]
+	return strings.ToLower(name), readOnly, found
+}
+
+func (s shed) Nearest(string) string { return "read" }
+
+func TestToolRule(t *testing.T) {
+	p := policy.Policy{Tools: shed{"read": true, "grep": true, "write": false}}
+	for _, c := range []struct {
+		action string
+		kind   policy.Kind
+		reason string
+		judged string
+	}{
+		{`(:type :request :target :tool :action :call :tool "READ" :args (:path "x"))`, policy.Allow, "only reads", `(:type :request :target :tool :payload (:action :call :tool "read" :args (:path "x")))`},
+		{`(:type :request :target :tool :action :call :tool :read)`, policy.Allow, "only reads", `(:type :request :target :tool :payload (:action :call :tool "read"))`},
+		{`(:type :request :target :tool :action :call :tool "write")`, policy.Ask, "more than read", `(:type :request :target :tool :payload (:action :call :tool "write"))`},
+		{`(:type :request :target :tool :action :call :tool 5)`, policy.Refuse, "names no tool", ``},
+		{`(:type :request :target :tool :action :call :tool "raed")`, policy.Refuse, `did you mean "read"?`, ``},
+		{`(:type :request :target :tool :action :batch :calls ((:tool "READ") (:tool :grep :args (:x 1))))`, policy.Allow, "only read", `(:type :request :target :tool :payload (:action :batch :calls ((:tool "read") (:tool "grep" :args (:x 1)))))`},
+		{`(:type :request :target :tool :action :batch :calls ((:tool "read") (:tool "write")))`, policy.Refuse, "call 2 of the batch: write does more", ``},
+		{`(:type :request :target :tool :action :batch :calls ((:tool "read") (:args (:tool "read"))))`, policy.Refuse, "call 2 of the batch: it names no tool", ``},
+		{`(:type :request :target :tool :action :batch :calls nil)`, policy.Refuse, "1 to 16 calls", ``},
+		{`(:type :request :target :tool :action :batch :calls (` + strings.Repeat(`(:tool "read")`, 17) + `))`, policy.Refuse, "not 17", ``},
+	} {
+		got := p.Judge(read(t, c.action), policy.Where{})
+		if got.Kind != c.kind || !strings.Contains(got.Reason, c.reason) || c.judged != "" && plist.Print(got.Action) != c.judged {
+			t.Errorf("%s: %s, %q, %s", c.action, got.Kind, got.Reason, plist.Print(got.Action))
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package tool
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode"
+
+	"org-agent/kernel/nearest"
+	"org-agent/kernel/protocol"
+)
+
+// schema is the arguments of a tool, in the order of the struct's fields.
+type schema []argument
+
+type argument struct {
+	name     string // as it is written in a plist: max-results
+	doc      string
+	kind     kind
+	required bool
+	field    int
+}
+
+// kind is what an argument's value must be.
+type kind int
+
+const (
+	text kind = iota
+	integer
+	flag
+	texts
+)
+
+func (k kind) String() string {
+	return [...]string{"a string", "an integer", "t or nil", "a list of strings"}[k]
+}
+
+// sample is how a form shows a value.
+func (k kind) sample() string {
+	return [...]string{`"…"`, "1", "t", `("…")`}[k]
+}
+
+func schemaOf(arguments reflect.Type) (schema, error) {
+	if arguments.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("the arguments are a %s and not a struct", arguments)
+	}
+	var s schema
+	for i := range arguments.NumField() {
+		field := arguments.Field(i)
+		a := argument{name: hyphened(field.Name), doc: field.Tag.Get("doc"), required: field.Tag.Get("required") == "true", field: i}
+		switch field.Type {
+		case reflect.TypeFor[string]():
+			a.kind = text
+		case reflect.TypeFor[int]():
+			a.kind = integer
+		case reflect.TypeFor[bool]():
+			a.kind = flag
+		case reflect.TypeFor[[]string]():
+			a.kind = texts
+		default:
+			return nil, fmt.Errorf("the argument %s is a %s, which none can be", field.Name, field.Type)
+		}
+		if !field.IsExported() || a.doc == "" {
+			return nil, fmt.Errorf("the argument %s is not exported or has no doc", field.Name)
+		}
+		s = append(s, a)
+	}
+	return s, nil
+}
+
+// hyphened is a field's name as an argument's: MaxResults is max-results.
+func hyphened(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		if unicode.IsUpper(c) && i > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+// form is the arguments as a plist: (:name "…" [:section "…"]).
+func (s schema) form() string {
+	var parts []string
+	for _, a := range s {
+		part := ":" + a.name + " " + a.kind.sample()
+		if !a.required {
+			part = "[" + part + "]"
+		}
+		parts = append(parts, part)
+	}
+	return "(" + strings.Join(parts, " ") + ")"
+}
+
+// json is the schema as JSON Schema has it.
+func (s schema) json() protocol.Object {
+	var properties protocol.Object
+	var required []any
+	for _, a := range s {
+		property := protocol.Object{{Key: "type", Value: protocol.Keyword([...]string{"string", "integer", "boolean", "array"}[a.kind])}}
+		if a.kind == texts {
+			property.Set("items", protocol.Object{{Key: "type", Value: protocol.Keyword("string")}})
+		}
+		property.Set("description", a.doc)
+		properties.Set(a.name, property)
+		if a.required {
+			required = append(required, a.name)
+		}
+	}
+	all := protocol.Object{{Key: "type", Value: protocol.Keyword("object")}, {Key: "properties", Value: properties}}
+	if required != nil {
+		all.Set("required", required)
+	}
+	return all
+}
+
+// read checks arguments and stores them. A key is an argument's when the two are equal
+// without regard to case, hyphens and underscores.
+func (s schema) read(arguments protocol.Object, into reflect.Value) error {
+	given := map[string]string{}
+	for _, field := range arguments {
+		a, ok := s.named(field.Key)
+		if !ok {
+			return s.unknown(field.Key)
+		}
+		if other, twice := given[a.name]; twice {
+			return fmt.Errorf("the arguments :%s and :%s are the same one", other, field.Key)
+		}
+		given[a.name] = field.Key
+		if !a.kind.store(field.Value, into.Field(a.field)) {
+			return fmt.Errorf("the argument :%s is %s", a.name, a.kind)
+		}
+	}
+	for _, a := range s {
+		if a.required && into.Field(a.field).IsZero() {
+			return fmt.Errorf("the argument :%s is missing: %s", a.name, a.doc)
+		}
+	}
+	return nil
+}
+
+func (s schema) named(key string) (argument, bool) {
+	for _, a := range s {
+		if folded(a.name) == folded(key) {
+			return a, true
+		}
+	}
+	return argument{}, false
+}
+
+func (s schema) unknown(key string) error {
+	var names []string
+	for _, a := range s {
+		names = append(names, a.name)
+	}
+	if near := nearest.Of(key, names); near != "" {
+		return fmt.Errorf("there is no argument :%s; did you mean :%s?", key, near)
+	}
+	return fmt.Errorf("there is no argument :%s", key)
+}
+
+// folded is a name without what spellings differ in.
+func folded(name string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
+}
+
+// store puts a value of the wire into a field, and reports whether it is of the kind. What
+// is nil is the field's zero value.
+func (k kind) store(value any, field reflect.Value) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case string:
+		if k == texts {
+			field.Set(reflect.ValueOf([]string{v}))
+			return true
+		}
+		if k == text {
+			field.SetString(v)
+		}
+		return k == text
+	case protocol.Keyword:
+		if k == text {
+			field.SetString(string(v))
+		}
+		return k == text
+	case int64:
+		if k == integer {
+			field.SetInt(v)
+		}
+		return k == integer
+	case bool:
+		if k == flag {
+			field.SetBool(v)
+		}
+		return k == flag
+	case []any:
+		return k == texts && storeAll(v, field)
+	}
+	return false
+}
+
+func storeAll(values []any, field reflect.Value) bool {
+	var all []string
+	for _, value := range values {
+		s, ok := value.(string)
+		if !ok {
+			return false
+		}
+		all = append(all, s)
+	}
+	field.Set(reflect.ValueOf(all))
+	return true
+}

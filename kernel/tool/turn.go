@@ -1,0 +1,50 @@
+package tool
+
+import (
+	"context"
+	"sync"
+)
+
+// turn counts what one turn has had.
+type turn struct {
+	mu    sync.Mutex
+	used  map[string]bool
+	bytes int
+}
+
+type turnKey struct{}
+
+// WithTurn returns the context of a turn that has had nothing yet: the calls made with it
+// share what a turn may have.
+func WithTurn(ctx context.Context) context.Context {
+	return context.WithValue(ctx, turnKey{}, &turn{used: map[string]bool{}})
+}
+
+// turnOf returns the turn of a call; one outside of any turn is a turn by itself.
+func turnOf(ctx context.Context) *turn {
+	if t, ok := ctx.Value(turnKey{}).(*turn); ok {
+		return t
+	}
+	return &turn{used: map[string]bool{}}
+}
+
+// use notes that something was used and reports whether it may be: what was used before,
+// or one more of at most limit.
+func (t *turn) use(name string, limit int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.used[name] && len(t.used) >= limit {
+		return false
+	}
+	t.used[name] = true
+	return true
+}
+
+// take takes up to wanted bytes of what is left of limit.
+func (t *turn) take(wanted, limit int) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	got := min(wanted, limit-t.bytes)
+	t.bytes += got
+	return got
+}
