@@ -38,10 +38,11 @@ type compiler struct {
 	*Call
 	language *language
 	file     string
-	// place is the innermost form with a position; forms made by macros have none.
-	place site
-	// here is the site of the form being compiled.
-	here *site
+	// current is the site of the form being compiled, for errors in it; here is the copy
+	// that its code keeps, nil until it wants one. The position is that of the innermost
+	// form which has one: forms made by macros have none.
+	current site
+	here    *site
 	// nesting and deepest measure how deep the form being compiled is.
 	nesting, deepest int
 	// handled counts the forms around whose errors the note handles itself: what is
@@ -66,7 +67,7 @@ type standardForm struct {
 const maximumNesting = 2000
 
 func (c *Call) newCompiler(file string) *compiler {
-	return &compiler{Call: c, language: c.environment.language, file: file, place: site{file: file, form: nil}}
+	return &compiler{Call: c, language: c.environment.language, file: file, current: site{file: file}}
 }
 
 // topLevel evaluates a form outside any function. The parts of a progn are top-level
@@ -106,9 +107,13 @@ func (cp *compiler) site(form Value) *site {
 	if cp.here != nil && cp.here.of == form {
 		return cp.here
 	}
-	s := cp.place
-	s.file, s.of = cp.file, form
-	if cell, ok := form.(*Cons); !ok || cell.line > 0 || s.form == nil {
+	s := cp.current
+	if s.of == form {
+		cp.here = &s
+		return &s
+	}
+	s.of = form
+	if cell, ok := form.(*Cons); !ok || cell.line > 0 || s.line == 0 {
 		s.form = form // else it was made by a macro: what was written says more
 	}
 	return &s
@@ -116,8 +121,12 @@ func (cp *compiler) site(form Value) *site {
 
 // enter begins the compilation of a form.
 func (cp *compiler) enter(form *Cons) {
+	cp.current.of, cp.here = form, nil
 	if form.line > 0 {
-		cp.place = site{form: form, file: cp.file, line: int(form.line), column: int(form.column)}
+		cp.current.line, cp.current.column = form.line, form.column
+	}
+	if form.line > 0 || cp.current.line == 0 {
+		cp.current.form = form // else it was made by a macro: what was written says more
 	}
 	cp.nesting++
 	cp.deepest = max(cp.deepest, cp.nesting)
@@ -126,9 +135,7 @@ func (cp *compiler) enter(form *Cons) {
 	}
 	cp.descend(4)
 	cp.charge(closureBytes)
-	cp.here = nil
-	cp.here = cp.site(form)
-	cp.at = cp.here
+	cp.at = &cp.current
 }
 
 // compile compiles one form.
@@ -138,10 +145,10 @@ func (cp *compiler) compile(form Value, sc *scope) expression {
 	case *Symbol:
 		return cp.compileVariable(x, sc)
 	case *Cons:
-		place, here, at := cp.place, cp.here, cp.at
+		current, here, at := cp.current, cp.here, cp.at
 		cp.enter(x)
 		e := cp.compileCons(x, sc)
-		cp.place, cp.here, cp.at = place, here, at
+		cp.current, cp.here, cp.at = current, here, at
 		cp.nesting--
 		cp.ascend(4)
 		return e
@@ -268,8 +275,8 @@ func (cp *compiler) compileSpecial(symbol *Symbol, declared bool) expression {
 		return cp.compile(g.expansion, (*scope)(nil).withFrame())
 	}
 	at := cp.site(symbol)
-	if cp.at != nil && cp.at.form != nil {
-		at = cp.at
+	if cp.current.of != nil {
+		at = cp.site(cp.current.of)
 	}
 	if !declared && !g.special && g.value == nil {
 		cp.environment.refer(reference{symbol: symbol, variable: true, at: at, function: cp.functionName()})

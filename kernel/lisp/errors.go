@@ -79,7 +79,7 @@ type site struct {
 	form         Value
 	of           Value // the form as compiled, when form is what was written
 	file         string
-	line, column int
+	line, column int32
 }
 
 const formLength = 80
@@ -87,7 +87,7 @@ const formLength = 80
 // describe fills the error's place from the call's state.
 func (c *Call) describe(e *Error) *Error {
 	if c.at != nil {
-		e.File, e.Line, e.Column = c.at.file, c.at.line, c.at.column
+		e.File, e.Line, e.Column = c.at.file, int(c.at.line), int(c.at.column)
 		if c.at.form != nil {
 			e.Form = sketch(c.at.form, formLength)
 		}

@@ -113,12 +113,11 @@ func (s *scope) addVariable(symbol *Symbol, special bool) variable {
 	return v
 }
 
-// walk calls visit for each scope from the innermost outwards with the number of
-// frames between, until it returns true.
-func (s *scope) walk(visit func(s *scope, depth int) bool) {
+// outward yields each scope from the innermost on, with the number of frames between.
+func (s *scope) outward(yield func(s *scope, depth int) bool) {
 	depth := 0
 	for ; s != nil; s = s.parent {
-		if visit(s, depth) {
+		if !yield(s, depth) {
 			return
 		}
 		if s.layout != nil {
@@ -128,55 +127,47 @@ func (s *scope) walk(visit func(s *scope, depth int) bool) {
 }
 
 func (s *scope) variable(symbol *Symbol) (found variable, depth int, ok bool) {
-	s.walk(func(s *scope, d int) bool {
+	for s, depth := range s.outward {
 		for i := len(s.variables) - 1; i >= 0; i-- {
 			if s.variables[i].symbol == symbol {
-				found, depth, ok = s.variables[i], d, true
-				return true
+				return s.variables[i], depth, true
 			}
 		}
-		return false
-	})
-	return found, depth, ok
+	}
+	return variable{}, 0, false
 }
 
 func (s *scope) function(name Value) (found localFunction, depth int, ok bool) {
-	s.walk(func(s *scope, d int) bool {
+	for s, depth := range s.outward {
 		for i := len(s.functions) - 1; i >= 0; i-- {
 			if sameName(s.functions[i].name, name) {
-				found, depth, ok = s.functions[i], d, true
-				return true
+				return s.functions[i], depth, true
 			}
 		}
-		return false
-	})
-	return found, depth, ok
+	}
+	return localFunction{}, 0, false
 }
 
 func (s *scope) block(name *Symbol) (found localBlock, depth int, ok bool) {
-	s.walk(func(s *scope, d int) bool {
+	for s, depth := range s.outward {
 		for i := len(s.blocks) - 1; i >= 0; i-- {
 			if s.blocks[i].name == name {
-				found, depth, ok = s.blocks[i], d, true
-				return true
+				return s.blocks[i], depth, true
 			}
 		}
-		return false
-	})
-	return found, depth, ok
+	}
+	return localBlock{}, 0, false
 }
 
 func (s *scope) tag(tag Value) (found localTag, depth int, ok bool) {
-	s.walk(func(s *scope, d int) bool {
+	for s, depth := range s.outward {
 		for _, t := range s.tags {
 			if eql(t.tag, tag) {
-				found, depth, ok = t, d, true
-				return true
+				return t, depth, true
 			}
 		}
-		return false
-	})
-	return found, depth, ok
+	}
+	return localTag{}, 0, false
 }
 
 // sameName compares function names: symbols, or lists (setf symbol).

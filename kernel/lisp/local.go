@@ -96,7 +96,7 @@ func compileLocalFunctions(cp *compiler, form *Cons, sc *scope, recursive bool) 
 func (s *scope) macros() *scope {
 	inner := (*scope)(nil).withFrame()
 	seen := map[*Symbol]bool{}
-	s.walk(func(s *scope, _ int) bool {
+	for s := range s.outward {
 		for i := len(s.functions) - 1; i >= 0; i-- {
 			f := s.functions[i]
 			if _, _, hidden := inner.function(f.name); !hidden {
@@ -111,8 +111,7 @@ func (s *scope) macros() *scope {
 				}
 			}
 		}
-		return false
-	})
+	}
 	kept := inner.functions[:0]
 	for _, f := range inner.functions {
 		if f.macro != nil {

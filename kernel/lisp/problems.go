@@ -52,7 +52,7 @@ func (e *Environment) problem(r *reference) *Error {
 	if p == nil {
 		return nil
 	}
-	p.File, p.Line, p.Column, p.Function, p.Warning = r.at.file, r.at.line, r.at.column, r.function, true
+	p.File, p.Line, p.Column, p.Function, p.Warning = r.at.file, int(r.at.line), int(r.at.column), r.function, true
 	if r.at.form != nil {
 		p.Form = sketch(r.at.form, formLength)
 	}

@@ -25,8 +25,9 @@ type reader struct {
 	pkg       *Package
 	changes   int
 	spellings []spelling
-	// cells is storage for the conses to come.
-	cells []Cons
+	// cells is storage for the conses to come, of which together are made at once.
+	cells    []Cons
+	together int
 	// base and double are *read-base* and *read-default-float-format* of the form.
 	base   int
 	double bool
@@ -61,6 +62,7 @@ func (c *Call) newReader(source, file string, firstLine int, keep bool) *reader 
 		size *= 2
 	}
 	r.spellings = make([]spelling, size)
+	r.together = min(len(source)/16, 85) // 4 kB at most, and no more than a small source fills
 	r.source = plist.NewReader[Value](source, r, plist.Lisp, plist.Limits{Depth: sourceDepth, Atoms: sourceAtoms, Bytes: sourceBytes})
 	return r
 }
@@ -149,12 +151,11 @@ func (r *reader) Dotted(at plist.Position, items []Value, tail Value) (Value, er
 
 // storage returns n conses that lie together.
 func (r *reader) storage(n int) []Cons {
-	const together = 85 // 4 kB
 	if n > len(r.cells) {
-		if n > together/4 {
+		if n > r.together/4 {
 			return make([]Cons, n)
 		}
-		r.cells = make([]Cons, together)
+		r.cells = make([]Cons, r.together)
 	}
 	cells := r.cells[:n:n]
 	r.cells = r.cells[n:]

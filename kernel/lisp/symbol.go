@@ -229,12 +229,14 @@ func (p *Package) add(name string, keep bool) (symbol *Symbol, made bool) {
 
 // keep turns a symbol of the weak table into one that stays.
 func (p *Package) keep(symbol *Symbol) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if symbol.home != p.name || p.fixed[symbol.name] == symbol {
 		return
 	}
-	p.put(symbol)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.symbols[symbol.name] != symbol {
+		p.put(symbol)
+	}
 }
 
 // put makes a symbol one that stays. The caller holds mu.

@@ -215,3 +215,14 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+func TestNamesObjects(t *testing.T) {
+	for code, want := range map[string]bool{
+		"(lookup-object 1)": true, "(LOOKUP-Object 1)": true, "*memory*": true, "(f *History-Store*)": true, "(snapshot-MEMORY)": true,
+		"(make-org-object)": true, "": false, "-": false, "*": false, "(* a -1)": false, "(lookup-objec": false, "memory*": false, "org--object": false,
+	} {
+		if got := namesObjects(code); got != want {
+			t.Errorf("%q is %v", code, got)
+		}
+	}
+}

@@ -16,13 +16,27 @@ var objects string
 // objectNames are what tells that a note uses the object store.
 var objectNames = []string{"org-object", "object-store", "*memory*", "-memory", "lookup-object", "list-objects", "*history-store*"}
 
+// namesObjects reports that code has one of the names, in any case. Each name has a - or a
+// *, so that only those places of the code are looked at.
+func namesObjects(code string) bool {
+	for at := 0; ; at++ {
+		next := strings.IndexAny(code[at:], "-*")
+		if next < 0 {
+			return false
+		}
+		at += next
+		for _, name := range objectNames {
+			start := at - strings.IndexByte(name, code[at])
+			if start >= 0 && start <= at && start+len(name) <= len(code) && strings.EqualFold(code[start:start+len(name)], name) {
+				return true
+			}
+		}
+	}
+}
+
 // loadObjects gives the note the object store, if its code names any part of it.
 func (n *Note) loadObjects(ctx context.Context) error {
-	uses := slices.ContainsFunc(n.blocks, func(b org.SkillBlock) bool {
-		body := strings.ToLower(b.Body)
-		return slices.ContainsFunc(objectNames, func(name string) bool { return strings.Contains(body, name) })
-	})
-	if !uses {
+	if !slices.ContainsFunc(n.blocks, func(b org.SkillBlock) bool { return namesObjects(b.Body) }) {
 		return nil
 	}
 	if err := n.environment.Load(ctx, objects, "objects.lisp", 1); err != nil {
