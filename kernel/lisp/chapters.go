@@ -28,7 +28,7 @@ func chapters() []chapter {
 		{title: "Symbols and packages", functions: slices.Concat(symbolFunctions(), packageFunctions(), packageChanges()), macros: packageMacros()},
 		{title: "Types", functions: typeFunctions()},
 		{title: "Classes, structures and methods", forms: classForms(), functions: slices.Concat(classFunctions(), slotFunctions(), methodFunctions(), protocolFunctions())},
-		{title: "Streams, printing and reading", functions: slices.Concat(streamFunctions(), outputFunctions(), inputFunctions(), compoundStreamFunctions(), printFunctions(), prettyFunctions(), readFunctions(), readtableFunctions()), macros: slices.Concat(resourceMacros(), streamMacros(), prettyMacros())},
+		{title: "Streams, printing and reading", functions: slices.Concat(streamFunctions(), outputFunctions(), inputFunctions(), byteStreamFunctions(), compoundStreamFunctions(), printFunctions(), prettyFunctions(), readFunctions(), readtableFunctions()), macros: slices.Concat(resourceMacros(), streamMacros(), prettyMacros())},
 		{title: "Pathnames", functions: pathnameFunctions()},
 		{title: "Time and surroundings", functions: slices.Concat(timeFunctions(), surroundingFunctions()), macros: surroundingMacros()},
 		{title: "Regular expressions", functions: regexpFunctions(), macros: regexpMacros()},

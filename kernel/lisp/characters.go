@@ -1,6 +1,9 @@
 package lisp
 
-import "unicode"
+import (
+	"unicode"
+	"unicode/utf16"
+)
 
 // characterFunctions are about characters.
 func characterFunctions() []builtin {
@@ -19,10 +22,13 @@ func characterFunctions() []builtin {
 		{name: "character", list: "(designator)", doc: "The character that a string or symbol of length one names.", one: func(c *Call, a Value) Value { return c.designatedCharacter(a) }},
 		{name: "char-code", list: "(character)", doc: "The code point.", one: func(c *Call, a Value) Value { return Integer(int64(c.character(a))) }},
 		{name: "char-int", list: "(character)", doc: "The code point.", one: func(c *Call, a Value) Value { return Integer(int64(c.character(a))) }},
-		{name: "code-char", list: "(code)", doc: "The character of a code point.", one: func(c *Call, a Value) Value {
+		{name: "code-char", list: "(code)", doc: "The character of a code point, nil for half of a surrogate pair.", one: func(c *Call, a Value) Value {
 			n := c.index(a)
 			if n > unicode.MaxRune {
 				c.typeError(a, "(MOD 1114112)")
+			}
+			if utf16.IsSurrogate(rune(n)) {
+				return Nil
 			}
 			return Character(n)
 		}},

@@ -54,7 +54,9 @@ type Environment struct {
 	combinations map[*Symbol]*combination
 	references   []reference
 	gensyms      int64
-	patterns     map[patternKey]*scanner
+	// unsaved are the streams of files with text that is not stored yet.
+	unsaved  []*Stream
+	patterns map[patternKey]*scanner
 	// unmeasured is what calls allocated since the last of the censuses; full says that
 	// it found too much.
 	unmeasured int64
@@ -250,7 +252,15 @@ func (e *Environment) run(ctx context.Context, body func(c *Call)) (err error) {
 			e.release()
 		}
 	}()
-	return c.protect(func() { body(c) })
+	err = c.protect(func() { body(c) })
+	if failed := (*Error)(nil); errors.As(err, &failed) && failed.Limit() {
+		e.forgetUnsaved() // a call without means cannot store, and must not keep
+		return err
+	}
+	if unsaved := c.protect(c.storeFiles); err == nil {
+		err = unsaved
+	}
+	return err
 }
 
 // Call calls a function: a *Function, a symbol, or the name of a function in the

@@ -38,11 +38,14 @@ func fileFunctions() []builtin {
 		}},
 		{name: "file-length", needs: needsReadWrite, list: "(stream)", doc: "The number of characters of a file that is open.", one: func(c *Call, a Value) Value {
 			s := c.streamArgument(a)
-			switch s.kind {
-			case fileInput:
-				return count(len(s.input))
-			case fileOutput:
-				return count(len(s.out))
+			if s.kind == broadcastStream {
+				if len(s.parts) == 0 {
+					return Integer(0)
+				}
+				s = s.parts[len(s.parts)-1]
+			}
+			if s.file != nil {
+				return count(s.file.base + s.length())
 			}
 			c.typeError(a, "FILE-STREAM")
 			return nil

@@ -4,15 +4,24 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
-// openFile is what a file stream still has to do.
+// openFile is what an open file still has to do. Its text is the input of the stream, and
+// is stored when the stream is closed, when its output is finished, or at the end of the
+// call that wrote it.
 type openFile struct {
 	path *Pathname
-	// write stores the text when an output stream is closed; nil for input. What is
-	// not closed is not stored.
-	write func(c *Call, text string) error
+	// store writes the whole text, or adds to what is there; nil for input only.
+	store func(c *Call, text string, add bool) error
+	// base is the size of what was there before the text of the stream, when it is added to.
+	base int
+	// stored is how much of the stream is in the file; all of that is as it is there
+	// unless rewritten.
+	stored    int
+	rewritten bool
+	unsaved   bool
 }
 
 // closeStream closes a stream; what was written to a file is stored, unless the stream
@@ -22,12 +31,64 @@ func (c *Call) closeStream(s *Stream, abort bool) {
 		return
 	}
 	s.closed = true
-	if s.file == nil || s.file.write == nil || abort {
+	switch {
+	case s.file == nil || s.file.store == nil:
+	case abort:
+		c.environment.saved(s)
+	default:
+		c.storeFile(s)
+	}
+}
+
+// writeFile puts n elements at the position of a file by replace, which is given where.
+func (c *Call) writeFile(s *Stream, n int, replace func()) {
+	if !s.file.unsaved {
+		s.file.unsaved = true
+		c.environment.unsaved = append(c.environment.unsaved, s)
+	}
+	s.file.rewritten = s.file.rewritten || s.pos < s.file.stored
+	replace()
+	s.pos += n
+	s.form = nil
+}
+
+// storeFile stores what was written to a file.
+func (c *Call) storeFile(s *Stream) {
+	f := s.file
+	if !f.unsaved && f.stored > 0 {
 		return
 	}
-	c.work(len(s.out) / 8)
-	if err := s.file.write(c, string(s.out)); err != nil {
-		c.fileError(s.file.path, err)
+	c.environment.saved(s)
+	add := f.base > 0 || f.stored > 0 && !f.rewritten
+	from := 0
+	if add {
+		from = f.stored
+	}
+	c.work((s.length() - from) / 8)
+	f.stored, f.rewritten = s.length(), false
+	if err := f.store(c, s.content(from), add); err != nil {
+		c.fileError(f.path, err)
+	}
+}
+
+// saved forgets that a file is to be stored.
+func (e *Environment) saved(s *Stream) {
+	s.file.unsaved = false
+	e.unsaved = slices.DeleteFunc(e.unsaved, func(other *Stream) bool { return other == s })
+}
+
+// forgetUnsaved drops what is to be stored; a stream that is written to again is stored.
+func (e *Environment) forgetUnsaved() {
+	for _, s := range e.unsaved {
+		s.file.unsaved = false
+	}
+	e.unsaved = nil
+}
+
+// storeFiles stores what was written to files that are still open.
+func (c *Call) storeFiles() {
+	for len(c.environment.unsaved) > 0 {
+		c.storeFile(c.environment.unsaved[0])
 	}
 }
 
@@ -99,6 +160,7 @@ var (
 	kwFormat       = standardKeyword("EXTERNAL-FORMAT")
 	kwInput        = standardKeyword("INPUT")
 	kwOutput       = standardKeyword("OUTPUT")
+	kwBoth         = standardKeyword("IO")
 	kwProbe        = standardKeyword("PROBE")
 	kwSupersede    = standardKeyword("SUPERSEDE")
 	kwAppend       = standardKeyword("APPEND")
@@ -110,28 +172,44 @@ var (
 	kwRenameDelete = standardKeyword("RENAME-AND-DELETE")
 )
 
-// openFunction is open. A file is read whole when it is opened, and written whole when
-// it is closed.
+// openFunction is open. A file is read whole when it is opened, unless it is to be
+// superseded.
 func openFunction(c *Call, args []Value) Value {
 	k := c.keywords(args[1:], kwDirection, kwIfExists, kwIfMissing, kwElementType, kwFormat)
 	p := c.pathname(args[0])
+	binary := c.binaryElements(k[3])
 	switch k[0] {
-	case nil, kwInput, kwProbe:
-		if c.located(p, kindRead); k[0] != kwProbe && c.fileInfo(p) != nil {
-			return &Stream{kind: fileInput, input: c.fileText(p), file: &openFile{path: p}}
-		}
-		if k[0] == kwProbe {
-			if c.fileInfo(p) == nil {
-				return Nil
+	case nil, kwInput:
+		if c.located(p, kindRead); c.fileInfo(p) == nil {
+			if k[2] != Value(kwCreate) {
+				return c.missingFile(p, k[2], kwError)
 			}
-			return &Stream{kind: fileInput, closed: true, file: &openFile{path: p}}
+			c.createFile(p)
 		}
-		return c.missingFile(p, k[2], kwError)
+		s := &Stream{kind: fileInput, file: &openFile{path: p}, binary: binary}
+		c.loadFile(s)
+		return s
+	case kwProbe:
+		if c.fileInfo(p) == nil {
+			if k[2] != Value(kwCreate) {
+				return c.missingFile(p, k[2], Nil)
+			}
+			c.createFile(p)
+		}
+		return &Stream{kind: fileInput, closed: true, file: &openFile{path: p}, binary: binary}
 	case kwOutput:
-	default:
-		c.fail(simpleError, "a file is opened with :direction :input or :output, not %s", c.shown(k[0]))
+		return c.openOutput(p, fileOutput, binary, k)
+	case kwBoth:
+		return c.openOutput(p, fileBoth, binary, k)
 	}
-	return c.openOutput(p, k[1], k[2])
+	c.fail(simpleError, "the direction of a file is :input, :output, :io or :probe, not %s", c.shown(k[0]))
+	return nil
+}
+
+// createFile makes an empty file.
+func (c *Call) createFile(p *Pathname) {
+	at := c.located(p, kindWrite)
+	c.change(p, func() error { return at.write("") })
 }
 
 // missingFile is what :if-does-not-exist says.
@@ -146,36 +224,66 @@ func (c *Call) missingFile(p *Pathname, option Value, fallback *Symbol) Value {
 	return nil
 }
 
-func (c *Call) openOutput(p *Pathname, ifExists, ifMissing Value) Value {
+// openOutput opens a file to write to it; the keywords are those of open.
+func (c *Call) openOutput(p *Pathname, kind streamKind, binary *binaryElements, k []Value) Value {
 	at := c.located(p, kindWrite)
 	info, err := at.stat()
 	if err != nil {
 		c.fileError(p, err)
 	}
-	appending := ifExists == kwAppend
+	ifExists, ifMissing := k[1], k[2]
+	kept := ifExists == Value(kwOverwrite) || ifExists == Value(kwAppend)
+	if ifMissing == nil && !kept {
+		ifMissing = kwCreate
+	}
 	switch {
-	case info == nil && ifMissing != nil && ifMissing != kwCreate:
+	case info == nil && ifMissing != Value(kwCreate):
 		return c.missingFile(p, ifMissing, kwError)
-	case info == nil:
-	case ifExists == nil || ifExists == kwError:
+	case info == nil || kept:
+	case ifExists == nil || ifExists == Value(kwError):
 		c.fileError(p, errors.New("the file "+p.text()+" exists"))
 	case ifExists == Nil:
 		return Nil
-	case ifExists == kwOverwrite:
-		c.fail(simpleError, "a file cannot be overwritten in part: use :supersede or :append")
-	case appending, ifExists == kwSupersede, ifExists == kwNewVersion, ifExists == kwRename, ifExists == kwRenameDelete:
+	case ifExists == Value(kwSupersede), ifExists == Value(kwNewVersion), ifExists == Value(kwRename), ifExists == Value(kwRenameDelete):
 	default:
-		c.fail(simpleError, ":if-exists is :error, :supersede, :append or nil, not %s", c.shown(ifExists))
+		c.fail(simpleError, ":if-exists is :error, :supersede, :append, :overwrite or nil, not %s", c.shown(ifExists))
 	}
 	c.charge(closureBytes)
-	return &Stream{kind: fileOutput, file: &openFile{path: p, write: func(c *Call, text string) error {
+	s := &Stream{kind: kind, binary: binary, file: &openFile{path: p, store: func(c *Call, text string, add bool) error {
 		access := &c.environment.config.Access
 		if err := access.check(c.ctx, kindWrite, at.path()); err != nil {
 			return err
 		}
-		if appending {
+		if add {
 			return access.change(c.ctx, func() error { return at.add(text) })
 		}
 		return access.change(c.ctx, func() error { return at.write(text) })
 	}}}
+	switch {
+	case info == nil || !kept:
+	case ifExists == Value(kwAppend) && kind == fileOutput:
+		s.file.base = int(info.Size())
+	default:
+		c.loadFile(s)
+		s.file.stored = s.length()
+		if ifExists == Value(kwAppend) {
+			s.pos = s.length()
+		}
+	}
+	return s
+}
+
+// loadFile reads a file into the stream.
+func (c *Call) loadFile(s *Stream) {
+	text, err := c.located(s.file.path, kindRead).read(c.ctx, func(size int64) {
+		c.chargeMany(int(min(size, 1<<40)), 3*runeBytes)
+	})
+	switch {
+	case err != nil:
+		c.fileError(s.file.path, err)
+	case s.binary != nil:
+		s.binary.data = []byte(text)
+	default:
+		s.input = []rune(string(text))
+	}
 }

@@ -81,6 +81,9 @@ func (r *reader) next() (Value, error) {
 	if v, ok := r.call.touched(symReadBase).(int64); ok && v >= 2 && v <= 36 {
 		r.base = int(v)
 	}
+	if v := r.call.touched(symReadSuppress); v != nil && v != Nil {
+		return Nil, r.source.Skip()
+	}
 	return r.source.Next()
 }
 

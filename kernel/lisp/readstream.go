@@ -51,8 +51,8 @@ func (c *Call) readObject(args []Value, preserve bool) Value {
 
 // readForm reads a form of a stream.
 func (c *Call) readForm(s *Stream) (Value, error) {
-	if s.kind == stringInput || s.kind == fileInput {
-		return c.readText(s)
+	if s.kind == stringInput || s.file != nil {
+		return c.readText(c.characters(s, s))
 	}
 	// The rest of the text is collected, and as much of it read again as was used.
 	var chars []rune
@@ -75,8 +75,8 @@ func (c *Call) sources(s *Stream) []*Stream {
 	defer c.ascend(4)
 	c.step()
 	switch s.kind {
-	case stringInput, fileInput:
-		return []*Stream{s}
+	case stringInput, fileInput, fileBoth:
+		return []*Stream{c.characters(s, s)}
 	case twoWayStream, echoStream:
 		return c.sources(c.inputStream(s.parts[0]))
 	case concatenatedStream:

@@ -148,6 +148,9 @@ func (n *census) visit(v any) {
 		n.add(x.imaginary)
 	case *Stream:
 		n.size += int64(len(x.out)+len(x.input)) * runeBytes
+		if x.binary != nil {
+			n.size += int64(len(x.binary.data))
+		}
 		for _, part := range x.parts {
 			n.add(part)
 		}

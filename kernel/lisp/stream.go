@@ -19,6 +19,7 @@ const (
 	synonymStream
 	fileOutput
 	fileInput
+	fileBoth
 )
 
 // Stream is a source or a sink of characters. Strings, the console of a call and files
@@ -42,17 +43,21 @@ type Stream struct {
 	// parts are the streams of a broadcast or concatenated stream, and the input and
 	// the output of an echo or two-way stream.
 	parts []*Stream
+	// unechoed is how many characters that an echo stream reads were put back.
+	unechoed int
 	// variable holds the stream that a synonym stream stands for.
 	variable *Symbol
-	// file is what an open file still has to do.
-	file *openFile
+	// file is what an open file still has to do, binary the elements of one that has no
+	// characters.
+	file   *openFile
+	binary *binaryElements
 }
 
 // streamTypes are the names of the kinds.
 var streamTypes = map[streamKind]string{
 	stringOutput: "STRING-STREAM", stringInput: "STRING-STREAM", terminalStream: "TWO-WAY-STREAM", broadcastStream: "BROADCAST-STREAM",
 	concatenatedStream: "CONCATENATED-STREAM", echoStream: "ECHO-STREAM", twoWayStream: "TWO-WAY-STREAM", synonymStream: "SYNONYM-STREAM",
-	fileOutput: "FILE-STREAM", fileInput: "FILE-STREAM",
+	fileOutput: "FILE-STREAM", fileInput: "FILE-STREAM", fileBoth: "FILE-STREAM",
 }
 
 // streamOf is the test for streams of some kinds.
@@ -79,6 +84,22 @@ func newConsole(sink func(string)) *Stream {
 	return &Stream{sink: sink}
 }
 
+// length is the number of characters or integers in the stream.
+func (s *Stream) length() int {
+	if s.binary != nil {
+		return len(s.binary.data) / s.binary.width()
+	}
+	return len(s.input)
+}
+
+// content is what is stored of a file, from a position on.
+func (s *Stream) content(from int) string {
+	if s.binary != nil {
+		return string(s.binary.data[from*s.binary.width():])
+	}
+	return string(s.input[from:])
+}
+
 func (s *Stream) text() string { return string(s.out) }
 
 func (s *Stream) flush() {
@@ -92,7 +113,7 @@ func (s *Stream) flush() {
 // they are asked of what it stands for.
 func (s *Stream) readable() bool {
 	switch s.kind {
-	case stringInput, terminalStream, concatenatedStream, echoStream, twoWayStream, fileInput:
+	case stringInput, terminalStream, concatenatedStream, echoStream, twoWayStream, fileInput, fileBoth:
 		return true
 	}
 	return false
@@ -150,6 +171,9 @@ func (c *Call) write(s *Stream, text []rune) {
 		c.ascend(4)
 		return
 	}
+	if s.binary != nil {
+		c.typeError(s, "(SATISFIES CHARACTER-STREAM-P)")
+	}
 	c.chargeOutput(len(text))
 	for _, r := range text {
 		if r == '\n' {
@@ -157,6 +181,14 @@ func (c *Call) write(s *Stream, text []rune) {
 		} else {
 			s.column++
 		}
+	}
+	if s.file != nil {
+		c.chargeMany(len(text), runeBytes)
+		c.writeFile(s, len(text), func() {
+			n := copy(s.input[s.pos:], text)
+			s.input = append(s.input, text[n:]...)
+		})
+		return
 	}
 	if s.target != nil {
 		s.target.chars = append(s.target.chars, text...)
@@ -246,8 +278,8 @@ func (c *Call) source(s *Stream) (from, echo *Stream) {
 	defer c.ascend(4)
 	c.step()
 	switch s.kind {
-	case stringInput, fileInput:
-		if s.pos < len(s.input) {
+	case stringInput, fileInput, fileBoth:
+		if s.pos < s.length() {
 			return s, nil
 		}
 	case concatenatedStream:
@@ -261,6 +293,9 @@ func (c *Call) source(s *Stream) (from, echo *Stream) {
 		return c.source(c.inputStream(s.parts[0]))
 	case echoStream:
 		from, _ = c.source(c.inputStream(s.parts[0]))
+		if s.unechoed > 0 {
+			return from, nil
+		}
 		return from, s.parts[1]
 	}
 	return nil, nil
@@ -272,7 +307,15 @@ func (c *Call) peekRune(s *Stream) (r rune, ok bool) {
 	if from == nil {
 		return utf8.RuneError, false
 	}
-	return from.input[from.pos], true
+	return c.characters(s, from).input[from.pos], true
+}
+
+// characters refuses a binary file.
+func (c *Call) characters(s, from *Stream) *Stream {
+	if from.binary != nil {
+		c.typeError(s, "(SATISFIES CHARACTER-STREAM-P)")
+	}
+	return from
 }
 
 // readRune reads a character.
@@ -281,7 +324,8 @@ func (c *Call) readRune(s *Stream) (r rune, ok bool) {
 	if from == nil {
 		return utf8.RuneError, false
 	}
-	from.pos++
+	c.characters(s, from).pos++
+	s.unechoed = max(s.unechoed-1, 0)
 	r = from.input[from.pos-1]
 	if echo != nil {
 		c.write(echo, []rune{r})
@@ -293,6 +337,9 @@ func (c *Call) readRune(s *Stream) (r rune, ok bool) {
 func (c *Call) unread(s *Stream, r rune) {
 	for (s.kind == twoWayStream || s.kind == echoStream || s.kind == concatenatedStream) && len(s.parts) > 0 {
 		c.step()
+		if s.kind == echoStream {
+			s.unechoed++
+		}
 		s = c.inputStream(s.parts[0])
 	}
 	if s.pos > s.start && s.input[s.pos-1] == r {

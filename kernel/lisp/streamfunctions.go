@@ -34,13 +34,19 @@ func streamFunctions() []builtin {
 			return T
 		}},
 		{name: "file-position", list: "(stream &optional position)", doc: "Where the next character is read or written, or go there.", call: filePosition},
-		{name: "file-string-length", list: "(stream object)", doc: "The characters that writing an object takes.", two: func(c *Call, _, b Value) Value {
-			if _, ok := b.(Character); ok {
+		{name: "file-string-length", list: "(stream object)", doc: "The characters that writing an object takes.", two: func(c *Call, a, b Value) Value {
+			s := c.resolve(c.streamArgument(a))
+			if _, ok := b.(Character); ok || s.kind == broadcastStream && len(s.parts) == 0 {
 				return Integer(1)
 			}
 			return count(len(c.str(b).chars))
 		}},
-		{name: "stream-element-type", list: "(stream)", doc: "CHARACTER.", one: func(c *Call, a Value) Value { c.streamArgument(a); return symCharacter }},
+		{name: "stream-element-type", list: "(stream)", doc: "CHARACTER, or the type of a binary file's integers.", one: func(c *Call, a Value) Value {
+			if s := c.resolve(c.streamArgument(a)); s.binary != nil {
+				return s.binary.name()
+			}
+			return symCharacter
+		}},
 		{name: "stream-external-format", list: "(stream)", doc: ":DEFAULT.", one: func(c *Call, a Value) Value { c.streamArgument(a); return kwDefault }},
 		{name: "streamp", list: "(object)", doc: "True for a stream.", one: func(_ *Call, a Value) Value { _, ok := a.(*Stream); return Boolean(ok) }},
 		is("open-stream-p", "True unless the stream is closed.", func(s *Stream) bool { return !s.closed }),
@@ -82,10 +88,17 @@ func filePosition(c *Call, args []Value) Value {
 	s := c.resolve(c.streamArgument(args[0]))
 	if len(args) == 1 || args[1] == Nil {
 		switch s.kind {
-		case stringInput, fileInput:
+		case stringInput:
 			return count(s.pos)
-		case stringOutput, fileOutput:
+		case fileInput, fileOutput, fileBoth:
+			return count(s.file.base + s.pos)
+		case stringOutput:
 			return count(len(s.out))
+		case broadcastStream:
+			if len(s.parts) == 0 {
+				return Integer(0)
+			}
+			return filePosition(c, []Value{s.parts[len(s.parts)-1]})
 		}
 		return Nil
 	}
@@ -94,22 +107,25 @@ func filePosition(c *Call, args []Value) Value {
 	case args[1] == kwStart:
 		at = s.start
 	case args[1] == kwEnd:
-		at = len(s.input)
+		at = s.length()
 	default:
 		at = c.index(args[1])
 	}
-	if s.kind != stringInput && s.kind != fileInput || at > len(s.input) {
+	if s.kind != stringInput && s.file == nil || at > s.length() || s.file != nil && s.file.base > 0 {
 		return Nil
 	}
 	s.pos = at
-	return count(at)
+	if s.kind == stringInput { // as SBCL has it
+		return count(at)
+	}
+	return T
 }
 
 // outputFunctions write to streams.
 func outputFunctions() []builtin {
-	nothing := func(name string) builtin {
-		return builtin{name: name, list: "(&optional stream)", doc: "Does nothing: output is never held back.", call: func(c *Call, args []Value) Value {
-			c.outputStream(optional(args, 0))
+	finish := func(name string) builtin {
+		return builtin{name: name, list: "(&optional stream)", doc: "Store what was written to a file; other output is never held back.", call: func(c *Call, args []Value) Value {
+			c.finishOutput(c.outputStream(optional(args, 0)))
 			return Nil
 		}}
 	}
@@ -120,17 +136,21 @@ func outputFunctions() []builtin {
 		}},
 		{name: "write-string", list: "(string &optional stream &key start end)", doc: "Write a string.", call: func(c *Call, args []Value) Value { return writeString(c, args, "") }},
 		{name: "write-line", list: "(string &optional stream &key start end)", doc: "Write a string and a newline.", call: func(c *Call, args []Value) Value { return writeString(c, args, "\n") }},
-		{name: "write-sequence", list: "(sequence stream &key start end)", doc: "Write the characters of a sequence.", call: func(c *Call, args []Value) Value {
+		{name: "write-sequence", list: "(sequence stream &key start end)", doc: "Write the characters or integers of a sequence.", call: func(c *Call, args []Value) Value {
 			k := c.keywords(args[2:], kwStart, kwEnd)
 			if s, ok := args[0].(*String); ok {
 				from, to := c.bounds(k[0], k[1], len(s.chars))
 				c.write(c.outputStream(args[1]), s.chars[from:to])
 				return args[0]
 			}
-			items := c.elements(args[0])
+			items, out := c.elements(args[0]), c.outputStream(args[1])
 			from, to := c.bounds(k[0], k[1], len(items))
 			for _, item := range items[from:to] {
-				c.write(c.outputStream(args[1]), []rune{rune(c.character(item))})
+				if ch, ok := item.(Character); ok {
+					c.write(out, []rune{rune(ch)})
+				} else {
+					c.writeByte(out, item)
+				}
 			}
 			return args[0]
 		}},
@@ -146,7 +166,25 @@ func outputFunctions() []builtin {
 			c.write(s, []rune{'\n'})
 			return T
 		}},
-		nothing("finish-output"), nothing("force-output"), nothing("clear-output"),
+		finish("finish-output"), finish("force-output"),
+		{name: "clear-output", list: "(&optional stream)", doc: "Does nothing: output is never held back.", call: func(c *Call, args []Value) Value {
+			c.outputStream(optional(args, 0))
+			return Nil
+		}},
+	}
+}
+
+// finishOutput stores what was written to the files behind a stream.
+func (c *Call) finishOutput(s *Stream) {
+	s = c.resolve(s)
+	c.descend(4)
+	defer c.ascend(4)
+	c.step()
+	if s.file != nil && s.file.unsaved {
+		c.storeFile(s)
+	}
+	for _, part := range s.parts {
+		c.finishOutput(part)
 	}
 }
 
@@ -183,7 +221,7 @@ func inputFunctions() []builtin {
 		}},
 		{name: "peek-char", list: "(&optional type stream eof-error-p eof-value recursive-p)", doc: "Look at the next character without reading it.", call: peekChar},
 		{name: "read-line", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read a line without its newline.", many: true, call: readLine},
-		{name: "read-sequence", list: "(sequence stream &key start end)", doc: "Fill a sequence with characters; the index of the first element left as it was.", call: readSequence},
+		{name: "read-sequence", list: "(sequence stream &key start end)", doc: "Fill a sequence with characters or integers; the index of the first element left as it was.", call: readSequence},
 		{name: "listen", list: "(&optional stream)", doc: "True if there is something to read.", call: func(c *Call, args []Value) Value {
 			_, ok := c.peekRune(c.inputStream(optional(args, 0)))
 			return Boolean(ok)
@@ -220,7 +258,7 @@ func readLine(c *Call, args []Value) Value {
 		return c.values(c.ended(s, args[min(1, len(args)):]), T)
 	}
 	var line []rune
-	if s.kind == stringInput || s.kind == fileInput {
+	if s.kind == stringInput || s.file != nil {
 		start := s.pos
 		for s.pos < len(s.input) && s.input[s.pos] != '\n' {
 			s.pos++
@@ -248,29 +286,38 @@ func readSequence(c *Call, args []Value) Value {
 	k := c.keywords(args[2:], kwStart, kwEnd)
 	s := c.inputStream(args[1])
 	from, to := c.bounds(k[0], k[1], c.length(args[0]))
-	var store func(i int, r rune)
+	var store func(i int, v Value)
 	switch x := args[0].(type) {
 	case *String:
-		store = func(i int, r rune) { x.chars[i] = r }
+		store = func(i int, v Value) { x.chars[i] = rune(c.character(v)) }
 	case *Vector:
-		store = func(i int, r rune) { x.elements[i] = Character(r) }
+		store = func(i int, v Value) { c.setElement(x, i, v) }
 	default:
 		rest := args[0]
 		for range from {
 			c.step()
 			rest = rest.(*Cons).Cdr
 		}
-		store = func(_ int, r rune) {
+		store = func(_ int, v Value) {
 			cell := rest.(*Cons)
-			cell.Car, rest = Character(r), cell.Cdr
+			cell.Car, rest = v, cell.Cdr
 		}
 	}
 	for i := from; i < to; i++ {
-		r, ok := c.readRune(s)
+		v, ok := c.readElement(s)
 		if !ok {
 			return count(i)
 		}
-		store(i, r)
+		store(i, v)
 	}
 	return count(to)
+}
+
+// readElement reads a character or an integer.
+func (c *Call) readElement(s *Stream) (Value, bool) {
+	if from, _ := c.source(s); from != nil && from.binary != nil {
+		return c.readByte(s)
+	}
+	r, ok := c.readRune(s)
+	return Character(r), ok
 }

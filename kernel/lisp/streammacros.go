@@ -14,6 +14,9 @@ func streamMacros() []standardMacro {
 			body := form.Cdr.(*Cons).Cdr
 			if len(spec) > 1 && spec[1] != Nil {
 				stream := call(symFuncall, call(symQuote, appendingStream), spec[1])
+				if len(spec) > 3 { // the element type is evaluated, and that is all
+					stream = call(standardSymbol("PROG1"), stream, spec[3])
+				}
 				return callStar(symLet, body, NewList(NewList(spec[0], stream)))
 			}
 			_, _, rest := cp.declarations(body, false)

@@ -42,7 +42,7 @@ func typePredicates() map[*Symbol]func(Value) bool {
 		"BIT-VECTOR":        func(v Value) bool { x, ok := v.(*Vector); return ok && x.bits() }, "HASH-TABLE": func(v Value) bool { _, ok := v.(*HashTable); return ok },
 		"PACKAGE": func(v Value) bool { _, ok := v.(*Package); return ok }, "STREAM": func(v Value) bool { _, ok := v.(*Stream); return ok },
 		"STRING-STREAM": streamOf(stringOutput, stringInput), "BROADCAST-STREAM": streamOf(broadcastStream), "CONCATENATED-STREAM": streamOf(concatenatedStream),
-		"ECHO-STREAM": streamOf(echoStream), "TWO-WAY-STREAM": streamOf(twoWayStream, terminalStream), "SYNONYM-STREAM": streamOf(synonymStream), "FILE-STREAM": streamOf(fileInput, fileOutput), "PATHNAME": func(v Value) bool { _, ok := v.(*Pathname); return ok },
+		"ECHO-STREAM": streamOf(echoStream), "TWO-WAY-STREAM": streamOf(twoWayStream, terminalStream), "SYNONYM-STREAM": streamOf(synonymStream), "FILE-STREAM": streamOf(fileInput, fileOutput, fileBoth), "PATHNAME": func(v Value) bool { _, ok := v.(*Pathname); return ok },
 		"RESTART": func(v Value) bool { _, ok := v.(*restart); return ok }, "RANDOM-STATE": func(v Value) bool { _, ok := v.(*randomState); return ok },
 		"READTABLE":        func(v Value) bool { _, ok := v.(*readtable); return ok },
 		"CLASS":            func(v Value) bool { _, ok := v.(*Class); return ok },

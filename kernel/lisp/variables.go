@@ -34,7 +34,7 @@ func standardVariables() map[*Symbol]standardVariable {
 		"*PRINT-MISER-WIDTH*":                    {value: Nil, doc: "Not used: output is not laid out."},
 		"*PRINT-PPRINT-DISPATCH*":                {value: Nil, doc: "Not used: output is not laid out."},
 		"*DEFAULT-PATHNAME-DEFAULTS*":            {value: emptyPathname, doc: "What merge-pathnames fills in."},
-		"*READ-SUPPRESS*":                        {value: Nil, doc: "Not used: everything that is read is made."},
+		"*READ-SUPPRESS*":                        {value: Nil, doc: "Whether what is read is passed over, as nil."},
 		"*READTABLE*":                            {value: standardReadtable, doc: "How letters are read; the syntax of characters is fixed."},
 		"*GENSYM-COUNTER*":                       {value: Integer(1), doc: "The number of the next gensym."},
 		"*RANDOM-STATE*":                         {value: theRandomState, doc: "The state of random."},

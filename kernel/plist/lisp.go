@@ -17,6 +17,8 @@ func (r *Reader[V]) lispStep(c byte) (v V, made bool, err error) {
 		return v, false, r.open(frame{kind: prefixFrame, prefix: PrefixComma}, 1)
 	case '#':
 		return r.dispatch()
+	case '\b', 127:
+		return v, false, r.fail(r.pos, BadToken, "%q is not allowed outside a string", c)
 	}
 	start := r.pos
 	text, escaped, err := r.lispToken(start)
@@ -39,6 +41,11 @@ func (r *Reader[V]) dispatch() (v V, made bool, err error) {
 	start := r.pos
 	n := digits(r.src[:r.end], r.pos+1)
 	c := r.peek(1 + n)
+	if r.suppressed > 0 {
+		if made, known, err := r.skipDispatch(n, c); known {
+			return v, made, err
+		}
+	}
 	if v, made, known, err := r.extended(n, c); known {
 		return v, made, err
 	}
@@ -51,7 +58,7 @@ func (r *Reader[V]) dispatch() (v V, made bool, err error) {
 	case '(':
 		return v, false, r.open(frame{kind: vectorFrame}, 2)
 	case '\\':
-		v, err = r.char()
+		v, err = r.char(2)
 		return v, true, err
 	case ':':
 		v, err = r.uninterned()
@@ -185,7 +192,7 @@ func (r *Reader[V]) lispToken(start int) (text string, escaped bool, err error) 
 	if !r.valid {
 		text = validText(text)
 	}
-	if len(text) > 1 && text[0] == '.' && !escaped && strings.Trim(text, ".") == "" {
+	if len(text) > 1 && text[0] == '.' && !escaped && strings.Trim(text, ".") == "" && r.suppressed == 0 {
 		return "", false, r.fail(start, BadToken, "a token of dots only is not a symbol")
 	}
 	return text, escaped, nil
@@ -235,17 +242,18 @@ func (r *Reader[V]) blockComment() error {
 	return r.open2end(start, "this #| comment is not closed; add |#")
 }
 
-// char reads #\x: at least one character, and more if it begins a name.
-func (r *Reader[V]) char() (v V, err error) {
+// char reads #\x behind an introduction of that width: at least one character, and more
+// if it begins a name.
+func (r *Reader[V]) char(width int) (v V, err error) {
 	start := r.pos
 	if err := r.count(start); err != nil {
 		return v, err
 	}
-	if r.pos+2 >= r.end {
+	if r.pos+width >= r.end {
 		return v, r.open2end(start, "a character is missing after #\\")
 	}
-	c, n := utf8.DecodeRuneInString(r.src[start+2 : r.end])
-	i := start + 2 + n
+	c, n := utf8.DecodeRuneInString(r.src[start+width : r.end])
+	i := start + width + n
 	if classes[byte(min(c, 127))]&delimiter == 0 {
 		for i < r.end && classes[r.src[i]]&delimiter == 0 && r.src[i] != '`' && r.src[i] != ',' &&
 			(r.src[i] < utf8.RuneSelf || blankRune(r.src[i:]) == 0) {
@@ -257,7 +265,7 @@ func (r *Reader[V]) char() (v V, err error) {
 		return v, nil
 	}
 	at := r.place(start)
-	v, err = r.maker.Char(at, validText(r.src[start+2:i]))
+	v, err = r.maker.Char(at, validText(r.src[start+width:i]))
 	return v, r.made(at, err)
 }
 
@@ -272,6 +280,9 @@ func (r *Reader[V]) uninterned() (v V, err error) {
 	}
 	if text == "" {
 		return v, r.fail(start, BadToken, "a name is missing after #:")
+	}
+	if !escaped && strings.IndexByte(text, ':') >= 0 {
+		return v, r.fail(start, BadToken, "a name after #: has no package")
 	}
 	if r.suppressed > 0 {
 		return v, nil

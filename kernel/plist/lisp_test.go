@@ -76,7 +76,7 @@ func TestLispModeReadsCommonLisp(t *testing.T) {
 		{"#+sbcl a #-sbcl b #+clisp (c ,d [ } \"x)\" #\\)) e", "A@1:8 E@1:47"},
 		{"(#+nope a)", "()"}, {"(a #-x 'b c)", "(A@1:2 C@1:11)"},
 		{"#+(or nope sbcl) a #+(and x sbcl (not nope)) b #-(not x) c", "A@1:18 B@1:46 C@1:58"},
-		{"#+nope #+sbcl a b", "B@1:17"}, {"a #-nope", "A@1:1"}, {"(#+sbcl)", "()"},
+		{"#+nope #+sbcl a b", "B@1:17"}, {"#+nope (#.(b) #3x #1=a) c", "C@1:25"}, {"a #-nope", "A@1:1"}, {"(#+sbcl)", "()"},
 		{"(a . b) (a b . c)", "(A@1:2 . B@1:6) (A@1:10 B@1:12 . C@1:16)"},
 		{"a#b 1+ [x] {y}", "A#B@1:1 1+@1:5 [X]@1:8 {Y}@1:12"},
 		{`"a\nb\"\q"`, `"a\nb\"q"`},
@@ -97,7 +97,6 @@ func TestLispModeErrors(t *testing.T) {
 		want string
 	}{
 		{"a #.(b)", plist.BadToken, "1:3: #. runs code while reading"},
-		{"#+nope #.(b)", plist.BadToken, "1:8: #. runs code while reading"},
 		{"#S(a)", plist.BadToken, "1:1: #S is not supported"},
 		{"#1=(a)", plist.BadToken, "1:1: #1= is not supported"},
 		{"#", plist.UnclosedString, "1:1: something is missing after this #"},
@@ -144,5 +143,26 @@ func TestNumberSyntax(t *testing.T) {
 	}
 	if plist.NumberSyntax("") != plist.NotNumber {
 		t.Error("nothing is a number")
+	}
+}
+
+// TestSkip passes over forms that would be errors if they were read.
+func TestSkip(t *testing.T) {
+	for text, rest := range map[string]string{
+		"a b": " b", "(a . b) c": " c", "#.(delete) x": " x", "#3x12 y": " y", "#c(1) z": " z", "#:a:b w": " w", "#*12 v": " v",
+		"#2(1 2 3) u": " u", "... t": " t", ". s": " s", "#1# r": " r", "#5\\a q": " q", "#99r- p": " p", "#(. .) o": " o",
+	} {
+		r := plist.NewReader[string](text, spell{}, plist.Lisp, plist.Limits{})
+		if err := r.Skip(); err != nil || text[r.Offset():] != rest {
+			t.Errorf("%s: %v, %q is left, want %q", text, err, text[r.Offset():], rest)
+		}
+	}
+	for _, text := range []string{"(a", "#|", `"a`, "#q", "#.", "#+", ")"} {
+		if err := plist.NewReader[string](text, spell{}, plist.Lisp, plist.Limits{}).Skip(); err == nil {
+			t.Errorf("%s is passed over", text)
+		}
+	}
+	if err := plist.NewReader[string](" ; x", spell{}, plist.Lisp, plist.Limits{}).Skip(); err != io.EOF {
+		t.Errorf("the end: %v", err)
 	}
 }

@@ -414,7 +414,7 @@ func (r *Reader[V]) string(start int, s string) (v V, err error) {
 
 // token hands a spelled token to the maker, or takes a lone dot.
 func (r *Reader[V]) token(start int, text string, escaped bool) (v V, made bool, err error) {
-	if text == "." {
+	if text == "." && (r.suppressed == 0 || r.dotFits()) {
 		return v, false, r.dot(start)
 	}
 	if err := r.count(start); err != nil {
@@ -428,13 +428,19 @@ func (r *Reader[V]) token(start int, text string, escaped bool) (v V, made bool,
 	return v, true, r.made(at, err)
 }
 
+// dotFits says whether a dot can stand here.
+func (r *Reader[V]) dotFits() bool {
+	if len(r.frames) == 0 {
+		return false
+	}
+	f := &r.frames[len(r.frames)-1]
+	return f.kind == listFrame && f.dot == 0 && len(r.values) > f.start
+}
+
 func (r *Reader[V]) dot(start int) error {
-	if len(r.frames) > 0 {
-		f := &r.frames[len(r.frames)-1]
-		if f.kind == listFrame && f.dot == 0 && len(r.values) > f.start {
-			f.dot = 1 + len(r.values)
-			return nil
-		}
+	if r.dotFits() {
+		r.frames[len(r.frames)-1].dot = 1 + len(r.values)
+		return nil
 	}
 	return r.fail(start, BadToken, "a dot stands only before the last element of a list")
 }
