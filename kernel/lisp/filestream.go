@@ -198,9 +198,9 @@ func openFunction(c *Call, args []Value) Value {
 		}
 		return &Stream{kind: fileInput, closed: true, file: &openFile{path: p}, binary: binary}
 	case kwOutput:
-		return c.openOutput(p, fileOutput, binary, k)
+		return c.openOutput(p, fileOutput, binary, k[1], k[2])
 	case kwBoth:
-		return c.openOutput(p, fileBoth, binary, k)
+		return c.openOutput(p, fileBoth, binary, k[1], k[2])
 	}
 	c.fail(simpleError, "the direction of a file is :input, :output, :io or :probe, not %s", c.shown(k[0]))
 	return nil
@@ -224,14 +224,13 @@ func (c *Call) missingFile(p *Pathname, option Value, fallback *Symbol) Value {
 	return nil
 }
 
-// openOutput opens a file to write to it; the keywords are those of open.
-func (c *Call) openOutput(p *Pathname, kind streamKind, binary *binaryElements, k []Value) Value {
+// openOutput opens a file to write to it.
+func (c *Call) openOutput(p *Pathname, kind streamKind, binary *binaryElements, ifExists, ifMissing Value) Value {
 	at := c.located(p, kindWrite)
 	info, err := at.stat()
 	if err != nil {
 		c.fileError(p, err)
 	}
-	ifExists, ifMissing := k[1], k[2]
 	kept := ifExists == Value(kwOverwrite) || ifExists == Value(kwAppend)
 	if ifMissing == nil && !kept {
 		ifMissing = kwCreate

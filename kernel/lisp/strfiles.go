@@ -13,7 +13,7 @@ func strFileFunctions() []builtin {
 			if k[0] == nil {
 				k[0] = kwSupersede
 			}
-			if stream, ok := c.openOutput(c.pathname(args[0]), k[0], k[1]).(*Stream); ok {
+			if stream, ok := c.openOutput(c.pathname(args[0]), fileOutput, nil, k[0], k[1]).(*Stream); ok {
 				c.write(stream, text.chars)
 				c.closeStream(stream, false)
 			}
