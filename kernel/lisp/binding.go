@@ -234,6 +234,7 @@ func compileMultipleValueBind(cp *compiler, form *Cons, sc *scope) expression {
 	for _, name := range cp.forms(rest.Car) {
 		bindings = append(bindings, letBinding{symbol: cp.checkBindable(name)})
 	}
+	cp.checkDistinct(bindings)
 	specials, _, forms := cp.declarations(producer.Cdr, false)
 	values := cp.compile(producer.Car, sc).run
 	inner, own := cp.letScope(form, sc)

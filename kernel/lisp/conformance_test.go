@@ -121,7 +121,7 @@ func standardName(err error) string {
 	if !errors.As(err, &e) {
 		return "of Go"
 	}
-	if _, standard := standardClasses()[standardSymbol(e.Class)]; standard || e.Limit() {
+	if _, standard := standardClasses()[standardTable[e.Class]]; standard || e.Limit() {
 		return strings.TrimPrefix(e.Class, "SIMPLE-")
 	}
 	return "ERROR"

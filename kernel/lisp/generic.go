@@ -103,7 +103,7 @@ func (c *Call) addMethod(fn *Function, m *method) {
 		}
 	}
 	if gf.fallback == nil && !gf.shape.congruent(&m.parameters) {
-		c.fail(simpleError, "the lambda list of the method does not agree with that of the generic function %s", gf.name)
+		c.fail(programError, "the lambda list of the method does not agree with that of the generic function %s", gf.name)
 	}
 	m.generic = fn
 	for i, other := range gf.methods {
@@ -156,6 +156,9 @@ func sameSpecializers(a, b []specializer) bool {
 func (k *Class) same(other *Class) bool { return k == other || k.name == other.name }
 
 var (
+	kwLambdaList         = standardKeyword("LAMBDA-LIST")
+	kwDeclare            = standardKeyword("DECLARE")
+	kwEnvironment        = standardKeyword("ENVIRONMENT")
 	kwMethod             = standardKeyword("METHOD")
 	kwMethodCombination  = standardKeyword("METHOD-COMBINATION")
 	kwArgumentPrecedence = standardKeyword("ARGUMENT-PRECEDENCE-ORDER")
@@ -250,7 +253,7 @@ func (c *Call) defineGeneric(d *genericDefinition, f *frame) Value {
 	shape := shapeOf(d.list)
 	for _, m := range gf.methods {
 		if gf.fallback == nil && !shape.congruent(&m.parameters) {
-			c.fail(simpleError, "the lambda list does not agree with a method that %s has", gf.name)
+			c.fail(programError, "the lambda list does not agree with a method that %s has", gf.name)
 		}
 	}
 	gf.shape, gf.precedence = &shape, d.precedence
@@ -268,4 +271,21 @@ func (c *Call) defineGeneric(d *genericDefinition, f *frame) Value {
 		method(c, f)
 	}
 	return fn
+}
+
+// ensureGenericFunction is defgeneric as a function, without methods.
+func ensureGenericFunction(c *Call, args []Value) Value {
+	k := c.keywords(args[1:], kwLambdaList, kwDocumentation, kwArgumentPrecedence, kwMethodCombination, kwGenericClass, kwMethodClass, kwDeclare, kwEnvironment)
+	cp := c.newCompiler("")
+	if k[0] == nil {
+		return c.generic(args[0])
+	}
+	d := &genericDefinition{name: args[0], list: cp.genericLambdaList(k[0]), doc: k[1]}
+	if given(k[2]) {
+		cp.genericOption(d, append([]Value{kwArgumentPrecedence}, c.slice(k[2])...), nil)
+	}
+	if given(k[3]) {
+		d.combination = c.slice(k[3])
+	}
+	return c.defineGeneric(d, nil)
 }

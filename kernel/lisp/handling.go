@@ -31,6 +31,7 @@ func compileHandlerCase(cp *compiler, form *Cons, sc *scope) expression {
 			otherwise = cp.compileLambda("", part.(*Cons).Cdr, sc, lambdaKind{})
 			continue
 		}
+		cp.checkKind(clause[0])
 		cluster = append(cluster, handler{kind: clause[0], index: len(clauses)})
 		clauses = append(clauses, cp.compileClause(clause, inner))
 	}
@@ -110,6 +111,7 @@ func compileHandlerBind(cp *compiler, form *Cons, sc *scope) expression {
 		if len(binding) != 2 {
 			cp.fail(programError, "malformed handler binding: %s", sketch(part, formLength))
 		}
+		cp.checkKind(binding[0])
 		kinds = append(kinds, binding[0])
 		functions = append(functions, cp.compile(binding[1], sc).one())
 	}
@@ -117,7 +119,7 @@ func compileHandlerBind(cp *compiler, form *Cons, sc *scope) expression {
 	return expression{many: body.many, run: func(c *Call, f *frame) Value {
 		cluster := &handlerCluster{outer: c.handlers}
 		for i, function := range functions {
-			cluster.handlers = append(cluster.handlers, handler{kind: kinds[i], function: c.function(function(c, f))})
+			cluster.handlers = append(cluster.handlers, handler{kind: kinds[i], function: c.handlerFunction(function(c, f))})
 		}
 		outer := c.handlers
 		c.handlers = cluster
@@ -125,6 +127,26 @@ func compileHandlerBind(cp *compiler, form *Cons, sc *scope) expression {
 		c.handlers = outer
 		return v
 	}}
+}
+
+// handlerFunction takes the function of a handler. One that is not defined is looked for
+// again when there is something to handle.
+func (c *Call) handlerFunction(v Value) *Function {
+	if symbol, ok := v.(*Symbol); ok && c.environment.global(symbol).function == nil {
+		return &Function{name: symbol.name, least: 1, most: 1, one: func(c *Call, condition Value) Value {
+			return single(c.apply(c.function(symbol), []Value{condition}))
+		}}
+	}
+	return c.function(v)
+}
+
+// checkKind refuses what cannot be the type of a condition.
+func (cp *compiler) checkKind(kind Value) {
+	switch kind.(type) {
+	case *Symbol, *Cons, *Class:
+	default:
+		cp.typeError(kind, "(OR SYMBOL CONS CLASS)")
+	}
 }
 
 var (
@@ -158,6 +180,7 @@ func conditionFunctions() []builtin {
 		conditionReader("type-error-datum", "DATUM"),
 		conditionReader("type-error-expected-type", "EXPECTED-TYPE"),
 		conditionReader("cell-error-name", "NAME"),
+		conditionReader("unbound-slot-instance", "INSTANCE"),
 		conditionReader("stream-error-stream", "STREAM"),
 		conditionReader("print-not-readable-object", "OBJECT"),
 		conditionReader("package-error-package", "PACKAGE"),

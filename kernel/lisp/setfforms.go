@@ -35,6 +35,9 @@ func compileDefsetf(cp *compiler, form *Cons, sc *scope) expression {
 	if updater, ok := parts[1].(*Symbol); ok && updater != Nil {
 		cp.arguments(form, 2, 3)
 		return simple(func(*Call, *frame) Value {
+			if len(parts) > 2 {
+				g.document(symSetf, parts[2])
+			}
 			g.place = func(cp *compiler, form *Cons, args []Value, _ *scope) *place {
 				p := &place{}
 				stand := p.temporize(cp, args)
@@ -58,6 +61,7 @@ func compileDefsetf(cp *compiler, form *Cons, sc *scope) expression {
 	function := cp.compileLambda(g.symbol.name, &Cons{Car: list, Cdr: rest.Cdr.(*Cons).Cdr}, sc, lambdaKind{block: g.symbol, macro: true})
 	return simple(func(c *Call, f *frame) Value {
 		fn := function(c, f).(*Function)
+		g.document(symSetf, c.docOf(fn.doc))
 		g.place = func(cp *compiler, form *Cons, args []Value, sc *scope) *place {
 			p := &place{}
 			stand := p.temporize(cp, args)

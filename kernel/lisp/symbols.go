@@ -44,6 +44,10 @@ func symbolFunctions() []builtin {
 			return a
 		}},
 		{name: "fmakunbound", list: "(name)", doc: "Take the function away.", one: func(c *Call, a Value) Value {
+			if symbol, ok := setfName(a); ok {
+				c.unfrozen(symbol).setter = nil
+				return a
+			}
 			g := c.unfrozen(c.symbol(a))
 			g.function, g.macro = nil, nil
 			return a
