@@ -77,7 +77,8 @@ It is `asked' until the kernel has answered.")
 
 (defvar-local org-agent-chat-outbox nil
   "Messages to be sent or acknowledged, oldest first.
-Each is a plist (:id ID :level LEVEL :text TEXT :sent FLAG).")
+Each is a plist (:id ID :level LEVEL :text TEXT :sent FLAG), that of a
+command with `:event', a plist (:sensor :command :arguments …).")
 
 (defvar-local org-agent-chat-records nil
   "Undo records of unacknowledged questions, an alist by ID.")

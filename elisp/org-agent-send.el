@@ -39,12 +39,14 @@
 (require 'org-agent-undo)
 (require 'org-agent-chat)
 
+(declare-function org-agent-command-message "org-agent-command")
+
 ;;;; Consent
 
 (defvar org-agent-send--agreed nil
   "The host that the person has agreed to send words to, or nil.")
 
-(defun org-agent-send--ask-consent ()
+(defun org-agent-send-ask-consent ()
   "Ask before the first words go to a host that was found, not configured.
 Signal an error if the answer is no."
   (let ((host (and (org-agent-kernel-ready-p)
@@ -57,15 +59,24 @@ Signal an error if the answer is no."
                     (abbreviate-file-name (org-agent-home-directory))))
       (setq org-agent-send--agreed host))))
 
-(defun org-agent-send--event (id level text)
-  "Return the parameters of the event with the ID, a message.
-LEVEL is that of its heading, TEXT what it says."
-  (append (list :sensor :chat-message :session org-agent-chat-session
-                :id id :level level :text text)
+(defun org-agent-send--event (message)
+  "Return the parameters of the event that MESSAGE of the outbox is."
+  (append (list :session org-agent-chat-session :id (plist-get message :id)
+                :level (plist-get message :level))
+          (if-let ((event (plist-get message :event)))
+              (cl-list* :said (plist-get message :text)
+                        :text (plist-get event :arguments)
+                        (org-agent-send--without event :arguments))
+            (list :sensor :chat-message :text (plist-get message :text)))
           (and org-agent-send--agreed
                (equal org-agent-send--agreed
                       (plist-get org-agent-kernel-server :consent))
                (list :consent org-agent-send--agreed))))
+
+(defun org-agent-send--without (plist key)
+  "Return a copy of PLIST without KEY."
+  (cl-loop for (other value) on plist by #'cddr
+           unless (eq other key) append (list other value)))
 
 ;;;; Sending
 
@@ -80,15 +91,18 @@ LEVEL is that of its heading, TEXT what it says."
         (id (org-id-uuid)))
     (unless text
       (user-error "Nothing to send: write a message behind the last turn"))
-    (org-agent-send--ask-consent)
-    (pcase-let ((`(,level . ,record) (org-agent-draft-to-question id text)))
+    (org-agent-send-ask-consent)
+    (let* ((level (org-agent-heading-level (org-agent-draft-start)))
+           (message (org-agent-command-message id level text))
+           (record (cdr (org-agent-draft-to-question
+                         id (plist-get message :text)))))
       (goto-char (point-max))
       (when record
         (push (cons id record) org-agent-chat-records))
       (org-agent-keeper-save)
-      (org-agent-send--post (list :id id :level level :text text)))))
+      (org-agent-send-post message))))
 
-(defun org-agent-send--post (message)
+(defun org-agent-send-post (message)
   "Send MESSAGE, a plist of `org-agent-chat-outbox', as soon as possible."
   (setq org-agent-chat-outbox
         (append (cl-remove (plist-get message :id) org-agent-chat-outbox
@@ -109,8 +123,7 @@ LEVEL is that of its heading, TEXT what it says."
           (let ((id (plist-get message :id)))
             (org-agent-kernel-request
              "event"
-             (org-agent-send--event id (plist-get message :level)
-                                    (plist-get message :text))
+             (org-agent-send--event message)
              :success (lambda (result)
                         (when (buffer-live-p buffer)
                           (with-current-buffer buffer
@@ -197,8 +210,8 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
 
 (defun org-agent-send--again (heading)
   "Send the question at HEADING again, with its ID."
-  (org-agent-send--ask-consent)
-  (org-agent-send--post
+  (org-agent-send-ask-consent)
+  (org-agent-send-post
    (list :id (org-agent-heading-property heading "ID")
          :level (org-agent-heading-level heading)
          :text (org-agent-question-text heading))))

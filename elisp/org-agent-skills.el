@@ -32,6 +32,7 @@
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-skill)
+(require 'org-agent-command)
 
 (defconst org-agent-skills--buffer "*org-agent-skills*"
   "The name of the buffer of the list.")
@@ -158,6 +159,7 @@ runs its tests, \\[org-agent-skill-new] begins a new one."
 (cl-defmethod org-agent-handle-notification ((_method (eql 'skill/changed))
                                              params)
   "Show what became of the notes of PARAMS; say so when one is newly at fault."
+  (org-agent-command-take params)
   (when-let ((buffer (get-buffer org-agent-skills--buffer)))
     (with-current-buffer buffer
       (org-agent-skills--show params)))

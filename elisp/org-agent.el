@@ -36,6 +36,7 @@
 (require 'org-agent-kernel)
 (require 'org-agent-chat)
 (require 'org-agent-send)
+(require 'org-agent-command)
 (require 'org-agent-turn)
 (require 'org-agent-edit)
 (require 'org-agent-header)
@@ -51,6 +52,7 @@
   :prefix "org-agent-")
 
 ;;;###autoload (autoload 'org-agent-chat "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-command "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-approvals "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-log "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-status "org-agent" nil t)
@@ -89,6 +91,7 @@ It is started again by \\[org-agent-chat], or by sending a message."
     ("c" "Open" org-agent-chat)
     ("o" "Open another" org-agent-chat-other)
     ("s" "Send the draft" org-agent-send)
+    ("x" "Give a command" org-agent-command)
     ("k" "Stop the answer" org-agent-stop-turn)
     ("r" "Answer again" org-agent-retry)]
    ["Agent"

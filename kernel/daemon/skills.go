@@ -147,11 +147,8 @@ func skillDiagnostics(all []skill.Diagnostic) []protocol.SkillDiagnostic {
 func (d *daemon) skillList(statuses []skill.Status) protocol.SkillListResult {
 	result := protocol.SkillListResult{Diagnostics: skillDiagnostics(d.grants.Diagnostics())}
 	for _, c := range d.skills.Current().Commands() {
-		command := protocol.SkillCommand{Name: c.Name, Description: c.Description, Skill: c.Skill}
-		for _, want := range c.Wants {
-			command.Wants = append(command.Wants, protocol.Keyword(want))
-		}
-		result.Commands = append(result.Commands, command)
+		result.Commands = append(result.Commands, protocol.SkillCommand{
+			Name: c.Name, Description: c.Description, Skill: c.Skill, Wants: c.Wants})
 	}
 	for _, s := range statuses {
 		result.Skills = append(result.Skills, protocol.SkillStatus{

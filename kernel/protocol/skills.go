@@ -96,12 +96,12 @@ type SkillListResult struct {
 }
 
 // SkillCommand is a command of a live skill: an event with the sensor :user-command and
-// this :command is its. Wants says what of the client it is to be given: :buffer, :agenda.
+// this :command is its. Wants says what of the client it is to be given: "buffer", "agenda".
 type SkillCommand struct {
-	Name        string    `json:"name"`
-	Description string    `json:"description"`
-	Skill       string    `json:"skill"`
-	Wants       []Keyword `json:"wants,omitempty"`
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Skill       string   `json:"skill"`
+	Wants       []string `json:"wants,omitempty"`
 }
 
 // SkillStatus is what is known of a note, or, of the kind :prompt, of a directory

@@ -1,0 +1,301 @@
+;;; org-agent-command.el --- Commands that skills answer  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; Skills declare commands: a name, what it does, and what of this Emacs
+;; it wants.  `org-agent-command' gives one from any buffer, `/NAME' at
+;; the beginning of the draft of a conversation does the same.
+;;
+;; What a command wants and nothing else goes with it: the buffer or the
+;; region one is in, or the agenda.  The conversation shows the command and
+;; a line that says what went with it, not the text.  Buffers that are not
+;; for reading aloud are never sent.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'ol)
+(require 'org-id)
+(require 'org-agent-kernel)
+(require 'org-agent-draft)
+(require 'org-agent-answer)
+(require 'org-agent-keeper)
+(require 'org-agent-chat)
+(require 'org-agent-send)
+(require 'org-agent-agenda)
+
+(defcustom org-agent-command-private-names
+  '("\\` " "\\*auth" "authinfo" "\\.netrc" "/\\.password-store/" "/\\.ssh/"
+    "/\\.gnupg/" "\\.\\(?:gpg\\|asc\\|pem\\|key\\|p12\\|pfx\\|kdbx\\)\\'"
+    "\\*org-agent-approvals\\*")
+  "Buffers that commands are never given: regexps for their names or files."
+  :type '(repeat regexp)
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+(defcustom org-agent-command-private-modes
+  '(authinfo-mode pass-mode pass-view-mode password-mode password-store-mode
+    keepass-mode)
+  "Buffers that commands are never given: their major modes."
+  :type '(repeat symbol)
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+(defconst org-agent-command-text-limit 200000
+  "Characters of a buffer or region that go with a command.")
+
+(defvar org-agent-command-list nil
+  "The commands of the live skills, plists as the kernel sent them.")
+
+(defvar org-agent-command-history nil
+  "Arguments that were given to commands.")
+
+;;;; What there is
+
+(defun org-agent-command-take (result)
+  "Take the commands of RESULT, that of `skill/list' or `skill/changed'."
+  (setq org-agent-command-list (plist-get result :commands)))
+
+(defun org-agent-command--refresh ()
+  "Ask the kernel, which has just become ready, for the commands."
+  (org-agent-kernel-request "skill/list" nil
+                            :success #'org-agent-command-take
+                            :failure #'ignore))
+
+(add-hook 'org-agent-kernel-ready-hook #'org-agent-command--refresh)
+
+(defun org-agent-command--named (name)
+  "Return the command NAME, in any case, or nil."
+  (cl-find (downcase name) org-agent-command-list
+           :key (lambda (command) (plist-get command :name))
+           :test #'equal))
+
+(defun org-agent-command--names ()
+  "Return the names of all commands."
+  (mapcar (lambda (command) (plist-get command :name))
+          org-agent-command-list))
+
+(defun org-agent-command--annotate (name)
+  "Return what the command NAME does, for a list of completions."
+  (when-let ((command (org-agent-command--named name)))
+    (concat (make-string (max 1 (- 16 (length name))) ?\s)
+            (plist-get command :description))))
+
+(defun org-agent-command--table (string predicate action)
+  "Complete STRING to a command's name, for `completing-read'.
+PREDICATE and ACTION are as there.  The names are those of the moment:
+they come with the kernel, which may be starting."
+  (if (eq action 'metadata)
+      '(metadata (category . org-agent-command)
+                 (annotation-function . org-agent-command--annotate))
+    (complete-with-action action (org-agent-command--names)
+                          string predicate)))
+
+;;;; What goes with a command
+
+(defun org-agent-command--private-p (buffer)
+  "Return why BUFFER is not to be read aloud, or nil."
+  (with-current-buffer buffer
+    (let ((case-fold-search t))
+      (cond
+       ((minibufferp) "it is the minibuffer")
+       ((apply #'derived-mode-p org-agent-command-private-modes)
+        "its mode is one for secrets")
+       ((seq-some (lambda (regexp)
+                    (or (string-match-p regexp (buffer-name))
+                        (and buffer-file-name
+                             (string-match-p regexp buffer-file-name))))
+                  org-agent-command-private-names)
+        "its name is one for secrets (`org-agent-command-private-names')")
+       ((and buffer-file-name (not (file-remote-p buffer-file-name))
+             (file-in-directory-p buffer-file-name
+                                  (org-agent-state-file "")))
+        "the kernel's token is in that directory")
+       ((not enable-multibyte-characters) "it holds no text")
+       ((derived-mode-p 'image-mode 'doc-view-mode 'archive-mode 'tar-mode
+                        'pdf-view-mode)
+        "it holds no text")))))
+
+(defun org-agent-command--looked-at ()
+  "Return the buffer that the person looks at, or nil.
+In a conversation it is that of another window of the frame."
+  (if (not (or org-agent-chat-session (minibufferp)))
+      (current-buffer)
+    (cl-loop for window in (cdr (window-list nil 'no-minibuffer))
+             for buffer = (window-buffer window)
+             unless (or (buffer-local-value 'org-agent-chat-session buffer)
+                        (org-agent-command--private-p buffer))
+             return buffer)))
+
+(defun org-agent-command--buffer (buffer)
+  "Return what is sent of BUFFER: its region or else what is accessible of it.
+That is (PLIST . LINE), where LINE says it to the person."
+  (with-current-buffer buffer
+    (when-let ((reason (org-agent-command--private-p buffer)))
+      (user-error "Nothing was sent: %s is not read aloud, because %s"
+                  (buffer-name) reason))
+    (let* ((region (and (use-region-p) (not (= (region-beginning) (region-end)))))
+           (beg (if region (region-beginning) (point-min)))
+           (end (if region (region-end) (point-max)))
+           (cut (min end (+ beg org-agent-command-text-limit)))
+           (remote (and buffer-file-name (file-remote-p buffer-file-name 'host)))
+           (name (org-agent-command--line (buffer-name)))
+           (lines (and region
+                       (format "lines %d-%d of " (line-number-at-pos beg t)
+                               (line-number-at-pos end t)))))
+      (cons
+       (append
+        (list :name name :mode (symbol-name major-mode)
+              :text (org-agent-command--text beg cut))
+        (and buffer-file-name
+             (list :file (org-agent-command--line buffer-file-name)))
+        (and region '(:region t))
+        (and (< cut end) (list :cut (- end beg)))
+        (and remote (list :remote remote)))
+       (concat "On " lines
+               (if (and buffer-file-name (not remote))
+                   (org-link-make-string
+                    (concat "file:" (org-agent-command--line
+                                     (abbreviate-file-name buffer-file-name)))
+                    name)
+                 (concat "the buffer " name))
+               (and remote (format ", a file of %s" remote))
+               (and (not region) (buffer-narrowed-p) ", as far as it is narrowed to")
+               (if (< cut end)
+                   (format ", the first %d of %d characters"
+                           (- cut beg) (- end beg))
+                 (format ", %d characters" (- end beg))))))))
+
+(defun org-agent-command--line (text)
+  "Return TEXT as one line without control characters."
+  (replace-regexp-in-string "[[:cntrl:]]+" " " text))
+
+(defun org-agent-command--text (beg end)
+  "Return the text from BEG to END; bytes that are no characters become U+FFFD."
+  (replace-regexp-in-string
+   "[\x3fff80-\x3fffff\x110000-\x3fff7f]" "\xfffd"
+   (buffer-substring-no-properties beg end) t t))
+
+(defun org-agent-command--context (command buffer)
+  "Return what COMMAND wants, as the person in BUFFER has it.
+That is (PLIST . LINES): what is sent, and what says so."
+  (let (payload lines)
+    (dolist (want (plist-get command :wants))
+      (pcase want
+        ("buffer"
+         (when buffer
+           (pcase-let ((`(,plist . ,line) (org-agent-command--buffer buffer)))
+             (setq payload (append payload (list :buffer plist)))
+             (push line lines))))
+        ("agenda"
+         (let ((agenda (org-agent-agenda)))
+           (setq payload (append payload (list :agenda agenda)))
+           (push (org-agent-agenda-line agenda) lines)))))
+    (cons payload (nreverse lines))))
+
+;;;; Giving one
+
+(defun org-agent-command-message (id level text)
+  "Return the message ID at LEVEL that TEXT, a draft, is to be sent as.
+One that begins with a command's name is that command, and gets what it
+wants of what the person looks at."
+  (let ((command (and (string-match "\\`/\\([[:alnum:]-]+\\)\\(?:[ \t\n]\\|\\'\\)" text)
+                      (org-agent-command--named (match-string 1 text)))))
+    (if command
+        (org-agent-command--message
+         id level command text
+         (string-trim (substring text (match-end 1)))
+         (org-agent-command--looked-at))
+      (list :id id :level level :text text))))
+
+(defun org-agent-command--message (id level command said arguments buffer)
+  "Return the message ID at LEVEL that gives COMMAND with ARGUMENTS in BUFFER.
+SAID is how the person gave it."
+  (pcase-let ((`(,payload . ,lines)
+               (org-agent-command--context command buffer)))
+    (list :id id :level level
+          :text (string-join (cons said lines) "\n")
+          :event (append (list :sensor :user-command
+                               :command (plist-get command :name)
+                               :arguments arguments)
+                         payload))))
+
+(defun org-agent-command (name &optional arguments)
+  "Give the agent the command NAME with ARGUMENTS, on what you look at.
+The skill that has the command gets what it wants of this buffer: its
+region, or else its text.  The answer comes in the conversation, which
+is shown."
+  (interactive
+   (progn
+     (org-agent-kernel-ensure)
+     (let ((name (completing-read "Command: " #'org-agent-command--table
+                                  nil t)))
+       (when (string-empty-p name)
+         (user-error "No command was given"))
+       (list name (read-string (format "/%s, with what (or nothing): " name)
+                               nil 'org-agent-command-history)))))
+  (let* ((command (or (org-agent-command--named name)
+                      (user-error "No live skill has the command /%s" name)))
+         (arguments (string-trim (or arguments "")))
+         (session (or org-agent-chat-session org-agent-chat-main))
+         (id (org-id-uuid)))
+    (org-agent-send-ask-consent)
+    (let ((message (org-agent-command--message
+                    id 1 command
+                    (string-trim (format "/%s %s" (plist-get command :name)
+                                         arguments))
+                    arguments (org-agent-command--looked-at))))
+      (with-current-buffer (org-agent-chat-open session)
+        (org-agent-keeper-look)
+        (org-agent-answer-insert-question
+         id (org-agent-question-subtree 1 id (plist-get message :text) t))
+        (org-agent-chat-restore-draft)
+        (org-agent-keeper-save)
+        (org-agent-send-post message)
+        (display-buffer (current-buffer)))
+      (message "%s" (string-join (split-string (plist-get message :text) "\n")
+                                 "  ")))))
+
+;;;; Completion in the draft
+
+(defun org-agent-command-completion ()
+  "Complete a command's name behind a `/' that begins the draft.
+This is for `completion-at-point-functions'."
+  (let ((end (point)))
+    (save-excursion
+      (forward-line 0)
+      (when (and (looking-at "\\*+ +/\\([[:alnum:]-]*\\)")
+                 (<= (match-beginning 1) end (match-end 1))
+                 (equal (org-agent-draft-start) (point)))
+        (list (match-beginning 1) (match-end 1) #'org-agent-command--table
+              :annotation-function #'org-agent-command--annotate
+              :exclusive 'no)))))
+
+(defun org-agent-command--in-chat ()
+  "Have commands completed in this conversation."
+  (add-hook 'completion-at-point-functions #'org-agent-command-completion
+            nil t))
+
+(add-hook 'org-agent-chat-mode-hook #'org-agent-command--in-chat)
+
+(provide 'org-agent-command)
+;;; org-agent-command.el ends here
