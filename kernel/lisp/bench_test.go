@@ -76,7 +76,11 @@ func BenchmarkNeuro(b *testing.B) {
 }
 
 func BenchmarkReader(b *testing.B) {
-	text := strings.Repeat(`(:type :request :target :emacs :payload (:action :insert-at-end :buffer "*chat*" :text "hello, world" :n 42)) `, 9000)
+	message, err := os.ReadFile("testdata/message.lisp")
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := strings.Repeat(string(message), 9000)
 	e := newEnvironment(b, Config{Limits: Limits{Bytes: 1 << 40}})
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {

@@ -56,22 +56,3 @@ func runBenchmark(ctx context.Context, p programs, room, pattern, time string) (
 	}
 	return results, nil
 }
-
-// figures reads the numbers that a peer's program printed.
-func figures(printed string, err error) ([]float64, error) {
-	if err != nil {
-		return nil, err
-	}
-	var values []float64
-	for field := range strings.FieldsSeq(printed) {
-		value, err := strconv.ParseFloat(field, 64)
-		if err != nil {
-			return nil, fmt.Errorf("read what the peer printed: %w", err)
-		}
-		values = append(values, value)
-	}
-	if len(values) == 0 {
-		return nil, fmt.Errorf("the peer printed nothing")
-	}
-	return values, nil
-}
