@@ -134,6 +134,12 @@ func (d *daemon) about() builtin.About {
 		}
 		about.Skills = append(about.Skills, builtin.Item{Name: s.Name, Does: does})
 	}
+	for _, s := range d.prompts.Current().Offered() {
+		about.Texts = append(about.Texts, builtin.Item{Name: s.Name, Does: s.Description})
+	}
+	for _, t := range d.tools.Offered() {
+		about.Tools = append(about.Tools, builtin.Item{Name: t.Name(), Does: t.Does()})
+	}
 	return about
 }
 

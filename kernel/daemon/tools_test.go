@@ -183,3 +183,22 @@ func TestWhatATurnMayHaveOfSkills(t *testing.T) {
 		}
 	}
 }
+
+// The built-in guide reads a skill when it is asked to, and shows it harmlessly.
+func TestGuideUsesASkill(t *testing.T) {
+	in := &instance{variables: map[string]string{"ORG_AGENT_LLM": "builtin"}}
+	in.settle(t)
+	in.write(t, "skills/garden/SKILL.md", promptSkill("garden", "", "# Roses\n* star\n#+end_example\nSay \"hi\".\n"))
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	ask(t, e, "q1", "Use the skill garden")
+	wantBare(t, e, "* Use the skill garden\n** What came back\n#+begin_example\n# Roses\n,* star\n,#+end_example\nSay \"hi\".\n#+end_example\nI only show it. A language model would do what it says, as far as you asked for it.\n* ")
+	ask(t, e, "q2", "which skills are there?")
+	if text := e.Text(); !strings.Contains(text, "- =garden=: What garden is for.") || !strings.Contains(text, "=use the skill garden=") {
+		t.Errorf("the buffer is\n%s", text)
+	}
+	ask(t, e, "q3", "use the skill nothing")
+	if text := e.Text(); strings.Count(text, "What came back") != 1 {
+		t.Errorf("the buffer is\n%s", text)
+	}
+}

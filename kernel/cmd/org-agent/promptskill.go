@@ -8,12 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"unicode"
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/daemon"
 	"org-agent/kernel/promptskill"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/tool"
+	"org-agent/skills"
 )
 
 // promptsAt are the directories with a SKILL.md at the paths and directly below them; without
@@ -64,11 +67,22 @@ func (c *skillCheck) checkPrompts(w *world, directories []string) (wrong int, er
 }
 
 // promptSkills reads the prompt skills as a kernel of this home would.
-func (w *world) promptSkills(ctx context.Context, paths config.Paths, home string, notes []skill.Status) []promptskill.Status {
+func (w *world) promptSkills(ctx context.Context, paths config.Paths, home string, notes []skill.Status) *promptskill.Registry {
 	c := daemon.PromptSkills(paths, w.env)
 	c.Home = home
 	c.Notes = func() map[string]string { return promptskill.NamesOf(notes) }
-	return promptskill.New(c).Load(ctx)
+	r := promptskill.New(c)
+	r.Load(ctx)
+	return r
+}
+
+// tools are those that a kernel of this home would have. What they work with is read when
+// it is wanted.
+func (w *world) tools(ctx context.Context, paths config.Paths) (*tool.Registry, error) {
+	return tool.BuiltIn(tool.World{Skills: sync.OnceValue(func() *promptskill.Set {
+		notes := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills})
+		return w.promptSkills(ctx, paths, paths.Skills, notes.Load(ctx)).Current()
+	})})
 }
 
 // listPrompts prints the prompt skills, with why those that do not count do not.

@@ -137,7 +137,7 @@ func (c *skillList) Run(ctx context.Context, w *world) error {
 	}
 	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: home, Grants: grants})
 	statuses := registry.Load(ctx)
-	prompts := w.promptSkills(ctx, paths, home, statuses)
+	prompts := w.promptSkills(ctx, paths, home, statuses).Statuses()
 	out := w.out
 	if c.JSON {
 		out = w.err

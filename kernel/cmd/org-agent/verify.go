@@ -53,7 +53,11 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
-	judge := policy.Policy{Home: paths.Home}
+	tools, err := w.tools(ctx, paths)
+	if err != nil {
+		return err
+	}
+	judge := policy.Policy{Home: paths.Home, Tools: tools}
 	if c.Gate != "skill" {
 		if err := judge.Usable(action); err != nil {
 			return err

@@ -214,6 +214,12 @@ I know this program. Ask in your own words about:
 =repeat= followed by a text gives it back, and =show me an example= shows what Org can do here.`
 
 func skills(about About) string {
+	if len(about.Texts) > 0 {
+		name := about.Texts[0].Name
+		texts := about.Texts
+		about.Texts = nil
+		return skills(about) + fmt.Sprintf("\n\nSome are text that a model reads when it is wanted:\n\n%s\n\nSay =use the skill %s= and I show it.", list(texts), name)
+	}
 	if len(about.Skills) == 0 {
 		return "* No skills are loaded\n=org-agent skill list= says why: each note that could not be loaded is named there with its fault."
 	}

@@ -5,8 +5,9 @@
 // It is not a language model and says so. It looks for a few dozen phrases in
 // the message and in the conversation before it, and answers from what it is
 // told about the installation. It is given the same prompt as a model and obeys
-// it in one thing: when the system prompt shows the form of a reply, it replies
-// in that form.
+// it in two things: when the system prompt shows the form of a reply, it replies
+// in that form, and when it is asked for a skill and there is a tool to read
+// skills, it calls the tool and shows what came back.
 //
 // Nothing is kept between requests and nothing but pauses blocks; a Provider
 // starts no goroutine.
@@ -32,8 +33,9 @@ const longest = 5 * time.Second
 
 // About is what the provider knows about the program it is part of.
 type About struct {
-	// Skills and Tools are those that are live now.
-	Skills, Tools []Item
+	// Skills and Tools are those that are live now. Texts are skills that are text for a
+	// model.
+	Skills, Tools, Texts []Item
 	// Home is the directory with the user's own notes.
 	Home string
 	// Version is the program's.
@@ -85,7 +87,14 @@ func (p Provider) reply(request llm.Request) string {
 	if p.About != nil {
 		about = p.About()
 	}
-	answer := answerTo(conversation(request.Messages), about)
+	answer, isResult := answerToResult(request.Messages)
+	if !isResult {
+		said := conversation(request.Messages)
+		if call, ok := callFor(said, request.System, about); ok {
+			return call
+		}
+		answer = answerTo(said, about)
+	}
 	form, ok := replyForm(request.System)
 	if !ok {
 		return answer
@@ -100,7 +109,7 @@ func (p Provider) reply(request llm.Request) string {
 func conversation(messages []llm.Message) []string {
 	var said []string
 	for _, message := range messages {
-		if message.Role == llm.RoleUser {
+		if message.Role == llm.RoleUser && !isResult(message) {
 			said = append(said, message.Content)
 		}
 	}
