@@ -72,7 +72,7 @@ func New(config Config) *Agent {
 // Run answers the turn.
 func (a *Agent) Run(ctx context.Context, turn *session.Turn) session.Outcome {
 	r := &run{agent: a, turn: turn, offer: sync.OnceValue(a.offer), log: a.config.Logger.With("session", turn.Record.Session, "turn", turn.Record.ID)}
-	err := r.answer(tool.WithTurn(ctx))
+	err := r.answer(tool.WithTurn(ctx, askedSkill(turn.Record)))
 	return r.outcome(ctx, err)
 }
 
@@ -146,7 +146,7 @@ func (r *run) pick(ctx context.Context) error {
 	}
 	r.skill = best
 	r.describe("") // no model yet: some skills need none
-	return nil
+	return r.useAsked(ctx)
 }
 
 // nearCommand says which command was probably meant.

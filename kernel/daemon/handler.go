@@ -118,16 +118,27 @@ func (d *daemon) event(ctx context.Context, client *rpc.Client, params *protocol
 // readCommand makes a message that begins with the name of a command that command. One
 // that seems to mean a command is not sent to a model: what stands behind the name is
 // not for it.
+//
+// The commands of prompt skills are messages that say which skill they want used.
 func (d *daemon) readCommand(event *protocol.Event) error {
+	live := d.skills.Current()
+	name, arguments := event.Command, event.Arguments
+	if event.Sensor == protocol.SensorChatMessage {
+		var ok bool
+		if name, arguments, ok = skill.SplitCommand(event.Text); !ok {
+			return nil
+		}
+	}
+	_, found := live.Command(name)
+	if !found && d.prompts.Current().Command(name) != nil {
+		event.Sensor, event.Command, event.Arguments = protocol.SensorChatMessage, "", ""
+		event.Payload.Set(protocol.PayloadSkill, name)
+		return nil
+	}
 	if event.Sensor != protocol.SensorChatMessage {
 		return nil
 	}
-	name, arguments, ok := skill.SplitCommand(event.Text)
-	if !ok {
-		return nil
-	}
-	live := d.skills.Current()
-	if _, found := live.Command(name); found {
+	if found {
 		event.Sensor, event.Command, event.Arguments = protocol.SensorUserCommand, name, arguments
 		return nil
 	}

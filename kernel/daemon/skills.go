@@ -150,6 +150,11 @@ func (d *daemon) skillList(statuses []skill.Status) protocol.SkillListResult {
 		result.Commands = append(result.Commands, protocol.SkillCommand{
 			Name: c.Name, Description: c.Description, Skill: c.Skill, Wants: c.Wants})
 	}
+	for _, k := range d.prompts.Current().Commands() {
+		if _, taken := d.skills.Current().Command(k.Name); !taken {
+			result.Commands = append(result.Commands, protocol.SkillCommand{Name: k.Name, Description: k.Summary(), Skill: k.Name})
+		}
+	}
 	for _, s := range statuses {
 		result.Skills = append(result.Skills, protocol.SkillStatus{
 			File: s.File, Title: s.Title, Description: s.Description, Skill: s.Skill, State: protocol.Keyword(s.State),

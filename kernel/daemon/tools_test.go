@@ -8,6 +8,7 @@ import (
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/plist"
+	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc/rpctest"
 )
 
@@ -181,6 +182,47 @@ func TestWhatATurnMayHaveOfSkills(t *testing.T) {
 		if !strings.Contains(lasts[i], want) || i > 0 && len(lasts[i]) > 72<<10 {
 			t.Errorf("answer %d has %d bytes and not %q: …%s", i, len(lasts[i]), want, lasts[i][max(0, len(lasts[i])-300):])
 		}
+	}
+}
+
+// A person asks for a skill by its name, also for one that the model is not told of; what
+// the skill says goes to the model behind the person's words.
+func TestSkillThatAPersonAsksFor(t *testing.T) {
+	in, model := newInstanceAndModel(t,
+		calling("use_skill", `:name "packing" :file "list.txt"`),
+		llmtest.Exchange{Reply: insertion("* Packed"), Times: 2},
+		calling("use_skill", `:name "packing"`),
+		llmtest.Exchange{Reply: insertion("* No"), Times: -1})
+	in.write(t, "skills/packing/SKILL.md", promptSkill("packing", "disable-model-invocation: true\n", "Take little.\n"))
+	in.write(t, "skills/packing/list.txt", "socks\n")
+	in.write(t, "skills/garden/SKILL.md", promptSkill("garden", "user-invocable: false\n", "x"))
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	ask(t, e, "q1", "/packing for Rome")
+	sendCommand(t, e, protocol.Object{{Key: "command", Value: "packing"}, {Key: "text", Value: "again"}})
+	ask(t, e, "q3", "/garden is not for people")
+	wantBare(t, e, "* /packing for Rome\n** Packed\n* /packing again\n** Packed\n* /garden is not for people\n** No\n* ")
+	requests := model.Requests()
+	var first []string
+	for _, m := range requests[0].Messages() {
+		first = append(first, m.Role+": "+m.Content)
+	}
+	if got := strings.Join(first, "\n"); !strings.Contains(got, "\nuser: /packing for Rome\nassistant: (:type :request") || !strings.Contains(got, `:text "Files of this skill: list.txt\n\nTake little.\n"`) || strings.Contains(got, "- packing:") {
+		t.Errorf("the model was sent\n%s", got)
+	}
+	_, lasts := systems(model)
+	if !strings.Contains(lasts[1], `:verdict :performed :text "socks\n"`) {
+		t.Errorf("the skill's file came back as %q", lasts[1])
+	}
+	if !strings.Contains(lasts[4], `there is no skill \"packing\"`) {
+		t.Errorf("a model that was not told of a skill got %q", lasts[4])
+	}
+	var list protocol.SkillListResult
+	if err := e.Call(within(t), protocol.MethodSkillList, protocol.Empty{}, &list); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprintf("%+v", list.Commands); !strings.Contains(got, "{Name:packing Description:What packing is for. Skill:packing") || strings.Contains(got, "garden") {
+		t.Errorf("commands %s", got)
 	}
 }
 

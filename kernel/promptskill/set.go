@@ -26,6 +26,28 @@ func (s *Set) Offered() []*Skill {
 	return slices.DeleteFunc(s.Skills(), func(k *Skill) bool { return k.OnlyUser })
 }
 
+// commandLength is the number of characters that the name of a command may have.
+const commandLength = 32
+
+// Commands returns the skills that a person can ask for by /NAME, by name. The slice is the
+// caller's.
+func (s *Set) Commands() []*Skill {
+	return slices.DeleteFunc(s.Skills(), func(k *Skill) bool { return !k.isCommand() })
+}
+
+// Command returns the skill that a person asks for by that name, nil if there is none.
+func (s *Set) Command(name string) *Skill {
+	if k := s.Named(name); k != nil && k.isCommand() {
+		return k
+	}
+	return nil
+}
+
+// Summary is the description on one line, shortened as for a list of commands.
+func (k *Skill) Summary() string { return oneLine(k.Description, 100) }
+
+func (k *Skill) isCommand() bool { return !k.NotUser && len(k.Name) <= commandLength }
+
 // Named returns the skill of that name, nil if there is none.
 func (s *Set) Named(name string) *Skill {
 	if s == nil {

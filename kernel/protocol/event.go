@@ -18,6 +18,10 @@ const (
 // MainSession is the session whose buffer is *org-agent-chat*.
 const MainSession = "main"
 
+// PayloadSkill is the field of a message's payload that names the prompt skill which
+// the person asked for with /NAME.
+const PayloadSkill = "skill"
+
 // Event is what a sensor or a client reports. Payload holds every parameter
 // that has no field here; it never holds one that has.
 type Event struct {

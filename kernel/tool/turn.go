@@ -10,14 +10,16 @@ type turn struct {
 	mu    sync.Mutex
 	used  map[string]bool
 	bytes int
+	asked string // the skill that the person asked for
 }
 
 type turnKey struct{}
 
 // WithTurn returns the context of a turn that has had nothing yet: the calls made with it
-// share what a turn may have.
-func WithTurn(ctx context.Context) context.Context {
-	return context.WithValue(ctx, turnKey{}, &turn{used: map[string]bool{}})
+// share what a turn may have. asked is the skill that the person asked for by name, which may
+// be used even if it is for people only; "" for none.
+func WithTurn(ctx context.Context, asked string) context.Context {
+	return context.WithValue(ctx, turnKey{}, &turn{used: map[string]bool{}, asked: asked})
 }
 
 // turnOf returns the turn of a call; one outside of any turn is a turn by itself.

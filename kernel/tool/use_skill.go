@@ -32,10 +32,10 @@ func useSkill(skills func() *promptskill.Set) Tool {
 		Perform: func(ctx context.Context, a useSkillArguments) (string, error) {
 			set := skills()
 			k := set.Named(a.Name)
-			if k == nil || k.OnlyUser {
+			t := turnOf(ctx)
+			if k == nil || k.OnlyUser && t.asked != k.Name {
 				return "", unknownSkill(set, a.Name)
 			}
-			t := turnOf(ctx)
 			if !t.use(k.Name, turnSkills) {
 				return "", fmt.Errorf("%d skills were used in this turn, which is all it may: answer with what you have", turnSkills)
 			}

@@ -1,0 +1,39 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/plist"
+	"org-agent/kernel/protocol"
+)
+
+// askedSkill is the prompt skill that the question asks for with /NAME, "" if it does not.
+func askedSkill(turn journal.Turn) string { return turn.Question.Payload.Text(protocol.PayloadSkill) }
+
+// useAsked gives the model the skill that the person asked for, as if it had called for it:
+// what a person asks for needs neither a proposal nor a verdict.
+func (r *run) useAsked(ctx context.Context) error {
+	name := askedSkill(r.turn.Record)
+	if name == "" || r.agent.config.Prompts == nil || len(r.exchange) > 0 {
+		return nil
+	}
+	k := r.agent.config.Prompts.Current().Command(name)
+	if k == nil {
+		return failf("there is no skill %s any more; \"org-agent skill list\" says why", name)
+	}
+	text, err := k.Read("", "")
+	if err != nil {
+		return failf("the skill %s cannot be used: %v", name, err)
+	}
+	call := sexp.List{
+		plist.Keyword("type"), plist.Keyword("request"), plist.Keyword("target"), plist.Keyword("tool"),
+		plist.Keyword("action"), plist.Keyword("call"), plist.Keyword("tool"), plist.String("use_skill"),
+		plist.Keyword("args"), sexp.List{plist.Keyword("name"), plist.String(name)},
+	}
+	r.record(ctx, journal.KindProposal, map[string]any{"asked": true, "action": plist.Print(call)})
+	r.goOn(plist.Print(call), result{verdict: "performed", text: text})
+	return nil
+}
