@@ -34,7 +34,7 @@ func chapters() []chapter {
 		{title: "Regular expressions", functions: regexpFunctions(), macros: regexpMacros()},
 		{title: "Files and the environment, as granted", functions: slices.Concat(fileFunctions(), uiopFileFunctions(), strFileFunctions()), macros: fileMacros()},
 		{title: "JSON", functions: jsonFunctions(), macros: jsonMacros()},
-		{title: "Moments by the library local-time", functions: localTimeFunctions()},
+		{title: "Moments by the library local-time", functions: localTimeFunctions(), macros: localTimeMacros()},
 		{title: "Strings by the library str", functions: strFunctions(), macros: strMacros()},
 		{title: "UIOP", functions: slices.Concat(uiopFunctions(), uiopPathnameFunctions())},
 	}

@@ -106,6 +106,8 @@ func className(v Value) *Symbol {
 		return standardSymbol("READTABLE")
 	case *randomState:
 		return standardSymbol("RANDOM-STATE")
+	case *Timestamp:
+		return symTimestamp
 	}
 	return T
 }

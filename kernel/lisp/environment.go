@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -180,18 +181,28 @@ func (e *Environment) known() map[*Symbol]*global {
 // Owner is the owner that the configuration names.
 func (e *Environment) Owner() any { return e.config.Owner }
 
-// ownCopy copies what a note may change: a list, a string, a readtable, the state of
+// ownCopy copies what a note may change: a list, a vector, a string, a readtable, the state of
 // random.
 func ownCopy(v Value) Value {
 	switch x := v.(type) {
 	case *String:
 		return NewString(x.String())
+	case *Vector:
+		own := *x
+		own.elements = slices.Clone(x.elements)
+		for i, element := range own.elements {
+			own.elements[i] = ownCopy(element)
+		}
+		return &own
 	case *readtable:
 		return &readtable{letters: x.letters}
 	case *randomState:
 		return newRandomState()
 	}
 	if items, ok := Slice(v, 100); ok && len(items) > 0 {
+		for i, item := range items {
+			items[i] = ownCopy(item)
+		}
 		return NewList(items...)
 	}
 	return v

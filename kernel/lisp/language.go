@@ -62,13 +62,13 @@ func newLanguage() *language {
 		libraries: map[string]*library{
 			"CL-PPCRE":   {nicknames: []string{"PPCRE"}, symbols: map[string]*Symbol{}},
 			"JSON":       {nicknames: []string{"CL-JSON"}, symbols: map[string]*Symbol{}},
-			"LOCAL-TIME": {symbols: map[string]*Symbol{}},
+			"LOCAL-TIME": {symbols: map[string]*Symbol{"TIMESTAMP": symTimestamp}},
 			"STR":        {symbols: map[string]*Symbol{}},
 			"UIOP":       {symbols: map[string]*Symbol{}},
 		},
 		needs: map[*Symbol]string{},
 	}
-	l.addLibraryConditions()
+	l.addLibraryClasses()
 	l.addLibraryVariables()
 	for _, chapter := range chapters() {
 		for i := range chapter.functions {

@@ -16,11 +16,15 @@ var libraryConditions = []struct {
 	{"CL-PPCRE:PPCRE-ERROR", []string{simpleError}, nil},
 	{"CL-PPCRE:PPCRE-SYNTAX-ERROR", []string{"CL-PPCRE:PPCRE-ERROR"}, []string{"STRING", "POS"}},
 	{"CL-PPCRE:PPCRE-INVOCATION-ERROR", []string{"CL-PPCRE:PPCRE-ERROR"}, nil},
+	{"LOCAL-TIME:INVALID-TIME-SPECIFICATION", []string{"ERROR"}, nil},
 	{"LOCAL-TIME:INVALID-TIMESTRING", []string{"ERROR"}, []string{"TIMESTRING", "FAILURE"}},
 }
 
-// addLibraryConditions adds the classes to the language.
-func (l *language) addLibraryConditions() {
+// addLibraryClasses adds these, and the class of timestamps, to the language.
+func (l *language) addLibraryClasses() {
+	timestamp := &Class{name: symTimestamp, kind: builtinClass, supers: []*Class{l.classes[standardSymbol("STANDARD-OBJECT")]}}
+	timestamp.inherit(nil)
+	l.classes[symTimestamp] = timestamp
 	for _, k := range libraryConditions {
 		symbol := l.symbol(k.name)
 		class := &Class{name: symbol, kind: conditionClass}

@@ -1,5 +1,7 @@
 package lisp
 
+import "time"
+
 // libraryVariables are the variables of libraries that notes may read or bind.
 var libraryVariables = []struct {
 	name  string
@@ -20,6 +22,29 @@ var libraryVariables = []struct {
 	{"JSON:*JSON-LIST-ENCODER-FN*", Nil, "How lists are written: nil guesses, :explicit is told."},
 	{"JSON:*JSON-AGGREGATE-CONTEXT*", Nil, "What is written member by member: :array, :object or nil."},
 	{"JSON:*JSON-AGGREGATE-FIRST*", T, "Whether the next member is the first."},
+	{"LOCAL-TIME:*DEFAULT-TIMEZONE*", Nil, "The zone that moments are told in; nil for that of the clock."},
+	{"LOCAL-TIME:+UTC-ZONE+", utcZone, "Coordinated Universal Time."},
+	{"LOCAL-TIME:+GMT-ZONE+", gmtZone, "Greenwich Mean Time."},
+	{"LOCAL-TIME:+ISO-8601-FORMAT+", isoFormat, "The format of 2026-11-22T10:30:05.000000Z."},
+	{"LOCAL-TIME:+ISO-8601-DATE-FORMAT+", dateFormat, "The format of 2026-11-22."},
+	{"LOCAL-TIME:+ISO-8601-TIME-FORMAT+", timeOfDay, "The format of 10:30:05.000000."},
+	{"LOCAL-TIME:+RFC3339-FORMAT+", isoFormat, "The format of 2026-11-22T10:30:05.000000Z."},
+	{"LOCAL-TIME:+RFC3339-FORMAT/DATE-ONLY+", dateFormat, "The format of 2026-11-22."},
+	{"LOCAL-TIME:+RFC-1123-FORMAT+", rfc1123Format, "The format of Sun, 22 Nov 2026 10:30:05 +0000."},
+	{"LOCAL-TIME:+ASCTIME-FORMAT+", asctimeFormat, "The format of Sun Nov 22 10:30:05 2026."},
+	{"LOCAL-TIME:+ISO-WEEK-DATE-FORMAT+", isoWeekFormat, "The format of 2026-W47-7."},
+	{"LOCAL-TIME:+MONTH-NAMES+", namesOf(monthNames(99)), "The names of the months, from 1."},
+	{"LOCAL-TIME:+SHORT-MONTH-NAMES+", namesOf(monthNames(3)), "The short names of the months, from 1."},
+	{"LOCAL-TIME:+DAY-NAMES+", namesOf(dayNames(99)), "The names of the days of the week, from Sunday."},
+	{"LOCAL-TIME:+SHORT-DAY-NAMES+", namesOf(dayNames(3)), "The short names of the days of the week, from Sunday."},
+	{"LOCAL-TIME:+SECONDS-PER-DAY+", Integer(86400), "Seconds of a day."},
+	{"LOCAL-TIME:+SECONDS-PER-HOUR+", Integer(3600), "Seconds of an hour."},
+	{"LOCAL-TIME:+SECONDS-PER-MINUTE+", Integer(60), "Seconds of a minute."},
+	{"LOCAL-TIME:+MINUTES-PER-DAY+", Integer(1440), "Minutes of a day."},
+	{"LOCAL-TIME:+MINUTES-PER-HOUR+", Integer(60), "Minutes of an hour."},
+	{"LOCAL-TIME:+HOURS-PER-DAY+", Integer(24), "Hours of a day."},
+	{"LOCAL-TIME:+DAYS-PER-WEEK+", Integer(7), "Days of a week."},
+	{"LOCAL-TIME:+MONTHS-PER-YEAR+", Integer(12), "Months of a year."},
 	{"STR:*IGNORE-CASE*", Nil, "Whether the case of letters does not count in tests."},
 	{"STR:*OMIT-NULLS*", Nil, "Whether empty parts are left out."},
 	{"STR:*ELLIPSIS*", NewString("..."), "What a string that was cut ends with."},
@@ -32,6 +57,33 @@ var libraryVariables = []struct {
 	{"CL-PPCRE:*USE-BMH-MATCHERS*", Nil, "Not used: there is one way of searching."},
 	{"CL-PPCRE:*OPTIMIZE-CHAR-CLASSES*", Nil, "Not used: there is one kind of character classes."},
 	{"CL-PPCRE:*LOOK-AHEAD-FOR-SUFFIX*", T, "Not used: there is one way of searching."},
+}
+
+// namesOf is a vector of names.
+func namesOf(names []string) Value {
+	var elements []Value
+	for _, name := range names {
+		elements = append(elements, NewString(name))
+	}
+	return newVector(elements)
+}
+
+// monthNames are the names of months from 1, at most length letters of each.
+func monthNames(length int) []string {
+	names := []string{""}
+	for month := time.January; month <= time.December; month++ {
+		names = append(names, month.String()[:min(length, len(month.String()))])
+	}
+	return names
+}
+
+// dayNames are those of the days of the week from Sunday.
+func dayNames(length int) []string {
+	var names []string
+	for day := time.Sunday; day <= time.Saturday; day++ {
+		names = append(names, day.String()[:min(length, len(day.String()))])
+	}
+	return names
 }
 
 // listOf is a list of characters.

@@ -1,31 +1,66 @@
 package lisp
 
 import (
-	"fmt"
+	"slices"
+	"strings"
 	"time"
+	_ "time/tzdata" // so that zones have the same rules everywhere
 )
 
-// Timestamp is a moment, as the library local-time has them.
+// Timestamp is a moment, as the library local-time has them. Its time is in UTC.
 type Timestamp struct{ at time.Time }
 
-// text is how a timestamp is printed and formatted by default.
-func (t *Timestamp) text() string { return t.at.Format("2006-01-02T15:04:05.000000Z07:00") }
+// Timezone is a zone of local-time.
+type Timezone struct {
+	location *time.Location
+	name     string
+}
 
-// localTimeFunctions are those of local-time that notes use. Times are in the zone of
-// the environment's clock.
+var (
+	symTimestamp = &Symbol{name: "TIMESTAMP", home: "LOCAL-TIME"}
+	utcZone      = &Timezone{location: time.UTC, name: "Coordinated Universal Time"}
+	gmtZone      = &Timezone{location: time.FixedZone("GMT", 0), name: "Greenwich Mean Time"}
+)
+
+// localEpoch is the day that local-time counts from.
+var localEpoch = time.Date(2000, 3, 1, 0, 0, 0, 0, time.UTC)
+
+// farthest bounds moments: so many seconds from 1970.
+const farthest = 10_000_000_000_000
+
+var (
+	kwTimezone  = standardKeyword("TIMEZONE")
+	kwOffset    = standardKeyword("OFFSET")
+	kwUTCOffset = standardKeyword("UTC-OFFSET")
+	kwInto      = standardKeyword("INTO")
+	kwNsec      = standardKeyword("NSEC")
+	kwSec       = standardKeyword("SEC")
+	kwMinute    = standardKeyword("MINUTE")
+	kwMin       = standardKeyword("MIN")
+	kwHour      = standardKeyword("HOUR")
+	kwDay       = standardKeyword("DAY")
+	kwMonth     = standardKeyword("MONTH")
+	kwYear      = standardKeyword("YEAR")
+	kwDayOfWeek = standardKeyword("DAY-OF-WEEK")
+	kwDayOf     = standardKeyword("DAY-OF-MONTH")
+	kwSecOfDay  = standardKeyword("SEC-OF-DAY")
+	kwDaylight  = standardKeyword("DAYLIGHT-P")
+)
+
+// localTimeFunctions are those of local-time.
 func localTimeFunctions() []builtin {
-	compare := func(name, doc string, test func(order int) bool) builtin {
-		return builtin{name: name, list: "(a b)", doc: doc, two: func(c *Call, a, b Value) Value {
-			return Boolean(test(c.timestamp(a).Compare(c.timestamp(b))))
-		}}
+	return slices.Concat(momentFunctions(), momentComparisons(), momentParts(), momentReckoning(), momentReading(), momentWriting())
+}
+
+// momentFunctions make moments and turn them into numbers, and find zones.
+func momentFunctions() []builtin {
+	part := func(name, doc string, part func(t time.Time) int64) builtin {
+		return builtin{name: name, list: "(timestamp)", doc: doc, one: func(c *Call, a Value) Value { return Integer(part(c.moment(a))) }}
 	}
-	field := func(name, doc string, field func(time.Time) int) builtin {
-		return builtin{name: name, list: "(timestamp)", doc: doc, one: func(c *Call, a Value) Value { return count(field(c.timestamp(a))) }}
-	}
-	move := func(name, doc string, direction int) builtin {
-		return builtin{name: name, list: "(timestamp amount unit)", doc: doc, call: func(c *Call, args []Value) Value {
-			n := int(max(min(c.fixnum(args[1]), 1<<36), -1<<36)) * direction
-			return c.newTimestamp(c.moved(c.timestamp(args[0]), n, c.symbol(args[2])))
+	seconds := func(name, doc string, epoch int64) builtin {
+		return builtin{name: name, list: "(seconds &key nsec)", doc: doc, call: func(c *Call, args []Value) Value {
+			k := c.keywords(args[1:], kwNsec)
+			return c.newTimestamp(c.instant(c.fixnum(args[0]), epoch, c.nanoseconds(k[0])))
 		}}
 	}
 	return []builtin{
@@ -33,38 +68,88 @@ func localTimeFunctions() []builtin {
 		{name: "local-time:today", list: "()", doc: "The beginning of this day in UTC.", call: func(c *Call, _ []Value) Value {
 			return c.newTimestamp(c.environment.config.Now().UTC().Truncate(24 * time.Hour))
 		}},
-		{name: "local-time:unix-to-timestamp", list: "(seconds)", doc: "The moment so many seconds after 1970.", one: func(c *Call, a Value) Value { return c.newTimestamp(time.Unix(c.fixnum(a), 0)) }},
-		{name: "local-time:universal-to-timestamp", list: "(seconds)", doc: "The moment of a universal time.", one: func(c *Call, a Value) Value {
-			return c.newTimestamp(time.Unix(c.fixnum(a)-universalEpoch, 0))
+		seconds("local-time:unix-to-timestamp", "The moment so many seconds after 1970.", 0),
+		seconds("local-time:universal-to-timestamp", "The moment of a universal time.", -universalEpoch),
+		part("local-time:timestamp-to-unix", "Seconds since 1970.", time.Time.Unix),
+		part("local-time:timestamp-to-universal", "Seconds since 1900.", func(t time.Time) int64 { return t.Unix() + universalEpoch }),
+		part("local-time:day-of", "Days in UTC since the first of March 2000.", localDay),
+		part("local-time:sec-of", "Seconds since the beginning of the day in UTC.", func(t time.Time) int64 { return t.Unix() - localEpoch.Unix() - 86400*localDay(t) }),
+		part("local-time:nsec-of", "Nanoseconds since the beginning of the second.", func(t time.Time) int64 { return int64(t.Nanosecond()) }),
+		part("local-time:timestamp-millisecond", "Milliseconds since the beginning of the second.", func(t time.Time) int64 { return int64(t.Nanosecond() / 1e6) }),
+		part("local-time:timestamp-microsecond", "Microseconds since the beginning of the second.", func(t time.Time) int64 { return int64(t.Nanosecond() / 1e3) }),
+		part("local-time:astronomical-julian-date", "Days since the beginning of the Julian period.", func(t time.Time) int64 { return localDay(t) + 2451605 }),
+		part("local-time:modified-julian-date", "Days since the 17th of November 1858.", func(t time.Time) int64 { return localDay(t) + 51604 }),
+		{name: "local-time:make-timestamp", list: "(&key day sec nsec)", doc: "The moment of a day since the first of March 2000, a second of it and a nanosecond of that.", call: func(c *Call, args []Value) Value {
+			k := c.keywords(args, kwDay, kwSec, kwNsec)
+			numbers := [2]int64{}
+			for i, v := range k[:2] {
+				if v != nil {
+					numbers[i] = c.fixnum(v)
+				}
+			}
+			return c.newTimestamp(c.localMoment(numbers[0], numbers[1], c.nanoseconds(k[2])))
 		}},
-		{name: "local-time:timestamp-to-unix", list: "(timestamp)", doc: "Seconds since 1970.", one: func(c *Call, a Value) Value { return Integer(c.timestamp(a).Unix()) }},
-		{name: "local-time:timestamp-to-universal", list: "(timestamp)", doc: "Seconds since 1900.", one: func(c *Call, a Value) Value {
-			return Integer(c.timestamp(a).Unix() + universalEpoch)
+		{name: "local-time:clone-timestamp", list: "(timestamp)", doc: "A moment like another one.", one: func(c *Call, a Value) Value { return c.newTimestamp(c.moment(a)) }},
+		{name: "local-time:find-timezone-by-location-name", list: "(name)", doc: "The zone of a place such as Europe/Paris, and whether there is one.", many: true, one: findTimezone},
+		{name: "local-time:zone-name", list: "(zone)", doc: "The name of a zone.", one: func(c *Call, a Value) Value { return c.text(c.timezone(a).name) }},
+		{name: "local-time:timestamp-subtimezone", list: "(timestamp zone)", doc: "The seconds that a zone is ahead of UTC at a moment, whether that is summer time, and what it is called.", many: true, two: func(c *Call, a, b Value) Value {
+			t := c.moment(a).In(c.timezone(b).location)
+			name, offset := t.Zone()
+			return c.values(count(offset), Boolean(t.IsDST()), c.text(name))
 		}},
-		{name: "local-time:parse-timestring", list: "(string)", doc: "The moment that a string as 2026-11-22T10:00:00Z names; UTC without a zone.", one: parseTimestring},
-		{name: "local-time:format-timestring", list: "(destination timestamp &key format timezone)", doc: "Write a moment: format is a list of fields, characters and strings.", call: formatTimestring},
-		{name: "local-time:timestamp-difference", list: "(a b)", doc: "The seconds from b to a.", two: func(c *Call, a, b Value) Value {
-			d := c.timestamp(a).Sub(c.timestamp(b))
-			return c.divide(Integer(int64(d)), Integer(int64(time.Second)))
-		}},
-		move("local-time:timestamp+", "The moment later by an amount of :sec :minute :hour :day :month :year.", 1),
-		move("local-time:timestamp-", "The moment earlier by an amount of :sec :minute :hour :day :month :year.", -1),
-		compare("local-time:timestamp<", "True if a is before b.", func(o int) bool { return o < 0 }), compare("local-time:timestamp>", "True if a is after b.", func(o int) bool { return o > 0 }),
-		compare("local-time:timestamp<=", "True if a is not after b.", func(o int) bool { return o <= 0 }), compare("local-time:timestamp>=", "True if a is not before b.", func(o int) bool { return o >= 0 }),
-		compare("local-time:timestamp=", "True if a and b are the same moment.", func(o int) bool { return o == 0 }), compare("local-time:timestamp/=", "True if a and b differ.", func(o int) bool { return o != 0 }),
-		field("local-time:timestamp-year", "The year.", time.Time.Year), field("local-time:timestamp-month", "The month, from 1.", func(t time.Time) int { return int(t.Month()) }),
-		field("local-time:timestamp-day", "The day of the month.", time.Time.Day), field("local-time:timestamp-hour", "The hour.", time.Time.Hour),
-		field("local-time:timestamp-minute", "The minute.", time.Time.Minute), field("local-time:timestamp-second", "The second.", time.Time.Second),
-		field("local-time:timestamp-day-of-week", "The day of the week; Sunday is 0.", func(t time.Time) int { return int(t.Weekday()) }),
 	}
+}
+
+func localDay(t time.Time) int64 {
+	seconds := t.Unix() - localEpoch.Unix()
+	day := seconds / 86400
+	if seconds%86400 < 0 {
+		day--
+	}
+	return day
+}
+
+// localMoment is the moment of a day, a second and a nanosecond as local-time counts.
+func (c *Call) localMoment(day, second, nanosecond int64) time.Time {
+	if day > farthest/86400 || day < -farthest/86400 {
+		c.tooFar()
+	}
+	return c.instant(second, localEpoch.Unix()+86400*day, nanosecond)
+}
+
+// instant is the moment a number of seconds after another one.
+func (c *Call) instant(seconds, after, nanosecond int64) time.Time {
+	if seconds > farthest || seconds < -farthest {
+		c.tooFar()
+	}
+	return time.Unix(after+seconds, nanosecond)
+}
+
+func (c *Call) tooFar() {
+	c.fail(simpleError, "the moment is too far away: years from about -300000 to 300000 can be told")
+}
+
+func (c *Call) nanoseconds(v Value) int64 {
+	if v == nil {
+		return 0
+	}
+	n := c.fixnum(v)
+	if n < 0 || n > 999_999_999 {
+		c.typeError(v, "(INTEGER 0 999999999)")
+	}
+	return n
 }
 
 func (c *Call) newTimestamp(t time.Time) Value {
 	c.charge(closureBytes)
-	return &Timestamp{at: t.In(c.environment.config.Now().Location())}
+	if seconds := t.Unix(); seconds > farthest || seconds < -farthest {
+		c.tooFar()
+	}
+	return &Timestamp{at: t.UTC()}
 }
 
-func (c *Call) timestamp(v Value) time.Time {
+// moment takes a timestamp.
+func (c *Call) moment(v Value) time.Time {
 	t, ok := v.(*Timestamp)
 	if !ok {
 		c.typeError(v, "LOCAL-TIME:TIMESTAMP")
@@ -72,100 +157,94 @@ func (c *Call) timestamp(v Value) time.Time {
 	return t.at
 }
 
-// moved is a moment n units later; a day that a month lacks becomes its last one.
-func (c *Call) moved(t time.Time, n int, unit *Symbol) time.Time {
-	switch unit.name {
-	case "SEC":
-		return time.Unix(t.Unix()+int64(n), int64(t.Nanosecond())).In(t.Location())
-	case "MINUTE":
-		return time.Unix(t.Unix()+60*int64(n), int64(t.Nanosecond())).In(t.Location())
-	case "HOUR":
-		return time.Unix(t.Unix()+3600*int64(n), int64(t.Nanosecond())).In(t.Location())
-	case "DAY":
-		return t.AddDate(0, 0, n%4_000_000)
-	case "MONTH", "YEAR":
-		if unit.name == "YEAR" {
-			n *= 12
-		}
-		n %= 120_000
-		later := t.AddDate(0, n, 0)
-		for later.Day() != t.Day() && later.Day() < 4 {
-			later = later.AddDate(0, 0, -1)
-		}
-		return later
+// timezone takes a zone; nil is the default one, which is that of the environment's clock
+// unless the note says otherwise.
+func (c *Call) timezone(v Value) *Timezone {
+	if !given(v) {
+		v = c.symbolValue(c.environment.language.symbol("LOCAL-TIME:*DEFAULT-TIMEZONE*"))
 	}
-	c.fail(simpleError, "%s is no unit of time: use :sec :minute :hour :day :month or :year", unit.name)
-	return t
-}
-
-func parseTimestring(c *Call, a Value) Value {
-	text := string(c.chars(a))
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return c.newTimestamp(t)
+	switch x := v.(type) {
+	case *Timezone:
+		return x
+	case *Symbol:
+		if x == Nil {
+			location := c.environment.config.Now().Location()
+			return &Timezone{location: location, name: location.String()}
 		}
 	}
-	c.libraryError("LOCAL-TIME:INVALID-TIMESTRING", fmt.Sprintf("%s is no time such as 2026-11-22T10:00:00Z", sketchText(text, 60)))
+	c.typeError(v, "LOCAL-TIME:TIMEZONE")
 	return nil
 }
 
-var kwTimezone = standardKeyword("TIMEZONE")
-
-func formatTimestring(c *Call, args []Value) Value {
-	k := c.keywords(args[2:], standardKeyword("FORMAT"), kwTimezone)
-	t, ok := args[1].(*Timestamp)
-	if !ok {
-		c.typeError(args[1], "LOCAL-TIME:TIMESTAMP")
+// fixedZone is a zone that is an offset from UTC, or the given one without an offset.
+func (c *Call) fixedZone(zone, offset Value) *Timezone {
+	if !given(offset) {
+		return c.timezone(zone)
 	}
-	text := t.text()
-	if given(k[0]) {
-		text = ""
-		for _, part := range c.slice(k[0]) {
-			text += c.timeField(t.at, part)
-			c.charge(len(text))
-		}
+	seconds := c.fixnum(offset)
+	if seconds > 86400 || seconds < -86400 {
+		c.typeError(offset, "(INTEGER -86400 86400)")
 	}
-	if destination := args[0]; destination != Nil {
-		c.writeText(c.outputStream(destination), text)
-	}
-	return c.text(text)
+	return &Timezone{location: time.FixedZone("NONE", int(seconds)), name: "Explicit Offset Given"}
 }
 
-// timeField is one part of a format: text, a field, or a field with its width and padding.
-func (c *Call) timeField(t time.Time, part Value) string {
-	width, pad := 0, '0'
-	if cell, ok := part.(*Cons); ok {
-		items := c.slice(cell)
-		part = items[0]
-		if len(items) > 1 {
-			width = min(c.index(items[1]), 100)
-		}
-		if ch, ok := optional(items, 2).(Character); ok {
-			pad = rune(ch)
-		}
+// findTimezone looks into the system's database of zones, or else into our own copy.
+func findTimezone(c *Call, a Value) Value {
+	name := c.str(a).String()
+	if len(name) > 100 || name == "" || name == "Local" || strings.Contains(name, "..") {
+		return c.values(Nil, Nil)
 	}
-	symbol, ok := part.(*Symbol)
-	if !ok {
-		return string(c.chars(part))
+	c.charge(16 * 1024)
+	c.work(1000)
+	location, err := time.LoadLocation(name)
+	if err != nil {
+		return c.values(Nil, Nil)
 	}
-	layouts := map[string]string{
-		"LONG-WEEKDAY": "Monday", "SHORT-WEEKDAY": "Mon", "LONG-MONTH": "January", "SHORT-MONTH": "Jan", "AMPM": "pm",
-		"TIMEZONE": "MST", "GMT-OFFSET": "-07:00", "GMT-OFFSET-OR-Z": "Z07:00", "GMT-OFFSET-HHMM": "-0700",
+	return c.values(&Timezone{location: location, name: name}, T)
+}
+
+// momentComparisons compare any number of moments.
+func momentComparisons() []builtin {
+	chain := func(name, doc string, test func(order int) bool) builtin {
+		return builtin{name: name, list: "(timestamp &rest more)", doc: doc, call: func(c *Call, args []Value) Value {
+			c.moment(args[0])
+			result := true
+			for i := 1; i < len(args); i++ {
+				result = test(c.moment(args[i-1]).Compare(c.moment(args[i]))) && result
+			}
+			return Boolean(result)
+		}}
 	}
-	if layout, ok := layouts[symbol.name]; ok {
-		return t.Format(layout)
+	extreme := func(name, doc string, order int) builtin {
+		return builtin{name: name, list: "(timestamp &rest more)", doc: doc, call: func(c *Call, args []Value) Value {
+			best := args[0]
+			c.moment(best)
+			for _, arg := range args[1:] {
+				if c.moment(arg).Compare(c.moment(best)) == order {
+					best = arg
+				}
+			}
+			return best
+		}}
 	}
-	numbers := map[string]int{
-		"YEAR": t.Year(), "MONTH": int(t.Month()), "DAY": t.Day(), "HOUR": t.Hour(), "HOUR12": (t.Hour()+11)%12 + 1, "MIN": t.Minute(), "SEC": t.Second(),
-		"WEEKDAY": int(t.Weekday()), "MSEC": t.Nanosecond() / 1e6, "USEC": t.Nanosecond() / 1e3, "NSEC": t.Nanosecond(),
+	return []builtin{
+		chain("local-time:timestamp<", "True if each moment is before the next.", func(o int) bool { return o < 0 }),
+		chain("local-time:timestamp>", "True if each moment is after the next.", func(o int) bool { return o > 0 }),
+		chain("local-time:timestamp<=", "True if no moment is after the next.", func(o int) bool { return o <= 0 }),
+		chain("local-time:timestamp>=", "True if no moment is before the next.", func(o int) bool { return o >= 0 }),
+		chain("local-time:timestamp=", "True if all are the same moment.", func(o int) bool { return o == 0 }),
+		{name: "local-time:timestamp/=", list: "(&rest timestamps)", doc: "True if no two are the same moment.", call: func(c *Call, args []Value) Value {
+			seen := map[time.Time]bool{}
+			for _, arg := range args {
+				c.charge(entryBytes)
+				t := c.moment(arg)
+				if seen[t] {
+					return Nil
+				}
+				seen[t] = true
+			}
+			return T
+		}},
+		extreme("local-time:timestamp-minimum", "The earliest moment.", -1), extreme("local-time:timestamp-maximum", "The latest moment.", 1),
 	}
-	n, ok := numbers[symbol.name]
-	if !ok {
-		c.fail(simpleError, "%s is no field of a time", symbol.name)
-	}
-	text := fmt.Sprint(n)
-	for len(text) < width {
-		text = string(pad) + text
-	}
-	return text
 }

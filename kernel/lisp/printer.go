@@ -101,7 +101,7 @@ func (p *printer) print(v Value) {
 		if p.escape {
 			p.text("@")
 		}
-		p.text(x.text())
+		p.text(p.call.momentText(x))
 	case *Pathname:
 		if !p.escape {
 			p.text(x.text())
@@ -515,6 +515,8 @@ func (c *Call) opaque(v Value) string {
 		return "#<" + metaclass(x).name + " " + c.symbolText(x.name) + ">"
 	case *method:
 		return "#<STANDARD-METHOD " + x.function.name + ">"
+	case *Timezone:
+		return "#<TIMEZONE " + x.name + ">"
 	case *restart:
 		return "#<RESTART " + sketch(x.name, 40) + ">"
 	case *multiple:

@@ -1,0 +1,231 @@
+package lisp
+
+import (
+	"slices"
+	"strconv"
+)
+
+var (
+	kwFailOnError      = standardKeyword("FAIL-ON-ERROR")
+	kwTimeSeparator    = standardKeyword("TIME-SEPARATOR")
+	kwDateSeparator    = standardKeyword("DATE-SEPARATOR")
+	kwBetweenSeparator = standardKeyword("DATE-TIME-SEPARATOR")
+	kwFractSeparators  = standardKeyword("FRACT-TIME-SEPARATORS")
+	kwMissingElements  = standardKeyword("ALLOW-MISSING-ELEMENTS")
+	kwMissingDate      = standardKeyword("ALLOW-MISSING-DATE-PART")
+	kwMissingTime      = standardKeyword("ALLOW-MISSING-TIME-PART")
+	kwMissingTimezone  = standardKeyword("ALLOW-MISSING-TIMEZONE-PART")
+)
+
+// momentReading reads moments.
+func momentReading() []builtin {
+	return []builtin{
+		{name: "local-time:parse-timestring", list: "(string &key start end fail-on-error time-separator date-separator date-time-separator fract-time-separators allow-missing-elements allow-missing-date-part allow-missing-time-part allow-missing-timezone-part offset)",
+			doc: "The moment that a string as 2026-11-22T10:00:00Z names; UTC, or offset seconds ahead of it, without a zone.", call: parseTimestring},
+		{name: "local-time:parse-rfc3339-timestring", list: "(string &key fail-on-error allow-missing-time-part)", doc: "The moment that a string as 2026-11-22T10:00:00Z names.", call: func(c *Call, args []Value) Value {
+			k := c.keywords(args[1:], kwFailOnError, kwMissingTime)
+			without := k[1]
+			if without == nil {
+				without = Nil
+			}
+			more := []Value{args[0], kwMissingTimezone, Nil, kwMissingTime, without, kwMissingDate, Nil, kwFractSeparators, Character('.')}
+			if k[0] != nil {
+				more = append(more, kwFailOnError, k[0])
+			}
+			return parseTimestring(c, more)
+		}},
+	}
+}
+
+// timeReader reads a string that names a moment.
+type timeReader struct {
+	call *Call
+	text []rune
+	// What separates the parts of a date and of a time, these from one another, and
+	// fractions of a second.
+	date, time, between, fraction []rune
+	elements, noDate, noTime      bool // may be missing
+	noZone                        bool
+	// numbers are year, month, day, hour, minute, second and nanosecond.
+	numbers [7]int64
+	offset  int64 // seconds
+	failed  bool
+}
+
+func parseTimestring(c *Call, args []Value) Value {
+	k := c.keywords(args[1:], kwStart, kwEnd, kwFailOnError, kwTimeSeparator, kwDateSeparator, kwBetweenSeparator, kwFractSeparators,
+		kwMissingElements, kwMissingDate, kwMissingTime, kwMissingTimezone, kwOffset)
+	chars := c.str(args[0]).chars
+	if k[0] == Value(Nil) {
+		k[0] = nil
+	}
+	from, to := c.bounds(k[0], k[1], len(chars))
+	c.chargeMany(to-from, runeBytes)
+	separator := func(v Value, usual string) []rune {
+		if v == nil {
+			return []rune(usual)
+		}
+		return c.separators(v)
+	}
+	allowed := func(v Value, otherwise bool) bool {
+		if v == nil {
+			return otherwise
+		}
+		return v != Nil
+	}
+	r := &timeReader{call: c, text: chars[from:to], numbers: [7]int64{2000, 3, 1}}
+	r.time, r.date, r.between, r.fraction = separator(k[3], ":"), separator(k[4], "-"), separator(k[5], "T"), separator(k[6], ".,")
+	r.elements = allowed(k[7], true)
+	r.noDate, r.noTime, r.noZone = allowed(k[8], r.elements), allowed(k[9], r.elements), allowed(k[10], r.elements)
+	if k[11] != nil {
+		r.offset = c.fixnum(k[11])
+	}
+	r.read()
+	if r.failed {
+		if k[2] == Value(Nil) {
+			return Nil
+		}
+		c.libraryError("LOCAL-TIME:INVALID-TIMESTRING", sketchText(string(r.text), 60)+" is no time such as 2026-11-22T10:00:00Z", args[0], Nil)
+	}
+	n := r.numbers
+	return c.newTimestamp(c.encoded([7]int64{n[6], n[5], n[4], n[3], n[2], n[1], n[0]}, c.fixedZone(Nil, Integer(r.offset))))
+}
+
+func (r *timeReader) fail() { r.failed = true }
+
+// parts parts a text at separators; an empty part at its end is none.
+func (r *timeReader) parts(text, separators []rune) [][]rune {
+	var parts [][]rune
+	start := 0
+	for i, ch := range text {
+		r.call.step()
+		if slices.ContainsFunc(separators, func(s rune) bool { return lower(s) == lower(ch) }) {
+			parts, start = append(parts, text[start:i]), i+1
+		}
+	}
+	if start < len(text) {
+		parts = append(parts, text[start:])
+	}
+	return parts
+}
+
+func (r *timeReader) read() {
+	parts := r.parts(r.text, r.between)
+	switch {
+	case len(parts) == 2:
+		r.readEither(parts[0], r.noDate, r.readDate)
+		r.readEither(parts[1], r.noTime, r.readTime)
+	case len(parts) == 1 && r.noDate && slices.ContainsFunc(parts[0], func(ch rune) bool { return slices.Contains(r.time, ch) }):
+		r.readTime(parts[0])
+	case len(parts) == 1 && r.noTime && slices.ContainsFunc(parts[0], func(ch rune) bool { return slices.Contains(r.date, ch) }):
+		r.readDate(parts[0])
+	default:
+		r.fail()
+	}
+}
+
+func (r *timeReader) readEither(part []rune, mayMiss bool, read func([]rune)) {
+	if len(part) > 0 {
+		read(part)
+	} else if !mayMiss {
+		r.fail()
+	}
+}
+
+func (r *timeReader) readDate(text []rune) {
+	parts := r.parts(text, r.date)
+	if len(parts) != 3 {
+		r.fail()
+		return
+	}
+	r.number(parts[0], 0, -1<<40, 1<<40)
+	r.number(parts[1], 1, 1, 12)
+	r.number(parts[2], 2, 1, 31)
+}
+
+// number reads one of the numbers, within limits.
+func (r *timeReader) number(text []rune, index int, least, most int64) {
+	if len(text) == 0 {
+		r.failed = r.failed || !r.elements
+		return
+	}
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil || n < least || n > most {
+		r.fail()
+	}
+	r.numbers[index] = n
+}
+
+func (r *timeReader) readTime(text []rune) {
+	parts := r.parts(text, []rune("Z-+"))
+	zulu := slices.ContainsFunc(text, func(ch rune) bool { return lower(ch) == 'z' })
+	sign := int64(-1)
+	if slices.Contains(text, '+') {
+		sign = 1
+	}
+	if len(parts) < 1 || len(parts) > 2 {
+		r.fail()
+		return
+	}
+	if len(parts[0]) > 0 {
+		r.readClock(parts[0])
+	}
+	switch {
+	case zulu:
+		r.offset = 0
+	case len(parts) == 2:
+		r.readOffset(parts[1], sign)
+	case !r.noZone:
+		r.fail()
+	}
+}
+
+func (r *timeReader) readClock(text []rune) {
+	parts := r.parts(text, r.time)
+	if len(parts) != 3 {
+		r.fail()
+		return
+	}
+	r.number(parts[0], 3, 0, 23)
+	r.number(parts[1], 4, 0, 59)
+	second := r.parts(parts[2], r.fraction)
+	if len(second) < 1 || len(second) > 2 {
+		r.fail()
+		return
+	}
+	r.number(second[0], 5, 0, 59)
+	if len(second) == 2 {
+		digits := string(second[1])
+		if len(digits) > 9 {
+			r.fail()
+			return
+		}
+		for len(digits) < 9 {
+			digits += "0"
+		}
+		r.number([]rune(digits), 6, 0, 999_999_999)
+	}
+}
+
+// readOffset reads hh:mm, hhmm or hh.
+func (r *timeReader) readOffset(text []rune, sign int64) {
+	parts := r.parts(text, r.time)
+	if len(parts) == 0 && r.noZone {
+		return
+	}
+	if len(parts) == 1 && len(text) == 4 {
+		parts = [][]rune{text[:2], text[2:]}
+	}
+	if len(parts) == 1 && len(text) != 2 || len(parts) == 0 || len(parts) > 2 {
+		r.fail()
+		return
+	}
+	kept := r.numbers
+	r.numbers[3], r.numbers[4] = 0, 0
+	r.number(parts[0], 3, 0, 23)
+	if len(parts) == 2 {
+		r.number(parts[1], 4, 0, 59)
+	}
+	r.offset = sign * (r.numbers[3]*3600 + r.numbers[4]*60)
+	r.numbers = kept
+}

@@ -1,0 +1,266 @@
+package lisp
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+var (
+	kwOmitDate     = standardKeyword("OMIT-DATE-PART")
+	kwOmitTime     = standardKeyword("OMIT-TIME-PART")
+	kwOmitTimezone = standardKeyword("OMIT-TIMEZONE-PART")
+	kwUseZulu      = standardKeyword("USE-ZULU")
+	kwTimeFormat   = standardKeyword("FORMAT")
+)
+
+// momentWriting writes moments.
+func momentWriting() []builtin {
+	whole := func(name, doc string, format Value) builtin {
+		return builtin{name: name, list: "(timestamp)", doc: doc, one: func(c *Call, a Value) Value {
+			return c.writeMoment(Nil, a, format, nil)
+		}}
+	}
+	return []builtin{
+		{name: "local-time:format-timestring", list: "(destination timestamp &key format timezone)", doc: "Write a moment: format is a list of strings, characters and fields such as :year or (:month 2), which is padded.", call: func(c *Call, args []Value) Value {
+			k := c.keywords(args[2:], kwTimeFormat, kwTimezone)
+			format := k[0]
+			if format == nil {
+				format = isoFormat
+			}
+			return c.writeMoment(args[0], args[1], format, k[1])
+		}},
+		{name: "local-time:format-rfc1123-timestring", list: "(destination timestamp &key timezone)", doc: "Write a moment as Thu, 05 Nov 2026 10:30:05 +0000.", call: func(c *Call, args []Value) Value {
+			k := c.keywords(args[2:], kwTimezone)
+			return c.writeMoment(args[0], args[1], rfc1123Format, k[0])
+		}},
+		{name: "local-time:format-rfc3339-timestring", list: "(destination timestamp &key omit-date-part omit-time-part omit-timezone-part use-zulu timezone)", doc: "Write a moment as 2026-11-22T10:00:00.000000Z, or parts of it.", call: func(c *Call, args []Value) Value {
+			k := c.keywords(args[2:], kwOmitDate, kwOmitTime, kwOmitTimezone, kwUseZulu, kwTimezone)
+			return c.writeMoment(args[0], args[1], rfc3339Parts(k), k[4])
+		}},
+		whole("local-time:to-rfc1123-timestring", "A moment as Thu, 05 Nov 2026 10:30:05 +0000.", rfc1123Format),
+		whole("local-time:to-rfc3339-timestring", "A moment as 2026-11-22T10:00:00.000000Z.", isoFormat),
+	}
+}
+
+// The formats that have names.
+var (
+	dateFormat    = timeFormat("(YEAR 4) - (MONTH 2) - (DAY 2)")
+	timeOfDay     = timeFormat("(HOUR 2) : (MIN 2) : (SEC 2) . (USEC 6)")
+	isoFormat     = timeFormat("(YEAR 4) - (MONTH 2) - (DAY 2) T (HOUR 2) : (MIN 2) : (SEC 2) . (USEC 6) GMT-OFFSET-OR-Z")
+	asctimeFormat = timeFormat("SHORT-WEEKDAY _ SHORT-MONTH _ (DAY 2 _) _ (HOUR 2) : (MIN 2) : (SEC 2) _ (YEAR 4)")
+	rfc1123Format = timeFormat("SHORT-WEEKDAY ,_ (DAY 2) _ SHORT-MONTH _ (YEAR 4) _ (HOUR 2) : (MIN 2) : (SEC 2) _ GMT-OFFSET-HHMM")
+	isoWeekFormat = timeFormat("(ISO-WEEK-YEAR 4) - W (ISO-WEEK-NUMBER 2) - (ISO-WEEK-DAY 1)")
+)
+
+// timeFormat makes a format of words: fields, with their widths in parentheses, and
+// characters; _ is a blank.
+func timeFormat(text string) Value {
+	var list builder
+	words := strings.Fields(text)
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		field, inside := strings.CutPrefix(word, "(")
+		switch {
+		case inside:
+			var parts builder
+			parts.add(standardKeyword(field))
+			parts.add(Integer(int64(words[i+1][0] - '0')))
+			if i++; !strings.HasSuffix(words[i], ")") {
+				parts.add(Character(' '))
+				i++
+			}
+			list.add(parts.list())
+		case len(word) == 1:
+			list.add(Character(strings.ReplaceAll(word, "_", " ")[0]))
+		case word[0] == ',':
+			list.add(NewString(", "))
+		default:
+			list.add(standardKeyword(word))
+		}
+	}
+	return list.list()
+}
+
+func rfc3339Parts(k []Value) Value {
+	var all []Value
+	add := func(format Value) {
+		parts, _ := Slice(format, 100)
+		all = append(all, parts...)
+	}
+	date, clock, zone := !given(k[0]), !given(k[1]), !given(k[2])
+	if k[2] == nil {
+		zone = clock
+	}
+	if date {
+		add(dateFormat)
+	}
+	if date && clock {
+		all = append(all, Character('T'))
+	}
+	if clock {
+		add(timeOfDay)
+	}
+	switch {
+	case zone && (k[3] == nil || k[3] != Nil):
+		all = append(all, kwGMTOffsetOrZ)
+	case zone:
+		all = append(all, kwGMTOffset)
+	}
+	return NewList(all...)
+}
+
+var (
+	kwGMTOffset    = standardKeyword("GMT-OFFSET")
+	kwGMTOffsetOrZ = standardKeyword("GMT-OFFSET-OR-Z")
+)
+
+// writeMoment writes a moment to a destination, t for the standard output and nil for
+// none; the text.
+func (c *Call) writeMoment(destination, stamp, format, zone Value) Value {
+	t := c.moment(stamp).In(c.timezone(zone).location)
+	var b strings.Builder
+	for _, part := range c.slice(format) {
+		text := c.timeField(t, stamp, part)
+		c.charge(len(text))
+		b.WriteString(text)
+	}
+	switch destination {
+	case Nil:
+	case T:
+		c.writeText(c.outputStream(Nil), b.String())
+	default:
+		c.writeText(c.outputStream(destination), b.String())
+	}
+	return c.text(b.String())
+}
+
+// momentText is how a timestamp is printed.
+func (c *Call) momentText(stamp *Timestamp) string {
+	return c.writeMoment(Nil, stamp, isoFormat, nil).(*String).String()
+}
+
+// timeField is one part of a format: text, a field, or a field with its width and padding.
+func (c *Call) timeField(t time.Time, stamp, part Value) string {
+	width, pad, field := 0, '0', part
+	if cell, ok := part.(*Cons); ok {
+		items := c.slice(cell)
+		field = items[0]
+		if len(items) > 1 {
+			width = min(c.index(items[1]), 1000)
+		}
+		if len(items) > 2 {
+			pad = rune(c.character(items[2]))
+		}
+	}
+	switch x := field.(type) {
+	case *String:
+		return x.String()
+	case Character:
+		return string(rune(x))
+	case *Symbol:
+		if text, ok := timeText(t, x.name); ok {
+			return text
+		}
+		if n, ok := c.timeNumber(t, stamp.(*Timestamp), x.name); ok {
+			text, sign := fmt.Sprint(n), ""
+			if n < 0 {
+				text, sign = text[1:], "-"
+			}
+			return sign + strings.Repeat(string(pad), max(0, width-len(text))) + text
+		}
+	}
+	c.fail(typeErrorClass, "%s is no field of a time", c.shown(field))
+	return ""
+}
+
+// timeText is a field that is not a number.
+func timeText(t time.Time, field string) (text string, ok bool) {
+	_, offset := t.Zone()
+	switch field {
+	case "LONG-WEEKDAY":
+		return t.Weekday().String(), true
+	case "SHORT-WEEKDAY":
+		return t.Weekday().String()[:3], true
+	case "MINIMAL-WEEKDAY":
+		return t.Weekday().String()[:2], true
+	case "LONG-MONTH":
+		return t.Month().String(), true
+	case "SHORT-MONTH":
+		return t.Month().String()[:3], true
+	case "AMPM":
+		return t.Format("pm"), true
+	case "TIMEZONE":
+		return t.Format("MST"), true
+	case "ORDINAL-DAY":
+		return ordinalDay(t.Day()), true
+	case "GMT-OFFSET-OR-Z":
+		if offset == 0 {
+			return "Z", true
+		}
+		return t.Format("-07:00"), true
+	case "GMT-OFFSET":
+		return t.Format("-07:00"), true
+	case "GMT-OFFSET-HHMM":
+		return t.Format("-0700"), true
+	}
+	return "", false
+}
+
+// timeNumber is a field that is a number.
+func (c *Call) timeNumber(t time.Time, stamp *Timestamp, field string) (n int, ok bool) {
+	switch field {
+	case "YEAR":
+		return t.Year(), true
+	case "SHORT-YEAR":
+		return (t.Year()%100 + 100) % 100, true
+	case "MONTH":
+		return int(t.Month()), true
+	case "DAY":
+		return t.Day(), true
+	case "WEEKDAY":
+		return int(t.Weekday()), true
+	case "HOUR":
+		return t.Hour(), true
+	case "HOUR12":
+		return (t.Hour()+11)%12 + 1, true
+	case "MIN":
+		return t.Minute(), true
+	case "SEC":
+		return t.Second(), true
+	case "MSEC":
+		return t.Nanosecond() / 1e6, true
+	case "USEC":
+		return t.Nanosecond() / 1e3, true
+	case "NSEC":
+		return t.Nanosecond(), true
+	}
+	// Weeks are those of the default zone, as with the original.
+	local := stamp.at.In(c.timezone(nil).location)
+	year, week := local.ISOWeek()
+	switch field {
+	case "ISO-WEEK-YEAR":
+		return year, true
+	case "ISO-WEEK-NUMBER":
+		return week, true
+	case "ISO-WEEK-DAY":
+		return int(local.Weekday()+6)%7 + 1, true
+	}
+	return 0, false
+}
+
+// ordinalDay is 1st, 2nd, 3rd and so on.
+func ordinalDay(n int) string {
+	ending := "th"
+	if n < 11 || n > 13 {
+		switch n % 10 {
+		case 1:
+			ending = "st"
+		case 2:
+			ending = "nd"
+		case 3:
+			ending = "rd"
+		}
+	}
+	return fmt.Sprint(n) + ending
+}
