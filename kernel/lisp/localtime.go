@@ -31,7 +31,6 @@ const farthest = 10_000_000_000_000
 var (
 	kwTimezone  = standardKeyword("TIMEZONE")
 	kwOffset    = standardKeyword("OFFSET")
-	kwUTCOffset = standardKeyword("UTC-OFFSET")
 	kwInto      = standardKeyword("INTO")
 	kwNsec      = standardKeyword("NSEC")
 	kwSec       = standardKeyword("SEC")
