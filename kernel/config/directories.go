@@ -15,6 +15,11 @@ import (
 //go:embed starter.org
 var starter string
 
+// inbox is the inbox.org of a home that has none: captured entries go below its heading.
+//
+//go:embed inbox.org
+var inbox string
+
 // Starter is the text of the config.org that a new home begins with: it says
 // in Org prose what can be set, and sets nothing.
 func Starter() string { return starter }
@@ -31,22 +36,27 @@ func (p Paths) Ensure() error {
 }
 
 // EnsureHome makes the home (mode 0755, one that exists is left as it is) with
-// its sessions, its skills and config.org.
+// its sessions, its skills, config.org and inbox.org.
 func (p Paths) EnsureHome() error {
 	for _, directory := range []string{p.Home, p.Sessions, p.Skills} {
 		if err := os.MkdirAll(directory, 0o755); err != nil {
 			return p.homeError(err)
 		}
 	}
-	file, err := os.OpenFile(p.Config, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	return p.homeError(errors.Join(begin(p.Config, starter), begin(filepath.Join(p.Home, "inbox.org"), inbox)))
+}
+
+// begin writes a file that is not there; one that is, whatever it is, stays as it is.
+func begin(path, text string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
 	if err != nil {
-		return p.homeError(err)
+		return err
 	}
-	_, err = file.WriteString(starter)
-	return p.homeError(errors.Join(err, file.Close()))
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
 }
 
 func (p Paths) homeError(err error) error {

@@ -145,6 +145,9 @@ func answerTo(said []string, about About) string {
 	if len(said) > 0 {
 		last = said[len(said)-1]
 	}
+	if text, ok := fenced(last); ok {
+		return counted(text)
+	}
 	now := resolve(said)
 	var answer string
 	switch now {
