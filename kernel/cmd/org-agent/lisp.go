@@ -14,7 +14,7 @@ import (
 type lispCommand struct {
 	Note     string        `help:"Load a note first and evaluate in its package." placeholder:"FILE"`
 	Dry      bool          `help:"Make ask-neuro return (:asked prompt . arguments)."`
-	Form     []string      `name:"eval" short:"e" help:"Evaluate this form." placeholder:"FORM"`
+	Form     []string      `name:"eval" short:"e" help:"Evaluate this form." placeholder:"FORM" sep:"none"`
 	Steps    int64         `help:"Most steps of one form." placeholder:"N"`
 	Bytes    int64         `help:"Most bytes one form may allocate." placeholder:"N"`
 	Timeout  time.Duration `help:"Most time for one form (default: 10s)." placeholder:"D"`
