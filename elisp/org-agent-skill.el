@@ -27,7 +27,8 @@
 ;; - in a Lisp block evaluates it in the environment of the note, as it
 ;;   stands in the buffer, and inserts what it returns as #+RESULTS:;
 ;; - in a block of tests, on the heading "Success Criteria" and on those
-;;   below it runs the tests and sets TODO and DONE to what was proven.
+;;   below it runs the tests and sets TODO and DONE to what was proven;
+;; - on the line #+CAPABILITIES: grants what it asks for, if you agree.
 ;;
 ;; The kernel does all of that; without one nothing is marked.  Nothing
 ;; is saved, and nothing in the live skill changes, before you save.
@@ -39,6 +40,7 @@
 (require 'org)
 (require 'ob-core)
 (require 'flymake)
+(require 'org-agent-grant)
 (require 'org-agent-kernel)
 (require 'org-agent-rpc)
 
@@ -159,6 +161,14 @@ When no kernel runs one is started and asked as soon as it is ready."
      (current-buffer) beg (org-agent-skill--extent beg)
      (if (plist-get fault :warning) :warning :error)
      (plist-get fault :message))))
+
+(defun org-agent-skill-check (file)
+  "Check the note FILE again, if a buffer has it: its grant is another now."
+  (when-let ((buffer (find-buffer-visiting file)))
+    (with-current-buffer buffer
+      (when (and (bound-and-true-p org-agent-skill-mode)
+                 (bound-and-true-p flymake-mode))
+        (flymake-start)))))
 
 (defun org-agent-skill--check-all ()
   "Check the notes that are open: a kernel has become ready."
@@ -293,6 +303,8 @@ This is for `org-ctrl-c-ctrl-c-hook'."
      ((and element (org-agent-skill--test-block-p element))
       (org-agent-skill-test) t)
      (element (org-agent-skill-evaluate) t)
+     ((org-agent-grant-line-p)
+      (call-interactively #'org-agent-skill-grant) t)
      ((org-agent-skill--at-criteria-p) (org-agent-skill-test) t))))
 
 (defun org-agent-skill--test-block-p (element)

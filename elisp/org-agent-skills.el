@@ -43,13 +43,14 @@
     (define-key map (kbd "RET") #'org-agent-skills-visit)
     (define-key map (kbd "t") #'org-agent-skills-test)
     (define-key map (kbd "+") #'org-agent-skill-new)
+    (define-key map (kbd "G") #'org-agent-skill-grant)
     map)
   "Keys in the list of skills.")
 
 (define-derived-mode org-agent-skills-mode tabulated-list-mode "Org-Agent-Skills"
   "Major mode of the list of skills.
 \\<org-agent-skills-mode-map>\\[org-agent-skills-visit] goes to a note, to its first fault if it has one; \\[org-agent-skills-test]
-runs its tests, \\[org-agent-skill-new] begins a new one."
+runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-skill-new] begins a new one."
   (setq tabulated-list-format
         [("Skill" 22 t) ("State" 10 t) ("Version" 8 t)
          ("Tests" 6 org-agent-skills--fewer-tests :right-align t)
@@ -80,7 +81,9 @@ runs its tests, \\[org-agent-skill-new] begins a new one."
 (defun org-agent-skills--show (result)
   "List what RESULT, of `skill/list', has, in the current buffer."
   (setq tabulated-list-entries
-        (mapcar #'org-agent-skills--entry (plist-get result :skills)))
+        (append (mapcar #'org-agent-skills--policy-entry
+                        (plist-get result :diagnostics))
+                (mapcar #'org-agent-skills--entry (plist-get result :skills))))
   (tabulated-list-print t))
 
 (defun org-agent-skills--entry (status)
@@ -104,18 +107,41 @@ runs its tests, \\[org-agent-skill-new] begins a new one."
            (or (plist-get status :version) "")
            (if (org-agent-skills--prompt-p status) "-"
              (number-to-string (or (plist-get status :tests) 0)))
-           (string-join (plist-get status :capabilities) " ")
+           (org-agent-skills--capabilities status)
            (concat (if (plist-get status :shipped)
                        (concat "shipped: " file)
                      (abbreviate-file-name file))
                    (when-let ((reasons (org-agent-skills--reasons status)))
                      (propertize (concat "  " reasons) 'face 'shadow))
+                   (when-let ((why (plist-get status :withheld)))
+                     (propertize (format "  not granted: %s" why)
+                                 'face 'warning))
                    (when fault
                      (propertize
                       (format "  %s: %s" (plist-get fault :line)
                               (car (split-string (plist-get fault :message)
                                                  "\n")))
                       'face 'error)))))))
+
+(defun org-agent-skills--capabilities (status)
+  "Return what the note of STATUS asks for, looking as granted or not."
+  (let ((withheld (plist-get status :withheld))
+        (since (plist-get status :since)))
+    (propertize (string-join (plist-get status :capabilities) " ")
+                'face (if withheld 'warning 'success)
+                'help-echo (cond (withheld (concat "Not granted: " withheld))
+                                 (since (concat "Granted since " since))))))
+
+(defun org-agent-skills--policy-entry (fault)
+  "Return the line of FAULT, of policy.org, which voids all grants."
+  (let ((file (plist-get fault :file)))
+    (list (list :file file :diagnostics (list fault))
+          (vector "-" (propertize "void" 'face 'error) "" "" ""
+                  (concat (abbreviate-file-name file)
+                          (propertize (format "  %s: %s"
+                                              (plist-get fault :line)
+                                              (plist-get fault :message))
+                                      'face 'error))))))
 
 (defun org-agent-skills--prompt-p (status)
   "Return non-nil when STATUS is of a directory with a SKILL.md."
@@ -142,7 +168,8 @@ runs its tests, \\[org-agent-skill-new] begins a new one."
                       (plist-get status :skill)
                     (file-name-base file))))
     (find-file file)
-    (unless (org-agent-skills--prompt-p status)
+    (when (and (plist-get status :state)
+               (not (org-agent-skills--prompt-p status)))
       (org-agent-skill-mode 1))
     (when fault
       (goto-char (org-agent-skill-position (plist-get fault :line)
@@ -151,6 +178,8 @@ runs its tests, \\[org-agent-skill-new] begins a new one."
 (defun org-agent-skills-test ()
   "Run the tests of the note on this line."
   (interactive)
+  (unless (plist-get (org-agent-skills--status) :state)
+    (user-error "There is no skill on this line"))
   (when (org-agent-skills--prompt-p (org-agent-skills--status))
     (user-error "A SKILL.md is text for a model: it has no tests"))
   (org-agent-skills-visit)
@@ -164,8 +193,27 @@ runs its tests, \\[org-agent-skill-new] begins a new one."
     (with-current-buffer buffer
       (org-agent-skills--show params)))
   (dolist (status (plist-get params :skills))
-    (when (eq (plist-get status :state) :failed)
-      (org-agent-skills--complain status))))
+    (cond ((eq (plist-get status :state) :failed)
+           (org-agent-skills--complain status))
+          ((eq (plist-get status :state) :live)
+           (org-agent-skills--miss status)))))
+
+(defvar org-agent-skills--missed nil
+  "What was told of notes without their grants: an alist of files and reasons.")
+
+(defun org-agent-skills--miss (status)
+  "Say, once, that the note of STATUS is live without what it asks for."
+  (let* ((file (plist-get status :file))
+         (why (plist-get status :withheld))
+         (told (assoc file org-agent-skills--missed)))
+    (unless (and told (equal why (cdr told)))
+      (setf (alist-get file org-agent-skills--missed nil nil #'equal) why)
+      (org-agent-skill-check file)
+      (when (and why (not (plist-get status :shipped)))
+        (message "org-agent: %s is live without %s (%s); %s grants it"
+                 (abbreviate-file-name file)
+                 (string-join (plist-get status :capabilities) " ") why
+                 (substitute-command-keys "\\[org-agent-skill-grant]"))))))
 
 (defvar org-agent-skills--complained nil
   "Faults that were told: an alist of files and hashes.")

@@ -42,6 +42,7 @@
 (require 'org-agent-header)
 (require 'org-agent-approval)
 (require 'org-agent-log)
+(require 'org-agent-grant)
 (require 'org-agent-skill)
 (require 'org-agent-skills)
 
@@ -59,6 +60,8 @@
 
 ;;;###autoload (autoload 'org-agent-skills "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-skill-new "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-skill-grant "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-skill-revoke "org-agent" nil t)
 
 (defcustom org-agent-help-with-skills t
   "Whether skill notes get `org-agent-skill-mode' once the agent runs."
@@ -98,6 +101,7 @@ It is started again by \\[org-agent-chat], or by sending a message."
     ("a" "What waits for you" org-agent-approvals)
     ("w" "Skills" org-agent-skills)
     ("n" "New skill" org-agent-skill-new)
+    ("g" "Grant a skill what it asks for" org-agent-skill-grant)
     ("l" "Log" org-agent-log)
     ("i" "Status" org-agent-status)
     ("Q" "Stop the kernel" org-agent-stop)]])

@@ -40,7 +40,7 @@ type GrantsConfig struct {
 type Grants struct {
 	config GrantsConfig
 	table  atomic.Pointer[grantTable]
-	// writing is held while policy.org is read, changed and written.
+	// writing is held while policy.org is read, and changed and written.
 	writing sync.Mutex
 }
 
@@ -68,7 +68,15 @@ func (g *Grants) Refresh() bool {
 	if g == nil || g.config.File == "" {
 		return false
 	}
-	old, now := g.table.Load(), g.readTable()
+	g.writing.Lock()
+	defer g.writing.Unlock()
+	return g.take(g.readTable())
+}
+
+// take makes a table the one that counts, and reports whether it is another. The caller
+// holds writing from before it was read: an older one must not come after a newer.
+func (g *Grants) take(now *grantTable) bool {
+	old := g.table.Load()
 	if old.text == now.text && slices.Equal(old.faults, now.faults) && (old.grants == nil) == (now.grants == nil) {
 		return false
 	}
@@ -119,8 +127,8 @@ var errChangedMeanwhile = errors.New("it was changed meanwhile; try again")
 func (g *Grants) change(edit func(t *grantTable) string) error {
 	g.writing.Lock()
 	defer g.writing.Unlock()
-	defer g.Refresh()
 	t := g.readTable()
+	g.take(t)
 	if len(t.faults) > 0 {
 		return fmt.Errorf("%s:%d: %s", t.faults[0].File, t.faults[0].Line, t.faults[0].Message)
 	}
@@ -131,6 +139,7 @@ func (g *Grants) change(edit func(t *grantTable) string) error {
 	if err := replacePolicy(g.config.File, t.text, text); err != nil {
 		return fmt.Errorf("write %s: %w", g.config.File, err)
 	}
+	g.take(g.readTable())
 	return nil
 }
 
