@@ -245,8 +245,12 @@ func (s *samples) numbers() []Value {
 	for _, v := range []Value{Integer(0), Integer(1), Integer(2), limit, new(big.Int).Neg(limit)} {
 		s.end(v)
 	}
-	slices.SortFunc(s.ends, func(a, b *big.Rat) int { return a.Cmp(b) })
-	s.ends = slices.CompactFunc(s.ends, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
+	compare := func(a, b *big.Rat) int {
+		s.call.chargeArithmetic(a, b)
+		return a.Cmp(b)
+	}
+	slices.SortFunc(s.ends, compare)
+	s.ends = slices.CompactFunc(s.ends, func(a, b *big.Rat) bool { return compare(a, b) == 0 })
 	s.call.chargeMany(len(s.ends), 32*closureBytes)
 	var all []Value
 	add := func(r *big.Rat) {
@@ -270,6 +274,9 @@ func (s *samples) numbers() []Value {
 		all = append(all, math.Nextafter32(single, float32(math.Inf(1))), math.Nextafter32(single, float32(math.Inf(-1))))
 	}
 	for i, end := range s.ends {
+		for range 16 { // about as many operations on numbers of this length
+			s.call.chargeArithmetic(end, end)
+		}
 		add(end)
 		around(end)
 		for _, part := range []int64{3, 1000003} {
