@@ -50,7 +50,7 @@ func examine(file, directory, source string) (Document, Matter, []skill.Diagnost
 	}
 	switch {
 	case d.Open == "":
-		return d, Matter{}, at(1, "there is no front matter: begin with the lines ---, name: %s, description: …, ---", directory)
+		return d, Matter{}, at(1, "there is no front matter: begin with the lines ---, name: %s, description: …, ---", shown(directory))
 	case d.Close == "":
 		return d, Matter{}, at(1, "the front matter that begins here has no end: close it with a line ---")
 	}
@@ -79,13 +79,13 @@ func objections(m Matter, directory string) []objection {
 	}
 	switch {
 	case m.Name == "":
-		add("name", "the skill has no name: write name: %s", directory)
+		add("name", "the skill has no name: write name: %s", shown(directory))
 	case utf8.RuneCountInString(m.Name) > nameLength:
 		add("name", "the name has %d characters; it may have %d", utf8.RuneCountInString(m.Name), nameLength)
 	case !skillName.MatchString(m.Name):
 		add("name", "%q is no name of a skill: use small letters, digits and single hyphens between them, such as pdf-forms", shorten(m.Name))
 	case m.Name != directory:
-		add("name", "the name is %q and the directory %q: they must be the same", m.Name, directory)
+		add("name", "the name is %q and the directory %q: they must be the same", m.Name, shown(directory))
 	}
 	switch length := utf8.RuneCountInString(m.Description); {
 	case strings.TrimSpace(m.Description) == "":

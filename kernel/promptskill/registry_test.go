@@ -158,7 +158,7 @@ func TestHostileDirectories(t *testing.T) {
 	for name, fault := range map[string]string{
 		"good": "", "linked": "", "lower-case": "called skill.md", "a-directory": "no regular file", "Ümlaut und Blank": "must be the same", "line\nbreak": "must be the same",
 		"climbs": "is no name", "huge": "52428800 bytes", "matter": "front matter has", "deep": "no YAML", "nested": "nested deeper", "many": "more than 2000",
-		"bomb": "no word of a list", "itself": "stands", "pipe": "no regular file", "out": "escapes", "device": "escapes", "loop": "too many levels", "self": "too many",
+		"bomb": "no word of a list", "itself": "stands", "pipe": "no regular file", "out": "leads out", "device": "leads out", "loop": "too many levels", "self": "too many",
 	} {
 		status := named(t, all, name)
 		faults := fmt.Sprint(status.Diagnostics)
@@ -244,7 +244,7 @@ func TestRead(t *testing.T) {
 		{"pipe", "", "", "no regular file"},
 		{"latin", "", "", "no text"}, {"zero", "", "", "no text"},
 		{"../s/SKILL.md", "", "", "beneath"}, {"/etc/passwd", "", "", "beneath"}, {"..", "", "", "beneath"},
-		{"link", "", "", "escapes"}, {"up", "", "", "escapes"}, {"way-out/secret", "", "", "escapes"},
+		{"link", "", "", "leads out"}, {"up", "", "", "leads out"}, {"way-out/secret", "", "", "leads out"},
 		{".env", "", "", "hidden"}, {".git/config", "", "", "hidden"}, {"x\x00y", "", "", ""},
 	}
 	for _, c := range cases {

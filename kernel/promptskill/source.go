@@ -120,13 +120,18 @@ func (f folder) read(name string, limit int64) (text string, size int64, err err
 
 var errNotRegular = errors.New("it is no regular file")
 
+var errOutside = errors.New("a link there leads out of the skill's directory")
+
 // plain is an error without the operation and the path, which the message around it has.
 func plain(err error) error {
 	var inPath *fs.PathError
-	if errors.As(err, &inPath) {
-		return inPath.Err
+	if !errors.As(err, &inPath) {
+		return err
 	}
-	return err
+	if inPath.Err.Error() == "path escapes from parent" { // [os.Root] has no name for it
+		return errOutside
+	}
+	return inPath.Err
 }
 
 // A listing of a skill's files is bounded by their number, by what is looked at and by depth.

@@ -53,7 +53,7 @@ func (c *skillCheck) checkPrompts(w *world, directories []string) (wrong int, er
 			if c.JSON {
 				err = w.printJSON(d)
 			} else {
-				_, err = fmt.Fprintln(w.out, d)
+				_, err = fmt.Fprintln(w.out, printable(d.String()))
 			}
 			if err != nil {
 				return wrong, err
@@ -93,7 +93,7 @@ func (w *world) listPrompts(prompts []promptskill.Status) {
 			fmt.Fprintf(w.out, "    %s\n", reason)
 		}
 		for _, d := range s.Diagnostics {
-			fmt.Fprintf(w.out, "    %s\n", d)
+			fmt.Fprintf(w.out, "    %s\n", printable(d.String()))
 		}
 	}
 }
