@@ -11,7 +11,7 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unversioned
 # The data of other people's making that "make test-shared" reads.
 SHARED  ?= ../shared
 
-GO_FILES := $(shell find kernel skills -name '*.go' -not -name '*_test.go' 2>/dev/null) $(wildcard skills/*.org) go.mod go.sum
+GO_FILES := $(shell find kernel skills -name '*.go' -not -name '*_test.go' 2>/dev/null) $(wildcard skills/*.org skills/*/* skills/*/*/*) go.mod go.sum
 EL_FILES := $(wildcard elisp/*.el)
 
 # Go modules are kept in the checkout, so that a build needs neither the network

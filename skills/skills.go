@@ -1,4 +1,5 @@
-// Package skills holds the notes that come with the agent, as they are in this directory.
+// Package skills holds the notes and the directories with a SKILL.md that come with the
+// agent, as they are in this directory.
 //
 // The notes are embedded when the program is built, so that a kernel without any files
 // beside it can chat. They are read-only: a person who wants one changed puts a copy
@@ -10,9 +11,9 @@ import (
 	"io/fs"
 )
 
-//go:embed *.org
+//go:embed *.org write-a-skill
 var notes embed.FS
 
-// Notes returns the shipped notes, each a file NAME.org at the root. Reading never blocks
-// and is safe from any goroutine.
+// Notes returns the shipped notes, each a file NAME.org at the root, and the shipped
+// directories. Reading never blocks and is safe from any goroutine.
 func Notes() fs.FS { return notes }
