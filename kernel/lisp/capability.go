@@ -24,6 +24,8 @@ var absent = map[string]string{"UIOP:RUN-PROGRAM": needsProgram, "UIOP:LAUNCH-PR
 var never = map[string]string{
 	"LOAD":         "load is not for notes: what a note evaluates stands in its blocks, by which it is known; read data with uiop:read-file-forms",
 	"COMPILE-FILE": "compile-file is not for notes: there are no compiled files",
+	"UIOP:QUIT":    "uiop:quit is not for notes: a note cannot end the kernel",
+	"UIOP:CHDIR":   "uiop:chdir is not for notes: relative names of files have one meaning",
 }
 
 // networkPackages are libraries whose work needs the network.

@@ -36,6 +36,6 @@ func chapters() []chapter {
 		{title: "JSON", functions: jsonFunctions(), macros: jsonMacros()},
 		{title: "Moments by the library local-time", functions: localTimeFunctions(), macros: localTimeMacros()},
 		{title: "Strings by the library str", functions: strFunctions(), macros: strMacros()},
-		{title: "UIOP", functions: slices.Concat(uiopFunctions(), uiopPathnameFunctions())},
+		{title: "UIOP", functions: slices.Concat(uiopFunctions(), uiopPathnameFunctions()), macros: uiopMacros()},
 	}
 }

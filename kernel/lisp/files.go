@@ -1,10 +1,6 @@
 package lisp
 
-import (
-	"io/fs"
-	"path/filepath"
-	"strings"
-)
+import "io/fs"
 
 // fileFunctions touch files. Each exists only for a note that was granted what it needs.
 func fileFunctions() []builtin {
@@ -130,104 +126,6 @@ func (c *Call) listed(directory *Pathname) []fs.DirEntry {
 	return entries
 }
 
-// uiopFileFunctions are those of uiop that touch files and the environment.
-func uiopFileFunctions() []builtin {
-	entries := func(name, doc string, directories bool) builtin {
-		return builtin{name: name, needs: needsRead, list: "(directory)", doc: doc, one: func(c *Call, a Value) Value {
-			directory := directoryForm(c.pathname(a))
-			base, _ := c.truename(directory).(*Pathname)
-			var list builder
-			for _, entry := range c.listed(directory) {
-				if entry.IsDir() != directories {
-					continue
-				}
-				suffix := map[bool]string{true: "/"}[directories]
-				list.add(parsePathname(filepath.Join(base.plain(), entry.Name()) + suffix))
-			}
-			return list.list()
-		}}
-	}
-	exists := func(name, doc string, directory bool) builtin {
-		return builtin{name: name, needs: needsReadWrite, list: "(file)", doc: doc, one: func(c *Call, a Value) Value {
-			if a == Nil {
-				return Nil
-			}
-			p := c.pathname(a)
-			if info := c.fileInfo(p); info == nil || info.IsDir() != directory {
-				return Nil
-			}
-			return c.truename(p)
-		}}
-	}
-	return []builtin{
-		{name: "uiop:getenv", needs: needsVariable, list: "(name)", doc: "The value of an environment variable, or nil.", one: func(c *Call, a Value) Value {
-			value, set, err := c.environment.config.Access.variable(c.ctx, c.name(a))
-			if err != nil {
-				c.fail(simpleError, "%v", err)
-			}
-			if !set {
-				return Nil
-			}
-			return c.text(value)
-		}},
-		{name: "uiop:read-file-string", needs: needsRead, list: "(file &key external-format)", doc: "The text of a file.", call: func(c *Call, args []Value) Value {
-			c.keywords(args[1:], kwFormat)
-			return runesString(c.fileText(c.pathname(args[0])))
-		}},
-		{name: "uiop:read-file-lines", needs: needsRead, list: "(file &key external-format)", doc: "The lines of a file.", call: func(c *Call, args []Value) Value {
-			c.keywords(args[1:], kwFormat)
-			text := string(c.fileText(c.pathname(args[0])))
-			var list builder
-			for text != "" {
-				line, rest, _ := strings.Cut(text, "\n")
-				c.charge(consBytes)
-				list.add(c.text(line))
-				text = rest
-			}
-			return list.list()
-		}},
-		{name: "uiop:read-file-forms", needs: needsRead, list: "(file)", doc: "The forms of a file.", one: func(c *Call, a Value) Value {
-			in := newInput(c.fileText(c.pathname(a)))
-			var list builder
-			for {
-				form, err := c.readForm(in)
-				if err != nil {
-					if endOfText(err) {
-						return list.list()
-					}
-					c.readError(err, in)
-				}
-				c.charge(consBytes)
-				list.add(form)
-			}
-		}},
-		exists("uiop:file-exists-p", "The file's pathname if there is such a file that is no directory.", false),
-		exists("uiop:directory-exists-p", "The directory's pathname if there is such a directory.", true),
-		entries("uiop:directory-files", "The files in a directory.", false),
-		entries("uiop:subdirectories", "The directories in a directory.", true),
-		{name: "uiop:delete-file-if-exists", needs: needsWrite, list: "(file)", doc: "Delete a file if there is one.", one: func(c *Call, a Value) Value {
-			p := c.pathname(a)
-			at := c.located(p, kindWrite)
-			info, err := at.stat()
-			if err != nil {
-				c.fileError(p, err)
-			}
-			if info == nil {
-				return Nil
-			}
-			c.change(p, at.remove)
-			return T
-		}},
-		{name: "uiop:getcwd", needs: needsReadWrite, list: "()", doc: "The directory that relative names are relative to.", call: func(c *Call, _ []Value) Value {
-			path, err := c.environment.config.Access.absolute(".")
-			if err != nil {
-				c.fail(simpleError, "%v", err)
-			}
-			return parsePathname(path + "/")
-		}},
-	}
-}
-
 // fileMacros open a file for a body.
 func fileMacros() []standardMacro {
 	expand := func(spec Value, cp *compiler, body Value) Value {
@@ -245,6 +143,9 @@ func fileMacros() []standardMacro {
 	}
 	return []standardMacro{
 		{"with-open-file", "((stream file &rest options) &body body)", "Open a file and close it after body.", func(cp *compiler, form *Cons) Value {
+			return expand(cp.arguments(form, 1, -1)[0], cp, form.Cdr.(*Cons).Cdr)
+		}},
+		{"uiop:with-input-file", "((stream file &rest options) &body body)", "Open a file for input and close it after body.", func(cp *compiler, form *Cons) Value {
 			return expand(cp.arguments(form, 1, -1)[0], cp, form.Cdr.(*Cons).Cdr)
 		}},
 		{"uiop:with-output-file", "((stream file &rest options) &body body)", "Open a file for output and close it after body.", func(cp *compiler, form *Cons) Value {

@@ -1,5 +1,10 @@
 package lisp
 
+import (
+	"slices"
+	"strings"
+)
+
 var (
 	kwSeparator = standardKeyword("SEPARATOR")
 	kwMax       = standardKeyword("MAX")
@@ -7,95 +12,116 @@ var (
 
 // uiopFunctions are those of uiop that need nothing from outside.
 func uiopFunctions() []builtin {
-	affix := func(name, doc string, test func(affix, s []rune) bool) builtin {
-		return builtin{name: name, list: "(affix string)", doc: doc, two: func(c *Call, a, b Value) Value {
-			x, y := c.chars(a), c.chars(b)
-			return Boolean(len(x) <= len(y) && test(x, y))
+	return slices.Concat(uiopStrings(), uiopLists(), uiopSymbols(), uiopVersions(), uiopStreams())
+}
+
+func uiopStrings() []builtin {
+	affix := func(name, list, doc string, text, part int, test func(s, x []rune) bool) builtin {
+		return builtin{name: name, list: list, doc: doc, call: func(c *Call, args []Value) Value {
+			s, x := c.chars(args[text]), c.chars(args[part])
+			c.work(len(x) / 8)
+			return Boolean(len(x) <= len(s) && test(s, x))
+		}}
+	}
+	begins := func(s, x []rune) bool { return slices.Equal(s[:len(x)], x) }
+	ends := func(s, x []rune) bool { return slices.Equal(s[len(s)-len(x):], x) }
+	end := func(name, doc string, pick func(chars []rune) rune) builtin {
+		return builtin{name: name, list: "(string)", doc: doc, one: func(c *Call, a Value) Value {
+			if text, ok := a.(*String); ok && len(text.chars) > 0 {
+				return Character(pick(text.chars))
+			}
+			return Nil
 		}}
 	}
 	return []builtin{
 		{name: "uiop:split-string", list: "(string &key max separator)", doc: "The parts between separator characters in a list; at most max, counted from the end.", call: splitString},
-		affix("uiop:string-prefix-p", "True if string begins with affix.", func(x, s []rune) bool { return string(s[:len(x)]) == string(x) }),
-		{name: "uiop:string-suffix-p", list: "(string affix)", doc: "True if string ends with affix.", two: func(c *Call, a, b Value) Value {
-			s, x := c.chars(a), c.chars(b)
-			return Boolean(len(x) <= len(s) && string(s[len(s)-len(x):]) == string(x))
+		affix("uiop:string-prefix-p", "(affix string)", "True if string begins with affix.", 1, 0, begins),
+		affix("uiop:string-suffix-p", "(string affix)", "True if string ends with affix.", 0, 1, ends),
+		{name: "uiop:string-enclosed-p", list: "(prefix string suffix)", doc: "True if string begins with prefix and ends with suffix.", call: func(c *Call, args []Value) Value {
+			p, s, x := c.chars(args[0]), c.chars(args[1]), c.chars(args[2])
+			c.work((len(p) + len(x)) / 8)
+			return Boolean(len(p) <= len(s) && len(x) <= len(s) && begins(s, p) && ends(s, x))
 		}},
-		{name: "uiop:strcat", list: "(&rest strings)", doc: "The strings joined.", call: func(c *Call, args []Value) Value {
-			var chars []rune
-			for _, arg := range args {
-				if arg == Nil {
-					continue
+		{name: "uiop:strcat", list: "(&rest strings)", doc: "Strings and characters joined; nil is none.", call: func(c *Call, args []Value) Value { return c.strcat(args) }},
+		{name: "uiop:reduce/strcat", list: "(strings &key key start end)", doc: "The strings and characters of a list joined.", call: func(c *Call, args []Value) Value {
+			k := c.keywords(args[1:], kwKey, kwStart, kwEnd)
+			items := c.slice(args[0])
+			from, to := c.bounds(k[1], k[2], len(items))
+			items = items[from:to]
+			if given(k[0]) {
+				key := c.function(k[0])
+				for i, item := range items {
+					items[i] = c.call1(key, item)
 				}
-				part := c.chars(arg)
-				c.chargeMany(len(part), runeBytes)
-				chars = append(chars, part...)
 			}
-			return runesString(chars)
+			return c.strcat(items)
 		}},
-		{name: "uiop:emptyp", list: "(sequence)", doc: "True for a sequence without elements.", one: func(c *Call, a Value) Value { return Boolean(c.length(a) == 0) }},
-		{name: "uiop:first-char", list: "(string)", doc: "The first character, or nil.", one: func(c *Call, a Value) Value {
-			if chars := c.str(a).chars; len(chars) > 0 {
-				return Character(chars[0])
+		{name: "uiop:emptyp", list: "(sequence)", doc: "True for a sequence without elements.", one: func(c *Call, a Value) Value { return Boolean(isSequence(a) && c.length(a) == 0) }},
+		end("uiop:first-char", "The first character, or nil.", func(chars []rune) rune { return chars[0] }),
+		end("uiop:last-char", "The last character, or nil.", func(chars []rune) rune { return chars[len(chars)-1] }),
+		{name: "uiop:stripln", list: "(string)", doc: "The string without the end of line at its end, and that.", many: true, one: func(c *Call, a Value) Value {
+			text := c.str(a).String()
+			for _, ending := range []string{"\r\n", "\n", "\r"} {
+				if line, found := strings.CutSuffix(text, ending); found {
+					return c.values(c.text(line), c.text(ending))
+				}
 			}
-			return Nil
+			return c.values(a, Nil)
 		}},
-		{name: "uiop:last-char", list: "(string)", doc: "The last character, or nil.", one: func(c *Call, a Value) Value {
-			if chars := c.str(a).chars; len(chars) > 0 {
-				return Character(chars[len(chars)-1])
-			}
-			return Nil
-		}},
-		{name: "uiop:stripln", list: "(string)", doc: "The string without the newlines at its end.", one: func(c *Call, a Value) Value {
-			chars := c.str(a).chars
-			n := len(chars)
-			for n > 0 && (chars[n-1] == '\n' || chars[n-1] == '\r') {
-				n--
-			}
-			return c.newString(append([]rune(nil), chars[:n]...))
-		}},
-		{name: "uiop:symbol-call", list: "(package name &rest arguments)", doc: "Call the function of that name in a package.", many: true, call: func(c *Call, args []Value) Value {
-			symbol, ok := c.pkg(args[0]).find(c.name(args[1]))
-			if !ok {
-				c.fail(simpleError, "there is no function %s in %s", c.name(args[1]), c.pkg(args[0]).name)
-			}
-			return c.funcall(symbol, args[2:])
-		}},
+		{name: "uiop:frob-substrings", list: "(string substrings &optional replacement)", doc: "The string with the substrings taken out, or replaced by a string or by what a function of the substring and a function that writes strings writes.", call: frobSubstrings},
 	}
+}
+
+func (c *Call) strcat(items []Value) Value {
+	var chars []rune
+	for _, item := range items {
+		switch x := item.(type) {
+		case *String:
+			c.chargeMany(len(x.chars)+1, runeBytes)
+			chars = append(chars, x.chars...)
+		case Character:
+			c.charge(runeBytes)
+			chars = append(chars, rune(x))
+		default:
+			if item != Nil {
+				c.typeError(item, "STRING")
+			}
+		}
+	}
+	return runesString(chars)
 }
 
 // splitString splits from the end, so that with max the first part holds the rest.
 func splitString(c *Call, args []Value) Value {
 	k := c.keywords(args[1:], kwMax, kwSeparator)
 	chars := c.chars(args[0])
+	if len(chars) == 0 {
+		return Nil
+	}
 	limit := -1
-	if k[0] != nil && k[0] != Nil {
+	if given(k[0]) {
 		limit = c.index(k[0])
 	}
-	separates := func(r rune) bool { return r == ' ' || r == '\t' }
+	bag := []rune(" \t")
 	if k[1] != nil {
-		bag := c.separators(k[1])
-		separates = func(r rune) bool {
-			for _, b := range bag {
-				if r == b {
-					return true
-				}
-			}
-			return false
+		if _, ok := k[1].(Character); ok {
+			c.typeError(k[1], "SEQUENCE")
 		}
+		bag = c.separators(k[1])
 	}
 	c.chargeMany(len(chars), runeBytes)
 	list := Value(Nil)
 	end := len(chars)
 	for pieces := 1; ; pieces++ {
 		start := end - 1
-		for start >= 0 && !separates(chars[start]) {
+		for start >= 0 && !slices.Contains(bag, chars[start]) {
 			start--
 		}
 		c.charge(consBytes)
 		if start < 0 || limit >= 0 && pieces >= limit {
-			return &Cons{Car: c.newString(append([]rune(nil), chars[:end]...)), Cdr: list}
+			return &Cons{Car: c.newString(slices.Clone(chars[:end])), Cdr: list}
 		}
-		list = &Cons{Car: c.newString(append([]rune(nil), chars[start+1:end]...)), Cdr: list}
+		list = &Cons{Car: c.newString(slices.Clone(chars[start+1 : end])), Cdr: list}
 		end = start
 	}
 }
@@ -106,7 +132,51 @@ func (c *Call) separators(v Value) []rune {
 	}
 	var bag []rune
 	for _, item := range c.elements(v) {
+		c.charge(runeBytes)
 		bag = append(bag, rune(c.character(item)))
 	}
 	return bag
+}
+
+// frobSubstrings goes through the string once for each substring; what was put in is not
+// looked at again.
+func frobSubstrings(c *Call, args []Value) Value {
+	var out strings.Builder
+	write := &Function{name: "WRITE-PART", least: 1, most: 1, one: func(c *Call, a Value) Value {
+		text := c.str(a).String()
+		c.charge(len(text))
+		out.WriteString(text)
+		return Nil
+	}}
+	var frob func(text string, rest []Value)
+	frob = func(text string, rest []Value) {
+		c.descend(4)
+		defer c.ascend(4)
+		c.chargeMany(len(text), 1)
+		if len(rest) == 0 {
+			out.WriteString(text)
+			return
+		}
+		wanted := c.str(rest[0]).String()
+		for wanted != "" {
+			before, after, found := strings.Cut(text, wanted)
+			if !found {
+				break
+			}
+			frob(before, rest[1:])
+			switch x := optional(args, 2).(type) {
+			case nil:
+			case *String:
+				write.one(c, x)
+			default:
+				if x != Nil {
+					c.funcall(x, []Value{c.text(wanted), write})
+				}
+			}
+			text = after
+		}
+		frob(text, rest[1:])
+	}
+	frob(c.str(args[0]).String(), c.slice(args[1]))
+	return c.text(out.String())
 }
