@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"org-agent/kernel/lisp"
@@ -16,6 +17,9 @@ import (
 
 // capabilityKinds are what a note can ask for in #+CAPABILITIES.
 var capabilityKinds = []string{"read", "write", "net", "exec", "env"}
+
+// maximumCapabilities is how many words a note may ask with.
+const maximumCapabilities = 64
 
 // asking is one word of a #+CAPABILITIES line.
 type asking struct {
@@ -41,8 +45,18 @@ func capabilities(file string, doc *org.Document) ([]asking, []Diagnostic) {
 			column := 1 + utf8.RuneCountInString(line[:at])
 			at += len(word)
 			kind, what, ok := strings.Cut(word, ":")
-			if !ok || what == "" || !slices.Contains(capabilityKinds, kind) {
-				faults = append(faults, Diagnostic{File: file, Line: keyword.Line, Column: column, Message: capabilityFault(word, kind)})
+			fault := ""
+			switch {
+			case !ok || what == "" || !slices.Contains(capabilityKinds, kind):
+				fault = capabilityFault(word, kind)
+			case strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }):
+				fault = fmt.Sprintf("%q has a character that cannot be seen; write it as %%XX, byte by byte", word)
+			case len(asked) == maximumCapabilities:
+				return asked, append(faults, Diagnostic{File: file, Line: keyword.Line, Column: column, Message: fmt.Sprintf(
+					"the note asks for more than %d capabilities", maximumCapabilities)})
+			}
+			if fault != "" {
+				faults = append(faults, Diagnostic{File: file, Line: keyword.Line, Column: column, Message: fault})
 				continue
 			}
 			asked = append(asked, asking{kind: kind, what: what, line: keyword.Line, column: column})

@@ -30,7 +30,7 @@ func (c *consent) same(other consent) bool {
 func (c *consent) names() []string {
 	var names []string
 	for _, capability := range c.capabilities {
-		if capability.Refused == "" {
+		if capability.Refused == "" && !slices.Contains(names, capability.Name) {
 			names = append(names, capability.Name)
 		}
 	}

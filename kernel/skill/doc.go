@@ -11,6 +11,10 @@
 // versions it began with. A fault in a note never takes another note down, and never the
 // version of the same note that is live already.
 //
+// What a note may reach outside of its Lisp is decided by [Grants] at every use. Without a
+// grant the functions it asked for exist and say so; what it did not ask for does not
+// exist, and is told when it is loaded.
+//
 // Blocking: functions that take a context run code of notes and return when the context
 // is done or the limits are exceeded. At most one call of a note runs at a time; others
 // wait, but not while it waits inside [Asker.Ask]. [Registry.Current] and

@@ -118,7 +118,10 @@ func (g *Grants) parseSection(t *grantTable, doc *org.Document, h *org.Heading) 
 		number++
 		start := offset
 		offset += len(line)
-		inBlock := slices.ContainsFunc(blocks, func(b *org.Block) bool { return b.Start <= start && start < b.End })
+		for len(blocks) > 0 && blocks[0].End <= start {
+			blocks = blocks[1:]
+		}
+		inBlock := len(blocks) > 0 && blocks[0].Start <= start
 		row := strings.TrimSpace(line)
 		if inBlock || !strings.HasPrefix(row, "|") {
 			continue

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -136,4 +137,37 @@ func TestNamesOfFiles(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLargePolicy: a file as large as may be is read in a moment.
+func TestLargePolicy(t *testing.T) {
+	g := NewGrants(GrantsConfig{User: "/home/me", Home: "/home/me/.org-agent"})
+	var text strings.Builder
+	text.WriteString(grantHeader)
+	for i := 0; text.Len() < maximumPolicy-200; i++ {
+		fmt.Fprintf(&text, "#+begin_example\n| x |\n#+end_example\n| /%d.org | read:/x | %s | |\n", i, someBlocks)
+	}
+	began := time.Now()
+	table := g.parseGrants(text.String())
+	if table.faults != nil || len(table.grants) < 5000 {
+		t.Errorf("%d grants, faults %v", len(table.grants), table.faults)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// TestWhatNotesAsk: words that cannot be seen, and too many of them, are faults.
+func TestWhatNotesAsk(t *testing.T) {
+	for asks, want := range map[string]string{
+		"read:/a\u202eb": "cannot be seen", "read:/a\x1b[31m": "cannot be seen", "READ:/a": "is no capability", "read:": "is no capability",
+		strings.Repeat("read:/x ", 65): "more than 64", strings.Repeat("read:/x ", 64): "not granted: read:/x (never",
+		"read:/a%20b": "not granted: read:/a%20b (never", "read:/x read:/../x read:/x/": "not granted: read:/x (never", "env:A-B": "no name of an environment",
+		"read:~root": "another user's", "read:$SECRET": "only $HOME is known", "read:/etc/hostname": "is no directory", "read:/%00": "no name of a directory",
+	} {
+		all := Check(t.Context(), "a.org", []byte(asker("a", asks, "nil")), Options{})
+		if len(all) == 0 || !strings.Contains(all[0].Message, want) || all[0].Line != 2 {
+			t.Errorf("%q: %v, want %s", asks, all, want)
+		}
+	}
 }
