@@ -110,16 +110,22 @@ func TestManyNotesAtOnce(t *testing.T) {
 	t.Logf("%d calls of %d skills", calls, len(set.Skills()))
 }
 
-// whatItSays calls all of a skill's functions.
+// whatItSays calls the functions of a skill that a message comes to: without a trigger,
+// or when it is false, there is no answer.
 func whatItSays(t *testing.T, k *Skill, text string) string {
 	event := chatMessage(t, text)
-	matches, err := k.matches(context.Background(), event)
-	if err != nil {
-		t.Error(err)
+	matches := false
+	var out Outcome
+	var err error
+	if k.trigger != nil {
+		if matches, err = k.matches(context.Background(), event); err != nil {
+			t.Error(err)
+		}
 	}
-	out, err := k.Neuro(context.Background(), event, &model{reply: "reply to " + text})
-	if err != nil {
-		t.Error(err)
+	if matches {
+		if out, err = k.Neuro(context.Background(), event, &model{reply: "reply to " + text}); err != nil {
+			t.Error(err)
+		}
 	}
 	action := list(t, `(:type :request :target :emacs :action :insert-at-end :buffer "*x*" :text `+plist.Print(plist.String(text))+`)`)
 	checked, err := k.Preview(context.Background(), action, event)
