@@ -238,7 +238,7 @@ func (c *Call) formatTo(destination Value, write func(*Stream)) Value {
 		write(x)
 	case *String:
 		if x.capacity < 0 {
-			c.typeError(x, "STREAM")
+			c.fail(simpleError, "format writes into a string only if it has a fill pointer; give nil to get a new string: %s", c.shown(x))
 		}
 		write(&Stream{target: x})
 	default:

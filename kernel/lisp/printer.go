@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"org-agent/kernel/plist"
 )
 
 // printer prints one object. What it prints is charged before it is kept, and nesting
@@ -246,7 +248,7 @@ func (p *printer) symbol(s *Symbol) {
 
 // name is a name as it can be read.
 func (p *printer) name(name string) string {
-	if plainName(name, p.reading) {
+	if plainName(name, p.reading) && (p.base <= 10 || !plist.RadixNumber(name, p.base)) {
 		return p.cased(name)
 	}
 	return barredName(name)
@@ -423,10 +425,8 @@ func (p *printer) vector(v *Vector) {
 		p.print(v.elements[0])
 		return
 	}
-	p.leveled(func() {
-		p.text("#" + strconv.Itoa(len(dimensions)) + "A")
-		p.row(v, dimensions, 0)
-	})
+	p.text("#" + strconv.Itoa(len(dimensions)) + "A")
+	p.leveled(func() { p.row(v, dimensions, 0) })
 }
 
 func (p *printer) row(v *Vector, dimensions []int, offset int) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"org-agent/kernel/plist"
@@ -220,8 +221,19 @@ func (r *reader) Prefixed(at plist.Position, kind plist.Prefix, v Value) (Value,
 	return r.cons(at, operator, NewList(v)), nil
 }
 
+var symFeatures = standardSymbol("*FEATURES*")
+
+// Feature looks for a keyword in *features*, whatever the case of its letters.
 func (r *reader) Feature(name string) bool {
-	return name == "org-agent" || name == "common-lisp"
+	features := r.call.touched(symFeatures)
+	if features == nil {
+		return name == "org-agent" || name == "common-lisp"
+	}
+	items, _ := Slice(features, 1000)
+	return slices.ContainsFunc(items, func(v Value) bool {
+		s, ok := v.(*Symbol)
+		return ok && s.Keyword() && strings.EqualFold(s.name, name)
+	})
 }
 
 func (r *reader) Uninterned(_ plist.Position, text string, escaped bool) (Value, error) {

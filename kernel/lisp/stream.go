@@ -219,10 +219,12 @@ func (c *Call) streamError(s *Stream, message string) {
 
 // stream resolves a stream variable.
 func (c *Call) stream(variable *Symbol) *Stream {
-	if s, ok := c.special(c.environment.global(variable)).(*Stream); ok {
-		return s
+	v := c.special(c.environment.global(variable))
+	s, ok := v.(*Stream)
+	if !ok {
+		c.typeError(v, "STREAM")
 	}
-	return terminal
+	return s
 }
 
 // outputStream takes an output stream designator: nil is the standard output, t the

@@ -42,8 +42,16 @@ func streamFunctions() []builtin {
 			return count(len(c.str(b).chars))
 		}},
 		{name: "stream-element-type", list: "(stream)", doc: "CHARACTER, or the type of a binary file's integers.", one: func(c *Call, a Value) Value {
-			if s := c.resolve(c.streamArgument(a)); s.binary != nil {
+			s := c.resolve(c.streamArgument(a))
+			for s.kind == broadcastStream && len(s.parts) > 0 {
+				c.step()
+				s = c.resolve(s.parts[len(s.parts)-1])
+			}
+			switch {
+			case s.binary != nil:
 				return s.binary.name()
+			case s.kind == broadcastStream:
+				return T
 			}
 			return symCharacter
 		}},
@@ -89,7 +97,7 @@ func filePosition(c *Call, args []Value) Value {
 	if len(args) == 1 || args[1] == Nil {
 		switch s.kind {
 		case stringInput:
-			return count(s.pos)
+			return count(s.pos - s.start)
 		case fileInput, fileOutput, fileBoth:
 			return count(s.file.base + s.pos)
 		case stringOutput:
@@ -109,14 +117,14 @@ func filePosition(c *Call, args []Value) Value {
 	case args[1] == kwEnd:
 		at = s.length()
 	default:
-		at = c.index(args[1])
+		at = c.index(args[1]) + s.start
 	}
 	if s.kind != stringInput && s.file == nil || at > s.length() || s.file != nil && s.file.base > 0 {
 		return Nil
 	}
 	s.pos = at
 	if s.kind == stringInput { // as SBCL has it
-		return count(at)
+		return count(at - s.start)
 	}
 	return T
 }

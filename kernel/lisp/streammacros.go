@@ -72,15 +72,16 @@ func expandInputFromString(cp *compiler, form *Cons) Value {
 			index = spec[i+1]
 		}
 	}
-	bindings := NewList(NewList(spec[0], call(standardSymbol("MAKE-STRING-INPUT-STREAM"), spec[1], start, end)))
 	body := form.Cdr.(*Cons).Cdr
 	if index == nil {
-		return callStar(symLet, body, bindings)
+		return callStar(symLet, body, NewList(NewList(spec[0], call(standardSymbol("MAKE-STRING-INPUT-STREAM"), spec[1], start, end))))
 	}
+	text, from := cp.gensym("TEXT"), cp.gensym("START")
+	bindings := NewList(NewList(text, spec[1]), NewList(from, start), NewList(spec[0], call(standardSymbol("MAKE-STRING-INPUT-STREAM"), text, from, end)))
 	_, _, rest := cp.declarations(body, false)
 	forms := append(declarationForms(body, rest), call(standardSymbol("MULTIPLE-VALUE-PROG1"), callStar(symProgn, rest),
-		call(symSetf, index, call(standardSymbol("FILE-POSITION"), spec[0]))))
-	return callStar(symLet, NewList(forms...), bindings)
+		call(symSetf, index, call(symPlus, from, call(standardSymbol("FILE-POSITION"), spec[0])))))
+	return callStar(symLetStar, NewList(forms...), bindings)
 }
 
 // appendingStream makes a stream that appends to a string with a fill pointer.

@@ -49,7 +49,7 @@ func (r *Reader[V]) dispatch() (v V, made bool, err error) {
 	if v, made, known, err := r.extended(n, c); known {
 		return v, made, err
 	}
-	if n > 0 && c != 'r' && c != 'R' {
+	if n > 0 && c != 0 && c != 'r' && c != 'R' {
 		return v, false, r.fail(start, BadToken, "#%s%c is not supported", r.src[start+1:start+1+n], c)
 	}
 	switch c {
@@ -80,6 +80,9 @@ func (r *Reader[V]) dispatch() (v V, made bool, err error) {
 		}
 		v, err = r.radix(base, n+2)
 	case '.':
+		if r.pos+2 >= r.end {
+			return v, false, r.open2end(start, "a form is missing after #.")
+		}
 		return v, false, r.fail(start, BadToken, "#. runs code while reading and is never allowed; compute the value in a function")
 	case 0:
 		return v, false, r.open2end(start, "something is missing after this #")
@@ -195,6 +198,12 @@ func (r *Reader[V]) lispToken(start int) (text string, escaped bool, err error) 
 	if len(text) > 1 && text[0] == '.' && !escaped && strings.Trim(text, ".") == "" && r.suppressed == 0 {
 		return "", false, r.fail(start, BadToken, "a token of dots only is not a symbol")
 	}
+	if text != "" && text[len(text)-1] == ':' && !escaped && r.suppressed == 0 {
+		if i == r.end {
+			return "", false, r.open2end(start, "a name is missing after this :")
+		}
+		return "", false, r.fail(start, BadToken, "a name is missing after %.40q", text)
+	}
 	return text, escaped, nil
 }
 
@@ -252,13 +261,11 @@ func (r *Reader[V]) char(width int) (v V, err error) {
 	if r.pos+width >= r.end {
 		return v, r.open2end(start, "a character is missing after #\\")
 	}
-	c, n := utf8.DecodeRuneInString(r.src[start+width : r.end])
+	_, n := utf8.DecodeRuneInString(r.src[start+width : r.end])
 	i := start + width + n
-	if classes[byte(min(c, 127))]&delimiter == 0 {
-		for i < r.end && classes[r.src[i]]&delimiter == 0 && r.src[i] != '`' && r.src[i] != ',' &&
-			(r.src[i] < utf8.RuneSelf || blankRune(r.src[i:]) == 0) {
-			i++
-		}
+	for i < r.end && classes[r.src[i]]&delimiter == 0 && r.src[i] != '`' && r.src[i] != ',' &&
+		(r.src[i] < utf8.RuneSelf || blankRune(r.src[i:]) == 0) {
+		i++
 	}
 	r.pos = i
 	if r.suppressed > 0 {
@@ -277,9 +284,6 @@ func (r *Reader[V]) uninterned() (v V, err error) {
 	text, escaped, err := r.lispToken(start + 2)
 	if err != nil {
 		return v, err
-	}
-	if text == "" {
-		return v, r.fail(start, BadToken, "a name is missing after #:")
 	}
 	if !escaped && strings.IndexByte(text, ':') >= 0 {
 		return v, r.fail(start, BadToken, "a name after #: has no package")
@@ -301,6 +305,9 @@ func (r *Reader[V]) radix(base, width int) (v V, err error) {
 	text, escaped, err := r.lispToken(start + width)
 	if err != nil {
 		return v, err
+	}
+	if text == "" && r.pos == r.end {
+		return v, r.open2end(start, "digits are missing at the end")
 	}
 	if escaped || !RadixNumber(text, base) {
 		return v, r.fail(start, BadToken, "%.40q is not a number in base %d", text, base)

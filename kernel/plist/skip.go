@@ -30,6 +30,11 @@ func (r *Reader[V]) skipDispatch(n int, c byte) (made, known bool, err error) {
 		}
 		_, _, err := r.lispToken(start + n + 2)
 		return true, true, err
+	default:
+		if classes[c]&delimiter == 0 && c != '|' && c != '+' && c != '-' && c != '<' && c != 0 {
+			_, _, err := r.lispToken(start + n + 1)
+			return true, true, err
+		}
 	}
 	return false, false, nil
 }
