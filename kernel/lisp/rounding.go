@@ -66,6 +66,12 @@ func roundingFunctions() []builtin {
 
 // quotient returns the integer quotient and a - b*quotient.
 func (c *Call) quotient(a, b Value, how rounding) (q, r Value) {
+	if x, ok := a.(int64); ok {
+		if y, ok := b.(int64); ok && y != 0 && x != math.MinInt64 && y != math.MinInt64 {
+			n := roundedQuotient(x, y, how)
+			return Integer(n), Integer(x - n*y)
+		}
+	}
 	k := max(c.realNumber(a), c.realNumber(b))
 	if sign(b) == 0 {
 		c.divisionByZero(standardSymbol("TRUNCATE"), a, b)
@@ -79,6 +85,34 @@ func (c *Call) quotient(a, b Value, how rounding) (q, r Value) {
 	n := roundRatio(ratio, how)
 	q = normal(n)
 	return q, c.subtract(a, c.multiply(q, b))
+}
+
+// roundedQuotient divides small integers; neither is the least one.
+func roundedQuotient(x, y int64, how rounding) int64 {
+	q, r := x/y, x%y
+	if r == 0 {
+		return q
+	}
+	away := int64(1) // from zero
+	if x < 0 != (y < 0) {
+		away = -1
+	}
+	switch how {
+	case floorRounding:
+		if away < 0 {
+			q--
+		}
+	case ceilingRounding:
+		if away > 0 {
+			q++
+		}
+	case roundRounding:
+		r, size := max(r, -r), max(y, -y)
+		if rest := size - r; r > rest || r == rest && q%2 != 0 {
+			q += away
+		}
+	}
+	return q
 }
 
 func roundRatio(ratio *big.Rat, how rounding) *big.Int {
