@@ -237,7 +237,7 @@ func assignCommands(order []*slot) []Command {
 					continue
 				}
 				s.without = append(s.without, Diagnostic{File: n.File, Line: command.line, Column: 1, Warning: true, Message: fmt.Sprintf(
-					"the command /%s is that of %s already, and this note is live without it; give it another name", command.Name, owner.File)})
+					"the command /%s is that of %s already, and this note is live without it; give it another name", command.Name, ShownFile(owner.File))})
 			}
 		}
 	}

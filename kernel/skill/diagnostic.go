@@ -24,7 +24,7 @@ func (d Diagnostic) String() string {
 	if d.Warning {
 		severity = "warning"
 	}
-	return fmt.Sprintf("%s:%d:%d: %s: %s", d.File, d.Line, d.Column, severity, d.Message)
+	return fmt.Sprintf("%s:%d:%d: %s: %s", ShownFile(d.File), d.Line, d.Column, severity, d.Message)
 }
 
 // Faults are the diagnostics that keep a note from being live. It is the error of

@@ -29,6 +29,15 @@ func encodeName(name string, word bool) string {
 	return b.String()
 }
 
+// ShownFile is a file's name for a line that people read: as it is, if all of it can be
+// printed. A name from elsewhere may hold line ends, or what moves a terminal's cursor.
+func ShownFile(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) {
+		return encodeName(name, false)
+	}
+	return name
+}
+
 // decodeName reads a name that was written.
 func decodeName(text string) (string, error) {
 	var b strings.Builder

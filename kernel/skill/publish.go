@@ -31,6 +31,9 @@ func (r *Registry) publish() {
 	for i, s := range order {
 		statuses[i] = s.status()
 	}
+	if len(r.directory) > 0 {
+		statuses = slices.Insert(statuses, 0, Status{File: r.config.Home, State: Failed, Diagnostics: slices.Clone(r.directory)})
+	}
 	before := r.Statuses()
 	live := newSet(skills)
 	live.commands = commands
@@ -142,7 +145,7 @@ func obstacles(s *slot, v *Note, taken map[string]*slot, order []*slot) (State, 
 	for _, k := range v.skills {
 		if other := taken[k.Name]; other != nil {
 			faults = append(faults, Diagnostic{File: v.File, Line: k.line, Column: 1, Message: fmt.Sprintf(
-				"the skill %s is defined by %s already; give this one another name", k.Name, other.version().File)})
+				"the skill %s is defined by %s already; give this one another name", k.Name, ShownFile(other.version().File))})
 		}
 	}
 	if len(faults) > 0 {

@@ -56,6 +56,8 @@ type Registry struct {
 
 	loading sync.Mutex // is held while notes are loaded; what follows belongs to its holder
 	slots   map[string]*slot
+	// directory is what is wrong with the home's directory as a whole.
+	directory []Diagnostic
 }
 
 // slot is a note's file and the versions of it.
@@ -140,8 +142,13 @@ func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 	var all []*slot
 	for _, o := range r.origins() {
 		names, err := o.list()
-		if err != nil {
-			r.config.Logger.Error("notes cannot be listed", "err", err)
+		if r.unlisted(o, err) {
+			changed = true
+		}
+		if err != nil && len(names) == 0 { // it is there and cannot be seen: what was live stays
+			for id, s := range r.slots {
+				found[id] = found[id] || !s.origin.shipped && !o.shipped
+			}
 		}
 		for _, name := range names {
 			s := r.slots[o.path(name)]
@@ -178,6 +185,23 @@ func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 		r.publish()
 	}
 	return missing
+}
+
+// unlisted keeps what is wrong with a whole directory, to be told beside its notes. It
+// reports whether that is new.
+func (r *Registry) unlisted(o origin, err error) bool {
+	if o.shipped {
+		return false // it is part of the program
+	}
+	var now []Diagnostic
+	if err != nil {
+		now = []Diagnostic{Unread(o.directory, err)}
+	}
+	if slices.Equal(now, r.directory) {
+		return false
+	}
+	r.directory = now
+	return true
 }
 
 // prepareAll prepares the slots, as many at a time as there are processors, and returns
@@ -220,7 +244,7 @@ func (r *Registry) prepare(ctx context.Context, s *slot, again bool) bool {
 		n, faults = loadAndTest(ctx, path, source, options)
 	} else {
 		n, _ = scan(path, nil, options)
-		faults = []Diagnostic{{File: path, Line: 1, Column: 1, Message: err.Error()}}
+		faults = []Diagnostic{Unread(path, err)}
 	}
 	if ctx.Err() != nil {
 		return false

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 )
 
@@ -57,7 +58,7 @@ func (o origin) list() ([]string, error) {
 	}
 	var names []string
 	for _, entry := range entries {
-		if isNote(entry.Name()) && !entry.IsDir() {
+		if isNote(entry.Name()) && !(entry.IsDir() && o.hasPrompt(entry.Name())) {
 			names = append(names, entry.Name())
 		}
 	}
@@ -67,23 +68,61 @@ func (o origin) list() ([]string, error) {
 	return names, nil
 }
 
-// read returns the text of a note. Only regular files are opened, behind links too.
+// hasPrompt reports whether a directory is a skill of the other kind, with a SKILL.md.
+func (o origin) hasPrompt(directory string) bool {
+	_, err := fs.Stat(o.files, directory+"/SKILL.md")
+	return err == nil
+}
+
+// List returns the paths of the notes in a directory, sorted. A directory that does not
+// exist has none. With more notes than are read it returns those that are, and an error.
+func List(directory string) ([]string, error) {
+	o := homeOrigin(directory)
+	names, err := o.list()
+	for i, name := range names {
+		names[i] = o.path(name)
+	}
+	return names, err
+}
+
+// Read returns the text of the note at path. It opens regular files only, behind links
+// too, and waits for none; a note has 8 MiB at most.
+func Read(path string) ([]byte, error) {
+	return homeOrigin(filepath.Dir(path)).read(filepath.Base(path))
+}
+
+// Unread is what a check says of a note that could not be read.
+func Unread(path string, err error) Diagnostic {
+	return Diagnostic{File: path, Line: 1, Column: 1, Message: err.Error()}
+}
+
+// open opens a note. What is no regular file is not waited for, also where it took the
+// place of one a moment ago.
+func (o origin) open(name string) (fs.File, error) {
+	if o.directory == "" {
+		return o.files.Open(name)
+	}
+	return os.OpenFile(o.path(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
+// read returns the text of a note. Only regular files are read, behind links too.
 func (o origin) read(name string) ([]byte, error) {
-	info, err := fs.Stat(o.files, name)
+	file, err := o.open(name)
 	if err != nil {
-		return nil, fmt.Errorf("read the note: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("read the note: it is no regular file")
-	}
-	if info.Size() > maximumNote {
-		return nil, fmt.Errorf("read the note: it has %d bytes; a note may have %d", info.Size(), maximumNote)
-	}
-	file, err := o.files.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("read the note: %w", err)
+		return nil, o.unread(name, err)
 	}
 	defer func() { _ = file.Close() }() // it was only read
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the note: %w", err)
+	case info.IsDir():
+		return nil, errors.New("read the note: it is a directory; a note is a file")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("read the note: it is no regular file")
+	case info.Size() > maximumNote:
+		return nil, fmt.Errorf("read the note: it has %d bytes; a note may have %d", info.Size(), maximumNote)
+	}
 	source, err := io.ReadAll(io.LimitReader(file, maximumNote+1))
 	if err != nil {
 		return nil, fmt.Errorf("read the note: %w", err)
@@ -92,6 +131,18 @@ func (o origin) read(name string) ([]byte, error) {
 		return nil, fmt.Errorf("read the note: it has more than %d bytes", maximumNote)
 	}
 	return source, nil
+}
+
+// unread is why a note cannot be opened. A link that leads nowhere is not a note that is
+// gone: it stays so until somebody mends it.
+func (o origin) unread(name string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) || o.directory == "" {
+		return fmt.Errorf("read the note: %w", err)
+	}
+	if target, linkErr := os.Readlink(o.path(name)); linkErr == nil {
+		return fmt.Errorf("read the note: it is a link to %s, which is not there", target)
+	}
+	return fmt.Errorf("read the note: %w", err)
 }
 
 // checkEncoding finds the first place that is not UTF-8.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"org-agent/kernel/promptskill"
@@ -42,12 +41,15 @@ func (c *skillCheck) Run(ctx context.Context, w *world) error {
 	}
 	faulty := 0
 	for _, path := range notes {
-		source, err := os.ReadFile(path)
+		source, err := skill.Read(path)
+		var found []skill.Diagnostic
 		if err != nil {
-			return fmt.Errorf("read the note: %w", err)
+			found = []skill.Diagnostic{skill.Unread(path, err)}
+		} else {
+			found = skill.Check(ctx, path, source, skill.Options{Grants: grants})
 		}
 		bad := false
-		for _, d := range skill.Check(ctx, path, source, skill.Options{Grants: grants}) {
+		for _, d := range found {
 			bad = bad || !d.Warning
 			if c.JSON {
 				err = w.printJSON(d)
@@ -107,11 +109,11 @@ func notesAt(w *world, roots []string) ([]string, error) {
 			}
 			continue
 		}
-		found, err := filepath.Glob(filepath.Join(root, "*.org"))
+		found, err := skill.List(root)
 		if err != nil {
-			return nil, fmt.Errorf("find the notes in %s: %w", root, err)
+			return nil, err
 		}
-		notes = append(notes, slices.DeleteFunc(found, func(p string) bool { return strings.HasPrefix(filepath.Base(p), ".") })...)
+		notes = append(notes, found...)
 	}
 	return notes, nil
 }
@@ -153,7 +155,7 @@ func (c *skillList) Run(ctx context.Context, w *world) error {
 		if name == "" {
 			name = "-"
 		}
-		fmt.Fprintf(w.out, "%-20s %-10s %4d  %s  %s\n", name, s.State, s.Priority, s.File, s.Title)
+		fmt.Fprintf(w.out, "%-20s %-10s %4d  %s  %s\n", name, s.State, s.Priority, skill.ShownFile(s.File), s.Title)
 		for _, c := range s.Commands {
 			fmt.Fprintf(w.out, "    /%s: %s\n", c.Name, c.Description)
 		}
