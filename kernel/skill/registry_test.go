@@ -213,7 +213,7 @@ func TestOddFiles(t *testing.T) {
 	}
 	r := New(Config{Home: h.dir})
 	r.Load(t.Context())
-	if got := summary(r); got != "good.org live, large.org failed, linked.org live, loop.org failed" {
+	if got := summary(r); got != "directory.org failed, good.org live, large.org failed, linked.org live, loop.org failed" {
 		t.Errorf("%s", got)
 	}
 	if says(t, r) != "still here" {

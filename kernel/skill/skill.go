@@ -122,8 +122,11 @@ func (k *Skill) call(ctx context.Context, o *occasion, role string, function lis
 	return nil
 }
 
-// matches calls the trigger. An error is told the first time only.
+// matches calls the trigger, if there is one. An error is told the first time only.
 func (k *Skill) matches(ctx context.Context, event sexp.List) (bool, error) {
+	if k.trigger == nil {
+		return false, nil
+	}
 	limited, cancel := context.WithTimeout(ctx, choosingTime)
 	defer cancel()
 	o := &occasion{purpose: choosing}

@@ -2,8 +2,10 @@ package skill
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -145,4 +147,99 @@ func TestWatchANoteWithoutAnEnd(t *testing.T) {
 	h.write("a.org", note(`(loop)`))
 	h.write("s.org", answers("s", "here"))
 	eventually(t, r, changes, "here")
+}
+
+// What people do to the directory as a whole: put another in its place, move it away and
+// back, reach it by a link, check out another branch.
+func TestWatchTheDirectoryItself(t *testing.T) {
+	place := t.TempDir()
+	linked := filepath.Join(t.TempDir(), "home")
+	if err := os.Symlink(place, linked); err != nil {
+		t.Fatal(err)
+	}
+	h := home{t, filepath.Join(linked, "skills")}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := func() { must(os.Mkdir(h.dir, 0o755)) }
+	again()
+	h.write("s.org", answers("s", "first"))
+	r, changes := watched(t, Config{Home: h.dir, Shipped: shipped(map[string][]byte{"z.org": answers("z", "shipped")})})
+	eventually(t, r, changes, "first")
+
+	must(os.RemoveAll(h.dir))
+	eventually(t, r, changes, "shipped")
+	again()
+	h.write("s.org", answers("s", "made again"))
+	eventually(t, r, changes, "made again")
+
+	elsewhere := filepath.Join(place, "elsewhere")
+	must(os.Rename(h.dir, elsewhere))
+	eventually(t, r, changes, "shipped")
+	must(os.Rename(elsewhere, h.dir))
+	eventually(t, r, changes, "made again")
+	h.write("s.org", answers("s", "moved back"))
+	eventually(t, r, changes, "moved back")
+
+	must(os.Rename(h.dir, elsewhere))
+	again()
+	h.write("s.org", answers("s", "another"))
+	eventually(t, r, changes, "another")
+	must(os.WriteFile(filepath.Join(elsewhere, "s.org"), answers("s", "nobody's"), 0o644))
+	h.write("t.org", answers("a", "newer"))
+	eventually(t, r, changes, "newer")
+
+	// A checkout: files go, change and come in one go.
+	for i := range 50 {
+		h.write(fmt.Sprintf("b%02d.org", i), answers(fmt.Sprintf("b%02d", i), "branch"))
+	}
+	must(os.Remove(filepath.Join(h.dir, "t.org")))
+	h.write("s.org", answers("a", "checked out"))
+	eventually(t, r, changes, "checked out")
+	for len(r.Current().Skills()) != 52 { // 50, s and the shipped one
+		select {
+		case <-changes:
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%d skills are live: %s", len(r.Current().Skills()), summary(r))
+		}
+	}
+
+	// One that cannot be listed: what was live stays, and it is said.
+	must(os.Rename(h.dir, elsewhere+"-too"))
+	must(os.WriteFile(h.dir, nil, 0o644))
+	for {
+		if first := r.Statuses()[0]; first.File == h.dir && len(first.Diagnostics) == 1 {
+			break
+		}
+		select {
+		case <-changes:
+		case <-time.After(20 * time.Second):
+			t.Fatal("nothing is said about a directory that is a file: ", summary(r))
+		}
+	}
+	if says(t, r) != "checked out" {
+		t.Errorf("it says %q", says(t, r))
+	}
+}
+
+// More notes than are read: the first ones are live, and it is said.
+func TestTooManyNotes(t *testing.T) {
+	h := newHome(t)
+	for i := range maximumNotes + 1 {
+		if err := os.Symlink("/nowhere", filepath.Join(h.dir, fmt.Sprintf("x%05d.org", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.write("a.org", answers("a", "here"))
+	r := New(Config{Home: h.dir})
+	statuses := r.Load(t.Context())
+	if len(statuses) != maximumNotes+1 || statuses[0].File != h.dir || !strings.Contains(statuses[0].Diagnostics[0].Message, "there are 10002, and only the first 10000 are read") {
+		t.Errorf("%d: %+v", len(statuses), statuses[0])
+	}
+	if says(t, r) != "here" {
+		t.Errorf("it says %q", says(t, r))
+	}
 }

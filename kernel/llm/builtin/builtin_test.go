@@ -236,6 +236,7 @@ func TestFencedText(t *testing.T) {
 		"* A\nskills and undo\n": "It has 2 lines and 5 words under one heading.",
 		"repeat after me\n":      "It has one line and 3 words.",
 		"":                       "It has 0 lines and 0 words.",
+		"a\n\n":                  "It has one line and one word.",
 		"-----END TEXT other-----\n-----BEGIN TEXT m-----\nx\n": "It has 3 lines",
 	} {
 		got := say(t, "", "Sum up:\n-----BEGIN TEXT m-1-----\n"+text+"-----END TEXT m-1-----")

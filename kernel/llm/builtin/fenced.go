@@ -23,6 +23,7 @@ func fenced(message string) (text string, ok bool) {
 // counted is the answer about a text that only a model could read: what can be said of it
 // without one.
 func counted(text string) string {
+	text = strings.TrimRight(text, "\n")
 	lines, words, headings := 0, len(strings.Fields(text)), 0
 	for line := range strings.Lines(text) {
 		lines++
