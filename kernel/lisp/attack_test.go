@@ -6,15 +6,20 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"strings"
 	"testing"
 	"text/tabwriter"
 	"time"
 )
 
+// attack is a program, and what it must end with: a class, any limit or, if it is empty,
+// anything.
+type attack struct{ name, source, class string }
+
 // attacks are programs that try to take more than a note may have. Each must end as an
 // error that Lisp cannot handle, soon, in bounded memory.
-var attacks = []struct{ name, source, class string }{
+var attacks = []attack{
 	{"empty loop", `(loop)`, stepsCondition},
 	{"loop over a constant", `(loop (list 1))`, anyLimit},
 	{"loop that adds", `(loop (+ 1 1))`, stepsCondition},
@@ -247,7 +252,7 @@ func TestAttacks(t *testing.T) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "attack\ttime\tpeak memory\tends with")
-	for _, attack := range attacks {
+	for _, attack := range slices.Concat(attacks, libraryAttacks) {
 		t.Run(attack.name, func(t *testing.T) {
 			e := newEnvironment(t, Config{Limits: attackLimits})
 			var before, after runtime.MemStats

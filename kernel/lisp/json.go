@@ -4,7 +4,7 @@ import "strings"
 
 // jsonFunctions are those of cl-json.
 func jsonFunctions() []builtin {
-	encoder := func(name, doc string, encode func(*jsonEncoder, Value)) []builtin {
+	encoder := func(name, doc string, encode, whole func(*jsonEncoder, Value)) []builtin {
 		return []builtin{
 			{name: "json:" + name, list: "(object &optional stream)", doc: doc, many: true, open: name == "encode-json", call: func(c *Call, args []Value) Value {
 				e := c.jsonEncoder()
@@ -17,7 +17,7 @@ func jsonFunctions() []builtin {
 			}},
 			{name: "json:" + name + "-to-string", list: "(object)", doc: doc, one: func(c *Call, a Value) Value {
 				e := c.jsonEncoder()
-				encode(e, a)
+				whole(e, a)
 				return c.text(e.out.String())
 			}},
 		}
@@ -79,9 +79,9 @@ func jsonFunctions() []builtin {
 			return Nil
 		}},
 	}
-	rows = append(rows, encoder("encode-json", "Write an object as JSON; an alist is an object, other lists are arrays, nil is null.", (*jsonEncoder).top)...)
-	rows = append(rows, encoder("encode-json-alist", "Write an alist as a JSON object.", (*jsonEncoder).alist)...)
-	rows = append(rows, encoder("encode-json-plist", "Write a plist as a JSON object.", (*jsonEncoder).plist)...)
+	rows = append(rows, encoder("encode-json", "Write an object as JSON; an alist is an object, other lists are arrays, nil is null.", (*jsonEncoder).top, (*jsonEncoder).value)...)
+	rows = append(rows, encoder("encode-json-alist", "Write an alist as a JSON object.", (*jsonEncoder).alist, (*jsonEncoder).alist)...)
+	rows = append(rows, encoder("encode-json-plist", "Write a plist as a JSON object.", (*jsonEncoder).plist, (*jsonEncoder).plist)...)
 	return append(rows, jsonMemberFunctions()...)
 }
 

@@ -98,7 +98,7 @@ func (r *timeReader) parts(text, separators []rune) [][]rune {
 	var parts [][]rune
 	start := 0
 	for i, ch := range text {
-		r.call.step()
+		r.call.work(len(separators))
 		if slices.ContainsFunc(separators, func(s rune) bool { return lower(s) == lower(ch) }) {
 			parts, start = append(parts, text[start:i]), i+1
 		}

@@ -1,9 +1,6 @@
 package lisp
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // momentReckoning computes with moments.
 func momentReckoning() []builtin {
@@ -73,8 +70,7 @@ func (c *Call) moved(t time.Time, amount, unit Value, zone *Timezone) time.Time 
 	n := c.fixnum(amount)
 	switch unit {
 	case kwNsec:
-		seconds := int64(math.Floor(float64(n) / 1e9))
-		return t.Add(time.Duration(n - seconds*1e9)).Add(time.Duration(seconds) * time.Second)
+		return t.Add(time.Duration(n))
 	case kwSec:
 		return c.instant(n, t.Unix(), int64(t.Nanosecond()))
 	case kwMinute, kwHour:

@@ -127,8 +127,11 @@ type patternKey struct {
 	extended, quoting, names bool
 }
 
-// maximumPatterns bounds the compiled patterns a note keeps.
-const maximumPatterns = 64
+// What a note keeps of compiled patterns: so many of at most so many instructions.
+const (
+	maximumPatterns = 64
+	maximumKept     = 1000
+)
 
 // scanner takes a pattern, a parse tree or a compiled pattern.
 func (c *Call) scanner(v Value) *scanner {
@@ -167,6 +170,9 @@ func (c *Call) compiledPattern(pattern *String, m modes, extended bool) *scanner
 		return s
 	}
 	s := c.compilePattern(c.parsePattern(pattern, extended), m)
+	if len(s.program) > maximumKept {
+		return s
+	}
 	if e.patterns == nil || len(e.patterns) >= maximumPatterns {
 		e.patterns = map[patternKey]*scanner{}
 	}

@@ -184,6 +184,8 @@ func (r *replacing) part(part Value) []rune {
 		return m.text[r.match.end:m.to]
 	}
 	fn := c.function(part)
+	c.descend(8) // a function that replaces in turn
+	defer c.ascend(8)
 	if r.simple {
 		return c.str(single(c.apply(fn, append([]Value{r.match.text()}, r.match.groups()...)))).chars
 	}

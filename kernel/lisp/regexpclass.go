@@ -1,6 +1,8 @@
 package lisp
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -108,6 +110,34 @@ func (s *charSet) ready() *charSet {
 	}
 	s.calculated = true
 	return s
+}
+
+// runeRange is the characters from one to another.
+type runeRange struct{ from, to rune }
+
+// inRanges is the test of many ranges; it looks at few of them.
+func inRanges(ranges []runeRange) func(rune) bool {
+	slices.SortFunc(ranges, func(a, b runeRange) int { return cmp.Compare(a.from, b.from) })
+	merged := ranges[:1]
+	for _, r := range ranges[1:] {
+		if last := &merged[len(merged)-1]; r.from <= last.to {
+			last.to = max(last.to, r.to)
+			continue
+		}
+		merged = append(merged, r)
+	}
+	return func(r rune) bool {
+		_, found := slices.BinarySearchFunc(merged, r, func(own runeRange, r rune) int {
+			switch {
+			case own.to < r:
+				return -1
+			case own.from > r:
+				return 1
+			}
+			return 0
+		})
+		return found
+	}
 }
 
 func isPatternWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }

@@ -1,5 +1,7 @@
 package lisp
 
+import "slices"
+
 // scanner is a compiled regular expression, what cl-ppcre:create-scanner returns. It
 // does not change and is shared by calls.
 type scanner struct {
@@ -24,8 +26,8 @@ type operation uint8
 
 const (
 	opMatch     operation = iota
-	opRune                // one character
-	opFold                // one character in either case
+	opText                // characters
+	opFold                // characters in either case
 	opSet                 // one character of a set
 	opSplit               // go on at next, and later, if that fails, at other
 	opJump                // go on at next
@@ -41,7 +43,7 @@ type instruction struct {
 	op          operation
 	assert      assertion
 	fold        bool
-	rune        rune
+	text        []rune
 	set         *charSet
 	slot        int32
 	next, other int32
@@ -64,8 +66,9 @@ const (
 // What patterns may take. Repetitions with large bounds are written out, so that it is
 // the program that is bounded.
 const (
-	maximumPattern = 50_000
-	maximumProgram = 20_000
+	maximumPattern    = 50_000
+	maximumProgram    = 20_000
+	maximumProperties = 50 // of a class, beside characters and ranges
 )
 
 // missingFeature says what an operator of parse trees would need that there is not.
@@ -122,7 +125,7 @@ func (pc *patternCompiler) add(in instruction) int32 {
 	if n >= maximumProgram {
 		pc.call.patternError(Nil, Nil, "the pattern is too large: its repetitions come to more than %d steps", maximumProgram)
 	}
-	pc.call.charge(64)
+	pc.call.charge(96)
 	pc.call.step()
 	in.join, in.next = -1, int32(n+1)
 	pc.out.program = append(pc.out.program, in)
@@ -139,10 +142,10 @@ func (pc *patternCompiler) emit(tree Value) {
 	defer c.ascend(4)
 	switch x := tree.(type) {
 	case Character:
-		pc.character(rune(x))
+		pc.text([]rune{rune(x)})
 	case *String:
-		for _, r := range x.chars {
-			pc.character(r)
+		if len(x.chars) > 0 {
+			pc.text(slices.Clone(x.chars))
 		}
 	case *Symbol:
 		pc.word(x)
@@ -157,12 +160,15 @@ func (pc *patternCompiler) emit(tree Value) {
 	}
 }
 
-func (pc *patternCompiler) character(r rune) {
-	if pc.modes.fold && lower(r) != upper(r) {
-		pc.add(instruction{op: opFold, rune: lower(r)})
+// text appends characters that are matched one after the other.
+func (pc *patternCompiler) text(text []rune) {
+	pc.call.chargeMany(len(text), runeBytes)
+	if !pc.modes.fold {
+		pc.add(instruction{op: opText, text: text})
 		return
 	}
-	pc.add(instruction{op: opRune, rune: r})
+	mapRunes(text, lower)
+	pc.add(instruction{op: opFold, text: text})
 }
 
 // word handles the parts that are one word.
@@ -362,6 +368,7 @@ func (pc *patternCompiler) reference(v Value) {
 func (pc *patternCompiler) property(v Value) func(rune) bool {
 	switch x := v.(type) {
 	case *String:
+		pc.call.work(500)
 		if test := propertyTest(x.String()); test != nil {
 			return test
 		}
@@ -378,16 +385,23 @@ func (pc *patternCompiler) class(items []Value, inverted bool) {
 		c.patternError(Nil, Nil, "a class of characters is empty")
 	}
 	s := &charSet{inverted: inverted, fold: pc.modes.fold}
-	single := map[rune]bool{}
+	var ranges []runeRange
+	named := map[Value]bool{}
 	for _, item := range items {
 		c.charge(entryBytes)
 		if ch, ok := item.(Character); ok {
-			single[rune(ch)] = true
+			ranges = append(ranges, runeRange{rune(ch), rune(ch)})
 			continue
 		}
 		if test := namedTest(item); test != nil {
-			s.tests = append(s.tests, test)
+			if !named[item] {
+				s.tests = append(s.tests, test)
+			}
+			named[item] = true
 			continue
+		}
+		if len(s.tests) > maximumProperties {
+			c.patternError(Nil, Nil, "a class of characters has more than %d properties", maximumProperties)
 		}
 		parts, head := []Value(nil), Value(Nil)
 		if cell, ok := item.(*Cons); ok {
@@ -399,7 +413,7 @@ func (pc *patternCompiler) class(items []Value, inverted bool) {
 			if from > to {
 				c.patternError(Nil, Nil, "the range from %s to %s in a class of characters is empty", c.shown(parts[0]), c.shown(parts[1]))
 			}
-			s.tests = append(s.tests, func(r rune) bool { return from <= r && r <= to })
+			ranges = append(ranges, runeRange{from, to})
 		case head == kwProperty && len(parts) == 1:
 			s.tests = append(s.tests, pc.property(parts[0]))
 		case head == kwInvertedProperty && len(parts) == 1:
@@ -408,8 +422,8 @@ func (pc *patternCompiler) class(items []Value, inverted bool) {
 			c.patternError(Nil, Nil, "%s cannot be in a class of characters", c.shown(item))
 		}
 	}
-	if len(single) > 0 {
-		s.tests = append(s.tests, func(r rune) bool { return single[r] })
+	if len(ranges) > 0 {
+		s.tests = append(s.tests, inRanges(ranges))
 	}
 	pc.set(s)
 }

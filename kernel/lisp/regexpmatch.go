@@ -133,23 +133,22 @@ func (m *textSearch) step(in *instruction, pos int) int {
 		return -1
 	case opReference:
 		return m.repeated(in, pos)
-	}
-	if pos >= m.to {
+	case opSet:
+		if pos < m.to && in.set.has(m.text[pos]) {
+			return 1
+		}
 		return -1
 	}
-	r, fits := m.text[pos], false
-	switch in.op {
-	case opRune:
-		fits = r == in.rune
-	case opFold:
-		fits = lower(r) == in.rune
-	case opSet:
-		fits = in.set.has(r)
+	if len(in.text) > m.to-pos {
+		return -1
 	}
-	if fits {
-		return 1
+	m.call.work(len(in.text) / 64)
+	for i, r := range in.text {
+		if own := m.text[pos+i]; own != r && (in.op != opFold || lower(own) != r) {
+			return -1
+		}
 	}
-	return -1
+	return len(in.text)
 }
 
 // repeated is the length of what a register matched if it is there again.

@@ -142,8 +142,8 @@ func (s *scanner) link() {
 	switch in := &s.program[first]; in.op {
 	case opSet:
 		s.firstIn = in.set
-	case opRune:
-		s.firstIs = in.rune
+	case opText:
+		s.firstIs = in.text[0]
 	case opAssert:
 		s.atStart = in.assert == textStart
 	}

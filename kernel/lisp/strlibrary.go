@@ -47,13 +47,13 @@ func strJoining() []builtin {
 			if args[0] == Nil {
 				return Nil
 			}
-			bag := c.separators(c.strDefault(k[0], "*WHITESPACES*"))
+			inBag := c.bag(c.strDefault(k[0], "*WHITESPACES*"))
 			chars := c.chars(args[0])
 			c.work(len(chars))
-			for left && len(chars) > 0 && slices.Contains(bag, chars[0]) {
+			for left && len(chars) > 0 && inBag(chars[0]) {
 				chars = chars[1:]
 			}
-			for right && len(chars) > 0 && slices.Contains(bag, chars[len(chars)-1]) {
+			for right && len(chars) > 0 && inBag(chars[len(chars)-1]) {
 				chars = chars[:len(chars)-1]
 			}
 			return c.newString(slices.Clone(chars))
@@ -172,8 +172,8 @@ func strParting() []builtin {
 				return Nil
 			}
 			chars := c.chars(args[0])
-			bag := c.separators(c.strDefault(nil, "*WHITESPACES*"))
-			for len(chars) > 0 && slices.Contains(bag, chars[0]) {
+			inBag := c.bag(c.strDefault(nil, "*WHITESPACES*"))
+			for len(chars) > 0 && inBag(chars[0]) {
 				c.step()
 				chars = chars[1:]
 			}
@@ -185,9 +185,10 @@ func strParting() []builtin {
 		}},
 		{name: "str:paragraphs", list: "(string)", doc: "The parts between empty lines, without blanks at their ends.", one: func(c *Call, a Value) Value {
 			parts := c.slice(splitByPattern(c, []Value{NewString(`\n\n`), a}))
-			bag := string(c.separators(c.strDefault(nil, "*WHITESPACES*")))
+			inBag := c.bag(c.strDefault(nil, "*WHITESPACES*"))
 			for i, part := range parts {
-				parts[i] = c.text(strings.Trim(part.(*String).String(), bag))
+				c.work(len(part.(*String).chars))
+				parts[i] = c.text(strings.TrimFunc(part.(*String).String(), inBag))
 			}
 			return c.newList(parts)
 		}},

@@ -85,14 +85,12 @@ func strPieces() []builtin {
 			c.chargeMany(to-from+len(part), 8)
 			text, search := string(chars[from:to]), string(part)
 			if given(c.strDefault(k[2], "*IGNORE-CASE*")) {
-				text, search = mapString(text, lower), mapString(search, lower)
+				text, search = strings.Map(lower, text), strings.Map(lower, search)
 			}
 			return count(strings.Count(text, search))
 		}},
 	}
 }
-
-func mapString(text string, change func(rune) rune) string { return strings.Map(change, text) }
 
 func (c *Call) strShorten(length, text, ellipsis Value) Value {
 	if length == Nil {

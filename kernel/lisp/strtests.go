@@ -2,6 +2,7 @@ package lisp
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 )
 
@@ -32,8 +33,7 @@ func strTests() []builtin {
 		}
 	}
 	blank := func(c *Call, v Value) bool {
-		bag := c.separators(c.strDefault(nil, "*WHITESPACES*"))
-		return every(func(r rune) bool { return slices.Contains(bag, r) })(c, v)
+		return every(c.bag(c.strDefault(nil, "*WHITESPACES*")))(c, v)
 	}
 	empty := func(c *Call, v Value) bool { return len(c.strChars(v)) == 0 }
 	isText := func(v Value) bool { _, ok := v.(*String); return ok }
@@ -105,10 +105,12 @@ func strAffixTests() []builtin {
 			if args[1] == Nil && len(part) == 0 {
 				return Nil
 			}
-			m := modes{fold: given(c.strDefault(k[0], "*IGNORE-CASE*"))}
-			scanner := c.compilePattern(c.newString(slices.Clone(part)), m)
-			_, _, ok := c.textSearch(scanner, text, 0, len(text)).search(0)
-			return Boolean(ok)
+			c.chargeMany(len(part)+len(text), 8)
+			own, other := string(part), string(text)
+			if given(c.strDefault(k[0], "*IGNORE-CASE*")) {
+				own, other = strings.Map(lower, own), strings.Map(lower, other)
+			}
+			return Boolean(strings.Contains(other, own))
 		}}
 	}
 	return []builtin{

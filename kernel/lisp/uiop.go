@@ -102,19 +102,19 @@ func splitString(c *Call, args []Value) Value {
 	if given(k[0]) {
 		limit = c.index(k[0])
 	}
-	bag := []rune(" \t")
+	separates := func(r rune) bool { return r == ' ' || r == '\t' }
 	if k[1] != nil {
 		if _, ok := k[1].(Character); ok {
 			c.typeError(k[1], "SEQUENCE")
 		}
-		bag = c.separators(k[1])
+		separates = c.bag(k[1])
 	}
 	c.chargeMany(len(chars), runeBytes)
 	list := Value(Nil)
 	end := len(chars)
 	for pieces := 1; ; pieces++ {
 		start := end - 1
-		for start >= 0 && !slices.Contains(bag, chars[start]) {
+		for start >= 0 && !separates(chars[start]) {
 			start--
 		}
 		c.charge(consBytes)
@@ -124,6 +124,20 @@ func splitString(c *Call, args []Value) Value {
 		list = &Cons{Car: c.newString(slices.Clone(chars[start+1 : end])), Cdr: list}
 		end = start
 	}
+}
+
+// bag is the test of the characters in a sequence.
+func (c *Call) bag(v Value) func(rune) bool {
+	characters := c.separators(v)
+	ranges := make([]runeRange, len(characters))
+	c.chargeMany(len(characters), 2*runeBytes)
+	for i, r := range characters {
+		ranges[i] = runeRange{r, r}
+	}
+	if len(ranges) == 0 {
+		return func(rune) bool { return false }
+	}
+	return inRanges(ranges)
 }
 
 func (c *Call) separators(v Value) []rune {

@@ -184,3 +184,6 @@
 (length (json:encode-json-to-string (make-list 5000 :initial-element '((:a . 1)))))
 (loop with x = 1 repeat 100 do (setf x (list x)) finally (return (length (json:encode-json-to-string x))))
 (let ((s (concatenate 'string (make-string 200 :initial-element #\[) (make-string 200 :initial-element #\])))) (equal s (substitute #\[ #\[ s)) (listp (json:decode-json-from-string s)))
+; Methods of the note's own.
+(progn (defclass euro () ((n :initarg :n :reader n))) (defmethod json:encode-json ((m euro) &optional (stream json:*json-output*)) (json:encode-json (n m) stream)) (list (json:encode-json-to-string (make-instance 'euro :n 5)) (json:encode-json-to-string (list (cons :price (make-instance 'euro :n 7)))) (json:encode-json-alist-to-string (list (cons :price (make-instance 'euro :n 7)))) (with-output-to-string (s) (json:encode-json (vector (make-instance 'euro :n 8)) s))))
+(progn (defclass pence () ()) (defmethod json:encode-json ((m pence) &optional (stream json:*json-output*)) (json:with-object (stream) (json:encode-object-member :kind "pence" stream))) (json:encode-json-to-string (list (make-instance 'pence) 1)))
