@@ -80,6 +80,9 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
 
 (defun org-agent-skills--show (result)
   "List what RESULT, of `skill/list', has, in the current buffer."
+  (let ((left (plist-get result :left)))
+    (setq mode-line-process
+          (when (and left (> left 0)) (format " (%d more, not listed)" left))))
   (setq tabulated-list-entries
         (append (mapcar #'org-agent-skills--policy-entry
                         (plist-get result :diagnostics))

@@ -11,7 +11,7 @@ import (
 
 // catalogBytes is what the list of skills may take of a prompt. The tool list_skills has
 // the rest.
-const catalogBytes = 8 << 10
+const catalogBytes = 16 << 10
 
 // offered is what the model is told of tools and skills: in a turn that answers a message,
 // when its reply is to become the answer. It is the same for the whole turn, and from turn to

@@ -41,14 +41,30 @@ func (d *daemon) promptSkills() *promptskill.Registry {
 	return promptskill.New(c)
 }
 
-// promptList is the prompt skills for the wire.
-func (d *daemon) promptList() []protocol.SkillStatus {
-	var list []protocol.SkillStatus
-	for _, s := range d.prompts.Statuses() {
+// promptListBytes bounds what a message has of prompt skills: a frame has an end, and
+// people have other ways to look at thousands.
+const promptListBytes = protocol.FrameLimit / 4
+
+// promptList is the prompt skills for the wire, and how many are left out.
+func (d *daemon) promptList() (list []protocol.SkillStatus, left int) {
+	bytes := 0
+	all := d.prompts.Statuses()
+	for i, s := range all {
+		const keys = 200 // and the punctuation, about
+		bytes += keys + len(s.File) + len(s.Skill) + len(s.Description)
+		for _, reason := range s.Reasons {
+			bytes += len(reason)
+		}
+		for _, fault := range s.Diagnostics {
+			bytes += keys + len(fault.File) + len(fault.Message)
+		}
+		if bytes > promptListBytes {
+			return list, len(all) - i
+		}
 		list = append(list, protocol.SkillStatus{
 			Kind: "prompt", File: s.File, Skill: s.Skill, Description: s.Description, State: protocol.Keyword(s.State), Reasons: s.Reasons,
 			Shipped: s.Shipped, Version: s.Version, OnlyUser: s.OnlyUser, Diagnostics: skillDiagnostics(s.Diagnostics),
 		})
 	}
-	return list
+	return list, 0
 }

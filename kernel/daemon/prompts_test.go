@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -60,5 +61,32 @@ func TestPromptSkillsFollowTheirFiles(t *testing.T) {
 	}
 	if len(check.Diagnostics) < 2 || check.Diagnostics[0].Line != 2 || !strings.Contains(check.Diagnostics[0].Message, `"garden"`) {
 		t.Errorf("check: %+v", check)
+	}
+}
+
+// However many skills there are and however much is wrong with them, the list fits a frame
+// and says how many it leaves out; a model is told of some, and finds the others.
+func TestVeryManyPromptSkills(t *testing.T) {
+	in, model := newInstanceAndModel(t, calling("list_skills", `:query "number 2999."`), llmtest.Exchange{Reply: insertion("* Done"), Times: -1})
+	for i := range 3000 {
+		name := fmt.Sprintf("s%d", i)
+		in.write(t, "skills/"+name+"/SKILL.md", "---\nname: "+name+"\ndescription: "+strings.Repeat("word ", 180)+fmt.Sprintf("number %d.", i)+"\n---\nText.")
+	}
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	var list protocol.SkillListResult
+	if err := e.Call(within(t), protocol.MethodSkillList, protocol.Empty{}, &list); err != nil {
+		t.Fatal(err)
+	}
+	if list.Left == 0 || len(list.Skills) < 1000 || len(list.Commands) > 1100 {
+		t.Errorf("%d skills, %d left, %d commands", len(list.Skills), list.Left, len(list.Commands))
+	}
+	ask(t, e, "q1", "hi")
+	prompts, lasts := systems(model)
+	if len(prompts[0]) > 24<<10 || !strings.Contains(prompts[0], " more, which list_skills finds") {
+		t.Errorf("the system prompt has %d bytes and ends …%s", len(prompts[0]), prompts[0][len(prompts[0])-300:])
+	}
+	if !strings.Contains(lasts[1], "- s2999: word") || len(lasts[1]) > 3000 {
+		t.Errorf("the skill was not found: %.500s", lasts[1])
 	}
 }

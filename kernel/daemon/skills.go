@@ -16,6 +16,10 @@ import (
 	"org-agent/kernel/skill"
 )
 
+// promptCommands is how many commands of prompt skills clients are told of. All can be
+// asked for.
+const promptCommands = 1000
+
 // noteLimit is the most bytes of a note that a client may have checked.
 const noteLimit = 64 << 20
 
@@ -150,7 +154,10 @@ func (d *daemon) skillList(statuses []skill.Status) protocol.SkillListResult {
 		result.Commands = append(result.Commands, protocol.SkillCommand{
 			Name: c.Name, Description: c.Description, Skill: c.Skill, Wants: c.Wants})
 	}
-	for _, k := range d.prompts.Current().Commands() {
+	for i, k := range d.prompts.Current().Commands() {
+		if i == promptCommands {
+			break
+		}
 		if _, taken := d.skills.Current().Command(k.Name); !taken {
 			result.Commands = append(result.Commands, protocol.SkillCommand{Name: k.Name, Description: k.Summary(), Skill: k.Name})
 		}
@@ -163,6 +170,7 @@ func (d *daemon) skillList(statuses []skill.Status) protocol.SkillListResult {
 			Diagnostics: skillDiagnostics(s.Diagnostics),
 		})
 	}
-	result.Skills = append(result.Skills, d.promptList()...)
+	prompts, left := d.promptList()
+	result.Skills, result.Left = append(result.Skills, prompts...), left
 	return result
 }

@@ -99,6 +99,10 @@ func TestCallsThatAreWrong(t *testing.T) {
 		{"another spelling", call("Use-Skill", `:NAME "garden"`), `:tool \"use_skill\" :args (:name \"garden\")))" :verdict :performed`},
 		{"a keyword", `(:type :request :target :tool :action :call :tool :use_skill :args (:name :garden))`, `:verdict :performed`},
 		{"flat and nested", `(:type :request :target :tool :payload (:action :call :tool "use_skill" :args (:name "garden")))`, `:verdict :performed`},
+		{"json", `{"type": "request", "target": "tool", "action": "call", "tool": "use_skill", "args": {"name": "garden", "section": "Roses"}}`, `:verdict :performed :text "# Roses`},
+		{"in prose", "Let me look that up.\n\n" + call("use_skill", `:name "garden"`), `:verdict :performed`},
+		{"in a fence", "```lisp\n" + call("use_skill", `:name "garden"`) + "\n```", `:verdict :performed`},
+
 		{"another key", call("use_skill", `:nam "garden"`), `there is no argument :nam; did you mean :name?; it is called as use_skill (:name \"…\"`},
 		{"a key too many", call("use_skill", `:name "garden" :colour "red"`), `there is no argument :colour`},
 		{"one key twice", call("use_skill", `:name "garden" :na-me "x"`), `:name and :na-me are the same one`},

@@ -21,6 +21,9 @@ const (
 	matterValues = 2000
 )
 
+// maximumFaults is how many faults are told before warnings are left out.
+const maximumFaults = 50
+
 // Matter is what the front matter of a skill says, as far as it has a meaning here. All else
 // stays in the text.
 type Matter struct {
@@ -72,6 +75,9 @@ type matterReader struct {
 }
 
 func (r *matterReader) tell(node *yaml.Node, warning bool, format string, arguments ...any) {
+	if len(r.faults) >= 2*maximumFaults || len(r.faults) >= maximumFaults && warning {
+		return
+	}
 	line, column := place(r.text, node.Line, node.Column)
 	r.faults = append(r.faults, skill.Diagnostic{
 		File: r.file, Line: r.line - 1 + line, Column: column,

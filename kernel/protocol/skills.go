@@ -89,10 +89,12 @@ type SkillSymbol struct {
 // SkillListResult is every note, the home's first, then every directory with a
 // SKILL.md, and what people can ask the live ones for by name. Diagnostics are of
 // policy.org: while there are any, no note is granted anything.
+// Of very many directories Left are not listed.
 type SkillListResult struct {
 	Skills      []SkillStatus     `json:"skills,omitempty"`
 	Commands    []SkillCommand    `json:"commands,omitempty"`
 	Diagnostics []SkillDiagnostic `json:"diagnostics,omitempty"`
+	Left        int               `json:"left,omitempty"`
 }
 
 // SkillCommand is a command of a live skill: an event with the sensor :user-command and
