@@ -22,6 +22,12 @@ type loopParser struct {
 	finally      []Value
 	result       Value // nil: none yet
 	accumulators []*accumulator
+	// verdict says that always, never or thereis give the result.
+	verdict bool
+	// it is the value of the test that a clause stands behind, nil elsewhere.
+	it *Symbol
+	// named are the variables of the loop; each is bound once.
+	named map[*Symbol]bool
 }
 
 type loopBinding struct {
@@ -50,7 +56,7 @@ func compileLoop(cp *compiler, form *Cons, sc *scope) expression {
 	if simpleLoop {
 		return cp.compile(call(symBlock, Nil, &Cons{Car: symForever, Cdr: form.Cdr}), sc)
 	}
-	p := &loopParser{cp: cp, form: form, rest: cp.forms(form.Cdr), name: Nil}
+	p := &loopParser{cp: cp, form: form, rest: cp.forms(form.Cdr), name: Nil, named: map[*Symbol]bool{}}
 	p.parse()
 	return cp.compile(p.expansion(), sc)
 }
@@ -146,14 +152,14 @@ func (p *loopParser) parse() {
 			p.body = append(p.body, call(symUntil, p.next()))
 		case p.accept("ALWAYS"):
 			p.body = append(p.body, call(symUnless, p.next(), p.returning(Nil)))
-			p.setResult(T)
+			p.decide(T)
 		case p.accept("NEVER"):
 			p.body = append(p.body, call(symWhen, p.next(), p.returning(Nil)))
-			p.setResult(T)
+			p.decide(T)
 		case p.accept("THEREIS"):
 			found := p.cp.gensym("FOUND")
 			p.body = append(p.body, call(symLet, NewList(NewList(found, p.next())), call(symWhen, found, p.returning(found))))
-			p.setResult(Nil)
+			p.decide(Nil)
 		default:
 			p.body = append(p.body, p.clause()...)
 		}
@@ -185,31 +191,95 @@ func (p *loopParser) setResult(v Value) {
 	}
 }
 
+// decide is the result of a loop that always, never or thereis did not end; they do not
+// go with a gathered one.
+func (p *loopParser) decide(v Value) {
+	if p.result != nil && !p.verdict {
+		p.fail("always, never and thereis give the result, which another clause gathers; gather into a variable")
+	}
+	p.verdict = true
+	p.setResult(v)
+}
+
 func (p *loopParser) bind(pattern, value Value, parallel bool) {
+	var names builder
+	p.patternNames(pattern, &names)
+	for list := names.list(); list != Nil; list = list.(*Cons).Cdr {
+		name := list.(*Cons).Car.(*Symbol)
+		if p.named[name] {
+			p.fail("the variable %s is bound twice", name.name)
+		}
+		p.named[name] = true
+	}
 	p.bindings = append(p.bindings, loopBinding{pattern, value, parallel})
 }
 
 func (p *loopParser) with() {
 	for parallel := false; ; parallel = true {
-		pattern, value := p.next(), Value(Nil)
-		p.typed()
+		pattern := p.next()
+		kind := p.typed()
 		if p.accept("=") {
-			value = p.next()
+			p.bind(pattern, p.next(), parallel)
+		} else {
+			p.bindTyped(pattern, kind, parallel)
 		}
-		p.bind(pattern, value, parallel)
 		if !p.accept("AND") {
 			return
 		}
 	}
 }
 
-// typed skips a type declaration behind a variable.
-func (p *loopParser) typed() {
-	if p.accept("OF-TYPE") {
-		p.next()
+// bindTyped binds the variables of a pattern to the zero of their types, or nil.
+func (p *loopParser) bindTyped(pattern, kind Value, parallel bool) {
+	p.cp.descend(4)
+	defer p.cp.ascend(4)
+	cell, ok := pattern.(*Cons)
+	if !ok {
+		p.bind(pattern, typedZero(kind), parallel)
 		return
 	}
-	p.accept("FIXNUM", "FLOAT", "T", "NIL")
+	first, rest := kind, kind
+	if kinds, ok := kind.(*Cons); ok {
+		first, rest = kinds.Car, kinds.Cdr
+	}
+	p.bindTyped(cell.Car, first, parallel)
+	if cell.Cdr != Nil {
+		p.bindTyped(cell.Cdr, rest, true)
+	}
+}
+
+// typedZero is what a variable of a type is before anything is known of it.
+func typedZero(kind Value) Value {
+	if cell, ok := kind.(*Cons); ok {
+		kind = cell.Car
+	}
+	switch s, _ := kind.(*Symbol); {
+	case s == nil:
+	case s.name == "FIXNUM", s.name == "INTEGER", s.name == "UNSIGNED-BYTE", s.name == "SIGNED-BYTE", s.name == "NUMBER", s.name == "REAL", s.name == "RATIONAL", s.name == "BIT":
+		return Integer(0)
+	case s.name == "FLOAT", s.name == "SINGLE-FLOAT", s.name == "SHORT-FLOAT":
+		return float32(0)
+	case s.name == "DOUBLE-FLOAT", s.name == "LONG-FLOAT":
+		return float64(0)
+	}
+	return Nil
+}
+
+// typed takes a type declaration behind a variable; nil if there is none.
+func (p *loopParser) typed() Value {
+	if p.accept("OF-TYPE") || p.is("FIXNUM", "FLOAT", "T", "NIL") {
+		return p.next()
+	}
+	return nil
+}
+
+// item takes the form of a clause, in which the word it means the value of a test.
+func (p *loopParser) item() Value {
+	v := p.next()
+	if symbol, ok := v.(*Symbol); ok && p.it != nil && symbol.name == "IT" {
+		return p.it
+	}
+	return v
 }
 
 // clause parses one selectable clause, with those joined to it by and.
@@ -218,7 +288,7 @@ func (p *loopParser) clause() []Value {
 	case p.accept("DO", "DOING"):
 		return p.compound()
 	case p.accept("RETURN"):
-		return []Value{p.returning(p.next())}
+		return []Value{p.returning(p.item())}
 	case p.is("WHEN", "IF", "UNLESS"):
 		return []Value{p.conditional()}
 	}
@@ -239,11 +309,15 @@ func (p *loopParser) conditional() Value {
 	test := p.next()
 	it := p.cp.gensym("IT")
 	branch := func() []Value {
+		outer := p.it
+		p.it = it
 		forms := p.clause()
+		p.it = nil // only the first clause says it
 		for p.accept("AND") {
 			forms = append(forms, p.clause()...)
 		}
-		return p.replaceIt(forms, it)
+		p.it = outer
+		return forms
 	}
 	then := branch()
 	var otherwise []Value
@@ -258,39 +332,14 @@ func (p *loopParser) conditional() Value {
 		call(symIf, it, &Cons{Car: symProgn, Cdr: NewList(then...)}, &Cons{Car: symProgn, Cdr: NewList(otherwise...)}))
 }
 
-// replaceIt puts the value of the test where a clause says it.
-func (p *loopParser) replaceIt(forms []Value, it *Symbol) []Value {
-	p.cp.descend(4)
-	defer p.cp.ascend(4)
-	replaced := make([]Value, len(forms))
-	for i, form := range forms {
-		replaced[i] = form
-		cell, ok := form.(*Cons)
-		if !ok {
-			continue
-		}
-		parts, _ := Slice(cell, 8)
-		for j, part := range parts {
-			if symbol, ok := part.(*Symbol); ok && j > 0 && symbol.name == "IT" {
-				parts[j] = it
-				replaced[i] = NewList(parts...)
-			} else if inner, ok := part.(*Cons); ok && j > 0 && (cell.Car == symSetq || cell.Car == symReturnFrom) {
-				parts[j] = p.replaceIt([]Value{inner}, it)[0]
-				replaced[i] = NewList(parts...)
-			}
-		}
-	}
-	return replaced
-}
-
 // accumulate parses form [into variable] and returns the form that gathers.
 func (p *loopParser) accumulate(word string) Value {
-	form := p.next()
+	form := p.item()
 	var into *Symbol
 	if p.accept("INTO") {
 		into = p.cp.checkBindable(p.next())
 	}
-	p.typed()
+	kind := p.typed()
 	category := "list"
 	switch word[0] {
 	case 'S':
@@ -302,7 +351,7 @@ func (p *loopParser) accumulate(word string) Value {
 			category = "number"
 		}
 	}
-	a := p.accumulator(into, category)
+	a := p.accumulator(into, category, kind)
 	switch {
 	case strings.HasPrefix(word, "COLLECT"):
 		return call(symSetq, a.name, call(symFuncall, call(symQuote, collectItem), a.hidden, form))
@@ -323,7 +372,7 @@ func (p *loopParser) accumulate(word string) Value {
 	return call(symLet, NewList(NewList(v, form)), call(symSetq, a.name, call(symIf, a.name, call(operator, a.name, v), call(operator, v))))
 }
 
-func (p *loopParser) accumulator(into *Symbol, category string) *accumulator {
+func (p *loopParser) accumulator(into *Symbol, category string, kind Value) *accumulator {
 	for _, a := range p.accumulators {
 		if a.named == (into != nil) && (into == nil || a.name == into) {
 			if a.category != category {
@@ -339,6 +388,9 @@ func (p *loopParser) accumulator(into *Symbol, category string) *accumulator {
 	initial := Value(Nil)
 	if category == "number" {
 		initial = Integer(0)
+		if zero := typedZero(kind); zero != Nil {
+			initial = zero
+		}
 	}
 	if category == "list" {
 		a.hidden = p.cp.gensym("COLLECTOR")
@@ -347,6 +399,9 @@ func (p *loopParser) accumulator(into *Symbol, category string) *accumulator {
 	p.bind(a.name, initial, false)
 	p.accumulators = append(p.accumulators, a)
 	if into == nil {
+		if p.verdict {
+			p.fail("always, never and thereis give the result, which another clause gathers; gather into a variable")
+		}
 		p.setResult(a.name)
 	}
 	return a

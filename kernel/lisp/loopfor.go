@@ -1,5 +1,7 @@
 package lisp
 
+import "strings"
+
 // iterator is one for clause: what it binds and how a round begins.
 type iterator struct {
 	first, later []loopStep
@@ -190,10 +192,13 @@ func (p *loopParser) forBeing(pattern Value) iterator {
 	p.accept("THE", "EACH")
 	kind := p.word()
 	p.next()
-	if !p.accept("OF", "IN") {
+	source := Value(symPackage)
+	switch {
+	case p.accept("OF", "IN"):
+		source = p.next()
+	case !strings.Contains(kind, "SYMBOL"):
 		p.fail("of is expected after %s", kind)
 	}
-	source := p.next()
 	entries := p.cp.gensym("ENTRIES")
 	key, value := Value(call(symCar, call(symCar, entries))), Value(call(symCdr, call(symCar, entries)))
 	var other Value
@@ -228,6 +233,9 @@ func (p *loopParser) forBeing(pattern Value) iterator {
 
 // forNumber is for i from a to b by c, in any order of its parts.
 func (p *loopParser) forNumber(pattern Value) iterator {
+	if pattern == Nil {
+		pattern = p.cp.gensym("INDEX")
+	}
 	start, limit, step := Value(Integer(0)), Value(nil), Value(Integer(1))
 	var test *Symbol
 	down := false
