@@ -48,7 +48,7 @@ func (d *daemon) grantSkill(ctx context.Context, _ *rpc.Client, p *protocol.Skil
 		return protocol.SkillGrantResult{}, protocol.Errorf(protocol.CodeInvalidParams, "%w", err)
 	}
 	result := protocol.SkillGrantResult{
-		Note: request.Note, Blocks: request.Blocks, Granted: request.Granted, Since: request.Since, Withheld: request.Withheld,
+		Note: skill.ShownName(request.Note), Blocks: request.Blocks, Granted: request.Granted, Since: request.Since, Withheld: request.Withheld,
 	}
 	for _, c := range request.Capabilities {
 		result.Capabilities = append(result.Capabilities, protocol.SkillCapability{Asked: c.Asked, Name: c.Name, Meaning: c.Meaning, Refused: c.Refused})

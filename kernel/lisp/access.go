@@ -116,11 +116,12 @@ func (a *Access) absolute(path string) (string, error) {
 func RealPath(path string) (string, error) {
 	rest := ""
 	for existing := filepath.Clean(path); ; existing = filepath.Dir(existing) {
-		if real, err := filepath.EvalSymlinks(existing); err == nil {
+		if _, err := os.Lstat(existing); err == nil {
+			real, err := filepath.EvalSymlinks(existing)
+			if err != nil {
+				return "", fmt.Errorf("%s is a link that leads nowhere", path)
+			}
 			return filepath.Join(real, rest), nil
-		}
-		if info, err := os.Lstat(existing); err == nil && info.Mode()&os.ModeSymlink != 0 {
-			return "", fmt.Errorf("%s is a link that leads nowhere", path)
 		}
 		if existing == filepath.Dir(existing) {
 			return path, nil

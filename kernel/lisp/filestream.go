@@ -109,20 +109,26 @@ func (c *Call) fileError(p *Pathname, err error) {
 
 // located finds the file of a pathname, merged with the defaults, where it was granted.
 func (c *Call) located(p *Pathname, kind string) location {
-	c.work(1000)
-	c.charge(1000)
-	at, err := c.environment.config.Access.locate(c.ctx, c.merge(p, c.defaultPathname()).plain(), kind)
+	at, err := c.locate(p, kind)
 	if err != nil {
 		c.fileError(p, err)
 	}
 	return at
 }
 
+// locate is located with its error. Each directory on the way is looked at several times.
+func (c *Call) locate(p *Pathname, kind string) (location, error) {
+	path := c.merge(p, c.defaultPathname()).plain()
+	c.work(1000 * (1 + strings.Count(path, "/")))
+	c.charge(1000 + 8*len(path))
+	return c.environment.config.Access.locate(c.ctx, path, kind)
+}
+
 // lookedAt finds a file in what may be read, or else in what may be written.
 func (c *Call) lookedAt(p *Pathname) location {
 	access := &c.environment.config.Access
 	if len(access.Read) > 0 {
-		at, err := access.locate(c.ctx, c.merge(p, c.defaultPathname()).plain(), kindRead)
+		at, err := c.locate(p, kindRead)
 		if err == nil {
 			return at
 		}

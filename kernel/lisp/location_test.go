@@ -168,3 +168,29 @@ func TestWithheld(t *testing.T) {
 		t.Errorf("what was not asked for: %v", err)
 	}
 }
+
+// TestDeepPaths makes sure that a path as long as may be is looked up in a moment, whether
+// it is there or not.
+func TestDeepPaths(t *testing.T) {
+	root := realDirectory(t)
+	deep := strings.Repeat("d/", 400)
+	if err := os.MkdirAll(filepath.Join(root, deep), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	e := newEnvironment(t, Config{Access: Access{Read: []string{root}, Write: []string{root}, Directory: root}})
+	began := time.Now()
+	for form, want := range map[string]string{
+		`(not (null (probe-file "` + deep + `")))`:                                                          "T",
+		`(probe-file "` + deep + strings.Repeat("x/", 300) + `a")`:                                          "NIL",
+		`(handler-case (probe-file "` + deep + strings.Repeat("x/", 3000) + `a") (file-error () :refused))`: ":REFUSED",
+		`(with-open-file (s "` + deep + `a" :direction :output) (princ 1 s))`:                               "1",
+		`(uiop:read-file-string "` + deep + `a")`:                                                           `"1"`,
+	} {
+		if got, err := evaluated(t, e, form); err != nil || got != want && want != ":REFUSED" {
+			t.Errorf("%.40s… is %s (%v), want %s", form, got, err, want)
+		}
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}

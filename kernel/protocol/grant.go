@@ -11,9 +11,10 @@ type SkillGrantParams struct {
 	Revoke       bool     `json:"revoke,omitempty"`
 }
 
-// SkillGrantResult is what a note asks for: Note is its path without links,
-// Blocks the SHA-256 of its blocks. Withheld says why it is not granted, Since is
-// the day of the grant, also of one that was lost.
+// SkillGrantResult is what a note asks for: Note is its path without links as
+// policy.org has it, to be shown, and Blocks the SHA-256 of its blocks. Withheld
+// says why it is not granted, Since is the day of the grant, also of one that was
+// lost.
 type SkillGrantResult struct {
 	Note         string            `json:"note"`
 	Blocks       string            `json:"blocks"`

@@ -12,6 +12,9 @@ import (
 // by what is shown. What would break a table or a line, or show as something else, is
 // written as %XX, byte by byte; so are blanks where the name is a word.
 
+// ShownName is the name of a file as policy.org has it, fit for being shown in a line.
+func ShownName(path string) string { return encodeName(path, false) }
+
 // encodeName writes a name.
 func encodeName(name string, word bool) string {
 	var b strings.Builder

@@ -37,7 +37,8 @@ func (c *skillTest) Run(ctx context.Context, w *world) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
-		if now := c.stamps(w); !slices.Equal(now, last) {
+		granted := options.Grants.Refresh()
+		if now := c.stamps(w); granted || !slices.Equal(now, last) {
 			last = now
 			err := c.all(ctx, w, options)
 			if ctx.Err() != nil {
