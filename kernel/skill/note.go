@@ -9,6 +9,7 @@ import (
 
 	"log/slog"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -181,7 +182,7 @@ func (n *Note) load(ctx context.Context) []Diagnostic {
 			continue
 		}
 		if err := n.loadBlock(ctx, i, loading); err != nil {
-			return []Diagnostic{n.diagnose(n.blocks[i].Line, err)}
+			return []Diagnostic{spoiled(n.diagnose(n.blocks[i].Line, err), n.blocks[i])}
 		}
 	}
 	faults := n.problems(ctx)
@@ -189,6 +190,20 @@ func (n *Note) load(ctx context.Context) []Diagnostic {
 		faults = n.probe(ctx)
 	}
 	return faults
+}
+
+// spoiledQuote is a quotation mark with a backslash where a string would begin: what is
+// left when a block went through a program that escapes strings.
+var spoiledQuote = regexp.MustCompile(`(?m)(^|[\s(])\\"`)
+
+// spoiled adds to a fault what its line has that no Lisp has: the reader stumbles somewhere
+// behind it, over words of the string.
+func spoiled(d Diagnostic, b org.SkillBlock) Diagnostic {
+	lines := strings.Split(b.Body, "\n")
+	if at := d.Line - b.Line; at >= 0 && at < len(lines) && spoiledQuote.MatchString(lines[at]) {
+		d.Message += `; a string here begins with \", and has to begin with "`
+	}
+	return d
 }
 
 // loadBlock loads one block. Blocks whose lines stand in the note as they are loaded keep
