@@ -181,10 +181,12 @@ func TestHostileDirectories(t *testing.T) {
 }
 
 func TestTenThousandSkills(t *testing.T) {
-	home := t.TempDir()
-	for i := range 10_100 {
-		name := fmt.Sprintf("s%05d", i)
-		write(t, filepath.Join(home, name, "SKILL.md"), text(name, "metadata: {requires: {bins: [sh]}}\n"))
+	home, one := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(one, "SKILL.md"), text("s00007", "metadata: {requires: {bins: [sh]}}\n"))
+	for i := range 10_100 { // links to one directory, which has the right name for one of them
+		if err := os.Symlink(one, filepath.Join(home, fmt.Sprintf("s%05d", i))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	r := promptskill.New(promptskill.Config{Home: home, Surroundings: func() promptskill.Surroundings {
 		return promptskill.Surroundings{Env: os.Getenv}
@@ -194,6 +196,9 @@ func TestTenThousandSkills(t *testing.T) {
 		t.Errorf("%d skills", len(all))
 	}
 	t.Log("read in", time.Since(start))
+	if all := r.Current().Skills(); len(all) != 1 || all[0].Name != "s00007" {
+		t.Errorf("%d skills count", len(all))
+	}
 	ended, stop := context.WithCancel(t.Context())
 	stop()
 	if all := r.Load(ended); len(all) != 10_000 {
