@@ -85,8 +85,9 @@ type global struct {
 // New returns an environment. It fails when the name of the note's package is taken.
 func New(config Config) (*Environment, error) {
 	e := &Environment{
-		language: standardLanguage(), config: config, packages: map[string]*Package{},
-		guard: make(chan struct{}, 1), globals: map[*Symbol]*global{}, classes: map[*Symbol]*Class{},
+		language: standardLanguage(), config: config,
+		packages: make(map[string]*Package, 28), // a few more than there are, with their nicknames
+		guard:    make(chan struct{}, 1), globals: map[*Symbol]*global{}, classes: map[*Symbol]*Class{},
 		types: map[*Symbol]*Function{}, combinations: map[*Symbol]*combination{}, records: map[*Symbol]*record{},
 	}
 	if e.config.Now == nil {

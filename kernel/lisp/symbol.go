@@ -128,22 +128,30 @@ func newPackage(name string, nicknames ...string) *Package {
 
 // find returns the symbol accessible as name.
 func (p *Package) find(name string) (*Symbol, bool) {
-	if symbol, ok := p.own(name); ok {
-		return symbol, true
+	symbol, uses := p.look(name)
+	for i := 0; symbol == nil && i < len(uses); i++ {
+		symbol, _ = uses[i].exported(name)
 	}
-	for _, used := range p.used() {
-		if symbol, ok := used.exported(name); ok {
-			return symbol, true
-		}
-	}
-	return nil, false
+	return symbol, symbol != nil
 }
 
-// used are the packages it uses; the slice is never changed in place.
-func (p *Package) used() []*Package {
+// look returns the symbol that is present as name, or nil and the packages that p uses; the
+// slice is never changed in place.
+func (p *Package) look(name string) (*Symbol, []*Package) {
+	if symbol, ok := p.fixed[name]; ok {
+		return symbol, nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.uses
+	if symbol, ok := p.symbols[name]; ok {
+		return symbol, nil
+	}
+	if pointer, ok := p.transient[name]; ok {
+		if symbol := pointer.Value(); symbol != nil {
+			return symbol, nil
+		}
+	}
+	return nil, p.uses
 }
 
 func (p *Package) setUses(uses []*Package) {
@@ -160,20 +168,8 @@ func (p *Package) size() int {
 }
 
 func (p *Package) own(name string) (*Symbol, bool) {
-	if symbol, ok := p.fixed[name]; ok {
-		return symbol, true
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if symbol, ok := p.symbols[name]; ok {
-		return symbol, true
-	}
-	if pointer, ok := p.transient[name]; ok {
-		if symbol := pointer.Value(); symbol != nil {
-			return symbol, true
-		}
-	}
-	return nil, false
+	symbol, _ := p.look(name)
+	return symbol, symbol != nil
 }
 
 func (p *Package) exported(name string) (*Symbol, bool) {
