@@ -127,11 +127,22 @@ func (c *Call) bind(g *global, value Value) {
 	if g.constant {
 		c.fail(programError, "%s is a constant and cannot be bound", g.symbol.name)
 	}
+	c.checkCurrent(g, value)
 	if c.dynamic == nil {
 		c.dynamic = map[*global]Value{}
 	}
 	c.bindings = append(c.bindings, binding{g, c.dynamic[g]})
 	c.dynamic[g] = value
+}
+
+// checkCurrent refuses a value of *package* that is no package.
+func (c *Call) checkCurrent(g *global, value Value) {
+	if g.symbol != symPackage {
+		return
+	}
+	if _, ok := value.(*Package); !ok {
+		c.typeError(value, "PACKAGE")
+	}
 }
 
 func (c *Call) unbind(mark int) {
@@ -173,6 +184,7 @@ func (c *Call) setSpecial(g *global, value Value) {
 	if g.constant {
 		c.fail(programError, "%s is a constant and cannot be set", g.symbol.name)
 	}
+	c.checkCurrent(g, value)
 	if len(c.dynamic) > 0 {
 		if _, ok := c.dynamic[g]; ok {
 			c.dynamic[g] = value

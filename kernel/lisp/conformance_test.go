@@ -130,7 +130,7 @@ func standardName(err error) string {
 // TestConformance compares this evaluator with SBCL, as recorded beside the corpus, and
 // prints the agreement by category. With -update it asks SBCL anew.
 func TestConformance(t *testing.T) {
-	var table strings.Builder
+	var table, meant strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "category\tcases\tas SBCL\tmeant to differ\twrong")
 	total := [4]int{}
@@ -149,11 +149,13 @@ func TestConformance(t *testing.T) {
 			t.Fatalf("%s has %d values for %d cases: make conformance writes it anew", c.values(), len(values), len(c.cases))
 		}
 		counts := [4]int{len(c.cases)}
+		var differing strings.Builder
 		for i, k := range c.cases {
 			got, err := answer(t, k.form)
 			switch {
 			case k.differs != "" && got == k.differs && got != values[i]:
 				counts[2]++
+				fmt.Fprintf(&differing, "  %s: %s\n      here %s, SBCL %s: %s\n", k.at, k.form, got, values[i], k.why)
 			case k.differs != "":
 				counts[3]++
 				t.Errorf("%s: %s\n    got %s (%v)\n   want %s, unlike SBCL's %s", k.at, k.form, got, err, k.differs, values[i])
@@ -164,6 +166,9 @@ func TestConformance(t *testing.T) {
 				t.Errorf("%s: %s\n    got %s (%v)\n   SBCL %s", k.at, k.form, got, err, values[i])
 			}
 		}
+		if counts[2] > 0 {
+			fmt.Fprintf(&meant, "%s, %d of %d\n%s", c.name, counts[2], counts[0], differing.String())
+		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\n", c.name, counts[0], counts[1], counts[2], counts[3])
 		for i := range total {
 			total[i] += counts[i]
@@ -171,7 +176,7 @@ func TestConformance(t *testing.T) {
 	}
 	fmt.Fprintf(w, "all\t%d\t%d\t%d\t%d\n", total[0], total[1], total[2], total[3])
 	w.Flush()
-	t.Logf("agreement with SBCL %.2f %%\n%s", 100*float64(total[1])/float64(total[0]), table.String())
+	t.Logf("agreement with SBCL %.2f %%\n%s\nmeant to differ, %d of %d cases\n%s", 100*float64(total[1])/float64(total[0]), table.String(), total[2], total[0], meant.String())
 }
 
 // TestOracle makes sure that the recorded values are what SBCL says today.

@@ -158,12 +158,9 @@ func (c *Call) usePackage(p, used *Package) {
 	if p == used || slices.Contains(p.uses, used) {
 		return
 	}
-	if used.name == keywordPackage {
-		c.fail(packageError, "KEYWORD cannot be used")
-	}
 	c.chargeMany(used.size(), 4*valueBytes)
 	for _, symbol := range used.listed(true) {
-		if !used.madeByNote && used.name != standardPackage {
+		if !used.madeByNote && used.name != standardPackage && used.name != keywordPackage {
 			break // libraries offer the same names; the first one used counts
 		}
 		if other, ok := p.find(symbol.name); ok && other != symbol && !p.shadowing[symbol.name] {

@@ -236,3 +236,5 @@
 (apply #'aref #2A((1 2) (3 4)) '(0 1))
 (funcall #'aref #(1 2) 0)
 (let ((a (vector 1 2 3))) (rotatef (aref a 0) (aref a 2)) a)
+(length (make-array 40000000))
+;=> error STORAGE-CONDITION ;; a call may take 256 MB

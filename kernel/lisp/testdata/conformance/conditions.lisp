@@ -317,3 +317,7 @@
 (let ((log nil)) (defun logged (f) (handler-bind ((error (lambda (c) (push (princ-to-string c) log)))) (handler-case (funcall f) (error () :recovered)))) (list (logged (lambda () (error "one"))) log))
 (let ((log nil)) (handler-case (handler-bind ((error (lambda (c) (push (princ-to-string c) log)))) (error "seen first")) (error () (push :then-handled log))) (reverse log))
 (defun validate (plist) (unless (evenp (length plist)) (error "odd plist: ~s" plist)) (unless (getf plist :name) (error "no name in ~s" plist)) :valid) (mapcar (lambda (p) (handler-case (validate p) (error (c) (princ-to-string c)))) '((:name "a") (:age 1) (:name)))
+(handler-case (if) (error () :caught))
+;=> error PROGRAM-ERROR ;; a malformed form is found when the note is loaded, which does not run the handler
+(handler-case (return-from no-block-of-this-name 1) (error () :caught))
+;=> error PROGRAM-ERROR ;; found when the note is loaded

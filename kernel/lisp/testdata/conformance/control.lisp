@@ -255,3 +255,5 @@ undefined-variable
 (defun deep (n) (if (= n 0) 0 (1+ (deep (1- n))))) (deep 1000)
 (defun fact (n) (if (< n 2) 1 (* n (fact (1- n))))) (fact 20)
 (defun fibo (n) (if (< n 2) n (+ (fibo (- n 1)) (fibo (- n 2))))) (fibo 15)
+(progn (format t "~20000000a" 1) :written)
+;=> error OUTPUT-LIMIT ;; a call may write 16 M characters

@@ -83,7 +83,7 @@
 (eq *package* (symbol-package 'some-new-symbol))
 (let ((*package* (find-package :keyword))) (package-name *package*))
 (let ((*package* *package*)) (setq *package* 5))
-;=> 5 ;; what is no package counts as the note's own when it is used
+(let ((*package* :cl)) 1)
 (typep *package* 'package)
 (not (null (member (find-package :cl) (list-all-packages))))
 (every #'packagep (list-all-packages))
@@ -154,7 +154,6 @@
 (let* ((p (make-package :us3)) (q (make-package :us4)) (r (make-package :us5))) (export (intern "A" p) p) (export (intern "A" q) q) (use-package (list p q) r))
 (let* ((p (make-package :us6)) (q (make-package :us7)) (r (make-package :us8))) (export (intern "A" p) p) (export (intern "A" q) q) (shadow "A" r) (use-package (list p q) r))
 (use-package :keyword (make-package :us9))
-;=> error PACKAGE-ERROR ;; every word of every note would be accessible
 (use-package :no-such-package (make-package :us10))
 (let* ((p (make-package :us11)) (q (make-package :us12 :use (list p)))) (list (mapcar #'package-name (package-used-by-list p)) (mapcar #'package-name (package-use-list q))))
 ; defpackage.
@@ -240,3 +239,7 @@
 (list (symbol-package (gensym)) (eq (gensym) (gensym)))
 (gensym -1)
 (subseq (symbol-name (gentemp "ZZ" (make-package :gt1))) 0 2)
+(progn (make-package :sc1) (intern "INNER" :sc1) (symbol-name (read-from-string "sc1:inner")))
+;=> "INNER" ;; one colon is as good as two: notes written for the upstream system use either
+(mapcar #'package-name (package-use-list (defpackage :nu1)))
+;=> ("COMMON-LISP") ;; a package that says nothing of :use means the language, as its author does

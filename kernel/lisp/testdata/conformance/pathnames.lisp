@@ -222,3 +222,5 @@
 (string= (namestring (pathname "a/b")) "a/b")
 (remove-duplicates (list #p"a" #p"b" #p"a") :test #'equal)
 (with-output-to-string (s) (dolist (p '("a/b.c" "d")) (format s "~a -> ~a~%" (pathname-name p) (directory-namestring p))))
+(namestring (probe-file "/etc/passwd"))
+;=> error UNDEFINED-FUNCTION ;; a note that was granted nothing sees no files

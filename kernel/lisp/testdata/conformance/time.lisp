@@ -216,3 +216,5 @@ internal-time-units-per-second
 (identity 5)
 (funcall (constantly 5) 1 2 3)
 (describe-object-is-not-a-name)
+(lisp-implementation-type)
+;=> "org-agent" ;; this is not SBCL

@@ -288,3 +288,7 @@
 (list (characterp #\a) (symbolp 'a) (keywordp :a) (functionp #'car) (packagep *package*) (hash-table-p (make-hash-table)) (pathnamep #p"a") (streamp *standard-output*))
 (defun f (l) (check-type (length l) (integer 1)) :ok) (list (f '(1)) (handler-case (f nil) (type-error (c) (type-error-datum c))))
 (ctypecase (+ 1 1) (string :s) (integer :i))
+(let ((x 1)) (declare (integer x)) (setq x "a") x)
+;=> "a" ;; a declared type is a promise and not a test: check-type tests
+(defun f (x) (declare (type integer x)) x) (f "a")
+;=> "a" ;; a declared type is a promise and not a test: check-type tests
