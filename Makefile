@@ -101,8 +101,8 @@ test-shared: need-tests $(BIN) ## run the tests over $(SHARED), which is not par
 	  $$(dirname $$files | sort -u | sed 's,^,./,')
 
 .PHONY: conformance
-conformance: need-tests ## compare the Lisp with SBCL, form by form and by PROGRAMS (default 50000) random programs
-	$(GO) test ./kernel/lisp -run '^TestConformance$$' -count=1 -v -update
+conformance: need-tests ## compare the Lisp with SBCL, form by form, by whole programs and by PROGRAMS (default 50000) random ones
+	$(GO) test ./kernel/lisp -run '^(TestConformance|TestPrograms)$$' -count=1 -v -update
 	$(GO) test ./kernel/lisp -run '^TestRandomPrograms$$' -count=1 -programs $${PROGRAMS:-50000} -random
 
 .PHONY: attacks

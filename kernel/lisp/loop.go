@@ -147,9 +147,9 @@ func (p *loopParser) parse() {
 			p.first = append(p.first, test, step)
 			p.later = append(p.later, test, step)
 		case p.accept("WHILE"):
-			p.body = append(p.body, call(symUntil, call(symNot, p.next())))
+			p.test(call(symUntil, call(symNot, p.next())))
 		case p.accept("UNTIL"):
-			p.body = append(p.body, call(symUntil, p.next()))
+			p.test(call(symUntil, p.next()))
 		case p.accept("ALWAYS"):
 			p.body = append(p.body, call(symUnless, p.next(), p.returning(Nil)))
 			p.decide(T)
@@ -164,6 +164,16 @@ func (p *loopParser) parse() {
 			p.body = append(p.body, p.clause()...)
 		}
 	}
+}
+
+// test ends the loop. Before any clause of the body it stands among the steps of the
+// variables, so that those after it are not stepped when it ends the loop.
+func (p *loopParser) test(until Value) {
+	if len(p.body) > 0 {
+		p.body = append(p.body, until)
+		return
+	}
+	p.first, p.later = append(p.first, until), append(p.later, until)
 }
 
 func (cp *compiler) checkBlockName(v Value) *Symbol {

@@ -282,9 +282,9 @@ func (p *loopParser) numbers(pattern, start, limit, step Value, test *Symbol, do
 		}
 	}
 	p.declare(pattern, start)
-	it := iterator{
-		first: []loopStep{{pattern: pattern, value: start}},
-		later: []loopStep{{pattern: pattern, value: call(operator, pattern, step)}},
+	it := iterator{later: []loopStep{{pattern: pattern, value: call(operator, pattern, step)}}}
+	if _, ok := pattern.(*Symbol); !ok || pattern == Nil {
+		it.first = []loopStep{{pattern: pattern, value: start}}
 	}
 	if test != nil {
 		end := loopStep{test: call(test, pattern, limit)}

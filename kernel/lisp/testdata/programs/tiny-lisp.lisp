@@ -1,0 +1,51 @@
+;; A small Lisp with closures, macros and call/cc-like escapes, in Lisp.
+(defvar *globals* (make-hash-table))
+(defun lookup (name env)
+  (let ((cell (loop for frame in env thereis (assoc name frame))))
+    (cond (cell (cdr cell))
+          ((nth-value 1 (gethash name *globals*)) (gethash name *globals*))
+          (t (error "~(~a~) is not known" name)))))
+(defun assign (name value env)
+  (let ((cell (loop for frame in env thereis (assoc name frame))))
+    (if cell (setf (cdr cell) value) (setf (gethash name *globals*) value))))
+(defun bind (parameters arguments)
+  (cond ((null parameters) (when arguments (error "too many arguments")) '())
+        ((symbolp parameters) (list (cons parameters arguments)))
+        ((null arguments) (error "too few arguments"))
+        (t (acons (car parameters) (car arguments) (bind (cdr parameters) (cdr arguments))))))
+(defstruct closure parameters body env)
+(defstruct (expander (:include closure)))
+(defun call (f args)
+  (etypecase f
+    (closure (let ((env (cons (bind (closure-parameters f) args) (closure-env f))) value)
+               (dolist (form (closure-body f) value) (setf value (evaluate form env)))))
+    (function (apply f args))))
+(defun evaluate (form env)
+  (cond ((symbolp form) (if (member form '(nil t)) form (lookup form env)))
+        ((atom form) form)
+        (t (case (first form)
+             (quote (second form))
+             (if (if (evaluate (second form) env) (evaluate (third form) env) (evaluate (fourth form) env)))
+             (lambda (make-closure :parameters (second form) :body (cddr form) :env env))
+             (define (setf (gethash (second form) *globals*) (evaluate (third form) env)) (second form))
+             (set! (assign (second form) (evaluate (third form) env) env))
+             (defsyntax (setf (gethash (second form) *globals*) (make-expander :parameters (third form) :body (cdddr form) :env env)) (second form))
+             (escape (catch form (let* ((tag form) (out (lambda (v) (throw tag v)))) (evaluate (third form) (cons (list (cons (second form) out)) env)))))
+             (t (let ((f (evaluate (first form) env)))
+                  (if (expander-p f)
+                      (evaluate (call f (rest form)) env)
+                      (call f (mapcar (lambda (x) (evaluate x env)) (rest form))))))))))
+(loop for name in '(+ - * < = list cons car cdr null not append) do (setf (gethash name *globals*) (symbol-function name)))
+
+(defun run (text)
+  (with-input-from-string (in text)
+    (loop for form = (read in nil in) until (eq form in)
+          collect (handler-case (evaluate form '()) (error (c) (list :error (remove #\Newline (princ-to-string c))))))))
+(dolist (text '("(define fact (lambda (n) (if (< n 2) 1 (* n (fact (- n 1)))))) (fact 20)"
+                "(define counter (lambda (n) (lambda () (set! n (+ n 1))))) (define c (counter 5)) (c) (c)"
+                "(defsyntax unless (test . body) (list 'if test nil (cons 'begin body))) (defsyntax begin forms (list (cons 'lambda (cons nil forms)))) (unless nil 1 2)"
+                "(escape out (+ 1 (out 42)))"
+                "((lambda all all) 1 2 3) ((lambda (a . b) (list b a)) 1 2 3)"
+                "((lambda (a) a)) nowhere (fact 'a)"
+                "(define map (lambda (f l) (if (null l) nil (cons (f (car l)) (map f (cdr l)))))) (map (lambda (x) (* x x)) '(1 2 3))"))
+  (format t "~{~s~^ | ~}~%" (mapcar (lambda (v) (if (and (consp v) (eq (car v) :error) (search "is not of type" (second v))) '(:error "a type") v)) (run text))))
