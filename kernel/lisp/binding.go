@@ -48,17 +48,24 @@ func (cp *compiler) letBindings(list Value) []letBinding {
 		if cell, ok := item.(*Cons); ok {
 			parts := cp.forms(cell)
 			if len(parts) > 2 {
-				cp.fail(programError, "malformed let binding: %s", sketch(item, formLength))
+				cp.malformedBinding(item)
 			}
 			item = parts[0]
 			if len(parts) == 2 {
 				b.value = parts[1]
 			}
 		}
+		if _, ok := item.(*Symbol); !ok {
+			cp.malformedBinding(item)
+		}
 		b.symbol = cp.checkBindable(item)
 		bindings = append(bindings, b)
 	}
 	return bindings
+}
+
+func (cp *compiler) malformedBinding(item Value) {
+	cp.fail(programError, "malformed let binding: %s; bindings are written ((variable value) …)", sketch(item, formLength))
 }
 
 // checkDistinct refuses a variable that is bound twice at once.

@@ -53,7 +53,9 @@ func (cp *compiler) compileClass(form *Cons, sc *scope, kind classKind) expressi
 		d.slots = append(d.slots, s)
 	}
 	cp.classOptions(d, parts[3:], sc)
+	at := cp.site(form)
 	return simple(func(c *Call, f *frame) Value {
+		c.at = at
 		class := c.defineClass(d, f)
 		if kind == conditionClass {
 			return class.name
@@ -67,7 +69,7 @@ func (c *Call) defineClass(d *classDefinition, f *frame) *Class {
 	for _, super := range d.supers {
 		k := c.environment.class(super)
 		if k == nil || k.kind != d.kind && k.name.name != "STANDARD-OBJECT" {
-			c.fail(simpleError, "%s is not a class that %s can inherit from", super.name, d.name.name)
+			c.signalError(c.newCondition(cellError, super.name+" is not a class that "+d.name.name+" can inherit from", "NAME", super))
 		}
 		class.supers = append(class.supers, k)
 	}

@@ -196,9 +196,32 @@ func checkFormat(cp *compiler, form *Cons) {
 	if !ok {
 		return
 	}
-	if _, err := parseFormat(control.chars); err != nil {
+	directives, err := parseFormat(control.chars)
+	if err == nil {
+		err = checkDirectives(directives)
+	}
+	if err != nil {
 		cp.environment.refer(reference{at: cp.site(form), function: cp.functionName(), problem: "in the format string: " + err.Error()})
 	}
+}
+
+// formatDirectives are the characters of all directives.
+const formatDirectives = "asdboxrcfeg$p%&~|\nt*?([{<^/wi_;"
+
+// checkDirectives finds a directive that does not exist.
+func checkDirectives(directives []directive) error {
+	for i := range directives {
+		d := &directives[i]
+		if d.char != 0 && !strings.ContainsRune(formatDirectives, d.char) {
+			return fmt.Errorf("unknown format directive ~%c", d.char)
+		}
+		for _, clause := range d.clauses {
+			if err := checkDirectives(clause); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // formatter runs a control string.

@@ -134,10 +134,17 @@ func (cp *compiler) compileCall(name *Symbol, form *Cons, sc *scope) expression 
 		if check := name.operator.check; check != nil {
 			check(cp, form)
 		}
+		if wrong := (&Error{}).keywordProblem(builtin, keywordCall(form)); wrong != nil {
+			cp.environment.refer(reference{at: at, function: cp.functionName(), problem: wrong.Message, hint: wrong.Hint})
+		}
 		return compileBuiltin(builtin, args, at)
 	}
 	g := cp.environment.global(name)
-	cp.environment.refer(reference{symbol: name, arguments: len(args), at: at, function: cp.functionName()})
+	if name.operator != nil && name.operator.check != nil {
+		name.operator.check(cp, form)
+	}
+	_, _, bound := sc.variable(name)
+	cp.environment.refer(reference{symbol: name, arguments: len(args), at: at, function: cp.functionName(), form: keywordCall(form), bound: bound})
 	return expression{many: true, run: func(c *Call, f *frame) Value {
 		fn := g.function
 		if fn == nil {

@@ -156,15 +156,15 @@ var (
 // conditionFunctions are the builtins about conditions and restarts.
 func conditionFunctions() []builtin {
 	return []builtin{
-		{name: "error", list: "(datum &rest arguments)", doc: "Signal an error; it does not return.", call: func(c *Call, args []Value) Value {
+		{name: "error", list: "(datum &rest arguments)", doc: "Signal an error; it does not return.", check: checkClassNamed, call: func(c *Call, args []Value) Value {
 			c.signalError(c.condition(args, simpleError))
 			return nil
 		}},
-		{name: "signal", list: "(datum &rest arguments)", doc: "Signal a condition; return nil if nobody handles it.", call: func(c *Call, args []Value) Value {
+		{name: "signal", list: "(datum &rest arguments)", doc: "Signal a condition; return nil if nobody handles it.", check: checkClassNamed, call: func(c *Call, args []Value) Value {
 			c.signal(c.condition(args, simpleCondition))
 			return Nil
 		}},
-		{name: "make-condition", list: "(type &rest arguments)", doc: "Make a condition of a class.", call: func(c *Call, args []Value) Value {
+		{name: "make-condition", list: "(type &rest arguments)", doc: "Make a condition of a class.", check: checkClassNamed, call: func(c *Call, args []Value) Value {
 			return c.condition(args, simpleError)
 		}},
 		{name: "invoke-debugger", list: "(condition)", doc: "End the call with a condition: there is no debugger.", one: func(c *Call, a Value) Value {

@@ -1,5 +1,7 @@
 package lisp
 
+import "strings"
+
 // lambdaList is a parsed lambda list. Names are symbols; in a destructuring lambda
 // list they may be patterns, which are lambda lists again.
 type lambdaList struct {
@@ -61,6 +63,7 @@ func (cp *compiler) parseLambdaList(list Value, patterns bool) *lambdaList {
 			}
 			continue
 		}
+		cp.checkWord(item)
 		cp.addParameter(l, section, item, patterns)
 	}
 	if l.open && !l.hasKeys {
@@ -70,6 +73,24 @@ func (cp *compiler) parseLambdaList(list Value, patterns bool) *lambdaList {
 		cp.checkNames(l)
 	}
 	return l
+}
+
+// checkWord tells of a parameter that looks like a misspelt word of a lambda list.
+func (cp *compiler) checkWord(item Value) {
+	symbol, ok := item.(*Symbol)
+	if !ok || !strings.HasPrefix(symbol.name, "&") {
+		return
+	}
+	at := cp.current
+	r := reference{at: &at, function: cp.functionName(), problem: strings.ToLower(symbol.name) + " is a parameter here, and no word of lambda lists"}
+	var words []string
+	for word := range lambdaWords {
+		words = append(words, word.name)
+	}
+	if near := nearestName(symbol.name, words); near != "" {
+		r.hint = "did you mean " + strings.ToLower(near) + "?"
+	}
+	cp.environment.refer(r)
 }
 
 // sectionOrder is the order of the words of a lambda list; the others may stand anywhere.

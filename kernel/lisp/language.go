@@ -145,7 +145,10 @@ func (l *language) define(b *builtin) {
 		l.needs[symbol] = b.needs
 	}
 	if !b.open && b.needs == "" {
-		symbol.asOperator().function, symbol.asOperator().check = function, b.check
+		symbol.asOperator().function = function
+	}
+	if b.check != nil {
+		symbol.asOperator().check = b.check
 	}
 }
 

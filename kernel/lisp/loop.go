@@ -134,6 +134,9 @@ func (p *loopParser) parse() {
 		case p.accept("WITH"):
 			p.with()
 		case p.accept("FOR", "AS"):
+			if len(p.body) > 0 {
+				p.fail("for stands behind what is done in each round; move it before: %s", sketch(p.form, formLength))
+			}
 			p.forClauses()
 		case p.accept("INITIALLY"):
 			p.initially = append(p.initially, p.compound()...)

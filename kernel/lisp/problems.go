@@ -17,8 +17,13 @@ type reference struct {
 	arguments int // of a call; -1 for #'name
 	at        *site
 	function  string
-	// problem, if set, is a fault that is certain.
-	problem string
+	// form is that of a call with keyword arguments.
+	form *Cons
+	// class says that symbol is meant to name a class; bound that it is a variable where
+	// it is called.
+	class, bound bool
+	// problem, if set, is a fault that is certain, and hint what to do about it.
+	problem, hint string
 }
 
 // maximumReferences bounds what is remembered: a note that evaluates for ever must not
@@ -64,8 +69,10 @@ func (e *Environment) missing(r *reference) *Error {
 	p := &Error{}
 	switch {
 	case r.problem != "":
-		p.Class, p.Message = simpleError, r.problem
+		p.Class, p.Message, p.Hint = simpleError, r.problem, r.hint
 		return p
+	case r.class:
+		return e.classProblem(r.symbol)
 	case r.variable:
 		g := e.global(r.symbol)
 		if g.special || g.value != nil && !r.assigned || g.expansion != nil || r.assigned && g.value != nil {
@@ -88,12 +95,18 @@ func (e *Environment) missing(r *reference) *Error {
 			return p
 		}
 		p.Class, p.Message, p.Hint = undefinedClass, "the function "+displayName(r.symbol)+" is not defined", e.suggest(r.symbol, false)
-		if g.macro != nil {
+		switch {
+		case g.macro != nil:
 			p.Hint = "it is a macro now: define it before it is used"
+		case r.bound:
+			p.Hint = "it is a variable here: write (funcall " + displayName(r.symbol) + " …)"
 		}
 		return p
 	}
-	return p.count(g.function, r.arguments)
+	if wrong := p.count(g.function, r.arguments); wrong != nil {
+		return wrong
+	}
+	return p.keywordProblem(g.function, r.form)
 }
 
 // count tells of a call that fn will refuse.
@@ -102,8 +115,16 @@ func (p *Error) count(fn *Function, n int) *Error {
 		return nil
 	}
 	p.Class = programError
-	p.Message = fmt.Sprintf("%s is called with %d arguments but takes %s", strings.ToLower(fn.name), n, countText(fn.least, fn.most))
+	p.Message = countMessage(fn.name, n, fn.least, fn.most)
 	return p
+}
+
+func countMessage(name string, n, least, most int) string {
+	plural := "s"
+	if n == 1 {
+		plural = ""
+	}
+	return fmt.Sprintf("%s is called with %d argument%s but takes %s", strings.ToLower(name), n, plural, countText(least, most))
 }
 
 func countText(least, most int) string {
@@ -119,8 +140,7 @@ func countText(least, most int) string {
 // checkCount remembers a call of a builtin with an impossible number of arguments.
 func (cp *compiler) checkCount(name string, least, most, n int, at *site) {
 	if n < least || most >= 0 && n > most {
-		text := fmt.Sprintf("%s is called with %d arguments but takes %s", strings.ToLower(name), n, countText(least, most))
-		cp.environment.refer(reference{at: at, function: cp.functionName(), problem: text})
+		cp.environment.refer(reference{at: at, function: cp.functionName(), problem: countMessage(name, n, least, most)})
 	}
 }
 
@@ -143,6 +163,8 @@ func (c *Call) hint(condition *Instance) string {
 		return c.environment.suggest(name, false)
 	case unboundVariable:
 		return c.environment.suggest(name, true)
+	case cellError:
+		return c.environment.suggestClass(name)
 	}
 	return ""
 }

@@ -30,7 +30,7 @@ func (c *Call) hasMethods(name *Symbol) bool {
 
 func protocolFunctions() []builtin {
 	return []builtin{
-		{name: "make-instance", list: "(class &rest initargs)", doc: "A new object of a class.", open: true, call: makeInstance},
+		{name: "make-instance", list: "(class &rest initargs)", doc: "A new object of a class.", open: true, check: checkClassNamed, call: makeInstance},
 		{name: "allocate-instance", list: "(class &rest initargs)", doc: "A new object without values.", open: true, call: func(c *Call, args []Value) Value {
 			class := c.namedClass(args[0])
 			if class.kind == builtinClass {

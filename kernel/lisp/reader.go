@@ -13,9 +13,11 @@ import (
 // reader reads forms of one source into conses and symbols of the note. It is the
 // Maker of plist's reader in Lisp mode.
 type reader struct {
-	call      *Call
-	source    *plist.Reader[Value]
-	file      string
+	call   *Call
+	source *plist.Reader[Value]
+	file   string
+	// text is the source, for hints.
+	text      string
 	firstLine int
 	// keep says that symbols stay in their package, and that conses share storage: those
 	// of source do, as all of it is kept anyhow; those of data do not.
@@ -57,7 +59,7 @@ const (
 )
 
 func (c *Call) newReader(source, file string, firstLine int, keep bool) *reader {
-	r := &reader{call: c, file: file, firstLine: max(firstLine, 1), keep: keep}
+	r := &reader{call: c, file: file, text: source, firstLine: max(firstLine, 1), keep: keep}
 	size := 16
 	for keep && size < 256 && size < len(source)/24 {
 		size *= 2
@@ -103,12 +105,26 @@ func (c *Call) readFailed(err error, r *reader) {
 	if errors.As(err, &syntax) {
 		e.Line, e.Column, e.Message = syntax.Line+r.firstLine-1, syntax.Column, syntax.Message
 	}
+	if syntax != nil && syntax.Kind == plist.UnclosedList {
+		e.Hint = r.nextDefinition(syntax.Line)
+	}
 	var own *Error
 	if errors.As(err, &own) {
 		e.Class, e.Message, e.Hint = own.Class, own.Message, own.Hint
 	}
 	c.exit = exit{failed: e, orderly: true}
 	panic(unwinding{})
+}
+
+// nextDefinition is a hint for a form that is not closed: the first line behind its
+// beginning that looks like another one.
+func (r *reader) nextDefinition(line int) string {
+	for i, text := range strings.Split(r.text, "\n") {
+		if i >= line && strings.HasPrefix(text, "(") {
+			return fmt.Sprintf("another form seems to begin in line %d: the ) is missing before it", i+r.firstLine)
+		}
+	}
+	return ""
 }
 
 // resumeExit lets an end of the call pass that happened while reading.

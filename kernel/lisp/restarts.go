@@ -347,7 +347,7 @@ func restartFunctions() []builtin {
 		{name: "cerror", list: "(continue-format datum &rest arguments)", doc: "Signal an error that can be continued.", call: func(c *Call, args []Value) Value {
 			return c.continuable(args[0], c.condition(args[1:], simpleError), args[2:])
 		}},
-		{name: "warn", list: "(datum &rest arguments)", doc: "Signal a warning, or print it if nobody handles it.", call: warn},
+		{name: "warn", list: "(datum &rest arguments)", doc: "Signal a warning, or print it if nobody handles it.", check: checkClassNamed, call: warn},
 	}
 }
 

@@ -8,4 +8,5 @@
       (require :asdf)
       (let ((*standard-output* (make-broadcast-stream)) (*error-output* (make-broadcast-stream)))
         (funcall (intern "LOAD-SYSTEM" :asdf) :cl-ppcre))))
-  (load file))
+  (let ((*package* (make-package "PROGRAM" :use '(:common-lisp))))
+    (load file)))

@@ -193,3 +193,10 @@
 (format nil "~a ~a" 1)
 (format nil "~a" 1 2 3)
 (format nil "~{~a ~a~}" '(1 2 3))
+(format nil "~e" 12345.678)
+;=> "1.2345678e+4" ;; SBCL prints 1.23456776e+4, which is another number's shortest form
+(format nil "~{~a~^, ~} and ~a" '(1 2 3) 4)
+(format nil "~:{~a=~a~:^; ~}" '((a 1) (b 2)))
+(format nil "~10,3f|~10@a|~10a|~:@(~a~)" 3.14159 "right" "left" "loud")
+(format nil "~[zero~;one~:;many~] ~:[no~;yes~] ~@[got ~a~]" 1 t nil)
+(format nil "~v,'0d ~vd ~,,'.,2:d" 5 42 6 7 12345)

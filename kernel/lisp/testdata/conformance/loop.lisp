@@ -212,3 +212,7 @@
 (loop for i = 0 then (1+ i) while (< i 3) for j = (* i 10) collect j into js finally (return (list i js)))
 (loop for i from 1 to 3 while t for h = (make-hash-table) do (setf (gethash i h) t) sum (hash-table-count h))
 (loop named outer for i from 1 while (< i 100) do (loop for j from 1 to i while t when (= (* j i) 12) do (return-from outer (list i j))))
+(loop for x in '(1 2) collect x for y = x)
+(loop for x in '(1 2) do (list x) for y = x)
+(loop for x in '(1 2) when (oddp x) collect x with z = 1)
+(handler-case (eval '(loop for x in '(1 2) until (> x 1) collect x as y = x)) (error () :refused))
