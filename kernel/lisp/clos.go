@@ -69,7 +69,11 @@ func (c *Call) defineClass(d *classDefinition, f *frame) *Class {
 	for _, super := range d.supers {
 		k := c.environment.class(super)
 		if k == nil || k.kind != d.kind && k.name.name != "STANDARD-OBJECT" {
-			c.signalError(c.newCondition(cellError, super.name+" is not a class that "+d.name.name+" can inherit from", "NAME", super))
+			text := super.name + " is not a class that " + d.name.name + " can inherit from"
+			if hint := c.environment.suggestClass(super); k == nil && hint != "" {
+				text += "; " + hint
+			}
+			c.fail(simpleError, "%s", text)
 		}
 		class.supers = append(class.supers, k)
 	}
