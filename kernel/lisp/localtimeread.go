@@ -3,6 +3,7 @@ package lisp
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 var (
@@ -149,7 +150,7 @@ func (r *timeReader) number(text []rune, index int, least, most int64) {
 		r.failed = r.failed || !r.elements
 		return
 	}
-	n, err := strconv.ParseInt(string(text), 10, 64)
+	n, err := strconv.ParseInt(strings.TrimLeft(string(text), " \t\n"), 10, 64)
 	if err != nil || n < least || n > most {
 		r.fail()
 	}

@@ -13,8 +13,8 @@ func controlForms() []standardForm {
 		{"if", "(test then &optional else)", "Evaluate then if test is true, else otherwise.", compileIf},
 		{"when", "(test &body body)", "Evaluate body if test is true.", compileWhen},
 		{"unless", "(test &body body)", "Evaluate body if test is false.", compileUnless},
-		{"and", "(&rest forms)", "The values of the last form, nil as soon as one is false.", compileAnd},
-		{"or", "(&rest forms)", "The first value that is true, the values of the last form if none is.", compileOr},
+		{"and", "(&rest forms)", "The values of the last form, nil as soon as one is false.", compileJunction(T)},
+		{"or", "(&rest forms)", "The first value that is true, the values of the last form if none is.", compileJunction(Nil)},
 		{"cond", "(&rest clauses)", "Evaluate the forms of the first clause whose test is true.", compileCond},
 		{"let", "(bindings &body body)", "Bind variables at once, then evaluate body.", compileLet},
 		{"let*", "(bindings &body body)", "Bind variables one after the other, then evaluate body.", compileLetStar},
@@ -231,40 +231,27 @@ func compileUnless(cp *compiler, form *Cons, sc *scope) expression {
 	}}
 }
 
-func compileAnd(cp *compiler, form *Cons, sc *scope) expression {
-	items := cp.forms(form.Cdr)
-	if len(items) == 0 {
-		return constant(T)
-	}
-	tests := cp.compileAll(items[:len(items)-1], sc)
-	last := cp.compile(items[len(items)-1], sc)
-	run := last.run
-	return expression{many: last.many, run: func(c *Call, f *frame) Value {
-		for _, test := range tests {
-			if test(c, f) == Nil {
-				return Nil
-			}
+// compileJunction compiles and, whose value without forms is true and which a false form
+// ends, or or, where it is the other way.
+func compileJunction(empty *Symbol) specialForm {
+	conjunction := empty == T
+	return func(cp *compiler, form *Cons, sc *scope) expression {
+		items := cp.forms(form.Cdr)
+		if len(items) == 0 {
+			return constant(empty)
 		}
-		return run(c, f)
-	}}
-}
-
-func compileOr(cp *compiler, form *Cons, sc *scope) expression {
-	items := cp.forms(form.Cdr)
-	if len(items) == 0 {
-		return constant(Nil)
-	}
-	tests := cp.compileAll(items[:len(items)-1], sc)
-	last := cp.compile(items[len(items)-1], sc)
-	run := last.run
-	return expression{many: last.many, run: func(c *Call, f *frame) Value {
-		for _, test := range tests {
-			if v := test(c, f); v != Nil {
-				return v
+		tests := cp.compileAll(items[:len(items)-1], sc)
+		last := cp.compile(items[len(items)-1], sc)
+		run := last.run
+		return expression{many: last.many, run: func(c *Call, f *frame) Value {
+			for _, test := range tests {
+				if v := test(c, f); (v == Nil) == conjunction {
+					return v
+				}
 			}
-		}
-		return run(c, f)
-	}}
+			return run(c, f)
+		}}
+	}
 }
 
 type condClause struct {

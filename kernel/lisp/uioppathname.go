@@ -58,8 +58,11 @@ func uiopPathnameFunctions() []builtin {
 			return &Pathname{directory: p.directory, name: Nil, kind: Nil}
 		}),
 		change("uiop:pathname-parent-directory-pathname", "The directory above that of a pathname.", func(c *Call, p *Pathname) *Pathname {
-			up := &Pathname{directory: NewList(kwRelative, kwBack), name: Nil, kind: Nil}
-			return c.merge(up, &Pathname{directory: p.directory, name: Nil, kind: Nil})
+			here := &Pathname{directory: p.directory, name: Nil, kind: Nil}
+			if here.directoryText() == "/" {
+				return here // there is nothing above the root
+			}
+			return c.merge(&Pathname{directory: NewList(kwRelative, kwBack), name: Nil, kind: Nil}, here)
 		}),
 		change("uiop:pathname-root", "The root of a pathname's file system.", func(*Call, *Pathname) *Pathname {
 			return &Pathname{directory: NewList(kwAbsolute), name: Nil, kind: Nil}

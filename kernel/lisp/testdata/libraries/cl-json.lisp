@@ -21,6 +21,8 @@
 (json:decode-json-from-string "1E+2")
 (json:decode-json-from-string "1e-2")
 (json:decode-json-from-string "1.5e10")
+(json:decode-json-from-string "1.25e-2")
+;=> 0.0125 ;; the float that is nearest to the text; the original multiplies floats and is off by one
 (json:decode-json-from-string "3.14159265358979")
 (let ((*read-default-float-format* 'double-float)) (json:decode-json-from-string "[3.14159265358979, 0.1, 1e22]"))
 (json:decode-json-from-string "[01]")

@@ -24,6 +24,8 @@
 (local-time:parse-timestring "2026-11-22T10:30:60")
 (local-time:parse-timestring "soon")
 (local-time:parse-timestring "")
+(local-time:parse-timestring " 10:30:05")
+(local-time:parse-timestring "10:30:05 ")
 (local-time:parse-timestring "soon" :fail-on-error nil)
 (local-time:parse-timestring "2026-11" :fail-on-error nil)
 (local-time:parse-timestring "xx2026-11-22yy" :start 2 :end 12)

@@ -95,7 +95,7 @@
 (list (uiop:directory-pathname-p "/a/b/") (uiop:directory-pathname-p "/a/b") (uiop:file-pathname-p "/a/b") (uiop:file-pathname-p "/a/") (uiop:directory-pathname-p nil))
 (list (not (null (uiop:absolute-pathname-p "/a"))) (uiop:absolute-pathname-p "a") (not (null (uiop:relative-pathname-p "a"))) (uiop:relative-pathname-p "/a") (uiop:absolute-pathname-p nil))
 (mapcar #'namestring (list (uiop:ensure-directory-pathname "/a/b") (uiop:ensure-directory-pathname "/a/b.c") (uiop:ensure-directory-pathname "a/") (uiop:pathname-directory-pathname "/a/b.c") (uiop:pathname-directory-pathname "b.c")))
-(mapcar #'namestring (list (uiop:pathname-parent-directory-pathname "/a/b/c.d") (uiop:pathname-parent-directory-pathname "/a/b/")))
+(mapcar #'namestring (list (uiop:pathname-parent-directory-pathname "/a/b/c.d") (uiop:pathname-parent-directory-pathname "/a/b/") (uiop:pathname-parent-directory-pathname "/a")))
 (list (uiop:native-namestring "/a/b.c") (uiop:unix-namestring "/a/b.c") (uiop:unix-namestring #p"a/") (uiop:native-namestring nil))
 (mapcar #'namestring (list (uiop:parse-unix-namestring "/a/b.c") (uiop:parse-unix-namestring "a" :type "lisp") (uiop:parse-unix-namestring "a.b" :type "lisp") (uiop:parse-unix-namestring "a/b" :type :directory) (uiop:parse-unix-namestring "a/b" :ensure-directory t)))
 (list (pathname-name (uiop:parse-unix-namestring "a.b.c")) (pathname-type (uiop:parse-unix-namestring "a.b.c")) (pathname-name (uiop:parse-unix-namestring ".emacs")) (pathname-type (uiop:parse-unix-namestring ".emacs")))
