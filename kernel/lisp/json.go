@@ -56,8 +56,8 @@ func jsonFunctions() []builtin {
 			}
 			return symbol
 		}},
-		{name: "json:parse-number", list: "(token)", doc: "The number that a JSON token names.", one: func(c *Call, a Value) Value { return c.jsonNumber(c.str(a).String()) }},
-		{name: "json:json-boolean-to-lisp", list: "(token)", doc: "What the JSON tokens true, false and null mean.", one: func(c *Call, a Value) Value { return Boolean(c.str(a).String() == "true") }},
+		{name: "json:%parse-number", list: "(token)", doc: "The number that a JSON token names.", one: func(c *Call, a Value) Value { return c.jsonNumber(c.str(a).String()) }},
+		{name: "json:%boolean", list: "(token)", doc: "What the JSON tokens true, false and null mean.", one: func(c *Call, a Value) Value { return Boolean(c.str(a).String() == "true") }},
 		{name: "json:json-bool", list: "(value)", doc: "What the explicit encoder writes as true or false.", one: func(_ *Call, a Value) Value {
 			if a == Nil {
 				return NewList(kwFalse)

@@ -1,7 +1,5 @@
 package lisp
 
-import "strings"
-
 // libraryConditions are the condition classes of libraries: name, superclasses, and slots
 // with the keywords that fill them.
 var libraryConditions = []struct {
@@ -31,10 +29,9 @@ func (l *language) addLibraryClasses() {
 		for _, super := range k.supers {
 			class.supers = append(class.supers, l.classes[l.symbol(super)])
 		}
-		library, _, _ := strings.Cut(k.name, ":")
 		var own []slot
 		for _, name := range k.slots {
-			own = append(own, slot{name: l.symbol(library + ":" + name), initargs: []*Symbol{standardKeyword(name)}})
+			own = append(own, slot{name: internalSymbol(name), initargs: []*Symbol{standardKeyword(name)}})
 		}
 		class.inherit(own)
 		l.classes[symbol] = class

@@ -2,6 +2,7 @@ package lisp
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 )
 
@@ -80,7 +81,11 @@ func regexpFunctions() []builtin {
 	for _, slot := range []string{"string", "pos"} {
 		doc := map[string]string{"string": "The pattern that could not be read, or nil.", "pos": "Where in the pattern the error is, or nil."}[slot]
 		rows = append(rows, builtin{name: "cl-ppcre:ppcre-syntax-error-" + slot, list: "(condition)", doc: doc, one: func(c *Call, a Value) Value {
-			return c.slotValue(a, c.environment.language.symbol("CL-PPCRE:"+map[string]string{"string": "STRING", "pos": "POS"}[slot]))
+			condition, ok := a.(*Instance)
+			if !ok || condition.class.name.name != "PPCRE-SYNTAX-ERROR" {
+				c.typeError(a, "CL-PPCRE:PPCRE-SYNTAX-ERROR")
+			}
+			return condition.named(strings.ToUpper(slot))
 		}})
 	}
 	return append(rows, replaceFunctions()...)

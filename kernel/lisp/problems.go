@@ -176,9 +176,14 @@ func (e *Environment) suggest(symbol *Symbol, variable bool) string {
 		return lacking
 	}
 	best, distance := "", min(2, (len(symbol.name)+1)/3)+1
+	rank := "" // of equals that of the same package is taken, then by name
 	consider := func(other *Symbol) {
-		if d := editDistance(symbol.name, other.name, distance); d < distance || d == distance && best != "" && displayName(other) < best {
-			best, distance = displayName(other), d
+		own := displayName(other)
+		if other.home == symbol.home {
+			own = " " + own
+		}
+		if d := editDistance(symbol.name, other.name, distance); d < distance || d == distance && best != "" && own < rank {
+			best, rank, distance = displayName(other), own, d
 		}
 	}
 	for other, g := range e.known() {
