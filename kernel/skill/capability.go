@@ -1,7 +1,9 @@
 package skill
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -113,6 +115,9 @@ func (g *Grants) understand(kind, what string) Capability {
 			c.Refused = err.Error()
 		}
 		c.Meaning = map[string]string{"read": "read", "write": "make, change, rename and delete"}[kind] + " the files in " + encodeName(c.what, false) + " and below"
+		if _, err := os.Stat(c.what); errors.Is(err, fs.ErrNotExist) {
+			c.Meaning += " (there is no such directory yet)"
+		}
 		if c.what == "/" || c.what == g.config.User {
 			c.Meaning += ": that is everything you have, but for what the kernel keeps"
 		}

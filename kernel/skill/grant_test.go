@@ -204,6 +204,9 @@ func TestGrantIsOfWhatWasShown(t *testing.T) {
 	if err != nil || shown.Capabilities[0].Meaning != "read the files in "+h.user+"/notes and below" {
 		t.Fatal(shown, err)
 	}
+	if absent := h.registry.config.Grants.understand("write", "out"); absent.Meaning != "make, change, rename and delete the files in "+h.home+"/out and below (there is no such directory yet)" {
+		t.Error(absent)
+	}
 	refused := func(what string, want error) {
 		t.Helper()
 		if _, err := h.registry.Grant(t.Context(), h.note("reader.org"), shown.Blocks, shown.Names()); !errors.Is(err, want) {
