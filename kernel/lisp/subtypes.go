@@ -74,6 +74,7 @@ type samples struct {
 	// cars and cdrs are the types of the parts of conses, sizes the lengths of vectors.
 	cars, cdrs []Value
 	shapes     [][]int
+	elements   []*elementType
 	predicate  bool
 	unknown    bool
 }
@@ -149,8 +150,8 @@ func (s *samples) collect(kind Value) {
 		}
 	case "UNSIGNED-BYTE", "SIGNED-BYTE", "MOD":
 		s.width(head.name, args)
-	case "VECTOR", "SIMPLE-VECTOR", "STRING", "SIMPLE-STRING", "ARRAY", "SIMPLE-ARRAY", "BIT-VECTOR":
-		s.shape(args)
+	case "VECTOR", "SIMPLE-VECTOR", "STRING", "SIMPLE-STRING", "ARRAY", "SIMPLE-ARRAY", "BIT-VECTOR", "SIMPLE-BIT-VECTOR":
+		s.arrayType(head.name, args)
 	default:
 		for _, arg := range args {
 			if open, ok := arg.(*Cons); ok {
@@ -198,40 +199,16 @@ func (s *samples) width(name string, args []Value) {
 	s.end(new(big.Int).Neg(limit))
 }
 
-// shape notes the dimensions an array type asks for.
-func (s *samples) shape(args []Value) {
-	for _, arg := range args {
-		switch x := arg.(type) {
-		case int64:
-			if x >= 0 && x <= 64 {
-				s.shapes = append(s.shapes, []int{int(x)}, make([]int, min(x, 8)))
-			}
-		case *Cons:
-			var dimensions []int
-			for _, d := range s.call.slice(x) {
-				n, ok := d.(int64)
-				if !ok || n < 0 || n > 8 {
-					n = 3
-				}
-				dimensions = append(dimensions, int(n))
-			}
-			if len(dimensions) <= 4 {
-				s.shapes = append(s.shapes, dimensions)
-			}
-		}
-	}
-}
-
 // objects are the representatives.
 func (s *samples) objects() []Value {
 	c := s.call
 	c.charge(256 * closureBytes)
 	all := append([]Value{
-		Nil, T, c.gensymNamed("OTHER"), standardKeyword("KEY"), Character('a'), Character('é'), Character(7), NewString("abc"), NewString(""), &String{chars: []rune("x"), capacity: 5},
-		newVector([]Value{Nil, T, Nil, T, Nil}), &Vector{elements: []Value{Nil}, capacity: 4}, &Vector{elements: make([]Value, 25), dimensions: []int{5, 5}, capacity: -1},
+		Nil, T, c.gensymNamed("OTHER"), standardKeyword("KEY"), Character('a'), Character('é'), Character(7), NewString("abc"), NewString(""), &String{chars: make([]rune, 1, 5), capacity: 5},
 		&HashTable{}, &Function{name: "OTHER"}, &Function{name: "OTHER", generic: &generic{}}, c.environment.user, newOutput(), c.environment.language.classes[T], &method{}, &restart{name: Nil},
 	}, s.mentioned...)
-	all = append(all, s.numbers()...)
+	numbers := s.numbers()
+	all = append(append(all, numbers...), s.complexNumbers(numbers)...)
 	all = append(all, s.instances()...)
 	all = append(all, s.arrays()...)
 	return append(all, s.conses()...)
@@ -297,6 +274,18 @@ func (s *samples) numbers() []Value {
 	})
 }
 
+// complexNumbers are those with the parts of some of the numbers.
+func (s *samples) complexNumbers(numbers []Value) []Value {
+	s.call.chargeMany(len(numbers), consBytes)
+	var all []Value
+	for _, v := range numbers {
+		if sign(v) != 0 {
+			all = append(all, &Complex{real: v, imaginary: v})
+		}
+	}
+	return all
+}
+
 // instances are objects of the classes mentioned and of all their subclasses.
 func (s *samples) instances() []Value {
 	c := s.call
@@ -313,23 +302,6 @@ func (s *samples) instances() []Value {
 	}
 	for _, class := range s.classes {
 		all = append(all, &Instance{class: class})
-	}
-	return all
-}
-
-func (s *samples) arrays() []Value {
-	var all []Value
-	for _, shape := range s.shapes {
-		size := 1
-		for _, n := range shape {
-			size *= n
-		}
-		s.call.chargeMany(size, 2*valueBytes)
-		if len(shape) == 1 {
-			all = append(all, newVector(make([]Value, size)), runesString(make([]rune, size)))
-			continue
-		}
-		all = append(all, &Vector{elements: make([]Value, size), dimensions: shape, capacity: -1})
 	}
 	return all
 }

@@ -15,6 +15,7 @@ func typePredicates() map[*Symbol]func(Value) bool {
 		"SIMPLE-STRING": func(v Value) bool { s, ok := v.(*String); return ok && isSimple(s) },
 		"BASE-STRING":   func(Value) bool { return false }, "SIMPLE-BASE-STRING": func(Value) bool { return false },
 		"CHARACTER": func(v Value) bool { _, ok := v.(Character); return ok }, "BASE-CHAR": func(v Value) bool { ch, ok := v.(Character); return ok && ch < 128 },
+		"EXTENDED-CHAR": func(v Value) bool { ch, ok := v.(Character); return ok && ch >= 128 },
 		"STANDARD-CHAR": func(v Value) bool { ch, ok := v.(Character); return ok && (ch == '\n' || ch >= ' ' && ch < 127) },
 		"NUMBER":        func(v Value) bool { return kindOf(v) != notNumber }, "REAL": func(v Value) bool { k := kindOf(v); return k != notNumber && k != complexKind },
 		"COMPLEX":  func(v Value) bool { return kindOf(v) == complexKind },
@@ -138,7 +139,7 @@ func (c *Call) compoundType(v Value, head *Symbol, args []Value) (result, known 
 		return eql(v, optional(args, 0)), true
 	case "SATISFIES":
 		return isTrue(c.call1(c.function(optional(args, 0)), v)), true
-	case "INTEGER", "RATIONAL", "FLOAT", "REAL", "SINGLE-FLOAT", "DOUBLE-FLOAT", "NUMBER":
+	case "INTEGER", "RATIONAL", "FLOAT", "REAL", "SINGLE-FLOAT", "DOUBLE-FLOAT", "SHORT-FLOAT", "LONG-FLOAT", "NUMBER":
 		return c.typep(v, head) && c.inRange(v, args), true
 	case "COMPLEX":
 		z, ok := v.(*Complex)

@@ -292,3 +292,7 @@
 ;=> "a" ;; a declared type is a promise and not a test: check-type tests
 (defun f (x) (declare (type integer x)) x) (f "a")
 ;=> "a" ;; a declared type is a promise and not a test: check-type tests
+(mapcar (lambda (p) (multiple-value-list (subtypep (first p) (second p)))) '(((array bit nil) (array bit 1)) (simple-bit-vector simple-vector) (extended-char atom) (extended-char character) ((array bit nil) array) (string vector) (bit-vector (vector bit)) ((vector bit) bit-vector) ((vector t) (vector bit)) ((vector (unsigned-byte 8)) (vector t))))
+(mapcar (lambda (p) (multiple-value-list (subtypep (first p) (second p)))) '(((array * (2 2)) (array * 2)) ((array * 2) (array * (2 2))) (simple-vector (simple-array t (*))) ((simple-array t (*)) simple-vector) ((array t nil) vector) ((array character) string) ((vector character) string) ((array fixnum (3)) (array t (3))) ((array nil) array)))
+(list (subtypep '(long-float 0d0 1d0) 'double-float) (subtypep '(short-float 0.0 (1.0)) '(single-float 0.0 1.0)) (typep 0.5 '(short-float 0.0 1.0)) (typep 2d0 '(long-float * 1d0)) (typep #\a 'extended-char) (typep #\é 'extended-char))
+(mapcar (lambda (p) (multiple-value-list (subtypep (first p) (second p)))) '((complex number) (complex real) (real complex) ((complex float) complex) ((complex single-float) (complex double-float)) ((complex rational) (complex float)) (number complex)))
