@@ -105,6 +105,12 @@ func TestJudge(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "config.org"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Mkdir(filepath.Join(home, "sessions"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "sessions", "main.org"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	p := policy.Policy{Home: home}
 	where := policy.Where{Session: "work", Turn: "t1", Channel: protocol.ChannelEmacs}
 	telegram := policy.Where{Session: "main", Turn: "t1", Channel: "telegram", ChatID: "42"}
@@ -131,6 +137,7 @@ func TestJudge(t *testing.T) {
 		{where, `(:type :request :target :emacs :action :open :file "/dev/null")`, policy.Refuse},
 		{where, `(:type :request :target :emacs :action :open :file "` + home + `")`, policy.Refuse},
 		{where, `(:type :request :target :emacs :action :edit :file "notes.org" :old "a" :new "b")`, policy.Ask},
+		{where, `(:type :request :target :emacs :action :edit :file "sessions/main.org" :old "a" :new "b")`, policy.Refuse},
 		{where, `(:type :request :target :emacs :action :set-properties :id "x" :properties (:effort "1"))`, policy.Ask},
 		{where, `(:type :request :target :emacs :action :set-properties :id "x" :properties (:header-args ":eval yes"))`, policy.Refuse},
 		{where, `(:type :request :target :emacs :action :set-properties :id "x" :properties (:var+ "1"))`, policy.Refuse},

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/chewxy/sexp"
@@ -97,6 +98,9 @@ func (p *Policy) editRule(a view) Verdict {
 	path, err := resolve(a.text("file"), p.Home)
 	if err != nil {
 		return Verdict{Kind: Refuse, Reason: err.Error()}
+	}
+	if within(path, filepath.Join(p.Home, "sessions")) {
+		return Verdict{Kind: Refuse, Reason: fmt.Sprintf("%s is a conversation, and nobody changes what was said", path)}
 	}
 	return Verdict{Kind: Ask, Reason: "it changes " + path, OnceOnly: p.protected(path),
 		Action: withPayload(a.action, "file", plist.String(path))}
