@@ -104,7 +104,7 @@ func (cp *compiler) structureFunctions(o *structureOptions, class *Class, r *rec
 	accessors := make([]*Symbol, len(class.slots))
 	for i := range class.slots {
 		accessors[i] = cp.interned(o.prefix + class.slots[i].name.name)
-		cp.unfrozen(accessors[i])
+		cp.definable(accessors[i])
 	}
 	return &Function{name: "DEFSTRUCT", call: func(c *Call, _ []Value) Value {
 		c.chargeMany(len(accessors), 4*closureBytes)
@@ -119,10 +119,10 @@ func (cp *compiler) structureFunctions(o *structureOptions, class *Class, r *rec
 			}
 		}
 		if o.predicate != nil {
-			c.unfrozen(o.predicate).function = structurePredicate(o.predicate.name, class, r)
+			c.definable(o.predicate).function = structurePredicate(o.predicate.name, class, r)
 		}
 		if o.copier != nil {
-			c.unfrozen(o.copier).function = structureCopier(o.copier.name, class, r)
+			c.definable(o.copier).function = structureCopier(o.copier.name, class, r)
 		}
 		return Nil
 	}}

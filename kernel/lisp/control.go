@@ -28,7 +28,7 @@ func controlFunctions() []builtin {
 				fn = single(c.evaluate(call(symFunction, list)))
 			}
 			if symbol, ok := args[0].(*Symbol); ok && symbol != Nil {
-				c.unfrozen(symbol).function = c.function(fn)
+				c.definable(symbol).function = c.function(fn)
 				return c.values(symbol, Nil, Nil)
 			}
 			return c.values(c.function(fn), Nil, Nil)

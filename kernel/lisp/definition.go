@@ -30,7 +30,7 @@ func (cp *compiler) definedName(name Value) (g *global, setter bool, text string
 	if !ok || symbol.Keyword() {
 		cp.fail(programError, "%s cannot name a function", sketch(name, formLength))
 	}
-	return cp.unfrozen(symbol), false, symbol.name
+	return cp.definable(symbol), false, symbol.name
 }
 
 func (cp *compiler) blockName(name Value) *Symbol {
@@ -43,9 +43,6 @@ func (cp *compiler) blockName(name Value) *Symbol {
 func compileDefun(cp *compiler, form *Cons, sc *scope) expression {
 	parts := cp.arguments(form, 2, -1)
 	g, setter, name := cp.definedName(parts[0])
-	if !setter && cp.kernelFunction(g) {
-		cp.fail(packageError, "%s belongs to the kernel and cannot be redefined; choose another name", g.symbol.name)
-	}
 	function := cp.compileLambda(name, form.Cdr.(*Cons).Cdr, sc, lambdaKind{block: cp.blockName(parts[0])})
 	return simple(func(c *Call, f *frame) Value {
 		fn := function(c, f).(*Function)
@@ -56,11 +53,6 @@ func compileDefun(cp *compiler, form *Cons, sc *scope) expression {
 		}
 		return parts[0]
 	})
-}
-
-// kernelFunction reports a function of the configuration.
-func (c *Call) kernelFunction(g *global) bool {
-	return g.function != nil && g.function.lambda == nil && g.function.generic == nil && g.symbol.home == kernelPackage
 }
 
 func compileDefmacro(cp *compiler, form *Cons, sc *scope) expression {

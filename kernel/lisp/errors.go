@@ -47,7 +47,11 @@ func (e *Error) Error() string {
 		}
 		fmt.Fprintf(&b, "%d:%d: ", e.Line, e.Column)
 	}
-	b.WriteString(e.Message)
+	message := e.Message
+	if e.Hint != "" && e.Function == "" && e.Form == "" {
+		message = strings.TrimSuffix(message, ".") // the hint goes on with the sentence
+	}
+	b.WriteString(message)
 	switch {
 	case e.Function != "" && e.Form != "":
 		fmt.Fprintf(&b, " (in %s: %s)", e.Function, e.Form)

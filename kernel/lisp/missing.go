@@ -19,7 +19,7 @@ func (c *Call) undefinedFunction(symbol *Symbol, setter bool) *Function {
 		},
 		func(v Value) Value { return c.function(v) },
 		func(v Value) {
-			c.unfrozen(symbol)
+			c.definable(symbol)
 			*function = v.(*Function)
 		}).(*Function)
 }

@@ -111,12 +111,12 @@ func setFunctionOf(c *Call, args []Value) Value {
 		c.environment.global(name).setter = fn
 		return fn
 	}
-	c.unfrozen(c.symbol(args[1])).function = fn
+	c.definable(c.symbol(args[1])).function = fn
 	return fn
 }
 
 func setMacroFunction(c *Call, args []Value) Value {
-	fn, g := c.function(args[0]), c.unfrozen(c.symbol(args[1]))
+	fn, g := c.function(args[0]), c.definable(c.symbol(args[1]))
 	g.macro = &macro{name: g.symbol.name, expand: func(cp *compiler, form *Cons) Value {
 		return single(cp.apply(fn, []Value{form, Nil}))
 	}}

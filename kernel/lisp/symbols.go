@@ -48,7 +48,7 @@ func symbolFunctions() []builtin {
 				c.unfrozen(symbol).setter = nil
 				return a
 			}
-			g := c.unfrozen(c.symbol(a))
+			g := c.definable(c.symbol(a))
 			g.function, g.macro = nil, nil
 			return a
 		}},
@@ -164,4 +164,26 @@ func (c *Call) unfrozen(symbol *Symbol) *global {
 		c.fail(packageError, "%s belongs to Common Lisp and cannot be redefined; choose another name", symbol.name)
 	}
 	return c.environment.global(symbol)
+}
+
+// definable takes a symbol whose function or macro a note may change: neither one of the
+// standard nor one that the kernel offers.
+func (c *Call) definable(symbol *Symbol) *global {
+	g := c.unfrozen(symbol)
+	if c.kernelOperator(g) {
+		c.fail(packageError, "%s belongs to the kernel and cannot be redefined; choose another name", symbol.name)
+	}
+	return g
+}
+
+// kernelOperator reports a function or a macro of the configuration.
+func (c *Call) kernelOperator(g *global) bool {
+	if g.symbol.home != kernelPackage {
+		return false
+	}
+	if fn := g.function; fn != nil {
+		return fn.lambda == nil && fn.generic == nil
+	}
+	m := c.environment.macro(g.symbol)
+	return m != nil && m.function == nil
 }

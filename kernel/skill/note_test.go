@@ -155,7 +155,11 @@ func TestDependencyWords(t *testing.T) {
 
 // A note that defines one of the kernel's names anew is told so.
 func TestRedefinedKernel(t *testing.T) {
-	for _, form := range []string{`(defun ask-neuro (x) x)`, `(defun %convey (x) x)`} {
+	for _, form := range []string{
+		`(defun ask-neuro (x) x)`, `(defun %convey (x) x)`, `(defmacro ask-neuro (x) x)`, `(defmacro defskill (&rest r) r)`, `(defun defskill () 1)`,
+		`(setf (fdefinition 'ask-neuro) #'car)`, `(setf (symbol-function 'deftest) #'car)`, `(fmakunbound 'kernel-log)`,
+		`(setf (macro-function 'defskill) (lambda (form environment) nil))`, `(defstruct ask neuro)`, `(compile 'ask-neuro (lambda () 1))`,
+	} {
 		_, err := LoadNote(t.Context(), "a.org", note(form), Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), "a.org:4:1: error: ") || !strings.Contains(err.Error(), "belongs to the kernel") {
 			t.Errorf("%s: %v", form, err)
