@@ -140,7 +140,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 		return err
 	}
 	d.tools = tools
-	judge := &policy.Policy{Home: d.paths.Home, Approvals: d.journal, Tools: tools}
+	judge := &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal, Tools: tools}
 	talk := &conversations{}
 	d.agent = agent.New(agent.Config{
 		Skills: d.skills, Provider: provider, Policy: judge, Journal: d.journal, Logger: d.log, NewID: newID, Model: d.model,

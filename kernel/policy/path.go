@@ -65,7 +65,9 @@ var protectedFiles = [...]string{
 
 // protected reports whether a change of path may be allowed only once, on
 // what was shown.
-func (p *Policy) protected(path string) bool { return Protected(p.Home, path) }
+func (p *Policy) protected(path string) bool {
+	return Protected(p.Home, path) || p.State != "" && within(path, p.State)
+}
 
 // Protected reports whether path, which is absolute and has no links, is a file that
 // decides what the agent of a home is and may do, or lies where such files are. A file

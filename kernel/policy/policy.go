@@ -41,6 +41,8 @@ type Approvals interface {
 type Policy struct {
 	// Home is the instance's directory, whose files may be opened.
 	Home string
+	// State is the directory of the journal and the token, which are protected.
+	State string
 	// Approvals is asked by Verify; nil means that nothing was approved.
 	Approvals Approvals
 	// Tools are those that can be called; nil means that there are none.

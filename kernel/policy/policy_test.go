@@ -172,6 +172,15 @@ func TestJudge(t *testing.T) {
 	if v.Kind != policy.Ask || !v.OnceOnly {
 		t.Errorf("a protected file: %+v, want an approval for once only", v)
 	}
+	kept := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(kept, []byte("a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.State = filepath.Dir(kept)
+	v = p.Judge(read(t, `(:type :request :target :emacs :action :edit :file "`+kept+`" :old "a" :new "b")`), where)
+	if v.Kind != policy.Ask || !v.OnceOnly {
+		t.Errorf("a file of the state directory: %+v, want an approval for once only", v)
+	}
 	v = p.Judge(read(t, `(:type :request :target :emacs :action :open :file "./notes.org")`), where)
 	if real, _ := filepath.EvalSymlinks(note); !strings.Contains(plist.Print(v.Action), real) {
 		t.Errorf("the judged action names %s, not the resolved path", plist.Print(v.Action))

@@ -57,7 +57,7 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
-	judge := policy.Policy{Home: paths.Home, Tools: tools}
+	judge := policy.Policy{Home: paths.Home, State: paths.State, Tools: tools}
 	if c.Gate != "skill" {
 		if err := judge.Usable(action); err != nil {
 			return err
