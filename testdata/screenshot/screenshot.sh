@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes testdata/screenshot.png: a real Emacs frame with a real conversation, in
-# an X server without a screen. The answers are a script's, streamed by a model
+# Makes testdata/screenshot.png, a real Emacs frame with a real conversation, and
+# testdata/skill.png, one in which a skill was written, in an X server without a
+# screen. The answers of the conversation are a script's, streamed by a model
 # server. "make screenshot" runs this; it needs Xvfb and the programs in bin.
 #
 # An Emacs without windows (emacs-nox) is left as it is: the same version with
@@ -29,7 +30,9 @@ fi
 home=$(mktemp -d)
 children=()
 end() {
-    HOME=$home bin/org-agent stop 2>/dev/null || true
+    for instance in "$home" "$home/author"; do
+        HOME=$instance XDG_STATE_HOME=$instance/state bin/org-agent stop 2>/dev/null || true
+    done
     for child in "${children[@]}"; do kill "$child" 2>/dev/null || true; done
     wait
     rm -rf "$home"
@@ -59,4 +62,6 @@ DISPLAY=:$(await "$home/display")
 export ORG_AGENT_LLM_BASE_URL DISPLAY ORG_AGENT_LLM_API_KEY=none ORG_AGENT_LLM_MODEL=test-model
 
 HOME=$home timeout 120 "$emacs" -Q -L elisp -l testdata/screenshot/screenshot.el testdata/screenshot.png
-ls -l testdata/screenshot.png
+mkdir "$home/author"
+HOME=$home/author XDG_STATE_HOME=$home/author/state ORG_AGENT_LLM=builtin timeout 120 "$emacs" -Q -L elisp -l testdata/screenshot/skill.el testdata/skill.png
+ls -l testdata/screenshot.png testdata/skill.png

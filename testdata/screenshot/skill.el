@@ -1,0 +1,130 @@
+;;; skill.el --- Write a skill and export the frame  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; Usage: emacs -Q -L elisp -l testdata/screenshot/skill.el IMAGE
+;;
+;; Does what "Write your first skill" in README.org says, with the keys that it
+;; names, a step whenever nothing else goes on, and writes the frame to the
+;; file IMAGE.
+
+;;; Code:
+
+;; The libraries of an Emacs that has been used are compiled already.
+(setq native-comp-deferred-compilation nil)
+
+(require 'org-agent)
+(require 'flymake)
+
+(defvar shot-file (expand-file-name (pop command-line-args-left))
+  "The image.")
+
+(defvar shot-chat "*org-agent-chat*"
+  "The buffer of the conversation.")
+
+(defun shot-note (from to &optional keys)
+  "Put TO in the place of FROM in the note and run what KEYS are bound to."
+  (select-window (get-buffer-window "shout.org"))
+  (goto-char (point-min))
+  (search-forward from)
+  (replace-match to t t)
+  (when keys
+    (call-interactively (key-binding (kbd keys)))))
+
+(defun shot-say (text)
+  "Send TEXT in the conversation."
+  (select-window (get-buffer-window shot-chat))
+  (goto-char (point-max))
+  (insert text)
+  (call-interactively (key-binding (kbd "C-c C-c"))))
+
+(defun shot-answered-p ()
+  "Return non-nil when all that was asked is answered."
+  (with-current-buffer shot-chat
+    (and (eq org-agent-chat-attached t)
+         (not (org-agent-chat-get :phase))
+         (not (buffer-modified-p)))))
+
+(defun shot-shown-p (text)
+  "Return non-nil when TEXT stands in the conversation."
+  (with-current-buffer shot-chat
+    (save-excursion
+      (goto-char (point-min))
+      (search-forward text nil t))))
+
+(defun shot-proven-p ()
+  "Return non-nil when all three criteria of the note are proven."
+  (with-current-buffer "shout.org"
+    (save-excursion
+      (goto-char (point-min))
+      (search-forward "** DONE" nil t 3))))
+
+(defun shot-ask ()
+  "Have something shouted."
+  (shot-say "shout: is anybody out there?"))
+
+(defvar shot-steps
+  (list
+   (cons #'shot-answered-p
+         (lambda ()
+           (org-agent-skill-new "shout")
+           (delete-other-windows)
+           (set-window-buffer (split-window-below -13) shot-chat)
+           (shot-ask)))
+   (cons (lambda () (and (shot-shown-p "** is anybody") (shot-answered-p)))
+         (lambda ()
+           (shot-note "(string-trim \" \" (subseq (words context) (length *prefix*)))"
+                      "(string-upcase
+               (string-trim \" \" (subseq (words context) (length *prefix*))))"
+                      "C-x C-s")))
+   (cons (lambda () (string-match-p "last good version" (or (current-message) "")))
+         (lambda ()
+           (shot-note ":text \"hello\")))" ":text \"HELLO\")))" "C-x C-s")
+           (shot-note "* Success Criteria" "* Success Criteria" "C-c C-c")))
+   (cons #'shot-proven-p #'shot-ask)
+   (cons (lambda () (and (shot-shown-p "** IS ANYBODY") (shot-answered-p)))
+         (lambda ()
+           (shot-note "(string-upcase" "(string-upcas")
+           (flymake-start)))
+   (cons (lambda () (with-current-buffer "shout.org" (flymake-diagnostics)))
+         #'shot-export))
+  "What is to be done: pairs of when it can be done and the doing.")
+
+(defun shot-export ()
+  "Write the image, with the fault in the note shown in the echo area."
+  (select-window (get-buffer-window shot-chat))
+  (goto-char (point-max))
+  (recenter -1)
+  (select-window (get-buffer-window "shout.org"))
+  (goto-char (point-min))
+  (search-forward "(string-upcas")
+  (recenter 12)
+  (message "%s" (flymake-diagnostic-text (car (flymake-diagnostics))))
+  (redisplay t)
+  (let ((coding-system-for-write 'binary))
+    (write-region (x-export-frames nil 'png) nil shot-file nil 'silent))
+  (dolist (buffer (buffer-list))
+    (with-current-buffer buffer (set-buffer-modified-p nil)))
+  (kill-emacs))
+
+(defun shot-look ()
+  "Do the next step if it can be done."
+  (when (funcall (caar shot-steps))
+    (funcall (cdr (pop shot-steps)))))
+
+(setq inhibit-startup-screen t
+      use-dialog-box nil)
+(menu-bar-mode -1)
+(tool-bar-mode -1)
+(scroll-bar-mode -1)
+(blink-cursor-mode -1)
+(load-theme 'modus-operandi t)
+(set-face-attribute 'default nil :family "DejaVu Sans Mono" :height 110)
+(set-frame-size nil 110 46)
+(org-agent-chat)
+(run-with-timer 1 0.3 #'shot-look)
+
+(provide 'skill)
+;;; skill.el ends here
