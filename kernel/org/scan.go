@@ -8,22 +8,43 @@ import "strings"
 func Parse(source string) *Document { return parse(source, splitLines) }
 
 func parse(source string, split func(string) []line) *Document {
-	s := &scanner{doc: &Document{Source: source, headerArgs: map[string][]writtenValue{}}}
+	d := &Document{Source: source, headerArgs: map[string][]writtenValue{}}
 	if len(source) > MaxSource {
 		source = source[:MaxSource]
-		s.doc.report(1, 1, Error, "the note is larger than %d MiB; the rest was not read", MaxSource>>20)
+		d.report(1, 1, Error, "the note is larger than %d MiB; the rest was not read", MaxSource>>20)
 	}
-	s.lines = split(source)
-	s.doc.lines = s.lines
-	s.ends = findEnds(s.lines)
-	s.doc.todo = todoKeywords(s.lines)
+	d.lines = split(source)
+	d.todo = todoKeywords(d.lines)
+	return d.scan(len(source))
+}
+
+// reparse reads a document anew as if its keywords were these.
+func reparse(old *Document, keywords []Keyword) *Document {
+	d := &Document{Source: old.Source, headerArgs: map[string][]writtenValue{}, lines: old.lines, todo: map[string]bool{}}
+	for _, k := range keywords {
+		addTodoKeywords(d.todo, k.Key, k.Value)
+	}
+	defaultTodoKeywords(d.todo)
+	d.scan(len(old.Source))
+	clear(d.headerArgs)
+	for _, k := range keywords {
+		if k.Key == "PROPERTY" {
+			d.propertyKeyword(k.Value, k.Line)
+		}
+	}
+	return d
+}
+
+// scan walks the lines of size bytes.
+func (d *Document) scan(size int) *Document {
+	s := &scanner{doc: d, lines: d.lines, ends: findEnds(d.lines)}
 	s.fileDrawer()
 	for s.next < len(s.lines) {
 		s.scanLine()
 	}
 	s.leaveEnclosures()
-	s.closeHeadings(1, len(source))
-	return s.doc
+	s.closeHeadings(1, size)
+	return d
 }
 
 // A scanner walks the lines once.
@@ -94,19 +115,19 @@ func (s *scanner) keyword(l line, key, value string) {
 		s.attached = affiliated{}
 	}
 	if key == "PROPERTY" {
-		s.propertyKeyword(l, value)
+		s.doc.propertyKeyword(value, l.number)
 	}
 	s.doc.Keywords = append(s.doc.Keywords, Keyword{key, value, l.number, l.start, l.start + len(l.text)})
 }
 
 // propertyKeyword keeps what a line "#+PROPERTY: header-args… value" says.
-func (s *scanner) propertyKeyword(l line, text string) {
+func (d *Document) propertyKeyword(text string, line int) {
 	name, value := text, ""
 	if i := strings.IndexAny(text, " \t"); i >= 0 {
 		name, value = text[:i], trimBlanks(text[i:])
 	}
 	if value != "" && len(name) >= len("header-args") && strings.EqualFold(name[:len("header-args")], "header-args") {
-		s.doc.setHeaderArgs(strings.ToLower(name), writtenValue{value, l.number})
+		d.setHeaderArgs(strings.ToLower(name), writtenValue{value, line})
 	}
 }
 
@@ -208,18 +229,27 @@ func todoKeywords(lines []line) map[string]bool {
 			continue
 		}
 		key, value, _ := keywordLine(l.text)
-		switch strings.ToUpper(key) {
-		case "TODO", "SEQ_TODO", "TYP_TODO":
-			for _, word := range strings.Fields(value) {
-				word, _, _ = strings.Cut(word, "(")
-				if word != "|" && word != "" {
-					words[word] = true
-				}
+		addTodoKeywords(words, strings.ToUpper(key), value)
+	}
+	defaultTodoKeywords(words)
+	return words
+}
+
+// addTodoKeywords adds what a line "#+KEY: VALUE" says of TODO keywords, if it does.
+func addTodoKeywords(words map[string]bool, key, value string) {
+	switch key {
+	case "TODO", "SEQ_TODO", "TYP_TODO":
+		for _, word := range strings.Fields(value) {
+			word, _, _ = strings.Cut(word, "(")
+			if word != "|" && word != "" {
+				words[word] = true
 			}
 		}
 	}
+}
+
+func defaultTodoKeywords(words map[string]bool) {
 	if len(words) == 0 {
 		words["TODO"], words["DONE"] = true, true
 	}
-	return words
 }

@@ -15,6 +15,9 @@ type TangleRequest struct {
 	Directory string // absolute: relative targets are relative to it
 	Home      string // absolute: what ~ means
 	Source    []byte // the note
+	// Read returns the content of a file that a line #+SETUPFILE names; an error says why
+	// it cannot be read. Nil: there are none.
+	Read func(path string) ([]byte, error)
 }
 
 // A TangledFile is what a note makes of one target.
@@ -43,7 +46,9 @@ func Tangle(request TangleRequest) ([]*TangledFile, []Diagnostic) {
 	if diagnostics != nil {
 		return nil, diagnostics
 	}
+	d, unread := withSetup(d, request)
 	t := newTangler(d, request)
+	t.diagnostics = unread
 	t.index = newSourceIndex(d)
 	t.web = newNoweb(t.index, &t.resolver)
 	t.web.missing = Warning
@@ -87,11 +92,6 @@ func (t *tangler) reportScan() {
 		if strings.Contains(d.Message, "_src") {
 			d.Severity = Warning
 			t.diagnostics = append(t.diagnostics, d)
-		}
-	}
-	for _, k := range t.doc.Keywords {
-		if k.Key == "SETUPFILE" {
-			t.diagnostics = append(t.diagnostics, Diagnostic{k.Line, 1, Warning, "#+SETUPFILE is not read: header arguments in " + k.Value + " do not count"})
 		}
 	}
 }

@@ -87,8 +87,25 @@ func emacsTangles(t *testing.T, root string, notes []string) []tangledBy {
 	return results
 }
 
+// setupFiles stand beside the directories of all notes, for #+SETUPFILE lines.
+var setupFiles = map[string]string{
+	"setup/one.org":        "#+PROPERTY: header-args :tangle one.x\n#+TODO: NEXT | GONE\n* A\n#+begin_src x\nnot tangled\n#+end_src\n",
+	"setup/adds.org":       "#+property: header-args+ :padline no\n#+SETUPFILE: deep/again.org\n",
+	"setup/deep/again.org": "#+SETUPFILE: ../adds.org\n#+PROPERTY: header-args:sh :shebang #!/bin/sh\n#+begin_example\n#+PROPERTY: header-args :tangle no\n#+end_example\n",
+	"setup/returns.org":    "#+PROPERTY: header-args :tangle returns.x\r\n",
+}
+
 func placeNote(t *testing.T, directory, note string) {
 	t.Helper()
+	for name, content := range setupFiles {
+		path := filepath.Join(filepath.Dir(directory), name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := os.MkdirAll(filepath.Join(directory, "there"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +118,7 @@ func placeNote(t *testing.T, directory, note string) {
 func weTangle(t *testing.T, directory, home, note string) (tangledBy, []Diagnostic) {
 	t.Helper()
 	placeNote(t, directory, note)
-	files, diagnostics := Tangle(TangleRequest{Path: filepath.Join(directory, "n.org"), Directory: directory, Home: home, Source: []byte(note)})
+	files, diagnostics := Tangle(TangleRequest{Path: filepath.Join(directory, "n.org"), Directory: directory, Home: home, Source: []byte(note), Read: os.ReadFile})
 	result := tangledBy{"ok", nil}
 	for _, d := range diagnostics {
 		if d.Severity == Error {

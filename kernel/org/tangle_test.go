@@ -14,6 +14,15 @@ var tangleCases = []struct {
 	name, note string
 	want       []string
 }{
+	{"a setup file gives header arguments", "#+SETUPFILE: ../setup/one.org\n#+begin_src x\n1\n#+end_src\n", []string{"one.x=1\n"}},
+	{"a setup file in quotes, and the note has the last word", "#+setupfile: \"../setup/one.org\"\n#+PROPERTY: header-args :tangle two.x\n#+begin_src x\n1\n#+end_src\n", []string{"two.x=1\n"}},
+	{"a setup file behind the note's own line has the last word", "#+PROPERTY: header-args :tangle two.x\n#+begin_src x\n1\n#+end_src\n* A\n#+SETUPFILE: ../setup/one.org\n", []string{"one.x=1\n"}},
+	{"setup files name others, relative to themselves, and each other", "#+SETUPFILE: ../setup/one.org\n#+SETUPFILE: ../setup/adds.org\n#+begin_src sh\n1\n#+end_src\n#+begin_src x\n2\n#+end_src\n", []string{"one.x -rwxr-xr-x=#!/bin/sh\n1\n2\n"}},
+	{"the TODO keywords of a setup file", "#+SETUPFILE: ../setup/one.org\n* NEXT COMMENT A\n#+begin_src x\n1\n#+end_src\n* TODO COMMENT B\n#+begin_src x\n2\n#+end_src\n", []string{"one.x=2\n"}},
+	{"a setup file that is not there", "#+SETUPFILE: ../setup/none.org\n#+begin_src x :tangle a.x\n1\n#+end_src\n", []string{"a.x=1\n"}},
+	{"a setup file that is a directory", "#+SETUPFILE: ../setup\n#+begin_src x :tangle a.x\n1\n#+end_src\n", []string{"a.x=1\n"}},
+	{"a setup file that is the note", "#+SETUPFILE: n.org\n#+PROPERTY: header-args :tangle a.x\n#+begin_src x\n1\n#+end_src\n", []string{"a.x=1\n"}},
+	{"a setup file with CRLF", "#+SETUPFILE: ../setup/returns.org\n#+begin_src x\n1\n#+end_src\n", []string{"returns.x=1\n"}},
 	{"a file's drawer is not for an orphan of level 2", ":PROPERTIES:\n:header-args: :tangle a.x\n:END:\n** Sub\n#+begin_src x\n1\n#+end_src\n", nil},
 	{"a file's drawer is for headings of level 1", ":PROPERTIES:\n:header-args: :tangle a.x\n:END:\n* A\n** B\n#+begin_src x\n1\n#+end_src\n", []string{"a.x=1\n"}},
 	{"blank lines before a file's drawer make it none", "\n:PROPERTIES:\n:header-args: :tangle a.x\n:END:\n#+begin_src x\n1\n#+end_src\n", nil},

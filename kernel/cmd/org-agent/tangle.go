@@ -71,7 +71,7 @@ func (c *tangleCommand) request(w *world, file string) (org.TangleRequest, error
 	if err != nil {
 		return org.TangleRequest{}, err
 	}
-	return org.TangleRequest{Path: path, Directory: directory, Home: w.env("HOME"), Source: source}, nil
+	return org.TangleRequest{Path: path, Directory: directory, Home: w.env("HOME"), Source: source, Read: readNote}, nil
 }
 
 // readNote reads a regular file that is not larger than a note may be.
