@@ -1,7 +1,9 @@
 package rpctest
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -40,6 +42,21 @@ func (b *buffer) replace(start, end int, text string) {
 			p.end = max(p.end, end) + grown
 		}
 	}
+}
+
+// settled is the text without the previews.
+func (b *buffer) settled() string {
+	spans := slices.SortedFunc(maps.Values(b.previews), func(p, q *span) int { return p.start - q.start })
+	var text strings.Builder
+	from := 0
+	for _, p := range spans {
+		text.WriteString(b.text[from:p.start])
+		if from = p.end; p.newline {
+			from++
+		}
+	}
+	text.WriteString(b.text[from:])
+	return text.String()
 }
 
 // ids lists the ids in the text, in order.

@@ -225,8 +225,8 @@ func (e *Editor) wake() {
 	e.changed = make(chan struct{})
 }
 
-// save writes the buffer to the conversation's file if this is the keeper; mu is
-// held.
+// save writes the buffer to the conversation's file if this is the keeper, without
+// what is only a preview: nobody may live to take that back. mu is held.
 func (e *Editor) save() bool {
 	file := e.loaded.File
 	if e.config.File != "" {
@@ -235,7 +235,7 @@ func (e *Editor) save() bool {
 	if !e.keeper || file == "" {
 		return false
 	}
-	if err := os.WriteFile(file, []byte(e.buffer.text), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(e.buffer.settled()), 0o600); err != nil {
 		e.problems = append(e.problems, err.Error())
 		return false
 	}
