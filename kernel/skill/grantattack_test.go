@@ -47,7 +47,9 @@ func TestNotesCannotReachFurther(t *testing.T) {
 		{"read:/", reads("~/state/token"), "closed to notes"},
 		{"read:/", reads("~/notes/token"), "closed to notes"},
 		{"read:/", reads("/proc/self/environ"), "the system's"},
-		{"read:/", reads("/proc/self/root/etc/passwd"), "root:"},
+		{"read:/", reads("/proc/self/root" + filepath.Join(h.user, "notes/a.txt")), "the text"}, // a link to /
+		{"read:/", reads("/proc/self/root" + filepath.Join(h.user, "state/token")), "closed to notes"},
+		{"read:~/notes", reads("/proc/self/root" + filepath.Join(h.user, "outside/a.txt")), "outside of what was granted"},
 		{"read:/", reads("/dev/zero"), "the system's"},
 		{"read:/", `(format nil "~a" (directory "~/state/*"))`, "closed to notes"},
 		{"read:/", `(format nil "~a" (probe-file "~/state/token"))`, "closed to notes"},

@@ -101,13 +101,17 @@ func (e *FunctionError) Error() string {
 
 func (e *FunctionError) Unwrap() error { return e.Err }
 
-// speakable is the message of an error, or its class where the message shows data.
+// speakable is the message of an error, or its class where the message shows data. What is
+// said of a file or a grant names a path, however long, and what to ask for.
 func speakable(fault *lisp.Error) string {
 	const longest = 160
 	if _, ok := errors.AsType[*withheldError](fault); ok {
 		return fault.Message
 	}
 	message, _, _ := strings.Cut(fault.Message, "\n")
+	if fault.Class == "FILE-ERROR" {
+		return message
+	}
 	if strings.Contains(message, "(:") || strings.Contains(message, "(|") || len(message) > longest {
 		return strings.ToLower(strings.ReplaceAll(fault.Class, "-", " "))
 	}

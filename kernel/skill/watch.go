@@ -2,18 +2,16 @@ package skill
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
+	"org-agent/kernel/watch"
 )
 
-// Editors save in several steps, and some write twice. A change is taken up when nothing
-// more has happened for quietTime, at the latest after patience.
-// A note is gone when its file is missing for goneTime.
+// A note is taken up when its file has been quiet for quietTime, at the latest after
+// patience: editors save in several steps, and some write twice. It is gone when its file is
+// missing for goneTime.
 const (
 	quietTime = 20 * time.Millisecond
 	patience  = 200 * time.Millisecond
@@ -33,87 +31,34 @@ func (r *Registry) Watch(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("watch the notes: %w", err)
 	}
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		return fmt.Errorf("watch the notes in %s: %w", home, err)
+	w := watch.Watch{
+		Of:     "the notes",
+		Above:  filepath.Dir(home),
+		Quiet:  quietTime,
+		Logger: r.config.Logger,
+		Directories: func() []string {
+			directories := []string{home}
+			if policy, linked := r.config.Grants.behindLink(); linked {
+				directories = append(directories, filepath.Dir(policy))
+			}
+			return directories
+		},
+		Concerns: func(path string) bool {
+			return path == home || filepath.Dir(path) == home && isNote(filepath.Base(path)) || r.config.Grants.isPolicy(path)
+		},
+		CatchUp:  r.catchUp,
+		Patience: patience,
 	}
-	defer func() { _ = watcher.Close() }() // nothing is lost by a watcher that does not close
-	if err := watcher.Add(filepath.Dir(home)); err != nil {
-		return fmt.Errorf("watch the directory of %s: %w", home, err)
-	}
-	if err := watchIfThere(watcher, home); err != nil {
-		return err
-	}
-	return r.follow(ctx, watcher, home)
+	return w.Follow(ctx)
 }
 
-func watchIfThere(watcher *fsnotify.Watcher, home string) error {
-	if err := watcher.Add(home); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("watch the notes in %s: %w", home, err)
-	}
-	return nil
-}
-
-// watchPolicy watches the directory that policy.org is really in, where it is a link.
-func (r *Registry) watchPolicy(watcher *fsnotify.Watcher) {
-	path, linked := r.config.Grants.behindLink()
-	if !linked {
-		return
-	}
-	if err := watcher.Add(filepath.Dir(path)); err != nil {
-		r.config.Logger.Warn("changes of grants count when a note is saved", "file", path, "err", err)
-	}
-}
-
-// follow waits for changes and catches up with them.
-func (r *Registry) follow(ctx context.Context, watcher *fsnotify.Watcher, home string) error {
-	quiet := time.NewTimer(0) // what changed before the watch began
-	defer quiet.Stop()
-	var first time.Time // of the changes not caught up with; zero if none
-	noticed := func() {
-		if first.IsZero() {
-			first = time.Now()
-		}
-		quiet.Reset(min(quietTime, max(patience-time.Since(first), 0)))
-	}
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case event, open := <-watcher.Events:
-			if !open {
-				return errors.New("watch the notes: the watcher closed")
-			}
-			if event.Name == home {
-				if event.Has(fsnotify.Create) {
-					if err := watchIfThere(watcher, home); err != nil {
-						r.config.Logger.Error("notes are not watched", "err", err)
-					}
-				}
-				noticed()
-			} else if filepath.Dir(event.Name) == home && isNote(filepath.Base(event.Name)) || r.config.Grants.isPolicy(event.Name) {
-				noticed()
-			}
-		case err, open := <-watcher.Errors:
-			if !open {
-				return errors.New("watch the notes: the watcher closed")
-			}
-			r.config.Logger.Warn("changes of notes may have been missed", "err", err)
-			noticed()
-		case <-quiet.C:
-			first = time.Time{}
-			r.watchPolicy(watcher)
-			if r.catchUp(ctx) {
-				quiet.Reset(goneTime)
-			}
-		}
-	}
-}
-
-// catchUp loads the notes whose text is not what was loaded last. It reports whether it
-// has to be called again, because a note's file is missing.
-func (r *Registry) catchUp(ctx context.Context) bool {
+// catchUp loads the notes whose text is not what was loaded last. It returns when it has to
+// be called again, because a note's file is missing.
+func (r *Registry) catchUp(ctx context.Context) (again time.Duration) {
 	r.loading.Lock()
 	defer r.loading.Unlock()
-	return r.refresh(ctx, false)
+	if r.refresh(ctx, false) {
+		return goneTime
+	}
+	return 0
 }

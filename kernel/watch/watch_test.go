@@ -1,0 +1,140 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// seen is a Watch of directory/in whose catching up tells what is there.
+func seen(t *testing.T, above string, logs *bytes.Buffer) <-chan []string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	calls := make(chan []string, 100)
+	in := filepath.Join(above, "in")
+	w := Watch{
+		Of: "the files", Above: above, Quiet: 10 * time.Millisecond, Patience: 50 * time.Millisecond,
+		Logger:      slog.New(slog.NewTextHandler(logs, nil)),
+		Directories: func() []string { return []string{in, filepath.Join(above, "absent"), filepath.Join(above, "loop")} },
+		Concerns:    func(path string) bool { return path == in || strings.HasSuffix(path, ".org") },
+		CatchUp: func(context.Context) time.Duration {
+			var names []string
+			entries, _ := os.ReadDir(in) // absent at first
+			for _, entry := range entries {
+				names = append(names, entry.Name())
+			}
+			calls <- names
+			return 0
+		},
+	}
+	done := make(chan error, 1)
+	go func() { done <- w.Follow(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	if first := <-calls; first != nil {
+		t.Errorf("the first call sees %v", first)
+	}
+	return calls
+}
+
+// until waits for a call that sees want, and counts the calls.
+func until(t *testing.T, calls <-chan []string, want ...string) (count int) {
+	t.Helper()
+	for limit := time.After(10 * time.Second); ; {
+		select {
+		case names := <-calls:
+			if count++; slices.Equal(names, want) {
+				return count
+			}
+		case <-limit:
+			t.Fatalf("never saw %v in %d calls", want, count)
+		}
+	}
+}
+
+func write(t *testing.T, name string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte("text"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFollow: a directory that comes later is watched, what does not concern is passed over,
+// and many changes in a row are few calls.
+func TestFollow(t *testing.T) {
+	above := t.TempDir()
+	if err := os.Symlink("loop", filepath.Join(above, "loop")); err != nil {
+		t.Fatal(err)
+	}
+	var logs bytes.Buffer
+	t.Run("changes", func(t *testing.T) {
+		calls := seen(t, above, &logs)
+		in := filepath.Join(above, "in")
+		if err := os.Mkdir(in, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		until(t, calls)
+		write(t, filepath.Join(in, "a.org"))
+		until(t, calls, "a.org")
+		for range 200 {
+			write(t, filepath.Join(in, "a.org"))
+		}
+		write(t, filepath.Join(in, "b.org"))
+		if count := until(t, calls, "a.org", "b.org"); count > 20 {
+			t.Errorf("201 writes were %d calls", count)
+		}
+		if err := os.Remove(filepath.Join(in, "a.org")); err != nil {
+			t.Fatal(err)
+		}
+		until(t, calls, "b.org")
+		for len(calls) > 0 {
+			<-calls
+		}
+		write(t, filepath.Join(in, "c.txt"))
+		write(t, filepath.Join(above, "d.txt"))
+		if err := os.Chmod(filepath.Join(in, "b.org"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		until(t, calls, "b.org", "c.txt") // for the mode of b.org
+	})
+	if got := strings.Count(logs.String(), "directory="); got != 1 || !strings.Contains(logs.String(), "/loop") {
+		t.Errorf("%d directories are told of:\n%s", got, logs.String())
+	}
+}
+
+// TestFollowNeedsTheDirectoryAbove: without it nothing would ever be seen.
+func TestFollowNeedsTheDirectoryAbove(t *testing.T) {
+	w := Watch{Of: "the files", Above: filepath.Join(t.TempDir(), "absent")}
+	if err := w.Follow(t.Context()); err == nil || !strings.Contains(err.Error(), "watch the files in ") {
+		t.Error(err)
+	}
+}
+
+// TestFollowCallsAgain: CatchUp says when it wants to look once more.
+func TestFollowCallsAgain(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	count := 0
+	w := Watch{
+		Of: "the files", Above: t.TempDir(),
+		Directories: func() []string { return nil },
+		CatchUp: func(context.Context) time.Duration {
+			if count++; count == 3 {
+				cancel()
+			}
+			return time.Millisecond
+		},
+	}
+	if err := w.Follow(ctx); err != nil || count < 3 {
+		t.Errorf("%d calls, %v", count, err)
+	}
+}
