@@ -1,5 +1,7 @@
 package org
 
+import "strings"
+
 // drawerStart reports whether a line (from its colon) begins like a drawer or property.
 func drawerStart(l string, complete bool) (live, decided bool) {
 	for i := 1; i < min(len(l), wordLimit); i++ {
@@ -25,11 +27,10 @@ func drawerStart(l string, complete bool) (live, decided bool) {
 // guard looks at the beginning of a line of text (without indentation) and returns
 // what to write for its first n bytes so that Org does not take the line for anything
 // but a paragraph, or in Org text for what may stay.
-func (c *Converter) guard(l string, complete bool) (written string, n int, decided bool) {
+func guard(l string, complete, markdown bool) (written string, n int, decided bool) {
 	if l == "" {
 		return "", 0, complete
 	}
-	markdown := c.dialect == Markdown
 	switch b := l[0]; b {
 	case '#':
 		if len(l) == 1 {
@@ -66,7 +67,6 @@ func (c *Converter) guard(l string, complete bool) (written string, n int, decid
 			if markdown {
 				return zeroWidthSpace, 0, decided
 			}
-			c.footnotes = c.footnotes || has
 			return "", 0, decided
 		}
 	case '+', '-', '*':
@@ -136,9 +136,12 @@ func guardWord(l string, complete, markdown bool) (written string, n int, decide
 // textLine opens a line of text with its guard. l is the line without what was read of
 // it, used how much that was.
 func (c *Converter) textLine(prefix, l string, used int, complete, continues bool) (n int, ok bool) {
-	written, consumed, decided := c.guard(l, complete)
+	written, consumed, decided := guard(l, complete, c.dialect == Markdown)
 	if !decided {
 		return 0, false
+	}
+	if c.dialect != Markdown && len(l) >= 4 && strings.EqualFold(l[:4], "[fn:") {
+		c.footnotes = true
 	}
 	c.beginText(prefix, continues)
 	c.text.write(written)

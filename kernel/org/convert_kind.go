@@ -18,14 +18,32 @@ const (
 	definitionLine
 )
 
+// A surrounding is what decides, beside its text, how a line of Markdown is read.
+type surrounding struct {
+	depth     int  // containers around it
+	item      bool // the innermost is an item
+	paragraph bool // a paragraph is open
+	goesOn    bool // and the line stands where it does, so that not everything may end it
+	indented  bool // an indented code block is open
+	footnote  bool // a footnote's definition is open
+}
+
+// surrounding is that of a line which goes on with the first containers.
+func (c *Converter) surrounding(containers int) surrounding {
+	return surrounding{
+		depth: containers, item: containers > 0 && !c.containers[containers-1].quote,
+		paragraph: c.paragraph, goesOn: c.paragraph && containers == len(c.containers), indented: c.indented, footnote: c.footnotes,
+	}
+}
+
 // kindOf decides what a line, without its containers, is. Lines that are taken whole
 // (headings, rules, fences, tables, definitions) are decided when they are complete.
-func (c *Converter) kindOf(l string, complete bool, matched int) (kind lineKind, decided bool) {
+func (s surrounding) kindOf(l string, complete bool) (kind lineKind, decided bool) {
 	trimmed := l[indentation(l):]
 	if trimmed == "" {
 		return textLine, complete
 	}
-	if c.isIndentedCode(l, trimmed, matched) {
+	if s.isIndentedCode(l, trimmed) {
 		return codeLine, complete
 	}
 	switch b := trimmed[0]; b {
@@ -38,32 +56,29 @@ func (c *Converter) kindOf(l string, complete bool, matched int) (kind lineKind,
 			return headingLine, true
 		}
 	case '>':
-		return c.marked(quoteLine, trimmed[1:], complete)
+		return s.marked(quoteLine, trimmed[1:], complete)
 	case '-', '*', '+', '_':
-		return c.markerKind(trimmed, complete)
+		return s.markerKind(trimmed, complete)
 	case '`', '~':
 		return fenceKind(trimmed, complete)
 	case '|':
 		return tableLine, complete
 	case '[':
-		return definitionKind(trimmed, complete, matched)
+		return s.definitionKind(trimmed, complete)
 	}
 	if trimmed[0] >= '0' && trimmed[0] <= '9' {
-		return c.numberKind(trimmed, complete)
+		return s.numberKind(trimmed, complete)
 	}
 	return textLine, true
 }
 
 // isIndentedCode tells lines indented by four columns or more, which are code unless they
 // go on a paragraph, belong to a footnote or are items of a list.
-func (c *Converter) isIndentedCode(l, trimmed string, matched int) bool {
-	if columnOf(l) < 4 || c.paragraph || c.holding || c.footnotes {
+func (s surrounding) isIndentedCode(l, trimmed string) bool {
+	if columnOf(l) < 4 || s.paragraph || s.footnote {
 		return false
 	}
-	if c.indented {
-		return true
-	}
-	if matched == 0 || c.containers[matched-1].quote {
+	if s.indented || !s.item {
 		return true
 	}
 	return columnOf(l) >= 6 && itemMarker(trimmed) == 0 &&
@@ -71,8 +86,11 @@ func (c *Converter) isIndentedCode(l, trimmed string, matched int) bool {
 }
 
 // marked waits, behind a quote's or item's marker, until what follows on the line is
-// decided as well: both are written together.
-func (c *Converter) marked(kind lineKind, rest string, complete bool) (lineKind, bool) {
+// decided as well: both are written together. Beyond maxNesting a marker is text.
+func (s surrounding) marked(kind lineKind, rest string, complete bool) (lineKind, bool) {
+	if s.depth >= maxNesting {
+		return textLine, true
+	}
 	if complete {
 		return kind, true
 	}
@@ -80,12 +98,9 @@ func (c *Converter) marked(kind lineKind, rest string, complete bool) (lineKind,
 		return kind, false
 	}
 	rest = strings.TrimLeft(rest, " \t")
-	if rest == "" {
-		return kind, false
-	}
 	if _, after, ok := checkbox(rest); ok {
 		rest = strings.TrimLeft(after, " \t")
-	} else if len(rest) < 4 && rest[0] == '[' {
+	} else if len(rest) < 4 && strings.HasPrefix(rest, "[") {
 		return kind, false
 	}
 	if rest == "" {
@@ -93,21 +108,16 @@ func (c *Converter) marked(kind lineKind, rest string, complete bool) (lineKind,
 	}
 	if kind == quoteLine {
 		// The text of a quote begins a line, so its guard must be decided too.
-		if _, _, decided := c.guard(rest, false); !decided {
+		if _, _, decided := guard(rest, false, true); !decided {
 			return kind, false
 		}
 	}
-	// What follows is read within the container, where no paragraph is open yet.
-	within := Converter{dialect: c.dialect, containers: []container{{quote: kind == quoteLine}}}
-	inner, decided := within.kindOf(rest, false, 1)
-	if inner == textLine && decided {
-		return kind, true
-	}
-	return kind, (inner == quoteLine || inner == itemLine) && decided
+	inner, decided := surrounding{depth: s.depth + 1, item: kind == itemLine}.kindOf(rest, false)
+	return kind, decided && (inner == textLine || inner == quoteLine || inner == itemLine)
 }
 
 // markerKind decides lines that begin with - * + or _: rule, item or text.
-func (c *Converter) markerKind(l string, complete bool) (kind lineKind, decided bool) {
+func (s surrounding) markerKind(l string, complete bool) (kind lineKind, decided bool) {
 	if strings.Trim(l, l[:1]+" \t") == "" {
 		if !complete {
 			return ruleLine, false
@@ -120,7 +130,7 @@ func (c *Converter) markerKind(l string, complete bool) (kind lineKind, decided 
 		return textLine, true
 	}
 	if len(l) == 1 {
-		if c.paragraph || c.holding {
+		if s.goesOn {
 			return textLine, true
 		}
 		return itemLine, true
@@ -128,7 +138,7 @@ func (c *Converter) markerKind(l string, complete bool) (kind lineKind, decided 
 	if l[1] != ' ' && l[1] != '\t' {
 		return textLine, true
 	}
-	return c.marked(itemLine, l[1:], complete)
+	return s.marked(itemLine, l[1:], complete)
 }
 
 // isRule tells a line of three or more - * or _, with blanks between.
@@ -140,7 +150,7 @@ func isRule(l string) bool {
 	return strings.Count(l, l[:1]) >= 3
 }
 
-func (c *Converter) numberKind(l string, complete bool) (kind lineKind, decided bool) {
+func (s surrounding) numberKind(l string, complete bool) (kind lineKind, decided bool) {
 	n := 0
 	for n < len(l) && n < 10 && l[n] >= '0' && l[n] <= '9' {
 		n++
@@ -155,7 +165,7 @@ func (c *Converter) numberKind(l string, complete bool) (kind lineKind, decided 
 		return textLine, true
 	}
 	if n+1 == len(l) {
-		if c.paragraph {
+		if s.goesOn {
 			return textLine, complete
 		}
 		return itemLine, complete
@@ -164,10 +174,10 @@ func (c *Converter) numberKind(l string, complete bool) (kind lineKind, decided 
 		return textLine, true
 	}
 	// Only a list that begins at 1 may interrupt a paragraph: "in\n1986. A year".
-	if c.paragraph && len(c.containers) == 0 && strings.TrimLeft(l[:n], "0") != "1" {
+	if s.goesOn && strings.TrimLeft(l[:n], "0") != "1" {
 		return textLine, true
 	}
-	return c.marked(itemLine, l[n+1:], complete)
+	return s.marked(itemLine, l[n+1:], complete)
 }
 
 func fenceKind(l string, complete bool) (kind lineKind, decided bool) {
@@ -185,7 +195,7 @@ func fenceKind(l string, complete bool) (kind lineKind, decided bool) {
 }
 
 // definitionKind tells "[^id]: text" and "[label]: url" from text.
-func definitionKind(l string, complete bool, matched int) (kind lineKind, decided bool) {
+func (s surrounding) definitionKind(l string, complete bool) (kind lineKind, decided bool) {
 	closing := strings.IndexByte(l, ']')
 	if closing < 0 {
 		return textLine, complete || len(l) > spanLimit
@@ -193,7 +203,7 @@ func definitionKind(l string, complete bool, matched int) (kind lineKind, decide
 	if closing+1 == len(l) && !complete {
 		return textLine, false
 	}
-	if closing+1 >= len(l) || l[closing+1] != ':' || closing > spanLimit || matched > 0 {
+	if closing+1 >= len(l) || l[closing+1] != ':' || closing > spanLimit || s.depth > 0 {
 		return textLine, true
 	}
 	if !complete {

@@ -33,7 +33,7 @@ func (c *Converter) markdownLine(l string, complete bool) (n int, ok bool) {
 		}
 		return 0, complete
 	}
-	kind, decided := c.kindOf(rest, complete, matched)
+	kind, decided := c.surrounding(matched).kindOf(rest, complete)
 	if !decided {
 		return 0, false
 	}
@@ -103,14 +103,11 @@ func (c *Converter) blockLine(kind lineKind, l, rest string, complete, sibling b
 // within goes on with what stands behind a quote's or item's marker on the same line.
 // The marker is used up whatever becomes of the rest, so the rest must be decided.
 func (c *Converter) within(l, rest string, complete bool) (n int, ok bool) {
-	kind, _ := c.kindOf(rest, complete, len(c.containers))
+	kind, _ := c.surrounding(len(c.containers)).kindOf(rest, complete)
 	if kind == tableLine {
 		c.flushBullet()
 		c.addRow(rest)
 		return len(l), true
-	}
-	if kind == itemLine && c.bullet != "" {
-		kind = textLine
 	}
 	return c.blockLine(kind, l, rest, complete, false)
 }
@@ -251,9 +248,7 @@ func (c *Converter) openQuote() {
 	if c.quotes() == 0 {
 		c.beginLine(c.indent() + "#+begin_quote")
 	}
-	if len(c.containers) < maxNesting {
-		c.containers = append(c.containers, container{quote: true})
-	}
+	c.containers = append(c.containers, container{quote: true})
 	c.paragraph = false
 }
 
@@ -273,9 +268,7 @@ func (c *Converter) openItem(rest string, sibling bool) string {
 	}
 	bullet := marker + " "
 	prefix := c.indent()
-	if len(c.containers) < maxNesting {
-		c.containers = append(c.containers, container{need: column + 2, width: len(bullet)})
-	}
+	c.containers = append(c.containers, container{need: column + 2, width: len(bullet)})
 	if number > 0 && !sibling && strings.TrimLeft(trimmed[:number], "0") != "1" {
 		bullet += "[@" + trimmed[:number] + "] "
 	}
