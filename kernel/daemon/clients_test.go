@@ -163,6 +163,7 @@ func TestClientWithoutToken(t *testing.T) {
 		protocol.MethodSessionLoad:    protocol.SessionLoadParams{Session: "main"},
 		protocol.MethodTurnCancel:     protocol.TurnParams{Session: "main"},
 		protocol.MethodTurnRetry:      protocol.TurnParams{Turn: "x"},
+		protocol.MethodTurnFind:       protocol.TurnFindParams{ID: "x"},
 		protocol.MethodShutdown:       protocol.Empty{},
 	} {
 		if err := conn.Call(within(t), method, params, nil); err == nil {

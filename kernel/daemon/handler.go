@@ -34,6 +34,9 @@ func (d *daemon) methods() map[string]method {
 		protocol.MethodTurnGet: on(func(ctx context.Context, c *rpc.Client, p *protocol.TurnGetParams) (protocol.TurnGetResult, error) {
 			return d.sessions.Get(ctx, c, *p)
 		}),
+		protocol.MethodTurnFind: on(func(ctx context.Context, _ *rpc.Client, p *protocol.TurnFindParams) (protocol.TurnFindResult, error) {
+			return d.sessions.Find(ctx, *p)
+		}),
 		protocol.MethodSessionList: on(func(ctx context.Context, _ *rpc.Client, _ *protocol.Empty) (protocol.SessionListResult, error) {
 			return d.sessions.List(ctx)
 		}),

@@ -27,6 +27,7 @@ const (
 	MethodTurnCancel     = "turn/cancel"
 	MethodTurnRetry      = "turn/retry"
 	MethodTurnGet        = "turn/get"
+	MethodTurnFind       = "turn/find"
 	MethodSessionList    = "session/list"
 	MethodSessionLoad    = "session/load"
 	MethodSessionLeave   = "session/leave"
@@ -74,6 +75,7 @@ func Methods() []Method {
 		{MethodTurnCancel, typeOf[TurnParams](), typeOf[TurnCancelResult]()},
 		{MethodTurnRetry, typeOf[TurnParams](), typeOf[EventResult]()},
 		{MethodTurnGet, typeOf[TurnGetParams](), typeOf[TurnGetResult]()},
+		{MethodTurnFind, typeOf[TurnFindParams](), typeOf[TurnFindResult]()},
 		{MethodSessionList, typeOf[Empty](), typeOf[SessionListResult]()},
 		{MethodSessionLoad, typeOf[SessionLoadParams](), typeOf[SessionLoadResult]()},
 		{MethodSessionLeave, typeOf[SessionLeaveParams](), typeOf[Empty]()},

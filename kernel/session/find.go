@@ -1,0 +1,78 @@
+package session
+
+import (
+	"context"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+)
+
+// Find returns the turn that the id belongs to, with its question and one answer.
+func (h *Sessions) Find(ctx context.Context, p protocol.TurnFindParams) (protocol.TurnFindResult, error) {
+	switch p.Form {
+	case "", protocol.FormSubtree, protocol.FormPlain, protocol.FormRaw:
+	default:
+		return protocol.TurnFindResult{}, protocol.Errorf(protocol.CodeInvalidParams,
+			"%q is no :form of a text; :subtree, :plain and :raw are", p.Form)
+	}
+	turn, err := h.owner(ctx, p.ID)
+	if err != nil {
+		return protocol.TurnFindResult{}, err
+	}
+	acts, err := h.config.Journal.ActsOf(ctx, turn.ID)
+	if err != nil {
+		return protocol.TurnFindResult{}, err
+	}
+	result := protocol.TurnFindResult{
+		Session: turn.Session, Turn: turn.ID, Event: turn.Event, State: turn.State,
+		Question: questionAs(p.Form, turn),
+	}
+	for _, act := range acts {
+		if act.Kind == journal.ActAction {
+			continue
+		}
+		result.AnswerID, result.Answer, result.Notice = act.ID, answerAs(p.Form, act), act.Kind == journal.ActNotice
+		if act.ID == p.ID {
+			break
+		}
+	}
+	return result, nil
+}
+
+// owner finds the turn by the id of its question, of one of its answers, or its own.
+func (h *Sessions) owner(ctx context.Context, id string) (journal.Turn, error) {
+	turn, err := h.config.Journal.TurnOfEvent(ctx, id)
+	if protocol.ErrorCode(err) != protocol.CodeNotFound {
+		return turn, err
+	}
+	act, err := h.config.Journal.Act(ctx, id)
+	switch {
+	case err == nil:
+		return h.config.Journal.Turn(ctx, act.Turn)
+	case protocol.ErrorCode(err) != protocol.CodeNotFound:
+		return journal.Turn{}, err
+	}
+	turn, err = h.config.Journal.Turn(ctx, id)
+	if protocol.ErrorCode(err) == protocol.CodeNotFound {
+		err = protocol.Errorf(protocol.CodeNotFound, "nothing that was said has the id %q", id)
+	}
+	return turn, err
+}
+
+func questionAs(form protocol.Form, turn journal.Turn) string {
+	if form == protocol.FormRaw || form == protocol.FormPlain {
+		return turn.Question.Text
+	}
+	return questionSubtree(turn)
+}
+
+// answerAs is the text of an act. The kernel's own words have no raw form.
+func answerAs(form protocol.Form, act journal.Act) string {
+	switch {
+	case form == protocol.FormPlain || form == protocol.FormRaw && act.Kind == journal.ActNotice:
+		return act.Plain
+	case form == protocol.FormRaw:
+		return act.Raw
+	}
+	return act.Text
+}
