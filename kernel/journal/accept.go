@@ -129,7 +129,11 @@ func (j *Journal) acceptAll(ctx context.Context, batch []*acceptance) {
 func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) (Turn, bool, error) {
 	known, err := turnWhere(ctx, tx, "t.event = ?", event.ID)
 	if err == nil {
-		if known.Session != event.Session || known.Question.Text != event.Text {
+		same, err := sameSession(ctx, tx, known, event.Session)
+		if err != nil {
+			return Turn{}, false, err
+		}
+		if !same || known.Question.Text != event.Text {
 			return Turn{}, false, protocol.Errorf(protocol.CodeConflict,
 				"the id %s belongs to another message, in the session %s: send with a new id", event.ID, known.Session)
 		}
@@ -141,8 +145,7 @@ func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) 
 	if err := refuseTaken(ctx, tx, event.ID, turn); err != nil {
 		return Turn{}, false, err
 	}
-	data, err := encode(eventData{
-		event.Sensor, event.Channel, event.Level, event.Text, event.Command, event.Arguments, payload(event.Payload)})
+	data, err := encode(eventDataOf(event))
 	if err != nil {
 		return Turn{}, false, protocol.Errorf(protocol.CodeInvalidParams, "accept the event %s: %w", event.ID, err)
 	}
@@ -154,9 +157,10 @@ func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) 
 		return Turn{}, false, err
 	}
 	at := micros(entry.Time)
-	_, err = tx.ExecContext(ctx,
-		"INSERT INTO session (name, turns, updated) VALUES (?, 1, ?) ON CONFLICT (name) DO UPDATE SET turns = turns + 1, updated = excluded.updated",
-		event.Session, at)
+	var first int64
+	err = tx.QueryRowContext(ctx,
+		"INSERT INTO session (name, turns, updated, first) VALUES (?, 1, ?, ?) ON CONFLICT (name) DO UPDATE SET turns = turns + 1, updated = excluded.updated RETURNING first",
+		event.Session, at, entry.Seq).Scan(&first)
 	if err != nil {
 		return Turn{}, false, fmt.Errorf("write the session %s: %w", event.Session, err)
 	}
@@ -166,10 +170,25 @@ func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) 
 	if err != nil {
 		return Turn{}, false, fmt.Errorf("write the turn %s: %w", turn, err)
 	}
+	if findable(event) {
+		if err := indexText(ctx, tx, entry.Seq, event.Text, placeWord(first)); err != nil {
+			return Turn{}, false, err
+		}
+	}
 	return Turn{
 		ID: turn, Session: event.Session, Event: event.ID, Question: event, Level: event.Level,
 		Seq: entry.Seq, Order: entry.Seq, State: protocol.TurnQueued, Attempt: 1, Accepted: entry.Time,
 	}, true, nil
+}
+
+// sameSession reports whether the turn is of the session, or was when the session
+// had that name.
+func sameSession(ctx context.Context, tx *writer, known Turn, session string) (same bool, err error) {
+	if known.Session == session {
+		return true, nil
+	}
+	err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM rename WHERE former = ? AND seq > ?)", session, known.Seq).Scan(&same)
+	return same, err
 }
 
 // refuseTaken says no to an event's id that is an act's, and to a turn's id

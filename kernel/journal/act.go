@@ -1,7 +1,9 @@
 package journal
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,25 +58,42 @@ func (j *Journal) PutAct(ctx context.Context, act Act) error {
 		return protocol.Errorf(protocol.CodeInvalidParams, "the id %q of an act is not one", act.ID)
 	}
 	return j.transact(ctx, "record an act", func(ctx context.Context, tx *writer) error {
-		var taken, turn bool
-		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM act WHERE id = ?1) OR EXISTS (SELECT 1 FROM turn WHERE event = ?1),
-			EXISTS (SELECT 1 FROM turn WHERE id = ?2 AND session = ?3)`, act.ID, act.Turn, act.Session).Scan(&taken, &turn)
-		switch {
-		case err != nil:
-			return fmt.Errorf("look for the act %s: %w", act.ID, err)
-		case taken:
-			return protocol.Errorf(protocol.CodeConflict, "the id %s is taken", act.ID)
-		case !turn:
+		var first int64
+		err := tx.QueryRowContext(ctx, "SELECT s.first FROM turn AS t JOIN session AS s ON s.name = t.session WHERE t.id = ? AND t.session = ?",
+			act.Turn, act.Session).Scan(&first)
+		if errors.Is(err, sql.ErrNoRows) {
 			return protocol.Errorf(protocol.CodeNotFound, "there is no turn %q in the session %q", act.Turn, act.Session)
 		}
-		row, err := record(ctx, tx, Entry{Time: act.Time, Kind: KindAct, Session: act.Session, Turn: act.Turn, ID: act.ID}, act)
 		if err != nil {
-			return err
+			return fmt.Errorf("look for the turn %s: %w", act.Turn, err)
 		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO act (seq, id, session, turn, kind, saved) VALUES (?, ?, ?, ?, ?, ?)",
-			row.Seq, act.ID, act.Session, act.Turn, act.Kind, act.Saved)
-		return err
+		return putAct(ctx, tx, act, placeWord(first))
 	})
+}
+
+// putAct writes an act of a turn that exists, and makes an answer findable at places.
+func putAct(ctx context.Context, tx *writer, act Act, places string) error {
+	var taken bool
+	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM act WHERE id = ?1) OR EXISTS (SELECT 1 FROM turn WHERE event = ?1)", act.ID).Scan(&taken)
+	if err != nil {
+		return fmt.Errorf("look for the act %s: %w", act.ID, err)
+	}
+	if taken {
+		return protocol.Errorf(protocol.CodeConflict, "the id %s is taken", act.ID)
+	}
+	row, err := record(ctx, tx, Entry{Time: act.Time, Kind: KindAct, Session: act.Session, Turn: act.Turn, ID: act.ID}, act)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "INSERT INTO act (seq, id, session, turn, kind, saved) VALUES (?, ?, ?, ?, ?, ?)",
+		row.Seq, act.ID, act.Session, act.Turn, act.Kind, act.Saved)
+	if err != nil {
+		return fmt.Errorf("write the act %s: %w", act.ID, err)
+	}
+	if act.Kind != ActAnswer {
+		return nil
+	}
+	return indexText(ctx, tx, row.Seq, cmp.Or(act.Plain, act.Raw), places)
 }
 
 // PutReceipt records what a client answered to an act, each time it did; a

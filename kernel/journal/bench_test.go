@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -28,10 +29,10 @@ var large = sync.OnceValues(func() (string, error) {
 	if testing.Short() {
 		turns = 1_000
 	}
-	ctx, words := context.Background(), strings.Repeat("words of a message ", 20)
+	ctx, vocabulary := context.Background(), rand.New(rand.NewPCG(1, 2))
 	err = j.transact(ctx, "fill", func(ctx context.Context, tx *writer) error {
 		for i := range turns {
-			if err := fillTurn(ctx, tx, i, words); err != nil {
+			if err := fillTurn(ctx, tx, i, messageWords(vocabulary)); err != nil {
 				return err
 			}
 		}
@@ -45,6 +46,17 @@ var large = sync.OnceValues(func() (string, error) {
 
 // benchDirectory is where the large journal is made; TestMain sets and removes it.
 var benchDirectory string
+
+// messageWords is a message of sixty words; that of rank n is n times rarer than the
+// first, as in what people write.
+func messageWords(from *rand.Rand) string {
+	zipf := rand.NewZipf(from, 1.1, 2, 50_000)
+	words := make([]string, 60)
+	for i := range words {
+		words[i] = fmt.Sprint("w", zipf.Uint64())
+	}
+	return strings.Join(words, " ")
+}
 
 func fillTurn(ctx context.Context, tx *writer, i int, words string) error {
 	session := fmt.Sprint("session ", i%1000)
@@ -65,6 +77,9 @@ func fillTurn(ctx context.Context, tx *writer, i int, words string) error {
 	}
 	_, err = tx.ExecContext(ctx, "INSERT INTO act (seq, id, session, turn, kind, saved) VALUES (?, ?, ?, ?, 'answer', 1)", row.Seq, act.ID, session, turn.ID)
 	if err != nil {
+		return err
+	}
+	if err := indexText(ctx, tx, row.Seq, words, placeWord(int64(i%1000)+1)); err != nil {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, "UPDATE turn SET state = 'answered', started = 1, finished = 1, saved = 1 WHERE seq = ?", turn.Seq)

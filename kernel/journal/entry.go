@@ -13,7 +13,7 @@ import (
 )
 
 // Kind says what a row records, and so the shape of its data. The journal
-// writes the kinds event, turn, act, receipt, approval and decision itself,
+// writes the kinds event, turn, act, receipt, approval, decision, rename and fork itself,
 // together with the state they change; the others are written by [Journal.Append]
 // in the shape of whoever writes them.
 type Kind string
@@ -29,6 +29,8 @@ const (
 	KindApproval     Kind = "approval"      // a [protocol.Approval], when it was asked for
 	KindDecision     Kind = "decision"      // {"decision","reason","edited"}; no decision: its turn ended
 	KindTurn         Kind = "turn"          // {"state","attempt","skill","model","notice","input","output","cost"}: the turn from then on
+	KindRename       Kind = "rename"        // a [Renaming]; Session is the new name
+	KindFork         Kind = "fork"          // {"parent","at","turns"}; Session is the new one, ID that of the heading it was forked at
 	KindNotice       Kind = "notice"        // a line for a person
 	KindLog          Kind = "log"           // a line for the log
 )
@@ -113,7 +115,7 @@ func encode(value any) (json.RawMessage, error) {
 
 // Query selects rows: those that match every field that is set.
 type Query struct {
-	Session string
+	Session string // also under the names it had before
 	Turn    string
 	ID      string
 	Kinds   []Kind // any of these
@@ -131,7 +133,14 @@ const (
 // early, after at least one row, when its data passes 16 MiB; ask again with
 // After set to the last Seq until nothing comes.
 func (j *Journal) Entries(ctx context.Context, query Query) ([]Entry, error) {
-	statement, args := query.statement()
+	var names []span
+	if query.Session != "" {
+		var err error
+		if names, err = j.spans(ctx, query.Session); err != nil {
+			return nil, j.failure(ctx, "read the journal", err)
+		}
+	}
+	statement, args := query.statement(names)
 	rows, err := j.readers.QueryContext(ctx, statement, args...)
 	if err != nil {
 		return nil, j.failure(ctx, "read the journal", err)
@@ -171,8 +180,8 @@ func scanEntry(row scanner) (Entry, error) {
 
 // statement is the query in SQL. Each kind is selected by itself through its
 // index, already in order and cut to the limit, so that a rare kind is found
-// without walking over the common ones.
-func (q Query) statement() (string, []any) {
+// without walking over the common ones. Names are those the session had.
+func (q Query) statement(names []span) (string, []any) {
 	order, limit := "seq", q.Limit
 	if q.Latest {
 		order = "seq DESC"
@@ -181,10 +190,18 @@ func (q Query) statement() (string, []any) {
 		limit = entriesDefault
 	}
 	where, args := []string{"seq > ?"}, []any{q.After}
-	for _, column := range []struct{ name, value string }{{"session", q.Session}, {"turn", q.Turn}, {"id", q.ID}} {
+	for _, column := range []struct{ name, value string }{{"turn", q.Turn}, {"id", q.ID}} {
 		if column.value != "" {
 			where, args = append(where, column.name+" = ?"), append(args, column.value)
 		}
+	}
+	if len(names) > 0 {
+		var had []string
+		for _, n := range names {
+			had = append(had, "session = ? AND seq > ? AND seq <= ?")
+			args = append(args, n.name, n.from, n.until)
+		}
+		where = append(where, "("+strings.Join(had, " OR ")+")")
 	}
 	condition := strings.Join(where, " AND ")
 	if len(q.Kinds) == 0 {

@@ -112,15 +112,15 @@ func TestEntriesEndEarly(t *testing.T) {
 // TestQueriesUseIndexes: no query on the way of a message walks over a table.
 func TestQueriesUseIndexes(t *testing.T) {
 	j := fresh(t)
-	byKind, _ := Query{Kinds: []Kind{KindLog, KindAct}, Latest: true}.statement()
-	bySession, _ := Query{Session: "main"}.statement()
-	byTurn, _ := Query{Turn: "t1"}.statement()
-	byID, _ := Query{ID: "x"}.statement()
+	byKind, _ := Query{Kinds: []Kind{KindLog, KindAct}, Latest: true}.statement(nil)
+	bySession, _ := Query{Session: "main"}.statement([]span{{"main", 5, 9}})
+	byTurn, _ := Query{Turn: "t1"}.statement(nil)
+	byID, _ := Query{ID: "x"}.statement(nil)
 	for _, query := range []string{
 		byKind, bySession, byTurn, byID,
 		turnQuery + "WHERE t.id = 'x'", turnQuery + "WHERE t.event = 'x'", unfinishedQuery, turnsQuery,
 		actQuery + "WHERE a.id = 'x'", actsOfQuery, historyQuery, knownQuery, pendingQuery, pendingOfTurnQuery, allowedQuery, sessionsQuery,
-		unsavedTurnsQuery, unsavedActsQuery,
+		unsavedTurnsQuery, unsavedActsQuery, unmovedQuery, latestRenamingQuery, nextRenamingQuery, spanQuery,
 	} {
 		steps, err := collect(t.Context(), j.readers, func(row scanner) (step string, err error) {
 			var unused int

@@ -23,6 +23,10 @@ type eventData struct {
 	Payload   payload `json:"payload,omitzero"`
 }
 
+func eventDataOf(e protocol.Event) eventData {
+	return eventData{e.Sensor, e.Channel, e.Level, e.Text, e.Command, e.Arguments, payload(e.Payload)}
+}
+
 // Event reads the event that a row of kind event records.
 func (e Entry) Event() (protocol.Event, error) {
 	if e.Kind != KindEvent {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -99,7 +100,7 @@ func makeDatabase(t *testing.T, path, script string) {
 }
 
 // TestDamagedPages: a file whose first page is right and whose others are
-// not is told as damaged when they are read, and nothing panics.
+// not is told as damaged, when it is opened or when they are read, and nothing panics.
 func TestDamagedPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j, err := Open(t.Context(), path)
@@ -110,13 +111,21 @@ func TestDamagedPages(t *testing.T) {
 	must(t, j.Close())
 	data, err := os.ReadFile(path)
 	must(t, err)
-	for i := 4096; i < len(data); i++ {
-		data[i] ^= 0x5a
+	damage := func(from int) {
+		damaged := slices.Clone(data)
+		for i := from; i < len(damaged); i++ {
+			damaged[i] ^= 0x5a
+		}
+		must(t, os.WriteFile(path, damaged, 0o600))
 	}
-	must(t, os.WriteFile(path, data, 0o600))
 
+	damage(4096)
+	_, err = Open(t.Context(), path)
+	wantAdvice(t, err, "is damaged: move it away")
+
+	damage(len(data) / 2)
 	j = reopen(t, path)
-	_, err = j.Unfinished(t.Context())
+	_, err = j.Entries(t.Context(), Query{})
 	wantAdvice(t, err, "is damaged: move it away")
 	_, _, err = j.Accept(t.Context(), message("new", "main", "text"), "t-new")
 	wantAdvice(t, err, "is damaged: move it away")

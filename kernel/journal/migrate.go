@@ -21,7 +21,10 @@ var schemas embed.FS
 
 // schemaVersion is the version this program reads and writes; SQLite keeps the
 // file's own in user_version.
-const schemaVersion = 1
+const schemaVersion = 2
+
+// fillings are what a schema needs beyond SQL, by its version.
+var fillings = map[int]func(context.Context, *writer) error{2: indexAll}
 
 // applicationID marks the file as ours ("oajl"), so that another program's
 // database is refused rather than written to.
@@ -49,6 +52,11 @@ func (j *Journal) migrate(ctx context.Context) error {
 			}
 			if _, err := tx.conn.ExecContext(ctx, string(script)); err != nil {
 				return fmt.Errorf("apply schema %d: %w", version+1, err)
+			}
+			if fill := fillings[version+1]; fill != nil {
+				if err := fill(ctx, tx); err != nil {
+					return fmt.Errorf("fill schema %d: %w", version+1, err)
+				}
 			}
 		}
 		_, err = tx.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion))

@@ -4,14 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"org-agent/kernel/protocol"
 )
 
-const sessionsQuery = `SELECT s.name, s.turns, s.updated, coalesce(
+// The first words of a session are those of the first question in it that a person
+// asked; what a person asks is never far from the beginning.
+const sessionsQuery = `SELECT s.name, s.turns, s.updated, s.parent, coalesce(
 	(SELECT state FROM turn WHERE session = s.name AND finished = 0 ORDER BY queue LIMIT 1),
-	(SELECT state FROM turn WHERE session = s.name ORDER BY seq DESC LIMIT 1), '')
+	(SELECT state FROM turn WHERE session = s.name ORDER BY seq DESC LIMIT 1), ''), coalesce(
+	(SELECT substr(j.data ->> '$.text', 1, 300) FROM turn AS t JOIN journal AS j ON j.seq = t.seq
+		WHERE t.session = s.name AND j.data ->> '$.sensor' <> 'post' ORDER BY t.seq LIMIT 1), '')
 	FROM session AS s ORDER BY s.updated DESC`
 
 // Sessions returns every session, latest first. State is that of the turn
@@ -21,11 +26,20 @@ func (j *Journal) Sessions(ctx context.Context) ([]protocol.SessionInfo, error) 
 	return sessions, j.failure(ctx, "list the sessions", err)
 }
 
+// wordsLimit is the length of a session's first words, in characters.
+const wordsLimit = 80
+
 func scanSession(row scanner) (protocol.SessionInfo, error) {
 	var info protocol.SessionInfo
 	var updated int64
-	err := row.Scan(&info.Name, &info.Turns, &updated, &info.State)
+	var said string
+	err := row.Scan(&info.Name, &info.Turns, &updated, &info.Parent, &info.State, &said)
 	info.Updated = instant(updated).Format(time.RFC3339)
+	line := []rune(strings.Join(strings.Fields(said), " "))
+	if len(line) > wordsLimit {
+		line = append(line[:wordsLimit-1], '…')
+	}
+	info.Words = string(line)
 	return info, err
 }
 

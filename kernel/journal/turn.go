@@ -27,7 +27,8 @@ type Turn struct {
 	Input    int    // tokens, of all attempts
 	Output   int    // tokens, of all attempts
 	Cost     float64
-	Saved    bool // the session's file has the question
+	Saved    bool   // the session's file has the question
+	Origin   string // the turn that this is a fork's copy of, "" for none
 
 	Accepted time.Time
 	Started  time.Time // of this attempt; zero while queued
@@ -35,7 +36,7 @@ type Turn struct {
 }
 
 const turnQuery = `SELECT t.seq, t.id, t.session, t.event, t.queue, t.state, t.attempt, t.skill, t.model, t.notice,
-	t.input, t.output, t.cost, t.saved, t.accepted, t.started, t.finished, j.data
+	t.input, t.output, t.cost, t.saved, t.accepted, t.started, t.finished, t.origin, j.data
 	FROM turn AS t JOIN journal AS j ON j.seq = t.seq `
 
 func scanTurn(row scanner) (Turn, error) {
@@ -43,7 +44,7 @@ func scanTurn(row scanner) (Turn, error) {
 	var accepted, started, finished int64
 	entry := Entry{Kind: KindEvent}
 	err := row.Scan(&t.Seq, &t.ID, &t.Session, &t.Event, &t.Order, &t.State, &t.Attempt, &t.Skill, &t.Model, &t.Notice,
-		&t.Input, &t.Output, &t.Cost, &t.Saved, &accepted, &started, &finished, (*[]byte)(&entry.Data))
+		&t.Input, &t.Output, &t.Cost, &t.Saved, &accepted, &started, &finished, &t.Origin, (*[]byte)(&entry.Data))
 	if err != nil {
 		return Turn{}, err
 	}

@@ -80,20 +80,6 @@ type TurnGetResult struct {
 	State  TurnState `json:"state,omitempty"`
 }
 
-// SessionListResult is every session the journal knows, latest first.
-type SessionListResult struct {
-	Sessions []SessionInfo `json:"sessions,omitempty"`
-}
-
-// SessionInfo is one session's line in a list. Times are RFC 3339.
-type SessionInfo struct {
-	Name    string    `json:"name"`
-	Turns   int       `json:"turns"`
-	Updated string    `json:"updated,omitempty"`
-	State   TurnState `json:"state,omitempty"`
-	File    string    `json:"file,omitempty"`
-}
-
 // SessionLoadParams attaches the connection to a session. IDs are the :ID:s of
 // the questions and answers the client's buffer holds; with none the whole
 // conversation is sent.

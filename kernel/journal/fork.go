@@ -1,0 +1,93 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+
+	"org-agent/kernel/protocol"
+)
+
+// Fork is a session that begins with a copy of another's turns.
+type Fork struct {
+	Session string // the new one
+	Parent  string
+	At      string // the :ID: of the question or answer up to which
+	Copies  []Copy // in the order of the conversation
+}
+
+// Copy is a turn that has ended, as the fork has it. ID and Event are new; its origin is
+// what the turn was that it is a copy of. Acts are its answers and notices, with new
+// ids and with texts that have these.
+type Copy struct {
+	Turn   Turn
+	Origin string
+	Acts   []Act
+}
+
+// forkData is the data of a fork's row.
+type forkData struct {
+	Parent string `json:"parent"`
+	At     string `json:"at"`
+	Turns  int    `json:"turns"`
+}
+
+// Fork makes the session, all of it or nothing. Nothing of it is in its file. What the
+// turns have cost is their origin's, and their times are those of what they copy. CodeConflict if there is such a session, or an
+// id of a copy is taken.
+func (j *Journal) Fork(ctx context.Context, fork Fork) error {
+	if !protocol.ValidSession(fork.Session) {
+		return protocol.Errorf(protocol.CodeInvalidParams, "fork a session: %q is no name of one", fork.Session)
+	}
+	return j.transact(ctx, "fork a session", func(ctx context.Context, tx *writer) error {
+		if err := refuseSession(ctx, tx, fork.Session); err != nil {
+			return err
+		}
+		row, err := record(ctx, tx, Entry{Kind: KindFork, Session: fork.Session, ID: fork.At}, forkData{fork.Parent, fork.At, len(fork.Copies)})
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO session (name, turns, updated, first, parent) VALUES (?, ?, ?, ?, ?)",
+			fork.Session, len(fork.Copies), micros(row.Time), row.Seq, fork.Parent)
+		if err != nil {
+			return fmt.Errorf("write the session %s: %w", fork.Session, err)
+		}
+		for _, c := range fork.Copies {
+			if err := putCopy(ctx, tx, c, fork.Session, placeWord(row.Seq)+" copy"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// putCopy writes one turn with its acts.
+func putCopy(ctx context.Context, tx *writer, c Copy, session, places string) error {
+	t := c.Turn
+	if err := refuseTaken(ctx, tx, t.Event, t.ID); err != nil {
+		return err
+	}
+	q := t.Question
+	row, err := record(ctx, tx, Entry{Time: t.Accepted, Kind: KindEvent, Session: session, Turn: t.ID, ID: t.Event}, eventDataOf(q))
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO turn (seq, id, session, event, queue, state, attempt, skill, model, notice, accepted, started, finished, origin)
+		VALUES (?1, ?2, ?3, ?4, ?1, ?5, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`,
+		row.Seq, t.ID, session, t.Event, string(t.State), t.Skill, t.Model, t.Notice,
+		micros(t.Accepted), micros(t.Started), micros(t.Finished), c.Origin)
+	if err != nil {
+		return fmt.Errorf("write the turn %s: %w", t.ID, err)
+	}
+	if findable(q) {
+		if err := indexText(ctx, tx, row.Seq, q.Text, places); err != nil {
+			return err
+		}
+	}
+	for _, act := range c.Acts {
+		act.Session, act.Turn, act.Event = session, t.ID, t.Event
+		if err := putAct(ctx, tx, act, places); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"org-agent/kernel/protocol"
+)
+
+// Renaming is a session that got another name. The rows of before keep the former.
+type Renaming struct {
+	Seq    int64  `json:"-"`
+	Former string `json:"former"`
+	Name   string `json:"name"`
+}
+
+// Rename gives a session another name: its turns, acts and approvals are that one's
+// from then on, and its forks say so. The file is the caller's to move; until
+// [Journal.MarkMoved] says that it was, [Journal.Unmoved] returns the renaming.
+// CodeConflict if there is a session of that name.
+func (j *Journal) Rename(ctx context.Context, former, name string) (Renaming, error) {
+	r := Renaming{Former: former, Name: name}
+	if !protocol.ValidSession(name) {
+		return r, protocol.Errorf(protocol.CodeInvalidParams, "rename a session: %q is no name of one", name)
+	}
+	return r, j.transact(ctx, "rename a session", func(ctx context.Context, tx *writer) error {
+		if err := refuseSession(ctx, tx, name); err != nil {
+			return err
+		}
+		row, err := record(ctx, tx, Entry{Kind: KindRename, Session: name}, r)
+		if err != nil {
+			return err
+		}
+		r.Seq = row.Seq
+		if _, err := tx.ExecContext(ctx, "INSERT INTO rename (seq, former, name) VALUES (?, ?, ?)", r.Seq, former, name); err != nil {
+			return fmt.Errorf("write the renaming: %w", err)
+		}
+		return renameRows(ctx, tx, former, name)
+	})
+}
+
+// renameRows changes every table that names sessions. The new row of the session comes
+// first and the old one goes last: turns refer to one.
+func renameRows(ctx context.Context, tx *writer, former, name string) error {
+	for _, statement := range []string{
+		"INSERT INTO session (name, turns, updated, first, parent) SELECT ?1, turns, updated, first, parent FROM session WHERE name = ?2",
+		"UPDATE turn SET session = ?1 WHERE session = ?2",
+		"UPDATE act SET session = ?1 WHERE session = ?2",
+		"UPDATE approval SET session = ?1 WHERE session = ?2",
+		"UPDATE session SET parent = ?1 WHERE parent = ?2",
+		"DELETE FROM session WHERE name = ?2 AND name <> ?1",
+	} {
+		if _, err := tx.ExecContext(ctx, statement, name, former); err != nil {
+			return fmt.Errorf("rename the session %s: %w", former, err)
+		}
+	}
+	return nil
+}
+
+// refuseSession says no to the name of a session that exists.
+func refuseSession(ctx context.Context, tx *writer, name string) error {
+	var exists bool
+	if err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM session WHERE name = ?)", name).Scan(&exists); err != nil {
+		return err
+	}
+	if exists {
+		return protocol.Errorf(protocol.CodeConflict, "there is a conversation %q already: choose another name", name)
+	}
+	return nil
+}
+
+// HasSession reports whether the journal has a session of that name.
+func (j *Journal) HasSession(ctx context.Context, name string) (has bool, err error) {
+	err = j.readers.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM session WHERE name = ?)", name).Scan(&has)
+	return has, j.failure(ctx, "look for a session", err)
+}
+
+// MarkMoved records that the file of a renamed session has its new name.
+func (j *Journal) MarkMoved(ctx context.Context, seq int64) error {
+	return j.transact(ctx, "note that a file was moved", func(ctx context.Context, tx *writer) error {
+		_, err := tx.ExecContext(ctx, "UPDATE rename SET moved = 1 WHERE seq = ?", seq)
+		return err
+	})
+}
+
+const unmovedQuery = "SELECT seq, former, name FROM rename WHERE moved = 0 ORDER BY seq"
+
+// Unmoved returns the renamings whose files may still have their former names, the
+// oldest first.
+func (j *Journal) Unmoved(ctx context.Context) ([]Renaming, error) {
+	found, err := collect(ctx, j.readers, scanRenaming, unmovedQuery)
+	return found, j.failure(ctx, "read the renamings", err)
+}
+
+func scanRenaming(row scanner) (r Renaming, err error) {
+	return r, row.Scan(&r.Seq, &r.Former, &r.Name)
+}
+
+const (
+	latestRenamingQuery = "SELECT seq, former, name FROM rename WHERE former = ? ORDER BY seq DESC LIMIT 1"
+	nextRenamingQuery   = "SELECT seq, former, name FROM rename WHERE former = ? AND seq > ? ORDER BY seq LIMIT 1"
+)
+
+// NameNow returns the name that the session has which was last called former before it
+// was renamed; "" if none was.
+func (j *Journal) NameNow(ctx context.Context, former string) (string, error) {
+	r, err := scanRenaming(j.readers.QueryRowContext(ctx, latestRenamingQuery, former))
+	for err == nil {
+		var next Renaming
+		if next, err = scanRenaming(j.readers.QueryRowContext(ctx, nextRenamingQuery, r.Name, r.Seq)); err == nil {
+			r = next
+		}
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return r.Name, j.failure(ctx, "look for a session's name", err)
+}
+
+// span is the rows that were written under one name: behind from, up to until.
+type span struct {
+	name        string
+	from, until int64
+}
+
+const spanQuery = `SELECT seq, former, name FROM (
+	SELECT * FROM (SELECT seq, former, name FROM rename WHERE former = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT 1)
+	UNION ALL SELECT * FROM (SELECT seq, former, name FROM rename WHERE name = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT 1))
+	ORDER BY seq DESC LIMIT 1`
+
+// spans are the names that the session had, and when.
+func (j *Journal) spans(ctx context.Context, session string) ([]span, error) {
+	var spans []span
+	for name, until := session, int64(1<<62); ; {
+		r, err := scanRenaming(j.readers.QueryRowContext(ctx, spanQuery, name, until))
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return nil, err
+		}
+		spans = append(spans, span{name, r.Seq - 1, until - 1})
+		if err != nil || r.Name != name { // the beginning, or another session had the name before
+			return spans, nil
+		}
+		name, until = r.Former, r.Seq
+	}
+}

@@ -1,0 +1,147 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"org-agent/kernel/protocol"
+)
+
+func TestRename(t *testing.T) {
+	j := fresh(t)
+	said(t, j, "first", "question", "answer", "unanswered")
+	said(t, j, "other", "else", "there")
+	before := entries(t, j, Query{Session: "first"})
+	_, err := j.Rename(t.Context(), "first", "other")
+	wantCode(t, err, protocol.CodeConflict)
+	_, err = j.Rename(t.Context(), "first", "../etc")
+	wantCode(t, err, protocol.CodeInvalidParams)
+
+	renamed, err := j.Rename(t.Context(), "first", "second")
+	must(t, err)
+	unmoved, err := j.Unmoved(t.Context())
+	must(t, err)
+	if len(unmoved) != 1 || unmoved[0] != renamed {
+		t.Errorf("unmoved %v, want %v", unmoved, renamed)
+	}
+	must(t, j.MarkMoved(t.Context(), renamed.Seq))
+	if unmoved, err = j.Unmoved(t.Context()); err != nil || len(unmoved) > 0 {
+		t.Errorf("unmoved %v, %v", unmoved, err)
+	}
+
+	turns, err := j.Turns(t.Context(), "second", 0, 0)
+	must(t, err)
+	if ids(turns) != "[turn-first-0 turn-first-1]" || turns[0].Question.Session != "second" {
+		t.Errorf("the turns are %s of %s", ids(turns), turns[0].Question.Session)
+	}
+	history, err := j.History(t.Context(), "second", "", 0)
+	must(t, err)
+	if len(history) != 1 || found(t, j, "answer", "second") != "a-first-0" {
+		t.Errorf("history %v, found %s", history, found(t, j, "answer", "second"))
+	}
+	if has, err := j.HasSession(t.Context(), "first"); has || err != nil {
+		t.Errorf("the former name is a session: %v, %v", has, err)
+	}
+	// The same message again, sent by who has not heard of it.
+	if _, again, err := j.Accept(t.Context(), message("first-1", "first", "unanswered"), "new"); again || err != nil {
+		t.Errorf("taken again: %v, %v", again, err)
+	}
+	if now := len(entries(t, j, Query{Session: "second"})); now != len(before)+1 {
+		t.Errorf("%d rows, want those of before and the renaming, %d", now, len(before)+1)
+	}
+}
+
+// TestNamesAreReused: what was said under a name stays with the session that had it then.
+func TestNamesAreReused(t *testing.T) {
+	j := fresh(t)
+	rename := func(from, to string) {
+		t.Helper()
+		_, err := j.Rename(t.Context(), from, to)
+		must(t, err)
+	}
+	accepted(t, j, "one", "a", "1")
+	rename("a", "b")
+	accepted(t, j, "two", "a", "2")
+	rename("b", "c")
+	accepted(t, j, "three", "b", "3")
+	rename("a", "b2")
+	rename("c", "a")
+	for session, want := range map[string]string{"a": "one", "b2": "two", "b": "three", "c": ""} {
+		var got []string
+		for _, e := range entries(t, j, Query{Session: session, Kinds: []Kind{KindEvent}}) {
+			got = append(got, e.ID)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("the events of %s are %v, want %s", session, got, want)
+		}
+	}
+	for former, want := range map[string]string{"a": "b2", "b": "a", "c": "a", "never": ""} {
+		if now, err := j.NameNow(t.Context(), former); now != want || err != nil {
+			t.Errorf("%s is now %q, want %q (%v)", former, now, want, err)
+		}
+	}
+}
+
+// TestRenameKnowsEveryTable: whoever adds a table that names sessions adds it to
+// renameRows.
+func TestRenameKnowsEveryTable(t *testing.T) {
+	j := fresh(t)
+	tables, err := collect(t.Context(), j.readers, text,
+		"SELECT DISTINCT s.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c WHERE s.type = 'table' AND c.name IN ('session', 'parent') ORDER BY 1")
+	must(t, err)
+	if known := []string{"act", "approval", "journal", "session", "turn"}; !slices.Equal(tables, known) {
+		t.Errorf("sessions are named in %v, renameRows and this test know %v", tables, known)
+	}
+}
+
+func TestFork(t *testing.T) {
+	j := fresh(t)
+	said(t, j, "parent", "first question", "first answer", "second question")
+	turn, err := j.Turn(t.Context(), "turn-parent-0")
+	must(t, err)
+	acts, err := j.ActsOf(t.Context(), turn.ID)
+	must(t, err)
+	copied := Copy{Turn: turn, Origin: turn.ID, Acts: acts}
+	copied.Turn.ID, copied.Turn.Event, copied.Acts[0].ID = "copy", "copied-question", "copied-answer"
+	fork := Fork{Session: "child", Parent: "parent", At: acts[0].ID, Copies: []Copy{copied}}
+	must(t, j.Fork(t.Context(), fork))
+
+	history, err := j.History(t.Context(), "child", "", 0)
+	must(t, err)
+	if fmt.Sprint(history) != "[{copy first question first answer }]" {
+		t.Errorf("the history is %v", history)
+	}
+	turns, questions, err := j.Unsaved(t.Context(), "child")
+	must(t, err)
+	if len(turns) != 1 || len(questions) != 1 || turns[0].Origin != "turn-parent-0" || turns[0].Input != 0 {
+		t.Errorf("unsaved: %+v, %+v", turns, questions)
+	}
+	if everywhere, there := found(t, j, "first", ""), found(t, j, "first", "child"); everywhere != "a-parent-0 parent-0" || there != "copied-answer copied-question" {
+		t.Errorf("found %q everywhere, %q in the fork", everywhere, there)
+	}
+	list, err := j.Sessions(t.Context())
+	must(t, err)
+	if list[0].Name != "child" || list[0].Parent != "parent" || list[0].Turns != 1 || list[0].Words != "first question" {
+		t.Errorf("the list is %+v", list)
+	}
+	// Its own turns come after the copies.
+	mine := accepted(t, j, "mine", "child", "my own")
+	answered(t, j, mine, "a-mine", "answer of mine")
+	if got := found(t, j, "mine", ""); got != "a-mine" {
+		t.Errorf("found %q", got)
+	}
+
+	wantCode(t, j.Fork(t.Context(), fork), protocol.CodeConflict)
+	fork.Session = "again" // the ids are taken: nothing of it is there
+	wantCode(t, j.Fork(t.Context(), fork), protocol.CodeConflict)
+	if has, err := j.HasSession(t.Context(), "again"); has || err != nil {
+		t.Errorf("a part of a fork: %v, %v", has, err)
+	}
+	_, err = j.Rename(t.Context(), "parent", "renamed")
+	must(t, err)
+	if list, err = j.Sessions(t.Context()); err != nil || !slices.ContainsFunc(list, func(s protocol.SessionInfo) bool { return s.Name == "child" && s.Parent == "renamed" }) {
+		t.Errorf("the fork does not know its parent's new name: %+v, %v", list, err)
+	}
+}

@@ -1,0 +1,103 @@
+package journal
+
+import (
+	"iter"
+	"strings"
+	"unicode"
+)
+
+// word is a word of a text: where it stands, in bytes, and what it is looked for
+// by, in lower case and without accents.
+type word struct {
+	start, end int
+	folded     string
+}
+
+// wordsIn cuts text into its words, for the index, for what is looked for and for
+// where it stands alike. A word is a run of letters, digits and their marks. In a
+// script that is written without blanks each character is a word, so that a phrase
+// of them finds any part of a text.
+func wordsIn(text string) iter.Seq[word] {
+	return func(yield func(word) bool) {
+		start := -1
+		for i, r := range text {
+			single := unicode.In(r, unblanked...)
+			inside := !single && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r))
+			if start >= 0 && !inside {
+				if !yield(word{start, i, fold(text[start:i])}) {
+					return
+				}
+				start = -1
+			}
+			switch {
+			case single:
+				if !yield(word{i, i + len(string(r)), string(r)}) {
+					return
+				}
+			case inside && start < 0:
+				start = i
+			}
+		}
+		if start >= 0 {
+			yield(word{start, len(text), fold(text[start:])})
+		}
+	}
+}
+
+// unblanked are the scripts that put no blanks between words.
+var unblanked = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
+}
+
+// accented are letters with what they are without their accents, first.
+var accented = []string{
+	"aàáâãäåāăąǎǻạảấầẩẫậắằẳẵặ", "cçćĉċč", "dďđ", "eèéêëēĕėęěẹẻẽếềểễệ", "gĝğġģ", "hĥħ", "iìíîïĩīĭįıǐỉị", "jĵ", "kķ",
+	"lĺļľŀł", "nñńņňŉ", "oòóôõöøōŏőǒọỏốồổỗộơớờởỡợ", "rŕŗř", "sśŝşšș", "tţťŧț", "uùúûüũūŭůűųǔụủưứừửữự", "wŵ", "yýÿŷỳỵỷỹ", "zźżž",
+	"αά", "εέ", "ηή", "ιίϊΐ", "οό", "υύϋΰ", "ωώ", "σς", "её",
+}
+
+// unaccented maps each letter of accented to its first.
+var unaccented = func() map[rune]rune {
+	letters := map[rune]rune{}
+	for _, group := range accented {
+		var plain rune
+		for i, r := range group {
+			if i == 0 {
+				plain = r
+			}
+			letters[r] = plain
+		}
+	}
+	return letters
+}()
+
+// fold is a word in lower case without accents, also those that are characters of
+// their own.
+func fold(word string) string {
+	return strings.Map(func(r rune) rune {
+		r = unicode.ToLower(r)
+		if plain, ok := unaccented[r]; ok {
+			return plain
+		}
+		if r >= 0x300 && r <= 0x36f { // combining accents
+			return -1
+		}
+		return r
+	}, word)
+}
+
+// searchBytes is how much of one text is indexed: of a longer one, the beginning.
+const searchBytes = 256 << 10
+
+// indexed is the text as the index has it.
+func indexed(text string) string {
+	var b strings.Builder
+	for w := range wordsIn(text[:min(len(text), searchBytes)]) {
+		if w.folded != "" {
+			b.WriteString(w.folded)
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
