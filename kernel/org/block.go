@@ -73,7 +73,7 @@ func (s *scanner) beginBlock(l line, kind, rest string) {
 		s.doc.report(l.number, b.Indent+1, Error, "blocks are nested deeper than %d", maxNesting)
 	default:
 		b.End = s.lines[end].end
-		s.inside = append(s.inside, enclosure{limit: end, next: end + 1})
+		s.enterLines(end, end+1)
 		s.doc.blocks = append(s.doc.blocks, b)
 	}
 }

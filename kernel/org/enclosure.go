@@ -5,8 +5,9 @@ import "strings"
 // An enclosure holds elements: a quote, center or special block, a drawer, a dynamic
 // block or a footnote definition. What is inside ends with it.
 type enclosure struct {
-	limit int // index of the line at which its content ends
-	next  int // index of the first line behind it
+	limit int   // index of the line at which its content ends
+	next  int   // index of the first line behind it
+	items []int // the list items it stands in
 }
 
 // maxNesting bounds the enclosures that are open at once.
@@ -16,6 +17,7 @@ const maxNesting = 64
 func (s *scanner) leaveEnclosures() {
 	for n := len(s.inside); n > 0 && s.inside[n-1].limit <= s.next; n = len(s.inside) {
 		s.next = max(s.next, s.inside[n-1].next)
+		s.items = s.inside[n-1].items
 		s.inside = s.inside[:n-1]
 		s.attached = affiliated{}
 	}
@@ -48,8 +50,16 @@ func (s *scanner) beginEnclosure(l line) {
 
 // enter opens an enclosure that ends with the line of that index.
 func (s *scanner) enter(end int) {
-	if end >= 0 && len(s.inside) < maxNesting {
-		s.inside = append(s.inside, enclosure{limit: end, next: end + 1})
+	if end >= 0 {
+		s.enterLines(end, end+1)
+	}
+}
+
+// enterLines opens an enclosure that ends before the line limit and goes on at next.
+func (s *scanner) enterLines(limit, next int) {
+	if len(s.inside) < maxNesting {
+		s.inside = append(s.inside, enclosure{limit, next, s.items})
+		s.items = nil
 	}
 }
 
@@ -60,9 +70,7 @@ func (s *scanner) enterFootnote() {
 	if found := s.ends.next(footnoteEnd, s.next); found >= 0 && found < end {
 		end = found
 	}
-	if len(s.inside) < maxNesting {
-		s.inside = append(s.inside, enclosure{limit: end, next: end})
-	}
+	s.enterLines(end, end)
 }
 
 // isDrawer reports whether a line that begins with a colon begins a drawer.

@@ -329,10 +329,10 @@ func readArgument(piece string, number int) []argument {
 		key, value = word[:i], strings.Trim(word[i:], emacsBlanks)
 	}
 	name, colon := strings.CutPrefix(key, ":")
-	if !colon {
-		return nil // a word before the first colon: Org keeps it under a name nobody asks for
-	}
 	read, kind := readValue(value)
+	if !colon && kind != codeValue && kind != brokenValue {
+		return nil // Org reads a word before the first colon too, and keeps it under a name nobody asks for
+	}
 	if name != "var" || kind != textValue {
 		return []argument{{HeaderArgument{name, read, number}, kind}}
 	}

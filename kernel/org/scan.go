@@ -54,6 +54,8 @@ type scanner struct {
 	next     int         // the line to scan
 	open     []*Heading  // headings whose subtree is open, outermost first
 	inside   []enclosure // what holds structure and is open, outermost first
+	items    []int       // the columns of the list items that are open, outermost first
+	blank    bool        // the line before was blank
 	attached affiliated
 	ends     ends
 }
@@ -82,6 +84,7 @@ func (s *scanner) scanLine() {
 		s.heading(l, level)
 		return
 	}
+	s.leaveItems(l.text)
 	if begin, kind, rest, ok := blockDelimiter(l.text); ok {
 		if begin {
 			s.beginBlock(l, kind, rest)
@@ -100,6 +103,7 @@ func (s *scanner) scanLine() {
 }
 
 func (s *scanner) keyword(l line, key, value string) {
+	value = strings.Trim(value, " \t\n\r") // as org-trim does
 	if !s.attached.named && s.attached.headers == nil {
 		s.attached.first = l.start
 	}
@@ -142,7 +146,7 @@ func isAffiliated(key string) bool {
 
 func (s *scanner) heading(l line, level int) {
 	s.closeHeadings(level, l.start)
-	s.attached = affiliated{}
+	s.attached, s.items = affiliated{}, nil
 	h := parseHeading(l.text, level, s.doc.todo)
 	h.Line, h.Start, h.LineEnd = l.number, l.start, l.end
 	if len(s.open) > 0 {
