@@ -134,7 +134,8 @@ func (r *run) answer(ctx context.Context) error {
 
 // pick chooses the skill whose trigger matches.
 func (r *run) pick(ctx context.Context) error {
-	best, faults := r.agent.config.Skills.Current().Best(ctx, r.event())
+	live := r.agent.config.Skills.Current()
+	best, faults := live.Best(ctx, r.event())
 	for _, err := range faults {
 		r.log.Warn("trigger failed", "err", err)
 	}
@@ -146,6 +147,7 @@ func (r *run) pick(ctx context.Context) error {
 	}
 	r.skill = best
 	r.describe("") // no model yet: some skills need none
+	r.recordChoice(ctx, live, faults)
 	return r.useAsked(ctx)
 }
 

@@ -27,6 +27,8 @@ type asker struct {
 	finish  llm.FinishReason // of the last reply
 	fault   error            // of the model, not of the skill
 	partial string           // what had come before the fault
+	spent   llm.Usage        // on the last reply
+	first   time.Duration    // until it began
 }
 
 // Ask implements [skill.Asker].
@@ -68,9 +70,13 @@ func (a *asker) send(ctx context.Context) (string, error) {
 		r.describe(r.agent.config.Model)
 	}
 	r.record(ctx, journal.KindModelRequest, a.request)
+	begun := time.Now()
 	reply, finish, err := a.read(ctx)
 	a.finish = finish
-	entry := map[string]any{"text": reply, "finish": finish, "model": r.model}
+	entry := map[string]any{
+		"text": reply, "finish": finish, "model": r.model, "input": a.spent.Input, "output": a.spent.Output,
+		"cost": a.spent.Cost, "first": a.first.Seconds(), "seconds": time.Since(begun).Seconds(),
+	}
 	if err != nil {
 		a.fault, a.partial = err, reply
 		entry["err"] = err.Error()
@@ -101,6 +107,8 @@ func (a *asker) read(ctx context.Context) (string, llm.FinishReason, error) {
 
 	var reply strings.Builder
 	var finish llm.FinishReason
+	begun := time.Now()
+	a.spent, a.first = llm.Usage{}, 0
 	show := preview{run: a.run, on: a.stream, stream: plist.Stream{Input: a.run.input}}
 	tick := time.NewTicker(batchEvery)
 	defer tick.Stop()
@@ -116,6 +124,12 @@ func (a *asker) read(ctx context.Context) (string, llm.FinishReason, error) {
 					p.err = cause
 				}
 				return reply.String(), finish, p.err
+			}
+			if a.first == 0 {
+				a.first = time.Since(begun)
+			}
+			if p.delta.Usage != nil {
+				a.spent = a.spent.Add(*p.delta.Usage)
 			}
 			reply.WriteString(p.delta.Text)
 			show.write(p.delta.Text)

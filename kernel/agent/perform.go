@@ -36,7 +36,7 @@ func (r *run) symbolic(ctx context.Context, proposal sexp.List) (action sexp.Lis
 		return nil, "", failf("the skill %s could not check the answer and so refused it: %v", r.skill.Name, err)
 	}
 	if len(returned) == 0 {
-		r.record(ctx, journal.KindVerdict, map[string]any{"gate": "skill", "verdict": "refused"})
+		r.record(ctx, journal.KindVerdict, map[string]any{"gate": "skill", "verdict": "refused", "reason": "its symbolic function returned nil"})
 		return nil, fmt.Sprintf("the skill %s refused it", r.skill.Name), nil
 	}
 	stripped, changed := policy.Strip(returned)
@@ -60,7 +60,7 @@ func (r *run) decide(ctx context.Context, action sexp.List, granted string, fina
 	}
 	canonical := plist.Print(verdict.Action)
 	r.record(ctx, journal.KindVerdict, map[string]any{
-		"gate": "policy", "verdict": verdict.Kind.String(), "reason": verdict.Reason, "hash": verdict.Hash})
+		"gate": "policy", "verdict": verdict.Kind.String(), "reason": verdict.Reason, "hash": verdict.Hash, "symbolic": r.skill.Checks()})
 	switch verdict.Kind {
 	case policy.Allow:
 		return r.act(ctx, verified)

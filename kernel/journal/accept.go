@@ -75,6 +75,9 @@ func (j *Journal) Accept(ctx context.Context, event protocol.Event, turn string)
 		return Turn{}, false, protocol.Errorf(protocol.CodeInvalidParams,
 			"accept an event: it needs an id, a session and a turn, not %q, %q and %q", event.ID, event.Session, turn)
 	}
+	if j.durable == nil {
+		return Turn{}, false, fmt.Errorf("accept an event: %w", errReadOnly)
+	}
 	event.Text = strings.ToValidUTF8(event.Text, "\uFFFD") // as the file will hold it
 	event.Level = max(event.Level, 1)
 	a := &acceptance{event: event, turnID: turn, done: make(chan struct{})}

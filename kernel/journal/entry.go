@@ -20,6 +20,7 @@ type Kind string
 
 const (
 	KindEvent        Kind = "event"         // what a sensor or client reported: read it with [Entry.Event]
+	KindChoice       Kind = "choice"        // the skill that answers, and why: a [Choice]
 	KindModelRequest Kind = "model-request" // what a model was asked
 	KindModelReply   Kind = "model-reply"   // what it answered, whole
 	KindProposal     Kind = "proposal"      // the action read from a reply, and the steps that read it

@@ -158,6 +158,9 @@ func dataSource(path string, pragmas ...string) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query.Encode()}).String()
 }
 
+// errReadOnly: the journal was opened by [OpenToRead].
+var errReadOnly = errors.New("the journal was opened to be read")
+
 // transact runs change in a transaction once it is this caller's turn to
 // write. doing names the change in errors.
 func (j *Journal) transact(ctx context.Context, doing string, change func(context.Context, *writer) error) error {
@@ -167,6 +170,9 @@ func (j *Journal) transact(ctx context.Context, doing string, change func(contex
 		return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
 	}
 	defer func() { <-j.writing }()
+	if j.normal == nil {
+		return fmt.Errorf("%s: %w", doing, errReadOnly)
+	}
 	ctx = context.WithoutCancel(ctx)
 	return j.failure(ctx, doing, j.normal.transaction(ctx, change))
 }

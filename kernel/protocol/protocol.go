@@ -40,6 +40,7 @@ const (
 	MethodSkillGrant     = "skill/grant"
 	MethodSkillEvaluate  = "skill/evaluate"
 	MethodSkillSymbols   = "skill/symbols"
+	MethodTraceGet       = "trace/get"
 	MethodStatus         = "status"
 	MethodShutdown       = "shutdown"
 	MethodCancelRequest  = "$/cancelRequest"
@@ -88,6 +89,7 @@ func Methods() []Method {
 		{MethodSkillGrant, typeOf[SkillGrantParams](), typeOf[SkillGrantResult]()},
 		{MethodSkillEvaluate, typeOf[SkillEvaluateParams](), typeOf[SkillEvaluateResult]()},
 		{MethodSkillSymbols, typeOf[Empty](), typeOf[SkillSymbolsResult]()},
+		{MethodTraceGet, typeOf[TraceGetParams](), typeOf[TraceGetResult]()},
 		{MethodStatus, typeOf[Empty](), typeOf[StatusResult]()},
 		{MethodShutdown, typeOf[Empty](), typeOf[Empty]()},
 		{MethodCancelRequest, typeOf[CancelRequestParams](), nil},

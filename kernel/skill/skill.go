@@ -144,6 +144,12 @@ func (k *Skill) matches(ctx context.Context, event sexp.List) (bool, error) {
 	return false, err
 }
 
+// Line is where the note defines the skill.
+func (k *Skill) Line() int { return k.line }
+
+// Checks reports whether the skill has a symbolic function.
+func (k *Skill) Checks() bool { return k.symbolic != nil }
+
 // Neuro runs the skill's neuro function for event, which may ask the model by ask. A
 // skill without one has the outcome None. The error is a *[FunctionError].
 func (k *Skill) Neuro(ctx context.Context, event sexp.List, ask Asker) (Outcome, error) {

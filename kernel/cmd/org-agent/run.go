@@ -28,6 +28,7 @@ type commands struct {
 	Md2org  md2orgCommand  `cmd:"" name:"md2org" help:"Convert Markdown on stdin to Org."`
 	Approve approveCommand `cmd:"" help:"List what waits for a decision, or decide."`
 	Log     logCommand     `cmd:"" help:"Print the log."`
+	Why     whyCommand     `cmd:"" help:"Tell the story of a turn: what was asked, proposed, judged and done."`
 	Status  statusCommand  `cmd:"" help:"Say what runs."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/trace"
+)
+
+// whyCommand is "org-agent why". It reads the journal itself: it works beside a kernel that
+// hangs, and without one.
+type whyCommand struct {
+	ID   string `arg:"" help:"The id of a question, an answer, an action, an approval or a turn, or its beginning."`
+	JSON bool   `help:"Print the turn and its rows in the journal as JSON."`
+}
+
+// whyPatience bounds the reading: the journal may be on a disk that hangs.
+const whyPatience = 30 * time.Second
+
+func (c *whyCommand) Run(ctx context.Context, w *world) error {
+	paths, err := w.paths()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, whyPatience)
+	defer cancel()
+	j, err := journal.OpenToRead(ctx, paths.Journal)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	t, err := trace.Read(ctx, j, c.ID)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return w.printJSON(tracePrinted{
+			ID: t.Named.ID, Kind: t.Named.Kind, Turn: t.Turn.ID, Event: t.Turn.Event, Session: t.Turn.Session,
+			State: t.Turn.State, Skill: t.Turn.Skill, Model: t.Turn.Model, Entries: t.Entries, Left: t.Left,
+		})
+	}
+	_, err = io.WriteString(w.out, t.Outline())
+	return err
+}
+
+// tracePrinted is a trace as programs read it.
+type tracePrinted struct {
+	ID      string             `json:"id"`
+	Kind    string             `json:"kind"`
+	Turn    string             `json:"turn"`
+	Event   string             `json:"event"`
+	Session string             `json:"session"`
+	State   protocol.TurnState `json:"state"`
+	Skill   string             `json:"skill,omitempty"`
+	Model   string             `json:"model,omitempty"`
+	Entries []journal.Entry    `json:"entries"`
+	Left    bool               `json:"left,omitempty"`
+}

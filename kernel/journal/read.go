@@ -1,0 +1,70 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"org-agent/kernel/protocol"
+)
+
+// OpenToRead opens a journal that exists, beside a kernel or without one, and changes
+// nothing: it is neither made nor brought up to date. What writes fails. CodeNotFound if
+// there is no such file; else it fails as [Open] does.
+func OpenToRead(ctx context.Context, path string) (*Journal, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find the journal %s: %w", path, err)
+	}
+	j := &Journal{path: absolute, writing: make(chan struct{}, 1)}
+	info, err := os.Stat(absolute)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, protocol.Errorf(protocol.CodeNotFound, "there is no journal %s yet: nothing has been said here", absolute)
+	case err == nil && !info.Mode().IsRegular():
+		err = errors.New("it is not a regular file")
+	}
+	if err != nil {
+		return nil, j.unusable(err)
+	}
+	if j.readers, err = sql.Open("sqlite", dataSource(absolute, "query_only(true)")); err != nil {
+		return nil, j.failure(ctx, "open the journal", err)
+	}
+	j.readers.SetMaxOpenConns(readerLimit)
+	version, err := j.checkVersion(ctx, j.readers)
+	if err == nil && version == 0 {
+		err = protocol.Errorf(protocol.CodeNotFound, "the journal %s is empty: nothing has been said here", absolute)
+	}
+	if err != nil {
+		return nil, errors.Join(j.failure(ctx, "open the journal", err), j.Close())
+	}
+	return j, nil
+}
+
+// Check has SQLite look through the whole file, and returns what is wrong with it, at most
+// a hundred lines; none means that it is sound. It takes a second or so for each gigabyte.
+func (j *Journal) Check(ctx context.Context) ([]string, error) {
+	lines, err := collect(ctx, j.readers, text, "PRAGMA quick_check(100)")
+	if err != nil {
+		return nil, j.failure(ctx, "check the journal", err)
+	}
+	if len(lines) == 1 && lines[0] == "ok" {
+		return nil, nil
+	}
+	return lines, nil
+}
+
+// Size is how many bytes the journal takes on the disk, with what is not merged yet.
+func (j *Journal) Size() int64 {
+	var size int64
+	for _, suffix := range []string{"", "-wal"} {
+		if info, err := os.Stat(j.path + suffix); err == nil {
+			size += info.Size()
+		}
+	}
+	return size
+}

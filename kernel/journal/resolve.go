@@ -1,0 +1,80 @@
+package journal
+
+import (
+	"context"
+	"strings"
+
+	"org-agent/kernel/protocol"
+)
+
+// Named is what an id stands for: a turn, its question, an act or an approval, and the
+// turn it belongs to.
+type Named struct {
+	Kind string // "turn", "question", "answer", "notice", "action" or "approval"
+	ID   string
+	Turn string
+}
+
+// resolveQuery finds ids from a text on, up to those that begin with it and any character.
+const resolveQuery = `
+	SELECT * FROM (SELECT 'turn', id, id AS turn FROM turn WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3)
+	UNION ALL SELECT * FROM (SELECT 'question', event, id FROM turn WHERE event >= ?1 AND event < ?2 ORDER BY event LIMIT ?3)
+	UNION ALL SELECT * FROM (SELECT kind, id, turn FROM act WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3)
+	UNION ALL SELECT * FROM (SELECT 'approval', id, turn FROM approval WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3)`
+
+// resolveShown is how many of several things an error names.
+const resolveShown = 5
+
+// Resolve finds what an id stands for, or the beginning of one that no other turn's ids
+// have. CodeNotFound if there is nothing, CodeConflict with some of them if there are several.
+func (j *Journal) Resolve(ctx context.Context, id string) (Named, error) {
+	if !protocol.ValidID(id) {
+		return Named{}, protocol.Errorf(protocol.CodeInvalidParams, "%q is not an id: give that of a question, an answer, an action, an approval or a turn, or its beginning", clipped(id))
+	}
+	found, err := collect(ctx, j.readers, scanNamed, resolveQuery, id, id+"\U0010FFFF", resolveShown+1)
+	if err != nil {
+		return Named{}, j.failure(ctx, "look for an id", err)
+	}
+	var several []string
+	for _, n := range found {
+		if n.ID == id {
+			return n, nil
+		}
+		several = append(several, n.ID+" ("+n.Kind+")")
+	}
+	switch {
+	case len(found) == 0:
+		return Named{}, protocol.Errorf(protocol.CodeNotFound, "nothing has the id %q, and none begins so: a turn's ids stand in the drawers of its question and its answer", clipped(id))
+	case !oneTurn(found):
+		more := ""
+		if len(several) > resolveShown {
+			several, more = several[:resolveShown], " and more"
+		}
+		return Named{}, protocol.Errorf(protocol.CodeConflict, "several ids begin with %q: %s%s; give more of it", clipped(id), strings.Join(several, ", "), more)
+	}
+	return found[0], nil
+}
+
+func oneTurn(found []Named) bool {
+	for _, n := range found {
+		if n.Turn != found[0].Turn {
+			return false
+		}
+	}
+	return true
+}
+
+func scanNamed(row scanner) (Named, error) {
+	var n Named
+	return n, row.Scan(&n.Kind, &n.ID, &n.Turn)
+}
+
+// clipped is a text from outside, as much of it as an error repeats.
+func clipped(text string) string {
+	const longest = 80
+	runes := []rune(strings.ToValidUTF8(text, "\uFFFD"))
+	if len(runes) > longest {
+		return string(runes[:longest]) + "…"
+	}
+	return string(runes)
+}
