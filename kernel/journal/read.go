@@ -39,6 +39,9 @@ func OpenToRead(ctx context.Context, path string) (*Journal, error) {
 	if err == nil && version == 0 {
 		err = protocol.Errorf(protocol.CodeNotFound, "the journal %s is empty: nothing has been said here", absolute)
 	}
+	if err == nil && version < schemaVersion {
+		err = protocol.Errorf(protocol.CodeStorage, "the journal %s was written by an older org-agent (schema %d, this one reads %d): the kernel brings it up to date when it starts", absolute, version, schemaVersion)
+	}
 	if err != nil {
 		return nil, errors.Join(j.failure(ctx, "open the journal", err), j.Close())
 	}
