@@ -39,6 +39,9 @@ type Config struct {
 	Journal *journal.Journal
 	Logger  *slog.Logger
 	NewID   func() string
+	// Images is what the provider that is asked first does to images before it sends a
+	// request; nil sends them. It is only for showing a prompt.
+	Images func(llm.Request) (llm.Request, error)
 	// Model is what is shown before a provider has said its own name.
 	Model string
 	// Rounds is how often a turn may go back to the model; 0 means 8.
@@ -90,6 +93,7 @@ type run struct {
 	usage    llm.Usage
 	model    string
 	notice   string // of a turn that was answered, but not as it should
+	looked   *look  // set where nothing is to be sent: only what would be
 	cut      bool   // the answer that was kept is the beginning of one
 }
 

@@ -9,6 +9,7 @@ import (
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/plist"
+	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
 )
 
@@ -34,19 +35,37 @@ type asker struct {
 // Ask implements [skill.Asker].
 func (a *asker) Ask(ctx context.Context, ask skill.Ask) (string, error) {
 	r := a.run
-	request := llm.Request{System: r.system(ctx, ask)}
-	if !ask.NoHistory {
-		history, err := r.history(ctx)
-		if err != nil {
-			return "", err
-		}
-		request.Messages = history
+	request, err := r.compose(ctx, ask)
+	if err != nil {
+		return "", err
 	}
-	request.Messages = append(request.Messages, llm.Message{Role: llm.RoleUser, Content: ask.Text})
-	request.Messages = append(request.Messages, r.exchange...)
-	r.input = strings.Join([]string{r.turn.Record.Question.Text, ask.Text, request.System, r.input}, "\n")
 	a.request, a.stream = request, !ask.NoStream
 	return a.send(ctx)
+}
+
+// compose is the request that asks: the system prompt, the history, the message with what
+// went along with it, and what this turn has come to so far.
+func (r *run) compose(ctx context.Context, ask skill.Ask) (request llm.Request, err error) {
+	request.System = r.system(ctx, ask)
+	if !ask.NoHistory {
+		if request.Messages, err = r.history(ctx); err != nil {
+			return request, err
+		}
+	}
+	var items []protocol.ContextItem
+	if !ask.NoContext {
+		if items, err = r.attached(ctx); err != nil {
+			return request, err
+		}
+	}
+	message := asked(ask.Text, items)
+	if r.looked != nil {
+		r.looked.earlier, r.looked.context = len(request.Messages), items
+	}
+	request.Messages = append(append(request.Messages, message), r.exchange...)
+	// A reply that repeats what stands here quotes it.
+	r.input = strings.Join([]string{r.turn.Record.Question.Text, ask.Text, message.Content, request.System, r.input}, "\n")
+	return request, nil
 }
 
 // again asks for a usable reply, once.
@@ -65,6 +84,9 @@ func (a *asker) again(ctx context.Context, reply, reason string) (string, error)
 // send streams one reply. A second request takes the first's preview back.
 func (a *asker) send(ctx context.Context) (string, error) {
 	r := a.run
+	if r.looked != nil {
+		return "", r.looked.take(a.request)
+	}
 	r.turn.Retract()
 	if r.model == "" {
 		r.describe(r.agent.config.Model)

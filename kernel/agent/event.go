@@ -41,6 +41,9 @@ func eventOf(record journal.Turn) sexp.List {
 	if record.Question.Command != "" {
 		payload = append(payload, plist.Keyword("command"), plist.String(record.Question.Command))
 	}
+	if len(record.Question.Context) > 0 {
+		payload = append(payload, plist.Keyword("context"), contextPlist(record.Question.Context))
+	}
 	if extra, err := plist.Marshal(record.Question.Payload); err == nil {
 		if list, ok := extra.(sexp.List); ok {
 			payload = append(payload, list...)

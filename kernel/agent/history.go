@@ -33,15 +33,20 @@ func (r *run) history(ctx context.Context) ([]llm.Message, error) {
 	from, size := len(exchanges), 0
 	for from > 0 {
 		e := exchanges[from-1]
-		if size += len(e.Question) + len(e.Answer); size > c.HistoryBytes {
+		if size+len(e.Question)+len(e.Answer) > c.HistoryBytes {
 			break
 		}
+		size += len(e.Question) + len(e.Answer)
 		from--
 	}
 	var messages []llm.Message
-	for _, e := range exchanges[from:] {
+	questions, err := r.questions(ctx, exchanges[from:], c.HistoryBytes-size)
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range exchanges[from:] {
 		messages = append(messages,
-			llm.Message{Role: llm.RoleUser, Content: e.Question},
+			llm.Message{Role: llm.RoleUser, Content: questions[i]},
 			llm.Message{Role: llm.RoleAssistant, Content: e.Answer})
 	}
 	return messages, nil
@@ -50,6 +55,9 @@ func (r *run) history(ctx context.Context) ([]llm.Message, error) {
 // record writes a row of this turn into the journal. What cannot be kept is
 // logged: the turn goes on, its end is kept or fails on its own.
 func (r *run) record(ctx context.Context, kind journal.Kind, data any) {
+	if r.looked != nil {
+		return
+	}
 	raw, err := json.Marshal(data)
 	if err == nil {
 		_, err = r.agent.config.Journal.Append(context.WithoutCancel(ctx), journal.Entry{

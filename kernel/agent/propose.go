@@ -22,7 +22,11 @@ import (
 // model once, with the reason.
 func (r *run) propose(ctx context.Context) (sexp.List, error) {
 	asker := &asker{run: r}
-	out, err := r.skill.Neuro(ctx, r.event(), asker)
+	neuro := r.skill.Neuro
+	if r.looked != nil {
+		neuro = r.skill.Look
+	}
+	out, err := neuro(ctx, r.event(), asker)
 	if err != nil {
 		return nil, r.neuroFault(ctx, asker, err)
 	}

@@ -44,6 +44,7 @@ type Model struct {
 	Temperature *float64 // 0 to 2
 	MaxTokens   int
 	Grammar     string // the request's field for a grammar: grammar, guided_grammar, or ""
+	Images      string // what becomes of images: send, omit or refuse; "" for send
 	Line        int
 }
 
@@ -256,6 +257,12 @@ func (p *settingsParser) model(h *org.Heading) {
 		{"API_KEY", func(value string) (err error) { m.Key, err = ParseKeySource(value); return err }},
 		{"TEMPERATURE", func(value string) error { return setTemperature(&m.Temperature, value) }},
 		{"MAX_TOKENS", func(value string) error { return setCount(&m.MaxTokens, value) }},
+		{"IMAGES", func(value string) error {
+			if m.Images = value; value != "send" && value != "omit" && value != "refuse" {
+				return fmt.Errorf("%q is not \"send\", \"omit\" (a line stands for each) or \"refuse\"", value)
+			}
+			return nil
+		}},
 		{"GRAMMAR", func(value string) error {
 			if m.Grammar = value; value != "grammar" && value != "guided_grammar" {
 				return fmt.Errorf("%q is not \"grammar\" (llama.cpp) or \"guided_grammar\" (vLLM)", value)

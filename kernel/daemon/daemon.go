@@ -25,6 +25,7 @@ import (
 	"org-agent/kernel/agent"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/llm"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
@@ -59,6 +60,7 @@ type daemon struct {
 	socket  string
 	model   string
 	notice  string
+	images  func(llm.Request) (llm.Request, error) // of the provider that is asked first
 	stop    context.CancelFunc
 
 	journal  *journal.Journal
@@ -143,7 +145,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 	judge := &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal, Tools: tools}
 	talk := &conversations{}
 	d.agent = agent.New(agent.Config{
-		Skills: d.skills, Provider: provider, Policy: judge, Journal: d.journal, Logger: d.log, NewID: newID, Model: d.model,
+		Skills: d.skills, Provider: provider, Policy: judge, Journal: d.journal, Logger: d.log, NewID: newID, Model: d.model, Images: d.images,
 		HistoryTurns: settings.HistoryTurns, Tools: tools, Prompts: d.prompts,
 		Actuators: act.NewRegistry(
 			act.Response(talk),

@@ -56,6 +56,7 @@ func (d *daemon) methods() map[string]method {
 		protocol.MethodApprovalDecide: on(func(ctx context.Context, _ *rpc.Client, p *protocol.ApprovalDecideParams) (protocol.ApprovalDecideResult, error) {
 			return d.agent.Decide(ctx, *p)
 		}),
+		protocol.MethodPromptGet: on(d.prompt),
 		protocol.MethodSkillList: on(func(context.Context, *rpc.Client, *protocol.Empty) (protocol.SkillListResult, error) {
 			return d.skillList(d.skills.Statuses()), nil
 		}),
@@ -91,22 +92,8 @@ func (d *daemon) Handle(ctx context.Context, client *rpc.Client, name string, pa
 // event takes what a client reports. The sender is remembered: it performs what
 // the answer wants done in an Emacs.
 func (d *daemon) event(ctx context.Context, client *rpc.Client, params *protocol.Object) (protocol.EventResult, error) {
-	event, err := protocol.ParseEvent(*params)
+	event, err := d.readEvent(client, *params)
 	if err != nil {
-		return protocol.EventResult{}, err
-	}
-	switch event.Channel {
-	case protocol.ChannelEmacs, protocol.ChannelCLI:
-	case "":
-		event.Channel = protocol.ChannelEmacs
-		if !client.IsEmacs() {
-			event.Channel = protocol.ChannelCLI
-		}
-	default:
-		return protocol.EventResult{}, protocol.Errorf(protocol.CodeForbidden,
-			"a client's channel is :emacs or :cli; messages of :%s come through that channel", event.Channel)
-	}
-	if err := d.readCommand(&event); err != nil {
 		return protocol.EventResult{}, err
 	}
 	if event.ID == "" {
@@ -117,6 +104,27 @@ func (d *daemon) event(ctx context.Context, client *rpc.Client, params *protocol
 		return protocol.EventResult{}, err
 	}
 	return d.sessions.Submit(ctx, event)
+}
+
+// readEvent is the event that a client reports: on its channel, and a command where the
+// text is one.
+func (d *daemon) readEvent(client *rpc.Client, params protocol.Object) (protocol.Event, error) {
+	event, err := protocol.ParseEvent(params)
+	if err != nil {
+		return event, err
+	}
+	switch event.Channel {
+	case protocol.ChannelEmacs, protocol.ChannelCLI:
+	case "":
+		event.Channel = protocol.ChannelEmacs
+		if !client.IsEmacs() {
+			event.Channel = protocol.ChannelCLI
+		}
+	default:
+		return event, protocol.Errorf(protocol.CodeForbidden,
+			"a client's channel is :emacs or :cli; messages of :%s come through that channel", event.Channel)
+	}
+	return event, d.readCommand(&event)
 }
 
 // readCommand makes a message that begins with the name of a command that command. One

@@ -53,7 +53,7 @@ func (d *daemon) choose(ctx context.Context, settings config.Settings, choice co
 	switch choice.Kind {
 	case config.ChoiceBuiltin:
 		d.call("builtin", "")
-		return builtin.Provider{About: d.about, Pace: builtin.DefaultPace}, nil
+		return d.showing(builtin.Provider{About: d.about, Pace: builtin.DefaultPace}, "the built-in responder", llm.ImagesOmitted), nil
 	case config.ChoiceNone:
 		d.call("none", "")
 		return noModel{}, nil
@@ -90,7 +90,17 @@ func (d *daemon) server(settings config.Settings, choice config.Choice) (llm.Pro
 	}
 	d.call(name, notice)
 	timed := llm.Timeouts{Next: asked, Name: base.Name(), Idle: settings.IdleTimeout, Total: settings.TurnTimeout}
-	return agreed{llm.Retry{Next: timed, Logger: d.log}, &d.consent}, nil
+	return d.showing(agreed{llm.Retry{Next: timed, Logger: d.log}, &d.consent}, name, llm.ImageRule(choice.Images)), nil
+}
+
+// showing gives a provider its rule about images; the first one's is told to people who
+// look at a prompt.
+func (d *daemon) showing(provider llm.Provider, model string, rule llm.ImageRule) llm.Provider {
+	images := llm.Images{Next: provider, Model: model, Rule: rule}
+	if d.images == nil {
+		d.images = images.Apply
+	}
+	return images
 }
 
 // agreed asks nothing before a person has agreed to where the words go, whatever

@@ -148,6 +148,8 @@ func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) 
 	if err := refuseTaken(ctx, tx, event.ID, turn); err != nil {
 		return Turn{}, false, err
 	}
+	sent := event.Context
+	event.Context = told(sent)
 	data, err := encode(eventDataOf(event))
 	if err != nil {
 		return Turn{}, false, protocol.Errorf(protocol.CodeInvalidParams, "accept the event %s: %w", event.ID, err)
@@ -157,6 +159,9 @@ func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) 
 	}
 	entry, err := insert(ctx, tx, Entry{Kind: KindEvent, Session: event.Session, Turn: turn, ID: event.ID, Data: data})
 	if err != nil {
+		return Turn{}, false, err
+	}
+	if err := recordContext(ctx, tx, entry, sent); err != nil {
 		return Turn{}, false, err
 	}
 	at := micros(entry.Time)

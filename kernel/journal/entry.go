@@ -13,7 +13,7 @@ import (
 )
 
 // Kind says what a row records, and so the shape of its data. The journal
-// writes the kinds event, turn, act, receipt, approval, decision, rename and fork itself,
+// writes the kinds event, context, turn, act, receipt, approval, decision, rename and fork itself,
 // together with the state they change; the others are written by [Journal.Append]
 // in the shape of whoever writes them.
 type Kind string
@@ -21,6 +21,7 @@ type Kind string
 const (
 	KindEvent        Kind = "event"         // what a sensor or client reported: read it with [Entry.Event]
 	KindChoice       Kind = "choice"        // the skill that answers, and why: a [Choice]
+	KindContext      Kind = "context"       // {"items"}: what went along with an event, whole; ID is the event's
 	KindModelRequest Kind = "model-request" // what a model was asked
 	KindModelReply   Kind = "model-reply"   // what it answered, whole
 	KindProposal     Kind = "proposal"      // the action read from a reply, and the steps that read it

@@ -18,13 +18,15 @@ type eventData struct {
 	Level   int              `json:"level"`
 	Text    string           `json:"text"`
 	// Of a command.
-	Command   string  `json:"command,omitempty"`
-	Arguments string  `json:"arguments,omitempty"`
-	Payload   payload `json:"payload,omitzero"`
+	Command   string `json:"command,omitempty"`
+	Arguments string `json:"arguments,omitempty"`
+	// Context tells of what went along; a row of the kind context holds it.
+	Context []protocol.ContextItem `json:"context,omitempty"`
+	Payload payload                `json:"payload,omitzero"`
 }
 
 func eventDataOf(e protocol.Event) eventData {
-	return eventData{e.Sensor, e.Channel, e.Level, e.Text, e.Command, e.Arguments, payload(e.Payload)}
+	return eventData{e.Sensor, e.Channel, e.Level, e.Text, e.Command, e.Arguments, e.Context, payload(e.Payload)}
 }
 
 // Event reads the event that a row of kind event records.
@@ -38,7 +40,7 @@ func (e Entry) Event() (protocol.Event, error) {
 	}
 	return protocol.Event{
 		ID: e.ID, Session: e.Session, Sensor: data.Sensor, Channel: data.Channel,
-		Text: data.Text, Command: data.Command, Arguments: data.Arguments, Level: data.Level, Payload: protocol.Object(data.Payload),
+		Text: data.Text, Command: data.Command, Arguments: data.Arguments, Level: data.Level, Context: data.Context, Payload: protocol.Object(data.Payload),
 	}, nil
 }
 

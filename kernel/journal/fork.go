@@ -83,6 +83,9 @@ func putCopy(ctx context.Context, tx *writer, c Copy, session, places string) er
 			return err
 		}
 	}
+	if err := copyContext(ctx, tx, c.Origin, Entry{Session: session, Turn: t.ID, ID: t.Event}); err != nil {
+		return err
+	}
 	for _, act := range c.Acts {
 		act.Session, act.Turn, act.Event = session, t.ID, t.Event
 		if err := putAct(ctx, tx, act, places); err != nil {

@@ -6,13 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"org-agent/kernel/protocol"
 )
 
 // Exchange is a question and its answer, as a model is shown them.
 type Exchange struct {
 	Turn     string
+	Event    string
 	Question string
-	Answer   string // the model's own text
+	Context  []protocol.ContextItem // told of; [Journal.Context] has it whole
+	Answer   string                 // the model's own text
 	Skill    string
 }
 
@@ -23,7 +27,7 @@ const (
 
 // historyQuery: a turn that was retried may have several answers, and the last
 // one counts.
-const historyQuery = `SELECT t.id, t.skill, q.data, a.data
+const historyQuery = `SELECT t.id, t.event, t.skill, q.data, a.data
 	FROM turn AS t JOIN journal AS q ON q.seq = t.seq
 	JOIN journal AS a ON a.seq = (SELECT max(seq) FROM act WHERE turn = t.id AND kind = 'answer')
 	WHERE t.session = ? AND t.seq < ? AND t.state = 'answered' ORDER BY t.seq DESC LIMIT ?`
@@ -69,14 +73,17 @@ func (j *Journal) History(ctx context.Context, session, beforeTurn string, limit
 func scanExchange(row scanner) (Exchange, error) {
 	var exchange Exchange
 	var question, answer []byte
-	if err := row.Scan(&exchange.Turn, &exchange.Skill, &question, &answer); err != nil {
+	if err := row.Scan(&exchange.Turn, &exchange.Event, &exchange.Skill, &question, &answer); err != nil {
 		return Exchange{}, err
 	}
-	var asked struct{ Text string }
+	var asked struct {
+		Text    string
+		Context []protocol.ContextItem
+	}
 	var answered struct{ Raw string }
 	if err := errors.Join(json.Unmarshal(question, &asked), json.Unmarshal(answer, &answered)); err != nil {
 		return Exchange{}, fmt.Errorf("read the exchange of the turn %s: %w", exchange.Turn, err)
 	}
-	exchange.Question, exchange.Answer = asked.Text, answered.Raw
+	exchange.Question, exchange.Context, exchange.Answer = asked.Text, asked.Context, answered.Raw
 	return exchange, nil
 }

@@ -110,7 +110,7 @@ func TestFork(t *testing.T) {
 
 	history, err := j.History(t.Context(), "child", "", 0)
 	must(t, err)
-	if fmt.Sprint(history) != "[{copy first question first answer }]" {
+	if fmt.Sprint(history) != "[{copy copied-question first question [] first answer }]" {
 		t.Errorf("the history is %v", history)
 	}
 	turns, questions, err := j.Unsaved(t.Context(), "child")

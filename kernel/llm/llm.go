@@ -61,10 +61,11 @@ type Request struct {
 	Grammar string
 }
 
-// Message is one turn of the conversation a model is shown.
+// Message is one turn of the conversation a model is shown. Images come before the text.
 type Message struct {
 	Role    Role
 	Content string
+	Images  []Image `json:",omitempty"`
 }
 
 // Role says who wrote a message.

@@ -36,7 +36,10 @@ type Event struct {
 	// behind its name; "" for all else.
 	Command, Arguments string
 	Level              int // of the question's heading, 1 or more
-	Payload            Object
+	// Context is what the person sends along. A journalled event only tells of it:
+	// the texts are in a row of their own.
+	Context []ContextItem
+	Payload Object
 	// Consent is the host a person has agreed to send words to; it is no part of
 	// the event's record.
 	Consent string `json:"-"`
@@ -77,6 +80,12 @@ func ParseEvent(params Object) (Event, error) {
 				return e, Errorf(CodeInvalidParams, ":level is the question's heading level, a positive integer")
 			}
 			e.Level = int(n)
+			continue
+		case "context":
+			var err error
+			if e.Context, err = parseContext(f.Value); err != nil {
+				return e, err
+			}
 			continue
 		case "type":
 			if Type(strings.ToLower(text)) == TypeEvent {

@@ -33,6 +33,7 @@ const (
 	MethodSessionLeave   = "session/leave"
 	MethodApprovalList   = "approval/list"
 	MethodApprovalDecide = "approval/decide"
+	MethodPromptGet      = "prompt/get"
 	MethodSkillList      = "skill/list"
 	MethodSkillReload    = "skill/reload"
 	MethodSkillCheck     = "skill/check"
@@ -82,6 +83,7 @@ func Methods() []Method {
 		{MethodSessionLeave, typeOf[SessionLeaveParams](), typeOf[Empty]()},
 		{MethodApprovalList, typeOf[Empty](), typeOf[ApprovalListResult]()},
 		{MethodApprovalDecide, typeOf[ApprovalDecideParams](), typeOf[ApprovalDecideResult]()},
+		{MethodPromptGet, typeOf[Object](), typeOf[PromptResult]()},
 		{MethodSkillList, typeOf[Empty](), typeOf[SkillListResult]()},
 		{MethodSkillReload, typeOf[Empty](), typeOf[SkillListResult]()},
 		{MethodSkillCheck, typeOf[SkillParams](), typeOf[SkillCheckResult]()},

@@ -29,9 +29,9 @@ func ofNote(method func(n *Note, ctx context.Context, call *lisp.Call, args []li
 // kernelFunctions is what notes may call beside the language.
 func kernelFunctions() []lisp.KernelFunction {
 	return append([]lisp.KernelFunction{
-		{Name: "ask-neuro", LambdaList: "(text &key system-prompt history stream)", Waits: true, Call: ofNote((*Note).askNeuro),
+		{Name: "ask-neuro", LambdaList: "(text &key system-prompt history stream context)", Waits: true, Call: ofNote((*Note).askNeuro),
 			Doc: "Ask the model and return its whole reply."},
-		{Name: "ask-probabilistic", LambdaList: "(text &key system-prompt history stream)", Waits: true, Call: ofNote((*Note).askNeuro),
+		{Name: "ask-probabilistic", LambdaList: "(text &key system-prompt history stream context)", Waits: true, Call: ofNote((*Note).askNeuro),
 			Doc: "The same as ask-neuro."},
 		{Name: "kernel-log", LambdaList: "(control &rest arguments)", Call: ofNote((*Note).kernelLog),
 			Doc: "Write a line to the agent's log, as format would."},
@@ -100,7 +100,7 @@ func (n *Note) askNeuro(ctx context.Context, call *lisp.Call, args []lisp.Value)
 	if o.purpose == evaluating {
 		return nil, errors.New("there is no model to ask here; with --dry ask-neuro returns what it was asked")
 	}
-	if o.purpose != answering {
+	if o.purpose != answering && o.purpose != showing {
 		return nil, fmt.Errorf("ask-neuro was called by %s; only a skill's neuro function can ask the model", o.purpose)
 	}
 	ask, err := readAsk(args)
@@ -147,6 +147,8 @@ func readAsk(args []lisp.Value) (Ask, error) {
 			ask.NoHistory = value == lisp.Nil
 		case "STREAM":
 			ask.NoStream = value == lisp.Nil
+		case "CONTEXT":
+			ask.NoContext = value == lisp.Nil
 		default:
 			data, err := lisp.ToSexp(value)
 			if err != nil {
@@ -168,7 +170,7 @@ func (n *Note) kernelLog(ctx context.Context, call *lisp.Call, args []lisp.Value
 		}
 		text, _ = formatted.(*lisp.String)
 	}
-	if occasionOf(ctx).purpose != previewing && text != nil {
+	if why := occasionOf(ctx).purpose; why != previewing && why != showing && text != nil {
 		n.options.Log(n.name(), text.String())
 	}
 	return lisp.Nil, nil
@@ -188,7 +190,7 @@ func (n *Note) injectStimulus(ctx context.Context, _ *lisp.Call, args []lisp.Val
 		return nil, fmt.Errorf("read the event: %w", err)
 	}
 	switch why := occasionOf(ctx).purpose; why {
-	case proving, previewing:
+	case proving, previewing, showing:
 		return lisp.Nil, nil
 	case answering, checking, evaluating:
 	default:

@@ -264,7 +264,7 @@ const conveyName = "%convey"
 func (n *Note) conveyResult(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	o := occasionOf(ctx)
 	value, err := call.Apply(args[0], args[1:]...)
-	n.silent = o.purpose == previewing
+	n.silent = o.purpose == previewing || o.purpose == showing
 	if err != nil {
 		return nil, err
 	}

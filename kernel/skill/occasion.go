@@ -23,6 +23,8 @@ type Ask struct {
 	NoHistory bool
 	// NoStream keeps the reply from being shown while it is written (:stream nil).
 	NoStream bool
+	// NoContext leaves out what the person sent along with the message (:context nil).
+	NoContext bool
 	// Options are the other keywords and their values.
 	Options sexp.List
 }
@@ -39,16 +41,17 @@ const (
 	checking                  // a symbolic function
 	previewing                // a symbolic function, for an answer that is being written
 	augmenting                // a system-prompt-augment function
+	showing                   // a neuro function, to show what it would ask
 )
 
 func (p purpose) String() string {
 	return [...]string{"code typed by a person", "a form outside any function", "a test", "a trigger",
-		"a neuro function", "a symbolic function", "a symbolic function", "a system-prompt-augment function"}[p]
+		"a neuro function", "a symbolic function", "a symbolic function", "a system-prompt-augment function", "a neuro function"}[p]
 }
 
 // mayWrite reports whether files may be written then, be it without an effect.
 func (p purpose) mayWrite() bool {
-	return p == answering || p == checking || p == evaluating || p == proving || p == previewing
+	return p == answering || p == checking || p == evaluating || p == proving || p == previewing || p == showing
 }
 
 // occasion is one call into a note. It belongs to the goroutine of the call.
@@ -72,7 +75,9 @@ type occasion struct {
 }
 
 // effectless reports whether what the call does to the world is dropped.
-func (o *occasion) effectless() bool { return o.purpose == proving || o.purpose == previewing }
+func (o *occasion) effectless() bool {
+	return o.purpose == proving || o.purpose == previewing || o.purpose == showing
+}
 
 type occasionKey struct{}
 

@@ -153,10 +153,20 @@ func (k *Skill) Checks() bool { return k.symbolic != nil }
 // Neuro runs the skill's neuro function for event, which may ask the model by ask. A
 // skill without one has the outcome None. The error is a *[FunctionError].
 func (k *Skill) Neuro(ctx context.Context, event sexp.List, ask Asker) (Outcome, error) {
+	return k.answer(ctx, answering, event, ask)
+}
+
+// Look is Neuro for showing what the model would be asked: what the function writes, logs
+// or injects is dropped.
+func (k *Skill) Look(ctx context.Context, event sexp.List, ask Asker) (Outcome, error) {
+	return k.answer(ctx, showing, event, ask)
+}
+
+func (k *Skill) answer(ctx context.Context, why purpose, event sexp.List, ask Asker) (Outcome, error) {
 	if k.neuro == nil {
 		return Outcome{}, nil
 	}
-	o := &occasion{purpose: answering, asker: ask}
+	o := &occasion{purpose: why, asker: ask}
 	if err := k.call(ctx, o, "neuro", k.neuro, event); err != nil {
 		return Outcome{}, err
 	}

@@ -110,10 +110,20 @@ func conversation(messages []llm.Message) []string {
 	var said []string
 	for _, message := range messages {
 		if message.Role == llm.RoleUser && !isResult(message) {
-			said = append(said, message.Content)
+			said = append(said, withoutData(message.Content))
 		}
 	}
 	return said
+}
+
+// withoutData is a message without what was sent along with it, which stands before the
+// person's words.
+func withoutData(message string) string {
+	const line = "\nThe message:\n"
+	if at := strings.LastIndex(message, line); at >= 0 && strings.Contains(message[:at], "The person sends data along, ") {
+		return message[at+len(line):]
+	}
+	return message
 }
 
 // words cuts a text behind its blanks and its written line ends, which is where

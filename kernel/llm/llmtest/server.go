@@ -41,10 +41,45 @@ type Received struct {
 	Body        json.RawMessage
 }
 
-// Messages returns the role and content of the request's messages.
-func (r Received) Messages() []struct{ Role, Content string } {
+// Message is one message of a request: the text in its content, and the addresses of the
+// images, which hold them.
+type Message struct {
+	Role, Content string
+	Images        []string
+}
+
+// UnmarshalJSON reads a message whose content is a string or a list of parts.
+func (m *Message) UnmarshalJSON(data []byte) error {
+	var raw struct {
+		Role    string
+		Content json.RawMessage
+	}
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return err
+	}
+	m.Role = raw.Role
+	var parts []struct {
+		Type, Text string
+		Image      struct{ URL string } `json:"image_url"`
+	}
+	if json.Unmarshal(raw.Content, &parts) != nil {
+		return json.Unmarshal(raw.Content, &m.Content)
+	}
+	for _, part := range parts {
+		switch part.Type {
+		case "text":
+			m.Content += part.Text
+		case "image_url":
+			m.Images = append(m.Images, part.Image.URL)
+		}
+	}
+	return nil
+}
+
+// Messages returns the request's messages.
+func (r Received) Messages() []Message {
 	var body struct {
-		Messages []struct{ Role, Content string } `json:"messages"`
+		Messages []Message `json:"messages"`
 	}
 	if json.Unmarshal(r.Body, &body) != nil {
 		return nil

@@ -255,21 +255,6 @@ func reasons(model string) bool {
 	return false
 }
 
-// messages returns the conversation as the library wants it.
-func messages(request llm.Request) []goopenai.ChatCompletionMessage {
-	list := make([]goopenai.ChatCompletionMessage, 0, len(request.Messages)+1)
-	add := func(role llm.Role, content string) {
-		if content != "" {
-			list = append(list, goopenai.ChatCompletionMessage{Role: string(role), Content: content})
-		}
-	}
-	add(llm.RoleSystem, request.System)
-	for _, message := range request.Messages {
-		add(message.Role, message.Content)
-	}
-	return list
-}
-
 // isEnd reports whether reading stopped at the end rather than at a fault.
 func isEnd(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)

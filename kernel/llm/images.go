@@ -1,0 +1,77 @@
+package llm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// Image is an image that a message shows a model.
+type Image struct {
+	Name  string
+	Media string // image/png, image/jpeg, image/gif or image/webp
+	Data  []byte
+}
+
+// MarshalJSON tells of the image without its bytes: records of requests keep what tells
+// it from others.
+func (i Image) MarshalJSON() ([]byte, error) {
+	hash := sha256.Sum256(i.Data)
+	return json.Marshal(map[string]any{"name": i.Name, "media": i.Media, "bytes": len(i.Data), "sha256": hex.EncodeToString(hash[:])})
+}
+
+// ImageRule is what becomes of images before a provider is asked.
+type ImageRule string
+
+// The rules: images are sent; a line stands for each; or a request with one is an error.
+const (
+	ImagesSent    ImageRule = "send"
+	ImagesOmitted ImageRule = "omit"
+	ImagesRefused ImageRule = "refuse"
+)
+
+// Images is a provider that follows a rule about images and asks Next. Model is how the
+// model is called where one is left out.
+type Images struct {
+	Next  Provider
+	Model string
+	Rule  ImageRule // "" is ImagesSent
+}
+
+// Stream implements [Provider].
+func (p Images) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
+	request, err := p.Apply(request)
+	if err != nil {
+		return func(yield func(Delta, error) bool) { yield(Delta{}, err) }
+	}
+	return p.Next.Stream(ctx, request)
+}
+
+// Apply returns the request as the rule lets it through, and leaves the one given as it is.
+func (p Images) Apply(request Request) (Request, error) {
+	if p.Rule == "" || p.Rule == ImagesSent {
+		return request, nil
+	}
+	request.Messages = slices.Clone(request.Messages)
+	for i, message := range request.Messages {
+		if len(message.Images) == 0 {
+			continue
+		}
+		if p.Rule == ImagesRefused {
+			return Request{}, &Error{Class: ClassBadRequest, Message: fmt.Sprintf("%s takes no images, and %s is one", p.Model, message.Images[0].Name),
+				Advice: "leave it out, or ask another model"}
+		}
+		var lines strings.Builder
+		for _, image := range message.Images {
+			fmt.Fprintf(&lines, "[image %s omitted: %s takes none]\n", image.Name, p.Model)
+		}
+		message.Content, message.Images = lines.String()+message.Content, nil
+		request.Messages[i] = message
+	}
+	return request, nil
+}

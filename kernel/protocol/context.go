@@ -1,0 +1,146 @@
+package protocol
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of the context of an event. What is larger is refused, not cut.
+const (
+	ContextItems      = 64      // items of one event
+	ContextTextLimit  = 1 << 20 // bytes of one item's text
+	ContextImageLimit = 4 << 20 // bytes of one image
+	ContextLimit      = 5 << 20 // bytes of all texts and images of one event
+	contextNameLimit  = 200     // characters of a name; of a place ten times as many
+)
+
+// ContextImage is the kind of an item that is an image; the others are text.
+const ContextImage = "image"
+
+// contextKinds are what an item can be.
+var contextKinds = []string{"file", "buffer", "region", "subtree", "directory", ContextImage}
+
+// imageMedia are the kinds of images that models take.
+var imageMedia = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// ContextItem is something that a person sends along with a message: it is data, and
+// no words of theirs. The client read it; the kernel opens nothing by its name.
+type ContextItem struct {
+	Kind  string `json:"kind"`            // file, buffer, region, subtree, directory or image
+	Name  string `json:"name"`            // how the person knows it, on one line
+	Place string `json:"place,omitempty"` // where it stands: a path, lines of it
+	Mode  string `json:"mode,omitempty"`  // the language: an Emacs mode, a file's extension
+	Media string `json:"media,omitempty"` // of an image, as its bytes say
+	Bytes int    `json:"bytes"`           // of the text, or of the image
+	// Text and Data are empty where the item is only told of.
+	Text string `json:"text,omitempty"`
+	Data []byte `json:"data,omitempty"`
+}
+
+// Told is the item without what it holds.
+func (c ContextItem) Told() ContextItem {
+	c.Text, c.Data = "", nil
+	return c
+}
+
+// Describe is the item in a line: what it is, where it stands and how large it is.
+func (c ContextItem) Describe() string {
+	var b strings.Builder
+	b.WriteString(c.Kind + " " + c.Name)
+	if c.Place != "" && c.Place != c.Name {
+		fmt.Fprintf(&b, " (%s)", c.Place)
+	}
+	for _, more := range []string{c.Mode, c.Media} {
+		if more != "" {
+			b.WriteString(", " + more)
+		}
+	}
+	fmt.Fprintf(&b, ", %d bytes", c.Bytes)
+	return b.String()
+}
+
+// parseContext reads the :context of an event.
+func parseContext(value any) ([]ContextItem, error) {
+	list, ok := value.([]any)
+	if !ok {
+		return nil, Errorf(CodeInvalidParams, ":context is a list of items, each with :kind, :name and :text")
+	}
+	if len(list) > ContextItems {
+		return nil, Errorf(CodeTooLarge, "%d things are to go with the message, %d more than the %d that can", len(list), len(list)-ContextItems, ContextItems)
+	}
+	items, whole := make([]ContextItem, len(list)), 0
+	for i, element := range list {
+		fields, ok := element.(Object)
+		if !ok {
+			return nil, Errorf(CodeInvalidParams, "item %d of :context is no object with :kind, :name and :text", i+1)
+		}
+		var err error
+		if items[i], err = parseContextItem(fields); err != nil {
+			return nil, err
+		}
+		whole += items[i].Bytes
+	}
+	if whole > ContextLimit {
+		return nil, Errorf(CodeTooLarge, "what is to go with the message has %d bytes, %d more than the %d that can: leave something out", whole, whole-ContextLimit, ContextLimit)
+	}
+	return items, nil
+}
+
+func parseContextItem(fields Object) (ContextItem, error) {
+	item := ContextItem{
+		Kind: strings.ToLower(fields.Text("kind")), Name: oneLine(fields.Text("name"), contextNameLimit),
+		Place: oneLine(fields.Text("place"), 10*contextNameLimit), Mode: oneLine(fields.Text("mode"), contextNameLimit),
+	}
+	if !slices.Contains(contextKinds, item.Kind) {
+		return item, Errorf(CodeInvalidParams, "context has no kind %q: it is one of %s", shorten(item.Kind), strings.Join(contextKinds, ", "))
+	}
+	if item.Name == "" {
+		return item, Errorf(CodeInvalidParams, "an item of :context has no :name")
+	}
+	if item.Kind == ContextImage {
+		return item, item.takeImage(fields.Text("data"))
+	}
+	item.Text = strings.ToValidUTF8(fields.Text("text"), "\uFFFD")
+	item.Bytes = len(item.Text)
+	if strings.ContainsRune(item.Text, 0) {
+		return item, Errorf(CodeInvalidParams, "%s is no text: it has bytes that no text has", item.Name)
+	}
+	return item, item.within(ContextTextLimit, "send a region of it")
+}
+
+// takeImage takes the bytes of an image, and its kind from them.
+func (c *ContextItem) takeImage(data string) error {
+	image, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return Errorf(CodeInvalidParams, "the :data of the image %s is not base64: %w", c.Name, err)
+	}
+	c.Data, c.Bytes, c.Media = image, len(image), http.DetectContentType(image)
+	if !slices.Contains(imageMedia, c.Media) {
+		return Errorf(CodeInvalidParams, "%s is no PNG, JPEG, GIF or WebP image", c.Name)
+	}
+	return c.within(ContextImageLimit, "make it smaller")
+}
+
+func (c *ContextItem) within(limit int, advice string) error {
+	if c.Bytes <= limit {
+		return nil
+	}
+	return Errorf(CodeTooLarge, "%s has %d bytes, %d more than the %d that can go with a message: %s", c.Name, c.Bytes, c.Bytes-limit, limit, advice)
+}
+
+// oneLine is text without line breaks and control characters, of so many characters at most.
+func oneLine(text string, limit int) string {
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
+		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
+	}), " ")
+	text = strings.TrimSpace(text)
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	return string([]rune(text)[:limit-1]) + "…"
+}
