@@ -49,6 +49,15 @@ func (d *daemon) methods() map[string]method {
 			d.sessions.Leave(c, p.Session)
 			return protocol.Empty{}, nil
 		}),
+		protocol.MethodSessionSearch: on(func(ctx context.Context, _ *rpc.Client, p *protocol.SessionSearchParams) (protocol.SessionSearchResult, error) {
+			return d.sessions.Search(ctx, *p)
+		}),
+		protocol.MethodSessionRename: on(func(ctx context.Context, _ *rpc.Client, p *protocol.SessionRenameParams) (protocol.SessionRenameResult, error) {
+			return d.sessions.Rename(ctx, *p)
+		}),
+		protocol.MethodSessionFork: on(func(ctx context.Context, _ *rpc.Client, p *protocol.SessionForkParams) (protocol.SessionForkResult, error) {
+			return d.sessions.Fork(ctx, *p)
+		}),
 		protocol.MethodApprovalList: on(func(ctx context.Context, _ *rpc.Client, _ *protocol.Empty) (protocol.ApprovalListResult, error) {
 			pending, err := d.journal.Pending(ctx)
 			return protocol.ApprovalListResult{Approvals: pending}, err

@@ -17,7 +17,8 @@ type Fork struct {
 
 // Copy is a turn that has ended, as the fork has it. ID and Event are new; its origin is
 // what the turn was that it is a copy of. Acts are its answers and notices, with new
-// ids and with texts that have these.
+// ids and with texts that have these. What is Saved is in the session's file as soon as
+// there is one.
 type Copy struct {
 	Turn   Turn
 	Origin string
@@ -31,7 +32,7 @@ type forkData struct {
 	Turns  int    `json:"turns"`
 }
 
-// Fork makes the session, all of it or nothing. Nothing of it is in its file. What the
+// Fork makes the session, all of it or nothing. What the
 // turns have cost is their origin's, and their times are those of what they copy. CodeConflict if there is such a session, or an
 // id of a copy is taken.
 func (j *Journal) Fork(ctx context.Context, fork Fork) error {
@@ -71,9 +72,9 @@ func putCopy(ctx context.Context, tx *writer, c Copy, session, places string) er
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO turn (seq, id, session, event, queue, state, attempt, skill, model, notice, accepted, started, finished, origin)
-		VALUES (?1, ?2, ?3, ?4, ?1, ?5, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`,
-		row.Seq, t.ID, session, t.Event, string(t.State), t.Skill, t.Model, t.Notice,
+	_, err = tx.ExecContext(ctx, `INSERT INTO turn (seq, id, session, event, queue, state, attempt, skill, model, notice, saved, accepted, started, finished, origin)
+		VALUES (?1, ?2, ?3, ?4, ?1, ?5, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`,
+		row.Seq, t.ID, session, t.Event, string(t.State), t.Skill, t.Model, t.Notice, t.Saved,
 		micros(t.Accepted), micros(t.Started), micros(t.Finished), c.Origin)
 	if err != nil {
 		return fmt.Errorf("write the turn %s: %w", t.ID, err)

@@ -121,3 +121,14 @@ func firstWords(text string) string {
 	}
 	return text
 }
+
+// Draft is the text as a draft of a conversation has it, ready to be changed and sent: a
+// heading of level 1 without drawer and tag. Of no text it is an empty heading.
+func Draft(text string) string {
+	first, rest, _ := strings.Cut(strings.Trim(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n")
+	draft := "* " + trimBlanks(first)
+	if rest = strings.Trim(rest, "\n"); rest != "" {
+		draft += "\n" + demote(rest, 1)
+	}
+	return draft
+}

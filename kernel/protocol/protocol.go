@@ -31,6 +31,9 @@ const (
 	MethodSessionList    = "session/list"
 	MethodSessionLoad    = "session/load"
 	MethodSessionLeave   = "session/leave"
+	MethodSessionSearch  = "session/search"
+	MethodSessionRename  = "session/rename"
+	MethodSessionFork    = "session/fork"
 	MethodApprovalList   = "approval/list"
 	MethodApprovalDecide = "approval/decide"
 	MethodPromptGet      = "prompt/get"
@@ -55,6 +58,7 @@ const (
 	MethodTurnFinished   = "turn/finished"
 	MethodTurnKept       = "turn/kept"
 	MethodSessionKeeper  = "session/keeper"
+	MethodSessionRenamed = "session/renamed"
 	MethodApprovalAsked  = "approval/asked"
 	MethodApprovalClosed = "approval/closed"
 	MethodSkillChanged   = "skill/changed"
@@ -81,6 +85,9 @@ func Methods() []Method {
 		{MethodSessionList, typeOf[Empty](), typeOf[SessionListResult]()},
 		{MethodSessionLoad, typeOf[SessionLoadParams](), typeOf[SessionLoadResult]()},
 		{MethodSessionLeave, typeOf[SessionLeaveParams](), typeOf[Empty]()},
+		{MethodSessionSearch, typeOf[SessionSearchParams](), typeOf[SessionSearchResult]()},
+		{MethodSessionRename, typeOf[SessionRenameParams](), typeOf[SessionRenameResult]()},
+		{MethodSessionFork, typeOf[SessionForkParams](), typeOf[SessionForkResult]()},
 		{MethodApprovalList, typeOf[Empty](), typeOf[ApprovalListResult]()},
 		{MethodApprovalDecide, typeOf[ApprovalDecideParams](), typeOf[ApprovalDecideResult]()},
 		{MethodPromptGet, typeOf[Object](), typeOf[PromptResult]()},
@@ -102,6 +109,7 @@ func Methods() []Method {
 		{MethodTurnFinished, typeOf[TurnFinished](), nil},
 		{MethodTurnKept, typeOf[TurnKept](), nil},
 		{MethodSessionKeeper, typeOf[SessionKeeper](), nil},
+		{MethodSessionRenamed, typeOf[SessionRenamed](), nil},
 		{MethodApprovalAsked, typeOf[Approval](), nil},
 		{MethodApprovalClosed, typeOf[ApprovalClosed](), nil},
 		{MethodSkillChanged, typeOf[SkillListResult](), nil},

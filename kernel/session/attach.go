@@ -11,9 +11,14 @@ import (
 
 // Attach shows the session to a client: what its buffer lacks is sent as
 // turn/kept notifications before Attach returns, and what happens from then on
-// as it happens. The first attached Emacs becomes the keeper of the file.
+// as it happens. The first attached Emacs becomes the keeper of the file. A client that
+// has not heard that the session was renamed is told by the name in the result.
 func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.SessionLoadParams) (protocol.SessionLoadResult, error) {
-	s, err := h.use(orMain(p.Session))
+	name, err := h.nameOf(ctx, orMain(p.Session), p.IDs)
+	if err != nil {
+		return protocol.SessionLoadResult{}, err
+	}
+	s, err := h.use(name)
 	if err != nil {
 		return protocol.SessionLoadResult{}, err
 	}
@@ -42,7 +47,7 @@ func (s *Session) attach(a *attached) protocol.SessionLoadResult {
 	s.hold()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	result := protocol.SessionLoadResult{Session: s.name, File: s.house.file(s.name)}
+	result := protocol.SessionLoadResult{Session: s.name(), File: s.house.file(s.name())}
 	wasKeeper := false
 	s.clients = slices.DeleteFunc(s.clients, func(old *attached) bool {
 		if old.client.ID() != a.client.ID() {
@@ -71,7 +76,7 @@ func (s *Session) attach(a *attached) protocol.SessionLoadResult {
 // received. What a person took out of the file stays out.
 func (s *Session) replay(ctx context.Context, client Client, held []string, view protocol.View) ([]string, error) {
 	j := s.house.config.Journal
-	known, err := j.Known(ctx, s.name, held)
+	known, err := j.Known(ctx, s.name(), held)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +91,7 @@ func (s *Session) replay(ctx context.Context, client Client, held []string, view
 	removed := s.removedByHand()
 	const page = 200
 	for after := int64(0); ; {
-		turns, err := j.Turns(ctx, s.name, after, page)
+		turns, err := j.Turns(ctx, s.name(), after, page)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +121,7 @@ func (s *Session) replayTurns(ctx context.Context, client Client, turns []journa
 		byTurn[a.Turn] = append(byTurn[a.Turn], a)
 	}
 	for _, t := range turns {
-		kept := protocol.TurnKept{Session: s.name, Turn: t.ID, Event: t.Event, State: t.State, Words: words(t)}
+		kept := protocol.TurnKept{Session: s.name(), Turn: t.ID, Event: t.Event, State: t.State, Words: words(t)}
 		if lacks(t.Event, t.Saved) {
 			kept.Question = questionSubtree(t)
 		}
@@ -138,7 +143,7 @@ func (s *Session) replayTurns(ctx context.Context, client Client, turns []journa
 // removedByHand tells whether an id that was once in the file is not there any
 // more: a person took it out. A file that is missing altogether says nothing.
 func (s *Session) removedByHand() func(id string) bool {
-	source, err := os.ReadFile(s.house.file(s.name))
+	source, err := os.ReadFile(s.house.file(s.name()))
 	if err != nil {
 		return func(string) bool { return false }
 	}
@@ -148,7 +153,12 @@ func (s *Session) removedByHand() func(id string) bool {
 
 // Leave detaches a client from a session.
 func (h *Sessions) Leave(client Client, session string) {
-	if s, err := h.use(orMain(session)); err == nil {
+	name, err := h.nameNow(h.ctx, orMain(session))
+	if err != nil {
+		h.config.Logger.Error("client not detached", "session", session, "err", err)
+		return
+	}
+	if s, err := h.use(name); err == nil {
 		s.detach(h.ctx, client.ID())
 		s.release()
 	}
@@ -193,6 +203,6 @@ func (s *Session) detach(ctx context.Context, id string) {
 	s.mu.Unlock()
 	s.writeFile(ctx)
 	if heir != nil {
-		heir.client.Notify(protocol.MethodSessionKeeper, protocol.SessionKeeper{Session: s.name, File: s.house.file(s.name), Keeper: true})
+		heir.client.Notify(protocol.MethodSessionKeeper, protocol.SessionKeeper{Session: s.name(), File: s.house.file(s.name()), Keeper: true})
 	}
 }

@@ -72,7 +72,7 @@ func (s *Session) sendTo(a *attached, act protocol.Act) {
 // nobody waits for the disk.
 func (s *Session) showQuestion(turn journal.Turn) {
 	s.broadcast(protocol.MethodTurnStarted, protocol.TurnStarted{
-		Session: s.name, Turn: turn.ID, Event: turn.Event, Question: questionSubtree(turn), Model: turn.Model,
+		Session: s.name(), Turn: turn.ID, Event: turn.Event, Question: questionSubtree(turn), Model: turn.Model,
 	})
 }
 

@@ -21,7 +21,7 @@ import (
 // called where no client keeps the file.
 func (s *Session) writeFile(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	if s.house.file(s.name) == "" {
+	if s.house.file(s.name()) == "" {
 		return
 	}
 	s.fileMu.Lock()
@@ -48,11 +48,11 @@ func (s *Session) writeUnkept(ctx context.Context) {
 }
 
 func (s *Session) addToFile(ctx context.Context) error {
-	turns, acts, err := s.house.config.Journal.Unsaved(ctx, s.name)
+	turns, acts, err := s.house.config.Journal.Unsaved(ctx, s.name())
 	if err != nil || len(turns)+len(acts) == 0 {
 		return err
 	}
-	path := s.house.file(s.name)
+	path := s.house.file(s.name())
 	old, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the conversation: %w", err)

@@ -74,7 +74,7 @@ func (t *Turn) Preview(text string) {
 		}
 		if piece != "" {
 			a.client.Notify(protocol.MethodTurnDelta, protocol.TurnDelta{
-				Session: t.session.name, Turn: t.Record.ID, Event: t.Record.Event, ID: p.id, Offset: offset, Text: piece,
+				Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event, ID: p.id, Offset: offset, Text: piece,
 			})
 		}
 	}
@@ -93,7 +93,7 @@ func (t *Turn) Retract() {
 	*p.clear() = ""
 	for _, a := range t.session.attached() {
 		a.client.Notify(protocol.MethodTurnDelta, protocol.TurnDelta{
-			Session: t.session.name, Turn: t.Record.ID, Event: t.Record.Event, ID: id, Offset: 0, Text: "",
+			Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event, ID: id, Offset: 0, Text: "",
 		})
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"org-agent/kernel/journal"
@@ -74,9 +75,9 @@ const queueLimit = 10_000
 
 // Session is one conversation.
 type Session struct {
-	name  string
 	house *Sessions
-	holds int // by whom it is used; house.mu guards it
+	holds int                    // by whom it is used; house.mu guards it
+	named atomic.Pointer[string] // what it is called; [Sessions.Rename] changes it
 
 	mu      sync.Mutex // guards what follows
 	queue   []journal.Turn
@@ -91,6 +92,9 @@ type Session struct {
 	fileMu     sync.Mutex // held while the conversation's file is changed
 	fileFailed bool       // people were told that it could not be
 }
+
+// name is what the session is called at this moment.
+func (s *Session) name() string { return *s.named.Load() }
 
 // attached is a client that shows this session.
 type attached struct {
@@ -204,7 +208,7 @@ func (s *Session) withdraw(ctx context.Context, turn *Turn) {
 		turn.Record = record
 	}
 	s.broadcast(protocol.MethodTurnKept, protocol.TurnKept{
-		Session: s.name, Turn: turn.Record.ID, Event: turn.Record.Event, Question: questionSubtree(turn.Record),
+		Session: s.name(), Turn: turn.Record.ID, Event: turn.Record.Event, Question: questionSubtree(turn.Record),
 		State: turn.Record.State, Words: words(turn.Record),
 	})
 	s.finish(ctx, turn, Outcome{State: protocol.TurnCancelled, Notice: "stopped before it began"})
@@ -245,7 +249,7 @@ func (s *Session) finish(ctx context.Context, turn *Turn, outcome Outcome) {
 	}
 	took := record.Finished.Sub(record.Started)
 	s.broadcast(protocol.MethodTurnFinished, protocol.TurnFinished{
-		Session: s.name, Turn: turn.Record.ID, Event: turn.Record.Event,
+		Session: s.name(), Turn: turn.Record.ID, Event: turn.Record.Event,
 		State: outcome.State, Notice: outcome.Notice, Model: outcome.Model,
 		Input: outcome.Input, Output: outcome.Output, Cost: outcome.Cost,
 		Seconds: took.Seconds(),
@@ -284,7 +288,7 @@ func (s *Session) closeApprovals(ctx context.Context, turn string) {
 		s.house.config.Logger.Error("approvals not closed", "turn", turn, "err", err)
 	}
 	for _, a := range closed {
-		s.broadcast(protocol.MethodApprovalClosed, protocol.ApprovalClosed{ID: a.ID, Session: s.name})
+		s.broadcast(protocol.MethodApprovalClosed, protocol.ApprovalClosed{ID: a.ID, Session: s.name()})
 	}
 }
 
@@ -304,5 +308,5 @@ func (s *Session) attached() []*attached {
 
 // logger is the logger with this session's name.
 func (s *Session) logger() *slog.Logger {
-	return s.house.config.Logger.With("session", s.name)
+	return s.house.config.Logger.With("session", s.name())
 }

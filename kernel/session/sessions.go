@@ -65,7 +65,8 @@ func (h *Sessions) use(name string) (*Session, error) {
 	}
 	s := h.open[name]
 	if s == nil {
-		s = &Session{name: name, house: h}
+		s = &Session{house: h}
+		s.named.Store(&name)
 		h.open[name] = s
 	}
 	s.holds++
@@ -85,7 +86,7 @@ func (s *Session) release() {
 	s.house.mu.Lock()
 	defer s.house.mu.Unlock()
 	if s.holds--; s.holds == 0 {
-		delete(s.house.open, s.name)
+		delete(s.house.open, s.name())
 	}
 }
 
@@ -112,7 +113,11 @@ func (h *Sessions) all() []*Session {
 // Submit takes an event: when it returns nil the journal has it, on the disk.
 // The same event again is acknowledged again and answered once.
 func (h *Sessions) Submit(ctx context.Context, event protocol.Event) (protocol.EventResult, error) {
-	s, err := h.use(event.Session)
+	name, err := h.nameNow(ctx, event.Session)
+	if err != nil {
+		return protocol.EventResult{}, err
+	}
+	s, err := h.use(name)
 	if err != nil {
 		return protocol.EventResult{}, err
 	}
@@ -138,6 +143,7 @@ func (h *Sessions) Submit(ctx context.Context, event protocol.Event) (protocol.E
 func (s *Session) accept(ctx context.Context, event protocol.Event) (journal.Turn, error) {
 	s.acceptMu.Lock()
 	defer s.acceptMu.Unlock()
+	event.Session = s.name()
 	record, fresh, err := s.house.config.Journal.Accept(ctx, event, s.house.config.NewID())
 	if err != nil {
 		return record, err
@@ -153,6 +159,9 @@ func (s *Session) accept(ctx context.Context, event protocol.Event) (journal.Tur
 // already kept, and one that waited for a person waits again. It returns before
 // any of that has happened.
 func (h *Sessions) Resume(ctx context.Context) error {
+	if err := h.moveFiles(ctx); err != nil {
+		return fmt.Errorf("resume: %w", err)
+	}
 	unfinished, err := h.config.Journal.Unfinished(ctx)
 	if err != nil {
 		return fmt.Errorf("resume: %w", err)
@@ -179,7 +188,11 @@ func (h *Sessions) Cancel(ctx context.Context, p protocol.TurnParams) (protocol.
 		}
 		p.Turn, p.Session = record.ID, record.Session
 	}
-	s, err := h.use(orMain(p.Session))
+	name, err := h.nameNow(ctx, orMain(p.Session))
+	if err != nil {
+		return protocol.TurnCancelResult{}, err
+	}
+	s, err := h.use(name)
 	if err != nil {
 		return protocol.TurnCancelResult{}, err
 	}
@@ -269,15 +282,6 @@ func (h *Sessions) Get(ctx context.Context, client Client, p protocol.TurnGetPar
 	result := running.previewFrom(view, p.From)
 	result.State = record.State
 	return result, nil
-}
-
-// List returns every session, latest first, with its file.
-func (h *Sessions) List(ctx context.Context) (protocol.SessionListResult, error) {
-	infos, err := h.config.Journal.Sessions(ctx)
-	for i := range infos {
-		infos[i].File = h.file(infos[i].Name)
-	}
-	return protocol.SessionListResult{Sessions: infos}, err
 }
 
 // Counts says how many turns run and wait, for the status.

@@ -81,7 +81,7 @@ func (t *Turn) Notify(method string, params any) { t.session.broadcast(method, p
 func (t *Turn) Insert(ctx context.Context, action, text string) error {
 	subtree, plain := t.compose(text)
 	act := journal.Act{
-		ID: t.answer, Session: t.session.name, Turn: t.Record.ID, Event: t.Record.Event,
+		ID: t.answer, Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event,
 		Kind: journal.ActAnswer, Action: action, Raw: text, Text: subtree, Plain: plain, Final: true,
 	}
 	return t.deliver(ctx, act)
@@ -98,7 +98,7 @@ func (t *Turn) explain(ctx context.Context, outcome Outcome) error {
 	})
 	subtree := converter.Write("* "+title+"\n"+body) + converter.Close()
 	return t.deliver(ctx, journal.Act{
-		ID: id, Session: t.session.name, Turn: t.Record.ID, Event: t.Record.Event,
+		ID: id, Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event,
 		Kind: journal.ActNotice, Text: subtree, Plain: title + ": " + body, Final: true,
 	})
 }

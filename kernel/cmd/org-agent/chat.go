@@ -99,6 +99,7 @@ type turnEvent struct {
 	delta    *protocol.TurnDelta
 	act      *protocol.Act
 	asked    *protocol.Approval
+	renamed  *protocol.SessionRenamed
 	finished *protocol.TurnFinished
 }
 
@@ -118,6 +119,8 @@ func (t *talk) incoming(ctx context.Context, method string, params any) (any, er
 		}
 		send(turnEvent{act: p})
 		return protocol.Receipt{Done: true}, nil
+	case *protocol.SessionRenamed:
+		send(turnEvent{renamed: p})
 	case *protocol.TurnDelta:
 		send(turnEvent{delta: p})
 	case *protocol.Approval:
@@ -220,6 +223,9 @@ func (t *talk) show(p *printer, turn string, e turnEvent) (done bool, err error)
 		if e.act.Turn == turn {
 			p.whole(e.act.Payload.Text("text"))
 		}
+	case e.renamed != nil && e.renamed.Session == t.session:
+		t.session = e.renamed.To
+		fmt.Fprintf(t.world.err, "org-agent: this conversation is now called %s\n", t.session)
 	case e.asked != nil && e.asked.Turn == turn:
 		fmt.Fprintf(t.world.err, "org-agent: this needs your decision (%s): %s\norg-agent: run: org-agent approve %s\n",
 			e.asked.Reason, e.asked.Action, e.asked.ID)

@@ -17,20 +17,21 @@ import (
 type commands struct {
 	Home string `help:"The instance's directory (default: $$ORG_AGENT_HOME, else ~/.org-agent)." placeholder:"DIR"`
 
-	Serve   serveCommand   `cmd:"" help:"Run the kernel; prints \"org-agent: ready SOCKET\"."`
-	Stop    stopCommand    `cmd:"" help:"Stop the kernel."`
-	Chat    chatCommand    `cmd:"" help:"Send a message and print the reply; without TEXT, hold a conversation."`
-	Read    readCommand    `cmd:"" help:"Read a model's text on stdin and print the proposal in it."`
-	Verify  verifyCommand  `cmd:"" help:"Pass a proposal on stdin through a skill and the policy."`
-	Lisp    lispCommand    `cmd:"" help:"Evaluate Lisp, in a note if one is given."`
-	Skill   skillCommands  `cmd:"" help:"Check and list skill notes."`
-	Tangle  tangleCommand  `cmd:"" help:"Write the code blocks of notes into files, exactly as org-babel-tangle does."`
-	Md2org  md2orgCommand  `cmd:"" name:"md2org" help:"Convert Markdown on stdin to Org."`
-	Approve approveCommand `cmd:"" help:"List what waits for a decision, or decide."`
-	Log     logCommand     `cmd:"" help:"Print the log."`
-	Why     whyCommand     `cmd:"" help:"Tell the story of a turn: what was asked, proposed, judged and done."`
-	Status  statusCommand  `cmd:"" help:"Say what runs."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Serve   serveCommand    `cmd:"" help:"Run the kernel; prints \"org-agent: ready SOCKET\"."`
+	Stop    stopCommand     `cmd:"" help:"Stop the kernel."`
+	Chat    chatCommand     `cmd:"" help:"Send a message and print the reply; without TEXT, hold a conversation."`
+	Session sessionCommands `cmd:"" help:"List, search, rename and fork conversations."`
+	Read    readCommand     `cmd:"" help:"Read a model's text on stdin and print the proposal in it."`
+	Verify  verifyCommand   `cmd:"" help:"Pass a proposal on stdin through a skill and the policy."`
+	Lisp    lispCommand     `cmd:"" help:"Evaluate Lisp, in a note if one is given."`
+	Skill   skillCommands   `cmd:"" help:"Check and list skill notes."`
+	Tangle  tangleCommand   `cmd:"" help:"Write the code blocks of notes into files, exactly as org-babel-tangle does."`
+	Md2org  md2orgCommand   `cmd:"" name:"md2org" help:"Convert Markdown on stdin to Org."`
+	Approve approveCommand  `cmd:"" help:"List what waits for a decision, or decide."`
+	Log     logCommand      `cmd:"" help:"Print the log."`
+	Why     whyCommand      `cmd:"" help:"Tell the story of a turn: what was asked, proposed, judged and done."`
+	Status  statusCommand   `cmd:"" help:"Say what runs."`
+	Version versionCommand  `cmd:"" help:"Print the version."`
 }
 
 // world is what a command may touch.

@@ -154,11 +154,12 @@ func (e *Editor) Send(ctx context.Context, id, text string) (protocol.EventResul
 		e.save()
 		e.wake()
 	}
+	session := e.config.Session
 	e.mu.Unlock()
 	var result protocol.EventResult
 	err := e.conn.Call(ctx, protocol.MethodEvent, protocol.Object{
 		{Key: "sensor", Value: protocol.Keyword(protocol.SensorChatMessage)},
-		{Key: "session", Value: e.config.Session},
+		{Key: "session", Value: session},
 		{Key: "id", Value: id},
 		{Key: "text", Value: text},
 		{Key: "level", Value: int64(1)},

@@ -38,6 +38,10 @@ func (e *Editor) handle(ctx context.Context, method string, params any) (any, er
 	case *protocol.SessionKeeper:
 		e.keeper = p.Keeper
 		e.save()
+	case *protocol.SessionRenamed:
+		if p.Session == e.config.Session {
+			e.config.Session, e.loaded.Session, e.loaded.File = p.To, p.To, p.File
+		}
 	case *protocol.Notice:
 		e.notices = append(e.notices, p.Text)
 	case *protocol.Approval:

@@ -1,0 +1,194 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/org"
+	"org-agent/kernel/protocol"
+)
+
+// Fork makes a session of the conversation up to a question or an answer. The turns are
+// copied under new ids, because an :ID: stands in one file only; that way the model's
+// history, the file, search and retries of the new session need to know nothing of
+// the other, and [journal.Turn.Origin] says what a turn is a copy of. What a person
+// changed in the file is not copied: it is not what was said.
+//
+// The journal has the whole fork or nothing of it. Its file is written then; a kernel
+// that is killed before leaves none, and then the first client gets everything.
+func (h *Sessions) Fork(ctx context.Context, p protocol.SessionForkParams) (protocol.SessionForkResult, error) {
+	at, err := h.forkPoint(ctx, p)
+	if err == nil && p.Session != "" && p.Session != at.session {
+		err = protocol.Errorf(protocol.CodeNotFound, "%s is of the conversation %q, not of %q", p.ID, at.session, p.Session)
+	}
+	if err != nil {
+		return protocol.SessionForkResult{}, err
+	}
+	fork, text, err := h.copies(ctx, at)
+	if err != nil {
+		return protocol.SessionForkResult{}, err
+	}
+	if fork.Session, err = h.forkName(ctx, at.session, p.To); err != nil {
+		return protocol.SessionForkResult{}, err
+	}
+	if err := h.config.Journal.Fork(ctx, fork); err != nil {
+		return protocol.SessionForkResult{}, err
+	}
+	result := protocol.SessionForkResult{Session: fork.Session, File: h.file(fork.Session), Turns: len(fork.Copies), Draft: at.draft}
+	if result.File != "" {
+		if err := replaceFile(result.File, text+org.Draft(at.draft)); err != nil {
+			h.config.Logger.Error("the file of a fork not written, its first client writes it", "session", fork.Session, "err", err)
+		}
+	}
+	return result, nil
+}
+
+// forkPoint is where a conversation is forked.
+type forkPoint struct {
+	session string
+	id      string // of the heading
+	last    int64  // the turn that is the last, by its Seq
+	act     string // the answer that is the last; "" for all of the last turn
+	draft   string
+}
+
+// forkPoint finds the heading, or the end of the session without one.
+func (h *Sessions) forkPoint(ctx context.Context, p protocol.SessionForkParams) (forkPoint, error) {
+	if p.ID == "" {
+		name := orMain(p.Session)
+		has, err := h.config.Journal.HasSession(ctx, name)
+		if err == nil && !has {
+			err = protocol.Errorf(protocol.CodeNotFound, "nothing was said in a conversation %q yet", name)
+		}
+		return forkPoint{session: name, last: 1<<63 - 1}, err
+	}
+	turn, err := h.config.Journal.TurnOfEvent(ctx, p.ID)
+	if err == nil {
+		return forkPoint{session: turn.Session, id: p.ID, last: turn.Seq - 1, draft: turn.Question.Text}, nil
+	}
+	if protocol.ErrorCode(err) != protocol.CodeNotFound {
+		return forkPoint{}, err
+	}
+	act, err := h.config.Journal.Act(ctx, p.ID)
+	if protocol.ErrorCode(err) == protocol.CodeNotFound {
+		return forkPoint{}, protocol.Errorf(protocol.CodeNotFound, "%s is the :ID: of no question and no answer", p.ID)
+	}
+	if err != nil {
+		return forkPoint{}, err
+	}
+	turn, err = h.config.Journal.Turn(ctx, act.Turn)
+	return forkPoint{session: act.Session, id: p.ID, last: turn.Seq, act: act.ID}, err
+}
+
+// copies are the turns up to the point under new ids, and the text of their file.
+func (h *Sessions) copies(ctx context.Context, at forkPoint) (journal.Fork, string, error) {
+	fork := journal.Fork{Parent: at.session, At: at.id}
+	var text strings.Builder
+	const page = 200
+	for after := int64(0); ; {
+		turns, err := h.config.Journal.Turns(ctx, at.session, after, page)
+		if err != nil {
+			return fork, "", err
+		}
+		ids := make([]string, len(turns))
+		for i, t := range turns {
+			ids[i], after = t.ID, t.Seq
+		}
+		acts, err := h.config.Journal.ActsOf(ctx, ids...)
+		if err != nil {
+			return fork, "", err
+		}
+		for _, t := range turns {
+			if t.Seq > at.last {
+				return fork, text.String(), nil
+			}
+			own := slices.DeleteFunc(slices.Clone(acts), func(a journal.Act) bool { return a.Turn != t.ID })
+			if c, ok := h.copy(t, own, at.act); ok {
+				text.WriteString(subtrees(c))
+				fork.Copies = append(fork.Copies, c)
+			}
+		}
+		if len(turns) < page {
+			return fork, text.String(), nil
+		}
+	}
+}
+
+// copy is a turn with what it showed, up to the act last if that is one of its own;
+// false if it shows nothing yet.
+func (h *Sessions) copy(t journal.Turn, acts []journal.Act, last string) (journal.Copy, bool) {
+	c := journal.Copy{Origin: t.ID, Turn: t}
+	c.Turn.ID, c.Turn.Event, c.Turn.Saved = h.config.NewID(), h.config.NewID(), true
+	if cut := slices.IndexFunc(acts, func(a journal.Act) bool { return a.ID == last }); cut >= 0 {
+		acts = acts[:cut+1]
+		c.Turn.State = protocol.TurnAnswered
+		if acts[cut].Kind != journal.ActAnswer {
+			c.Turn.State = protocol.TurnFailed
+		}
+	}
+	for _, a := range acts {
+		if a.Kind == journal.ActAction {
+			continue
+		}
+		id := h.config.NewID()
+		a.Text, a.ID, a.Saved = replaceID(a.Text, a.ID, id), id, true
+		c.Acts = append(c.Acts, a)
+	}
+	return c, c.Turn.State.Final() && (t.Question.Said() || len(c.Acts) > 0)
+}
+
+// subtrees is the turn as a file has it.
+func subtrees(c journal.Copy) string {
+	text := questionSubtree(c.Turn)
+	for _, a := range c.Acts {
+		text += a.Text
+		if !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+	}
+	return text
+}
+
+// replaceID changes the :ID: in the drawer of an answer's subtree.
+func replaceID(text, old, id string) string {
+	start := 0
+	for line := range strings.Lines(text) {
+		if value, ok := strings.CutPrefix(strings.TrimSpace(line), ":ID:"); ok && strings.TrimSpace(value) == old {
+			return text[:start] + strings.Replace(line, old, id, 1) + text[start+len(line):]
+		}
+		start += len(line)
+	}
+	return text
+}
+
+var forkSuffix = regexp.MustCompile(` fork( \d+)?$`)
+
+// forkName is the name for a fork: the one that is wanted, if it can be had, or the first
+// of "NAME fork", "NAME fork 2" and so on.
+func (h *Sessions) forkName(ctx context.Context, parent, wanted string) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if wanted != "" {
+		if !protocol.ValidSession(wanted) {
+			return "", protocol.Errorf(protocol.CodeInvalidParams,
+				"%q is no session name: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", wanted, protocol.SessionLimit)
+		}
+		return wanted, h.refuseName(ctx, wanted)
+	}
+	base := []rune(forkSuffix.ReplaceAllString(parent, ""))
+	for n := 1; ; n++ {
+		suffix := " fork"
+		if n > 1 {
+			suffix = fmt.Sprint(" fork ", n)
+		}
+		name := strings.TrimSpace(string(base[:min(len(base), protocol.SessionLimit-len(suffix))])) + suffix
+		err := h.refuseName(ctx, name)
+		if protocol.ErrorCode(err) != protocol.CodeConflict {
+			return name, err
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+)
+
+// How often, and after which pauses, Rename looks whether a session is idle: a turn's
+// end is told shortly before it is over.
+const (
+	idleTries = 20
+	idlePause = 10 * time.Millisecond
+)
+
+// Rename gives a session another name. Its file is moved, and its clients, which stay
+// attached, are told. It is refused with CodeConflict while there is a session or a
+// file of that name, with CodeBusy while a turn runs or waits, and then nothing has
+// changed.
+//
+// The journal has the new name first, and a note that the file has still the old one;
+// a kernel that is killed between moves the file when it starts again.
+func (h *Sessions) Rename(ctx context.Context, p protocol.SessionRenameParams) (protocol.SessionRenameResult, error) {
+	former := orMain(p.Session)
+	if !protocol.ValidSession(p.To) {
+		return protocol.SessionRenameResult{}, protocol.Errorf(protocol.CodeInvalidParams,
+			"%q is no session name: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", p.To, protocol.SessionLimit)
+	}
+	s, err := h.use(former)
+	if err != nil {
+		return protocol.SessionRenameResult{}, err
+	}
+	defer s.release()
+	s.acceptMu.Lock() // nothing is asked meanwhile
+	defer s.acceptMu.Unlock()
+	if !s.awaitIdle(ctx) {
+		return protocol.SessionRenameResult{}, protocol.Errorf(protocol.CodeBusy, "a turn of %s runs or waits: rename it when it has ended, or stop it", former)
+	}
+	s.fileMu.Lock()
+	defer s.fileMu.Unlock()
+	if err := h.refuseNothing(ctx, s); err != nil {
+		return protocol.SessionRenameResult{}, err
+	}
+	if err := h.rename(ctx, s, p.To); err != nil {
+		return protocol.SessionRenameResult{}, err
+	}
+	s.broadcast(protocol.MethodSessionRenamed, protocol.SessionRenamed{Session: former, To: p.To, File: h.file(p.To)})
+	return protocol.SessionRenameResult{Session: p.To, File: h.file(p.To)}, nil
+}
+
+// awaitIdle reports whether no turn of the session runs or waits.
+func (s *Session) awaitIdle(ctx context.Context) bool {
+	for range idleTries {
+		s.mu.Lock()
+		busy := s.working
+		s.mu.Unlock()
+		if !busy {
+			return true
+		}
+		select {
+		case <-time.After(idlePause):
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return false
+}
+
+// rename changes the name in the journal, of the file and of the session, whose accept
+// and file locks the caller holds. No session is opened meanwhile.
+func (h *Sessions) rename(ctx context.Context, s *Session, to string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	former := s.name()
+	if err := h.refuseName(ctx, to); err != nil {
+		return err
+	}
+	renaming, err := h.config.Journal.Rename(ctx, former, to)
+	if err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := h.moveFile(ctx, renaming); err != nil {
+		back, backErr := h.config.Journal.Rename(ctx, to, former)
+		if backErr == nil {
+			backErr = errors.Join(h.config.Journal.MarkMoved(ctx, renaming.Seq), h.config.Journal.MarkMoved(ctx, back.Seq))
+		}
+		return errors.Join(fmt.Errorf("not renamed: %w", err), backErr)
+	}
+	delete(h.open, former)
+	h.open[to] = s
+	s.named.Store(&to)
+	return nil
+}
+
+// refuseName says no to a name that something has. The caller holds the lock.
+func (h *Sessions) refuseName(ctx context.Context, name string) error {
+	taken := h.open[name] != nil
+	if !taken {
+		var err error
+		if taken, err = h.config.Journal.HasSession(ctx, name); err != nil {
+			return err
+		}
+	}
+	if taken {
+		return protocol.Errorf(protocol.CodeConflict, "there is a conversation %q already: choose another name", name)
+	}
+	if path := h.file(name); path != "" {
+		if _, err := os.Lstat(path); err == nil {
+			return protocol.Errorf(protocol.CodeConflict, "there is a file %s already: choose another name, or move it away", path)
+		}
+	}
+	return nil
+}
+
+// refuseNothing says no to a session of which there is nothing to rename.
+func (h *Sessions) refuseNothing(ctx context.Context, s *Session) error {
+	has, err := h.config.Journal.HasSession(ctx, s.name())
+	if err != nil || has || len(s.attached()) > 0 {
+		return err
+	}
+	if path := h.file(s.name()); path != "" {
+		if _, err := os.Lstat(path); err == nil {
+			return nil
+		}
+	}
+	return protocol.Errorf(protocol.CodeNotFound, "there is no conversation %q", s.name())
+}
+
+// moveFiles moves the files of sessions that were renamed when the last kernel ended.
+func (h *Sessions) moveFiles(ctx context.Context) error {
+	unmoved, err := h.config.Journal.Unmoved(ctx)
+	for _, renaming := range unmoved {
+		if err := h.moveFile(ctx, renaming); err != nil {
+			h.config.Logger.Error("the file of a renamed session has its former name", "former", renaming.Former, "session", renaming.Name, "err", err)
+		}
+	}
+	return err
+}
+
+// moveFile gives the file of a renamed session its new name, once, and notes that.
+func (h *Sessions) moveFile(ctx context.Context, r journal.Renaming) error {
+	if from, to := h.file(r.Former), h.file(r.Name); from != "" {
+		if err := move(from, to); err != nil {
+			return err
+		}
+	}
+	return h.config.Journal.MarkMoved(ctx, r.Seq)
+}
+
+// move renames a file and replaces none. One that is not there needs no move; one that
+// has both names, since somebody was killed between, loses the first.
+func move(from, to string) error {
+	err := os.Link(from, to)
+	switch {
+	case err == nil:
+		return os.Remove(from)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		one, err := os.Lstat(from)
+		if err != nil {
+			return nil // it was moved already
+		}
+		if other, err := os.Lstat(to); err == nil && os.SameFile(one, other) {
+			return os.Remove(from)
+		}
+		return fmt.Errorf("there are both %s and %s: move one away", from, to)
+	}
+	// A file system without links.
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there are both %s and %s: move one away", from, to)
+	}
+	return os.Rename(from, to)
+}
+
+// nameNow is what the session is called that somebody calls name: where there is none
+// of that name, the one that had it last.
+func (h *Sessions) nameNow(ctx context.Context, name string) (string, error) {
+	h.mu.Lock()
+	open := h.open[name] != nil
+	h.mu.Unlock()
+	if open {
+		return name, nil
+	}
+	if has, err := h.config.Journal.HasSession(ctx, name); has || err != nil {
+		return name, err
+	}
+	now, err := h.config.Journal.NameNow(ctx, name)
+	if now == "" {
+		now = name
+	}
+	return now, err
+}
+
+// nameOf is what the session is called that a client calls name and holds these ids of:
+// if none of them is of a session of that name, the one that had it last may have them.
+func (h *Sessions) nameOf(ctx context.Context, name string, ids []string) (string, error) {
+	if len(ids) == 0 {
+		return name, nil
+	}
+	now, err := h.config.Journal.NameNow(ctx, name)
+	if err != nil || now == "" {
+		return name, err
+	}
+	for _, candidate := range []string{name, now} {
+		known, err := h.config.Journal.Known(ctx, candidate, ids)
+		if err != nil || len(known) > 0 {
+			return candidate, err
+		}
+	}
+	return name, nil
+}
