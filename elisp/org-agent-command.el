@@ -264,14 +264,7 @@ is shown."
                     (string-trim (format "/%s %s" (plist-get command :name)
                                          arguments))
                     arguments (org-agent-command--looked-at))))
-      (with-current-buffer (org-agent-chat-open session)
-        (org-agent-keeper-look)
-        (org-agent-answer-insert-question
-         id (org-agent-question-subtree 1 id (plist-get message :text) t))
-        (org-agent-chat-restore-draft)
-        (org-agent-keeper-save)
-        (org-agent-send-post message)
-        (display-buffer (current-buffer)))
+      (display-buffer (org-agent-send-in session message))
       (message "%s" (string-join (split-string (plist-get message :text) "\n")
                                  "  ")))))
 

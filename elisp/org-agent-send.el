@@ -113,6 +113,22 @@ Signal an error if the answer is no."
       (org-agent-send-waiting)
     (org-agent-kernel-ensure)))
 
+(defun org-agent-send-in (session message)
+  "Send MESSAGE, which was not written in the draft, in SESSION.
+It becomes a question before the draft, which stays.  Return the
+conversation's buffer."
+  (with-current-buffer (org-agent-chat-open session)
+    (org-agent-keeper-look)
+    (org-agent-answer-insert-question
+     (plist-get message :id)
+     (org-agent-question-subtree (plist-get message :level)
+                                 (plist-get message :id)
+                                 (plist-get message :text) t))
+    (org-agent-chat-restore-draft)
+    (org-agent-keeper-save)
+    (org-agent-send-post message)
+    (current-buffer)))
+
 (defun org-agent-send-waiting ()
   "Send the messages that wait; the kernel answers them in their order."
   (when (eq org-agent-chat-attached t)

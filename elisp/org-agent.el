@@ -38,6 +38,8 @@
 (require 'org-agent-send)
 (require 'org-agent-command)
 (require 'org-agent-turn)
+(require 'org-agent-ask)
+(require 'org-agent-rewrite)
 (require 'org-agent-edit)
 (require 'org-agent-header)
 (require 'org-agent-approval)
@@ -54,6 +56,9 @@
 
 ;;;###autoload (autoload 'org-agent-chat "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-command "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-ask "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-ask-here "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-rewrite "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-approvals "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-log "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-status "org-agent" nil t)
@@ -94,6 +99,9 @@ It is started again by \\[org-agent-chat], or by sending a message."
     ("c" "Open" org-agent-chat)
     ("o" "Open another" org-agent-chat-other)
     ("s" "Send the draft" org-agent-send)
+    ("q" "Ask" org-agent-ask)
+    ("h" "Ask, the answer here" org-agent-ask-here)
+    ("e" "Rewrite the region" org-agent-rewrite)
     ("x" "Give a command" org-agent-command)
     ("k" "Stop the answer" org-agent-stop-turn)
     ("r" "Answer again" org-agent-retry)]

@@ -35,12 +35,15 @@ type Exchange struct {
 	BodySize int    `json:"body_size"`
 
 	// Reply is the text that is streamed; ReplyFile a file it is read from,
-	// beside the script; Echo makes it the last message; Repeat has it said
-	// that many times.
+	// beside the script; Echo makes it the last message; in it each string of
+	// Replace with an even index becomes the one behind it; Repeat has it said that
+	// many times.
 	Reply     string `json:"reply"`
 	ReplyFile string `json:"reply_file"`
 	Echo      bool   `json:"echo"`
 	Repeat    int    `json:"repeat"`
+	// An odd number of strings is an error.
+	Replace []string `json:"replace"`
 	// Reasoning is streamed before it, in the field ReasoningField
 	// (reasoning_content if empty).
 	Reasoning      string `json:"reasoning"`
@@ -146,6 +149,9 @@ func (s ServerScript) compile() ([]Exchange, error) {
 		pattern, err := regexp.Compile(exchange.Match)
 		if err != nil {
 			return nil, fmt.Errorf("read the match of exchange %d: %w", i+1, err)
+		}
+		if len(exchange.Replace)%2 != 0 {
+			return nil, fmt.Errorf("read exchange %d: replace has %d strings, and they are pairs", i+1, len(exchange.Replace))
 		}
 		exchange.match = pattern
 		exchanges[i] = exchange

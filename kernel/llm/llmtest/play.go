@@ -230,6 +230,7 @@ func (p *playing) reply() string {
 	if p.exchange.Echo {
 		text = p.received.last()
 	}
+	text = strings.NewReplacer(p.exchange.Replace...).Replace(text)
 	return strings.Repeat(text, max(p.exchange.Repeat, 1))
 }
 

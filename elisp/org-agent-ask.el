@@ -1,0 +1,435 @@
+;;; org-agent-ask.el --- Ask the agent from anywhere  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; A question in the minibuffer, from any buffer.  It is asked in a
+;; conversation, where the answer is kept whatever happens; besides it can
+;; be shown in a small window, or come in at point, as one undo step, when
+;; it is there.  What is marked goes with the question, and stands below
+;; it in the conversation.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'ol)
+(require 'org-id)
+(require 'org-agent-kernel)
+(require 'org-agent-draft)
+(require 'org-agent-inert)
+(require 'org-agent-undo)
+(require 'org-agent-chat)
+(require 'org-agent-send)
+(require 'org-agent-command)
+(require 'org-agent-await)
+
+(defcustom org-agent-ask-display 'chat
+  "Where the answer to a question of `org-agent-ask' is shown.
+It is in the conversation in any case."
+  :type '(choice (const :tag "The conversation is displayed" chat)
+                 (const :tag "A small window" window)
+                 (const :tag "At point, when it has come" insert))
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+(defconst org-agent-ask-region-limit 15000
+  "Characters of a region that can go with a question.
+The shipped chat shortens a longer message.")
+
+(defconst org-agent-ask--nearby 20
+  "Characters on either side by which a place is known again.")
+
+(defvar org-agent-ask-history nil
+  "Questions that were asked with `org-agent-ask'.")
+
+(defvar org-agent-ask-latest nil
+  "The latest answer that was to come in at point, or nil.
+It is what `org-agent-ask-insert-latest' inserts.")
+
+;;;; Which conversation
+
+(defun org-agent-ask-session ()
+  "Return the conversation in use: this one, the one last seen, or the main."
+  (or org-agent-chat-session
+      (when-let ((buffer (car (org-agent-chat-buffers))))
+        (buffer-local-value 'org-agent-chat-session buffer))
+      org-agent-chat-main))
+
+;;;; What is asked
+
+(defun org-agent-ask--region ()
+  "Return the bounds of the region, (BEG . END), if there is one."
+  (when (and (use-region-p) (not org-agent-chat-session))
+    (cons (region-beginning) (region-end))))
+
+(defun org-agent-ask--check-region (bounds)
+  "Signal an error when the text in BOUNDS cannot go with a question."
+  (when bounds
+    (when-let ((reason (org-agent-command--private-p (current-buffer))))
+      (user-error "%s is not read aloud, because %s" (buffer-name) reason))
+    (when (> (- (cdr bounds) (car bounds)) org-agent-ask-region-limit)
+      (user-error "The region has %d characters, and %d can go with a question; /summarise takes more"
+                  (- (cdr bounds) (car bounds)) org-agent-ask-region-limit))))
+
+(defun org-agent-ask--context ()
+  "Return what goes with a question: the region, as inert Org."
+  (pcase-let ((`(,plist . ,line) (org-agent-command--buffer (current-buffer))))
+    (concat "\n" line " (" (plist-get plist :mode) "):\n#+begin_example\n"
+            (org-escape-code-in-string
+             (string-trim-right (plist-get plist :text) "\n+"))
+            "\n#+end_example")))
+
+(defun org-agent-ask--read (session bounds)
+  "Read a question for SESSION; the text in BOUNDS goes with it."
+  (let ((question
+         (string-trim
+          (read-string
+           (format "Ask%s%s: "
+                   (if bounds
+                       (format " about lines %d-%d"
+                               (line-number-at-pos (car bounds) t)
+                               (line-number-at-pos (cdr bounds) t))
+                     "")
+                   (if (equal session org-agent-chat-main)
+                       ""
+                     (format " in %s" session)))
+           nil 'org-agent-ask-history))))
+    (when (string-empty-p question)
+      (user-error "Nothing was asked"))
+    question))
+
+(defun org-agent-ask--read-display ()
+  "Read where an answer is to be shown."
+  (pcase (completing-read "Show the answer in: "
+                          '("conversation" "window" "here, at point") nil t)
+    ("window" 'window)
+    ("here, at point" 'insert)
+    (_ 'chat)))
+
+;;;; The commands
+
+(defun org-agent-ask--arguments (display)
+  "Read the arguments of `org-agent-ask'; DISPLAY nil means as is customary."
+  (let* ((bounds (org-agent-ask--region))
+         (_ (org-agent-ask--check-region bounds))
+         (session (if current-prefix-arg
+                      (org-agent-chat-read-session)
+                    (org-agent-ask-session)))
+         (display (or display
+                      (and (> (prefix-numeric-value current-prefix-arg) 4)
+                           (org-agent-ask--read-display))
+                      org-agent-ask-display)))
+    (list (org-agent-ask--read session bounds) session display)))
+
+(defun org-agent-ask (question &optional session display)
+  "Ask the agent QUESTION in SESSION, that in use; what is marked goes with it.
+The answer is shown as `org-agent-ask-display' says, or DISPLAY.  With a
+prefix argument, ask which conversation; with two, also where to show
+the answer."
+  (interactive (org-agent-ask--arguments nil))
+  (org-agent-kernel-ensure)
+  (org-agent-send-ask-consent)
+  (let* ((session (or session (org-agent-ask-session)))
+         (bounds (org-agent-ask--region))
+         (id (org-id-uuid))
+         (display (or display org-agent-ask-display))
+         (place (and (eq display 'insert) (org-agent-ask--note-place)))
+         (chat (org-agent-send-in
+                session (org-agent-ask--message id question bounds))))
+    (when bounds
+      (deactivate-mark))
+    (pcase display
+      ('insert (org-agent-ask--await-place id question place))
+      ('window (org-agent-ask--show id chat))
+      (_ (org-agent-ask--display chat id)))))
+
+(defun org-agent-ask-here (question &optional session)
+  "Ask the agent QUESTION in SESSION and have the answer inserted at point.
+It comes in as one undo step, when it is there; go on as you like.  If
+its place is gone by then it is shown, and `org-agent-ask-insert-latest'
+inserts it.  What is marked goes with the question and stays.  With a
+prefix argument, ask which conversation."
+  (interactive (progn (barf-if-buffer-read-only)
+                      (seq-take (org-agent-ask--arguments 'insert) 2)))
+  (org-agent-ask question session 'insert))
+
+(defun org-agent-ask--message (id question bounds)
+  "Return the message ID that asks QUESTION, with the region if BOUNDS is one.
+A command says itself what it wants of the buffer."
+  (let ((message (org-agent-command-message id 1 question)))
+    (if (and bounds (not (plist-get message :event)))
+        (plist-put message :text (concat question (org-agent-ask--context)))
+      message)))
+
+(defun org-agent-ask--display (chat id)
+  "Display the conversation CHAT with the question ID in sight."
+  (when-let ((window (display-buffer chat)))
+    (with-current-buffer chat
+      (when-let ((heading (org-agent-find-heading id)))
+        (unless (eq window (selected-window))
+          (set-window-point window heading))))))
+
+;;;; At point
+
+(cl-defstruct (org-agent-ask-place (:copier nil))
+  "A place in a buffer where an answer is to come in."
+  marker before after name)
+
+(defun org-agent-ask--note-place ()
+  "Return the place at point, or behind the region."
+  (barf-if-buffer-read-only)
+  (let ((position (if (use-region-p) (region-end) (point))))
+    (make-org-agent-ask-place
+     :marker (copy-marker position) :name (buffer-name)
+     :before (org-agent-ask--nearby position (- org-agent-ask--nearby))
+     :after (org-agent-ask--nearby position org-agent-ask--nearby))))
+
+(defun org-agent-ask--nearby (position distance)
+  "Return the text from POSITION over DISTANCE characters, as far as there are."
+  (save-restriction
+    (widen)
+    (let ((other (min (point-max) (max (point-min) (+ position distance)))))
+      (buffer-substring-no-properties (min position other)
+                                      (max position other)))))
+
+(defun org-agent-ask--place-trouble (place)
+  "Return why nothing can come in at PLACE, or nil.
+Text before it or behind it may have changed, but not both: then it is
+another place."
+  (let* ((marker (org-agent-ask-place-marker place))
+         (buffer (marker-buffer marker))
+         (name (org-agent-ask-place-name place)))
+    (cond
+     ((not (buffer-live-p buffer)) (format "%s is gone" name))
+     ((not (with-current-buffer buffer
+             (or (org-agent-ask--same-p marker
+                                        (org-agent-ask-place-before place) -1)
+                 (org-agent-ask--same-p marker
+                                        (org-agent-ask-place-after place) 1))))
+      (format "its place in %s has changed" name)))))
+
+(defun org-agent-ask--same-p (position text direction)
+  "Return non-nil when TEXT stands before POSITION, or behind it.
+DIRECTION is -1 or 1.  No text says nothing, but in an empty buffer."
+  (and (or (not (string-empty-p text)) (zerop (buffer-size)))
+       (equal text (org-agent-ask--nearby position
+                                          (* direction (length text))))))
+
+(defun org-agent-ask--await-place (id question place)
+  "Have the answer to the question ID, QUESTION, come in at PLACE."
+  (message "The answer to \"%s\" will come in here" (truncate-string-to-width
+                                                     question 40 nil nil t))
+  (org-agent-await
+   id :plain
+   (lambda (result)
+     (if (or (plist-get result :notice)
+             (not (eq (plist-get result :state) :answered)))
+         (message "org-agent: nothing was inserted.  %s"
+                  (org-agent-ask--line (or (plist-get result :answer) "")))
+       (org-agent-ask--arrived id result place))
+     (set-marker (org-agent-ask-place-marker place) nil))))
+
+(defun org-agent-ask--arrived (id result place)
+  "Insert the answer of RESULT to the question ID at PLACE, or show it."
+  (setq org-agent-ask-latest (plist-get result :answer))
+  (let ((trouble (or (org-agent-ask--place-trouble place)
+                     (condition-case err
+                         (progn (org-agent-ask--insert
+                                 (org-agent-ask-place-marker place)
+                                 (plist-get result :answer))
+                                nil)
+                       (error (format "nothing can be inserted in %s (%s)"
+                                      (org-agent-ask-place-name place)
+                                      (error-message-string err)))))))
+    (if (not trouble)
+        (message "The answer came in in %s; undo takes it back"
+                 (org-agent-ask-place-name place))
+      (org-agent-ask--show
+       id (org-agent-chat-open (plist-get result :session)))
+      (message "The answer has come, but %s.  M-x org-agent-ask-insert-latest inserts it at point"
+               trouble))))
+
+(defun org-agent-ask--line (text)
+  "Return TEXT as one short line."
+  (truncate-string-to-width
+   (replace-regexp-in-string "[[:space:]]+" " " (string-trim text))
+   200 nil nil t))
+
+(defun org-agent-ask-body (text)
+  "Return what of the answer TEXT is of use elsewhere: without its heading.
+An answer that is only a heading is that heading's words."
+  (let* ((text (string-trim text "\n+" "[ \t\n]+"))
+         (end (string-search "\n" text)))
+    (cond
+     ((not (string-match-p "\\`\\*+ " text)) text)
+     (end (string-trim (substring text end) "\n+" "\n+"))
+     (t (string-trim (replace-regexp-in-string "\\`\\*+ +" "" text))))))
+
+(defun org-agent-ask--insert (position answer)
+  "Insert ANSWER at POSITION of its buffer, a marker, as one undo step.
+Several lines stand on lines of their own; in Org their headings go
+below the one they come under."
+  (with-current-buffer (marker-buffer position)
+    (save-restriction
+      (widen)
+      (let* ((text (org-agent-ask-body (org-agent-inert answer)))
+             (text (if (derived-mode-p 'org-mode)
+                       (org-agent-draft--demote
+                        text (org-agent-ask--level position))
+                     text))
+             (lines (string-search "\n" text))
+             (bol (save-excursion (goto-char position) (bolp)))
+             (eol (save-excursion (goto-char position) (eolp))))
+        (org-agent-undo-insert-new
+         (marker-position position)
+         (concat (and lines (not bol) "\n") text
+                 (and lines (not eol) "\n")))))))
+
+(defun org-agent-ask--level (position)
+  "Return the level of the heading that POSITION is under, 0 for none."
+  (let ((heading (org-agent-heading-at position)))
+    (if heading (org-agent-heading-level heading) 0)))
+
+(defun org-agent-ask-insert-latest ()
+  "Insert the latest answer to `org-agent-ask-here' at point."
+  (interactive "*")
+  (unless org-agent-ask-latest
+    (user-error "No answer has come that was to be inserted"))
+  (org-agent-ask--insert (point-marker) org-agent-ask-latest))
+
+;;;; In a window
+
+(defvar org-agent-ask-buffer "*org-agent-ask*"
+  "The buffer that shows one answer.")
+
+(defvar-local org-agent-ask--shown nil
+  "The question that this buffer shows, (ID . CONVERSATION).")
+
+(defvar org-agent-ask--timer nil
+  "The timer that will show what has come, or nil.")
+
+(define-derived-mode org-agent-ask-mode special-mode "Org-Agent-Ask"
+  "Major mode of a window that shows one answer.
+\\<org-agent-ask-mode-map>\\[quit-window] closes it, \\[org-agent-ask-go] \
+goes to the conversation, \\[org-agent-ask-stop] stops the answer."
+  (setq truncate-lines nil
+        word-wrap t
+        revert-buffer-function (lambda (&rest _) (org-agent-ask--refresh))))
+
+(let ((map org-agent-ask-mode-map))
+  (define-key map (kbd "RET") '("go to the conversation" . org-agent-ask-go))
+  (define-key map (kbd "C-c C-k") '("stop the answer" . org-agent-ask-stop)))
+
+(defun org-agent-ask--show (id chat)
+  "Show the question ID of the conversation CHAT in a small window."
+  (let ((buffer (get-buffer-create org-agent-ask-buffer)))
+    (with-current-buffer buffer
+      (org-agent-ask-mode)
+      (setq org-agent-ask--shown (cons id chat))
+      (org-agent-ask--refresh))
+    (display-buffer buffer '((display-buffer-reuse-window
+                              display-buffer-below-selected)
+                             (window-height . 12)))))
+
+(defun org-agent-ask--refresh ()
+  "Show what stands in the conversation by now; point stays."
+  (setq org-agent-ask--timer nil)
+  (when-let ((buffer (get-buffer org-agent-ask-buffer)))
+    (with-current-buffer buffer
+      (pcase-let* ((`(,id . ,chat) org-agent-ask--shown)
+                   (text (and (buffer-live-p chat)
+                              (org-agent-ask--text id chat)))
+                   (inhibit-read-only t)
+                   (place (point)))
+        (erase-buffer)
+        (insert (or text "The conversation is closed; g looks again.\n"))
+        (goto-char (min place (point-max)))
+        (dolist (window (get-buffer-window-list buffer nil t))
+          (set-window-point window
+                            (min (window-point window) (point-max))))))))
+
+(defun org-agent-ask--text (id chat)
+  "Return question and answer ID of the conversation CHAT, without drawers."
+  (with-current-buffer chat
+    (when-let ((heading (org-agent-find-heading id)))
+      (let ((text (save-restriction
+                    (widen)
+                    (buffer-substring-no-properties
+                     heading (org-agent-subtree-end heading)))))
+        (with-temp-buffer
+          (insert text)
+          (goto-char (point-min))
+          (while (re-search-forward
+                  "^[ \t]*:PROPERTIES:\n\\(?:[ \t]*:\\S-+:.*\n\\)*?[ \t]*:END:\n"
+                  nil t)
+            (replace-match ""))
+          (goto-char (point-min))
+          (while (re-search-forward "^\\(\\*+ .*?\\)[ \t]+:[[:alnum:]_:]+:[ \t]*$"
+                                    nil t)
+            (replace-match "\\1")
+            (put-text-property (line-beginning-position) (line-end-position)
+                               'face 'bold))
+          (buffer-string))))))
+
+(defun org-agent-ask--news (event)
+  "Show soon what has come of EVENT, if it is the one that is shown.
+Several pieces that come at once are shown at once."
+  (when-let ((buffer (get-buffer org-agent-ask-buffer)))
+    (when (and (equal event (car (buffer-local-value 'org-agent-ask--shown
+                                                     buffer)))
+               (not org-agent-ask--timer))
+      (setq org-agent-ask--timer
+            (run-at-time 0.2 nil #'org-agent-ask--refresh)))))
+
+(cl-defmethod org-agent-handle-notification :extra "ask" :after
+  ((_method (eql 'turn/delta)) params)
+  "Show the piece of PARAMS in the window, if its question is shown there."
+  (org-agent-ask--news (plist-get params :event)))
+
+(cl-defmethod org-agent-handle-notification :extra "ask" :after
+  ((_method (eql 'turn/finished)) params)
+  "Show the whole answer of PARAMS, if its question is shown in the window."
+  (org-agent-ask--news (plist-get params :event)))
+
+(defun org-agent-ask--chat ()
+  "Return the conversation of the question that is shown."
+  (let ((chat (cdr org-agent-ask--shown)))
+    (unless (buffer-live-p chat)
+      (user-error "The conversation is closed; M-x org-agent-chat opens it"))
+    chat))
+
+(defun org-agent-ask-go ()
+  "Go to the question that is shown, in its conversation."
+  (interactive nil org-agent-ask-mode)
+  (let ((id (car org-agent-ask--shown)))
+    (pop-to-buffer (org-agent-ask--chat))
+    (when-let ((heading (org-agent-find-heading id)))
+      (goto-char heading)
+      (org-reveal))))
+
+(defun org-agent-ask-stop ()
+  "Stop the answer that is being written in this question's conversation."
+  (interactive nil org-agent-ask-mode)
+  (with-current-buffer (org-agent-ask--chat)
+    (org-agent-stop-turn)))
+
+(provide 'org-agent-ask)
+;;; org-agent-ask.el ends here

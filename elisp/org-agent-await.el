@@ -1,0 +1,84 @@
+;;; org-agent-await.el --- Wait for the end of a turn  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; Something was asked whose answer is wanted elsewhere than in its
+;; conversation: at point, in a window, as a diff.  `org-agent-await'
+;; calls a function when the turn has ended, however it did and whatever
+;; was killed meanwhile: each time a kernel is there it is asked anew.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'org-agent-rpc)
+(require 'org-agent-kernel)
+
+(defvar org-agent-await--functions nil
+  "What is waited for: an alist of questions' ids and (FORM . FUNCTION).")
+
+(defun org-agent-await (event form function)
+  "Call FUNCTION once the question EVENT was answered, or will not be.
+It gets the result of the method `turn/find': `:state' is final,
+`:answer' is the text in FORM (`:plain', `:raw' or `:subtree'), with
+`:notice' that of the kernel, which says why there is no answer."
+  (setf (alist-get event org-agent-await--functions nil nil #'equal)
+        (cons form function)))
+
+(defun org-agent-await-forget (event)
+  "Do not wait for the answer to EVENT any more."
+  (setf (alist-get event org-agent-await--functions nil t #'equal) nil))
+
+(defun org-agent-await--look (event)
+  "Ask the kernel whether EVENT was answered, if that is waited for.
+A question that it does not know yet is in the outbox of its
+conversation, and goes on being waited for."
+  (when-let ((waiting (alist-get event org-agent-await--functions
+                                 nil nil #'equal)))
+    (org-agent-kernel-request
+     "turn/find" (list :id event :form (car waiting))
+     :success (lambda (result)
+                (when (memq (plist-get result :state)
+                            '(:answered :failed :cancelled :interrupted))
+                  (org-agent-await--end event result)))
+     :failure #'ignore)))
+
+(defun org-agent-await--end (event result)
+  "Tell who waits for EVENT that it has ended with RESULT, once."
+  (when-let ((waiting (alist-get event org-agent-await--functions
+                                 nil nil #'equal)))
+    (org-agent-await-forget event)
+    (funcall (cdr waiting) result)))
+
+(defun org-agent-await--look-all ()
+  "Ask the kernel, which has just become ready, for all that is waited for."
+  (dolist (waiting (copy-sequence org-agent-await--functions))
+    (org-agent-await--look (car waiting))))
+
+(add-hook 'org-agent-kernel-ready-hook #'org-agent-await--look-all)
+
+;; With `:extra' several files can each say what they do with the same news.
+(cl-defmethod org-agent-handle-notification :extra "await" :after
+  ((_method (eql 'turn/finished)) params)
+  "Look whether somebody waits for the turn of PARAMS."
+  (org-agent-await--look (plist-get params :event)))
+
+(provide 'org-agent-await)
+;;; org-agent-await.el ends here

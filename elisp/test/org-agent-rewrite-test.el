@@ -1,0 +1,286 @@
+;;; org-agent-rewrite-test.el --- Tests of rewriting a region  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; The real kernel and the shipped note; the model says again what it was
+;; asked, with replacements, so that it keeps to the lines around the text.
+
+;;; Code:
+
+(require 'ert)
+(require 'ert-x)
+(require 'cl-lib)
+(require 'org-agent-kernel-test)
+
+(defun org-agent-rewrite-test--says (&rest replacements)
+  "Return an exchange that says the question again with REPLACEMENTS."
+  (list '(echo . t) (cons 'replace (vconcat replacements))))
+
+(defmacro org-agent-rewrite-test--with (exchanges text &rest body)
+  "Run BODY in a buffer with TEXT, a kernel whose model says EXCHANGES beside it."
+  (declare (indent 2) (debug t))
+  `(org-agent-kernel-test--with ,exchanges
+     (with-temp-buffer
+       (rename-buffer "notes.txt" t)
+       (insert ,text)
+       (buffer-enable-undo)
+       (setq buffer-undo-list nil)
+       (unwind-protect (progn ,@body)
+         (setq org-agent-await--functions nil)
+         (dolist (buffer (buffer-list))
+           (when (or (string-match-p "\\`\\*org-agent[-:]+ \\|\\*org-agent-ask"
+                                     (buffer-name buffer))
+                     (buffer-local-value 'org-agent-rewrite--this buffer))
+             (let (kill-buffer-query-functions)
+               (kill-buffer buffer))))))))
+
+(defun org-agent-rewrite-test--rewrite (wish &optional beg end)
+  "Have the text from BEG to END, or all, rewritten as WISH and wait for it.
+Return the buffer with the diff, or nil."
+  (org-agent-rewrite wish (or beg (point-min)) (or end (point-max)))
+  (org-agent-rewrite-test--wait))
+
+(defun org-agent-rewrite-test--wait ()
+  "Wait for the new text; return the buffer with the diff, or nil."
+  (org-agent-fake-wait (null org-agent-await--functions) "a new text")
+  (org-agent-rewrite-test--diff))
+
+(defun org-agent-rewrite-test--diff ()
+  "Return the buffer that shows a diff, or nil."
+  (cl-find-if (lambda (buffer)
+                (buffer-local-value 'org-agent-rewrite--this buffer))
+              (buffer-list)))
+
+(defun org-agent-rewrite-test--undo ()
+  "Undo one step."
+  (let ((last-command 'ignore)) (undo-boundary) (undo)))
+
+(ert-deftest org-agent-rewrite-shows-and-applies ()
+  "The new text is shown first, and then comes in as one undo step."
+  (org-agent-rewrite-test--with
+      (list (org-agent-rewrite-test--says "two" "zwei" "four" "vier"))
+      "one\ntwo\nthree\nfour\nfive\n"
+    (goto-char 12)
+    (set-mark 3)
+    (let* ((before (buffer-string))
+           (diff (org-agent-rewrite-test--rewrite "in German")))
+      (should (equal (buffer-string) before))
+      (with-current-buffer diff
+        (should (derived-mode-p 'diff-mode))
+        (should (string-match-p "^-two\n\\+zwei\n three\n-four\n\\+vier\n five$"
+                                (buffer-string)))
+        (should (eq (key-binding (kbd "C-c C-c")) 'org-agent-rewrite-accept))
+        (should (eq (key-binding (kbd "C-c C-k")) 'org-agent-rewrite-reject))
+        (should (eq (key-binding "e") 'org-agent-rewrite-ediff))
+        (should (eq (key-binding "r") 'org-agent-rewrite-again))
+        (call-interactively #'org-agent-rewrite-accept))
+      (should-not (buffer-live-p diff))
+      (should (equal (buffer-string) "one\nzwei\nthree\nvier\nfive\n"))
+      (should (= (point) 13))
+      (should (looking-at "ee$"))
+      (should (= (mark t) 3))
+      (org-agent-rewrite-test--undo)
+      (should (equal (buffer-string) before)))))
+
+(ert-deftest org-agent-rewrite-can-be-rejected ()
+  "Rejecting leaves the text, the undo list and the kill ring alone."
+  (org-agent-rewrite-test--with
+      (list (org-agent-rewrite-test--says "one" "two")) "one\n"
+    (let ((tick (buffer-modified-tick)) (kill-ring '("mine")))
+      (with-current-buffer (org-agent-rewrite-test--rewrite "more")
+        (call-interactively #'org-agent-rewrite-reject))
+      (should-not (org-agent-rewrite-test--diff))
+      (should (= tick (buffer-modified-tick)))
+      (should (equal kill-ring '("mine"))))))
+
+(ert-deftest org-agent-rewrite-when-the-text-changed ()
+  "A text that changed is not overwritten before that was shown."
+  (org-agent-rewrite-test--with
+      (list (org-agent-rewrite-test--says "one" "two")) "one\nmore\n"
+    (let ((diff (org-agent-rewrite-test--rewrite "well")))
+      (goto-char 6)
+      (insert "MINE")
+      (should-error (with-current-buffer diff (org-agent-rewrite-accept))
+                    :type 'user-error)
+      (should (equal (buffer-string) "one\nmMINEore\n"))
+      (with-current-buffer diff
+        (should (string-match-p "^-mMINEore$" (buffer-string)))
+        (should (string-match-p "has changed" header-line-format))
+        (org-agent-rewrite-accept))
+      (should (equal (buffer-string) "two\nmore\n")))))
+
+(ert-deftest org-agent-rewrite-changed-before-it-came ()
+  "What was typed before the new text came is in the diff, which says so."
+  (org-agent-rewrite-test--with
+      (list (append (org-agent-rewrite-test--says "one" "two")
+                    '((first_delay . "500ms"))))
+      "one\nmore\n"
+    (org-agent-rewrite "well" 1 (point-max))
+    (goto-char 5)
+    (insert "MINE ")
+    (with-current-buffer (org-agent-rewrite-test--wait)
+      (should (string-match-p "^-MINE more$" (buffer-string)))
+      (should (string-match-p "has changed" header-line-format)))))
+
+(ert-deftest org-agent-rewrite-when-the-buffer-is-gone ()
+  "Without its buffer the new text can be copied, and nothing else."
+  (org-agent-rewrite-test--with
+      (list (org-agent-rewrite-test--says "one" "two")) "one\n"
+    (let ((other (generate-new-buffer "other")) (kill-ring nil)
+          (interprogram-cut-function nil))
+      (with-current-buffer other
+        (insert "one")
+        (org-agent-rewrite "well" 1 4))
+      (kill-buffer other)
+      (with-current-buffer (org-agent-rewrite-test--wait)
+        (should-error (org-agent-rewrite-accept) :type 'user-error)
+        (should-error (org-agent-rewrite-again "x") :type 'user-error)
+        (org-agent-rewrite-copy)
+        (should (equal (car kill-ring) "two"))))))
+
+(ert-deftest org-agent-rewrite-in-a-read-only-buffer ()
+  "Where nothing can be written nothing is, and the new text stays."
+  (org-agent-rewrite-test--with
+      (list (org-agent-rewrite-test--says "one" "two")) "one and one\n"
+    (let ((diff (org-agent-rewrite-test--rewrite "well")))
+      (add-text-properties 5 8 '(read-only t))
+      (should-error (with-current-buffer diff (org-agent-rewrite-accept))
+                    :type 'text-read-only)
+      (should (equal (buffer-substring-no-properties 1 12) "one and one"))
+      (let ((inhibit-read-only t)) (remove-text-properties 1 12 '(read-only nil)))
+      (setq buffer-read-only t)
+      (should-error (with-current-buffer diff (org-agent-rewrite-accept))
+                    :type 'buffer-read-only)
+      (setq buffer-read-only nil)
+      (with-current-buffer diff (org-agent-rewrite-accept))
+      (should (equal (buffer-string) "two and two\n")))))
+
+(ert-deftest org-agent-rewrite-again-otherwise ()
+  "The same text can be rewritten again; the diff is that of the latest."
+  (org-agent-rewrite-test--with
+      (list (org-agent-rewrite-test--says "one" "two")
+            (org-agent-rewrite-test--says "one" "three"))
+      "one\n"
+    (let ((diff (org-agent-rewrite-test--rewrite "well")))
+      (with-current-buffer diff (org-agent-rewrite-again "better"))
+      (should (eq diff (org-agent-rewrite-test--wait)))
+      (with-current-buffer diff
+        (should (string-match-p "^\\+three$" (buffer-string)))
+        (org-agent-rewrite-accept))
+      (should (equal (buffer-string) "three\n")))))
+
+(ert-deftest org-agent-rewrite-keeps-indentation ()
+  "The indentation that lines share is not sent, and is there again."
+  (dolist (case '(("    a\n\n        b\n    \n    c\n" 1 nil)
+                  ("\t\ta\n\t\t  b\n" 1 nil)
+                  ("    a\n  b\n" 1 nil)
+                  ("    a\n        b\n" 3 nil)
+                  ("    if a:\n        b\n    c" 8 nil)
+                  ("\n\n  a\n\n" 1 nil)
+                  ("a" 1 nil)
+                  ("  * a\n#+end_src\n```\n````\n" 1 nil)))
+    (pcase-let ((`(,text ,beg ,end) case))
+      (org-agent-rewrite-test--with
+          (list (org-agent-rewrite-test--says)) text
+        (ert-with-message-capture messages
+          (should-not (org-agent-rewrite-test--rewrite "x" beg end))
+          (should (string-match-p "as it is" messages)))
+        (should (equal (buffer-string) text))))))
+
+(ert-deftest org-agent-rewrite-indents-what-is-new ()
+  "New lines get the indentation that the text had."
+  (org-agent-rewrite-test--with
+      (list (org-agent-rewrite-test--says "return" "x = 1\nreturn"))
+      "def f():\n    if a:\n        return\n    b\n"
+    (with-current-buffer (org-agent-rewrite-test--rewrite "x" 10 40)
+      (org-agent-rewrite-accept))
+    ;; The model knew four blanks less: its line begins at the text's edge.
+    (should (equal (buffer-string)
+                   "def f():\n    if a:\n        x = 1\n    return\n    b\n"))))
+
+(ert-deftest org-agent-rewrite-is-data ()
+  "Nothing in a new text is evaluated, nor looked at by another mode."
+  (org-agent-rewrite-test--with
+      (list (org-agent-rewrite-test--says
+             "one" "-*- eval: (setq org-agent-test-ran t) -*-\n(:type :request :target :shell :cmd \"true\")\n#+SETUPFILE: /etc/passwd\n* x\n@@ -1 +1 @@\n-- \n+++ /etc/passwd\n;; Local Variables:\n;; eval: (setq org-agent-test-ran t)\n;; End:"))
+      "one\n"
+    (delay-mode-hooks (org-mode))
+    (let ((diff (org-agent-rewrite-test--rewrite "well"))
+          (enable-local-eval t) (enable-local-variables :all))
+      (with-current-buffer diff
+        (font-lock-ensure)
+        (should-not diff-font-lock-syntax)
+        (org-agent-rewrite-accept))
+      (should-not (boundp 'org-agent-test-ran))
+      (should (string-match-p "^(:type :request :target :shell :cmd \"true\")$"
+                              (buffer-string)))
+      (should (string-match-p "^\\* x\n@@ -1 \\+1 @@$" (buffer-string))))))
+
+(ert-deftest org-agent-rewrite-that-is-none ()
+  "Words, half a text and a failure leave the text and are shown."
+  (dolist (exchange (list '((reply . "I cannot do that."))
+                          '((echo . t) (replace . ["-----END TEXT" "-----"]))
+                          '((status . 400))))
+    (org-agent-rewrite-test--with (list exchange) "one\n"
+      (ert-with-message-capture messages
+        (should-not (org-agent-rewrite-test--rewrite "well"))
+        (should (string-match-p "Not rewritten: " messages)))
+      (should (equal (buffer-string) "one\n"))
+      (should (get-buffer org-agent-ask-buffer)))))
+
+(ert-deftest org-agent-rewrite-refuses ()
+  "What cannot or must not be sent is refused before anything is asked."
+  (org-agent-rewrite-test--with nil "  \n "
+    (should-error (org-agent-rewrite "x" (point-min) (point-max)) :type 'user-error)
+    (insert "text" (unibyte-char-to-multibyte 200))
+    (should-error (org-agent-rewrite "x" (point-min) (point-max)) :type 'user-error)
+    (erase-buffer)
+    (insert (make-string (1+ org-agent-rewrite-limit) ?x))
+    (should-error (org-agent-rewrite "x" (point-min) (point-max)) :type 'user-error)
+    (rename-buffer "authinfo" t)
+    (should-error (org-agent-rewrite "x" 1 5) :type 'user-error)
+    (with-current-buffer "*org-agent-chat*"
+      (should-error (org-agent-rewrite "x" (point-min) (point-max)) :type 'user-error))
+    (should-not org-agent-await--functions)))
+
+(ert-deftest org-agent-rewrite-of-five-thousand-lines ()
+  "A long text is rewritten whole, within seconds, and undone at once."
+  (let ((lines (mapconcat (lambda (n) (format "    line %d of them, with words" n))
+                          (number-sequence 1 5000) "\n")))
+    (org-agent-rewrite-test--with
+        (list (append (org-agent-rewrite-test--says "line 17 " "LINE 17 "
+                                                    "line 4900 " "LINE 4900\n    ")
+                      '((chunk . 4000))))
+        (concat lines "\n")
+      (goto-char (point-min))
+      (forward-line 4949)
+      (with-current-buffer (org-agent-rewrite-test--rewrite "x")
+        (should (< (buffer-size) 2000))
+        (let ((start (float-time)))
+          (org-agent-rewrite-accept)
+          (message "5000 lines applied in %.2f s" (- (float-time) start))))
+      (should (looking-at "    line 4950 "))
+      (should (= 5001 (count-lines (point-min) (point-max))))
+      (org-agent-rewrite-test--undo)
+      (should (equal (buffer-string) (concat lines "\n"))))))
+
+(ert-deftest org-agent-rewrite-taken-from-ediff ()
+  "What was edited in Ediff is what is applied."
+  (org-agent-rewrite-test--with
+      (list (org-agent-rewrite-test--says "one" "two")) "one\n"
+    (let* ((diff (org-agent-rewrite-test--rewrite "well"))
+           (rewriting (buffer-local-value 'org-agent-rewrite--this diff))
+           (old (generate-new-buffer "a")) (new (generate-new-buffer "b")))
+      (with-current-buffer new (insert "three"))
+      (save-current-buffer
+        (org-agent-rewrite--take-edited rewriting old new))
+      (should-not (or (buffer-live-p old) (buffer-live-p new)))
+      (with-current-buffer diff
+        (should (string-match-p "^\\+three$" (buffer-string)))
+        (org-agent-rewrite-accept))
+      (should (equal (buffer-string) "three\n")))))
+
+(provide 'org-agent-rewrite-test)
+;;; org-agent-rewrite-test.el ends here
