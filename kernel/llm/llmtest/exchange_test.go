@@ -119,6 +119,28 @@ func TestServerChoosesTheExchange(t *testing.T) {
 	}
 }
 
+// An echo can be changed on its way.
+func TestServerReplacesInTheEcho(t *testing.T) {
+	script := llmtest.ServerScript{Exchanges: []llmtest.Exchange{{Echo: true, Whole: true, Replace: []string{"one", "two", "two", "three"}}}}
+	server, err := llmtest.Listen("127.0.0.1:0", script, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	response, err := http.Post(server.URL()+"/chat/completions", "application/json", strings.NewReader(`{"messages":[{"role":"user","content":"one two"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if body, err := io.ReadAll(response.Body); err != nil || !strings.Contains(string(body), `"content":"two three"`) {
+		t.Errorf("%s, %v", body, err)
+	}
+	script.Exchanges[0].Replace = []string{"one"}
+	if _, err := llmtest.Listen("127.0.0.1:0", script, nil); err == nil {
+		t.Error("half a pair was taken")
+	}
+}
+
 func TestServerRefusesOtherPaths(t *testing.T) {
 	server := llmtest.Start(t)
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
