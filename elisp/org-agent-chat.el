@@ -129,7 +129,9 @@ again.  \\[org-agent-menu] shows all commands."
               require-final-newline nil
               create-lockfiles nil
               buffer-save-without-query t
-              scroll-conservatively 101
+              ;; Text that streams past the end of a window scrolls it by a
+              ;; quarter: what is being read stands still meanwhile.
+              scroll-up-aggressively 0.25
               ;; A paragraph of a model is one long line.
               truncate-lines nil
               word-wrap t

@@ -13,11 +13,21 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// batchEvery is how often at most what has come of a reply is verified and
-// shown: twelve times a second. Models send hundreds of pieces a second, people
-// read none of them one by one, and each costs every client a change of its
-// buffer and a redisplay.
-const batchEvery = 80 * time.Millisecond
+// What has come of a reply is verified and shown in batches. Models send hundreds of
+// pieces a second, people read none of them one by one, and each batch costs every client
+// a change of its buffer and a redisplay. So the next one waits for shortPause, twelve times
+// a second, and for readingTime more for each byte of the last: text that comes faster than
+// anyone reads comes in fewer and larger batches, at least one in longPause.
+const (
+	shortPause  = 80 * time.Millisecond
+	readingTime = time.Millisecond
+	longPause   = 200 * time.Millisecond
+)
+
+// pause is how long to wait behind a batch of so many bytes.
+func pause(bytes int) time.Duration {
+	return min(shortPause+time.Duration(bytes)*readingTime, longPause)
+}
 
 // asker answers a skill's ask-neuro with the model's reply, and shows the reply
 // while it is written.
@@ -132,8 +142,8 @@ func (a *asker) read(ctx context.Context) (string, llm.FinishReason, error) {
 	begun := time.Now()
 	a.spent, a.first = llm.Usage{}, 0
 	show := preview{run: a.run, on: a.stream, stream: plist.Stream{Input: a.run.input}}
-	tick := time.NewTicker(batchEvery)
-	defer tick.Stop()
+	next := time.NewTimer(shortPause)
+	defer next.Stop()
 	for {
 		select {
 		case p, open := <-pieces:
@@ -162,8 +172,8 @@ func (a *asker) read(ctx context.Context) (string, llm.FinishReason, error) {
 			if p.delta.Finish != "" {
 				finish = p.delta.Finish
 			}
-		case <-tick.C:
-			show.flush(ctx)
+		case <-next.C:
+			next.Reset(pause(show.flush(ctx)))
 		}
 	}
 }

@@ -27,20 +27,22 @@ func (p *preview) write(text string) {
 	}
 }
 
-// flush verifies and shows what has come since the last batch.
-func (p *preview) flush(ctx context.Context) {
+// flush verifies and shows what has come since the last batch, and returns how many bytes
+// that are.
+func (p *preview) flush(ctx context.Context) (came int) {
 	if !p.on {
-		return
+		return 0
 	}
 	proposal, begun := p.stream.Proposal()
 	text := p.stream.Text()
 	if !begun || len(text) == p.shown || blank(text) {
-		return
+		return 0
 	}
-	p.shown = len(text)
+	came, p.shown = max(len(text)-p.shown, 0), len(text)
 	if p.on = p.passes(ctx, proposal); p.on {
 		p.run.turn.Preview(text)
 	}
+	return came
 }
 
 // passes reports whether the action, as far as it is known, is let through
