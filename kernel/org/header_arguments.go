@@ -330,8 +330,13 @@ func readArgument(piece string, number int) []argument {
 	}
 	name, colon := strings.CutPrefix(key, ":")
 	read, kind := readValue(value)
-	if !colon && kind != codeValue && kind != brokenValue {
-		return nil // Org reads a word before the first colon too, and keeps it under a name nobody asks for
+	if !colon {
+		// Org reads what is behind a word before the first colon too, and keeps it
+		// under a name nobody asks for.
+		if kind != brokenValue && (kind != codeValue || identityMode(value) >= 0) {
+			return nil
+		}
+		name = "(" + key + ")"
 	}
 	if name != "var" || kind != textValue {
 		return []argument{{HeaderArgument{name, read, number}, kind}}

@@ -27,7 +27,8 @@ type noweb struct {
 	diagnostics []Diagnostic
 
 	// comment returns the lines to put before and behind the code of a reference in a
-	// block that wants :comments noweb; nil if nothing is put there.
+	// block that wants :comments noweb; nil if nothing is put there. From is nil when
+	// nothing but the text looks like the block.
 	comment func(into, from *Block, at int) (before, behind []string)
 }
 
@@ -130,6 +131,9 @@ func (web *noweb) resolve(into *Block, name string, from bodyLine, at int) []bod
 		if b := web.index.blockAt(match.end); b != nil {
 			return web.code(into, b, from, name, match.end)
 		}
+		if web.comments(into) {
+			return splitReturns(web.between(nil, []bodyLine{{line: from.line, column: from.column}}, into, from, match.end))
+		}
 	}
 	matches := web.referenced(name)
 	if matches == nil {
@@ -200,11 +204,21 @@ func (web *noweb) code(into, b *Block, from bodyLine, name string, at int) []bod
 	if len(lines) == 0 {
 		lines = none
 	}
-	if web.comment != nil && web.resolver.arguments(into).text("comments") == "noweb" {
-		before, behind := web.comment(into, b, at)
-		lines = slices.Concat(linesAt(before, from.line), lines, linesAt(behind, from.line))
+	if web.comments(into) {
+		lines = web.between(b, lines, into, from, at)
 	}
 	return splitReturns(lines)
+}
+
+// comments reports whether what stands for a reference is put between comments.
+func (web *noweb) comments(into *Block) bool {
+	return web.comment != nil && web.resolver.arguments(into).text("comments") == "noweb"
+}
+
+// between puts lines between the comments that tell where they are from.
+func (web *noweb) between(b *Block, lines []bodyLine, into *Block, from bodyLine, at int) []bodyLine {
+	before, behind := web.comment(into, b, at)
+	return slices.Concat(linesAt(before, from.line), lines, linesAt(behind, from.line))
 }
 
 func linesAt(texts []string, number int) []bodyLine {

@@ -38,19 +38,25 @@ func fillNames(text, name string, p *place) string {
 	return strings.ReplaceAll(text, "%source-name", name)
 }
 
-// nowebComment returns the comments around a referenced block's code.
+// nowebComment returns the comments around a referenced block's code. Without a block,
+// where only the text looks like one with the name that was referred to, Org leaves the
+// words for its place as they are.
 func (t *tangler) nowebComment(into, from *Block, at int) (before, behind []string) {
-	if t.web.moved {
-		t.refuseMoved(into.Line)
+	link, name := "%link", "%source-name"
+	if from != nil {
+		if t.web.moved {
+			t.refuseMoved(into.Line)
+		}
+		var description string
+		link, description = t.link(t.index.blockAt(at), at, len("#+end_src"))
+		link, name = "[["+escapeLink(link)+"]", from.Name
+		if description != "" {
+			link += "[" + description + "]"
+		}
+		link += "]"
 	}
 	syntax := syntaxOf(into.Language, nil)
-	link, description := t.link(t.index.blockAt(at), at, len("#+end_src"))
-	link = "[[" + escapeLink(link) + "]"
-	if description != "" {
-		link += "[" + description + "]"
-	}
-	link += "]"
-	for i, text := range []string{"[[" + link + "][" + from.Name + "]]", from.Name + " ends here"} {
+	for i, text := range []string{"[[" + link + "][" + name + "]]", name + " ends here"} {
 		comment, err := syntax.comment(text)
 		if err != nil {
 			t.fail(into.Line, ":comments noweb: %s: %v", into.Language, err)

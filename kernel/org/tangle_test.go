@@ -66,6 +66,8 @@ var tangleCases = []struct {
 	{"comments: marks in the text are made harmless", "* a */ /* b\n#+begin_src C :tangle a.x :comments link\n1\n#+end_src\n", []string{"a.x=/* [[file:n.org::*a *\\/ /\\* b][a *\\/ /\\* b:1]] */\n1\n/* a *\\/ /\\* b:1 ends here */\n"}},
 	{"line ends: a name in a file with some CRLF", "#+PROPERTY: header-args :comments link\r\n#+PROPERTY: header-args \r\n#+name: n\r\n#+begin_src sh :tangle a.x\n1\n#+end_src\n", []string{"a.x=# [[file:n.org::n][n]]\n1\n# n ends here\n"}},
 	{"a name at the end of a list item names no block behind it", "- one\n  #+name: n\n#+begin_src sh :tangle a.x :comments link\n1\n#+end_src\n", []string{"a.x=# [[file:n.org::+begin_src sh :tangle a.x :comments link][No heading:1]]\n1\n# No heading:1 ends here\n"}},
+	{"a word before the first colon is no argument", "* A\n:PROPERTIES:\n:header-args:\n:header-args+: :tangle-mode (identity #o755) :padline no\n:END:\n#+begin_src x :tangle a.x\n1\n#+end_src\n", []string{"a.x=1\n"}},
+	{"noweb: a reference to what only looks like a block, with comments", "#+begin_src sh :tangle a.x :noweb yes :comments noweb\n<<n>>\n#+end_src\n#+name: n\n#+begin_src sh\n* star\n#+end_src\n", []string{"a.x=# [[file:n.org::+begin_src sh :tangle a.x :noweb yes :comments noweb][No heading:1]]\n# [[%link][%source-name]]\n\n# %source-name ends here\n# No heading:1 ends here\n"}},
 	{"a name in a list item", "- one\n  #+name: n\n  #+begin_src sh :tangle a.x :comments link\n  1\n  #+end_src\n", []string{"a.x=# [[file:n.org::n][n]]\n1\n# n ends here\n"}},
 	{"line ends: CRLF", "#+begin_src x :tangle a.x\r\n1\r\n2\r\n#+end_src\r\n", []string{"a.x=1\n2\n"}},
 	{"line ends: CR", "#+begin_src x :tangle a.x\r1\r2\r#+end_src\r", []string{"a.x=1\n2\n"}},
@@ -115,7 +117,7 @@ func TestEmacsTanglesCases(t *testing.T) {
 // refusedNotes are those of which nothing is written, and why.
 var refusedNotes = []struct{ note, want string }{
 	{"#+begin_src x :tangle (f)\n#+end_src\n", "1:1: error: :tangle (f) is Emacs Lisp"},
-	{"* A\n:PROPERTIES:\n:header-args:\n:header-args+: :export (a\n:END:\n#+begin_src x :tangle a.x\n#+end_src\n", "4:1: error: :export (a is Emacs Lisp"},
+	{"* A\n:PROPERTIES:\n:header-args:\n:header-args+: :export (a\n:END:\n#+begin_src x :tangle a.x\n#+end_src\n", "4:1: error: :(export) (a is Emacs Lisp"},
 	{"#+PROPERTY: header-args :padline '(a)\n\n#+begin_src x :tangle a.x\n#+end_src\n", "1:1: error: :padline '(a) is Emacs Lisp"},
 	{"#+begin_src x :tangle a.x :var y=table\n#+end_src\n", "1:1: error: :var y=table: the value is the result"},
 	{"#+begin_src x :tangle no :var y\n#+end_src\n", "1:1: error: :var y: a variable must be assigned"},
