@@ -49,7 +49,8 @@
   "Types of links that may stay links.")
 
 (defconst org-agent-inert--properties
-  '("ID" "SKILL" "MODEL" "STATE" "TURN" "COST" "TOKENS" "CREATED" "REASON")
+  '("ID" "SKILL" "MODEL" "STATE" "TURN" "COST" "TOKENS" "CREATED" "REASON"
+    "ASKS")
   "Properties that an answer's own drawer may have.")
 
 (defvar org-agent-inert--parsed 0

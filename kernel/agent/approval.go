@@ -48,10 +48,10 @@ func (w *waiting) decide(p protocol.ApprovalDecideParams) {
 	}
 }
 
-// Decide records a person's decision and lets the turn go on. Only a client
+// Decide records a person's decision, made with that kind of client, and lets the turn go on. Only a client
 // with the token may call it. The error of a second decision has
 // [protocol.CodeConflict].
-func (a *Agent) Decide(ctx context.Context, p protocol.ApprovalDecideParams) (protocol.ApprovalDecideResult, error) {
+func (a *Agent) Decide(ctx context.Context, p protocol.ApprovalDecideParams, client string) (protocol.ApprovalDecideResult, error) {
 	var none protocol.ApprovalDecideResult
 	switch p.Decision {
 	case protocol.AllowOnce, protocol.Deny:
@@ -72,7 +72,7 @@ func (a *Agent) Decide(ctx context.Context, p protocol.ApprovalDecideParams) (pr
 			return none, protocol.Errorf(protocol.CodeInvalidParams, "the edited action cannot be used: %v", err)
 		}
 	}
-	if _, err := a.config.Journal.Decide(ctx, p.ID, p.Decision, p.Reason, p.Edited); err != nil {
+	if _, err := a.config.Journal.Decide(ctx, p, client); err != nil {
 		return none, err
 	}
 	a.approvals.decide(p)
@@ -97,7 +97,9 @@ func (r *run) ask(ctx context.Context, verdict policy.Verdict, canonical string)
 	approval := protocol.Approval{
 		ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event,
 		Action: canonical, Hash: verdict.Hash, Reason: verdict.Reason, Asked: time.Now().UTC().Format(time.RFC3339),
+		Once: verdict.OnceOnly,
 	}
+	r.describeApproval(&approval, verdict.Action)
 	decided := r.agent.approvals.wait(approval.ID)
 	defer r.agent.approvals.forget(approval.ID)
 	if err := r.agent.config.Journal.Ask(ctx, approval); err != nil {
@@ -143,7 +145,9 @@ func (r *run) await(ctx context.Context, approval protocol.Approval, decided <-c
 	if err := r.turn.Waiting(ctx, true); err != nil {
 		return false, err
 	}
-	r.turn.Notify(protocol.MethodApprovalAsked, approval)
+	if err := r.turn.Ask(ctx, approval); err != nil {
+		return false, err
+	}
 	r.log.Info("waiting for a decision", "approval", approval.ID, "reason", approval.Reason)
 	var decision protocol.ApprovalDecideParams
 	select {
@@ -151,7 +155,7 @@ func (r *run) await(ctx context.Context, approval protocol.Approval, decided <-c
 	case <-ctx.Done():
 		return false, context.Cause(ctx)
 	}
-	r.turn.Notify(protocol.MethodApprovalClosed, protocol.ApprovalClosed{ID: approval.ID, Session: approval.Session, Decision: decision.Decision})
+	r.turn.Asked(ctx, approval.ID)
 	if err := r.turn.Waiting(ctx, false); err != nil {
 		return false, err
 	}

@@ -204,7 +204,7 @@ func TestDecisionOutlivesTheKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Decide(t.Context(), approval.ID, protocol.AllowOnce, "", ""); err != nil {
+	if _, err := j.Decide(t.Context(), protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}, "cli"); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Close(); err != nil {

@@ -58,14 +58,10 @@ func (d *daemon) methods() map[string]method {
 		protocol.MethodSessionFork: on(func(ctx context.Context, _ *rpc.Client, p *protocol.SessionForkParams) (protocol.SessionForkResult, error) {
 			return d.sessions.Fork(ctx, *p)
 		}),
-		protocol.MethodApprovalList: on(func(ctx context.Context, _ *rpc.Client, _ *protocol.Empty) (protocol.ApprovalListResult, error) {
-			pending, err := d.journal.Pending(ctx)
-			return protocol.ApprovalListResult{Approvals: pending}, err
-		}),
-		protocol.MethodApprovalDecide: on(func(ctx context.Context, _ *rpc.Client, p *protocol.ApprovalDecideParams) (protocol.ApprovalDecideResult, error) {
-			return d.agent.Decide(ctx, *p)
-		}),
-		protocol.MethodPromptGet: on(d.prompt),
+		protocol.MethodApprovalList:   on(d.approvals),
+		protocol.MethodApprovalGet:    on(d.approvalPart),
+		protocol.MethodApprovalDecide: on(d.decide),
+		protocol.MethodPromptGet:      on(d.prompt),
 		protocol.MethodSkillList: on(func(context.Context, *rpc.Client, *protocol.Empty) (protocol.SkillListResult, error) {
 			return d.skillList(d.skills.Statuses()), nil
 		}),
@@ -168,17 +164,6 @@ func (d *daemon) readCommand(event *protocol.Event) error {
 			"there is no command /%s; did you mean /%s? To send it as it is, put a word before the /", name, near)
 	}
 	return nil
-}
-
-// remind tells a client that comes to a session what waits there for a person.
-func (d *daemon) remind(ctx context.Context, client *rpc.Client, session string) error {
-	pending, err := d.journal.Pending(ctx)
-	for _, approval := range pending {
-		if approval.Session == session {
-			client.Notify(protocol.MethodApprovalAsked, approval)
-		}
-	}
-	return err
 }
 
 // status answers without a token: it holds no secret and no text.

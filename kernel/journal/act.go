@@ -16,6 +16,7 @@ import (
 const (
 	ActAnswer = "answer" // the turn's text, inserted into its conversation
 	ActNotice = "notice" // a line of the kernel's, inserted there
+	ActAsk    = "ask"    // what waits for a person, inserted there; the id is the approval's or the question's
 	ActAction = "action" // anything else
 )
 
@@ -50,7 +51,7 @@ type Receipt struct {
 // file has it from the start.
 func (j *Journal) PutAct(ctx context.Context, act Act) error {
 	switch act.Kind {
-	case ActAnswer, ActNotice, ActAction:
+	case ActAnswer, ActNotice, ActAsk, ActAction:
 	default:
 		return protocol.Errorf(protocol.CodeInvalidParams, "%q is not a kind of act", act.Kind)
 	}

@@ -17,6 +17,7 @@ type Approval struct {
 	Decision protocol.Decision // "" while it waits, and when its turn ended before a decision
 	Comment  string            // the person's reason
 	Edited   string            // the action to run instead
+	Client   string            // the kind of client it was decided with
 	Closed   time.Time         // zero while it waits
 }
 
@@ -25,6 +26,7 @@ type decisionData struct {
 	Decision protocol.Decision `json:"decision,omitempty"`
 	Reason   string            `json:"reason,omitempty"`
 	Edited   string            `json:"edited,omitempty"`
+	Client   string            `json:"client,omitempty"`
 }
 
 // Ask records an approval that waits from now on. A known id is CodeConflict,
@@ -60,7 +62,7 @@ func (j *Journal) Ask(ctx context.Context, approval protocol.Approval) error {
 }
 
 const (
-	approvalColumns    = "SELECT p.decision, p.comment, p.edited, p.closed, j.data FROM approval AS p "
+	approvalColumns    = "SELECT p.decision, p.comment, p.edited, p.client, p.closed, p.session, j.data FROM approval AS p "
 	approvalQuery      = approvalColumns + "JOIN journal AS j ON j.seq = p.seq "
 	pendingQuery       = approvalColumns + "INDEXED BY approval_pending JOIN journal AS j ON j.seq = p.seq WHERE p.closed = 0 ORDER BY p.seq"
 	pendingOfTurnQuery = approvalQuery + "WHERE p.closed = 0 AND p.turn = ? ORDER BY p.seq"
@@ -74,14 +76,16 @@ const allowedQuery = `SELECT decision FROM approval WHERE hash = ? AND edited = 
 func scanApproval(row scanner) (Approval, error) {
 	var approval Approval
 	var closed int64
+	var session string // by its present name
 	var data []byte
-	if err := row.Scan(&approval.Decision, &approval.Comment, &approval.Edited, &closed, &data); err != nil {
+	if err := row.Scan(&approval.Decision, &approval.Comment, &approval.Edited, &approval.Client, &closed, &session, &data); err != nil {
 		return Approval{}, err
 	}
 	approval.Closed = instant(closed)
 	if err := json.Unmarshal(data, &approval.Approval); err != nil {
 		return Approval{}, fmt.Errorf("read an approval: %w", err)
 	}
+	approval.Session = session
 	return approval, nil
 }
 
@@ -106,20 +110,21 @@ func (j *Journal) Pending(ctx context.Context) ([]protocol.Approval, error) {
 	return asked(approvals), j.failure(ctx, "list the approvals", err)
 }
 
-// Decide closes an approval with a person's decision. Only one decision is
-// taken: CodeConflict when the approval is closed, CodeNotFound when there is
+// Decide closes an approval with a person's decision, made with that kind of client. Only
+// one decision is taken: CodeConflict when the approval is closed, CodeNotFound when there is
 // none. An edited action can only be allowed once, or denied:
 // CodeInvalidParams else.
-func (j *Journal) Decide(ctx context.Context, id string, decision protocol.Decision, reason, edited string) (protocol.Approval, error) {
-	switch decision {
+func (j *Journal) Decide(ctx context.Context, decided protocol.ApprovalDecideParams, client string) (protocol.Approval, error) {
+	id := decided.ID
+	switch decided.Decision {
 	case protocol.AllowOnce, protocol.Deny:
 	case protocol.AllowTurn, protocol.AllowSession, protocol.AllowAlways:
-		if edited != "" {
+		if decided.Edited != "" {
 			return protocol.Approval{}, protocol.Errorf(protocol.CodeInvalidParams, "an edited action can only be allowed once")
 		}
 	default:
 		return protocol.Approval{}, protocol.Errorf(protocol.CodeInvalidParams,
-			"%q is not a decision: use allow-once, allow-turn, allow-session, allow-always or deny", decision)
+			"%q is not a decision: use allow-once, allow-turn, allow-session, allow-always or deny", decided.Decision)
 	}
 	var approval Approval
 	err := j.transact(ctx, "decide an approval", func(ctx context.Context, tx *writer) (err error) {
@@ -132,7 +137,7 @@ func (j *Journal) Decide(ctx context.Context, id string, decision protocol.Decis
 		case !approval.Closed.IsZero():
 			return protocol.Errorf(protocol.CodeConflict, "the approval %s is closed: its turn has ended", id)
 		}
-		return closeApproval(ctx, tx, approval, decisionData{decision, reason, edited})
+		return closeApproval(ctx, tx, approval, decisionData{decided.Decision, decided.Reason, decided.Edited, client})
 	})
 	if err != nil {
 		return protocol.Approval{}, err
@@ -145,8 +150,8 @@ func closeApproval(ctx context.Context, tx *writer, approval Approval, data deci
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE approval SET decision = ?, comment = ?, edited = ?, closed = ? WHERE id = ?",
-		string(data.Decision), data.Reason, data.Edited, micros(row.Time), approval.ID)
+	_, err = tx.ExecContext(ctx, "UPDATE approval SET decision = ?, comment = ?, edited = ?, client = ?, closed = ? WHERE id = ?",
+		string(data.Decision), data.Reason, data.Edited, data.Client, micros(row.Time), approval.ID)
 	return err
 }
 

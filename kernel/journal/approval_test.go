@@ -31,7 +31,7 @@ func TestApprovalIsDecidedOnce(t *testing.T) {
 		{"p1", "", "", protocol.CodeInvalidParams},
 		{"p1", "(:type :request)", protocol.AllowAlways, protocol.CodeInvalidParams},
 	} {
-		_, err := j.Decide(ctx, test.id, test.decision, "", test.edited)
+		_, err := j.Decide(ctx, protocol.ApprovalDecideParams{ID: test.id, Decision: test.decision, Reason: "", Edited: test.edited}, "cli")
 		wantCode(t, err, test.code)
 	}
 
@@ -39,7 +39,7 @@ func TestApprovalIsDecidedOnce(t *testing.T) {
 	var taken atomic.Int32
 	for range 8 {
 		group.Go(func() {
-			if _, err := j.Decide(ctx, "p1", protocol.Deny, "too dangerous", ""); err == nil {
+			if _, err := j.Decide(ctx, protocol.ApprovalDecideParams{ID: "p1", Decision: protocol.Deny, Reason: "too dangerous", Edited: ""}, "cli"); err == nil {
 				taken.Add(1)
 			} else if protocol.ErrorCode(err) != protocol.CodeConflict {
 				t.Error(err)
@@ -71,7 +71,7 @@ func TestPendingSurvivesAndEndsWithItsTurn(t *testing.T) {
 		t.Errorf("closed: %+v, %v", closed, err)
 	}
 	wantPending(t, j, "p2")
-	_, err = j.Decide(ctx, "p1", protocol.AllowOnce, "", "")
+	_, err = j.Decide(ctx, protocol.ApprovalDecideParams{ID: "p1", Decision: protocol.AllowOnce, Reason: "", Edited: ""}, "cli")
 	wantCode(t, err, protocol.CodeConflict)
 
 	set(t, j, second.ID, protocol.TurnCancelled) // without closing them first
@@ -99,7 +99,7 @@ func TestAllowed(t *testing.T) {
 	decide := func(hash string, decision protocol.Decision, edited string) {
 		id := fmt.Sprintf("p-%s-%s-%d", hash, decision, len(edited))
 		must(t, j.Ask(ctx, asking(id, turn, hash)))
-		_, err := j.Decide(ctx, id, decision, "", edited)
+		_, err := j.Decide(ctx, protocol.ApprovalDecideParams{ID: id, Decision: decision, Reason: "", Edited: edited}, "cli")
 		must(t, err)
 	}
 	decide("once", protocol.AllowOnce, "")

@@ -29,7 +29,7 @@ const (
 	KindAct          Kind = "act"           // an [Act], before it is performed
 	KindReceipt      Kind = "receipt"       // a [Receipt]; ID is the act's, or the event's whose question was saved
 	KindApproval     Kind = "approval"      // a [protocol.Approval], when it was asked for
-	KindDecision     Kind = "decision"      // {"decision","reason","edited"}; no decision: its turn ended
+	KindDecision     Kind = "decision"      // {"decision","reason","edited","client"}; no decision: its turn ended
 	KindTurn         Kind = "turn"          // {"state","attempt","skill","model","notice","input","output","cost"}: the turn from then on
 	KindRename       Kind = "rename"        // a [Renaming]; Session is the new name
 	KindFork         Kind = "fork"          // {"parent","at","turns"}; Session is the new one, ID that of the heading it was forked at

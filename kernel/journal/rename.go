@@ -49,6 +49,7 @@ func renameRows(ctx context.Context, tx *writer, former, name string) error {
 		"UPDATE turn SET session = ?1 WHERE session = ?2",
 		"UPDATE act SET session = ?1 WHERE session = ?2",
 		"UPDATE approval SET session = ?1 WHERE session = ?2",
+		"UPDATE question SET session = ?1 WHERE session = ?2",
 		"UPDATE session SET parent = ?1 WHERE parent = ?2",
 		"DELETE FROM session WHERE name = ?2 AND name <> ?1",
 	} {

@@ -8,7 +8,7 @@ const (
 )
 
 // Unsaved returns what the session's file never had: the turns whose question
-// is not in it and the acts that are answers or notices, each in the order of
+// is not in it and the acts that were inserted into the conversation, each in the order of
 // the journal. Turns that are still queued are left out: a question enters the
 // file when its turn begins.
 func (j *Journal) Unsaved(ctx context.Context, session string) ([]Turn, []Act, error) {

@@ -106,17 +106,6 @@ func (p *Policy) editRule(a view) Verdict {
 		Action: withPayload(a.action, "file", plist.String(path))}
 }
 
-func propertiesRule(a view) Verdict {
-	v, _ := plist.Get(a.payload(), "properties")
-	names, _ := properties(v)
-	for _, name := range names {
-		if name == "ID" || name == "CRON" || strings.HasPrefix(name, "HEADER-ARGS") || strings.Contains(name, "+") {
-			return Verdict{Kind: Refuse, Reason: fmt.Sprintf("the property %s is not to be set from outside", name)}
-		}
-	}
-	return Verdict{Kind: Ask, Reason: "it changes a note's properties"}
-}
-
 // withPayload returns the action with one field of its payload replaced.
 func withPayload(action sexp.List, key string, value sexp.Sexp) sexp.List {
 	return plist.Put(action, "payload", plist.Put(view{action}.payload(), key, value))

@@ -89,6 +89,9 @@ type SessionLoadParams struct {
 	View    View     `json:"view,omitempty"`
 	// Watch attaches without replay: nothing is kept for this client.
 	Watch bool `json:"watch,omitempty"`
+	// Waiting are those of IDs that stand there as waiting for a person; what is closed
+	// of them is told by [ApprovalClosed] or [QuestionClosed].
+	Waiting []string `json:"waiting,omitempty"`
 }
 
 // SessionLoadResult follows the [TurnKept] notifications of what the client
@@ -133,6 +136,8 @@ type Act struct {
 	Type    Type    `json:"type"`
 	Target  Keyword `json:"target"`
 	Payload Object  `json:"payload,omitempty"`
+	// Asks: what is inserted waits for a person, and is no answer: it is no step of undo.
+	Asks bool `json:"asks,omitempty"`
 	// Settle: the act, an :edit, was sent before and the connection was lost before its
 	// receipt. It is not performed; the answer is its receipt, as it is remembered or as
 	// the text shows, an error with [CodeForbidden] when it did not happen, and any other
@@ -204,46 +209,6 @@ type TurnKept struct {
 	Answer   string    `json:"answer,omitempty"`
 	State    TurnState `json:"state"`
 	Words    string    `json:"words,omitempty"` // as in [Act]
-}
-
-// Approval is an action that waits for a person. Action is canonical text, the
-// whole of it; Hash is what an approval is bound to.
-type Approval struct {
-	ID      string `json:"id"`
-	Session string `json:"session"`
-	Turn    string `json:"turn"`
-	Event   string `json:"event"`
-	Action  string `json:"action"`
-	Hash    string `json:"hash"`
-	Reason  string `json:"reason"`
-	Asked   string `json:"asked,omitempty"` // RFC 3339
-}
-
-// ApprovalListResult is every approval that waits, oldest first.
-type ApprovalListResult struct {
-	Approvals []Approval `json:"approvals,omitempty"`
-}
-
-// ApprovalDecideParams decides one approval. Edited is a whole action to run
-// instead; it is verified anew and may only be allowed once.
-type ApprovalDecideParams struct {
-	ID       string   `json:"id"`
-	Decision Decision `json:"decision"`
-	Reason   string   `json:"reason,omitempty"`
-	Edited   string   `json:"edited,omitempty"`
-}
-
-// ApprovalDecideResult says what became of it.
-type ApprovalDecideResult struct {
-	ID       string   `json:"id"`
-	Decision Decision `json:"decision"`
-}
-
-// ApprovalClosed: the approval needs no decision any more.
-type ApprovalClosed struct {
-	ID       string   `json:"id"`
-	Session  string   `json:"session"`
-	Decision Decision `json:"decision,omitempty"` // missing: its turn ended
 }
 
 // StatusResult is the one answer given without a token; it holds no secret and

@@ -35,6 +35,7 @@ const (
 	MethodSessionRename  = "session/rename"
 	MethodSessionFork    = "session/fork"
 	MethodApprovalList   = "approval/list"
+	MethodApprovalGet    = "approval/get"
 	MethodApprovalDecide = "approval/decide"
 	MethodPromptGet      = "prompt/get"
 	MethodSkillList      = "skill/list"
@@ -89,6 +90,7 @@ func Methods() []Method {
 		{MethodSessionRename, typeOf[SessionRenameParams](), typeOf[SessionRenameResult]()},
 		{MethodSessionFork, typeOf[SessionForkParams](), typeOf[SessionForkResult]()},
 		{MethodApprovalList, typeOf[Empty](), typeOf[ApprovalListResult]()},
+		{MethodApprovalGet, typeOf[ApprovalGetParams](), typeOf[ApprovalGetResult]()},
 		{MethodApprovalDecide, typeOf[ApprovalDecideParams](), typeOf[ApprovalDecideResult]()},
 		{MethodPromptGet, typeOf[Object](), typeOf[PromptResult]()},
 		{MethodSkillList, typeOf[Empty](), typeOf[SkillListResult]()},

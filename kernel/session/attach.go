@@ -37,6 +37,7 @@ func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.Session
 			s.detach(ctx, client.ID())
 			return result, err
 		}
+		s.settle(ctx, client, p.Waiting)
 	}
 	return result, nil
 }
@@ -114,6 +115,9 @@ func (s *Session) replayTurns(ctx context.Context, client Client, turns []journa
 	}
 	acts, err := s.house.config.Journal.ActsOf(ctx, ids...)
 	if err != nil {
+		return err
+	}
+	if err := s.present(ctx, acts); err != nil {
 		return err
 	}
 	byTurn := map[string][]journal.Act{}
@@ -202,6 +206,7 @@ func (s *Session) detach(ctx context.Context, id string) {
 	heir := s.keeper
 	s.mu.Unlock()
 	s.writeFile(ctx)
+	s.settleUnkept(ctx)
 	if heir != nil {
 		heir.client.Notify(protocol.MethodSessionKeeper, protocol.SessionKeeper{Session: s.name(), File: s.house.file(s.name()), Keeper: true})
 	}

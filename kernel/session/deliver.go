@@ -36,8 +36,8 @@ func wireAct(act journal.Act, turn journal.Turn, view protocol.View) (protocol.A
 	}
 	return protocol.Act{
 		ID: act.ID, Session: act.Session, Turn: act.Turn, Event: act.Event,
-		Words: words(turn),
-		Type:  protocol.TypeRequest, Target: "emacs",
+		Words: words(turn), Asks: act.Kind == journal.ActAsk,
+		Type: protocol.TypeRequest, Target: "emacs",
 		Payload: protocol.Object{{Key: "action", Value: protocol.Keyword("insert-at-end")}, {Key: "text", Value: text}},
 	}, true
 }

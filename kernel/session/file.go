@@ -52,6 +52,9 @@ func (s *Session) addToFile(ctx context.Context) error {
 	if err != nil || len(turns)+len(acts) == 0 {
 		return err
 	}
+	if err := s.present(ctx, acts); err != nil {
+		return err
+	}
 	path := s.house.file(s.name())
 	old, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

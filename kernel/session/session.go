@@ -197,6 +197,7 @@ func (s *Session) interrupted(ctx context.Context, turn *Turn) {
 	}
 	s.finish(ctx, turn, outcome)
 	s.writeFile(ctx)
+	s.settleUnkept(ctx) // the last kernel may have closed what it could not show any more
 }
 
 // withdraw ends a turn that never began. Its question is shown first, so that
@@ -288,7 +289,10 @@ func (s *Session) closeApprovals(ctx context.Context, turn string) {
 		s.house.config.Logger.Error("approvals not closed", "turn", turn, "err", err)
 	}
 	for _, a := range closed {
-		s.broadcast(protocol.MethodApprovalClosed, protocol.ApprovalClosed{ID: a.ID, Session: s.name()})
+		s.showClosed(ctx, nil, a.ID)
+	}
+	if len(closed) > 0 {
+		s.settleUnkept(ctx)
 	}
 }
 

@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"org-agent/kernel/protocol"
@@ -12,11 +14,12 @@ import (
 
 // approveCommand is "org-agent approve".
 type approveCommand struct {
-	ID   string `arg:"" help:"The approval's id, or \"list\"."`
-	Deny string `help:"Refuse it, with a reason for the model." placeholder:"REASON"`
-	For  string `help:"How long it is allowed: once, turn, session or always." enum:"once,turn,session,always" default:"once"`
-	Yes  bool   `help:"Do not ask."`
-	JSON bool   `help:"With list: print JSON."`
+	ID     string `arg:"" help:"The approval's id, or \"list\"."`
+	Deny   string `help:"Refuse it, with a reason for the model." placeholder:"REASON"`
+	For    string `help:"How long it is allowed: once, turn, session or always." enum:"once,turn,session,always" default:"once"`
+	Yes    bool   `help:"Do not ask."`
+	Action bool   `help:"Print the action as it is performed, and decide nothing."`
+	JSON   bool   `help:"With list: print JSON."`
 }
 
 func (c *approveCommand) Run(ctx context.Context, w *world) error {
@@ -33,9 +36,13 @@ func (c *approveCommand) Run(ctx context.Context, w *world) error {
 		return c.list(w, list.Approvals)
 	}
 	for _, a := range list.Approvals {
-		if a.ID == c.ID {
-			return c.decide(ctx, w, conn, a)
+		if a.ID != c.ID {
+			continue
 		}
+		if c.Action {
+			return c.print(ctx, w.out, conn, a, true)
+		}
+		return c.decide(ctx, w, conn, a)
 	}
 	return fmt.Errorf("nothing with the id %s waits for a decision; \"org-agent approve list\" shows what does", c.ID)
 }
@@ -45,9 +52,58 @@ func (c *approveCommand) list(w *world, approvals []protocol.Approval) error {
 		return w.printJSON(approvals)
 	}
 	for _, a := range approvals {
-		fmt.Fprintf(w.out, "%s  %s  %s\n  %s\n", a.ID, a.Session, a.Reason, a.Action)
+		fmt.Fprintf(w.out, "%s  %s  %s\n", a.ID, a.Session, orAction(a))
+		explain(w.out, a)
+		fmt.Fprint(w.out, indented(a.Text))
+		if a.Cut > 0 {
+			fmt.Fprintf(w.out, "    … %d more bytes: org-agent approve %s shows all\n", a.Cut, a.ID)
+		}
 	}
 	return nil
+}
+
+// orAction is what the approval is about, in a line.
+func orAction(a protocol.Approval) string {
+	if a.Summary == "" {
+		return a.Action
+	}
+	return a.Summary
+}
+
+// explain prints why it asks and what is foreseen.
+func explain(out io.Writer, a protocol.Approval) {
+	fmt.Fprintf(out, "  asks because: %s\n", a.Reason)
+	for _, effect := range a.Effects {
+		fmt.Fprintf(out, "  will: %s\n", effect)
+	}
+}
+
+func indented(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
+}
+
+// print prints all of the approval's action, or of its text.
+func (c *approveCommand) print(ctx context.Context, out io.Writer, conn *rpc.Conn, a protocol.Approval, action bool) error {
+	for from := 0; ; {
+		var part protocol.ApprovalGetResult
+		err := conn.Call(ctx, protocol.MethodApprovalGet, protocol.ApprovalGetParams{ID: a.ID, Action: action, From: from}, &part)
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(out, part.Text); err != nil {
+			return err
+		}
+		if from = part.Next; from == 0 {
+			if strings.HasSuffix(part.Text, "\n") {
+				return nil
+			}
+			_, err := fmt.Fprintln(out)
+			return err
+		}
+	}
 }
 
 // decide shows the whole action, asks, and sends the decision.
@@ -56,9 +112,17 @@ func (c *approveCommand) decide(ctx context.Context, w *world, conn *rpc.Conn, a
 	if c.Deny != "" {
 		params.Decision, params.Reason = protocol.Deny, c.Deny
 	}
-	fmt.Fprintf(w.err, "%s\nbecause %s, for the session %s\n", a.Action, a.Reason, a.Session)
+	if a.Once && c.Deny == "" && c.For != "once" {
+		return errors.New("this can be allowed once only: leave out --for")
+	}
+	fmt.Fprintf(w.err, "%s, for the session %s\n", orAction(a), a.Session)
+	explain(w.err, a)
+	fmt.Fprintln(w.err)
+	if err := c.print(ctx, w.err, conn, a, a.Text == "" && a.Cut == 0); err != nil {
+		return err
+	}
 	if !c.Yes && c.Deny == "" {
-		fmt.Fprintf(w.err, "allow this (%s)? [y/N] ", c.For)
+		fmt.Fprintf(w.err, "\nallow this (%s)? [y/N] ", c.For)
 		answer, _ := bufio.NewReader(w.in).ReadString('\n')
 		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 			return fmt.Errorf("not decided; it waits on. To refuse it: org-agent approve %s --deny REASON", c.ID)

@@ -228,7 +228,7 @@ func (t *talk) show(p *printer, turn string, e turnEvent) (done bool, err error)
 		fmt.Fprintf(t.world.err, "org-agent: this conversation is now called %s\n", t.session)
 	case e.asked != nil && e.asked.Turn == turn:
 		fmt.Fprintf(t.world.err, "org-agent: this needs your decision (%s): %s\norg-agent: run: org-agent approve %s\n",
-			e.asked.Reason, e.asked.Action, e.asked.ID)
+			e.asked.Reason, orAction(*e.asked), e.asked.ID)
 		return true, exit{code: 5}
 	case e.finished != nil && e.finished.Turn == turn:
 		if e.finished.State == protocol.TurnAnswered {

@@ -35,10 +35,11 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup:               setup,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"model":  startModel,
-			"status": wantStatus,
-			"killed": killKernel,
-			"within": within,
+			"model":    startModel,
+			"status":   wantStatus,
+			"killed":   killKernel,
+			"within":   within,
+			"approval": findApproval,
 		},
 	})
 }
@@ -133,4 +134,17 @@ func within(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s never printed %s", strings.Join(args[1:], " "), args[0])
 		}
 	}
+}
+
+// findApproval is "approval SESSION": sets APPROVAL to the id of what waits there.
+func findApproval(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: approval SESSION")
+	}
+	ts.Check(ts.Exec("org-agent", "approve", "list"))
+	id := regexp.MustCompile(`(?m)^(\S+)  ` + regexp.QuoteMeta(args[0]) + `  `).FindStringSubmatch(ts.ReadFile("stdout"))
+	if id == nil {
+		ts.Fatalf("nothing waits in %s", args[0])
+	}
+	ts.Setenv("APPROVAL", id[1])
 }

@@ -187,3 +187,28 @@ func (b *buffer) drop(act string) {
 func (b *buffer) position(at int) int {
 	return utf8.RuneCountInString(b.text[:at]) + 1
 }
+
+var waitingHeading = regexp.MustCompile(`(?m)^\*+ TODO (?:Approve|Answer): .*\n:PROPERTIES:\n:ID:[ \t]+(\S+)$`)
+
+// waiting is the ids of the headings that wait for a person.
+func (b *buffer) waiting() []string {
+	var ids []string
+	for _, m := range waitingHeading.FindAllStringSubmatch(b.text, -1) {
+		ids = append(ids, m[1])
+	}
+	return ids
+}
+
+// close puts a closed subtree in the place of the one that waited; of one that was changed
+// only the heading and its drawer.
+func (b *buffer) close(waiting, closed string) {
+	if at := strings.Index(b.text, waiting); at >= 0 && waiting != "" {
+		b.replace(at, at+len(waiting), closed)
+		return
+	}
+	before, _, _ := strings.Cut(waiting, ":END:\n")
+	after, _, _ := strings.Cut(closed, ":END:\n")
+	if at := strings.Index(b.text, before); at >= 0 && before != "" {
+		b.replace(at, at+len(before), after)
+	}
+}

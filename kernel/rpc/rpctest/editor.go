@@ -114,11 +114,11 @@ func Open(ctx context.Context, config Config) (*Editor, error) {
 // load attaches to the session with the ids that the buffer holds.
 func (e *Editor) load(ctx context.Context) error {
 	e.mu.Lock()
-	ids := e.buffer.ids()
+	ids, waiting := e.buffer.ids(), e.buffer.waiting()
 	e.mu.Unlock()
 	var result protocol.SessionLoadResult
 	err := e.conn.Call(ctx, protocol.MethodSessionLoad, protocol.SessionLoadParams{
-		Session: e.config.Session, IDs: ids, View: e.config.View, Watch: e.config.Watch,
+		Session: e.config.Session, IDs: ids, Waiting: waiting, View: e.config.View, Watch: e.config.Watch,
 	}, &result)
 	if err == nil {
 		err = e.conn.Settle(ctx) // turn/kept comes before the result

@@ -48,6 +48,10 @@ func (e *Editor) handle(ctx context.Context, method string, params any) (any, er
 		e.asked = append(e.asked, *p)
 	case *protocol.ApprovalClosed:
 		e.asked = slices.DeleteFunc(e.asked, func(a protocol.Approval) bool { return a.ID == p.ID })
+		if p.Session == e.config.Session {
+			e.buffer.close(p.Waiting, p.Subtree)
+			e.save()
+		}
 	default:
 		e.problems = append(e.problems, fmt.Sprintf("no handler for %s", method))
 	}

@@ -1,0 +1,68 @@
+package daemon
+
+import (
+	"context"
+
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
+)
+
+// approvals answers what waits, oldest first.
+func (d *daemon) approvals(ctx context.Context, _ *rpc.Client, _ *protocol.Empty) (protocol.ApprovalListResult, error) {
+	pending, err := d.journal.Pending(ctx)
+	var result protocol.ApprovalListResult
+	size := 0
+	for _, approval := range pending {
+		approval = approval.Shown()
+		if size += len(approval.Action) + len(approval.Text); size > approvalsLimit {
+			approval.Cut += len(approval.Action) + len(approval.Text)
+			approval.Action, approval.Text = "", ""
+		}
+		result.Approvals = append(result.Approvals, approval)
+	}
+	return result, err
+}
+
+// How many bytes of actions and texts one list has, and one part of an approval.
+const (
+	approvalsLimit = 1 << 20
+	approvalPart   = 1 << 20
+)
+
+// approvalPart answers a part of an approval, pending or not, so that all of it can be seen.
+func (d *daemon) approvalPart(ctx context.Context, _ *rpc.Client, p *protocol.ApprovalGetParams) (protocol.ApprovalGetResult, error) {
+	approval, err := d.journal.Approval(ctx, p.ID)
+	if err != nil {
+		return protocol.ApprovalGetResult{}, err
+	}
+	text := approval.Text
+	if p.Action {
+		text = approval.Action
+	}
+	if p.From < 0 || p.From > len(text) || p.From < len(text) && text[p.From]&0xc0 == 0x80 {
+		return protocol.ApprovalGetResult{}, protocol.Errorf(protocol.CodeInvalidParams,
+			"byte %d is not where a character of %d bytes begins: go on from the :next of the part before", p.From, len(text))
+	}
+	part := protocol.Prefix(text[p.From:], approvalPart)
+	result := protocol.ApprovalGetResult{Text: part, Total: len(text)}
+	if next := p.From + len(part); next < len(text) {
+		result.Next = next
+	}
+	return result, nil
+}
+
+// decide takes a person's decision.
+func (d *daemon) decide(ctx context.Context, client *rpc.Client, p *protocol.ApprovalDecideParams) (protocol.ApprovalDecideResult, error) {
+	return d.agent.Decide(ctx, *p, client.Info().Name)
+}
+
+// remind tells a client that comes to a session what waits there for a person.
+func (d *daemon) remind(ctx context.Context, client *rpc.Client, session string) error {
+	pending, err := d.journal.Pending(ctx)
+	for _, approval := range pending {
+		if approval.Session == session {
+			client.Notify(protocol.MethodApprovalAsked, approval.Shown())
+		}
+	}
+	return err
+}

@@ -1,0 +1,56 @@
+package presentation
+
+import (
+	"fmt"
+	"strings"
+
+	"org-agent/kernel/diff"
+)
+
+// lines is the diff of an edit. What it finds out on the way is added to the effects.
+func (a view) lines(path, name, before, after string, effects *[]string) string {
+	names := diff.Options{OldName: name, NewName: name}
+	if path == "" || a.world.Read == nil {
+		return diff.Unified(before, after, names)
+	}
+	source, err := a.world.Read(path)
+	if err != nil {
+		*effects = append(*effects, "the file cannot be read here: "+err.Error())
+		return diff.Unified(before, after, names)
+	}
+	switch n := strings.Count(source, before); {
+	case before == "" && source == "":
+	case before == "" || n == 0:
+		*effects = append(*effects, "the text it was made for is not in the file as it is on the disk: unless a buffer has it, nothing will be changed")
+	case n > 1:
+		*effects = append(*effects, fmt.Sprintf("the text it was made for is in the file %d times: nothing will be changed", n))
+	default:
+		return inPlace(source, before, after, names)
+	}
+	return diff.Unified(before, after, names)
+}
+
+// around is how many bytes of a file beside the edit are looked at for context.
+const around = 4 << 10
+
+// inPlace is the diff of the file's lines: whole ones, with their numbers and a few around.
+func inPlace(source, before, after string, names diff.Options) string {
+	at := strings.Index(source, before)
+	from, to := max(0, at-around), min(len(source), at+len(before)+around)
+	if from > 0 {
+		if end := strings.IndexByte(source[from:at], '\n'); end >= 0 {
+			from += end + 1
+		} else { // one very long line: the texts say more
+			return diff.Unified(before, after, names)
+		}
+	}
+	if to < len(source) {
+		if end := strings.LastIndexByte(source[at+len(before):to], '\n'); end >= 0 {
+			to = at + len(before) + end + 1
+		} else {
+			return diff.Unified(before, after, names)
+		}
+	}
+	names.First = 1 + strings.Count(source[:from], "\n")
+	return diff.Unified(source[from:to], source[from:at]+after+source[at+len(before):to], names)
+}

@@ -1,0 +1,245 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/org"
+	"org-agent/kernel/protocol"
+)
+
+// What waits for a person stands below the turn's question, for all who show the
+// conversation and in its file. It is an act as an answer is, so that it is there once,
+// whatever is killed when; when it is closed its subtree becomes one heading.
+
+// Ask shows an approval below the question. The approval of that id is there already when
+// the last kernel asked.
+func (t *Turn) Ask(ctx context.Context, approval protocol.Approval) error {
+	if err := t.ask(ctx, approval.ID, approvalSubtree(t.Record.Level, approval)); err != nil {
+		return err
+	}
+	t.session.broadcast(protocol.MethodApprovalAsked, approval.Shown())
+	return nil
+}
+
+func (t *Turn) ask(ctx context.Context, id, subtree string) error {
+	act := journal.Act{
+		ID: id, Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event, Kind: journal.ActAsk, Text: subtree,
+	}
+	err := t.session.keep(ctx, func() error { return t.session.house.config.Journal.PutAct(ctx, act) })
+	switch {
+	case protocol.ErrorCode(err) == protocol.CodeConflict: // the last kernel showed it
+		return nil
+	case err != nil:
+		return fmt.Errorf("show what waits for a person: %w", err)
+	}
+	t.session.send(ctx, act, t.Record)
+	return nil
+}
+
+// Asked shows that what was asked under this id waits no more.
+func (t *Turn) Asked(ctx context.Context, id string) {
+	t.session.showClosed(context.WithoutCancel(ctx), nil, id)
+	t.session.settleUnkept(ctx)
+}
+
+// showClosed tells one client, or with nil all, that what was asked under an id is closed;
+// nothing when it is not.
+func (s *Session) showClosed(ctx context.Context, client Client, id string) {
+	ask, err := s.asked(ctx, id)
+	if err != nil {
+		s.logger().Error("what was asked is not shown as closed", "id", id, "err", err)
+	}
+	if err != nil || !ask.closed {
+		return
+	}
+	if client != nil {
+		client.Notify(ask.method, ask.params)
+		return
+	}
+	s.broadcast(ask.method, ask.params)
+}
+
+// An ask is what waits, or waited, for a person.
+type ask struct {
+	closed  bool
+	waiting string // its subtree while it waits
+	subtree string // and when it is closed
+	method  string // the notification that says so
+	params  any
+}
+
+// asked reads what was asked under an id.
+func (s *Session) asked(ctx context.Context, id string) (ask, error) {
+	j := s.house.config.Journal
+	approval, err := j.Approval(ctx, id)
+	if err != nil {
+		return ask{}, fmt.Errorf("look for what was asked: %w", err)
+	}
+	record, err := j.Turn(ctx, approval.Turn)
+	if err != nil {
+		return ask{}, fmt.Errorf("look for who asked: %w", err)
+	}
+	a := ask{closed: !approval.Closed.IsZero(), waiting: approvalSubtree(record.Level, approval.Approval)}
+	if !a.closed {
+		return a, nil
+	}
+	if act, err := j.Act(ctx, id); err == nil {
+		a.waiting = act.Text
+	}
+	a.subtree = approvalClosed(record.Level, approval)
+	a.method = protocol.MethodApprovalClosed
+	a.params = protocol.ApprovalClosed{
+		ID: id, Session: s.name(), Turn: approval.Turn, Decision: approval.Decision, Client: approval.Client,
+		Waiting: a.waiting, Subtree: a.subtree,
+	}
+	return a, nil
+}
+
+// present makes the texts of acts what is to be seen of them now.
+func (s *Session) present(ctx context.Context, acts []journal.Act) error {
+	for i, a := range acts {
+		if a.Kind != journal.ActAsk {
+			continue
+		}
+		ask, err := s.asked(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		if ask.closed {
+			acts[i].Text = ask.subtree
+		}
+	}
+	return nil
+}
+
+// settle tells a client which of the headings that wait in its buffer wait no more.
+func (s *Session) settle(ctx context.Context, client Client, waiting []string) {
+	for _, id := range waiting {
+		s.showClosed(ctx, client, id)
+	}
+}
+
+// What a conversation shows of a text that is to be decided about, at most. The list of what
+// waits and the command line show all.
+const (
+	askLines = 100
+	askBytes = 8 << 10
+)
+
+// approvalSubtree is an approval below a question of that level.
+func approvalSubtree(level int, a protocol.Approval) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "* TODO Approve: %s\n", summaryOf(a))
+	fmt.Fprintf(&b, "It asks because %s. What it will do:\n", strings.TrimSuffix(a.Reason, "."))
+	for _, effect := range a.Effects {
+		fmt.Fprintf(&b, "- %s\n", effect)
+	}
+	text, cut := excerpt(a.Text)
+	if text != "" {
+		language := "text"
+		if a.Language == "diff" {
+			language = "diff"
+		}
+		fence := fenceFor(text)
+		fmt.Fprintf(&b, "\n%s%s\n%s\n%s\n", fence, language, strings.TrimSuffix(text, "\n"), fence)
+	}
+	if cut > 0 {
+		fmt.Fprintf(&b, "\nCut here: %d more bytes follow. /v/ shows all, and so does /org-agent approve %s/.\n", cut, a.ID)
+	}
+	scopes := ", or here /o/ once, /t/ for this turn, /s/ for this session, /A/ always"
+	if a.Once {
+		scopes = ""
+	}
+	fmt.Fprintf(&b, "\n/C-c C-c/ allows it once%s; /C-c C-k/ refuses it; /e/ edits it, /v/ looks at it.\n", scopes)
+	return askSubtree(level, a.ID, "approval", b.String())
+}
+
+// approvalClosed is what becomes of it: one heading that says what was decided, how and when.
+func approvalClosed(level int, a journal.Approval) string {
+	title := ""
+	switch {
+	case a.Decision == "":
+		title = "CANCELLED Not decided: " + summaryOf(a.Approval) + " (its turn ended"
+	case a.Decision == protocol.Deny:
+		title = "CANCELLED Refused: " + summaryOf(a.Approval)
+		if reason := strings.Join(strings.Fields(a.Comment), " "); reason != "" {
+			title += " – " + protocol.Prefix(reason, 120)
+		}
+		title += " (" + by(a.Client)
+	default:
+		title = "DONE Approved " + scope(a) + ": " + summaryOf(a.Approval) + " (" + by(a.Client)
+	}
+	return askSubtree(level, a.ID, "approval", fmt.Sprintf("* %s, %s)\n", title, stamp(a.Closed)))
+}
+
+func summaryOf(a protocol.Approval) string {
+	if a.Summary == "" { // asked by an earlier version
+		return protocol.Prefix(strings.Join(strings.Fields(a.Action), " "), 72)
+	}
+	return a.Summary
+}
+
+func scope(a journal.Approval) string {
+	words := map[protocol.Decision]string{
+		protocol.AllowOnce: "once", protocol.AllowTurn: "for the turn", protocol.AllowSession: "for the session", protocol.AllowAlways: "always",
+	}
+	if a.Edited != "" {
+		return "once, edited"
+	}
+	return words[a.Decision]
+}
+
+// by says who decided: a person, with that kind of client.
+func by(client string) string {
+	switch {
+	case client == "cli":
+		return "you, in a shell"
+	case strings.HasPrefix(strings.ToLower(client), "emacs"):
+		return "you, in Emacs"
+	}
+	return "you"
+}
+
+// stamp is a time as Org's inactive timestamps have it.
+func stamp(t time.Time) string { return t.Local().Format("[2006-01-02 Mon 15:04]") }
+
+// askSubtree makes a text with a heading a subtree that says what it asks.
+func askSubtree(level int, id, asks, text string) string {
+	converter := org.NewConverter(org.Options{
+		QuestionLevel: level, Answer: true, Dialect: org.OrgWithMarkdown,
+		Properties: []org.Property{{Key: "ID", Value: id}, {Key: "ASKS", Value: asks}},
+	})
+	return converter.Write(text) + converter.Close()
+}
+
+// excerpt is the beginning of a text, whole lines if there are any, and how many bytes are
+// left out.
+func excerpt(text string) (kept string, cut int) {
+	kept = protocol.Prefix(text, askBytes)
+	if lines := slices.Collect(strings.Lines(kept)); len(lines) > askLines {
+		kept = strings.Join(lines[:askLines], "")
+	}
+	if end := strings.LastIndexByte(kept, '\n'); len(kept) < len(text) && end > 0 {
+		kept = kept[:end+1]
+	}
+	return kept, len(text) - len(kept)
+}
+
+// fenceFor is a fence that no line of the text can close.
+func fenceFor(text string) string {
+	longest, run := 0, 0
+	for _, c := range text {
+		if c == '`' {
+			run++
+		} else {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	return strings.Repeat("`", max(3, longest+1))
+}
