@@ -134,6 +134,7 @@ func backToFirstSchema(t *testing.T, path string) {
 	db, err := sql.Open("sqlite", dataSource(path))
 	must(t, err)
 	for _, statement := range []string{
+		"DROP TABLE question", "ALTER TABLE approval DROP COLUMN client", "DROP INDEX approval_turn",
 		"DROP TABLE search", "DROP TABLE rename", "DROP INDEX session_parent",
 		"ALTER TABLE session DROP COLUMN first", "ALTER TABLE session DROP COLUMN parent", "ALTER TABLE turn DROP COLUMN origin",
 		"PRAGMA user_version = 1",
