@@ -49,7 +49,7 @@
 (defun org-babel-execute:org-agent (body params)
   "Evaluate BODY, a block with PARAMS, and return what the last form does."
   (let ((deadline (+ (float-time) org-agent-babel-patience)) result)
-    (org-agent-skill--request "skill/evaluate"
+    (org-agent-kernel-ask "skill/evaluate"
                               (org-agent-babel--params body params)
                               (lambda (answer) (setq result answer)))
     (while (not result)

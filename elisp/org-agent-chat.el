@@ -50,6 +50,9 @@ TAB on a `:PROPERTIES:' line shows one."
   :group 'org-agent
   :package-version '(org-agent . "0.1.0"))
 
+(defvar org-agent-chat-loaded-hook nil
+  "Run in a conversation when the kernel has sent what its buffer lacked.")
+
 (defconst org-agent-chat-main "main"
   "The session whose buffer has no session in its name.")
 
@@ -191,10 +194,15 @@ If that changes a buffer that was saved, save it again."
 
 (defun org-agent-chat-buffer (session)
   "Return the live buffer of SESSION, or nil."
-  (let ((buffer (get-buffer (org-agent-chat-buffer-name session))))
-    (and buffer
-         (equal (buffer-local-value 'org-agent-chat-session buffer) session)
-         buffer)))
+  (let ((of-it (lambda (buffer)
+                 (equal (buffer-local-value 'org-agent-chat-session buffer)
+                        session)))
+        (buffer (get-buffer (org-agent-chat-buffer-name session))))
+    (if (and buffer (funcall of-it buffer))
+        buffer
+      ;; Its user, or a buffer that had its name already, may have it
+      ;; called otherwise.
+      (cl-find-if of-it (buffer-list)))))
 
 (defun org-agent-chat-buffers ()
   "Return the buffers of all conversations."
@@ -315,6 +323,9 @@ The kernel sends what the buffer lacks, and then what happens."
 (defun org-agent-chat--loaded (result)
   "Go on with RESULT, that of `session/load'.
 What the buffer lacked was sent before it."
+  (unless (equal (plist-get result :session) org-agent-chat-session)
+    (org-agent-chat-renamed (plist-get result :session)
+                            (plist-get result :file)))
   (setq org-agent-chat-attached t
         org-agent-chat--asked nil)
   (org-agent-chat-put :model (or (plist-get result :model)
@@ -332,7 +343,16 @@ What the buffer lacked was sent before it."
   (when (plist-get result :running)
     (org-agent-chat-ask-preview (plist-get result :running)
                                 (plist-get result :running-event) 0))
+  (run-hooks 'org-agent-chat-loaded-hook)
   (org-agent-send-waiting))
+
+(defun org-agent-chat-renamed (name file)
+  "Follow the conversation of this buffer to its new NAME and FILE."
+  (setq org-agent-chat-session name)
+  (rename-buffer (org-agent-chat-buffer-name name) t)
+  (org-agent-keeper-moved file)
+  (org-agent-chat-put)
+  (message "This conversation is now called %s" name))
 
 (defun org-agent-chat-keep (file)
   "Keep FILE; load again when it had turns that the buffer had not."

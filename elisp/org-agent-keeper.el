@@ -146,6 +146,26 @@ changed by it."
   (when (file-exists-p file)
     (set-visited-file-modtime)))
 
+(defun org-agent-keeper-moved (file)
+  "Go on with FILE, which the conversation's file is called from now on.
+What this buffer saved under the former name while that changed takes
+the place of what was moved."
+  (let ((former buffer-file-name)
+        (modtime (visited-file-modtime)))
+    (setq org-agent-keeper-file file)
+    (when (and org-agent-keeper-p former (not (equal former file)))
+      (condition-case err
+          (when (and (file-exists-p former) (verify-visited-file-modtime))
+            (rename-file former file t))
+        (file-error
+         (org-agent-keeper--note
+          (format "%s is a copy of this conversation under its former name (%s)"
+                  former (error-message-string err)))))
+      (org-agent-keeper--visit file)
+      (set-visited-file-modtime modtime)
+      (when buffer-auto-save-file-name
+        (rename-auto-save-file)))))
+
 (defun org-agent-keeper-release ()
   "Do not keep the file any longer: another Emacs does.
 A draft that came from the file belongs to that Emacs and goes."

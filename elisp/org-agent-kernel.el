@@ -375,6 +375,29 @@ kernel FAILURE is called at once."
     (org-agent-rpc--fail failure (or org-agent-kernel-trouble
                                      "no kernel is running"))))
 
+(defun org-agent-kernel-ask (method params success)
+  "Ask the kernel METHOD with PARAMS; SUCCESS gets the result, here.
+When no kernel runs one is started and asked as soon as it is ready."
+  (let* ((buffer (current-buffer))
+         (ask (lambda ()
+                (org-agent-kernel-request
+                 method params
+                 :success (lambda (result)
+                            (when (buffer-live-p buffer)
+                              (with-current-buffer buffer
+                                (funcall success result))))
+                 :failure (lambda (refusal)
+                            (message "org-agent: %s"
+                                     (plist-get refusal :message)))))))
+    (if (org-agent-kernel-ready-p)
+        (funcall ask)
+      (letrec ((once (lambda ()
+                       (remove-hook 'org-agent-kernel-ready-hook once)
+                       (funcall ask))))
+        (add-hook 'org-agent-kernel-ready-hook once 90)
+        (message "Starting the kernel")
+        (org-agent-kernel-ensure)))))
+
 (defun org-agent-kernel-notify (method params)
   "Send the kernel the notification METHOD with PARAMS, if there is one."
   (org-agent-rpc-notify org-agent-kernel--connection method params))

@@ -66,29 +66,6 @@ kernel was asked.")
                 :text (org-agent-skill--text))
           more))
 
-(defun org-agent-skill--request (method params success)
-  "Ask the kernel METHOD with PARAMS; SUCCESS gets the result, here.
-When no kernel runs one is started and asked as soon as it is ready."
-  (let* ((buffer (current-buffer))
-         (ask (lambda ()
-                (org-agent-kernel-request
-                 method params
-                 :success (lambda (result)
-                            (when (buffer-live-p buffer)
-                              (with-current-buffer buffer
-                                (funcall success result))))
-                 :failure (lambda (refusal)
-                            (message "org-agent: %s"
-                                     (plist-get refusal :message)))))))
-    (if (org-agent-kernel-ready-p)
-        (funcall ask)
-      (letrec ((once (lambda ()
-                       (remove-hook 'org-agent-kernel-ready-hook once)
-                       (funcall ask))))
-        (add-hook 'org-agent-kernel-ready-hook once 90)
-        (message "Starting the kernel")
-        (org-agent-kernel-ensure)))))
-
 ;;;; Places
 
 (defun org-agent-skill-position (line column)
@@ -143,7 +120,7 @@ When no kernel runs one is started and asked as soon as it is ready."
   (if (not (org-agent-kernel-ready-p))
       (funcall report nil)
     (let ((tick (buffer-chars-modified-tick)))
-      (org-agent-skill--request
+      (org-agent-kernel-ask
        "skill/check" (org-agent-skill--params)
        (lambda (result)
          ;; A newer check may be under way, of a newer text.
@@ -335,7 +312,7 @@ returns goes under the block, as #+RESULTS:."
     (pcase-let* ((`(,beg . ,end) (org-agent-skill--body-bounds element))
                  (block (copy-marker
                          (org-element-property :post-affiliated element))))
-      (org-agent-skill--request
+      (org-agent-kernel-ask
        "skill/evaluate"
        (org-agent-skill--params
         :code (org-unescape-code-in-string
@@ -369,7 +346,7 @@ A criterion, a heading under \"Success Criteria\", is DONE when its test
 passed, and else TODO; :PROVEN: says so with the hash of the blocks.
 The lines of what failed are shown in a window of their own."
   (interactive)
-  (org-agent-skill--request
+  (org-agent-kernel-ask
    "skill/test" (org-agent-skill--params)
    (lambda (result)
      (let ((faults (plist-get result :diagnostics))

@@ -71,12 +71,12 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
   (with-current-buffer (get-buffer-create org-agent-skills--buffer)
     (unless (derived-mode-p 'org-agent-skills-mode)
       (org-agent-skills-mode))
-    (org-agent-skill--request "skill/list" nil #'org-agent-skills--show)
+    (org-agent-kernel-ask "skill/list" nil #'org-agent-skills--show)
     (pop-to-buffer (current-buffer))))
 
 (defun org-agent-skills--revert (&rest _)
   "Have the kernel read all notes anew, and list them."
-  (org-agent-skill--request "skill/reload" nil #'org-agent-skills--show))
+  (org-agent-kernel-ask "skill/reload" nil #'org-agent-skills--show))
 
 (defun org-agent-skills--show (result)
   "List what RESULT, of `skill/list', has, in the current buffer."

@@ -1,0 +1,404 @@
+;;; org-agent-sessions.el --- The list of conversations, search and forks  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; Conversations as a whole: `org-agent-sessions' lists them, and
+;; `org-agent-search' looks through all that was ever said and goes to
+;; where it stands.  `org-agent-session-rename' gives one another name, and
+;; its file too; `org-agent-fork' makes a new one of what was said up to
+;; point.
+;;
+;; The kernel does these things and tells every Emacs; a buffer follows
+;; its conversation to the new name, and its text, undo and draft stay.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'org)
+(require 'pulse)
+(require 'tabulated-list)
+(require 'org-agent-rpc)
+(require 'org-agent-kernel)
+(require 'org-agent-draft)
+(require 'org-agent-keeper)
+(require 'org-agent-chat)
+
+(defface org-agent-sessions-running '((t :inherit success))
+  "Face of the state of a conversation in which an answer is being written."
+  :group 'org-agent)
+
+(defface org-agent-sessions-waiting '((t :inherit warning))
+  "Face of the state of a conversation that waits for a person."
+  :group 'org-agent)
+
+(defface org-agent-search-match '((t :inherit match))
+  "Face of what was looked for in the results of a search."
+  :group 'org-agent)
+
+;;;; The list
+
+(defconst org-agent-sessions--buffer "*org-agent-sessions*"
+  "The name of the buffer of the list.")
+
+(defvar org-agent-sessions-mode-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map tabulated-list-mode-map)
+    (define-key map (kbd "RET") #'org-agent-sessions-open)
+    (define-key map (kbd "s") #'org-agent-search)
+    (define-key map (kbd "/") #'org-agent-search)
+    (define-key map (kbd "r") #'org-agent-session-rename)
+    (define-key map (kbd "f") #'org-agent-fork)
+    (define-key map (kbd "+") #'org-agent-sessions-new)
+    map)
+  "Keys in the list of conversations.")
+
+(define-derived-mode org-agent-sessions-mode tabulated-list-mode
+  "Org-Agent-Sessions"
+  "Major mode of the list of conversations.
+\\<org-agent-sessions-mode-map>\\[org-agent-sessions-open] opens one, \\[org-agent-sessions-new] a new one; \\[org-agent-search]
+looks through all that was said; \\[org-agent-session-rename] gives one another
+name, \\[org-agent-fork] makes a copy that goes on by itself."
+  (setq tabulated-list-format
+        [("Conversation" 26 t)
+         ("Turns" 5 org-agent-sessions--fewer-turns :right-align t)
+         ("Last" 16 t) ("State" 15 t) ("Begins with" 0 t)]
+        tabulated-list-sort-key nil)
+  (setq-local revert-buffer-function #'org-agent-sessions--revert)
+  (tabulated-list-init-header))
+
+(defun org-agent-sessions--fewer-turns (one other)
+  "Return non-nil when ONE, an entry, has fewer turns than OTHER."
+  (< (string-to-number (aref (cadr one) 1))
+     (string-to-number (aref (cadr other) 1))))
+
+;;;###autoload
+(defun org-agent-sessions ()
+  "List all conversations with the agent, the latest first."
+  (interactive)
+  (with-current-buffer (get-buffer-create org-agent-sessions--buffer)
+    (unless (derived-mode-p 'org-agent-sessions-mode)
+      (org-agent-sessions-mode))
+    (org-agent-sessions--revert)
+    (pop-to-buffer (current-buffer))))
+
+(defun org-agent-sessions--revert (&rest _)
+  "Ask the kernel for the list, and show it."
+  (org-agent-kernel-ask "session/list" nil #'org-agent-sessions--show))
+
+(defun org-agent-sessions--show (result)
+  "List what RESULT, of `session/list', has, in the current buffer."
+  (let ((left (plist-get result :left)))
+    (setq mode-line-process
+          (and left (> left 0) (format " (%d older, not listed)" left))))
+  (setq tabulated-list-entries
+        (mapcar #'org-agent-sessions--entry (plist-get result :sessions)))
+  (tabulated-list-print t)
+  (unless tabulated-list-entries
+    (message "There is no conversation yet; M-x org-agent-chat begins one")))
+
+(defun org-agent-sessions--entry (session)
+  "Return the line of SESSION.
+Its name is the line's identity, so that point stays on it."
+  (let ((parent (plist-get session :parent)))
+    (list (plist-get session :name)
+          (vector (plist-get session :name)
+                  (number-to-string (or (plist-get session :turns) 0))
+                  (org-agent-sessions--time (plist-get session :updated))
+                  (org-agent-sessions--state (plist-get session :state))
+                  (concat (or (plist-get session :words) "")
+                          (when (and parent (not (string-empty-p parent)))
+                            (propertize (format "  (forked from %s)" parent)
+                                        'face 'shadow)))))))
+
+(defun org-agent-sessions--time (time)
+  "Return TIME, as RFC 3339 has it, as the local time."
+  (condition-case nil
+      (format-time-string "%Y-%m-%d %H:%M" (encode-time (iso8601-parse time)))
+    (error "")))
+
+(defun org-agent-sessions--state (state)
+  "Return what a conversation does whose turn is in STATE."
+  (pcase state
+    ((or :queued :running)
+     (propertize "running" 'face 'org-agent-sessions-running))
+    (:waiting
+     (propertize "waiting for you" 'face 'org-agent-sessions-waiting))
+    (_ (propertize "idle" 'face 'shadow))))
+
+(defun org-agent-sessions--at-point ()
+  "Return the conversation meant here: of the line, or of the buffer, or nil."
+  (if (derived-mode-p 'org-agent-sessions-mode)
+      (tabulated-list-get-id)
+    org-agent-chat-session))
+
+(defun org-agent-sessions-open ()
+  "Open the conversation of this line."
+  (interactive)
+  (org-agent-chat (or (org-agent-sessions--at-point)
+                      (user-error "There is no conversation on this line"))))
+
+(defun org-agent-sessions-new (name)
+  "Open the conversation NAME, a new one."
+  (interactive (list (org-agent-chat-read-session)))
+  (org-agent-chat name))
+
+(defun org-agent-sessions--refresh ()
+  "Ask for the list again if it is shown somewhere."
+  (when-let ((buffer (get-buffer org-agent-sessions--buffer)))
+    (when (get-buffer-window buffer t)
+      (with-current-buffer buffer (org-agent-sessions--revert)))))
+
+;;;; Renaming
+
+(defun org-agent-session-rename (session name)
+  "Give the conversation SESSION, and its file, the new NAME.
+That is the one of this buffer or of this line."
+  (interactive
+   (let ((session (or (org-agent-sessions--at-point)
+                      (org-agent-chat-read-session))))
+     (list session (string-trim
+                    (read-string (format "New name of %s: " session)
+                                 session)))))
+  (unless (org-agent-chat-valid-session-p name)
+    (user-error "A conversation's name has letters, digits, blanks and ._-, 64 at most"))
+  (when (equal session name)
+    (user-error "That is its name"))
+  (when-let ((buffer (org-agent-chat-buffer session)))
+    (with-current-buffer buffer (org-agent-keeper-save)))
+  (org-agent-kernel-ask
+   "session/rename" (list :session session :to name)
+   (lambda (_)
+     (message "%s is now called %s" session name)
+     (org-agent-sessions--refresh))))
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'session/renamed))
+                                             params)
+  "Follow the conversation of PARAMS to its new name."
+  (org-agent-chat-in (plist-get params :session)
+    (org-agent-chat-renamed (plist-get params :to) (plist-get params :file)))
+  (org-agent-sessions--refresh))
+
+;;;; Forks
+
+(defun org-agent-fork (&optional name)
+  "Make a new conversation of what was said up to point, and go there.
+In an answer that is all up to its end, in a question all before it, and
+the question is the new draft, to be changed and sent; in the draft, or
+in the list of conversations, it is all.  With a prefix argument ask for
+the NAME of the new one."
+  (interactive
+   (list (and current-prefix-arg
+              (read-string "Name of the new conversation: "))))
+  (let ((session (or (org-agent-sessions--at-point)
+                     (user-error "This is no conversation; M-x org-agent-chat opens one")))
+        (id (and org-agent-chat-session (org-agent-sessions--turn-at-point))))
+    (when (and name (not (org-agent-chat-valid-session-p name)))
+      (user-error "A conversation's name has letters, digits, blanks and ._-, 64 at most"))
+    (org-agent-kernel-ask
+     "session/fork"
+     (append (list :session session) (and id (list :id id))
+             (and name (list :to name)))
+     (lambda (result)
+       (org-agent-sessions--refresh)
+       (pop-to-buffer (org-agent-chat-open (plist-get result :session)))
+       (message "A fork of %s, with %d of its turns" session
+                (or (plist-get result :turns) 0))))))
+
+(defun org-agent-sessions--turn-at-point ()
+  "Return the ID of the question or answer point is in, nil in the draft."
+  (unless (org-agent-draft-p (point))
+    (org-agent-draft--widely
+      (let ((heading (org-agent-heading-at (point))) role)
+        (while (and heading (not (setq role (org-agent-turn-p heading))))
+          (let ((level (org-agent-heading-level heading)))
+            (goto-char heading)
+            (setq heading
+                  (and (> level 1)
+                       (re-search-backward (format "^\\*\\{1,%d\\} " (1- level))
+                                           nil t)))))
+        (unless role
+          (user-error "Point is in no question and no answer"))
+        (when (member "unsent" (org-agent-heading-tags heading))
+          (user-error "This was not sent yet; C-c C-c sends it"))
+        (org-agent-heading-property heading "ID")))))
+
+;;;; Search
+
+(defconst org-agent-search--buffer "*org-agent-search*"
+  "The name of the buffer of the results.")
+
+(defvar org-agent-search--history nil
+  "What was looked for.")
+
+(defvar-local org-agent-search--query nil
+  "What the results are of: (QUERY . SESSION), without a session of all.")
+
+(defvar org-agent-search-mode-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map tabulated-list-mode-map)
+    (define-key map (kbd "RET") #'org-agent-search-visit)
+    (define-key map (kbd "s") #'org-agent-search)
+    (define-key map (kbd "/") #'org-agent-search)
+    map)
+  "Keys in the results of a search.")
+
+(define-derived-mode org-agent-search-mode tabulated-list-mode
+  "Org-Agent-Search"
+  "Major mode of the results of a search through all that was said.
+\\<org-agent-search-mode-map>\\[org-agent-search-visit] goes to where it stands, \\[org-agent-search] looks for something else."
+  (setq tabulated-list-format
+        [("When" 16 t) ("Conversation" 20 t) ("Who" 5 t) ("What" 0 nil)]
+        tabulated-list-sort-key nil)
+  (setq-local revert-buffer-function #'org-agent-search--revert)
+  (tabulated-list-init-header))
+
+;;;###autoload
+(defun org-agent-search (query &optional session)
+  "Look for QUERY in all questions and answers there ever were.
+All of its words must be there: \"words in quotes\" next to one another,
+word* is the beginning of one.  With a prefix argument look in SESSION,
+the conversation of this buffer or line, only."
+  (interactive
+   (let ((session (and current-prefix-arg
+                       (or (org-agent-sessions--at-point)
+                           (org-agent-chat-read-session)))))
+     (list (read-string (if session
+                            (format "Search %s for: " session)
+                          "Search all conversations for: ")
+                        nil 'org-agent-search--history)
+           session)))
+  (with-current-buffer (get-buffer-create org-agent-search--buffer)
+    (unless (derived-mode-p 'org-agent-search-mode)
+      (org-agent-search-mode))
+    (setq org-agent-search--query (cons query session))
+    (org-agent-search--revert)
+    (pop-to-buffer (current-buffer))))
+
+(defun org-agent-search--revert (&rest _)
+  "Look again for what the results are of."
+  (pcase-let ((`(,query . ,session) org-agent-search--query))
+    (org-agent-kernel-ask
+     "session/search"
+     (append (list :query query :limit 100)
+             (and session (list :session session)))
+     (lambda (result)
+       (when (equal (cons query session) org-agent-search--query)
+         (org-agent-search--show result))))))
+
+(defun org-agent-search--show (result)
+  "List what RESULT, of `session/search', has, in the current buffer."
+  (setq mode-line-process (and (plist-get result :more) " (there is more)")
+        tabulated-list-entries
+        (mapcar #'org-agent-search--entry (plist-get result :hits)))
+  (tabulated-list-print)
+  (goto-char (point-min))
+  (unless tabulated-list-entries
+    (message "Nothing that was said has all of: %s"
+             (car org-agent-search--query))))
+
+(defun org-agent-search--entry (hit)
+  "Return the line of HIT."
+  (list hit
+        (vector (org-agent-sessions--time (plist-get hit :time))
+                (plist-get hit :session)
+                (if (eq (plist-get hit :role) :user) "you" "agent")
+                (org-agent-search--snippet hit))))
+
+(defun org-agent-search--snippet (hit)
+  "Return the snippet of HIT with what matched in a face."
+  (let ((snippet (copy-sequence (plist-get hit :snippet))))
+    (dolist (match (plist-get hit :matches) snippet)
+      (let ((beg (or (plist-get match :start) 0))
+            (end (plist-get match :end)))
+        (when (and (integerp end) (<= 0 beg end (length snippet)))
+          (put-text-property beg end 'face 'org-agent-search-match snippet))))))
+
+(defun org-agent-search-visit ()
+  "Go to where the result of this line stands in its conversation."
+  (interactive)
+  (let* ((hit (or (tabulated-list-get-id)
+                  (user-error "There is no result on this line")))
+         (match (car (plist-get hit :matches)))
+         (words (and match (substring-no-properties
+                            (plist-get hit :snippet)
+                            (or (plist-get match :start) 0)
+                            (plist-get match :end)))))
+    (org-agent-sessions-go (plist-get hit :session) (plist-get hit :id)
+                           words)))
+
+(defvar-local org-agent-sessions--wanted nil
+  "Where to go when the conversation has been loaded: (ID . WORDS), or nil.")
+(put 'org-agent-sessions--wanted 'permanent-local t)
+
+;;;###autoload
+(defun org-agent-sessions-go (session id &optional words)
+  "Go to the heading with the ID in SESSION, opened if need be.
+In its subtree go to WORDS, if they are there.  What a conversation that
+is just being opened lacks yet is gone to when it comes."
+  (org-agent-chat session)
+  (cond
+   ((org-agent-sessions--show-heading id words)
+    (setq org-agent-sessions--wanted nil))
+   ((eq org-agent-chat-attached t) (org-agent-sessions--gone))
+   (t (setq org-agent-sessions--wanted (cons id words)))))
+
+(defun org-agent-sessions--loaded ()
+  "Go where somebody wanted to, now that the conversation was loaded."
+  (pcase-let ((`(,id . ,words) org-agent-sessions--wanted))
+    (setq org-agent-sessions--wanted nil)
+    (when id
+      (let ((window (get-buffer-window nil t)))
+        (if window
+            (with-selected-window window
+              (unless (org-agent-sessions--show-heading id words)
+                (org-agent-sessions--gone)))
+          (org-agent-sessions--show-heading id words))))))
+
+(add-hook 'org-agent-chat-loaded-hook #'org-agent-sessions--loaded)
+
+(defun org-agent-sessions--gone ()
+  "Say that what was looked for is not in the conversation any more."
+  (message "It was taken out of this conversation; the journal has it still"))
+
+(defun org-agent-sessions--show-heading (id words)
+  "Go to the heading with the ID, and to WORDS under it; show what is folded.
+Return nil when there is no such heading."
+  (when-let ((heading (org-agent-find-heading id)))
+    (push-mark nil t)
+    (when (or (< heading (point-min)) (>= heading (point-max)))
+      (widen))
+    (goto-char heading)
+    (let ((case-fold-search t)
+          (regexp (and words (mapconcat #'regexp-quote (split-string words)
+                                        "[ \t\n]+"))))
+      (when (and regexp (not (string-empty-p regexp)))
+        (re-search-forward regexp (org-agent-subtree-end heading) t)))
+    (with-no-warnings                   ; Org 9.6 has other names for these
+      (org-show-context 'org-goto)
+      (org-show-entry))
+    (when (get-buffer-window)
+      (recenter))
+    (pulse-momentary-highlight-one-line (point))
+    t))
+
+(provide 'org-agent-sessions)
+;;; org-agent-sessions.el ends here
