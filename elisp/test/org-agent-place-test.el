@@ -1,0 +1,211 @@
+;;; org-agent-place-test.el --- Tests of links, bookmarks and the index  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; The ways that lead to what was said, with the real kernel where it has
+;; a say.
+
+;;; Code:
+
+(require 'ert)
+(require 'ert-x)
+(require 'cl-lib)
+(require 'ox-html)
+(require 'ox-latex)
+(require 'ox-ascii)
+(require 'ox-md)
+(require 'org-agent-kernel-test)
+
+(defun org-agent-place-test--talk ()
+  "Say something twice and have it answered."
+  (org-agent-kernel-test--say "Which & what?")
+  (org-agent-kernel-test--settle 1)
+  (org-agent-kernel-test--say "And _then_?")
+  (org-agent-kernel-test--settle 2))
+
+(defun org-agent-place-test--exchanges ()
+  "Return what the model says in `org-agent-place-test--talk'."
+  (list (org-agent-kernel-test--exchange
+         (org-agent-kernel-test--envelope "* Two of them\nBody\n** Detail\nMore"))
+        (org-agent-kernel-test--exchange
+         (org-agent-kernel-test--envelope "* Nothing\nmore"))))
+
+(defun org-agent-place-test--link ()
+  "Store a link at point; return it and its description, or nil."
+  (let (org-stored-links (org-store-link-plist nil))
+    (when (org-agent-link-store)
+      (list (plist-get org-store-link-plist :link)
+            (plist-get org-store-link-plist :description)))))
+
+(ert-deftest org-agent-link-stores-and-follows ()
+  "A link made anywhere in a turn leads to its heading, from anywhere."
+  (org-agent-kernel-test--with (org-agent-place-test--exchanges)
+    (org-agent-place-test--talk)
+    (should-not (org-agent-place-test--link)) ; the draft
+    (goto-char (point-min))
+    (search-forward "More")
+    (pcase-let ((`(,link ,description) (org-agent-place-test--link)))
+      (should (string-match-p "\\`org-agent:main::[0-9a-zA-Z-]+\\'" link))
+      (should (equal description "Two of them"))
+      (goto-char (point-max))
+      (org-overview)
+      (with-temp-buffer
+        (org-mode)
+        (insert "[[" link "][there]]")
+        (goto-char 3)
+        (save-window-excursion
+          (org-open-at-point)
+          (should (equal (buffer-name) "*org-agent-chat*"))
+          (should (looking-at "\\*\\* Two of them"))
+          (should-not (org-invisible-p (point))))))
+    ;; Org's own command finds it, and does not ask.
+    (goto-char (point-min))
+    (let ((org-stored-links nil))
+      (call-interactively #'org-store-link)
+      (should (string-prefix-p "org-agent:main::" (caar org-stored-links))))))
+
+(ert-deftest org-agent-link-to-what-is-gone ()
+  "A link says so when it leads nowhere; nothing is begun for it."
+  (org-agent-kernel-test--with (org-agent-place-test--exchanges)
+    (save-window-excursion
+      (should-error (org-agent-link-follow "x/y::z") :type 'user-error)
+      (should-error (org-agent-link-follow "nobody") :type 'user-error)
+      (ert-with-message-capture messages
+        (org-agent-link-follow "nobody::1234")
+        (org-agent-fake-wait (string-match-p "leads nowhere.*\"1234\"" messages)))
+      (ert-with-message-capture messages
+        (org-agent-link-follow "main::1234")
+        (org-agent-fake-wait (string-match-p "leads nowhere" messages))))
+    (should-not (org-agent-chat-buffer "nobody"))
+    (should-not (file-exists-p (org-agent-chat--file "nobody")))))
+
+(ert-deftest org-agent-link-to-what-was-taken-out ()
+  "What a person took out of the file stays out and is shown beside it."
+  (org-agent-kernel-test--with (org-agent-place-test--exchanges)
+    (org-agent-place-test--talk)
+    (goto-char (point-min))
+    (let ((link (car (org-agent-place-test--link))))
+      (delete-region (point-min) (org-agent-subtree-end (point-min)))
+      (save-buffer)
+      (save-window-excursion
+        (org-agent-link-follow (string-remove-prefix "org-agent:" link))
+        (org-agent-fake-wait (get-buffer org-agent-place--buffer))
+        (with-current-buffer org-agent-place--buffer
+          (should (string-match-p "took it out" (buffer-string)))
+          (should (string-match-p "^\\* Which & what\\?" (buffer-string)))
+          (should (string-match-p "^\\*\\* Two of them" (buffer-string))))
+        (kill-buffer org-agent-place--buffer))
+      (should-not (string-match-p "Which" (org-agent-fake-text))))))
+
+(ert-deftest org-agent-link-rebuilds-the-conversation ()
+  "A conversation without a buffer and a file comes back for a link."
+  (org-agent-kernel-test--with (org-agent-place-test--exchanges)
+    (org-agent-place-test--talk)
+    (goto-char (point-min))
+    (let ((link (string-remove-prefix "org-agent:" (car (org-agent-place-test--link))))
+          (text (org-agent-fake-text)))
+      (let (kill-buffer-query-functions)
+        (set-buffer-modified-p nil)
+        (kill-buffer))
+      (delete-file (org-agent-chat--file "main"))
+      (save-window-excursion
+        (org-agent-link-follow link)
+        (org-agent-fake-wait
+         (when-let ((buffer (get-buffer "*org-agent-chat*")))
+           (with-current-buffer buffer
+             (looking-at "\\* Which & what"))))
+        (org-agent-kernel-test--wait-attached)
+        (org-agent-fake-settle)
+        (should (equal text (org-agent-fake-text)))))))
+
+(ert-deftest org-agent-link-exports-as-words ()
+  "An exported link is its description or the turn's words, escaped."
+  (org-agent-kernel-test--with (org-agent-place-test--exchanges)
+    (org-agent-place-test--talk)
+    (goto-char (point-min))
+    (let ((link (car (org-agent-place-test--link)))
+          (org-export-with-toc nil) (org-export-with-broken-links nil))
+      (dolist (case '((html "Which &amp; what?") (latex "Which \\& what?")
+                      (ascii "Which & what?") (md "Which &amp; what?")))
+        (should (string-match-p (regexp-quote (nth 1 case))
+                                (org-export-string-as (format "[[%s]]" link)
+                                                      (car case) t)))
+        (should (string-match-p "d & d\\|d &amp; d\\|d \\\\& d"
+                                (org-export-string-as (format "[[%s][d & d]]" link)
+                                                      (car case) t)))
+        (should (string-match-p "A conversation with the agent"
+                                (org-export-string-as "[[org-agent:main::gone]]"
+                                                      (car case) t)))
+        (org-export-string-as "[[org-agent:///]]" (car case) t)))))
+
+(ert-deftest org-agent-link-completes ()
+  "The index of the conversation is what a link is completed from."
+  (org-agent-kernel-test--with (org-agent-place-test--exchanges)
+    (org-agent-place-test--talk)
+    (cl-letf* ((answers '("main" "And _then_? / Nothing"))
+               ((symbol-function 'completing-read) (lambda (&rest _) (pop answers))))
+      (let ((link (org-agent-link-complete)))
+        (should (string-match "\\`org-agent:main::\\(.+\\)" link))
+        (goto-char (org-agent-find-heading (match-string 1 link)))
+        (should (looking-at "\\*\\* Nothing"))))))
+
+(ert-deftest org-agent-bookmark-leads-back ()
+  "Bookmarks of a turn and of the draft lead there after the file was rewritten."
+  (org-agent-kernel-test--with (org-agent-place-test--exchanges)
+    (org-agent-place-test--talk)
+    (let ((bookmark-alist nil) (bookmark-save-flag nil)
+          (bookmark-default-file (expand-file-name "marks" org-agent-fake-directory)))
+      (goto-char (point-min))
+      (search-forward "Body")
+      (bookmark-set "turn")
+      (goto-char (point-max))
+      (bookmark-set "draft")
+      (goto-char (point-min))
+      (insert "#+TITLE: Mine\n\n")
+      (save-buffer)
+      (let (kill-buffer-query-functions)
+        (kill-buffer))
+      (save-window-excursion
+        (with-temp-buffer
+          (bookmark-jump "turn")
+          (should (equal (buffer-name) "*org-agent-chat*"))
+          (should (looking-at "\\*\\* Two of them")))
+        (bookmark-jump "draft")
+        (should (eobp))
+        (should (string-match-p "org-agent:main::" (bookmark-location "turn")))
+        (bookmark-store "gone" '((session . "nobody") (handler . org-agent-bookmark-jump)) nil)
+        (should-error (bookmark-jump "gone") :type 'user-error)
+        (bookmark-store "odd" '((session . 5) (handler . org-agent-bookmark-jump)) nil)
+        (should-error (bookmark-jump "odd") :type 'user-error)))))
+
+(ert-deftest org-agent-imenu-of-a-thousand-turns ()
+  "The index has every turn once, quickly, and leads there after edits."
+  (org-agent-fake-with-chat
+    (let ((inhibit-modification-hooks t))
+      (goto-char (point-min))
+      (dotimes (n 1000)
+        (insert (org-agent-question-subtree 1 (format "q%d" n) (format "Question %d" (/ n 2)) nil)
+                (org-agent-fake-answer-text (format "a%d" n) "Answer" "* not a turn")
+                "*** Detail\n")))
+    (garbage-collect)
+    (let* ((start (float-time))
+           (index (org-agent-imenu-index))
+           (seconds (- (float-time) start)))
+      (message "index of 1000 questions and answers: %.3f s" seconds)
+      (should (= 2000 (length index) (length (delete-dups (mapcar #'car index)))))
+      (should (equal (mapcar #'car (seq-subseq index 0 4))
+                     '("Question 0" "Question 0 / Answer"
+                       "Question 0 <2>" "Question 0 / Answer <2>"))))
+    (let ((entry (assoc "Question 7" (cdr (imenu--make-index-alist)))))
+      (goto-char (point-min))
+      (insert "#+TITLE: Mine\n")
+      (imenu entry)
+      (should (looking-at "\\* Question 7 "))
+      (should (equal (org-agent-heading-property (point) "ID") "q14"))
+      (delete-region (point) (org-agent-subtree-end (point)))
+      (should-error (imenu entry) :type 'user-error))))
+
+(provide 'org-agent-place-test)
+;;; org-agent-place-test.el ends here
