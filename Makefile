@@ -74,6 +74,7 @@ need-emacs:
 need-tests: need-emacs
 	$(call need,$(SBCL),sbcl)
 	$(call need,tmux,tmux)
+	$(call need,dbus-daemon,dbus-daemon)
 
 # ---- the tests ------------------------------------------------------------
 

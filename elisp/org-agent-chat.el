@@ -53,6 +53,9 @@ TAB on a `:PROPERTIES:' line shows one."
 (defvar org-agent-chat-loaded-hook nil
   "Run in a conversation when the kernel has sent what its buffer lacked.")
 
+(defvar org-agent-chat-status-hook nil
+  "Run in a conversation when something in `org-agent-chat-status' changed.")
+
 (defconst org-agent-chat-main "main"
   "The session whose buffer has no session in its name.")
 
@@ -100,6 +103,7 @@ command with `:event', a plist (:sensor :command :arguments …).")
   (while changes
     (setq org-agent-chat-status
           (plist-put org-agent-chat-status (pop changes) (pop changes))))
+  (run-hooks 'org-agent-chat-status-hook)
   (force-mode-line-update))
 
 (defun org-agent-chat-get (key)

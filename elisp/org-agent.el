@@ -47,6 +47,8 @@
 (require 'org-agent-edit)
 (require 'org-agent-header)
 (require 'org-agent-approval)
+(require 'org-agent-notify)
+(require 'org-agent-mode-line)
 (require 'org-agent-log)
 (require 'org-agent-grant)
 (require 'org-agent-skill)
@@ -67,6 +69,7 @@
 ;;;###autoload (autoload 'org-agent-search "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-bookmark-jump "org-agent")
 ;;;###autoload (autoload 'org-agent-approvals "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-mode-line-mode "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-log "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-status "org-agent" nil t)
 

@@ -1,0 +1,235 @@
+;;; org-agent-notify.el --- Say that a long turn ended  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; A turn that took long ends, or waits for a decision, while the person
+;; looks at something else: then they are told, over D-Bus where there is
+;; a session bus, else in the echo area.  Nothing here waits for an
+;; answer: a notification is sent, and who clicks it gets to the
+;; conversation.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'org-agent-rpc)
+(require 'org-agent-chat)
+(require 'org-agent-draft)
+(require 'org-agent-place)
+
+(declare-function dbus-call-method-asynchronously "dbus")
+(declare-function dbus-register-signal "dbus")
+(declare-function dbus-init-bus "dbus")
+(declare-function org-agent-approvals "org-agent-approval")
+(defvar org-agent-approval--waiting)
+
+(defcustom org-agent-notify-after 20
+  "Seconds that a turn takes before its end is worth a notification.
+Waiting for a decision always is.  When nil, nothing is notified of."
+  :type '(choice (const :tag "Never" nil) (number :tag "Seconds"))
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+(defcustom org-agent-notify-function #'org-agent-notify-desktop
+  "The function that notifies: it gets a title, a text and a function.
+The function is to be called, without arguments, when the person wants
+to see what it is about."
+  :type '(choice (const :tag "The desktop's notifications"
+                        org-agent-notify-desktop)
+                 (const :tag "The echo area" org-agent-notify-message)
+                 function)
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+(defvar org-agent-notify--actions nil
+  "What was notified of over D-Bus: an alist of ids and functions.")
+
+(defvar org-agent-notify--listening nil
+  "The address of the bus whose clicks are listened to, or nil.")
+
+(defconst org-agent-notify--remembered 50
+  "How many notifications can still be clicked.")
+
+;;;; Who looks
+
+(defun org-agent-notify--seen-p (buffer)
+  "Return non-nil when the person can be taken to look at BUFFER.
+It is in a window of a frame that has the focus.  A terminal that does
+not say whether it has it counts as one that does."
+  (cl-some (lambda (window)
+             (let ((frame (window-frame window)))
+               (and (eq t (frame-visible-p frame))
+                    (frame-focus-state frame))))
+           (get-buffer-window-list buffer 'no-minibuffer 'visible)))
+
+;;;; How
+
+(defun org-agent-notify-message (title text _function)
+  "Show TITLE and TEXT in the echo area."
+  (message "%s: %s" title text))
+
+(defun org-agent-notify--bus ()
+  "Return the address of the session bus, nil when there is none to talk to.
+One that would have to be started first is none: that takes time."
+  (let ((address (or (getenv "DBUS_SESSION_BUS_ADDRESS") ""))
+        (directory (getenv "XDG_RUNTIME_DIR")))
+    (and (featurep 'dbusbind)
+         (cond
+          ((and (string-match "\\`unix:path=\\([^,;]+\\)" address)
+                (org-agent-notify--socket-p (match-string 1 address)))
+           address)
+          ((and directory (string-empty-p address)
+                (org-agent-notify--socket-p (expand-file-name "bus" directory)))
+           (concat "unix:path=" (expand-file-name "bus" directory)))))))
+
+(defun org-agent-notify--socket-p (file)
+  "Return non-nil when FILE is a socket."
+  (and file (eq ?s (aref (or (file-attribute-modes (file-attributes file)) " ")
+                         0))))
+
+(defun org-agent-notify-desktop (title text function)
+  "Have the desktop show TITLE and TEXT; a click calls FUNCTION.
+Without a session bus show them in the echo area."
+  (let ((bus (org-agent-notify--bus)))
+    (unless (and bus
+                 (require 'dbus nil t)
+                 (condition-case err
+                     (org-agent-notify--send bus title text function)
+                   (error
+                    (setq org-agent-notify--listening nil)
+                    (org-agent-rpc-log "not notified over D-Bus: %s"
+                                       (error-message-string err))
+                    nil)))
+      (org-agent-notify-message title text function))))
+
+(defconst org-agent-notify--interface "org.freedesktop.Notifications"
+  "The name and the interface of what shows notifications.")
+
+(defconst org-agent-notify--path "/org/freedesktop/Notifications"
+  "The object that shows notifications.")
+
+(defun org-agent-notify--send (bus title text function)
+  "Have the desktop on BUS show TITLE and TEXT, and a click call FUNCTION.
+Return non-nil; the answer is not waited for."
+  (unless (equal bus org-agent-notify--listening)
+    (dbus-init-bus bus)
+    (dbus-register-signal
+     bus nil org-agent-notify--path org-agent-notify--interface
+     "ActionInvoked" #'org-agent-notify--clicked)
+    (setq org-agent-notify--listening bus))
+  (dbus-call-method-asynchronously
+   bus org-agent-notify--interface org-agent-notify--path
+   org-agent-notify--interface "Notify"
+   (lambda (&optional id &rest _)
+     (when (integerp id)
+       (push (cons id function) org-agent-notify--actions)
+       (when-let ((rest (nthcdr (1- org-agent-notify--remembered)
+                                org-agent-notify--actions)))
+         (setcdr rest nil))))
+   :string "Emacs" :uint32 0 :string "emacs"
+   :string (org-agent-notify--plain title)
+   :string (org-agent-notify--markup text)
+   '(:array :string "default" :string "Show")
+   '(:array :signature "{sv}") :int32 -1)
+  t)
+
+(defun org-agent-notify--plain (text)
+  "Return TEXT as one line of characters that D-Bus carries."
+  (replace-regexp-in-string
+   "[[:cntrl:]\ud800-\udfff\x110000-\x3fffff]+" " " text))
+
+(defun org-agent-notify--markup (text)
+  "Return TEXT so that a desktop that reads markup finds none."
+  (let ((text (org-agent-notify--plain text)))
+    (pcase-dolist (`(,from . ,to) '(("&" . "&amp;") ("<" . "&lt;") (">" . "&gt;")))
+      (setq text (string-replace from to text)))
+    text))
+
+(defun org-agent-notify--clicked (id &rest _)
+  "Show what the notification ID is about, if it is ours."
+  (when-let ((action (assq id org-agent-notify--actions)))
+    (setq org-agent-notify--actions (delq action org-agent-notify--actions))
+    (funcall (cdr action))))
+
+;;;; When
+
+(defun org-agent-notify--title (session)
+  "Return the title of a notification about SESSION."
+  (if (equal session org-agent-chat-main)
+      "org-agent"
+    (concat "org-agent: " session)))
+
+(defun org-agent-notify--words (buffer event)
+  "Return the first words of the question EVENT in BUFFER."
+  (or (and buffer event
+           (with-current-buffer buffer
+             (when-let ((heading (org-agent-find-heading event)))
+               (org-agent-place-words heading))))
+      "a question"))
+
+(defun org-agent-notify-ended (params)
+  "Notify of the end of the turn of PARAMS, if it took long and nobody looks."
+  (let* ((session (or (plist-get params :session) org-agent-chat-main))
+         (event (plist-get params :event))
+         (buffer (org-agent-chat-buffer session))
+         (words (org-agent-notify--words buffer event)))
+    (when (and org-agent-notify-after buffer
+               (>= (or (plist-get params :seconds) 0) org-agent-notify-after)
+               (not (org-agent-notify--seen-p buffer)))
+      (funcall org-agent-notify-function (org-agent-notify--title session)
+               (pcase (plist-get params :state)
+                 (:answered (format "Answered: %s" words))
+                 (:cancelled (format "Stopped: %s" words))
+                 (_ (format "No answer: %s" words)))
+               (lambda () (org-agent-notify--show session event))))))
+
+(defun org-agent-notify-asked (params)
+  "Notify of the decision that PARAMS ask for, if nobody looks."
+  (let* ((session (or (plist-get params :session) org-agent-chat-main))
+         (buffer (org-agent-chat-buffer session)))
+    (when (and org-agent-notify-after
+               (not (and buffer (org-agent-notify--seen-p buffer)))
+               (not (when-let ((list (get-buffer "*org-agent-approvals*")))
+                      (org-agent-notify--seen-p list))))
+      (funcall org-agent-notify-function (org-agent-notify--title session)
+               (format "Waits for your decision: %s"
+                       (org-agent-notify--words buffer (plist-get params :event)))
+               (lambda ()
+                 (select-frame-set-input-focus (selected-frame))
+                 (org-agent-approvals))))))
+
+(defun org-agent-notify--show (session event)
+  "Show the question EVENT of SESSION."
+  (select-frame-set-input-focus (selected-frame))
+  (pop-to-buffer (org-agent-place-open session event)))
+
+(cl-defmethod org-agent-handle-notification :extra "notify" :after
+  ((_method (eql 'turn/finished)) params)
+  "Notify of the end of the turn of PARAMS."
+  (org-agent-notify-ended params))
+
+(cl-defmethod org-agent-handle-notification :extra "notify" :after
+  ((_method (eql 'approval/asked)) params)
+  "Notify of the decision that PARAMS ask for."
+  (org-agent-notify-asked params))
+
+(provide 'org-agent-notify)
+;;; org-agent-notify.el ends here
