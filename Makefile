@@ -117,8 +117,8 @@ race: ## run 20 notes in 8 goroutines for RACETIME (default 1m) under the race d
 # ---- measuring and showing ------------------------------------------------
 
 .PHONY: bench
-bench: need-tests $(BIN) ## measure the targets and print them as a table
-	$(GO) run ./kernel/cmd/bench -program $(BIN) -emacs $(EMACS) -sbcl $(SBCL) -go $(GO)
+bench: need-tests $(BIN) ## measure the targets and print them as a table; GPTEL=DIR:COMPAT measures gptel too
+	$(GO) run ./kernel/cmd/bench -program $(BIN) -emacs $(EMACS) -sbcl $(SBCL) -go $(GO) -gptel '$(GPTEL)'
 
 .PHONY: screenshot
 screenshot: need-emacs $(BIN) bin/llmtest-server ## make testdata/screenshot.png of a real Emacs frame

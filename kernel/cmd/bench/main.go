@@ -5,8 +5,7 @@
 // What a person waits for is measured on the real programs: the kernel's binary,
 // an Emacs on a terminal, a model server over HTTP. Nothing is asserted: a slow
 // machine is no fault. The rows run one after the other in the order they are
-// printed, only the three Emacs of one row run at once; each row ends what it
-// started. It must run at the root of the checkout.
+// printed, and each ends what it started. It must run at the root of the checkout.
 package main
 
 import (
@@ -36,6 +35,9 @@ func main() {
 // programs are what is measured and what it is compared with.
 type programs struct {
 	kernel, emacs, sbcl, golang string
+	// gptel are the directories of gptel and what it needs, separated by colons; "" for
+	// figures measured elsewhere.
+	gptel string
 }
 
 // A bench measures one or more rows.
@@ -63,6 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&p.emacs, "emacs", "emacs", "the Emacs `program`")
 	flags.StringVar(&p.sbcl, "sbcl", "sbcl", "the SBCL `program`")
 	flags.StringVar(&p.golang, "go", "go", "the Go `program`")
+	flags.StringVar(&p.gptel, "gptel", "", "the `directories` of gptel and of compat, separated by a colon")
 	only := flags.String("only", "", "measure only the benches whose names match this `regexp`")
 	if err := flags.Parse(args); err != nil {
 		return err
