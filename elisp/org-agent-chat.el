@@ -167,12 +167,14 @@ when it is."
 
 (defun org-agent-chat--save-first ()
   "Save before the buffer is killed, without asking; return t."
-  (org-agent-keeper-save)
+  (unless (buffer-base-buffer)
+    (org-agent-keeper-save))
   t)
 
 (defun org-agent-chat--leave ()
   "Tell the kernel that the buffer goes."
-  (when (and org-agent-chat-attached (org-agent-kernel-ready-p))
+  (when (and org-agent-chat-attached (org-agent-kernel-ready-p)
+             (not (buffer-base-buffer)))
     (org-agent-kernel-request "session/leave"
                               (list :session org-agent-chat-session))))
 
@@ -209,10 +211,19 @@ If that changes a buffer that was saved, save it again."
       (cl-find-if of-it (buffer-list)))))
 
 (defun org-agent-chat-buffers ()
-  "Return the buffers of all conversations."
+  "Return the buffers of all conversations.
+A clone, as Org makes of a subtree, is none."
   (cl-remove-if-not (lambda (buffer)
-                      (buffer-local-value 'org-agent-chat-session buffer))
+                      (and (not (buffer-base-buffer buffer))
+                           (buffer-local-value 'org-agent-chat-session buffer)))
                     (buffer-list)))
+
+(defun org-agent-chat-check-whole ()
+  "Signal an error in a buffer that shows a part of a conversation.
+Org makes such clones; what goes on is known in the conversation only."
+  (when (buffer-base-buffer)
+    (user-error "This is a part of %s; do that there"
+                (buffer-name (buffer-base-buffer)))))
 
 (defmacro org-agent-chat-in (session &rest body)
   "Run BODY in the buffer of SESSION; without one do nothing.

@@ -85,6 +85,7 @@ Signal an error if the answer is no."
   (interactive)
   (unless org-agent-chat-session
     (user-error "This is no conversation; M-x org-agent-chat opens one"))
+  (org-agent-chat-check-whole)
   (org-agent-keeper-look)
   (org-agent-chat-restore-draft)
   (let ((text (org-agent-draft-text))
@@ -226,6 +227,7 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
 
 (defun org-agent-send--again (heading)
   "Send the question at HEADING again, with its ID."
+  (org-agent-chat-check-whole)
   (org-agent-send-ask-consent)
   (org-agent-send-post
    (list :id (org-agent-heading-property heading "ID")
@@ -235,6 +237,7 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
 (defun org-agent-stop-turn ()
   "Stop the answer that is being written in this conversation."
   (interactive)
+  (org-agent-chat-check-whole)
   (if (not (eq org-agent-chat-attached t))
       (user-error "No kernel is running, so nothing is being written")
     (org-agent-kernel-request

@@ -473,5 +473,22 @@
       (org-mode)
       (should (eq (key-binding (kbd "C-c C-c")) 'org-ctrl-c-ctrl-c)))))
 
+(ert-deftest org-agent-chat-clones-are-no-conversations ()
+  "A clone of a part, as Org makes it, is killed without leaving the session."
+  (org-agent-fake-with-chat
+    (org-agent-fake-say "Hello")
+    (let ((clone (org-get-indirect-buffer)))
+      (should (buffer-local-value 'org-agent-chat-session clone))
+      (should (equal (org-agent-chat-buffers) (list (current-buffer))))
+      (with-current-buffer clone
+        (goto-char (point-max))
+        (insert "more")
+        (should-error (org-agent-send) :type 'user-error)
+        (should-error (org-agent-stop-turn) :type 'user-error))
+      (kill-buffer clone))
+    (org-agent-fake-settle)
+    (should-not (org-agent-fake-requests "session/leave"))
+    (should (eq org-agent-chat-attached t))))
+
 (provide 'org-agent-chat-test)
 ;;; org-agent-chat-test.el ends here
