@@ -38,6 +38,8 @@
 (require 'org-agent-keeper)
 (require 'org-agent-undo)
 (require 'org-agent-chat)
+(require 'org-agent-context)
+(require 'org-agent-context-read)
 
 (declare-function org-agent-command-message "org-agent-command")
 
@@ -68,6 +70,8 @@ Signal an error if the answer is no."
                         :text (plist-get event :arguments)
                         (org-agent-send--without event :arguments))
             (list :sensor :chat-message :text (plist-get message :text)))
+          (when-let ((items (plist-get message :context)))
+            (list :context items))
           (and org-agent-send--agreed
                (equal org-agent-send--agreed
                       (plist-get org-agent-kernel-server :consent))
@@ -88,13 +92,17 @@ Signal an error if the answer is no."
   (org-agent-chat-check-whole)
   (org-agent-keeper-look)
   (org-agent-chat-restore-draft)
-  (let ((text (org-agent-draft-text))
-        (id (org-id-uuid)))
-    (unless text
-      (user-error "Nothing to send: write a message behind the last turn"))
+  (pcase-let ((`(,words . ,references) (org-agent-context-draft))
+              (id (org-id-uuid)))
+    (unless words
+      (user-error (if references
+                      "Nothing to send: say what is to be done with what goes along"
+                    "Nothing to send: write a message behind the last turn")))
     (org-agent-send-ask-consent)
     (let* ((level (org-agent-heading-level (org-agent-draft-start)))
-           (message (org-agent-command-message id level text))
+           (message (org-agent-send-with-context
+                     (org-agent-command-message id level words)
+                     (org-agent-context-gather references)))
            (record (cdr (org-agent-draft-to-question
                          id (plist-get message :text)))))
       (goto-char (point-max))
@@ -102,6 +110,16 @@ Signal an error if the answer is no."
         (push (cons id record) org-agent-chat-records))
       (org-agent-keeper-save)
       (org-agent-send-post message))))
+
+(defun org-agent-send-with-context (message gathered)
+  "Return MESSAGE with what was GATHERED, items and the lines that say so."
+  (pcase-let ((`(,items . ,lines) gathered))
+    (if (null items)
+        message
+      (append
+       (plist-put (copy-sequence message) :text
+                  (string-join (cons (plist-get message :text) lines) "\n"))
+       (list :context items)))))
 
 (defun org-agent-send-post (message)
   "Send MESSAGE, a plist of `org-agent-chat-outbox', as soon as possible."
@@ -229,10 +247,14 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
   "Send the question at HEADING again, with its ID."
   (org-agent-chat-check-whole)
   (org-agent-send-ask-consent)
-  (org-agent-send-post
-   (list :id (org-agent-heading-property heading "ID")
-         :level (org-agent-heading-level heading)
-         :text (org-agent-question-text heading))))
+  (let* ((text (org-agent-question-text heading))
+         (items (car (org-agent-context-gather
+                      (org-agent-context-references text)))))
+    (org-agent-send-post
+     (append (list :id (org-agent-heading-property heading "ID")
+                   :level (org-agent-heading-level heading)
+                   :text text)
+             (and items (list :context items))))))
 
 (defun org-agent-stop-turn ()
   "Stop the answer that is being written in this conversation."

@@ -37,6 +37,10 @@
 (require 'org-agent-chat)
 (require 'org-agent-send)
 (require 'org-agent-command)
+(require 'org-agent-add)
+(require 'org-agent-context-show)
+(require 'org-agent-mention)
+(require 'org-agent-prompt)
 (require 'org-agent-turn)
 (require 'org-agent-ask)
 (require 'org-agent-rewrite)
@@ -68,6 +72,8 @@
 ;;;###autoload (autoload 'org-agent-sessions "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-search "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-bookmark-jump "org-agent")
+;;;###autoload (autoload 'org-agent-add "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-prompt "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-approvals "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-mode-line-mode "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-log "org-agent" nil t)
@@ -117,6 +123,8 @@ It is started again by \\[org-agent-chat], or by sending a message."
     ("h" "Ask, the answer here" org-agent-ask-here)
     ("e" "Rewrite the region" org-agent-rewrite)
     ("x" "Give a command" org-agent-command)
+    ("+" "Add this to the next message" org-agent-add)
+    ("p" "Show what would be sent" org-agent-prompt)
     ("k" "Stop the answer" org-agent-stop-turn)
     ("r" "Answer again" org-agent-retry)]
    ["Agent"

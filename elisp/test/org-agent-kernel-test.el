@@ -43,7 +43,9 @@
                      :buffer (generate-new-buffer " *model*")
                      :command (list (org-agent-kernel-test--program
                                      "ORG_AGENT_LLMTEST" "llmtest-server")
-                                    "--script" script))))
+                                    "--script" script
+                                    "--trace" (expand-file-name
+                                               "trace" org-agent-fake-directory)))))
          (url (org-agent-fake-wait
                (with-current-buffer (process-buffer process)
                  (goto-char (point-min))

@@ -1,0 +1,300 @@
+;;; org-agent-context.el --- What goes along with a message  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; What goes along with a message stands in the message, as Org that a
+;; person can read and change:
+;;
+;;   * Which of the two is right?
+;;   - Context: lines 3-9 of [[file:~/notes.org][notes.org]]
+;;   - Context: [[id:2f1c…][Silk road]]
+;;
+;; A line like these, a link in the words to a file, a directory, an image
+;; or a heading with an `:ID:', and `@NAME' for a buffer or a file each
+;; name one thing.  Nothing else goes along: what is deleted is not sent,
+;; and what is changed is sent as it then reads.  Links within blocks are
+;; quoted, not meant.
+;;
+;; A *reference* is a plist:
+;;   `:type'    `file', `buffer' or `id'
+;;   `:path'    a file name, a buffer's name or an ID
+;;   `:heading' the title of a heading in it, or nil
+;;   `:lines'   (FIRST . LAST), or nil for all of it
+;;   `:span'    (BEG . END), markers of what is meant, or nil
+;;   `:agreed'  non-nil when the person said that a secret may be sent
+;;   `:listed'  non-nil when it stands in a line of its own
+;;   `:from' `:to'  where it stands in the text it was found in
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'ol)
+(require 'org-agent-draft)
+
+(defcustom org-agent-context-links t
+  "Whether links and `@NAME' in the words of a message send what they name.
+If nil only what `org-agent-add' listed goes along."
+  :type 'boolean
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+(defconst org-agent-context--line-regexp "^[ \t]*- Context:[ \t]*\\(.*\\)$"
+  "Matches a line that lists one thing; group 1 is what it says.")
+
+(defconst org-agent-context--lines-regexp
+  "\\_<lines? \\([0-9]+\\)\\(?:-\\([0-9]+\\)\\)? of \\'"
+  "Matches, before a link, which lines are meant.")
+
+(defconst org-agent-context--mention-regexp
+  "\\(?:^\\|[ \t(]\\)\\(@\\([^][@ \t\n(){}\"',;!?]*[^][@ \t\n(){}\"',;:!?.]\\)\\)"
+  "Matches a mention; group 1 is all of it and group 2 what is named.")
+
+;;;; Links to buffers
+
+(org-link-set-parameters "org-agent-buffer"
+                         :follow #'org-agent-context--follow
+                         :export #'org-agent-context--export)
+
+(defun org-agent-context--follow (name &optional _)
+  "Show the buffer NAME; for links to buffers."
+  (pop-to-buffer (or (get-buffer name)
+                     (user-error "There is no buffer %s any more" name))))
+
+(defun org-agent-context--export (name description &rest _)
+  "Return DESCRIPTION, or the buffer's NAME: nobody else has the buffer."
+  (or description name))
+
+;;;; Finding references
+
+(defun org-agent-context-references (text)
+  "Return the references in TEXT, in the order in which they stand.
+Each thing is there once.  A line that lists something and names nothing
+is an error."
+  (let ((quoted (org-agent-context--quoted text))
+        (found (org-agent-context--listed text)))
+    (when org-agent-context-links
+      (dolist (reference (append (org-agent-context--linked text)
+                                 (org-agent-context--mentioned text)))
+        (let ((from (plist-get reference :from)))
+          (unless (or (cl-some (lambda (block) (< (car block) from (cdr block)))
+                               quoted)
+                      (cl-some (lambda (other)
+                                 (<= (plist-get other :from) from
+                                     (1- (plist-get other :to))))
+                               found))
+            (push reference found)))))
+    (cl-remove-duplicates
+     (sort found (lambda (a b) (< (plist-get a :from) (plist-get b :from))))
+     :test #'org-agent-context-same-p :from-end t)))
+
+(defun org-agent-context-same-p (a b)
+  "Return non-nil when the references A and B name the same."
+  (cl-every (lambda (key) (equal (plist-get a key) (plist-get b key)))
+            '(:type :path :heading :lines)))
+
+(defun org-agent-context--quoted (text)
+  "Return where blocks stand in TEXT: a list of (FROM . TO)."
+  (let ((case-fold-search t) (start 0) blocks)
+    (while (string-match "^[ \t]*#\\+begin_\\(\\S-+\\)" text start)
+      (let ((from (match-beginning 0)))
+        (setq start (if (string-match (format "^[ \t]*#\\+end_%s[ \t]*$"
+                                              (regexp-quote (match-string 1 text)))
+                                      text (match-end 0))
+                        (match-end 0)
+                      (length text)))
+        (push (cons from start) blocks)))
+    blocks))
+
+(defun org-agent-context--listed (text)
+  "Return the references of the lines in TEXT that list something."
+  (let ((start 0) found)
+    (while (string-match org-agent-context--line-regexp text start)
+      (let ((from (match-beginning 0)) (to (match-end 0))
+            (said (match-string-no-properties 1 text)))
+        (setq start to)
+        (let* ((reference
+                (or (car (org-agent-context--linked said))
+                    (user-error "Nothing was sent: \"%s\" names nothing; delete the line, or put a link there"
+                                (substring-no-properties text from to))))
+               (known (get-text-property from 'org-agent-context text)))
+          (when (and known (equal (plist-get known :line) said))
+            (setq reference (append (list :span (plist-get known :span)
+                                          :agreed (plist-get known :agreed))
+                                    reference)))
+          (push (append (list :from from :to to :listed t)
+                        (org-agent-context--without-place reference))
+                found))))
+    found))
+
+(defun org-agent-context--without-place (reference)
+  "Return REFERENCE without where it stands."
+  (cl-loop for (key value) on reference by #'cddr
+           unless (memq key '(:from :to)) append (list key value)))
+
+(defun org-agent-context--linked (text)
+  "Return the references that links in TEXT are."
+  (let ((start 0) found)
+    (while (string-match org-link-bracket-re text start)
+      (let ((from (match-beginning 0)) (to (match-end 0))
+            (link (org-link-unescape (match-string-no-properties 1 text))))
+        (setq start to)
+        (when-let ((reference (org-agent-context--of-link link)))
+          (let* ((line (cl-position ?\n text :end from :from-end t))
+                 (before (substring text (if line (1+ line) 0) from))
+                 (lines (and (string-match org-agent-context--lines-regexp before)
+                             (let ((first (string-to-number (match-string 1 before))))
+                               (cons first (if (match-string 2 before)
+                                               (string-to-number (match-string 2 before))
+                                             first)))))
+                 (from (if lines
+                           (- from (- (length before) (match-beginning 0)))
+                         from))
+                 (known (get-text-property from 'org-agent-context text)))
+            (push (append (list :from from :to to)
+                          (and lines (list :lines lines))
+                          (and known
+                               (equal (plist-get known :line)
+                                      (substring-no-properties text from to))
+                               (list :span (plist-get known :span)
+                                     :agreed (plist-get known :agreed)))
+                          reference)
+                  found)))))
+    (setq start 0)
+    (while (string-match "\\(?:^\\|[ \t(]\\)\\(file:[^][ \t\n()<>]*[^][ \t\n()<>.,;:!?]\\)" text start)
+      (setq start (match-end 0))
+      (push (append (list :from (match-beginning 1) :to (match-end 1))
+                    (org-agent-context--of-link (match-string-no-properties 1 text)))
+            found))
+    (nreverse found)))
+
+(defun org-agent-context--of-link (link)
+  "Return the reference that LINK is, or nil."
+  (cond
+   ((string-prefix-p "org-agent-buffer:" link)
+    (list :type 'buffer :path (substring link (length "org-agent-buffer:"))))
+   ((string-prefix-p "id:" link)
+    (list :type 'id :path (car (split-string (substring link 3) "::"))))
+   ((or (string-prefix-p "file:" link)
+        (string-match-p "\\`\\(?:\\.\\.?/\\|~\\|/\\)" link))
+    (let* ((path (string-remove-prefix "file:" link))
+           (search (and (string-match "::\\(.*\\)\\'" path)
+                        (match-string 1 path)))
+           (path (if search (substring path 0 (match-beginning 0)) path)))
+      (unless (string-empty-p path)
+        (append (list :type 'file
+                      :path (if (file-remote-p path) path
+                              (expand-file-name path)))
+                (and search (string-prefix-p "*" search)
+                     (list :heading (string-trim (substring search 1))))))))))
+
+(defun org-agent-context--mentioned (text)
+  "Return the references that mentions in TEXT are.
+Only what is there is mentioned; all else is words with an at sign."
+  (let ((start 0) found)
+    (while (string-match org-agent-context--mention-regexp text start)
+      (let ((from (match-beginning 1)) (to (match-end 1))
+            (name (match-string-no-properties 2 text)))
+        (setq start to)
+        (when-let ((reference
+                    (cond
+                     ((and (string-match-p "\\`\\(?:\\.\\.?/\\|~/\\|/\\)" name)
+                           (not (file-remote-p name))
+                           (file-exists-p name))
+                      (list :type 'file :path (expand-file-name name)))
+                     ((and (get-buffer name) (not (string-prefix-p " " name)))
+                      (org-agent-context-of-buffer (get-buffer name))))))
+          (push (append (list :from from :to to) reference) found))))
+    found))
+
+(defun org-agent-context-of-buffer (buffer)
+  "Return the reference to BUFFER: to its file if it visits one."
+  (with-current-buffer buffer
+    (if buffer-file-name
+        (list :type 'file :path (expand-file-name buffer-file-name))
+      (list :type 'buffer :path (buffer-name)))))
+
+;;;; Writing references
+
+(defun org-agent-context-link (reference &optional description)
+  "Return REFERENCE as text: a link with DESCRIPTION, and which lines."
+  (let ((path (plist-get reference :path))
+        (lines (plist-get reference :lines))
+        (heading (plist-get reference :heading)))
+    (concat
+     (and lines (if (= (car lines) (cdr lines))
+                    (format "line %d of " (car lines))
+                  (format "lines %d-%d of " (car lines) (cdr lines))))
+     (org-link-make-string
+      (pcase (plist-get reference :type)
+        ('file (concat "file:" (org-agent-context--abbreviate path)
+                       (and heading (concat "::*" heading))))
+        ('buffer (concat "org-agent-buffer:" path))
+        ('id (concat "id:" path)))
+      (org-agent-context--one-line
+       (or description (org-agent-context-name reference)))))))
+
+(defun org-agent-context--abbreviate (path)
+  "Return PATH, a file's, as people write it."
+  (if (file-remote-p path) path (abbreviate-file-name path)))
+
+(defun org-agent-context--one-line (text)
+  "Return TEXT without line breaks and what would end a link."
+  (replace-regexp-in-string
+   "]]" "] ]"
+   (string-trim (replace-regexp-in-string "[[:cntrl:]]+" " " text)) t t))
+
+(defun org-agent-context-name (reference)
+  "Return how a person knows what REFERENCE names."
+  (let ((path (plist-get reference :path)))
+    (or (plist-get reference :heading)
+        (and (eq (plist-get reference :type) 'file)
+             (if (directory-name-p path)
+                 (concat (file-name-nondirectory (directory-file-name path)) "/")
+               (file-name-nondirectory path)))
+        path)))
+
+(defun org-agent-context-line (said)
+  "Return a line that lists what SAID, a link, names."
+  (concat "- Context: " said "\n"))
+
+(defun org-agent-context-without-lines (text)
+  "Return TEXT without the lines that list something."
+  (string-trim-right
+   (replace-regexp-in-string
+    (concat "\\(?:" org-agent-context--line-regexp "\\)\n?") "" text t t)))
+
+;;;; The draft
+
+(defun org-agent-context-draft ()
+  "Return (WORDS . REFERENCES) of the draft.
+WORDS are what it says, nil if nothing; REFERENCES is what it names."
+  (org-agent-draft--widely
+    (let* ((start (org-agent-draft-start))
+           (level (and start (org-agent-heading-level start)))
+           (text (if start (buffer-substring (+ start level) (point-max)) "")))
+      (cons (org-agent-draft--normalize
+             (org-agent-context-without-lines (substring-no-properties text))
+             (or level 1))
+            (org-agent-context-references text)))))
+
+(provide 'org-agent-context)
+;;; org-agent-context.el ends here

@@ -1,0 +1,159 @@
+;;; org-agent-prompt.el --- What the model would be sent  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; `org-agent-prompt' shows what would be sent if the draft were sent now:
+;; every byte, with sizes.  The kernel composes it as it composes what it
+;; sends; nothing is sent, and nothing is kept.
+;;
+;; The texts stand in example blocks, where a line that Org would take for
+;; its own has a comma before it, as everywhere in Org.
+
+;;; Code:
+
+(require 'subr-x)
+(require 'org)
+(require 'org-agent-kernel)
+(require 'org-agent-chat)
+(require 'org-agent-context)
+(require 'org-agent-context-read)
+(require 'org-agent-command)
+(require 'org-agent-send)
+
+(defvar-local org-agent-prompt--session nil
+  "The conversation whose prompt this buffer shows.")
+(put 'org-agent-prompt--session 'permanent-local t)
+
+(defvar org-agent-prompt-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "g") #'org-agent-prompt-again)
+    (define-key map (kbd "q") #'quit-window)
+    map)
+  "Keys where a prompt is shown; the rest is `org-mode-map'.")
+
+(define-derived-mode org-agent-prompt-mode org-mode "Org-Agent-Prompt"
+  "Major mode of a prompt that is looked at.
+\\[org-agent-prompt-again] looks again."
+  (setq-local enable-local-variables nil
+              enable-local-eval nil
+              org-confirm-babel-evaluate t
+              truncate-lines nil
+              word-wrap t
+              buffer-read-only t))
+
+(defun org-agent-prompt ()
+  "Show exactly what would be sent to the model for the draft.
+Outside a conversation it is that of the conversation used last.
+Nothing is sent."
+  (interactive)
+  (let ((buffer (if org-agent-chat-session (current-buffer)
+                  (cl-find-if (lambda (buffer)
+                                (buffer-local-value 'org-agent-chat-session buffer))
+                              (buffer-list)))))
+    (unless buffer
+      (user-error "There is no conversation; M-x org-agent-chat opens one"))
+    (org-agent-prompt--ask buffer)))
+
+(defun org-agent-prompt-again ()
+  "Look again at what would be sent."
+  (interactive)
+  (org-agent-prompt--ask
+   (or (org-agent-chat-buffer org-agent-prompt--session)
+       (user-error "The conversation is gone"))))
+
+(defun org-agent-prompt--ask (buffer)
+  "Ask the kernel for the prompt of the conversation in BUFFER."
+  (unless (org-agent-kernel-ready-p)
+    (org-agent-kernel-ensure)
+    (user-error "The kernel is being started; ask again when it runs"))
+  (with-current-buffer buffer
+    (let ((session org-agent-chat-session))
+      (org-agent-kernel-request
+       "prompt/get" (org-agent-prompt--params)
+       :success (lambda (result) (org-agent-prompt--show session result))
+       :failure (lambda (refusal)
+                  (org-agent-chat-complain "The prompt cannot be shown"
+                                           refusal))))))
+
+(defun org-agent-prompt--params ()
+  "Return the event that this conversation's draft would be."
+  (pcase-let* ((`(,words . ,references) (org-agent-context-draft))
+               (start (org-agent-draft-start))
+               (level (if start (org-agent-heading-level start) 1)))
+    (org-agent-send--without
+     (org-agent-send--event
+      (org-agent-send-with-context
+       (org-agent-command-message "draft" level (or words ""))
+       (org-agent-context-gather references)))
+     :id)))
+
+(defun org-agent-prompt--show (session result)
+  "Show RESULT, the prompt of SESSION, in its buffer."
+  (with-current-buffer (get-buffer-create "*org-agent-prompt*")
+    (unless (derived-mode-p 'org-agent-prompt-mode)
+      (org-agent-prompt-mode))
+    (setq org-agent-prompt--session session)
+    (let ((inhibit-read-only t) (buffer-undo-list t))
+      (erase-buffer)
+      (org-agent-prompt--insert session result)
+      (org-cycle-hide-drawers 'all)
+      (org-overview)
+      (goto-char (point-min)))
+    (set-buffer-modified-p nil)
+    (display-buffer (current-buffer))))
+
+(defun org-agent-prompt--insert (session result)
+  "Insert RESULT, the prompt of SESSION, as an outline."
+  (insert "What would be sent for the draft of " session
+          (if-let ((model (plist-get result :model)))
+              (format ", by the skill %s, to %s" (plist-get result :skill) model)
+            "")
+          ".\n")
+  (if-let ((parts (plist-get result :parts)))
+      (progn
+        (insert (format "%d messages, %s, about %d tokens.  Nothing was sent.\n"
+                        (length parts)
+                        (org-agent-context-size (plist-get result :bytes))
+                        (plist-get result :tokens)))
+        (mapc #'org-agent-prompt--insert-part parts))
+    (insert (or (plist-get result :note) "Nothing would be sent") ".\n")))
+
+(defun org-agent-prompt--insert-part (part)
+  "Insert PART, one message of a prompt."
+  (insert (format "* %s (%s), %s, about %d tokens\n"
+                  (capitalize (org-agent-prompt--word (plist-get part :name)))
+                  (plist-get part :role)
+                  (org-agent-context-size (plist-get part :bytes))
+                  (plist-get part :tokens)))
+  (dolist (line (append (plist-get part :context)
+                        (mapcar (lambda (image) (concat "image shown: " image))
+                                (plist-get part :images))))
+    (insert "- =" (replace-regexp-in-string "=" "_" line t t) "=\n"))
+  (insert "#+begin_example\n"
+          (org-escape-code-in-string (plist-get part :text))
+          "\n#+end_example\n"))
+
+(defun org-agent-prompt--word (keyword)
+  "Return the name of KEYWORD."
+  (substring (symbol-name keyword) 1))
+
+(provide 'org-agent-prompt)
+;;; org-agent-prompt.el ends here

@@ -1,0 +1,399 @@
+;;; org-agent-context-test.el --- What goes along with a message  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Code:
+
+(require 'ert)
+(require 'ert-x)
+(require 'cl-lib)
+(require 'org-agent)
+(require 'org-agent-fake-kernel)
+(require 'org-agent-kernel-test)
+
+(defconst org-agent-context-test--pixel
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+  "A PNG image of one pixel.")
+
+(defun org-agent-context-test--file (name text)
+  "Make the file NAME with TEXT in the test's directory and return it."
+  (let ((file (expand-file-name (concat "files/" name) org-agent-fake-directory))
+        (coding-system-for-write 'utf-8-unix))
+    (make-directory (file-name-directory file) t)
+    (write-region text nil file nil 'silent)
+    file))
+
+(defun org-agent-context-test--image (name)
+  "Make an image in the file NAME and return it."
+  (let ((file (org-agent-context-test--file name ""))
+        (coding-system-for-write 'binary))
+    (write-region (base64-decode-string org-agent-context-test--pixel)
+                  nil file nil 'silent)
+    file))
+
+(defmacro org-agent-context-test--in (file &rest body)
+  "Run BODY in a window with a buffer that visits FILE; forget it then."
+  (declare (indent 1) (debug t))
+  `(save-window-excursion
+     (let ((buffer (find-file-noselect ,file)))
+       (unwind-protect
+           (progn (switch-to-buffer buffer) ,@body)
+         (when (buffer-live-p buffer)
+           (with-current-buffer buffer (set-buffer-modified-p nil))
+           (kill-buffer buffer))))))
+
+(defun org-agent-context-test--add (&optional argument)
+  "Call `org-agent-add' with ARGUMENT as a person would."
+  (let ((current-prefix-arg argument) (inhibit-message t))
+    (call-interactively #'org-agent-add)))
+
+(defun org-agent-context-test--draft ()
+  "Return the text of the draft of the main conversation."
+  (with-current-buffer "*org-agent-chat*"
+    (buffer-substring-no-properties (org-agent-draft-start) (point-max))))
+
+(defun org-agent-context-test--say (text)
+  "Write TEXT into the heading of the draft, send it, return the event."
+  (with-current-buffer "*org-agent-chat*"
+    (goto-char (org-agent-draft-start))
+    (end-of-line)
+    (insert text)
+    (let ((inhibit-message t)) (org-agent-send)))
+  (org-agent-fake-settle)
+  (car (last (org-agent-fake-requests "event"))))
+
+(defun org-agent-context-test--texts (event)
+  "Return kind, name and text of each thing that goes along with EVENT."
+  (mapcar (lambda (item) (list (plist-get item :kind) (plist-get item :name)
+                               (plist-get item :text)))
+          (plist-get event :context)))
+
+;;;; Adding
+
+(ert-deftest org-agent-context-region-follows-the-text ()
+  "A region is listed with its lines and sent as it is when it is sent."
+  (org-agent-fake-with-chat
+    (org-agent-context-test--in
+        (org-agent-context-test--file "a b.org" "one\ntwo\nthree\nfour\n")
+      (transient-mark-mode 1)
+      (goto-char 5) (push-mark 15 t t)
+      (let ((point (point)))
+        (org-agent-context-test--add)
+        (should (= point (point))))
+      (should (string-match-p
+               "\\`\\* \n- Context: lines 2-3 of \\[\\[file:.*/a b\\.org\\]\\[a b\\.org\\]\\]\n\\'"
+               (org-agent-context-test--draft)))
+      (deactivate-mark)
+      (goto-char (point-min)) (insert "zero\nzero\n")
+      (goto-char 15) (insert "TWO, ")
+      (let ((event (org-agent-context-test--say "What?")))
+        (should (equal (org-agent-context-test--texts event)
+                       '(("region" "a b.org" "TWO, two\nthree\n"))))
+        (should (string-match-p "\\`lines 4-5 of " (plist-get (car (plist-get event :context)) :place)))
+        (should (string-match-p
+                 "\\`What\\?\n- Context: lines 4-5 of \\[\\[file:.*/a b\\.org\\]\\[a b\\.org\\]\\], 15 bytes\\'"
+                 (plist-get event :text)))))))
+
+(ert-deftest org-agent-context-what-the-line-says-is-sent ()
+  "A line that was deleted sends nothing; one that was changed what it says."
+  (org-agent-fake-with-chat
+    (let ((file (org-agent-context-test--file "a.txt" "one\ntwo\nthree\nfour\n")))
+      (org-agent-context-test--in file
+        (transient-mark-mode 1)
+        (goto-char 1) (push-mark 5 t t)
+        (org-agent-context-test--add)
+        (with-current-buffer "*org-agent-chat*"
+          (goto-char (org-agent-draft-start))
+          (search-forward "line 1 of")
+          (replace-match "lines 3-4 of"))
+        (should (equal (org-agent-context-test--texts (org-agent-context-test--say "What?"))
+                       '(("region" "a.txt" "three\nfour\n"))))
+        (org-agent-context-test--add)
+        (with-current-buffer "*org-agent-chat*"
+          (goto-char (org-agent-draft-start))
+          (search-forward "- Context")
+          (delete-region (line-beginning-position) (line-beginning-position 2)))
+        (let ((event (org-agent-context-test--say "Nothing?")))
+          (should-not (plist-member event :context))
+          (should (equal (plist-get event :text) "Nothing?")))))))
+
+(ert-deftest org-agent-context-buffers ()
+  "Unsaved text is sent, a narrowed buffer as narrowed, a gone one refused."
+  (org-agent-fake-with-chat
+    (let ((file (org-agent-context-test--file "a.org" "* one\n* two\n")))
+      (org-agent-context-test--in file
+        (org-agent-context-test--add)
+        (org-agent-context-test--add)   ; once is enough
+        (goto-char (point-max)) (insert "* thrée \x3fff80\n")
+        (narrow-to-region 7 (point-max))
+        (let* ((event (org-agent-context-test--say "What?"))
+               (item (car (plist-get event :context))))
+          (should (= 1 (length (plist-get event :context))))
+          (should (equal (plist-get item :text) "* two\n* thrée \ufffd\n"))
+          (should (equal (plist-get item :mode) "org-mode"))
+          (should (string-match-p "narrowed to lines 2-4, not saved\\'" (plist-get item :place))))))
+    (with-current-buffer (get-buffer-create "*some [odd] buffer*")
+      (insert "words")
+      (org-agent-context-test--add)
+      (should (string-match-p "org-agent-buffer:" (org-agent-context-test--draft)))
+      (should (equal (org-agent-context-test--texts (org-agent-context-test--say "And?"))
+                     '(("buffer" "*some [odd] buffer*" "words"))))
+      (org-agent-context-test--add)
+      (kill-buffer))
+    (let ((before (length (org-agent-fake-requests "event"))))
+      (should (string-match-p "is gone"
+                              (cadr (should-error (org-agent-context-test--say "Gone?")
+                                                  :type 'user-error))))
+      (should (= before (length (org-agent-fake-requests "event"))))
+      (should (string-match-p "Gone\\?" (org-agent-context-test--draft))))))
+
+(ert-deftest org-agent-context-subtrees-and-ids ()
+  "With a prefix argument the subtree goes along, by its ID if it has one."
+  (org-agent-fake-with-chat
+    (let ((org-id-locations (make-hash-table :test #'equal))
+          (org-id-locations-file (expand-file-name "ids" org-agent-fake-directory))
+          (org-id-files nil)
+          (file (org-agent-context-test--file
+                 "s.org" "* TODO One :tag:\nbody\n** Below\n* Two\n:PROPERTIES:\n:ID: id-of-two\n:END:\ntext\n")))
+      (org-agent-context-test--in file
+        (goto-char (point-min)) (search-forward "body")
+        (org-agent-context-test--add '(4))
+        (goto-char (point-max)) (forward-line -1)
+        (org-agent-context-test--add '(4))
+        (let ((draft (org-agent-context-test--draft)))
+          (should (string-match-p "\\[\\[file:.*s\\.org::\\*One\\]\\[One\\]\\]" draft))
+          (should (string-match-p "\\[\\[id:id-of-two\\]\\[Two\\]\\]" draft)))
+        (should (equal (mapcar #'car (org-agent-context-test--texts (org-agent-context-test--say "What?")))
+                       '("subtree" "subtree"))))
+      ;; Without the buffers, from the file.
+      (org-id-add-location "id-of-two" file)
+      (should (equal (org-agent-context-test--texts
+                      (org-agent-context-test--say
+                       (format "Of [[file:%s::*One]] and [[id:id-of-two][two]]?" file)))
+                     '(("subtree" "One" "* TODO One :tag:\nbody\n** Below\n")
+                       ("subtree" "Two" "* Two\n:PROPERTIES:\n:ID: id-of-two\n:END:\ntext\n")))))))
+
+(ert-deftest org-agent-context-dired-and-links ()
+  "In Dired the marked files are added, on a link what it leads to."
+  (org-agent-fake-with-chat
+    (let* ((file (org-agent-context-test--file "d/a.txt" "text a"))
+           (image (org-agent-context-test--image "d/p.png"))
+           (directory (file-name-directory file)))
+      (org-agent-context-test--file "d/skip.txt" "skipped")
+      (save-window-excursion
+        (dired directory)
+        (dired-mark-files-regexp "a\\.txt\\|p\\.png")
+        (org-agent-context-test--add)
+        (kill-buffer))
+      (org-agent-context-test--in
+          (org-agent-context-test--file "links.org" (format "see [[file:%s][there]] and [[https://example.org][web]]\n" directory))
+        (goto-char (point-min)) (search-forward "there")
+        (org-agent-context-test--add)
+        (search-forward "web")
+        (should-error (org-agent-context-test--add) :type 'user-error))
+      (let ((items (plist-get (org-agent-context-test--say "What?") :context)))
+        (should (equal (mapcar (lambda (item) (plist-get item :kind)) items)
+                       '("file" "image" "directory")))
+        (should (equal (plist-get (nth 1 items) :data) org-agent-context-test--pixel))
+        (should (equal (plist-get (nth 2 items) :text)
+                       "a.txt  6\np.png  70\nskip.txt  7\n")))
+      (should (file-exists-p image)))))
+
+(ert-deftest org-agent-context-refusals ()
+  "What cannot be sent is refused by name, says why, and is not sent."
+  (org-agent-fake-with-chat
+    (pcase-dolist (`(,name ,text ,says)
+                   (list '("a.bin" "a\0b" "a\\.bin is no text")
+                         (list "big.txt" (make-string 1100000 ?x) "big\\.txt has 1\\.1 MB, 51\\.4 kB more than the 1\\.0 MB")))
+      (ert-info (name)
+        (save-window-excursion
+          (dired (file-name-directory (org-agent-context-test--file name text)))
+          (dired-goto-file (expand-file-name (concat "files/" name) org-agent-fake-directory))
+          (should (string-match-p says (cadr (should-error (org-agent-context-test--add)))))
+          (kill-buffer))))
+    (should (equal (org-agent-context-test--draft) "* "))
+    (let ((file (expand-file-name "files/a.bin" org-agent-fake-directory)))
+      (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) nil)))
+        (should-error (org-agent-context-test--say (format "See [[file:%s]]" file)) :type 'user-error))
+      (should-not (org-agent-fake-requests "event"))
+      (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) t)))
+        (let ((event (org-agent-context-test--say "")))
+          (should (equal (plist-get event :text) (format "See [[file:%s]]" file)))
+          (should-not (plist-get event :context)))))
+    (with-current-buffer "*org-agent-chat*"
+      (goto-char (point-max))
+      (insert "Look\n- Context: nothing\n")
+      (should-error (org-agent-send) :type 'user-error))))
+
+(ert-deftest org-agent-context-secrets-ask-first ()
+  "Secrets are asked about, by their real names too; the token is refused."
+  (org-agent-fake-with-chat
+    (let* ((secret (org-agent-context-test--file ".ssh/config" "Host x"))
+           (link (expand-file-name "innocent" org-agent-fake-directory))
+           (asked 0) answer)
+      (make-symbolic-link secret link)
+      (cl-letf (((symbol-function 'yes-or-no-p)
+                 (lambda (_) (cl-incf asked) answer)))
+        (org-agent-context-test--in link
+          (should-error (org-agent-context-test--add) :type 'user-error)
+          (should (= asked 1))
+          (should (equal (org-agent-context-test--draft) "* "))
+          (setq answer t)
+          (org-agent-context-test--add)
+          (should (= asked 2))
+          (should (equal (org-agent-context-test--texts (org-agent-context-test--say "What?"))
+                         '(("file" "innocent" "Host x"))))
+          (should (= asked 2)))
+        (let ((token (org-agent-state-file "token")))
+          (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) t)))
+            (should-not (plist-get (org-agent-context-test--say (format "See [[file:%s]]" token))
+                                   :context))))))))
+
+;;;; Words
+
+(ert-deftest org-agent-context-words ()
+  "Links and mentions in the words count, in quoted blocks they do not."
+  (org-agent-fake-with-chat
+    (let ((file (org-agent-context-test--file "w.txt" "one\ntwo\n")))
+      (with-current-buffer (get-buffer-create "mentioned.txt") (insert "m"))
+      (pcase-dolist
+          (`(,words . ,names)
+           `((,(format "[[file:%s]] and [[%s][again]]" file file) "w.txt")
+             (,(format "line 2 of [[file:%s]]" file) "w.txt")
+             (,(format "see file:%s." file) "w.txt")
+             (,(format "#+begin_quote\n[[file:%s]] @mentioned.txt\n#+end_quote" file))
+             ("ask @mentioned.txt, please." "mentioned.txt")
+             (,(format "(@%s)" file) "w.txt")
+             ("mail a@mentioned.txt or @nobody or @ alone")
+             ("[[https://example.org/a.txt]] [[shell:ls]] [[*Heading]]")))
+        (ert-info (words)
+          (should (equal (mapcar #'org-agent-context-name
+                                 (org-agent-context-references words))
+                         names))))
+      (let ((org-agent-context-links nil))
+        (should-not (org-agent-context-references "@mentioned.txt")))
+      (should (equal (org-agent-context-test--texts
+                      (org-agent-context-test--say (format "line 2 of [[file:%s]]?" file)))
+                     '(("region" "w.txt" "two\n"))))
+      (kill-buffer "mentioned.txt"))))
+
+(ert-deftest org-agent-context-completion ()
+  "What is chosen behind an at sign becomes a link to it."
+  (org-agent-fake-with-chat
+    (let ((file (org-agent-context-test--file "long name.org" "* A heading\nbody\n")))
+      (org-agent-context-test--in file
+        (push-mark 1 t) (goto-char 5)
+        (switch-to-buffer "*org-agent-chat*")
+        (delete-other-windows)
+        (display-buffer buffer '(display-buffer-pop-up-window))
+        (pcase-dolist (`(,typed ,becomes)
+                       '(("@long" "\\[\\[file:.*long name\\.org\\]\\[long name\\.org\\]\\]\\'")
+                         ("@regi" "line 1 of \\[\\[file:.*long name\\.org\\]\\[long name\\.org\\]\\]\\'")
+                         ("@*A h" "\\[\\[file:.*::\\*A heading\\]\\[A heading\\]\\]\\'")))
+          (ert-info (typed)
+            (goto-char (point-max))
+            (insert " in " typed)
+            (let ((inhibit-message t)) (completion-at-point))
+            (should (string-match-p becomes (buffer-substring-no-properties
+                                             (org-agent-draft-start) (point-max))))))
+        (should (equal (mapcar #'car (org-agent-context-test--texts (org-agent-context-test--say "")))
+                       '("file" "region" "subtree")))))))
+
+(ert-deftest org-agent-context-sizes-are-shown ()
+  "What will go along is shown with its size, and the text stays as it was."
+  (org-agent-fake-with-chat
+    (let ((file (org-agent-context-test--file "a.txt" "twelve bytes")))
+      (goto-char (point-max))
+      (insert (format "See [[file:%s]] and file:%s.gone\n- Context: [[file:%s]]\n" file file (file-name-directory file)))
+      (let ((text (buffer-string)) (tick (buffer-chars-modified-tick)))
+        (org-agent-context-show)
+        (should (equal (mapcar (lambda (overlay)
+                                 (substring-no-properties (overlay-get overlay 'after-string)))
+                               (sort (cl-remove-if-not (lambda (overlay) (overlay-get overlay 'org-agent-context))
+                                                       (overlays-in (point-min) (point-max)))
+                                     (lambda (a b) (< (overlay-start a) (overlay-start b)))))
+                       '(" (12 bytes)" " (not there)" " (a listing)")))
+        (should (equal text (buffer-string)))
+        (should (= tick (buffer-chars-modified-tick)))))))
+
+(ert-deftest org-agent-context-sent-again ()
+  "A message that was not sent is sent again with what it names then."
+  (org-agent-fake-with-chat
+    (let ((file (org-agent-context-test--file "a.txt" "first")))
+      (push (cons "event" (lambda (_) '(:error (:code -32007 :message "busy")))) org-agent-fake-answers)
+      (let ((event (org-agent-context-test--say (format "See [[file:%s]]" file))))
+        (pop org-agent-fake-answers)
+        (org-agent-context-test--file "a.txt" "second")
+        (with-current-buffer "*org-agent-chat*"
+          (goto-char (org-agent-find-heading (plist-get event :id)))
+          (org-agent-chat-ctrl-c-ctrl-c))
+        (org-agent-fake-settle)
+        (let ((again (car (last (org-agent-fake-requests "event")))))
+          (should (equal (plist-get again :id) (plist-get event :id)))
+          (should (equal (plist-get again :text) (plist-get event :text)))
+          (should (equal (org-agent-context-test--texts again) '(("file" "a.txt" "second")))))))))
+
+;;;; With the kernel
+
+(defun org-agent-context-test--blocks ()
+  "Return the texts of the prompt that is shown."
+  (with-current-buffer "*org-agent-prompt*"
+    (save-excursion
+      (goto-char (point-min))
+      (let (texts)
+        (while (re-search-forward "^#\\+begin_example\n" nil t)
+          (let ((beg (point)))
+            (re-search-forward "^#\\+end_example$")
+            (push (org-unescape-code-in-string
+                   (buffer-substring-no-properties beg (1- (match-beginning 0))))
+                  texts)))
+        (nreverse texts)))))
+
+(defun org-agent-context-test--received ()
+  "Return the texts of the messages in the last request that the model got."
+  (with-temp-buffer
+    (let ((coding-system-for-read 'utf-8-unix) (json-array-type 'list))
+      (insert-file-contents (expand-file-name "trace" org-agent-fake-directory))
+      (goto-char (point-max))
+      (forward-line -1)
+      (mapcar (lambda (message)
+                (let ((content (alist-get 'content message)))
+                  (if (stringp content) content
+                    (mapconcat (lambda (part) (alist-get 'text part ""))
+                               content ""))))
+              (alist-get 'messages (json-read))))))
+
+(ert-deftest org-agent-context-prompt-is-what-is-sent ()
+  "What `org-agent-prompt' shows is what the model receives."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "(:type :response :text \"* Seen\\nit\")"
+                                             '(times . -1)))
+    (let ((file (org-agent-context-test--file "a.org" "* one\n,* two\n#+end_example\n\nlast"))
+          (image (org-agent-context-test--image "p.png")))
+      (org-agent-kernel-test--say "Earlier?")
+      (org-agent-fake-wait (and (= 1 (org-agent-kernel-test--answers))
+                                (not (org-agent-chat-get :turn))))
+      (goto-char (point-max))
+      (insert (format "Which of [[file:%s]]\nis [[file:%s]]?" file image))
+      (let ((text (org-agent-context-test--draft)) (inhibit-message t))
+        (org-agent-prompt)
+        (org-agent-fake-wait (and (get-buffer "*org-agent-prompt*")
+                                  (org-agent-context-test--blocks)))
+        (should (equal text (org-agent-context-test--draft))))
+      (let ((shown (org-agent-context-test--blocks)) sent)
+        (let ((inhibit-message t)) (org-agent-send))
+        (org-agent-fake-wait (= 2 (org-agent-kernel-test--answers)))
+        (setq sent (org-agent-context-test--received))
+        (should (= 4 (length shown) (length sent)))
+        ;; Sent are also the lines that say what went along.
+        (should (equal shown sent))
+        (should (string-match-p "--- \\S-+ data 1: file a\\.org (.*), org-mode, 32 bytes ---\n\\* one\n,\\* two\n#\\+end_example\n\nlast\n---"
+                                (car (last shown)))))
+      (with-current-buffer "*org-agent-prompt*"
+        (should buffer-read-only)
+        (goto-char (point-min))
+        (should (re-search-forward "^\\* Question (user), " nil t))
+        (kill-buffer)))))
+
+(provide 'org-agent-context-test)
+;;; org-agent-context-test.el ends here
