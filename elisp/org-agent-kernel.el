@@ -363,6 +363,64 @@ that was stopped did not."
         org-agent-kernel-trouble nil)
   (run-hooks 'org-agent-kernel-lost-hook))
 
+;;;; The program
+
+(defun org-agent-kernel-run-program (arguments done &optional patience)
+  "Run the program with ARGUMENTS for this home and return its process.
+DONE is called once with its exit status, what it printed, and the last
+line of what it complained, when it has ended.  One that takes more than
+PATIENCE seconds, 60 by default, is killed.  Signal a `user-error' when
+the program is not there."
+  (let* ((program (or (org-agent-kernel-program)
+                      (user-error "The program org-agent was not found; set `org-agent-program'")))
+         (output (generate-new-buffer " *org-agent-program*" t))
+         (complaint (generate-new-buffer " *org-agent-program-errors*" t))
+         (errors (make-pipe-process :name "org-agent-errors" :noquery t
+                                    :buffer complaint :sentinel #'ignore
+                                    :coding 'utf-8-unix))
+         (default-directory (file-name-as-directory (expand-file-name "~")))
+         (process
+          (condition-case err
+              (make-process
+               :name "org-agent-program" :buffer output :stderr errors
+               :noquery t :connection-type 'pipe :coding 'utf-8-unix
+               :command (append (list program)
+                                (and org-agent-home
+                                     (list "--home" (directory-file-name
+                                                     (org-agent-home-directory))))
+                                arguments)
+               :sentinel
+               (lambda (process _event)
+                 (unless (process-live-p process)
+                   (org-agent-kernel--program-ended process errors done))))
+            (error (delete-process errors)
+                   (kill-buffer output)
+                   (kill-buffer complaint)
+                   (user-error "%s could not be run: %s" program
+                               (error-message-string err))))))
+    (run-at-time (or patience 60) nil
+                 (lambda ()
+                   (when (process-live-p process)
+                     (kill-process process))))
+    process))
+
+(defun org-agent-kernel--program-ended (process errors done)
+  "Call DONE with how PROCESS ended; ERRORS is the process of its complaints."
+  (while (accept-process-output errors 0 nil t))
+  (let ((text (lambda (of)
+                (with-current-buffer (process-buffer of)
+                  (prog1 (buffer-string) (kill-buffer))))))
+    (delete-process errors)
+    (let ((output (funcall text process))
+          (lines (split-string (funcall text errors) "\n" t "[ \t]+")))
+      (org-agent-rpc--guard "the end of a program"
+        (funcall done
+                 (if (eq (process-status process) 'exit)
+                     (process-exit-status process)
+                   'killed)
+                 output
+                 (or (car (last lines)) "the program ended without a word"))))))
+
 ;;;; Talking
 
 (cl-defun org-agent-kernel-request (method params &key success failure)

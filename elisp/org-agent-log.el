@@ -1,4 +1,4 @@
-;;; org-agent-log.el --- The log and the state of the kernel  -*- lexical-binding: t; -*-
+;;; org-agent-log.el --- The kernel's log, as it grows  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -20,37 +20,86 @@
 
 ;;; Commentary:
 
-;; `*org-agent-log*' shows the kernel's `log.jsonl', one line for each
-;; record, as it grows; what this Emacs itself has to say stands between.
-;; The timer belongs to that buffer and ends with it.
+;; `*org-agent-log*' shows the kernel's log, a line for each record, and
+;; between them what this Emacs itself has to say.  The kernel tells of
+;; each line as it comes (`log/tail' and `log' on the wire), so that
+;; nothing is polled and the file need not be on this machine.  What is
+;; shown is chosen by level, session, turn and text; the header line says
+;; how.  Without a kernel the program reads the file once.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'iso8601)
-(require 'json)
 (require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
 
 (declare-function org-agent-skill-position "org-agent-skill")
+(declare-function org-agent-why "org-agent-why")
 
-(defconst org-agent-log--tail 65536
-  "Bytes of the log that are shown at first.")
+(defcustom org-agent-log-lines 500
+  "Number of lines of the log that are shown at first."
+  :type 'integer
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
 
-(defvar-local org-agent-log--offset nil
-  "The byte up to which the log was read, nil before it was.")
+(defconst org-agent-log--most 5000
+  "Lines that the buffer keeps; the oldest go first.")
 
-(defvar-local org-agent-log--rest ""
-  "Bytes of a record that is not complete yet.")
+(defvar-local org-agent-log--level "info"
+  "The least level that is shown.")
 
-(defvar-local org-agent-log--timer nil
-  "The timer that looks for new records.")
+(defvar-local org-agent-log--session nil
+  "The session whose lines are shown, nil for all.")
+
+(defvar-local org-agent-log--turn nil
+  "The turn whose lines are shown, nil for all.")
+
+(defvar-local org-agent-log--text nil
+  "What the lines that are shown have in them, nil for anything.")
+
+(defvar-local org-agent-log--paused nil
+  "Non-nil while the log is not followed.")
+
+(defvar-local org-agent-log--mark 0
+  "The number of the latest request; what comes for another is old.")
+
+(defvar-local org-agent-log--asked nil
+  "The number of the request whose result has not come, or nil.")
+
+(defvar-local org-agent-log--early nil
+  "What came before the result of the request, newest first.")
+
+(defvar-local org-agent-log--last nil
+  "The record that was shown last.")
+
+(defvar-local org-agent-log--left nil
+  "Non-nil when the log has older lines than are shown.")
+
+(defface org-agent-log-warning '((t :inherit warning))
+  "Face of warnings in the log."
+  :group 'org-agent)
+
+(defface org-agent-log-error '((t :inherit error))
+  "Face of errors in the log."
+  :group 'org-agent)
+
+(defface org-agent-log-detail '((t :inherit shadow))
+  "Face of times, and of what stands behind a message, in the log."
+  :group 'org-agent)
 
 (defvar org-agent-log-mode-map
   (let ((map (make-sparse-keymap)))
     (set-keymap-parent map special-mode-map)
     (define-key map (kbd "RET") #'org-agent-log-visit)
+    (define-key map "l" #'org-agent-log-set-level)
+    (define-key map "s" #'org-agent-log-set-session)
+    (define-key map "t" #'org-agent-log-set-turn)
+    (define-key map "/" #'org-agent-log-set-text)
+    (define-key map "c" #'org-agent-log-show-all)
+    (define-key map "f" #'org-agent-log-toggle-follow)
+    (define-key map "y" #'org-agent-why)
     map)
   "Keys in the log.")
 
@@ -58,74 +107,225 @@
   "What the place of a fault in a note looks like.")
 
 (define-derived-mode org-agent-log-mode special-mode "Org-Agent-Log"
-  "Major mode of the agent's log, which follows the kernel's."
-  (setq truncate-lines t)
+  "Major mode of the agent's log, which follows the kernel's.
+\\<org-agent-log-mode-map>What is shown: \\[org-agent-log-set-level] level, \\[org-agent-log-set-session] session, \\[org-agent-log-set-turn] turn, \\[org-agent-log-set-text] text, \\[org-agent-log-show-all] everything.
+\\[org-agent-log-visit] goes to the place in a note that a line names, or tells the story of
+its turn; \\[org-agent-log-toggle-follow] follows the log or stops following it."
+  (setq truncate-lines t
+        buffer-undo-list t)
   (setq-local revert-buffer-function
-              (lambda (&rest _) (org-agent-log-update)))
-  (add-hook 'kill-buffer-hook #'org-agent-log--stop nil t))
+              (lambda (&rest _) (org-agent-log--ask t))
+              header-line-format '(:eval (org-agent-log--header)))
+  (add-hook 'kill-buffer-hook #'org-agent-log--leave nil t))
 
 (defun org-agent-log ()
   "Show the agent's log, as it grows."
   (interactive)
-  (let ((buffer (get-buffer-create "*org-agent-log*")))
+  (pop-to-buffer (org-agent-log--buffer))
+  (unless org-agent-log--asked
+    (org-agent-log--ask (not org-agent-log--last)))
+  (goto-char (point-max)))
+
+(defun org-agent-log-of-turn (turn)
+  "Show what the log has of TURN."
+  (pop-to-buffer (org-agent-log--buffer))
+  (org-agent-log--show-only "debug" nil turn nil))
+
+(defun org-agent-log--buffer ()
+  "Return the buffer of the log, in its mode."
+  (with-current-buffer (get-buffer-create "*org-agent-log*")
+    (unless (derived-mode-p 'org-agent-log-mode)
+      (org-agent-log-mode))
+    (current-buffer)))
+
+(defun org-agent-log--header ()
+  "Return the header line: what is shown, and whether the log is followed."
+  (replace-regexp-in-string
+   "%" "%%"
+   (concat
+    (cond (org-agent-log--paused " not followed")
+          ((org-agent-kernel-ready-p) " following")
+          (t " no kernel runs"))
+    (format "  level %s and above" org-agent-log--level)
+    (and org-agent-log--session (format "  session %s" org-agent-log--session))
+    (and org-agent-log--turn (format "  turn %s" org-agent-log--turn))
+    (and org-agent-log--text (format "  with \"%s\"" org-agent-log--text))
+    (and org-agent-log--left "  (older lines are left out)"))
+   t t))
+
+;;;; What is shown
+
+(defun org-agent-log--show-only (level session turn text)
+  "Show lines of LEVEL and above, of SESSION and TURN, and with TEXT in them."
+  (setq org-agent-log--level level
+        org-agent-log--session session
+        org-agent-log--turn turn
+        org-agent-log--text text)
+  (org-agent-log--ask t)
+  (force-mode-line-update))
+
+(defun org-agent-log--none-if-empty (text)
+  "Return TEXT without blanks around it, nil when nothing is left."
+  (let ((text (string-trim text)))
+    (unless (string-empty-p text) text)))
+
+(defun org-agent-log-set-level (level)
+  "Show lines of LEVEL and above only."
+  (interactive (list (completing-read "Least level: "
+                                      '("debug" "info" "warn" "error")
+                                      nil t nil nil org-agent-log--level)))
+  (org-agent-log--show-only level org-agent-log--session
+                            org-agent-log--turn org-agent-log--text))
+
+(defun org-agent-log-set-session (session)
+  "Show lines of SESSION only, of all sessions when it is empty."
+  (interactive (list (read-string "Session (empty for all): "
+                                  (org-agent-log--field "session"))))
+  (org-agent-log--show-only org-agent-log--level
+                            (org-agent-log--none-if-empty session)
+                            org-agent-log--turn org-agent-log--text))
+
+(defun org-agent-log-set-turn (turn)
+  "Show lines of TURN only, of all turns when it is empty.
+The beginning of its id is enough."
+  (interactive (list (read-string "Turn (empty for all): "
+                                  (org-agent-log--field "turn"))))
+  (org-agent-log--show-only org-agent-log--level org-agent-log--session
+                            (org-agent-log--none-if-empty turn)
+                            org-agent-log--text))
+
+(defun org-agent-log-set-text (text)
+  "Show lines with TEXT in them only, all lines when it is empty."
+  (interactive (list (read-string "With the text (empty for any): "
+                                  org-agent-log--text)))
+  (org-agent-log--show-only org-agent-log--level org-agent-log--session
+                            org-agent-log--turn
+                            (org-agent-log--none-if-empty text)))
+
+(defun org-agent-log-show-all ()
+  "Show lines of all sessions and turns."
+  (interactive)
+  (org-agent-log--show-only "info" nil nil nil))
+
+(defun org-agent-log-toggle-follow ()
+  "Follow the log, or follow it no longer."
+  (interactive)
+  (setq org-agent-log--paused (not org-agent-log--paused))
+  (org-agent-log--ask nil)
+  (force-mode-line-update))
+
+(defun org-agent-log--field (name)
+  "Return the value of the field NAME of the line at point, or nil."
+  (save-excursion
+    (forward-line 0)
+    (and (re-search-forward (format "  %s=\\(\\(?:[^ \n]\\| [^ \n]\\)+\\)" name)
+                            (line-end-position) t)
+         (match-string-no-properties 1))))
+
+;;;; Asking the kernel
+
+(defmacro org-agent-log--in (buffer mark &rest body)
+  "Run BODY in BUFFER, the log, if the request MARK is still the latest."
+  (declare (indent 2) (debug t))
+  `(when (buffer-live-p ,buffer)
+     (with-current-buffer ,buffer
+       (when (eql ,mark org-agent-log--mark)
+         (setq org-agent-log--asked nil)
+         ,@body))))
+
+(defun org-agent-log--ask (anew)
+  "Ask for the end of the log, and to be told of what comes.
+With ANEW show only that; else add what is new in it."
+  (let ((buffer (current-buffer))
+        (mark (cl-incf org-agent-log--mark)))
+    (setq org-agent-log--early nil
+          org-agent-log--asked mark)
+    (if (not (org-agent-kernel-ready-p))
+        (org-agent-log--read-file buffer mark)
+      (org-agent-kernel-request
+       "log/tail"
+       (list :lines org-agent-log-lines :level (intern (concat ":" org-agent-log--level))
+             :session org-agent-log--session :turn org-agent-log--turn
+             :text org-agent-log--text :follow (not org-agent-log--paused)
+             :mark mark)
+       :success (lambda (result)
+                  (org-agent-log--in buffer mark
+                    (setq org-agent-log--left (plist-get result :left))
+                    (org-agent-log--take (plist-get result :records) anew)))
+       :failure (lambda (refusal)
+                  (org-agent-log--in buffer mark
+                    (message "org-agent: the log cannot be read: %s"
+                             (plist-get refusal :message))))))))
+
+(defun org-agent-log--read-file (buffer mark)
+  "Show the end of the log's file in BUFFER for the request MARK."
+  (org-agent-kernel-run-program
+   (append (list "log" "--lines" (number-to-string org-agent-log-lines)
+                 "--level" org-agent-log--level)
+           (and org-agent-log--session (list (concat "--session=" org-agent-log--session)))
+           (and org-agent-log--turn (list (concat "--turn=" org-agent-log--turn)))
+           (and org-agent-log--text (list (concat "--text=" org-agent-log--text))))
+   (lambda (status output complaint)
+     (org-agent-log--in buffer mark
+       (if (not (eql status 0))
+           (message "%s" complaint)
+         (setq org-agent-log--last nil)
+         (org-agent-log--change
+          (lambda ()
+            (org-agent-log--erase)
+            (dolist (line (split-string output "\n" t))
+              (org-agent-log--insert line)))))))))
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'log)) params)
+  "Show the lines of the log that PARAMS have."
+  (when-let ((buffer (get-buffer "*org-agent-log*")))
     (with-current-buffer buffer
-      (unless (derived-mode-p 'org-agent-log-mode)
-        (org-agent-log-mode))
-      (unless org-agent-log--timer
-        (setq org-agent-log--timer
-              (run-at-time 1 1 #'org-agent-log--tick buffer)))
-      (org-agent-log-update)
-      (goto-char (point-max)))
-    (pop-to-buffer buffer)
-    (goto-char (point-max))))
+      (when (and (derived-mode-p 'org-agent-log-mode)
+                 (eql (plist-get params :mark) org-agent-log--mark))
+        (if org-agent-log--asked
+            (push params org-agent-log--early)
+          (org-agent-log--add params))))))
 
-(defun org-agent-log--tick (buffer)
-  "Look for new records if BUFFER, the log, is shown."
-  (when (and (buffer-live-p buffer) (get-buffer-window buffer t))
+(defun org-agent-log--add (params)
+  "Show what PARAMS, those of `log', have."
+  (org-agent-log--change
+   (lambda ()
+     (org-agent-log--insert-records (plist-get params :records))
+     (when-let ((dropped (plist-get params :dropped)))
+       (org-agent-log--insert
+        (format "(%d more lines came too fast to be shown)" dropped))))))
+
+(defun org-agent-log--take (records anew)
+  "Show RECORDS, the end of the log, and what came meanwhile.
+With ANEW nothing else of the kernel's; else those that are not shown."
+  (let ((known (and (not anew) (member org-agent-log--last (reverse records)))))
+    (when known
+      (setq records (last records (- (length records) (length known)))))
+    (org-agent-log--change
+     (lambda ()
+       (when anew (org-agent-log--erase))
+       (org-agent-log--insert-records records)))
+    (mapc #'org-agent-log--add (reverse org-agent-log--early))
+    (setq org-agent-log--early nil)))
+
+(defun org-agent-log--leave ()
+  "Tell the kernel that the log is not followed any more."
+  (when (org-agent-kernel-ready-p)
+    (org-agent-kernel-request "log/tail" (list :lines 1))))
+
+(defun org-agent-log--ready ()
+  "Follow the log of the kernel that has just become ready."
+  (when-let ((buffer (get-buffer "*org-agent-log*")))
     (with-current-buffer buffer
-      (with-demoted-errors "org-agent: the log cannot be read: %S"
-        (org-agent-log-update)))))
+      (when (derived-mode-p 'org-agent-log-mode)
+        (org-agent-log--ask nil)))))
 
-(defun org-agent-log--stop ()
-  "End the buffer's timer."
-  (when org-agent-log--timer
-    (cancel-timer org-agent-log--timer)
-    (setq org-agent-log--timer nil)))
+(add-hook 'org-agent-kernel-ready-hook #'org-agent-log--ready)
 
-;;;; Reading
+;;;; The buffer
 
-(defun org-agent-log-update ()
-  "Add the records that are new in the kernel's log."
-  (let* ((file (org-agent-state-file "log.jsonl"))
-         (size (file-attribute-size (file-attributes file))))
-    (when size
-      (when (and org-agent-log--offset (< size org-agent-log--offset))
-        (setq org-agent-log--offset 0   ; a new file: the old one is full
-              org-agent-log--rest ""))
-      (let ((from (or org-agent-log--offset
-                      (max 0 (- size org-agent-log--tail)))))
-        (when (< from size)
-          (org-agent-log--show
-           (org-agent-log--records file from size
-                                   (and (not org-agent-log--offset)
-                                        (> from 0))))
-          (setq org-agent-log--offset size))))))
-
-(defun org-agent-log--records (file from to partial)
-  "Return the complete records in FILE between the bytes FROM and TO.
-PARTIAL says that the first one is cut off and is left out."
-  (let* ((bytes (concat org-agent-log--rest
-                        (with-temp-buffer
-                          (set-buffer-multibyte nil)
-                          (insert-file-contents-literally file nil from to)
-                          (buffer-string))))
-         (lines (split-string bytes "\n")))
-    (setq org-agent-log--rest (car (last lines)))
-    (delete "" (if partial (cdr (butlast lines)) (butlast lines)))))
-
-(defun org-agent-log--show (records)
-  "Add RECORDS, JSON in UTF-8, to the buffer, one line each.
-Who is at the end of the buffer stays there."
+(defun org-agent-log--change (function)
+  "Call FUNCTION, which changes the buffer; who is at its end stays there."
   (let ((inhibit-read-only t)
         (at-end (eobp))
         (windows (cl-remove-if-not
@@ -133,88 +333,93 @@ Who is at the end of the buffer stays there."
                   (get-buffer-window-list nil nil t))))
     (save-excursion
       (goto-char (point-max))
-      (dolist (record records)
-        (insert (org-agent-log-line (decode-coding-string record 'utf-8-unix))
-                "\n")))
+      (funcall function)
+      (let ((excess (- (line-number-at-pos (point-max)) 1 org-agent-log--most)))
+        (when (> excess 0)
+          (goto-char (point-min))
+          (forward-line (+ excess (/ org-agent-log--most 10)))
+          (delete-region (point-min) (point))
+          (setq org-agent-log--left t))))
     (when at-end (goto-char (point-max)))
     (dolist (window windows)
       (set-window-point window (point-max)))))
 
+(defun org-agent-log--erase ()
+  "Take away the kernel's lines; this Emacs's own stay."
+  (goto-char (point-min))
+  (while (not (eobp))
+    (if (get-text-property (point) 'org-agent-log-own)
+        (forward-line)
+      (delete-region (point)
+                     (or (next-single-property-change (point) 'org-agent-log-own)
+                         (point-max)))))
+  (setq org-agent-log--last nil))
+
+(defun org-agent-log--insert-records (records)
+  "Insert RECORDS, plists as of `log/tail', at the end of the buffer."
+  (goto-char (point-max))
+  (dolist (record records)
+    (setq org-agent-log--last record)
+    (org-agent-log--insert (org-agent-log-line record)
+                           (plist-get record :level)
+                           (plist-get record :turn))))
+
+(defun org-agent-log--insert (line &optional level turn)
+  "Insert LINE, of LEVEL and about TURN if they are known."
+  (goto-char (point-max))
+  (let ((beg (point))
+        (turn (or turn
+                  (and (string-match "  turn=\\([^ \n]+\\)" line)
+                       (match-string 1 line)))))
+    (insert (replace-regexp-in-string "[\n\r]+" " " line) "\n")
+    (pcase level
+      (:warn (put-text-property beg (point) 'face 'org-agent-log-warning))
+      (:error (put-text-property beg (point) 'face 'org-agent-log-error))
+      (:debug (put-text-property beg (point) 'face 'org-agent-log-detail)))
+    (when turn
+      (put-text-property beg (point) 'org-agent-turn turn))))
+
 (defun org-agent-log-line (record)
-  "Return RECORD, a JSON text, as one readable line.
-What is no record is shown as it is."
-  (let ((fields (ignore-errors
-                  (let ((json-object-type 'alist)
-                        (json-key-type 'symbol)
-                        (json-array-type 'list))
-                    (json-read-from-string record)))))
-    (if (not (and (consp fields) (consp (car fields))))
-        record
-      (concat
-       (org-agent-log--time (alist-get 'time fields)) " "
-       (format "%-6s " (downcase (format "%s" (or (alist-get 'level fields) ""))))
-       (org-agent-log--value (or (alist-get 'msg fields) ""))
-       (mapconcat
-        (lambda (field)
-          (unless (memq (car field) '(time level msg))
-            (format "  %s=%s" (car field) (org-agent-log--value (cdr field)))))
-        fields "")))))
+  "Return RECORD, a plist as of `log/tail', as one readable line."
+  (concat
+   (when-let ((time (plist-get record :time)))
+     (concat (org-agent-log--time time) " "))
+   (when-let ((level (plist-get record :level)))
+     (format "%-5s " (upcase (substring (symbol-name level) 1))))
+   (or (plist-get record :message) "")
+   (plist-get record :fields)))
 
 (defun org-agent-log--time (time)
   "Return TIME, as RFC 3339 has it, as the local time of the day."
   (condition-case nil
-      (format-time-string "%H:%M:%S" (encode-time (iso8601-parse time)))
-    (error "--:--:--")))
-
-(defun org-agent-log--value (value)
-  "Return VALUE, from JSON, on one line."
-  (replace-regexp-in-string
-   "[\n\r]+" " "
-   (cond ((stringp value) value)
-         ((eq value :json-false) "false")
-         ((and (listp value) value) (json-encode value))
-         (t (format "%s" value)))))
+      (concat (format-time-string "%H:%M:%S" (encode-time (iso8601-parse time)))
+              (if (string-match "\\(\\.[0-9]\\{1,3\\}\\)" time)
+                  (substring (concat (match-string 1 time) "00") 0 4)
+                ".000"))
+    (error "--:--:--.---")))
 
 (defun org-agent-log-visit ()
-  "Go to the place in a note that this line names, the one at point first."
+  "Go to the place in a note that this line names, the one at point first.
+A line that names none but a turn leads to the turn's story."
   (interactive)
-  (save-match-data
-    (let ((end (line-end-position)) (here (point)) file line column)
+  (let ((end (line-end-position)) (here (point)) file line column)
+    (save-match-data
       (save-excursion
         (forward-line 0)
         (while (and (not (and file (<= here (point))))
                     (re-search-forward org-agent-log--place end t))
           (setq file (match-string-no-properties 1)
                 line (string-to-number (match-string 2))
-                column (string-to-number (match-string 3)))))
-      (unless file
-        (user-error "This line names no place in a note"))
+                column (string-to-number (match-string 3))))))
+    (cond
+     (file
       (find-file-other-window file)
-      (goto-char (org-agent-skill-position line column)))))
-
-;;;; Status
-
-(defun org-agent-status ()
-  "Show how the kernel is."
-  (interactive)
-  (if (not (org-agent-kernel-ready-p))
-      (message "No kernel is running%s; M-x org-agent-chat starts one"
-               (if org-agent-kernel-trouble
-                   (format " (%s)" org-agent-kernel-trouble)
-                 ""))
-    (org-agent-kernel-request
-     "status" nil
-     :success #'org-agent-log--show-status
-     :failure (lambda (refusal)
-                (message "org-agent: %s" (plist-get refusal :message))))))
-
-(defun org-agent-log--show-status (status)
-  "Show STATUS, the kernel's, in a help window."
-  (with-help-window "*org-agent-status*"
-    (with-current-buffer standard-output
-      (cl-loop for (key value) on status by #'cddr
-               do (insert (format "%-10s %s\n"
-                                  (substring (symbol-name key) 1) value))))))
+      (goto-char (org-agent-skill-position line column)))
+     ((get-text-property (line-beginning-position) 'org-agent-turn)
+      (require 'org-agent-why)
+      (org-agent-why (get-text-property (line-beginning-position)
+                                        'org-agent-turn)))
+     (t (user-error "This line names no place in a note and no turn")))))
 
 (provide 'org-agent-log)
 ;;; org-agent-log.el ends here

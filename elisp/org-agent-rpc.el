@@ -411,8 +411,10 @@ short; point in it moves only when it is at the end."
            (line (apply #'format format-string arguments)))
       (save-excursion
         (goto-char (point-max))
-        (insert (format-time-string "%H:%M:%S ") "emacs  "
-                (replace-regexp-in-string "[\n\r]+" " " line) "\n")
+        (insert (propertize
+                 (concat (format-time-string "%H:%M:%S ") "emacs  "
+                         (replace-regexp-in-string "[\n\r]+" " " line) "\n")
+                 'org-agent-log-own t))
         (when (> (buffer-size) org-agent-rpc--log-limit)
           (goto-char (- (point-max) (/ org-agent-rpc--log-limit 2)))
           (forward-line)

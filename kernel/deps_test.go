@@ -46,6 +46,7 @@ var rooms = []struct {
 	{"tool", "nearest sandbox memory promptskill protocol", "tools do; they do not decide. promptskill, because what they read for a model is in it"},
 	{"mcp", "tool", "other people's tools look like ours"},
 	{"session", "journal llm org protocol", "conversations: order, delivery, files; it does not answer. protocol, because what it delivers are the wire's messages"},
+	{"logbook", "", "the log as a file that grows; what it says is everybody's"},
 	{"trace", "journal org protocol", "tells what a turn did, from the journal; it is read by people and decides nothing"},
 	{"agent", "plist org protocol journal sandbox config llm lisp skill prompt memory policy act tool mcp presentation promptskill session", "the loop over the rooms below it"},
 	{"sensor", "journal org protocol watch", "what wakes the agent only reports"},

@@ -126,46 +126,7 @@
       (org-agent-fake-settle)
       (should (string-match-p "Nothing waits" (buffer-string))))))
 
-;;;; Log and status
-
-(ert-deftest org-agent-commands-log-line ()
-  "A record is one readable line, whatever is in it."
-  (pcase-dolist
-      (`(,record ,line)
-       '(("{\"time\":\"2026-11-21T10:00:00.5Z\",\"level\":\"INFO\",\"msg\":\"turn\",\"turn\":\"t1\",\"n\":3,\"ok\":true,\"no\":false,\"err\":\"a\\nb\",\"x\":{\"y\":[1]}}"
-          "info   turn  turn=t1  n=3  ok=t  no=false  err=a b  x={\"y\":[1]}")
-         ("not json" "not json")
-         ("[1]" "[1]")
-         ("{\"msg\":\"m\"}" "--:--:--        m")))
-    (ert-info (record)
-      (should (string-suffix-p line (org-agent-log-line record))))))
-
-(ert-deftest org-agent-commands-log-follows ()
-  "The log shows what is there and what comes, also behind a rotation."
-  (org-agent-fake-with-chat
-    (let ((file (org-agent-state-file "log.jsonl"))
-          (add (lambda (text)
-                 (write-region text nil (org-agent-state-file "log.jsonl")
-                               t 'silent))))
-      (funcall add "{\"msg\":\"first \u00e9\"}\n{\"msg\":\"half")
-      (save-window-excursion
-        (org-agent-log)
-        (should (derived-mode-p 'org-agent-log-mode))
-        (should (string-match-p "first \u00e9" (buffer-string)))
-        (should-not (string-match-p "half" (buffer-string)))
-        (funcall add " done\"}\n")
-        (org-agent-fake-wait (progn (org-agent-log--tick (current-buffer))
-                                    (string-match-p "half done" (buffer-string))))
-        (should (eobp))
-        (write-region "{\"msg\":\"x\"}\n" nil file nil 'silent)
-        (org-agent-log-update)
-        (should (string-match-p "x$" (buffer-string)))
-        (should (= 1 (how-many "first" (point-min) (point-max))))
-        (org-agent-rpc-log "from %s" "emacs")
-        (should (string-match-p "emacs  from emacs" (buffer-string)))
-        (let ((timer org-agent-log--timer))
-          (kill-buffer)
-          (should-not (memq timer timer-list)))))))
+;;;; Status
 
 (ert-deftest org-agent-commands-status ()
   "The status is shown, or that there is none."

@@ -26,6 +26,7 @@ import (
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
+	"org-agent/kernel/logbook"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
@@ -55,6 +56,7 @@ type daemon struct {
 	config  Config
 	paths   config.Paths
 	log     *slog.Logger
+	book    *logbook.Book // what log writes to
 	pid     int
 	started time.Time
 	socket  string
@@ -206,6 +208,7 @@ func (d *daemon) serve(ctx context.Context) error {
 			d.log.Warn("skills are not watched: changes count after they are reloaded", "err", err)
 		}
 	})
+	work.Go(func() { d.book.Deliver(ctx) })
 	work.Go(func() { d.linger(ctx) })
 	d.log.Info("kernel ready", "socket", d.socket, "version", d.config.Version, "dur", time.Since(d.started))
 	d.config.Ready(d.socket)
@@ -243,6 +246,7 @@ func (d *daemon) Connected(client *rpc.Client) { d.editors.add(client) }
 // Disconnected implements [rpc.Presence].
 func (d *daemon) Disconnected(client *rpc.Client) {
 	d.editors.remove(client)
+	d.book.Leave(client)
 	d.sessions.Detach(client)
 }
 

@@ -75,6 +75,7 @@ func (d *daemon) methods() map[string]method {
 		protocol.MethodSkillGrant:    on(d.grantSkill),
 		protocol.MethodSkillEvaluate: on(d.evaluateInSkill),
 		protocol.MethodSkillSymbols:  on(skillSymbols),
+		protocol.MethodLogTail:       on(d.logTail),
 		protocol.MethodTraceGet:      on(d.trace),
 		protocol.MethodStatus:        on(d.status),
 		protocol.MethodShutdown: on(func(context.Context, *rpc.Client, *protocol.Empty) (protocol.Empty, error) {

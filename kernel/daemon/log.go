@@ -6,6 +6,7 @@ import (
 	"gopkg.in/natefinch/lumberjack.v2"
 
 	"org-agent/kernel/config"
+	"org-agent/kernel/logbook"
 	"org-agent/kernel/skill"
 )
 
@@ -18,7 +19,8 @@ const (
 // openLog directs the log to the instance's file, a JSON record a line.
 func (d *daemon) openLog(settings config.Settings) (closeLog func()) {
 	file := &lumberjack.Logger{Filename: d.paths.Log, MaxSize: logMegabytes, MaxBackups: logFiles}
-	d.log = slog.New(slog.NewJSONHandler(file, &slog.HandlerOptions{Level: settings.LogLevel}))
+	d.book = logbook.NewBook(d.paths.Log, file)
+	d.log = slog.New(slog.NewJSONHandler(d.book, &slog.HandlerOptions{Level: settings.LogLevel}))
 	return func() { _ = file.Close() }
 }
 

@@ -83,10 +83,11 @@ const (
 
 func (Decision) PlistKeyword() {}
 
-// Level is how urgent a notice is.
+// Level is how urgent a notice or a line of the log is.
 type Level string
 
 const (
+	LevelDebug Level = "debug"
 	LevelInfo  Level = "info"
 	LevelWarn  Level = "warn"
 	LevelError Level = "error"

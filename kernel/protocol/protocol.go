@@ -46,6 +46,7 @@ const (
 	MethodSkillEvaluate  = "skill/evaluate"
 	MethodSkillSymbols   = "skill/symbols"
 	MethodTraceGet       = "trace/get"
+	MethodLogTail        = "log/tail"
 	MethodStatus         = "status"
 	MethodShutdown       = "shutdown"
 	MethodCancelRequest  = "$/cancelRequest"
@@ -63,6 +64,7 @@ const (
 	MethodApprovalAsked  = "approval/asked"
 	MethodApprovalClosed = "approval/closed"
 	MethodSkillChanged   = "skill/changed"
+	MethodLog            = "log"
 	MethodNotice         = "notice"
 )
 
@@ -100,6 +102,7 @@ func Methods() []Method {
 		{MethodSkillGrant, typeOf[SkillGrantParams](), typeOf[SkillGrantResult]()},
 		{MethodSkillEvaluate, typeOf[SkillEvaluateParams](), typeOf[SkillEvaluateResult]()},
 		{MethodSkillSymbols, typeOf[Empty](), typeOf[SkillSymbolsResult]()},
+		{MethodLogTail, typeOf[LogTailParams](), typeOf[LogTailResult]()},
 		{MethodTraceGet, typeOf[TraceGetParams](), typeOf[TraceGetResult]()},
 		{MethodStatus, typeOf[Empty](), typeOf[StatusResult]()},
 		{MethodShutdown, typeOf[Empty](), typeOf[Empty]()},
@@ -115,6 +118,7 @@ func Methods() []Method {
 		{MethodApprovalAsked, typeOf[Approval](), nil},
 		{MethodApprovalClosed, typeOf[ApprovalClosed](), nil},
 		{MethodSkillChanged, typeOf[SkillListResult](), nil},
+		{MethodLog, typeOf[LogLines](), nil},
 		{MethodNotice, typeOf[Notice](), nil},
 	}
 }

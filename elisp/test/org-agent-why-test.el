@@ -1,0 +1,140 @@
+;;; org-agent-why-test.el --- Tests of why  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Code:
+
+(require 'ert)
+(require 'cl-lib)
+(require 'org-agent-fake-kernel)
+(require 'org-agent-kernel-test)
+
+(defun org-agent-why-test--told (regexp)
+  "Wait until the story has REGEXP."
+  (org-agent-fake-wait
+   (and (get-buffer "*org-agent-why*")
+        (with-current-buffer "*org-agent-why*"
+          (save-excursion (goto-char (point-min))
+                          (re-search-forward regexp nil t))))
+   (list regexp (current-message)
+         (and (get-buffer "*org-agent-why*")
+              (with-current-buffer "*org-agent-why*" (buffer-string))))))
+
+(defmacro org-agent-why-test--with (&rest body)
+  "Run BODY in a conversation with one answer, without an old story."
+  (declare (indent 0) (debug t))
+  `(progn
+     (when (get-buffer "*org-agent-why*") (kill-buffer "*org-agent-why*"))
+     (org-agent-kernel-test--with
+         (list (org-agent-kernel-test--exchange
+                (org-agent-kernel-test--envelope "* Two of them\nBoth from *April*.\n** Detail\nx")))
+       (org-agent-kernel-test--say "Which notes? [[elisp:(ding)]]")
+       (org-agent-kernel-test--settle 1)
+       (unwind-protect (save-window-excursion ,@body)
+         (when (get-buffer "*org-agent-why*") (kill-buffer "*org-agent-why*"))))))
+
+(defun org-agent-why-test--ids ()
+  "Return the ids of the conversation's headings."
+  (let (ids)
+    (save-excursion
+      (goto-char (point-min))
+      (while (re-search-forward "^:ID: +\\(.*\\)$" nil t)
+        (push (match-string-no-properties 1) ids)))
+    (nreverse ids)))
+
+(ert-deftest org-agent-why-tells-the-story ()
+  "The story of the text at point is told, folded, inert and read-only."
+  (org-agent-why-test--with
+    (pcase-let ((`(,question ,answer) (org-agent-why-test--ids))
+                (tick (buffer-chars-modified-tick))
+                (undo (length buffer-undo-list)))
+      (goto-char (point-min))
+      (should (equal (org-agent-why-id) question))
+      (search-forward "April")
+      (should (equal (org-agent-why-id) answer))
+      (goto-char (point-max))
+      (should-not (org-agent-why-id))
+      (search-backward "Detail")
+      (call-interactively #'org-agent-why)
+      (org-agent-why-test--told "^\\* Answered: Which notes")
+      (should (= tick (buffer-chars-modified-tick)))
+      (should (= undo (length buffer-undo-list)))
+      (with-current-buffer "*org-agent-why*"
+        (should (derived-mode-p 'org-agent-why-mode))
+        (should buffer-read-only)
+        (goto-char (point-min))
+        (should (looking-at-p "\\* Answered"))
+        (should (search-forward (concat "the answer " answer) nil t))
+        (should-not (save-excursion (search-forward "[[elisp:" nil t)))
+        (should (search-forward "Model asked, request 1" nil t))
+        (should (search-forward "System prompt" nil t))
+        (should (invisible-p (point)))
+        (should (search-forward "Verdict of the policy: allow" nil t))
+        (org-agent-why-visit)
+        (should (equal org-agent-chat-session "main"))
+        (should (looking-at-p "\\* Which notes"))))))
+
+(ert-deftest org-agent-why-goes-with-the-text ()
+  "What was copied elsewhere still knows its turn; what is typed beside it does not."
+  (org-agent-why-test--with
+    (let ((answer (cadr (org-agent-why-test--ids)))
+          copied)
+      (goto-char (point-min))
+      (search-forward "Both ")
+      (should (equal answer (get-text-property (point) 'org-agent-id)))
+      (setq copied (buffer-substring (point) (+ 5 (point))))
+      (with-temp-buffer
+        (insert copied)
+        (should (equal answer (org-agent-why-id))))
+      ;; Read again, only the heading knows.
+      (let ((session org-agent-chat-session))
+        (kill-buffer)
+        (org-agent-chat session)
+        (org-agent-kernel-test--wait-attached)
+        (with-current-buffer "*org-agent-chat*"
+          (goto-char (point-min))
+          (search-forward "Both ")
+          (should-not (get-text-property (point) 'org-agent-id))
+          (should (equal answer (org-agent-why-id))))))))
+
+(ert-deftest org-agent-why-without-a-kernel ()
+  "The journal is read when no kernel runs, and errors are told."
+  (org-agent-why-test--with
+    (let ((question (car (org-agent-why-test--ids))))
+      (ert-with-message-capture messages
+        (org-agent-why "nothing-at-all")
+        (org-agent-fake-wait (string-match-p "nothing has the id" messages)))
+      (setq org-agent-kernel--wanted nil)
+      (org-agent-kernel-test--end-kernel)
+      (org-agent-fake-wait (not (org-agent-kernel-ready-p)))
+      (org-agent-why (substring question 0 12))
+      (org-agent-why-test--told "^\\* Answered: Which notes")
+      (ert-with-message-capture messages
+        (org-agent-why "--help")
+        (org-agent-fake-wait (string-match-p "--help" messages)))
+      (should-error (org-agent-why " ") :type 'user-error))))
+
+(ert-deftest org-agent-why-marks-edits ()
+  "What an edit wrote into a note is known to be the agent's."
+  (org-agent-fake-with-chat
+    (let ((file (expand-file-name "home/note.org" org-agent-fake-directory)))
+      (with-temp-file file (insert "* A note\nold text\nend\n"))
+      (let ((answer (org-agent-fake-request
+                     "act" :id "edit-1" :session "main" :turn "t" :event "e"
+                     :type :request :target :emacs
+                     :payload (list :action :edit :file file :old "old text"
+                                    :new "new text"))))
+        (should (plist-get (plist-get answer :result) :done)))
+      (with-current-buffer (find-buffer-visiting file)
+        (goto-char (point-min))
+        (search-forward "new t")
+        (should (equal "edit-1" (org-agent-why-id)))
+        (should-not (buffer-modified-p))
+        (search-forward "ext")
+        (insert "mine")
+        (should-not (get-text-property (1- (point)) 'org-agent-id))
+        (set-buffer-modified-p nil)
+        (kill-buffer)))))
+
+(provide 'org-agent-why-test)
+;;; org-agent-why-test.el ends here
