@@ -385,12 +385,14 @@ What the buffer lacked was sent before it."
 (defun org-agent-chat--mark-unreceived (ids)
   "Mark the questions of IDS, which the kernel never received, as unsent.
 Take the mark from the others."
-  (org-agent-map-turns
+  (dolist (id ids)
+    (when-let ((heading (org-agent-find-heading id)))
+      (when (eq (org-agent-turn-p heading) 'user)
+        (org-agent-send-mark heading t))))
+  (org-agent-map-unsent
    (lambda (heading)
-     (when (eq (org-agent-turn-p heading) 'user)
-       (org-agent-send-mark
-        heading (and (member (org-agent-heading-property heading "ID") ids)
-                     t))))))
+     (unless (member (org-agent-heading-property heading "ID") ids)
+       (org-agent-send-mark heading nil)))))
 
 (defun org-agent-chat-detach-all ()
   "Note that the kernel was lost."

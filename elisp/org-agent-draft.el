@@ -133,10 +133,14 @@ the buffer."
   "Return the position of the heading whose `:ID:' is ID, or nil."
   (org-agent-draft--widely
     (goto-char (point-max))
-    (let ((regexp (format "^[ \t]*:ID:[ \t]+%s[ \t]*$" (regexp-quote id)))
-          found)
-      (while (and (not found) (re-search-backward regexp nil t))
-        (let ((heading (org-agent-heading-at (point))))
+    (let (found)
+      ;; Most often it is not there yet, or near the end.
+      (while (and (not found)
+                  (let ((case-fold-search nil)) (search-backward id nil t)))
+        (let ((heading (save-excursion
+                         (forward-line 0)
+                         (and (looking-at-p "[ \t]*:ID:[ \t]")
+                              (org-agent-heading-at (point))))))
           (when (and heading
                      (equal (org-agent-heading-property heading "ID") id))
             (setq found heading))))
@@ -163,12 +167,31 @@ The role is `user' or `agent'."
           (save-excursion (funcall function heading)))))))
 
 (defun org-agent-turn-ids ()
-  "Return the IDs of all turns, in order."
+  "Return the IDs of all turns, in order.
+There may be ten thousands: a heading that is as the kernel writes it is
+read by one regexp."
   (let (ids)
-    (org-agent-map-turns
-     (lambda (heading)
-       (push (org-agent-heading-property heading "ID") ids)))
+    (org-agent-draft--widely
+      (goto-char (point-min))
+      (while (re-search-forward org-agent-draft--turn-regexp nil t)
+        (let ((heading (match-beginning 0)))
+          (cond
+           ((looking-at "\n:PROPERTIES:\n:ID:[ \t]+\\(\\S-+\\)[ \t]*$")
+            (push (match-string-no-properties 1) ids))
+           ((org-agent-turn-p heading)
+            (push (org-agent-heading-property heading "ID") ids))))))
     (nreverse ids)))
+
+(defun org-agent-map-unsent (function)
+  "Call FUNCTION with the heading of each question marked as not sent."
+  (org-agent-draft--widely
+    (goto-char (point-min))
+    (while (let ((case-fold-search nil)) (search-forward ":unsent:" nil t))
+      (let ((heading (line-beginning-position)))
+        (when (and (eq (char-after heading) ?*)
+                   (member "unsent" (org-agent-heading-tags heading))
+                   (eq (org-agent-turn-p heading) 'user))
+          (save-excursion (funcall function heading)))))))
 
 (defun org-agent-last-turn ()
   "Return the position of the last turn's heading, or nil."

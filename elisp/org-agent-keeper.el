@@ -90,17 +90,24 @@ Nothing in it is evaluated, and the buffer does not visit it."
   "Return where the turns end and the draft begins."
   (or (org-agent-draft-start) (point-max)))
 
-(defun org-agent-keeper--hash (text)
-  "Return a hash of TEXT."
-  (secure-hash 'sha1 (encode-coding-string text 'utf-8-unix)))
-
 (defun org-agent-keeper--hash-body ()
-  "Return a hash of the buffer's text before the draft."
+  "Return a hash of the buffer's text before the draft.
+This is done whenever a conversation is saved, and one may be large:
+no string is made of it."
   (save-restriction
     (widen)
-    (org-agent-keeper--hash
-     (buffer-substring-no-properties (point-min)
-                                     (org-agent-keeper--body-end)))))
+    (let ((source (current-buffer))
+          (beg (point-min))
+          (end (org-agent-keeper--body-end)))
+      (with-temp-buffer
+        (insert-buffer-substring source beg end)
+        (buffer-hash)))))
+
+(defun org-agent-keeper--hash-body-of (text)
+  "Return a hash of the turns of TEXT, a file's."
+  (with-temp-buffer
+    (insert text)
+    (org-agent-keeper--hash-body)))
 
 (defun org-agent-keeper--draft-string ()
   "Return the draft with its heading, as it stands in the buffer."
@@ -122,15 +129,26 @@ changed by it."
   (setq org-agent-keeper-file file)
   (if (org-agent-answer-previews-p)
       (progn (setq org-agent-keeper--awaited t) nil)
-    (let ((ids (org-agent-turn-ids)))
+    (let* ((text (org-agent-keeper--read file))
+           (same (and text (org-agent-keeper--same-p text)))
+           (ids (unless same (org-agent-turn-ids))))
       (setq org-agent-keeper--awaited nil
             org-agent-keeper-p t)
       (make-directory (file-name-directory file) t)
       (org-agent-keeper--visit file)
-      (if (file-exists-p file)
-          (org-agent-keeper--adopt (org-agent-keeper--read file) t)
-        (org-agent-keeper-save))
-      (not (equal ids (org-agent-turn-ids))))))
+      (cond (same (org-agent-keeper--note-saved)
+                  (set-buffer-modified-p nil))
+            (text (org-agent-keeper--adopt text t))
+            (t (org-agent-keeper-save)))
+      (not (or same (equal ids (org-agent-turn-ids)))))))
+
+(defun org-agent-keeper--same-p (text)
+  "Return non-nil when the buffer has TEXT, all of it."
+  (save-restriction
+    (widen)
+    (and (= (length text) (buffer-size))
+         (equal text (buffer-substring-no-properties (point-min)
+                                                     (point-max))))))
 
 (defun org-agent-keeper-awaited-p ()
   "Return non-nil when the file is to be taken now."
@@ -194,11 +212,17 @@ A draft that came from the file belongs to that Emacs and goes."
 (defun org-agent-keeper-save ()
   "Save the file if this buffer keeps it; never ask.
 Return non-nil when the file now has what the buffer has, but for
-answers that are still being written."
+answers that are still being written.  One that has it already is left
+alone."
   (when (and org-agent-keeper-p buffer-file-name
              (org-agent-keeper-look))
     (condition-case err
-        (progn (org-agent-keeper-write) t)
+        (progn (unless (and (not (buffer-modified-p))
+                            (not org-agent-keeper-trouble)
+                            (file-exists-p buffer-file-name)
+                            (verify-visited-file-modtime))
+                 (org-agent-keeper-write))
+               t)
       (file-error
        (org-agent-keeper--note
         (format "The conversation is not saved (%s); C-x C-s tries again"
@@ -219,14 +243,13 @@ answers that are still being written."
 Return t, as `write-contents-functions' wants it."
   (let* ((file (file-truename buffer-file-name))
          (regions (org-agent-answer-regions))
-         (text (org-agent-keeper--text-without regions))
          (modes (file-modes file))
          (temporary (make-temp-file
                      (expand-file-name ".org-agent-" (file-name-directory file))
                      nil ".org")))
     (unwind-protect
         (progn
-          (org-agent-keeper--write-text text temporary)
+          (org-agent-keeper--write-without regions temporary)
           (set-file-modes temporary (or modes (default-file-modes)))
           (rename-file temporary file t)
           (setq temporary nil))
@@ -240,24 +263,20 @@ Return t, as `write-contents-functions' wants it."
     (org-agent-keeper--note nil)
     t))
 
-(defun org-agent-keeper--write-text (text file)
-  "Write the string TEXT to FILE, as it is and without a word."
+(defun org-agent-keeper--write-without (regions file)
+  "Write the buffer to FILE, which is empty, as it is and without a word.
+REGIONS, a list of (BEG . END) in order, are left out."
   (let ((coding-system-for-write 'utf-8-unix)
         (write-region-annotate-functions nil)
         (write-region-post-annotation-function nil)
         (write-region-inhibit-fsync t)) ; what is durable is the journal
-    (write-region text nil file nil 'silent)))
-
-(defun org-agent-keeper--text-without (regions)
-  "Return the buffer's text but for REGIONS, a list of (BEG . END) in order."
-  (save-restriction
-    (widen)
-    (let ((from (point-min)) parts)
-      (pcase-dolist (`(,beg . ,end) regions)
-        (push (buffer-substring-no-properties from beg) parts)
-        (setq from end))
-      (push (buffer-substring-no-properties from (point-max)) parts)
-      (apply #'concat (nreverse parts)))))
+    (save-restriction
+      (widen)
+      (let ((from (point-min)))
+        (pcase-dolist (`(,beg . ,end) regions)
+          (write-region from beg file t 'silent)
+          (setq from end))
+        (write-region from (point-max) file t 'silent)))))
 
 ;;;; What others do to the file
 
@@ -282,12 +301,12 @@ is non-nil, which says that there was no file to save the buffer to.
 Then the file's are taken and only questions that were not sent carried
 over."
   (let* ((parts (org-agent-keeper--parts text))
-         (theirs-changed (not (equal (org-agent-keeper--hash (car parts))
+         (theirs-changed (not (equal (org-agent-keeper--hash-body-of text)
                                      org-agent-keeper--body)))
          (ours-changed (not (equal (org-agent-keeper--hash-body)
                                    org-agent-keeper--body))))
     (cond
-     ((equal text (org-agent-keeper--text-without nil))
+     ((org-agent-keeper--same-p text)
       (org-agent-keeper--note-saved)
       (set-buffer-modified-p nil)
       t)
@@ -327,10 +346,8 @@ over."
     (pcase-dolist (`(,id . ,subtree) unsent)
       (org-agent-answer-insert-question id subtree))
     (org-agent-keeper--merge-draft (org-agent-keeper--draft-string) draft)
-    (setq org-agent-keeper--body
-          (org-agent-keeper--hash (car (org-agent-keeper--parts text))))
-    (set-buffer-modified-p
-     (not (equal text (org-agent-keeper--text-without nil))))))
+    (setq org-agent-keeper--body (org-agent-keeper--hash-body-of text))
+    (set-buffer-modified-p (not (org-agent-keeper--same-p text)))))
 
 (defun org-agent-keeper--merge-draft (theirs ours)
   "Make a draft of THEIRS, the file's, and OURS, the buffer's.
@@ -351,13 +368,12 @@ The one that changed is taken, or else both, the file's first."
 (defun org-agent-keeper--unsent ()
   "Return the questions that were not sent, an alist of IDs and subtrees."
   (let (questions)
-    (org-agent-map-turns
+    (org-agent-map-unsent
      (lambda (heading)
-       (when (member "unsent" (org-agent-heading-tags heading))
-         (push (cons (org-agent-heading-property heading "ID")
-                     (buffer-substring-no-properties
-                      heading (org-agent-subtree-end heading)))
-               questions))))
+       (push (cons (org-agent-heading-property heading "ID")
+                   (buffer-substring-no-properties
+                    heading (org-agent-subtree-end heading)))
+             questions)))
     (nreverse questions)))
 
 (defun org-agent-keeper--set-text (text)

@@ -120,7 +120,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		byKind, bySession, byTurn, byID,
 		turnQuery + "WHERE t.id = 'x'", turnQuery + "WHERE t.event = 'x'", unfinishedQuery, turnsQuery,
 		actQuery + "WHERE a.id = 'x'", actsOfQuery, historyQuery, knownQuery, pendingQuery, pendingOfTurnQuery, allowedQuery, sessionsQuery,
-		unsavedTurnsQuery, unsavedActsQuery, unmovedQuery, latestRenamingQuery, nextRenamingQuery, spanQuery,
+		unsavedTurnsQuery, unsavedActsQuery, marksQuery, turnsOfQuery, unmovedQuery, latestRenamingQuery, nextRenamingQuery, spanQuery,
 	} {
 		steps, err := collect(t.Context(), j.readers, func(row scanner) (step string, err error) {
 			var unused int

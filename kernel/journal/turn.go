@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -220,6 +221,41 @@ func (j *Journal) Turns(ctx context.Context, session string, after int64, limit 
 	}
 	turns, err := collect(ctx, j.readers, scanTurn, turnsQuery, session, after, limit)
 	return turns, j.failure(ctx, "read the turns of a session", err)
+}
+
+// Mark is something that stands in a conversation under an id: a turn's question, an
+// answer or a notice.
+type Mark struct {
+	Turn  string
+	ID    string
+	Saved bool // the session's file has it
+}
+
+const marksQuery = `SELECT turn, id, saved FROM (
+	SELECT t.seq AS place, 0 AS part, t.id AS turn, t.event AS id, t.saved AS saved FROM turn AS t WHERE t.session = ?1
+	UNION ALL SELECT t.seq, 1, a.turn, a.id, a.saved FROM turn AS t CROSS JOIN act AS a ON a.turn = t.id WHERE t.session = ?1 AND a.kind <> 'action'
+	) ORDER BY part, place`
+
+// Marks returns what stands in a session's conversation: the questions, in their order,
+// before the rest. It reads no text:
+// a conversation may be large, and most often a client lacks nothing of it.
+func (j *Journal) Marks(ctx context.Context, session string) ([]Mark, error) {
+	marks, err := collect(ctx, j.readers, func(row scanner) (m Mark, err error) {
+		return m, row.Scan(&m.Turn, &m.ID, &m.Saved)
+	}, marksQuery, session)
+	return marks, j.failure(ctx, "read what is in a session", err)
+}
+
+const turnsOfQuery = turnQuery + "WHERE t.id IN (SELECT value FROM json_each(?)) ORDER BY t.seq"
+
+// TurnsOf returns the turns with these ids, in the order of the conversation.
+func (j *Journal) TurnsOf(ctx context.Context, ids ...string) ([]Turn, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, fmt.Errorf("read turns: %w", err)
+	}
+	turns, err := collect(ctx, j.readers, scanTurn, turnsOfQuery, string(list))
+	return turns, j.failure(ctx, "read turns", err)
 }
 
 // QuestionSaved reports whether the session's file has the event's question;

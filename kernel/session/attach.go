@@ -90,22 +90,44 @@ func (s *Session) replay(ctx context.Context, client Client, held []string, view
 		}
 	}
 	removed := s.removedByHand()
+	lacks := func(id string, saved bool) bool { return !has[id] && !(saved && removed(id)) }
+	lacking, err := s.lacking(ctx, lacks)
+	if err != nil {
+		return nil, err
+	}
 	const page = 200
-	for after := int64(0); ; {
-		turns, err := j.Turns(ctx, s.name(), after, page)
+	for ids := range slices.Chunk(lacking, page) {
+		turns, err := j.TurnsOf(ctx, ids...)
+		if err == nil {
+			err = s.replayTurns(ctx, client, turns, view, lacks)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if err := s.replayTurns(ctx, client, turns, view, func(id string, saved bool) bool {
-			return !has[id] && !(saved && removed(id))
-		}); err != nil {
-			return nil, err
-		}
-		if len(turns) < page {
-			return never, nil
-		}
-		after = turns[len(turns)-1].Seq
 	}
+	return never, nil
+}
+
+// lacking are the turns of which something is lacking, in the order of the conversation.
+func (s *Session) lacking(ctx context.Context, lacks func(id string, saved bool) bool) ([]string, error) {
+	marks, err := s.house.config.Journal.Marks(ctx, s.name())
+	if err != nil {
+		return nil, err
+	}
+	incomplete := map[string]bool{}
+	for _, m := range marks {
+		if lacks(m.ID, m.Saved) {
+			incomplete[m.Turn] = true
+		}
+	}
+	var turns []string
+	for _, m := range marks {
+		if incomplete[m.Turn] {
+			incomplete[m.Turn] = false
+			turns = append(turns, m.Turn)
+		}
+	}
+	return turns, nil
 }
 
 func (s *Session) replayTurns(ctx context.Context, client Client, turns []journal.Turn, view protocol.View, lacks func(id string, saved bool) bool) error {

@@ -125,6 +125,9 @@ func (h *Sessions) copy(t journal.Turn, acts []journal.Act, last string) (journa
 	c.Turn.ID, c.Turn.Event, c.Turn.Saved = h.config.NewID(), h.config.NewID(), true
 	if cut := slices.IndexFunc(acts, func(a journal.Act) bool { return a.ID == last }); cut >= 0 {
 		acts = acts[:cut+1]
+		if c.Turn.Finished.IsZero() { // it is being answered again
+			c.Turn.Finished = acts[cut].Time
+		}
 		c.Turn.State = protocol.TurnAnswered
 		if acts[cut].Kind != journal.ActAnswer {
 			c.Turn.State = protocol.TurnFailed
