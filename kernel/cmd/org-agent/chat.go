@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 // chatCommand is "org-agent chat".
 type chatCommand struct {
 	Session string   `help:"The session to go on with (default: a new one; in a conversation, main)." placeholder:"NAME"`
+	Add     []string `help:"A file, a directory or an image that goes along with the first message; \"-\" is standard input." placeholder:"FILE" sep:"none"`
 	Text    []string `arg:"" optional:"" help:"The message."`
 }
 
@@ -26,6 +28,13 @@ func (c *chatCommand) Run(ctx context.Context, w *world) error {
 	text := strings.Join(c.Text, " ")
 	if c.Session != "" && !protocol.ValidSession(c.Session) {
 		return usagef("%q is no session name: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", c.Session, protocol.SessionLimit)
+	}
+	if text == "" && slices.Contains(c.Add, "-") {
+		return usagef("say what is to be done with standard input: org-agent chat --add - TEXT")
+	}
+	added, err := w.added(c.Add)
+	if err != nil {
+		return err
 	}
 	if text == "" && !terminal(w.in) {
 		piped, err := w.readInput()
@@ -37,7 +46,7 @@ func (c *chatCommand) Run(ctx context.Context, w *world) error {
 			return usagef("nothing to send: give the message as an argument or on standard input")
 		}
 	}
-	t := &talk{world: w, session: c.Session, stream: terminal(w.out), turns: make(chan turnEvent, 64)}
+	t := &talk{world: w, session: c.Session, added: added, stream: terminal(w.out), turns: make(chan turnEvent, 64)}
 	conn, err := w.connect(ctx, connection{start: true, handler: t.incoming})
 	if err != nil {
 		return err
@@ -89,7 +98,8 @@ type talk struct {
 	world   *world
 	conn    *rpc.Conn
 	session string
-	consent string // the host the person has just agreed to
+	added   *addition // goes along with the next message
+	consent string    // the host the person has just agreed to
 	stream  bool
 	turns   chan turnEvent
 }
@@ -179,6 +189,8 @@ func (t *talk) exchange(ctx context.Context, text string) error {
 		{Key: "session", Value: t.session}, {Key: "text", Value: text},
 		{Key: "channel", Value: protocol.Keyword(protocol.ChannelCLI)},
 	}
+	t.added.put(&params)
+	t.added = nil
 	if t.consent != "" {
 		params.Set("consent", t.consent)
 	}

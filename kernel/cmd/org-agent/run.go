@@ -21,6 +21,7 @@ type commands struct {
 	Stop    stopCommand     `cmd:"" help:"Stop the kernel."`
 	Chat    chatCommand     `cmd:"" help:"Send a message and print the reply; without TEXT, hold a conversation."`
 	Session sessionCommands `cmd:"" help:"List, search, rename and fork conversations."`
+	Prompt  promptCommand   `cmd:"" help:"Print what a model would be sent for a message, without sending it."`
 	Read    readCommand     `cmd:"" help:"Read a model's text on stdin and print the proposal in it."`
 	Verify  verifyCommand   `cmd:"" help:"Pass a proposal on stdin through a skill and the policy."`
 	Lisp    lispCommand     `cmd:"" help:"Evaluate Lisp, in a note if one is given."`
