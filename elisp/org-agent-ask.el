@@ -64,15 +64,6 @@ The shipped chat shortens a longer message.")
   "The latest answer that was to come in at point, or nil.
 It is what `org-agent-ask-insert-latest' inserts.")
 
-;;;; Which conversation
-
-(defun org-agent-ask-session ()
-  "Return the conversation in use: this one, the one last seen, or the main."
-  (or org-agent-chat-session
-      (when-let ((buffer (car (org-agent-chat-buffers))))
-        (buffer-local-value 'org-agent-chat-session buffer))
-      org-agent-chat-main))
-
 ;;;; What is asked
 
 (defun org-agent-ask--region ()
@@ -132,7 +123,7 @@ It is what `org-agent-ask-insert-latest' inserts.")
          (_ (org-agent-ask--check-region bounds))
          (session (if current-prefix-arg
                       (org-agent-chat-read-session)
-                    (org-agent-ask-session)))
+                    (org-agent-chat-session-in-use)))
          (display (or display
                       (and (> (prefix-numeric-value current-prefix-arg) 4)
                            (org-agent-ask--read-display))
@@ -147,7 +138,7 @@ the answer."
   (interactive (org-agent-ask--arguments nil))
   (org-agent-kernel-ensure)
   (org-agent-send-ask-consent)
-  (let* ((session (or session (org-agent-ask-session)))
+  (let* ((session (or session (org-agent-chat-session-in-use)))
          (bounds (org-agent-ask--region))
          (id (org-id-uuid))
          (display (or display org-agent-ask-display))

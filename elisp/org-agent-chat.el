@@ -218,6 +218,17 @@ A clone, as Org makes of a subtree, is none."
                            (buffer-local-value 'org-agent-chat-session buffer)))
                     (buffer-list)))
 
+(defun org-agent-chat-session-in-use ()
+  "Return the session of this buffer, or that last seen, or the main one.
+A conversation that no window has shown is not in use: texts are
+rewritten in one."
+  (or org-agent-chat-session
+      (cl-some (lambda (buffer)
+                 (and (> (buffer-local-value 'buffer-display-count buffer) 0)
+                      (buffer-local-value 'org-agent-chat-session buffer)))
+               (org-agent-chat-buffers))
+      org-agent-chat-main))
+
 (defun org-agent-chat-check-whole ()
   "Signal an error in a buffer that shows a part of a conversation.
 Org makes such clones; what goes on is known in the conversation only."

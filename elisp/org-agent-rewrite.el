@@ -161,6 +161,14 @@ Blank lines, and a first line that does not begin one, stay."
 
 ;;;; Asking
 
+(defun org-agent-rewrite--lines (beg end)
+  "Return which lines the text from BEG to END is, for a person."
+  (let ((first (line-number-at-pos beg t))
+        (last (line-number-at-pos (max beg (1- end)) t)))
+    (if (= first last)
+        (format "line %d" first)
+      (format "lines %d-%d" first last))))
+
 (defun org-agent-rewrite--read-wish (what)
   "Read what is wanted of WHAT."
   (let ((wish (string-trim (read-string (format "Rewrite %s, how: " what)
@@ -181,9 +189,7 @@ The new text is shown as a diff when it has come; \
        (user-error "Mark the text that is to be rewritten"))
      (let ((beg (region-beginning)) (end (region-end)))
        (org-agent-rewrite--check beg end)
-       (list (org-agent-rewrite--read-wish
-              (format "lines %d-%d" (line-number-at-pos beg t)
-                      (line-number-at-pos end t)))
+       (list (org-agent-rewrite--read-wish (org-agent-rewrite--lines beg end))
              beg end))))
   (org-agent-rewrite--check beg end)
   (org-agent-kernel-ensure)
@@ -223,9 +229,9 @@ The new text is shown as a diff when it has come; \
   (let* ((beg (org-agent-rewriting-beg rewriting))
          (name (org-agent-command--line (buffer-name))))
     (list :id (org-agent-rewriting-id rewriting) :level 1
-          :text (format "/rewrite %s\nOn lines %d-%d of %s, %d characters"
-                        wish (line-number-at-pos beg t)
-                        (line-number-at-pos (org-agent-rewriting-end rewriting) t)
+          :text (format "/rewrite %s\nOn %s of %s, %d characters"
+                        wish (org-agent-rewrite--lines
+                              beg (org-agent-rewriting-end rewriting))
                         name (length text))
           :event (list :sensor :user-command :command "rewrite"
                        :arguments wish
@@ -314,12 +320,16 @@ The new text is shown as a diff when it has come; \
 
 (defun org-agent-rewrite--diff (old new name)
   "Return the difference between OLD and NEW, texts of NAME, as a unified diff."
-  (let ((files (list (make-temp-file "org-agent-old" nil nil (concat old "\n"))
-                     (make-temp-file "org-agent-new" nil nil (concat new "\n"))))
+  (let ((files (list (make-temp-file "org-agent-old")
+                     (make-temp-file "org-agent-new")))
         (coding-system-for-read 'utf-8-emacs-unix)
+        (coding-system-for-write 'utf-8-emacs-unix)
         (default-directory temporary-file-directory))
     (unwind-protect
         (with-temp-buffer
+          (cl-loop for file in files
+                   for text in (list old new)
+                   do (write-region (concat text "\n") nil file nil 'silent))
           (condition-case nil
               (apply #'call-process diff-command nil t nil "-u" "-a"
                      "--label" (concat name " as it is")
@@ -505,7 +515,8 @@ What it is when Ediff ends is what \\[org-agent-rewrite-accept] applies."
          (now (or (org-agent-rewrite--text rewriting)
                   (user-error "%s is gone" (org-agent-rewriting-name rewriting))))
          (old (generate-new-buffer "*org-agent: as it is*"))
-         (new (generate-new-buffer "*org-agent: as proposed*")))
+         (new (generate-new-buffer "*org-agent: as proposed*"))
+         (windows (current-window-configuration)))
     (with-current-buffer old (insert now) (setq buffer-read-only t))
     (with-current-buffer new (insert (org-agent-rewriting-proposal rewriting)))
     (ediff-buffers
@@ -513,6 +524,7 @@ What it is when Ediff ends is what \\[org-agent-rewrite-accept] applies."
      (list (lambda ()
              (add-hook 'ediff-quit-hook
                        (lambda ()
+                         (set-window-configuration windows)
                          (org-agent-rewrite--take-edited rewriting old new))
                        90 t))))))
 

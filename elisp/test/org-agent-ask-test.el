@@ -54,6 +54,22 @@
       (should (equal (org-agent-kernel-test--shape)
                      '((1 "What is the capital?") (2 "Paris") (1 "my draft")))))))
 
+(ert-deftest org-agent-ask-in-the-conversation-in-use ()
+  "A question goes to the conversation last seen, never to one in the background."
+  (org-agent-fake-with-chat
+    (save-window-excursion
+      (switch-to-buffer "*org-agent-chat*")
+      (switch-to-buffer "*scratch*")
+      (org-agent-chat-open "rewrite")
+      (bury-buffer "*org-agent-chat*")
+      (should (equal (org-agent-chat-session-in-use) "main"))
+      (org-agent-chat "garden")
+      (should (equal (org-agent-chat-session-in-use) "garden"))
+      (switch-to-buffer "*scratch*")
+      (should (equal (org-agent-chat-session-in-use) "garden")))
+    (with-current-buffer "*org-agent-chat*"
+      (should (equal (org-agent-chat-session-in-use) "main")))))
+
 (ert-deftest org-agent-ask-takes-the-region-along ()
   "What is marked stands below the question, and nothing in it is active Org."
   (org-agent-ask-test--with (org-agent-ask-test--reply "Yes") "a\n* b\n#+end_example\n#+TBLFM: x\nc\n"
