@@ -70,10 +70,7 @@ outside Org, ask which conversation."
   "Return the session whose conversation was used last; if ASK, the person's."
   (if ask
       (org-agent-chat-read-session)
-    (or (cl-some (lambda (buffer)
-                   (buffer-local-value 'org-agent-chat-session buffer))
-                 (buffer-list))
-        org-agent-chat-main)))
+    (org-agent-chat-session-in-use)))
 
 (defun org-agent-add--checked (reference)
   "Return (REFERENCE . BYTES) if what it names can be sent.

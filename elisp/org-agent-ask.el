@@ -23,14 +23,13 @@
 ;; A question in the minibuffer, from any buffer.  It is asked in a
 ;; conversation, where the answer is kept whatever happens; besides it can
 ;; be shown in a small window, or come in at point, as one undo step, when
-;; it is there.  What is marked goes with the question, and stands below
-;; it in the conversation.
+;; it is there.  What is marked goes with the question, as it does when
+;; it was added with `org-agent-add'.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'subr-x)
-(require 'ol)
 (require 'org-id)
 (require 'org-agent-kernel)
 (require 'org-agent-draft)
@@ -39,6 +38,8 @@
 (require 'org-agent-chat)
 (require 'org-agent-send)
 (require 'org-agent-command)
+(require 'org-agent-context-read)
+(require 'org-agent-add)
 (require 'org-agent-await)
 
 (defcustom org-agent-ask-display 'chat
@@ -49,10 +50,6 @@ It is in the conversation in any case."
                  (const :tag "At point, when it has come" insert))
   :group 'org-agent
   :package-version '(org-agent . "0.1.0"))
-
-(defconst org-agent-ask-region-limit 15000
-  "Characters of a region that can go with a question.
-The shipped chat shortens a longer message.")
 
 (defconst org-agent-ask--nearby 20
   "Characters on either side by which a place is known again.")
@@ -67,42 +64,29 @@ It is what `org-agent-ask-insert-latest' inserts.")
 ;;;; What is asked
 
 (defun org-agent-ask--region ()
-  "Return the bounds of the region, (BEG . END), if there is one."
-  (when (and (use-region-p) (not org-agent-chat-session))
-    (cons (region-beginning) (region-end))))
+  "Return a reference to the region, if there is one that can go along.
+That of a conversation does not: it is known there."
+  (when (and (use-region-p) (not org-agent-chat-session)
+             (not (= (region-beginning) (region-end))))
+    (cons :listed
+          (cons t (car (org-agent-add--checked
+                        (org-agent-add--region (region-beginning)
+                                               (region-end))))))))
 
-(defun org-agent-ask--check-region (bounds)
-  "Signal an error when the text in BOUNDS cannot go with a question."
-  (when bounds
-    (when-let ((reason (org-agent-command--private-p (current-buffer))))
-      (user-error "%s is not read aloud, because %s" (buffer-name) reason))
-    (when (> (- (cdr bounds) (car bounds)) org-agent-ask-region-limit)
-      (user-error "The region has %d characters, and %d can go with a question; /summarise takes more"
-                  (- (cdr bounds) (car bounds)) org-agent-ask-region-limit))))
-
-(defun org-agent-ask--context ()
-  "Return what goes with a question: the region, as inert Org."
-  (pcase-let ((`(,plist . ,line) (org-agent-command--buffer (current-buffer))))
-    (concat "\n" line " (" (plist-get plist :mode) "):\n#+begin_example\n"
-            (org-escape-code-in-string
-             (string-trim-right (plist-get plist :text) "\n+"))
-            "\n#+end_example")))
-
-(defun org-agent-ask--read (session bounds)
-  "Read a question for SESSION; the text in BOUNDS goes with it."
-  (let ((question
-         (string-trim
-          (read-string
-           (format "Ask%s%s: "
-                   (if bounds
-                       (format " about lines %d-%d"
-                               (line-number-at-pos (car bounds) t)
-                               (line-number-at-pos (cdr bounds) t))
-                     "")
-                   (if (equal session org-agent-chat-main)
-                       ""
-                     (format " in %s" session)))
-           nil 'org-agent-ask-history))))
+(defun org-agent-ask--read (session region)
+  "Read a question for SESSION; REGION, a reference or nil, goes with it."
+  (let* ((lines (plist-get region :lines))
+         (question
+          (string-trim
+           (read-string
+            (format "Ask%s%s: "
+                    (if lines
+                        (format " about lines %d-%d" (car lines) (cdr lines))
+                      "")
+                    (if (equal session org-agent-chat-main)
+                        ""
+                      (format " in %s" session)))
+            nil 'org-agent-ask-history))))
     (when (string-empty-p question)
       (user-error "Nothing was asked"))
     question))
@@ -119,8 +103,7 @@ It is what `org-agent-ask-insert-latest' inserts.")
 
 (defun org-agent-ask--arguments (display)
   "Read the arguments of `org-agent-ask'; DISPLAY nil means as is customary."
-  (let* ((bounds (org-agent-ask--region))
-         (_ (org-agent-ask--check-region bounds))
+  (let* ((region (org-agent-ask--region))
          (session (if current-prefix-arg
                       (org-agent-chat-read-session)
                     (org-agent-chat-session-in-use)))
@@ -128,46 +111,48 @@ It is what `org-agent-ask-insert-latest' inserts.")
                       (and (> (prefix-numeric-value current-prefix-arg) 4)
                            (org-agent-ask--read-display))
                       org-agent-ask-display)))
-    (list (org-agent-ask--read session bounds) session display)))
+    (list (org-agent-ask--read session region) session display region)))
 
-(defun org-agent-ask (question &optional session display)
-  "Ask the agent QUESTION in SESSION, that in use; what is marked goes with it.
-The answer is shown as `org-agent-ask-display' says, or DISPLAY.  With a
+(defun org-agent-ask (question &optional session display region)
+  "Ask the agent QUESTION in SESSION, by default that in use.
+What is marked goes with it: REGION, a reference to it or nil.  The
+answer is shown as `org-agent-ask-display' says, or DISPLAY.  With a
 prefix argument, ask which conversation; with two, also where to show
 the answer."
   (interactive (org-agent-ask--arguments nil))
   (org-agent-kernel-ensure)
   (org-agent-send-ask-consent)
   (let* ((session (or session (org-agent-chat-session-in-use)))
-         (bounds (org-agent-ask--region))
          (id (org-id-uuid))
          (display (or display org-agent-ask-display))
          (place (and (eq display 'insert) (org-agent-ask--note-place)))
          (chat (org-agent-send-in
-                session (org-agent-ask--message id question bounds))))
-    (when bounds
+                session (org-agent-ask--message id question region))))
+    (when region
       (deactivate-mark))
     (pcase display
       ('insert (org-agent-ask--await-place id question place))
       ('window (org-agent-ask--show id chat))
       (_ (org-agent-ask--display chat id)))))
 
-(defun org-agent-ask-here (question &optional session)
-  "Ask the agent QUESTION in SESSION and have the answer inserted at point.
-It comes in as one undo step, when it is there; go on as you like.  If
-its place is gone by then it is shown, and `org-agent-ask-insert-latest'
-inserts it.  What is marked goes with the question and stays.  With a
-prefix argument, ask which conversation."
+(defun org-agent-ask-here (question &optional session _display region)
+  "Ask the agent QUESTION in SESSION; the answer is inserted at point.
+REGION is as for `org-agent-ask': what is marked goes along, and stays.
+The answer comes in as one undo step, when it is there; go on as you
+like.  If its place is gone by then it is shown, and
+`org-agent-ask-insert-latest' inserts it.  With a prefix argument, ask
+which conversation."
   (interactive (progn (barf-if-buffer-read-only)
-                      (seq-take (org-agent-ask--arguments 'insert) 2)))
-  (org-agent-ask question session 'insert))
+                      (org-agent-ask--arguments 'insert)))
+  (org-agent-ask question session 'insert region))
 
-(defun org-agent-ask--message (id question bounds)
-  "Return the message ID that asks QUESTION, with the region if BOUNDS is one.
+(defun org-agent-ask--message (id question region)
+  "Return the message ID that asks QUESTION; REGION, if any, goes along.
 A command says itself what it wants of the buffer."
   (let ((message (org-agent-command-message id 1 question)))
-    (if (and bounds (not (plist-get message :event)))
-        (plist-put message :text (concat question (org-agent-ask--context)))
+    (if (and region (not (plist-get message :event)))
+        (org-agent-send-with-context message
+                                     (org-agent-context-gather (list region)))
       message)))
 
 (defun org-agent-ask--display (chat id)

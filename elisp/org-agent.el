@@ -48,6 +48,7 @@
 (require 'org-agent-link)
 (require 'org-agent-imenu)
 (require 'org-agent-bookmark)
+(require 'org-agent-drop)
 (require 'org-agent-edit)
 (require 'org-agent-header)
 (require 'org-agent-approval)
@@ -71,6 +72,9 @@
 ;;;###autoload (autoload 'org-agent-ask "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-ask-here "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-rewrite "org-agent" nil t)
+;;;###autoload
+(autoload 'org-agent-capture-setup "org-agent-capture"
+  "Add the template that asks the agent to Org's, under KEY." t)
 ;;;###autoload (autoload 'org-agent-sessions "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-search "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-bookmark-jump "org-agent")

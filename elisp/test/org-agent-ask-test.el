@@ -71,30 +71,33 @@
       (should (equal (org-agent-chat-session-in-use) "main")))))
 
 (ert-deftest org-agent-ask-takes-the-region-along ()
-  "What is marked stands below the question, and nothing in it is active Org."
-  (org-agent-ask-test--with (org-agent-ask-test--reply "Yes") "a\n* b\n#+end_example\n#+TBLFM: x\nc\n"
-    (let ((transient-mark-mode t))
+  "What is marked goes along; the conversation says so and does not show it."
+  (org-agent-ask-test--with
+      (list '((match . "line one\n[*] two") (reply . "Yes")))
+      "line one\n* two\n#+TBLFM: x\nlast\n"
+    (let ((transient-mark-mode t) (current-prefix-arg nil))
       (goto-char (point-min))
-      (push-mark (point-max) t t)
-      (org-agent-ask "Is it so?")
+      (push-mark 21 t t)
+      (cl-letf (((symbol-function 'read-string)
+                 (lambda (prompt &rest _)
+                   (should (equal prompt "Ask about lines 1-3: "))
+                   " Is it so? ")))
+        (call-interactively #'org-agent-ask))
       (should-not mark-active))
     (org-agent-ask-test--settle 1)
     (with-current-buffer "*org-agent-chat*"
       (should (equal (org-agent-kernel-test--shape)
                      '((1 "Is it so?") (2 "Yes") (1 ""))))
-      (should (string-match-p "^On lines 1-6 of the buffer notes.txt.*(fundamental-mode):\n#\\+begin_example\na\n,\\* b\n,#\\+end_example\n,#\\+TBLFM: x\nc\n#\\+end_example\n"
-                              (buffer-string))))))
+      (should (string-match-p "^- Context: lines 1-3 of \\[\\[org-agent-buffer:notes.txt\\]"
+                              (buffer-string)))
+      (should-not (string-match-p "TBLFM" (buffer-string))))))
 
 (ert-deftest org-agent-ask-refuses-what-is-not-to-be-read ()
-  "Secrets and too much are refused before anything is asked."
-  (org-agent-ask-test--with nil (make-string 15001 ?x)
+  "What cannot go along is refused before a question is read."
+  (org-agent-ask-test--with nil (make-string 3000000 ?x)
     (let ((transient-mark-mode t))
       (goto-char (point-min))
       (push-mark (point-max) t t)
-      (should-error (org-agent-ask--arguments nil) :type 'user-error)
-      (erase-buffer) (insert "secret") (goto-char (point-min))
-      (push-mark (point-max) t t)
-      (rename-buffer "x.gpg" t)
       (should-error (org-agent-ask--arguments nil) :type 'user-error)
       (should (zerop (org-agent-kernel-test--answers))))))
 
