@@ -54,6 +54,7 @@ var rooms = []struct {
 	{"peer", "channel protocol journal", "other agents are a channel with an identity"},
 	{"matcher", "llm journal", "finds what fits a request"},
 	{"rpc", "nearest protocol plist", "transport knows nothing of what is above it"},
+	{"doctor", "config journal llm llm/openai protocol rpc skill", "looks at every room's files from outside, and mends them"},
 	{"daemon", "*", "wiring"},
 	{"cmd", "*", "the program's edge"},
 }

@@ -76,6 +76,7 @@ func (d *daemon) methods() map[string]method {
 		protocol.MethodSkillEvaluate: on(d.evaluateInSkill),
 		protocol.MethodSkillSymbols:  on(skillSymbols),
 		protocol.MethodLogTail:       on(d.logTail),
+		protocol.MethodDoctor:        on(d.doctor),
 		protocol.MethodTraceGet:      on(d.trace),
 		protocol.MethodStatus:        on(d.status),
 		protocol.MethodShutdown: on(func(context.Context, *rpc.Client, *protocol.Empty) (protocol.Empty, error) {

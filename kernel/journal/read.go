@@ -9,8 +9,21 @@ import (
 	"os"
 	"path/filepath"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"org-agent/kernel/protocol"
 )
+
+// ErrOlder is why a journal cannot be read before its kernel has brought it up to date.
+var ErrOlder = errors.New("the journal was written by an older org-agent")
+
+// Damaged reports whether an error of this package is that of a file that is damaged, or no
+// database at all.
+func Damaged(err error) bool {
+	reason, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (reason.Code()&0xff == sqlite3.SQLITE_CORRUPT || reason.Code()&0xff == sqlite3.SQLITE_NOTADB)
+}
 
 // OpenToRead opens a journal that exists, beside a kernel or without one, and changes
 // nothing: it is neither made nor brought up to date. What writes fails. CodeNotFound if
@@ -40,7 +53,7 @@ func OpenToRead(ctx context.Context, path string) (*Journal, error) {
 		err = protocol.Errorf(protocol.CodeNotFound, "the journal %s is empty: nothing has been said here", absolute)
 	}
 	if err == nil && version < schemaVersion {
-		err = protocol.Errorf(protocol.CodeStorage, "the journal %s was written by an older org-agent (schema %d, this one reads %d): the kernel brings it up to date when it starts", absolute, version, schemaVersion)
+		err = protocol.Errorf(protocol.CodeStorage, "%w: %s has schema %d, this one reads %d; the kernel brings it up to date when it starts", ErrOlder, absolute, version, schemaVersion)
 	}
 	if err != nil {
 		return nil, errors.Join(j.failure(ctx, "open the journal", err), j.Close())

@@ -46,6 +46,7 @@ const (
 	MethodSkillEvaluate  = "skill/evaluate"
 	MethodSkillSymbols   = "skill/symbols"
 	MethodTraceGet       = "trace/get"
+	MethodDoctor         = "doctor"
 	MethodLogTail        = "log/tail"
 	MethodStatus         = "status"
 	MethodShutdown       = "shutdown"
@@ -103,6 +104,7 @@ func Methods() []Method {
 		{MethodSkillEvaluate, typeOf[SkillEvaluateParams](), typeOf[SkillEvaluateResult]()},
 		{MethodSkillSymbols, typeOf[Empty](), typeOf[SkillSymbolsResult]()},
 		{MethodLogTail, typeOf[LogTailParams](), typeOf[LogTailResult]()},
+		{MethodDoctor, typeOf[DoctorParams](), typeOf[DoctorResult]()},
 		{MethodTraceGet, typeOf[TraceGetParams](), typeOf[TraceGetResult]()},
 		{MethodStatus, typeOf[Empty](), typeOf[StatusResult]()},
 		{MethodShutdown, typeOf[Empty](), typeOf[Empty]()},

@@ -31,6 +31,7 @@ type commands struct {
 	Approve approveCommand  `cmd:"" help:"List what waits for a decision, or decide."`
 	Log     logCommand      `cmd:"" help:"Print the log."`
 	Why     whyCommand      `cmd:"" help:"Tell the story of a turn: what was asked, proposed, judged and done."`
+	Doctor  doctorCommand   `cmd:"" help:"Look for faults, and mend what can be mended."`
 	Status  statusCommand   `cmd:"" help:"Say what runs."`
 	Version versionCommand  `cmd:"" help:"Print the version."`
 }

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/daemon"
+	"org-agent/kernel/doctor"
+	"org-agent/kernel/skill"
+)
+
+// doctorCommand is "org-agent doctor". It needs no kernel.
+type doctorCommand struct {
+	Fix  bool     `help:"Mend what can be mended, and look again."`
+	Only []string `help:"Look at these only." placeholder:"CHECK"`
+	JSON bool     `help:"Print JSON, a finding a line."`
+}
+
+func (c *doctorCommand) Run(ctx context.Context, w *world) error {
+	for _, name := range c.Only {
+		if !slices.Contains(doctor.Names(), name) {
+			return usagef("there is no check %q: use %s", name, strings.Join(doctor.Names(), ", "))
+		}
+	}
+	found, err := c.examine(ctx, w)
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		if err := c.print(w, f); err != nil {
+			return err
+		}
+	}
+	if doctor.Worst(found) == doctor.Fail {
+		return exit{1, nil}
+	}
+	return nil
+}
+
+func (c *doctorCommand) examine(ctx context.Context, w *world) ([]doctor.Finding, error) {
+	paths, err := w.paths()
+	if err != nil {
+		return []doctor.Finding{{Check: "home", State: doctor.Fail, Text: err.Error()}}, nil
+	}
+	asked := doctor.Config{
+		Paths: paths, Env: w.env, Version: version,
+		Grants: func(settings config.Settings) *skill.Grants { return daemon.Grants(paths, settings, w.env) },
+	}
+	if c.Fix {
+		return doctor.Mend(ctx, asked, c.Only...), nil
+	}
+	return doctor.Examine(ctx, asked, c.Only...), nil
+}
+
+func (c *doctorCommand) print(w *world, f doctor.Finding) error {
+	if c.JSON {
+		return w.printJSON(f)
+	}
+	word := strings.ToUpper(string(f.State))
+	if f.Mended {
+		word = "DONE"
+	}
+	text := fmt.Sprintf("%-5s %-8s %s\n", word, f.Check, f.Text)
+	if f.Advice != "" && !f.Mended {
+		text += fmt.Sprintf("%15s%s\n", "", f.Advice)
+	}
+	switch {
+	case f.Mended:
+		text += fmt.Sprintf("%15smended: %s\n", "", f.Mend)
+	case f.Failure != "":
+		text += fmt.Sprintf("%15snot mended: %s\n", "", f.Failure)
+	case f.Mend != "":
+		text += fmt.Sprintf("%15sorg-agent doctor --fix --only %s: %s\n", "", f.Check, f.Mend)
+	}
+	_, err := fmt.Fprint(w.out, text)
+	return err
+}

@@ -1,0 +1,161 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// home looks at the person's directory.
+func home(_ context.Context, c Config) []Finding {
+	const advice = "give another directory with --home or ORG_AGENT_HOME, or move away what is there"
+	make := func(context.Context) error { return c.Paths.EnsureHome() }
+	info, err := os.Stat(c.Paths.Home)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return []Finding{warn("the kernel makes it when it starts", "there is no home %s yet", c.Paths.Home).by("make it, with config.org", make)}
+	case err != nil:
+		return []Finding{fail(advice, "the home cannot be looked at: %v", err)}
+	case !info.IsDir():
+		return []Finding{fail(advice, "the home %s is not a directory", c.Paths.Home)}
+	}
+	if f, bad := foreign(info, c.Paths.Home); bad {
+		return []Finding{f}
+	}
+	var found []Finding
+	for _, directory := range []string{c.Paths.Sessions, c.Paths.Skills} {
+		info, err := os.Stat(directory)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			found = append(found, warn("", "%s is missing", directory).by("make it", make))
+		case err != nil:
+			found = append(found, fail(advice, "%s cannot be looked at: %v", directory, err))
+		case !info.IsDir():
+			found = append(found, fail("move it away", "%s is not a directory", directory))
+		}
+	}
+	if info.Mode().Perm()&0o022 != 0 {
+		found = append(found, fail("whoever can write there can write skills", "others can write in the home %s (mode %o)", c.Paths.Home, info.Mode().Perm()).
+			by("take that right from them", closing(c.Paths.Home, info.Mode().Perm()&^0o022)))
+	}
+	if err := syscall.Access(c.Paths.Home, 7); err != nil {
+		found = append(found, fail("make it readable and writable for you: chmod u+rwx", "the home %s cannot be written: %v", c.Paths.Home, err).
+			by("make it yours to read and write", closing(c.Paths.Home, info.Mode().Perm()|0o700)))
+	}
+	if len(found) == 0 {
+		found = append(found, ok("%s", c.Paths.Home))
+	}
+	return found
+}
+
+func closing(path string, mode fs.FileMode) func(context.Context) error {
+	return func(context.Context) error { return os.Chmod(path, mode) }
+}
+
+// foreign finds that something is somebody else's.
+func foreign(info fs.FileInfo, path string) (Finding, bool) {
+	if owner := info.Sys().(*syscall.Stat_t).Uid; int(owner) != os.Geteuid() {
+		return fail("the kernel must run as the one whose files these are", "%s belongs to another user (id %d)", path, owner), true
+	}
+	return Finding{}, false
+}
+
+// state looks at what the kernel keeps, and that nobody else can read it.
+func state(_ context.Context, c Config) []Finding {
+	found := private(c.Paths.State, "set XDG_STATE_HOME to a directory of your own")
+	if found != nil {
+		return found
+	}
+	for _, path := range []string{c.Paths.Journal, c.Paths.Journal + "-wal", c.Paths.Log, c.Paths.KernelJSON} {
+		info, err := os.Lstat(path)
+		if err != nil {
+			continue // it comes when it is needed
+		}
+		switch {
+		case !info.Mode().IsRegular():
+			found = append(found, fail("move it away", "%s is not a regular file", path))
+		case info.Mode().Perm()&0o077 != 0:
+			found = append(found, fail("", "others can read %s (mode %o)", path, info.Mode().Perm()).by("close it to others", closing(path, 0o600)))
+		case info.Mode().Perm()&0o600 != 0o600:
+			found = append(found, fail("", "%s cannot be written (mode %o)", path, info.Mode().Perm()).by("make it yours to read and write", closing(path, 0o600)))
+		}
+	}
+	if len(found) == 0 {
+		found = append(found, ok("%s", c.Paths.State))
+	}
+	return found
+}
+
+// private looks at a directory that must be ours alone; nil is well.
+func private(path, advice string) []Finding {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return []Finding{ok("%s is not there yet: the kernel makes it", path)}
+	case err != nil:
+		return []Finding{fail(advice, "%s cannot be looked at: %v", path, err)}
+	case info.Mode()&fs.ModeSymlink != 0:
+		if info, err = os.Stat(path); err != nil {
+			return []Finding{fail(advice, "the link %s leads nowhere: %v", path, err)}
+		}
+	}
+	if !info.IsDir() {
+		return []Finding{fail(advice+", or move it away", "%s is not a directory", path)}
+	}
+	if f, bad := foreign(info, path); bad {
+		return []Finding{f}
+	}
+	if mode := info.Mode().Perm(); mode != 0o700 {
+		return []Finding{fail("what is in it is for you alone", "%s has the mode %o, not 700", path, mode).by("give it the mode 700", closing(path, 0o700))}
+	}
+	return nil
+}
+
+// run looks at the directory of the socket.
+func run(_ context.Context, c Config) []Finding {
+	const advice = "remove it, or set XDG_RUNTIME_DIR to a directory of your own"
+	if info, err := os.Lstat(c.Paths.Run); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return []Finding{fail(advice, "the run directory %s is a link, which could lead anywhere", c.Paths.Run)}
+	}
+	if found := private(c.Paths.Run, advice); found != nil {
+		return found
+	}
+	return []Finding{ok("%s", filepath.Clean(c.Paths.Run))}
+}
+
+// disk looks at how much space there is.
+func disk(_ context.Context, c Config) []Finding {
+	const low, least = 500 << 20, 50 << 20
+	var found []Finding
+	seen := map[uint64]bool{}
+	for _, path := range []string{c.Paths.State, c.Paths.Home} {
+		for path != "/" {
+			if _, err := os.Stat(path); err == nil {
+				break
+			}
+			path = filepath.Dir(path)
+		}
+		var device syscall.Stat_t
+		var space syscall.Statfs_t
+		if err := errors.Join(syscall.Stat(path, &device), syscall.Statfs(path, &space)); err != nil {
+			found = append(found, warn("", "how much space there is at %s is not known: %v", path, err))
+			continue
+		}
+		if seen[uint64(device.Dev)] {
+			continue
+		}
+		seen[uint64(device.Dev)] = true
+		switch free := space.Bavail * uint64(space.Bsize); {
+		case free < least:
+			found = append(found, fail("free some: nothing can be said that cannot be kept", "the disk of %s is full: %d MB are free", path, free>>20))
+		case free < low:
+			found = append(found, warn("free some", "the disk of %s is nearly full: %d MB are free", path, free>>20))
+		default:
+			found = append(found, ok("%d MB are free at %s", free>>20, path))
+		}
+	}
+	return found
+}

@@ -1,0 +1,177 @@
+// Package doctor looks for what is wrong with an instance and mends what it can: with a
+// kernel or without one, beside one that hangs, and in a home that is broken. Looking
+// changes nothing, spends no tokens and takes a bounded time.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/skill"
+)
+
+// State is how bad a finding is.
+type State string
+
+// The states of a finding.
+const (
+	OK   State = "ok"
+	Warn State = "warn" // it works, and should be looked at
+	Fail State = "fail" // something does not work
+)
+
+// Finding is what was found about one thing.
+type Finding struct {
+	// Check names what was looked at. Several findings may have one name.
+	Check string `json:"check"`
+	State State  `json:"state"`
+	// Text says what is so; Advice what to do, "" for nothing.
+	Text   string `json:"text"`
+	Advice string `json:"advice,omitempty"`
+	// Mend says what mending would do, "" when the doctor cannot.
+	Mend string `json:"mend,omitempty"`
+	// Mended says that it was done; Failure why it was not.
+	Mended  bool   `json:"mended,omitempty"`
+	Failure string `json:"failure,omitempty"`
+
+	mend func(ctx context.Context) error
+}
+
+// Config says what to look at. Paths, Env and Version are required.
+type Config struct {
+	Paths   config.Paths
+	Env     func(string) string
+	Version string // of this program
+	// Grants are what policy.org grants, for the notes; nil looks at none.
+	Grants func(config.Settings) *skill.Grants
+	// Self: the kernel itself looks, and is not asked whether it answers.
+	Self bool
+}
+
+// check is one row of what is looked at.
+type check struct {
+	name string
+	look func(ctx context.Context, c Config) []Finding
+}
+
+// checks are all of them, in the order in which they are told: what others stand on first.
+func checks() []check {
+	return []check{
+		{"home", home}, {"state", state}, {"run", run}, {"token", token}, {"kernel", kernel}, {"journal", keptJournal},
+		{"config", settings}, {"model", model}, {"notes", notes}, {"policy", grants}, {"disk", disk}, {"clock", clock}, {"sandbox", sandbox},
+	}
+}
+
+// Names are the names of the checks.
+func Names() []string {
+	var names []string
+	for _, c := range checks() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// patience is how long one check may take.
+const patience = 20 * time.Second
+
+// Examine looks at everything, or only at the named checks. A check that panics or takes
+// too long is a finding like any other.
+func Examine(ctx context.Context, c Config, only ...string) []Finding {
+	var found []Finding
+	for _, row := range checks() {
+		if len(only) > 0 && !slices.Contains(only, row.name) {
+			continue
+		}
+		for _, f := range bounded(ctx, c, row) {
+			f.Check = row.name
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// bounded runs a check and waits for it no longer than it may take. One that hangs in the
+// system, as on a dead network disk, is left behind; it changes nothing.
+func bounded(ctx context.Context, c Config, row check) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	done := make(chan []Finding, 1)
+	go func() {
+		defer func() {
+			if fault := recover(); fault != nil {
+				done <- []Finding{{State: Fail, Text: fmt.Sprintf("the check itself failed: %v", fault), Advice: "this is a fault of the program: report it"}}
+			}
+		}()
+		done <- row.look(ctx, c)
+	}()
+	select {
+	case found := <-done:
+		return found
+	case <-ctx.Done():
+		select {
+		case found := <-done:
+			return found
+		case <-time.After(time.Second):
+			return []Finding{{State: Fail, Text: "this could not be looked at in time", Advice: "look whether the disk or the network answers at all"}}
+		}
+	}
+}
+
+// Mend mends what can be, in order, and looks again: the findings are those of afterwards,
+// and those that were mended or could not be.
+func Mend(ctx context.Context, c Config, only ...string) []Finding {
+	var done []Finding
+	for _, f := range Examine(ctx, c, only...) {
+		if f.mend == nil || ctx.Err() != nil {
+			continue
+		}
+		if err := f.mend(ctx); err != nil {
+			f.Failure = err.Error()
+		} else {
+			f.Mended, f.State = true, OK
+		}
+		done = append(done, f)
+	}
+	after := Examine(ctx, c, only...)
+	for i, f := range after {
+		for _, was := range done {
+			if was.Check == f.Check && was.Text == f.Text {
+				after[i].Failure = was.Failure
+			}
+		}
+	}
+	mended := slices.DeleteFunc(done, func(f Finding) bool { return !f.Mended })
+	return append(mended, after...)
+}
+
+// Worst is the worst state of the findings.
+func Worst(found []Finding) State {
+	worst := OK
+	for _, f := range found {
+		if f.State == Fail || f.State == Warn && worst == OK {
+			worst = f.State
+		}
+	}
+	return worst
+}
+
+func ok(format string, args ...any) Finding {
+	return Finding{State: OK, Text: fmt.Sprintf(format, args...)}
+}
+
+func warn(advice, format string, args ...any) Finding {
+	return Finding{State: Warn, Text: fmt.Sprintf(format, args...), Advice: advice}
+}
+
+func fail(advice, format string, args ...any) Finding {
+	return Finding{State: Fail, Text: fmt.Sprintf(format, args...), Advice: advice}
+}
+
+// by gives a finding the means to mend it.
+func (f Finding) by(what string, mend func(ctx context.Context) error) Finding {
+	f.Mend, f.mend = what, mend
+	return f
+}

@@ -1,0 +1,285 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/skill"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// patient is an instance that is well.
+func patient(t *testing.T, variables map[string]string) Config {
+	t.Helper()
+	directory := t.TempDir()
+	run, err := os.MkdirTemp("", "oa")
+	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(run) })
+	all := map[string]string{
+		"HOME": directory, "XDG_STATE_HOME": filepath.Join(directory, "state"), "XDG_RUNTIME_DIR": run, "ORG_AGENT_LLM": "builtin",
+	}
+	for name, value := range variables {
+		all[name] = value
+	}
+	env := func(name string) string { return all[name] }
+	paths, err := config.FindPaths("", env)
+	must(t, err)
+	must(t, paths.Ensure())
+	_, err = config.LoadOrCreateToken(paths.Token)
+	must(t, err)
+	j, err := journal.Open(t.Context(), paths.Journal)
+	must(t, err)
+	must(t, j.Close())
+	return Config{Paths: paths, Env: env, Version: "1", Grants: func(config.Settings) *skill.Grants {
+		return skill.NewGrants(skill.GrantsConfig{File: paths.Policy, Home: paths.Home, User: directory})
+	}}
+}
+
+// of are the findings of one check that are not well.
+func of(found []Finding, check string) []Finding {
+	var bad []Finding
+	for _, f := range found {
+		if f.Check == check && f.State != OK {
+			bad = append(bad, f)
+		}
+	}
+	return bad
+}
+
+// TestWell: nothing is wrong with a new instance but that it has no model.
+func TestWell(t *testing.T) {
+	for _, f := range Examine(t.Context(), patient(t, nil)) {
+		if f.State != OK && f.Check != "model" && f.Check != "disk" {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+// TestLookingChangesNothing: an instance that is not there is not made by looking at it.
+func TestLookingChangesNothing(t *testing.T) {
+	directory := t.TempDir()
+	env := func(name string) string {
+		return map[string]string{"HOME": directory, "XDG_RUNTIME_DIR": filepath.Join(directory, "run"), "ORG_AGENT_LLM": "builtin"}[name]
+	}
+	paths, err := config.FindPaths("", env)
+	must(t, err)
+	found := Examine(t.Context(), Config{Paths: paths, Env: env})
+	if Worst(found) != Warn {
+		t.Errorf("%+v", found)
+	}
+	if entries, err := os.ReadDir(directory); err != nil || len(entries) != 0 {
+		t.Errorf("looking made %v, %v", entries, err)
+	}
+	Mend(t.Context(), Config{Paths: paths, Env: env})
+	if _, err := os.Stat(paths.Config); err != nil {
+		t.Errorf("mending did not make the home: %v", err)
+	}
+}
+
+// TestMends breaks one thing at a time, sees it found, has it mended, and sees it well.
+func TestMends(t *testing.T) {
+	for name, test := range map[string]struct {
+		check, says string
+		harm        func(t *testing.T, c Config)
+	}{
+		"no sessions":        {"home", "sessions is missing", func(t *testing.T, c Config) { must(t, os.Remove(c.Paths.Sessions)) }},
+		"others write home":  {"home", "others can write in the home", func(t *testing.T, c Config) { must(t, os.Chmod(c.Paths.Home, 0o777)) }},
+		"others see state":   {"state", "has the mode 755, not 700", func(t *testing.T, c Config) { must(t, os.Chmod(c.Paths.State, 0o755)) }},
+		"others read":        {"state", "others can read", func(t *testing.T, c Config) { must(t, os.Chmod(c.Paths.Journal, 0o644)) }},
+		"journal read-only":  {"state", "cannot be written", func(t *testing.T, c Config) { must(t, os.Chmod(c.Paths.Journal, 0o400)) }},
+		"others see run":     {"run", "has the mode 777", func(t *testing.T, c Config) { must(t, os.Chmod(c.Paths.Run, 0o777)) }},
+		"token is exposed":   {"token", "others can read it", func(t *testing.T, c Config) { must(t, os.Chmod(c.Paths.Token, 0o644)) }},
+		"token is none":      {"token", "it holds no token", func(t *testing.T, c Config) { must(t, os.WriteFile(c.Paths.Token, []byte("x"), 0o600)) }},
+		"kernel.json broken": {"kernel", "no client finds the kernel by it", func(t *testing.T, c Config) { must(t, os.WriteFile(c.Paths.KernelJSON, []byte(`{"pid":`), 0o600)) }},
+		"dead kernel": {"kernel", "a kernel has died here", func(t *testing.T, c Config) {
+			must(t, config.WriteKernelInfo(c.Paths.KernelJSON, config.KernelInfo{PID: 1 << 22, Socket: c.Paths.Socket}))
+			deadSocket(t, c)
+		}},
+		"dead socket":     {"kernel", "is a dead kernel's", deadSocket},
+		"hung kernel":     {"kernel", "does not answer: no word within", hungKernel},
+		"journal damaged": {"journal", "is damaged", func(t *testing.T, c Config) { spoil(t, c.Paths.Journal) }},
+		"journal is none": {"journal", "is damaged", func(t *testing.T, c Config) {
+			must(t, os.WriteFile(c.Paths.Journal, []byte(strings.Repeat("no journal ", 1000)), 0o600))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := patient(t, nil)
+			test.harm(t, c)
+			begun := time.Now()
+			bad := of(Examine(t.Context(), c), test.check)
+			text := ""
+			for _, f := range bad {
+				text += f.Text + f.Advice + f.Mend + "\n"
+			}
+			if len(bad) == 0 || !strings.Contains(text, test.says) || bad[0].Mend == "" {
+				t.Fatalf("found %+v", bad)
+			}
+			if took := time.Since(begun); took > 15*time.Second {
+				t.Errorf("looking took %v", took)
+			}
+			after := Mend(t.Context(), c)
+			if bad := of(after, test.check); len(bad) > 0 {
+				t.Errorf("mended: %+v", bad)
+			}
+			if !after[0].Mended || after[0].Check != test.check {
+				t.Errorf("not said that it was mended: %+v", after[0])
+			}
+			if again := Mend(t.Context(), c, test.check); len(of(again, test.check)) > 0 || again[0].Mended {
+				t.Errorf("mended again: %+v", again)
+			}
+		})
+	}
+}
+
+// deadSocket leaves a socket that nobody listens on.
+func deadSocket(t *testing.T, c Config) {
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: c.Paths.Socket, Net: "unix"})
+	must(t, err)
+	l.SetUnlinkOnClose(false)
+	must(t, l.Close())
+}
+
+// hungKernel is a process that holds a socket and never says a word.
+func hungKernel(t *testing.T, c Config) {
+	l, err := net.Listen("unix", c.Paths.Socket)
+	must(t, err)
+	child := exec.Command("sleep", "600")
+	must(t, child.Start())
+	reaped := make(chan struct{})
+	go func() { _ = child.Wait(); close(reaped) }()
+	t.Cleanup(func() { _ = child.Process.Kill(); <-reaped; _ = l.Close() })
+	must(t, config.WriteKernelInfo(c.Paths.KernelJSON, config.KernelInfo{PID: child.Process.Pid, Socket: c.Paths.Socket, Version: "1", Started: time.Now()}))
+	go func() {
+		<-reaped // a socket dies with its process
+		_ = l.Close()
+	}()
+}
+
+// spoil overwrites pages of a journal that has some.
+func spoil(t *testing.T, path string) {
+	data, err := os.ReadFile(path)
+	must(t, err)
+	for i := 4096; i < len(data); i++ {
+		data[i] ^= 0x5a
+	}
+	must(t, os.WriteFile(path, data, 0o600))
+	for _, suffix := range []string{"-wal", "-shm"} {
+		_ = os.Remove(path + suffix)
+	}
+}
+
+// TestDamagedJournalIsKept: what was moved away is there, byte for byte.
+func TestDamagedJournalIsKept(t *testing.T) {
+	c := patient(t, nil)
+	spoil(t, c.Paths.Journal)
+	before, err := os.ReadFile(c.Paths.Journal)
+	must(t, err)
+	Mend(t.Context(), c, "journal")
+	kept, err := filepath.Glob(c.Paths.Journal + ".damaged-*")
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("kept %v, %v", kept, err)
+	}
+	if after, err := os.ReadFile(kept[0]); err != nil || string(after) != string(before) {
+		t.Errorf("it was changed: %v", err)
+	}
+}
+
+// TestTells: what only a person can mend is told with what to do.
+func TestTells(t *testing.T) {
+	c := patient(t, nil)
+	must(t, os.WriteFile(c.Paths.Config, []byte("* Settings\n:PROPERTIES:\n:LOG_LEVEL: loud\n:END:\n"), 0o644))
+	must(t, os.WriteFile(filepath.Join(c.Paths.Skills, "bad.org"), []byte("#+begin_src lisp\n(defskill :bad\n#+end_src\n"), 0o644))
+	found := Examine(t.Context(), c)
+	for check, says := range map[string]string{"config": "config.org:3:1: error: LOG_LEVEL", "notes": "bad.org:2:"} {
+		bad := of(found, check)
+		if len(bad) == 0 || !strings.Contains(bad[0].Text, says) || bad[0].Advice == "" || bad[0].Mend != "" {
+			t.Errorf("%s: %+v", check, bad)
+		}
+	}
+	must(t, os.RemoveAll(c.Paths.Home))
+	must(t, os.WriteFile(c.Paths.Home, nil, 0o644))
+	if bad := of(Examine(t.Context(), c), "home"); len(bad) != 1 || bad[0].State != Fail || !strings.Contains(bad[0].Advice, "--home") {
+		t.Errorf("a file in the home's place: %+v", bad)
+	}
+}
+
+// TestModel: a server is asked for its models and for nothing else, and no key is told.
+func TestModel(t *testing.T) {
+	var asked []string
+	status := http.StatusOK
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.Path)
+		if r.Header.Get("Authorization") != "Bearer sk-canary" {
+			status = http.StatusUnauthorized
+		}
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": []map[string]string{{"id": "one"}, {"id": "two"}}})
+	}))
+	variables := func(name, key string) map[string]string {
+		return map[string]string{"ORG_AGENT_LLM": "", "ORG_AGENT_LLM_BASE_URL": server.URL + "/v1", "ORG_AGENT_LLM_MODEL": name, "ORG_AGENT_LLM_API_KEY": key}
+	}
+	look := func(name, key string) Finding {
+		t.Helper()
+		status = http.StatusOK
+		found := Examine(t.Context(), patient(t, variables(name, key)), "model")
+		if len(found) != 1 || strings.Contains(fmt.Sprint(found), "sk-") {
+			t.Fatalf("%+v", found)
+		}
+		return found[0]
+	}
+	if f := look("two", "sk-canary"); f.State != OK || !strings.Contains(f.Text, "has two") {
+		t.Errorf("%+v", f)
+	}
+	if f := look("three", "sk-canary"); f.State != Fail || !strings.Contains(f.Text, "has no three, but one, two") {
+		t.Errorf("%+v", f)
+	}
+	if f := look("", "sk-canary"); f.State != Fail || !strings.Contains(f.Text, "2 models, and none is named") {
+		t.Errorf("%+v", f)
+	}
+	if f := look("one", "sk-wrong"); f.State != Fail || f.Advice == "" {
+		t.Errorf("%+v", f)
+	}
+	for _, request := range asked {
+		if request != "GET /v1/models" {
+			t.Errorf("the server was asked %s", request)
+		}
+	}
+	server.Close()
+	if f := look("one", "sk-canary"); f.State != Fail || f.Advice == "" {
+		t.Errorf("without a server: %+v", f)
+	}
+}
+
+// TestCheckThatFails: a check that panics or hangs is a finding.
+func TestCheckThatFails(t *testing.T) {
+	found := bounded(t.Context(), Config{}, check{"x", func(context.Context, Config) []Finding { panic("oh") }})
+	if len(found) != 1 || found[0].State != Fail || !strings.Contains(found[0].Text, "oh") {
+		t.Errorf("%+v", found)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	release := make(chan struct{})
+	defer close(release)
+	found = bounded(ctx, Config{}, check{"x", func(context.Context, Config) []Finding { <-release; return nil }})
+	if len(found) != 1 || !strings.Contains(found[0].Text, "in time") {
+		t.Errorf("%+v", found)
+	}
+}

@@ -1,0 +1,152 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
+)
+
+// answerTime is how long a kernel has to answer.
+const answerTime = 3 * time.Second
+
+// token looks at the secret that clients show.
+func token(_ context.Context, c Config) []Finding {
+	_, err := config.ReadToken(c.Paths.Token)
+	switch {
+	case err == nil:
+		return []Finding{ok("%s", c.Paths.Token)}
+	case errors.Is(err, fs.ErrNotExist) && !alive(c):
+		return []Finding{ok("there is none yet: the kernel makes it")}
+	case alive(c):
+		return []Finding{fail("restart the kernel (org-agent stop), which makes a new one: nobody can connect, or others have read it", "%v", err)}
+	}
+	return []Finding{fail("", "%v", err).by("make a new one", func(context.Context) error {
+		_, err := config.LoadOrCreateToken(c.Paths.Token)
+		return err
+	})}
+}
+
+func alive(c Config) bool {
+	info, err := config.ReadKernelInfo(c.Paths.KernelJSON)
+	return err == nil && info.Alive()
+}
+
+// kernel looks whether a kernel runs and answers, and for what a dead one left.
+func kernel(ctx context.Context, c Config) []Finding {
+	if c.Self {
+		return []Finding{ok("it runs and asks this itself: process %d, version %s", os.Getpid(), c.Version)}
+	}
+	info, err := config.ReadKernelInfo(c.Paths.KernelJSON)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return stale(c, "none runs; \"org-agent chat\" and Emacs start one")
+	case err != nil:
+		return []Finding{c.leftovers(fail("no client finds the kernel by it", "%v", err))}
+	case !info.Alive():
+		return []Finding{c.leftovers(warn("the next one goes on where it was", "a kernel has died here (process %d, version %s)", info.PID, info.Version))}
+	}
+	status, err := c.ask(ctx, info)
+	if err != nil && !errors.Is(err, errSilent) {
+		time.Sleep(200 * time.Millisecond) // it may be ending just now
+	}
+	switch {
+	case err != nil && !info.Alive():
+		return []Finding{c.leftovers(warn("the next one goes on where it was", "a kernel has died here (process %d, version %s)", info.PID, info.Version))}
+	case err != nil:
+		return []Finding{fail("nothing that was sent is lost when it is ended", "the kernel (process %d) does not answer: %v", info.PID, err).
+			by(fmt.Sprintf("end the process %d", info.PID), func(ctx context.Context) error { return end(ctx, c, info) })}
+	case status.Version != c.Version:
+		f := warn("end it with \"org-agent stop\": it is started again when it is needed", "the kernel that runs has the version %s, this program %s", status.Version, c.Version)
+		if status.Running+status.Queued == 0 {
+			f = f.by("end it; the next client starts one of this version", func(ctx context.Context) error { return end(ctx, c, info) })
+		}
+		return []Finding{f}
+	}
+	return []Finding{ok("process %d answers at %s, version %s", info.PID, info.Socket, status.Version)}
+}
+
+var errSilent = fmt.Errorf("no word within %s", answerTime)
+
+// ask asks the kernel for its status, which needs no token.
+func (c Config) ask(ctx context.Context, info config.KernelInfo) (protocol.StatusResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	var status protocol.StatusResult
+	conn, err := rpc.Dial(ctx, rpc.DialConfig{Socket: info.Socket})
+	if err != nil {
+		return status, err
+	}
+	defer conn.Close()
+	err = conn.Call(ctx, protocol.MethodStatus, protocol.Empty{}, &status)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errSilent
+	}
+	return status, err
+}
+
+// stale looks for a socket that nobody listens on.
+func stale(c Config, text string) []Finding {
+	if info, err := os.Lstat(c.Paths.Socket); err != nil || info.Mode()&fs.ModeSocket == 0 {
+		return []Finding{ok("%s", text)}
+	}
+	conn, err := net.DialTimeout("unix", c.Paths.Socket, answerTime)
+	if err == nil {
+		_ = conn.Close() // nothing was said on it
+		return []Finding{warn("wait a moment, and look again", "somebody listens on %s and there is no %s: a kernel starts or ends, or it is another home's", c.Paths.Socket, c.Paths.KernelJSON)}
+	}
+	return []Finding{c.leftovers(warn("", "the socket %s is a dead kernel's", c.Paths.Socket))}
+}
+
+// leftovers gives a finding the means to take away what a dead kernel left.
+func (c Config) leftovers(f Finding) Finding {
+	return f.by("take away what it left", func(context.Context) error {
+		lock, err := config.LockInstance(c.Paths)
+		if err != nil {
+			return err // a kernel runs or starts
+		}
+		err = os.Remove(c.Paths.KernelJSON)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		if info, lost := os.Lstat(c.Paths.Socket); lost == nil && info.Mode()&fs.ModeSocket != 0 {
+			if conn, dialed := net.DialTimeout("unix", c.Paths.Socket, answerTime); dialed == nil {
+				_ = conn.Close() // another home's kernel
+			} else {
+				err = errors.Join(err, os.Remove(c.Paths.Socket))
+			}
+		}
+		return errors.Join(err, lock.Release())
+	})
+}
+
+// end ends a kernel's process, with patience first, and takes away what it leaves.
+func end(ctx context.Context, c Config, info config.KernelInfo) error {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		if err := syscall.Kill(info.PID, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("end the process %d: %w", info.PID, err)
+		}
+		for range 60 {
+			if !info.Alive() {
+				if now, err := config.ReadKernelInfo(c.Paths.KernelJSON); err == nil && now.PID == info.PID {
+					return c.leftovers(Finding{}).mend(ctx)
+				}
+				return nil
+			}
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	}
+	return fmt.Errorf("the process %d does not end", info.PID)
+}

@@ -1,0 +1,169 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/openai"
+	"org-agent/kernel/skill"
+)
+
+// told is how many faults of one sort are told one by one.
+const told = 10
+
+// settings looks for faults of config.org.
+func settings(_ context.Context, c Config) []Finding {
+	loaded, err := config.Load(c.Paths)
+	if err != nil {
+		return []Finding{fail("make it a readable file", "%v", err)}
+	}
+	var found []Finding
+	for _, d := range loaded.Diagnostics {
+		found = append(found, fail("correct the line; the kernel reads it when it starts", "%s", d))
+	}
+	if _, err := config.Choices(loaded, c.Env); err != nil {
+		found = append(found, fail("", "no model can be chosen: %v", err))
+	}
+	if len(found) > 0 {
+		return found[:min(told, len(found))]
+	}
+	if _, err := os.Stat(c.Paths.Config); errors.Is(err, fs.ErrNotExist) {
+		return []Finding{ok("there is no %s: nothing is set", c.Paths.Config)}
+	}
+	return []Finding{ok("%s", c.Paths.Config)}
+}
+
+// modelTime is how long a server may take to list its models.
+const modelTime = 5 * time.Second
+
+// model looks whether the models that would be asked can be, without asking them anything.
+func model(ctx context.Context, c Config) []Finding {
+	loaded, err := config.Load(c.Paths)
+	if err != nil {
+		return nil // told by settings
+	}
+	choices, err := config.Choices(loaded, c.Env)
+	if err != nil {
+		return nil
+	}
+	var found []Finding
+	for _, choice := range choices {
+		switch choice.Kind {
+		case config.ChoiceNone:
+			found = append(found, warn("", "no model is to be asked (%s): only skills that need none answer", choice.Source))
+		case config.ChoiceBuiltin:
+			found = append(found, warn("name one in config.org, below \"Models\"", "the built-in guide answers (%s): it is no language model", choice.Source))
+		case config.ChoiceDiscover:
+			if servers := openai.Discover(ctx, openai.LocalPlaces()); len(servers) > 0 {
+				return append(found, ok("%s answers on this machine, with %d models", servers[0].Name, len(servers[0].Models)))
+			}
+		default:
+			found = append(found, c.server(ctx, choice))
+		}
+	}
+	return found
+}
+
+// server looks whether a server answers and has the model.
+func (c Config) server(ctx context.Context, choice config.Choice) Finding {
+	name := fmt.Sprintf("%s (%s)", choice.Name, choice.Source)
+	ctx, cancel := context.WithTimeout(ctx, modelTime)
+	defer cancel()
+	key, err := choice.Key.Resolve(ctx, c.Env)
+	if err != nil {
+		return fail("", "the model %s: %v", name, err)
+	}
+	provider, err := openai.New(openai.Config{Name: choice.Name, BaseURL: choice.BaseURL, APIKey: llm.Secret(key)})
+	if err != nil {
+		return fail(llm.HintOf(err), "the model %s: %v", name, err)
+	}
+	defer provider.Close()
+	names, err := provider.Models(ctx)
+	switch class := llm.ClassOf(err); {
+	case err == nil:
+	case class == llm.ClassAuth || class == llm.ClassUnreachable || class == llm.ClassTimeout || class == llm.ClassCanceled || class == llm.ClassServer:
+		return fail(llm.HintOf(err), "the model %s: %v", name, err)
+	default:
+		return ok("the model %s: %s answers; it does not list its models", name, provider.BaseURL())
+	}
+	switch {
+	case choice.Model.Model == "" && len(names) == 1:
+		return ok("the model %s: %s has %s", name, provider.BaseURL(), names[0])
+	case choice.Model.Model == "":
+		return fail("say which with MODEL in config.org", "the model %s: %s has %d models, and none is named: %s", name, provider.BaseURL(), len(names), some(names))
+	case len(names) > 0 && !slices.Contains(names, choice.Model.Model):
+		return fail("correct MODEL", "the model %s: %s has no %s, but %s", name, provider.BaseURL(), choice.Model.Model, some(names))
+	}
+	return ok("the model %s: %s has %s", name, provider.BaseURL(), choice.Model.Model)
+}
+
+// some is the first few names.
+func some(names []string) string {
+	if len(names) > told {
+		return strings.Join(names[:told], ", ") + "…"
+	}
+	return strings.Join(names, ", ")
+}
+
+// notes looks for notes of the home that cannot be live.
+func notes(ctx context.Context, c Config) []Finding {
+	if c.Grants == nil {
+		return nil
+	}
+	loaded, _ := config.Load(c.Paths) // its faults are told by settings
+	options := skill.Options{Grants: c.Grants(loaded)}
+	paths, err := filepath.Glob(filepath.Join(c.Paths.Skills, "*.org"))
+	if err != nil {
+		return []Finding{fail("", "the notes cannot be listed: %v", err)}
+	}
+	var found []Finding
+	for i, path := range paths {
+		if ctx.Err() != nil {
+			return append(found, warn("org-agent skill check says more", "%d of %d notes were not looked at in time", len(paths)-i, len(paths)))
+		}
+		source, err := skill.Read(path)
+		if err != nil {
+			found = append(found, warn("", "%s", skill.Unread(path, err)))
+			continue
+		}
+		for _, d := range skill.Check(ctx, path, source, options) {
+			if !d.Warning {
+				found = append(found, warn("org-agent skill check says more; the last good version goes on", "%s", d))
+				break
+			}
+		}
+	}
+	if len(found) > told {
+		left := len(found) - told
+		found = append(found[:told], warn("org-agent skill check says which", "%d more notes are not in order", left))
+	}
+	if len(found) == 0 {
+		found = append(found, ok("%d of the home are in order", len(paths)))
+	}
+	return found
+}
+
+// grants looks for faults of policy.org.
+func grants(_ context.Context, c Config) []Finding {
+	if c.Grants == nil {
+		return nil
+	}
+	loaded, _ := config.Load(c.Paths) // its faults are told by settings
+	var found []Finding
+	for _, d := range c.Grants(loaded).Diagnostics() {
+		found = append(found, fail("correct the row: until then nothing is granted", "%s", d))
+	}
+	if len(found) == 0 {
+		found = append(found, ok("%s", c.Paths.Policy))
+	}
+	return found[:min(told, len(found))]
+}
