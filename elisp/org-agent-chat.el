@@ -114,9 +114,10 @@ command with `:event', a plist (:sensor :command :arguments …).")
 
 (defvar org-agent-chat-mode-map
   (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "C-c C-c") #'org-agent-chat-ctrl-c-ctrl-c)
-    (define-key map (kbd "C-c C-k") #'org-agent-stop-turn)
-    (define-key map (kbd "C-c (") #'org-agent-menu)
+    ;; With names, for which-key and its like.
+    (define-key map (kbd "C-c C-c") '("send" . org-agent-chat-ctrl-c-ctrl-c))
+    (define-key map (kbd "C-c C-k") '("stop the answer" . org-agent-stop-turn))
+    (define-key map (kbd "C-c (") '("agent" . org-agent-menu))
     map)
   "Keys of a conversation; the rest is `org-mode-map'.")
 
@@ -126,7 +127,16 @@ Behind the last turn write a message; \\[org-agent-chat-ctrl-c-ctrl-c]
 there sends it and \\[org-agent-stop-turn] stops the answer.  On a
 message that was not sent \\[org-agent-chat-ctrl-c-ctrl-c] sends it
 again, on an answer that was stopped or failed it has it answered
-again.  \\[org-agent-menu] shows all commands."
+again.  \\[org-agent-menu] shows all commands.
+
+All other keys are Org's.  \\[undo] takes a whole answer back at once,
+\\[imenu] goes to a question or an answer by its words, \\[bookmark-set] and
+\\[org-store-link] remember the one that point is in.  What
+\\[org-agent-add] lists in the draft goes along with the message, and so
+does a file that is dropped here.
+
+\\[org-agent-ask] asks from any buffer, \\[org-agent-ask-here] has the answer
+inserted there, and \\[org-agent-rewrite] has a region rewritten."
   (setq-local org-confirm-babel-evaluate t
               org-link-elisp-confirm-function #'yes-or-no-p
               org-link-shell-confirm-function #'yes-or-no-p

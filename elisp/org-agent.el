@@ -124,16 +124,18 @@ It is started again by \\[org-agent-chat], or by sending a message."
     ("L" "List all" org-agent-sessions)
     ("/" "Search all" org-agent-search)
     ("f" "Fork it at point" org-agent-fork)
-    ("N" "Rename it" org-agent-session-rename)
+    ("N" "Rename it" org-agent-session-rename)]
+   ["Message"
     ("s" "Send the draft" org-agent-send)
-    ("q" "Ask" org-agent-ask)
-    ("h" "Ask, the answer here" org-agent-ask-here)
-    ("e" "Rewrite the region" org-agent-rewrite)
-    ("x" "Give a command" org-agent-command)
     ("+" "Add this to the next message" org-agent-add)
     ("p" "Show what would be sent" org-agent-prompt)
     ("k" "Stop the answer" org-agent-stop-turn)
-    ("r" "Answer again" org-agent-retry)]
+    ("r" "Answer again" org-agent-retry)]]
+  [["From anywhere"
+    ("q" "Ask" org-agent-ask)
+    ("h" "Ask, the answer here" org-agent-ask-here)
+    ("e" "Rewrite the region" org-agent-rewrite)
+    ("x" "Give a command" org-agent-command)]
    ["Agent"
     ("a" "What waits for you" org-agent-approvals)
     ("w" "Skills" org-agent-skills)
@@ -142,6 +144,7 @@ It is started again by \\[org-agent-chat], or by sending a message."
     ("y" "Why" org-agent-why)
     ("l" "Log" org-agent-log)
     ("i" "Status" org-agent-status)
+    ("M" "Show it in mode lines" org-agent-mode-line-mode)
     ("Q" "Stop the kernel" org-agent-stop)]])
 
 (provide 'org-agent)

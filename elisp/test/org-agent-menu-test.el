@@ -1,0 +1,80 @@
+;;; org-agent-menu-test.el --- Tests of how commands are found  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; The menu has every command, keys have names, help tells of both.
+
+;;; Code:
+
+(require 'ert)
+(require 'cl-lib)
+(require 'org-agent)
+
+(defun org-agent-menu-test--suffixes ()
+  "Return the keys and commands of the menu, an alist."
+  (let (found)
+    (cl-labels ((walk (thing)
+                  (cond
+                   ((vectorp thing) (mapc #'walk thing))
+                   ((and (consp thing) (plist-get (cl-find-if #'consp thing) :command))
+                    (let ((plist (cl-find-if #'consp thing)))
+                      (push (cons (plist-get plist :key) (plist-get plist :command))
+                            found)))
+                   ((and (consp thing) (proper-list-p thing)) (mapc #'walk thing)))))
+      (walk (get 'org-agent-menu 'transient--layout)))
+    found))
+
+(defun org-agent-menu-test--entries ()
+  "Return the interactive commands that the package has as entries."
+  (let (commands)
+    (with-temp-buffer
+      (insert-file-contents (locate-library "org-agent.el"))
+      (while (re-search-forward "^;;;###autoload.*\n?\\(?:.*(autoload '\\|(defun \\)\\([a-z-]+\\)" nil t)
+        (push (intern (match-string 1)) commands))
+      (goto-char (point-min))
+      (while (re-search-forward "^;;;###autoload (autoload '\\([a-z-]+\\)" nil t)
+        (push (intern (match-string 1)) commands)))
+    (cl-remove-if-not #'commandp (delete-dups commands))))
+
+(ert-deftest org-agent-menu-is-complete ()
+  "Every entry command is in the menu, under a key of its own."
+  (let* ((suffixes (org-agent-menu-test--suffixes))
+         (missing (cl-set-difference
+                   (org-agent-menu-test--entries)
+                   (append (mapcar #'cdr suffixes)
+                           ;; What is set up once, undone from a list, or the menu.
+                           '(org-agent-menu org-agent-capture-setup
+                                            org-agent-skill-revoke)))))
+    (should (> (length suffixes) 20))
+    (should-not missing)
+    (should (= (length suffixes)
+               (length (delete-dups (mapcar #'car suffixes)))))
+    (dolist (suffix suffixes)
+      (should (commandp (cdr suffix))))))
+
+(ert-deftest org-agent-menu-keys-have-names ()
+  "The keys of our maps have names, which which-key shows, and no [tab]."
+  (dolist (map (list org-agent-chat-mode-map org-agent-rewrite-mode-map))
+    (cl-labels ((walk (key binding)
+                  (should-not (memq key '(tab return)))
+                  (cond ((keymapp binding)
+                         (map-keymap-internal #'walk binding))
+                        ((and (consp binding) (stringp (car binding)))
+                         (should (commandp (cdr binding))))
+                        (t (ert-fail (list "no name" key binding))))))
+      (map-keymap-internal #'walk map))))
+
+(ert-deftest org-agent-menu-help-tells-all ()
+  "The description of the mode names the keys there are."
+  (with-temp-buffer
+    (use-local-map org-agent-chat-mode-map)
+    (let ((help (substring-no-properties
+                 (substitute-command-keys (documentation 'org-agent-chat-mode)))))
+      (dolist (key '("C-c C-c" "C-c C-k" "C-c (" "M-x org-agent-ask"
+                     "M-x org-agent-rewrite" "M-x imenu"))
+        (should (string-match-p (regexp-quote key) help))))))
+
+(provide 'org-agent-menu-test)
+;;; org-agent-menu-test.el ends here
