@@ -78,8 +78,9 @@ It is `asked' until the kernel has answered.")
 (defvar-local org-agent-chat-status nil
   "What the header line shows: a plist.
 `:model' MODEL, `:turn' the turn that runs, `:phase' `thinking',
-`streaming' or `waiting', `:queued' turns that wait, `:input' and
-`:output' tokens, `:cost' dollars.")
+`streaming' or `waiting', `:queued' turns that wait, `:usage' what the
+session took, a plist (:input :output :cost :unpriced …), `:thought' how
+many characters the model has thought.")
 
 (defvar-local org-agent-chat-outbox nil
   "Messages to be sent or acknowledged, oldest first.
@@ -368,7 +369,8 @@ What the buffer lacked was sent before it."
                                  (org-agent-chat-get :model))
                       :queued (length (plist-get result :queued))
                       :turn (plist-get result :running)
-                      :phase (and (plist-get result :running) 'thinking))
+                      :phase (and (plist-get result :running) 'thinking)
+                      :usage (plist-get result :usage))
   (org-agent-chat--drop-stale-previews (plist-get result :running))
   (if (plist-get result :keeper)
       (org-agent-chat-keep (plist-get result :file))

@@ -96,7 +96,7 @@
   "Return what the kernel found rather than was told, or nil.
 It is shown until the first answer."
   (when-let ((notice (and (org-agent-kernel-ready-p)
-                          (not (org-agent-chat-get :output))
+                          (not (org-agent-chat-get :usage))
                           (plist-get org-agent-kernel-server :notice))))
     (propertize (org-agent-header--escape notice) 'face 'shadow)))
 
@@ -128,14 +128,20 @@ It is shown until the first answer."
 
 (defun org-agent-header--usage ()
   "Return the part of the header line that counts tokens and money, or nil."
-  (let ((input (org-agent-chat-get :input))
-        (output (org-agent-chat-get :output))
-        (cost (org-agent-chat-get :cost)))
-    (when (or input output)
-      (concat (org-agent-header--thousands (or input 0)) " in, "
-              (org-agent-header--thousands (or output 0)) " out"
-              (when (and cost (> cost 0))
-                (format "  $%.4f" cost))))))
+  (when-let ((usage (org-agent-chat-get :usage)))
+    (concat (org-agent-header--thousands (or (plist-get usage :input) 0))
+            " in, "
+            (org-agent-header--thousands (or (plist-get usage :output) 0))
+            " out"
+            (when-let ((cost (org-agent-header-cost usage)))
+              (concat "  " cost)))))
+
+(defun org-agent-header-cost (usage)
+  "Return what USAGE, a plist of the kernel's, cost, nil when nobody knows.
+A `+' says that it cost more: of a part the price is not known."
+  (when-let ((cost (plist-get usage :cost)))
+    (format "$%.4f%s" cost
+            (if (> (or (plist-get usage :unpriced) 0) 0) "+" ""))))
 
 (defun org-agent-header--thousands (number)
   "Return NUMBER shortly."

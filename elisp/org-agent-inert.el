@@ -49,8 +49,8 @@
   "Types of links that may stay links.")
 
 (defconst org-agent-inert--properties
-  '("ID" "SKILL" "MODEL" "STATE" "TURN" "COST" "TOKENS" "CREATED" "REASON"
-    "ASKS")
+  '("ID" "SKILL" "MODEL" "STATE" "TURN" "COST" "TOKENS" "SECONDS" "CREATED"
+    "REASON" "ASKS" "PREFERRED")
   "Properties that an answer's own drawer may have.")
 
 (defvar org-agent-inert--parsed 0
@@ -63,7 +63,8 @@ Beyond that nothing counts as verbatim.")
 (cl-defstruct (org-agent-inert-state (:copier org-agent-inert-copy-state))
   "Where in a text a line stands."
   (place 'start :documentation "`start', `drawer' (it may begin here),
-`properties' (within it) or `body'.")
+`properties' (within it), `trail' (behind it, where thoughts and calls
+may stand), `fixed' (within such a drawer) or `body'.")
   (block nil :documentation "Within a src or example block: its type.")
   (footnote nil :documentation "Non-nil within a footnote's definition.")
   (blank nil :documentation "Non-nil when the last line was blank."))
@@ -134,6 +135,12 @@ WHOLE is as for `org-agent-inert--scan'."
       (setf (org-agent-inert-state-place state) 'properties))
      ((eq (org-agent-inert-state-place state) 'properties)
       (org-agent-inert--property state whole))
+     ((and (eq (org-agent-inert-state-place state) 'trail)
+           (let ((case-fold-search nil))
+             (looking-at ":\\(?:THOUGHTS\\|CALLS\\):$")))
+      (setf (org-agent-inert-state-place state) 'fixed))
+     ((eq (org-agent-inert-state-place state) 'fixed)
+      (org-agent-inert--fixed-width state whole))
      ((looking-at "\\*+ ")
       (org-agent-inert--heading state whole))
      (t
@@ -168,7 +175,7 @@ A property that has no business there is renamed, for with the mark the
 whole drawer would be none; what is no property ends the drawer."
   (cond
    ((looking-at "[ \t]*:END:[ \t]*$")
-    (setf (org-agent-inert-state-place state) 'body))
+    (setf (org-agent-inert-state-place state) 'trail))
    ((looking-at "[ \t]*:\\(\\S-+\\):\\(?:[ \t].*\\)?$")
     (unless (or (member (match-string 1) org-agent-inert--properties)
                 (string-prefix-p "X-" (match-string 1)))
@@ -179,6 +186,19 @@ whole drawer would be none; what is no property ends the drawer."
    (t
     (setf (org-agent-inert-state-place state) 'body)
     (org-agent-inert--line-start)
+    (org-agent-inert--objects whole))))
+
+(defun org-agent-inert--fixed-width (state whole)
+  "Make the line at point, in a drawer of fixed-width lines, inert.
+STATE is that of the line, WHOLE as for `org-agent-inert--scan'.  What is
+no such line ends the drawer, which then is none."
+  (cond
+   ((looking-at ":END:$")
+    (setf (org-agent-inert-state-place state) 'trail))
+   (t
+    (unless (looking-at ":\\(?: \\|$\\)")
+      (setf (org-agent-inert-state-place state) 'body)
+      (org-agent-inert--line-start))
     (org-agent-inert--objects whole))))
 
 (defun org-agent-inert--line-start ()

@@ -112,10 +112,9 @@ The receipt says what stands where, and whether it is in the file."
       (org-agent-turn--announce params))))
 
 (defun org-agent-turn--count (params)
-  "Add what the turn of PARAMS took to what the header line shows."
-  (dolist (key '(:input :output :cost))
-    (when-let ((number (plist-get params key)))
-      (org-agent-chat-put key (+ number (or (org-agent-chat-get key) 0)))))
+  "Show in the header line what the session took by the turn of PARAMS."
+  (when-let ((total (plist-get params :total)))
+    (org-agent-chat-put :usage total))
   (when-let ((model (plist-get params :model)))
     (org-agent-chat-put :model model)))
 

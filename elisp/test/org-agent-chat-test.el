@@ -331,7 +331,7 @@
        "** Stopped  :agent:\n:PROPERTIES:\n:ID:       n1\n:STATE:    cancelled\n:END:\nAgain?\n")
       (org-agent-fake-notify "turn/finished" :session "main" :turn "turn-1"
                              :event question :state :cancelled
-                             :input 1200 :output 30 :cost 0.0123)
+                             :total (list :input 1200 :output 30 :cost 0.0123))
       (org-agent-fake-settle)
       (should (string-match-p "ready.*1\\.2k in, 30 out  \\$0\\.0123"
                               (org-agent-header-line)))

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"org-agent/kernel/act"
 	"org-agent/kernel/journal"
@@ -92,9 +93,11 @@ type run struct {
 	offer    func() string // what the turn is told of tools and skills
 	usage    llm.Usage
 	model    string
-	notice   string // of a turn that was answered, but not as it should
-	looked   *look  // set where nothing is to be sent: only what would be
-	cut      bool   // the answer that was kept is the beginning of one
+	thought  bool      // a model has thought aloud
+	notice   string    // of a turn that was answered, but not as it should
+	looked   *look     // set where nothing is to be sent: only what would be
+	cut      bool      // the answer that was kept is the beginning of one
+	doing    time.Time // since when what the model wants is being done
 }
 
 // ended is the error of a turn that ends without an answer: its text is the
@@ -128,6 +131,7 @@ func (r *run) answer(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		r.doing = time.Now()
 		done, err := r.perform(ctx, proposal)
 		if done || err != nil {
 			return err
@@ -175,10 +179,7 @@ func shortHash(hash string) string { return hash[:min(8, len(hash))] }
 func (r *run) outcome(ctx context.Context, err error) session.Outcome {
 	o := session.Outcome{
 		State: protocol.TurnAnswered, Notice: r.notice, Model: r.model,
-		Input: r.usage.Input, Output: r.usage.Output,
-	}
-	if r.usage.Cost != nil {
-		o.Cost = *r.usage.Cost
+		Input: r.usage.Input, Output: r.usage.Output, Cost: r.usage.Cost,
 	}
 	var end ended
 	switch cause := context.Cause(ctx); {

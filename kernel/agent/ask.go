@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -38,7 +39,6 @@ type asker struct {
 	finish  llm.FinishReason // of the last reply
 	fault   error            // of the model, not of the skill
 	partial string           // what had come before the fault
-	spent   llm.Usage        // on the last reply
 	first   time.Duration    // until it began
 }
 
@@ -56,7 +56,7 @@ func (a *asker) Ask(ctx context.Context, ask skill.Ask) (string, error) {
 // compose is the request that asks: the system prompt, the history, the message with what
 // went along with it, and what this turn has come to so far.
 func (r *run) compose(ctx context.Context, ask skill.Ask) (request llm.Request, err error) {
-	request.System = r.system(ctx, ask)
+	request.Model, request.System = r.turn.Record.Wanted, r.system(ctx, ask)
 	if !ask.NoHistory {
 		if request.Messages, err = r.history(ctx); err != nil {
 			return request, err
@@ -65,6 +65,11 @@ func (r *run) compose(ctx context.Context, ask skill.Ask) (request llm.Request, 
 	var items []protocol.ContextItem
 	if !ask.NoContext {
 		if items, err = r.attached(ctx); err != nil {
+			return request, err
+		}
+	}
+	if r.looked == nil {
+		if err := r.hear(ctx); err != nil {
 			return request, err
 		}
 	}
@@ -99,26 +104,36 @@ func (a *asker) send(ctx context.Context) (string, error) {
 	}
 	r.turn.Retract()
 	if r.model == "" {
-		r.describe(r.agent.config.Model)
+		r.describe(cmp.Or(a.request.Model, r.agent.config.Model))
 	}
 	r.record(ctx, journal.KindModelRequest, a.request)
 	begun := time.Now()
-	reply, finish, err := a.read(ctx)
-	a.finish = finish
+	reply, err := a.read(ctx)
+	a.finish = reply.Finish
+	spent := llm.Usage{}
+	if reply.Usage != nil {
+		spent = *reply.Usage
+	}
 	entry := map[string]any{
-		"text": reply, "finish": finish, "model": r.model, "input": a.spent.Input, "output": a.spent.Output,
-		"cost": a.spent.Cost, "first": a.first.Seconds(), "seconds": time.Since(begun).Seconds(),
+		"text": reply.Text, "finish": reply.Finish, "model": r.model, "input": spent.Input, "output": spent.Output,
+		"cost": spent.Cost, "first": a.first.Seconds(), "seconds": time.Since(begun).Seconds(),
+	}
+	if reply.Reasoning != "" {
+		entry["thoughts"] = reply.Reasoning
 	}
 	if err != nil {
-		a.fault, a.partial = err, reply
+		a.fault, a.partial = err, reply.Text
 		entry["err"] = err.Error()
 	}
 	r.record(ctx, journal.KindModelReply, entry)
-	return reply, err
+	r.spend(ctx, reply.Usage)
+	return reply.Text, err
 }
 
-// read takes the deltas as they come and shows a batch at a time.
-func (a *asker) read(ctx context.Context) (string, llm.FinishReason, error) {
+// read takes the deltas as they come and shows a batch at a time. With an error
+// it returns what had come until then. Thoughts between tags are part of the
+// text; Reasoning has those that came apart from it.
+func (a *asker) read(ctx context.Context) (reply llm.Reply, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	type piece struct {
 		delta llm.Delta
@@ -137,11 +152,15 @@ func (a *asker) read(ctx context.Context) (string, llm.FinishReason, error) {
 		}
 	}()
 
-	var reply strings.Builder
-	var finish llm.FinishReason
+	var text strings.Builder
 	begun := time.Now()
-	a.spent, a.first = llm.Usage{}, 0
+	a.first = 0
 	show := preview{run: a.run, on: a.stream, stream: plist.Stream{Input: a.run.input}}
+	thoughts := thoughts{run: a.run}
+	defer func() {
+		reply.Text, reply.Reasoning = text.String(), thoughts.apart.String()
+		thoughts.finish(reply.Text)
+	}()
 	next := time.NewTimer(shortPause)
 	defer next.Stop()
 	for {
@@ -149,41 +168,61 @@ func (a *asker) read(ctx context.Context) (string, llm.FinishReason, error) {
 		case p, open := <-pieces:
 			if !open {
 				show.flush(ctx)
-				return reply.String(), finish, nil
+				return reply, nil
 			}
 			if p.err != nil {
 				if cause := context.Cause(ctx); cause != nil && errors.Is(p.err, context.Canceled) {
 					p.err = cause
 				}
-				return reply.String(), finish, p.err
+				return reply, p.err
 			}
 			if a.first == 0 {
 				a.first = time.Since(begun)
 			}
-			if p.delta.Usage != nil {
-				a.spent = a.spent.Add(*p.delta.Usage)
-			}
-			reply.WriteString(p.delta.Text)
+			text.WriteString(p.delta.Text)
+			thoughts.write(p.delta.Reasoning)
 			show.write(p.delta.Text)
 			if show.shown == 0 {
 				show.flush(ctx) // the first words at once
 			}
-			a.run.account(p.delta)
+			if p.delta.Model != "" && p.delta.Model != a.run.model {
+				a.run.describe(p.delta.Model)
+			}
+			if p.delta.Usage != nil {
+				reply.Usage = p.delta.Usage
+			}
 			if p.delta.Finish != "" {
-				finish = p.delta.Finish
+				reply.Finish = p.delta.Finish
 			}
 		case <-next.C:
 			next.Reset(pause(show.flush(ctx)))
+			thoughts.flush(show.stream.Thought())
 		}
 	}
 }
 
-// account takes what a delta says of itself.
-func (r *run) account(d llm.Delta) {
-	if d.Model != "" && d.Model != r.model {
-		r.describe(d.Model)
+// hear adds what a person said to the turn while it ran to what the model is shown.
+func (r *run) hear(ctx context.Context) error {
+	told, err := r.turn.Told(ctx)
+	for _, text := range told {
+		r.exchange = append(r.exchange, llm.Message{Role: llm.RoleUser, Content: "The user says meanwhile:\n" + text})
 	}
-	if d.Usage != nil {
-		r.usage = r.usage.Add(*d.Usage)
+	return err
+}
+
+// spend counts what a reply took, for the turn and in the journal; nil is nothing
+// known.
+func (r *run) spend(ctx context.Context, usage *llm.Usage) {
+	if usage == nil {
+		return
+	}
+	r.usage = r.usage.Add(*usage)
+	r.turn.Spent(r.usage.Input, r.usage.Output, r.usage.Cost)
+	err := r.agent.config.Journal.PutSpent(context.WithoutCancel(ctx), journal.Spent{
+		Turn: r.turn.Record.ID, Model: r.model, Input: usage.Input, Output: usage.Output,
+		Cached: usage.Cached, Reason: usage.Reasoning, Cost: usage.Cost,
+	})
+	if err != nil {
+		r.log.Error("usage not kept", "err", err)
 	}
 }

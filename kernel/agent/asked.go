@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"time"
 
 	"github.com/chewxy/sexp"
 
@@ -24,6 +25,7 @@ func (r *run) useAsked(ctx context.Context) error {
 	if k == nil {
 		return failf("there is no skill %s any more; \"org-agent skill list\" says why", name)
 	}
+	r.doing = time.Now()
 	text, err := k.Read("", "")
 	if err != nil {
 		return failf("the skill %s cannot be used: %v", name, err)

@@ -99,6 +99,7 @@ func (r result) plist() sexp.List {
 func (r *run) goOn(action string, res result) {
 	res.action = action
 	r.results = append(r.results, res)
+	r.showCall(res)
 	said := plist.Print(sexp.List{
 		plist.Keyword("result"), res.plist(),
 	})

@@ -103,6 +103,10 @@ func modelNames(models []Model) []string {
 	return names
 }
 
+// Configured is every model of config.org, whatever decides what is asked without
+// a choice.
+func Configured(settings Settings) []Choice { return configuredChoices(settings) }
+
 func configuredChoices(settings Settings) []Choice {
 	var choices []Choice
 	for _, m := range settings.Models {

@@ -45,7 +45,16 @@ type Model struct {
 	MaxTokens   int
 	Grammar     string // the request's field for a grammar: grammar, guided_grammar, or ""
 	Images      string // what becomes of images: send, omit or refuse; "" for send
+	Price       *Price // nil when it is not known
 	Line        int
+}
+
+// Price is what a model costs, in US dollars for a million tokens.
+type Price struct{ Input, Output float64 }
+
+// Of is the price of so many tokens.
+func (p Price) Of(input, output int) float64 {
+	return (p.Input*float64(input) + p.Output*float64(output)) / 1e6
 }
 
 // KeyVariables are the environment variables that hold keys of the models.
@@ -263,6 +272,7 @@ func (p *settingsParser) model(h *org.Heading) {
 			}
 			return nil
 		}},
+		{"PRICE", func(value string) error { return setPrice(&m.Price, value) }},
 		{"GRAMMAR", func(value string) error {
 			if m.Grammar = value; value != "grammar" && value != "guided_grammar" {
 				return fmt.Errorf("%q is not \"grammar\" (llama.cpp) or \"guided_grammar\" (vLLM)", value)
@@ -326,6 +336,24 @@ func setNames(to *[]string, value string) error {
 	if len(*to) == 0 {
 		return errors.New("there is no name")
 	}
+	return nil
+}
+
+// setPrice reads "0.15 0.60": input and output, for a million tokens.
+func setPrice(to **Price, value string) error {
+	parts := strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(" \t,/$", c) })
+	var numbers []float64
+	for _, part := range parts {
+		f, err := strconv.ParseFloat(part, 64)
+		if err != nil || !(f >= 0 && f <= 1e6) {
+			break
+		}
+		numbers = append(numbers, f)
+	}
+	if len(parts) != 2 || len(numbers) != 2 {
+		return fmt.Errorf("%q is not a price as 0.15 0.60: dollars for a million tokens of input and of output", value)
+	}
+	*to = &Price{numbers[0], numbers[1]}
 	return nil
 }
 

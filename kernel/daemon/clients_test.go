@@ -162,7 +162,7 @@ func TestClientWithoutToken(t *testing.T) {
 		protocol.MethodSessionList:    protocol.Empty{},
 		protocol.MethodSessionLoad:    protocol.SessionLoadParams{Session: "main"},
 		protocol.MethodTurnCancel:     protocol.TurnParams{Session: "main"},
-		protocol.MethodTurnRetry:      protocol.TurnParams{Turn: "x"},
+		protocol.MethodTurnRetry:      protocol.TurnRetryParams{Turn: "x"},
 		protocol.MethodTurnFind:       protocol.TurnFindParams{ID: "x"},
 		protocol.MethodShutdown:       protocol.Empty{},
 	} {

@@ -77,7 +77,7 @@ func retryInterrupted(t *testing.T, in *instance, e *rpctest.Editor) {
 	}
 	for turn, state := range last {
 		if state == "interrupted" {
-			if err := e.Call(within(t), protocol.MethodTurnRetry, protocol.TurnParams{Turn: turn}, nil); err != nil {
+			if err := e.Call(within(t), protocol.MethodTurnRetry, protocol.TurnRetryParams{Turn: turn}, nil); err != nil {
 				t.Error(err)
 			}
 		}

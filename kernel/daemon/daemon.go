@@ -72,6 +72,7 @@ type daemon struct {
 	tools    *tool.Registry
 	sessions *session.Sessions
 	agent    *agent.Agent
+	models   models
 	editors  editors
 	consent  consent
 	table    map[string]method

@@ -81,7 +81,7 @@ func retryUntil(t *testing.T, e *rpctest.Editor, turn, want string) {
 	t.Helper()
 	for range 5 {
 		before := len(e.Acts())
-		if err := e.Call(within(t), protocol.MethodTurnRetry, protocol.TurnParams{Turn: turn}, nil); err != nil {
+		if err := e.Call(within(t), protocol.MethodTurnRetry, protocol.TurnRetryParams{Turn: turn}, nil); err != nil {
 			t.Fatal(err)
 		}
 		see(t, e, "an act of the retry", func() bool { return len(e.Acts()) > before })

@@ -29,7 +29,7 @@ func TestFoundHostWaitsForAgreement(t *testing.T) {
 	if _, err := e.Send(within(t), "q2", "hi"); protocol.ErrorCode(err) != protocol.CodeConsent {
 		t.Errorf("the message came to %v", err)
 	}
-	if err := e.Call(within(t), protocol.MethodTurnRetry, protocol.TurnParams{Turn: old.turn}, nil); err != nil {
+	if err := e.Call(within(t), protocol.MethodTurnRetry, protocol.TurnRetryParams{Turn: old.turn}, nil); err != nil {
 		t.Fatal(err)
 	}
 	finished, err := e.WaitTurn(within(t), old.turn)

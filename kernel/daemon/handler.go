@@ -28,9 +28,16 @@ func (d *daemon) methods() map[string]method {
 		protocol.MethodTurnCancel: on(func(ctx context.Context, _ *rpc.Client, p *protocol.TurnParams) (protocol.TurnCancelResult, error) {
 			return d.sessions.Cancel(ctx, *p)
 		}),
-		protocol.MethodTurnRetry: on(func(ctx context.Context, _ *rpc.Client, p *protocol.TurnParams) (protocol.EventResult, error) {
-			return d.sessions.Retry(ctx, *p)
+		protocol.MethodTurnRetry: on(d.retry),
+		protocol.MethodTurnPrefer: on(func(ctx context.Context, _ *rpc.Client, p *protocol.TurnPreferParams) (protocol.TurnPreferred, error) {
+			return d.sessions.Prefer(ctx, *p)
 		}),
+		protocol.MethodTurnSteer: on(func(ctx context.Context, _ *rpc.Client, p *protocol.TurnSteerParams) (protocol.TurnSteerResult, error) {
+			return d.sessions.Steer(ctx, *p)
+		}),
+		protocol.MethodModelList:    on(d.listModels),
+		protocol.MethodSessionModel: on(d.chooseModel),
+		protocol.MethodUsageGet:     on(d.usage),
 		protocol.MethodTurnGet: on(func(ctx context.Context, c *rpc.Client, p *protocol.TurnGetParams) (protocol.TurnGetResult, error) {
 			return d.sessions.Get(ctx, c, *p)
 		}),
@@ -42,7 +49,9 @@ func (d *daemon) methods() map[string]method {
 		}),
 		protocol.MethodSessionLoad: on(func(ctx context.Context, c *rpc.Client, p *protocol.SessionLoadParams) (protocol.SessionLoadResult, error) {
 			result, err := d.sessions.Attach(ctx, c, *p)
-			result.Model = d.model
+			if result.Model == "" {
+				result.Model = d.model
+			}
 			return result, errors.Join(err, d.remind(ctx, c, result.Session))
 		}),
 		protocol.MethodSessionLeave: on(func(_ context.Context, c *rpc.Client, p *protocol.SessionLeaveParams) (protocol.Empty, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"net/url"
+	"strings"
 	"sync"
 
 	"org-agent/kernel/config"
@@ -14,8 +15,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// provider builds what the settings and the environment choose: providers in
-// the order in which they are tried, each with its time limits and retries. It sets the model's name and the notice that clients show.
+// provider builds what the settings and the environment choose, each with its
+// time limits and retries, and every other model that can be asked for by its
+// name. It sets the model's name and the notice that clients show.
 func (d *daemon) provider(ctx context.Context, settings config.Settings) (llm.Provider, error) {
 	for _, fault := range settings.Diagnostics {
 		d.log.Warn("config.org not in order", "err", fault.String())
@@ -24,6 +26,15 @@ func (d *daemon) provider(ctx context.Context, settings config.Settings) (llm.Pr
 	if err != nil {
 		return nil, err
 	}
+	if d.models.standard, err = d.standard(ctx, settings, choices); err != nil {
+		return nil, err
+	}
+	return &d.models, d.others(settings)
+}
+
+// standard is what answers where no model is chosen: the choices in the order in
+// which they are tried.
+func (d *daemon) standard(ctx context.Context, settings config.Settings, choices []config.Choice) (llm.Provider, error) {
 	cascade := llm.Cascade{Logger: d.log}
 	for _, choice := range choices {
 		provider, err := d.choose(ctx, settings, choice)
@@ -53,7 +64,9 @@ func (d *daemon) choose(ctx context.Context, settings config.Settings, choice co
 	switch choice.Kind {
 	case config.ChoiceBuiltin:
 		d.call("builtin", "")
-		return d.showing(builtin.Provider{About: d.about, Pace: builtin.DefaultPace}, "the built-in responder", llm.ImagesOmitted), nil
+		responder := d.showing(builtin.Provider{About: d.about, Pace: builtin.DefaultPace}, "the built-in responder", llm.ImagesOmitted)
+		d.models.add(place{name: "builtin", standard: true, provider: responder})
+		return responder, nil
 	case config.ChoiceNone:
 		d.call("none", "")
 		return noModel{}, nil
@@ -70,12 +83,11 @@ func (d *daemon) choose(ctx context.Context, settings config.Settings, choice co
 	return d.server(settings, choice)
 }
 
-// server makes the provider of a server, with what makes it dependable.
+// server makes the provider of a server that is asked where nothing is chosen.
 func (d *daemon) server(settings config.Settings, choice config.Choice) (llm.Provider, error) {
-	asked := &server{choice: choice, env: d.config.Env}
-	base, err := asked.open("")
+	provider, asked, err := d.connect(settings, choice)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", choice.Source, err)
+		return nil, err
 	}
 	notice := ""
 	if choice.Found {
@@ -89,8 +101,24 @@ func (d *daemon) server(settings config.Settings, choice config.Choice) (llm.Pro
 		name = choice.Name
 	}
 	d.call(name, notice)
+	heading := strings.HasPrefix(choice.Source, "config.org:")
+	d.models.add(place{name: choice.Name, heading: heading, standard: true, provider: provider, server: asked})
+	return provider, nil
+}
+
+// connect makes the provider of a server, with what makes it dependable.
+func (d *daemon) connect(settings config.Settings, choice config.Choice) (llm.Provider, *server, error) {
+	asked := &server{choice: choice, env: d.config.Env}
+	base, err := asked.open("")
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", choice.Source, err)
+	}
+	name := choice.Model.Model
+	if name == "" {
+		name = choice.Name
+	}
 	timed := llm.Timeouts{Next: asked, Name: base.Name(), Idle: settings.IdleTimeout, Total: settings.TurnTimeout}
-	return d.showing(agreed{llm.Retry{Next: timed, Logger: d.log}, &d.consent}, name, llm.ImageRule(choice.Images)), nil
+	return d.showing(agreed{llm.Retry{Next: timed, Logger: d.log}, &d.consent}, name, llm.ImageRule(choice.Images)), asked, nil
 }
 
 // showing gives a provider its rule about images; the first one's is told to people who
@@ -202,6 +230,7 @@ func (s *server) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.
 			return
 		}
 		for delta, err := range provider.Stream(ctx, request) {
+			delta.Usage = s.priced(delta.Usage, request.Model)
 			if !yield(delta, err) {
 				return
 			}

@@ -106,7 +106,7 @@ func TestPreviews(t *testing.T) {
 			if e.Previewing() || len(e.Problems()) > 0 {
 				t.Errorf("the buffer is\n%s\nproblems %q", e.Text(), e.Problems())
 			}
-			if test.name == "passes" && !strings.HasPrefix(e.Acts()[0].Payload.Text("text"), shown) {
+			if test.name == "passes" && !strings.HasPrefix(bare(e.Acts()[0].Payload.Text("text")), bare(shown)) {
 				t.Errorf("%q was shown", shown)
 			}
 		})

@@ -148,6 +148,9 @@ func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) 
 	if err := refuseTaken(ctx, tx, event.ID, turn); err != nil {
 		return Turn{}, false, err
 	}
+	if err := refuseNoQuestion(ctx, tx, event); err != nil {
+		return Turn{}, false, err
+	}
 	sent := event.Context
 	event.Context = told(sent)
 	data, err := encode(eventDataOf(event))
@@ -173,8 +176,8 @@ func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) 
 		return Turn{}, false, fmt.Errorf("write the session %s: %w", event.Session, err)
 	}
 	_, err = tx.ExecContext(ctx,
-		"INSERT INTO turn (seq, id, session, event, queue, state, attempt, accepted) VALUES (?1, ?2, ?3, ?4, ?1, ?5, 1, ?6)",
-		entry.Seq, turn, event.Session, event.ID, string(protocol.TurnQueued), at)
+		"INSERT INTO turn (seq, id, session, event, queue, state, attempt, accepted, instead) VALUES (?1, ?2, ?3, ?4, ?1, ?5, 1, ?6, ?7)",
+		entry.Seq, turn, event.Session, event.ID, string(protocol.TurnQueued), at, event.Instead)
 	if err != nil {
 		return Turn{}, false, fmt.Errorf("write the turn %s: %w", turn, err)
 	}
@@ -186,6 +189,7 @@ func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) 
 	return Turn{
 		ID: turn, Session: event.Session, Event: event.ID, Question: event, Level: event.Level,
 		Seq: entry.Seq, Order: entry.Seq, State: protocol.TurnQueued, Attempt: 1, Accepted: entry.Time,
+		Instead: event.Instead,
 	}, true, nil
 }
 
@@ -212,6 +216,23 @@ func refuseTaken(ctx context.Context, tx *writer, event, turn string) error {
 		return protocol.Errorf(protocol.CodeConflict, "the id %s belongs to an answer: send with a new id", event)
 	case other:
 		return protocol.Errorf(protocol.CodeConflict, "the turn %s exists", turn)
+	}
+	return nil
+}
+
+// refuseNoQuestion says no to an event that is to stand in the place of what is
+// no question of its session.
+func refuseNoQuestion(ctx context.Context, tx *writer, event protocol.Event) error {
+	if event.Instead == "" {
+		return nil
+	}
+	var there bool
+	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM turn WHERE event = ? AND session = ?)", event.Instead, event.Session).Scan(&there)
+	if err != nil {
+		return fmt.Errorf("look for the question %s: %w", event.Instead, err)
+	}
+	if !there {
+		return protocol.Errorf(protocol.CodeNotFound, "there is no question %q in the session %s to ask anew: send it without :instead", event.Instead, event.Session)
 	}
 	return nil
 }

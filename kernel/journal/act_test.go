@@ -94,9 +94,9 @@ func TestHistory(t *testing.T) {
 	running := accepted(t, j, "q5", "main", "four")
 	answered(t, j, accepted(t, j, "q6", "main", "five"), "a6", "later")
 
-	_, err := j.Retry(ctx, first.ID)
+	_, err := j.Retry(ctx, first.ID, "")
 	must(t, err)
-	if got := historyText(t, j, running.ID, 0); got != "three=third answer" {
+	if got := historyText(t, j, running.ID, 0); got != "one=first answer three=third answer" {
 		t.Errorf("while the first is retried: %s", got)
 	}
 	answered(t, j, first, "a1-2", "a better answer")

@@ -13,8 +13,9 @@ import (
 )
 
 // Kind says what a row records, and so the shape of its data. The journal
-// writes the kinds event, context, turn, act, receipt, approval, decision, rename and fork itself,
-// together with the state they change; the others are written by [Journal.Append]
+// writes the kinds event, context, turn, act, receipt, approval, decision, rename, fork, usage,
+// preference, session-model and steer itself, together with the state they change; the others are
+// written by [Journal.Append]
 // in the shape of whoever writes them.
 type Kind string
 
@@ -30,9 +31,13 @@ const (
 	KindReceipt      Kind = "receipt"       // a [Receipt]; ID is the act's, or the event's whose question was saved
 	KindApproval     Kind = "approval"      // a [protocol.Approval], when it was asked for
 	KindDecision     Kind = "decision"      // {"decision","reason","edited","client"}; no decision: its turn ended
-	KindTurn         Kind = "turn"          // {"state","attempt","skill","model","notice","input","output","cost"}: the turn from then on
 	KindRename       Kind = "rename"        // a [Renaming]; Session is the new name
 	KindFork         Kind = "fork"          // {"parent","at","turns"}; Session is the new one, ID that of the heading it was forked at
+	KindTurn         Kind = "turn"          // {"state","attempt","skill","model","notice","input","output","cost","wanted"}: the turn from then on
+	KindUsage        Kind = "usage"         // a [Spent]: what one reply of a model took
+	KindPreference   Kind = "preference"    // ID is the answer that a person chose; {"not"} takes the choice back
+	KindSessionModel Kind = "session-model" // {"model"}: what answers in the session from then on
+	KindSteer        Kind = "steer"         // {"text"}: what a person said to the turn while it ran
 	KindNotice       Kind = "notice"        // a line for a person
 	KindLog          Kind = "log"           // a line for the log
 )

@@ -23,10 +23,11 @@ type eventData struct {
 	// Context tells of what went along; a row of the kind context holds it.
 	Context []protocol.ContextItem `json:"context,omitempty"`
 	Payload payload                `json:"payload,omitzero"`
+	Instead string                 `json:"instead,omitempty"`
 }
 
 func eventDataOf(e protocol.Event) eventData {
-	return eventData{e.Sensor, e.Channel, e.Level, e.Text, e.Command, e.Arguments, e.Context, payload(e.Payload)}
+	return eventData{e.Sensor, e.Channel, e.Level, e.Text, e.Command, e.Arguments, e.Context, payload(e.Payload), e.Instead}
 }
 
 // Event reads the event that a row of kind event records.
@@ -40,7 +41,7 @@ func (e Entry) Event() (protocol.Event, error) {
 	}
 	return protocol.Event{
 		ID: e.ID, Session: e.Session, Sensor: data.Sensor, Channel: data.Channel,
-		Text: data.Text, Command: data.Command, Arguments: data.Arguments, Level: data.Level, Context: data.Context, Payload: protocol.Object(data.Payload),
+		Text: data.Text, Command: data.Command, Arguments: data.Arguments, Level: data.Level, Context: data.Context, Payload: protocol.Object(data.Payload), Instead: data.Instead,
 	}, nil
 }
 

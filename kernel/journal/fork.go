@@ -72,10 +72,12 @@ func putCopy(ctx context.Context, tx *writer, c Copy, session, places string) er
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO turn (seq, id, session, event, queue, state, attempt, skill, model, notice, saved, accepted, started, finished, origin)
-		VALUES (?1, ?2, ?3, ?4, ?1, ?5, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`,
+	_, err = tx.ExecContext(ctx, `INSERT INTO turn (seq, id, session, event, queue, state, attempt, skill, model, notice, saved, accepted, started, finished, origin,
+		answer, preferred, instead)
+		VALUES (?1, ?2, ?3, ?4, ?1, ?5, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
 		row.Seq, t.ID, session, t.Event, string(t.State), t.Skill, t.Model, t.Notice, t.Saved,
-		micros(t.Accepted), micros(t.Started), micros(t.Finished), c.Origin)
+		micros(t.Accepted), micros(t.Started), micros(t.Finished), c.Origin,
+		t.Answer, t.Preferred, t.Instead)
 	if err != nil {
 		return fmt.Errorf("write the turn %s: %w", t.ID, err)
 	}

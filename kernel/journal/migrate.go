@@ -21,7 +21,7 @@ var schemas embed.FS
 
 // schemaVersion is the version this program reads and writes; SQLite keeps the
 // file's own in user_version.
-const schemaVersion = 3
+const schemaVersion = 4
 
 // fillings are what a schema needs beyond SQL, by its version.
 var fillings = map[int]func(context.Context, *writer) error{2: indexAll}

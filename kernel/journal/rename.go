@@ -45,7 +45,7 @@ func (j *Journal) Rename(ctx context.Context, former, name string) (Renaming, er
 // first and the old one goes last: turns refer to one.
 func renameRows(ctx context.Context, tx *writer, former, name string) error {
 	for _, statement := range []string{
-		"INSERT INTO session (name, turns, updated, first, parent) SELECT ?1, turns, updated, first, parent FROM session WHERE name = ?2",
+		"INSERT INTO session (name, turns, updated, first, parent, model) SELECT ?1, turns, updated, first, parent, model FROM session WHERE name = ?2",
 		"UPDATE turn SET session = ?1 WHERE session = ?2",
 		"UPDATE act SET session = ?1 WHERE session = ?2",
 		"UPDATE approval SET session = ?1 WHERE session = ?2",

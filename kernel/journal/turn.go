@@ -31,13 +31,18 @@ type Turn struct {
 	Saved    bool   // the session's file has the question
 	Origin   string // the turn that this is a fork's copy of, "" for none
 
+	Wanted    string // the model this attempt was asked for; "" for the session's
+	Answer    string // the id of its last whole answer, "" if it has none
+	Preferred string // the id of the answer that a person chose, "" if none
+	Instead   string // the id of the question in whose place this one stands, or ""
+
 	Accepted time.Time
 	Started  time.Time // of this attempt; zero while queued
 	Finished time.Time // zero exactly while the state is not final
 }
 
 const turnQuery = `SELECT t.seq, t.id, t.session, t.event, t.queue, t.state, t.attempt, t.skill, t.model, t.notice,
-	t.input, t.output, t.cost, t.saved, t.accepted, t.started, t.finished, t.origin, j.data
+	t.input, t.output, t.cost, t.saved, t.wanted, t.answer, t.preferred, t.instead, t.accepted, t.started, t.finished, t.origin, j.data
 	FROM turn AS t JOIN journal AS j ON j.seq = t.seq `
 
 func scanTurn(row scanner) (Turn, error) {
@@ -45,7 +50,8 @@ func scanTurn(row scanner) (Turn, error) {
 	var accepted, started, finished int64
 	entry := Entry{Kind: KindEvent}
 	err := row.Scan(&t.Seq, &t.ID, &t.Session, &t.Event, &t.Order, &t.State, &t.Attempt, &t.Skill, &t.Model, &t.Notice,
-		&t.Input, &t.Output, &t.Cost, &t.Saved, &accepted, &started, &finished, &t.Origin, (*[]byte)(&entry.Data))
+		&t.Input, &t.Output, &t.Cost, &t.Saved,
+		&t.Wanted, &t.Answer, &t.Preferred, &t.Instead, &accepted, &started, &finished, &t.Origin, (*[]byte)(&entry.Data))
 	if err != nil {
 		return Turn{}, err
 	}
@@ -102,6 +108,7 @@ type turnData struct {
 	Input   int                `json:"input,omitempty"`
 	Output  int                `json:"output,omitempty"`
 	Cost    float64            `json:"cost,omitempty"`
+	Wanted  string             `json:"wanted,omitempty"`
 }
 
 // SetTurn changes a turn and returns it as it then is. Input, Output and Cost
@@ -146,14 +153,15 @@ func (c TurnChange) apply(t *Turn, at time.Time) error {
 }
 
 // Retry queues a turn again that has ended, behind those that are queued, as
-// its next attempt. What it has spent stays. CodeConflict if it has not ended.
-func (j *Journal) Retry(ctx context.Context, turn string) (Turn, error) {
+// its next attempt, to be answered by the model, or by the session's if that is
+// empty. What it has spent and its answers stay. CodeConflict if it has not ended.
+func (j *Journal) Retry(ctx context.Context, turn, model string) (Turn, error) {
 	return j.changeTurn(ctx, turn, func(t *Turn, _ time.Time) error {
 		if !t.State.Final() {
 			return protocol.Errorf(protocol.CodeConflict, "the turn %s has not ended (%s): stop it first", t.ID, t.State)
 		}
 		t.State, t.Notice, t.Attempt = protocol.TurnQueued, "", t.Attempt+1
-		t.Started, t.Finished, t.Order = time.Time{}, time.Time{}, 0
+		t.Started, t.Finished, t.Order, t.Wanted = time.Time{}, time.Time{}, 0, model
 		return nil
 	})
 }
@@ -170,17 +178,22 @@ func (j *Journal) changeTurn(ctx context.Context, id string, change func(*Turn, 
 			return err
 		}
 		row, err := record(ctx, tx, Entry{Time: at, Kind: KindTurn, Session: t.Session, Turn: t.ID},
-			turnData{t.State, t.Attempt, t.Skill, t.Model, t.Notice, t.Input, t.Output, t.Cost})
+			turnData{t.State, t.Attempt, t.Skill, t.Model, t.Notice, t.Input, t.Output, t.Cost, t.Wanted})
 		if err != nil {
 			return err
 		}
 		if t.Order == 0 {
 			t.Order = row.Seq
 		}
+		if t.State == protocol.TurnAnswered {
+			if t.Answer, err = lastAnswer(ctx, tx, t); err != nil {
+				return err
+			}
+		}
 		_, err = tx.ExecContext(ctx, `UPDATE turn SET queue = ?, state = ?, attempt = ?, skill = ?, model = ?, notice = ?,
-			input = ?, output = ?, cost = ?, started = ?, finished = ? WHERE seq = ?`,
+			input = ?, output = ?, cost = ?, wanted = ?, answer = ?, started = ?, finished = ? WHERE seq = ?`,
 			t.Order, string(t.State), t.Attempt, t.Skill, t.Model, t.Notice,
-			t.Input, t.Output, t.Cost, micros(t.Started), micros(t.Finished), t.Seq)
+			t.Input, t.Output, t.Cost, t.Wanted, t.Answer, micros(t.Started), micros(t.Finished), t.Seq)
 		if err != nil {
 			return fmt.Errorf("write the turn %s: %w", t.ID, err)
 		}

@@ -41,12 +41,12 @@ func TestRetryGoesBehindTheQueued(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	first := accepted(t, j, "q1", "main", "one")
 	accepted(t, j, "q2", "main", "two")
-	_, err := j.Retry(ctx, first.ID)
+	_, err := j.Retry(ctx, first.ID, "")
 	wantCode(t, err, protocol.CodeConflict)
 
 	set(t, j, first.ID, protocol.TurnRunning)
 	set(t, j, first.ID, protocol.TurnInterrupted)
-	again, err := j.Retry(ctx, first.ID)
+	again, err := j.Retry(ctx, first.ID, "")
 	must(t, err)
 	if again.State != protocol.TurnQueued || again.Attempt != 2 || !again.Finished.IsZero() || !again.Started.IsZero() {
 		t.Fatalf("retried: %+v", again)

@@ -9,7 +9,8 @@ import (
 // IsInert reports whether a text is what [Inert] promises, and if not, why, with the
 // line. It is the check a client makes before it shows a text, written without the
 // converter's code: line by line, by the expressions Org itself searches for. A text may
-// begin with an answer's own heading, tagged :agent:, and a property drawer below it.
+// begin with an answer's own heading, tagged :agent:, a property drawer below it, and
+// drawers of fixed-width lines below that ([Annotate]).
 func IsInert(text string) (ok bool, reason string) {
 	check := inertCheck{}
 	for l := range strings.SplitSeq(text, "\n") {
@@ -158,9 +159,25 @@ func (c *inertCheck) inside(l string) string {
 		return c.line(l)
 	case "drawer":
 		if l == ":END:" {
-			c.block = ""
+			c.block = "trail"
 		}
 		return ""
+	case "trail":
+		if l == ":THOUGHTS:" || l == ":CALLS:" {
+			c.block = "fixed width"
+			return ""
+		}
+		c.block = ""
+		return c.line(l)
+	case "fixed width":
+		switch {
+		case l == ":END:":
+			c.block = "trail"
+			return ""
+		case l != ":" && !strings.HasPrefix(l, ": "):
+			return "text that is not fixed-width in a drawer"
+		}
+		return c.text(l)
 	}
 	if match := blockEnd.FindStringSubmatch(l); match != nil && strings.EqualFold(match[1], c.block) {
 		c.block = ""

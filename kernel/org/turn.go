@@ -17,9 +17,10 @@ const tagColumn = 77
 
 // A Question is what a person sent, to be written into a conversation.
 type Question struct {
-	Level int    // of its heading; 0 means 1
-	ID    string // the event's id
-	Text  string // as sent: raw text, its first line becomes the heading
+	Level   int    // of its heading; 0 means 1
+	ID      string // the event's id
+	Instead string // the id of the question in whose place it stands, or ""
+	Text    string // as sent: raw text, its first line becomes the heading
 }
 
 // Subtree returns the question as Org: heading with the tag :user:, drawer with the
@@ -31,7 +32,11 @@ func (q Question) Subtree() string {
 	first, rest, _ := strings.Cut(text, "\n")
 	var out strings.Builder
 	out.WriteString(tagged(level, trimBlanks(first), UserTag))
-	out.WriteString(drawer([]Property{{Key: "ID", Value: q.ID}}))
+	properties := []Property{{Key: "ID", Value: q.ID}}
+	if q.Instead != "" {
+		properties = append(properties, Property{Key: "INSTEAD", Value: q.Instead})
+	}
+	out.WriteString(drawer(properties))
 	if rest = strings.Trim(rest, "\n"); rest != "" {
 		out.WriteString(demote(rest, level))
 		out.WriteByte('\n')

@@ -40,6 +40,8 @@ type Recovered struct {
 	Candidates int
 	// Reason says, for people, why there is no Proposal.
 	Reason string
+	// Thought is what was taken off as thoughts: data, for people to read.
+	Thought string
 }
 
 // ErrEmpty is the Err of a reply that says nothing.
@@ -80,10 +82,14 @@ func Recover(text string, opt RecoverOptions) Recovered {
 			f.after(c)
 		}
 	}
+	var r Recovered
 	if len(f.found) == 0 {
-		return f.prose(quoted)
+		r = f.prose(quoted)
+	} else {
+		r = f.proposal(pick(f.found), opt.Finished, lost)
 	}
-	return f.proposal(pick(f.found), opt.Finished, lost)
+	r.Thought = f.thoughts()
+	return r
 }
 
 // ReadProposal returns the first well-formed plist in a finished text, usable as

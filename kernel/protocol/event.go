@@ -39,6 +39,9 @@ type Event struct {
 	// Context is what the person sends along. A journalled event only tells of it:
 	// the texts are in a row of their own.
 	Context []ContextItem
+	// Instead is the question of the same session in whose place this one stands: the
+	// model is shown what was said before that one. "" for all but an edited question.
+	Instead string
 	Payload Object
 	// Consent is the host a person has agreed to send words to; it is no part of
 	// the event's record.
@@ -74,6 +77,8 @@ func ParseEvent(params Object) (Event, error) {
 			target = &said
 		case "consent":
 			target = &e.Consent
+		case "instead":
+			target = &e.Instead
 		case "level":
 			n, ok := f.Value.(int64)
 			if !ok || n < 1 || n > 1000 {
@@ -163,6 +168,9 @@ func (e *Event) check() error {
 	}
 	if e.ID != "" && !ValidID(e.ID) {
 		return Errorf(CodeInvalidParams, "the :id %q is not one: use up to %d letters, digits and . _ : @ + = - without blanks", e.ID, IDLimit)
+	}
+	if e.Instead != "" && !e.Said() {
+		return Errorf(CodeInvalidParams, "only a message can stand in the place of another one: :instead belongs to a :chat-message or a command")
 	}
 	if !ValidSession(e.Session) {
 		return Errorf(CodeInvalidParams, "the session name %q is not one: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", e.Session, SessionLimit)

@@ -106,7 +106,11 @@ type SessionLoadResult struct {
 	Running       string   `json:"running,omitempty"`
 	RunningEvent  string   `json:"running-event,omitempty"`
 	Queued        []string `json:"queued,omitempty"`
-	Model         string   `json:"model,omitempty"`
+	// QueuedEvents are the questions of Queued, in the same order.
+	QueuedEvents []string `json:"queued-events,omitempty"`
+	Model        string   `json:"model,omitempty"`
+	// Usage is what the session took so far; missing when nobody counted.
+	Usage *Usage `json:"usage,omitempty"`
 }
 
 // SessionLeaveParams detaches the connection from a session.
@@ -193,8 +197,10 @@ type TurnFinished struct {
 	Model   string    `json:"model,omitempty"`
 	Input   int       `json:"input,omitempty"`  // tokens
 	Output  int       `json:"output,omitempty"` // tokens
-	Cost    float64   `json:"cost,omitempty"`   // US dollars, when the provider says
+	Cost    *float64  `json:"cost,omitempty"`   // US dollars, when anybody knows
 	Seconds float64   `json:"seconds,omitempty"`
+	// Total is what the session took so far; missing when nobody counted.
+	Total *Usage `json:"total,omitempty"`
 }
 
 // TurnKept is one turn of a conversation as the journal has it: the question's

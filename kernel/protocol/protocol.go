@@ -28,6 +28,11 @@ const (
 	MethodTurnRetry      = "turn/retry"
 	MethodTurnGet        = "turn/get"
 	MethodTurnFind       = "turn/find"
+	MethodTurnPrefer     = "turn/prefer"
+	MethodTurnSteer      = "turn/steer"
+	MethodModelList      = "model/list"
+	MethodSessionModel   = "session/model"
+	MethodUsageGet       = "usage/get"
 	MethodSessionList    = "session/list"
 	MethodSessionLoad    = "session/load"
 	MethodSessionLeave   = "session/leave"
@@ -60,8 +65,11 @@ const (
 	MethodTurnDelta      = "turn/delta"
 	MethodTurnFinished   = "turn/finished"
 	MethodTurnKept       = "turn/kept"
+	MethodTurnThought    = "turn/thought"
+	MethodTurnPreferred  = "turn/preferred"
 	MethodSessionKeeper  = "session/keeper"
 	MethodSessionRenamed = "session/renamed"
+	MethodModelChanged   = "model/changed"
 	MethodApprovalAsked  = "approval/asked"
 	MethodApprovalClosed = "approval/closed"
 	MethodSkillChanged   = "skill/changed"
@@ -83,9 +91,14 @@ func Methods() []Method {
 		{MethodInitialize, typeOf[InitializeParams](), typeOf[InitializeResult]()},
 		{MethodEvent, typeOf[Object](), typeOf[EventResult]()},
 		{MethodTurnCancel, typeOf[TurnParams](), typeOf[TurnCancelResult]()},
-		{MethodTurnRetry, typeOf[TurnParams](), typeOf[EventResult]()},
+		{MethodTurnRetry, typeOf[TurnRetryParams](), typeOf[EventResult]()},
 		{MethodTurnGet, typeOf[TurnGetParams](), typeOf[TurnGetResult]()},
 		{MethodTurnFind, typeOf[TurnFindParams](), typeOf[TurnFindResult]()},
+		{MethodTurnPrefer, typeOf[TurnPreferParams](), typeOf[TurnPreferred]()},
+		{MethodTurnSteer, typeOf[TurnSteerParams](), typeOf[TurnSteerResult]()},
+		{MethodModelList, typeOf[ModelListParams](), typeOf[ModelListResult]()},
+		{MethodSessionModel, typeOf[SessionModelParams](), typeOf[SessionModelParams]()},
+		{MethodUsageGet, typeOf[UsageGetParams](), typeOf[UsageGetResult]()},
 		{MethodSessionList, typeOf[Empty](), typeOf[SessionListResult]()},
 		{MethodSessionLoad, typeOf[SessionLoadParams](), typeOf[SessionLoadResult]()},
 		{MethodSessionLeave, typeOf[SessionLeaveParams](), typeOf[Empty]()},
@@ -115,8 +128,11 @@ func Methods() []Method {
 		{MethodTurnDelta, typeOf[TurnDelta](), nil},
 		{MethodTurnFinished, typeOf[TurnFinished](), nil},
 		{MethodTurnKept, typeOf[TurnKept](), nil},
+		{MethodTurnThought, typeOf[TurnThought](), nil},
+		{MethodTurnPreferred, typeOf[TurnPreferred](), nil},
 		{MethodSessionKeeper, typeOf[SessionKeeper](), nil},
 		{MethodSessionRenamed, typeOf[SessionRenamed](), nil},
+		{MethodModelChanged, typeOf[SessionModelParams](), nil},
 		{MethodApprovalAsked, typeOf[Approval](), nil},
 		{MethodApprovalClosed, typeOf[ApprovalClosed](), nil},
 		{MethodSkillChanged, typeOf[SkillListResult](), nil},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"time"
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
@@ -39,7 +40,30 @@ func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.Session
 		}
 		s.settle(ctx, client, p.Waiting)
 	}
+	if err := s.describe(ctx, &result); err != nil {
+		s.detach(ctx, client.ID())
+		return result, err
+	}
 	return result, nil
+}
+
+// describe adds what a header line shows of the session: its model, if one was
+// chosen, and what it took so far.
+func (s *Session) describe(ctx context.Context, result *protocol.SessionLoadResult) (err error) {
+	if result.Model, err = s.house.config.Journal.SessionModel(ctx, s.name()); err != nil {
+		return err
+	}
+	result.Usage, err = s.total(ctx)
+	return err
+}
+
+// total is what the session took so far, nil when nobody counted.
+func (s *Session) total(ctx context.Context) (*protocol.Usage, error) {
+	rows, err := s.house.config.Journal.Usage(ctx, protocol.UsageTotal, s.name(), time.Time{}, 0)
+	if len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
 }
 
 // attach adds the client, in the place of an earlier attachment of the same
@@ -69,6 +93,7 @@ func (s *Session) attach(a *attached) protocol.SessionLoadResult {
 	}
 	for _, t := range s.queue {
 		result.Queued = append(result.Queued, t.ID)
+		result.QueuedEvents = append(result.QueuedEvents, t.Event)
 	}
 	return result
 }

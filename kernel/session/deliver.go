@@ -71,8 +71,12 @@ func (s *Session) sendTo(a *attached, act protocol.Act) {
 // insert it. Where no client keeps the file it comes in with the answer, so that
 // nobody waits for the disk.
 func (s *Session) showQuestion(turn journal.Turn) {
+	model := turn.Wanted
+	if model == "" {
+		model = turn.Model
+	}
 	s.broadcast(protocol.MethodTurnStarted, protocol.TurnStarted{
-		Session: s.name(), Turn: turn.ID, Event: turn.Event, Question: questionSubtree(turn), Model: turn.Model,
+		Session: s.name(), Turn: turn.ID, Event: turn.Event, Question: questionSubtree(turn), Model: model,
 	})
 }
 
@@ -82,7 +86,7 @@ func questionSubtree(turn journal.Turn) string {
 	if !turn.Question.Said() {
 		return ""
 	}
-	return org.Question{Level: turn.Level, ID: turn.Event, Text: turn.Question.Text}.Subtree()
+	return org.Question{Level: turn.Level, ID: turn.Event, Instead: turn.Instead, Text: turn.Question.Text}.Subtree()
 }
 
 // Insert puts the text into the conversation of the running turn.

@@ -88,6 +88,7 @@ func (h *Sessions) forkPoint(ctx context.Context, p protocol.SessionForkParams) 
 func (h *Sessions) copies(ctx context.Context, at forkPoint) (journal.Fork, string, error) {
 	fork := journal.Fork{Parent: at.session, At: at.id}
 	var text strings.Builder
+	events := map[string]string{} // of the questions, what they are in the fork
 	const page = 200
 	for after := int64(0); ; {
 		turns, err := h.config.Journal.Turns(ctx, at.session, after, page)
@@ -108,6 +109,9 @@ func (h *Sessions) copies(ctx context.Context, at forkPoint) (journal.Fork, stri
 			}
 			own := slices.DeleteFunc(slices.Clone(acts), func(a journal.Act) bool { return a.Turn != t.ID })
 			if c, ok := h.copy(t, own, at.act); ok {
+				events[t.Event] = c.Turn.Event
+				c.Turn.Instead = events[t.Instead]
+				c.Turn.Question.Instead = c.Turn.Instead
 				text.WriteString(subtrees(c))
 				fork.Copies = append(fork.Copies, c)
 			}
@@ -123,6 +127,7 @@ func (h *Sessions) copies(ctx context.Context, at forkPoint) (journal.Fork, stri
 func (h *Sessions) copy(t journal.Turn, acts []journal.Act, last string) (journal.Copy, bool) {
 	c := journal.Copy{Origin: t.ID, Turn: t}
 	c.Turn.ID, c.Turn.Event, c.Turn.Saved = h.config.NewID(), h.config.NewID(), true
+	c.Turn.Answer, c.Turn.Preferred = "", ""
 	if cut := slices.IndexFunc(acts, func(a journal.Act) bool { return a.ID == last }); cut >= 0 {
 		acts = acts[:cut+1]
 		if c.Turn.Finished.IsZero() { // it is being answered again
@@ -138,6 +143,12 @@ func (h *Sessions) copy(t journal.Turn, acts []journal.Act, last string) (journa
 			continue
 		}
 		id := h.config.NewID()
+		if a.Kind == journal.ActAnswer && c.Turn.State == protocol.TurnAnswered {
+			c.Turn.Answer = id // the last one
+		}
+		if t.Preferred == a.ID {
+			c.Turn.Preferred = id
+		}
 		a.Text, a.ID, a.Saved = replaceID(a.Text, a.ID, id), id, true
 		c.Acts = append(c.Acts, a)
 	}

@@ -155,7 +155,7 @@ func (t *Turn) compose(text string) (subtree, plain string) {
 		r.add(added)
 		r.take(r.converter.Close())
 	}
-	return p.subtree.text.String(), p.plain.text.String()
+	return t.annotate(p.subtree.text.String()), p.plain.text.String()
 }
 
 // previewFrom is what turn/get answers.

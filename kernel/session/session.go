@@ -58,9 +58,9 @@ type Outcome struct {
 	State  protocol.TurnState
 	Notice string // one line for a person; "" when the answer says it all
 	Model  string
-	Input  int // tokens
-	Output int // tokens
-	Cost   float64
+	Input  int      // tokens
+	Output int      // tokens
+	Cost   *float64 // dollars; nil when nobody knows
 }
 
 // The causes with which a turn's context ends.
@@ -249,11 +249,16 @@ func (s *Session) finish(ctx context.Context, turn *Turn, outcome Outcome) {
 		log.Error("end of turn not kept", "err", err)
 	}
 	took := record.Finished.Sub(record.Started)
+	total, err := s.total(ctx)
+	if err != nil {
+		log.Error("usage not summed", "err", err)
+	}
+	s.leftover(ctx, turn)
 	s.broadcast(protocol.MethodTurnFinished, protocol.TurnFinished{
 		Session: s.name(), Turn: turn.Record.ID, Event: turn.Record.Event,
 		State: outcome.State, Notice: outcome.Notice, Model: outcome.Model,
 		Input: outcome.Input, Output: outcome.Output, Cost: outcome.Cost,
-		Seconds: took.Seconds(),
+		Seconds: took.Seconds(), Total: total,
 	})
 	log.Info("turn finished", "state", outcome.State, "dur", took)
 }

@@ -419,7 +419,7 @@ func TestRetryAnswersAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the failure", func() bool { return count[protocol.TurnFinished](c) == 1 })
-	if _, err := h.Retry(t.Context(), protocol.TurnParams{Turn: ack.Turn}); err != nil {
+	if _, err := h.Retry(t.Context(), protocol.TurnRetryParams{Turn: ack.Turn}); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the answer", func() bool { return count[protocol.TurnFinished](c) == 2 })

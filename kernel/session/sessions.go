@@ -230,9 +230,10 @@ const (
 	retryPause = 10 * time.Millisecond
 )
 
-// Retry answers a finished turn again, behind those that wait.
-func (h *Sessions) Retry(ctx context.Context, p protocol.TurnParams) (protocol.EventResult, error) {
-	record, err := h.turn(ctx, p)
+// Retry answers a finished turn again, behind those that wait. What it has been
+// answered stays, and the new answer stands behind it.
+func (h *Sessions) Retry(ctx context.Context, p protocol.TurnRetryParams) (protocol.EventResult, error) {
+	record, err := h.turn(ctx, protocol.TurnParams{Turn: p.Turn, Event: p.Event})
 	if err != nil {
 		return protocol.EventResult{}, err
 	}
@@ -245,10 +246,10 @@ func (h *Sessions) Retry(ctx context.Context, p protocol.TurnParams) (protocol.E
 	defer s.acceptMu.Unlock()
 	// A notice is shown just before its turn has ended: who is quick to ask for
 	// another try is not turned away.
-	again, err := h.config.Journal.Retry(ctx, record.ID)
+	again, err := h.config.Journal.Retry(ctx, record.ID, p.Model)
 	for tries := 0; protocol.ErrorCode(err) == protocol.CodeConflict && tries < retryTries; tries++ {
 		time.Sleep(retryPause)
-		again, err = h.config.Journal.Retry(ctx, record.ID)
+		again, err = h.config.Journal.Retry(ctx, record.ID, p.Model)
 	}
 	if err != nil {
 		return protocol.EventResult{}, err

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
@@ -22,7 +23,11 @@ type Turn struct {
 	model   string
 	state   protocol.TurnState // of an answer that is not whole
 	preview preview
+	trail   trail
 	final   bool // its answer or its notice is in the conversation
+
+	steerMu sync.Mutex
+	ended   bool // nothing can be said to it any more
 }
 
 // begin marks the turn as running and shows it.
@@ -40,6 +45,11 @@ func (t *Turn) begin(ctx context.Context) error {
 	})
 	if err != nil {
 		return fmt.Errorf("begin the turn: %w", err)
+	}
+	if t.Record.Wanted == "" {
+		if t.Record.Wanted, err = t.session.house.config.Journal.SessionModel(ctx, t.session.name()); err != nil {
+			return fmt.Errorf("begin the turn: %w", err)
+		}
 	}
 	t.session.showQuestion(t.Record)
 	return nil
@@ -96,7 +106,7 @@ func (t *Turn) explain(ctx context.Context, outcome Outcome) error {
 		QuestionLevel: t.Record.Level, Answer: true,
 		Properties: []org.Property{{Key: "ID", Value: id}, {Key: "STATE", Value: string(outcome.State)}},
 	})
-	subtree := converter.Write("* "+title+"\n"+body) + converter.Close()
+	subtree := t.annotate(converter.Write("* "+title+"\n"+body) + converter.Close())
 	return t.deliver(ctx, journal.Act{
 		ID: id, Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event,
 		Kind: journal.ActNotice, Text: subtree, Plain: title + ": " + body, Final: true,
@@ -135,8 +145,12 @@ func (t *Turn) change(o Outcome) journal.TurnChange {
 	if model == "" {
 		model = t.model
 	}
-	return journal.TurnChange{
+	change := journal.TurnChange{
 		ID: t.Record.ID, State: o.State, Skill: &t.skill, Model: &model, Notice: &o.Notice,
-		Input: o.Input, Output: o.Output, Cost: o.Cost,
+		Input: o.Input, Output: o.Output,
 	}
+	if o.Cost != nil {
+		change.Cost = *o.Cost
+	}
+	return change
 }

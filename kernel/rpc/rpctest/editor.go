@@ -52,19 +52,20 @@ type Editor struct {
 	conn   *rpc.Conn
 	wire   *Wire
 
-	mu       sync.Mutex // guards what follows
-	buffer   buffer
-	loaded   protocol.SessionLoadResult
-	keeper   bool
-	words    map[string]string           // of the questions sent, by event
-	receipts map[string]protocol.Receipt // by act
-	acts     []protocol.Act
-	deltas   []protocol.TurnDelta
-	finished map[string]protocol.TurnFinished // by turn
-	notices  []string
-	asked    []protocol.Approval
-	problems []string
-	changed  chan struct{} // closed at the next change
+	mu                         sync.Mutex // guards what follows
+	buffer                     buffer
+	loaded                     protocol.SessionLoadResult
+	keeper                     bool
+	words                      map[string]string           // of the questions sent, by event
+	receipts                   map[string]protocol.Receipt // by act
+	acts                       []protocol.Act
+	deltas                     []protocol.TurnDelta
+	finished                   map[string]protocol.TurnFinished // by turn
+	thoughts, preferred, model string                           // as it was told last
+	notices                    []string
+	asked                      []protocol.Approval
+	problems                   []string
+	changed                    chan struct{} // closed at the next change
 }
 
 // Open connects, initializes and loads the session. The caller ends it by Close
@@ -287,6 +288,20 @@ func (e *Editor) Deltas() []protocol.TurnDelta {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]protocol.TurnDelta(nil), e.deltas...)
+}
+
+// Thoughts is what models thought, as it came.
+func (e *Editor) Thoughts() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.thoughts
+}
+
+// Chosen is the answer that was preferred last and the model chosen last.
+func (e *Editor) Chosen() (answer, model string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.preferred, e.model
 }
 
 // Notices are the lines shown outside the buffer: notices, what :message said,

@@ -42,6 +42,12 @@ func (e *Editor) handle(ctx context.Context, method string, params any) (any, er
 		if p.Session == e.config.Session {
 			e.config.Session, e.loaded.Session, e.loaded.File = p.To, p.To, p.File
 		}
+	case *protocol.TurnThought:
+		e.thoughts += p.Text
+	case *protocol.TurnPreferred:
+		e.preferred = p.ID
+	case *protocol.SessionModelParams:
+		e.model = p.Model
 	case *protocol.Notice:
 		e.notices = append(e.notices, p.Text)
 	case *protocol.Approval:

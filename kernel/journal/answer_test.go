@@ -1,0 +1,195 @@
+package journal
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"org-agent/kernel/protocol"
+)
+
+func TestPreferredAnswerIsShown(t *testing.T) {
+	j, ctx := fresh(t), t.Context()
+	first := accepted(t, j, "q1", "main", "one")
+	answered(t, j, first, "a1", "first")
+	_, err := j.Retry(ctx, first.ID, "other-model")
+	must(t, err)
+	answered(t, j, first, "a1-2", "second")
+	if got := historyText(t, j, "", 0); got != "one=second" {
+		t.Errorf("the last one counts: %s", got)
+	}
+	for _, test := range []struct {
+		id   string
+		not  bool
+		want string
+	}{{"a1", false, "one=first"}, {"a1", false, "one=first"}, {"a1-2", true, "one=first"}, {"a1", true, "one=second"}} {
+		turn, err := j.Prefer(ctx, test.id, test.not)
+		must(t, err)
+		if got := historyText(t, j, "", 0); got != test.want || turn.Wanted != "other-model" {
+			t.Errorf("%+v: %s, %+v", test, got, turn)
+		}
+	}
+	_, err = j.Prefer(ctx, "q1", false)
+	wantCode(t, err, protocol.CodeNotFound)
+
+	// An attempt that fails takes nothing away.
+	_, err = j.Retry(ctx, first.ID, "")
+	must(t, err)
+	set(t, j, first.ID, protocol.TurnFailed)
+	if got := historyText(t, j, "", 0); got != "one=second" {
+		t.Errorf("after a failed attempt: %s", got)
+	}
+}
+
+func TestQuestionInThePlaceOfAnother(t *testing.T) {
+	j, ctx := fresh(t), t.Context()
+	say := func(id, instead, answer string) Turn {
+		event := message(id, "main", id)
+		event.Instead = instead
+		turn, _, err := j.Accept(ctx, event, "t-"+id)
+		must(t, err)
+		if answer != "" {
+			answered(t, j, turn, "a-"+id, answer)
+		} else {
+			set(t, j, turn.ID, protocol.TurnFailed)
+		}
+		return turn
+	}
+	say("one", "", "1")
+	say("two", "", "2")
+	say("three", "", "3")
+	edited := say("two2", "two", "2!")
+	say("four", "", "4")
+	failed := say("one2", "one", "")
+	last := say("five", "", "5")
+	for _, test := range []struct{ before, want string }{
+		{edited.ID, "one=1"},
+		{"t-four", "one=1 two2=2!"},
+		{failed.ID, ""},
+		{last.ID, "one=1 two2=2! four=4"}, // what came to nothing takes no place
+		{"t-three", "one=1 two=2"},
+	} {
+		if got := historyText(t, j, test.before, 0); got != test.want {
+			t.Errorf("before %s: %q, want %q", test.before, got, test.want)
+		}
+	}
+	for _, instead := range []string{"nothing", "a-one"} {
+		event := message("six"+instead, "main", "six")
+		event.Instead = instead
+		_, _, err := j.Accept(ctx, event, "t-six"+instead)
+		wantCode(t, err, protocol.CodeNotFound)
+	}
+}
+
+func TestSteersAreToldOnce(t *testing.T) {
+	j, ctx := fresh(t), t.Context()
+	turn := accepted(t, j, "q1", "main", "one")
+	for range 2 {
+		must(t, j.PutSteer(ctx, Steer{ID: "s1", Turn: turn.ID, Text: "shorter\n* and \"so\""}))
+	}
+	wantCode(t, j.PutSteer(ctx, Steer{ID: "q1", Turn: turn.ID, Text: "x"}), protocol.CodeConflict)
+	wantCode(t, j.PutSteer(ctx, Steer{ID: "s2", Turn: "missing", Text: "x"}), protocol.CodeNotFound)
+	wantCode(t, j.PutSteer(ctx, Steer{ID: "s 2", Turn: turn.ID, Text: "x"}), protocol.CodeInvalidParams)
+	steers, err := j.Steers(ctx, turn.ID)
+	must(t, err)
+	if len(steers) != 1 || steers[0].Used || steers[0].Text != "shorter\n* and \"so\"" {
+		t.Fatalf("steers %+v", steers)
+	}
+	must(t, j.UseSteers(ctx, "s1"))
+	answered(t, j, turn, "a1", "done")
+	if got := historyText(t, j, "", 0); got != "one\n\nshorter\n* and \"so\"=done" {
+		t.Errorf("history %q", got)
+	}
+	wantCode(t, j.PutSteer(ctx, Steer{ID: "s3", Turn: turn.ID, Text: "x"}), protocol.CodeConflict)
+}
+
+func TestUsageIsSummedAndUnknownIsNotZero(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j, err := Open(t.Context(), path)
+	must(t, err)
+	ctx := t.Context()
+	price := func(f float64) *float64 { return &f }
+	one, two := accepted(t, j, "q1", "main", "one"), accepted(t, j, "q2", "other", "two")
+	must(t, j.PutSpent(ctx, Spent{Turn: one.ID, Model: "big", Input: 10, Output: 1, Cost: price(0.5)}))
+	must(t, j.PutSpent(ctx, Spent{Turn: one.ID, Model: "big", Input: 20, Output: 2}))
+	must(t, j.PutSpent(ctx, Spent{Turn: two.ID, Model: "small", Input: 5, Output: 5, Cost: price(0)}))
+	wantCode(t, j.PutSpent(ctx, Spent{Turn: "missing"}), protocol.CodeNotFound)
+	must(t, j.Close())
+	j = reopen(t, path)
+	total := func(by protocol.UsageBy, session string) []protocol.Usage {
+		rows, err := j.Usage(ctx, by, session, time.Time{}, 3600)
+		must(t, err)
+		return rows
+	}
+	if got := total(protocol.UsageTotal, "main"); len(got) != 1 || got[0].Input != 30 || got[0].Output != 3 || *got[0].Cost != 0.5 || got[0].Unpriced != 1 || got[0].Replies != 2 {
+		t.Errorf("total %+v", got)
+	}
+	if got := total(protocol.UsageTotal, "other"); *got[0].Cost != 0 || got[0].Unpriced != 0 {
+		t.Errorf("a price of nothing is known: %+v", got)
+	}
+	if got := total(protocol.UsageTotal, "nowhere"); len(got) != 0 {
+		t.Errorf("nothing is %+v", got)
+	}
+	if got := total(protocol.UsageByTurn, ""); len(got) != 2 || got[1].What != "one" || got[1].Event != "q1" || got[0].Session != "other" {
+		t.Errorf("by turn %+v", got)
+	}
+	if got := total(protocol.UsageByModel, ""); len(got) != 2 || got[0].Model != "big" {
+		t.Errorf("by model %+v", got)
+	}
+	today := time.Now().UTC().Add(time.Hour).Format(time.DateOnly)
+	if got := total(protocol.UsageByDay, ""); len(got) != 1 || got[0].What != today || got[0].Input != 35 {
+		t.Errorf("by day %+v", got)
+	}
+	if got := total(protocol.UsageBySession, ""); len(got) != 2 || got[0].Session != "other" {
+		t.Errorf("by session %+v", got)
+	}
+	if rows, err := j.Usage(ctx, protocol.UsageTotal, "", time.Now().Add(time.Hour), 0); err != nil || len(rows) != 0 {
+		t.Errorf("in the future: %+v, %v", rows, err)
+	}
+	_, err = j.Usage(ctx, "colour", "", time.Time{}, 0)
+	wantCode(t, err, protocol.CodeInvalidParams)
+}
+
+func TestModelOfASession(t *testing.T) {
+	j, ctx := fresh(t), t.Context()
+	is := func(session, want string) {
+		t.Helper()
+		if got, err := j.SessionModel(ctx, session); err != nil || got != want {
+			t.Errorf("%s: %q, %v", session, got, err)
+		}
+	}
+	is("main", "")
+	must(t, j.SetSessionModel(ctx, "main", "big"))
+	is("main", "big")
+	accepted(t, j, "q1", "main", "one")
+	is("main", "big")
+	must(t, j.SetSessionModel(ctx, "main", ""))
+	is("main", "")
+	wantCode(t, j.SetSessionModel(ctx, "../x", "big"), protocol.CodeInvalidParams)
+}
+
+// A journal of the first schema is taken over: its whole answers count, and what
+// was spent is known.
+func TestFirstSchemaIsTakenOver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	script, err := schemas.ReadFile("schema/1.sql")
+	must(t, err)
+	makeDatabase(t, path, string(script)+fmt.Sprintf("PRAGMA application_id = %d;", applicationID)+`
+		PRAGMA user_version = 1;
+		INSERT INTO journal VALUES (1, 5, 'event', 'main', 't1', 'q1', '{"sensor":"chat-message","level":1,"text":"one"}');
+		INSERT INTO session VALUES ('main', 1, 5);
+		INSERT INTO turn (seq, id, session, event, queue, state, attempt, model, input, output, accepted, started, finished)
+			VALUES (1, 't1', 'main', 'q1', 1, 'answered', 1, 'old', 7, 3, 5, 6, 7);
+		INSERT INTO journal VALUES (2, 6, 'act', 'main', 't1', 'a1', '{"kind":"answer","raw":"yes"}');
+		INSERT INTO act VALUES (2, 'a1', 'main', 't1', 'answer', 1);`)
+	j := reopen(t, path)
+	if got := historyText(t, j, "", 0); got != "one=yes" {
+		t.Errorf("history %q", got)
+	}
+	rows, err := j.Usage(t.Context(), protocol.UsageTotal, "main", time.Time{}, 0)
+	must(t, err)
+	if len(rows) != 1 || rows[0].Input != 7 || rows[0].Cost != nil || rows[0].Unpriced != 1 {
+		t.Errorf("usage %+v", rows)
+	}
+}

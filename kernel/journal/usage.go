@@ -1,0 +1,92 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"org-agent/kernel/protocol"
+)
+
+// Spent is what one reply of a model took, as its server counted. Cost is nil
+// when nobody knows it.
+type Spent struct {
+	Turn   string   `json:"-"`
+	Model  string   `json:"model,omitempty"`
+	Input  int      `json:"input"`
+	Output int      `json:"output"`
+	Cached int      `json:"cached,omitempty"` // part of Input
+	Reason int      `json:"reasoning,omitempty"`
+	Cost   *float64 `json:"cost,omitempty"`
+}
+
+// PutSpent records what a reply took. CodeNotFound if there is no such turn.
+func (j *Journal) PutSpent(ctx context.Context, spent Spent) error {
+	return j.transact(ctx, "record what a reply took", func(ctx context.Context, tx *writer) error {
+		t, err := turnWhere(ctx, tx, "t.id = ?", spent.Turn)
+		if err != nil {
+			return notFound(err, "turn", spent.Turn)
+		}
+		row, err := record(ctx, tx, Entry{Kind: KindUsage, Session: t.Session, Turn: t.ID}, spent)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO usage (seq, turn, model, time, input, output, cost) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			row.Seq, spent.Turn, spent.Model, micros(row.Time), spent.Input, spent.Output, spent.Cost)
+		return err
+	})
+}
+
+// usageQuery sums what was spent, by what the rows are to be. ?1 is the session,
+// or empty for all; ?2 the first moment that counts; ?3 the seconds by which the
+// person's days differ from UTC's.
+func usageQuery(by protocol.UsageBy) (query string, ok bool) {
+	switch by {
+	case protocol.UsageByTurn:
+		return `SELECT t.session, t.event, coalesce(json_extract(q.data, '$.text'), ''), u.model` + usageSums +
+			` JOIN journal AS q ON q.seq = t.seq` + usageWhere + ` GROUP BY t.seq, u.model ORDER BY t.seq DESC` + usageLimit, true
+	case protocol.UsageBySession:
+		return `SELECT t.session, '', '', ''` + usageSums + usageWhere + ` GROUP BY t.session ORDER BY max(u.seq) DESC` + usageLimit, true
+	case protocol.UsageByModel:
+		return `SELECT '', '', '', u.model` + usageSums + usageWhere + ` GROUP BY u.model ORDER BY sum(u.input + u.output) DESC` + usageLimit, true
+	case protocol.UsageByDay:
+		return `SELECT '', '', date(u.time / 1000000 + ?3, 'unixepoch'), ''` + usageSums + usageWhere + ` GROUP BY 3 ORDER BY 3 DESC` + usageLimit, true
+	case protocol.UsageTotal:
+		return `SELECT '', '', '', ''` + usageSums + usageWhere + ` HAVING count(*) > 0`, true
+	}
+	return "", false
+}
+
+const (
+	usageSums = `, count(*), count(u.cost), sum(u.input), sum(u.output), sum(u.cost)
+		FROM usage AS u JOIN turn AS t ON t.id = u.turn`
+	usageWhere = ` WHERE (?1 = '' OR t.session = ?1) AND u.time >= ?2 AND ?3 = ?3`
+	usageLimit = ` LIMIT 1000`
+)
+
+// Usage sums what models took in the session, or in all if that is "", since a
+// moment, in at most 1,000 rows. East is how many seconds the person's clock is
+// before UTC, which says when a day begins.
+func (j *Journal) Usage(ctx context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error) {
+	query, ok := usageQuery(by)
+	if !ok {
+		return nil, protocol.Errorf(protocol.CodeInvalidParams, "usage is told by turn, session, model, day or in total, not by %q", by)
+	}
+	rows, err := collect(ctx, j.readers, scanUsage, query, session, micros(since), east)
+	return rows, j.failure(ctx, "sum the usage", err)
+}
+
+func scanUsage(row scanner) (protocol.Usage, error) {
+	var u protocol.Usage
+	var priced int
+	err := row.Scan(&u.Session, &u.Event, &u.What, &u.Model, &u.Replies, &priced, &u.Input, &u.Output, &u.Cost)
+	if err != nil {
+		return u, fmt.Errorf("read a row: %w", err)
+	}
+	u.Unpriced = u.Replies - priced
+	const longest = 80
+	if words := []rune(u.What); len(words) > longest {
+		u.What = string(words[:longest])
+	}
+	return u, nil
+}

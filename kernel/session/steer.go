@@ -1,0 +1,120 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+)
+
+// errEnded is why nothing can be said to a turn.
+var errEnded = protocol.Errorf(protocol.CodeConflict, "nothing is being answered: send this as a message")
+
+// Steer says something to a turn that runs. When it returns nil the journal has
+// it: the model is shown it with its next request, or it becomes a message.
+func (h *Sessions) Steer(ctx context.Context, p protocol.TurnSteerParams) (protocol.TurnSteerResult, error) {
+	if strings.TrimSpace(p.Text) == "" {
+		return protocol.TurnSteerResult{}, protocol.Errorf(protocol.CodeInvalidParams, "nothing to say: the text is empty")
+	}
+	if len(p.Text) > protocol.TextLimit {
+		return protocol.TurnSteerResult{}, protocol.Errorf(protocol.CodeTooLarge, "the text has %d bytes, more than the %d allowed", len(p.Text), protocol.TextLimit)
+	}
+	if p.Turn != "" {
+		record, err := h.config.Journal.Turn(ctx, p.Turn)
+		if err != nil {
+			return protocol.TurnSteerResult{}, err
+		}
+		p.Session = record.Session
+	}
+	s, err := h.use(orMain(p.Session))
+	if err != nil {
+		return protocol.TurnSteerResult{}, err
+	}
+	defer s.release()
+	running := s.current()
+	if running == nil || p.Turn != "" && running.Record.ID != p.Turn {
+		return protocol.TurnSteerResult{}, errEnded
+	}
+	if p.ID == "" {
+		p.ID = h.config.NewID()
+	}
+	if err := running.steer(ctx, p.ID, strings.ToValidUTF8(p.Text, "\uFFFD")); err != nil {
+		return protocol.TurnSteerResult{}, err
+	}
+	return protocol.TurnSteerResult{Turn: running.Record.ID, Event: running.Record.Event}, nil
+}
+
+// steer journals what was said, unless the turn is at its end.
+func (t *Turn) steer(ctx context.Context, id, text string) error {
+	t.steerMu.Lock()
+	defer t.steerMu.Unlock()
+	if t.ended {
+		return errEnded
+	}
+	return t.session.house.config.Journal.PutSteer(ctx, journal.Steer{ID: id, Turn: t.Record.ID, Text: text})
+}
+
+// Told returns what a person said to the turn since the last call, for the model,
+// and notes that it was shown it. In a turn that is answered again that begins
+// with what it was told before.
+func (t *Turn) Told(ctx context.Context) ([]string, error) {
+	j := t.session.house.config.Journal
+	steers, err := j.Steers(ctx, t.Record.ID)
+	if err != nil {
+		return nil, err
+	}
+	t.trail.mu.Lock()
+	known := len(t.trail.told)
+	t.trail.mu.Unlock()
+	var fresh, ids []string
+	for _, s := range steers {
+		if s.Used {
+			// A message of its own, of an earlier attempt that made no further request.
+			if _, err := j.TurnOfEvent(ctx, s.ID); err == nil {
+				continue
+			}
+		}
+		if known > 0 {
+			known--
+			continue
+		}
+		fresh, ids = append(fresh, s.Text), append(ids, s.ID)
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	if err := j.UseSteers(ctx, ids...); err != nil {
+		return nil, err
+	}
+	t.trail.mu.Lock()
+	defer t.trail.mu.Unlock()
+	t.trail.told = append(t.trail.told, fresh...)
+	return fresh, nil
+}
+
+// leftover makes messages of what no model was shown: the turn ended before.
+func (s *Session) leftover(ctx context.Context, t *Turn) {
+	t.steerMu.Lock()
+	t.ended = true
+	t.steerMu.Unlock()
+	j := s.house.config.Journal
+	steers, err := j.Steers(ctx, t.Record.ID)
+	for _, steer := range steers {
+		if steer.Used {
+			continue
+		}
+		event := t.Record.Question
+		_, took := s.accept(ctx, protocol.Event{
+			ID: steer.ID, Session: s.name(), Sensor: protocol.SensorChatMessage, Channel: event.Channel, Level: t.Record.Level, Text: steer.Text,
+		})
+		if took == nil {
+			took = j.UseSteers(ctx, steer.ID)
+		}
+		err = errors.Join(err, took)
+	}
+	if err != nil {
+		s.logger().Error("what the turn was told is not a message yet", "turn", t.Record.ID, "err", err)
+	}
+}
