@@ -156,6 +156,7 @@ func (r *run) await(ctx context.Context, approval protocol.Approval, decided <-c
 		return false, context.Cause(ctx)
 	}
 	r.turn.Asked(ctx, approval.ID)
+	r.doing = time.Now() // what a person takes is not its time
 	if err := r.turn.Waiting(ctx, false); err != nil {
 		return false, err
 	}
