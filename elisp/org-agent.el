@@ -123,28 +123,28 @@ It is started again by \\[org-agent-chat], or by sending a message."
     ("o" "Open another" org-agent-chat-other)
     ("L" "List all" org-agent-sessions)
     ("/" "Search all" org-agent-search)
-    ("f" "Fork it at point" org-agent-fork)
+    ("f" "Fork at point" org-agent-fork)
     ("N" "Rename it" org-agent-session-rename)]
    ["Message"
     ("s" "Send the draft" org-agent-send)
-    ("+" "Add this to the next message" org-agent-add)
-    ("p" "Show what would be sent" org-agent-prompt)
+    ("+" "Add this to it" org-agent-add)
+    ("p" "Show it as sent" org-agent-prompt)
     ("k" "Stop the answer" org-agent-stop-turn)
-    ("r" "Answer again" org-agent-retry)]]
-  [["From anywhere"
+    ("r" "Answer again" org-agent-retry)]
+   ["From anywhere"
     ("q" "Ask" org-agent-ask)
-    ("h" "Ask, the answer here" org-agent-ask-here)
-    ("e" "Rewrite the region" org-agent-rewrite)
+    ("h" "Answer here" org-agent-ask-here)
+    ("e" "Rewrite region" org-agent-rewrite)
     ("x" "Give a command" org-agent-command)]
    ["Agent"
-    ("a" "What waits for you" org-agent-approvals)
+    ("a" "What waits" org-agent-approvals)
     ("w" "Skills" org-agent-skills)
     ("n" "New skill" org-agent-skill-new)
-    ("g" "Grant a skill what it asks for" org-agent-skill-grant)
+    ("g" "Grant a skill" org-agent-skill-grant)
     ("y" "Why" org-agent-why)
     ("l" "Log" org-agent-log)
     ("i" "Status" org-agent-status)
-    ("M" "Show it in mode lines" org-agent-mode-line-mode)
+    ("M" "In mode lines" org-agent-mode-line-mode)
     ("Q" "Stop the kernel" org-agent-stop)]])
 
 (provide 'org-agent)
