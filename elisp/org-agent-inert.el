@@ -205,7 +205,7 @@ no such line ends the drawer, which then is none."
   "Make the line at point inert as far as its beginning says what it is."
   (when (looking-at
          (concat "[ \t]*\\(?:"
-                 "#\\+\\|:[-_[:word:]]+:[ \t]*$\\|%%(\\|\\\\begin{"
+                 "#\\+\\|:[-_[:word:]]+:[ \t]*$\\|&?%%(\\|\\\\begin{"
                  "\\|\\(?:CLOSED\\|DEADLINE\\|SCHEDULED\\|CLOCK\\):\\)"))
     (unless (looking-at "[ \t]*#\\+\\(?:\\(?:begin\\|end\\)_\\(?:quote\\|verse\\|center\\)\\|end_\\(?:src\\|example\\)\\)[ \t]*$")
       (org-agent-inert--mark (save-excursion

@@ -35,6 +35,7 @@
          ("SCHEDULED: <2026-01-01>" "\u00b7SCHEDULED: <\u00b72026-01-01>")
          ("CLOCK: [2026-01-01 Thu 10:00]" "\u00b7CLOCK: [2026-01-01 Thu 10:00]")
          ("%%(diary-float t 4 2)" "\u00b7%%(diary-float t 4 2)")
+         ("&%%(diary-float t 4 2)" "\u00b7&%%(diary-float t 4 2)")
          ("<%%(diary-float t 4 2)>" "<\u00b7%%(diary-float t 4 2)>")
          ("\\begin{align}" "\u00b7\\begin{align}")
          ("# Local Variables:" "# Local\u00b7 Variables:")

@@ -67,9 +67,13 @@ type Converter struct {
 	own        int  // f: level of the answer's own heading
 	deeper     bool // a later heading had a level <= f
 	containers []container
+	column     int // indentation taken off the line behind its innermost quote mark
 	fence      *fence
 	indented   bool   // in an indented code block
 	paragraph  bool   // a paragraph is open
+	defining   bool   // of reference definitions
+	carried    string // the end of its last line, which begins what the next may end
+	apart      bool   // the last line was a heading that is bold text: no paragraph goes on with it
 	held       string // first line of a paragraph that may be a heading
 	holding    bool
 	rows       []string // of a table
@@ -111,6 +115,7 @@ func (c *Converter) Close() string {
 	c.flushHeld()
 	c.closeBlocks(0)
 	c.closeOrgBlocks()
+	c.flushCarried()
 	if c.written {
 		c.out.WriteByte('\n')
 	}
@@ -198,14 +203,20 @@ func wholeRunes(l string) string {
 
 // runText converts the text of the open line, and ends the line when it is complete.
 func (c *Converter) runText(l string, complete bool) int {
-	n := c.text.run(l, complete)
-	c.out.Write(c.text.out.Bytes())
-	c.text.out.Reset()
+	n := c.text.run(l, false)
 	if complete {
 		c.midLine = false
 		c.hard = c.dialect == Markdown && strings.HasSuffix(l, "  ")
+		c.endLine(l[n:])
 	}
+	c.takeText()
 	return n
+}
+
+// takeText writes what was made of the text so far.
+func (c *Converter) takeText() {
+	c.out.Write(c.text.out.Bytes())
+	c.text.out.Reset()
 }
 
 // line begins a line. It returns how much of it was used up (the rest is the text of a
@@ -262,6 +273,7 @@ func decideDialect(l string, complete bool) Dialect {
 
 // beginLine writes what is due before a line, and its prefix.
 func (c *Converter) beginLine(prefix string) {
+	c.flushCarried()
 	if c.written {
 		c.out.WriteByte('\n')
 	}
@@ -270,13 +282,14 @@ func (c *Converter) beginLine(prefix string) {
 			c.out.WriteByte('\n')
 		}
 	}
-	c.blank, c.hard = 0, false
+	c.blank, c.hard, c.apart = 0, false, false
 	c.written, c.body = true, true
 	c.out.WriteString(prefix)
 }
 
 // beginText opens a line of text; continues says that it goes on a paragraph.
 func (c *Converter) beginText(prefix string, continues bool) {
+	c.flushCarried()
 	if continues && c.hard {
 		c.out.WriteString(` \\`)
 	}

@@ -4,11 +4,11 @@ import "strings"
 
 // A fence is an open fenced block.
 type fence struct {
-	b      byte
-	n      int    // length of the opening run
-	indent int    // columns to take off each line
-	kind   string // "src" or "example"
-	prefix string // indentation of its first and last line in Org
+	b       byte
+	n       int    // length of the opening run
+	columns int    // to take off each line, behind the mark of the innermost quote
+	kind    string // "src" or "example"
+	prefix  string // indentation of its first and last line in Org
 }
 
 // openFence writes the first line of a block. A fence without a language becomes an
@@ -16,9 +16,9 @@ type fence struct {
 // code for code, and would turn tabs into blanks when removing it.
 func (c *Converter) openFence(l, prefix string) {
 	c.flushBullet()
-	indent := columnOf(l)
+	columns := c.column + markdownColumn(l)
 	l = l[indentation(l):]
-	f := &fence{b: l[0], n: runLength(l, l[0]), indent: indent, kind: "example", prefix: prefix}
+	f := &fence{b: l[0], n: runLength(l, l[0]), columns: columns, kind: "example", prefix: prefix}
 	first := f.prefix + "#+begin_example"
 	if language := languageName(l[f.n:]); language != "" {
 		f.kind = "src"
@@ -43,14 +43,14 @@ func languageName(info string) string {
 // list may be indented less than the list wants; a quote's must bear its mark.
 func (c *Converter) fenceLine(l string) {
 	f := c.fence
-	columns := f.indent
+	columns := 0
 	for i, k := range c.containers {
 		if !k.quote {
-			columns += k.need
+			columns += k.offset
 			continue
 		}
 		l = takeIndent(l, columns)
-		columns = f.indent
+		columns = 0
 		trimmed := strings.TrimLeft(l, " ")
 		if !strings.HasPrefix(trimmed, ">") {
 			c.closeBlocks(i)
@@ -60,9 +60,9 @@ func (c *Converter) fenceLine(l string) {
 		}
 		l = strings.TrimPrefix(trimmed[1:], " ")
 	}
-	l = takeIndent(l, columns)
+	l = takeIndent(l, f.columns)
 	trimmed := trimBlanks(strings.TrimRight(l, "\r"))
-	if run := runLength(trimmed, f.b); run >= f.n && run == len(trimmed) && columnOf(l) < 4 {
+	if run := runLength(trimmed, f.b); run >= f.n && run == len(trimmed) && markdownColumn(l) < 4 {
 		c.endFence()
 		return
 	}
@@ -83,21 +83,6 @@ func (c *Converter) endFence() {
 		c.beginLine(c.fence.prefix + "#+end_" + c.fence.kind)
 		c.fence = nil
 	}
-}
-
-// takeIndent removes up to columns of indentation from the front. A tab that straddles
-// the edge becomes the blanks that are left of it.
-func takeIndent(l string, columns int) string {
-	column, i := 0, 0
-	for i < len(l) && column < columns && (l[i] == ' ' || l[i] == '\t') {
-		if l[i] == '\t' {
-			column += tabWidth - column%tabWidth
-		} else {
-			column++
-		}
-		i++
-	}
-	return strings.Repeat(" ", max(column-columns, 0)) + l[i:]
 }
 
 // sourceLine escapes a line of a block. Source is never changed otherwise; in an
@@ -136,6 +121,8 @@ func (c *Converter) endIndented() {
 		blank := c.blank
 		c.blank = 0
 		c.beginLine(c.indent() + "#+end_example")
-		c.blank = blank
+		if c.blank = blank; len(c.containers) > 0 {
+			c.blank = min(blank, 1)
+		}
 	}
 }

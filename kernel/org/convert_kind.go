@@ -24,6 +24,7 @@ type surrounding struct {
 	item      bool // the innermost is an item
 	paragraph bool // a paragraph is open
 	goesOn    bool // and the line stands where it does, so that not everything may end it
+	defining  bool // of reference definitions
 	indented  bool // an indented code block is open
 	footnote  bool // a footnote's definition is open
 }
@@ -32,7 +33,7 @@ type surrounding struct {
 func (c *Converter) surrounding(containers int) surrounding {
 	return surrounding{
 		depth: containers, item: containers > 0 && !c.containers[containers-1].quote,
-		paragraph: c.paragraph, goesOn: c.paragraph && containers == len(c.containers), indented: c.indented, footnote: c.footnotes,
+		paragraph: c.paragraph, goesOn: c.paragraph && containers == len(c.containers), defining: c.defining, indented: c.indented, footnote: c.footnotes,
 	}
 }
 
@@ -52,13 +53,17 @@ func (s surrounding) kindOf(l string, complete bool) (kind lineKind, decided boo
 		if !decided || level > 0 && !complete {
 			return headingLine, false
 		}
-		if level > 0 {
+		if level > 0 && !s.tooDeep(l) {
 			return headingLine, true
 		}
 	case '>':
 		return s.marked(quoteLine, trimmed[1:], complete)
 	case '-', '*', '+', '_':
-		return s.markerKind(trimmed, complete)
+		kind, decided = s.markerKind(trimmed, complete)
+		if kind == ruleLine && decided && s.tooDeep(l) {
+			kind = textLine
+		}
+		return kind, decided
 	case '`', '~':
 		return fenceKind(trimmed, complete)
 	case '|':
@@ -72,16 +77,20 @@ func (s surrounding) kindOf(l string, complete bool) (kind lineKind, decided boo
 	return textLine, true
 }
 
+// tooDeep tells a line that goes on the paragraph, whatever it begins with, by its
+// indentation. Items and fences are read all the same: models indent them by mistake.
+func (s surrounding) tooDeep(l string) bool { return s.goesOn && markdownColumn(l) >= 4 }
+
 // isIndentedCode tells lines indented by four columns or more, which are code unless they
 // go on a paragraph, belong to a footnote or are items of a list.
 func (s surrounding) isIndentedCode(l, trimmed string) bool {
-	if columnOf(l) < 4 || s.paragraph || s.footnote {
+	if markdownColumn(l) < 4 || s.paragraph || s.footnote {
 		return false
 	}
 	if s.indented || !s.item {
 		return true
 	}
-	return columnOf(l) >= 6 && itemMarker(trimmed) == 0 &&
+	return itemMarker(trimmed) == 0 &&
 		!strings.HasPrefix(trimmed, "```") && !strings.HasPrefix(trimmed, "~~~") && !strings.HasPrefix(trimmed, "|")
 }
 
@@ -94,7 +103,7 @@ func (s surrounding) marked(kind lineKind, rest string, complete bool) (lineKind
 	if complete {
 		return kind, true
 	}
-	if kind == quoteLine && columnOf(rest) > 4 {
+	if kind == quoteLine && markdownColumn(rest) > 4 {
 		return kind, false
 	}
 	rest = strings.TrimLeft(rest, " \t")
@@ -203,13 +212,14 @@ func (s surrounding) definitionKind(l string, complete bool) (kind lineKind, dec
 	if closing+1 == len(l) && !complete {
 		return textLine, false
 	}
-	if closing+1 >= len(l) || l[closing+1] != ':' || closing > spanLimit || s.depth > 0 {
+	note := strings.HasPrefix(l, "[^")
+	if closing+1 >= len(l) || l[closing+1] != ':' || closing > spanLimit || s.depth > 0 || s.goesOn && !s.defining && !note {
 		return textLine, true
 	}
 	if !complete {
 		return definitionLine, false
 	}
-	if strings.HasPrefix(l, "[^") {
+	if note {
 		if closing == 2 || closing > wordLimit {
 			return textLine, true
 		}

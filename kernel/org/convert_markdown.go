@@ -2,15 +2,15 @@ package org
 
 import (
 	"strings"
-	"unicode/utf8"
 )
 
 // A container is a block quote or a list item that is open.
 type container struct {
-	quote bool
-	need  int  // columns an item's further lines are indented by
-	width int  // columns of Org indentation it adds
-	ended bool // a quote behind an empty line: the next line does not go on with it
+	quote  bool
+	need   int  // columns an item's further lines are indented by at least: models count badly
+	offset int  // columns an item's text is indented by
+	width  int  // columns of Org indentation it adds
+	ended  bool // a quote behind an empty line: the next line does not go on with it
 }
 
 // markdownLine begins a line of Markdown.
@@ -63,6 +63,10 @@ func (c *Converter) blockLine(kind lineKind, l, rest string, complete, sibling b
 	if c.footnotes && kind != footnoteLine && (kind != textLine || c.blank > 0 && indentation(rest) == 0) {
 		c.endFootnote()
 	}
+	c.defining = kind == definitionLine
+	if kind != textLine {
+		c.flushCarried()
+	}
 	trimmed := rest[indentation(rest):]
 	switch kind {
 	case quoteLine:
@@ -112,95 +116,23 @@ func (c *Converter) within(l, rest string, complete bool) (n int, ok bool) {
 	return c.blockLine(kind, l, rest, complete, false)
 }
 
-// paragraphLine opens a line of text, or holds it while it may be a heading.
-func (c *Converter) paragraphLine(l, trimmed string, complete bool) (n int, ok bool) {
-	if !c.paragraph && len(c.containers) == 0 && !c.footnotes {
-		if utf8.RuneCountInString(l) <= titleLimit {
-			if complete {
-				c.held, c.holding = l, true
-			}
-			return 0, complete
-		}
-	}
-	return c.openParagraph(l, trimmed, complete)
-}
-
-func (c *Converter) openParagraph(l, trimmed string, complete bool) (n int, ok bool) {
-	used := len(l) - len(trimmed)
-	continues := c.paragraph
-	if c.bullet != "" {
-		prefix := c.bullet
-		c.bullet = ""
-		c.beginText(prefix, false)
-		c.paragraph = true
-		return used, true
-	}
-	n, ok = c.textLine(c.indent()+c.quoteMark(), trimmed, used, complete, continues)
-	c.paragraph = c.paragraph || ok
-	return n, ok
-}
-
-// heldLine decides, by the next line, whether the line before was a heading. used says
-// that the next line was its underline.
-func (c *Converter) heldLine(l string, complete bool) (used, decided bool) {
-	trimmed := strings.TrimRight(l, " \t")
-	under := strings.TrimLeft(trimmed, " ")
-	level := 0
-	switch {
-	case under == "" && !complete:
-		return false, false
-	case under != "" && strings.Trim(under, "=") == "":
-		level = 1
-	case under != "" && strings.Trim(under, "-") == "":
-		level = 2
-	}
-	if level > 0 && !complete {
-		return false, false
-	}
-	if level > 0 && len(trimmed)-len(under) > 3 {
-		level = 0
-	}
-	if c.underline {
-		c.underline = false
-		if level > 0 {
-			c.own = level
-		}
-		return level > 0, true
-	}
-	if level == 0 {
-		c.flushHeld()
-		return false, true
-	}
-	c.holding = false
-	c.heading(level, strings.TrimSpace(c.held))
-	return true, true
-}
-
-// flushHeld writes the held line as the paragraph it was, and a held table.
-func (c *Converter) flushHeld() {
-	if c.holding {
-		c.holding = false
-		n, _ := c.openParagraph(c.held, c.held[indentation(c.held):], true)
-		c.runText(c.held[n:], true)
-	}
-	c.flushTable()
-}
-
 func (c *Converter) blankLine(matched int) {
 	c.flushTable()
+	c.flushCarried()
 	for i := matched; i < len(c.containers); i++ {
 		c.containers[i].ended = c.containers[i].ended || c.containers[i].quote
 	}
 	c.flushBullet()
 	c.paragraph = false
 	c.blank++
-	if len(c.containers) > 0 {
+	if len(c.containers) > 0 && !c.indented {
 		c.blank = 1 // two empty lines would end a list in Org
 	}
 }
 
 // match removes from a line what belongs to the open containers, as far as they match.
 func (c *Converter) match(l string) (rest string, matched int) {
+	c.column = 0
 	for i, k := range c.containers {
 		if k.quote {
 			trimmed := strings.TrimLeft(l, " ")
@@ -208,17 +140,28 @@ func (c *Converter) match(l string) (rest string, matched int) {
 				return l, i
 			}
 			l = strings.TrimPrefix(trimmed[1:], " ")
+			c.column = 0
 			continue
 		}
 		if isBlank(l) {
 			return l, len(c.containers)
 		}
-		if columnOf(l) < k.need {
+		column := markdownColumn(l)
+		if column < k.need || column < k.offset && goesOnNumbering(l) {
 			return l, i
 		}
-		l = takeIndent(l, k.need)
+		c.column += min(column, k.offset)
+		l = takeIndent(l, k.offset)
 	}
 	return l, len(c.containers)
+}
+
+// goesOnNumbering tells an item that is not the first of its list: one that stands too far
+// to the left for a list within an item belongs to the list around it.
+func goesOnNumbering(l string) bool {
+	l = l[indentation(l):]
+	marker := itemMarker(l)
+	return marker > 2 && strings.TrimLeft(l[:marker-2], "0") != "1"
 }
 
 // indent is the indentation of the open containers in Org.
@@ -249,15 +192,14 @@ func (c *Converter) openQuote() {
 		c.beginLine(c.indent() + "#+begin_quote")
 	}
 	c.containers = append(c.containers, container{quote: true})
-	c.paragraph = false
+	c.paragraph, c.column = false, 0
 }
 
 // openItem opens a list item and returns the text behind its marker.
 func (c *Converter) openItem(rest string, sibling bool) string {
 	c.flushBullet()
-	indent := indentation(rest)
-	column := columnOf(rest)
-	trimmed := rest[indent:]
+	column := markdownColumn(rest)
+	trimmed := rest[indentation(rest):]
 	number := 0
 	for number < len(trimmed) && trimmed[number] >= '0' && trimmed[number] <= '9' {
 		number++
@@ -268,7 +210,13 @@ func (c *Converter) openItem(rest string, sibling bool) string {
 	}
 	bullet := marker + " "
 	prefix := c.indent()
-	c.containers = append(c.containers, container{need: column + 2, width: len(bullet)})
+	blanks := markdownColumn(inner)
+	if blanks > 4 || isBlank(inner) {
+		blanks = 1 // the text is indented code, or comes on the next line
+	}
+	offset := column + len(marker) + blanks
+	c.containers = append(c.containers, container{need: min(column+2, offset), offset: offset, width: len(bullet)})
+	c.column += offset
 	if number > 0 && !sibling && strings.TrimLeft(trimmed[:number], "0") != "1" {
 		bullet += "[@" + trimmed[:number] + "] "
 	}
@@ -308,6 +256,7 @@ func (c *Converter) flushBullet() {
 // behind what is closed.
 func (c *Converter) closeBlocks(keep int) {
 	c.flushTable()
+	c.flushCarried()
 	c.flushBullet()
 	blank := c.blank
 	c.blank = 0
@@ -330,14 +279,20 @@ func (c *Converter) anyHeading(level int, title string) {
 		c.heading(level, title)
 		return
 	}
+	if title = strings.TrimRight(title, " \t\\"); title == "" {
+		return
+	}
 	prefix := c.indent() + c.quoteMark()
 	if c.bullet != "" {
 		prefix, c.bullet = c.bullet, ""
 	}
+	if c.paragraph || c.apart {
+		c.blank = max(c.blank, 1)
+	}
 	c.beginText(prefix, false)
 	c.text.emphasize(title, '*')
 	c.runText("", true)
-	c.paragraph = false
+	c.paragraph, c.apart = false, true
 }
 
 // footnoteLine writes "[^id]: text" as "[fn:id] text".

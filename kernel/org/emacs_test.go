@@ -31,7 +31,7 @@ func runEmacs(t *testing.T, function string, texts []string, results any) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
-	command := exec.CommandContext(ctx, "emacs", "--batch", "-Q", "-l", "testdata/parse.el",
+	command := exec.CommandContext(ctx, "emacs", "--batch", "-Q", "--eval", "(setq load-prefer-newer t)", "-L", "../../elisp", "-l", "testdata/parse.el", "-l", "testdata/outline.el", "-l", "testdata/use.el",
 		"--eval", `(org-agent-parse-file "`+in+`" "`+out+`" #'`+function+`)`)
 	command.Env = append(os.Environ(), "HOME="+directory)
 	if output, err := command.CombinedOutput(); err != nil {

@@ -261,12 +261,6 @@ func (c *inline) command(text string, final bool) (n int, decided bool) {
 
 func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
-func defuseMath(text string) string {
-	inner := inline{inertOnly: true, begun: true, part: true, math: true}
-	inner.run(text, true)
-	return inner.out.String()
-}
-
 // defuseVerbatim breaks up what the agenda, or a search for links in an entry, finds in
 // verbatim text as well; part says that something follows its end. Where a formula may
 // be open nothing is verbatim.

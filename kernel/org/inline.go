@@ -2,7 +2,6 @@ package org
 
 import (
 	"bytes"
-	"html"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -61,14 +60,22 @@ func (c *inline) startParagraph() {
 func (c *inline) run(text string, final bool) int {
 	i := 0
 	for i < len(text) {
-		n := c.token(text[i:], final)
+		n := c.step(text[i:], final)
 		if n == 0 {
 			break
 		}
-		c.source = lastRune(text[i : i+n])
 		i += n
 	}
 	return i
+}
+
+// step writes the first token of text and returns its length, 0 if more text is needed.
+func (c *inline) step(text string, final bool) int {
+	n := c.token(text, final)
+	if n > 0 {
+		c.source = lastRune(text[:n])
+	}
+	return n
 }
 
 // lastRune is the last character of text; a NUL, which would say that there is none, counts
@@ -424,149 +431,4 @@ func verbatimEnd(text string, marker byte, final bool) (end int, decided bool) {
 		}
 	}
 	return 0, final || len(text) >= spanLimit
-}
-
-// escape handles a backslash in Markdown: math, a line's end, an escaped character.
-func (c *inline) escape(text string, final bool) (n int, decided bool) {
-	if len(text) == 1 {
-		if !final {
-			return 0, false
-		}
-		c.write(`\\`)
-		return 1, true
-	}
-	next := text[1]
-	if !c.markdown {
-		return 0, true
-	}
-	if next == '(' || next == '[' {
-		closing := `\)`
-		if next == '[' {
-			closing = `\]`
-		}
-		if n, decided = c.mathSpan(text, closing, final); n > 0 || !decided {
-			return n, decided
-		}
-	}
-	if next < '!' || next > '~' || isAlnum(next) {
-		return 0, true
-	}
-	// The rest of the line decides how the character is written, as if it stood there.
-	if len(text) == 2 && !final {
-		return 0, false
-	}
-	c.escaped(text[1:])
-	return 2, true
-}
-
-// escaped writes the character that text begins with so that it is never syntax.
-func (c *inline) escaped(text string) {
-	b := text[0]
-	joins := c.prev == rune(b) || c.prev == '#' || c.prev == '%' || c.prev == '-' && b == '*'
-	if joins || (b == '_' || b == ':') && c.prev < utf8.RuneSelf && isAlnum(byte(c.prev)) {
-		c.write(zeroWidthSpace) // not what the two would be without the backslash
-	}
-	switch {
-	case c.prev == 0 && strings.IndexByte("-+*#|:", b) >= 0:
-		c.write(zeroWidthSpace + text[:1])
-	case (b == '.' || b == ')') && c.prev >= '0' && c.prev <= '9' && !c.cell:
-		c.write(zeroWidthSpace + text[:1])
-	case b == '|' && c.cell:
-		c.vertical()
-	case isMarker(b):
-		c.marker(text, true)
-	case strings.IndexByte("<{@%[$\\&`!^-", b) >= 0 && len(text) > 1 && strings.IndexByte(" \t.,;:!?", text[1]) < 0:
-		c.breakUp(text[:1])
-	default:
-		c.write(text[:1])
-	}
-}
-
-// vertical writes a bar inside a table cell.
-func (c *inline) vertical() {
-	c.write(`\vert{}`)
-	c.after = false
-}
-
-// entity decodes a character reference whose character cannot become syntax.
-func (c *inline) entity(text string, final bool) (n int, decided bool) {
-	const longest = 32
-	end := strings.IndexAny(text[1:min(len(text), longest)], "; \t&<")
-	if end < 0 {
-		return 0, final || len(text) >= longest
-	}
-	end++
-	if text[end] != ';' || end < 3 || !c.markdown {
-		return 0, true
-	}
-	decoded := html.UnescapeString(text[:end+1])
-	if decoded == text[:end+1] {
-		return 0, true
-	}
-	first, _ := utf8.DecodeRuneInString(decoded)
-	switch {
-	case decoded == "<":
-		if c.prev == '<' {
-			c.write(zeroWidthSpace)
-		}
-		c.breakUp("<")
-	case decoded == ">" || decoded == "&" || decoded == "'" || decoded == `"`:
-		c.write(decoded)
-	case first >= utf8.RuneSelf:
-		c.write(decoded)
-	default:
-		return 0, true
-	}
-	return end + 1, true
-}
-
-// dollars keeps $x$ and $$x$$ whole, so that Markdown does not read what is inside.
-func (c *inline) dollars(text string, final bool) (n int, decided bool) {
-	if len(text) == 1 {
-		return 0, final
-	}
-	if text[1] == '$' {
-		return c.mathSpan(text, "$$", final)
-	}
-	if strings.IndexByte(" \t,.;", text[1]) >= 0 {
-		return 0, true
-	}
-	seen := 0
-	for i := 2; i < min(len(text), spanLimit); i++ {
-		if text[i] != '$' {
-			continue
-		}
-		if seen++; seen > maxDelimiters {
-			return 0, true
-		}
-		if strings.IndexByte(" \t,.\\", text[i-1]) >= 0 {
-			continue
-		}
-		if i+1 == len(text) && !final {
-			return 0, false
-		}
-		if i+1 < len(text) && isAlnum(text[i+1]) {
-			continue
-		}
-		c.writeMath(text[:i+1])
-		return i + 1, true
-	}
-	return 0, final || len(text) >= spanLimit
-}
-
-func (c *inline) mathSpan(text, closing string, final bool) (n int, decided bool) {
-	limit := min(len(text), spanLimit)
-	end := strings.Index(text[2:limit], closing)
-	if end < 0 {
-		return 0, final || len(text) >= spanLimit
-	}
-	end += 2 + len(closing)
-	c.writeMath(text[:end])
-	return end, true
-}
-
-// writeMath writes a formula; commands that are not plainly mathematics are broken up.
-func (c *inline) writeMath(text string) {
-	c.math = true
-	c.write(defuseMath(text))
 }

@@ -28,10 +28,12 @@ func (c *inline) literal(text string, final bool) int {
 		c.write(text[:n])
 		return n
 	case isMarker(b) && c.markdown && !c.inURL:
-		if len(text) == 1 && !final || !final && !utf8.FullRuneInString(text[1:]) {
+		n := runLength(text, b)
+		if !final && !utf8.FullRuneInString(text[n:]) {
 			return 0
 		}
-		c.marker(text, false)
+		c.markers(text, n, false)
+		return n
 	default:
 		if b == '*' || b == '<' || b == '|' {
 			c.inURL = false
@@ -41,26 +43,45 @@ func (c *inline) literal(text string, final bool) int {
 	return 1
 }
 
-// marker writes an emphasis marker as a plain character: where Org would take it for
-// the end of an emphasis, a zero-width space comes before it. One that was escaped on
-// purpose is kept from being a beginning at once.
-func (c *inline) marker(text string, escaped bool) {
+// markers writes a run of n emphasis markers, with which text begins, as plain characters.
+// Where Org would take it for the end of an emphasis, it is broken up; so is a run where
+// one may begin. One that was escaped on purpose is kept from being a beginning at once.
+func (c *inline) markers(text string, n int, escaped bool) {
+	if c.after {
+		c.write(zeroWidthSpace)
+	}
 	b := text[0]
-	next, _ := utf8.DecodeRuneInString(text[1:])
-	atEnd := len(text) == 1
-	ends := c.prev != 0 && !isSpace(c.prev) && (atEnd || mayFollowEmphasis(next))
-	open := c.opened[b] > 0 && c.line+1-c.opened[b] <= 1
-	if ends && (open || strings.IndexByte(c.active, b) >= 0) {
+	next, _ := utf8.DecodeRuneInString(text[n:])
+	atEnd := len(text) == n
+	ends := c.mayEnd(b) && (atEnd || mayFollowEmphasis(next))
+	switch {
+	case n > 1 && (ends || mayPrecedeEmphasis(c.prev)):
+		c.breakRun(b, n-1)
+		n = 1
+	case ends && !isSpace(c.prev):
 		c.write(zeroWidthSpace)
 	}
 	opens := mayPrecedeEmphasis(c.prev) && !atEnd && !isSpace(next)
-	c.write(text[:1])
+	c.write(strings.Repeat(text[:1], n))
 	switch {
 	case opens && escaped:
 		c.write(zeroWidthSpace)
 	case opens:
 		c.opened[b] = c.line + 1
 	}
+}
+
+// breakRun writes n markers apart, so that none begins or ends an emphasis.
+func (c *inline) breakRun(marker byte, n int) {
+	if c.mayEnd(marker) && !isSpace(c.prev) {
+		c.write(zeroWidthSpace)
+	}
+	c.write(strings.Repeat(string(marker)+zeroWidthSpace, n))
+}
+
+// mayEnd reports whether Org may be reading an emphasis that a marker here would end.
+func (c *inline) mayEnd(marker byte) bool {
+	return c.prev != 0 && (c.blocked(marker) || strings.IndexByte(c.active, marker) >= 0)
 }
 
 // blocked reports whether a real emphasis would be taken together with a plain
@@ -76,7 +97,7 @@ func (c *inline) emphasis(text string, final bool) (n int, decided bool) {
 	if length == len(text) && !final || !final && !utf8.FullRuneInString(text[length:]) {
 		return 0, false
 	}
-	if !c.markdown && (b == '_' || length < 2) || b == '~' && length != 2 || length > 3 {
+	if !c.markdown && (b == '_' || length < 2) || b == '~' && length != 2 {
 		return c.plainRun(text, length)
 	}
 	opens, _ := flanking(c.source, text, 0, length)
@@ -97,20 +118,28 @@ func (c *inline) emphasis(text string, final bool) (n int, decided bool) {
 			}
 			c.noCloser[b] = len(text)
 		}
-		return c.plainRun(text, max(length-match.used, 1))
+		if match.used > 0 && c.markdown {
+			// What is left of the run begins an emphasis: this must not.
+			n = length - match.used
+			c.breakRun(b, n)
+			return n, true
+		}
+		if b == '*' && match.bold && c.markdown && mayPrecedeEmphasis(c.prev) {
+			c.breakRun(b, length)
+			return length, true
+		}
+		return c.plainRun(text, length)
 	}
 	c.emphasize(text[match.use:match.end-match.use], orgMarker(b, match.use))
 	return match.end, true
 }
 
-// plainRun writes a run of delimiters as text. The last one decides what follows it.
+// plainRun writes a run of delimiters as text.
 func (c *inline) plainRun(text string, length int) (int, bool) {
-	for i := range length {
-		if c.markdown {
-			c.marker(text[i:], false)
-		} else {
-			c.write(text[i : i+1])
-		}
+	if c.markdown {
+		c.markers(text, length, false)
+	} else {
+		c.write(text[:length])
 	}
 	return length, true
 }
@@ -194,9 +223,10 @@ func isPunctuation(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(
 
 // A closerMatch is the outermost emphasis that begins with a text.
 type closerMatch struct {
-	use  int // delimiters on each side, 0 if the text does not begin an emphasis
-	end  int // length of the whole
-	used int // delimiters of the opening run that belong to inner emphasis
+	use  int  // delimiters on each side, 0 if the text does not begin an emphasis
+	end  int  // length of the whole
+	used int  // delimiters of the opening run that belong to inner emphasis
+	bold bool // an emphasis that Org writes with the same marker may follow
 }
 
 // maxDelimiters is how many delimiters and code spans an emphasis may hold; one that
@@ -220,7 +250,7 @@ func findCloser(text string, before rune, n int, final bool) (match closerMatch,
 	seen := 0
 	for i := n; i < limit; {
 		if seen == maxDelimiters {
-			return closerMatch{}, true, true
+			return closerMatch{bold: true}, true, true
 		}
 		skip, known := skipOpaque(text[i:limit], final || len(text) >= spanLimit)
 		if !known {
@@ -238,8 +268,9 @@ func findCloser(text string, before rune, n int, final bool) (match closerMatch,
 		}
 		seen++
 		length := runLength(text[i:], b)
+		match.bold = match.bold || length > 1 && b != '~'
 		if !final && (i+length == len(text) || !utf8.FullRuneInString(text[i+length:])) {
-			return closerMatch{}, false, len(text) >= spanLimit
+			return match, false, len(text) >= spanLimit
 		}
 		opens, closes := flanking(before, text, i, length)
 		if b == '~' {
@@ -321,17 +352,12 @@ func skipOpaque(text string, final bool) (n int, known bool) {
 			return end, true
 		}
 		return run, final
-	case ']':
-		if len(text) == 1 {
-			return 1, final
-		}
-		if text[1] == '(' {
-			if end := destinationEnd(text[1:]); end > 0 {
-				return 1 + end, true
-			}
-			return 1, final
-		}
+	case '[':
+		return skipLink(text, final)
 	case '<':
+		if n := htmlTag(text); n > 0 {
+			return n, true
+		}
 		if end := strings.IndexByte(text, '>'); end > 0 && !strings.ContainsAny(text[:end], " \t") {
 			return end + 1, true
 		}
@@ -341,4 +367,24 @@ func skipOpaque(text string, final bool) (n int, known bool) {
 		return 0, false
 	}
 	return 0, true
+}
+
+// skipLink returns the length of the inline link that text begins with, which binds
+// tighter than emphasis, else that of its bracket.
+func skipLink(text string, final bool) (n int, known bool) {
+	closing, known := closingBracket(text, final)
+	switch {
+	case !known:
+		return 0, false
+	case closing == 0:
+		return 1, true
+	case closing == len(text):
+		return 1, final
+	case text[closing] != '(':
+		return 1, true
+	}
+	if end := destinationEnd(text[closing:]); end > 0 {
+		return closing + end, true
+	}
+	return 1, final
 }

@@ -163,11 +163,15 @@ func parseDestination(text string) (destination string, end int) {
 		if closing == '(' {
 			closing = ')'
 		}
-		title := strings.IndexByte(text[i+1:], closing)
-		if title < 0 {
+		for i++; i < len(text) && text[i] != closing; i++ {
+			if text[i] == '\\' {
+				i++
+			}
+		}
+		if i >= len(text) {
 			return "", 0
 		}
-		i += 1 + title + 1
+		i++
 		i += indentation(text[i:])
 	}
 	if i >= len(text) || text[i] != ')' {
@@ -179,9 +183,9 @@ func parseDestination(text string) (destination string, end int) {
 // link writes a link, or its text where Org would not follow it safely.
 func (c *inline) link(label, destination string) {
 	target, ok := linkTarget(destination)
-	inner := inline{markdown: c.markdown, cell: c.cell, math: c.math, inLink: true, begun: true, part: true, links: c.links, line: c.line}
+	inner := inline{markdown: c.markdown, cell: c.cell, math: c.math, inLink: true, begun: true, part: true, links: c.links, line: c.line, active: c.active}
 	if c.inLink || !ok {
-		inner.prev, inner.active, inner.opened = c.prev, c.active, c.opened
+		inner.prev, inner.opened = c.prev, c.opened
 	}
 	inner.run(label, true)
 	description := inner.out.String()
@@ -256,6 +260,13 @@ func (c *inline) angle(text string, final bool) (n int, decided bool) {
 	if c.markdown && strings.EqualFold(strings.TrimSuffix(inner, "/"), "br") {
 		return c.lineBreak(text, final)
 	}
+	if c.markdown && limited[end] != '>' {
+		if n := htmlTag(limited); n > 0 {
+			c.plain(limited[:n])
+			return n, true
+		}
+		return 0, final || len(limited) < len(text) || !mayBeTag(limited)
+	}
 	if limited[end] != '>' {
 		return 0, true
 	}
@@ -270,6 +281,59 @@ func (c *inline) angle(text string, final bool) (n int, decided bool) {
 		}
 	}
 	return 0, true
+}
+
+// htmlTag returns the length of the opening tag with attributes, or the comment, that text
+// begins with: what stands in its quotes is no Markdown.
+func htmlTag(text string) int {
+	if strings.HasPrefix(text, "<!--") {
+		if end := strings.Index(text[4:], "-->"); end >= 0 {
+			return 4 + end + 3
+		}
+		return 0
+	}
+	if !mayBeTag(text) {
+		return 0
+	}
+	quote := byte(0)
+	for i := 1; i < len(text); i++ {
+		switch b := text[i]; {
+		case quote != 0:
+			if b == quote {
+				quote = 0
+			}
+		case b == '"' || b == '\'':
+			if text[i-1] != '=' {
+				return 0
+			}
+			quote = b
+		case b == '<' || b == '`':
+			return 0
+		case b == '>':
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// mayBeTag tells "<name attribute=" and "<!--" from a sign that stands alone.
+func mayBeTag(text string) bool {
+	if strings.HasPrefix(text, "<!--") {
+		return true
+	}
+	i := 1
+	for i < len(text) && isAlnum(text[i]) {
+		i++
+	}
+	name := i
+	i += indentation(text[i:])
+	if name == 1 || !isLetter(text[1]) || i == name {
+		return false
+	}
+	for i < len(text) && (isAlnum(text[i]) || strings.IndexByte("-_:", text[i]) >= 0) {
+		i++
+	}
+	return i == len(text) || text[i] == '='
 }
 
 // lineBreak writes <br> as Org's line break at the end of a line, else as a blank.
