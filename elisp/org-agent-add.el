@@ -59,6 +59,8 @@ outside Org, ask which conversation."
       (org-agent-chat-restore-draft)
       (pcase-dolist (`(,reference . ,_) added)
         (org-agent-add-line reference)))
+    (when (region-active-p)
+      (setq deactivate-mark t))
     (message "%s %s along with the next message in %s"
              (mapconcat (lambda (pair)
                           (format "%s (%s)" (org-agent-context-name (car pair))

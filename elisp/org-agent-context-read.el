@@ -204,10 +204,13 @@ cannot be agreed to: whoever has its token can do what the person can."
 
 (defun org-agent-context--lines-of (beg end)
   "Return which lines of this buffer stand from BEG to END, in words."
-  (format "lines %d-%d of %s" (line-number-at-pos beg t)
-          (org-agent-context-last-line beg end)
-          (if buffer-file-name (abbreviate-file-name buffer-file-name)
-            (concat "the buffer " (buffer-name)))))
+  (let ((first (line-number-at-pos beg t))
+        (last (org-agent-context-last-line beg end)))
+    (format "%s of %s"
+            (if (= first last) (format "line %d" first)
+              (format "lines %d-%d" first last))
+            (if buffer-file-name (abbreviate-file-name buffer-file-name)
+              (concat "the buffer " (buffer-name))))))
 
 (defun org-agent-context-last-line (beg end)
   "Return the line in which the text from BEG to END has its last character."

@@ -83,8 +83,8 @@
   "Show behind each thing in the draft what it will bring."
   (setq org-agent-context-show--tick (buffer-chars-modified-tick))
   (org-agent-draft--widely
-    (remove-overlays (point-min) (point-max) 'org-agent-context t)
     (when-let ((start (org-agent-draft-start)))
+      (remove-overlays start (point-max) 'org-agent-context t)
       (dolist (reference (ignore-errors
                            (org-agent-context-references
                             (buffer-substring start (point-max)))))

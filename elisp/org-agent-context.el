@@ -57,8 +57,12 @@ If nil only what `org-agent-add' listed goes along."
   :group 'org-agent
   :package-version '(org-agent . "0.1.0"))
 
-(defconst org-agent-context--line-regexp "^[ \t]*- Context:[ \t]*\\(.*\\)$"
-  "Matches a line that lists one thing; group 1 is what it says.")
+(defconst org-agent-context--line-regexp "^[ \t]*- Context:[ \t]*\\(.*?\\)[ \t]*$"
+  "Matches a line that may list one thing; group 1 is what it says.")
+
+(defconst org-agent-context--size-regexp
+  "\\`\\(?:, [0-9.]+ \\(?:bytes?\\|kB\\|MB\\)\\)?\\'"
+  "Matches what may stand behind what a line lists.")
 
 (defconst org-agent-context--lines-regexp
   "\\_<lines? \\([0-9]+\\)\\(?:-\\([0-9]+\\)\\)? of \\'"
@@ -87,8 +91,7 @@ If nil only what `org-agent-add' listed goes along."
 
 (defun org-agent-context-references (text)
   "Return the references in TEXT, in the order in which they stand.
-Each thing is there once.  A line that lists something and names nothing
-is an error."
+Each thing is there once."
   (let ((quoted (org-agent-context--quoted text))
         (found (org-agent-context--listed text)))
     (when org-agent-context-links
@@ -125,17 +128,20 @@ is an error."
     blocks))
 
 (defun org-agent-context--listed (text)
-  "Return the references of the lines in TEXT that list something."
+  "Return the references of the lines in TEXT that list something.
+A line with other words than a link is one of the message."
   (let ((start 0) found)
     (while (string-match org-agent-context--line-regexp text start)
-      (let ((from (match-beginning 0)) (to (match-end 0))
-            (said (match-string-no-properties 1 text)))
+      (let* ((from (match-beginning 0)) (to (match-end 0))
+             (said (match-string-no-properties 1 text))
+             (known (get-text-property from 'org-agent-context text))
+             (reference (save-match-data
+                          (car (org-agent-context--linked said)))))
         (setq start to)
-        (let* ((reference
-                (or (car (org-agent-context--linked said))
-                    (user-error "Nothing was sent: \"%s\" names nothing; delete the line, or put a link there"
-                                (substring-no-properties text from to))))
-               (known (get-text-property from 'org-agent-context text)))
+        (when (and reference
+                   (= 0 (plist-get reference :from))
+                   (string-match-p org-agent-context--size-regexp
+                                   (substring said (plist-get reference :to))))
           (when (and known (equal (plist-get known :line) said))
             (setq reference (append (list :span (plist-get known :span)
                                           :agreed (plist-get known :agreed))
@@ -278,9 +284,11 @@ Only what is there is mentioned; all else is words with an at sign."
 
 (defun org-agent-context-without-lines (text)
   "Return TEXT without the lines that list something."
-  (string-trim-right
-   (replace-regexp-in-string
-    (concat "\\(?:" org-agent-context--line-regexp "\\)\n?") "" text t t)))
+  (dolist (reference (org-agent-context--listed text)) ; the last one first
+    (setq text (concat (substring text 0 (plist-get reference :from))
+                       (string-remove-prefix
+                        "\n" (substring text (plist-get reference :to))))))
+  (string-trim-right text))
 
 ;;;; The draft
 

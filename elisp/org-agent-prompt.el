@@ -143,9 +143,7 @@ Nothing is sent."
                   (plist-get part :role)
                   (org-agent-context-size (plist-get part :bytes))
                   (plist-get part :tokens)))
-  (dolist (line (append (plist-get part :context)
-                        (mapcar (lambda (image) (concat "image shown: " image))
-                                (plist-get part :images))))
+  (dolist (line (plist-get part :context))
     (insert "- =" (replace-regexp-in-string "=" "_" line t t) "=\n"))
   (insert "#+begin_example\n"
           (org-escape-code-in-string (plist-get part :text))

@@ -222,8 +222,24 @@
           (should-not (plist-get event :context)))))
     (with-current-buffer "*org-agent-chat*"
       (goto-char (point-max))
-      (insert "Look\n- Context: nothing\n")
+      (insert "Look\n- Context: [[file:/nowhere/x]]\n")
       (should-error (org-agent-send) :type 'user-error))))
+
+(ert-deftest org-agent-context-lines-of-the-message ()
+  "A line that only looks as if it listed something is one of the message."
+  (org-agent-fake-with-chat
+    (let* ((file (org-agent-context-test--file "a.txt" "text"))
+           (words (format "Do it\n- Context: a Debian server\n- Context: see [[file:%s]] first\n- Context: [[https://example.org]]" file))
+           (event (org-agent-context-test--say (concat words (format "\n- Context: [[file:%s]], 12 bytes\n" file)))))
+      (should (equal (org-agent-context-test--texts event) '(("file" "a.txt" "text"))))
+      (should (equal (plist-get event :text)
+                     (format "%s\n- Context: [[file:%s][a.txt]], 4 bytes" words file))))
+    ;; What is only listed is no message.
+    (with-current-buffer "*org-agent-chat*"
+      (goto-char (point-max))
+      (insert "\n- Context: [[file:/tmp]]\n")
+      (should (string-match-p "what is to be done"
+                              (cadr (should-error (org-agent-send) :type 'user-error)))))))
 
 (ert-deftest org-agent-context-secrets-ask-first ()
   "Secrets are asked about, by their real names too; the token is refused."
