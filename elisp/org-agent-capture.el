@@ -63,6 +63,8 @@ If that is taken by another, or to be taken back, change
   "Go to a buffer of its own, in which a question is written."
   (set-buffer (generate-new-buffer "*org-agent-question*"))
   (org-mode)
+  ;; Org would set a bookmark here, and say that it cannot.
+  (setq-local org-capture-bookmark nil)
   (org-capture-put :org-agent-buffer (current-buffer)))
 
 (defun org-agent-capture-text ()

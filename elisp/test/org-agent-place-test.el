@@ -120,6 +120,27 @@
         (org-agent-fake-settle)
         (should (equal text (org-agent-fake-text)))))))
 
+(ert-deftest org-agent-link-to-a-renamed-conversation ()
+  "A link from before a conversation was renamed leads to it all the same."
+  (org-agent-kernel-test--with (org-agent-place-test--exchanges)
+    (org-agent-place-test--talk)
+    (goto-char (point-min))
+    (let ((link (string-remove-prefix "org-agent:" (car (org-agent-place-test--link))))
+          (renamed nil))
+      (goto-char (point-max))
+      (org-agent-kernel-request "session/rename" '(:session "main" :to "garden")
+                                :success (lambda (_) (setq renamed t))
+                                :failure (lambda (refusal) (error "%S" refusal)))
+      (org-agent-fake-wait renamed)
+      (org-agent-fake-wait (org-agent-chat-buffer "garden"))
+      (should-not (org-agent-chat-buffer "main"))
+      (save-window-excursion
+        (org-agent-link-follow link)
+        (org-agent-fake-wait
+         (with-current-buffer (org-agent-chat-buffer "garden")
+           (looking-at "\\* Which & what"))))
+      (should-not (org-agent-chat-buffer "main")))))
+
 (ert-deftest org-agent-link-exports-as-words ()
   "An exported link is its description or the turn's words, escaped."
   (org-agent-kernel-test--with (org-agent-place-test--exchanges)
