@@ -97,7 +97,7 @@ func TestContextLeavesTheHistory(t *testing.T) {
 	e := in.editor(t, rpctest.Config{})
 	got := sendWith(t, e, message("q1", "What is it?", item("long.txt", strings.Repeat("needle\n", 20_000))))
 	ask(t, e, "q2", "And now?")
-	if err := e.Call(within(t), protocol.MethodTurnRetry, protocol.TurnParams{Turn: got.Turn}, nil); err != nil {
+	if err := e.Call(within(t), protocol.MethodTurnRetry, protocol.TurnRetryParams{Turn: got.Turn}, nil); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the retry", func() bool { return len(model.Requests()) == 3 })
