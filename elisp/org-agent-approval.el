@@ -20,16 +20,24 @@
 
 ;;; Commentary:
 
-;; Some actions wait for a person.  `org-agent-approvals' lists them, each
-;; with the whole action, and takes the decision.  A decision is for
-;; exactly the action shown.
+;; Some actions wait for a person.  Each stands in its conversation, below
+;; the question, and all are in the list of `org-agent-approvals'; in both
+;; places the same keys decide.  A decision is for exactly the action that
+;; the kernel asks about, which it shows: text that somebody wrote decides
+;; nothing.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-chat)
+(require 'org-agent-asked)
+(require 'org-agent-diff)
+
+(declare-function org-agent-approval-view "org-agent-review")
+(declare-function org-agent-approval-edit "org-agent-review")
 
 (defconst org-agent-approval--buffer "*org-agent-approvals*"
   "The buffer that lists what waits.")
@@ -37,20 +45,38 @@
 (defvar org-agent-approval--waiting nil
   "What waits for a person, oldest first: plists as the kernel sent them.")
 
+(defun org-agent-approval--bind (map)
+  "Bind in MAP the keys that decide, and return it."
+  (pcase-dolist (`(,key . ,command)
+                 '(("o" . org-agent-allow-once)
+                   ("t" . org-agent-allow-turn)
+                   ("s" . org-agent-allow-session)
+                   ("A" . org-agent-allow-always)
+                   ("d" . org-agent-deny)
+                   ("e" . org-agent-approval-edit)
+                   ("v" . org-agent-approval-view)
+                   ("C-c C-c" . org-agent-allow-once)
+                   ("C-c C-k" . org-agent-deny)))
+    (define-key map (kbd key) command))
+  map)
+
 (defvar org-agent-approval-mode-map
-  (let ((map (make-sparse-keymap)))
+  (let ((map (org-agent-approval--bind (make-sparse-keymap))))
     (set-keymap-parent map special-mode-map)
-    (define-key map (kbd "o") #'org-agent-allow-once)
-    (define-key map (kbd "t") #'org-agent-allow-turn)
-    (define-key map (kbd "s") #'org-agent-allow-session)
-    (define-key map (kbd "A") #'org-agent-allow-always)
-    (define-key map (kbd "d") #'org-agent-deny)
-    (define-key map (kbd "C-c C-c") #'org-agent-allow-once)
-    (define-key map (kbd "C-c C-k") #'org-agent-deny)
+    (define-key map (kbd "RET") #'org-agent-approval-view)
     (define-key map (kbd "n") #'org-agent-approval-next)
     (define-key map (kbd "p") #'org-agent-approval-previous)
     map)
   "Keys in the list of what waits.")
+
+(defvar org-agent-approval-subtree-map
+  (org-agent-approval--bind (make-sparse-keymap))
+  "Keys on what waits in a conversation, where it is read-only.")
+
+;; A category, since Org's fontification takes the property `keymap' away.
+(put 'org-agent-approval-subtree 'keymap org-agent-approval-subtree-map)
+(put 'org-agent-approval-subtree 'read-only
+     "It waits for your decision: C-c C-c allows it, C-c C-k refuses it")
 
 (define-derived-mode org-agent-approval-mode special-mode "Org-Agent-Approvals"
   "Major mode of the list of actions that wait for a person.
@@ -86,50 +112,78 @@
    :failure (lambda (refusal)
               (org-agent-chat-complain "What waits cannot be listed" refusal))))
 
-(defun org-agent-approval--at-point ()
+(defun org-agent-approval--waits (id)
+  "Return the approval ID if it waits, as far as is known here."
+  (cl-find id org-agent-approval--waiting
+           :key (lambda (approval) (plist-get approval :id)) :test #'equal))
+
+(defun org-agent-approval--here ()
+  "Return the approval whose subtree, exactly as the kernel wrote it, is here."
+  (let ((approval (org-agent-approval--waits (org-agent-asked-at-point))))
+    (when approval
+      (unless (org-agent-asked-intact-p (plist-get approval :id)
+                                        (or (plist-get approval :subtree) ""))
+        (user-error "This text was changed and decides nothing; M-x org-agent-approvals shows what waits"))
+      approval)))
+
+(defun org-agent-approval-at-point ()
   "Return the approval at point, or signal an error."
   (or (get-text-property (point) 'org-agent-approval)
-      (user-error "Nothing waits here; `n' goes to the next that does")))
+      (org-agent-approval--here)
+      (user-error (if (derived-mode-p 'org-agent-approval-mode)
+                      "Nothing waits here; `n' goes to the next that does"
+                    "Nothing waits here; M-x org-agent-approvals shows what does"))))
 
-(defun org-agent-approval--decide (decision &optional reason)
-  "Decide the approval at point: DECISION, a keyword, for REASON."
-  (let ((approval (org-agent-approval--at-point)))
+(defun org-agent-approval-decide (approval decision &rest more)
+  "Decide APPROVAL: DECISION, a keyword, with MORE, :reason or :edited."
+  (let ((id (plist-get approval :id)))
     (org-agent-kernel-request
      "approval/decide"
-     (append (list :id (plist-get approval :id) :decision decision)
-             (and reason (list :reason reason)))
+     (append (list :id id :decision decision) more)
      :success (lambda (_)
-                (org-agent-approval--remove (plist-get approval :id))
-                (message "Decided"))
+                (org-agent-approval--remove id)
+                (message "%s: %s"
+                         (if (eq decision :deny) "Refused" "Allowed")
+                         (or (plist-get approval :summary) "decided")))
      :failure (lambda (refusal)
                 (org-agent-chat-complain "Not decided" refusal)))))
 
+(defun org-agent-approval--allow (decision)
+  "Allow the action at point: DECISION, a keyword, says how long."
+  (let ((approval (org-agent-approval-at-point)))
+    (when (and (plist-get approval :once)
+               (not (eq decision :allow-once)))
+      (user-error "This can be allowed once only"))
+    (org-agent-approval-decide approval decision)))
+
 (defun org-agent-allow-once ()
   "Allow the action at point, this once."
-  (interactive nil org-agent-approval-mode)
-  (org-agent-approval--decide :allow-once))
+  (interactive nil org-agent-approval-mode org-agent-chat-mode)
+  (org-agent-approval--allow :allow-once))
 
 (defun org-agent-allow-turn ()
   "Allow the action at point, and an equal one in the same turn."
-  (interactive nil org-agent-approval-mode)
-  (org-agent-approval--decide :allow-turn))
+  (interactive nil org-agent-approval-mode org-agent-chat-mode)
+  (org-agent-approval--allow :allow-turn))
 
 (defun org-agent-allow-session ()
   "Allow the action at point, and an equal one in the same session."
-  (interactive nil org-agent-approval-mode)
-  (org-agent-approval--decide :allow-session))
+  (interactive nil org-agent-approval-mode org-agent-chat-mode)
+  (org-agent-approval--allow :allow-session))
 
 (defun org-agent-allow-always ()
   "Allow the action at point, and an equal one from now on."
-  (interactive nil org-agent-approval-mode)
-  (org-agent-approval--decide :allow-always))
+  (interactive nil org-agent-approval-mode org-agent-chat-mode)
+  (org-agent-approval--allow :allow-always))
 
 (defun org-agent-deny (reason)
   "Refuse the action at point for REASON, which the agent is told."
-  (interactive (list (progn (org-agent-approval--at-point)
+  (interactive (list (progn (org-agent-approval-at-point)
                             (read-string "Why not (RET for no reason): ")))
-               org-agent-approval-mode)
-  (org-agent-approval--decide :deny (unless (string-empty-p reason) reason)))
+               org-agent-approval-mode org-agent-chat-mode)
+  (org-agent-approval-decide
+   (org-agent-approval-at-point) :deny
+   :reason (unless (string-empty-p reason) reason)))
 
 (defun org-agent-approval-next (&optional count)
   "Go to the next action that waits, COUNT of them further."
@@ -152,29 +206,96 @@
 ;;;; The list
 
 (defun org-agent-approval--draw ()
-  "Show what waits in the list, if there is one; point stays on its line."
+  "Show what waits in the list, if there is one.
+Point, and that of every window, stay on what they were on."
   (when-let ((buffer (get-buffer org-agent-approval--buffer)))
     (with-current-buffer buffer
-      (let ((inhibit-read-only t) (line (line-number-at-pos)))
+      (let* ((inhibit-read-only t)
+             (windows (mapcar (lambda (window)
+                                (cons window (org-agent-approval--place
+                                              (window-point window))))
+                              (get-buffer-window-list buffer nil t)))
+             (place (org-agent-approval--place (point))))
         (erase-buffer)
         (insert (substitute-command-keys
-                 "o once  t turn  s session  A always  d deny  g look again  q bury\n\n"))
+                 "o once  t turn  s session  A always  d deny  v look  e edit  g look again  q bury\n\n"))
         (if org-agent-approval--waiting
             (mapc #'org-agent-approval--insert org-agent-approval--waiting)
           (insert "Nothing waits for you.\n"))
-        (goto-char (point-min))
-        (forward-line (if (= line 1) 2 (1- line)))))))
+        (goto-char (org-agent-approval--position place))
+        (pcase-dolist (`(,window . ,place) windows)
+          (set-window-point window (org-agent-approval--position place)))))))
+
+(defun org-agent-approval--place (position)
+  "Return what POSITION is on, for `org-agent-approval--position'.
+That is (ID LINES COLUMN LINE): LINES are those from the beginning of
+the approval ID, LINE is that of the buffer."
+  (save-excursion
+    (goto-char position)
+    (let* ((approval (get-text-property (point) 'org-agent-approval))
+           (line (line-number-at-pos))
+           (head (and approval
+                      (save-excursion
+                        (while (and (not (bobp))
+                                    (not (get-text-property
+                                          (line-beginning-position)
+                                          'org-agent-approval-head)))
+                          (forward-line -1))
+                        (line-number-at-pos)))))
+      (list (plist-get approval :id) (and head (- line head))
+            (current-column) line))))
+
+(defun org-agent-approval--position (place)
+  "Return where PLACE, see `org-agent-approval--place', is now."
+  (pcase-let ((`(,id ,lines ,column ,line) place))
+    (save-excursion
+      (goto-char (point-min))
+      (let ((head (and id (org-agent-approval--head id))))
+        (cond
+         (head (goto-char head) (forward-line lines))
+         ((> line 2) (forward-line (1- line)))
+         (t (forward-line 2)))
+        (when (and (eobp) (> (point) (point-min)) (not id))
+          (forward-line -1))
+        (move-to-column column)
+        (point)))))
+
+(defun org-agent-approval--head (id)
+  "Return where the approval ID begins in the list, or nil."
+  (let ((at (point-min)) found)
+    (while (and at (not found))
+      (if (equal id (plist-get (get-text-property at 'org-agent-approval) :id))
+          (setq found at)
+        (setq at (next-single-property-change at 'org-agent-approval))))
+    found))
 
 (defun org-agent-approval--insert (approval)
-  "Insert APPROVAL, with the whole of its action."
-  (let ((beg (point)))
-    (insert (propertize (format "%s  %s" (plist-get approval :session)
-                                (or (plist-get approval :asked) ""))
+  "Insert APPROVAL with all that the kernel sent of it."
+  (let ((beg (point))
+        (text (plist-get approval :text))
+        (cut (plist-get approval :cut)))
+    (insert (propertize (format "%s  %s  %s" (plist-get approval :session)
+                                (or (plist-get approval :asked) "")
+                                (or (plist-get approval :summary) ""))
                         'face 'bold 'org-agent-approval-head t)
             "\n")
     (when-let ((reason (plist-get approval :reason)))
       (insert "  asks because: " reason "\n"))
-    (insert "  " (plist-get approval :action) "\n\n")
+    (dolist (effect (plist-get approval :effects))
+      (insert "  will: " effect "\n"))
+    (cond
+     ((string-empty-p (or text ""))
+      (insert "  " (or (plist-get approval :action) "") "\n"))
+     (t
+      (insert (replace-regexp-in-string
+               "^" "    "
+               (if (eq (plist-get approval :language) :diff)
+                   (org-agent-diff-fontify (string-trim-right text "\n"))
+                 (string-trim-right text "\n")))
+              "\n")))
+    (when cut
+      (insert (format "  … %d more bytes; v shows all\n" cut)))
+    (insert "\n")
     (put-text-property beg (point) 'org-agent-approval approval)))
 
 (defun org-agent-approval--remove (id)
@@ -190,13 +311,21 @@
 (cl-defmethod org-agent-handle-notification ((_method (eql 'approval/asked))
                                              params)
   "Say that the action of PARAMS waits for a decision."
-  (org-agent-approval--remove (plist-get params :id))
-  (setq org-agent-approval--waiting
-        (append org-agent-approval--waiting (list params)))
-  (org-agent-approval--draw)
-  (org-agent-chat-in (plist-get params :session)
-    (org-agent-chat-put :turn (plist-get params :turn) :phase 'waiting))
-  (message "The agent waits for your decision: M-x org-agent-approvals"))
+  (let ((known (org-agent-approval--waits (plist-get params :id))))
+    (setq org-agent-approval--waiting
+          (if known
+              (cl-substitute params known org-agent-approval--waiting)
+            (append org-agent-approval--waiting (list params))))
+    (org-agent-approval--draw)
+    (org-agent-chat-in (plist-get params :session)
+      (when (plist-get params :subtree)
+        (org-agent-asked-decorate (plist-get params :id)
+                                  (plist-get params :subtree)
+                                  'org-agent-approval-subtree))
+      (org-agent-chat-put :turn (plist-get params :turn) :phase 'waiting))
+    (unless known
+      (message "The agent waits for your decision: %s (M-x org-agent-approvals)"
+               (or (plist-get params :summary) "")))))
 
 (cl-defmethod org-agent-handle-notification ((_method (eql 'approval/closed))
                                              params)
@@ -204,6 +333,12 @@
   (org-agent-approval--remove (plist-get params :id))
   (let ((session (plist-get params :session)))
     (org-agent-chat-in session
+      (when (plist-get params :subtree)
+        (org-agent-asked-close (plist-get params :id)
+                               (plist-get params :waiting)
+                               (plist-get params :subtree))
+        (org-agent-chat-restore-draft)
+        (org-agent-keeper-save))
       (when (and (eq (org-agent-chat-get :phase) 'waiting)
                  (cl-notany (lambda (approval)
                               (equal (plist-get approval :session) session))

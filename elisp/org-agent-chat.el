@@ -42,6 +42,7 @@
 (require 'org-agent-keeper)
 (require 'org-agent-drawer)
 (require 'org-agent-undo)
+(require 'org-agent-asked)
 
 (defcustom org-agent-chat-hide-drawers t
   "Non-nil means to hide what is in the property drawers of a conversation.
@@ -339,7 +340,8 @@ The kernel sends what the buffer lacks, and then what happens."
     (let ((buffer (current-buffer)))
       (org-agent-kernel-request
        "session/load"
-       (list :session org-agent-chat-session :ids (org-agent-turn-ids))
+       (list :session org-agent-chat-session :ids (org-agent-turn-ids)
+             :waiting (org-agent-asked-waiting))
        :success (lambda (result)
                   (when (buffer-live-p buffer)
                     (with-current-buffer buffer

@@ -226,6 +226,8 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
   (let ((heading (org-agent-heading-at (point))))
     (cond
      ((org-agent-draft-p (point)) (org-agent-send))
+     ((org-agent-asked-waiting-p heading)
+      (user-error "Nothing is decided here: this text is not, or not yet, what the kernel asks; M-x org-agent-approvals shows what waits"))
      ((org-agent-send--unsent-p heading) (org-agent-send--again heading))
      ((org-agent-send--unanswered-p heading) (org-agent-retry))
      (t (org-ctrl-c-ctrl-c arg)))))

@@ -50,7 +50,10 @@ The receipt says what stands where, and whether it is in the file."
                             session))
     (org-agent-chat-in session
       (org-agent-turn--settle-file)
-      (pcase-let* ((`(,beg . ,end)
+      (pcase-let* ((org-agent-answer-undoable
+                    (and org-agent-answer-undoable
+                         (not (plist-get params :asks))))
+                   (`(,beg . ,end)
                     (org-agent-answer-perform
                      (plist-get params :id) (plist-get params :turn)
                      (plist-get params :event) text

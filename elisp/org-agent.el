@@ -54,6 +54,7 @@
 (require 'org-agent-approval)
 (require 'org-agent-notify)
 (require 'org-agent-mode-line)
+(require 'org-agent-review)
 (require 'org-agent-log)
 (require 'org-agent-status)
 (require 'org-agent-why)

@@ -20,6 +20,7 @@ func (r *run) describeApproval(approval *protocol.Approval, action sexp.List) {
 		Home: r.agent.config.Policy.Home, User: user, Read: readRegular, Once: approval.Once,
 	})
 	approval.Summary, approval.Text, approval.Effects = shown.Summary, shown.Text, shown.Effects
+	approval.Reason = presentation.Visible(approval.Reason)
 	approval.Language = protocol.Keyword(shown.Language)
 }
 

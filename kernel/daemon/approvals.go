@@ -55,14 +55,3 @@ func (d *daemon) approvalPart(ctx context.Context, _ *rpc.Client, p *protocol.Ap
 func (d *daemon) decide(ctx context.Context, client *rpc.Client, p *protocol.ApprovalDecideParams) (protocol.ApprovalDecideResult, error) {
 	return d.agent.Decide(ctx, *p, client.Info().Name)
 }
-
-// remind tells a client that comes to a session what waits there for a person.
-func (d *daemon) remind(ctx context.Context, client *rpc.Client, session string) error {
-	pending, err := d.journal.Pending(ctx)
-	for _, approval := range pending {
-		if approval.Session == session {
-			client.Notify(protocol.MethodApprovalAsked, approval.Shown())
-		}
-	}
-	return err
-}

@@ -52,7 +52,7 @@ func (d *daemon) methods() map[string]method {
 			if result.Model == "" {
 				result.Model = d.model
 			}
-			return result, errors.Join(err, d.remind(ctx, c, result.Session))
+			return result, errors.Join(err, d.sessions.Remind(ctx, c, result.Session))
 		}),
 		protocol.MethodSessionLeave: on(func(_ context.Context, c *rpc.Client, p *protocol.SessionLeaveParams) (protocol.Empty, error) {
 			d.sessions.Leave(c, p.Session)

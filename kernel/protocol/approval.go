@@ -24,6 +24,8 @@ type Approval struct {
 	Once bool `json:"once,omitempty"`
 	// Cut: how many bytes of Action and Text are left out here.
 	Cut int `json:"cut,omitempty"`
+	// Subtree is how it stands in its conversation, when it is told to a client of that.
+	Subtree string `json:"subtree,omitempty"`
 }
 
 // ApprovalShownLimit is how many bytes an [Approval] has on the wire of its action, and of

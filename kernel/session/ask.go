@@ -22,7 +22,41 @@ func (t *Turn) Ask(ctx context.Context, approval protocol.Approval) error {
 	if err := t.ask(ctx, approval.ID, approvalSubtree(t.Record.Level, approval)); err != nil {
 		return err
 	}
-	t.session.broadcast(protocol.MethodApprovalAsked, approval.Shown())
+	shown, err := t.session.house.shown(ctx, approval)
+	if err != nil {
+		return err
+	}
+	t.session.broadcast(protocol.MethodApprovalAsked, shown)
+	return nil
+}
+
+// shown is a pending approval as clients of its conversation are told of it.
+func (h *Sessions) shown(ctx context.Context, approval protocol.Approval) (protocol.Approval, error) {
+	approval = approval.Shown()
+	act, err := h.config.Journal.Act(ctx, approval.ID)
+	if err != nil && protocol.ErrorCode(err) != protocol.CodeNotFound {
+		return approval, fmt.Errorf("look for what is shown: %w", err)
+	}
+	approval.Subtree = act.Text // of one asked by an earlier version none
+	return approval, nil
+}
+
+// Remind tells a client that comes to a session what waits there for a person.
+func (h *Sessions) Remind(ctx context.Context, client Client, session string) error {
+	pending, err := h.config.Journal.Pending(ctx)
+	if err != nil {
+		return err
+	}
+	for _, approval := range pending {
+		if approval.Session != session {
+			continue
+		}
+		shown, err := h.shown(ctx, approval)
+		if err != nil {
+			return err
+		}
+		client.Notify(protocol.MethodApprovalAsked, shown)
+	}
 	return nil
 }
 

@@ -1,0 +1,142 @@
+;;; org-agent-asked.el --- What waits for a person, in a conversation  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; What the agent asks a person stands in the conversation as a subtree
+;; below the question of its turn.  While it waits and is exactly what the
+;; kernel wrote, it is read-only and has keys of its own; what somebody
+;; changed meanwhile, in the file say, is only text, and the list of
+;; `org-agent-approvals' has what waits.  When it is decided, wherever, the
+;; kernel says what the subtree becomes.  Nothing here is a step of undo.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'org-agent-draft)
+(require 'org-agent-answer)
+(require 'org-agent-undo)
+(require 'diff-mode)
+
+(defun org-agent-asked-waiting-p (heading)
+  "Return non-nil when what is asked at HEADING stands there as waiting."
+  (and heading
+       (org-agent-heading-property heading "ASKS")
+       (string-match-p "\\`TODO " (org-agent-heading-title heading))))
+
+(defun org-agent-asked-waiting ()
+  "Return the ids of what stands in the buffer as waiting."
+  (let (ids)
+    (org-agent-map-turns
+     (lambda (heading)
+       (when (org-agent-asked-waiting-p heading)
+         (push (org-agent-heading-property heading "ID") ids))))
+    (nreverse ids)))
+
+(defun org-agent-asked-at-point ()
+  "Return the id of what is asked where point is, or nil."
+  (get-text-property (point) 'org-agent-asked))
+
+(defun org-agent-asked-intact-p (id subtree)
+  "Return non-nil when SUBTREE stands in the buffer as ID asked it.
+Otherwise, since the file was changed, say, it becomes ordinary text."
+  (when-let ((heading (org-agent-find-heading id)))
+    (org-agent-draft--widely
+      (or (org-agent-asked--at-p heading subtree)
+          (progn
+            (org-agent-asked--release heading (org-agent-subtree-end heading))
+            nil)))))
+
+(defun org-agent-asked--release (beg end)
+  "Make the text from BEG to END ordinary text."
+  (with-silent-modifications
+    (org-agent-undo-off
+      (let ((inhibit-read-only t))
+        (remove-list-of-text-properties
+         beg end '(category org-agent-asked front-sticky rear-nonsticky))))))
+
+(defun org-agent-asked-decorate (id subtree category &optional heading-only)
+  "Give SUBTREE, which the kernel wrote for ID, the properties of CATEGORY.
+CATEGORY is a symbol with `keymap' and, if it is so, `read-only'.  What
+is not in the buffer as it was written is left alone, and nil returned;
+with HEADING-ONLY that counts for its heading, and all of it gets them."
+  (when-let ((heading (org-agent-find-heading id)))
+    (org-agent-draft--widely
+      (let ((end (+ heading (length subtree)))
+            (line (1+ (or (string-search "\n" subtree) 0))))
+        (when (if heading-only
+                  (and (<= (+ heading line) (point-max))
+                       (equal (buffer-substring-no-properties heading (+ heading line))
+                              (substring subtree 0 line)))
+                (and (<= end (point-max))
+                     (equal (buffer-substring-no-properties heading end)
+                            subtree)))
+          (when heading-only
+            (setq end (org-agent-subtree-end heading)))
+          (with-silent-modifications
+            (org-agent-undo-off
+              (add-text-properties
+               heading end
+               (list 'category category 'org-agent-asked id))
+              (when (get category 'read-only)
+                (put-text-property heading (1+ heading)
+                                   'front-sticky '(read-only)))
+              (put-text-property (1- end) end 'rear-nonsticky t)))
+          t)))))
+
+(defun org-agent-asked-close (id waiting closed &optional all)
+  "Make what ID asked, which stands as WAITING, CLOSED; both are subtrees.
+Where a person changed the subtree only its heading and drawer become
+those of CLOSED; a heading that they changed stays.  With ALL the rest
+of the subtree goes in any case."
+  (when-let ((heading (org-agent-find-heading id)))
+    (org-agent-answer--undisturbed
+      (let* ((last (org-agent-subtree-end heading))
+             (head (org-agent-asked--head waiting))
+             (end (cond
+                   ((org-agent-asked--at-p heading waiting)
+                    (+ heading (length waiting)))
+                   ((not (org-agent-asked--at-p heading head)) nil)
+                   (all last)
+                   (t (+ heading (length head))))))
+        (org-agent-asked--release heading last)
+        (when end
+          (org-agent-undo-replace
+           nil heading end
+           (if (or all (= end (+ heading (length waiting))))
+               closed
+             (org-agent-asked--head closed))))))))
+
+(defun org-agent-asked--at-p (position text)
+  "Return non-nil when TEXT stands at POSITION."
+  (let ((end (+ position (length text))))
+    (and (<= end (point-max))
+         (not (string-empty-p text))
+         (equal (buffer-substring-no-properties position end) text))))
+
+(defun org-agent-asked--head (subtree)
+  "Return the heading of SUBTREE with its drawer."
+  (if (string-match ":END:\n" subtree)
+      (substring subtree 0 (match-end 0))
+    subtree))
+
+(provide 'org-agent-asked)
+;;; org-agent-asked.el ends here

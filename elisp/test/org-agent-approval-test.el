@@ -1,0 +1,279 @@
+;;; org-agent-approval-test.el --- Tests of decisions  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; With the real kernel, and a skill that does what the model says.
+
+;;; Code:
+
+(require 'ert)
+(require 'cl-lib)
+(require 'org-agent)
+(require 'org-agent-fake-kernel)
+(require 'org-agent-kernel-test)
+
+(defconst org-agent-approval-test--skill
+  "#+TITLE: Do as the model says
+#+begin_src lisp
+(defskill :do :priority 90
+  :trigger (lambda (context) (uiop:string-prefix-p \"do \" (getf (getf context :payload) :text)))
+  :neuro (lambda (context) (ask-neuro (getf (getf context :payload) :text))))
+#+end_src
+"
+  "A note whose skill proposes whatever the model replies.")
+
+(defun org-agent-approval-test--action (&rest payload)
+  "Return a reply with an action of Emacs with PAYLOAD."
+  (prin1-to-string (append '(:type :request :target :emacs) payload)))
+
+(defmacro org-agent-approval-test--with (action &rest body)
+  "Run BODY in a conversation in which \"do it\" makes the model propose ACTION.
+`file' is a note beside the home, `id' what waits."
+  (declare (indent 1) (debug t))
+  `(org-agent-fake-with-home
+     (let ((file (expand-file-name "note.org" org-agent-fake-directory))
+           (skills (expand-file-name "skills" org-agent-home))
+           (home org-agent-home) (directory org-agent-fake-directory))
+       (ignore home directory)
+       (make-directory skills t)
+       (write-region org-agent-approval-test--skill nil
+                     (expand-file-name "do.org" skills) nil 'silent)
+       (write-region "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n"
+                     nil file nil 'silent)
+       (unwind-protect
+           (org-agent-approval-test--kernel ,action (lambda () ,@body))
+         (dolist (name '("*org-agent-approvals*" "*org-agent-review*"
+                         "*org-agent-action*"))
+           (when (get-buffer name) (kill-buffer name)))
+         (when-let ((buffer (find-buffer-visiting file)))
+           (with-current-buffer buffer (set-buffer-modified-p nil))
+           (kill-buffer buffer))))))
+
+(defun org-agent-approval-test--kernel (action body)
+  "Call BODY in a conversation with a kernel whose model proposes ACTION."
+  (let* ((model (org-agent-kernel-test--start-model
+                 (list (org-agent-kernel-test--exchange
+                        action '(match . "^do ") '(times . -1))
+                       (org-agent-kernel-test--exchange
+                        (org-agent-approval-test--action
+                         :action :insert-at-end :text "Well")
+                        '(times . -1)))))
+         (org-agent-program (org-agent-kernel-test--program
+                             "ORG_AGENT_PROGRAM" "org-agent"))
+         (process-environment
+          (append (list (concat "HOME=" org-agent-fake-directory)
+                        "ORG_AGENT_LLM" "ORG_AGENT_LLM_API_KEY=test"
+                        "ORG_AGENT_LLM_MODEL=test-model"
+                        (concat "ORG_AGENT_LLM_BASE_URL=" (cdr model)))
+                  process-environment)))
+    (make-directory (expand-file-name "run" org-agent-fake-directory))
+    (set-file-modes (expand-file-name "run" org-agent-fake-directory) #o700)
+    (unwind-protect
+        (progn
+          (org-agent-chat)
+          (with-current-buffer "*org-agent-chat*"
+            (org-agent-kernel-test--wait-attached)
+            (funcall body)))
+      (org-agent-kernel-test--end-kernel)
+      (delete-process (car model))
+      (kill-buffer (process-buffer (car model))))))
+
+(defun org-agent-approval-test--waits ()
+  "Say \"do it\", wait until something waits, and return it."
+  (org-agent-kernel-test--say "do it")
+  (org-agent-fake-wait org-agent-approval--waiting)
+  (org-agent-approval-test--decorated)
+  (car org-agent-approval--waiting))
+
+(defun org-agent-approval-test--decorated ()
+  "Wait until what waits can be decided in the conversation; go there."
+  (with-current-buffer "*org-agent-chat*"
+    (org-agent-fake-wait
+     (text-property-not-all (point-min) (point-max) 'org-agent-asked nil))
+    (goto-char (text-property-not-all (point-min) (point-max)
+                                      'org-agent-asked nil))))
+
+(defun org-agent-approval-test--edit (file &rest change)
+  "Return a reply that edits FILE by CHANGE, :old and :new."
+  (apply #'org-agent-approval-test--action :action :edit :file file change))
+
+(defun org-agent-approval-test--text (file)
+  "Return what FILE holds."
+  (with-temp-buffer (insert-file-contents file) (buffer-string)))
+
+(ert-deftest org-agent-approval-in-the-conversation ()
+  "It stands below the question, read-only, and is allowed there."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit file :old "two\n" :new "2\n")
+    (let ((approval (org-agent-approval-test--waits)))
+      (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))
+      (undo-boundary)
+      (org-agent-fake-type "my draft")
+      (let ((undo buffer-undo-list)
+            (kills kill-ring))
+        (org-agent-approval-test--decorated)
+        (should (looking-at "\\*\\* TODO Approve: Change ~/note.org +:agent:$"))
+        (should (save-excursion (search-forward "#+begin_src diff\n" nil t)))
+        (should (save-excursion (search-forward "\n-two\n+2\n" nil t)))
+        (should (eq (key-binding (kbd "C-c C-c")) 'org-agent-allow-once))
+        (should (eq (key-binding (kbd "t")) 'org-agent-allow-turn))
+        (should-error (insert "x") :type 'text-read-only)
+        (should-error (org-todo 'done) :type 'text-read-only)
+        (should (plist-get approval :effects))
+        ;; Org's own fontification leaves the keys alone.
+        (font-lock-ensure)
+        (should (eq (key-binding (kbd "C-c C-k")) 'org-agent-deny))
+        (goto-char (point-max))
+        (should (eq (key-binding (kbd "o")) 'org-self-insert-command))
+        (should (eq undo buffer-undo-list))
+        (org-agent-approval-test--decorated)
+        (call-interactively (key-binding (kbd "C-c C-c")))
+        (org-agent-kernel-test--settle 2)
+        (should (eq kills kill-ring))
+        (goto-char (point-min))
+        (should (re-search-forward "^\\*\\* DONE Approved once: Change ~/note.org (you, in Emacs, \\[" nil t))
+        (should-not (text-property-not-all (point-min) (point-max) 'org-agent-asked nil))
+        (should (string-suffix-p "\n* my draft" (org-agent-fake-text)))
+        (should (string-prefix-p "one\n2\nthree\n" (org-agent-approval-test--text file)))
+        ;; The user's undo takes back the answer, then what they typed.
+        (goto-char (point-max))
+        (let ((last-command nil)) (undo))
+        (should-not (string-match-p "Well" (org-agent-fake-text)))
+        (setq last-command 'undo)
+        (undo-more 1)
+        (should (string-suffix-p "\n* " (org-agent-fake-text)))
+        (should (string-match-p "DONE Approved" (org-agent-fake-text)))))))
+
+(ert-deftest org-agent-approval-is-refused-with-a-reason ()
+  "It is refused where it stands, and the agent is told why."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit file :old "two\n" :new "2\n")
+    (let ((id (plist-get (org-agent-approval-test--waits) :id)))
+      (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "not\nnow")))
+        (call-interactively (key-binding (kbd "C-c C-k"))))
+      (org-agent-kernel-test--settle 2)
+      (goto-char (point-min))
+      (should (re-search-forward "^\\*\\* CANCELLED Refused: Change ~/note.org – not now (you" nil t))
+      (should (string-match-p "\ntwo\n" (org-agent-approval-test--text file)))
+      (should-not (org-agent-approval--waits id)))))
+
+(ert-deftest org-agent-approval-survives-everything ()
+  "The kernel dies, the file is edited, the buffer is opened anew."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit file :old "two\n" :new "2\n")
+    (let ((id (plist-get (org-agent-approval-test--waits) :id)))
+      (signal-process (org-agent-kernel-test--pid) 'SIGKILL)
+      (org-agent-fake-wait (not (eq org-agent-chat-attached t)))
+      (let (kill-buffer-query-functions)
+        (set-buffer-modified-p nil)
+        (kill-buffer "*org-agent-chat*"))
+      (setq org-agent-approval--waiting nil)
+      (org-agent-chat)
+      (with-current-buffer "*org-agent-chat*"
+        (org-agent-kernel-test--wait-attached)
+        (org-agent-fake-wait (org-agent-approval--waits id))
+        (org-agent-approval-test--decorated)
+        ;; Somebody edits the file: what stands there now decides nothing.
+        (let ((text (org-agent-fake-file-text)))
+          (write-region (string-replace "+2\n" "+3\n" text) nil
+                        (org-agent-fake-file "main") nil 'silent)
+          (set-file-times (org-agent-fake-file "main") (time-add nil 10)))
+        (org-agent-keeper-look)
+        (goto-char (point-min))
+        (search-forward "+3")
+        (should-error (org-agent-allow-once) :type 'user-error)
+        (should-not (eq (key-binding (kbd "o")) 'org-agent-allow-once))
+        (should-error (org-agent-chat-ctrl-c-ctrl-c) :type 'user-error)
+        (should (org-agent-approval--waits id))
+        ;; The list has it, as the kernel does.
+        (save-current-buffer (org-agent-approvals))
+        (with-current-buffer "*org-agent-approvals*"
+          (org-agent-fake-settle)
+          (goto-char (point-min))
+          (search-forward "+2")
+          (org-agent-deny ""))
+        (org-agent-kernel-test--settle 2)
+        (should (string-match-p "CANCELLED Refused" (org-agent-fake-text)))
+        (should (string-match-p "\\+3" (org-agent-fake-text)))))))
+
+(ert-deftest org-agent-approval-change-by-change ()
+  "What is taken of an edit runs, and nothing else."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit
+       file :old "wo\nthree\nfour\nfive\nsix\nseven\neight\nn"
+       :new "WO\nthree\nfour\nfive\nsix\nseven\neight and a half\nN")
+    (org-agent-approval-test--waits)
+    (org-agent-approval-view)
+    (org-agent-fake-wait (get-buffer "*org-agent-review*"))
+    (with-current-buffer "*org-agent-review*"
+      (should (looking-at "\\[X\\] @@ -2"))
+      (should (string-match-p "2 changes, 2 of them in" (buffer-string)))
+      (org-agent-review-next)
+      (org-agent-review-toggle)
+      (should (looking-at "\\[ \\] @@"))
+      (org-agent-review-accept))
+    (with-current-buffer "*org-agent-chat*"
+      (org-agent-kernel-test--settle 2)
+      (should (string-match-p "DONE Approved once, edited" (org-agent-fake-text))))
+    (should (equal (org-agent-approval-test--text file)
+                   "one\ntWO\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n"))))
+
+(ert-deftest org-agent-approval-edited-whole ()
+  "An action can be rewritten; what cannot be used is refused and waits on."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit file :old "two\n" :new "2\n")
+    (let ((id (plist-get (org-agent-approval-test--waits) :id)))
+      (org-agent-approval-edit)
+      (with-current-buffer (window-buffer (selected-window))
+        (should (derived-mode-p 'org-agent-review-action-mode))
+        (goto-char (point-min))
+        (search-forward ":new \"2")
+        (insert " (two)")
+        (save-excursion
+          (goto-char (point-min))
+          (delete-char 1)
+          (org-agent-review-send)
+          (org-agent-fake-settle)
+          (should (org-agent-approval--waits id))
+          (insert "("))
+        (org-agent-review-send))
+      (org-agent-fake-wait (not (org-agent-approval--waits id)))
+      (with-current-buffer "*org-agent-chat*" (org-agent-kernel-test--settle 2))
+      (should (string-prefix-p "one\n2 (two)\nthree" (org-agent-approval-test--text file))))))
+
+(ert-deftest org-agent-approval-list-keeps-every-window ()
+  "A redraw leaves point, and that of every window, where they were."
+  (org-agent-fake-with-chat
+    (dotimes (n 5)
+      (org-agent-fake-notify
+       "approval/asked" :id (format "a%d" n) :session "s" :turn "t" :event "e"
+       :action "(:a)" :hash "h" :reason "because" :asked "2026"
+       :summary (format "Number %d" n) :text "one\ntwo\nthree\n" :language :text))
+    (org-agent-fake-wait (= 5 (length org-agent-approval--waiting)))
+    (save-window-excursion
+      (delete-other-windows)
+      (org-agent-approval--draw)
+      (with-current-buffer (get-buffer-create "*org-agent-approvals*")
+        (org-agent-approval-mode)
+        (org-agent-approval--draw)
+        (let ((window (split-window)))
+          (set-window-buffer window (current-buffer))
+          (goto-char (point-min))
+          (search-forward "Number 3")
+          (forward-line 2)
+          (set-window-point window (point))
+          (goto-char (point-min))
+          (search-forward "Number 1")
+          (org-agent-fake-notify "approval/closed" :id "a0" :session "s")
+          (org-agent-fake-wait (= 4 (length org-agent-approval--waiting)))
+          (should (looking-back "Number 1" (line-beginning-position)))
+          (goto-char (window-point window))
+          (should (looking-at "    one"))
+          (forward-line -2)
+          (should (looking-at "s  2026  Number 3")))))
+    (kill-buffer "*org-agent-approvals*")))
+
+(provide 'org-agent-approval-test)
+;;; org-agent-approval-test.el ends here
