@@ -130,7 +130,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 	}
 	d.grants = Grants(d.paths, settings, d.config.Env)
 	d.skills = skill.New(skill.Config{
-		Shipped: skills.Notes(), Home: d.paths.Skills, Logger: d.log, Grants: d.grants,
+		Shipped: skills.Notes(), Home: d.paths.Skills, Keep: filepath.Join(d.paths.State, "notes"), Logger: d.log, Grants: d.grants,
 		Recorded: d.recorded, Changed: d.skillsChanged,
 		Log:    func(name, text string) { d.log.Info("skill log", "skill", name, "text", text) },
 		Inject: func(event sexp.List) { d.log.Warn("an injected event has no sensor to go through", "event", event) },

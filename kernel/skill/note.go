@@ -65,6 +65,7 @@ type Note struct {
 	// Diagnostics are the warnings about it.
 	Diagnostics []Diagnostic
 
+	text         string // of the whole note
 	key          string
 	ids          []string // its own :ID:s, for dependencies
 	dependencies []dependency
@@ -134,7 +135,8 @@ func scan(path string, source []byte, options Options) (*Note, []Diagnostic) {
 	if faults := checkEncoding(path, source); len(faults) > 0 {
 		return n, faults
 	}
-	doc := org.Parse(string(source))
+	n.text = string(source)
+	doc := org.Parse(n.text)
 	n.Title, _ = doc.Keyword("TITLE")
 	n.Description, _ = doc.Keyword("DESCRIPTION")
 	n.Version, _ = doc.Keyword("VERSION")

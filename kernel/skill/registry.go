@@ -27,6 +27,10 @@ type Config struct {
 	// Home is the directory of the user's notes, "" for none. It may be absent and
 	// appear later.
 	Home string
+	// Keep is the directory for the last good version of each of the home's notes, so that
+	// a note found broken by a later registry is what it was. It is made when there is
+	// something to keep. Default: none are kept.
+	Keep string
 	// Log takes what notes log, with the name of the skill. It is called by the goroutines
 	// that call the notes or load them and must not block. Default: dropped.
 	Log func(skill, text string)
@@ -51,6 +55,7 @@ type Config struct {
 // Registry holds the live skills and keeps them so. It is safe for many goroutines.
 type Registry struct {
 	config   Config
+	keep     keep
 	current  atomic.Pointer[Set]
 	statuses atomic.Pointer[[]Status]
 
@@ -68,6 +73,8 @@ type slot struct {
 
 	// live is the newest version that loaded, passed its tests and was accepted.
 	live *Note
+	// kept is the version whose text is kept.
+	kept *Note
 	// candidate is a version that loaded and passed, and is not accepted yet.
 	candidate *Note
 	// newest is the version in the file, whatever became of it.
@@ -91,7 +98,7 @@ func New(config Config) *Registry {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	r := &Registry{config: config, slots: map[string]*slot{}}
+	r := &Registry{config: config, keep: keep{config.Keep}, slots: map[string]*slot{}}
 	r.current.Store(newSet(nil))
 	r.statuses.Store(&[]Status{})
 	return r
@@ -184,6 +191,9 @@ func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 	if changed {
 		r.publish()
 	}
+	if changed || again {
+		r.keepLive()
+	}
 	return missing
 }
 
@@ -246,13 +256,17 @@ func (r *Registry) prepare(ctx context.Context, s *slot, again bool) bool {
 		n, _ = scan(path, nil, options)
 		faults = []Diagnostic{Unread(path, err)}
 	}
+	var candidate *Note
+	switch {
+	case len(faults) == 0:
+		candidate = n
+	case s.newest == nil && !s.origin.shipped:
+		candidate = r.restored(ctx, s, options)
+	}
 	if ctx.Err() != nil {
 		return false
 	}
-	s.sum, s.newest, s.candidate, s.faults = sum, n, nil, limited(faults)
-	if len(faults) == 0 {
-		s.candidate = n
-	}
+	s.sum, s.newest, s.candidate, s.faults = sum, n, candidate, limited(faults)
 	return true
 }
 

@@ -47,7 +47,7 @@ Try it on this answer, once it is complete: leave the draft empty and type =C-/=
 The document is yours to change; what was said stays in the journal all the same.`,
 
 	topicStop: `* Stopping
-- =C-c C-k= stops an answer that is being written. What has come so far is not kept as an answer, and you can ask again.
+- =C-c C-k= stops an answer that is being written. What has come of it stays, marked as stopped; =C-c C-c= on its heading has it answered again.
 - =M-x org-agent-stop=, or =org-agent stop= in a terminal, ends the kernel: the program behind this buffer. Leaving Emacs alone does not end it.
 
 It starts again by itself when you send a message, and nothing that you sent is lost.`,

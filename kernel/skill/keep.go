@@ -1,0 +1,117 @@
+package skill
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A keep has the text of the last good version of each of the home's notes, so that one
+// that is broken when the kernel starts is what it was before. It belongs to the holder of
+// loading. What cannot be kept is logged and does no more harm than that.
+type keep struct{ directory string }
+
+// read returns the kept text of a note, nil if there is none.
+func (k keep) read(name string) ([]byte, error) {
+	if k.directory == "" {
+		return nil, nil
+	}
+	source, err := os.ReadFile(filepath.Join(k.directory, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the last good version: %w", err)
+	}
+	return source, nil
+}
+
+// write keeps a note's text, unless that is what is kept.
+func (k keep) write(name string, source []byte) error {
+	if k.directory == "" {
+		return nil
+	}
+	if old, err := k.read(name); err == nil && old != nil && bytes.Equal(old, source) {
+		return nil
+	}
+	if err := os.MkdirAll(k.directory, 0o700); err != nil {
+		return fmt.Errorf("keep the last good version: %w", err)
+	}
+	file, err := os.CreateTemp(k.directory, ".new-*")
+	if err != nil {
+		return fmt.Errorf("keep the last good version: %w", err)
+	}
+	_, err = file.Write(source)
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), filepath.Join(k.directory, name))
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("keep the last good version: %w", err), os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// retain forgets all notes but these: what a person has deleted must not come back under a
+// new note of the same name.
+func (k keep) retain(names map[string]bool) error {
+	if k.directory == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(k.directory)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look through the last good versions: %w", err)
+	}
+	var faults []error
+	for _, entry := range entries {
+		if !names[entry.Name()] {
+			faults = append(faults, os.Remove(filepath.Join(k.directory, entry.Name())))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// restored loads the last good version of a note that was found broken, nil if there is
+// none that still is good.
+func (r *Registry) restored(ctx context.Context, s *slot, options Options) *Note {
+	source, err := r.keep.read(s.name)
+	if err != nil {
+		r.config.Logger.Warn("a note is not live", "file", s.origin.path(s.name), "err", err)
+	}
+	if source == nil {
+		return nil
+	}
+	n, faults := loadAndTest(ctx, s.origin.path(s.name), source, options)
+	if len(faults) > 0 {
+		return nil
+	}
+	return n
+}
+
+// keepLive keeps what is live of the home's notes, and nothing else.
+func (r *Registry) keepLive() {
+	names := map[string]bool{}
+	for _, s := range r.slots {
+		if s.origin.shipped {
+			continue
+		}
+		names[s.name] = true
+		if !s.published || s.kept == s.live {
+			continue
+		}
+		if err := r.keep.write(s.name, []byte(s.live.text)); err != nil {
+			r.config.Logger.Warn("a note is not kept", "file", s.origin.path(s.name), "err", err)
+			continue
+		}
+		s.kept = s.live
+	}
+	if len(r.directory) > 0 { // what cannot be seen is not gone
+		return
+	}
+	if err := r.keep.retain(names); err != nil {
+		r.config.Logger.Warn("deleted notes are not forgotten", "err", err)
+	}
+}
