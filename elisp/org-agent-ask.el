@@ -246,7 +246,8 @@ DIRECTION is -1 or 1.  No text says nothing, but in an empty buffer."
 (defun org-agent-ask--line (text)
   "Return TEXT as one short line."
   (truncate-string-to-width
-   (replace-regexp-in-string "[[:space:]]+" " " (string-trim text))
+   ;; Not [[:space:]]: what that is, the current buffer's mode says.
+   (replace-regexp-in-string "[ \t\r\n]+" " " (string-trim text))
    200 nil nil t))
 
 (defun org-agent-ask-body (text)

@@ -242,7 +242,8 @@ The new text is shown as a diff when it has come; \
 (defun org-agent-rewrite--show-words (rewriting result)
   "Show RESULT, which proposes no text for REWRITING."
   (message "Not rewritten: %s"
-           (org-agent-ask--line (or (plist-get result :answer) "")))
+           (org-agent-ask--line
+            (org-agent-ask-body (or (plist-get result :answer) ""))))
   (org-agent-ask--show (org-agent-rewriting-id rewriting)
                        (org-agent-chat-open (plist-get result :session))))
 

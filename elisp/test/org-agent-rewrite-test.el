@@ -230,6 +230,15 @@ Return the buffer with the diff, or nil."
       (should (equal (buffer-string) "one\n"))
       (should (get-buffer org-agent-ask-buffer)))))
 
+(ert-deftest org-agent-rewrite-says-words-on-one-line ()
+  "What a model says in place of a text is one line, whatever mode is at hand."
+  (org-agent-rewrite-test--with
+      (list (org-agent-kernel-test--exchange "I cannot.\nIt is\nnot mine.")) "one\n"
+    (emacs-lisp-mode)
+    (ert-with-message-capture messages
+      (org-agent-rewrite-test--rewrite "well")
+      (should (string-match-p "^Not rewritten: I cannot. It is not mine.$" messages)))))
+
 (ert-deftest org-agent-rewrite-refuses ()
   "What cannot or must not be sent is refused before anything is asked."
   (org-agent-rewrite-test--with nil "  \n "
