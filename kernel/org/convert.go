@@ -43,8 +43,8 @@ type Options struct {
 // A Converter turns a stream of text from outside into inert Org (see [Inert]). It
 // writes only at the end: what Write and Close returned, put together, is the result,
 // and does not depend on how the input was cut. It holds back the current line as long
-// as its kind is open, an inline construct until it is closed, and a table until it
-// ends. A Converter belongs to one goroutine and serves one text.
+// as its kind is open, an inline construct until it is closed or eight lines have gone by,
+// and a table until it ends. A Converter belongs to one goroutine and serves one text.
 type Converter struct {
 	options  Options
 	dialect  Dialect // Auto until decided

@@ -87,6 +87,10 @@ func (c *Converter) flushHeld() {
 	c.flushTable()
 }
 
+// maxCarried is how many lines may be carried over: a text that only seems to begin
+// something must not wait for long.
+const maxCarried = 8
+
 // endLine converts the end of a line's text. What a paragraph's next line may close, an
 // emphasis say, is carried over to it, unless the line ends in a line break.
 func (c *Converter) endLine(rest string) {
@@ -139,6 +143,8 @@ func (c *Converter) goOn(l string, complete bool) (n int, decided bool) {
 			return 0, false
 		case endsInBreak(l):
 			c.flushCarried()
+		case strings.Count(c.carried, "\n")+1 == maxCarried:
+			c.carried = c.carried[c.carriedToken("", true):]
 		default:
 			c.takeText()
 			c.carried += "\n" + strings.TrimRight(l, " \t")

@@ -9,7 +9,11 @@
 //     text to text that add a turn to a conversation.
 //   - [Converter] turns what a model writes (Markdown, Org, or a mixture) into Org
 //     that is safe to have in a buffer: see [Inert] for what "safe" means. Its result
-//     does not depend on how the text was cut into deltas.
+//     does not depend on how the text was cut into deltas. It decides what a line is
+//     (convert_kind.go), opens and closes what stands around it (convert_markdown.go,
+//     convert_orgtext.go), keeps its beginning from being Org (convert_guard.go), and
+//     writes its text token by token (inline.go and its neighbours); what a paragraph's
+//     next line may close waits for it (convert_paragraph.go).
 //   - [Tangle] makes of a note what org-babel-tangle (Org 9.5, Emacs 28.2 with its
 //     defaults) writes, byte for byte and mode for mode, or says which line Org would
 //     evaluate, ask about or fail on. It runs nothing.
