@@ -154,7 +154,7 @@ inserted there, and \\[org-agent-rewrite] has a region rewritten."
               ;; A paragraph of a model is one long line.
               truncate-lines nil
               word-wrap t
-              revert-buffer-function #'org-agent-keeper-revert
+              revert-buffer-function #'org-agent-chat-revert
               header-line-format '(:eval (org-agent-header-line)))
   (add-hook 'org-ctrl-c-ctrl-c-hook #'org-agent-chat--being-written nil t)
   (add-hook 'write-contents-functions #'org-agent-chat--write nil t)
@@ -352,6 +352,16 @@ The kernel sends what the buffer lacks, and then what happens."
                       (setq org-agent-chat-attached nil)
                       (org-agent-chat-complain
                        "The conversation could not be loaded" refusal))))))))
+
+(defun org-agent-chat-revert (&optional ignore-auto noconfirm)
+  "Take the file's text, giving up what the buffer has but the draft.
+This is the `revert-buffer-function' of a conversation; IGNORE-AUTO and
+NOCONFIRM are as for `revert-buffer'.  What was said and the file never
+had comes from the kernel again."
+  (org-agent-keeper-revert ignore-auto noconfirm)
+  (when (eq org-agent-chat-attached t)
+    (setq org-agent-chat-attached nil)
+    (org-agent-chat-attach)))
 
 (defun org-agent-chat-complain (what refusal)
   "Say that WHAT happened because of REFUSAL, an error of the kernel."

@@ -127,20 +127,29 @@ What the file has is taken into the buffer first.  While an answer is
 being written that waits.  Return non-nil when the buffer's turns
 changed by it."
   (setq org-agent-keeper-file file)
-  (if (org-agent-answer-previews-p)
-      (progn (setq org-agent-keeper--awaited t) nil)
+  (cond
+   ((and org-agent-keeper-p (equal buffer-file-name file))
+    ;; It kept it all the time: what its user did counts as ever.
+    (let ((ids (org-agent-turn-ids)))
+      (setq org-agent-keeper--awaited nil)
+      (org-agent-keeper-settle)
+      (not (equal ids (org-agent-turn-ids)))))
+   ((org-agent-answer-previews-p)
+    (setq org-agent-keeper--awaited t)
+    nil)
+   (t
+    ;; First the time, then the text: what is written between counts.
+    (org-agent-keeper--visit file)
     (let* ((text (org-agent-keeper--read file))
            (same (and text (org-agent-keeper--same-p text)))
            (ids (unless same (org-agent-turn-ids))))
       (setq org-agent-keeper--awaited nil
             org-agent-keeper-p t)
-      (make-directory (file-name-directory file) t)
-      (org-agent-keeper--visit file)
       (cond (same (org-agent-keeper--note-saved)
                   (set-buffer-modified-p nil))
             (text (org-agent-keeper--adopt text t))
             (t (org-agent-keeper-save)))
-      (not (or same (equal ids (org-agent-turn-ids)))))))
+      (not (or same (equal ids (org-agent-turn-ids))))))))
 
 (defun org-agent-keeper--same-p (text)
   "Return non-nil when the buffer has TEXT, all of it."
@@ -244,9 +253,13 @@ Return t, as `write-contents-functions' wants it."
   (let* ((file (file-truename buffer-file-name))
          (regions (org-agent-answer-regions))
          (modes (file-modes file))
-         (temporary (make-temp-file
-                     (expand-file-name ".org-agent-" (file-name-directory file))
-                     nil ".org")))
+         (temporary (progn
+                      (org-agent-keeper--refuse-read-only file modes)
+                      (make-directory (file-name-directory file) t)
+                      (make-temp-file
+                       (expand-file-name ".org-agent-"
+                                         (file-name-directory file))
+                       nil ".org"))))
     (unwind-protect
         (progn
           (org-agent-keeper--write-without regions temporary)
@@ -262,6 +275,14 @@ Return t, as `write-contents-functions' wants it."
       (delete-auto-save-file-if-necessary))
     (org-agent-keeper--note nil)
     t))
+
+(defun org-agent-keeper--refuse-read-only (file modes)
+  "Signal an error if FILE, with these MODES, is there not to be written.
+Its directory would let us put another in its place."
+  (when (and modes (zerop (logand modes #o222)))
+    (signal 'file-error
+            (list (format "%s is read-only; M-x set-file-modes makes it writable"
+                          (abbreviate-file-name file))))))
 
 (defun org-agent-keeper--write-without (regions file)
   "Write the buffer to FILE, which is empty, as it is and without a word.
@@ -280,18 +301,34 @@ REGIONS, a list of (BEG . END) in order, are left out."
 
 ;;;; What others do to the file
 
+(defun org-agent-keeper-stale-p ()
+  "Return non-nil when this buffer keeps a file that others have changed."
+  (and org-agent-keeper-p buffer-file-name
+       (file-exists-p buffer-file-name)
+       (not (verify-visited-file-modtime))))
+
+(defun org-agent-keeper-settle ()
+  "Take in what others did to the file, before news change the buffer.
+Afterwards they would look like an edit of its user's.  An answer that
+is being written is no reason to wait: its preview goes, and comes back
+with the next piece or with the act."
+  (when (and (org-agent-answer-previews-p) (org-agent-keeper-stale-p))
+    (org-agent-answer-remove-all))
+  (org-agent-keeper-look))
+
 (defun org-agent-keeper-look ()
   "Take in what others did to the file.
-Return nil when that cannot be, since the buffer has edits of its own."
+Return nil when that cannot be, since the buffer has edits of its own,
+or not yet, since an answer is being written."
   (cond
    ((not (and org-agent-keeper-p buffer-file-name)) t)
-   ((or (verify-visited-file-modtime) (org-agent-answer-previews-p))
-    t)
+   ((verify-visited-file-modtime) t)
    ((not (file-exists-p buffer-file-name)) t) ; deleted: it is written anew
+   ((org-agent-answer-previews-p) nil)
    (t
-    (let ((text (org-agent-keeper--read buffer-file-name)))
-      (set-visited-file-modtime)
-      (org-agent-keeper--adopt text nil)))))
+    (set-visited-file-modtime)
+    (org-agent-keeper--adopt (org-agent-keeper--read buffer-file-name)
+                             nil))))
 
 (defun org-agent-keeper--adopt (text unsaved)
   "Take TEXT, that of the file, into the buffer; the draft stays.
@@ -387,18 +424,16 @@ The one that changed is taken, or else both, the file's first."
 
 (defun org-agent-keeper-revert (&optional _ignore-auto noconfirm)
   "Take the file's text, giving up what the buffer has but the draft.
-This is the `revert-buffer-function' of a conversation.  While an answer
-is being written it cannot be; with NOCONFIRM, which a program says,
-there is no word about it."
+While an answer is being written it cannot be; with NOCONFIRM, which a
+program says, there is no word about it."
   (when (and (org-agent-answer-previews-p) (not noconfirm))
     (user-error "An answer is being written; C-c C-k stops it"))
   (when (and org-agent-keeper-p buffer-file-name
              (not (org-agent-answer-previews-p))
              (file-exists-p buffer-file-name))
-    (let ((text (org-agent-keeper--read buffer-file-name)))
-      (set-visited-file-modtime)
-      (org-agent-keeper--merge text)
-      (org-agent-keeper--note nil))))
+    (set-visited-file-modtime)
+    (org-agent-keeper--merge (org-agent-keeper--read buffer-file-name))
+    (org-agent-keeper--note nil)))
 
 (provide 'org-agent-keeper)
 ;;; org-agent-keeper.el ends here

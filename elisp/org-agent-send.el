@@ -176,6 +176,7 @@ conversation's buffer."
              (org-agent-chat-get :turn)
              (not (equal (org-agent-chat-get :turn) (plist-get result :turn))))
     (org-agent-chat-put :queued (1+ (or (org-agent-chat-get :queued) 0))))
+  (org-agent-keeper-settle)
   (when-let ((heading (org-agent-find-heading id)))
     (org-agent-send-mark heading nil))
   (setq org-agent-chat-records (assoc-delete-all id org-agent-chat-records))

@@ -49,7 +49,7 @@ The receipt says what stands where, and whether it is in the file."
       (org-agent-act-refuse "this Emacs does not show the conversation %s"
                             session))
     (org-agent-chat-in session
-      (org-agent-turn--settle-file)
+      (org-agent-keeper-settle)
       (pcase-let* ((org-agent-answer-undoable
                     (and org-agent-answer-undoable
                          (not (plist-get params :asks))))
@@ -71,10 +71,6 @@ The receipt says what stands where, and whether it is in the file."
     (widen)
     (buffer-substring-no-properties beg end)))
 
-(defun org-agent-turn--settle-file ()
-  "Take in what others did to the file, before the buffer changes."
-  (org-agent-keeper-look))
-
 ;;;; Turns
 
 (cl-defmethod org-agent-handle-notification ((_method (eql 'turn/started))
@@ -85,7 +81,7 @@ The receipt says what stands where, and whether it is in the file."
           (turn (plist-get params :turn))
           (question (plist-get params :question)))
       (when question
-        (org-agent-turn--settle-file)
+        (org-agent-keeper-settle)
         (org-agent-answer-insert-question event question)
         (org-agent-chat-restore-draft))
       (org-agent-chat-put
@@ -138,6 +134,7 @@ The receipt says what stands where, and whether it is in the file."
           (question (plist-get params :question))
           (answer (plist-get params :answer))
           (org-agent-answer-undoable nil))
+      (org-agent-keeper-settle)
       (when question
         (org-agent-answer-insert-question event question))
       (when answer

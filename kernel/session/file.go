@@ -128,7 +128,9 @@ func replaceFile(path, text string) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 		if info, err := os.Stat(path); err == nil {
-			mode = info.Mode().Perm()
+			if mode = info.Mode().Perm(); mode&0o222 == 0 {
+				return fmt.Errorf("write the conversation: %s is read-only, make it writable", path)
+			}
 		}
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
