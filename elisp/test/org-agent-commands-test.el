@@ -166,8 +166,9 @@
   (let (found)
     (cl-labels ((walk (node)
                   (cond
-                   ((and (consp node) (plist-member (ignore-errors (nth 2 node))
-                                                    :command))
+                   ((and (consp node) (consp (car-safe (cdr-safe (cdr-safe node))))
+                        (keywordp (car (nth 2 node)))
+                        (plist-member (nth 2 node) :command))
                     (push (cons (plist-get (nth 2 node) :key)
                                 (plist-get (nth 2 node) :command))
                           found))
