@@ -40,6 +40,7 @@
 (require 'org-agent-rpc)
 (require 'org-agent-act)
 (require 'org-agent-kernel)
+(require 'org-agent-diff)
 
 (defvar org-agent-chat-session)
 
@@ -49,21 +50,29 @@
 (defconst org-agent-edit--remembered 200
   "The number of receipts that are kept.")
 
-(defconst org-agent-edit--shown 300
+(defconst org-agent-edit--shown 4000
   "Characters of a text that a refusal shows.")
 
 (cl-defmethod org-agent-perform ((_action (eql :edit)) params)
   "Replace the text `:old' of PARAMS by `:new', once for the act's id."
+  (if (and (plist-get params :settle)
+           (not (assoc (plist-get params :id) org-agent-edit--receipts)))
+      (let ((inhibit-interaction t))
+        (org-agent-edit--settle params))
+    (org-agent-edit-once
+     params
+     (lambda () (org-agent-edit--in params #'org-agent-edit--change)))))
+
+(defun org-agent-edit-once (params function)
+  "Return the receipt of the act with PARAMS, which FUNCTION makes, once."
   (let* ((id (plist-get params :id))
          (known (assoc id org-agent-edit--receipts))
          (inhibit-interaction t))
-    (cond
-     (known (cdr known))
-     ((plist-get params :settle) (org-agent-edit--settle params))
-     (t
+    (if known
+        (cdr known)
       (let ((receipt
              (condition-case err
-                 (org-agent-edit--in params #'org-agent-edit--change)
+                 (funcall function)
                ((inhibited-interaction text-read-only buffer-read-only
                                        file-error)
                 (org-agent-act-refuse "nothing was changed: %s"
@@ -72,7 +81,7 @@
         (when-let ((rest (nthcdr (1- org-agent-edit--remembered)
                                  org-agent-edit--receipts)))
           (setcdr rest nil))
-        receipt)))))
+        receipt))))
 
 ;;;; Where
 
@@ -168,8 +177,11 @@ Files are not searched for it: that can take long."
 
 (defun org-agent-edit--change (old new)
   "Replace OLD, which has to be there once, by NEW; return the receipt."
-  (let ((beg (org-agent-edit--find old))
-        (modified (buffer-modified-p)))
+  (org-agent-edit--replace-at (org-agent-edit--find old) old new))
+
+(defun org-agent-edit--replace-at (beg old new)
+  "Replace OLD, which stands at BEG, by NEW as one undo step; return the receipt."
+  (let ((modified (buffer-modified-p)))
     (when (equal old new)
       (org-agent-act-refuse "the new text is the old one"))
     (org-agent-edit--check-encoding new)
@@ -205,17 +217,58 @@ Files are not searched for it: that can take long."
                      (seq-take (reverse places) 10) ", "))))))
 
 (defun org-agent-edit--instead (old)
-  "Return what stands where OLD was looked for, as far as that can be said."
-  (let ((line (car (split-string old "\n" t "[ \t]+")))
-        (lines (length (split-string (string-trim old "\n+" "\n+") "\n"))))
+  "Return what stands where OLD was looked for, as a diff from OLD to that.
+The place is the one where most of its lines stand; \"\" when there is none."
+  (let* ((wanted (split-string (string-trim-right old "\n") "\n"))
+         (count (length wanted))
+         (votes (make-hash-table))
+         (lines (make-hash-table :test #'equal))
+         (index 0) best)
+    (dolist (line wanted)
+      (unless (string-blank-p line)
+        (push index (gethash (string-trim line) lines)))
+      (cl-incf index))
     (goto-char (point-min))
-    (if (and line (search-forward line nil t))
-        (format "; where it begins there is: %s"
-                (truncate-string-to-width
-                 (buffer-substring-no-properties
-                  (line-beginning-position) (line-end-position lines))
-                 org-agent-edit--shown nil nil t))
-      "")))
+    (setq index 0)
+    (while (not (eobp))
+      (dolist (at (gethash (string-trim (buffer-substring-no-properties
+                                         (point) (line-end-position)))
+                           lines))
+        (let ((from (- index at)))
+          (when (> (cl-incf (gethash from votes 0))
+                   (if best (gethash best votes) 0))
+            (setq best from))))
+      (cl-incf index)
+      (forward-line))
+    (if (not best)
+        (org-agent-edit--instead-of-line (car wanted))
+      (goto-char (point-min))
+      (forward-line (max 0 best))
+      (let ((first (line-number-at-pos nil t))
+            (there (buffer-substring-no-properties
+                    (point) (line-end-position (+ count (min 0 best))))))
+        (concat "; this is what it was made for (-) and what is there now (+):\n"
+                (org-agent-edit--clip
+                 (org-agent-diff (concat (string-trim-right old "\n") "\n")
+                                 (concat there "\n") (buffer-name) first)))))))
+
+(defun org-agent-edit--instead-of-line (line)
+  "Return what stands in the line that has LINE, as far as that can be said."
+  (goto-char (point-min))
+  (if (and (not (string-blank-p line)) (search-forward (string-trim line) nil t))
+      (format "; where it begins there is: %s"
+              (org-agent-edit--clip
+               (buffer-substring-no-properties (line-beginning-position)
+                                               (line-end-position))))
+    ""))
+
+(defun org-agent-edit--clip (text)
+  "Return as much of TEXT as a refusal shows."
+  (if (<= (length text) org-agent-edit--shown)
+      text
+    (concat (substring text 0 org-agent-edit--shown)
+            (format "\n… %d more characters"
+                    (- (length text) org-agent-edit--shown)))))
 
 (defun org-agent-edit--check-encoding (new)
   "Refuse NEW when the file's encoding has no place for all of it."

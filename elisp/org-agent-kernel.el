@@ -197,7 +197,7 @@ Return non-nil when somebody listens there."
      connection "initialize"
      (list :protocol '(:min 1 :max 1)
            :client (list :name "emacs" :version org-agent-version
-                         :actions '("message" "open" "edit"))
+                         :actions '("message" "open" "edit" "set-properties"))
            :token (org-agent-kernel--token))
      :success #'org-agent-kernel--initialized
      :failure #'org-agent-kernel--refused)

@@ -50,6 +50,7 @@
 (require 'org-agent-bookmark)
 (require 'org-agent-drop)
 (require 'org-agent-edit)
+(require 'org-agent-properties)
 (require 'org-agent-header)
 (require 'org-agent-approval)
 (require 'org-agent-notify)

@@ -30,7 +30,8 @@
   (org-agent-fake-request
    "act" :id (or act (format "edit-%d" (cl-incf org-agent-edit-test--acts)))
    :session "main" :turn "t" :event "e" :type :request :target :emacs
-   :payload (append '(:action :edit) payload)))
+   :payload (if (plist-get payload :action) payload
+              (append '(:action :edit) payload))))
 
 (defun org-agent-edit-test--refusal (answer)
   "Return the message of the refusal ANSWER."
@@ -105,7 +106,7 @@
     (pcase-dolist
         (`(,message . ,payload)
          `(("not in notes.org\\'" :old "gamma" :new "x")
-           ("not in notes.org; where it begins there is: alpha beta\n\\* B" :old "alpha\nbeta" :new "x")
+           ("what is there now (\\+):\n--- notes.org\n\\+\\+\\+ notes.org\n@@ -4,[^@]*@@\n alpha\n-beta\n" :old "alpha\nbeta" :new "x")
            ("stands 2 times in notes.org, on the lines 2, 4" :old "alpha" :new "x")
            ("not in notes.org" :old "ALPHA BETA" :new "x")
            ("the old text is empty" :old "" :new "x")
@@ -204,6 +205,25 @@
                        -32003))
         (should (plist-get (plist-get (send "deleted" t :old "alpha" :new nil) :result)
                            :done))))))
+
+(ert-deftest org-agent-edit-set-properties ()
+  "Properties of an entry are set in its drawer, once; others are refused."
+  (org-agent-edit-test--with "* A\n:PROPERTIES:\n:ID: a1\n:Effort: 1\n:END:\nEffort\n* B\n"
+    (let ((org-id-locations (make-hash-table :test #'equal)))
+      (puthash "a1" file org-id-locations)
+      (cl-flet ((set-them (&rest pairs)
+                  (org-agent-edit-test--send nil :action :set-properties
+                                             :id "a1" :properties pairs)))
+        (let ((receipt (plist-get (set-them '("EFFORT" "1:00") '("NOTE" "x \\1")) :result)))
+          (should (plist-get receipt :saved)))
+        (should (equal (org-agent-edit-test--text file)
+                       "* A\n:PROPERTIES:\n:ID: a1\n:EFFORT:   1:00\n:NOTE:     x \\1\n:END:\nEffort\n* B\n"))
+        (with-current-buffer (find-buffer-visiting file)
+          (let ((last-command nil)) (undo))
+          (should (string-match-p ":Effort: 1\n:END:" (buffer-string))))
+        (dolist (pair '(("ID" "x") ("header-args:sh" ":eval yes") ("A+" "x")
+                        ("CRON" "x") ("TODO" "DONE") ("A" "1\n* B") ("A b" "x")))
+          (should (org-agent-edit-test--refusal (set-them pair))))))))
 
 (provide 'org-agent-edit-test)
 ;;; org-agent-edit-test.el ends here

@@ -108,7 +108,7 @@
       (should (equal (plist-get params :token) "secret"))
       (should (equal (plist-get params :protocol) '(:min 1 :max 1)))
       (should (equal (plist-get (plist-get params :client) :actions)
-                     '("message" "open" "edit"))))))
+                     '("message" "open" "edit" "set-properties"))))))
 
 (ert-deftest org-agent-kernel-refuses ()
   "A kernel that refuses is not asked again and again."
