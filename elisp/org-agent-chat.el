@@ -66,6 +66,8 @@ TAB on a `:PROPERTIES:' line shows one."
 (declare-function org-agent-stop-turn "org-agent-send")
 (declare-function org-agent-send-waiting "org-agent-send")
 (declare-function org-agent-send-mark "org-agent-send")
+(declare-function org-agent-steer-setup "org-agent-steer")
+(declare-function org-agent-steer-mark-waiting "org-agent-steer")
 
 ;;;; State
 
@@ -161,6 +163,7 @@ inserted there, and \\[org-agent-rewrite] has a region rewritten."
   (add-hook 'after-save-hook #'org-agent-chat-restore-draft nil t)
   (add-hook 'kill-buffer-query-functions #'org-agent-chat--save-first nil t)
   (add-hook 'kill-buffer-hook #'org-agent-chat--leave nil t)
+  (org-agent-steer-setup)
   (when org-agent-chat-hide-drawers
     (org-agent-drawer-setup)))
 
@@ -388,6 +391,8 @@ What the buffer lacked was sent before it."
       (org-agent-chat-keep (plist-get result :file))
     (org-agent-keeper-release))
   (org-agent-chat--mark-unreceived (plist-get result :never-received))
+  (dolist (event (plist-get result :queued-events))
+    (org-agent-steer-mark-waiting event t))
   (org-agent-chat-restore-draft)
   (org-agent-keeper-save)
   (when (plist-get result :running)

@@ -297,14 +297,16 @@ The tags end at column 77, or stand one blank behind a longer title."
                            (length head) (length tags)))))
     (concat head (make-string blanks ?\s) tags "\n")))
 
-(defun org-agent-question-subtree (level id text unsent)
+(defun org-agent-question-subtree (level id text unsent &optional instead)
   "Return the question TEXT as an Org subtree of LEVEL with the ID.
-With UNSENT it is marked as not yet acknowledged."
+With UNSENT it is marked as not yet acknowledged.  INSTEAD is the ID of
+the question in whose place it stands, if any."
   (pcase-let ((`(,first . ,rest) (org-agent-draft--cut text)))
     (concat (org-agent-turn-heading level first
                                     (if unsent '("user" "unsent") '("user")))
             ":PROPERTIES:\n"
             (format "%-10s %s\n" ":ID:" id)
+            (when instead (format "%-10s %s\n" ":INSTEAD:" instead))
             ":END:\n"
             (unless (string-empty-p rest) (concat rest "\n")))))
 

@@ -30,8 +30,16 @@
 (require 'org)
 
 (defconst org-agent-drawer--regexp
-  "^[ \t]*:PROPERTIES:[ \t]*\\(\n\\(?:[ \t]*:\\S-+:.*\n\\)*?[ \t]*:END:\\)[ \t]*$"
-  "Matches a property drawer; group 1 is what is hidden.")
+  "^[ \t]*:\\(?:PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*\\(\n\\(?:[ \t]*:.*\n\\)*?[ \t]*:END:\\)[ \t]*$"
+  "Matches a drawer that is hidden; group 1 is what of it.
+All its lines begin with a colon: those of thoughts and calls have a
+fixed width.")
+
+(defconst org-agent-drawer--start
+  "[ \t]*:\\(?:PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*$"
+  "Matches the first line of such a drawer.")
+
+(defvar org-agent-show-thoughts)
 
 (defun org-agent-drawer-setup ()
   "Hide property drawers in the current buffer, which is in Org mode."
@@ -46,10 +54,21 @@
 Return nil: there is nothing left to highlight."
   (let ((case-fold-search t))
     (while (re-search-forward org-agent-drawer--regexp limit t)
-      (unless (get-text-property (match-beginning 0) 'org-agent-drawer-shown)
+      (unless (org-agent-drawer--shown-p (match-beginning 0))
         (put-text-property (match-beginning 1) (match-end 1)
                            'invisible 'org-agent-drawer))))
   nil)
+
+(defun org-agent-drawer--shown-p (position)
+  "Return non-nil when the drawer at POSITION is to be seen.
+That is what a person chose with TAB, or else what is the rule."
+  (pcase (get-text-property position 'org-agent-drawer-shown)
+    ('yes t)
+    ('no nil)
+    (_ (and (bound-and-true-p org-agent-show-thoughts)
+            (save-excursion
+              (goto-char position)
+              (looking-at-p "[ \t]*:\\(?:THOUGHTS\\|CALLS\\):"))))))
 
 (defvar font-lock-beg)
 (defvar font-lock-end)
@@ -79,8 +98,8 @@ Outside of drawers return POSITION."
       (forward-line 0)
       (let ((case-fold-search t))
         (while (and (not (bobp))
-                    (looking-at "[ \t]*:\\S-+:")
-                    (not (looking-at "[ \t]*:PROPERTIES:[ \t]*$")))
+                    (looking-at "[ \t]*:")
+                    (not (looking-at org-agent-drawer--start)))
           (forward-line -1))
         (when (looking-at org-agent-drawer--regexp)
           (cons (match-beginning 0)
@@ -91,12 +110,12 @@ Outside of drawers return POSITION."
 Return nil when there is none.  This is for `org-tab-first-hook'."
   (when-let ((region (and (save-excursion
                             (forward-line 0)
-                            (looking-at-p "[ \t]*:PROPERTIES:[ \t]*$"))
+                            (looking-at-p org-agent-drawer--start))
                           (org-agent-drawer--around))))
-    (let ((shown (get-text-property (car region) 'org-agent-drawer-shown)))
+    (let ((shown (org-agent-drawer--shown-p (car region))))
       (with-silent-modifications
         (put-text-property (car region) (cdr region)
-                           'org-agent-drawer-shown (not shown)))
+                           'org-agent-drawer-shown (if shown 'no 'yes)))
       (unless shown (org-hide-drawer-toggle 'off t))
       (font-lock-flush (car region) (cdr region))
       (font-lock-ensure (car region) (cdr region)))

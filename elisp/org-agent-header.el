@@ -111,8 +111,11 @@ It is shown until the first answer."
                     org-agent-header--approval-map))
          ('streaming (org-agent-header--button "streaming"
                                                'org-agent-header-busy))
-         ('thinking (org-agent-header--button "thinking"
-                                              'org-agent-header-busy))
+         ('thinking (org-agent-header--button
+                     (if-let ((chars (org-agent-chat-get :thought)))
+                         (concat "thinking " (org-agent-header--thousands chars))
+                       "thinking")
+                     'org-agent-header-busy))
          (_ (org-agent-header--button
              (if (org-agent-header--new-p)
                  "write below and send it with C-c C-c"

@@ -41,6 +41,8 @@
 (require 'org-agent-context)
 (require 'org-agent-context-read)
 
+(declare-function org-agent-steer-mark-waiting "org-agent-steer")
+(declare-function org-agent-steer-waits-p "org-agent-steer")
 (declare-function org-agent-command-message "org-agent-command")
 
 ;;;; Consent
@@ -72,6 +74,8 @@ Signal an error if the answer is no."
             (list :sensor :chat-message :text (plist-get message :text)))
           (when-let ((items (plist-get message :context)))
             (list :context items))
+          (when-let ((instead (plist-get message :instead)))
+            (list :instead instead))
           (and org-agent-send--agreed
                (equal org-agent-send--agreed
                       (plist-get org-agent-kernel-server :consent))
@@ -175,7 +179,8 @@ conversation's buffer."
   (when (and (eq (plist-get result :state) :queued)
              (org-agent-chat-get :turn)
              (not (equal (org-agent-chat-get :turn) (plist-get result :turn))))
-    (org-agent-chat-put :queued (1+ (or (org-agent-chat-get :queued) 0))))
+    (org-agent-chat-put :queued (1+ (or (org-agent-chat-get :queued) 0)))
+    (org-agent-steer-mark-waiting id t))
   (org-agent-keeper-settle)
   (when-let ((heading (org-agent-find-heading id)))
     (org-agent-send-mark heading nil))
@@ -251,25 +256,31 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
   (org-agent-chat-check-whole)
   (org-agent-send-ask-consent)
   (let* ((text (org-agent-question-text heading))
+         (instead (org-agent-heading-property heading "INSTEAD"))
          (items (car (org-agent-context-gather
                       (org-agent-context-references text)))))
     (org-agent-send-post
      (append (list :id (org-agent-heading-property heading "ID")
                    :level (org-agent-heading-level heading)
                    :text text)
+             (and instead (list :instead instead))
              (and items (list :context items))))))
 
 (defun org-agent-stop-turn ()
-  "Stop the answer that is being written in this conversation."
+  "Stop the answer that is being written in this conversation.
+On a question that waits for its turn, take that back instead."
   (interactive)
   (org-agent-chat-check-whole)
   (if (not (eq org-agent-chat-attached t))
       (user-error "No kernel is running, so nothing is being written")
     (org-agent-kernel-request
      "turn/cancel"
-     (if-let ((turn (org-agent-chat-get :turn)))
-         (list :turn turn)
-       (list :session org-agent-chat-session))
+     (let ((heading (org-agent-send-question-at-point))
+           (turn (org-agent-chat-get :turn)))
+       (cond ((org-agent-steer-waits-p heading)
+              (list :event (org-agent-heading-property heading "ID")))
+             (turn (list :turn turn))
+             (t (list :session org-agent-chat-session))))
      :success (lambda (result)
                 (message (if (plist-get result :cancelled)
                              "Stopped"
@@ -277,7 +288,7 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
      :failure (lambda (refusal)
                 (org-agent-chat-complain "Not stopped" refusal)))))
 
-(defun org-agent-send--question-at-point ()
+(defun org-agent-send-question-at-point ()
   "Return the heading of the question that point is in or under, or nil."
   (org-agent-draft--widely
     (when-let ((heading (org-agent-heading-at (point))))
@@ -296,7 +307,7 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
 (defun org-agent-retry ()
   "Have the question that point is in or under answered again."
   (interactive)
-  (let ((heading (org-agent-send--question-at-point))
+  (let ((heading (org-agent-send-question-at-point))
         (buffer (current-buffer)))
     (unless heading
       (user-error "Point is on no question and no answer"))

@@ -32,6 +32,7 @@
 (require 'org-agent-answer)
 (require 'org-agent-keeper)
 (require 'org-agent-chat)
+(require 'org-agent-steer)
 
 ;;;; Acts
 
@@ -84,8 +85,9 @@ The receipt says what stands where, and whether it is in the file."
         (org-agent-keeper-settle)
         (org-agent-answer-insert-question event question)
         (org-agent-chat-restore-draft))
+      (org-agent-steer-mark-waiting event nil)
       (org-agent-chat-put
-       :turn turn :phase 'thinking
+       :turn turn :phase 'thinking :thought nil
        :model (or (plist-get params :model) (org-agent-chat-get :model))
        :queued (max 0 (1- (or (org-agent-chat-get :queued) 0)))))))
 
@@ -104,6 +106,7 @@ The receipt says what stands where, and whether it is in the file."
       (when (member (org-agent-chat-get :turn) (list nil turn))
         (org-agent-chat-put :turn nil :phase nil))
       (org-agent-turn--count params)
+      (org-agent-steer-mark-waiting (plist-get params :event) nil)
       (when (org-agent-keeper-awaited-p)
         (org-agent-chat-keep org-agent-keeper-file))
       (org-agent-chat-restore-draft)

@@ -42,6 +42,12 @@
 (require 'org-agent-mention)
 (require 'org-agent-prompt)
 (require 'org-agent-turn)
+(require 'org-agent-steer)
+(require 'org-agent-model)
+(require 'org-agent-sibling)
+(require 'org-agent-thought)
+(require 'org-agent-usage)
+(require 'org-agent-block)
 (require 'org-agent-ask)
 (require 'org-agent-rewrite)
 (require 'org-agent-sessions)
@@ -83,6 +89,8 @@
 ;;;###autoload (autoload 'org-agent-add "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-prompt "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-approvals "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-usage "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-yank-block "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-mode-line-mode "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-log "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-why "org-agent" nil t)
@@ -132,7 +140,9 @@ It is started again by \\[org-agent-chat], or by sending a message."
     ("+" "Add this to it" org-agent-add)
     ("p" "Show it as sent" org-agent-prompt)
     ("k" "Stop the answer" org-agent-stop-turn)
-    ("r" "Answer again" org-agent-retry)]
+    ("r" "Answer again" org-agent-retry)
+    ("S" "Steer the turn" org-agent-steer)
+    ("E" "Ask it anew" org-agent-edit-question)]
    ["From anywhere"
     ("q" "Ask" org-agent-ask)
     ("h" "Answer here" org-agent-ask-here)
@@ -147,7 +157,18 @@ It is started again by \\[org-agent-chat], or by sending a message."
     ("l" "Log" org-agent-log)
     ("i" "Status" org-agent-status)
     ("M" "In mode lines" org-agent-mode-line-mode)
-    ("Q" "Stop the kernel" org-agent-stop)]])
+    ("Q" "Stop the kernel" org-agent-stop)]]
+  [["Answer"
+    ("R" "Another model's" org-agent-regenerate-with)
+    ("P" "Prefer this one" org-agent-prefer-answer)
+    ("=" "Compare two" org-agent-compare-answers)]
+   ["Its code"
+    ("b" "Copy" org-agent-copy-block)
+    ("B" "Insert elsewhere" org-agent-yank-block)]
+   ["Model"
+    ("t" "Thoughts" org-agent-thoughts)
+    ("m" "Choose a model" org-agent-model)
+    ("u" "Usage and cost" org-agent-usage)]])
 
 (provide 'org-agent)
 ;;; org-agent.el ends here

@@ -1,0 +1,149 @@
+;;; org-agent-model.el --- Which model answers  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; A conversation is answered by the configured model, or by the one that
+;; was chosen for it; `org-agent-regenerate' has a question answered once
+;; more, by any.  A model's name is that of a heading below Models in
+;; config.org, HEADING:MODEL for another one of that server, or what the
+;; server itself lists.
+
+;;; Code:
+
+(require 'subr-x)
+(require 'org-agent-kernel)
+(require 'org-agent-draft)
+(require 'org-agent-chat)
+(require 'org-agent-send)
+
+(defun org-agent-model--await (method params)
+  "Return what the kernel answers to METHOD with PARAMS; wait for it.
+\\[keyboard-quit] ends the waiting, as does a refusal."
+  (let (answered result refused)
+    (org-agent-kernel-request
+     method params
+     :success (lambda (value) (setq answered t result value))
+     :failure (lambda (refusal) (setq answered t refused refusal)))
+    (while (not answered)
+      (accept-process-output nil 0.05))
+    (when refused
+      (user-error "%s" (plist-get refused :message)))
+    result))
+
+(defun org-agent-model-read (prompt)
+  "Read the name of a model with PROMPT; nil is the configured one.
+Any name can be given: not every server lists what it has."
+  (unless (org-agent-kernel-ready-p)
+    (user-error "No kernel is running; M-x org-agent-chat starts one"))
+  (let* ((result (org-agent-model--await
+                  "model/list" (list :session org-agent-chat-session)))
+         (models (plist-get result :models))
+         (standard (plist-get (seq-find (lambda (model)
+                                          (plist-get model :default))
+                                        models)
+                              :name))
+         (names (mapcar (lambda (model) (plist-get model :name)) models))
+         (notes (lambda (name)
+                  (let ((model (seq-find
+                                (lambda (model)
+                                  (equal (plist-get model :name) name))
+                                models)))
+                    (cond ((plist-get model :chosen) "  this conversation's")
+                          ((plist-get model :default) "  the configured one")
+                          (t "")))))
+         (name (string-trim
+                (completing-read
+                 prompt
+                 (lambda (text predicate action)
+                   (if (eq action 'metadata)
+                       `(metadata (annotation-function . ,notes)
+                                  (category . org-agent-model))
+                     (complete-with-action action names text predicate)))
+                 nil nil nil nil standard))))
+    (unless (or (string-empty-p name) (equal name standard))
+      name)))
+
+(defun org-agent-model (model)
+  "Have MODEL answer in this conversation from the next message on.
+The header line shows it, and it stays when Emacs or the kernel ends.
+The configured model is chosen by its name, or by none."
+  (interactive
+   (progn
+     (org-agent-model--check)
+     (list (org-agent-model-read "Model of this conversation: "))))
+  (org-agent-model--check)
+  (org-agent-kernel-request
+   "session/model" (append (list :session org-agent-chat-session)
+                           (and model (list :model model)))
+   :success (lambda (_)
+              (message "%s answers from now on"
+                       (or model "The configured model")))
+   :failure (lambda (refusal)
+              (org-agent-chat-complain "The model is not changed" refusal))))
+
+(defun org-agent-model--check ()
+  "Signal an error where no model can be chosen."
+  (unless org-agent-chat-session
+    (user-error "This is no conversation; M-x org-agent-chat opens one"))
+  (org-agent-chat-check-whole)
+  (unless (eq org-agent-chat-attached t)
+    (user-error "No kernel is running; M-x org-agent-chat starts one")))
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'model/changed))
+                                             params)
+  "Show the model of PARAMS, which answers from now on."
+  (org-agent-chat-in (plist-get params :session)
+    (org-agent-chat-put :model (or (plist-get params :model)
+                                   (plist-get org-agent-kernel-server :model)))))
+
+(defun org-agent-regenerate (&optional model)
+  "Have the question at point answered once more, behind its answers.
+Point is on the question or on an answer to it.  The model is that of
+the conversation; with a prefix argument ask for MODEL.  It is shown
+what was said before the question.  Later turns are shown the last
+answer, unless `org-agent-prefer-answer' marked another one."
+  (interactive
+   (progn
+     (org-agent-model--check)
+     (list (and current-prefix-arg
+                (org-agent-model-read "Answer with the model: ")))))
+  (org-agent-model--check)
+  (let ((heading (org-agent-send-question-at-point)))
+    (unless heading
+      (user-error "Point is on no question and no answer"))
+    (org-agent-kernel-request
+     "turn/retry"
+     (append (list :event (org-agent-heading-property heading "ID"))
+             (and model (list :model model)))
+     :success (lambda (_) (message "It is being answered once more"))
+     :failure (lambda (refusal)
+                (org-agent-chat-complain "Not answered once more" refusal)))))
+
+(defun org-agent-regenerate-with (model)
+  "Have the question at point answered once more, by MODEL."
+  (interactive
+   (progn
+     (org-agent-model--check)
+     (list (org-agent-model-read "Answer with the model: "))))
+  (org-agent-regenerate model))
+
+(provide 'org-agent-model)
+;;; org-agent-model.el ends here

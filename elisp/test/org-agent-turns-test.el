@@ -1,0 +1,161 @@
+;;; org-agent-turns-test.el --- Tests of what is done with turns  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; With the real kernel and scripted models: several answers, thoughts,
+;; calls, usage, questions asked anew, words to a turn that runs.
+
+;;; Code:
+
+(require 'org-agent-kernel-test)
+
+(defun org-agent-turns-test--goto (text)
+  "Go to TEXT in the conversation."
+  (goto-char (point-min))
+  (search-forward text))
+
+(ert-deftest org-agent-turns-siblings ()
+  "A second answer by another model stands behind the first; one is preferred."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "first")
+            (org-agent-kernel-test--exchange "second")
+            (org-agent-kernel-test--exchange nil (cons 'echo t)))
+    (org-agent-kernel-test--say "Question?")
+    (org-agent-kernel-test--settle 1)
+    (org-agent-turns-test--goto "first")
+    (let ((kill-ring '("kept")) (point (point)))
+      (org-agent-regenerate "other-model")
+      (org-agent-kernel-test--settle 2)
+      (should (equal kill-ring '("kept")))
+      (should (= (point) point)))
+    (should (equal (mapcar #'cadr (org-agent-kernel-test--shape))
+                   '("Question?" "first" "second" "")))
+    (org-agent-turns-test--goto "first")
+    (org-agent-prefer-answer)
+    (org-agent-fake-wait (string-match-p ":PREFERRED: t" (org-agent-fake-file-text)))
+    (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))
+    (org-agent-turns-test--goto "first")
+    (org-agent-prefer-answer)
+    (org-agent-fake-wait (not (string-match-p ":PREFERRED:" (org-agent-fake-file-text))))
+    (let ((answers (org-agent-sibling--answers (point-min))))
+      (should (= (length answers) 2))
+      (let ((buffer (org-agent-sibling--buffer (car answers))))
+        (unwind-protect
+            (should (equal (with-current-buffer buffer (buffer-string))
+                           "* first\n"))
+          (kill-buffer buffer))))))
+
+(ert-deftest org-agent-turns-thoughts-and-usage ()
+  "Thoughts stand folded and inert in the answer, with what it took."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange
+             "The answer"
+             (cons 'reasoning "Hm.\n* Not a heading [[elisp:(error)]]\n:END:\nso")
+             (cons 'usage '((prompt_tokens . 12) (completion_tokens . 3) (cost . 0.25)))))
+    (org-agent-kernel-test--say "Question?")
+    (org-agent-kernel-test--settle 1)
+    (should (equal (mapcar #'cadr (org-agent-kernel-test--shape))
+                   '("Question?" "The answer" "")))
+    (let ((text (org-agent-fake-text)))
+      (should (string-match-p ":TOKENS:   12/3\n:COST:     \\$0.25\n:SECONDS: " text))
+      (should (string-match-p "\n:END:\n:THOUGHTS:\n: Hm.\n: \\* Not a heading" text))
+      (should-not (string-match-p "\\[\\[elisp:" text)))
+    (should (string-match-p "12 in, 3 out  \\$0\\.2500" (org-agent-header-line)))
+    (org-agent-turns-test--goto ":THOUGHTS:")
+    (forward-line 0)
+    (font-lock-ensure)
+    (should (invisible-p (+ (line-end-position) 3)))
+    (should (eq (org-element-type (org-element-at-point)) 'drawer))
+    (let ((inhibit-message t)) (call-interactively #'org-cycle))
+    (should-not (invisible-p (+ (line-end-position) 3)))
+    ;; What it took survives the kernel, and comes with the conversation.
+    (org-agent-usage)
+    (with-current-buffer "*org-agent-usage*"
+      (org-agent-fake-wait tabulated-list-entries)
+      (should (string-match-p "Question\\?.*12 +3 +\\$0\\.2500" (buffer-string)))
+      (kill-buffer))))
+
+(ert-deftest org-agent-turns-edit-and-resend ()
+  "An edited question stands at the end, and goes on from where the old one was."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "one" (cons 'match "First"))
+            (org-agent-kernel-test--exchange "two" (cons 'match "Second"))
+            (org-agent-kernel-test--exchange "new" (cons 'match "Better")))
+    (org-agent-kernel-test--say "First")
+    (org-agent-kernel-test--settle 1)
+    (org-agent-kernel-test--say "Second")
+    (org-agent-kernel-test--settle 2)
+    (org-agent-fake-type "a draft")
+    (org-agent-turns-test--goto "one")
+    (save-window-excursion
+      (org-agent-edit-question)
+      (should (equal (buffer-string) "First"))
+      (erase-buffer)
+      (insert "Better")
+      (org-agent-question-send))
+    (with-current-buffer "*org-agent-chat*"
+      (org-agent-fake-wait (= 3 (org-agent-kernel-test--answers)))
+      (org-agent-fake-wait (not (org-agent-chat-get :phase)))
+      (org-agent-fake-settle)
+      (should (equal (mapcar #'cadr (org-agent-kernel-test--shape))
+                     '("First" "one" "Second" "two" "Better" "new" "a draft")))
+      (should (string-match-p ":INSTEAD:" (org-agent-fake-file-text)))
+      (should-not (string-match-p ":unsent:" (org-agent-fake-text))))))
+
+(ert-deftest org-agent-turns-steer-and-queue ()
+  "What is said to a turn that makes no further request is the next message.
+A question that waits is marked, and can be taken back."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "slowly, one word after the other"
+                                             (cons 'chunk 2) (cons 'delay "100ms"))
+            (org-agent-kernel-test--exchange "rest" (cons 'times -1)))
+    (org-agent-kernel-test--say "First")
+    (org-agent-fake-wait (org-agent-chat-get :turn))
+    (org-agent-kernel-test--say "Waits")
+    (org-agent-turns-test--goto "* Waits")
+    (let ((heading (line-beginning-position)))
+      (org-agent-fake-wait (org-agent-steer-waits-p heading))
+      (font-lock-ensure)
+      (should (string-match-p
+               ":waiting:"
+               (mapconcat (lambda (position)
+                            (or (get-text-property position 'display) ""))
+                          (number-sequence heading (line-end-position)) ""))))
+    (org-agent-steer "Be brief")
+    (org-agent-stop-turn)
+    (org-agent-fake-wait (string-match-p "Stopped" (org-agent-fake-text)))
+    (org-agent-kernel-test--settle 3)
+    (should (equal (mapcar #'cadr (org-agent-kernel-test--shape))
+                   '("First" "slowly, one word after the other"
+                     "Waits" "Stopped" "Be brief" "rest" "")))))
+
+(ert-deftest org-agent-turns-model-of-a-conversation ()
+  "The chosen model is shown, and survives the kernel."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "x" (cons 'times -1)))
+    (org-agent-model "chosen-one")
+    (org-agent-fake-wait (equal (org-agent-chat-get :model) "chosen-one"))
+    (signal-process (org-agent-kernel-test--pid) 'SIGKILL)
+    (org-agent-fake-wait (not (eq org-agent-chat-attached t)))
+    (org-agent-chat-put :model nil)
+    (org-agent-fake-wait (eq org-agent-chat-attached t))
+    (should (equal (org-agent-chat-get :model) "chosen-one"))))
+
+(ert-deftest org-agent-turns-blocks ()
+  "The code of an answer is copied and inserted without its commas."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "Code:\n```org\n* heading\n```\nDone."))
+    (org-agent-kernel-test--say "Question?")
+    (org-agent-kernel-test--settle 1)
+    (let ((kill-ring nil))
+      (goto-char (point-max))
+      (org-agent-copy-block)
+      (should (equal (car kill-ring) "* heading\n")))
+    (with-temp-buffer
+      (org-agent-yank-block)
+      (should (equal (buffer-string) "* heading\n")))))
+
+(provide 'org-agent-turns-test)
+;;; org-agent-turns-test.el ends here
