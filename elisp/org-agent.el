@@ -65,6 +65,7 @@
 (require 'org-agent-log)
 (require 'org-agent-status)
 (require 'org-agent-why)
+(require 'org-agent-doctor)
 (require 'org-agent-grant)
 (require 'org-agent-skill)
 (require 'org-agent-skills)
@@ -95,6 +96,7 @@
 ;;;###autoload (autoload 'org-agent-log "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-why "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-status "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-doctor "org-agent" nil t)
 
 ;;;###autoload (autoload 'org-agent-skills "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-skill-new "org-agent" nil t)
@@ -125,40 +127,49 @@ It is started again by \\[org-agent-chat], or by sending a message."
   (interactive)
   (org-agent-chat (org-agent-chat-read-session)))
 
+(defun org-agent--chat-p ()
+  "Return non-nil in a conversation."
+  (and org-agent-chat-session t))
+
 ;;;###autoload (autoload 'org-agent-menu "org-agent" nil t)
 (transient-define-prefix org-agent-menu ()
-  "What can be done with the agent."
-  [["Conversation"
+  "What can be done with the agent.
+What makes no sense where point is is not shown."
+  [["Conversations"
     ("c" "Open" org-agent-chat)
     ("o" "Open another" org-agent-chat-other)
     ("L" "List all" org-agent-sessions)
     ("/" "Search all" org-agent-search)
-    ("f" "Fork at point" org-agent-fork)
-    ("N" "Rename it" org-agent-session-rename)]
+    ("N" "Rename one" org-agent-session-rename)]
    ["Message"
+    :if org-agent--chat-p
     ("s" "Send the draft" org-agent-send)
-    ("+" "Add this to it" org-agent-add)
-    ("p" "Show it as sent" org-agent-prompt)
     ("k" "Stop the answer" org-agent-stop-turn)
     ("r" "Answer again" org-agent-retry)
+    ("f" "Fork at point" org-agent-fork)
     ("S" "Steer the turn" org-agent-steer)
     ("E" "Ask it anew" org-agent-edit-question)]
    ["From anywhere"
     ("q" "Ask" org-agent-ask)
     ("h" "Answer here" org-agent-ask-here)
-    ("e" "Rewrite region" org-agent-rewrite)
-    ("x" "Give a command" org-agent-command)]
-   ["Agent"
+    ("e" "Rewrite region" org-agent-rewrite :if use-region-p)
+    ("x" "Give a command" org-agent-command)
+    ("+" "Add this" org-agent-add)
+    ("p" "Show what is sent" org-agent-prompt)]]
+  [["Agent"
     ("a" "What waits" org-agent-approvals)
     ("w" "Skills" org-agent-skills)
     ("n" "New skill" org-agent-skill-new)
     ("g" "Grant a skill" org-agent-skill-grant)
-    ("y" "Why" org-agent-why)
+    ("M" "In mode lines" org-agent-mode-line-mode)
+    ("Q" "Stop the kernel" org-agent-stop)]
+   ["Inside"
+    ("y" "Why it did this" org-agent-why)
     ("l" "Log" org-agent-log)
     ("i" "Status" org-agent-status)
-    ("M" "In mode lines" org-agent-mode-line-mode)
-    ("Q" "Stop the kernel" org-agent-stop)]]
+    ("d" "Doctor" org-agent-doctor)]]
   [["Answer"
+    :if org-agent--chat-p
     ("R" "Another model's" org-agent-regenerate-with)
     ("P" "Prefer this one" org-agent-prefer-answer)
     ("=" "Compare two" org-agent-compare-answers)]

@@ -75,6 +75,7 @@ type daemon struct {
 	models   models
 	editors  editors
 	consent  consent
+	health   health
 	table    map[string]method
 }
 

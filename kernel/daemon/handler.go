@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"time"
 
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
@@ -175,16 +174,4 @@ func (d *daemon) readCommand(event *protocol.Event) error {
 			"there is no command /%s; did you mean /%s? To send it as it is, put a word before the /", name, near)
 	}
 	return nil
-}
-
-// status answers without a token: it holds no secret and no text.
-func (d *daemon) status(ctx context.Context, _ *rpc.Client, _ *protocol.Empty) (protocol.StatusResult, error) {
-	pending, err := d.journal.Pending(ctx)
-	open, running, queued := d.sessions.Counts()
-	return protocol.StatusResult{
-		Version: d.config.Version, PID: d.pid, Home: d.paths.Home, Socket: d.socket,
-		Started: d.started.UTC().Format(time.RFC3339), Model: d.model,
-		Skills: len(d.skills.Current().Skills()), Clients: d.editors.count(),
-		Sessions: open, Running: running, Queued: queued, Waiting: len(pending),
-	}, err
 }

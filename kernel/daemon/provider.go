@@ -51,10 +51,10 @@ func (d *daemon) standard(ctx context.Context, settings config.Settings, choices
 	}
 	if len(cascade.Steps) == 1 {
 		// No breaker: the person mends the server and asks again at once.
-		return cascade.Steps[0].Provider, nil
+		return d.health.watch(cascade.Steps[0].Name, cascade.Steps[0].Provider), nil
 	}
 	for i, step := range cascade.Steps {
-		cascade.Steps[i].Provider = &llm.Breaker{Next: step.Provider, Name: step.Name}
+		cascade.Steps[i].Provider = d.health.watch(step.Name, &llm.Breaker{Next: step.Provider, Name: step.Name})
 	}
 	return cascade, nil
 }

@@ -217,23 +217,6 @@ type TurnKept struct {
 	Words    string    `json:"words,omitempty"` // as in [Act]
 }
 
-// StatusResult is the one answer given without a token; it holds no secret and
-// no text of a conversation.
-type StatusResult struct {
-	Version  string `json:"version"`
-	PID      int    `json:"pid"`
-	Home     string `json:"home"`
-	Socket   string `json:"socket"`
-	Started  string `json:"started"` // RFC 3339
-	Model    string `json:"model,omitempty"`
-	Skills   int    `json:"skills"`
-	Clients  int    `json:"clients"`
-	Sessions int    `json:"sessions"`
-	Running  int    `json:"running"`
-	Queued   int    `json:"queued"`
-	Waiting  int    `json:"waiting"` // approvals
-}
-
 // Notice is a line for a person that belongs to no turn.
 type Notice struct {
 	Level Level  `json:"level"`

@@ -32,6 +32,7 @@ type Client struct {
 
 	mu     sync.Mutex
 	info   protocol.ClientInfo
+	known  bool          // it has shown the token
 	reason string        // why the kernel closes the connection
 	ending chan struct{} // closed by Close
 }
@@ -44,6 +45,13 @@ func (c *Client) Info() protocol.ClientInfo {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.info
+}
+
+// Introduced reports whether the client has shown the token.
+func (c *Client) Introduced() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.known
 }
 
 // IsEmacs reports whether the client is an Emacs, by its name.
@@ -132,7 +140,7 @@ func (c *Client) Done() <-chan struct{} { return c.done }
 
 func (c *Client) welcome(info protocol.ClientInfo) {
 	c.mu.Lock()
-	c.info = info
+	c.info, c.known = info, true
 	c.mu.Unlock()
 	c.stream.trust()
 }

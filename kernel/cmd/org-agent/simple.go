@@ -78,29 +78,6 @@ func (w *world) printJSON(value any) error {
 	return json.NewEncoder(w.out).Encode(value)
 }
 
-// statusCommand is "org-agent status".
-type statusCommand struct {
-	JSON bool `help:"Print JSON."`
-}
-
-func (c *statusCommand) Run(ctx context.Context, w *world) error {
-	conn, err := w.connect(ctx, connection{})
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	var s protocol.StatusResult
-	if err := conn.Call(ctx, protocol.MethodStatus, protocol.Empty{}, &s); err != nil {
-		return err
-	}
-	if c.JSON {
-		return w.printJSON(s)
-	}
-	_, err = fmt.Fprintf(w.out, "version   %s\npid       %d\nhome      %s\nsocket    %s\nstarted   %s\nmodel     %s\nskills    %d\nclients   %d\nsessions  %d\nrunning   %d\nqueued    %d\nwaiting   %d\n",
-		s.Version, s.PID, s.Home, s.Socket, s.Started, s.Model, s.Skills, s.Clients, s.Sessions, s.Running, s.Queued, s.Waiting)
-	return err
-}
-
 // stopCommand is "org-agent stop".
 type stopCommand struct{}
 

@@ -1,0 +1,378 @@
+;;; org-agent-doctor.el --- Look for faults and mend them  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; `org-agent-doctor' looks at all that the agent needs: the program looks
+;; at its own side (`org-agent doctor', which needs no kernel), this file
+;; at Emacs.  What can be mended is mended when its line is asked to be.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'json)
+(require 'org)
+(require 'subr-x)
+(require 'org-agent-rpc)
+(require 'org-agent-kernel)
+(require 'org-agent-draft)
+
+(declare-function org-agent-chat-buffers "org-agent-chat")
+(defvar org-agent-chat-session)
+
+(defface org-agent-doctor-ok '((t :inherit success))
+  "Face of what is well."
+  :group 'org-agent)
+
+(defface org-agent-doctor-warn '((t :inherit warning))
+  "Face of what should be looked at."
+  :group 'org-agent)
+
+(defface org-agent-doctor-fail '((t :inherit error))
+  "Face of what does not work."
+  :group 'org-agent)
+
+(defvar-local org-agent-doctor--round 0
+  "The number of the latest examination.")
+
+(defvar org-agent-doctor-mode-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map special-mode-map)
+    (define-key map (kbd "RET") #'org-agent-doctor-mend)
+    (define-key map "m" #'org-agent-doctor-mend)
+    (define-key map "M" #'org-agent-doctor-mend-all)
+    map)
+  "Keys in what the doctor found.")
+
+(define-derived-mode org-agent-doctor-mode special-mode "Org-Agent-Doctor"
+  "Major mode of what the doctor found.
+\\<org-agent-doctor-mode-map>\\[org-agent-doctor-mend] mends what this line is about, \\[org-agent-doctor-mend-all] everything that can be, each after a
+question; \\[revert-buffer] looks again."
+  (setq truncate-lines nil
+        buffer-undo-list t)
+  (setq-local word-wrap t
+              revert-buffer-function (lambda (&rest _) (org-agent-doctor))))
+
+;;;; Looking
+
+(defun org-agent-doctor ()
+  "Look for what is wrong with the agent, and say what to do about it."
+  (interactive)
+  (let ((buffer (get-buffer-create "*org-agent-doctor*")))
+    (with-current-buffer buffer
+      (unless (derived-mode-p 'org-agent-doctor-mode)
+        (org-agent-doctor-mode))
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (insert "Emacs\n\n")
+        (mapc #'org-agent-doctor--insert (org-agent-doctor-findings))
+        (insert "\nKernel\n\n")
+        (goto-char (point-min)))
+      (org-agent-doctor--ask-program buffer (cl-incf org-agent-doctor--round)))
+    (pop-to-buffer buffer)))
+
+(defun org-agent-doctor--ask-program (buffer round)
+  "Have the program look, and show in BUFFER what it found in ROUND."
+  (if (not (org-agent-kernel-program))
+      (org-agent-doctor--add
+       buffer round
+       (list (list :state "fail" :check "program"
+                   :text "the program org-agent was not found"
+                   :advice "build it with `make build', or set `org-agent-program'")))
+    (org-agent-kernel-run-program
+     '("doctor" "--json")
+     (lambda (_status output complaint)
+       (org-agent-doctor--add
+        buffer round
+        (or (org-agent-doctor--read output)
+            (list (list :state "fail" :check "program"
+                        :text (format "%s could not look: %s"
+                                      (org-agent-kernel-program) complaint)))))))))
+
+(defun org-agent-doctor--read (output)
+  "Return the findings in OUTPUT, a JSON object a line."
+  (let ((json-object-type 'plist))
+    (delq nil (mapcar (lambda (line)
+                        (let ((finding (ignore-errors (json-read-from-string line))))
+                          (and (stringp (plist-get finding :text))
+                               (stringp (plist-get finding :check))
+                               finding)))
+                      (split-string output "\n" t)))))
+
+(defun org-agent-doctor--add (buffer round findings)
+  "Show FINDINGS of ROUND at the end of BUFFER."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (when (eql round org-agent-doctor--round)
+        (let ((inhibit-read-only t))
+          (save-excursion
+            (goto-char (point-max))
+            (mapc #'org-agent-doctor--insert findings)))))))
+
+(defun org-agent-doctor--insert (finding)
+  "Insert FINDING, a plist (:state :check :text :advice :mend :repair).
+`:mend' says what mending does, `:repair' is a function that does it;
+without one the program is asked to."
+  (let* ((state (plist-get finding :state))
+         (beg (point))
+         (line (lambda (text)
+                 (insert (make-string 16 ?\s)
+                         (replace-regexp-in-string "[\n\r]+" " " text) "\n"))))
+    (insert (propertize (format "%-5s" (upcase state))
+                        'face (pcase state
+                                ("ok" 'org-agent-doctor-ok)
+                                ("warn" 'org-agent-doctor-warn)
+                                (_ 'org-agent-doctor-fail)))
+            (format " %-9s " (plist-get finding :check))
+            (replace-regexp-in-string "[\n\r]+" " " (plist-get finding :text))
+            "\n")
+    (when-let ((advice (plist-get finding :advice)))
+      (funcall line advice))
+    (when-let ((mend (plist-get finding :mend)))
+      (funcall line (substitute-command-keys
+                     (format "\\<org-agent-doctor-mode-map>\\[org-agent-doctor-mend] mends this: %s" mend)))
+      (put-text-property beg (point) 'org-agent-doctor finding))))
+
+;;;; Mending
+
+(defun org-agent-doctor-mend ()
+  "Mend what the line at point is about, after a question."
+  (interactive)
+  (let ((finding (or (get-text-property (point) 'org-agent-doctor)
+                     (user-error "Nothing can be mended here"))))
+    (when (yes-or-no-p (format "%s.  %s? " (plist-get finding :text)
+                               (org-agent-doctor--sentence
+                                (plist-get finding :mend))))
+      (org-agent-doctor--mend finding))))
+
+(defun org-agent-doctor--sentence (text)
+  "Return TEXT with a capital."
+  (concat (upcase (substring text 0 1)) (substring text 1)))
+
+(defun org-agent-doctor-mend-all ()
+  "Mend all that can be mended, each after a question."
+  (interactive)
+  (let (findings)
+    (save-excursion
+      (goto-char (point-min))
+      (while (not (eobp))
+        (when-let ((finding (get-text-property (point) 'org-agent-doctor)))
+          (cl-pushnew finding findings :test #'eq))
+        (goto-char (next-single-property-change
+                    (point) 'org-agent-doctor nil (point-max)))))
+    (unless findings
+      (user-error "Nothing can be mended"))
+    (dolist (finding (nreverse findings))
+      (when (yes-or-no-p (format "%s.  %s? " (plist-get finding :text)
+                                 (org-agent-doctor--sentence
+                                  (plist-get finding :mend))))
+        (org-agent-doctor--mend finding)))))
+
+(defun org-agent-doctor--mend (finding)
+  "Mend what FINDING is about, and look again."
+  (let ((repair (plist-get finding :repair))
+        (buffer (get-buffer "*org-agent-doctor*"))
+        (again (lambda ()
+                 (when (get-buffer "*org-agent-doctor*")
+                   (save-window-excursion (org-agent-doctor))))))
+    (if repair
+        (progn (funcall repair)
+               (funcall again))
+      (org-agent-kernel-run-program
+       (list "doctor" "--fix" "--json" "--only" (plist-get finding :check))
+       (lambda (_status output complaint)
+         (let ((failure (if (org-agent-doctor--read output)
+                            (cl-some (lambda (f) (plist-get f :failure))
+                                     (org-agent-doctor--read output))
+                          complaint)))
+           (when failure
+             (message "org-agent: not mended: %s" failure))
+           (when (buffer-live-p buffer)
+             (funcall again))))))))
+
+;;;; What is looked at in Emacs
+
+(defun org-agent-doctor-findings ()
+  "Return what is found in this Emacs, plists as `org-agent-doctor--insert' takes."
+  (cl-mapcan (lambda (check)
+               (condition-case err
+                   (funcall check)
+                 (error (list (list :state "fail" :check "emacs"
+                                    :text (format "%s: %s" check
+                                                  (error-message-string err)))))))
+             '(org-agent-doctor--versions
+               org-agent-doctor--compiled
+               org-agent-doctor--variables
+               org-agent-doctor--connection
+               org-agent-doctor--auto-saves
+               org-agent-doctor--duplicates)))
+
+(defun org-agent-doctor--found (state check text &optional advice mend repair)
+  "Return a list of one finding: STATE, CHECK, TEXT, ADVICE, MEND and REPAIR."
+  (list (list :state state :check check :text text :advice advice
+              :mend mend :repair repair)))
+
+(defun org-agent-doctor--versions ()
+  "Look at the versions of Emacs and Org."
+  (append
+   (if (version< emacs-version "28.1")
+       (org-agent-doctor--found "fail" "emacs" (format "Emacs %s is too old" emacs-version)
+                                "28.1 is the oldest that will do")
+     (org-agent-doctor--found "ok" "emacs" (format "Emacs %s, Org %s, org-agent %s"
+                                                   emacs-version (org-version)
+                                                   org-agent-version)))
+   (when (version< (org-version) "9.5")
+     (org-agent-doctor--found "fail" "org" (format "Org %s is too old" (org-version))
+                              "9.5 is the oldest that will do"))))
+
+(defun org-agent-doctor--compiled ()
+  "Look for compiled files that are older than their source, or of other files."
+  (let ((stale (cl-remove-if-not
+                (lambda (source)
+                  (let ((compiled (concat source "c")))
+                    (and (file-exists-p compiled)
+                         (file-newer-than-file-p source compiled))))
+                (directory-files org-agent-kernel--directory t
+                                 "\\`\\(?:org-agent.*\\|ob-org-agent\\)\\.el\\'"))))
+    (if (not stale)
+        (org-agent-doctor--found "ok" "compiled" "no compiled file is older than its source")
+      (org-agent-doctor--found
+       "warn" "compiled"
+       (format "%s compiled before the source was changed"
+               (mapconcat #'file-name-nondirectory stale ", "))
+       "what runs may not be what is there"
+       "delete the old compiled files; restart Emacs after it"
+       (lambda ()
+         (dolist (source stale)
+           (delete-file (concat source "c"))))))))
+
+(defun org-agent-doctor--variables ()
+  "Look at variables that make the agent slow or unsafe."
+  (append
+   (if (eq org-confirm-babel-evaluate t)
+       (org-agent-doctor--found "ok" "babel" "Org asks before it evaluates code")
+     (org-agent-doctor--found
+      "warn" "babel" "`org-confirm-babel-evaluate' is not t: Org evaluates code without a question"
+      "in conversations it asks all the same; text that you copy elsewhere is not asked about"
+      "set it to t for this session"
+      (lambda () (setq org-confirm-babel-evaluate t))))
+   (if (>= read-process-output-max 65536)
+       (org-agent-doctor--found "ok" "speed" (format "read-process-output-max is %d" read-process-output-max))
+     (org-agent-doctor--found
+      "warn" "speed" (format "read-process-output-max is %d: long answers take a tenth more time"
+                             read-process-output-max)
+      "(setq read-process-output-max (* 256 1024)) in your init file"
+      "set it for this session"
+      (lambda () (setq read-process-output-max (* 256 1024)))))
+   (when (> gc-cons-threshold (* 512 1024 1024))
+     (org-agent-doctor--found
+      "warn" "garbage" (format "gc-cons-threshold is %d: Emacs will stop for long when it collects" gc-cons-threshold)
+      "some megabytes are enough; while the kernel talks more is taken by itself"))))
+
+(defun org-agent-doctor--connection ()
+  "Look at the connection to the kernel."
+  (pcase org-agent-kernel-state
+    ('ready (org-agent-doctor--found
+             "ok" "kernel" (format "this Emacs is connected to version %s"
+                                   (plist-get org-agent-kernel-server :version))))
+    ('none (org-agent-doctor--found "ok" "kernel" "this Emacs has not asked for a kernel yet"))
+    ('stopped (org-agent-doctor--found "ok" "kernel" "the kernel was stopped on purpose"))
+    (_ (org-agent-doctor--found
+        "warn" "kernel" (format "this Emacs is not connected (%s): %s"
+                                org-agent-kernel-state
+                                (or org-agent-kernel-trouble "it is being looked for"))
+        "what stands below says why"))))
+
+(defun org-agent-doctor--auto-saves ()
+  "Look for files that Emacs left beside conversations when it died."
+  (let* ((directory (expand-file-name "sessions" (org-agent-home-directory)))
+         (left (and (file-directory-p directory)
+                    (directory-files directory t "\\`\\(?:#.*#\\|\\.#.*\\)\\'"))))
+    (cl-mapcan
+     (lambda (file)
+       (org-agent-doctor--found
+        "warn" "left" (format "Emacs left %s" (abbreviate-file-name file))
+        "the conversation's file has what was sent; look whether a draft is in it before you delete it"
+        "delete it" (lambda () (delete-file file))))
+     (cl-remove-if (lambda (file)
+                     ;; A lock of an Emacs that lives is no leftover.
+                     (and (string-prefix-p ".#" (file-name-nondirectory file))
+                          (file-locked-p
+                           (expand-file-name (substring (file-name-nondirectory file) 2)
+                                             directory))))
+                   left))))
+
+(defun org-agent-doctor--duplicates ()
+  "Look for ids that stand twice in a conversation."
+  (cl-mapcan
+   (lambda (buffer)
+     (with-current-buffer buffer
+       (let ((twice (org-agent-doctor--twice)))
+         (when twice
+           (org-agent-doctor--found
+            "warn" "ids"
+            (format "in %s %d headings have an id that another has, as after copying a subtree"
+                    (buffer-name) (length twice))
+            "what belongs to an id may go to the wrong place"
+            "take the id from all but the first of each"
+            (lambda () (org-agent-doctor--single buffer)))))))
+   (org-agent-chat-buffers)))
+
+(defun org-agent-doctor--twice ()
+  "Return the positions of `:ID:' lines whose id stands above already, last first."
+  (let (seen found)
+    (save-excursion
+      (save-restriction
+        (widen)
+        (goto-char (point-min))
+        (while (re-search-forward "^[ \t]*:ID:[ \t]+\\(\\S-+\\)[ \t]*$" nil t)
+          (let ((id (match-string-no-properties 1)))
+            (when (org-agent-doctor--in-drawer-p)
+              (if (member id seen)
+                  (push (line-beginning-position) found)
+                (push id seen)))))))
+    found))
+
+(defun org-agent-doctor--in-drawer-p ()
+  "Return non-nil when point is on a property of a heading's own drawer."
+  (save-excursion
+    (forward-line 0)
+    (while (and (not (bobp)) (looking-at-p "[ \t]*:[^:\n]+:\\(?:[ \t]\\|$\\)")
+                (not (looking-at-p "[ \t]*:PROPERTIES:[ \t]*$")))
+      (forward-line -1))
+    (and (looking-at-p "[ \t]*:PROPERTIES:[ \t]*$")
+         (progn (forward-line -1)
+                (looking-at-p "\\*+ \\|[ \t]*\\(?:CLOSED\\|DEADLINE\\|SCHEDULED\\):")))))
+
+(defun org-agent-doctor--single (buffer)
+  "Leave each id in BUFFER where it stands first; one undo step."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (undo-boundary)
+      (save-excursion
+        (save-restriction
+          (widen)
+          (dolist (place (org-agent-doctor--twice))
+            (goto-char place)
+            (delete-region place (min (point-max) (1+ (line-end-position)))))))
+      (undo-boundary))))
+
+(provide 'org-agent-doctor)
+;;; org-agent-doctor.el ends here

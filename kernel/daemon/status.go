@@ -1,0 +1,68 @@
+package daemon
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
+	"org-agent/kernel/skill"
+)
+
+// status answers without a token: then it holds no secret, no text, and no name of a
+// conversation or a client.
+func (d *daemon) status(ctx context.Context, client *rpc.Client, _ *protocol.Empty) (protocol.StatusResult, error) {
+	pending, err := d.journal.Pending(ctx)
+	open, running, queued := d.sessions.Counts()
+	status := protocol.StatusResult{
+		Version: d.config.Version, PID: d.pid, Home: d.paths.Home, Socket: d.socket,
+		Started: d.started.UTC().Format(time.RFC3339), Model: d.model,
+		Skills: len(d.skills.Current().Skills()), Clients: d.editors.count(),
+		Sessions: open, Running: running, Queued: queued, Waiting: len(pending),
+	}
+	if err != nil || !client.Introduced() {
+		return status, err
+	}
+	status.Seconds = int(time.Since(d.started).Seconds())
+	status.Memory = memory()
+	status.Log, status.Journal, status.JournalSize = d.paths.Log, d.paths.Journal, d.journal.Size()
+	for _, s := range d.skills.Statuses() {
+		if s.State == skill.Failed || s.State == skill.Duplicate {
+			status.Faulty++
+		}
+	}
+	status.Models = d.health.statuses()
+	status.Connected = d.editors.connected()
+	status.Conversations = d.sessions.Busy()
+	return status, nil
+}
+
+// connected is who is connected, the one a person used last being the last.
+func (e *editors) connected() []protocol.ClientStatus {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var all []protocol.ClientStatus
+	for _, c := range e.clients {
+		info := c.Info()
+		all = append(all, protocol.ClientStatus{Name: info.Name, ID: c.ID(), Version: info.Version})
+	}
+	return all
+}
+
+// memory is how many bytes of memory the process has, as the system counts; where it does
+// not tell, those that the program took.
+func memory() int64 {
+	text, err := os.ReadFile("/proc/self/statm")
+	if fields := strings.Fields(string(text)); err == nil && len(fields) > 1 {
+		if pages, err := strconv.ParseInt(fields[1], 10, 64); err == nil {
+			return pages * int64(os.Getpagesize())
+		}
+	}
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.Sys)
+}

@@ -1,0 +1,51 @@
+package protocol
+
+// StatusResult is the one answer given without a token; then it holds no secret and no text
+// or name of a conversation: what stands from Seconds on is for clients with the token.
+type StatusResult struct {
+	Version  string `json:"version"`
+	PID      int    `json:"pid"`
+	Home     string `json:"home"`
+	Socket   string `json:"socket"`
+	Started  string `json:"started"` // RFC 3339
+	Model    string `json:"model,omitempty"`
+	Skills   int    `json:"skills"`
+	Clients  int    `json:"clients"`
+	Sessions int    `json:"sessions"`
+	Running  int    `json:"running"`
+	Queued   int    `json:"queued"`
+	Waiting  int    `json:"waiting"` // approvals
+
+	Seconds       int                  `json:"seconds,omitempty"` // since it was started
+	Memory        int64                `json:"memory,omitempty"`  // bytes
+	Faulty        int                  `json:"faulty,omitempty"`  // notes that are not live, or not as they stand
+	Log           string               `json:"log,omitempty"`
+	Journal       string               `json:"journal,omitempty"`
+	JournalSize   int64                `json:"journal-size,omitempty"` // bytes
+	Models        []ModelStatus        `json:"models,omitempty"`
+	Connected     []ClientStatus       `json:"connected,omitempty"`
+	Conversations []ConversationStatus `json:"conversations,omitempty"` // in which something runs or waits
+}
+
+// ModelStatus is how a model fared when it was last asked: unasked, well, failing, or
+// paused after repeated failures.
+type ModelStatus struct {
+	Name  string  `json:"name"`
+	State Keyword `json:"state"`
+	At    string  `json:"at,omitempty"` // RFC 3339
+	Fault string  `json:"fault,omitempty"`
+}
+
+// ClientStatus is a client that is connected.
+type ClientStatus struct {
+	Name    string `json:"name"`
+	ID      string `json:"id"`
+	Version string `json:"version,omitempty"`
+}
+
+// ConversationStatus is a conversation in which something goes on.
+type ConversationStatus struct {
+	Name    string `json:"name"`
+	Running string `json:"running,omitempty"` // the turn
+	Queued  int    `json:"queued,omitempty"`
+}

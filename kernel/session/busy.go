@@ -1,0 +1,27 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+
+	"org-agent/kernel/protocol"
+)
+
+// Busy are the sessions in which a turn runs or waits, by name, for the status.
+func (h *Sessions) Busy() []protocol.ConversationStatus {
+	var busy []protocol.ConversationStatus
+	for _, s := range h.all() {
+		one := protocol.ConversationStatus{Name: s.name()}
+		s.mu.Lock()
+		one.Queued = len(s.queue)
+		if s.running != nil {
+			one.Running = s.running.Record.ID
+		}
+		s.mu.Unlock()
+		if one.Queued > 0 || one.Running != "" {
+			busy = append(busy, one)
+		}
+	}
+	slices.SortFunc(busy, func(a, b protocol.ConversationStatus) int { return cmp.Compare(a.Name, b.Name) })
+	return busy
+}
