@@ -41,7 +41,7 @@ func TestJournalRows(t *testing.T) {
 			kinds = append(kinds, string(row.Kind))
 		}
 	}
-	want := "event model-request model-reply proposal verdict act receipt model-request model-reply proposal verdict act receipt"
+	want := "event choice model-request model-reply usage proposal verdict act receipt model-request model-reply usage proposal verdict act receipt"
 	if got := strings.Join(kinds, " "); got != want {
 		t.Errorf("the rows are\n%s\nwant\n%s", got, want)
 	}

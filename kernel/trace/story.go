@@ -48,7 +48,7 @@ func (s *story) opening() {
 	if turn.Attempt > 1 {
 		s.field("Attempts", "%d", turn.Attempt)
 	}
-	if !turn.Started.IsZero() && !turn.Accepted.IsZero() {
+	if turn.Attempt <= 1 && !turn.Started.IsZero() && !turn.Accepted.IsZero() {
 		s.field("Waited in the queue", "%s", duration(turn.Started.Sub(turn.Accepted)))
 	}
 	if !turn.Started.IsZero() && !turn.Finished.IsZero() {
@@ -112,6 +112,9 @@ var tellers = map[journal.Kind]func(*story, journal.Entry) error{
 	journal.KindAct:          (*story).act,
 	journal.KindReceipt:      (*story).receipt,
 	journal.KindTurn:         (*story).turn,
+	journal.KindContext:      (*story).context,
+	journal.KindSteer:        (*story).steer,
+	journal.KindUsage:        func(*story, journal.Entry) error { return nil }, // the reply told it
 	journal.KindNotice:       (*story).said,
 	journal.KindLog:          (*story).said,
 }
@@ -134,6 +137,33 @@ func (s *story) received(e journal.Entry) error {
 			s.code(2, "Payload", string(raw.Payload))
 		}
 	}
+	return nil
+}
+
+func (s *story) context(e journal.Entry) error {
+	var data struct {
+		Items []struct {
+			Kind, Name, Text string
+			Bytes            int
+		}
+	}
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	s.event("What went along: %d", len(data.Items))
+	for _, item := range data.Items {
+		s.text(2, item.Kind+" "+item.Name, item.Text)
+	}
+	return nil
+}
+
+func (s *story) steer(e journal.Entry) error {
+	var data struct{ Text string }
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	s.event("Told while it ran")
+	s.text(2, "Text", data.Text)
 	return nil
 }
 

@@ -31,7 +31,7 @@ func texts() *rapid.Generator[string] {
 
 var kinds = []journal.Kind{
 	journal.KindEvent, journal.KindChoice, journal.KindModelRequest, journal.KindModelReply, journal.KindProposal, journal.KindVerdict,
-	journal.KindAct, journal.KindReceipt, journal.KindApproval, journal.KindDecision, journal.KindTurn, journal.KindNotice, journal.KindLog, "unheard-of",
+	journal.KindAct, journal.KindReceipt, journal.KindApproval, journal.KindDecision, journal.KindTurn, journal.KindNotice, journal.KindLog, journal.KindContext, journal.KindSteer, "unheard-of",
 }
 
 // rows draws data as a row may have it: the fields of all kinds with texts of any sort, or
