@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -151,12 +152,20 @@ func TestBook(t *testing.T) {
 		}
 		go b.Deliver(t.Context())
 		write(record(1, "main"))
+		var mu sync.Mutex // guards what follows
 		var told []string
 		dropped := 0
 		found, _, err := b.Follow(t.Context(), "me", Filter{Session: "main"}, 10, func(records []Record, d int) {
 			write(record(99, "nobody"))
+			mu.Lock()
+			defer mu.Unlock()
 			told, dropped = append(told, messages(records)...), dropped+d
 		})
+		heard := func() (lines []string, lost int) {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(told), dropped
+		}
 		must(t, err)
 		if got := strings.Join(messages(found), "|"); got != "line 0|line 1" {
 			t.Errorf("the tail is %q", got)
@@ -164,22 +173,24 @@ func TestBook(t *testing.T) {
 		for i := 2; i < 6; i++ {
 			write(record(i, []string{"main", "other"}[i%2]))
 		}
-		wait(t, func() bool { return len(told) == 2 })
-		if got := strings.Join(told, "|"); got != "line 2|line 4" {
+		wait(t, func() bool { lines, _ := heard(); return len(lines) == 2 })
+		lines, _ := heard()
+		if got := strings.Join(lines, "|"); got != "line 2|line 4" {
 			t.Errorf("told of %q", got)
 		}
 		for i := range 3 * pendingLines {
 			write(record(i, "main"))
 		}
-		wait(t, func() bool { return dropped > 0 })
-		if len(told) < pendingLines || dropped < pendingLines {
-			t.Errorf("told of %d, dropped %d", len(told), dropped)
+		wait(t, func() bool { _, lost := heard(); return lost > 0 })
+		lines, lost := heard()
+		if len(lines) < pendingLines || lost < pendingLines {
+			t.Errorf("told of %d, dropped %d", len(lines), lost)
 		}
 		b.Leave("me")
-		count := len(told)
+		lines, _ = heard()
 		write(record(7, "main"))
 		synctest.Wait()
-		if len(told) != count {
+		if after, _ := heard(); len(after) != len(lines) {
 			t.Error("told after leaving")
 		}
 	})

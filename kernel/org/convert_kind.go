@@ -103,8 +103,8 @@ func (s surrounding) marked(kind lineKind, rest string, complete bool) (lineKind
 	if complete {
 		return kind, true
 	}
-	if kind == quoteLine && markdownColumn(rest) > 4 {
-		return kind, false
+	if kind == quoteLine && (markdownColumn(rest) > 4 || markdownColumn(strings.TrimPrefix(rest, " ")) >= 4) {
+		return kind, false // indented code, which is read whole
 	}
 	rest = strings.TrimLeft(rest, " \t")
 	if _, after, ok := checkbox(rest); ok {

@@ -46,11 +46,12 @@ func TestCheck(t *testing.T) {
 }
 
 func checkAndTest(t *testing.T, name string, source []byte) string {
+	options := Options{Limits: lisp.Limits{Steps: 2_000_000}} // a slow machine must not come to the time first
 	var out strings.Builder
-	for _, d := range Check(t.Context(), name, source, Options{}) {
+	for _, d := range Check(t.Context(), name, source, options) {
 		out.WriteString(d.String() + "\n")
 	}
-	n, err := LoadNote(t.Context(), name, source, Options{})
+	n, err := LoadNote(t.Context(), name, source, options)
 	if err != nil {
 		return out.String()
 	}
