@@ -70,8 +70,8 @@
                          :turn "turn-1" :event "q1" :state :answered
                          :seconds seconds))
 
-(ert-deftest org-agent-notify-over-the-bus ()
-  "A long turn is notified of over D-Bus, as plain text; a click shows it."
+(defun org-agent-notify-test-over-the-bus ()
+  "Have a long turn notified of over D-Bus, as plain text; a click shows it."
   (should (featurep 'dbusbind))
   (org-agent-notify-test--with-bus output
     (goto-char (point-min))
@@ -91,6 +91,22 @@
           (read-event nil nil 0.05)))
       (should (equal (buffer-name (window-buffer)) "*org-agent-chat*"))
       (should (looking-at "\\* Is <b>")))))
+
+(ert-deftest org-agent-notify-over-the-bus ()
+  "A long turn is notified of over D-Bus.
+The bus ends with the test, and an Emacs whose bus has ended does not
+hear of its processes any more: this is done by another one."
+  (with-temp-buffer
+    (let ((status
+           (call-process
+            (expand-file-name invocation-name invocation-directory) nil t nil
+            "-Q" "--batch" "--eval" "(setq load-prefer-newer t)"
+            "-L" (file-name-directory (locate-library "org-agent"))
+            "-L" (file-name-directory (locate-library "org-agent-notify-test"))
+            "-l" "org-agent-notify-test"
+            "--eval" "(org-agent-notify-test-over-the-bus)")))
+      (ert-info ((buffer-string))
+        (should (equal status 0))))))
 
 (ert-deftest org-agent-notify-without-a-bus ()
   "Without a bus the echo area says it; nothing fails and nothing waits."
