@@ -307,9 +307,10 @@ below the one they come under."
   "Major mode of a window that shows one answer.
 \\<org-agent-ask-mode-map>\\[quit-window] closes it, \\[org-agent-ask-go] \
 goes to the conversation, \\[org-agent-ask-stop] stops the answer."
-  (setq truncate-lines nil
-        word-wrap t
-        revert-buffer-function (lambda (&rest _) (org-agent-ask--refresh))))
+  (setq-local truncate-lines nil
+              word-wrap t
+              revert-buffer-function
+              (lambda (&rest _) (org-agent-ask--refresh))))
 
 (let ((map org-agent-ask-mode-map))
   (define-key map (kbd "RET") '("go to the conversation" . org-agent-ask-go))

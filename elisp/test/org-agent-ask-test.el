@@ -193,7 +193,10 @@
                            (string-match-p "word200$" (buffer-string))))
     (with-current-buffer org-agent-ask-buffer
       (should (string-match-p "\\`\\* Well\\?\n\\*\\* Long answer\n" (buffer-string)))
-      (should-not (string-match-p ":ID:\\|:agent:" (buffer-string))))))
+      (should-not (string-match-p ":ID:\\|:agent:" (buffer-string))))
+    ;; Its ways are its own: every other buffer reverts as before.
+    (should (eq (default-value 'revert-buffer-function)
+                #'revert-buffer--default))))
 
 (provide 'org-agent-ask-test)
 ;;; org-agent-ask-test.el ends here

@@ -217,9 +217,10 @@
                                      "chat" "--session" "main"
                                      "from a terminal"))))
       (process-send-eof terminal)
+      (org-agent-fake-wait (string-match-p "from a terminal"
+                                           (with-current-buffer output
+                                             (buffer-string))))
       (org-agent-fake-wait (not (process-live-p terminal)))
-      (should (string-match-p "from a terminal"
-                              (with-current-buffer output (buffer-string))))
       (kill-buffer output))
     (org-agent-kernel-test--settle 2)
     (should (= 1 (org-agent-siege-test--count "^\\* from a terminal ")))
