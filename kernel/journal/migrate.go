@@ -23,8 +23,13 @@ var schemas embed.FS
 // file's own in user_version.
 const schemaVersion = 4
 
-// fillings are what a schema needs beyond SQL, by its version.
-var fillings = map[int]func(context.Context, *writer) error{2: indexAll}
+// filling is what a version of the schema needs beyond SQL, nil for nothing.
+func filling(version int) func(context.Context, *writer) error {
+	if version == 2 {
+		return indexAll
+	}
+	return nil
+}
 
 // applicationID marks the file as ours ("oajl"), so that another program's
 // database is refused rather than written to.
@@ -53,7 +58,7 @@ func (j *Journal) migrate(ctx context.Context) error {
 			if _, err := tx.conn.ExecContext(ctx, string(script)); err != nil {
 				return fmt.Errorf("apply schema %d: %w", version+1, err)
 			}
-			if fill := fillings[version+1]; fill != nil {
+			if fill := filling(version + 1); fill != nil {
 				if err := fill(ctx, tx); err != nil {
 					return fmt.Errorf("fill schema %d: %w", version+1, err)
 				}
