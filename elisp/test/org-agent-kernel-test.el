@@ -328,6 +328,9 @@ Return its process, whose buffer has what it prints."
    (with-current-buffer (process-buffer process)
      (or (string-match-p regexp (buffer-string))
          (and (not (process-live-p process))
+              ;; What it printed last may not have been read yet.
+              (not (accept-process-output process 0.5))
+              (not (string-match-p regexp (buffer-string)))
               (ert-fail (list "the other Emacs ended" (buffer-string))))))
    (list regexp (with-current-buffer (process-buffer process)
                   (buffer-string)))))
