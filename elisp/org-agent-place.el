@@ -35,7 +35,7 @@
 (require 'org-agent-chat)
 
 (defvar-local org-agent-place--wanted nil
-  "Where to go as soon as the conversation is there: (ID . MARKER).
+  "Where to go as soon as the conversation is there: (ID MARKER WORDS).
 It is not gone to when point is not at MARKER any more.")
 (put 'org-agent-place--wanted 'permanent-local t)
 
@@ -83,38 +83,49 @@ of renamed ones, is asked where ID is, and the result is nil."
       (user-error "The conversation %s is not here, and the kernel is being started to look for it; try again"
                   session))))
 
-(defun org-agent-place-open (session id)
+(defun org-agent-place-open (session id &optional words)
   "Return the buffer of SESSION, with point at the turn whose `:ID:' is ID.
-If the turn is not there, point goes to it when it has come; if it does
-not come, what is known of it is shown.  Without ID point is in the
-draft."
+If WORDS stand in the turn, point is behind them.  If the turn is not
+there, point goes to it when it has come; if it does not come, what is
+known of it is shown.  Without ID point is in the draft."
   (let ((buffer (org-agent-chat-open session)))
     (with-current-buffer buffer
       (cond
        ((null id) (goto-char (point-max)))
-       ((org-agent-place--go id))
-       (t (setq org-agent-place--wanted (cons id (point-marker)))
+       ((org-agent-place--go id words))
+       (t (setq org-agent-place--wanted (list id (point-marker) words))
           (if (eq org-agent-chat-attached t)
               (org-agent-place--settle)
             (org-agent-kernel-ensure)))))
     buffer))
 
-(defun org-agent-place--go (id)
-  "Go to the turn whose `:ID:' is ID; return nil when it is not there."
+(defun org-agent-place--go (id words)
+  "Go to the turn whose `:ID:' is ID, or to WORDS in it, and unfold that.
+Return nil when the turn is not there."
   (when-let ((heading (org-agent-find-heading id)))
+    (push-mark nil t)
     (unless (<= (point-min) heading (point-max))
       (widen))
     (goto-char heading)
+    (org-agent-place--go-to-words words (org-agent-subtree-end heading))
     (org-reveal)
     (dolist (window (get-buffer-window-list nil nil t))
-      (set-window-point window heading))
+      (set-window-point window (point)))
     t))
+
+(defun org-agent-place--go-to-words (words end)
+  "Go behind WORDS, if they stand between point and END.
+However they are broken into lines there, and whatever their case."
+  (let ((case-fold-search t)
+        (words (split-string (or words ""))))
+    (when words
+      (re-search-forward (mapconcat #'regexp-quote words "[ \t\n]+") end t))))
 
 (defun org-agent-place--settle ()
   "Go where the person wanted to, now that the conversation is there."
-  (pcase-let ((`(,id . ,marker) org-agent-place--wanted))
+  (pcase-let ((`(,id ,marker ,words) org-agent-place--wanted))
     (setq org-agent-place--wanted nil)
-    (when (and id (= marker (point)) (not (org-agent-place--go id)))
+    (when (and id (= marker (point)) (not (org-agent-place--go id words)))
       (org-agent-place-find id))
     (when marker (set-marker marker nil))))
 

@@ -34,7 +34,7 @@
 (require 'cl-lib)
 (require 'subr-x)
 (require 'org)
-(require 'pulse)
+(require 'org-agent-place)
 (require 'tabulated-list)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
@@ -342,63 +342,8 @@ the conversation of this buffer or line, only."
                             (plist-get hit :snippet)
                             (or (plist-get match :start) 0)
                             (plist-get match :end)))))
-    (org-agent-sessions-go (plist-get hit :session) (plist-get hit :id)
-                           words)))
-
-(defvar-local org-agent-sessions--wanted nil
-  "Where to go when the conversation has been loaded: (ID . WORDS), or nil.")
-(put 'org-agent-sessions--wanted 'permanent-local t)
-
-;;;###autoload
-(defun org-agent-sessions-go (session id &optional words)
-  "Go to the heading with the ID in SESSION, opened if need be.
-In its subtree go to WORDS, if they are there.  What a conversation that
-is just being opened lacks yet is gone to when it comes."
-  (org-agent-chat session)
-  (cond
-   ((org-agent-sessions--show-heading id words)
-    (setq org-agent-sessions--wanted nil))
-   ((eq org-agent-chat-attached t) (org-agent-sessions--gone))
-   (t (setq org-agent-sessions--wanted (cons id words)))))
-
-(defun org-agent-sessions--loaded ()
-  "Go where somebody wanted to, now that the conversation was loaded."
-  (pcase-let ((`(,id . ,words) org-agent-sessions--wanted))
-    (setq org-agent-sessions--wanted nil)
-    (when id
-      (let ((window (get-buffer-window nil t)))
-        (if window
-            (with-selected-window window
-              (unless (org-agent-sessions--show-heading id words)
-                (org-agent-sessions--gone)))
-          (org-agent-sessions--show-heading id words))))))
-
-(add-hook 'org-agent-chat-loaded-hook #'org-agent-sessions--loaded)
-
-(defun org-agent-sessions--gone ()
-  "Say that what was looked for is not in the conversation any more."
-  (message "It was taken out of this conversation; the journal has it still"))
-
-(defun org-agent-sessions--show-heading (id words)
-  "Go to the heading with the ID, and to WORDS under it; show what is folded.
-Return nil when there is no such heading."
-  (when-let ((heading (org-agent-find-heading id)))
-    (push-mark nil t)
-    (when (or (< heading (point-min)) (>= heading (point-max)))
-      (widen))
-    (goto-char heading)
-    (let ((case-fold-search t)
-          (regexp (and words (mapconcat #'regexp-quote (split-string words)
-                                        "[ \t\n]+"))))
-      (when (and regexp (not (string-empty-p regexp)))
-        (re-search-forward regexp (org-agent-subtree-end heading) t)))
-    (with-no-warnings                   ; Org 9.6 has other names for these
-      (org-show-context 'org-goto)
-      (org-show-entry))
-    (when (get-buffer-window)
-      (recenter))
-    (pulse-momentary-highlight-one-line (point))
-    t))
+    (pop-to-buffer (org-agent-place-open (plist-get hit :session)
+                                         (plist-get hit :id) words))))
 
 (provide 'org-agent-sessions)
 ;;; org-agent-sessions.el ends here
