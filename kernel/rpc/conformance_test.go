@@ -12,9 +12,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,6 +40,9 @@ var update = flag.Bool("update", false, "write what the JSON codec answers into 
 //
 // The server's are its messages as JSON, "closed" when it closes, and a line with
 // the time that has passed where it is not the moment of the line before.
+//
+// A case may bring a room of its own, which answers by method, see [parseRoom]; what
+// such a room was given stands among the server's lines, as "took METHOD PARAMS".
 func TestConformance(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -48,16 +53,22 @@ func TestConformance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(archive.Files) != 2 || archive.Files[0].Name != "client" || archive.Files[1].Name != "server" {
-			t.Fatalf("%s: want the files client and server", file)
+		var names []string
+		for _, f := range archive.Files {
+			names = append(names, f.Name)
 		}
-		script, want := string(archive.Files[0].Data), string(archive.Files[1].Data)
+		if order := strings.Join(names, " "); order != "client server" && order != "client room server" {
+			t.Fatalf("%s: want the files client, maybe room, and server, not %s", file, order)
+		}
+		room := parseRoom(t, archive)
+		answer := &archive.Files[len(archive.Files)-1]
+		script, want := string(archive.Files[0].Data), string(answer.Data)
 		for _, spelling := range spellings() {
 			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar")+"/"+spelling.name, func(t *testing.T) {
 				var got string
-				synctest.Test(t, func(t *testing.T) { got = play(t, script, spelling) })
+				synctest.Test(t, func(t *testing.T) { got = play(t, script, room, spelling) })
 				if *update && spelling.name == "json" {
-					archive.Files[1].Data = []byte(got)
+					answer.Data = []byte(got)
 					want = got
 					if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
 						t.Fatal(err)
@@ -102,9 +113,10 @@ func spellings() []spelling {
 }
 
 // play runs a script against a server and returns what it sent.
-func play(t *testing.T, script string, spelling spelling) string {
+func play(t *testing.T, script string, room *room, spelling spelling) string {
 	near, far := net.Pipe()
-	server := &Server{Token: testToken, Version: "1.2", Handler: handlerFunc(scripted), Info: func() protocol.ServerInfo {
+	transcript := &transcript{begin: time.Now(), methods: map[id]string{}}
+	server := &Server{Token: testToken, Version: "1.2", Handler: room.handler(transcript.write), Info: func() protocol.ServerInfo {
 		return protocol.ServerInfo{PID: 42, Home: "/home/me/.org-agent"}
 	}}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -113,7 +125,6 @@ func play(t *testing.T, script string, spelling spelling) string {
 		defer close(served)
 		server.ServeConn(ctx, far)
 	}()
-	transcript := &transcript{begin: time.Now(), methods: map[id]string{}}
 	heard := make(chan struct{})
 	go func() {
 		defer close(heard)
@@ -142,6 +153,7 @@ func play(t *testing.T, script string, spelling spelling) string {
 
 type transcript struct {
 	begin   time.Time
+	mu      sync.Mutex // guards last and text: a room writes too
 	last    time.Duration
 	text    strings.Builder
 	methods map[id]string // of the requests sent, by id
@@ -181,12 +193,28 @@ func (tr *transcript) bytesOf(t *testing.T, line string, spelling spelling) []by
 	}
 	dec := json.NewDecoder(strings.NewReader(line))
 	dec.UseNumber()
-	return spelling.codec.appendFrame(nil, plist.AppendPrint(nil, treeOf(t, dec, "")))
+	return spelling.codec.appendFrame(nil, plist.AppendPrint(nil, treeOf(t, dec, "", enumsOf(tr.methods[key]))))
+}
+
+// enumsOf has the keys of a method's parameters that are enums.
+func enumsOf(method string) map[string]bool {
+	keys := map[string]bool{}
+	row, known := newSchema()[method]
+	if !known || row.Params.Kind() != reflect.Struct {
+		return keys
+	}
+	for field := range row.Params.Fields() {
+		if field.Type.Implements(reflect.TypeFor[interface{ PlistKeyword() }]()) {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			keys[name] = true
+		}
+	}
+	return keys
 }
 
 // treeOf is the tree of a JSON value by its shape, with keywords under the keys
-// of enums.
-func treeOf(t *testing.T, dec *json.Decoder, key string) sexp.Sexp {
+// of enums, those of any object and those given.
+func treeOf(t *testing.T, dec *json.Decoder, key string, enums map[string]bool) sexp.Sexp {
 	token, err := dec.Token()
 	if err != nil {
 		t.Fatal(err)
@@ -203,14 +231,14 @@ func treeOf(t *testing.T, dec *json.Decoder, key string) sexp.Sexp {
 				key = name.(string)
 				list = append(list, plist.Keyword(key))
 			}
-			list = append(list, treeOf(t, dec, key))
+			list = append(list, treeOf(t, dec, key, enums))
 		}
 		if _, err := dec.Token(); err != nil {
 			t.Fatal(err)
 		}
 		return list
 	case string:
-		if protocol.IsEnumKey(key) {
+		if protocol.IsEnumKey(key) || enums[key] {
 			return plist.Keyword(v)
 		}
 		return plist.String(v)
@@ -270,6 +298,8 @@ func (tr *transcript) hear(err error) {
 }
 
 func (tr *transcript) write(line string) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
 	if passed := time.Since(tr.begin); passed != tr.last {
 		tr.last = passed
 		fmt.Fprintf(&tr.text, "# %v\n", passed)

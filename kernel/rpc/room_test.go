@@ -1,0 +1,213 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"org-agent/kernel/protocol"
+)
+
+// A room is what a case has above the server: the results of methods, and what it
+// tells the client. Each is a line, the method and JSON; told is what an event makes
+// it tell, in order. A nil room does as [scripted].
+type room struct {
+	results map[string]any
+	told    []tell
+}
+
+type tell struct {
+	method string
+	params any
+}
+
+// parseRoom reads the room of a case, nil if it has none. Unknown methods and fields
+// that a method does not have are faults of the case.
+func parseRoom(t *testing.T, archive *txtar.Archive) *room {
+	for _, file := range archive.Files {
+		if file.Name != "room" {
+			continue
+		}
+		r := &room{results: map[string]any{}}
+		for line := range strings.Lines(string(file.Data)) {
+			method, body, _ := strings.Cut(strings.TrimSpace(line), " ")
+			row, known := newSchema()[method]
+			switch {
+			case !known:
+				t.Fatalf("there is no method %q", method)
+			case row.fromClient:
+				r.results[method] = parseValue(t, line, body, row.Result)
+			default:
+				r.told = append(r.told, tell{method, parseValue(t, line, body, row.Params)})
+			}
+		}
+		return r
+	}
+	return nil
+}
+
+func parseValue(t *testing.T, line, body string, of reflect.Type) any {
+	value := reflect.New(of)
+	dec := json.NewDecoder(strings.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(value.Interface()); err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return value.Elem().Interface()
+}
+
+func (r *room) handler(write func(line string)) Handler {
+	if r == nil {
+		return handlerFunc(scripted)
+	}
+	return handlerFunc(func(ctx context.Context, client *Client, method string, params any) (any, error) {
+		took, err := json.Marshal(params)
+		if err != nil {
+			return nil, err
+		}
+		write(fmt.Sprintf("took %s %s", method, took))
+		if method == protocol.MethodEvent {
+			for _, tell := range r.told {
+				client.Notify(tell.method, tell.params)
+			}
+		}
+		result, known := r.results[method]
+		if !known {
+			return nil, fmt.Errorf("the case has no result of %s", method)
+		}
+		return result, nil
+	})
+}
+
+// Each method stands in a case, and so in both codecs: as it is sent and, when it is a
+// request, as it is answered.
+func TestEveryMethodHasACase(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, answered := map[string]bool{}, map[string]bool{}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The kernel's requests are answered above them, in the client's part.
+		requests, results := map[string]string{}, map[string]bool{}
+		for _, part := range archive.Files {
+			for line := range strings.Lines(string(part.Data)) {
+				var m struct {
+					ID, Result json.RawMessage
+					Method     string
+				}
+				switch {
+				case !strings.HasPrefix(line, "{") || json.Unmarshal([]byte(line), &m) != nil:
+				case m.Method != "":
+					sent[m.Method] = true
+					requests[string(m.ID)] = m.Method
+				case m.Result != nil:
+					results[string(m.ID)] = true
+				}
+			}
+		}
+		for id, method := range requests {
+			answered[method] = answered[method] || results[id]
+		}
+	}
+	for _, row := range protocol.Methods() {
+		if !sent[row.Name] || row.Result != nil && !answered[row.Name] {
+			t.Errorf("no case in testdata sends %s and has its result: add one to the file of its kind, then run this with -update", row.Name)
+		}
+	}
+}
+
+// Every field that a method's parameters and result have means the same in both
+// codecs, whatever it holds.
+func TestEveryFieldInBothCodecs(t *testing.T) {
+	for _, row := range protocol.Methods() {
+		if row.Name == protocol.MethodCancelRequest { // its one field is an id, see ids.txtar
+			continue
+		}
+		for _, spelling := range spellings() {
+			t.Run(row.Name+"/"+spelling.name, func(t *testing.T) {
+				params, result := filled(row.Params), any(nil)
+				if row.Result != nil {
+					result = filled(row.Result)
+				}
+				passes(t, spelling.codec, row, message{kind: request, id: id{kind: idNumber, text: "1"}, method: row.Name, params: params})
+				if result != nil {
+					passes(t, spelling.codec, row, message{kind: response, id: id{kind: idNumber, text: "1"}, result: result})
+				}
+			})
+		}
+	}
+}
+
+// passes fails unless a message is the same after it was written and read.
+func passes(t *testing.T, codec codec, row protocol.Method, m message) {
+	t.Helper()
+	body, err := codec.appendMessage(nil, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := codec.decode(body, func(id) (protocol.Method, bool) { return row, true })
+	if err != nil || got.fault != nil {
+		t.Fatalf("%s cannot be read: %v %v", body, err, got.fault)
+	}
+	if !reflect.DeepEqual(got.params, m.params) || !reflect.DeepEqual(got.result, m.result) {
+		t.Errorf("%s\nis %+v %+v\nnot %+v %+v", body, got.params, got.result, m.params, m.result)
+	}
+}
+
+// filled is a pointer to a value of the type in which every field holds something that
+// is hard to write.
+func filled(of reflect.Type) any {
+	v := reflect.New(of)
+	fill(v.Elem())
+	return v.Interface()
+}
+
+func fill(v reflect.Value) {
+	const words = "\"q\" \\ (:a . nil) t ; é\n\t\r😀\u2028 <&>"
+	if o, ok := v.Addr().Interface().(*protocol.Object); ok {
+		*o = protocol.Object{{Key: "action", Value: protocol.Keyword("insert-at-end")}, {Key: "text", Value: words},
+			{Key: "args", Value: protocol.Object{{Key: "n", Value: int64(-1)}, {Key: "list", Value: []any{"a", int64(2), 0.5, true}}}}}
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		if _, enum := v.Interface().(interface{ PlistKeyword() }); enum {
+			v.SetString("allow-once")
+		} else {
+			v.SetString(words)
+		}
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1<<53 - 1)
+	case reflect.Float64:
+		v.SetFloat(0.1)
+	case reflect.Uint8:
+		v.SetUint(0xff)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range v.Len() {
+			fill(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i))
+		}
+	default:
+		panic("a field is a " + v.Type().String() + ", which nothing on the wire is yet")
+	}
+}
