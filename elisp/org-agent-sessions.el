@@ -1,4 +1,4 @@
-;;; org-agent-sessions.el --- The list of conversations, search and forks  -*- lexical-binding: t; -*-
+;;; org-agent-sessions.el --- The list of conversations, their names and forks  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -20,11 +20,9 @@
 
 ;;; Commentary:
 
-;; Conversations as a whole: `org-agent-sessions' lists them, and
-;; `org-agent-search' looks through all that was ever said and goes to
-;; where it stands.  `org-agent-session-rename' gives one another name, and
-;; its file too; `org-agent-fork' makes a new one of what was said up to
-;; point.
+;; Conversations as a whole: `org-agent-sessions' lists them.
+;; `org-agent-session-rename' gives one another name, and its file too;
+;; `org-agent-fork' makes a new one of what was said up to point.
 ;;
 ;; The kernel does these things and tells every Emacs; a buffer follows
 ;; its conversation to the new name, and its text, undo and draft stay.
@@ -34,13 +32,14 @@
 (require 'cl-lib)
 (require 'subr-x)
 (require 'org)
-(require 'org-agent-place)
-(require 'tabulated-list)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-draft)
 (require 'org-agent-keeper)
 (require 'org-agent-chat)
+(require 'org-agent-list)
+
+(declare-function org-agent-search "org-agent-search")
 
 (defface org-agent-sessions-running '((t :inherit success))
   "Face of the state of a conversation in which an answer is being written."
@@ -50,10 +49,6 @@
   "Face of the state of a conversation that waits for a person."
   :group 'org-agent)
 
-(defface org-agent-search-match '((t :inherit match))
-  "Face of what was looked for in the results of a search."
-  :group 'org-agent)
-
 ;;;; The list
 
 (defconst org-agent-sessions--buffer "*org-agent-sessions*"
@@ -61,7 +56,7 @@
 
 (defvar org-agent-sessions-mode-map
   (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map tabulated-list-mode-map)
+    (set-keymap-parent map org-agent-list-mode-map)
     (define-key map (kbd "RET") #'org-agent-sessions-open)
     (define-key map (kbd "s") #'org-agent-search)
     (define-key map (kbd "/") #'org-agent-search)
@@ -71,32 +66,26 @@
     map)
   "Keys in the list of conversations.")
 
-(define-derived-mode org-agent-sessions-mode tabulated-list-mode
+(define-derived-mode org-agent-sessions-mode org-agent-list-mode
   "Org-Agent-Sessions"
   "Major mode of the list of conversations.
 \\<org-agent-sessions-mode-map>\\[org-agent-sessions-open] opens one, \\[org-agent-sessions-new] a new one; \\[org-agent-search]
 looks through all that was said; \\[org-agent-session-rename] gives one another
 name, \\[org-agent-fork] makes a copy that goes on by itself."
   (setq tabulated-list-format
-        [("Conversation" 26 t)
-         ("Turns" 5 org-agent-sessions--fewer-turns :right-align t)
-         ("Last" 16 t) ("State" 15 t) ("Begins with" 0 t)]
-        tabulated-list-sort-key nil)
+        (vector
+         '("Conversation" 26 t)
+         (list "Turns" 5 (org-agent-list-by-number 1) :right-align t)
+         '("Last" 16 t) '("State" 15 t) '("Begins with" 0 t)))
   (setq-local revert-buffer-function #'org-agent-sessions--revert)
   (tabulated-list-init-header))
-
-(defun org-agent-sessions--fewer-turns (one other)
-  "Return non-nil when ONE, an entry, has fewer turns than OTHER."
-  (< (string-to-number (aref (cadr one) 1))
-     (string-to-number (aref (cadr other) 1))))
 
 ;;;###autoload
 (defun org-agent-sessions ()
   "List all conversations with the agent, the latest first."
   (interactive)
-  (with-current-buffer (get-buffer-create org-agent-sessions--buffer)
-    (unless (derived-mode-p 'org-agent-sessions-mode)
-      (org-agent-sessions-mode))
+  (with-current-buffer (org-agent-list-buffer org-agent-sessions--buffer
+                                              'org-agent-sessions-mode)
     (org-agent-sessions--revert)
     (pop-to-buffer (current-buffer))))
 
@@ -106,12 +95,9 @@ name, \\[org-agent-fork] makes a copy that goes on by itself."
 
 (defun org-agent-sessions--show (result)
   "List what RESULT, of `session/list', has, in the current buffer."
-  (let ((left (plist-get result :left)))
-    (setq mode-line-process
-          (and left (> left 0) (format " (%d older, not listed)" left))))
-  (setq tabulated-list-entries
-        (mapcar #'org-agent-sessions--entry (plist-get result :sessions)))
-  (tabulated-list-print t)
+  (org-agent-list-show
+   (mapcar #'org-agent-sessions--entry (plist-get result :sessions))
+   (org-agent-list-left result "older"))
   (unless tabulated-list-entries
     (message "There is no conversation yet; M-x org-agent-chat begins one")))
 
@@ -122,18 +108,12 @@ Its name is the line's identity, so that point stays on it."
     (list (plist-get session :name)
           (vector (plist-get session :name)
                   (number-to-string (or (plist-get session :turns) 0))
-                  (org-agent-sessions--time (plist-get session :updated))
+                  (org-agent-list-time (plist-get session :updated))
                   (org-agent-sessions--state (plist-get session :state))
                   (concat (or (plist-get session :words) "")
                           (when (and parent (not (string-empty-p parent)))
                             (propertize (format "  (forked from %s)" parent)
                                         'face 'shadow)))))))
-
-(defun org-agent-sessions--time (time)
-  "Return TIME, as RFC 3339 has it, as the local time."
-  (condition-case nil
-      (format-time-string "%Y-%m-%d %H:%M" (encode-time (iso8601-parse time)))
-    (error "")))
 
 (defun org-agent-sessions--state (state)
   "Return what a conversation does whose turn is in STATE."
@@ -144,7 +124,7 @@ Its name is the line's identity, so that point stays on it."
      (propertize "waiting for you" 'face 'org-agent-sessions-waiting))
     (_ (propertize "idle" 'face 'shadow))))
 
-(defun org-agent-sessions--at-point ()
+(defun org-agent-sessions-at-point ()
   "Return the conversation meant here: of the line, or of the buffer, or nil."
   (if (derived-mode-p 'org-agent-sessions-mode)
       (tabulated-list-get-id)
@@ -153,7 +133,7 @@ Its name is the line's identity, so that point stays on it."
 (defun org-agent-sessions-open ()
   "Open the conversation of this line."
   (interactive)
-  (org-agent-chat (or (org-agent-sessions--at-point)
+  (org-agent-chat (or (org-agent-sessions-at-point)
                       (user-error "There is no conversation on this line"))))
 
 (defun org-agent-sessions-new (name)
@@ -173,7 +153,7 @@ Its name is the line's identity, so that point stays on it."
   "Give the conversation SESSION, and its file, the new NAME.
 That is the one of this buffer or of this line."
   (interactive
-   (let ((session (or (org-agent-sessions--at-point)
+   (let ((session (or (org-agent-sessions-at-point)
                       (org-agent-chat-read-session))))
      (list session (string-trim
                     (read-string (format "New name of %s: " session)
@@ -208,7 +188,7 @@ the NAME of the new one."
   (interactive
    (list (and current-prefix-arg
               (read-string "Name of the new conversation: "))))
-  (let ((session (or (org-agent-sessions--at-point)
+  (let ((session (or (org-agent-sessions-at-point)
                      (user-error "This is no conversation; M-x org-agent-chat opens one")))
         (id (and org-agent-chat-session (org-agent-sessions--turn-at-point))))
     (when (and name (not (org-agent-chat-valid-session-p name)))
@@ -240,110 +220,6 @@ the NAME of the new one."
         (when (member "unsent" (org-agent-heading-tags heading))
           (user-error "This was not sent yet; C-c C-c sends it"))
         (org-agent-heading-property heading "ID")))))
-
-;;;; Search
-
-(defconst org-agent-search--buffer "*org-agent-search*"
-  "The name of the buffer of the results.")
-
-(defvar org-agent-search--history nil
-  "What was looked for.")
-
-(defvar-local org-agent-search--query nil
-  "What the results are of: (QUERY . SESSION), without a session of all.")
-
-(defvar org-agent-search-mode-map
-  (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map tabulated-list-mode-map)
-    (define-key map (kbd "RET") #'org-agent-search-visit)
-    (define-key map (kbd "s") #'org-agent-search)
-    (define-key map (kbd "/") #'org-agent-search)
-    map)
-  "Keys in the results of a search.")
-
-(define-derived-mode org-agent-search-mode tabulated-list-mode
-  "Org-Agent-Search"
-  "Major mode of the results of a search through all that was said.
-\\<org-agent-search-mode-map>\\[org-agent-search-visit] goes to where it stands, \\[org-agent-search] looks for something else."
-  (setq tabulated-list-format
-        [("When" 16 t) ("Conversation" 20 t) ("Who" 5 t) ("What" 0 nil)]
-        tabulated-list-sort-key nil)
-  (setq-local revert-buffer-function #'org-agent-search--revert)
-  (tabulated-list-init-header))
-
-;;;###autoload
-(defun org-agent-search (query &optional session)
-  "Look for QUERY in all questions and answers there ever were.
-All of its words must be there: \"words in quotes\" next to one another,
-word* is the beginning of one.  With a prefix argument look in SESSION,
-the conversation of this buffer or line, only."
-  (interactive
-   (let ((session (and current-prefix-arg
-                       (or (org-agent-sessions--at-point)
-                           (org-agent-chat-read-session)))))
-     (list (read-string (if session
-                            (format "Search %s for: " session)
-                          "Search all conversations for: ")
-                        nil 'org-agent-search--history)
-           session)))
-  (with-current-buffer (get-buffer-create org-agent-search--buffer)
-    (unless (derived-mode-p 'org-agent-search-mode)
-      (org-agent-search-mode))
-    (setq org-agent-search--query (cons query session))
-    (org-agent-search--revert)
-    (pop-to-buffer (current-buffer))))
-
-(defun org-agent-search--revert (&rest _)
-  "Look again for what the results are of."
-  (pcase-let ((`(,query . ,session) org-agent-search--query))
-    (org-agent-kernel-ask
-     "session/search"
-     (append (list :query query :limit 100)
-             (and session (list :session session)))
-     (lambda (result)
-       (when (equal (cons query session) org-agent-search--query)
-         (org-agent-search--show result))))))
-
-(defun org-agent-search--show (result)
-  "List what RESULT, of `session/search', has, in the current buffer."
-  (setq mode-line-process (and (plist-get result :more) " (there is more)")
-        tabulated-list-entries
-        (mapcar #'org-agent-search--entry (plist-get result :hits)))
-  (tabulated-list-print)
-  (goto-char (point-min))
-  (unless tabulated-list-entries
-    (message "Nothing that was said has all of: %s"
-             (car org-agent-search--query))))
-
-(defun org-agent-search--entry (hit)
-  "Return the line of HIT."
-  (list hit
-        (vector (org-agent-sessions--time (plist-get hit :time))
-                (plist-get hit :session)
-                (if (eq (plist-get hit :role) :user) "you" "agent")
-                (org-agent-search--snippet hit))))
-
-(defun org-agent-search--snippet (hit)
-  "Return the snippet of HIT with what matched in a face."
-  (let ((snippet (copy-sequence (plist-get hit :snippet))))
-    (dolist (match (plist-get hit :matches) snippet)
-      (let ((beg (or (plist-get match :start) 0))
-            (end (plist-get match :end)))
-        (when (and (integerp end) (<= 0 beg end (length snippet)))
-          (put-text-property beg end 'face 'org-agent-search-match snippet))))))
-
-(defun org-agent-search-visit ()
-  "Go to where the result of this line stands in its conversation."
-  (interactive)
-  (let* ((hit (or (tabulated-list-get-id)
-                  (user-error "There is no result on this line")))
-         (match (car (plist-get hit :matches)))
-         (words (and match (substring-no-properties
-                            (plist-get hit :snippet)
-                            (or (plist-get match :start) 0)
-                            (plist-get match :end)))))
-    (pop-to-buffer (org-agent-place-open (plist-get hit :session)
-                                         (plist-get hit :id) words))))
 
 (provide 'org-agent-sessions)
 ;;; org-agent-sessions.el ends here

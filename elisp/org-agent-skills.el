@@ -28,18 +28,18 @@
 
 (require 'cl-lib)
 (require 'subr-x)
-(require 'tabulated-list)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-skill)
 (require 'org-agent-command)
+(require 'org-agent-list)
 
 (defconst org-agent-skills--buffer "*org-agent-skills*"
   "The name of the buffer of the list.")
 
 (defvar org-agent-skills-mode-map
   (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map tabulated-list-mode-map)
+    (set-keymap-parent map org-agent-list-mode-map)
     (define-key map (kbd "RET") #'org-agent-skills-visit)
     (define-key map (kbd "t") #'org-agent-skills-test)
     (define-key map (kbd "+") #'org-agent-skill-new)
@@ -47,30 +47,24 @@
     map)
   "Keys in the list of skills.")
 
-(define-derived-mode org-agent-skills-mode tabulated-list-mode "Org-Agent-Skills"
+(define-derived-mode org-agent-skills-mode org-agent-list-mode "Org-Agent-Skills"
   "Major mode of the list of skills.
 \\<org-agent-skills-mode-map>\\[org-agent-skills-visit] goes to a note, to its first fault if it has one; \\[org-agent-skills-test]
 runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-skill-new] begins a new one."
   (setq tabulated-list-format
-        [("Skill" 22 t) ("State" 10 t) ("Version" 8 t)
-         ("Tests" 6 org-agent-skills--fewer-tests :right-align t)
-         ("Capabilities" 18 t) ("Note" 0 t)]
-        tabulated-list-sort-key nil)
+        (vector
+         '("Skill" 22 t) '("State" 10 t) '("Version" 8 t)
+         (list "Tests" 6 (org-agent-list-by-number 3) :right-align t)
+         '("Capabilities" 18 t) '("Note" 0 t)))
   (setq-local revert-buffer-function #'org-agent-skills--revert)
   (tabulated-list-init-header))
-
-(defun org-agent-skills--fewer-tests (one other)
-  "Return non-nil when ONE, an entry, has fewer tests than OTHER."
-  (< (string-to-number (aref (cadr one) 3))
-     (string-to-number (aref (cadr other) 3))))
 
 ;;;###autoload
 (defun org-agent-skills ()
   "List the skills of the agent and what became of each."
   (interactive)
-  (with-current-buffer (get-buffer-create org-agent-skills--buffer)
-    (unless (derived-mode-p 'org-agent-skills-mode)
-      (org-agent-skills-mode))
+  (with-current-buffer (org-agent-list-buffer org-agent-skills--buffer
+                                              'org-agent-skills-mode)
     (org-agent-kernel-ask "skill/list" nil #'org-agent-skills--show)
     (pop-to-buffer (current-buffer))))
 
@@ -80,14 +74,11 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
 
 (defun org-agent-skills--show (result)
   "List what RESULT, of `skill/list', has, in the current buffer."
-  (let ((left (plist-get result :left)))
-    (setq mode-line-process
-          (when (and left (> left 0)) (format " (%d more, not listed)" left))))
-  (setq tabulated-list-entries
-        (append (mapcar #'org-agent-skills--policy-entry
-                        (plist-get result :diagnostics))
-                (mapcar #'org-agent-skills--entry (plist-get result :skills))))
-  (tabulated-list-print t))
+  (org-agent-list-show
+   (append (mapcar #'org-agent-skills--policy-entry
+                   (plist-get result :diagnostics))
+           (mapcar #'org-agent-skills--entry (plist-get result :skills)))
+   (org-agent-list-left result "more")))
 
 (defun org-agent-skills--entry (status)
   "Return the line of STATUS."

@@ -25,17 +25,17 @@
 
 ;;; Code:
 
-(require 'subr-x)
-(require 'tabulated-list)
 (require 'org-agent-kernel)
 (require 'org-agent-chat)
 (require 'org-agent-header)
+(require 'org-agent-list)
 
 (defvar-local org-agent-usage--what nil
   "What the table shows: (BY . SESSION).")
 
 (defvar org-agent-usage-mode-map
   (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map org-agent-list-mode-map)
     (define-key map "t" #'org-agent-usage-by-turn)
     (define-key map "c" #'org-agent-usage-by-session)
     (define-key map "m" #'org-agent-usage-by-model)
@@ -43,24 +43,17 @@
     map)
   "Keys of the table of usage.")
 
-(define-derived-mode org-agent-usage-mode tabulated-list-mode "Usage"
+(define-derived-mode org-agent-usage-mode org-agent-list-mode "Org-Agent-Usage"
   "Table of what the models took.
 \\<org-agent-usage-mode-map>\\[org-agent-usage-by-turn] by turn, \\[org-agent-usage-by-session] by conversation, \\[org-agent-usage-by-model] by model, \\[org-agent-usage-by-day] by day."
   (setq tabulated-list-format
-        [("What" 44 t) ("Model" 24 t)
-         ("In" 10 org-agent-usage--more-in :right-align t)
-         ("Out" 10 org-agent-usage--more-out :right-align t)
-         ("Cost" 12 nil :right-align t)])
-  (add-hook 'tabulated-list-revert-hook #'org-agent-usage--fetch nil t)
+        (vector
+         '("What" 44 t) '("Model" 24 t)
+         (list "In" 10 (org-agent-list-by-number 2) :right-align t)
+         (list "Out" 10 (org-agent-list-by-number 3) :right-align t)
+         '("Cost" 12 nil :right-align t)))
+  (setq-local revert-buffer-function #'org-agent-usage--fetch)
   (tabulated-list-init-header))
-
-(defun org-agent-usage--more-in (a b)
-  "Return non-nil when the row A took less input than B."
-  (< (plist-get (car a) :input) (plist-get (car b) :input)))
-
-(defun org-agent-usage--more-out (a b)
-  "Return non-nil when the row A took less output than B."
-  (< (plist-get (car a) :output) (plist-get (car b) :output)))
 
 (defun org-agent-usage (&optional by)
   "Show what the models took, BY turn, session, model or day.
@@ -70,8 +63,8 @@ all, by session."
   (unless (org-agent-kernel-ready-p)
     (user-error "No kernel is running; M-x org-agent-chat starts one"))
   (let ((session org-agent-chat-session))
-    (with-current-buffer (get-buffer-create "*org-agent-usage*")
-      (org-agent-usage-mode)
+    (with-current-buffer (org-agent-list-buffer "*org-agent-usage*"
+                                                'org-agent-usage-mode)
       (setq org-agent-usage--what
             (cons (or by (if session 'turn 'session)) session))
       (org-agent-usage--fetch)
@@ -103,7 +96,7 @@ all, by session."
   (interactive)
   (org-agent-usage--by 'day))
 
-(defun org-agent-usage--fetch ()
+(defun org-agent-usage--fetch (&rest _)
   "Ask the kernel for the rows and show them when they come."
   (let ((buffer (current-buffer))
         (by (car org-agent-usage--what))
@@ -116,10 +109,9 @@ all, by session."
      (lambda (result)
        (when (buffer-live-p buffer)
          (with-current-buffer buffer
-           (setq tabulated-list-entries
-                 (mapcar #'org-agent-usage--row (plist-get result :rows)))
-           (setq mode-line-process (format " by %s" by))
-           (tabulated-list-print t))))
+           (org-agent-list-show
+            (mapcar #'org-agent-usage--row (plist-get result :rows))
+            (format "by %s" by)))))
      :failure
      (lambda (refusal)
        (message "org-agent: no usage: %s" (plist-get refusal :message))))))

@@ -51,6 +51,7 @@
 (require 'org-agent-ask)
 (require 'org-agent-rewrite)
 (require 'org-agent-sessions)
+(require 'org-agent-search)
 (require 'org-agent-link)
 (require 'org-agent-imenu)
 (require 'org-agent-bookmark)
