@@ -241,8 +241,9 @@ func score(matches []match, length, phrases int) float64 {
 
 // matchesIn finds the phrases in the text, and counts its words.
 func matchesIn(text string, phrases []phrase) (matches []match, count int) {
-	var words []word
-	for w := range wordsIn(text[:min(len(text), searchBytes)]) {
+	text = text[:min(len(text), searchBytes)]
+	words := make([]word, 0, len(text)/6)
+	for w := range wordsIn(text) {
 		if w.folded != "" {
 			words = append(words, w)
 		}

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // word is a word of a text: where it stands, in bytes, and what it is looked for
@@ -21,8 +22,11 @@ func wordsIn(text string) iter.Seq[word] {
 	return func(yield func(word) bool) {
 		start := -1
 		for i, r := range text {
-			single := unicode.In(r, unblanked...)
-			inside := !single && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r))
+			inside, single := 'a' <= r && r <= 'z', false
+			if !inside {
+				single = r >= firstUnblanked && unicode.In(r, unblanked...)
+				inside = !single && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r))
+			}
 			if start >= 0 && !inside {
 				if !yield(word{start, i, fold(text[start:i])}) {
 					return
@@ -50,6 +54,9 @@ var unblanked = []*unicode.RangeTable{
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
 }
 
+// firstUnblanked is the first character of those scripts: Thai.
+const firstUnblanked = 0xe00
+
 // accented are letters with what they are without their accents, first.
 var accented = []string{
 	"aàáâãäåāăąǎǻạảấầẩẫậắằẳẵặ", "cçćĉċč", "dďđ", "eèéêëēĕėęěẹẻẽếềểễệ", "gĝğġģ", "hĥħ", "iìíîïĩīĭįıǐỉị", "jĵ", "kķ",
@@ -75,6 +82,9 @@ var unaccented = func() map[rune]rune {
 // fold is a word in lower case without accents, also those that are characters of
 // their own.
 func fold(word string) string {
+	if strings.IndexFunc(word, func(r rune) bool { return r >= utf8.RuneSelf || 'A' <= r && r <= 'Z' }) < 0 {
+		return word
+	}
 	return strings.Map(func(r rune) rune {
 		r = unicode.ToLower(r)
 		if plain, ok := unaccented[r]; ok {
