@@ -214,18 +214,35 @@ That is (PLIST . LINES): what is sent, and what says so."
 
 ;;;; Giving one
 
+(defun org-agent-command--in (text)
+  "Return the command that TEXT gives and its arguments, (PLIST . ARGUMENTS).
+Return nil if it gives none."
+  (when (string-match "\\`/\\([[:alnum:]-]+\\)\\(?:[ \t\n]\\|\\'\\)" text)
+    (let ((name (match-string 1 text))
+          (rest (substring text (match-end 1))))
+      (when-let ((command (org-agent-command--named name)))
+        (cons command (string-trim rest))))))
+
 (defun org-agent-command-message (id level text)
   "Return the message ID at LEVEL that TEXT, a draft, is to be sent as.
 One that begins with a command's name is that command, and gets what it
 wants of what the person looks at."
-  (let ((command (and (string-match "\\`/\\([[:alnum:]-]+\\)\\(?:[ \t\n]\\|\\'\\)" text)
-                      (org-agent-command--named (match-string 1 text)))))
-    (if command
-        (org-agent-command--message
-         id level command text
-         (string-trim (substring text (match-end 1)))
-         (org-agent-command--looked-at))
-      (list :id id :level level :text text))))
+  (pcase (org-agent-command--in text)
+    (`(,command . ,arguments)
+     (org-agent-command--message id level command text arguments
+                                 (org-agent-command--looked-at)))
+    (_ (list :id id :level level :text text))))
+
+(defun org-agent-command-alone (id level text)
+  "Return the message ID at LEVEL that TEXT is if it gives a command, or nil.
+Signal an error if the command wants more than its arguments: TEXT only
+tells of what that was."
+  (pcase (org-agent-command--in text)
+    (`(,command . ,arguments)
+     (when (plist-get command :wants)
+       (user-error "What went with /%s is not known any more; give the command anew where you want it: M-x org-agent-command"
+                   (plist-get command :name)))
+     (org-agent-command--message id level command text arguments nil))))
 
 (defun org-agent-command--message (id level command said arguments buffer)
   "Return the message ID at LEVEL that gives COMMAND with ARGUMENTS in BUFFER.

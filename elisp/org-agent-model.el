@@ -34,52 +34,62 @@
 (require 'org-agent-chat)
 (require 'org-agent-send)
 
-(defun org-agent-model--await (method params)
-  "Return what the kernel answers to METHOD with PARAMS; wait for it.
-\\[keyboard-quit] ends the waiting, as does a refusal."
-  (let (answered result refused)
-    (org-agent-kernel-request
-     method params
-     :success (lambda (value) (setq answered t result value))
-     :failure (lambda (refusal) (setq answered t refused refusal)))
-    (while (not answered)
-      (accept-process-output nil 0.05))
-    (when refused
-      (user-error "%s" (plist-get refused :message)))
-    result))
+;;;; Names
+
+(defvar org-agent-model--known nil
+  "The models, as the kernel told of them last: plists.")
+
+(defun org-agent-model--refresh ()
+  "Ask the kernel anew which models there are.
+It asks each server, which can take seconds; nobody waits for it."
+  (org-agent-kernel-request
+   "model/list" (list :session org-agent-chat-session)
+   :success (lambda (result)
+              (setq org-agent-model--known (plist-get result :models)))
+   :failure #'ignore))
+
+(defun org-agent-model--standard ()
+  "Return the name of the configured model, nil when it is not known yet."
+  (plist-get (seq-find (lambda (model) (plist-get model :default))
+                       org-agent-model--known)
+             :name))
+
+(defun org-agent-model--table (chosen)
+  "Return a completion table of the models that are known when it is asked.
+CHOSEN is the name of this conversation's."
+  (lambda (text predicate action)
+    (if (eq action 'metadata)
+        `(metadata
+          (category . org-agent-model)
+          (annotation-function
+           . ,(lambda (name)
+                (cond ((equal name chosen) "  this conversation's")
+                      ((equal name (org-agent-model--standard))
+                       "  the configured one")
+                      (t "")))))
+      (complete-with-action
+       action
+       (mapcar (lambda (model) (plist-get model :name)) org-agent-model--known)
+       text predicate))))
 
 (defun org-agent-model-read (prompt)
   "Read the name of a model with PROMPT; nil is the configured one.
-Any name can be given: not every server lists what it has."
+What is completed is what the kernel told last; it is asked anew while
+one types.  Any name can be given: not every server lists what it has."
   (unless (org-agent-kernel-ready-p)
     (user-error "No kernel is running; M-x org-agent-chat starts one"))
-  (let* ((result (org-agent-model--await
-                  "model/list" (list :session org-agent-chat-session)))
-         (models (plist-get result :models))
-         (standard (plist-get (seq-find (lambda (model)
-                                          (plist-get model :default))
-                                        models)
-                              :name))
-         (names (mapcar (lambda (model) (plist-get model :name)) models))
-         (notes (lambda (name)
-                  (let ((model (seq-find
-                                (lambda (model)
-                                  (equal (plist-get model :name) name))
-                                models)))
-                    (cond ((plist-get model :chosen) "  this conversation's")
-                          ((plist-get model :default) "  the configured one")
-                          (t "")))))
+  (org-agent-model--refresh)
+  (let* ((standard (org-agent-model--standard))
          (name (string-trim
                 (completing-read
-                 prompt
-                 (lambda (text predicate action)
-                   (if (eq action 'metadata)
-                       `(metadata (annotation-function . ,notes)
-                                  (category . org-agent-model))
-                     (complete-with-action action names text predicate)))
+                 (format-prompt prompt (or standard "the configured one"))
+                 (org-agent-model--table (org-agent-chat-get :model))
                  nil nil nil nil standard))))
-    (unless (or (string-empty-p name) (equal name standard))
+    (unless (or (string-empty-p name)
+                (equal name (org-agent-model--standard)))
       name)))
+
+;;;; Choosing
 
 (defun org-agent-model (model)
   "Have MODEL answer in this conversation from the next message on.
@@ -88,7 +98,7 @@ The configured model is chosen by its name, or by none."
   (interactive
    (progn
      (org-agent-model--check)
-     (list (org-agent-model-read "Model of this conversation: "))))
+     (list (org-agent-model-read "Model of this conversation"))))
   (org-agent-model--check)
   (org-agent-kernel-request
    "session/model" (append (list :session org-agent-chat-session)
@@ -124,7 +134,7 @@ answer, unless `org-agent-prefer-answer' marked another one."
    (progn
      (org-agent-model--check)
      (list (and current-prefix-arg
-                (org-agent-model-read "Answer with the model: ")))))
+                (org-agent-model-read "Answer with the model")))))
   (org-agent-model--check)
   (let ((heading (org-agent-send-question-at-point)))
     (unless heading
@@ -142,7 +152,7 @@ answer, unless `org-agent-prefer-answer' marked another one."
   (interactive
    (progn
      (org-agent-model--check)
-     (list (org-agent-model-read "Answer with the model: "))))
+     (list (org-agent-model-read "Answer with the model"))))
   (org-agent-regenerate model))
 
 (provide 'org-agent-model)

@@ -44,6 +44,11 @@
 (declare-function org-agent-steer-mark-waiting "org-agent-steer")
 (declare-function org-agent-steer-waits-p "org-agent-steer")
 (declare-function org-agent-command-message "org-agent-command")
+(declare-function org-agent-command-alone "org-agent-command")
+
+(defvar-local org-agent-send--commands nil
+  "Messages that are commands and that the kernel refused, newest first.")
+(put 'org-agent-send--commands 'permanent-local t)
 
 ;;;; Consent
 
@@ -187,6 +192,16 @@ conversation's buffer."
   (setq org-agent-chat-records (assoc-delete-all id org-agent-chat-records))
   (org-agent-keeper-save))
 
+(defun org-agent-send--keep (id)
+  "Keep the command ID of the outbox: what went with it stands nowhere else."
+  (when-let ((message (cl-find id org-agent-chat-outbox
+                               :key (lambda (other) (plist-get other :id))
+                               :test #'equal)))
+    (when (plist-get message :event)
+      (push message org-agent-send--commands)
+      (when-let ((oldest (nthcdr 7 org-agent-send--commands)))
+        (setcdr oldest nil)))))
+
 (defun org-agent-send--forget (id)
   "Take the message ID out of the outbox."
   (setq org-agent-chat-outbox
@@ -199,6 +214,7 @@ conversation's buffer."
 One that was on its way when the kernel was lost is sent again when
 there is one."
   (unless (eql (plist-get refusal :code) -32098)
+    (org-agent-send--keep id)
     (org-agent-send--forget id)
     (org-agent-chat-complain
      "Not sent (C-c C-c on the message sends it again)" refusal)))
@@ -255,16 +271,27 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
   "Send the question at HEADING again, with its ID."
   (org-agent-chat-check-whole)
   (org-agent-send-ask-consent)
-  (let* ((text (org-agent-question-text heading))
-         (instead (org-agent-heading-property heading "INSTEAD"))
-         (items (car (org-agent-context-gather
-                      (org-agent-context-references text)))))
+  (let* ((id (org-agent-heading-property heading "ID"))
+         (level (org-agent-heading-level heading))
+         (text (org-agent-question-text heading))
+         (instead (org-agent-heading-property heading "INSTEAD")))
     (org-agent-send-post
-     (append (list :id (org-agent-heading-property heading "ID")
-                   :level (org-agent-heading-level heading)
-                   :text text)
-             (and instead (list :instead instead))
-             (and items (list :context items))))))
+     (or (org-agent-send--command-again id level text)
+         (let ((items (car (org-agent-context-gather
+                            (org-agent-context-references text)))))
+           (append (list :id id :level level :text text)
+                   (and instead (list :instead instead))
+                   (and items (list :context items))))))))
+
+(defun org-agent-send--command-again (id level text)
+  "Return the message ID at LEVEL that TEXT is if it is a command, or nil.
+What it was given on is what it had when it was first sent."
+  (let ((kept (cl-find id org-agent-send--commands
+                       :key (lambda (message) (plist-get message :id))
+                       :test #'equal)))
+    (if (and kept (equal text (plist-get kept :text)))
+        (list :id id :level level :text text :event (plist-get kept :event))
+      (org-agent-command-alone id level text))))
 
 (defun org-agent-stop-turn ()
   "Stop the answer that is being written in this conversation.

@@ -153,6 +153,39 @@
           (should (equal (plist-get event :sensor) :chat-message))
           (should (equal (plist-get event :text) text)))))))
 
+(ert-deftest org-agent-command-sent-again ()
+  "A command that was refused is sent again with what it was given on."
+  (org-agent-command-test--with
+    (push (cons "event" (lambda (_) '(:error (:code -32000 :message "full"))))
+          org-agent-fake-answers)
+    (org-agent-command-test--in "the text"
+      (let ((inhibit-message t)) (org-agent-command "look" "at it"))
+      (let ((first (org-agent-command-test--event)))
+        (should (equal (plist-get first :command) "look"))
+        (erase-buffer)
+        (with-current-buffer "*org-agent-chat*"
+          (goto-char (point-min))
+          (org-agent-fake-wait (org-agent-send--unsent-p (point)))
+          (setf (alist-get "event" org-agent-fake-answers nil nil #'equal)
+                (lambda (params) (list :event (plist-get params :id) :turn "t")))
+          (org-agent-chat-ctrl-c-ctrl-c)
+          (should (equal (org-agent-command-test--event) first))
+          (org-agent-fake-wait (not (org-agent-send--unsent-p (point)))))))
+    ;; What another Emacs had sent it with is not known here.
+    (org-agent-send-mark (point-min) t)
+    (setq org-agent-send--commands nil)
+    (goto-char (point-min))
+    (should-error (org-agent-chat-ctrl-c-ctrl-c) :type 'user-error)
+    (should (= 2 (length (org-agent-fake-requests "event"))))
+    ;; One that has all it needs in its words is given as what it is.
+    (let ((inhibit-message t)) (org-agent-command "say" "hello"))
+    (let ((said (org-agent-command-test--event)))
+      (goto-char (point-max))
+      (search-backward "* /say")
+      (org-agent-send-mark (point) t)
+      (org-agent-chat-ctrl-c-ctrl-c)
+      (should (equal (org-agent-command-test--event) said)))))
+
 (ert-deftest org-agent-command-completes ()
   "Names are completed behind a slash that begins the draft, nowhere else."
   (org-agent-command-test--with

@@ -143,6 +143,45 @@ A question that waits is marked, and can be taken back."
     (org-agent-fake-wait (eq org-agent-chat-attached t))
     (should (equal (org-agent-chat-get :model) "chosen-one"))))
 
+(ert-deftest org-agent-turns-models-are-completed ()
+  "A model is read without waiting: what the kernel says comes while one types."
+  (org-agent-fake-with-chat
+    (setq org-agent-model--known nil)
+    (let (held asked offered)
+      (push (cons "model/list" (lambda (_) (setq asked t) 'silence))
+            org-agent-fake-answers)
+      (cl-letf (((symbol-function 'completing-read)
+                 (lambda (prompt table &rest _)
+                   (push (cons prompt (all-completions "" table)) offered)
+                   (unless held
+                     (org-agent-fake-wait asked)
+                     (let ((request (cl-find "model/list" org-agent-fake-received
+                                             :key (lambda (m) (plist-get m :method))
+                                             :test #'equal)))
+                       (org-agent-fake-send
+                        (list :jsonrpc "2.0" :id (plist-get request :id)
+                              :result '(:models ((:name "gpt-5" :default t)
+                                                 (:name "local:small")))))
+                       (org-agent-fake-wait org-agent-model--known))
+                     (push (cons prompt (all-completions "l" table)) offered))
+                   (should (equal (funcall (cdr (assq 'annotation-function
+                                                      (cdr (completion-metadata "" table nil))))
+                                           "gpt-5")
+                                  "  the configured one"))
+                   (or held ""))))
+        (should-not (org-agent-model-read "Model"))
+        (setq held "gpt-5")
+        (should-not (org-agent-model-read "Model"))
+        (setq held " new-one ")
+        (should (equal (org-agent-model-read "Model") "new-one")))
+      (should (equal (nreverse offered)
+                     '(("Model (default the configured one): ")
+                       ("Model (default the configured one): " "local:small")
+                       ("Model (default gpt-5): " "gpt-5" "local:small")
+                       ("Model (default gpt-5): " "gpt-5" "local:small"))))
+      (org-agent-fake-settle)
+      (should (= 3 (length (org-agent-fake-requests "model/list")))))))
+
 (ert-deftest org-agent-turns-blocks ()
   "The code of an answer is copied and inserted without its commas."
   (org-agent-kernel-test--with
