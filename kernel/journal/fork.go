@@ -2,6 +2,8 @@ package journal
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 
 	"org-agent/kernel/protocol"
@@ -32,9 +34,10 @@ type forkData struct {
 	Turns  int    `json:"turns"`
 }
 
-// Fork makes the session, all of it or nothing. What the
-// turns have cost is their origin's, and their times are those of what they copy. CodeConflict if there is such a session, or an
-// id of a copy is taken.
+// Fork makes the session, all of it or nothing; the model that its parent is answered by
+// answers it too. What the turns have cost is their origin's, and their times are those of
+// what they copy; what went along with them and what they were told goes with them.
+// CodeConflict if there is such a session, or an id of a copy is taken.
 func (j *Journal) Fork(ctx context.Context, fork Fork) error {
 	if !protocol.ValidSession(fork.Session) {
 		return protocol.Errorf(protocol.CodeInvalidParams, "fork a session: %q is no name of one", fork.Session)
@@ -47,7 +50,8 @@ func (j *Journal) Fork(ctx context.Context, fork Fork) error {
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO session (name, turns, updated, first, parent) VALUES (?, ?, ?, ?, ?)",
+		_, err = tx.ExecContext(ctx, `INSERT INTO session (name, turns, updated, first, parent, model)
+			VALUES (?1, ?2, ?3, ?4, ?5, coalesce((SELECT model FROM session WHERE name = ?5), ''))`,
 			fork.Session, len(fork.Copies), micros(row.Time), row.Seq, fork.Parent)
 		if err != nil {
 			return fmt.Errorf("write the session %s: %w", fork.Session, err)
@@ -89,10 +93,41 @@ func putCopy(ctx context.Context, tx *writer, c Copy, session, places string) er
 	if err := copyContext(ctx, tx, c.Origin, Entry{Session: session, Turn: t.ID, ID: t.Event}); err != nil {
 		return err
 	}
+	if err := copySteers(ctx, tx, c, session); err != nil {
+		return err
+	}
 	for _, act := range c.Acts {
 		act.Session, act.Turn, act.Event = session, t.ID, t.Event
 		if err := putAct(ctx, tx, act, places); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// copySteers writes once more what the turn's origin was told while it ran, as told. What
+// became a message of its own is a turn, and copied as one. Their ids are made of the
+// event's, which is new.
+func copySteers(ctx context.Context, tx *writer, c Copy, session string) error {
+	steers, err := collect(ctx, tx, scanSteer, steersQuery, c.Origin)
+	if err != nil {
+		return fmt.Errorf("copy what the turn %s was told: %w", c.Origin, err)
+	}
+	for i, s := range steers {
+		_, err := turnWhere(ctx, tx, "t.event = ?", s.ID)
+		if !s.Used || err == nil {
+			continue
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("copy what the turn %s was told: %w", c.Origin, err)
+		}
+		id := fmt.Sprintf("%s.told-%d", c.Turn.Event, i+1)
+		row, err := record(ctx, tx, Entry{Time: s.Time, Kind: KindSteer, Session: session, Turn: c.Turn.ID, ID: id}, steerData{s.Text})
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO steer (seq, id, turn, used) VALUES (?, ?, ?, 1)", row.Seq, id, c.Turn.ID); err != nil {
+			return fmt.Errorf("copy what the turn %s was told: %w", c.Origin, err)
 		}
 	}
 	return nil

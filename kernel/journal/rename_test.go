@@ -145,3 +145,34 @@ func TestFork(t *testing.T) {
 		t.Errorf("the fork does not know its parent's new name: %+v, %v", list, err)
 	}
 }
+
+// A fork takes along what its turns were told, but what became a message is one there
+// too, and the model that its parent is answered by.
+func TestForkTakesAlongWhatWasTold(t *testing.T) {
+	j := fresh(t)
+	ctx := t.Context()
+	must(t, j.SetSessionModel(ctx, "main", "small"))
+	turn := accepted(t, j, "q1", "main", "question")
+	for _, id := range []string{"s1", "s2", "s3"} {
+		must(t, j.PutSteer(ctx, Steer{ID: id, Turn: turn.ID, Text: "told " + id}))
+	}
+	must(t, j.UseSteers(ctx, "s1", "s2"))
+	own := accepted(t, j, "s2", "main", "told s2")
+	answered(t, j, turn, "a1", "answer")
+	copied := Copy{Turn: turn, Origin: turn.ID, Acts: []Act{{ID: "a1-copy", Kind: ActAnswer, Raw: "answer", Final: true}}}
+	copied.Turn.ID, copied.Turn.Event, copied.Turn.State, copied.Turn.Answer = "copy", "q1-copy", protocol.TurnAnswered, "a1-copy"
+	must(t, j.Fork(ctx, Fork{Session: "fork", Parent: "main", Copies: []Copy{copied}}))
+	steers, err := j.Steers(ctx, "copy")
+	must(t, err)
+	if len(steers) != 1 || steers[0].Text != "told s1" || !steers[0].Used || steers[0].ID == "s1" {
+		t.Errorf("the copy was told %+v", steers)
+	}
+	history, err := j.History(ctx, "fork", "", 0)
+	must(t, err)
+	if len(history) != 1 || history[0].Question != "question\n\ntold s1" {
+		t.Errorf("its history is %+v, the other turn is %s", history, own.ID)
+	}
+	if model, err := j.SessionModel(ctx, "fork"); model != "small" || err != nil {
+		t.Errorf("it is answered by %q, %v", model, err)
+	}
+}

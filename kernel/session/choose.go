@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"strings"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -36,4 +38,17 @@ func (h *Sessions) Prefer(ctx context.Context, p protocol.TurnPreferParams) (pro
 	defer s.release()
 	s.broadcast(protocol.MethodTurnPreferred, preferred)
 	return preferred, nil
+}
+
+// marked is the subtree of an act as it stands in a conversation now: the answer that a
+// person prefers has the mark that a client gave it.
+func marked(act journal.Act, turn journal.Turn) string {
+	if turn.Preferred != act.ID {
+		return act.Text
+	}
+	drawer, rest, found := strings.Cut(act.Text, "\n:END:\n")
+	if !found {
+		return act.Text
+	}
+	return drawer + "\n:PREFERRED: t\n:END:\n" + rest
 }

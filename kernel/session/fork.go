@@ -87,6 +87,11 @@ func (h *Sessions) forkPoint(ctx context.Context, p protocol.SessionForkParams) 
 // copies are the turns up to the point under new ids, and the text of their file.
 func (h *Sessions) copies(ctx context.Context, at forkPoint) (journal.Fork, string, error) {
 	fork := journal.Fork{Parent: at.session, At: at.id}
+	parent, err := h.use(at.session)
+	if err != nil {
+		return fork, "", err
+	}
+	defer parent.release()
 	var text strings.Builder
 	events := map[string]string{} // of the questions, what they are in the fork
 	const page = 200
@@ -100,6 +105,9 @@ func (h *Sessions) copies(ctx context.Context, at forkPoint) (journal.Fork, stri
 			ids[i], after = t.ID, t.Seq
 		}
 		acts, err := h.config.Journal.ActsOf(ctx, ids...)
+		if err == nil {
+			err = parent.present(ctx, acts)
+		}
 		if err != nil {
 			return fork, "", err
 		}
@@ -139,8 +147,13 @@ func (h *Sessions) copy(t journal.Turn, acts []journal.Act, last string) (journa
 		}
 	}
 	for _, a := range acts {
-		if a.Kind == journal.ActAction {
+		switch {
+		case a.Kind == journal.ActAction:
 			continue
+		case a.Kind == journal.ActAsk && len(waitingIn(a.Text)) > 0:
+			continue // it is decided where it was asked
+		case a.Kind == journal.ActAsk:
+			a.Kind = journal.ActNotice // what was decided; nobody asks here
 		}
 		id := h.config.NewID()
 		if a.Kind == journal.ActAnswer && c.Turn.State == protocol.TurnAnswered {
@@ -159,7 +172,7 @@ func (h *Sessions) copy(t journal.Turn, acts []journal.Act, last string) (journa
 func subtrees(c journal.Copy) string {
 	text := questionSubtree(c.Turn)
 	for _, a := range c.Acts {
-		text += a.Text
+		text += marked(a, c.Turn)
 		if !strings.HasSuffix(text, "\n") {
 			text += "\n"
 		}

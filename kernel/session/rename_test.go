@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -258,6 +259,66 @@ func TestFork(t *testing.T) {
 	}
 	if parent != h.file(t, "main") {
 		t.Error("the parent's file changed")
+	}
+	h.Detach(c)
+}
+
+// TestForkOfWhatWasAskedAndPreferred: what a person decided stands in the fork as it was
+// decided, whether its file is written or a client's buffer filled, what still waits does
+// not, and the answer that was preferred has the mark.
+func TestForkOfWhatWasAskedAndPreferred(t *testing.T) {
+	wait := make(chan struct{})
+	var h *house
+	h = open(t, t.TempDir(), func(ctx context.Context, turn *session.Turn) session.Outcome {
+		approval := protocol.Approval{ID: "approval-" + turn.Record.Event, Session: "main", Turn: turn.Record.ID, Event: turn.Record.Event,
+			Action: "(:type :request)", Hash: "h", Reason: "it asks", Summary: "Do it"}
+		err := errors.Join(h.journal.Ask(ctx, approval), turn.Ask(ctx, approval))
+		if turn.Record.Event == "q2" {
+			<-wait
+		}
+		_, decided := h.journal.Decide(ctx, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}, "emacs")
+		turn.Asked(ctx, approval.ID)
+		if err := errors.Join(err, decided); err != nil {
+			return session.Outcome{State: protocol.TurnFailed, Notice: err.Error()}
+		}
+		return echo(ctx, turn)
+	})
+	defer h.close(t)
+	h.say(t, "q1")
+	acts, err := h.journal.ActsOf(t.Context(), mustTurn(t, h, "q1"))
+	if err != nil || len(acts) != 2 {
+		t.Fatalf("%v, %v", acts, err)
+	}
+	if _, err := h.Prefer(t.Context(), protocol.TurnPreferParams{ID: acts[1].ID}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Submit(t.Context(), message("q2", "text of q2")); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the second approval", func() bool { pending, _ := h.journal.Pending(t.Context()); return len(pending) == 1 })
+	if _, err := h.Fork(t.Context(), protocol.SessionForkParams{Session: "main", To: "fork"}); err != nil {
+		t.Fatal(err)
+	}
+	close(wait)
+	h.settle(t)
+	written := h.file(t, "fork")
+	if !strings.Contains(written, "** DONE Approved once: Do it") || strings.Contains(written, "TODO") || strings.Contains(written, "approval-q1") {
+		t.Errorf("what was decided is not told as that:\n%s", written)
+	}
+	if strings.Count(written, "\n:PREFERRED: t\n:END:\n") != 1 {
+		t.Errorf("the preferred answer has no mark:\n%s", written)
+	}
+	if err := os.Remove(h.path("fork")); err != nil {
+		t.Fatal(err)
+	}
+	c := &client{id: "c1", emacs: true}
+	if _, err := h.Attach(t.Context(), c, protocol.SessionLoadParams{Session: "fork"}); err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	each(c, func(kept protocol.TurnKept) { text += kept.Question + kept.Answer })
+	if text+"* " != written {
+		t.Errorf("a client is shown\n%s\nand the file had\n%s", text, written)
 	}
 	h.Detach(c)
 }

@@ -44,6 +44,9 @@ func (s *story) opening() {
 	s.field("You asked about", "the %s %s", s.trace.Named.Kind, s.trace.Named.ID)
 	s.field("Turn", "%s", turn.ID)
 	s.field("Session", "%s", turn.Session)
+	if origin := s.trace.Origin; origin.ID != "" {
+		s.field("Copied from", "the turn %s of the conversation %s, where this happened", origin.ID, origin.Session)
+	}
 	s.field("Received", "%s", clock(turn.Accepted))
 	if turn.Attempt > 1 {
 		s.field("Attempts", "%d", turn.Attempt)
@@ -114,6 +117,7 @@ var tellers = map[journal.Kind]func(*story, journal.Entry) error{
 	journal.KindTurn:         (*story).turn,
 	journal.KindContext:      (*story).context,
 	journal.KindSteer:        (*story).steer,
+	journal.KindPreference:   (*story).preference,
 	journal.KindUsage:        func(*story, journal.Entry) error { return nil }, // the reply told it
 	journal.KindNotice:       (*story).said,
 	journal.KindLog:          (*story).said,
@@ -164,6 +168,19 @@ func (s *story) steer(e journal.Entry) error {
 	}
 	s.event("Told while it ran")
 	s.text(2, "Text", data.Text)
+	return nil
+}
+
+func (s *story) preference(e journal.Entry) error {
+	var data struct{ Not bool }
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	if data.Not {
+		s.event("Not preferred any more: %s", e.ID)
+	} else {
+		s.event("Preferred to the other answers: %s", e.ID)
+	}
 	return nil
 }
 

@@ -31,7 +31,7 @@ func texts() *rapid.Generator[string] {
 
 var kinds = []journal.Kind{
 	journal.KindEvent, journal.KindChoice, journal.KindModelRequest, journal.KindModelReply, journal.KindProposal, journal.KindVerdict,
-	journal.KindAct, journal.KindReceipt, journal.KindApproval, journal.KindDecision, journal.KindTurn, journal.KindNotice, journal.KindLog, journal.KindContext, journal.KindSteer, "unheard-of",
+	journal.KindAct, journal.KindReceipt, journal.KindApproval, journal.KindDecision, journal.KindTurn, journal.KindNotice, journal.KindLog, journal.KindContext, journal.KindSteer, journal.KindPreference, "unheard-of",
 }
 
 // rows draws data as a row may have it: the fields of all kinds with texts of any sort, or
@@ -146,6 +146,80 @@ func TestRead(t *testing.T) {
 	for id, code := range map[string]protocol.Code{"turn": protocol.CodeConflict, "q": protocol.CodeConflict, "x": protocol.CodeNotFound, "": protocol.CodeInvalidParams, "a b": protocol.CodeInvalidParams} {
 		if _, err := trace.Read(t.Context(), j, id); protocol.ErrorCode(err) != code {
 			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
+// TestReadOfCopies: why follows a fork, and a fork of a fork, to what happened; what the
+// parent did after the fork is not the copy's story, and what the copy did itself is.
+func TestReadOfCopies(t *testing.T) {
+	ctx := t.Context()
+	j, err := journal.Open(ctx, filepath.Join(t.TempDir(), "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	note := func(turn, text string) {
+		t.Helper()
+		_, err := j.Append(ctx, journal.Entry{Kind: journal.KindNotice, Turn: turn, Session: "main", Data: json.RawMessage(`"` + text + `"`)})
+		must(err)
+	}
+	turn, _, err := j.Accept(ctx, protocol.Event{ID: "q", Session: "main", Text: "hello", Sensor: protocol.SensorChatMessage}, "t")
+	must(err)
+	note("t", "asked in main")
+	turn, err = j.SetTurn(ctx, journal.TurnChange{ID: "t", State: protocol.TurnAnswered})
+	must(err)
+	fork := func(session, parent, id string) {
+		t.Helper()
+		copied := turn
+		copied.ID, copied.Event = id, id+"-question"
+		must(j.Fork(ctx, journal.Fork{Session: session, Parent: parent, Copies: []journal.Copy{{Turn: copied, Origin: turn.ID,
+			Acts: []journal.Act{{ID: id + "-answer", Kind: journal.ActAnswer}}}}}))
+		turn, err = j.Turn(ctx, id)
+		must(err)
+	}
+	fork("child", "main", "c1")
+	note("t", "later in main")
+	_, err = j.Retry(ctx, "c1", "")
+	must(err)
+	note("c1", "again in the child")
+	turn, err = j.SetTurn(ctx, journal.TurnChange{ID: "c1", State: protocol.TurnAnswered})
+	must(err)
+	fork("grandchild", "child", "c2")
+	note("c1", "later in the child")
+
+	for id, want := range map[string]string{
+		"q":         "asked in main, later in main",
+		"c1-answer": "asked in main, again in the child, later in the child",
+		"c2-answer": "asked in main, again in the child",
+	} {
+		told, err := trace.Read(ctx, j, id)
+		must(err)
+		var said []string
+		events := 0
+		for _, e := range told.Entries {
+			if e.Kind == journal.KindEvent {
+				events++
+			}
+			if e.Kind == journal.KindNotice {
+				said = append(said, strings.Trim(string(e.Data), `"`))
+			}
+		}
+		if got := strings.Join(said, ", "); got != want {
+			t.Errorf("%s: %s, not %s", id, got, want)
+		}
+		if events != 1 {
+			t.Errorf("%s: its event is told %d times", id, events)
+		}
+		outline := told.Outline()
+		if strings.Contains(outline, "the turn t of the conversation main") != (id != "q") {
+			t.Errorf("%s comes from elsewhere, or not:\n%s", id, outline)
 		}
 	}
 }
