@@ -36,7 +36,7 @@
 (require 'subr-x)
 
 (defconst org-agent-draft--tag-column 77
-  "The column, in characters, where the tags of a turn's heading end.")
+  "The column where the tags of a turn's heading end.")
 
 (defconst org-agent-draft--tags-regexp
   "[ \t]+\\(:[[:alnum:]_@#%:]+:\\)[ \t]*$"
@@ -281,6 +281,33 @@ That is (POSITION . TEXT), or nil when it has one."
         (goto-char (point-max))
         (cons (point) (if (bolp) "* " "\n* ")))))))
 
+(defun org-agent-draft-mend (position)
+  "Give the line at or before POSITION the blank back that made it the draft.
+Who writes before that blank, as `i' of Evil does, has no heading any
+more: `*Hello'.  Only a line behind all turns is meant, and only while
+there is no draft.  Return non-nil when there was such a line."
+  (save-match-data
+    (unless (org-agent-draft-start)
+      (save-excursion
+        (save-restriction
+          (widen)
+          (goto-char position)
+          (end-of-line)
+          (when (and (re-search-backward "^\\(\\*+\\)[^* \t\n][^*\n]*$" nil t)
+                     (not (org-agent-draft--inside-turn-p))
+                     (not (org-agent-draft--in-block-p)))
+            (goto-char (match-end 1))
+            (insert " ")
+            t))))))
+
+(defun org-agent-draft--in-block-p ()
+  "Return non-nil when the block before point does not end before it."
+  (save-excursion
+    (let ((case-fold-search t))
+      (save-match-data
+        (and (re-search-backward "^[ \t]*#\\+\\(begin\\|end\\)_" nil t)
+             (eq (downcase (char-after (match-beginning 1))) ?b))))))
+
 (defun org-agent-draft--inside-turn-p ()
   "Return non-nil when the last turn's heading is at or behind point."
   (when-let ((last (org-agent-last-turn)))
@@ -293,8 +320,10 @@ That is (POSITION . TEXT), or nil when it has one."
 The tags end at column 77, or stand one blank behind a longer title."
   (let* ((head (string-trim-right (concat (make-string level ?*) " " title)))
          (tags (concat ":" (string-join tags ":") ":"))
+         ;; Not `string-width', for which a window system and a terminal differ.
+         (width (cl-loop for char across head sum (char-width char)))
          (blanks (max 1 (- org-agent-draft--tag-column
-                           (length head) (length tags)))))
+                           width (length tags)))))
     (concat head (make-string blanks ?\s) tags "\n")))
 
 (defun org-agent-question-subtree (level id text unsent &optional instead)

@@ -23,7 +23,8 @@
 ;; Every turn of a conversation has a property drawer, which its reader
 ;; rarely wants to see.  Font lock hides what is in it, with text
 ;; properties: no overlay for each turn.  TAB on a `:PROPERTIES:' line
-;; shows one drawer and hides it again.
+;; shows one drawer and hides it again.  That an answer was stopped, failed
+;; or broke off is seen all the same: its `:STATE:' is not hidden.
 
 ;;; Code:
 
@@ -38,6 +39,10 @@ fixed width.")
 (defconst org-agent-drawer--start
   "[ \t]*:\\(?:PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*$"
   "Matches the first line of such a drawer.")
+
+(defface org-agent-drawer-state '((t :inherit warning))
+  "Face of what became of an answer that is not whole."
+  :group 'org-agent)
 
 (defvar org-agent-show-thoughts)
 
@@ -55,9 +60,20 @@ Return nil: there is nothing left to highlight."
   (let ((case-fold-search t))
     (while (re-search-forward org-agent-drawer--regexp limit t)
       (unless (org-agent-drawer--shown-p (match-beginning 0))
-        (put-text-property (match-beginning 1) (match-end 1)
-                           'invisible 'org-agent-drawer))))
+        (org-agent-drawer--hide (match-beginning 1) (match-end 1)))))
   nil)
+
+(defun org-agent-drawer--hide (beg end)
+  "Hide the lines of a drawer from BEG to END but what it says of its state."
+  (put-text-property beg end 'invisible 'org-agent-drawer)
+  (save-excursion
+    (save-match-data
+      (goto-char beg)
+      (when (re-search-forward "\n:STATE:[ \t]+\\(\\S-.*\\)$" end t)
+        (remove-list-of-text-properties (match-beginning 0) (match-end 0)
+                                        '(invisible))
+        (add-face-text-property (match-beginning 1) (match-end 1)
+                                'org-agent-drawer-state)))))
 
 (defun org-agent-drawer--shown-p (position)
   "Return non-nil when the drawer at POSITION is to be seen.

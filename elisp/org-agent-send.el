@@ -100,6 +100,7 @@ Signal an error if the answer is no."
     (user-error "This is no conversation; M-x org-agent-chat opens one"))
   (org-agent-chat-check-whole)
   (org-agent-keeper-look)
+  (org-agent-draft-mend (point-max))
   (org-agent-chat-restore-draft)
   (pcase-let ((`(,words . ,references) (org-agent-context-draft))
               (id (org-id-uuid)))
@@ -245,6 +246,7 @@ On a message that was not sent: send it again.  On an answer that was
 stopped, failed or interrupted: have it answered again.  Elsewhere it
 is `org-ctrl-c-ctrl-c', which gets ARG."
   (interactive "P")
+  (org-agent-draft-mend (point))
   (let ((heading (org-agent-heading-at (point))))
     (cond
      ((org-agent-draft-p (point)) (org-agent-send))

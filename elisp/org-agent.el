@@ -147,16 +147,23 @@ What makes no sense where point is is not shown."
     ("s" "Send the draft" org-agent-send)
     ("k" "Stop the answer" org-agent-stop-turn)
     ("r" "Answer again" org-agent-retry)
-    ("f" "Fork at point" org-agent-fork)
     ("S" "Steer the turn" org-agent-steer)
-    ("E" "Ask it anew" org-agent-edit-question)]
+    ("E" "Ask it anew" org-agent-edit-question)
+    ("f" "Fork at point" org-agent-fork)]
+   ["Answer"
+    :if org-agent--chat-p
+    ("R" "Another model's" org-agent-regenerate-with)
+    ("P" "Prefer this one" org-agent-prefer-answer)
+    ("=" "Compare two" org-agent-compare-answers)
+    ("t" "Thoughts" org-agent-thoughts)
+    ("m" "Choose a model" org-agent-model)]
    ["From anywhere"
     ("q" "Ask" org-agent-ask)
     ("h" "Answer here" org-agent-ask-here)
     ("e" "Rewrite region" org-agent-rewrite :if use-region-p)
     ("x" "Give a command" org-agent-command)
     ("+" "Add this" org-agent-add)
-    ("p" "Show what is sent" org-agent-prompt)]]
+    ("p" "What is sent" org-agent-prompt)]]
   [["Agent"
     ("a" "What waits" org-agent-approvals)
     ("w" "Skills" org-agent-skills)
@@ -166,21 +173,13 @@ What makes no sense where point is is not shown."
     ("Q" "Stop the kernel" org-agent-stop)]
    ["Inside"
     ("y" "Why it did this" org-agent-why)
+    ("u" "Usage and cost" org-agent-usage)
     ("l" "Log" org-agent-log)
     ("i" "Status" org-agent-status)
-    ("d" "Doctor" org-agent-doctor)]]
-  [["Answer"
-    :if org-agent--chat-p
-    ("R" "Another model's" org-agent-regenerate-with)
-    ("P" "Prefer this one" org-agent-prefer-answer)
-    ("=" "Compare two" org-agent-compare-answers)]
-   ["Its code"
+    ("d" "Doctor" org-agent-doctor)]
+   ["Code of an answer"
     ("b" "Copy" org-agent-copy-block)
-    ("B" "Insert elsewhere" org-agent-yank-block)]
-   ["Model"
-    ("t" "Thoughts" org-agent-thoughts)
-    ("m" "Choose a model" org-agent-model)
-    ("u" "Usage and cost" org-agent-usage)]])
+    ("B" "Insert elsewhere" org-agent-yank-block)]])
 
 (provide 'org-agent)
 ;;; org-agent.el ends here

@@ -100,6 +100,30 @@
             (should (equal (buffer-string) whole))
             (should-not (org-agent-draft-missing))))))))
 
+(ert-deftest org-agent-draft-is-mended ()
+  "Words written between the star and its blank are the draft all the same."
+  (pcase-dolist
+      (`(,behind ,sent)
+       '(("*Hello there " "Hello there")
+         ("*Hello\nand *more*\n" "Hello\nand *more*")
+         ("\n\n**Hello" "Hello")
+         ("*bold* words" nil)
+         ("* Note\n*this* and* that" "Note\n*this* and* that")
+         ("#+begin_src c\n*p++;\n" nil)
+         ("#+begin_src c\n*p++;\n#+end_src\n*Now this" "Now this")
+         ("" nil)))
+    (dolist (before (list "" "Preface\n" org-agent-draft-test--turn))
+      (ert-info (behind)
+        (org-agent-draft-test--in (concat before behind)
+          (org-agent-draft-mend (point-max))
+          (should (equal (org-agent-draft-text) sent))))))
+  ;; Nothing before point is meant, and nothing that is part of a turn's heading.
+  (org-agent-draft-test--in "b\n*a\n"
+    (should-not (org-agent-draft-mend 1))
+    (should (org-agent-draft-mend 3)))
+  (org-agent-draft-test--in (concat "*x\n" org-agent-draft-test--turn)
+    (should-not (org-agent-draft-mend (point-max)))))
+
 (ert-deftest org-agent-draft-becomes-a-question ()
   "Sending writes the heading with its tags, and the drawer."
   (org-agent-draft-test--in (concat org-agent-draft-test--turn
@@ -116,8 +140,9 @@
                    "What\nis this?\n** Sub"))))
 
 (ert-deftest org-agent-draft-tags-end-at-column-77 ()
-  "Tags end at column 77, in characters; at least one blank is before them."
-  (should (equal (length (org-agent-turn-heading 1 "\u4e16\u754c" '("user"))) 78))
+  "Tags end at column 77 as it is seen; at least one blank is before them."
+  (should (equal (org-agent-turn-heading 1 "\u6f22\u5b57" '("user"))
+                 (concat "* \u6f22\u5b57" (make-string 65 ?\s) ":user:\n")))
   (should (equal (org-agent-turn-heading 2 (make-string 67 ?x) '("user"))
                  (concat "** " (make-string 67 ?x) " :user:\n")))
   (should (equal (org-agent-turn-heading 2 (make-string 90 ?x) '("user"))

@@ -54,6 +54,33 @@
     (dolist (suffix suffixes)
       (should (commandp (cdr suffix))))))
 
+(defun org-agent-menu-test--size ()
+  "Return the (COLUMNS . LINES) that the menu takes with all that it has.
+A group is as wide as its widest line, with three blanks to the next."
+  (let ((columns 0) (lines -1))
+    (dolist (row (get 'org-agent-menu 'transient--layout))
+      (let ((width -3) (height 0))
+        (dolist (group (aref row 3))
+          (let ((suffixes (aref group 3)))
+            (setq height (max height (1+ (length suffixes)))
+                  width (+ width 3
+                           (apply #'max
+                                  (length (plist-get (aref group 2) :description))
+                                  (mapcar (lambda (suffix)
+                                            (let ((plist (cl-find-if #'consp suffix)))
+                                              (+ 2 (length (plist-get plist :key))
+                                                 (length (plist-get plist :description)))))
+                                          suffixes))))))
+        (setq columns (max columns width)
+              lines (+ lines 1 height))))
+    (cons columns lines)))
+
+(ert-deftest org-agent-menu-fits-a-terminal ()
+  "On a terminal of 80 columns and 24 lines all of it is seen, and the text too."
+  (pcase-let ((`(,columns . ,lines) (org-agent-menu-test--size)))
+    (should (< 40 columns 80))
+    (should (< 10 lines 18))))
+
 (ert-deftest org-agent-menu-keys-have-names ()
   "The keys of our maps have names, which which-key shows, and no [tab]."
   (dolist (map (list org-agent-chat-mode-map org-agent-rewrite-mode-map))

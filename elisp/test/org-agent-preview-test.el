@@ -296,6 +296,25 @@
                                     (overlay-get overlay 'invisible))
                                   (overlays-in (point-min) (point-max))))))
 
+(ert-deftest org-agent-preview-state-is-not-hidden ()
+  "That an answer is not whole is seen although its drawer is hidden."
+  (org-agent-fake-with-chat
+    (let ((inhibit-read-only t))
+      (goto-char (point-min))
+      (insert "* Answer :agent:\n:PROPERTIES:\n:ID:       x\n:STATE:    cancelled\n"
+              ":MODEL:    m\n:END:\nbody\n"))
+    (dotimes (_ 2)
+      (font-lock-flush)
+      (font-lock-ensure)
+      (should-not (org-agent-preview-test--hidden-p ":STATE:"))
+      (should-not (org-agent-preview-test--hidden-p "cancelled"))
+      (dolist (hidden '(":ID:" ":MODEL:" ":END:"))
+        (should (org-agent-preview-test--hidden-p hidden)))
+      (goto-char (point-min))
+      (search-forward "cancelled")
+      (should (memq 'org-agent-drawer-state
+                    (ensure-list (get-text-property (1- (point)) 'face)))))))
+
 ;;;; Undo
 
 (ert-deftest org-agent-preview-undo-takes-the-answer-at-once ()

@@ -91,7 +91,7 @@ func (r *run) partial(text string) sexp.List {
 // noticeOf is what a person is told of a model's error.
 func noticeOf(err error) string {
 	if hint := llm.HintOf(err); hint != "" {
-		return fmt.Sprintf("%v: %s", err, hint)
+		return fmt.Sprintf("%v. What to do: %s", err, hint)
 	}
 	return err.Error()
 }

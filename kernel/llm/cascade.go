@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"log/slog"
+	"slices"
 	"strings"
 )
 
@@ -66,26 +67,42 @@ type Said struct {
 	Err  error
 }
 
-// Error lists the providers with their errors, in the order they were asked.
+// Error lists the providers with their errors, in the order they were asked; what
+// several said alike is said once.
 func (e *CascadeError) Error() string {
-	lines := make([]string, len(e.Said))
-	for i, s := range e.Said {
-		text := s.Err.Error()
-		if s.Name != "" && !strings.HasPrefix(text, s.Name+": ") {
-			text = s.Name + ": " + text
-		}
-		lines[i] = text
-	}
-	return "no model answered: " + strings.Join(lines, "; ")
+	return "no model answered: " + e.join(func(s Said) string { return strings.TrimPrefix(s.Err.Error(), s.Name+": ") })
 }
 
-// Hint says for each provider what to do about its error.
+// Hint says for each provider what to do about its error; when it is the same for all,
+// it names none.
 func (e *CascadeError) Hint() string {
-	hints := make([]string, len(e.Said))
-	for i, s := range e.Said {
-		hints[i] = s.Name + ": " + HintOf(s.Err)
+	hint := func(s Said) string { return HintOf(s.Err) }
+	if !slices.ContainsFunc(e.Said, func(s Said) bool { return hint(s) != hint(e.Said[0]) }) {
+		return hint(e.Said[0])
 	}
-	return strings.Join(hints, "; ")
+	return e.join(hint)
+}
+
+// join returns the text of each provider behind its name, or behind the names of all
+// that have the same.
+func (e *CascadeError) join(text func(Said) string) string {
+	var texts []string
+	names := map[string][]string{}
+	for _, s := range e.Said {
+		t := text(s)
+		if !slices.Contains(texts, t) {
+			texts = append(texts, t)
+		}
+		if s.Name != "" {
+			names[t] = append(names[t], s.Name)
+		}
+	}
+	for i, t := range texts {
+		if of := names[t]; len(of) > 0 {
+			texts[i] = strings.Join(of, ", ") + ": " + t
+		}
+	}
+	return strings.Join(texts, "; ")
 }
 
 // Unwrap returns the providers' errors; ClassOf sees the first one's class.

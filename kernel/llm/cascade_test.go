@@ -51,11 +51,32 @@ func TestCascadeError(t *testing.T) {
 	if want := "no model answered: local: the server cannot be reached; remote: the key was not accepted"; err.Error() != want {
 		t.Errorf("the error is %q", err)
 	}
-	if want := "local: start it; remote: set ORG_AGENT_LLM_API_KEY (or OPENAI_API_KEY) to a valid key, or use another provider"; llm.HintOf(err) != want {
+	if want := "local: start it; remote: give it a valid key (API_KEY in config.org, ORG_AGENT_LLM_API_KEY or OPENAI_API_KEY), or use another provider"; llm.HintOf(err) != want {
 		t.Errorf("the hint is %q", llm.HintOf(err))
 	}
 	if lines := strings.Count(log.String(), "\n"); lines != 1 || !strings.Contains(log.String(), "provider=local next=remote") {
 		t.Errorf("logged %q", log.String())
+	}
+}
+
+// TestCascadeSaidAlike: what several providers said is said once, and what to do too.
+func TestCascadeSaidAlike(t *testing.T) {
+	refused := func(name string, advice string) llm.Said {
+		return llm.Said{Name: name, Err: &llm.Error{Class: llm.ClassServer, Provider: name, Status: 500, Advice: advice}}
+	}
+	for _, c := range []struct {
+		said       []llm.Said
+		text, hint string
+	}{
+		{[]llm.Said{refused("a", "wait"), refused("b", "wait")},
+			"no model answered: a, b: the server has a problem (HTTP 500)", "wait"},
+		{[]llm.Said{refused("a", "wait"), {Name: "b", Err: &llm.Error{Class: llm.ClassIdle, Advice: "run"}}, refused("c", "wait")},
+			"no model answered: a, c: the server has a problem (HTTP 500); b: the model went silent", "a, c: wait; b: run"},
+	} {
+		err := &llm.CascadeError{Said: c.said}
+		if err.Error() != c.text || err.Hint() != c.hint {
+			t.Errorf("got %q, %q", err.Error(), err.Hint())
+		}
 	}
 }
 

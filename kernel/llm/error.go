@@ -86,7 +86,7 @@ func (c Class) text() string {
 func (c Class) hint() string {
 	switch c {
 	case ClassAuth:
-		return "set ORG_AGENT_LLM_API_KEY (or OPENAI_API_KEY) to a valid key, or use another provider"
+		return "give it a valid key (API_KEY in config.org, ORG_AGENT_LLM_API_KEY or OPENAI_API_KEY), or use another provider"
 	case ClassQuota:
 		return "add credit to the account, or use another provider"
 	case ClassRateLimit:
@@ -98,7 +98,7 @@ func (c Class) hint() string {
 	case ClassTooLong:
 		return "start a new session, shorten the message, or use a model with a larger context"
 	case ClassModel:
-		return "set ORG_AGENT_LLM_MODEL to one of the models that the server lists"
+		return "set MODEL in config.org, or ORG_AGENT_LLM_MODEL, to one of the models that the server lists"
 	case ClassProtocol:
 		return "check the base URL: it must be the address of an OpenAI-compatible API (most end in /v1)"
 	case ClassUnreachable:

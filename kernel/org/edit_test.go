@@ -95,6 +95,8 @@ func TestQuestionSubtree(t *testing.T) {
 			"** first" + strings.Repeat(" ", 63) + ":user:\n:PROPERTIES:\n:ID:       e\n:END:\nrest\n*** a\n***** b\n"},
 		{Question{ID: "e", Text: strings.Repeat("ä", 80)},
 			"* " + strings.Repeat("ä", 80) + " :user:\n:PROPERTIES:\n:ID:       e\n:END:\n"},
+		{Question{ID: "e", Text: "漢字"},
+			"* 漢字" + strings.Repeat(" ", 65) + ":user:\n:PROPERTIES:\n:ID:       e\n:END:\n"},
 		{Question{Level: 1, ID: "e", Text: "x\n** already below"},
 			"* x" + strings.Repeat(" ", 68) + ":user:\n:PROPERTIES:\n:ID:       e\n:END:\n** already below\n"},
 	}

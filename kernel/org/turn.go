@@ -3,7 +3,6 @@ package org
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 )
 
 // The tags of a conversation's headings.
@@ -12,7 +11,7 @@ const (
 	AgentTag = "agent"
 )
 
-// tagColumn is where the tag of a turn's heading ends, counted in code points.
+// tagColumn is where the tag of a turn's heading ends, in columns of a terminal.
 const tagColumn = 77
 
 // A Question is what a person sent, to be written into a conversation.
@@ -56,7 +55,7 @@ func ReHeading(question string) string {
 func tagged(level int, title, tag string) string {
 	head := strings.TrimRight(strings.Repeat("*", level)+" "+title, " ")
 	tag = ":" + tag + ":"
-	pad := max(1, tagColumn-utf8.RuneCountInString(head)-len(tag))
+	pad := max(1, tagColumn-len(tag)-textWidth(head))
 	return head + strings.Repeat(" ", pad) + tag + "\n"
 }
 

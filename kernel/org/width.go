@@ -35,3 +35,13 @@ func runeWidth(r rune) int {
 	}
 	return 1
 }
+
+// textWidth is the number of columns of a text in Emacs, character by character: what a
+// font or a terminal makes one of several is not known here.
+func textWidth(text string) int {
+	width := 0
+	for _, r := range text {
+		width += runeWidth(r)
+	}
+	return width
+}
