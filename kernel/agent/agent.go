@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chewxy/sexp"
+
 	"org-agent/kernel/act"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
@@ -56,7 +58,9 @@ type Config struct {
 // Agent answers turns. It implements [session.Runner].
 type Agent struct {
 	config    Config
-	approvals waiting
+	approvals waiting[protocol.ApprovalDecideParams]
+	questions waiting[said]
+	secrets   secrets
 }
 
 // New returns an agent.
@@ -76,7 +80,8 @@ func New(config Config) *Agent {
 // Run answers the turn.
 func (a *Agent) Run(ctx context.Context, turn *session.Turn) session.Outcome {
 	r := &run{agent: a, turn: turn, offer: sync.OnceValue(a.offer), log: a.config.Logger.With("session", turn.Record.Session, "turn", turn.Record.ID)}
-	err := r.answer(tool.WithTurn(ctx, askedSkill(turn.Record)))
+	defer a.secrets.forget(turn.Record.ID)
+	err := r.answer(tool.WithTurn(ctx, askedSkill(turn.Record), r))
 	return r.outcome(ctx, err)
 }
 
@@ -98,6 +103,8 @@ type run struct {
 	looked   *look     // set where nothing is to be sent: only what would be
 	cut      bool      // the answer that was kept is the beginning of one
 	doing    time.Time // since when what the model wants is being done
+	acting   act.Order // what is being done
+	answers  sexp.List // what a person just answered, with what is secret of it
 }
 
 // ended is the error of a turn that ends without an answer: its text is the
@@ -123,6 +130,9 @@ func (r *run) answer(ctx context.Context) error {
 	}
 	if r.skill == nil {
 		if err := r.pick(ctx); err != nil {
+			return err
+		}
+		if err := r.recallAnswers(ctx, ""); err != nil {
 			return err
 		}
 	}
@@ -195,8 +205,9 @@ func (r *run) outcome(ctx context.Context, err error) session.Outcome {
 	default:
 		o.State, o.Notice = protocol.TurnFailed, err.Error()
 	}
+	o.Notice = r.agent.Hide(o.Notice)
 	if err != nil && o.State == protocol.TurnFailed {
-		r.log.Warn("turn failed", "err", err)
+		r.log.Warn("turn failed", "err", r.agent.Hide(err.Error()))
 	}
 	return o
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/chewxy/sexp"
@@ -13,40 +12,6 @@ import (
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
-
-// waiting is the turns that wait for a person, by the approval's id. The zero
-// value is ready.
-type waiting struct {
-	mu    sync.Mutex
-	turns map[string]chan protocol.ApprovalDecideParams
-}
-
-// wait registers an approval; the channel gets the one decision.
-func (w *waiting) wait(id string) <-chan protocol.ApprovalDecideParams {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.turns == nil {
-		w.turns = map[string]chan protocol.ApprovalDecideParams{}
-	}
-	decided := make(chan protocol.ApprovalDecideParams, 1)
-	w.turns[id] = decided
-	return decided
-}
-
-func (w *waiting) forget(id string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.turns, id)
-}
-
-func (w *waiting) decide(p protocol.ApprovalDecideParams) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	select {
-	case w.turns[p.ID] <- p:
-	default: // nobody waits, or has the decision already
-	}
-}
 
 // Decide records a person's decision, made with that kind of client, and lets the turn go on. Only a client
 // with the token may call it. The error of a second decision has
@@ -75,7 +40,7 @@ func (a *Agent) Decide(ctx context.Context, p protocol.ApprovalDecideParams, cli
 	if _, err := a.config.Journal.Decide(ctx, p, client); err != nil {
 		return none, err
 	}
-	a.approvals.decide(p)
+	a.approvals.say(p.ID, p)
 	return protocol.ApprovalDecideResult{ID: p.ID, Decision: p.Decision}, nil
 }
 
@@ -108,32 +73,45 @@ func (r *run) ask(ctx context.Context, verdict policy.Verdict, canonical string)
 	return r.await(ctx, approval, decided)
 }
 
-// resume waits again for what was asked before the kernel was started anew. A
-// decision that the last kernel did not come to carry out counts.
+// resume waits again for what was asked before the kernel was started anew.
 func (r *run) resume(ctx context.Context) (bool, error) {
-	interrupted := ended{protocol.TurnInterrupted, "the kernel ended while this waited for your decision"}
-	journaled := r.agent.config.Journal
-	rows, err := journaled.Entries(ctx, journal.Query{
-		Turn: r.turn.Record.ID, Kinds: []journal.Kind{journal.KindApproval}, Latest: true, Limit: 1})
-	if err != nil {
+	rows, err := r.agent.config.Journal.Entries(ctx, journal.Query{
+		Turn: r.turn.Record.ID, Kinds: []journal.Kind{journal.KindApproval, journal.KindQuestion}, Latest: true, Limit: 1})
+	switch {
+	case err != nil:
 		return false, err
+	case len(rows) == 0:
+		return false, interruptedWaiting()
+	case rows[0].Kind == journal.KindQuestion:
+		return false, r.resumeQuestion(ctx, rows[0].ID)
 	}
-	if len(rows) == 0 {
-		return false, interrupted
-	}
-	decided := r.agent.approvals.wait(rows[0].ID)
-	defer r.agent.approvals.forget(rows[0].ID)
-	approval, err := journaled.Approval(ctx, rows[0].ID) // after wait: no decision falls between
+	return r.resumeApproval(ctx, rows[0].ID)
+}
+
+// interruptedWaiting is how a turn ends whose question or approval the last kernel closed.
+func interruptedWaiting() error {
+	return ended{protocol.TurnInterrupted, "the kernel ended while this waited for you"}
+}
+
+// resumeApproval waits again for the decision on an approval. One that the last kernel did
+// not come to carry out counts.
+func (r *run) resumeApproval(ctx context.Context, id string) (bool, error) {
+	decided := r.agent.approvals.wait(id)
+	defer r.agent.approvals.forget(id)
+	approval, err := r.agent.config.Journal.Approval(ctx, id) // after wait: no decision falls between
 	switch {
 	case err != nil:
 		return false, err
 	case approval.Decision != "":
-		r.agent.approvals.decide(protocol.ApprovalDecideParams{
+		r.agent.approvals.say(approval.ID, protocol.ApprovalDecideParams{
 			ID: approval.ID, Decision: approval.Decision, Reason: approval.Comment, Edited: approval.Edited})
 	case !approval.Closed.IsZero():
-		return false, interrupted
+		return false, interruptedWaiting()
 	}
 	if err := r.pick(ctx); err != nil {
+		return false, err
+	}
+	if err := r.recallAnswers(ctx, approval.ID); err != nil {
 		return false, err
 	}
 	return r.await(ctx, approval.Approval, decided)

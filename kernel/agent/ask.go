@@ -103,6 +103,10 @@ func (a *asker) send(ctx context.Context) (string, error) {
 		return "", r.looked.take(a.request)
 	}
 	r.turn.Retract()
+	a.request.System = r.agent.Hide(a.request.System)
+	for i, message := range a.request.Messages {
+		a.request.Messages[i].Content = r.agent.Hide(message.Content)
+	}
 	if r.model == "" {
 		r.describe(cmp.Or(a.request.Model, r.agent.config.Model))
 	}

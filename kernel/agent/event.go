@@ -21,6 +21,9 @@ func (r *run) event() sexp.List {
 		list := make(sexp.List, len(r.results))
 		for i, result := range r.results {
 			list[i] = result.plist()
+			if result.answers != nil {
+				list[i] = append(result.plist(), plist.Keyword("answers"), result.answers)
+			}
 		}
 		event = append(event, plist.Keyword("results"), list)
 	}
@@ -73,6 +76,7 @@ type result struct {
 	verdict string // "performed", "refused", "denied", "failed"
 	text    string
 	calls   []act.Call // of a batch of tools
+	answers sexp.List  // of a person, for the skill: the text has them without what is secret
 }
 
 func (r result) plist() sexp.List {

@@ -61,7 +61,7 @@ func (r *run) record(ctx context.Context, kind journal.Kind, data any) {
 	raw, err := json.Marshal(data)
 	if err == nil {
 		_, err = r.agent.config.Journal.Append(context.WithoutCancel(ctx), journal.Entry{
-			Kind: kind, Session: r.turn.Record.Session, Turn: r.turn.Record.ID, Data: raw})
+			Kind: kind, Session: r.turn.Record.Session, Turn: r.turn.Record.ID, Data: r.agent.hideJSON(raw)})
 	}
 	if err != nil {
 		r.log.Error("journal row not kept", "kind", kind, "err", err)

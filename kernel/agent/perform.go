@@ -39,6 +39,7 @@ func (r *run) symbolic(ctx context.Context, proposal sexp.List) (action sexp.Lis
 		r.record(ctx, journal.KindVerdict, map[string]any{"gate": "skill", "verdict": "refused", "reason": "its symbolic function returned nil"})
 		return nil, fmt.Sprintf("the skill %s refused it", r.skill.Name), nil
 	}
+	returned, _ = r.agent.hideIn(returned).(sexp.List)
 	stripped, changed := policy.Strip(returned)
 	if changed || !plist.Equal(stripped, proposal) {
 		r.record(ctx, journal.KindVerdict, map[string]any{"gate": "skill", "verdict": "rewritten", "action": plist.Print(stripped)})
@@ -92,7 +93,11 @@ func (r *run) act(ctx context.Context, verified policy.Verified) (done bool, err
 	if err := r.agent.config.Journal.PutAct(ctx, kept); err != nil {
 		return false, fmt.Errorf("not done, because it could not be journalled: %w", err)
 	}
+	r.acting, r.answers = order, nil
 	result, err := r.agent.config.Actuators.Perform(ctx, order)
+	if still, ok := errors.AsType[stillAsking](err); ok {
+		return false, still.cause // it is not over: it waits again when the kernel is back
+	}
 	r.receipt(ctx, order.ID, result, err)
 	return r.performed(verified, result, err)
 }
@@ -117,11 +122,11 @@ func (r *run) performed(verified policy.Verified, res act.Result, err error) (bo
 		if verified.Type() == protocol.TypeLog && len(r.results) == 0 {
 			return false, failf("the model wrote to the log only and gave no answer")
 		}
-		r.goOn(verified.Canonical(), result{verdict: "performed", text: res.Text, calls: res.Calls})
+		r.goOn(verified.Canonical(), result{verdict: "performed", text: res.Text, calls: res.Calls, answers: r.answers})
 	case errors.Is(err, act.ErrOutcomeUnknown):
 		return false, failf("the connection to Emacs was lost: it is not known whether this happened: %s", verified.Canonical())
 	default:
-		r.goOn(verified.Canonical(), result{verdict: "failed", text: err.Error()})
+		r.toldOf(verified.Canonical(), "", err)
 	}
 	return false, nil
 }

@@ -38,7 +38,7 @@ func (a *Agent) Prompt(ctx context.Context, event protocol.Event) protocol.Promp
 	record := journal.Turn{Session: event.Session, Event: event.ID, Question: event, Level: event.Level}
 	r := &run{agent: a, turn: &session.Turn{Record: record}, looked: &look{}, log: a.config.Logger.With("session", event.Session)}
 	r.offer = a.offer
-	ctx = tool.WithTurn(ctx, askedSkill(record))
+	ctx = tool.WithTurn(ctx, askedSkill(record), nil)
 	result := protocol.PromptResult{Session: event.Session}
 	err := r.pick(ctx)
 	if err == nil {

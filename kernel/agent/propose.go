@@ -33,6 +33,7 @@ func (r *run) propose(ctx context.Context) (sexp.List, error) {
 	switch out.Kind {
 	case skill.Proposal:
 		proposal, _ := policy.Strip(out.Proposal)
+		proposal, _ = r.agent.hideIn(proposal).(sexp.List)
 		r.record(ctx, journal.KindProposal, map[string]any{"skill": r.skill.Name, "action": plist.Print(proposal)})
 		if err := r.agent.config.Policy.Usable(proposal); err != nil {
 			return nil, failf("the skill %s proposed what is no action: %v", r.skill.Name, err)
@@ -116,6 +117,7 @@ func (r *run) usable(ctx context.Context, asker *asker, reply string) (sexp.List
 
 // recover reads one reply; reason says why it cannot be used.
 func (r *run) recover(ctx context.Context, reply string, asker *asker) (proposal sexp.List, reason string) {
+	reply = r.agent.Hide(reply) // it is the skill's as well
 	got := plist.Recover(reply, plist.RecoverOptions{Input: r.input, Finished: asker.finish != "" && asker.finish != llm.FinishLength})
 	r.notice = ""
 	if asker.finish == llm.FinishLength {

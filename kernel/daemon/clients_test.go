@@ -159,6 +159,8 @@ func TestClientWithoutToken(t *testing.T) {
 		protocol.MethodEvent:          protocol.Object{{Key: "sensor", Value: protocol.Keyword("chat-message")}, {Key: "text", Value: "hi"}},
 		protocol.MethodApprovalDecide: protocol.ApprovalDecideParams{ID: "x", Decision: protocol.AllowOnce},
 		protocol.MethodApprovalList:   protocol.Empty{},
+		protocol.MethodQuestionList:   protocol.Empty{},
+		protocol.MethodQuestionAnswer: protocol.QuestionAnswerParams{ID: "x", Declined: true},
 		protocol.MethodSessionList:    protocol.Empty{},
 		protocol.MethodSessionLoad:    protocol.SessionLoadParams{Session: "main"},
 		protocol.MethodTurnCancel:     protocol.TurnParams{Session: "main"},

@@ -53,7 +53,7 @@ func TestCommands(t *testing.T) {
 	events := 0
 	for _, request := range model.Requests() {
 		for _, m := range request.Messages() {
-			if strings.Contains(m.Content, "secret") && m.Content != "* Seen\nlook|at it|secret words" {
+			if strings.Contains(m.Content, "secret words") && m.Content != "* Seen\nlook|at it|secret words" {
 				t.Errorf("the model was shown %q", m.Content)
 			}
 			if strings.HasPrefix(m.Content, "/look at it\nOn the buffer") {

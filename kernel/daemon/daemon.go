@@ -133,7 +133,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 	d.skills = skill.New(skill.Config{
 		Shipped: skills.Notes(), Home: d.paths.Skills, Keep: filepath.Join(d.paths.State, "notes"), Logger: d.log, Grants: d.grants,
 		Recorded: d.recorded, Changed: d.skillsChanged,
-		Log:    func(name, text string) { d.log.Info("skill log", "skill", name, "text", text) },
+		Log:    func(name, text string) { d.log.Info("skill log", "skill", name, "text", d.agent.Hide(text)) },
 		Inject: func(event sexp.List) { d.log.Warn("an injected event has no sensor to go through", "event", event) },
 	})
 	d.prompts = d.promptSkills()

@@ -69,6 +69,8 @@ func (d *daemon) methods() map[string]method {
 		protocol.MethodApprovalList:   on(d.approvals),
 		protocol.MethodApprovalGet:    on(d.approvalPart),
 		protocol.MethodApprovalDecide: on(d.decide),
+		protocol.MethodQuestionList:   on(d.questions),
+		protocol.MethodQuestionAnswer: on(d.answer),
 		protocol.MethodPromptGet:      on(d.prompt),
 		protocol.MethodSkillList: on(func(context.Context, *rpc.Client, *protocol.Empty) (protocol.SkillListResult, error) {
 			return d.skillList(d.skills.Statuses()), nil

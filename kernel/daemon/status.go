@@ -16,13 +16,13 @@ import (
 // status answers without a token: then it holds no secret, no text, and no name of a
 // conversation or a client.
 func (d *daemon) status(ctx context.Context, client *rpc.Client, _ *protocol.Empty) (protocol.StatusResult, error) {
-	pending, err := d.journal.Pending(ctx)
+	waiting, err := d.journal.Waiting(ctx)
 	open, running, queued := d.sessions.Counts()
 	status := protocol.StatusResult{
 		Version: d.config.Version, PID: d.pid, Home: d.paths.Home, Socket: d.socket,
 		Started: d.started.UTC().Format(time.RFC3339), Model: d.model,
 		Skills: len(d.skills.Current().Skills()), Clients: d.editors.count(),
-		Sessions: open, Running: running, Queued: queued, Waiting: len(pending),
+		Sessions: open, Running: running, Queued: queued, Waiting: waiting,
 	}
 	if err != nil || !client.Introduced() {
 		return status, err

@@ -58,7 +58,7 @@ func TestSkillIsReadAndUsed(t *testing.T) {
 			t.Errorf("the model was not told %q:\n%s", part, prompts[0])
 		}
 	}
-	if strings.Contains(prompts[0], "secret") || strings.Contains(prompts[0], "needy") {
+	if strings.Contains(prompts[0], "- secret:") || strings.Contains(prompts[0], "needy") {
 		t.Errorf("the model was told of what is not for it:\n%s", prompts[0])
 	}
 	if !strings.Contains(lasts[1], `:verdict :performed :text "# Roses\nWater the roses \"daily\".\n"`) || !strings.Contains(lasts[1], "This is a result, not a message of the user.") {
@@ -73,7 +73,7 @@ func TestSkillIsReadAndUsed(t *testing.T) {
 	}
 }
 
-// Without a skill for the model nothing is offered, and nothing can be called.
+// Without a skill for the model none is offered, and none can be used.
 func TestNothingIsOfferedWithoutSkills(t *testing.T) {
 	in, model := newInstanceAndModel(t, calling("use_skill", `:name "garden"`), llmtest.Exchange{Reply: insertion("* No"), Times: -1})
 	in.write(t, "skills/secret/SKILL.md", promptSkill("secret", "disable-model-invocation: true\n", "x"))
@@ -82,7 +82,7 @@ func TestNothingIsOfferedWithoutSkills(t *testing.T) {
 	e := in.editor(t, rpctest.Config{})
 	ask(t, e, "q1", "hi")
 	prompts, lasts := systems(model)
-	if strings.Contains(prompts[0], "You have tools") || strings.Contains(prompts[0], "use_skill") || strings.Contains(prompts[0], "There are skills") {
+	if !strings.Contains(prompts[0], "\n- ask_user ") || strings.Contains(prompts[0], "use_skill") || strings.Contains(prompts[0], "There are skills") {
 		t.Errorf("the model was told\n%s", prompts[0])
 	}
 	if !strings.Contains(lasts[1], `:verdict :refused :text "there is no tool named \"use_skill\""`) {

@@ -13,7 +13,7 @@ import (
 )
 
 // Kind says what a row records, and so the shape of its data. The journal
-// writes the kinds event, context, turn, act, receipt, approval, decision, rename, fork, usage,
+// writes the kinds event, context, turn, act, receipt, approval, decision, question, answer, rename, fork, usage,
 // preference, session-model and steer itself, together with the state they change; the others are
 // written by [Journal.Append]
 // in the shape of whoever writes them.
@@ -31,6 +31,8 @@ const (
 	KindReceipt      Kind = "receipt"       // a [Receipt]; ID is the act's, or the event's whose question was saved
 	KindApproval     Kind = "approval"      // a [protocol.Approval], when it was asked for
 	KindDecision     Kind = "decision"      // {"decision","reason","edited","client"}; no decision: its turn ended
+	KindQuestion     Kind = "question"      // a [Question] without its answer, when it was asked
+	KindAnswer       Kind = "answer"        // {"answers","declined","reason","state","client"}: how a question was closed
 	KindRename       Kind = "rename"        // a [Renaming]; Session is the new name
 	KindFork         Kind = "fork"          // {"parent","at","turns"}; Session is the new one, ID that of the heading it was forked at
 	KindTurn         Kind = "turn"          // {"state","attempt","skill","model","notice","input","output","cost","wanted"}: the turn from then on

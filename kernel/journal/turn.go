@@ -112,9 +112,9 @@ type turnData struct {
 }
 
 // SetTurn changes a turn and returns it as it then is. Input, Output and Cost
-// are added to what the turn has spent. A final state closes the approvals that
-// still wait for the turn (call [Journal.CloseApprovals] before, to be told
-// which). A turn in a final state does not change: CodeConflict; there is
+// are added to what the turn has spent. A final state closes the approvals and
+// questions that still wait for the turn (call [Journal.CloseApprovals] and
+// [Journal.WithdrawQuestions] before, to be told which). A turn in a final state does not change: CodeConflict; there is
 // [Journal.Retry] for that.
 func (j *Journal) SetTurn(ctx context.Context, change TurnChange) (Turn, error) {
 	return j.changeTurn(ctx, change.ID, func(t *Turn, at time.Time) error {
@@ -199,6 +199,9 @@ func (j *Journal) changeTurn(ctx context.Context, id string, change func(*Turn, 
 		}
 		if t.State.Final() {
 			if _, err := closeApprovals(ctx, tx, t.ID); err != nil {
+				return err
+			}
+			if _, err := withdrawQuestions(ctx, tx, t.ID); err != nil {
 				return err
 			}
 		}

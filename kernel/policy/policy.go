@@ -51,8 +51,8 @@ type Policy struct {
 
 // Tools tells what the policy has to know of the tools.
 type Tools interface {
-	// Find returns the name of a tool as it is written, and whether it only reads.
-	Find(name string) (written string, readOnly, found bool)
+	// Find returns the name of a tool as it is written, and what calling it takes.
+	Find(name string) (written string, effect protocol.ToolEffect, found bool)
 	// Nearest returns the name that was probably meant, "" if none is near.
 	Nearest(name string) string
 }

@@ -7,25 +7,30 @@ import (
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/plist"
+	"org-agent/kernel/protocol"
 )
 
 // batchLimit is how many calls one batch may have.
 const batchLimit = 16
 
-// toolRule: a tool that only reads is allowed, any other asked about. What is judged, shown
+// toolRule: a tool that only reads is allowed, and one that asks the person: what they
+// answer is theirs to say, and no rule says it for them. Any other is asked about. What is judged, shown
 // and performed has the names of the tools as they are written. A batch has only calls that
 // read.
 func (p *Policy) toolRule(a view) Verdict {
 	if a.payloadWord("action") == "batch" {
 		return p.batchRule(a)
 	}
-	name, readOnly, err := p.findTool(a.payload())
+	name, effect, err := p.findTool(a.payload())
 	if err != nil {
 		return Verdict{Kind: Refuse, Reason: err.Error()}
 	}
-	v := Verdict{Kind: Allow, Reason: "the tool only reads", Action: withPayload(a.action, "tool", plist.String(name))}
-	if !readOnly {
-		v.Kind, v.Reason = Ask, fmt.Sprintf("the tool %s does more than read", name)
+	v := Verdict{Kind: Ask, Reason: fmt.Sprintf("the tool %s does more than read", name), Action: withPayload(a.action, "tool", plist.String(name))}
+	switch effect {
+	case protocol.ToolReads:
+		v.Kind, v.Reason = Allow, "the tool only reads"
+	case protocol.ToolAsks:
+		v.Kind, v.Reason = Allow, "the tool asks the person, who alone answers"
 	}
 	return v
 }
@@ -42,11 +47,11 @@ func (p *Policy) batchRule(a view) Verdict {
 	named := make(sexp.List, len(calls))
 	for i, item := range calls {
 		call, _ := item.(sexp.List)
-		name, readOnly, err := p.findTool(call)
+		name, effect, err := p.findTool(call)
 		if err != nil {
 			return refuse("call %d of the batch: %v", i+1, err)
 		}
-		if !readOnly {
+		if effect != protocol.ToolReads {
 			return refuse("call %d of the batch: %s does more than read; call it by itself", i+1, name)
 		}
 		named[i] = plist.Put(call, "tool", plist.String(name))
@@ -55,7 +60,7 @@ func (p *Policy) batchRule(a view) Verdict {
 }
 
 // findTool finds the tool that a call names.
-func (p *Policy) findTool(call sexp.List) (written string, readOnly bool, err error) {
+func (p *Policy) findTool(call sexp.List) (written string, effect protocol.ToolEffect, err error) {
 	value, _ := plist.Get(call, "tool")
 	var name string
 	switch v := value.(type) {
@@ -64,18 +69,18 @@ func (p *Policy) findTool(call sexp.List) (written string, readOnly bool, err er
 	case plist.Keyword:
 		name = string(v)
 	default:
-		return "", false, fmt.Errorf("it names no tool: write :tool \"NAME\"")
+		return "", "", fmt.Errorf("it names no tool: write :tool \"NAME\"")
 	}
 	near := ""
 	if p.Tools != nil {
-		written, readOnly, found := p.Tools.Find(name)
+		written, effect, found := p.Tools.Find(name)
 		if found {
-			return written, readOnly, nil
+			return written, effect, nil
 		}
 		near = p.Tools.Nearest(name)
 	}
 	if near != "" {
-		return "", false, fmt.Errorf("there is no tool named %q; did you mean %q?", name, near)
+		return "", "", fmt.Errorf("there is no tool named %q; did you mean %q?", name, near)
 	}
-	return "", false, fmt.Errorf("there is no tool named %q", name)
+	return "", "", fmt.Errorf("there is no tool named %q", name)
 }

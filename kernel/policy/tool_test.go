@@ -6,20 +6,21 @@ import (
 
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
 )
 
-// shed is a list of tools: whether each only reads.
-type shed map[string]bool
+// shed is a list of tools: what calling each takes.
+type shed map[string]protocol.ToolEffect
 
-func (s shed) Find(name string) (string, bool, bool) {
-	readOnly, found := s[strings.ToLower(name)]
-	return strings.ToLower(name), readOnly, found
+func (s shed) Find(name string) (string, protocol.ToolEffect, bool) {
+	effect, found := s[strings.ToLower(name)]
+	return strings.ToLower(name), effect, found
 }
 
 func (s shed) Nearest(string) string { return "read" }
 
 func TestToolRule(t *testing.T) {
-	p := policy.Policy{Tools: shed{"read": true, "grep": true, "write": false}}
+	p := policy.Policy{Tools: shed{"read": protocol.ToolReads, "grep": protocol.ToolReads, "write": "", "ask": protocol.ToolAsks}}
 	for _, c := range []struct {
 		action string
 		kind   policy.Kind
@@ -28,6 +29,8 @@ func TestToolRule(t *testing.T) {
 	}{
 		{`(:type :request :target :tool :action :call :tool "READ" :args (:path "x"))`, policy.Allow, "only reads", `(:type :request :target :tool :payload (:action :call :tool "read" :args (:path "x")))`},
 		{`(:type :request :target :tool :action :call :tool :read)`, policy.Allow, "only reads", `(:type :request :target :tool :payload (:action :call :tool "read"))`},
+		{`(:type :request :target :tool :action :call :tool "ask" :args (:approved t))`, policy.Allow, "who alone answers", ``},
+		{`(:type :request :target :tool :action :batch :calls ((:tool "ask")))`, policy.Refuse, "ask does more than read; call it by itself", ``},
 		{`(:type :request :target :tool :action :call :tool "write")`, policy.Ask, "more than read", `(:type :request :target :tool :payload (:action :call :tool "write"))`},
 		{`(:type :request :target :tool :action :call :tool 5)`, policy.Refuse, "names no tool", ``},
 		{`(:type :request :target :tool :action :call :tool "raed")`, policy.Refuse, `did you mean "read"?`, ``},

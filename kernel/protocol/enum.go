@@ -106,3 +106,13 @@ const (
 )
 
 func (Type) PlistKeyword() {}
+
+// ToolEffect says what calling a tool takes. The zero value is a person's approval.
+type ToolEffect string
+
+const (
+	ToolReads ToolEffect = "reads" // nothing: it changes and sends nothing
+	ToolAsks  ToolEffect = "asks"  // nothing: it asks the person, whose answer is its result
+)
+
+func (ToolEffect) PlistKeyword() {}

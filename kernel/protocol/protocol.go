@@ -42,6 +42,8 @@ const (
 	MethodApprovalList   = "approval/list"
 	MethodApprovalGet    = "approval/get"
 	MethodApprovalDecide = "approval/decide"
+	MethodQuestionList   = "question/list"
+	MethodQuestionAnswer = "question/answer"
 	MethodPromptGet      = "prompt/get"
 	MethodSkillList      = "skill/list"
 	MethodSkillReload    = "skill/reload"
@@ -72,6 +74,8 @@ const (
 	MethodModelChanged   = "model/changed"
 	MethodApprovalAsked  = "approval/asked"
 	MethodApprovalClosed = "approval/closed"
+	MethodQuestionAsked  = "question/asked"
+	MethodQuestionClosed = "question/closed"
 	MethodSkillChanged   = "skill/changed"
 	MethodLog            = "log"
 	MethodNotice         = "notice"
@@ -108,6 +112,8 @@ func Methods() []Method {
 		{MethodApprovalList, typeOf[Empty](), typeOf[ApprovalListResult]()},
 		{MethodApprovalGet, typeOf[ApprovalGetParams](), typeOf[ApprovalGetResult]()},
 		{MethodApprovalDecide, typeOf[ApprovalDecideParams](), typeOf[ApprovalDecideResult]()},
+		{MethodQuestionList, typeOf[Empty](), typeOf[QuestionListResult]()},
+		{MethodQuestionAnswer, typeOf[QuestionAnswerParams](), typeOf[QuestionAnswerResult]()},
 		{MethodPromptGet, typeOf[Object](), typeOf[PromptResult]()},
 		{MethodSkillList, typeOf[Empty](), typeOf[SkillListResult]()},
 		{MethodSkillReload, typeOf[Empty](), typeOf[SkillListResult]()},
@@ -135,6 +141,8 @@ func Methods() []Method {
 		{MethodModelChanged, typeOf[SessionModelParams](), nil},
 		{MethodApprovalAsked, typeOf[Approval](), nil},
 		{MethodApprovalClosed, typeOf[ApprovalClosed](), nil},
+		{MethodQuestionAsked, typeOf[Question](), nil},
+		{MethodQuestionClosed, typeOf[QuestionClosed](), nil},
 		{MethodSkillChanged, typeOf[SkillListResult](), nil},
 		{MethodLog, typeOf[LogLines](), nil},
 		{MethodNotice, typeOf[Notice](), nil},

@@ -57,7 +57,7 @@ func (h *Sessions) Remind(ctx context.Context, client Client, session string) er
 		}
 		client.Notify(protocol.MethodApprovalAsked, shown)
 	}
-	return nil
+	return h.remindQuestions(ctx, client, session)
 }
 
 func (t *Turn) ask(ctx context.Context, id, subtree string) error {
@@ -111,6 +111,9 @@ type ask struct {
 func (s *Session) asked(ctx context.Context, id string) (ask, error) {
 	j := s.house.config.Journal
 	approval, err := j.Approval(ctx, id)
+	if protocol.ErrorCode(err) == protocol.CodeNotFound {
+		return s.question(ctx, id)
+	}
 	if err != nil {
 		return ask{}, fmt.Errorf("look for what was asked: %w", err)
 	}

@@ -239,7 +239,7 @@ func (s *Session) finish(ctx context.Context, turn *Turn, outcome Outcome) {
 			log.Error("notice not kept", "err", err)
 		}
 	}
-	s.closeApprovals(ctx, turn.Record.ID)
+	s.closeAsked(ctx, turn.Record.ID)
 	var record journal.Turn
 	err := s.keep(s.house.ctx, func() (err error) {
 		record, err = s.house.config.Journal.SetTurn(ctx, turn.change(outcome))
@@ -287,16 +287,20 @@ func (s *Session) keep(ctx context.Context, write func() error) error {
 	}
 }
 
-// closeApprovals ends the approvals that waited for this turn.
-func (s *Session) closeApprovals(ctx context.Context, turn string) {
+// closeAsked ends the approvals and the questions that waited for this turn.
+func (s *Session) closeAsked(ctx context.Context, turn string) {
 	closed, err := s.house.config.Journal.CloseApprovals(ctx, turn)
-	if err != nil {
-		s.house.config.Logger.Error("approvals not closed", "turn", turn, "err", err)
+	questions, also := s.house.config.Journal.WithdrawQuestions(ctx, turn)
+	if err := errors.Join(err, also); err != nil {
+		s.house.config.Logger.Error("what waits is not closed", "turn", turn, "err", err)
 	}
 	for _, a := range closed {
 		s.showClosed(ctx, nil, a.ID)
 	}
-	if len(closed) > 0 {
+	for _, q := range questions {
+		s.showClosed(ctx, nil, q.ID)
+	}
+	if len(closed)+len(questions) > 0 {
 		s.settleUnkept(ctx)
 	}
 }

@@ -11,6 +11,7 @@ type World struct {
 // BuiltIn returns the tools that come with the program: this is the list of them.
 func BuiltIn(w World) (*Registry, error) {
 	return NewRegistry(
+		askUser(),
 		listSkills(w.Skills),
 		useSkill(w.Skills),
 	)

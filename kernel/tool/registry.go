@@ -57,11 +57,11 @@ func (r *Registry) named(name string) (Tool, bool) {
 	return Tool{}, false
 }
 
-// Find returns the name of an offered tool as it is written, and whether the tool only
-// reads. It is what the policy asks.
-func (r *Registry) Find(name string) (written string, readOnly, found bool) {
+// Find returns the name of an offered tool as it is written, and what calling it takes. It
+// is what the policy asks.
+func (r *Registry) Find(name string) (written string, effect protocol.ToolEffect, found bool) {
 	t, found := r.named(name)
-	return t.name, t.readOnly, found
+	return t.name, t.effect, found
 }
 
 // Nearest returns the name of the offered tool that was probably meant, "" if none is near.

@@ -17,6 +17,8 @@ type argument struct {
 	name     string // as it is written in a plist: max-results
 	doc      string
 	kind     kind
+	fields   schema   // of one of a list of plists
+	words    []string // that a text must be one of; none: any text
 	required bool
 	field    int
 }
@@ -29,15 +31,23 @@ const (
 	integer
 	flag
 	texts
+	number
+	records
 )
 
 func (k kind) String() string {
-	return [...]string{"a string", "an integer", "t or nil", "a list of strings"}[k]
+	return [...]string{"a string", "an integer", "t or nil", "a list of strings", "a number", "a list of plists"}[k]
 }
 
 // sample is how a form shows a value.
-func (k kind) sample() string {
-	return [...]string{`"…"`, "1", "t", `("…")`}[k]
+func (a argument) sample() string {
+	switch {
+	case a.words != nil:
+		return ":" + strings.Join(a.words, "|:")
+	case a.kind == records:
+		return "(" + a.fields.form() + " …)"
+	}
+	return [...]string{`"…"`, "1", "t", `("…")`, "1.5"}[a.kind]
 }
 
 func schemaOf(arguments reflect.Type) (schema, error) {
@@ -57,8 +67,19 @@ func schemaOf(arguments reflect.Type) (schema, error) {
 			a.kind = flag
 		case reflect.TypeFor[[]string]():
 			a.kind = texts
+		case reflect.TypeFor[*float64]():
+			a.kind = number
 		default:
-			return nil, fmt.Errorf("the argument %s is a %s, which none can be", field.Name, field.Type)
+			var err error
+			if a.kind = records; field.Type.Kind() != reflect.Slice {
+				return nil, fmt.Errorf("the argument %s is a %s, which none can be", field.Name, field.Type)
+			}
+			if a.fields, err = schemaOf(field.Type.Elem()); err != nil {
+				return nil, fmt.Errorf("the argument %s: %w", field.Name, err)
+			}
+		}
+		if words := field.Tag.Get("words"); words != "" {
+			a.words = strings.Fields(words)
 		}
 		if !field.IsExported() || a.doc == "" {
 			return nil, fmt.Errorf("the argument %s is not exported or has no doc", field.Name)
@@ -84,7 +105,7 @@ func hyphened(name string) string {
 func (s schema) form() string {
 	var parts []string
 	for _, a := range s {
-		part := ":" + a.name + " " + a.kind.sample()
+		part := ":" + a.name + " " + a.sample()
 		if !a.required {
 			part = "[" + part + "]"
 		}
@@ -98,9 +119,18 @@ func (s schema) json() protocol.Object {
 	var properties protocol.Object
 	var required []any
 	for _, a := range s {
-		property := protocol.Object{{Key: "type", Value: protocol.Keyword([...]string{"string", "integer", "boolean", "array"}[a.kind])}}
-		if a.kind == texts {
+		property := protocol.Object{{Key: "type", Value: protocol.Keyword([...]string{"string", "integer", "boolean", "array", "number", "array"}[a.kind])}}
+		switch {
+		case a.kind == texts:
 			property.Set("items", protocol.Object{{Key: "type", Value: protocol.Keyword("string")}})
+		case a.kind == records:
+			property.Set("items", a.fields.json())
+		case a.words != nil:
+			var words []any
+			for _, word := range a.words {
+				words = append(words, word)
+			}
+			property.Set("enum", words)
 		}
 		property.Set("description", a.doc)
 		properties.Set(a.name, property)
@@ -128,8 +158,8 @@ func (s schema) read(arguments protocol.Object, into reflect.Value) error {
 			return fmt.Errorf("the arguments :%s and :%s are the same one", other, field.Key)
 		}
 		given[a.name] = field.Key
-		if !a.kind.store(field.Value, into.Field(a.field)) {
-			return fmt.Errorf("the argument :%s is %s", a.name, a.kind)
+		if err := a.store(field.Value, into.Field(a.field)); err != nil {
+			return err
 		}
 	}
 	for _, a := range s {
@@ -165,6 +195,54 @@ func folded(name string) string {
 	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
 }
 
+// store puts a value of the wire into a field. The error says what it would have to be.
+func (a argument) store(value any, field reflect.Value) error {
+	if a.kind == records {
+		return a.storeRecords(value, field)
+	}
+	if !a.kind.store(value, field) {
+		return fmt.Errorf("the argument :%s is %s", a.name, a.kind)
+	}
+	if a.words == nil || field.String() == "" {
+		return nil
+	}
+	for _, word := range a.words {
+		if folded(word) == folded(field.String()) {
+			field.SetString(word)
+			return nil
+		}
+	}
+	meant := ""
+	if near := nearest.Of(field.String(), a.words); near != "" {
+		meant = "; did you mean :" + near + "?"
+	}
+	return fmt.Errorf("the argument :%s is one of :%s, not %q%s", a.name, strings.Join(a.words, " :"), field.String(), meant)
+}
+
+// storeRecords stores a list of plists; one alone is a list of one.
+func (a argument) storeRecords(value any, field reflect.Value) error {
+	items, _ := value.([]any)
+	switch v := value.(type) {
+	case nil, []any:
+	case protocol.Object:
+		items = []any{v}
+	default:
+		return fmt.Errorf("the argument :%s is %s", a.name, a.kind)
+	}
+	all := reflect.MakeSlice(field.Type(), len(items), len(items))
+	for i, item := range items {
+		record, ok := item.(protocol.Object)
+		if !ok {
+			return fmt.Errorf("the argument :%s is %s, and number %d of it is none", a.name, a.kind, i+1)
+		}
+		if err := a.fields.read(record, all.Index(i)); err != nil {
+			return fmt.Errorf("number %d of :%s: %w", i+1, a.name, err)
+		}
+	}
+	field.Set(all)
+	return nil
+}
+
 // store puts a value of the wire into a field, and reports whether it is of the kind. What
 // is nil is the field's zero value.
 func (k kind) store(value any, field reflect.Value) bool {
@@ -186,10 +264,19 @@ func (k kind) store(value any, field reflect.Value) bool {
 		}
 		return k == text
 	case int64:
-		if k == integer {
+		switch k {
+		case integer:
 			field.SetInt(v)
+		case number:
+			n := float64(v)
+			field.Set(reflect.ValueOf(&n))
 		}
-		return k == integer
+		return k == integer || k == number
+	case float64:
+		if k == number {
+			field.Set(reflect.ValueOf(&v))
+		}
+		return k == number
 	case bool:
 		if k == flag {
 			field.SetBool(v)

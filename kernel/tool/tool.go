@@ -17,8 +17,8 @@ type Definition[A any] struct {
 	// Manual is the tool's Markdown file: a heading, and a first paragraph that says in a
 	// sentence or two what it does, which is what a prompt has of it.
 	Manual string
-	// ReadOnly: it changes nothing and sends nothing, and so needs no approval.
-	ReadOnly bool
+	// Effect says what calling it takes; by default a person's approval.
+	Effect protocol.ToolEffect
 	// Offered reports whether there is anything for the tool to do; nil means always.
 	Offered func() bool
 	// Perform does it. The text is what the model is given; an error is told to the model
@@ -28,19 +28,19 @@ type Definition[A any] struct {
 
 // Tool is one thing that a model can have done. The zero value is none.
 type Tool struct {
-	name     string
-	does     string
-	readOnly bool
-	offered  func() bool
-	schema   schema
-	perform  func(ctx context.Context, arguments protocol.Object) (string, error)
-	err      error // of its definition
+	name    string
+	does    string
+	effect  protocol.ToolEffect
+	offered func() bool
+	schema  schema
+	perform func(ctx context.Context, arguments protocol.Object) (string, error)
+	err     error // of its definition
 }
 
 // New returns the tool of a definition. What is wrong with the definition is told by
 // [NewRegistry].
 func New[A any](d Definition[A]) Tool {
-	t := Tool{name: d.Name, does: summary(d.Manual), readOnly: d.ReadOnly, offered: d.Offered}
+	t := Tool{name: d.Name, does: summary(d.Manual), effect: d.Effect, offered: d.Offered}
 	t.schema, t.err = schemaOf(reflect.TypeFor[A]())
 	if d.Name == "" || t.does == "" || d.Perform == nil {
 		t.err = errors.Join(t.err, errors.New("a tool has a name, a manual and something to perform"))

@@ -11,6 +11,7 @@ type turn struct {
 	used  map[string]bool
 	bytes int
 	asked string // the skill that the person asked for
+	asker Asker
 }
 
 type turnKey struct{}
@@ -18,8 +19,9 @@ type turnKey struct{}
 // WithTurn returns the context of a turn that has had nothing yet: the calls made with it
 // share what a turn may have. asked is the skill that the person asked for by name, which may
 // be used even if it is for people only; "" for none.
-func WithTurn(ctx context.Context, asked string) context.Context {
-	return context.WithValue(ctx, turnKey{}, &turn{used: map[string]bool{}, asked: asked})
+// Asker puts questions before the person whose turn it is; nil when nobody can be asked.
+func WithTurn(ctx context.Context, asked string, asker Asker) context.Context {
+	return context.WithValue(ctx, turnKey{}, &turn{used: map[string]bool{}, asked: asked, asker: asker})
 }
 
 // turnOf returns the turn of a call; one outside of any turn is a turn by itself.

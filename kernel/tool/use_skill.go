@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"org-agent/kernel/promptskill"
+	"org-agent/kernel/protocol"
 )
 
 //go:embed use_skill.md
@@ -27,7 +28,7 @@ type useSkillArguments struct {
 
 func useSkill(skills func() *promptskill.Set) Tool {
 	return New(Definition[useSkillArguments]{
-		Name: "use_skill", Manual: useSkillManual, ReadOnly: true,
+		Name: "use_skill", Manual: useSkillManual, Effect: protocol.ToolReads,
 		Offered: func() bool { return len(skills().Offered()) > 0 },
 		Perform: func(ctx context.Context, a useSkillArguments) (string, error) {
 			set := skills()

@@ -112,6 +112,8 @@ var tellers = map[journal.Kind]func(*story, journal.Entry) error{
 	journal.KindVerdict:      (*story).verdict,
 	journal.KindApproval:     (*story).approval,
 	journal.KindDecision:     (*story).decision,
+	journal.KindQuestion:     (*story).question,
+	journal.KindAnswer:       (*story).answer,
 	journal.KindAct:          (*story).act,
 	journal.KindReceipt:      (*story).receipt,
 	journal.KindTurn:         (*story).turn,

@@ -31,7 +31,7 @@ func texts() *rapid.Generator[string] {
 
 var kinds = []journal.Kind{
 	journal.KindEvent, journal.KindChoice, journal.KindModelRequest, journal.KindModelReply, journal.KindProposal, journal.KindVerdict,
-	journal.KindAct, journal.KindReceipt, journal.KindApproval, journal.KindDecision, journal.KindTurn, journal.KindNotice, journal.KindLog, journal.KindContext, journal.KindSteer, journal.KindPreference, "unheard-of",
+	journal.KindAct, journal.KindReceipt, journal.KindApproval, journal.KindDecision, journal.KindQuestion, journal.KindAnswer, journal.KindTurn, journal.KindNotice, journal.KindLog, journal.KindContext, journal.KindSteer, journal.KindPreference, "unheard-of",
 }
 
 // rows draws data as a row may have it: the fields of all kinds with texts of any sort, or
@@ -53,7 +53,7 @@ func rows() *rapid.Generator[json.RawMessage] {
 		object := map[string]any{}
 		for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{
 			"text", "reason", "action", "skill", "file", "hash", "command", "verdict", "gate", "err", "state", "notice", "messages", "rivals", "faults",
-			"system", "finish", "model", "edited", "decision", "kind", "client", "buffer", "failure", "sha256", "steps", "unusable", "sensor", "channel", "payload", "attempt",
+			"system", "finish", "model", "edited", "decision", "kind", "client", "buffer", "failure", "sha256", "steps", "unusable", "sensor", "channel", "payload", "attempt", "form", "answers",
 		}), 0, 8, rapid.ID[string]).Draw(t, "keys") {
 			object[key] = value(key)
 		}

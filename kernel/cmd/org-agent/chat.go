@@ -109,6 +109,7 @@ type turnEvent struct {
 	delta    *protocol.TurnDelta
 	act      *protocol.Act
 	asked    *protocol.Approval
+	question *protocol.Question
 	renamed  *protocol.SessionRenamed
 	finished *protocol.TurnFinished
 }
@@ -135,6 +136,8 @@ func (t *talk) incoming(ctx context.Context, method string, params any) (any, er
 		send(turnEvent{delta: p})
 	case *protocol.Approval:
 		send(turnEvent{asked: p})
+	case *protocol.Question:
+		send(turnEvent{question: p})
 	case *protocol.TurnFinished:
 		send(turnEvent{finished: p})
 	}
@@ -241,6 +244,9 @@ func (t *talk) show(p *printer, turn string, e turnEvent) (done bool, err error)
 	case e.asked != nil && e.asked.Turn == turn:
 		fmt.Fprintf(t.world.err, "org-agent: this needs your decision (%s): %s\norg-agent: run: org-agent approve %s\n",
 			e.asked.Reason, orAction(*e.asked), e.asked.ID)
+		return true, exit{code: 5}
+	case e.question != nil && e.question.Turn == turn:
+		fmt.Fprintf(t.world.err, "org-agent: this asks you: %s\norg-agent: run: org-agent answer %s\n", e.question.Form.Title, e.question.ID)
 		return true, exit{code: 5}
 	case e.finished != nil && e.finished.Turn == turn:
 		if e.finished.State == protocol.TurnAnswered {

@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 			"killed":   killKernel,
 			"within":   within,
 			"approval": findApproval,
+			"question": findQuestion,
 		},
 	})
 }
@@ -147,4 +148,17 @@ func findApproval(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("nothing waits in %s", args[0])
 	}
 	ts.Setenv("APPROVAL", id[1])
+}
+
+// findQuestion is "question SESSION": sets QUESTION to the id of what is asked there.
+func findQuestion(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: question SESSION")
+	}
+	ts.Check(ts.Exec("org-agent", "answer", "list"))
+	id := regexp.MustCompile(`(?m)^(\S+)  ` + regexp.QuoteMeta(args[0]) + `  `).FindStringSubmatch(ts.ReadFile("stdout"))
+	if id == nil {
+		ts.Fatalf("nothing is asked in %s", args[0])
+	}
+	ts.Setenv("QUESTION", id[1])
 }

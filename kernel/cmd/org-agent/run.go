@@ -29,6 +29,7 @@ type commands struct {
 	Tangle  tangleCommand   `cmd:"" help:"Write the code blocks of notes into files, exactly as org-babel-tangle does."`
 	Md2org  md2orgCommand   `cmd:"" name:"md2org" help:"Convert Markdown on stdin to Org."`
 	Approve approveCommand  `cmd:"" help:"List what waits for a decision, or decide."`
+	Answer  answerCommand   `cmd:"" help:"List what waits for an answer, or answer."`
 	Log     logCommand      `cmd:"" help:"Print the log."`
 	Why     whyCommand      `cmd:"" help:"Tell the story of a turn: what was asked, proposed, judged and done."`
 	Doctor  doctorCommand   `cmd:"" help:"Look for faults, and mend what can be mended."`

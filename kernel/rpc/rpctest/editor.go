@@ -64,6 +64,7 @@ type Editor struct {
 	thoughts, preferred, model string                           // as it was told last
 	notices                    []string
 	asked                      []protocol.Approval
+	questions                  []protocol.Question
 	problems                   []string
 	changed                    chan struct{} // closed at the next change
 }
@@ -317,6 +318,13 @@ func (e *Editor) Approvals() []protocol.Approval {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]protocol.Approval(nil), e.asked...)
+}
+
+// Questions are those that were asked and not closed.
+func (e *Editor) Questions() []protocol.Question {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]protocol.Question(nil), e.questions...)
 }
 
 // Problems are what the editor could not do with what the kernel sent.

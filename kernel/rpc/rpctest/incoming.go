@@ -58,6 +58,16 @@ func (e *Editor) handle(ctx context.Context, method string, params any) (any, er
 			e.buffer.close(p.Waiting, p.Subtree)
 			e.save()
 		}
+	case *protocol.Question:
+		if !slices.ContainsFunc(e.questions, func(q protocol.Question) bool { return q.ID == p.ID }) {
+			e.questions = append(e.questions, *p)
+		}
+	case *protocol.QuestionClosed:
+		e.questions = slices.DeleteFunc(e.questions, func(q protocol.Question) bool { return q.ID == p.ID })
+		if p.Session == e.config.Session {
+			e.buffer.close(p.Waiting, p.Subtree)
+			e.save()
+		}
 	default:
 		e.problems = append(e.problems, fmt.Sprintf("no handler for %s", method))
 	}

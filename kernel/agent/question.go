@@ -1,0 +1,299 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/act"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/plist"
+	"org-agent/kernel/presentation"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/tool"
+)
+
+// said is what a person said to a question. The journal's part has no secrets; they are
+// here, by the names of their fields, and nowhere else.
+type said struct {
+	answer  journal.Answer
+	secrets map[string]string
+}
+
+// Answer takes a person's answer to a question, given with that kind of client, and lets
+// the turn go on. Only a client with the token may call it. The first answer counts: the
+// error of a second one, and of one that comes too late, has [protocol.CodeConflict].
+func (a *Agent) Answer(ctx context.Context, p protocol.QuestionAnswerParams, client string) (protocol.QuestionAnswerResult, error) {
+	none := protocol.QuestionAnswerResult{}
+	question, err := a.config.Journal.Question(ctx, p.ID)
+	if err != nil {
+		return none, err
+	}
+	if err := question.Open(); err != nil {
+		return none, err
+	}
+	given := said{answer: journal.Answer{Declined: p.Declined, Reason: p.Reason}}
+	switch {
+	case p.Declined && len(p.Answers) > 0:
+		return none, protocol.Errorf(protocol.CodeInvalidParams, "a question is answered or declined, not both")
+	case !p.Declined && p.Reason != "":
+		return none, protocol.Errorf(protocol.CodeInvalidParams, "a :reason is for declining: say :declined, or leave it out")
+	case !p.Declined:
+		checked, err := question.Form.Check(p.Answers)
+		if err != nil {
+			return none, err
+		}
+		given.split(question.Form, checked)
+	}
+	if len(given.secrets) > 0 && !a.questions.waits(p.ID) {
+		return none, protocol.Errorf(protocol.CodeBusy, "the turn does not wait for it yet, as the kernel has just started, and a secret is kept nowhere: answer again in a moment")
+	}
+	if _, err := a.config.Journal.AnswerQuestion(ctx, p.ID, given.answer, client); err != nil {
+		return none, err
+	}
+	a.questions.say(p.ID, given)
+	return protocol.QuestionAnswerResult{ID: p.ID, Declined: p.Declined}, nil
+}
+
+// split keeps the secrets apart from what the journal is given.
+func (s *said) split(form protocol.QuestionForm, answers []protocol.FieldAnswer) {
+	for _, a := range answers {
+		if fieldOf(form, a.Name).Kind == protocol.FieldSecret {
+			if s.secrets == nil {
+				s.secrets = map[string]string{}
+			}
+			s.secrets[a.Name] = a.Values[0]
+			a.Values = nil
+		}
+		s.answer.Answers = append(s.answer.Answers, a)
+	}
+}
+
+func fieldOf(form protocol.QuestionForm, name string) protocol.FormField {
+	for _, f := range form.Fields {
+		if f.Name == name {
+			return f
+		}
+	}
+	return protocol.FormField{}
+}
+
+// AskUser implements [tool.Asker]: the action that is being performed asks the form.
+func (r *run) AskUser(ctx context.Context, form protocol.QuestionForm) (string, error) {
+	record := r.turn.Record
+	question := journal.Question{
+		Question: protocol.Question{
+			ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event,
+			Skill: r.skill.Name, Asked: time.Now().UTC().Format(time.RFC3339), Form: visible(form),
+		},
+		Act: r.acting.ID, Action: r.acting.Action.Canonical(),
+	}
+	answered := r.agent.questions.wait(question.ID)
+	defer r.agent.questions.forget(question.ID)
+	if err := r.agent.config.Journal.AskQuestion(ctx, question); err != nil {
+		return "", err
+	}
+	return r.awaitAnswer(ctx, question, answered)
+}
+
+// stillAsking is the error of a question whose turn was stopped while it waited.
+type stillAsking struct{ cause error }
+
+func (s stillAsking) Error() string { return "the question still waits: " + s.cause.Error() }
+
+// visible is the form with every character to be seen.
+func visible(form protocol.QuestionForm) protocol.QuestionForm {
+	form.Title = presentation.Visible(form.Title)
+	form.Fields = slices.Clone(form.Fields)
+	for i := range form.Fields {
+		f := &form.Fields[i]
+		f.Question, f.Default = presentation.Visible(f.Question), presentation.Visible(f.Default)
+		f.Options = slices.Clone(f.Options)
+		for k := range f.Options {
+			f.Options[k] = presentation.Visible(f.Options[k])
+		}
+	}
+	return form
+}
+
+// awaitAnswer shows the question and waits until a person has answered it. The text is for
+// whoever asked; what is secret of it is in r.answers, for the skill.
+func (r *run) awaitAnswer(ctx context.Context, question journal.Question, answered <-chan said) (string, error) {
+	if err := r.turn.Waiting(ctx, true); err != nil {
+		return "", err
+	}
+	if err := r.turn.AskQuestion(ctx, question.Question); err != nil {
+		return "", err
+	}
+	r.log.Info("waiting for an answer", "question", question.ID)
+	var given said
+	select {
+	case given = <-answered:
+	case <-ctx.Done():
+		return "", stillAsking{context.Cause(ctx)}
+	}
+	r.turn.Asked(ctx, question.ID)
+	r.doing = time.Now() // what a person takes is not its time
+	if err := r.turn.Waiting(ctx, false); err != nil {
+		return "", err
+	}
+	return r.told(question.Form, given)
+}
+
+// told is what whoever asked is told of an answer.
+func (r *run) told(form protocol.QuestionForm, given said) (string, error) {
+	if given.answer.Declined {
+		return "", tool.Declined{Reason: given.answer.Reason}
+	}
+	open, whole := sexp.List{}, sexp.List{}
+	for _, a := range given.answer.Answers {
+		field := fieldOf(form, a.Name)
+		value := answerValue(field, a.Values)
+		shown := value
+		if field.Kind == protocol.FieldSecret {
+			secret, kept := given.secrets[a.Name]
+			if !kept {
+				return "", errors.New("a secret was given, and the kernel ended before it was used; it is kept nowhere: ask again")
+			}
+			r.agent.secrets.keep(r.turn.Record.ID, secret)
+			value, shown = plist.String(secret), plist.String("given; it is secret, and no model is shown it")
+		}
+		open = append(open, plist.Keyword(a.Name), shown)
+		whole = append(whole, plist.Keyword(a.Name), value)
+	}
+	r.answers = whole
+	return plist.Print(open), nil
+}
+
+// answerValue is an answer as a skill gets it.
+func answerValue(field protocol.FormField, values []string) sexp.Sexp {
+	if len(values) == 0 {
+		return sexp.List{}
+	}
+	switch field.Kind {
+	case protocol.FieldChoices:
+		list := make(sexp.List, len(values))
+		for i, value := range values {
+			list[i] = plist.String(value)
+		}
+		return list
+	case protocol.FieldYesNo:
+		if values[0] == "no" {
+			return sexp.List{}
+		}
+		return plist.T
+	case protocol.FieldNumber:
+		if n, err := strconv.ParseInt(values[0], 10, 64); err == nil {
+			return plist.Int(n)
+		}
+		if n, err := strconv.ParseFloat(values[0], 64); err == nil {
+			return plist.Float(n)
+		}
+	}
+	return plist.String(values[0])
+}
+
+// resumeQuestion waits again for the answer to what was asked before the kernel was started
+// anew. An answer that the last kernel did not come to tell counts.
+func (r *run) resumeQuestion(ctx context.Context, id string) error {
+	answered := r.agent.questions.wait(id)
+	defer r.agent.questions.forget(id)
+	question, err := r.agent.config.Journal.Question(ctx, id) // after wait: no answer falls between
+	if err != nil {
+		return err
+	}
+	switch question.State() {
+	case protocol.QuestionAnswered, protocol.QuestionDeclined:
+		r.agent.questions.say(id, said{answer: question.Answer})
+	case protocol.QuestionWithdrawn:
+		return interruptedWaiting()
+	}
+	if err := r.pick(ctx); err != nil {
+		return err
+	}
+	if err := r.recallAnswers(ctx, id); err != nil {
+		return err
+	}
+	text, err := r.awaitAnswer(ctx, question, answered)
+	if still, ok := errors.AsType[stillAsking](err); ok {
+		return still.cause
+	}
+	r.receipt(ctx, question.Act, act.Result{Text: text}, err)
+	r.toldOf(question.Action, text, err)
+	return nil
+}
+
+// toldOf goes on with what came of asking.
+func (r *run) toldOf(action, text string, err error) {
+	res := result{verdict: "performed", text: text, answers: r.answers}
+	r.answers = nil
+	declined, ok := errors.AsType[tool.Declined](err)
+	switch {
+	case ok:
+		res.verdict, res.text = "denied", declined.Error()
+	case err != nil:
+		res.verdict, res.text = "failed", err.Error()
+	}
+	r.goOn(action, res)
+}
+
+// recallAnswers tells the model again what a person answered in this attempt, and in those
+// before it that only the kernel's end cut short: nobody is to be asked twice. What was
+// asked under the id that is left out is told by whoever waits for it.
+func (r *run) recallAnswers(ctx context.Context, except string) error {
+	if r.turn.Record.Attempt <= 1 && except == "" {
+		return nil
+	}
+	answered, err := r.answeredBefore(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range answered {
+		if id == except {
+			continue
+		}
+		question, err := r.agent.config.Journal.Question(ctx, id)
+		if err != nil {
+			return err
+		}
+		if state := question.State(); state != protocol.QuestionAnswered && state != protocol.QuestionDeclined {
+			continue
+		}
+		text, err := r.told(question.Form, said{answer: question.Answer})
+		r.toldOf(question.Action, text, err)
+	}
+	return nil
+}
+
+// answeredBefore is what was answered for this answer of the turn, in order.
+func (r *run) answeredBefore(ctx context.Context) ([]string, error) {
+	var ids []string
+	last := protocol.TurnState("")
+	query := journal.Query{Turn: r.turn.Record.ID, Kinds: []journal.Kind{journal.KindTurn, journal.KindAnswer}}
+	for {
+		entries, err := r.agent.config.Journal.Entries(ctx, query)
+		if err != nil || len(entries) == 0 {
+			return ids, err
+		}
+		for _, e := range entries {
+			query.After = e.Seq
+			if e.Kind == journal.KindAnswer {
+				ids = append(ids, e.ID)
+				continue
+			}
+			var data struct{ State protocol.TurnState }
+			if err := json.Unmarshal(e.Data, &data); err != nil {
+				return nil, err
+			}
+			if data.State == protocol.TurnQueued && last != protocol.TurnInterrupted {
+				ids = nil
+			}
+			last = data.State
+		}
+	}
+}

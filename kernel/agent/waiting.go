@@ -1,0 +1,45 @@
+package agent
+
+import "sync"
+
+// waiting is the turns that wait for a person, by the id of what they asked, and for what:
+// a decision or an answer. The zero value is ready.
+type waiting[T any] struct {
+	mu    sync.Mutex
+	turns map[string]chan T
+}
+
+// wait registers what was asked under id; the channel gets the one thing a person says.
+func (w *waiting[T]) wait(id string) <-chan T {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.turns == nil {
+		w.turns = map[string]chan T{}
+	}
+	said := make(chan T, 1)
+	w.turns[id] = said
+	return said
+}
+
+func (w *waiting[T]) forget(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.turns, id)
+}
+
+// waits reports whether a turn waits under id at this moment.
+func (w *waiting[T]) waits(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.turns[id] != nil
+}
+
+// say lets the turn that waits under id go on.
+func (w *waiting[T]) say(id string, said T) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case w.turns[id] <- said:
+	default: // nobody waits, or was told already
+	}
+}

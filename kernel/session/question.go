@@ -1,0 +1,187 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+)
+
+// AskQuestion shows a question below that of the turn. The question of that id is there
+// already when the last kernel asked.
+func (t *Turn) AskQuestion(ctx context.Context, question protocol.Question) error {
+	if err := t.ask(ctx, question.ID, questionForm(t.Record.Level, question)); err != nil {
+		return err
+	}
+	shown, err := t.session.house.shownQuestion(ctx, question)
+	if err != nil {
+		return err
+	}
+	t.session.broadcast(protocol.MethodQuestionAsked, shown)
+	return nil
+}
+
+// shownQuestion is a question as clients of its conversation are told of it.
+func (h *Sessions) shownQuestion(ctx context.Context, question protocol.Question) (protocol.Question, error) {
+	act, err := h.config.Journal.Act(ctx, question.ID)
+	if err != nil && protocol.ErrorCode(err) != protocol.CodeNotFound {
+		return question, fmt.Errorf("look for what is shown: %w", err)
+	}
+	question.Subtree = act.Text
+	return question, nil
+}
+
+// remindQuestions tells a client that comes to a session which questions wait there.
+func (h *Sessions) remindQuestions(ctx context.Context, client Client, session string) error {
+	open, err := h.config.Journal.OpenQuestions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, question := range open {
+		if question.Session != session {
+			continue
+		}
+		shown, err := h.shownQuestion(ctx, question.Question)
+		if err != nil {
+			return err
+		}
+		client.Notify(protocol.MethodQuestionAsked, shown)
+	}
+	return nil
+}
+
+// question reads the question that was asked under an id.
+func (s *Session) question(ctx context.Context, id string) (ask, error) {
+	j := s.house.config.Journal
+	question, err := j.Question(ctx, id)
+	if err != nil {
+		return ask{}, fmt.Errorf("look for what was asked: %w", err)
+	}
+	record, err := j.Turn(ctx, question.Turn)
+	if err != nil {
+		return ask{}, fmt.Errorf("look for who asked: %w", err)
+	}
+	a := ask{closed: question.State() != "", waiting: questionForm(record.Level, question.Question)}
+	if !a.closed {
+		return a, nil
+	}
+	if act, err := j.Act(ctx, id); err == nil {
+		a.waiting = act.Text
+	}
+	a.subtree = questionClosed(record.Level, question)
+	a.method = protocol.MethodQuestionClosed
+	a.params = protocol.QuestionClosed{
+		ID: id, Session: s.name(), Turn: question.Turn, State: question.State(), Client: question.Client,
+		Waiting: a.waiting, Subtree: a.subtree,
+	}
+	return a, nil
+}
+
+// questionForm is a question below a question of that level, as a form to be filled in:
+// each field is a numbered item, a choice has a checkbox for each option, and what is to be
+// written stands behind "Answer:". Clients find the fields by the lines of the items.
+func questionForm(level int, q protocol.Question) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "* TODO Answer: %s\n", q.Form.Title)
+	b.WriteString("/C-c C-c/ sends the answers, /C-c C-k/ declines and says why.")
+	if q.Skill != "" {
+		fmt.Fprintf(&b, " The skill %s asks.", q.Skill)
+	}
+	b.WriteByte('\n')
+	for i, f := range q.Form.Fields {
+		fmt.Fprintf(&b, "%d. %s%s\n", i+1, f.Question, hint(f))
+		switch f.Kind {
+		case protocol.FieldChoice, protocol.FieldChoices:
+			chosen := slices.Contains(f.Options, f.Default)
+			for _, option := range f.Options {
+				fmt.Fprintf(&b, "   - [%s] %s\n", box(option == f.Default), option)
+			}
+			if f.Own {
+				own := ""
+				if !chosen {
+					own = f.Default
+				}
+				fmt.Fprintf(&b, "   - [%s] other: %s\n", box(own != ""), own)
+			}
+		case protocol.FieldYesNo:
+			fmt.Fprintf(&b, "   - [%s] yes\n   - [%s] no\n", box(f.Default == "yes"), box(f.Default == "no"))
+		case protocol.FieldSecret:
+		default:
+			fmt.Fprintf(&b, "   Answer: %s\n", f.Default)
+		}
+	}
+	return askSubtree(level, q.ID, "question", b.String())
+}
+
+func box(checked bool) string {
+	if checked {
+		return "X"
+	}
+	return " "
+}
+
+// hint says behind a question how it is answered.
+func hint(f protocol.FormField) string {
+	var hints []string
+	switch f.Kind {
+	case protocol.FieldChoice:
+		hints = append(hints, "choose one")
+	case protocol.FieldChoices:
+		hints = append(hints, "choose any")
+	case protocol.FieldNumber:
+		hints = append(hints, strings.TrimSpace("a number "+f.Range()))
+	case protocol.FieldSecret:
+		hints = append(hints, "secret: you are asked for it when you send; it is kept nowhere, and no model is shown it")
+	}
+	if f.Optional {
+		hints = append(hints, "may be left out")
+	}
+	if hints == nil {
+		return ""
+	}
+	return " (" + strings.Join(hints, "; ") + ")"
+}
+
+// questionClosed is what becomes of it: a heading that says how and when it was closed, and
+// below it what was answered.
+func questionClosed(level int, q journal.Question) string {
+	var b strings.Builder
+	switch q.State() {
+	case protocol.QuestionDeclined:
+		fmt.Fprintf(&b, "* CANCELLED Declined: %s", q.Form.Title)
+		if reason := strings.Join(strings.Fields(q.Answer.Reason), " "); reason != "" {
+			fmt.Fprintf(&b, " – %s", protocol.Prefix(reason, 120))
+		}
+		fmt.Fprintf(&b, " (%s, %s)\n", by(q.Client), stamp(q.Closed))
+	case protocol.QuestionWithdrawn:
+		fmt.Fprintf(&b, "* CANCELLED Not answered: %s (its turn ended, %s)\n", q.Form.Title, stamp(q.Closed))
+	default:
+		fmt.Fprintf(&b, "* DONE Answered: %s (%s, %s)\n", q.Form.Title, by(q.Client), stamp(q.Closed))
+		for _, f := range q.Form.Fields {
+			fmt.Fprintf(&b, "- %s :: %s\n", f.Question, answerLine(f, q.Answer.Answers))
+		}
+	}
+	return askSubtree(level, q.ID, "question", b.String())
+}
+
+// answerShown is how much of an answer the closed question shows; the journal has it whole.
+const answerShown = 500
+
+// answerLine is what was answered to a field, on one line.
+func answerLine(f protocol.FormField, answers []protocol.FieldAnswer) string {
+	i := slices.IndexFunc(answers, func(a protocol.FieldAnswer) bool { return a.Name == f.Name })
+	switch {
+	case i < 0:
+		return "no answer"
+	case f.Kind == protocol.FieldSecret:
+		return "given, and kept nowhere"
+	}
+	line := strings.Join(strings.Fields(strings.Join(answers[i].Values, ", ")), " ")
+	if kept := protocol.Prefix(line, answerShown); kept != line {
+		line = kept + "…"
+	}
+	return line
+}

@@ -1,0 +1,203 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"org-agent/kernel/protocol"
+)
+
+//go:embed ask_user.md
+var askUserManual string
+
+// Asker puts a form before a person and waits for the answer, for as long as the turn
+// lasts. The text is what whoever asked is told: a plist of the answers. The error is a
+// [Declined] when the person would rather not answer.
+type Asker interface {
+	AskUser(ctx context.Context, form protocol.QuestionForm) (string, error)
+}
+
+// Declined: the person does not answer, for this reason, which may be empty.
+type Declined struct{ Reason string }
+
+func (d Declined) Error() string {
+	if d.Reason == "" {
+		return "the user declined to answer"
+	}
+	return "the user declined to answer: " + d.Reason
+}
+
+// What a form may have. Its texts are characters.
+const (
+	formFields   = 8
+	formOptions  = 20
+	formTitle    = 72
+	formQuestion = 500
+	formOption   = 200
+)
+
+type askUserArguments struct {
+	Title     string            `doc:"what it is about, in a few words"`
+	Questions []askUserQuestion `doc:"what is asked, in order" required:"true"`
+}
+
+type askUserQuestion struct {
+	Question string   `doc:"the question" required:"true"`
+	Kind     string   `doc:"what it is answered with" words:"text choice choices number yes-no secret"`
+	Options  []string `doc:"what can be chosen"`
+	Own      bool     `doc:"an answer that is none of the options is allowed"`
+	Name     string   `doc:"what the answer is called: lower-case letters, digits, hyphens"`
+	Optional bool     `doc:"it may be left unanswered"`
+	Default  string   `doc:"the answer that is proposed"`
+	Min      *float64 `doc:"the least number"`
+	Max      *float64 `doc:"the greatest number"`
+}
+
+func askUser() Tool {
+	return New(Definition[askUserArguments]{
+		Name: "ask_user", Manual: askUserManual, Effect: protocol.ToolAsks,
+		Perform: func(ctx context.Context, a askUserArguments) (string, error) {
+			form, err := a.form()
+			if err != nil {
+				return "", err
+			}
+			asker := turnOf(ctx).asker
+			if asker == nil {
+				return "", errors.New("nobody can be asked here: answer with what you have")
+			}
+			return asker.AskUser(ctx, form)
+		},
+	})
+}
+
+// form is what is asked, checked.
+func (a askUserArguments) form() (protocol.QuestionForm, error) {
+	form := protocol.QuestionForm{Title: oneLine(a.Title)}
+	if len(a.Questions) > formFields {
+		return form, fmt.Errorf("a form has 1 to %d questions, not %d: ask what matters first", formFields, len(a.Questions))
+	}
+	names := map[string]bool{}
+	for i, q := range a.Questions {
+		field, err := q.field()
+		if err != nil {
+			return form, fmt.Errorf("question %d: %w", i+1, err)
+		}
+		if field.Name == "" {
+			field.Name = "answer"
+			if len(a.Questions) > 1 {
+				field.Name = fmt.Sprintf("answer-%d", i+1)
+			}
+		}
+		if names[field.Name] {
+			return form, fmt.Errorf("question %d: two answers are named %q", i+1, field.Name)
+		}
+		names[field.Name] = true
+		form.Fields = append(form.Fields, field)
+	}
+	if form.Title == "" {
+		form.Title = form.Fields[0].Question
+	}
+	form.Title = clip(form.Title, formTitle)
+	return form, nil
+}
+
+var answerName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+
+// field is one question as the form has it.
+func (q askUserQuestion) field() (protocol.FormField, error) {
+	f := protocol.FormField{
+		Name: strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(q.Name, ":")), "_", "-"), Kind: protocol.FieldKind(q.Kind),
+		Question: oneLine(q.Question), Own: q.Own, Optional: q.Optional, Default: oneLine(q.Default), Min: q.Min, Max: q.Max,
+	}
+	if f.Kind == "" {
+		f.Kind = protocol.FieldText
+		if q.Options != nil {
+			f.Kind = protocol.FieldChoice
+		}
+	}
+	for _, option := range q.Options {
+		f.Options = append(f.Options, oneLine(option))
+	}
+	err := errors.Join(q.limits(f), checkOptions(f))
+	if err == nil {
+		err = checkDefault(&f)
+	}
+	return f, err
+}
+
+func (q askUserQuestion) limits(f protocol.FormField) error {
+	switch {
+	case f.Question == "":
+		return errors.New("it asks nothing: write :question \"…\"")
+	case utf8.RuneCountInString(f.Question) > formQuestion:
+		return fmt.Errorf("it may have %d characters", formQuestion)
+	case f.Name != "" && !answerName.MatchString(f.Name):
+		return fmt.Errorf("%q is no name for an answer: use up to 32 lower-case letters, digits and hyphens, a letter first", q.Name)
+	case f.Kind != protocol.FieldNumber && (f.Min != nil || f.Max != nil):
+		return errors.New(":min and :max are for a :number")
+	case f.Min != nil && f.Max != nil && *f.Min > *f.Max:
+		return fmt.Errorf("no number is at least %v and at most %v", *f.Min, *f.Max)
+	}
+	return nil
+}
+
+func checkOptions(f protocol.FormField) error {
+	if f.Kind != protocol.FieldChoice && f.Kind != protocol.FieldChoices {
+		if f.Options != nil || f.Own {
+			return fmt.Errorf(":options and :own are for a :choice or :choices, not for a :%s", f.Kind)
+		}
+		return nil
+	}
+	least := 2
+	if f.Own || f.Kind == protocol.FieldChoices {
+		least = 1
+	}
+	if len(f.Options) < least || len(f.Options) > formOptions {
+		return fmt.Errorf("a :%s has %d to %d :options, not %d", f.Kind, least, formOptions, len(f.Options))
+	}
+	seen := map[string]bool{}
+	for _, option := range f.Options {
+		switch {
+		case option == "":
+			return errors.New("an option is empty")
+		case utf8.RuneCountInString(option) > formOption:
+			return fmt.Errorf("an option may have %d characters", formOption)
+		case seen[option]:
+			return fmt.Errorf("the option %q stands twice", option)
+		}
+		seen[option] = true
+	}
+	return nil
+}
+
+// checkDefault makes the default an answer as the field takes it.
+func checkDefault(f *protocol.FormField) error {
+	if f.Default == "" {
+		return nil
+	}
+	if f.Kind == protocol.FieldSecret {
+		return errors.New("a :secret has no :default")
+	}
+	checked, err := protocol.FieldAnswer{Values: []string{f.Default}}.Check(*f)
+	if err != nil {
+		return fmt.Errorf("the :default is no answer: %w", err)
+	}
+	f.Default = checked.Values[0]
+	return nil
+}
+
+// oneLine is a text on one line.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// clip is at most so many characters of a text.
+func clip(text string, limit int) string {
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit-1]) + "…"
+	}
+	return text
+}
