@@ -44,11 +44,16 @@
 
 (defun org-agent-asked-waiting ()
   "Return the ids of what stands in the buffer as waiting."
-  (let (ids)
-    (org-agent-map-turns
-     (lambda (heading)
-       (when (org-agent-asked-waiting-p heading)
-         (push (org-agent-heading-property heading "ID") ids))))
+  (let (ids last)
+    (org-agent-draft--widely
+      (goto-char (point-min))
+      (while (search-forward ":ASKS:" nil t)
+        (let ((heading (org-agent-heading-at (point))))
+          (when (and heading (not (eql heading last))
+                     (org-agent-turn-p heading)
+                     (org-agent-asked-waiting-p heading))
+            (push (org-agent-heading-property heading "ID") ids)
+            (setq last heading)))))
     (nreverse ids)))
 
 (defun org-agent-asked-at-point ()

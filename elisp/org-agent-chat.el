@@ -164,6 +164,7 @@ inserted there, and \\[org-agent-rewrite] has a region rewritten."
   (add-hook 'kill-buffer-query-functions #'org-agent-chat--save-first nil t)
   (add-hook 'kill-buffer-hook #'org-agent-chat--leave nil t)
   (org-agent-steer-setup)
+  (org-agent-saved-watch)
   (when org-agent-chat-hide-drawers
     (org-agent-drawer-setup)))
 
@@ -298,7 +299,8 @@ Keys and values in the buffer's state are the buffer's own."
   (or (org-agent-chat-buffer session)
       (with-current-buffer (get-buffer-create
                             (org-agent-chat-buffer-name session))
-        (let ((file (org-agent-chat--file session)))
+        (let ((file (org-agent-chat--file session))
+              (new (zerop (buffer-size))))
           ;; Org loads its modules here, which fails in a directory that is
           ;; not there: a new home comes with the kernel.
           (setq default-directory
@@ -306,9 +308,11 @@ Keys and values in the buffer's state are the buffer's own."
                  (seq-find #'file-directory-p
                            (list (org-agent-home-directory)
                                  (expand-file-name "~") "/"))))
-          (when (zerop (buffer-size))
+          (when new
             (org-agent-keeper-fill file))
           (org-agent-chat-mode)
+          (when new
+            (org-agent-keeper-fill-rest))
           (setq org-agent-chat-session session)
           (org-agent-chat-restore-draft)
           (setq buffer-undo-list nil)

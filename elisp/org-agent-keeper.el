@@ -41,6 +41,7 @@
 (require 'org-agent-rpc)
 (require 'org-agent-draft)
 (require 'org-agent-answer)
+(require 'org-agent-saved)
 
 (defvar-local org-agent-keeper-file nil
   "The conversation's file, nil before it is known.")
@@ -53,10 +54,6 @@
 (defvar-local org-agent-keeper-trouble nil
   "Why the file is not what the buffer is, a line for a person, or nil.")
 (put 'org-agent-keeper-trouble 'permanent-local t)
-
-(defvar-local org-agent-keeper--body nil
-  "A hash of the turns, without the draft, as file and buffer last had them.")
-(put 'org-agent-keeper--body 'permanent-local t)
 
 (defvar-local org-agent-keeper--draft ""
   "The draft as file and buffer last had it.")
@@ -72,42 +69,28 @@
   "Return the text of FILE, nil when there is no such file."
   (when (file-exists-p file)
     (with-temp-buffer
-      (let ((coding-system-for-read 'utf-8-unix)
-            (format-alist nil)
-            (after-insert-file-functions nil))
-        (insert-file-contents file))
+      (org-agent-saved-insert-file file)
       (buffer-string))))
 
 (defun org-agent-keeper-fill (file)
   "Fill the empty buffer with the text of FILE, if it exists.
-Nothing in it is evaluated, and the buffer does not visit it."
+Nothing in it is evaluated, and the buffer does not visit it.  Of a
+large text the rest comes with `org-agent-keeper-fill-rest', when the
+mode is set."
   (setq org-agent-keeper-file file)
-  (org-agent-undo-off
-    (insert (or (org-agent-keeper--read file) "")))
-  (org-agent-keeper--note-saved))
+  (org-agent-saved-read file)
+  (org-agent-saved-begin))
+
+(defun org-agent-keeper-fill-rest ()
+  "Insert the rest of the text, with what `org-mode' does at the start."
+  (when (org-agent-saved-go-on)
+    (org-set-startup-visibility)
+    (org-element-cache-reset))
+  (setq org-agent-keeper--draft (org-agent-keeper--draft-string)))
 
 (defun org-agent-keeper--body-end ()
   "Return where the turns end and the draft begins."
   (or (org-agent-draft-start) (point-max)))
-
-(defun org-agent-keeper--hash-body ()
-  "Return a hash of the buffer's text before the draft.
-This is done whenever a conversation is saved, and one may be large:
-no string is made of it."
-  (save-restriction
-    (widen)
-    (let ((source (current-buffer))
-          (beg (point-min))
-          (end (org-agent-keeper--body-end)))
-      (with-temp-buffer
-        (insert-buffer-substring source beg end)
-        (buffer-hash)))))
-
-(defun org-agent-keeper--hash-body-of (text)
-  "Return a hash of the turns of TEXT, a file's."
-  (with-temp-buffer
-    (insert text)
-    (org-agent-keeper--hash-body)))
 
 (defun org-agent-keeper--draft-string ()
   "Return the draft with its heading, as it stands in the buffer."
@@ -140,12 +123,14 @@ changed by it."
    (t
     ;; First the time, then the text: what is written between counts.
     (org-agent-keeper--visit file)
-    (let* ((text (org-agent-keeper--read file))
-           (same (and text (org-agent-keeper--same-p text)))
+    (let* ((current (org-agent-saved-current-p file))
+           (text (unless current (org-agent-keeper--read file)))
+           (same (or current (and text (org-agent-keeper--same-p text))))
            (ids (unless same (org-agent-turn-ids))))
       (setq org-agent-keeper--awaited nil
             org-agent-keeper-p t)
-      (cond (same (org-agent-keeper--note-saved)
+      (cond (current (set-buffer-modified-p nil))
+            (same (org-agent-keeper--note-saved)
                   (set-buffer-modified-p nil))
             (text (org-agent-keeper--adopt text t))
             (t (org-agent-keeper-save)))
@@ -230,7 +215,7 @@ alone."
                             (not org-agent-keeper-trouble)
                             (file-exists-p buffer-file-name)
                             (verify-visited-file-modtime))
-                 (org-agent-keeper-write))
+                 (org-agent-keeper-write t))
                t)
       (file-error
        (org-agent-keeper--note
@@ -247,12 +232,14 @@ alone."
       (message "org-agent: %s" trouble))
     (force-mode-line-update)))
 
-(defun org-agent-keeper-write ()
+(defun org-agent-keeper-write (&optional added)
   "Write the buffer to its file, whole or not at all.
-Return t, as `write-contents-functions' wants it."
+With ADDED only what was added is written where that is certain to be
+the same.  Return t, as `write-contents-functions' wants it."
   (let* ((file (file-truename buffer-file-name))
          (regions (org-agent-answer-regions))
          (modes (file-modes file))
+         status
          (temporary (progn
                       (org-agent-keeper--refuse-read-only file modes)
                       (make-directory (file-name-directory file) t)
@@ -262,14 +249,21 @@ Return t, as `write-contents-functions' wants it."
                        nil ".org"))))
     (unwind-protect
         (progn
-          (org-agent-keeper--write-without regions temporary)
+          (let ((coding-system-for-write 'utf-8-unix)
+                (write-region-annotate-functions nil)
+                (write-region-post-annotation-function nil)
+                (write-region-inhibit-fsync t)) ; what is durable is the journal
+            (unless (and added
+                         (org-agent-saved-write-added regions file temporary))
+              (org-agent-keeper--write-without regions temporary)))
           (set-file-modes temporary (or modes (default-file-modes)))
+          (setq status (org-agent-saved-status temporary))
           (rename-file temporary file t)
           (setq temporary nil))
       (when temporary
         (delete-file temporary)))
     (set-visited-file-modtime)
-    (org-agent-keeper--note-saved)
+    (org-agent-keeper--note-saved status)
     (unless regions
       (set-buffer-modified-p nil)
       (delete-auto-save-file-if-necessary))
@@ -285,19 +279,15 @@ Its directory would let us put another in its place."
                           (abbreviate-file-name file))))))
 
 (defun org-agent-keeper--write-without (regions file)
-  "Write the buffer to FILE, which is empty, as it is and without a word.
+  "Make FILE have what the buffer has, as it is and without a word.
 REGIONS, a list of (BEG . END) in order, are left out."
-  (let ((coding-system-for-write 'utf-8-unix)
-        (write-region-annotate-functions nil)
-        (write-region-post-annotation-function nil)
-        (write-region-inhibit-fsync t)) ; what is durable is the journal
-    (save-restriction
-      (widen)
-      (let ((from (point-min)))
-        (pcase-dolist (`(,beg . ,end) regions)
-          (write-region from beg file t 'silent)
-          (setq from end))
-        (write-region from (point-max) file t 'silent)))))
+  (save-restriction
+    (widen)
+    (let (append)
+      (pcase-dolist (`(,beg . ,end)
+                     (org-agent-saved-pieces (point-min) regions))
+        (write-region beg end file append 'silent)
+        (setq append t)))))
 
 ;;;; What others do to the file
 
@@ -337,11 +327,9 @@ were the same, one would be lost: note it and return nil, unless UNSAVED
 is non-nil, which says that there was no file to save the buffer to.
 Then the file's are taken and only questions that were not sent carried
 over."
-  (let* ((parts (org-agent-keeper--parts text))
-         (theirs-changed (not (equal (org-agent-keeper--hash-body-of text)
-                                     org-agent-keeper--body)))
-         (ours-changed (not (equal (org-agent-keeper--hash-body)
-                                   org-agent-keeper--body))))
+  (let ((parts (org-agent-keeper--parts text))
+        (theirs-changed (org-agent-saved-other-body-p text))
+        (ours-changed (org-agent-saved-body-changed-p)))
     (cond
      ((org-agent-keeper--same-p text)
       (org-agent-keeper--note-saved)
@@ -369,10 +357,11 @@ over."
       (cons (buffer-substring (point-min) end)
             (buffer-substring end (point-max))))))
 
-(defun org-agent-keeper--note-saved ()
-  "Note that file and buffer are the same."
-  (setq org-agent-keeper--body (org-agent-keeper--hash-body)
-        org-agent-keeper--draft (org-agent-keeper--draft-string)))
+(defun org-agent-keeper--note-saved (&optional status)
+  "Note that the file has what the buffer has but for what is being written.
+STATUS is the file's if it is known to have this text."
+  (org-agent-saved-note (org-agent-answer-regions) status)
+  (setq org-agent-keeper--draft (org-agent-keeper--draft-string)))
 
 (defun org-agent-keeper--merge (text)
   "Make the buffer have TEXT; add its own draft and unsent questions."
@@ -383,7 +372,7 @@ over."
     (pcase-dolist (`(,id . ,subtree) unsent)
       (org-agent-answer-insert-question id subtree))
     (org-agent-keeper--merge-draft (org-agent-keeper--draft-string) draft)
-    (setq org-agent-keeper--body (org-agent-keeper--hash-body-of text))
+    (org-agent-saved-note-text text)
     (set-buffer-modified-p (not (org-agent-keeper--same-p text)))))
 
 (defun org-agent-keeper--merge-draft (theirs ours)

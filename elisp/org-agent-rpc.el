@@ -223,22 +223,27 @@ properties are left out; variables that govern `prin1' have no effect."
     (concat "(" (mapconcat #'org-agent-rpc-print value " ") ")"))
    (t (error "Not something to send: a %s" (type-of value)))))
 
+(defconst org-agent-rpc--special "[\"\\\n\t\r\ud800-\udfff\x3fff80-\x3fffff]"
+  "Matches a character that a string has escaped, or not at all.")
+
 (defun org-agent-rpc--print-string (string)
   "Return STRING as canonical text.
 What has no UTF-8 (raw bytes, surrogates) becomes U+FFFD."
   (concat
    "\""
-   (replace-regexp-in-string
-    "[\"\\\n\t\r\ud800-\udfff\x3fff80-\x3fffff]"
-    (lambda (match)
-      (pcase (aref match 0)
-        (?\" "\\\"")
-        (?\\ "\\\\")
-        (?\n "\\n")
-        (?\t "\\t")
-        (?\r "\\r")
-        (_ "\ufffd")))
-    (substring-no-properties string) t t)
+   (if (string-match-p org-agent-rpc--special string)
+       (replace-regexp-in-string
+        org-agent-rpc--special
+        (lambda (match)
+          (pcase (aref match 0)
+            (?\" "\\\"")
+            (?\\ "\\\\")
+            (?\n "\\n")
+            (?\t "\\t")
+            (?\r "\\r")
+            (_ "\ufffd")))
+        (substring-no-properties string) t t)
+     (substring-no-properties string))
    "\""))
 
 ;;;; Receiving

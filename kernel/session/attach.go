@@ -102,24 +102,21 @@ func (s *Session) attach(a *attached) protocol.SessionLoadResult {
 // received. What a person took out of the file stays out.
 func (s *Session) replay(ctx context.Context, client Client, held []string, view protocol.View) ([]string, error) {
 	j := s.house.config.Journal
-	known, err := j.Known(ctx, s.name(), held)
+	marks, err := j.Marks(ctx, s.name())
 	if err != nil {
 		return nil, err
 	}
-	var never []string
 	has := map[string]bool{}
 	for _, id := range held {
 		has[id] = true
-		if !known[id] {
-			never = append(never, id)
-		}
 	}
-	removed := s.removedByHand()
-	lacks := func(id string, saved bool) bool { return !has[id] && !(saved && removed(id)) }
-	lacking, err := s.lacking(ctx, lacks)
+	never, err := s.neverReceived(ctx, marks, held)
 	if err != nil {
 		return nil, err
 	}
+	removed := s.removedByHand()
+	lacks := func(id string, saved bool) bool { return !has[id] && !(saved && removed(id)) }
+	lacking := lackingOf(marks, lacks)
 	const page = 200
 	for ids := range slices.Chunk(lacking, page) {
 		turns, err := j.TurnsOf(ctx, ids...)
@@ -133,26 +130,36 @@ func (s *Session) replay(ctx context.Context, client Client, held []string, view
 	return never, nil
 }
 
-// lacking are the turns of which something is lacking, in the order of the conversation.
-func (s *Session) lacking(ctx context.Context, lacks func(id string, saved bool) bool) ([]string, error) {
-	marks, err := s.house.config.Journal.Marks(ctx, s.name())
+// neverReceived are those of the ids that are of nothing in the session. Nearly all are
+// among its marks; the journal is asked for the others.
+func (s *Session) neverReceived(ctx context.Context, marks []journal.Mark, held []string) (never []string, err error) {
+	marked := make(map[string]bool, len(marks))
+	for _, m := range marks {
+		marked[m.ID] = true
+	}
+	others := slices.DeleteFunc(slices.Clone(held), func(id string) bool { return marked[id] })
+	known, err := s.house.config.Journal.Known(ctx, s.name(), others)
 	if err != nil {
 		return nil, err
 	}
+	return slices.DeleteFunc(others, func(id string) bool { return known[id] }), nil
+}
+
+// lackingOf are the turns of which something is lacking, in the order of the conversation.
+func lackingOf(marks []journal.Mark, lacks func(id string, saved bool) bool) (turns []string) {
 	incomplete := map[string]bool{}
 	for _, m := range marks {
 		if lacks(m.ID, m.Saved) {
 			incomplete[m.Turn] = true
 		}
 	}
-	var turns []string
 	for _, m := range marks {
 		if incomplete[m.Turn] {
 			incomplete[m.Turn] = false
 			turns = append(turns, m.Turn)
 		}
 	}
-	return turns, nil
+	return turns
 }
 
 func (s *Session) replayTurns(ctx context.Context, client Client, turns []journal.Turn, view protocol.View, lacks func(id string, saved bool) bool) error {
@@ -193,14 +200,18 @@ func (s *Session) replayTurns(ctx context.Context, client Client, turns []journa
 }
 
 // removedByHand tells whether an id that was once in the file is not there any
-// more: a person took it out. A file that is missing altogether says nothing.
+// more: a person took it out. A file that is missing altogether says nothing. The file,
+// which may be large, is read at the first question, in the caller's goroutine.
 func (s *Session) removedByHand() func(id string) bool {
-	source, err := os.ReadFile(s.house.file(s.name()))
-	if err != nil {
-		return func(string) bool { return false }
+	var ids map[string]bool
+	missing, read := false, false
+	return func(id string) bool {
+		if !read {
+			source, err := os.ReadFile(s.house.file(s.name()))
+			missing, read, ids = err != nil, true, idsIn(string(source))
+		}
+		return !missing && !ids[id]
 	}
-	ids := idsIn(string(source))
-	return func(id string) bool { return !ids[id] }
 }
 
 // Leave detaches a client from a session.
