@@ -15,31 +15,3 @@
 // Errors say what to do next. A secret is a [Secret], which prints as REDACTED,
 // and stands in no error.
 package config
-
-import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-)
-
-// writeAtomically replaces the file at path by one with this content and mode.
-// A reader sees the old or the new, whole.
-func writeAtomically(path string, content []byte, mode fs.FileMode) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(file.Name()))
-		}
-	}()
-	_, err = file.Write(content)
-	err = errors.Join(err, file.Chmod(mode), file.Sync(), file.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
-}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"org-agent/kernel/wholefile"
 )
 
 // KernelInfo is what kernel.json says of the running kernel: where clients
@@ -29,7 +31,7 @@ func WriteKernelInfo(path string, info KernelInfo) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return writeAtomically(path, append(content, '\n'), 0o600)
+	return wholefile.Write(path, append(content, '\n'), 0o600)
 }
 
 // ReadKernelInfo reads kernel.json. The kernel it names may be dead: see

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"org-agent/kernel/wholefile"
 )
 
 // tokenBytes is the strength of the token: 256 bits.
@@ -24,7 +26,7 @@ func LoadOrCreateToken(path string) (Secret, error) {
 	random := make([]byte, tokenBytes)
 	_, _ = rand.Read(random) // never fails: it would end the program
 	text := hex.EncodeToString(random)
-	if err := writeAtomically(path, []byte(text+"\n"), 0o600); err != nil {
+	if err := wholefile.Write(path, []byte(text+"\n"), 0o600); err != nil {
 		return "", err
 	}
 	return Secret(text), nil

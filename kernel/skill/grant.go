@@ -1,17 +1,15 @@
 package skill
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"org-agent/kernel/lisp"
+	"org-agent/kernel/wholefile"
 )
 
 // GrantsConfig says where grants are kept and what is beyond them. The zero value grants
@@ -121,8 +119,6 @@ func (g *Grants) Diagnostics() []Diagnostic {
 	return slices.Clone(g.table.Load().faults)
 }
 
-var errChangedMeanwhile = errors.New("it was changed meanwhile; try again")
-
 // change rewrites policy.org by what edit makes of its table, at once and whole.
 func (g *Grants) change(edit func(t *grantTable) string) error {
 	g.writing.Lock()
@@ -137,39 +133,18 @@ func (g *Grants) change(edit func(t *grantTable) string) error {
 		return nil
 	}
 	if err := replacePolicy(g.config.File, t.text, text); err != nil {
-		return fmt.Errorf("write %s: %w", g.config.File, err)
+		return err
 	}
 	g.take(g.readTable())
 	return nil
 }
 
 // replacePolicy puts a new text in the place of the old one; where the file is a link, in
-// the place of what it leads to. A file that has another text by then stays as it is.
+// the place of what it leads to, even if nothing is there yet. A file that has another text
+// by then stays as it is.
 func replacePolicy(path, old, text string) (err error) {
 	if path, err = lisp.RealPath(path); err != nil {
 		return err
 	}
-	mode := os.FileMode(0o644)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".policy-*.new~")
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(file, text)
-	err = errors.Join(err, file.Chmod(mode), file.Sync(), file.Close())
-	if err == nil {
-		var now string
-		if now, err = readPolicy(path); err == nil && now != old {
-			err = errChangedMeanwhile
-		}
-	}
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
+	return wholefile.Replace(path, []byte(old), []byte(text), 0o644)
 }

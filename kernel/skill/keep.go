@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"org-agent/kernel/wholefile"
 )
 
 // A keep has the text of the last good version of each of the home's notes, so that one
@@ -41,16 +43,8 @@ func (k keep) write(name string, source []byte) error {
 	if err := os.MkdirAll(k.directory, 0o700); err != nil {
 		return fmt.Errorf("keep the last good version: %w", err)
 	}
-	file, err := os.CreateTemp(k.directory, ".new-*")
-	if err != nil {
+	if err := wholefile.Write(filepath.Join(k.directory, name), source, 0o600); err != nil {
 		return fmt.Errorf("keep the last good version: %w", err)
-	}
-	_, err = file.Write(source)
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), filepath.Join(k.directory, name))
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("keep the last good version: %w", err), os.Remove(file.Name()))
 	}
 	return nil
 }
