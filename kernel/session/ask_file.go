@@ -63,7 +63,7 @@ func (s *Session) settleText(ctx context.Context, path string) error {
 	if text == string(old) {
 		return nil
 	}
-	return replaceFile(path, text)
+	return replaceFile(path, string(old), text)
 }
 
 // waitingHeading is a heading that waits, with the :ID: of its drawer.

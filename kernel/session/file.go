@@ -14,6 +14,7 @@ import (
 	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/wholefile"
 )
 
 // writeFile adds to the conversation's file what the journal has and the file
@@ -27,6 +28,9 @@ func (s *Session) writeFile(ctx context.Context) {
 	s.fileMu.Lock()
 	defer s.fileMu.Unlock()
 	err := s.addToFile(ctx)
+	for tries := 0; tries < 3 && errors.Is(err, wholefile.ErrChanged); tries++ {
+		err = s.addToFile(ctx) // another program saved the file meanwhile: what it wrote stays
+	}
 	if err != nil {
 		s.logger().Error("conversation file not written", "err", err)
 	}
@@ -73,7 +77,7 @@ func (s *Session) addToFile(ctx context.Context) error {
 		}
 	}
 	if text != string(old) {
-		if err := replaceFile(path, text); err != nil {
+		if err := replaceFile(path, string(old), text); err != nil {
 			return err
 		}
 	}
@@ -118,32 +122,15 @@ func (s *Session) markSaved(ctx context.Context, turns []journal.Turn, acts []jo
 	return nil
 }
 
-// replaceFile writes the file whole or not at all. A link stays a link: what it
-// points to is replaced.
-func replaceFile(path, text string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("write the conversation: %w", err)
-	}
-	mode := fs.FileMode(0o644)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-		if info, err := os.Stat(path); err == nil {
-			if mode = info.Mode().Perm(); mode&0o222 == 0 {
-				return fmt.Errorf("write the conversation: %s is read-only, make it writable", path)
-			}
-		}
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("write the conversation: %w", err)
-	}
-	_, err = f.WriteString(text)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+// replaceFile puts a text in the place of the old one of a conversation's file, "" for one
+// that is new.
+func replaceFile(path, old, text string) error {
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = wholefile.Replace(path, []byte(old), []byte(text), 0o644)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write the conversation: %w", err), os.Remove(f.Name()))
+		return fmt.Errorf("keep the conversation: %w", err)
 	}
 	return nil
 }
