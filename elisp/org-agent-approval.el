@@ -70,13 +70,23 @@
   "Keys in the list of what waits.")
 
 (defvar org-agent-approval-subtree-map
-  (org-agent-approval--bind (make-sparse-keymap))
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "C-c C-c") '("allow once" . org-agent-allow-once))
+    (define-key map (kbd "C-c C-k") '("refuse" . org-agent-deny))
+    map)
   "Keys on what waits in a conversation, where it is read-only.")
 
-;; A category, since Org's fontification takes the property `keymap' away.
+(defvar org-agent-approval-line-map
+  (org-agent-approval--bind (make-sparse-keymap))
+  "Keys on the line of what waits in a conversation that names them.
+Letters decide nowhere else: a conversation is where people type.")
+
+;; Categories, since Org's fontification takes the property `keymap' away.
 (put 'org-agent-approval-subtree 'keymap org-agent-approval-subtree-map)
-(put 'org-agent-approval-subtree 'read-only
-     "It waits for your decision: C-c C-c allows it, C-c C-k refuses it")
+(put 'org-agent-approval-line 'keymap org-agent-approval-line-map)
+(dolist (category '(org-agent-approval-subtree org-agent-approval-line))
+  (put category 'read-only
+       "It waits for your decision: C-c C-c allows it, C-c C-k refuses it"))
 
 (define-derived-mode org-agent-approval-mode special-mode "Org-Agent-Approvals"
   "Major mode of the list of actions that wait for a person.
@@ -308,6 +318,18 @@ the approval ID, LINE is that of the buffer."
 
 ;;;; What the kernel reports
 
+(defun org-agent-approval--decorate (id subtree)
+  "Give SUBTREE, which the kernel wrote for the approval ID, its keys.
+Those of its last line, which names them, are letters, too."
+  (when (org-agent-asked-decorate id subtree 'org-agent-approval-subtree)
+    (let ((heading (org-agent-find-heading id)))
+      (org-agent-draft--widely
+        (goto-char (+ heading (length (string-trim-right subtree "\n+"))))
+        (with-silent-modifications
+          (org-agent-undo-off
+            (put-text-property (line-beginning-position) (1+ (point))
+                               'category 'org-agent-approval-line)))))))
+
 (cl-defmethod org-agent-handle-notification ((_method (eql 'approval/asked))
                                              params)
   "Say that the action of PARAMS waits for a decision."
@@ -319,9 +341,8 @@ the approval ID, LINE is that of the buffer."
     (org-agent-approval--draw)
     (org-agent-chat-in (plist-get params :session)
       (when (plist-get params :subtree)
-        (org-agent-asked-decorate (plist-get params :id)
-                                  (plist-get params :subtree)
-                                  'org-agent-approval-subtree))
+        (org-agent-approval--decorate (plist-get params :id)
+                                      (plist-get params :subtree)))
       (org-agent-chat-put :turn (plist-get params :turn) :phase 'waiting))
     (unless known
       (message "The agent waits for your decision: %s (M-x org-agent-approvals)"

@@ -103,6 +103,25 @@
   "Return what FILE holds."
   (with-temp-buffer (insert-file-contents file) (buffer-string)))
 
+(defun org-agent-approval-test--keys ()
+  "Check which keys what waits at point has: letters on its last line only."
+  (save-excursion
+    (let* ((beg (point))
+           (end (next-single-property-change beg 'org-agent-asked))
+           (last (progn (goto-char end) (forward-line -1) (point))))
+      (should (looking-at "On this line: /o/ once, /t/ for this turn"))
+      (goto-char beg)
+      (while (< (point) end)
+        (should (eq (key-binding (kbd "C-c C-c")) 'org-agent-allow-once))
+        (dolist (key '("o" "t" "s" "A" "d" "e" "v"))
+          (if (>= (point) last)
+              (should (string-prefix-p
+                       "org-agent-" (symbol-name (key-binding (kbd key)))))
+            (should (eq (key-binding (kbd key)) 'org-self-insert-command))))
+        (forward-char))
+      ;; Behind it the person types.
+      (should (eq (key-binding (kbd "o")) 'org-self-insert-command)))))
+
 (ert-deftest org-agent-approval-in-the-conversation ()
   "It stands below the question, read-only, and is allowed there."
   (org-agent-approval-test--with
@@ -118,7 +137,7 @@
         (should (save-excursion (search-forward "#+begin_src diff\n" nil t)))
         (should (save-excursion (search-forward "\n-two\n+2\n" nil t)))
         (should (eq (key-binding (kbd "C-c C-c")) 'org-agent-allow-once))
-        (should (eq (key-binding (kbd "t")) 'org-agent-allow-turn))
+        (org-agent-approval-test--keys)
         (should-error (insert "x") :type 'text-read-only)
         (should-error (org-todo 'done) :type 'text-read-only)
         (should (plist-get approval :effects))

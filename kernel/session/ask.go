@@ -186,13 +186,14 @@ func approvalSubtree(level int, a protocol.Approval) string {
 		fmt.Fprintf(&b, "\n%s%s\n%s\n%s\n", fence, language, strings.TrimSuffix(text, "\n"), fence)
 	}
 	if cut > 0 {
-		fmt.Fprintf(&b, "\nCut here: %d more bytes follow. /v/ shows all, and so does /org-agent approve %s/.\n", cut, a.ID)
+		fmt.Fprintf(&b, "\nCut here: %d more bytes follow. =M-x org-agent-approval-view= shows all, and so does =org-agent approve %s=.\n", cut, a.ID)
 	}
-	scopes := ", or here /o/ once, /t/ for this turn, /s/ for this session, /A/ always"
+	scopes := "/o/ once, /t/ for this turn, /s/ for this session, /A/ always, "
 	if a.Once {
-		scopes = ""
+		scopes = "/o/ once, "
 	}
-	fmt.Fprintf(&b, "\n/C-c C-c/ allows it once%s; /C-c C-k/ refuses it; /e/ edits it, /v/ looks at it.\n", scopes)
+	// The client knows the last line as the one on which single letters are keys.
+	fmt.Fprintf(&b, "\n/C-c C-c/ allows it once, /C-c C-k/ refuses it.\nOn this line: %s/d/ refuse, /e/ edit, /v/ look.\n", scopes)
 	return askSubtree(level, a.ID, "approval", b.String())
 }
 
