@@ -37,10 +37,14 @@
 (require 'org-agent-diff)
 
 (declare-function org-agent-approval-view "org-agent-review")
+(declare-function org-agent-review-show-stale "org-agent-review")
 (declare-function org-agent-approval-edit "org-agent-review")
 
 (defconst org-agent-approval--buffer "*org-agent-approvals*"
   "The buffer that lists what waits.")
+
+(defconst org-agent-approval--stale -32010
+  "The code of the kernel's refusal to do what could not be done now.")
 
 (defvar org-agent-approval--waiting nil
   "What waits for a person, oldest first: plists as the kernel sent them.")
@@ -156,7 +160,9 @@ Letters decide nowhere else: a conversation is where people type.")
                          (if (eq decision :deny) "Refused" "Allowed")
                          (or (plist-get approval :summary) "decided")))
      :failure (lambda (refusal)
-                (org-agent-chat-complain "Not decided" refusal)))))
+                (if (eql (plist-get refusal :code) org-agent-approval--stale)
+                    (org-agent-review-show-stale approval refusal)
+                  (org-agent-chat-complain "Not decided" refusal))))))
 
 (defun org-agent-approval--allow (decision)
   "Allow the action at point: DECISION, a keyword, says how long."

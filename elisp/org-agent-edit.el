@@ -53,35 +53,43 @@
 (defconst org-agent-edit--shown 4000
   "Characters of a text that a refusal shows.")
 
+(defconst org-agent-edit--around 200
+  "Characters on each side of a change that its receipt has.")
+
 (cl-defmethod org-agent-perform ((_action (eql :edit)) params)
   "Replace the text `:old' of PARAMS by `:new', once for the act's id."
-  (if (and (plist-get params :settle)
-           (not (assoc (plist-get params :id) org-agent-edit--receipts)))
-      (let ((inhibit-interaction t))
-        (org-agent-edit--settle params))
-    (org-agent-edit-once
-     params
-     (lambda () (org-agent-edit--in params #'org-agent-edit--change)))))
+  (org-agent-edit-act params (lambda () params)
+                      #'org-agent-edit--change #'org-agent-edit--settle
+                      #'org-agent-edit--check))
 
-(defun org-agent-edit-once (params function)
-  "Return the receipt of the act with PARAMS, which FUNCTION makes, once."
-  (let* ((id (plist-get params :id))
-         (known (assoc id org-agent-edit--receipts))
-         (inhibit-interaction t))
-    (if known
-        (cdr known)
-      (let ((receipt
-             (condition-case err
-                 (funcall function)
-               ((inhibited-interaction text-read-only buffer-read-only
-                                       file-error)
-                (org-agent-act-refuse "nothing was changed: %s"
-                                      (error-message-string err))))))
-        (push (cons id receipt) org-agent-edit--receipts)
-        (when-let ((rest (nthcdr (1- org-agent-edit--remembered)
-                                 org-agent-edit--receipts)))
-          (setcdr rest nil))
-        receipt))))
+(defun org-agent-edit-act (params place change settle check)
+  "Do what the kernel wants done about the act with PARAMS; return the receipt.
+PLACE returns the parameters for `org-agent-edit--in', which calls there
+CHANGE, once for the act's id, or SETTLE when the act was sent before,
+or CHECK when the kernel only wants to know whether it could be made."
+  (let ((known (assoc (plist-get params :id) org-agent-edit--receipts))
+        (inhibit-interaction t))
+    (cl-flet ((there (function)
+                (condition-case err
+                    (org-agent-edit--in (funcall place) function)
+                  ((inhibited-interaction text-read-only buffer-read-only
+                                          file-error)
+                   (org-agent-act-refuse "nothing was changed: %s"
+                                         (error-message-string err))))))
+      (cond
+       ((plist-get params :check) (there check) nil)
+       (known (cdr known))
+       ((plist-get params :settle) (there settle))
+       (t (org-agent-edit--remember (plist-get params :id)
+                                    (there change)))))))
+
+(defun org-agent-edit--remember (id receipt)
+  "Keep RECEIPT as that of the act ID, and return it."
+  (push (cons id receipt) org-agent-edit--receipts)
+  (when-let ((rest (nthcdr (1- org-agent-edit--remembered)
+                           org-agent-edit--receipts)))
+    (setcdr rest nil))
+  receipt)
 
 ;;;; Where
 
@@ -192,6 +200,13 @@ Files are not searched for it: that can take long."
     (org-agent-edit--receipt beg new (and (not modified)
                                           (org-agent-edit--save)))))
 
+(defun org-agent-edit--check (old new)
+  "Refuse where OLD could not be replaced by NEW as things are."
+  (org-agent-edit--find old)
+  (when (equal old new)
+    (org-agent-act-refuse "the new text is the old one"))
+  (org-agent-edit--check-encoding new))
+
 (defun org-agent-edit--find (old)
   "Return where OLD stands, or refuse the edit with what is there."
   (let ((case-fold-search nil)
@@ -217,8 +232,15 @@ Files are not searched for it: that can take long."
                      (seq-take (reverse places) 10) ", "))))))
 
 (defun org-agent-edit--instead (old)
-  "Return what stands where OLD was looked for, as a diff from OLD to that.
-The place is the one where most of its lines stand; \"\" when there is none."
+  "Return what stands where OLD was looked for, for a refusal."
+  (let ((difference (org-agent-edit--difference old)))
+    (if difference
+        (concat "; this is what it was made for (-) and what is there now (+):\n"
+                difference)
+      (org-agent-edit--instead-of-line (car (split-string old "\n"))))))
+
+(defun org-agent-edit--difference (old)
+  "Return a diff from OLD to what stands where most of its lines are, or nil."
   (let* ((wanted (split-string (string-trim-right old "\n") "\n"))
          (count (length wanted))
          (votes (make-hash-table))
@@ -240,17 +262,16 @@ The place is the one where most of its lines stand; \"\" when there is none."
             (setq best from))))
       (cl-incf index)
       (forward-line))
-    (if (not best)
-        (org-agent-edit--instead-of-line (car wanted))
+    (when best
       (goto-char (point-min))
       (forward-line (max 0 best))
       (let ((first (line-number-at-pos nil t))
             (there (buffer-substring-no-properties
                     (point) (line-end-position (+ count (min 0 best))))))
-        (concat "; this is what it was made for (-) and what is there now (+):\n"
-                (org-agent-edit--clip
-                 (org-agent-diff (concat (string-trim-right old "\n") "\n")
-                                 (concat there "\n") (buffer-name) first)))))))
+        (org-agent-edit--clip
+         (org-agent-diff (concat (string-trim-right old "\n") "\n")
+                         (concat there "\n") (string-trim (buffer-name))
+                         first))))))
 
 (defun org-agent-edit--instead-of-line (line)
   "Return what stands in the line that has LINE, as far as that can be said."
@@ -312,36 +333,43 @@ An error of a hook leaves it unsaved, which the receipt says."
            nil)))
 
 (defun org-agent-edit--receipt (beg new saved)
-  "Return the receipt for NEW, which stands at BEG; SAVED if it is in the file."
-  (list :buffer (buffer-name) :start beg :end (+ beg (length new))
-        :chars (length new)
-        :sha256 (secure-hash 'sha256 (encode-coding-string new 'utf-8-unix))
-        :saved saved :done t))
+  "Return the receipt for NEW, which stands at BEG; SAVED if it is in the file.
+What stands around it is in it, so that it can be taken back later."
+  (let ((end (+ beg (length new))))
+    (save-restriction
+      (widen)
+      (list :buffer (buffer-name) :start beg :end end :chars (length new)
+            :sha256 (secure-hash 'sha256 (encode-coding-string new 'utf-8-unix))
+            :saved saved :done t :file buffer-file-name
+            :before (buffer-substring-no-properties
+                     (max (point-min) (- beg org-agent-edit--around)) beg)
+            :after (buffer-substring-no-properties
+                    end (min (point-max) (+ end org-agent-edit--around)))))))
 
 ;;;; After a lost connection
 
-(defun org-agent-edit--settle (params)
-  "Say what became of the act with PARAMS, by looking for its texts.
+(defun org-agent-edit--settle (old new)
+  "Say what became of the edit of OLD to NEW, by looking for both.
 The answer is a receipt, or a refusal that says that nothing happened."
-  (org-agent-edit--in
-   params
-   (lambda (old new)
-     (let ((case-fold-search nil)
-           (there (lambda (text)
-                    (goto-char (point-min))
-                    (and (not (string-empty-p text))
-                         (search-forward text nil t)
-                         (match-beginning 0)))))
-       (cond
-        ((funcall there new)
-         (org-agent-edit--receipt (funcall there new) new
-                                  (not (buffer-modified-p))))
-        ((funcall there old)
-         (org-agent-act-refuse "nothing was changed: the old text is still there"))
-        ((string-empty-p new)
-         (org-agent-edit--receipt (point-min) new (not (buffer-modified-p))))
-        (t (signal 'org-agent-rpc-error
-                   (list -32003 "neither the old text nor the new one is there"))))))))
+  (let ((case-fold-search nil)
+        (there (lambda (text)
+                 (goto-char (point-min))
+                 (and (not (string-empty-p text))
+                      (search-forward text nil t)
+                      (match-beginning 0)))))
+    (cond
+     ((funcall there new)
+      (org-agent-edit--receipt (funcall there new) new
+                               (not (buffer-modified-p))))
+     ((funcall there old)
+      (org-agent-act-refuse "nothing was changed: the old text is still there"))
+     ((string-empty-p new)
+      (org-agent-edit--receipt (point-min) new (not (buffer-modified-p))))
+     (t (org-agent-edit-untold "neither the old text nor the new one is there")))))
+
+(defun org-agent-edit-untold (reason)
+  "Answer that it cannot be told what became of an act, for REASON."
+  (signal 'org-agent-rpc-error (list -32003 reason)))
 
 (provide 'org-agent-edit)
 ;;; org-agent-edit.el ends here

@@ -34,19 +34,22 @@
 (require 'org-agent-act)
 (require 'org-agent-edit)
 
+(defconst org-agent-properties--former-limit (* 1024 1024)
+  "Characters that the former values of properties may have.
+They are part of the receipt, so that they can be put back.")
+
 (cl-defmethod org-agent-perform ((_action (eql :set-properties)) params)
   "Set the `:properties' of PARAMS in the entry `:id', once for the act's id."
   (let* ((payload (plist-get params :payload))
          (entry (plist-get payload :id))
          (pairs (org-agent-properties--checked (plist-get payload :properties))))
-    (org-agent-edit-once
+    (org-agent-edit-act
      params
      (lambda ()
-       (org-agent-edit--in
-        (list :payload (list :id entry
-                             :file (org-agent-properties--file entry)))
-        (lambda (_old _new)
-          (org-agent-properties--set pairs)))))))
+       (list :payload (list :id entry :file (org-agent-properties--file entry))))
+     (lambda (_old _new) (org-agent-properties--set pairs))
+     (lambda (_old _new) (org-agent-properties--settle pairs))
+     (lambda (_old _new) (org-agent-properties--check pairs)))))
 
 (defun org-agent-properties--checked (pairs)
   "Return PAIRS, two texts each, or refuse what must not be set."
@@ -105,22 +108,81 @@ Org's own list comes first, then open buffers, then agenda files."
         (goto-char (point-min))
         (re-search-forward regexp nil t)))))
 
-(defun org-agent-properties--set (pairs)
-  "Set PAIRS in the drawer of the entry the buffer is narrowed to.
-Return the receipt.  The drawer's other lines stay as they are."
+(defun org-agent-properties--find ()
+  "Return the drawer of the entry the buffer is narrowed to: (BEG . TEXT).
+TEXT are the lines between its first and its last, the first at BEG."
   (goto-char (point-min))
   (let ((case-fold-search t))
     (unless (and (re-search-forward "^[ \t]*:PROPERTIES:[ \t]*\n" nil t)
                  (<= (count-lines (point-min) (point)) 3))
       (org-agent-act-refuse "the entry has no property drawer of its own in %s"
                             (buffer-name)))
-    (let* ((beg (point))
-           (end (if (re-search-forward "^[ \t]*:END:[ \t]*$" nil t)
-                    (line-beginning-position)
-                  (org-agent-act-refuse "the drawer of the entry has no end")))
-           (old (buffer-substring-no-properties beg end)))
-      (org-agent-edit--replace-at
-       beg old (org-agent-properties--drawer old pairs)))))
+    (let ((beg (point)))
+      (unless (re-search-forward "^[ \t]*:END:[ \t]*$" nil t)
+        (org-agent-act-refuse "the drawer of the entry has no end"))
+      (cons beg (buffer-substring-no-properties beg (line-beginning-position))))))
+
+(defun org-agent-properties--set (pairs)
+  "Set PAIRS in the drawer of the entry the buffer is narrowed to.
+Return the receipt.  The drawer's other lines stay as they are."
+  (pcase-let* ((`(,beg . ,old) (org-agent-properties--check pairs))
+               (former (org-agent-properties--former old pairs)))
+    (append (org-agent-edit--replace-at
+             beg old (org-agent-properties--drawer old pairs))
+            (list :former former))))
+
+(defun org-agent-properties--check (pairs)
+  "Refuse where PAIRS could not be set as things are; return the drawer."
+  (pcase-let* ((`(,beg . ,old) (org-agent-properties--find))
+               (new (org-agent-properties--drawer old pairs)))
+    (when (equal old new)
+      (org-agent-act-refuse "the entry has these properties already"))
+    (when (> (cl-loop for former in (org-agent-properties--former old pairs)
+                      sum (length (plist-get former :line)))
+             org-agent-properties--former-limit)
+      (org-agent-act-refuse "what the properties are now is too long to be put back later"))
+    (org-agent-edit--check-encoding new)
+    (cons beg old)))
+
+(defun org-agent-properties--settle (pairs)
+  "Say what became of setting PAIRS, by looking at the drawer.
+The answer is a receipt, or a refusal that says that nothing happened."
+  (pcase-let* ((`(,beg . ,drawer) (org-agent-properties--find))
+               (there (cl-count-if
+                       (pcase-lambda (`(,name ,value))
+                         (equal (org-agent-properties--value drawer name)
+                                (string-trim value)))
+                       pairs)))
+    (cond
+     ((= there (length pairs))
+      (org-agent-edit--receipt beg drawer (not (buffer-modified-p))))
+     ((= there 0)
+      (org-agent-act-refuse "nothing was changed: the properties are others"))
+     (t (org-agent-edit-untold "some of the properties are as they were to be, and some are not")))))
+
+(defun org-agent-properties--regexp (name)
+  "Return a regexp for the line of the property NAME."
+  (format "^[ \t]*:%s:\\(?:[ \t]\\(.*\\)\\)?\n" (regexp-quote name)))
+
+(defun org-agent-properties--line (drawer name)
+  "Return the line of the property NAME in DRAWER, with its end, or nil."
+  (let ((case-fold-search t))
+    (and (string-match (org-agent-properties--regexp name) drawer)
+         (match-string 0 drawer))))
+
+(defun org-agent-properties--value (drawer name)
+  "Return the value of the property NAME in DRAWER, or nil."
+  (let ((case-fold-search t))
+    (and (string-match (org-agent-properties--regexp name) drawer)
+         (string-trim (or (match-string 1 drawer) "")))))
+
+(defun org-agent-properties--former (drawer pairs)
+  "Return what DRAWER has of the properties that PAIRS set, for the receipt."
+  (mapcar (pcase-lambda (`(,name ,_))
+            (let ((line (org-agent-properties--line drawer name)))
+              (append (list :name name)
+                      (and line (list :line (string-remove-suffix "\n" line))))))
+          pairs))
 
 (defun org-agent-properties--drawer (drawer pairs)
   "Return the lines DRAWER with PAIRS set."
@@ -132,11 +194,9 @@ Return the receipt.  The drawer's other lines stay as they are."
       (let ((line (concat indentation
                           (string-trim-right
                            (format "%-10s %s" (concat ":" name ":") value))
-                          "\n"))
-            (regexp (format "^[ \t]*:%s:\\(?:[ \t].*\\)?\n"
-                            (regexp-quote name))))
+                          "\n")))
         (setq drawer
-              (if (string-match regexp drawer)
+              (if (string-match (org-agent-properties--regexp name) drawer)
                   (replace-match line t t drawer)
                 (concat drawer line)))))
     drawer))

@@ -48,6 +48,9 @@ person wants, by their number.  FIRST is the number of the first line."
   "The review, or the approval, that this buffer is about.")
 (put 'org-agent-review--this 'permanent-local t)
 
+(defvar-local org-agent-review--stale nil
+  "Why what this buffer is about cannot be done, or nil.")
+
 ;;;; The whole of it
 
 (defun org-agent-approval--whole (approval action function)
@@ -115,12 +118,33 @@ changes can be taken one by one."
         (substitute-command-keys
          " \\<org-agent-review-text-mode-map>\\[org-agent-review-allow] allow once  \\[org-agent-review-refuse] refuse  \\[org-agent-review-edit] edit  \\[quit-window] leave")))
 
-(defun org-agent-review--show-text (approval text)
-  "Show TEXT, the whole of what APPROVAL is about."
+(defun org-agent-review-show-stale (approval refusal)
+  "Show that APPROVAL cannot be done as things are, as REFUSAL says."
+  (org-agent-approval--whole
+   approval nil
+   (lambda (shown)
+     (let ((window (selected-window)))
+       (org-agent-review--show-text approval shown
+                                    (plist-get refusal :message))
+       (when (window-live-p window) (select-window window)))
+     (message "Not done: the text is another now; what it was made for and what is there is shown"))))
+
+(defun org-agent-review--show-text (approval text &optional stale)
+  "Show TEXT, the whole of what APPROVAL is about.
+STALE says why it cannot be done as things are."
   (let ((buffer (get-buffer-create "*org-agent-action*")))
     (with-current-buffer buffer
       (let ((inhibit-read-only t))
         (erase-buffer)
+        (when stale
+          (insert (org-agent-diff-fontify stale)
+                  (substitute-command-keys "
+
+It waits on.  \\<org-agent-review-text-mode-map>\\[org-agent-review-refuse] refuses it and tells the agent what you say, or with RET what is
+there now, so that it can propose it anew.  \\[org-agent-review-edit] changes what it would do.  When the
+text is again what it was made for, \\[org-agent-review-allow] allows it.
+
+")))
         (insert (or (plist-get approval :summary) "") "\n"
                 "asks because: " (or (plist-get approval :reason) "") "\n")
         (dolist (effect (plist-get approval :effects))
@@ -131,7 +155,8 @@ changes can be taken one by one."
                   text))
         (goto-char (point-min)))
       (org-agent-review-text-mode)
-      (setq org-agent-review--this approval))
+      (setq org-agent-review--this approval
+            org-agent-review--stale stale))
     (pop-to-buffer buffer)))
 
 (defun org-agent-review--approval ()
@@ -143,20 +168,30 @@ changes can be taken one by one."
     (or (org-agent-approval--waits (plist-get approval :id))
         (user-error "This waits no more"))))
 
+(defun org-agent-review--quit ()
+  "Take this buffer away, with its windows."
+  (let ((buffer (current-buffer)))
+    (dolist (window (get-buffer-window-list buffer nil t))
+      (quit-restore-window window 'bury))
+    (kill-buffer buffer)))
+
 (defun org-agent-review-allow ()
   "Allow once what this buffer shows."
   (interactive nil org-agent-review-text-mode)
   (org-agent-approval-decide (org-agent-review--approval) :allow-once)
-  (quit-window t))
+  (org-agent-review--quit))
 
 (defun org-agent-review-refuse (reason)
   "Refuse what this buffer shows for REASON."
   (interactive (list (progn (org-agent-review--approval)
-                            (read-string "Why not (RET for no reason): ")))
+                            (if org-agent-review--stale
+                                (read-string "Why not (RET tells what is there now): "
+                                             nil nil org-agent-review--stale)
+                              (read-string "Why not (RET for no reason): "))))
                org-agent-review-text-mode org-agent-review-mode)
   (org-agent-approval-decide (org-agent-review--approval) :deny
                              :reason (unless (string-empty-p reason) reason))
-  (quit-window t))
+  (org-agent-review--quit))
 
 ;;;; An edit, change by change
 
@@ -202,9 +237,8 @@ Each change begins with a box: \\<org-agent-review-mode-map>\\[org-agent-review-
       approval nil
       (lambda (shown)
         (org-agent-review--show-text
-         approval
-         (format "It cannot be made as things are: %s\n\n%s"
-                 (nth 2 err) shown)))))))
+         approval shown
+         (format "It cannot be made as things are: %s" (nth 2 err))))))))
 
 (defun org-agent-review--make (approval action old new)
   "Return the review of ACTION of APPROVAL, which makes NEW of OLD here."
@@ -314,7 +348,7 @@ When some are out, what is allowed is a new edit, of those alone."
                 (org-agent-review--with-new
                  (org-agent-review-action review)
                  (org-agent-review--new review))))))
-    (quit-window t)))
+    (org-agent-review--quit)))
 
 (defun org-agent-review--with-new (action new)
   "Return a copy of ACTION, an edit, whose new text is NEW."
@@ -401,9 +435,7 @@ Texts have their line ends."
                 (when (buffer-live-p buffer)
                   (with-current-buffer buffer
                     (set-buffer-modified-p nil)
-                    (if (get-buffer-window buffer)
-                        (quit-window t (get-buffer-window buffer))
-                      (kill-buffer buffer)))))
+                    (org-agent-review--quit))))
      :failure (lambda (refusal)
                 (org-agent-chat-complain "Not allowed" refusal)))))
 
@@ -411,7 +443,7 @@ Texts have their line ends."
   "Leave the action as it was; it waits on."
   (interactive nil org-agent-review-action-mode)
   (set-buffer-modified-p nil)
-  (quit-window t))
+  (org-agent-review--quit))
 
 (provide 'org-agent-review)
 ;;; org-agent-review.el ends here

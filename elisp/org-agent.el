@@ -58,6 +58,7 @@
 (require 'org-agent-drop)
 (require 'org-agent-edit)
 (require 'org-agent-properties)
+(require 'org-agent-undo-turn)
 (require 'org-agent-header)
 (require 'org-agent-approval)
 (require 'org-agent-notify)
@@ -96,6 +97,7 @@
 ;;;###autoload (autoload 'org-agent-mode-line-mode "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-log "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-why "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-undo-turn "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-status "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-doctor "org-agent" nil t)
 
@@ -174,6 +176,7 @@ What makes no sense where point is is not shown."
    ["Inside"
     ("y" "Why it did this" org-agent-why)
     ("u" "Usage and cost" org-agent-usage)
+    ("z" "Take a turn back" org-agent-undo-turn)
     ("l" "Log" org-agent-log)
     ("i" "Status" org-agent-status)
     ("d" "Doctor" org-agent-doctor)]

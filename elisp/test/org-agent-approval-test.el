@@ -262,6 +262,34 @@
       (with-current-buffer "*org-agent-chat*" (org-agent-kernel-test--settle 2))
       (should (string-prefix-p "one\n2 (two)\nthree" (org-agent-approval-test--text file))))))
 
+(ert-deftest org-agent-approval-of-a-stale-edit ()
+  "The person sees what is there now, it waits on, and can be refused with that."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit file :old "one\ntwo\nthree\n" :new "2\n")
+    (let ((id (plist-get (org-agent-approval-test--waits) :id))
+          (asked nil))
+      (with-current-buffer (find-file-noselect file)
+        (goto-char (point-min))
+        (search-forward "two")
+        (insert " and a half"))
+      (call-interactively (key-binding (kbd "C-c C-c")))
+      (org-agent-fake-wait (get-buffer "*org-agent-action*"))
+      (should (org-agent-approval--waits id))
+      (with-current-buffer "*org-agent-action*"
+        (goto-char (point-min))
+        (should (search-forward "\n one\n-two\n+two and a half\n three\n" nil t))
+        (should (search-forward "C-c C-k refuses it" nil t))
+        (should (search-forward "Change ~/note.org" nil t))
+        (cl-letf (((symbol-function 'read-string)
+                   (lambda (_prompt &optional _initial _history default)
+                     (setq asked default))))
+          (call-interactively #'org-agent-review-refuse)))
+      (should (string-match-p "\\+two and a half" asked))
+      (with-current-buffer "*org-agent-chat*"
+        (org-agent-kernel-test--settle 2)
+        (should (string-match-p "CANCELLED Refused: Change ~/note.org" (org-agent-fake-text))))
+      (should (string-prefix-p "one\ntwo\n" (org-agent-approval-test--text file))))))
+
 (ert-deftest org-agent-approval-list-keeps-every-window ()
   "A redraw leaves point, and that of every window, where they were."
   (org-agent-fake-with-chat

@@ -225,5 +225,83 @@
                         ("CRON" "x") ("TODO" "DONE") ("A" "1\n* B") ("A b" "x")))
           (should (org-agent-edit-test--refusal (set-them pair))))))))
 
+;;;; What the kernel asks about acts
+
+(ert-deftest org-agent-edit-check ()
+  "Whether an act could be performed is told, and nothing is done."
+  (org-agent-edit-test--with "* A\n:PROPERTIES:\n:ID: a1\n:Effort: 1\n:END:\nword\n"
+    (let ((org-id-locations (make-hash-table :test #'equal))
+          (text (org-agent-edit-test--text file)))
+      (puthash "a1" file org-id-locations)
+      (cl-flet ((check (&rest payload)
+                  (org-agent-fake-request
+                   "act" :id "check" :session "main" :turn "t" :event "e"
+                   :type :request :target :emacs :check t :payload payload)))
+        (dolist (payload `((:action :edit :file ,file :old "word" :new "deed")
+                           (:action :set-properties :id "a1" :properties (("EFFORT" "2")))))
+          (should-not (plist-get (apply #'check payload) :error)))
+        (pcase-dolist (`(,message . ,payload)
+                       `(("what is there now" :action :edit :file ,file
+                          :old "* A\nsword" :new "deed")
+                         ("no entry" :action :set-properties :id "a2"
+                          :properties (("EFFORT" "2")))
+                         ("already" :action :set-properties :id "a1"
+                          :properties (("Effort" "1")))))
+          (ert-info (message)
+            (ignore-errors
+              (with-current-buffer (find-buffer-visiting file)
+                (when (string-match-p "already" message)
+                  (goto-char (point-min))
+                  (search-forward ":Effort: 1")
+                  (replace-match ":Effort:   1"))))
+            (should (string-match-p
+                     message (org-agent-edit-test--refusal
+                              (apply #'check payload))))))
+        (should (equal (org-agent-edit-test--text file) text))
+        ;; What was checked under an id is still to be done.
+        (should (plist-get (plist-get (org-agent-edit-test--send
+                                       "check" :file file :old "word" :new "deed")
+                                      :result)
+                           :done))))))
+
+(ert-deftest org-agent-edit-receipts-say-how-it-was ()
+  "A receipt has what stood around the change, and properties as they were."
+  (org-agent-edit-test--with "* A\n:PROPERTIES:\n:ID: a1\n:Effort: 1\n:END:\nword here\n"
+    (let ((org-id-locations (make-hash-table :test #'equal)))
+      (puthash "a1" file org-id-locations)
+      (let ((receipt (plist-get (org-agent-edit-test--send
+                                 nil :file file :id "a1" :old "word" :new "deed")
+                                :result)))
+        (should (equal (plist-get receipt :file) file))
+        (should (equal (plist-get receipt :before)
+                       "* A\n:PROPERTIES:\n:ID: a1\n:Effort: 1\n:END:\n"))
+        (should (equal (plist-get receipt :after) " here\n")))
+      (let ((receipt (plist-get (org-agent-edit-test--send
+                                 nil :action :set-properties :id "a1"
+                                 :properties '(("EFFORT" "2") ("NEW" "")))
+                                :result)))
+        (should (equal (plist-get receipt :former)
+                       '((:name "EFFORT" :line ":Effort: 1") (:name "NEW"))))))))
+
+(ert-deftest org-agent-edit-settle-properties ()
+  "Whether properties were set is seen in the drawer."
+  (org-agent-edit-test--with "* A\n:PROPERTIES:\n:ID: a1\n:Effort: 1\n:END:\n"
+    (let ((org-id-locations (make-hash-table :test #'equal)))
+      (puthash "a1" file org-id-locations)
+      (cl-flet ((settle (&rest pairs)
+                  (org-agent-fake-request
+                   "act" :id "lost" :session "main" :turn "t" :event "e"
+                   :type :request :target :emacs :settle t
+                   :payload (list :action :set-properties :id "a1"
+                                  :properties pairs))))
+        (should (string-match-p "nothing was changed"
+                                (org-agent-edit-test--refusal
+                                 (settle '("EFFORT" "2") '("NEW" "x")))))
+        (should (plist-get (plist-get (settle '("EFFORT" "1")) :result) :done))
+        (should (equal -32003 (plist-get (plist-get (settle '("EFFORT" "1") '("NEW" "x"))
+                                                    :error)
+                                         :code)))
+        (should (string-match-p ":Effort: 1\n:END:" (org-agent-edit-test--text file)))))))
+
 (provide 'org-agent-edit-test)
 ;;; org-agent-edit-test.el ends here

@@ -105,11 +105,11 @@ func (r *run) act(ctx context.Context, verified policy.Verified) (done bool, err
 // receipt records how an action went. What cannot be kept is logged, as the
 // action is done.
 func (r *run) receipt(ctx context.Context, id string, result act.Result, err error) {
-	failure := ""
+	receipt := journal.Receipt{Client: result.Client, Receipt: result.Receipt}
 	if err != nil {
-		failure = err.Error()
+		receipt.Failure, receipt.Unknown = err.Error(), errors.Is(err, act.ErrOutcomeUnknown)
 	}
-	err = r.agent.config.Journal.PutReceipt(context.WithoutCancel(ctx), id, result.Client, result.Receipt, failure)
+	err = r.agent.config.Journal.PutReceipt(context.WithoutCancel(ctx), id, receipt)
 	if err != nil {
 		r.log.Error("receipt not kept", "act", id, "err", err)
 	}

@@ -53,5 +53,8 @@ func (d *daemon) approvalPart(ctx context.Context, _ *rpc.Client, p *protocol.Ap
 
 // decide takes a person's decision.
 func (d *daemon) decide(ctx context.Context, client *rpc.Client, p *protocol.ApprovalDecideParams) (protocol.ApprovalDecideResult, error) {
+	if err := d.checkFresh(ctx, *p); err != nil {
+		return protocol.ApprovalDecideResult{}, err
+	}
 	return d.agent.Decide(ctx, *p, client.Info().Name)
 }

@@ -70,6 +70,7 @@ type daemon struct {
 	prompts  *promptskill.Registry
 	grants   *skill.Grants
 	tools    *tool.Registry
+	policy   *policy.Policy
 	sessions *session.Sessions
 	agent    *agent.Agent
 	models   models
@@ -146,10 +147,10 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 		return err
 	}
 	d.tools = tools
-	judge := &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal, Tools: tools}
+	d.policy = &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal, Tools: tools}
 	talk := &conversations{}
 	d.agent = agent.New(agent.Config{
-		Skills: d.skills, Provider: provider, Policy: judge, Journal: d.journal, Logger: d.log, NewID: newID, Model: d.model, Images: d.images,
+		Skills: d.skills, Provider: provider, Policy: d.policy, Journal: d.journal, Logger: d.log, NewID: newID, Model: d.model, Images: d.images,
 		HistoryTurns: settings.HistoryTurns, Tools: tools, Prompts: d.prompts,
 		Actuators: act.NewRegistry(
 			act.Response(talk),

@@ -102,7 +102,7 @@ func (e *editors) Perform(ctx context.Context, order protocol.Act) (string, prot
 	if !errors.Is(err, rpc.ErrConnectionLost) {
 		return client.ID(), receipt, err
 	}
-	if action != "edit" {
+	if !slices.Contains(settled[:], action) {
 		return client.ID(), receipt, errors.Join(act.ErrOutcomeUnknown, err)
 	}
 	return e.settle(ctx, order, err)

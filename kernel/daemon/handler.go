@@ -71,6 +71,9 @@ func (d *daemon) methods() map[string]method {
 		protocol.MethodApprovalDecide: on(d.decide),
 		protocol.MethodQuestionList:   on(d.questions),
 		protocol.MethodQuestionAnswer: on(d.answer),
+		protocol.MethodApprovalCheck:  on(d.checkApproval),
+		protocol.MethodTurnChanges:    on(d.turnChanges),
+		protocol.MethodTurnUndone:     on(d.turnUndone),
 		protocol.MethodPromptGet:      on(d.prompt),
 		protocol.MethodSkillList: on(func(context.Context, *rpc.Client, *protocol.Empty) (protocol.SkillListResult, error) {
 			return d.skillList(d.skills.Statuses()), nil

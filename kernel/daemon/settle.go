@@ -26,15 +26,18 @@ const (
 // settledFile is the size of the largest file that is looked at.
 const settledFile = 16 << 20
 
-// settle finds out whether an edit was made whose receipt never came. An Emacs that is
+// settled are the actions that can be settled: they change a text, which shows whether they did.
+var settled = [...]string{"edit", "set-properties"}
+
+// settle finds out whether such a change was made whose receipt never came. An Emacs that is
 // there again knows, or sees it in its buffer; when none comes, the one that had the buffer
-// is gone, and the file has the truth. The edit is not made again. The error is as that of
+// is gone, and the file has the truth. It is not made again. The error is as that of
 // Perform; one without [act.ErrOutcomeUnknown] means that nothing was changed.
 func (e *editors) settle(ctx context.Context, order protocol.Act, lost error) (string, protocol.Receipt, error) {
 	order.Settle = true
 	until := time.Now().Add(settlePatience)
 	for ctx.Err() == nil && time.Now().Before(until) {
-		if client := e.choose(order.Event, "edit"); client != nil {
+		if client := e.choose(order.Event, order.Payload.Text("action")); client != nil {
 			receipt, err := client.Act(ctx, order)
 			switch {
 			case err == nil:
@@ -58,7 +61,7 @@ func (e *editors) settle(ctx context.Context, order protocol.Act, lost error) (s
 	return "", protocol.Receipt{}, errors.Join(act.ErrOutcomeUnknown, lost)
 }
 
-// settleByFile looks for the edit's texts in its file.
+// settleByFile looks for the edit's texts in its file. Where an entry is, no kernel knows.
 func settleByFile(edit protocol.Object) (protocol.Receipt, error) {
 	before, after := edit.Text("old"), edit.Text("new")
 	info, err := os.Stat(edit.Text("file"))
@@ -73,7 +76,9 @@ func settleByFile(edit protocol.Object) (protocol.Receipt, error) {
 	switch {
 	case after != "" && strings.Contains(text, after), after == "" && !strings.Contains(text, before):
 		sum := sha256.Sum256([]byte(after))
-		return protocol.Receipt{Chars: utf8.RuneCountInString(after), SHA256: hex.EncodeToString(sum[:]), Saved: true, Done: true}, nil
+		return protocol.Receipt{
+			Chars: utf8.RuneCountInString(after), SHA256: hex.EncodeToString(sum[:]), Saved: true, Done: true, File: edit.Text("file"),
+		}, nil
 	case before != "" && strings.Contains(text, before):
 		return protocol.Receipt{}, errors.New("the connection to Emacs was lost before it: nothing was changed in the file")
 	}

@@ -115,7 +115,7 @@ func TestEverythingAtOnce(t *testing.T) {
 				_, ended := j.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnWaiting, Input: 1})
 				err = errors.Join(running, ended,
 					j.PutAct(ctx, Act{ID: act, Session: session, Turn: turn.ID, Kind: ActAnswer, Raw: "answer"}),
-					j.PutReceipt(ctx, act, "emacs", protocol.Receipt{Saved: true}, ""))
+					j.PutReceipt(ctx, act, Receipt{Client: "emacs", Receipt: protocol.Receipt{Saved: true}}))
 				_, answered := j.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnAnswered})
 				history, read := j.History(ctx, session, "", 0)
 				if err = errors.Join(err, answered, read); err != nil || len(history) != i+1 {

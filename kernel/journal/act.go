@@ -44,6 +44,7 @@ type Receipt struct {
 	Client string `json:"client,omitempty"`
 	protocol.Receipt
 	Failure string `json:"failure,omitempty"`
+	Unknown bool   `json:"unknown,omitempty"` // with Failure: it may have happened
 }
 
 // PutAct records an act. An id that is an act's or an event's already is
@@ -99,9 +100,9 @@ func putAct(ctx context.Context, tx *writer, act Act, places string) error {
 
 // PutReceipt records what a client answered to an act, each time it did; a
 // receipt with Saved marks the act as saved. CodeNotFound for an unknown act.
-func (j *Journal) PutReceipt(ctx context.Context, act, client string, receipt protocol.Receipt, failure string) error {
+func (j *Journal) PutReceipt(ctx context.Context, act string, receipt Receipt) error {
 	return j.transact(ctx, "record a receipt", func(ctx context.Context, tx *writer) error {
-		return putReceipt(ctx, tx, act, Receipt{client, receipt, failure})
+		return putReceipt(ctx, tx, act, receipt)
 	})
 }
 

@@ -36,16 +36,16 @@ func TestActAndItsReceipts(t *testing.T) {
 		t.Errorf("%v\n got %+v\nwant %+v", err, got, act)
 	}
 
-	must(t, j.PutReceipt(ctx, "a1", "terminal", protocol.Receipt{Done: true}, ""))
-	must(t, j.PutReceipt(ctx, "a1", "emacs", protocol.Receipt{}, "the buffer is read-only"))
+	must(t, j.PutReceipt(ctx, "a1", Receipt{Client: "terminal", Receipt: protocol.Receipt{Done: true}}))
+	must(t, j.PutReceipt(ctx, "a1", Receipt{Client: "emacs", Failure: "the buffer is read-only"}))
 	if got, _ := j.Act(ctx, "a1"); got.Saved {
 		t.Error("saved, and no receipt said so")
 	}
-	must(t, j.PutReceipt(ctx, "a1", "emacs", protocol.Receipt{Buffer: "*org-agent-chat*", Saved: true}, ""))
+	must(t, j.PutReceipt(ctx, "a1", Receipt{Client: "emacs", Receipt: protocol.Receipt{Buffer: "*org-agent-chat*", Saved: true}}))
 	if got, _ := j.Act(ctx, "a1"); !got.Saved {
 		t.Error("not saved, and a receipt said so")
 	}
-	wantCode(t, j.PutReceipt(ctx, "nothing", "emacs", protocol.Receipt{}, ""), protocol.CodeNotFound)
+	wantCode(t, j.PutReceipt(ctx, "nothing", Receipt{Client: "emacs"}), protocol.CodeNotFound)
 	wantCode(t, j.MarkSaved(ctx, "nothing"), protocol.CodeNotFound)
 	rows := entries(t, j, Query{ID: "a1", Kinds: []Kind{KindReceipt}})
 	if len(rows) != 3 || string(rows[1].Data) != `{"client":"emacs","failure":"the buffer is read-only"}` {

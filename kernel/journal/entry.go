@@ -40,6 +40,7 @@ const (
 	KindPreference   Kind = "preference"    // ID is the answer that a person chose; {"not"} takes the choice back
 	KindSessionModel Kind = "session-model" // {"model"}: what answers in the session from then on
 	KindSteer        Kind = "steer"         // {"text"}: what a person said to the turn while it ran
+	KindUndo         Kind = "undo"          // a person took back what the act ID had changed
 	KindNotice       Kind = "notice"        // a line for a person
 	KindLog          Kind = "log"           // a line for the log
 )

@@ -35,9 +35,17 @@ func (v Verified) Text() string { return view{v.action}.text("text") }
 func (v Verified) Canonical() string { return plist.Print(v.action) }
 
 // Payload is the action's payload for the wire.
-func (v Verified) Payload() (protocol.Object, error) {
+func (v Verified) Payload() (protocol.Object, error) { return Payload(v.action) }
+
+// Payload is the payload of an action in the kernel's view for the wire, with the :id of what
+// is acted on also where that stands beside it.
+func Payload(action sexp.List) (protocol.Object, error) {
 	var o protocol.Object
-	err := plist.Unmarshal(view{v.action}.payload(), &o)
+	payload := view{action}.payload()
+	if id := (view{action}).text("id"); id != "" {
+		payload = plist.Put(payload, "id", plist.String(id))
+	}
+	err := plist.Unmarshal(payload, &o)
 	return o, err
 }
 

@@ -74,6 +74,17 @@ type ApprovalGetResult struct {
 	Total int    `json:"total"`
 }
 
+// ApprovalCheckParams asks whether what waits could be done as things are now.
+type ApprovalCheckParams struct {
+	ID string `json:"id"`
+}
+
+// ApprovalCheckResult says what is in the way, "" when nothing is, or nobody knows: of a
+// change of text that its text is not there any more, with a diff of that.
+type ApprovalCheckResult struct {
+	Stale string `json:"stale,omitempty"`
+}
+
 // ApprovalDecideParams decides one approval. Edited is a whole action to run
 // instead; it is verified anew and may only be allowed once.
 type ApprovalDecideParams struct {

@@ -25,6 +25,7 @@ const (
 	CodeBusy         Code = -32007 // a queue is full; send again later
 	CodeVersion      Code = -32008 // no common protocol version
 	CodeConsent      Code = -32009 // a person must first agree to where the words go
+	CodeStale        Code = -32010 // what waits could not be done as things are; it waits on
 	CodeCancelled    Code = -32800 // by $/cancelRequest
 )
 

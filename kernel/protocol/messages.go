@@ -142,17 +142,20 @@ type Act struct {
 	Payload Object  `json:"payload,omitempty"`
 	// Asks: what is inserted waits for a person, and is no answer: it is no step of undo.
 	Asks bool `json:"asks,omitempty"`
-	// Settle: the act, an :edit, was sent before and the connection was lost before its
+	// Settle: the act, an :edit or :set-properties, was sent before and the connection was lost before its
 	// receipt. It is not performed; the answer is its receipt, as it is remembered or as
 	// the text shows, an error with [CodeForbidden] when it did not happen, and any other
 	// when that cannot be told.
 	Settle bool `json:"settle,omitempty"`
+	// Check: the act is not performed. The answer is a [Receipt] of nothing when it could be
+	// made as things are now, and an error with [CodeForbidden] that says what is in the way.
+	Check bool `json:"check,omitempty"`
 }
 
 // Receipt says what an act did. Start and End are the buffer's positions,
 // Chars its length in code points, SHA256 the hash in hex of the inserted
 // text's UTF-8. Saved: the text is in the session's file. For an action that
-// inserts nothing only Done is set.
+// changes no text only Done is set.
 type Receipt struct {
 	Buffer string `json:"buffer,omitempty"`
 	Start  int    `json:"start,omitempty"`
@@ -161,6 +164,19 @@ type Receipt struct {
 	SHA256 string `json:"sha256,omitempty"`
 	Saved  bool   `json:"saved,omitempty"`
 	Done   bool   `json:"done,omitempty"`
+	// What [MethodTurnChanges] needs to tell how a change of text is taken back: the file, some of
+	// the text that stood before and behind the place then, and what the properties were.
+	File   string           `json:"file,omitempty"`
+	Before string           `json:"before,omitempty"`
+	After  string           `json:"after,omitempty"`
+	Former []FormerProperty `json:"former,omitempty"`
+}
+
+// FormerProperty is a property as it was before a change: its whole line, "" when the entry
+// did not have it.
+type FormerProperty struct {
+	Name string `json:"name"`
+	Line string `json:"line,omitempty"`
 }
 
 // TurnStarted opens a turn. Question is the question as an Org subtree, for

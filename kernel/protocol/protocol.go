@@ -30,6 +30,8 @@ const (
 	MethodTurnFind       = "turn/find"
 	MethodTurnPrefer     = "turn/prefer"
 	MethodTurnSteer      = "turn/steer"
+	MethodTurnChanges    = "turn/changes"
+	MethodTurnUndone     = "turn/undone"
 	MethodModelList      = "model/list"
 	MethodSessionModel   = "session/model"
 	MethodUsageGet       = "usage/get"
@@ -44,6 +46,7 @@ const (
 	MethodApprovalDecide = "approval/decide"
 	MethodQuestionList   = "question/list"
 	MethodQuestionAnswer = "question/answer"
+	MethodApprovalCheck  = "approval/check"
 	MethodPromptGet      = "prompt/get"
 	MethodSkillList      = "skill/list"
 	MethodSkillReload    = "skill/reload"
@@ -100,6 +103,8 @@ func Methods() []Method {
 		{MethodTurnFind, typeOf[TurnFindParams](), typeOf[TurnFindResult]()},
 		{MethodTurnPrefer, typeOf[TurnPreferParams](), typeOf[TurnPreferred]()},
 		{MethodTurnSteer, typeOf[TurnSteerParams](), typeOf[TurnSteerResult]()},
+		{MethodTurnChanges, typeOf[TurnChangesParams](), typeOf[TurnChangesResult]()},
+		{MethodTurnUndone, typeOf[TurnUndoneParams](), typeOf[Empty]()},
 		{MethodModelList, typeOf[ModelListParams](), typeOf[ModelListResult]()},
 		{MethodSessionModel, typeOf[SessionModelParams](), typeOf[SessionModelParams]()},
 		{MethodUsageGet, typeOf[UsageGetParams](), typeOf[UsageGetResult]()},
@@ -114,6 +119,7 @@ func Methods() []Method {
 		{MethodApprovalDecide, typeOf[ApprovalDecideParams](), typeOf[ApprovalDecideResult]()},
 		{MethodQuestionList, typeOf[Empty](), typeOf[QuestionListResult]()},
 		{MethodQuestionAnswer, typeOf[QuestionAnswerParams](), typeOf[QuestionAnswerResult]()},
+		{MethodApprovalCheck, typeOf[ApprovalCheckParams](), typeOf[ApprovalCheckResult]()},
 		{MethodPromptGet, typeOf[Object](), typeOf[PromptResult]()},
 		{MethodSkillList, typeOf[Empty](), typeOf[SkillListResult]()},
 		{MethodSkillReload, typeOf[Empty](), typeOf[SkillListResult]()},

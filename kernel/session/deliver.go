@@ -50,11 +50,11 @@ func (s *Session) sendTo(a *attached, act protocol.Act) {
 	h.begin(func() {
 		receipt, err := wait(a.ctx)
 		ctx := context.WithoutCancel(a.ctx)
-		failure := ""
+		kept := journal.Receipt{Client: a.client.ID(), Receipt: receipt}
 		if err != nil {
-			failure = err.Error()
+			kept.Failure = err.Error()
 		}
-		if err := h.config.Journal.PutReceipt(ctx, act.ID, a.client.ID(), receipt, failure); err != nil {
+		if err := h.config.Journal.PutReceipt(ctx, act.ID, kept); err != nil {
 			s.logger().Error("receipt not kept", "act", act.ID, "err", err)
 		}
 		if err == nil && receipt.Saved {

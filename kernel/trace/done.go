@@ -59,7 +59,7 @@ func (s *story) decision(e journal.Entry) error {
 		Decision protocol.Decision
 		Reason   string
 		Edited   string
-		By       string
+		Client   string
 	}
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (s *story) decision(e journal.Entry) error {
 	s.event("A person's decision: %s", scope)
 	s.field("Approval", "%s", e.ID)
 	s.field("When", "%s", clock(e.Time))
-	s.field("By", "%s", data.By)
+	s.field("With", "%s", data.Client)
 	s.field("Reason", "%s", data.Reason)
 	s.code(2, "Edited to", data.Edited)
 	return nil
@@ -115,10 +115,18 @@ func (s *story) receipt(e journal.Entry) error {
 	s.field("Of", "%s", e.ID)
 	s.field("Failure", "%s", data.Failure)
 	s.field("Buffer", "%s", data.Buffer)
+	s.field("File", "%s", data.File)
 	if data.Chars > 0 {
 		s.field("Characters", "%d, from %d to %d", data.Chars, data.Start, data.End)
 	}
 	s.field("SHA-256", "%s", data.SHA256)
+	for _, former := range data.Former {
+		was := strings.TrimSpace(former.Line)
+		if was == "" {
+			was = "nothing"
+		}
+		s.field("Before, "+former.Name, "%s", was)
+	}
 	var said []string
 	if data.Saved {
 		said = append(said, "the file has it")
@@ -127,5 +135,13 @@ func (s *story) receipt(e journal.Entry) error {
 		said = append(said, "done")
 	}
 	s.field("Said", "%s", strings.Join(said, ", "))
+	return nil
+}
+
+// undone tells that a person took an act back.
+func (s *story) undone(e journal.Entry) error {
+	s.event("Taken back by a person")
+	s.field("Of", "%s", e.ID)
+	s.field("When", "%s", clock(e.Time))
 	return nil
 }

@@ -116,6 +116,7 @@ var tellers = map[journal.Kind]func(*story, journal.Entry) error{
 	journal.KindAnswer:       (*story).answer,
 	journal.KindAct:          (*story).act,
 	journal.KindReceipt:      (*story).receipt,
+	journal.KindUndo:         (*story).undone,
 	journal.KindTurn:         (*story).turn,
 	journal.KindContext:      (*story).context,
 	journal.KindSteer:        (*story).steer,

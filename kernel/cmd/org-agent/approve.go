@@ -121,6 +121,15 @@ func (c *approveCommand) decide(ctx context.Context, w *world, conn *rpc.Conn, a
 	if err := c.print(ctx, w.err, conn, a, a.Text == "" && a.Cut == 0); err != nil {
 		return err
 	}
+	if c.Deny == "" {
+		var check protocol.ApprovalCheckResult
+		if err := conn.Call(ctx, protocol.MethodApprovalCheck, protocol.ApprovalCheckParams{ID: a.ID}, &check); err != nil {
+			return err
+		}
+		if check.Stale != "" {
+			return fmt.Errorf("not decided; it waits on, as it cannot be done as things are: %s\nTo refuse it, so that the agent can propose it anew: org-agent approve %s --deny REASON", strings.TrimSuffix(check.Stale, "\n"), c.ID)
+		}
+	}
 	if !c.Yes && c.Deny == "" {
 		fmt.Fprintf(w.err, "\nallow this (%s)? [y/N] ", c.For)
 		answer, _ := bufio.NewReader(w.in).ReadString('\n')

@@ -42,8 +42,10 @@ type Config struct {
 	// Perform does the actions that are no insertion into the conversation; nil
 	// refuses all but :message.
 	Perform func(protocol.Act) (protocol.Receipt, error)
-	Faults  Faults
-	Logger  *slog.Logger
+	// Check says what is in the way of such an action; nil: nothing is.
+	Check  func(protocol.Act) error
+	Faults Faults
+	Logger *slog.Logger
 }
 
 // An Editor is one Emacs with one chat buffer.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -120,7 +121,7 @@ func TestAnswers(t *testing.T) {
 				return err
 			}
 			second, err := insert(ctx, client, event, reply)
-			if first != second || first.Chars != 50 || first.Start != 46 || first.End != 96 {
+			if !reflect.DeepEqual(first, second) || first.Chars != 50 || first.Start != 46 || first.End != 96 {
 				return protocol.Errorf(protocol.CodeConflict, "receipts %+v and %+v", first, second)
 			}
 			return err

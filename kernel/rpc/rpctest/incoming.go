@@ -12,7 +12,12 @@ import (
 
 // handle does what the kernel asks for.
 func (e *Editor) handle(ctx context.Context, method string, params any) (any, error) {
-	if act, ok := params.(*protocol.Act); ok {
+	if act, ok := params.(*protocol.Act); ok && act.Check {
+		if e.config.Check == nil {
+			return protocol.Receipt{}, nil
+		}
+		return protocol.Receipt{}, e.config.Check(*act)
+	} else if ok {
 		if e.config.Faults.NoReceipts {
 			rpc.Release(ctx)
 			<-ctx.Done()

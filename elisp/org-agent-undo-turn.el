@@ -1,0 +1,509 @@
+;;; org-agent-undo-turn.el --- Take back what a turn changed  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+
+;;; Commentary:
+
+;; `org-agent-undo-turn' takes back what a turn changed in texts: edits and
+;; properties, wherever they are, also when Emacs and the kernel were
+;; started since and when no buffer has the file.  What the changes were
+;; comes from the kernel's journal; whether they still stand, the texts
+;; say.  It is planned on copies of the buffers first, from the last change
+;; to the first, and made in all buffers or, when something was changed
+;; since, in none; in each it is one step of undo.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'org-agent-rpc)
+(require 'org-agent-kernel)
+(require 'org-agent-act)
+(require 'org-agent-edit)
+(require 'org-agent-properties)
+(require 'org-agent-diff)
+(require 'org-agent-draft)
+(require 'org-agent-place)
+(require 'org-agent-why)
+
+(defvar org-agent-chat-session)
+(defvar org-agent-why--told)
+
+(defvar-local org-agent-undo-turn--told nil
+  "What the kernel told of the turn that this buffer is about.")
+(put 'org-agent-undo-turn--told 'permanent-local t)
+
+;;;###autoload
+(defun org-agent-undo-turn (&optional others)
+  "Take back what the turn at point changed in texts and in properties.
+The turn is that of the question or the answer at point, in a draft the
+last one, or elsewhere the one whose change point is on.  In each buffer
+`undo' makes the changes again.
+
+When a text is not as the turn made it, nothing is taken back, and you
+are shown what is different.  With a prefix argument OTHERS all other
+changes are taken back then."
+  (interactive "P")
+  (let ((id (or (org-agent-undo-turn--id)
+                (user-error "No turn is here: go to it in its conversation, or to what it changed"))))
+    (unless (org-agent-kernel-ready-p)
+      (user-error "No kernel is running; M-x org-agent-chat starts one"))
+    (org-agent-undo-turn--ask id 0 nil (and others t))))
+
+(defun org-agent-undo-turn--id ()
+  "Return an id of the turn that is to be taken back, or nil."
+  (cond
+   (org-agent-undo-turn--told (plist-get org-agent-undo-turn--told :turn))
+   ((derived-mode-p 'org-agent-why-mode) (plist-get org-agent-why--told :turn))
+   ((plist-get (get-text-property (point) 'org-agent-approval) :turn))
+   (org-agent-chat-session
+    (let ((heading (or (org-agent-place-turn) (org-agent-undo-turn--last))))
+      (and heading (org-agent-heading-property heading "ID"))))
+   ((get-text-property (point) 'org-agent-id))
+   ((and (> (point) (point-min))
+         (get-text-property (1- (point)) 'org-agent-id)))
+   (t (get-text-property (line-beginning-position) 'org-agent-turn))))
+
+(defun org-agent-undo-turn--last ()
+  "Return the heading of the last question of the conversation, or nil."
+  (let (last)
+    (org-agent-map-turns
+     (lambda (heading)
+       (when (and (eq (org-agent-turn-p heading) 'user)
+                  (or (null last) (> heading last)))
+         (setq last heading))))
+    last))
+
+(defun org-agent-undo-turn--ask (id from changes others)
+  "Ask what the turn with ID changed, FROM a number on, and take it back.
+CHANGES are those that came before; OTHERS is as for the command."
+  (org-agent-kernel-request
+   "turn/changes" (list :id id :from from)
+   :success
+   (lambda (told)
+     (let ((changes (append changes (plist-get told :changes)))
+           (next (plist-get told :next)))
+       (if next
+           (org-agent-undo-turn--ask id next changes others)
+         (org-agent-undo-turn--take-back
+          (plist-put (copy-sequence told) :changes changes) others))))
+   :failure
+   (lambda (refusal)
+     (message "org-agent: %s" (plist-get refusal :message)))))
+
+(defun org-agent-undo-turn--take-back (told others)
+  "Take back the changes that TOLD, the kernel's answer, has.
+OTHERS is as for `org-agent-undo-turn'."
+  (if (memq (plist-get told :state) '(:queued :running :waiting))
+      (message "The turn is not over yet; C-c C-k stops it")
+    (let* ((inhibit-interaction t)
+           (plan (org-agent-undo-turn--plan (plist-get told :changes)))
+           (refused (cl-remove-if-not (lambda (part) (plist-get part :reason))
+                                      plan))
+           (steps (cl-remove-if-not (lambda (part) (plist-get part :step))
+                                    plan)))
+      (if (and refused (not others))
+          (org-agent-undo-turn--show told refused (length plan))
+        (condition-case err
+            (progn
+              (org-agent-undo-turn--apply steps)
+              (org-agent-undo-turn--report told plan steps refused))
+          ((inhibited-interaction text-read-only buffer-read-only file-error)
+           (message "Nothing was taken back: %s" (error-message-string err))))))))
+
+;;;; The plan
+
+(defun org-agent-undo-turn--plan (changes)
+  "Return how CHANGES, oldest first, are taken back: parts, the last first.
+Each is a plist: the :change and its :buffer, and a :step, a list of a
+position, the text there and that for its place; or the :reason why that
+cannot be; or neither, when the text is as it was before."
+  (let (copies)
+    (unwind-protect
+        (cl-loop
+         for (change . earlier) on (reverse changes)
+         collect
+         (condition-case err
+             (let* ((buffer (org-agent-undo-turn--buffer change))
+                    (copy (or (alist-get buffer copies)
+                              (setf (alist-get buffer copies)
+                                    (org-agent-undo-turn--copy buffer)))))
+               (list :change change :buffer buffer
+                     :step (with-current-buffer copy
+                             (org-agent-undo-turn--back change earlier))))
+           ((org-agent-rpc-error inhibited-interaction file-error)
+            (list :change change
+                  :reason (if (eq (car err) 'org-agent-rpc-error)
+                              (nth 2 err)
+                            (error-message-string err))))))
+      (pcase-dolist (`(,_ . ,copy) copies)
+        (kill-buffer copy)))))
+
+(defun org-agent-undo-turn--back (change earlier)
+  "Take CHANGE back in this copy; return the step, nil if none is needed.
+EARLIER are the changes before it, the last first."
+  (condition-case err
+      (let ((step (save-restriction (org-agent-undo-turn--step change))))
+        (when step
+          (apply #'org-agent-edit--replace step)
+          step))
+    (org-agent-rpc-error
+     ;; Where it changed what an earlier one had made, and that is taken
+     ;; back, its own text is not there before it nor after it.
+     (unless (org-agent-undo-turn--taken-back-p change earlier)
+       (signal (car err) (cdr err))))))
+
+(defun org-agent-undo-turn--taken-back-p (change earlier)
+  "Return non-nil when CHANGE could be made again, after EARLIER ones.
+Those are the changes before it, the last first."
+  (let ((text (buffer-string))
+        (file (plist-get change :file)))
+    (with-temp-buffer
+      (insert text)
+      (ignore-error org-agent-rpc-error
+        (dolist (former (reverse earlier))
+          (when (equal (plist-get former :file) file)
+            (org-agent-undo-turn--again former)))
+        (org-agent-undo-turn--again change)
+        t))))
+
+(defun org-agent-undo-turn--again (change)
+  "Make CHANGE in this copy unless it is there; refuse where neither can be."
+  (save-restriction
+    (unless (org-agent-undo-turn--step change)
+      (pcase (plist-get change :action)
+        (:set-properties
+         (pcase-let ((`(,beg . ,drawer) (org-agent-properties--find)))
+           (org-agent-edit--replace
+            beg drawer
+            (org-agent-properties--drawer
+             drawer (mapcar (lambda (setting)
+                              (list (plist-get setting :name)
+                                    (or (plist-get setting :value) "")))
+                            (plist-get change :properties))))))
+        (_
+         (let ((old (or (plist-get change :old) ""))
+               (new (or (plist-get change :new) ""))
+               (before (or (plist-get change :before) ""))
+               (after (or (plist-get change :after) "")))
+           (org-agent-edit--replace
+            (or (org-agent-undo-turn--place new old before after)
+                (org-agent-act-refuse "it cannot be made again"))
+            old new)))))))
+
+(defun org-agent-undo-turn--copy (buffer)
+  "Return a temporary buffer with the text of BUFFER, which can be changed."
+  (with-current-buffer buffer
+    (org-agent-edit--check-buffer)
+    (let ((name (buffer-name))
+          (text (save-restriction
+                  (widen)
+                  (buffer-substring-no-properties (point-min) (point-max)))))
+      (with-current-buffer (generate-new-buffer (concat " " name) t)
+        (setq buffer-undo-list t)
+        (insert text)
+        (current-buffer)))))
+
+(defun org-agent-undo-turn--buffer (change)
+  "Return the buffer with the text of CHANGE.
+An entry is found by its `:ID:' wherever it has gone since."
+  (let* ((file (plist-get change :file))
+         (entry (plist-get change :entry))
+         (regexp (and entry (format "^[ \t]*:ID:[ \t]+%s[ \t]*$"
+                                    (regexp-quote entry))))
+         (buffer (and file
+                      (condition-case err
+                          (org-agent-edit--buffer file nil)
+                        (org-agent-rpc-error
+                         (unless entry (signal (car err) (cdr err))))))))
+    (if (and entry
+             (not (and buffer (with-current-buffer buffer
+                                (org-agent-properties--has-p regexp)))))
+        (condition-case err
+            (org-agent-edit--buffer (org-agent-properties--file entry) entry)
+          (org-agent-rpc-error (or buffer (signal (car err) (cdr err)))))
+      (or buffer
+          (org-agent-act-refuse "no receipt says which file it was in")))))
+
+(defun org-agent-undo-turn--step (change)
+  "Return the step that takes CHANGE back in this buffer, nil if none is needed."
+  (if (eq (plist-get change :action) :set-properties)
+      (org-agent-undo-turn--properties change)
+    (org-agent-undo-turn--edit change)))
+
+;;;; Edits
+
+(defun org-agent-undo-turn--edit (change)
+  "Return the step that takes CHANGE, an edit, back, nil if none is needed."
+  (let* ((old (or (plist-get change :old) ""))
+         (new (or (plist-get change :new) ""))
+         (before (or (plist-get change :before) ""))
+         (after (or (plist-get change :after) ""))
+         (place (if (plist-get change :unsure)
+                    (org-agent-undo-turn--unsure-place old new)
+                  (org-agent-undo-turn--place old new before after))))
+    (pcase place
+      ((pred integerp) (list place new old))
+      ('before nil)
+      (_ (org-agent-act-refuse
+          "what the turn made is not there any more%s"
+          (org-agent-undo-turn--instead before new after))))))
+
+(defun org-agent-undo-turn--place (old new before after)
+  "Return where NEW stands in the place of OLD, between BEFORE and AFTER.
+The result is `before' when OLD is there again, and nil when the place is
+not found: as much of the text around it is looked for as is needed to
+find it once."
+  (cl-loop
+   for size in (list (max (length before) (length after)) 80 24 8)
+   for head = (substring before (- (min size (length before))))
+   for tail = (substring after 0 (min size (length after)))
+   for made = (or (org-agent-undo-turn--only (concat head new tail) (length head))
+                  ;; Where one side was changed since, the other has to do.
+                  (and (not (string-blank-p new)) (< size 200)
+                       (or (org-agent-undo-turn--only (concat head new)
+                                                      (length head))
+                           (org-agent-undo-turn--only (concat new tail) 0))))
+   when (and made (org-agent-undo-turn--within-p made old new)) return 'before
+   when made return made
+   when (org-agent-undo-turn--only (concat head old tail) 0) return 'before))
+
+(defun org-agent-undo-turn--unsure-place (old new)
+  "Return where NEW stands in the place of OLD, though no receipt says so.
+The result is `before' when it does not seem to be made."
+  (let ((made (and (not (string-empty-p new))
+                   (org-agent-undo-turn--only new 0))))
+    (cond
+     ((and made (or (string-search old new)
+                    (null (org-agent-undo-turn--all old))))
+      made)
+     ((org-agent-undo-turn--all old) 'before))))
+
+(defun org-agent-undo-turn--all (text)
+  "Return the positions at which TEXT stands in this buffer."
+  (let ((case-fold-search nil) places)
+    (save-excursion
+      (goto-char (point-min))
+      (if (string-empty-p text)
+          (and (eobp) (list (point)))
+        (while (search-forward text nil t)
+          (push (match-beginning 0) places)
+          (goto-char (1+ (match-beginning 0))))
+        places))))
+
+(defun org-agent-undo-turn--only (text ahead)
+  "Return where TEXT stands, AHEAD characters further, if that is once."
+  (let ((places (org-agent-undo-turn--all text)))
+    (and places (null (cdr places)) (+ (car places) ahead))))
+
+(defun org-agent-undo-turn--within-p (place old new)
+  "Return non-nil when NEW, at PLACE, is there as a part of OLD only."
+  (and (> (length old) (length new))
+       (cl-some (lambda (beg)
+                  (<= beg place (+ place (length new)) (+ beg (length old))))
+                (org-agent-undo-turn--all old))))
+
+(defun org-agent-undo-turn--instead (before new after)
+  "Return a diff from NEW to what stands there now, for a refusal.
+BEFORE and AFTER are what stood around it: lines are compared whole."
+  (let* ((made (concat (replace-regexp-in-string "\\`\\(?:.*\n\\)*" "" before)
+                       new
+                       (and (string-match "\\`.*" after) (match-string 0 after))))
+         (difference (org-agent-edit--difference made)))
+    (cond
+     (difference
+      (concat ": what it made (-), and what is there now (+)\n" difference))
+     ((string-blank-p new) "; it took something out there")
+     (t (concat ". It was:\n" (org-agent-edit--clip made))))))
+
+;;;; Properties
+
+(defun org-agent-undo-turn--properties (change)
+  "Return the step that takes CHANGE of properties back, nil if none is needed."
+  (when (plist-get change :unsure)
+    (org-agent-act-refuse "no receipt says what the properties were before"))
+  (org-agent-edit--narrow (plist-get change :entry))
+  (pcase-let* ((`(,beg . ,drawer) (org-agent-properties--find))
+               (back drawer) (differences ""))
+    (dolist (setting (plist-get change :properties))
+      (let* ((name (plist-get setting :name))
+             (line (org-agent-properties--line drawer name))
+             (former (org-agent-undo-turn--former change name)))
+        (cond
+         ((equal line former))
+         ((equal (org-agent-properties--value drawer name)
+                 (string-trim (or (plist-get setting :value) "")))
+          (setq back (org-agent-undo-turn--put back line former)))
+         (t (setq differences
+                  (concat differences
+                          (format "-:%s: %s\n" name (plist-get setting :value))
+                          (and line (concat "+" (string-trim-left line)))))))))
+    (unless (string-empty-p differences)
+      (org-agent-act-refuse "properties are others: what the turn made (-), and what is there now (+)\n%s"
+                            differences))
+    (unless (equal back drawer)
+      (list beg drawer back))))
+
+(defun org-agent-undo-turn--former (change name)
+  "Return the line that the property NAME had before CHANGE, or nil."
+  (let ((line (plist-get (cl-find name (plist-get change :former)
+                                  :key (lambda (former)
+                                         (plist-get former :name))
+                                  :test #'equal)
+                         :line)))
+    (and line (concat line "\n"))))
+
+(defun org-agent-undo-turn--put (drawer line former)
+  "Return the lines DRAWER with LINE replaced by FORMER, nil for none."
+  (let ((at (string-search line drawer)))
+    (concat (substring drawer 0 at) former
+            (substring drawer (+ at (length line))))))
+
+;;;; Making it
+
+(defun org-agent-undo-turn--apply (steps)
+  "Make STEPS, parts of a plan, in their buffers: all of them or none.
+What was in its file is so again."
+  (let* ((buffers (cl-remove-duplicates
+                   (mapcar (lambda (part) (plist-get part :buffer)) steps)))
+         (unsaved (cl-remove-if-not #'buffer-modified-p buffers))
+         (group (mapcan #'prepare-change-group buffers))
+         done)
+    (dolist (buffer buffers)
+      (with-current-buffer buffer (undo-boundary)))
+    (activate-change-group group)
+    (unwind-protect
+        (progn
+          (dolist (part steps)
+            (with-current-buffer (plist-get part :buffer)
+              (save-excursion
+                (save-restriction
+                  (widen)
+                  (org-agent-edit--check-encoding (nth 2 (plist-get part :step)))
+                  (apply #'org-agent-edit--replace (plist-get part :step))))))
+          (setq done t))
+      (if done
+          (accept-change-group group)
+        (cancel-change-group group)))
+    (dolist (buffer buffers)
+      (with-current-buffer buffer
+        (undo-boundary)
+        (unless (memq buffer unsaved)
+          (org-agent-edit--save))))))
+
+(defun org-agent-undo-turn--report (told plan steps refused)
+  "Tell the kernel and the person what was done of PLAN.
+TOLD is the kernel's answer, STEPS and REFUSED are parts of PLAN."
+  (when steps
+    (org-agent-kernel-request
+     "turn/undone"
+     (list :turn (plist-get told :turn)
+           :acts (mapcar (lambda (part)
+                           (plist-get (plist-get part :change) :act))
+                         steps))
+     :failure (lambda (refusal)
+                (org-agent-rpc-log "what was taken back is not in the journal: %s"
+                                   (plist-get refusal :message)))))
+  (message
+   "%s%s%s"
+   (cond
+    (steps (org-agent-undo-turn--made steps))
+    (refused "Nothing was taken back")
+    (plan (org-agent-undo-turn--left plan))
+    (t "The turn changed no text"))
+   (if refused (format "; %d changes stay, as the text is another since"
+                       (length refused))
+     "")
+   (let ((stays (plist-get told :stays)))
+     (if stays
+         (concat "; what cannot be taken back: " (string-join stays ", "))
+       ""))))
+
+(defun org-agent-undo-turn--made (steps)
+  "Return a sentence about STEPS, which were made."
+  (format "Taken back: %d change%s in %s; undo there makes %s again"
+          (length steps) (if (cdr steps) "s" "")
+          (mapconcat #'buffer-name
+                     (cl-remove-duplicates
+                      (mapcar (lambda (part) (plist-get part :buffer)) steps))
+                     ", ")
+          (if (cdr steps) "them" "it")))
+
+(defun org-agent-undo-turn--left (plan)
+  "Return a sentence about PLAN, of which nothing was left to do."
+  (let ((at (cl-some (lambda (part)
+                         (plist-get (plist-get part :change) :undone))
+                       plan)))
+    (if at
+        (format "It was taken back already, %s"
+                (format-time-string "[%Y-%m-%d %a %H:%M]" (date-to-time at)))
+      "There is nothing to take back: the texts are as they were before the turn")))
+
+;;;; What is in the way
+
+(defvar org-agent-undo-turn-mode-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map special-mode-map)
+    (define-key map (kbd "C-c C-c") '("take back the others" . org-agent-undo-turn-others))
+    map)
+  "Keys where it is shown why a turn cannot be taken back.")
+
+(define-derived-mode org-agent-undo-turn-mode special-mode "Org-Agent-Undo"
+  "Major mode of what is in the way of taking a turn back.
+\\<org-agent-undo-turn-mode-map>\\[org-agent-undo-turn-others] takes back what can be."
+  (setq truncate-lines nil
+        bidi-display-reordering nil
+        header-line-format
+        (substitute-command-keys
+         " \\<org-agent-undo-turn-mode-map>\\[org-agent-undo-turn-others] take back the others  \\[revert-buffer] look again  \\[quit-window] leave")
+        revert-buffer-function (lambda (&rest _) (org-agent-undo-turn))))
+
+(defun org-agent-undo-turn--show (told refused total)
+  "Show REFUSED, the parts of TOTAL that cannot be taken back, of TOLD."
+  (let ((buffer (get-buffer-create "*org-agent-undo-turn*")))
+    (with-current-buffer buffer
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (insert (format "Nothing was taken back: %d of %d changes of the turn are not as it made them.\n"
+                        (length refused) total))
+        (dolist (part refused)
+          (let ((change (plist-get part :change)))
+            (insert "\n"
+                    (propertize (or (plist-get change :file)
+                                    (plist-get change :entry) "")
+                                'face 'bold)
+                    "\n"
+                    (org-agent-diff-fontify (plist-get part :reason))
+                    "\n")))
+        (goto-char (point-min)))
+      (org-agent-undo-turn-mode)
+      (setq org-agent-undo-turn--told told))
+    (display-buffer buffer)
+    (message "Nothing was taken back: a text was changed since; C-c C-c there takes back the others")))
+
+(defun org-agent-undo-turn-others ()
+  "Take back what can be of the turn that this buffer is about."
+  (interactive nil org-agent-undo-turn-mode)
+  (let ((buffer (current-buffer)))
+    (org-agent-undo-turn t)
+    (quit-window nil (get-buffer-window buffer))))
+
+(provide 'org-agent-undo-turn)
+;;; org-agent-undo-turn.el ends here
