@@ -154,8 +154,8 @@ func (d *daemon) onlyShows(target, name string, fields sexp.List) bool {
 		word, _ := plist.KeywordValue(fields, "tool")
 		tool = string(word)
 	}
-	_, readOnly, _ := d.tools.Find(tool)
-	return readOnly
+	_, effect, _ := d.tools.Find(tool)
+	return effect != ""
 }
 
 // settings are the pairs of :properties, which the policy wrote.
