@@ -85,6 +85,8 @@ KNOWN are the ids that stood in the buffer before the turn began."
   (let ((regions (org-agent-storm-test--regions known)))
     (list :text (org-agent-storm-test--outside regions)
           :point (length (org-agent-storm-test--outside regions (point)))
+          :behind (buffer-substring-no-properties
+                   (point) (min (point-max) (+ 2 (point))))
           :mark (and (mark t)
                      (length (org-agent-storm-test--outside regions (mark t))))
           :active mark-active
@@ -116,8 +118,9 @@ KNOWN is as for the regions."
   (let* ((regions (org-agent-storm-test--regions known))
          (place (org-agent-storm-test--place regions))
          (head buffer-undo-list))
-    (pcase (random 8)
+    (pcase (random 9)
       ((and 0 (guard place)) (goto-char place))
+      (8 (goto-char (org-agent-draft-start)))
       ((and 1 (guard place)) (push-mark place t (zerop (random 2))))
       (2 (when place (goto-char place) (copy-region-as-kill place (1+ place))))
       ((and (or 3 4) (guard place))
@@ -169,7 +172,11 @@ KNOWN is as for the regions."
 Return how often the conversation grew meanwhile."
   (goto-char (point-max))
   (org-agent-kernel-test--say (format "question %d" n))
-  (org-agent-fake-wait org-agent-answer--previews)
+  (org-agent-fake-type "written early")
+  (when (zerop (random 2)) (goto-char (org-agent-draft-start)))
+  (let ((behind (buffer-substring-no-properties (point) (point-max))))
+    (org-agent-fake-wait org-agent-answer--previews)
+    (should (equal behind (buffer-substring-no-properties (point) (point-max)))))
   (let ((known (cl-set-difference
                 (org-agent-turn-ids)
                 (mapcar (lambda (entry) (org-agent-preview-id (cdr entry)))
