@@ -48,6 +48,10 @@
   "The turn that was last written and its undo record: (TURN . RECORD).")
 (put 'org-agent-answer--last-record 'permanent-local t)
 
+(defvar-local org-agent-answer--begun nil
+  "The turn that began last and its place in the undo list: (TURN . PLACE).")
+(put 'org-agent-answer--begun 'permanent-local t)
+
 (defvar org-agent-answer-undoable t
   "When nil, what goes in is no undo step: it is history, not news.")
 
@@ -148,12 +152,23 @@ TEXT takes its place among the undo steps."
       (org-agent-answer--fold fold end))
     record))
 
+(defun org-agent-answer-begin (turn)
+  "Note that TURN begins.
+What the user does from now on is undone before its answer, even if no
+word of it has come yet."
+  (unless (equal turn (car org-agent-answer--begun))
+    (setq org-agent-answer--begun (cons turn (org-agent-undo-place)))))
+
 (defun org-agent-answer--record (turn &optional record)
-  "Return the undo record of TURN, nil for none; with RECORD set it."
-  (if record
-      (cdr (setq org-agent-answer--last-record (cons turn record)))
-    (and (equal turn (car org-agent-answer--last-record))
-         (cdr org-agent-answer--last-record))))
+  "Return the undo record of TURN, nil for none; with RECORD set it.
+One that has none yet gets it where TURN began."
+  (cond
+   (record (cdr (setq org-agent-answer--last-record (cons turn record))))
+   ((not org-agent-answer-undoable) nil)
+   ((equal turn (car org-agent-answer--last-record))
+    (cdr org-agent-answer--last-record))
+   ((equal turn (car org-agent-answer--begun))
+    (org-agent-undo-vacant (cdr org-agent-answer--begun)))))
 
 (defun org-agent-answer--who-is-at (position)
   "Return who stands at POSITION: windows, `point' and `mark'."

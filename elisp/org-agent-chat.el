@@ -400,6 +400,7 @@ What the buffer lacked was sent before it."
   (org-agent-chat-restore-draft)
   (org-agent-keeper-save)
   (when (plist-get result :running)
+    (org-agent-answer-begin (plist-get result :running))
     (org-agent-chat-ask-preview (plist-get result :running)
                                 (plist-get result :running-event) 0))
   (run-hooks 'org-agent-chat-loaded-hook)

@@ -86,6 +86,7 @@ The receipt says what stands where, and whether it is in the file."
         (org-agent-answer-insert-question event question)
         (org-agent-chat-restore-draft))
       (org-agent-steer-mark-waiting event nil)
+      (org-agent-answer-begin turn)
       (org-agent-chat-put
        :turn turn :phase 'thinking :thought nil
        :model (or (plist-get params :model) (org-agent-chat-get :model))

@@ -61,6 +61,25 @@ are in the text."
       (undo-boundary)
       record)))
 
+(defun org-agent-undo-place ()
+  "Return the place in the undo list for what begins now and comes later.
+`org-agent-undo-vacant' makes a record there."
+  (when (listp buffer-undo-list)
+    (undo-boundary)
+    buffer-undo-list))
+
+(defun org-agent-undo-vacant (place)
+  "Put a record without text at PLACE of the undo list and return it.
+What was done since PLACE was noted stands before it.  Return nil when
+nothing was, or when PLACE is not in the list any more."
+  (let ((above (and (listp buffer-undo-list) buffer-undo-list)))
+    (while (and above (not (eq (cdr above) place)))
+      (setq above (cdr above)))
+    (when above
+      (let ((record (cons (point-min) (point-min))))
+        (setcdr above (cons nil (cons record place)))
+        record))))
+
 (defun org-agent-undo-insert (record position text)
   "Insert TEXT at POSITION as a part of what RECORD stands for.
 With nil as RECORD it is a part of nothing and cannot be undone.  Return

@@ -172,17 +172,32 @@ KNOWN is as for the regions."
 Return how often the conversation grew meanwhile."
   (goto-char (point-max))
   (org-agent-kernel-test--say (format "question %d" n))
-  (org-agent-fake-type "written early")
-  (when (zerop (random 2)) (goto-char (org-agent-draft-start)))
-  (let ((behind (buffer-substring-no-properties (point) (point-max))))
-    (org-agent-fake-wait org-agent-answer--previews)
-    (should (equal behind (buffer-substring-no-properties (point) (point-max)))))
+  (let ((early (org-agent-storm-test--early)))
+    (org-agent-storm-test--meanwhile n early)))
+
+(defun org-agent-storm-test--early ()
+  "Write something before the first word of the answer comes.
+Return the texts that there were before each step since the turn began."
+  (org-agent-fake-wait (org-agent-chat-get :turn))
+  (let ((text (org-agent-fake-text)) (typed (random 3)))
+    (dotimes (_ typed)
+      (org-agent-fake-type "early "))
+    (when (zerop (random 2)) (goto-char (org-agent-draft-start)))
+    (let ((behind (buffer-substring-no-properties (point) (point-max))))
+      (org-agent-fake-wait org-agent-answer--previews)
+      (should (equal behind (buffer-substring-no-properties (point) (point-max)))))
+    (cl-loop for n from (1- typed) downto 0
+             collect (concat text (apply #'concat (make-list n "early "))))))
+
+(defun org-agent-storm-test--meanwhile (n states)
+  "Do random things while answer N comes; return how often it grew.
+STATES are the texts that there were before what was done already."
   (let ((known (cl-set-difference
                 (org-agent-turn-ids)
                 (mapcar (lambda (entry) (org-agent-preview-id (cdr entry)))
                         org-agent-answer--previews)
                 :test #'equal))
-        (states nil) (batches 0))
+        (batches 0))
     (undo-boundary)
     (while (not (org-agent-kernel-test--idle-p))
       (when (and (< (length states) 20) org-agent-answer--previews)

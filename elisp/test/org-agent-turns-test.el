@@ -77,6 +77,98 @@
       (should (string-match-p "Question\\?.*12 +3 +\\$0\\.2500" (buffer-string)))
       (kill-buffer))))
 
+(ert-deftest org-agent-turns-thoughts-are-read-as-they-come ()
+  "Thoughts are shown in a buffer of their own while the model thinks.
+They are plain text, the conversation has them when it has the answer,
+and the next turn begins with none."
+  (let ((thoughts (mapconcat (lambda (n) (format "thought %d [[elisp:(error)]]" n))
+                             (number-sequence 1 60) "\n* ")))
+    (org-agent-kernel-test--with
+        (list (org-agent-kernel-test--exchange
+               "The answer" (cons 'reasoning thoughts) '(chunk . 20) '(delay . "15ms"))
+              (org-agent-kernel-test--exchange "Another" '(reasoning . "once more")))
+      (should-error (with-temp-buffer (org-agent-thoughts)) :type 'user-error)
+      (org-agent-kernel-test--say "Question?")
+      (org-agent-fake-type "draft")
+      (org-agent-fake-wait (org-agent-chat-get :thought))
+      (let ((undo buffer-undo-list) (point (point))
+            (kill-ring '("kept")) (text (buffer-string)))
+        (save-window-excursion (org-agent-thoughts))
+        (with-current-buffer "*org-agent thoughts: main*"
+          (should buffer-read-only)
+          (should-not (derived-mode-p 'org-mode))
+          (should (string-prefix-p "thought 1 " (buffer-string)))
+          (goto-char (point-min))
+          (let ((size (buffer-size)))
+            (org-agent-fake-wait (> (buffer-size) size))
+            (should (= (point) (point-min)))))
+        (should (string-match-p "thinking [0-9.]+k?" (org-agent-header-line)))
+        (should (eq undo buffer-undo-list))
+        (should (= point (point)))
+        (should (equal kill-ring '("kept")))
+        (should (equal text (buffer-string))))
+      (org-agent-kernel-test--settle 1)
+      (should (equal (with-current-buffer "*org-agent thoughts: main*" (buffer-string))
+                     thoughts))
+      (should (string-match-p ":THOUGHTS:\n: thought 1 " (org-agent-fake-text)))
+      (should (string-match-p "^\\* draft\\'" (buffer-string)))
+      (org-agent-kernel-test--say " again")
+      (org-agent-kernel-test--settle 2)
+      (with-current-buffer "*org-agent thoughts: main*"
+        (should (equal (buffer-string) "once more"))
+        (kill-buffer)))))
+
+(ert-deftest org-agent-turns-compared-with-ediff ()
+  "Ediff shows the words of two answers; its end leaves no buffer behind."
+  (require 'ediff)
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "Title\n\nsame\n\none\n")
+            (org-agent-kernel-test--exchange "Title\n\nsame\n\ntwo\n")
+            (org-agent-kernel-test--exchange "Title\n\nsame\n\nthree\n"))
+    (org-agent-kernel-test--say "Question?")
+    (org-agent-kernel-test--settle 1)
+    (org-agent-turns-test--goto "Question")
+    (should-error (org-agent-compare-answers) :type 'user-error)
+    (dotimes (n 2)
+      (org-agent-regenerate (format "model-%d" n))
+      (org-agent-kernel-test--settle (+ 2 n)))
+    (let ((text (buffer-string)) (undo buffer-undo-list)
+          (kill-ring '("kept")) (before (buffer-list))
+          (windows (current-window-configuration))
+          (ediff-window-setup-function #'ediff-setup-windows-plain)
+          compared)
+      (dolist (place '("Question" "one" "three"))
+        (org-agent-turns-test--goto place)
+        (let ((point (point)))
+          (org-agent-compare-answers)
+          (with-current-buffer "*Ediff Control Panel*"
+            (push (mapcar (lambda (buffer)
+                            (with-current-buffer buffer
+                              (should buffer-read-only)
+                              (should (derived-mode-p 'org-mode))
+                              (car (last (split-string (buffer-string) "\n" t)))))
+                          (list ediff-buffer-A ediff-buffer-B))
+                  compared)
+            (should (= 1 ediff-number-of-differences))
+            (ediff-really-quit nil))
+          (set-buffer "*org-agent-chat*")
+          (org-agent-fake-wait
+           (not (cl-find-if (lambda (buffer)
+                              (string-prefix-p "*org-agent answer" (buffer-name buffer)))
+                            (buffer-list))))
+          (should (= point (point)))))
+      (should (equal (nreverse compared)
+                     '(("two" "three") ("one" "two") ("two" "three"))))
+      (should (compare-window-configurations windows (current-window-configuration)))
+      (should (equal text (buffer-string)))
+      (should (eq undo buffer-undo-list))
+      (should (equal kill-ring '("kept")))
+      (should-not (cl-set-difference
+                   (cl-remove-if (lambda (buffer)
+                                   (string-match-p "\\` \\|[Ee]diff" (buffer-name buffer)))
+                                 (buffer-list))
+                   before)))))
+
 (ert-deftest org-agent-turns-edit-and-resend ()
   "An edited question stands at the end, and goes on from where the old one was."
   (org-agent-kernel-test--with

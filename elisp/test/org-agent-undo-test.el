@@ -188,6 +188,33 @@ The last is that before the streaming began."
       (org-agent-undo-test--undo nil)
       (should (equal (buffer-string) "before after")))))
 
+(ert-deftest org-agent-undo-of-what-began-before ()
+  "A text whose place was noted is undone behind what was done since."
+  (dolist (nothing '(nil t))
+    (with-temp-buffer
+      (buffer-enable-undo)
+      (setq buffer-undo-list nil)
+      (unless nothing
+        (insert "old ")
+        (undo-boundary))
+      (let ((before (buffer-string)) (place (org-agent-undo-place)))
+        (should-not (org-agent-undo-vacant place))
+        (insert "draft")
+        (undo-boundary)
+        (let ((record (org-agent-undo-vacant place)))
+          (should (org-agent-undo-vacant-p record))
+          (org-agent-undo-insert record 1 "<streamed>"))
+        (insert "!")
+        (dolist (text (list (concat "<streamed>" before "draft")
+                            (concat "<streamed>" before) before))
+          (org-agent-undo-test--undo (string-suffix-p "!" (buffer-string)))
+          (should (equal text (buffer-string)))))
+      (setq buffer-undo-list nil)       ; as after a garbage collection
+      (insert "more")
+      (should-not (org-agent-undo-vacant (list nil)))
+      (setq buffer-undo-list t)
+      (should-not (org-agent-undo-vacant (org-agent-undo-place))))))
+
 (ert-deftest org-agent-undo-disabled ()
   "Without undo recording text goes in and out, and nothing is recorded."
   (with-temp-buffer

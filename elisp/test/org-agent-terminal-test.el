@@ -1,0 +1,165 @@
+;;; org-agent-terminal-test.el --- What is seen in a real terminal  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; Windows move when Emacs draws them, and Emacs in batch mode draws none.
+;; So another Emacs runs on a terminal, a pseudo-terminal that is read,
+;; with the real kernel; it draws, looks, and writes what it found into a
+;; file, an error too.
+
+;;; Code:
+
+(require 'ert)
+(require 'cl-lib)
+(require 'org-agent-kernel-test)
+
+(defun org-agent-terminal-test--run (form)
+  "Evaluate FORM in an Emacs on a terminal and return its value.
+An error there is one here."
+  (let* ((result (expand-file-name "result.eld" org-agent-fake-directory))
+         (process-environment (cons "TERM=xterm" process-environment))
+         (screen (generate-new-buffer " *terminal*"))
+         (process
+          (make-process
+           :name "terminal" :buffer screen :noquery t :connection-type 'pty
+           :coding 'no-conversion
+           :command
+           (list (expand-file-name invocation-name invocation-directory)
+                 "-Q" "-nw" "-L" org-agent-kernel--directory
+                 "-L" (expand-file-name "test" org-agent-kernel--directory)
+                 "-l" "org-agent-terminal-test" "--eval"
+                 (prin1-to-string
+                  `(progn
+                     (setq org-agent-home ,org-agent-home
+                           org-agent-program ,org-agent-program
+                           org-agent-fake-directory ,org-agent-fake-directory)
+                     (org-agent-terminal-test--begin ,result ',form)))))))
+    (set-process-window-size process 50 120)
+    (unwind-protect
+        (progn
+          (org-agent-fake-wait
+           (or (file-exists-p result) (not (process-live-p process)))
+           (with-current-buffer screen (buffer-string)))
+          (pcase (with-temp-buffer
+                   (insert-file-contents result)
+                   (read (current-buffer)))
+            (`(value ,value) value)
+            (failure (ert-fail failure))))
+      (when (process-live-p process)
+        (kill-process process)
+        (org-agent-fake-wait (not (process-live-p process))))
+      (kill-buffer screen))))
+
+(defun org-agent-terminal-test--begin (result form)
+  "Evaluate FORM when Emacs is up; write its value into the file RESULT."
+  (run-at-time
+   0 nil
+   (lambda ()
+     (let ((inhibit-message t)
+           (value (condition-case err
+                      (list 'value (eval form t))
+                    (error (list 'failed err)))))
+       (write-region (prin1-to-string value) nil (concat result ".new") nil 'silent)
+       (rename-file (concat result ".new") result)))))
+
+(defun org-agent-terminal-test--state (windows)
+  "Return what WINDOWS show and where their points are, as it is drawn."
+  (redisplay t)
+  (mapcar (lambda (window)
+            (list (window-start window) (window-point window)
+                  (window-hscroll window) (window-vscroll window)))
+          windows))
+
+(defun org-agent-terminal-test--watch (windows done)
+  "Draw until DONE returns non-nil; return each state of WINDOWS that was seen."
+  (let ((states (list (org-agent-terminal-test--state windows))) state)
+    (while (not (funcall done))
+      (accept-process-output nil 0.02)
+      (setq state (org-agent-terminal-test--state windows))
+      (unless (equal state (car states))
+        (push state states)))
+    (nreverse states)))
+
+(defun org-agent-terminal-test--read-and-write ()
+  "Read and write in two frames while an answer streams in; return a report."
+  (org-agent-chat)
+  (org-agent-kernel-test--wait-attached)
+  (dotimes (n 3)
+    (org-agent-kernel-test--say (format "early %d" n))
+    (org-agent-kernel-test--settle (1+ n)))
+  (delete-other-windows)
+  (let* ((reading (selected-window))
+         (writing (split-window))
+         (frame (make-frame))
+         (elsewhere (frame-selected-window frame)))
+    (set-window-buffer elsewhere (current-buffer))
+    (set-window-point elsewhere (progn (goto-char (point-min))
+                                       (search-forward "early 2") (point)))
+    (select-window reading)
+    (goto-char (point-min))
+    (search-forward "word30 ")
+    (recenter 5)
+    (select-window writing)
+    (org-agent-kernel-test--say "And now?")
+    (org-agent-fake-wait (org-agent-chat-get :turn))
+    (org-agent-fake-type "my draft")
+    (let* ((kill-ring '("kept"))
+           (sizes nil)
+           (others (list reading elsewhere))
+           (states (org-agent-terminal-test--watch
+                    others
+                    (lambda ()
+                      (cl-pushnew (buffer-size) sizes)
+                      (and (= 4 (org-agent-kernel-test--answers))
+                           (org-agent-kernel-test--idle-p))))))
+      (prog1 (list :states (length states)
+                   :drawn (mapcar #'window-live-p others)
+                   :drawers (and (string-match-p ":THOUGHTS:" (buffer-string)) t)
+                   :draft (buffer-substring-no-properties
+                           (org-agent-draft-start) (point-max))
+                   :follows (= (window-point writing) (point-max))
+                   :seen (pos-visible-in-window-p (point-max) writing)
+                   :kills kill-ring
+                   :undone (org-agent-terminal-test--undo)
+                   :streamed (> (length sizes) 3))
+        (delete-frame frame)))))
+
+(defun org-agent-terminal-test--undo ()
+  "Undo what was typed and then the answer; return what remains each time."
+  (let (last-command left)
+    (dotimes (_ 2)
+      (undo-boundary)
+      (undo)
+      (setq last-command 'undo)
+      (push (list (buffer-substring-no-properties (org-agent-draft-start) (point-max))
+                  (org-agent-kernel-test--answers))
+            left))
+    (nreverse left)))
+
+(ert-deftest org-agent-terminal-two-frames ()
+  "An answer, its thoughts and its drawers come while one reads in two frames.
+What they show does not move by a line, the draft is followed, and undo
+takes back what was typed and then the whole answer."
+  (org-agent-kernel-test--with
+      (append
+       (cl-loop repeat 3
+                collect (org-agent-kernel-test--exchange
+                         (org-agent-kernel-test--envelope
+                          (org-agent-kernel-test--long 400))))
+       (list (org-agent-kernel-test--exchange
+              (org-agent-kernel-test--envelope (org-agent-kernel-test--long 400))
+              '(chunk . 25) '(delay . "15ms")
+              '(reasoning . "Let me think.\n\nSo it is.")
+              '(usage . ((prompt_tokens . 12) (completion_tokens . 3) (cost . 0.25))))))
+    (kill-buffer)                       ; the other Emacs keeps the file
+    (org-agent-fake-settle)
+    (should (equal (org-agent-terminal-test--run
+                    '(org-agent-terminal-test--read-and-write))
+                   '(:states 1 :drawn (t t) :drawers t :draft "* my draft"
+                     :follows t :seen t :kills ("kept")
+                     :undone (("* " 4) ("* " 3)) :streamed t)))))
+
+(provide 'org-agent-terminal-test)
+;;; org-agent-terminal-test.el ends here
