@@ -39,6 +39,9 @@
 (declare-function org-agent-approval-view "org-agent-review")
 (declare-function org-agent-review-show-stale "org-agent-review")
 (declare-function org-agent-approval-edit "org-agent-review")
+(declare-function org-agent-question-insert-all "org-agent-question")
+(declare-function org-agent-question-refresh "org-agent-question")
+(defvar org-agent-question--waiting)
 
 (defconst org-agent-approval--buffer "*org-agent-approvals*"
   "The buffer that lists what waits.")
@@ -106,7 +109,7 @@ Letters decide nowhere else: a conversation is where people type.")
 ;;;; Commands
 
 (defun org-agent-approvals ()
-  "Show what waits for a decision of yours."
+  "Show what waits for a decision or an answer of yours."
   (interactive)
   (with-current-buffer (get-buffer-create org-agent-approval--buffer)
     (unless (derived-mode-p 'org-agent-approval-mode)
@@ -117,6 +120,7 @@ Letters decide nowhere else: a conversation is where people type.")
 
 (defun org-agent-approval--refresh ()
   "Ask the kernel what waits and show it."
+  (org-agent-question-refresh)
   (org-agent-kernel-request
    "approval/list" nil
    :success (lambda (result)
@@ -234,9 +238,10 @@ Point, and that of every window, stay on what they were on."
              (place (org-agent-approval--place (point))))
         (erase-buffer)
         (insert (substitute-command-keys
-                 "o once  t turn  s session  A always  d deny  v look  e edit  g look again  q bury\n\n"))
-        (if org-agent-approval--waiting
-            (mapc #'org-agent-approval--insert org-agent-approval--waiting)
+                 "o once  t turn  s session  A always  d deny  v look  e edit  RET answer  g look again  q bury\n\n"))
+        (mapc #'org-agent-approval--insert org-agent-approval--waiting)
+        (org-agent-question-insert-all)
+        (unless (or org-agent-approval--waiting org-agent-question--waiting)
           (insert "Nothing waits for you.\n"))
         (goto-char (org-agent-approval--position place))
         (pcase-dolist (`(,window . ,place) windows)

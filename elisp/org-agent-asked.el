@@ -110,8 +110,8 @@ with HEADING-ONLY that counts for its heading, and all of it gets them."
 (defun org-agent-asked-close (id waiting closed &optional all)
   "Make what ID asked, which stands as WAITING, CLOSED; both are subtrees.
 Where a person changed the subtree only its heading and drawer become
-those of CLOSED; a heading that they changed stays.  With ALL the rest
-of the subtree goes in any case."
+CLOSED, and the rest stays below; a heading that they changed stays.
+With ALL the rest of the subtree goes in any case."
   (when-let ((heading (org-agent-find-heading id)))
     (org-agent-answer--undisturbed
       (let* ((last (org-agent-subtree-end heading))
@@ -124,11 +124,7 @@ of the subtree goes in any case."
                    (t (+ heading (length head))))))
         (org-agent-asked--release heading last)
         (when end
-          (org-agent-undo-replace
-           nil heading end
-           (if (or all (= end (+ heading (length waiting))))
-               closed
-             (org-agent-asked--head closed))))))))
+          (org-agent-undo-replace nil heading end closed))))))
 
 (defun org-agent-asked--at-p (position text)
   "Return non-nil when TEXT stands at POSITION."

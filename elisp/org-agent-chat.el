@@ -63,7 +63,7 @@ TAB on a `:PROPERTIES:' line shows one."
 (declare-function org-agent-menu "org-agent")
 (declare-function org-agent-header-line "org-agent-header")
 (declare-function org-agent-chat-ctrl-c-ctrl-c "org-agent-send")
-(declare-function org-agent-stop-turn "org-agent-send")
+(declare-function org-agent-chat-ctrl-c-ctrl-k "org-agent-send")
 (declare-function org-agent-send-waiting "org-agent-send")
 (declare-function org-agent-send-mark "org-agent-send")
 (declare-function org-agent-steer-setup "org-agent-steer")
@@ -120,7 +120,7 @@ command with `:event', a plist (:sensor :command :arguments …).")
   (let ((map (make-sparse-keymap)))
     ;; With names, for which-key and its like.
     (define-key map (kbd "C-c C-c") '("send" . org-agent-chat-ctrl-c-ctrl-c))
-    (define-key map (kbd "C-c C-k") '("stop the answer" . org-agent-stop-turn))
+    (define-key map (kbd "C-c C-k") '("stop the answer" . org-agent-chat-ctrl-c-ctrl-k))
     (define-key map (kbd "C-c (") '("agent" . org-agent-menu))
     map)
   "Keys of a conversation; the rest is `org-mode-map'.")
@@ -128,7 +128,7 @@ command with `:event', a plist (:sensor :command :arguments …).")
 (define-derived-mode org-agent-chat-mode org-mode "Org-Agent"
   "Major mode of a conversation with the agent.
 Behind the last turn write a message; \\[org-agent-chat-ctrl-c-ctrl-c]
-there sends it and \\[org-agent-stop-turn] stops the answer.  On a
+there sends it and \\[org-agent-chat-ctrl-c-ctrl-k] stops the answer.  On a
 message that was not sent \\[org-agent-chat-ctrl-c-ctrl-c] sends it
 again, on an answer that was stopped or failed it has it answered
 again.  \\[org-agent-menu] shows all commands.

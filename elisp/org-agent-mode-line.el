@@ -32,6 +32,7 @@
 (require 'org-agent-kernel)
 (require 'org-agent-chat)
 (require 'org-agent-approval)
+(require 'org-agent-question)
 
 (defface org-agent-mode-line-running '((t :inherit mode-line-emphasis))
   "Face of the mode line's count of conversations that are answered."
@@ -62,14 +63,15 @@
                 'local-map map 'help-echo (concat "mouse-1: " help))))
 
 (defun org-agent-mode-line--counts ()
-  "Return how many conversations are answered and how many decisions wait."
+  "Return how many conversations are answered and how much waits."
   (cons (cl-count-if
          (lambda (buffer)
            (memq (plist-get (buffer-local-value 'org-agent-chat-status buffer)
                             :phase)
                  '(thinking streaming)))
          (org-agent-chat-buffers))
-        (length org-agent-approval--waiting)))
+        (+ (length org-agent-approval--waiting)
+           (length org-agent-question--waiting))))
 
 (defun org-agent-mode-line-update (&rest _)
   "Show what is going on now, if that has changed."
@@ -110,7 +112,7 @@
 (define-minor-mode org-agent-mode-line-mode
   "Show in the mode lines what the agent does and what waits for you.
 \"Agent:2\" says that two conversations are being answered, \"Agent
-waits:1\" that one decision waits; a click goes there."
+waits:1\" that one decision or answer waits; a click goes there."
   :global t
   :group 'org-agent
   (setq org-agent-mode-line--shown nil
@@ -138,6 +140,16 @@ waits:1\" that one decision waits; a click goes there."
 
 (cl-defmethod org-agent-handle-notification :extra "mode-line" :after
   ((_method (eql 'approval/closed)) _params)
+  "Count what waits."
+  (org-agent-mode-line-update))
+
+(cl-defmethod org-agent-handle-notification :extra "mode-line" :after
+  ((_method (eql 'question/asked)) _params)
+  "Count what waits."
+  (org-agent-mode-line-update))
+
+(cl-defmethod org-agent-handle-notification :extra "mode-line" :after
+  ((_method (eql 'question/closed)) _params)
   "Count what waits."
   (org-agent-mode-line-update))
 

@@ -202,7 +202,7 @@ Return non-nil; the answer is not waited for."
                (lambda () (org-agent-notify--show session event))))))
 
 (defun org-agent-notify-asked (params)
-  "Notify of the decision that PARAMS ask for, if nobody looks."
+  "Notify of the decision or the answer that PARAMS ask for, if nobody looks."
   (let* ((session (or (plist-get params :session) org-agent-chat-main))
          (buffer (org-agent-chat-buffer session)))
     (when (and org-agent-notify-after
@@ -210,8 +210,11 @@ Return non-nil; the answer is not waited for."
                (not (when-let ((list (get-buffer "*org-agent-approvals*")))
                       (org-agent-notify--seen-p list))))
       (funcall org-agent-notify-function (org-agent-notify--title session)
-               (format "Waits for your decision: %s"
-                       (org-agent-notify--words buffer (plist-get params :event)))
+               (if-let ((form (plist-get params :form)))
+                   (format "Asks you: %s" (plist-get form :title))
+                 (format "Waits for your decision: %s"
+                         (org-agent-notify--words
+                          buffer (plist-get params :event))))
                (lambda ()
                  (select-frame-set-input-focus (selected-frame))
                  (org-agent-approvals))))))
@@ -229,6 +232,11 @@ Return non-nil; the answer is not waited for."
 (cl-defmethod org-agent-handle-notification :extra "notify" :after
   ((_method (eql 'approval/asked)) params)
   "Notify of the decision that PARAMS ask for."
+  (org-agent-notify-asked params))
+
+(cl-defmethod org-agent-handle-notification :extra "notify" :after
+  ((_method (eql 'question/asked)) params)
+  "Notify of what PARAMS ask."
   (org-agent-notify-asked params))
 
 (provide 'org-agent-notify)

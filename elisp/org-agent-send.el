@@ -43,6 +43,9 @@
 
 (declare-function org-agent-steer-mark-waiting "org-agent-steer")
 (declare-function org-agent-steer-waits-p "org-agent-steer")
+(declare-function org-agent-question-form-p "org-agent-question")
+(declare-function org-agent-question-submit "org-agent-question")
+(declare-function org-agent-question-decline "org-agent-question")
 (declare-function org-agent-command-message "org-agent-command")
 (declare-function org-agent-command-alone "org-agent-command")
 
@@ -242,6 +245,7 @@ there is one."
 
 (defun org-agent-chat-ctrl-c-ctrl-c (&optional arg)
   "Send the draft, or do what point is on.
+In a form the agent asks with: send the answers.
 On a message that was not sent: send it again.  On an answer that was
 stopped, failed or interrupted: have it answered again.  Elsewhere it
 is `org-ctrl-c-ctrl-c', which gets ARG."
@@ -250,6 +254,7 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
   (let ((heading (org-agent-heading-at (point))))
     (cond
      ((org-agent-draft-p (point)) (org-agent-send))
+     ((org-agent-question-form-p heading) (org-agent-question-submit))
      ((org-agent-asked-waiting-p heading)
       (user-error "Nothing is decided here: this text is not, or not yet, what the kernel asks; M-x org-agent-approvals shows what waits"))
      ((org-agent-send--unsent-p heading) (org-agent-send--again heading))
@@ -294,6 +299,15 @@ What it was given on is what it had when it was first sent."
     (if (and kept (equal text (plist-get kept :text)))
         (list :id id :level level :text text :event (plist-get kept :event))
       (org-agent-command-alone id level text))))
+
+(defun org-agent-chat-ctrl-c-ctrl-k ()
+  "Stop the answer that is being written in this conversation.
+In a form the agent asks with, decline to answer instead."
+  (interactive)
+  (call-interactively
+   (if (org-agent-question-form-p (org-agent-heading-at (point)))
+       #'org-agent-question-decline
+     #'org-agent-stop-turn)))
 
 (defun org-agent-stop-turn ()
   "Stop the answer that is being written in this conversation.

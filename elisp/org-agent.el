@@ -61,6 +61,7 @@
 (require 'org-agent-undo-turn)
 (require 'org-agent-header)
 (require 'org-agent-approval)
+(require 'org-agent-question)
 (require 'org-agent-notify)
 (require 'org-agent-mode-line)
 (require 'org-agent-review)

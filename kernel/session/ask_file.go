@@ -79,15 +79,15 @@ func waitingIn(text string) []string {
 }
 
 // closeIn puts the closed subtree in the place of the one that waited; of one that a person
-// changed only the heading.
+// changed only in that of the heading.
 func closeIn(text, waiting, closed string) string {
 	if at := lineIndex(text, waiting); at >= 0 {
 		return text[:at] + closed + text[at+len(waiting):]
 	}
 	// The drawer has the id, so this is the heading that is meant.
-	before, after := drawer(waiting), drawer(closed)
+	before := drawer(waiting)
 	if at := lineIndex(text, before); at >= 0 {
-		return text[:at] + after + text[at+len(before):]
+		return text[:at] + closed + text[at+len(before):]
 	}
 	return text
 }

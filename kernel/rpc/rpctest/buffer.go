@@ -206,9 +206,9 @@ func (b *buffer) close(waiting, closed string) {
 		b.replace(at, at+len(waiting), closed)
 		return
 	}
-	before, _, _ := strings.Cut(waiting, ":END:\n")
-	after, _, _ := strings.Cut(closed, ":END:\n")
-	if at := strings.Index(b.text, before); at >= 0 && before != "" {
-		b.replace(at, at+len(before), after)
+	before, _, drawer := strings.Cut(waiting, ":END:\n")
+	before += ":END:\n"
+	if at := strings.Index(b.text, before); at >= 0 && drawer {
+		b.replace(at, at+len(before), closed)
 	}
 }

@@ -1,0 +1,319 @@
+;;; org-agent-form.el --- Forms that are filled in in a conversation  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+;;; Commentary:
+
+;; A question of the agent stands in its conversation as a form: numbered
+;; lines that ask, below each boxes to check or a place to write.  It is
+;; ordinary Org text that is edited, saved and undone as any other; here
+;; it is found again by the numbered lines, which the kernel wrote, and
+;; read.  A box is checked where RET, SPC or the mouse is on its option,
+;; or as Org does it.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'org-agent-draft)
+(require 'org-agent-undo)
+
+(defconst org-agent-form--box "^[ \t]*- \\(\\[\\([ xX-]\\)\\]\\)[ \t]*"
+  "Matches the box of an option.")
+
+(defconst org-agent-form--own "other:"
+  "What stands before an answer that is none of the options.")
+
+(defvar org-agent-form-box-map
+  (let ((map (make-sparse-keymap)))
+    (dolist (key '("RET" "SPC" "<mouse-1>"))
+      (define-key map (kbd key) #'org-agent-form-toggle))
+    map)
+  "Keys on the options of a form.")
+
+;; Categories, since Org's fontification takes the property `keymap' away.
+(put 'org-agent-form-box 'keymap org-agent-form-box-map)
+(put 'org-agent-form-box 'mouse-face 'highlight)
+(put 'org-agent-form-option 'keymap org-agent-form-box-map)
+(put 'org-agent-form-option 'mouse-face 'highlight)
+(put 'org-agent-form-option 'read-only "RET checks it; C-c C-c sends the answers")
+(put 'org-agent-form-label 'read-only
+     "The answer goes below; C-c C-c sends the answers, C-c C-k declines")
+
+;;;; Where things are
+
+(defun org-agent-form--labels (subtree)
+  "Return the lines of SUBTREE, which the kernel wrote, that ask."
+  (let ((start 0) labels)
+    (while (string-match "^[0-9]+\\. .*$" subtree start)
+      (push (match-string 0 subtree) labels)
+      (setq start (match-end 0)))
+    (nreverse labels)))
+
+(defun org-agent-form--regions (heading question)
+  "Return where each field of QUESTION, a plist, is answered.
+The form is at HEADING.  The elements are (LABEL BEG END), LABEL being
+where the line begins that asks; an error says which line is not there."
+  (org-agent-draft--widely
+    (let ((end (org-agent-subtree-end heading))
+          (case-fold-search nil)
+          places)
+      (goto-char heading)
+      (dolist (label (org-agent-form--labels (plist-get question :subtree)))
+        (unless (re-search-forward (concat "^" (regexp-quote label) "$") end t)
+          (user-error "The line \"%s\" was changed: undo that, or answer with M-x org-agent-question-fill"
+                      (truncate-string-to-width label 40 nil nil t)))
+        (push (list (match-beginning 0) (min end (1+ (match-end 0)))) places))
+      (setq places (nreverse places))
+      (cl-mapcar (lambda (place next)
+                   (append place (list (if next (car next) end))))
+                 places (append (cdr places) '(nil))))))
+
+(defun org-agent-form--boxes (beg end)
+  "Return the boxes of the options from BEG to END.
+The elements are (BOX CHECKED TEXT TEXT-END), positions but for CHECKED."
+  (org-agent-draft--widely
+    (goto-char beg)
+    (let (boxes)
+      (while (re-search-forward org-agent-form--box end t)
+        (push (list (match-beginning 1)
+                    (member (match-string-no-properties 2) '("x" "X"))
+                    (point) (line-end-position))
+              boxes)
+        (end-of-line))
+      (nreverse boxes))))
+
+(defun org-agent-form--fields (question)
+  "Return the fields of QUESTION."
+  (plist-get (plist-get question :form) :fields))
+
+(defun org-agent-form--boxed-p (field)
+  "Return non-nil when FIELD is answered by checking boxes."
+  (memq (plist-get field :kind) '(:choice :choices :yes-no)))
+
+(defun org-agent-form--options (field)
+  "Return the options of FIELD, without an answer of one's own."
+  (if (eq (plist-get field :kind) :yes-no)
+      '("yes" "no")
+    (plist-get field :options)))
+
+;;;; Reading
+
+(defun org-agent-form-read (heading question)
+  "Return the answers in the form of QUESTION at HEADING.
+They are plists (:name :values).  What is secret is not among them.  An
+error says what is missing or was changed, and goes there."
+  (let (answers)
+    (cl-mapc
+     (lambda (field region)
+       (unless (eq (plist-get field :kind) :secret)
+         (let ((values (org-agent-form--values field region)))
+           (cond
+            (values (push (list :name (plist-get field :name) :values values)
+                          answers))
+            ((not (plist-get field :optional))
+             (org-agent-form--complain field region "has no answer yet"))))))
+     (org-agent-form--fields question)
+     (org-agent-form--regions heading question))
+    (nreverse answers)))
+
+(defun org-agent-form--complain (field region what)
+  "Say that WHAT is wrong with FIELD, and go to its REGION."
+  (push-mark nil t)
+  (goto-char (nth 1 region))
+  (if (looking-at "[ \t]*Answer:")
+      (goto-char (line-end-position))
+    (skip-chars-forward " \t"))
+  (user-error "\"%s\" %s"
+              (truncate-string-to-width (plist-get field :question) 50 nil nil t)
+              what))
+
+(defun org-agent-form--values (field region)
+  "Return what is answered to FIELD in REGION, a list of strings."
+  (if (org-agent-form--boxed-p field)
+      (org-agent-form--checked field region)
+    (let ((text (org-agent-form--written (nth 1 region) (nth 2 region)
+                                         "Answer:" (plist-get field :default))))
+      (unless (string-empty-p text) (list text)))))
+
+(defun org-agent-form--written (beg end before default)
+  "Return what is written from BEG to END, without BEFORE in front of it.
+What is DEFAULT but for what made it harmless in Org is DEFAULT."
+  (let* ((text (string-trim (buffer-substring-no-properties beg end)))
+         (text (if (string-prefix-p before text)
+                   (substring text (length before))
+                 text))
+         (text (string-trim (replace-regexp-in-string "^   " "" text))))
+    (if (and default (equal (string-replace "\u200b" "" text)
+                            (string-replace "\u200b" "" default)))
+        default
+      text)))
+
+(defun org-agent-form--checked (field region)
+  "Return what is checked for FIELD in REGION, a list of strings."
+  (let* ((boxes (org-agent-form--boxes (nth 1 region) (nth 2 region)))
+         (options (org-agent-form--options field))
+         (count (length options))
+         (own (and (plist-get field :own) (nth count boxes)))
+         (written (and own (org-agent-form--written
+                            (nth 2 own) (nth 2 region) org-agent-form--own
+                            (plist-get field :default))))
+         (values (cl-loop for option in options for box in boxes
+                          when (nth 1 box) collect option)))
+    (unless (= (length boxes) (if (plist-get field :own) (1+ count) count))
+      (org-agent-form--complain field region "has other options than it had: undo that"))
+    (when (and own (nth 1 own) (string-empty-p written))
+      (goto-char (nth 3 own))
+      (user-error "Write your own answer behind \"%s\"" org-agent-form--own))
+    (when (and own (not (string-empty-p written))
+               (or (nth 1 own) (null values)
+                   (eq (plist-get field :kind) :choices)))
+      (setq values (append values (list written))))
+    (when (and (cdr values) (not (eq (plist-get field :kind) :choices)))
+      (org-agent-form--complain field region "wants one answer only"))
+    values))
+
+(defun org-agent-form-untouched-p (heading subtree)
+  "Return non-nil when the form at HEADING is SUBTREE but for its boxes."
+  (let ((plain (lambda (text)
+                 (replace-regexp-in-string "^\\([ \t]*- \\)\\[[xX-]\\]" "\\1[ ]"
+                                           text))))
+    (org-agent-draft--widely
+      (equal (funcall plain subtree)
+             (funcall plain (buffer-substring-no-properties
+                             heading (org-agent-subtree-end heading)))))))
+
+(defun org-agent-form-unsent (heading question)
+  "Return what somebody wrote into the form of QUESTION at HEADING, as Org.
+Boxes do not count.  An error says that the form is none any more."
+  (mapconcat
+   (lambda (written)
+     (format "- Not sent: %s :: %s\n" (car written)
+             (string-replace "\n" "\n  " (cdr written))))
+   (delq nil (cl-mapcar
+              (lambda (field region)
+                (let ((text (org-agent-form--free field region)))
+                  (unless (member text (list nil "" (plist-get field :default)))
+                    (cons (plist-get field :question) text))))
+              (org-agent-form--fields question)
+              (org-agent-form--regions heading question)))
+   ""))
+
+(defun org-agent-form--free (field region)
+  "Return what is written, not checked, for FIELD in REGION, or nil."
+  (pcase (plist-get field :kind)
+    ((or :text :number) (car (org-agent-form--values field region)))
+    ((guard (plist-get field :own))
+     (when-let ((own (nth (length (org-agent-form--options field))
+                          (org-agent-form--boxes (nth 1 region) (nth 2 region)))))
+       (org-agent-form--written (nth 2 own) (nth 2 region) org-agent-form--own
+                                (plist-get field :default))))))
+
+;;;; Checking boxes
+
+(defun org-agent-form-decorate (heading question)
+  "Give the form of QUESTION at HEADING its keys, and keep what asks as it is.
+A form whose lines were changed is left as it is."
+  (when-let ((regions (ignore-errors
+                        (org-agent-form--regions heading question))))
+    (org-agent-draft--widely
+      (with-silent-modifications
+        (org-agent-undo-off
+          (let ((inhibit-read-only t) (beg heading))
+            (put-text-property heading (org-agent-subtree-end heading)
+                               'org-agent-asked (plist-get question :id))
+            (cl-mapc
+             (lambda (field region)
+               (org-agent-form--mark beg (nth 1 region) 'org-agent-form-label)
+               (when (org-agent-form--boxed-p field)
+                 (org-agent-form--decorate-boxes field region))
+               (setq beg (nth 2 region)))
+             (org-agent-form--fields question) regions)
+            (put-text-property heading (1+ heading)
+                               'front-sticky '(read-only))))))))
+
+(defun org-agent-form--mark (beg end category)
+  "Give the text from BEG to END the CATEGORY; what is typed behind has none."
+  (when (< beg end)
+    (put-text-property beg end 'category category)
+    (put-text-property (1- end) end 'rear-nonsticky t)))
+
+(defun org-agent-form--decorate-boxes (field region)
+  "Give the options of FIELD in REGION their keys."
+  (let ((count (length (org-agent-form--options field))))
+    (cl-loop
+     for (box _ text end) in (org-agent-form--boxes (nth 1 region) (nth 2 region))
+     for n from 0 do
+     (org-agent-form--mark box text 'org-agent-form-box)
+     (org-agent-form--mark
+      text (if (< n count) end
+             (min end (+ text (length org-agent-form--own))))
+      'org-agent-form-option))))
+
+(defun org-agent-form--here (questions)
+  "Return (HEADING . QUESTION) of the form at point, or nil.
+QUESTIONS are those that wait."
+  (when-let* ((heading (org-agent-heading-at (point)))
+              (id (org-agent-heading-property heading "ID"))
+              (question (cl-find id questions :test #'equal
+                                 :key (lambda (q) (plist-get q :id)))))
+    (cons heading question)))
+
+(defvar org-agent-question--waiting)
+
+(defun org-agent-form-toggle (&optional event)
+  "Check the box of the option at point, or where EVENT was; or not any more.
+Where one answer is wanted the other boxes are cleared."
+  (interactive (list last-nonmenu-event))
+  (when (mouse-event-p event)
+    (mouse-set-point event))
+  (let* ((here (or (org-agent-form--here org-agent-question--waiting)
+                   (user-error "No question waits here any more")))
+         (question (cdr here)))
+    (cl-loop
+     for field in (org-agent-form--fields question)
+     for region in (org-agent-form--regions (car here) question)
+     for boxes = (org-agent-form--boxes (nth 1 region) (nth 2 region))
+     when (and (org-agent-form--boxed-p field)
+               (<= (nth 1 region) (point)) (< (point) (nth 2 region)))
+     do (org-agent-form--toggle boxes (eq (plist-get field :kind) :choices)))))
+
+(defun org-agent-form--toggle (boxes several)
+  "Toggle that of BOXES that is on the line of point.
+Unless SEVERAL can be checked the others are cleared."
+  (let ((inhibit-read-only t)
+        (line (line-beginning-position)))
+    (save-excursion
+      (pcase-dolist (`(,box ,checked . ,_) boxes)
+        (goto-char box)
+        (let ((mine (= line (line-beginning-position))))
+          (when (or mine (and checked (not several)))
+            (org-agent-form--set (1+ box) (and mine (not checked)))))))))
+
+(defun org-agent-form--set (position checked)
+  "Make the box whose inside is at POSITION CHECKED, or not.
+Its text properties stay."
+  (goto-char position)
+  (let ((properties (text-properties-at position)))
+    (insert (apply #'propertize (if checked "X" " ") properties))
+    (delete-char 1)))
+
+(provide 'org-agent-form)
+;;; org-agent-form.el ends here

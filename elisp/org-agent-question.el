@@ -1,0 +1,306 @@
+;;; org-agent-question.el --- Answer what the agent asks  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+;;; Commentary:
+
+;; The agent may ask what only a person can say.  The question stands in
+;; its conversation as a form (org-agent-form.el), below the message of
+;; its turn, and in the list of `org-agent-approvals'.  `C-c C-c' sends
+;; the answers, `C-c C-k' declines with a reason; `org-agent-question-fill'
+;; asks in the minibuffer instead.  What is secret is read when the
+;; answers are sent, and is in no buffer.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'org-agent-rpc)
+(require 'org-agent-kernel)
+(require 'org-agent-chat)
+(require 'org-agent-asked)
+(require 'org-agent-form)
+(require 'org-agent-approval)
+
+(defvar org-agent-question--waiting nil
+  "The questions that wait, oldest first: plists as the kernel sent them.")
+
+(defvar org-agent-question--sent nil
+  "The ids of the questions that were answered in the form here.")
+
+(defvar org-agent-question-map
+  (let ((map (make-sparse-keymap)))
+    (pcase-dolist (`(,key . ,command)
+                   '(("RET" . org-agent-question-fill)
+                     ("v" . org-agent-question-show)
+                     ("d" . org-agent-question-decline)
+                     ("C-c C-c" . org-agent-question-fill)
+                     ("C-c C-k" . org-agent-question-decline)))
+      (define-key map (kbd key) command))
+    map)
+  "Keys on a question in the list of what waits.")
+
+;;;; Which one
+
+(defun org-agent-question--known (id)
+  "Return the question ID if it waits, as far as is known here."
+  (cl-find id org-agent-question--waiting :test #'equal
+           :key (lambda (question) (plist-get question :id))))
+
+(defun org-agent-question-at-point ()
+  "Return the question at point, in a form or in the list of what waits."
+  (or (get-text-property (point) 'org-agent-question)
+      (cdr (org-agent-form--here org-agent-question--waiting))
+      (user-error "No question waits here; M-x org-agent-approvals shows what does")))
+
+(defun org-agent-question-form-p (heading)
+  "Return non-nil when the form of a question is at HEADING."
+  (and heading
+       (equal (org-agent-heading-property heading "ASKS") "question")
+       (org-agent-asked-waiting-p heading)))
+
+;;;; Answering
+
+(defun org-agent-question--send (question &rest answer)
+  "Send ANSWER, parameters of \"question/answer\", to QUESTION."
+  (let ((id (plist-get question :id))
+        (title (plist-get (plist-get question :form) :title)))
+    (org-agent-kernel-request
+     "question/answer" (append (list :id id) answer)
+     :success (lambda (result)
+                (org-agent-question--remove id)
+                (message "%s: %s" (if (plist-get result :declined)
+                                      "Declined" "Answered")
+                         title))
+     :failure (lambda (refusal)
+                (setq org-agent-question--sent
+                      (delete id org-agent-question--sent))
+                (org-agent-chat-complain "Not answered" refusal)))))
+
+(defun org-agent-question--secrets (question)
+  "Read what QUESTION asks that is secret; return the answers."
+  (cl-loop for field in (org-agent-form--fields question)
+           when (eq (plist-get field :kind) :secret)
+           when (org-agent-question--read-secret field) collect it))
+
+(defun org-agent-question--read-secret (field)
+  "Read the answer to FIELD, which is secret; return it or nil."
+  (let ((value (read-passwd (org-agent-question--prompt field))))
+    (cond
+     ((not (string-empty-p value))
+      (list :name (plist-get field :name) :values (list value)))
+     ((not (plist-get field :optional))
+      (user-error "Not sent: \"%s\" has no answer"
+                  (plist-get field :question))))))
+
+(defun org-agent-question-submit ()
+  "Send the answers in the form at point."
+  (interactive nil org-agent-chat-mode)
+  (org-agent-chat-check-whole)
+  (let* ((here (or (org-agent-form--here org-agent-question--waiting)
+                   (user-error "This does not wait, or not yet; M-x org-agent-approvals shows what does")))
+         (question (cdr here))
+         (answers (org-agent-form-read (car here) question))
+         (secrets (org-agent-question--secrets question)))
+    (cl-pushnew (plist-get question :id) org-agent-question--sent :test #'equal)
+    (org-agent-question--send question :answers (append answers secrets))))
+
+(defun org-agent-question-decline (reason)
+  "Decline to answer the question at point, for REASON.
+Whoever asks is told it; the turn goes on."
+  (interactive (list (progn (org-agent-question-at-point)
+                            (read-string "Why not (RET for no reason): "))))
+  (let ((question (org-agent-question-at-point)))
+    (apply #'org-agent-question--send question :declined t
+           (unless (string-empty-p reason) (list :reason reason)))))
+
+(defun org-agent-question-fill ()
+  "Answer the question at point in the minibuffer."
+  (interactive)
+  (let ((question (org-agent-question-at-point)))
+    (org-agent-question--send
+     question :answers
+     (delq nil (mapcar #'org-agent-question--read
+                       (org-agent-form--fields question))))))
+
+(defun org-agent-question--prompt (field &optional more)
+  "Return the prompt for FIELD, with MORE behind it."
+  (let ((default (plist-get field :default)))
+    (concat (plist-get field :question)
+            (cond (more (concat " (" more ")"))
+                  ((plist-get field :optional) " (RET for no answer)"))
+            (and default (format " [%s]" default))
+            " ")))
+
+(defun org-agent-question--read (field)
+  "Read the answer to FIELD in the minibuffer; return it, or nil for none."
+  (if (eq (plist-get field :kind) :secret)
+      (org-agent-question--read-secret field)
+    (let (values)
+      (while (progn
+               (setq values (org-agent-question--read-values field))
+               (not (or values (plist-get field :optional))))
+        (message "It needs an answer")
+        (sit-for 1))
+      (and values (list :name (plist-get field :name) :values values)))))
+
+(defun org-agent-question--read-values (field)
+  "Read what answers FIELD, a list of strings."
+  (let ((options (org-agent-form--options field))
+        (free (plist-get field :own))
+        (default (plist-get field :default)))
+    (if (eq (plist-get field :kind) :choices)
+        (cl-loop for value = (completing-read
+                              (org-agent-question--prompt
+                               field (if chosen
+                                         (format "and, after %s; RET when done"
+                                                 (string-join chosen ", "))
+                                       "RET when done"))
+                              (cl-set-difference options chosen :test #'equal)
+                              nil (if free nil t))
+                 until (string-empty-p value)
+                 collect value into chosen
+                 finally return (or chosen (and default (list default))))
+      (let ((value (string-trim
+                    (if options
+                        (completing-read (org-agent-question--prompt field)
+                                         options nil (if free nil t)
+                                         nil nil default)
+                      (read-string (org-agent-question--prompt field)
+                                   nil nil default)))))
+        (unless (string-empty-p value) (list value))))))
+
+(defun org-agent-question-show ()
+  "Show the question at point where it stands in its conversation."
+  (interactive)
+  (let* ((question (org-agent-question-at-point))
+         (buffer (org-agent-chat-open (plist-get question :session))))
+    (pop-to-buffer buffer)
+    (when-let ((heading (org-agent-find-heading (plist-get question :id))))
+      (goto-char heading))))
+
+;;;; In the list of what waits
+
+(defun org-agent-question-insert-all ()
+  "Insert the questions that wait, for the list of what waits."
+  (mapc #'org-agent-question--insert org-agent-question--waiting))
+
+(defun org-agent-question--insert (question)
+  "Insert QUESTION with all that it asks."
+  (let ((beg (point))
+        (form (plist-get question :form)))
+    (insert (propertize (format "%s  %s  Answer: %s"
+                                (plist-get question :session)
+                                (or (plist-get question :asked) "")
+                                (plist-get form :title))
+                        'face 'bold 'org-agent-approval-head t)
+            "\n")
+    (dolist (field (plist-get form :fields))
+      (insert "  " (plist-get field :question)
+              (if-let ((options (org-agent-form--options field)))
+                  (format " [%s%s]" (string-join options " | ")
+                          (if (plist-get field :own) " | other" ""))
+                "")
+              "\n"))
+    (insert "\n")
+    (add-text-properties beg (point)
+                         (list 'org-agent-question question
+                               'keymap org-agent-question-map))))
+
+(defun org-agent-question-refresh ()
+  "Ask the kernel which questions wait, for the list of what waits."
+  (org-agent-kernel-request
+   "question/list" nil
+   :success (lambda (result)
+              (setq org-agent-question--waiting
+                    (mapcar #'org-agent-question--with-subtree
+                            (plist-get result :questions)))
+              (org-agent-approval--draw))
+   :failure #'ignore))
+
+(defun org-agent-question--with-subtree (question)
+  "Return QUESTION with what is known here of how it stands there."
+  (let ((known (org-agent-question--known (plist-get question :id))))
+    (if known
+        (plist-put question :subtree (plist-get known :subtree))
+      question)))
+
+(defun org-agent-question--remove (id)
+  "Take the question ID out of what waits."
+  (setq org-agent-question--waiting
+        (cl-remove id org-agent-question--waiting :test #'equal
+                   :key (lambda (question) (plist-get question :id))))
+  (org-agent-approval--draw))
+
+(defun org-agent-question--close (heading params question mine)
+  "Make the form at HEADING what PARAMS say of its end.
+What was written into it stays below, told by QUESTION; unless it is
+MINE, being what was sent.  Where it cannot be told, all of it stays."
+  (let* ((waiting (plist-get params :waiting))
+         (unsent (if question
+                     (ignore-errors
+                       (org-agent-form-unsent heading question))
+                   (and (org-agent-form-untouched-p heading waiting) ""))))
+    (org-agent-asked-close (plist-get params :id) waiting
+                           (concat (plist-get params :subtree) unsent)
+                           (or mine unsent))))
+
+;;;; What the kernel reports
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'question/asked))
+                                             params)
+  "Show the question of PARAMS, and say that it waits."
+  (let* ((id (plist-get params :id))
+         (known (org-agent-question--known id)))
+    (setq org-agent-question--waiting
+          (if known
+              (cl-substitute params known org-agent-question--waiting)
+            (append org-agent-question--waiting (list params))))
+    (org-agent-approval--draw)
+    (org-agent-chat-in (plist-get params :session)
+      (when-let ((heading (and (plist-get params :subtree)
+                               (org-agent-find-heading id))))
+        (org-agent-form-decorate heading params))
+      (org-agent-chat-put :turn (plist-get params :turn) :phase 'waiting))
+    (unless known
+      (message "The agent asks you: %s (M-x org-agent-approvals)"
+               (plist-get (plist-get params :form) :title)))))
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'question/closed))
+                                             params)
+  "Note that the question of PARAMS waits no more.
+What was written into the form and is not what was sent stays."
+  (let* ((id (plist-get params :id))
+         (question (org-agent-question--known id))
+         (mine (member id org-agent-question--sent)))
+    (org-agent-question--remove id)
+    (setq org-agent-question--sent (delete id org-agent-question--sent))
+    (org-agent-chat-in (plist-get params :session)
+      (when-let ((heading (and (plist-get params :subtree)
+                               (org-agent-find-heading id))))
+        (org-agent-question--close heading params (and (not mine) question)
+                                   mine)
+        (org-agent-chat-restore-draft)
+        (org-agent-keeper-save))
+      (when (eq (org-agent-chat-get :phase) 'waiting)
+        (org-agent-chat-put :phase 'thinking)))))
+
+(provide 'org-agent-question)
+;;; org-agent-question.el ends here
