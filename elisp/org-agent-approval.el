@@ -34,6 +34,7 @@
 (require 'org-agent-kernel)
 (require 'org-agent-chat)
 (require 'org-agent-asked)
+(require 'org-agent-list)
 (require 'org-agent-diff)
 
 (declare-function org-agent-approval-view "org-agent-review")
@@ -125,10 +126,20 @@ Letters decide nowhere else: a conversation is where people type.")
    "approval/list" nil
    :success (lambda (result)
               (setq org-agent-approval--waiting
-                    (copy-sequence (plist-get result :approvals)))
+                    (mapcar #'org-agent-approval--with-subtree
+                            (plist-get result :approvals)))
               (org-agent-approval--draw))
    :failure (lambda (refusal)
               (org-agent-chat-complain "What waits cannot be listed" refusal))))
+
+(defun org-agent-approval--with-subtree (approval)
+  "Return APPROVAL with its subtree, if its conversation was told of it.
+A list of what waits is for all and does not have how it stands in one."
+  (let ((subtree (plist-get (org-agent-approval--waits (plist-get approval :id))
+                            :subtree)))
+    (if (or (plist-get approval :subtree) (not subtree))
+        approval
+      (append approval (list :subtree subtree)))))
 
 (defun org-agent-approval--waits (id)
   "Return the approval ID if it waits, as far as is known here."
@@ -296,7 +307,7 @@ the approval ID, LINE is that of the buffer."
         (text (plist-get approval :text))
         (cut (plist-get approval :cut)))
     (insert (propertize (format "%s  %s  %s" (plist-get approval :session)
-                                (or (plist-get approval :asked) "")
+                                (org-agent-list-time (or (plist-get approval :asked) ""))
                                 (or (plist-get approval :summary) ""))
                         'face 'bold 'org-agent-approval-head t)
             "\n")

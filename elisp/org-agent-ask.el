@@ -236,7 +236,7 @@ DIRECTION is -1 or 1.  No text says nothing, but in an empty buffer."
                                       (org-agent-ask-place-name place)
                                       (error-message-string err)))))))
     (if (not trouble)
-        (message "The answer came in in %s; undo takes it back"
+        (message "The answer is in %s now; undo takes it back"
                  (org-agent-ask-place-name place))
       (org-agent-ask--show
        id (org-agent-chat-open (plist-get result :session)))

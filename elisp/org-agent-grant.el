@@ -36,10 +36,12 @@
   "Seconds that the kernel has to answer, with its start.")
 
 (defun org-agent-grant--wait (done)
-  "Wait until DONE, a function, returns non-nil; \\[keyboard-quit] ends it."
+  "Wait until DONE, a function, returns non-nil; \\[keyboard-quit] ends it.
+A kernel that cannot be started is not waited for."
   (let ((deadline (+ (float-time) org-agent-grant--patience)))
     (while (not (funcall done))
-      (when (> (float-time) deadline)
+      (when (or (> (float-time) deadline)
+                (eq org-agent-kernel-state 'failed))
         (user-error "The kernel did not answer: %s"
                     (or org-agent-kernel-trouble "it is busy")))
       (accept-process-output nil 0.05))))

@@ -237,10 +237,14 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
                      (user-error "The program org-agent was not found"))))
     (find-file
      (with-temp-buffer
-       (let* ((status (call-process program nil '(t t) nil
-                                    "--home" (directory-file-name
-                                              (org-agent-home-directory))
-                                    "skill" "new" name))
+       (let* ((default-directory (file-name-as-directory (expand-file-name "~")))
+              (status (condition-case err
+                          (call-process program nil '(t t) nil
+                                        "--home" (directory-file-name
+                                                  (org-agent-home-directory))
+                                        "skill" "new" name)
+                        (file-error (user-error "%s could not be run: %s" program
+                                                (error-message-string err)))))
               (output (string-trim (buffer-string))))
          (unless (eq status 0)
            (user-error "%s" (string-remove-prefix "org-agent: " output)))

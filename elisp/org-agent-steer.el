@@ -159,6 +159,8 @@ is a message like any other.  The draft stays as it is."
 (defun org-agent-question-send ()
   "Ask the question that was edited here anew."
   (interactive)
+  (unless org-agent-question--origin
+    (user-error "No question is edited here; M-x org-agent-edit-question begins it"))
   (pcase-let ((`(,chat ,id ,level) org-agent-question--origin)
               (text (org-agent-draft--normalize
                      (buffer-substring-no-properties (point-min) (point-max))

@@ -72,8 +72,10 @@ all, by session."
 
 (defun org-agent-usage--by (by)
   "Show the table BY turn, session, model or day."
-  (setcar org-agent-usage--what by)
-  (org-agent-usage--fetch))
+  (if (not (derived-mode-p 'org-agent-usage-mode))
+      (org-agent-usage by)
+    (setcar org-agent-usage--what by)
+    (org-agent-usage--fetch)))
 
 (defun org-agent-usage-by-turn ()
   "Show a row for each turn."
@@ -83,7 +85,8 @@ all, by session."
 (defun org-agent-usage-by-session ()
   "Show a row for each conversation, of all of them."
   (interactive)
-  (setcdr org-agent-usage--what nil)
+  (when (derived-mode-p 'org-agent-usage-mode)
+    (setcdr org-agent-usage--what nil))
   (org-agent-usage--by 'session))
 
 (defun org-agent-usage-by-model ()

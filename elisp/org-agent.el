@@ -110,7 +110,8 @@
 (defcustom org-agent-help-with-skills t
   "Whether skill notes get `org-agent-skill-mode' once the agent runs."
   :type 'boolean
-  :group 'org-agent)
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
 
 (defun org-agent--help-with-skills ()
   "Turn `org-agent-skill-global-mode' on if that is wanted."

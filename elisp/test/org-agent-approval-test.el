@@ -170,6 +170,12 @@
   (org-agent-approval-test--with
       (org-agent-approval-test--edit file :old "two\n" :new "2\n")
     (let ((id (plist-get (org-agent-approval-test--waits) :id)))
+      ;; Who looked at the list before decides here all the same.
+      (save-current-buffer
+        (save-window-excursion
+          (let ((told org-agent-approval--waiting))
+            (org-agent-approvals)
+            (org-agent-fake-wait (not (eq told org-agent-approval--waiting))))))
       (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "not\nnow")))
         (call-interactively (key-binding (kbd "C-c C-k"))))
       (org-agent-kernel-test--settle 2)
@@ -296,7 +302,7 @@
     (dotimes (n 5)
       (org-agent-fake-notify
        "approval/asked" :id (format "a%d" n) :session "s" :turn "t" :event "e"
-       :action "(:a)" :hash "h" :reason "because" :asked "2026"
+       :action "(:a)" :hash "h" :reason "because" :asked "2026-11-22T10:00:00Z"
        :summary (format "Number %d" n) :text "one\ntwo\nthree\n" :language :text))
     (org-agent-fake-wait (= 5 (length org-agent-approval--waiting)))
     (save-window-excursion
@@ -319,7 +325,7 @@
           (goto-char (window-point window))
           (should (looking-at "    one"))
           (forward-line -2)
-          (should (looking-at "s  2026  Number 3")))))
+          (should (looking-at "s  2026-[-0-9: ]+  Number 3")))))
     (kill-buffer "*org-agent-approvals*")))
 
 (provide 'org-agent-approval-test)
