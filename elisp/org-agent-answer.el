@@ -38,6 +38,7 @@
 (require 'org-agent-rpc)
 (require 'org-agent-undo)
 (require 'org-agent-inert)
+(require 'org-agent-fontify)
 (require 'org-agent-draft)
 
 (defvar-local org-agent-answer--previews nil
@@ -63,11 +64,13 @@
 Its region is from BEG to END.  The text begins at TEXT (a missing line
 end stands before it) and ends with a line end, which belongs to the
 answer only if it came with it.  The line that is not finished begins
-at LINE; TAIL is what came of it, STATE how it is to be read."
+at LINE; TAIL is what came of it, STATE how it is to be read.  FONTIFIED
+is how far the text is highlighted."
   id event beg end text line record
   (received 0 :documentation "Code points that came.")
   (tail "")
   (state (make-org-agent-inert-state))
+  (fontified (make-org-agent-fontify-progress))
   (asked nil :documentation "Non-nil while a gap was asked for."))
 
 (defconst org-agent-answer--line-limit 4000
@@ -104,28 +107,31 @@ region stay; a file that changed on disk makes nobody ask."
 
 (defconst org-agent-answer--protection
   '(read-only "The answer is being written; C-c C-k stops it"
-    modification-hooks (org-agent-answer--refuse))
-  "Text properties of an answer that is being written.")
+    modification-hooks (org-agent-answer--refuse)
+    front-sticky (read-only)
+    rear-nonsticky (read-only modification-hooks))
+  "Text properties of an answer that is being written.
+Within it nothing can be inserted, behind it something can.")
 
-(defun org-agent-answer--protect (preview from)
-  "Make the text of PREVIEW read-only, from FROM on.
-Behind it text can be inserted, as before it."
-  (let ((end (marker-position (org-agent-preview-end preview))))
-    (org-agent-undo-off
-      (add-text-properties from end org-agent-answer--protection)
-      (remove-text-properties
-       (max (1- from) (org-agent-preview-beg preview)) end
-       '(rear-nonsticky nil))
-      (put-text-property (1- end) end 'rear-nonsticky
-                         '(read-only modification-hooks)))))
+(defun org-agent-answer--dressed (text preview-begins ours)
+  "Return TEXT as it stands in a preview.
+It goes in with its properties, which is one change of the buffer.  When
+PREVIEW-BEGINS with it, something can be inserted in front of it.  OURS
+is as for `org-agent-fontify-ours'."
+  (let ((text (apply #'propertize text 'fontified ours
+                     org-agent-answer--protection)))
+    (when preview-begins
+      (remove-text-properties 0 1 '(front-sticky nil) text))
+    text))
 
 (defun org-agent-answer--release (preview)
-  "Make the text of PREVIEW ordinary text and forget its markers."
+  "Make the text of PREVIEW ordinary text and forget its markers.
+From now on it is font lock's."
   (let ((beg (org-agent-preview-beg preview))
         (end (org-agent-preview-end preview)))
     (org-agent-undo-off
-      (remove-text-properties
-       beg end (append '(rear-nonsticky nil) org-agent-answer--protection)))
+      (remove-text-properties beg end org-agent-answer--protection))
+    (font-lock-flush beg end)
     (dolist (marker (list beg end (org-agent-preview-text preview)
                           (org-agent-preview-line preview)))
       (set-marker marker nil))))
@@ -285,10 +291,13 @@ Without the question nothing is shown before the act comes."
              (beg (+ place (length prefix)))
              (checked (org-agent-inert-lines text (make-org-agent-inert-state)))
              (shown (org-agent-answer--closed (car checked)))
+             (ours (org-agent-fontify-p place))
              (record (org-agent-answer--record
-                      turn (org-agent-answer-insert
-                            place (concat prefix shown) heading
-                            (org-agent-answer--record turn))))
+                      turn (org-agent-fontify-ours ours
+                             (org-agent-answer-insert
+                              place (org-agent-answer--dressed
+                                     (concat prefix shown) t ours)
+                              heading (org-agent-answer--record turn)))))
              (preview (make-org-agent-preview
                        :id id :event event :record record
                        :beg (copy-marker place t)
@@ -296,7 +305,8 @@ Without the question nothing is shown before the act comes."
                        :text (copy-marker beg)
                        :line (copy-marker beg))))
         (push (cons turn preview) org-agent-answer--previews)
-        (org-agent-answer--note preview beg checked text text)))))
+        (org-agent-answer--note preview beg checked text text)
+        (org-agent-answer--fontify preview ours)))))
 
 (defun org-agent-answer--continue (preview offset text gap)
   "Add TEXT, which stands at OFFSET, to PREVIEW.
@@ -319,7 +329,8 @@ What came already is left out; OFFSET 0 begins anew.  GAP is as for
   "Show TEXT in PREVIEW in the place of all that was shown."
   (setf (org-agent-preview-received preview) 0
         (org-agent-preview-tail preview) ""
-        (org-agent-preview-state preview) (make-org-agent-inert-state))
+        (org-agent-preview-state preview) (make-org-agent-inert-state)
+        (org-agent-preview-fontified preview) (make-org-agent-fontify-progress))
   (set-marker (org-agent-preview-line preview) (org-agent-preview-text preview))
   (org-agent-answer--add preview text))
 
@@ -329,10 +340,24 @@ What was shown of the unfinished line is checked again with it: only
 then it can be seen whether it is active Org."
   (let* ((all (concat (org-agent-preview-tail preview) text))
          (line (marker-position (org-agent-preview-line preview)))
-         (checked (org-agent-inert-lines all (org-agent-preview-state preview))))
-    (org-agent-answer--replace preview line
-                               (org-agent-answer--closed (car checked)))
-    (org-agent-answer--note preview line checked all text)))
+         (checked (org-agent-inert-lines all (org-agent-preview-state preview)))
+         (ours (org-agent-fontify-p line)))
+    (org-agent-fontify-ours ours
+      (org-agent-answer--replace
+       preview line (org-agent-answer--dressed
+                     (org-agent-answer--closed (car checked))
+                     (= line (org-agent-preview-beg preview)) ours)))
+    (org-agent-answer--note preview line checked all text)
+    (org-agent-answer--fontify preview ours)))
+
+(defun org-agent-answer--fontify (preview ours)
+  "Highlight the lines of PREVIEW that have been finished, if OURS."
+  (org-agent-fontify-advance
+   (org-agent-preview-fontified preview)
+   (marker-position (org-agent-preview-beg preview))
+   (marker-position (org-agent-preview-line preview))
+   (org-agent-inert-state-block (org-agent-preview-state preview))
+   ours))
 
 (defun org-agent-answer--note (preview line checked all text)
   "Note in PREVIEW that TEXT came and that ALL is shown from LINE on.
@@ -344,11 +369,7 @@ CHECKED is what `org-agent-inert-lines' made of ALL."
           (org-agent-preview-tail preview) (substring all final))
     (set-marker (org-agent-preview-line preview)
                 (+ line (org-agent-inert-whole-lines inert)))
-    (org-agent-answer--shorten preview)
-    (org-agent-answer--protect
-     preview (if (= line (org-agent-preview-text preview))
-                 (org-agent-preview-beg preview)
-               line))))
+    (org-agent-answer--shorten preview)))
 
 (defun org-agent-answer--shorten (preview)
   "Count most of a very long unfinished line of PREVIEW as finished.

@@ -150,9 +150,6 @@ inserted there, and \\[org-agent-rewrite] has a region rewritten."
               require-final-newline nil
               create-lockfiles nil
               buffer-save-without-query t
-              ;; Text that streams past the end of a window scrolls it by a
-              ;; quarter: what is being read stands still meanwhile.
-              scroll-up-aggressively 0.25
               ;; A paragraph of a model is one long line.
               truncate-lines nil
               word-wrap t

@@ -118,7 +118,7 @@ What both have in common at their ends stays untouched."
     ;; The new text goes in behind some of the old one, so that the place
     ;; is never empty: what stood before it and behind it stays apart.
     (when (and (= from to beg) (< to end))
-      (setq new (concat new (substring old 0 1))
+      (setq new (substring text 0 (- (length text) back -1))
             to (1+ to)))
     (unless (string-empty-p new)
       (org-agent-undo-insert record to new))

@@ -156,6 +156,31 @@
       (search-forward "some")
       (insert "x"))))
 
+(ert-deftest org-agent-preview-is-read-only-between-any-two-characters ()
+  "Whatever the pieces: before it and behind it there is room, within none."
+  (random "between")
+  (org-agent-fake-with-chat
+    (let* ((question (org-agent-fake-say "Hello"))
+           (text "** Title\na [[id:x][link]]\n\n#+INCLUDE: x\n- *item*\nlast")
+           (offset 0))
+      (dotimes (round 2)
+        (when (= round 1)               ; it begins anew
+          (setq offset 0))
+        (while (< offset (length text))
+          (let ((n (min (1+ (random 20)) (- (length text) offset))))
+            (org-agent-fake-delta question "a1" offset
+                                  (substring text offset (+ offset n)))
+            (setq offset (+ offset n))
+            (org-agent-fake-settle)
+            (pcase-let ((`((,beg . ,end)) (org-agent-answer-regions)))
+              (cl-loop for position from (1+ beg) below end
+                       do (goto-char position)
+                       (should-error (insert "x") :type 'text-read-only))
+              (dolist (position (list end beg))
+                (goto-char position)
+                (insert "x")
+                (delete-char -1)))))))))
+
 (ert-deftest org-agent-preview-streaming-disturbs-nobody ()
   "Point, mark, region, kill ring, draft and match data stay as they are."
   (org-agent-fake-with-chat

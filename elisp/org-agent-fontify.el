@@ -1,0 +1,82 @@
+;;; org-agent-fontify.el --- Font lock for text that is being written  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; This program is free software; you can redistribute it and/or modify
+;; it under the terms of the GNU General Public License as published by
+;; the Free Software Foundation, either version 3 of the License, or
+;; (at your option) any later version.
+
+;; This program is distributed in the hope that it will be useful,
+;; but WITHOUT ANY WARRANTY; without even the implied warranty of
+;; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+;; GNU General Public License for more details.
+
+;; You should have received a copy of the GNU General Public License
+;; along with this program.  If not, see <https://www.gnu.org/licenses/>.
+
+;;; Commentary:
+
+;; Text that is being written changes at its end many times a second.
+;; Left to itself font lock would begin anew at each change: with the line
+;; that is not finished yet, and with the whole of a source block, whose
+;; lines it highlights in another buffer.
+;;
+;; While a window shows such text it is highlighted here instead, before
+;; it is drawn and each line once: when it is finished.  A source block is
+;; highlighted when it has ended, and before that whenever it has become
+;; twice as long.  What no window shows is left to font lock, which looks
+;; at it when one does.  When all is written font lock has the last word.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'font-lock)
+(require 'jit-lock)
+
+;;;; How far
+
+(cl-defstruct (org-agent-fontify-progress (:copier nil))
+  "How much of a text that is being written is highlighted, in characters.
+Up to DONE that is for good; what stands behind it up to ONCE is a block
+that was highlighted although its end was not there yet."
+  (done 0) (once 0))
+
+(defconst org-agent-fontify--block 1000
+  "Characters of a block that are not highlighted before its end is there.")
+
+(defun org-agent-fontify-p (position)
+  "Return non-nil when what is inserted at POSITION is to be seen.
+Where font lock is off, or not on demand, it is none of ours."
+  (and jit-lock-mode
+       (cl-some (lambda (window) (>= (window-end window) position))
+                (get-buffer-window-list nil 'no-minibuffer 'visible))))
+
+(defmacro org-agent-fontify-ours (ours &rest body)
+  "Run BODY, which inserts text; font lock takes no note of it if OURS."
+  (declare (indent 1) (debug t))
+  `(let ((jit-lock-mode (and jit-lock-mode (not ,ours)))) ,@body))
+
+(defun org-agent-fontify-advance (progress beg line in-block ours)
+  "Highlight what has come of the text at BEG, up to LINE, if OURS.
+That is where its unfinished line begins; IN-BLOCK says that a source or
+example block goes on there.  PROGRESS is changed accordingly."
+  (let* ((length (- line beg))
+         (done (org-agent-fontify-progress-done progress))
+         (open (- length done))
+         (once (- (org-agent-fontify-progress-once progress) done)))
+    (when (and ours (> open 0) (eq (char-before line) ?\n)
+               (or (not in-block)
+                   (>= open (max org-agent-fontify--block (* 2 once)))))
+      ;; A rule of the user's that fails must not stop the answer.
+      (ignore-errors
+        (font-lock-fontify-region (+ beg done) line))
+      (setf (org-agent-fontify-progress-once progress) length))
+    (unless in-block
+      (setf (org-agent-fontify-progress-done progress) length))))
+
+(provide 'org-agent-fontify)
+;;; org-agent-fontify.el ends here

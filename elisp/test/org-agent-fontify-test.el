@@ -1,0 +1,158 @@
+;;; org-agent-fontify-test.el --- Tests of how what is written looks  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; Text that streams into a window is highlighted line by line, and in the
+;; end as font lock has it.
+
+;;; Code:
+
+(require 'ert)
+(require 'cl-lib)
+(require 'org-agent-fake-kernel)
+
+(defmacro org-agent-fontify-test--shown (&rest body)
+  "Run BODY in a conversation that a window shows, with font lock on."
+  (declare (indent 0) (debug t))
+  `(org-agent-fake-with-chat
+     (save-window-excursion
+       (delete-other-windows)
+       (switch-to-buffer "*org-agent-chat*")
+       (let ((noninteractive nil)) (font-lock-mode 1))
+       (should jit-lock-mode)
+       ,@body)))
+
+(defconst org-agent-fontify-test--answer
+  (concat "** Title\n:PROPERTIES:\n:ID: a1\n:END:\n"
+          "\nSome *bold* and =verbatim= text, see [[https://x.org/y][this]].\n"
+          "- a /slanted/ word\n- [fn:1] and _more_\n*** Next\n"
+          "#+begin_quote\nHe said *no*.\n#+end_quote\n"
+          "#+begin_src emacs-lisp\n(defun f (x) \"doc\" (let ((y x)) y))\n"
+          ";; a remark\n#+end_src\n| a | *b* |\n|---+-----|\nlast *line*\n")
+  "An answer with much to highlight.")
+
+(defun org-agent-fontify-test--looks (beg end)
+  "Return how the text from BEG to END looks, a list for each character."
+  (mapcar (lambda (position)
+            (list (char-after position)
+                  (get-text-property position 'face)
+                  (get-text-property position 'invisible)))
+          (number-sequence beg (1- end))))
+
+(defun org-agent-fontify-test--reference (beg end)
+  "Return how font lock would have the buffer's text from BEG to END."
+  (let ((text (buffer-substring-no-properties (point-min) (point-max))))
+    (with-temp-buffer
+      (insert text)
+      (org-agent-chat-mode)
+      (font-lock-ensure)
+      (org-agent-fontify-test--looks beg end))))
+
+(defun org-agent-fontify-test--preview ()
+  "Return the only preview."
+  (cdar org-agent-answer--previews))
+
+(defun org-agent-fontify-test--finished ()
+  "Return where the lines begin and end that are to be highlighted."
+  (let* ((preview (org-agent-fontify-test--preview))
+         (beg (marker-position (org-agent-preview-beg preview)))
+         (line (marker-position (org-agent-preview-line preview))))
+    (cons beg (if (org-agent-inert-state-block (org-agent-preview-state preview))
+                  (save-excursion
+                    (goto-char line)
+                    (re-search-backward "^#\\+begin_src"))
+                line))))
+
+(ert-deftest org-agent-fontify-line-by-line ()
+  "However it is cut, a line looks right when it is finished, and in the end."
+  (random "fontify")
+  (dolist (longest '(400 60 15))
+    (org-agent-fontify-test--shown
+      (let ((question (org-agent-fake-say "Hello"))
+            (text org-agent-fontify-test--answer)
+            (offset 0))
+        (while (< offset (length text))
+          (let ((n (min (1+ (random longest)) (- (length text) offset))))
+            (org-agent-fake-delta question "a1" offset
+                                  (substring text offset (+ offset n)))
+            (setq offset (+ offset n))
+            (org-agent-fake-settle)
+            (pcase-let ((`(,beg . ,end) (org-agent-fontify-test--finished)))
+              (should (equal (org-agent-fontify-test--looks beg end)
+                             (org-agent-fontify-test--reference beg end)))
+              ;; Nothing is left to be done when it is drawn.
+              (should-not (text-property-not-all
+                           beg (org-agent-preview-end
+                                (org-agent-fontify-test--preview))
+                           'fontified t)))))
+        (org-agent-fake-act "a1" question text)
+        (let* ((beg (org-agent-find-heading "a1"))
+               (end (org-agent-subtree-end beg)))
+          (should-not (text-property-not-all beg end 'fontified nil))
+          (jit-lock-fontify-now beg end)
+          (should (equal (org-agent-fontify-test--looks beg end)
+                         (org-agent-fontify-test--reference beg end))))))))
+
+(ert-deftest org-agent-fontify-long-block ()
+  "A block that is long is highlighted while it comes, in linear time."
+  (org-agent-fontify-test--shown
+    (let ((question (org-agent-fake-say "Hello"))
+          (line "(defun f (x) (list x \"and\" x)) ; and so on\n")
+          (offset 0) (work 0) early)
+      (cl-letf* ((fontify (symbol-function 'font-lock-fontify-region))
+                 ((symbol-function 'font-lock-fontify-region)
+                  (lambda (beg end &rest more)
+                    (when (eq (current-buffer) (get-buffer "*org-agent-chat*"))
+                      (cl-incf work (- end beg)))
+                    (apply fontify beg end more))))
+        (org-agent-fake-delta question "a1" 0 "** T\n#+begin_src emacs-lisp\n")
+        (setq offset 28)
+        (dotimes (i 300)
+          (org-agent-fake-delta question "a1" offset line)
+          (cl-incf offset (length line))
+          (when (= i 60)
+            (org-agent-fake-settle)
+            (setq early (save-excursion
+                          (goto-char (point-min))
+                          (search-forward "(defun")
+                          (get-text-property (1- (point)) 'face)))))
+        (org-agent-fake-settle)
+        (should (memq 'font-lock-keyword-face (ensure-list early)))
+        (should (< 0 work (* 4 offset)))))))
+
+(ert-deftest org-agent-fontify-rule-that-fails ()
+  "A rule of the user's that fails stops nothing."
+  (org-agent-fontify-test--shown
+    (let ((question (org-agent-fake-say "Hello")))
+      (font-lock-add-keywords nil '(((lambda (_limit) (error "No"))) ))
+      (org-agent-fake-delta question "a1" 0 "** Title\nsome\n")
+      (org-agent-fake-delta question "a1" 14 "more\n")
+      (org-agent-fake-settle)
+      (should (string-match-p "^\\*\\* Title\nsome\nmore\n" (buffer-string)))
+      (org-agent-fake-act "a1" question "** Title\nsome\nmore\n")
+      (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))))
+
+(ert-deftest org-agent-fontify-unseen-is-left-alone ()
+  "What no window shows is left to font lock."
+  (org-agent-fontify-test--shown
+    (let ((question (org-agent-fake-say "Hello")))
+      (switch-to-buffer "*scratch*")
+      (with-current-buffer "*org-agent-chat*"
+        (org-agent-fake-delta question "a1" 0 "** Title\nsome *bold*\n")
+        (org-agent-fake-settle)
+        (let ((beg (org-agent-preview-beg (org-agent-fontify-test--preview))))
+          (should-not (text-property-not-all
+                       beg (+ beg 20) 'fontified nil))
+          ;; Seen from then on.
+          (switch-to-buffer "*org-agent-chat*")
+          (jit-lock-fontify-now (point-min) (point-max))
+          (org-agent-fake-delta question "a1" 21 "and *more*\n")
+          (org-agent-fake-settle)
+          (pcase-let ((`(,beg . ,end) (org-agent-fontify-test--finished)))
+            (should (equal (org-agent-fontify-test--looks beg end)
+                           (org-agent-fontify-test--reference beg end)))))))))
+
+(provide 'org-agent-fontify-test)
+;;; org-agent-fontify-test.el ends here
