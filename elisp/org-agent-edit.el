@@ -36,6 +36,7 @@
 
 (require 'cl-lib)
 (require 'org-id)
+(require 'org)
 (require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-act)
@@ -127,23 +128,58 @@ named, or widened."
           (org-agent-act-visit real)))))
 
 (defun org-agent-edit--file-of (entry)
-  "Return the file with the ENTRY, an Org id, as far as Org knows it.
-Files are not searched for it: that can take long."
-  (unless (stringp entry)
+  "Return the file with the ENTRY, an Org id.
+Org's own list comes first, then open buffers, then agenda files; others
+are not searched: that can take long."
+  (unless (and (stringp entry) (not (string-blank-p entry)))
     (org-agent-act-refuse "an edit names a :file or the :id of an entry"))
+  (or (org-agent-edit--listed-file entry)
+      (cl-some (lambda (buffer)
+                 (with-current-buffer buffer
+                   (and buffer-file-name (derived-mode-p 'org-mode)
+                        (org-agent-edit-has-p entry)
+                        buffer-file-name)))
+               (buffer-list))
+      (cl-some (lambda (file) (org-agent-edit--file-with-p file entry))
+               (ignore-errors (org-agenda-files t)))
+      (org-agent-act-refuse
+       "no entry with the id %s is known to Org here, in open buffers or in agenda files"
+       entry)))
+
+(defun org-agent-edit--listed-file (entry)
+  "Return the file in which Org's own list has the ENTRY, if it is there."
   (unless org-id-locations
     (org-id-locations-load))
   (let ((file (and (hash-table-p org-id-locations)
                    (gethash entry org-id-locations))))
-    (unless file
-      (org-agent-act-refuse "no entry with the id %s is known to Org here; name the :file"
-                            entry))
-    (expand-file-name file)))
+    (and file (org-agent-edit--file-with-p file entry))))
+
+(defun org-agent-edit--file-with-p (file entry)
+  "Return the name of FILE if it has the ENTRY, an Org id."
+  (and (not (file-remote-p file))
+       (ignore-errors
+         (with-current-buffer (org-agent-act-visit
+                               (org-agent-act-regular-file
+                                (expand-file-name file)))
+           (and (org-agent-edit-has-p entry) buffer-file-name)))))
+
+(defun org-agent-edit-has-p (entry)
+  "Return non-nil when the current buffer has the ENTRY, an Org id."
+  (let ((case-fold-search t))
+    (save-excursion
+      (save-restriction
+        (widen)
+        (goto-char (point-min))
+        (re-search-forward (org-agent-edit--id-regexp entry) nil t)))))
+
+(defun org-agent-edit--id-regexp (entry)
+  "Return a regexp for the line with the `:ID:' ENTRY."
+  (format "^[ \t]*:ID:[ \t]+%s[ \t]*$" (regexp-quote entry)))
 
 (defun org-agent-edit--narrow (entry)
   "Narrow the buffer to the subtree whose `:ID:' is ENTRY."
   (let ((case-fold-search t)
-        (regexp (format "^[ \t]*:ID:[ \t]+%s[ \t]*$" (regexp-quote entry))))
+        (regexp (org-agent-edit--id-regexp entry)))
     (goto-char (point-min))
     (unless (re-search-forward regexp nil t)
       (org-agent-act-refuse "no entry of %s has the id %s"

@@ -45,8 +45,7 @@ They are part of the receipt, so that they can be put back.")
          (pairs (org-agent-properties--checked (plist-get payload :properties))))
     (org-agent-edit-act
      params
-     (lambda ()
-       (list :payload (list :id entry :file (org-agent-properties--file entry))))
+     (lambda () (list :payload (list :id entry)))
      (lambda (_old _new) (org-agent-properties--set pairs))
      (lambda (_old _new) (org-agent-properties--settle pairs))
      (lambda (_old _new) (org-agent-properties--check pairs)))))
@@ -71,42 +70,6 @@ They are part of the receipt, so that they can be put back.")
        ((string-match-p "[\n\r\f\v\u2028\u2029]" (cadr pair))
         (org-agent-act-refuse "the value of the property %s is not one line"
                               (car pair)))))))
-
-(defun org-agent-properties--file (entry)
-  "Return the file with the ENTRY, an Org id.
-Org's own list comes first, then open buffers, then agenda files."
-  (unless (and (stringp entry) (not (string-blank-p entry)))
-    (org-agent-act-refuse "the act names no entry by its :id"))
-  (let ((regexp (format "^[ \t]*:ID:[ \t]+%s[ \t]*$" (regexp-quote entry))))
-    (or (ignore-errors (org-agent-edit--file-of entry))
-        (cl-some (lambda (buffer)
-                   (with-current-buffer buffer
-                     (and buffer-file-name (derived-mode-p 'org-mode)
-                          (org-agent-properties--has-p regexp)
-                          buffer-file-name)))
-                 (buffer-list))
-        (cl-some (lambda (file)
-                   (and (not (file-remote-p file))
-                        (ignore-errors
-                          (with-current-buffer
-                              (org-agent-act-visit
-                               (org-agent-act-regular-file
-                                (expand-file-name file)))
-                            (and (org-agent-properties--has-p regexp)
-                                 buffer-file-name)))))
-                 (ignore-errors (org-agenda-files t)))
-        (org-agent-act-refuse
-         "no entry with the id %s is known to Org here, in open buffers or in agenda files"
-         entry))))
-
-(defun org-agent-properties--has-p (regexp)
-  "Return non-nil when REGEXP matches in the current buffer, widened."
-  (let ((case-fold-search t))
-    (save-excursion
-      (save-restriction
-        (widen)
-        (goto-char (point-min))
-        (re-search-forward regexp nil t)))))
 
 (defun org-agent-properties--find ()
   "Return the drawer of the entry the buffer is narrowed to: (BEG . TEXT).

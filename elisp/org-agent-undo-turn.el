@@ -226,8 +226,6 @@ Those are the changes before it, the last first."
 An entry is found by its `:ID:' wherever it has gone since."
   (let* ((file (plist-get change :file))
          (entry (plist-get change :entry))
-         (regexp (and entry (format "^[ \t]*:ID:[ \t]+%s[ \t]*$"
-                                    (regexp-quote entry))))
          (buffer (and file
                       (condition-case err
                           (org-agent-edit--buffer file nil)
@@ -235,9 +233,9 @@ An entry is found by its `:ID:' wherever it has gone since."
                          (unless entry (signal (car err) (cdr err))))))))
     (if (and entry
              (not (and buffer (with-current-buffer buffer
-                                (org-agent-properties--has-p regexp)))))
+                                (org-agent-edit-has-p entry)))))
         (condition-case err
-            (org-agent-edit--buffer (org-agent-properties--file entry) entry)
+            (org-agent-edit--buffer nil entry)
           (org-agent-rpc-error (or buffer (signal (car err) (cdr err)))))
       (or buffer
           (org-agent-act-refuse "no receipt says which file it was in")))))

@@ -296,6 +296,38 @@
         (should (string-match-p "CANCELLED Refused: Change ~/note.org" (org-agent-fake-text))))
       (should (string-prefix-p "one\ntwo\n" (org-agent-approval-test--text file))))))
 
+(defun org-agent-approval-test--shipped-chat ()
+  "Have the shipped chat answer what \"do it\" says."
+  (delete-file (expand-file-name "skills/do.org" org-agent-home))
+  (let (loaded)
+    (org-agent-kernel-request "skill/reload" nil
+                              :success (lambda (_) (setq loaded t)))
+    (org-agent-fake-wait loaded)))
+
+(ert-deftest org-agent-approval-in-the-shipped-chat ()
+  "A change that the model proposes in a conversation is asked about and made."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit "~/note.org" :old "two\n" :new "2\n")
+    (org-agent-approval-test--shipped-chat)
+    (org-agent-approval-test--waits)
+    (call-interactively (key-binding (kbd "C-c C-c")))
+    (org-agent-kernel-test--settle 2)
+    (should (string-match-p "DONE Approved once: Change ~/note.org" (org-agent-fake-text)))
+    (should (string-match-p "Well" (org-agent-fake-text)))
+    (should (string-prefix-p "one\n2\nthree\n" (org-agent-approval-test--text file)))))
+
+(ert-deftest org-agent-approval-of-what-cannot-be-done ()
+  "The model hears at once that its change cannot be made; nobody is asked."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit "~/note.org" :old "one\ntoo\nthree\n" :new "2\n")
+    (org-agent-approval-test--shipped-chat)
+    (org-agent-kernel-test--say "do it")
+    (org-agent-kernel-test--settle 1)
+    (should-not org-agent-approval--waiting)
+    (should-not (string-match-p "Approve" (org-agent-fake-text)))
+    (should (string-match-p "Well" (org-agent-fake-text)))
+    (should (string-match-p "refused .*:\n.*\n\\(?:: .*\n\\)*: -too\n: \\+two\n" (org-agent-fake-text)))))
+
 (ert-deftest org-agent-approval-list-keeps-every-window ()
   "A redraw leaves point, and that of every window, where they were."
   (org-agent-fake-with-chat

@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/chewxy/sexp"
+
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
@@ -53,6 +55,9 @@ type Actuator struct {
 	// Actions are the :action names it performs; nil means every one.
 	Actions []string
 	Perform func(ctx context.Context, order Order) (Result, error)
+	// Check says what would be in the way of an action that nobody has allowed yet, "" when
+	// nothing is or nobody knows. It changes nothing. Nil: never anything.
+	Check func(ctx context.Context, order Order, action sexp.List) (string, error)
 }
 
 // Registry is the list of actuators. Its zero value performs nothing.
@@ -71,6 +76,16 @@ func NewRegistry(actuators ...Actuator) *Registry {
 func (r *Registry) Available(target, action string) error {
 	_, err := r.find(target, action)
 	return err
+}
+
+// Check says what would be in the way of the action now, which is in the kernel's view and
+// not verified: "" when nothing is, or nobody knows.
+func (r *Registry) Check(ctx context.Context, order Order, action sexp.List) (string, error) {
+	actuator, err := r.find(policy.Target(action))
+	if err != nil || actuator.Check == nil {
+		return "", err
+	}
+	return actuator.Check(ctx, order, action)
 }
 
 // Perform performs the order and returns when its outcome is known.

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
 
@@ -25,6 +28,9 @@ type Editors interface {
 	// wraps [ErrNoActuator] when no attached Emacs performs such an action and
 	// [ErrOutcomeUnknown] when the connection was lost before the receipt.
 	Perform(ctx context.Context, act protocol.Act) (client string, receipt protocol.Receipt, err error)
+	// Check asks the client that would perform the act what is in the way: "" when nothing
+	// is or nobody says.
+	Check(ctx context.Context, act protocol.Act) (inTheWay string)
 }
 
 // Response puts a :response's text into its own conversation.
@@ -68,6 +74,15 @@ func Emacs(editors Editors) Actuator {
 			Type: o.Action.Type(), Target: protocol.Keyword(o.Action.Target()), Payload: payload,
 		})
 		return Result{Text: "done in Emacs", Client: client, Receipt: receipt}, err
+	}, Check: func(ctx context.Context, o Order, action sexp.List) (string, error) {
+		payload, err := policy.Payload(action)
+		if err != nil {
+			return "", err
+		}
+		return editors.Check(ctx, protocol.Act{
+			ID: o.ID, Session: o.Session, Turn: o.Turn, Event: o.Event,
+			Type: protocol.TypeRequest, Target: "emacs", Payload: payload, Check: true,
+		}), nil
 	}}
 }
 

@@ -69,15 +69,28 @@ func (r *run) decide(ctx context.Context, action sexp.List, granted string, fina
 		if err := r.agent.config.Actuators.Available(verdict.Target()); err != nil {
 			return r.refused(ctx, canonical, err.Error(), final)
 		}
+		inTheWay, err := r.agent.config.Actuators.Check(ctx, r.order(), verdict.Action)
+		if err != nil {
+			return false, err
+		}
+		if inTheWay != "" { // a person is not asked about what could not be done
+			return r.refused(ctx, canonical, inTheWay, final)
+		}
 		return r.ask(ctx, verdict, canonical)
 	}
 	return r.refused(ctx, canonical, verdict.Reason, final)
 }
 
+// order is what is done for this turn next.
+func (r *run) order() act.Order {
+	record := r.turn.Record
+	return act.Order{ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event}
+}
+
 // act performs a verified action.
 func (r *run) act(ctx context.Context, verified policy.Verified) (done bool, err error) {
-	record := r.turn.Record
-	order := act.Order{ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event, Action: verified}
+	record, order := r.turn.Record, r.order()
+	order.Action = verified
 	if verified.IntoConversation(record.Session) {
 		order.ID = r.turn.AnswerID() // the journal has it from there
 		if _, err := r.agent.config.Actuators.Perform(ctx, order); err != nil {

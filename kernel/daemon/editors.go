@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"org-agent/kernel/act"
+	"org-agent/kernel/presentation"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 )
@@ -106,4 +108,23 @@ func (e *editors) Perform(ctx context.Context, order protocol.Act) (string, prot
 		return client.ID(), receipt, errors.Join(act.ErrOutcomeUnknown, err)
 	}
 	return e.settle(ctx, order, err)
+}
+
+// checkPatience is how long an Emacs has to say whether it could make a change.
+const checkPatience = 5 * time.Second
+
+// Check implements [act.Editors]. Only changes of texts are checked: nothing else can be in
+// the way.
+func (e *editors) Check(ctx context.Context, order protocol.Act) string {
+	action := order.Payload.Text("action")
+	client := e.choose(order.Event, action)
+	if client == nil || !slices.Contains(settled[:], action) {
+		return ""
+	}
+	ctx, stop := context.WithTimeout(ctx, checkPatience)
+	defer stop()
+	if _, err := client.Act(ctx, order); protocol.ErrorCode(err) == protocol.CodeForbidden {
+		return presentation.Visible(err.Error())
+	}
+	return ""
 }

@@ -3,20 +3,16 @@ package daemon
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/act"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
-	"org-agent/kernel/presentation"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 )
-
-// stalePatience is how long an Emacs has to say whether it could make a change.
-const stalePatience = 5 * time.Second
 
 // checkApproval tells whether what waits could be done as things are.
 func (d *daemon) checkApproval(ctx context.Context, _ *rpc.Client, p *protocol.ApprovalCheckParams) (protocol.ApprovalCheckResult, error) {
@@ -62,22 +58,9 @@ func (d *daemon) stale(ctx context.Context, approval journal.Approval, text stri
 	if target != "emacs" || !slices.Contains(settled[:], name) || judged.Kind == policy.Refuse {
 		return "", nil
 	}
-	payload, err := policy.Payload(judged.Action)
-	if err != nil {
-		return "", err
-	}
-	client := d.editors.choose(approval.Event, name)
-	if client == nil {
+	if d.editors.choose(approval.Event, name) == nil {
 		return "no Emacs is connected that could make the change: open one, and decide then", nil
 	}
-	ctx, stop := context.WithTimeout(ctx, stalePatience)
-	defer stop()
-	_, err = client.Act(ctx, protocol.Act{
-		ID: approval.ID, Session: approval.Session, Turn: approval.Turn, Event: approval.Event,
-		Type: protocol.TypeRequest, Target: "emacs", Payload: payload, Check: true,
-	})
-	if protocol.ErrorCode(err) == protocol.CodeForbidden {
-		return presentation.Visible(err.Error()), nil
-	}
-	return "", nil
+	order := act.Order{ID: approval.ID, Session: approval.Session, Turn: approval.Turn, Event: approval.Event}
+	return act.Emacs(&d.editors).Check(ctx, order, judged.Action)
 }

@@ -26,13 +26,20 @@ func TestTurnChanges(t *testing.T) {
 	in.write(t, "skills/stepper.org", stepping(
 		editNotes,
 		`(:type :request :target :emacs :action :edit :file "notes.org" :old "refused" :new "x")`,
+		`(:type :request :target :emacs :action :edit :file "notes.org" :old "stale" :new "x")`,
 		`(:type :request :target :emacs :action :set-properties :id "e1" :properties (:effort "1:00" :note 5))`,
 		`(:type :request :target :emacs :action :message :text "hi")`,
 		elsewhere,
 	))
 	in.write(t, "notes.org", "one\n")
 	in.start(t)
-	e := in.editor(t, rpctest.Config{Actions: []string{"edit", "set-properties", "message"}, Perform: func(a protocol.Act) (protocol.Receipt, error) {
+	stale := func(a protocol.Act) error {
+		if a.Payload.Text("old") == "stale" { // nobody is asked about it
+			return protocol.Errorf(protocol.CodeForbidden, "not there")
+		}
+		return nil
+	}
+	e := in.editor(t, rpctest.Config{Actions: []string{"edit", "set-properties", "message"}, Check: stale, Perform: func(a protocol.Act) (protocol.Receipt, error) {
 		switch {
 		case a.Payload.Text("old") == "refused":
 			return protocol.Receipt{}, protocol.Errorf(protocol.CodeForbidden, "not there")
@@ -100,7 +107,7 @@ func TestStaleApprovalsWaitOn(t *testing.T) {
 	in.write(t, "skills/stepper.org", stepping(editNotes))
 	in.write(t, "notes.org", "one\n")
 	in.start(t)
-	inTheWay := errors.New("nothing")
+	var inTheWay error
 	performed := 0
 	e := in.editor(t, rpctest.Config{
 		Actions: []string{"edit"},

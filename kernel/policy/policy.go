@@ -94,8 +94,12 @@ type Verdict struct {
 
 // Target is the :target of the judged action, for a :response or a :log its
 // type.
-func (v Verdict) Target() (target, action string) {
-	a := view{v.Action}
+func (v Verdict) Target() (target, action string) { return Target(v.Action) }
+
+// Target is the :target and the :action of an action in the kernel's view, of a :response or
+// a :log the type.
+func Target(of sexp.List) (target, action string) {
+	a := view{of}
 	if t := a.word("target"); t != "" {
 		return t, a.payloadWord("action")
 	}
