@@ -156,13 +156,14 @@
         (should-not (text-property-not-all (point-min) (point-max) 'org-agent-asked nil))
         (should (string-suffix-p "\n* my draft" (org-agent-fake-text)))
         (should (string-prefix-p "one\n2\nthree\n" (org-agent-approval-test--text file)))
-        ;; The user's undo takes back the answer, then what they typed.
+        ;; The user's undo takes back what they typed meanwhile, then the answer.
         (goto-char (point-max))
         (let ((last-command nil)) (undo))
-        (should-not (string-match-p "Well" (org-agent-fake-text)))
+        (should (string-suffix-p "\n* " (org-agent-fake-text)))
+        (should (string-match-p "Well" (org-agent-fake-text)))
         (setq last-command 'undo)
         (undo-more 1)
-        (should (string-suffix-p "\n* " (org-agent-fake-text)))
+        (should-not (string-match-p "Well" (org-agent-fake-text)))
         (should (string-match-p "DONE Approved" (org-agent-fake-text)))))))
 
 (ert-deftest org-agent-approval-is-refused-with-a-reason ()
