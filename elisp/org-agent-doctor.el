@@ -219,6 +219,7 @@ without one the program is asked to."
                                                   (error-message-string err)))))))
              '(org-agent-doctor--versions
                org-agent-doctor--compiled
+               org-agent-doctor--loaded
                org-agent-doctor--variables
                org-agent-doctor--connection
                org-agent-doctor--auto-saves
@@ -242,15 +243,35 @@ without one the program is asked to."
      (org-agent-doctor--found "fail" "org" (format "Org %s is too old" (org-version))
                               "9.5 is the oldest that will do"))))
 
+(defun org-agent-doctor--sources ()
+  "Return the source files of this package."
+  (directory-files org-agent-kernel--directory t
+                   "\\`\\(?:org-agent.*\\|ob-org-agent\\)\\.el\\'"))
+
+(defun org-agent-doctor--loaded ()
+  "Look for files that were changed after this Emacs loaded the package.
+Whatever they were compiled to, byte code or native code, what runs is
+what was there then."
+  (when-let ((changed (cl-remove-if-not
+                       (lambda (source)
+                         (time-less-p org-agent-kernel--loaded
+                                      (file-attribute-modification-time
+                                       (file-attributes source))))
+                       (org-agent-doctor--sources))))
+    (org-agent-doctor--found
+     "warn" "loaded"
+     (format "%s changed after this Emacs loaded the package"
+             (mapconcat #'file-name-nondirectory changed ", "))
+     "what runs is what was there before; restart Emacs to have the new one")))
+
 (defun org-agent-doctor--compiled ()
-  "Look for compiled files that are older than their source, or of other files."
+  "Look for compiled files that are older than their source."
   (let ((stale (cl-remove-if-not
                 (lambda (source)
                   (let ((compiled (concat source "c")))
                     (and (file-exists-p compiled)
                          (file-newer-than-file-p source compiled))))
-                (directory-files org-agent-kernel--directory t
-                                 "\\`\\(?:org-agent.*\\|ob-org-agent\\)\\.el\\'"))))
+                (org-agent-doctor--sources))))
     (if (not stale)
         (org-agent-doctor--found "ok" "compiled" "no compiled file is older than its source")
       (org-agent-doctor--found

@@ -57,6 +57,9 @@ else `~/.org-agent'."
   (file-name-directory (or load-file-name buffer-file-name default-directory))
   "The directory of this package.")
 
+(defconst org-agent-kernel--loaded (current-time)
+  "When this Emacs loaded the package.")
+
 (defvar org-agent-kernel--patience 10
   "Seconds that a kernel has to take a client.")
 

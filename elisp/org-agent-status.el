@@ -20,15 +20,18 @@
 
 ;;; Commentary:
 
-;; `*org-agent-status*' says what runs, where and since when, what it is
-;; doing, and how its models and its notes are.
+;; `*org-agent-status*' says what a person wants to know first: whether
+;; anything waits for them, what is being answered, and whether models
+;; and skills are well; then what runs, since when, and where it is.
 
 ;;; Code:
 
+(require 'iso8601)
 (require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
 
+(declare-function org-agent-chat "org-agent-chat")
 (declare-function org-agent-log "org-agent-log")
 (declare-function org-agent-doctor "org-agent-doctor")
 (declare-function org-agent-skills "org-agent-skills")
@@ -72,45 +75,126 @@
     (let ((inhibit-read-only t)
           (line (line-number-at-pos)))
       (erase-buffer)
-      (while status
-        (org-agent-status--insert (pop status) (pop status)))
+      (mapc #'org-agent-status--insert (org-agent-status--lines status))
       (goto-char (point-min))
       (forward-line (1- line)))
     (display-buffer (current-buffer))))
 
-(defun org-agent-status--insert (key value)
-  "Insert the line, or the lines, of KEY with VALUE."
-  (let ((name (substring (symbol-name key) 1)))
-    (cond
-     ((and (consp value) (consp (car value)))
-      (insert name "\n")
-      (dolist (item value)
-        (insert "  " (org-agent-status--item item) "\n")))
-     ((consp value)
-      (insert (format "%-12s %s\n" name (mapconcat (lambda (v) (format "%s" v))
-                                                   value ", "))))
-     (t (insert (format "%-12s %s\n" name
-                        (org-agent-status--value key value)))))))
+(defun org-agent-status--insert (line)
+  "Insert LINE, a list (LABEL TEXT FACE ACTION).
+FACE may be nil.  With ACTION the text is a button that calls it."
+  (pcase-let ((`(,label ,text ,face ,action) line))
+    (insert (propertize (format "%-10s" (or label "")) 'face 'shadow))
+    (let ((shown (replace-regexp-in-string "[\n\r\t]+" " " text)))
+      (if action
+          (insert-text-button shown 'follow-link t
+                              'action (lambda (_) (funcall action)))
+        (insert (if face (propertize shown 'face face) shown))))
+    (insert "\n")))
 
-(defun org-agent-status--value (key value)
-  "Return VALUE of KEY as people read it."
-  (pcase key
-    ((or :memory :journal-size)
-     (if (integerp value) (file-size-human-readable value 'si " " "B") value))
-    (_ (replace-regexp-in-string "[\n\r]+" " " (format "%s" value)))))
+(defun org-agent-status--lines (status)
+  "Return the lines, as `org-agent-status--insert' takes, of STATUS."
+  (append (org-agent-status--work status)
+          (org-agent-status--models status)
+          (org-agent-status--notes status)
+          (org-agent-status--kernel status)))
 
-(defun org-agent-status--item (plist)
-  "Return PLIST on one line: the values, what is not obvious with its name."
-  (let (parts)
-    (while plist
-      (let ((key (pop plist)) (value (pop plist)))
-        (when value
-          (push (pcase key
-                  ((or :name :state) (string-remove-prefix ":" (format "%s" value)))
-                  (_ (format "%s %s" (substring (symbol-name key) 1) value)))
-                parts))))
-    (replace-regexp-in-string "[\n\r]+" " "
-                              (string-join (nreverse parts) "  "))))
+(defun org-agent-status--work (status)
+  "Return the lines of STATUS about what waits and what is being answered."
+  (let ((waiting (or (plist-get status :waiting) 0))
+        (running (or (plist-get status :running) 0))
+        (queued (or (plist-get status :queued) 0)))
+    (append
+     (list (if (> waiting 0)
+               (list "You" (format "%d to decide or to answer" waiting)
+                     'warning #'org-agent-approvals)
+             (list "You" "nothing waits for you"))
+           (list "Answers" (cond ((> running 0)
+                                  (format "%d being written, %d behind" running queued))
+                                 ((> queued 0) (format "%d wait for their turn" queued))
+                                 (t "nothing is being written"))))
+     (mapcar (lambda (conversation)
+               (let ((name (plist-get conversation :name))
+                     (behind (or (plist-get conversation :queued) 0)))
+                 (list nil
+                       (concat name
+                               (and (plist-get conversation :running) ", being written")
+                               (and (> behind 0) (format ", %d behind" behind)))
+                       nil
+                       (lambda () (org-agent-chat name)))))
+             (plist-get status :conversations)))))
+
+(defun org-agent-status--models (status)
+  "Return the lines of STATUS about models, the one that answers first."
+  (cons
+   (list "Model" (or (plist-get status :model) "none"))
+   (mapcar (lambda (model)
+             (let ((fault (plist-get model :fault))
+                   (state (plist-get model :state)))
+               (list nil
+                     (concat (plist-get model :name) "  "
+                             (pcase state
+                               (:unasked "not asked yet")
+                               ((pred keywordp) (substring (symbol-name state) 1))
+                               (_ (format "%s" (or state ""))))
+                             (and (plist-get model :at)
+                                  (concat "  " (org-agent-status--time
+                                                (plist-get model :at))))
+                             (and fault (concat "  " fault)))
+                     (and (memq state '(:failing :paused)) 'error))))
+           (plist-get status :models))))
+
+(defun org-agent-status--notes (status)
+  "Return the line of STATUS about skills."
+  (let ((faulty (or (plist-get status :faulty) 0)))
+    (list (if (> faulty 0)
+              (list "Skills" (format "%d live, %d not as it stands in its file"
+                                     (or (plist-get status :skills) 0) faulty)
+                    'warning #'org-agent-skills)
+            (list "Skills" (format "%d live" (or (plist-get status :skills) 0)))))))
+
+(defun org-agent-status--kernel (status)
+  "Return the lines of STATUS about the kernel and its files."
+  (let ((size (lambda (key)
+                (and (plist-get status key)
+                     (file-size-human-readable (plist-get status key) 'si " " "B")))))
+    (delq
+     nil
+     (list
+      (list "Kernel"
+            (string-join
+             (delq nil (list (format "version %s" (plist-get status :version))
+                             (format "process %s" (plist-get status :pid))
+                             (and (plist-get status :seconds)
+                                  (concat "for "
+                                          (format-seconds "%Y, %D, %H, %M, %z%S"
+                                                          (plist-get status :seconds))))
+                             (funcall size :memory)))
+             "  "))
+      (list "Clients"
+            (if-let ((connected (plist-get status :connected)))
+                (mapconcat (lambda (client)
+                             (string-trim (format "%s %s" (plist-get client :name)
+                                                  (or (plist-get client :version) ""))))
+                           connected ", ")
+              (format "%d" (or (plist-get status :clients) 0))))
+      (org-agent-status--file "Home" (plist-get status :home))
+      (org-agent-status--file "Socket" (plist-get status :socket))
+      (org-agent-status--file "Log" (plist-get status :log))
+      (org-agent-status--file "Journal" (plist-get status :journal)
+                              (funcall size :journal-size))))))
+
+(defun org-agent-status--file (label file &optional more)
+  "Return the line with the LABEL about FILE, nil without it, and MORE."
+  (and file
+       (list label (concat (abbreviate-file-name file)
+                           (and more (concat "  " more))))))
+
+(defun org-agent-status--time (time)
+  "Return TIME, an RFC 3339 string, as people read it; as it is if it is none."
+  (condition-case nil
+      (format-time-string "%F %R" (encode-time (iso8601-parse time)))
+    (error time)))
 
 (provide 'org-agent-status)
 ;;; org-agent-status.el ends here

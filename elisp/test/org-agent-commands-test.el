@@ -131,13 +131,38 @@
 (ert-deftest org-agent-commands-status ()
   "The status is shown, or that there is none."
   (org-agent-fake-with-chat
-    (push (cons "status" (lambda (_) '(:version "1" :pid 7 :running 2)))
+    (push (cons "status"
+                (lambda (_)
+                  '(:version "1" :pid 7 :home "/h" :running 1 :queued 2 :waiting 3
+                    :skills 9 :faulty 1 :model "m" :seconds 7384 :memory 64000000
+                    :models ((:name "m" :state :failing :fault "no\nanswer"
+                              :at "2026-11-22T10:00:00Z")
+                             (:name "n" :state :unasked))
+                    :conversations ((:name "main" :running "t" :queued 2))
+                    :connected ((:name "emacs" :id "c1" :version "0.1.0")))))
           org-agent-fake-answers)
     (save-window-excursion
       (org-agent-status)
       (org-agent-fake-wait (get-buffer "*org-agent-status*"))
       (with-current-buffer "*org-agent-status*"
-        (should (string-match-p "running +2" (buffer-string)))
+        (let ((text (buffer-string)))
+          (dolist (line '("\\`You       3 to decide or to answer\nAnswers   1 being written, 2 behind\n +main, being written, 2 behind\n"
+                          "Model     m\n +m  failing  2026-11-22 ..:..  no answer\n +n  not asked yet\n"
+                          "Skills    9 live, 1 not as it stands in its file\n"
+                          "Kernel    version 1  process 7  for 2 hours, 3 minutes, 4 seconds  64 MB\n"
+                          "Clients   emacs 0.1.0\nHome      /h\n\\'"))
+            (should (string-match-p line text))))
+        ;; A conversation is a button that leads there; point stays where it was.
+        (goto-char (point-min))
+        (forward-line 2)
+        (push-button (next-button (point)))
+        (should (equal (buffer-name (window-buffer)) "*org-agent-chat*"))
+        (set-buffer "*org-agent-status*")
+        (goto-char (point-min))
+        (forward-line 4)
+        (revert-buffer)
+        (org-agent-fake-settle)
+        (should (= 5 (line-number-at-pos)))
         (kill-buffer))))
   (org-agent-fake-with-home
     (ert-with-message-capture messages

@@ -76,6 +76,26 @@
       (goto-char (point-min))
       (should-not (re-search-forward "^WARN +\\(ids\\|left\\)" nil t)))))
 
+(ert-deftest org-agent-doctor-old-code-is-noticed ()
+  "Compiled files that are old are deleted; loaded code that is old is told of."
+  (org-agent-fake-with-home
+    (let* ((org-agent-kernel--directory (file-name-as-directory org-agent-fake-directory))
+           (source (expand-file-name "org-agent-x.el" org-agent-fake-directory))
+           (compiled (concat source "c"))
+           (old (time-subtract org-agent-kernel--loaded 60)))
+      (dolist (file (list source compiled))
+        (write-region "" nil file nil 'silent)
+        (set-file-times file old))
+      (should-not (org-agent-doctor--loaded))
+      (should (equal "ok" (plist-get (car (org-agent-doctor--compiled)) :state)))
+      (set-file-times source (time-add org-agent-kernel--loaded 60))
+      (should (string-match-p "\\`org-agent-x.el changed after"
+                              (plist-get (car (org-agent-doctor--loaded)) :text)))
+      (let ((stale (car (org-agent-doctor--compiled))))
+        (should (equal "warn" (plist-get stale :state)))
+        (funcall (plist-get stale :repair))
+        (should-not (file-exists-p compiled))))))
+
 (ert-deftest org-agent-doctor-without-a-program ()
   "Without the program Emacs is looked at all the same."
   (org-agent-fake-with-home
