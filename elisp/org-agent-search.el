@@ -45,19 +45,30 @@
 (defvar-local org-agent-search--query nil
   "What the results are of: (QUERY . SESSION), without a session of all.")
 
+(defvar-local org-agent-search--hits nil
+  "What was found so far.")
+
+(defvar-local org-agent-search--before nil
+  "Where to go on with what is older, nil when all was looked at.")
+
+(defconst org-agent-search--page 100
+  "How many results are looked for before one has to ask for more.")
+
 (defvar org-agent-search-mode-map
   (let ((map (make-sparse-keymap)))
     (set-keymap-parent map org-agent-list-mode-map)
     (define-key map (kbd "RET") #'org-agent-search-visit)
     (define-key map (kbd "s") #'org-agent-search)
     (define-key map (kbd "/") #'org-agent-search)
+    (define-key map (kbd "+") #'org-agent-search-older)
     map)
   "Keys in the results of a search.")
 
 (define-derived-mode org-agent-search-mode org-agent-list-mode
   "Org-Agent-Search"
   "Major mode of the results of a search through all that was said.
-\\<org-agent-search-mode-map>\\[org-agent-search-visit] goes to where it stands, \\[org-agent-search] looks for something else."
+\\<org-agent-search-mode-map>\\[org-agent-search-visit] goes to where it stands,
+\\[org-agent-search] looks for something else, \\[org-agent-search-older] goes on with what is older."
   (setq tabulated-list-format
         [("When" 16 t) ("Conversation" 20 t) ("Who" 5 t) ("What" 0 nil)])
   (setq-local revert-buffer-function #'org-agent-search--revert)
@@ -67,8 +78,10 @@
 (defun org-agent-search (query &optional session)
   "Look for QUERY in all questions and answers there ever were.
 All of its words must be there: \"words in quotes\" next to one another,
-word* is the beginning of one.  With a prefix argument look in SESSION,
-the conversation of this buffer or line, only."
+word* is the beginning of one.  since:2026-11-01 and until:2026-12-01
+bound when it was said.  The latest is looked at first, and what is
+found is shown while older things are looked at.  With a prefix argument
+look in SESSION, the conversation of this buffer or line, only."
   (interactive
    (let ((session (and current-prefix-arg
                        (or (org-agent-sessions-at-point)
@@ -86,22 +99,54 @@ the conversation of this buffer or line, only."
 
 (defun org-agent-search--revert (&rest _)
   "Look again for what the results are of."
-  (pcase-let ((`(,query . ,session) org-agent-search--query))
-    (org-agent-kernel-ask
-     "session/search"
-     (append (list :query query :limit 100)
-             (and session (list :session session)))
-     (lambda (result)
-       (when (equal (cons query session) org-agent-search--query)
-         (org-agent-search--show result))))))
+  (setq org-agent-search--hits nil
+        org-agent-search--before nil
+        ;; A new object: what is under way for the former is not shown.
+        org-agent-search--query (cons (car org-agent-search--query)
+                                      (cdr org-agent-search--query)))
+  (org-agent-search--ask org-agent-search--page))
 
-(defun org-agent-search--show (result)
-  "List what RESULT, of `session/search', has, in the current buffer."
+(defun org-agent-search-older ()
+  "Go on with what is older than the results."
+  (interactive)
+  (unless org-agent-search--before
+    (user-error "All was looked at"))
+  (org-agent-search--ask (+ (length org-agent-search--hits)
+                            org-agent-search--page)))
+
+(defun org-agent-search--ask (wanted)
+  "Look on until WANTED results are there, or all was looked at."
+  (let ((asked org-agent-search--query)
+        (first (null org-agent-search--hits)))
+    (pcase-let ((`(,query . ,session) asked))
+      (org-agent-kernel-ask
+       "session/search"
+       (append (list :query query :limit 300)
+               (and session (list :session session))
+               (and org-agent-search--before
+                    (list :before org-agent-search--before)))
+       (lambda (result)
+         (when (eq asked org-agent-search--query)
+           (setq org-agent-search--hits
+                 (append org-agent-search--hits (plist-get result :hits))
+                 org-agent-search--before (plist-get result :before))
+           (let ((on (and org-agent-search--before
+                          (< (length org-agent-search--hits) wanted))))
+             (org-agent-search--show result on)
+             (when (and first org-agent-search--hits)
+               (goto-char (point-min)))
+             (when on
+               (org-agent-search--ask wanted)))))))))
+
+(defun org-agent-search--show (result on)
+  "List what was found, with RESULT, of `session/search', in this buffer.
+ON says that what is older is being looked at."
   (org-agent-list-show
-   (mapcar #'org-agent-search--entry (plist-get result :hits))
-   (and (plist-get result :more) "(there is more)"))
-  (goto-char (point-min))
-  (unless tabulated-list-entries
+   (mapcar #'org-agent-search--entry org-agent-search--hits)
+   (when org-agent-search--before
+     (format (if on "(back to %s …)" "(back to %s, + goes on)")
+             (org-agent-list-time (plist-get result :reached)))))
+  (unless (or tabulated-list-entries on)
     (message "Nothing that was said has all of: %s"
              (car org-agent-search--query))))
 

@@ -57,7 +57,7 @@ func (j *Journal) Fork(ctx context.Context, fork Fork) error {
 			return fmt.Errorf("write the session %s: %w", fork.Session, err)
 		}
 		for _, c := range fork.Copies {
-			if err := putCopy(ctx, tx, c, fork.Session, placeWord(row.Seq)+" copy"); err != nil {
+			if err := putCopy(ctx, tx, c, fork.Session, placeWord(row.Seq)+" "+copyWord); err != nil {
 				return err
 			}
 		}

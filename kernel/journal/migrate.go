@@ -21,11 +21,11 @@ var schemas embed.FS
 
 // schemaVersion is the version this program reads and writes; SQLite keeps the
 // file's own in user_version.
-const schemaVersion = 4
+const schemaVersion = 5
 
 // filling is what a version of the schema needs beyond SQL, nil for nothing.
 func filling(version int) func(context.Context, *writer) error {
-	if version == 2 {
+	if version == 5 {
 		return indexAll
 	}
 	return nil

@@ -30,66 +30,114 @@ type Hit struct {
 type Place struct{ Start, End int }
 
 const (
-	searchLimit     = 200
+	searchLimit     = 300 // as many as are ranked
 	searchDefault   = 20
 	searchPhrases   = 32
 	searchQuery     = 1000    // bytes
-	candidates      = 300     // the latest texts with the words are ranked, so many
+	candidates      = 300     // texts with the words are ranked, so many
 	candidateBytes  = 4 << 20 // of their rows
 	snippetBefore   = 40      // code points
 	snippetLength   = 160
 	snippetEllipsis = "…"
 )
 
-// Search returns the questions and answers of a session, or of all with "", that
-// have every word of the query, best first, at most limit (20 if 0; 200 at most);
-// more says that there are others. "Words in quotes" stand next to one another,
-// a word* is the beginning of one; case and accents do not count. Of very many, the
-// latest 300 are ranked. What a fork copied is found only in the fork itself. A query
-// without a word is CodeInvalidParams.
-func (j *Journal) Search(ctx context.Context, query, session string, limit int) (hits []Hit, more bool, err error) {
-	phrases, err := parseSearch(query)
+// Search is what is looked for, and where.
+type Search struct {
+	// Query has the words, all of which must be there: "Words in quotes" stand next to
+	// one another, a word* is the beginning of one; case and accents do not count.
+	Query   string
+	Session string    // only there; "" for all, each text as it was said first, not in forks
+	Since   time.Time // only what was said then or later
+	Until   time.Time // and before then
+	Before  int64     // goes on where an earlier search left off: its [Found].Before
+	Limit   int       // hits at most: 20 if 0, 300 at most
+}
+
+// Found is what a search found.
+type Found struct {
+	Hits    []Hit     // best first
+	More    bool      // what was looked at has others
+	Before  int64     // where to go on with what is older; 0 when all was looked at
+	Reached time.Time // what is older was not looked at; zero when all was
+}
+
+// Search looks through questions and answers, the latest first, and returns the best of
+// the latest 300 that have the words. It takes a few hundredths of a second and then
+// returns what it has: of very many texts the older ones may not have been looked at,
+// which Before says. A query without a word is CodeInvalidParams, a session that does
+// not exist CodeNotFound. When ctx ends the index is not read any further.
+func (j *Journal) Search(ctx context.Context, s Search) (Found, error) {
+	return j.search(ctx, s, searchBudget)
+}
+
+// search takes hardly longer than the budget, but looks at one window at least.
+func (j *Journal) search(ctx context.Context, s Search, budget time.Duration) (Found, error) {
+	phrases, err := parseSearch(s.Query)
 	if err != nil {
-		return nil, false, err
+		return Found{}, err
 	}
-	if limit <= 0 {
-		limit = searchDefault
-	}
-	limit = min(limit, searchLimit)
-	place := ""
-	if session != "" {
-		if place, err = j.placeOf(ctx, session); err != nil {
-			return nil, false, j.failure(ctx, "search", notFound(err, "session", session))
-		}
-	}
-	rows, err := collect(ctx, j.readers, scanNumber, "SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?",
-		matchExpression(phrases, place), candidates+1)
-	if err != nil || len(rows) == 0 {
-		return nil, false, j.failure(ctx, "search", err)
-	}
-	found, whole, err := j.candidates(ctx, rows[:min(len(rows), candidates)], phrases)
+	found, err := j.find(ctx, s, phrases, budget)
+	return found, j.failure(ctx, "search", err)
+}
+
+func (j *Journal) find(ctx context.Context, s Search, phrases []phrase, budget time.Duration) (found Found, err error) {
+	place, fork, err := j.placeOf(ctx, s.Session)
 	if err != nil {
-		return nil, false, j.failure(ctx, "search", err)
+		return found, notFound(err, "session", s.Session)
 	}
-	more = len(found) > limit || !whole || len(rows) > candidates
-	for _, c := range found[:min(len(found), limit)] {
+	span, err := j.searchSpan(ctx, s, fork)
+	if err != nil {
+		return found, err
+	}
+	look := looking{words: wordsExpression(phrases), place: place, span: span, budget: budget}
+	rows, err := look.through(ctx, j.readers)
+	if err != nil {
+		return found, err
+	}
+	ranked, last, err := j.candidates(ctx, rows, phrases)
+	if err != nil {
+		return found, err
+	}
+	ranked = slices.DeleteFunc(ranked, func(c candidate) bool { return !s.during(c.hit.Time) })
+	if last > 0 { // there was too much text to read all
+		look.from = last
+	}
+	if limit := s.limit(); len(ranked) > limit {
+		ranked, found.More = ranked[:limit], true
+	}
+	for _, c := range ranked {
 		c.hit.Snippet, c.hit.Places = snippet(c.text, c.matches)
-		hits = append(hits, c.hit)
+		found.Hits = append(found.Hits, c.hit)
 	}
-	return hits, more, nil
+	if look.from > span.from {
+		found.Before = look.from
+		found.Reached, err = j.timeOf(ctx, look.from)
+	}
+	return found, err
 }
 
-// scanNumber reads rows of one number.
-func scanNumber(row scanner) (n int64, err error) { return n, row.Scan(&n) }
+func (s Search) limit() int {
+	if s.Limit <= 0 {
+		return searchDefault
+	}
+	return min(s.Limit, searchLimit)
+}
 
-// placeOf is the word that a session's rows have in the index.
-func (j *Journal) placeOf(ctx context.Context, session string) (string, error) {
+// during reports whether t is within the bounds. (The rows looked at are chosen by their
+// numbers; a clock may have been changed between them.)
+func (s Search) during(t time.Time) bool {
+	return !t.Before(s.Since) && (s.Until.IsZero() || t.Before(s.Until))
+}
+
+// placeOf is the word that a session's rows have in the index, "" for all sessions.
+func (j *Journal) placeOf(ctx context.Context, session string) (place string, fork bool, err error) {
+	if session == "" {
+		return "", false, nil
+	}
 	var first int64
-	err := j.readers.QueryRowContext(ctx, "SELECT first FROM session WHERE name = ?", session).Scan(&first)
-	return placeWord(first), err
+	err = j.readers.QueryRowContext(ctx, "SELECT first, parent <> '' FROM session WHERE name = ?", session).Scan(&first, &fork)
+	return placeWord(first), fork, err
 }
-
-func placeWord(first int64) string { return fmt.Sprint("s", first) }
 
 // phrase is words that stand next to one another.
 type phrase struct {
@@ -128,9 +176,9 @@ func parseSearch(query string) ([]phrase, error) {
 	return phrases, nil
 }
 
-// matchExpression is the query for the index. Words are letters and digits only, so
-// that nothing in them is syntax.
-func matchExpression(phrases []phrase, place string) string {
+// wordsExpression is the phrases as the index is asked for them. Words are letters and
+// digits only, so that nothing in them is syntax.
+func wordsExpression(phrases []phrase) string {
 	var parts []string
 	for _, p := range phrases {
 		part := `"` + strings.Join(p.words, " ") + `"`
@@ -139,11 +187,7 @@ func matchExpression(phrases []phrase, place string) string {
 		}
 		parts = append(parts, part)
 	}
-	expression := "{words} : (" + strings.Join(parts, " AND ") + ")"
-	if place == "" {
-		return "(" + expression + `) NOT ({place} : "copy")`
-	}
-	return fmt.Sprintf(`(%s) AND ({place} : "%s")`, expression, place)
+	return "{words} : (" + strings.Join(parts, " AND ") + ")"
 }
 
 // candidate is a text that has the words.
@@ -160,26 +204,29 @@ type match struct{ start, end, phrase int }
 const candidatesQuery = `SELECT j.kind, j.time, j.id, j.data, t.session, t.id, t.event
 	FROM json_each(?) AS i CROSS JOIN journal AS j ON j.seq = i.value CROSS JOIN turn AS t ON t.id = j.turn`
 
-// candidates reads these rows and ranks them; whole is false when there was too much
-// text to read all.
-func (j *Journal) candidates(ctx context.Context, rows []int64, phrases []phrase) (found []candidate, whole bool, err error) {
+// candidates reads these rows and ranks them. When there was too much text to read all,
+// last is the one up to which it was read, else 0.
+func (j *Journal) candidates(ctx context.Context, rows []int64, phrases []phrase) (found []candidate, last int64, err error) {
+	if len(rows) == 0 {
+		return nil, 0, nil
+	}
 	list, err := json.Marshal(rows)
 	if err != nil {
-		return nil, false, fmt.Errorf("name the rows: %w", err)
+		return nil, 0, fmt.Errorf("name the rows: %w", err)
 	}
 	read, err := j.readers.QueryContext(ctx, candidatesQuery, string(list))
 	if err != nil {
-		return nil, false, err
+		return nil, 0, err
 	}
 	defer read.Close()
 	size := 0
-	for read.Next() {
+	for n := 0; read.Next(); n++ {
 		if size > candidateBytes {
-			return ranked(found), false, nil
+			return ranked(found), rows[n-1], nil
 		}
 		c, bytes, err := scanCandidate(read)
 		if err != nil {
-			return nil, false, err
+			return nil, 0, err
 		}
 		size += bytes
 		var length int
@@ -188,7 +235,7 @@ func (j *Journal) candidates(ctx context.Context, rows []int64, phrases []phrase
 			found = append(found, c)
 		}
 	}
-	return ranked(found), true, read.Err()
+	return ranked(found), 0, read.Err()
 }
 
 func scanCandidate(row scanner) (c candidate, size int, err error) {

@@ -25,10 +25,10 @@ func said(t testing.TB, j *Journal, session string, texts ...string) {
 // found are the ids that a query finds, the best first.
 func found(t testing.TB, j *Journal, query, session string) string {
 	t.Helper()
-	hits, _, err := j.Search(t.Context(), query, session, 0)
+	all, err := j.Search(t.Context(), Search{Query: query, Session: session})
 	must(t, err)
 	var list []string
-	for _, h := range hits {
+	for _, h := range all.Hits {
 		list = append(list, h.ID)
 	}
 	return strings.Join(list, " ")
@@ -70,10 +70,10 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	for _, empty := range []string{"", " ", `""`, "*", "?!", "\u0301"} {
-		_, _, err := j.Search(t.Context(), empty, "", 0)
+		_, err := j.Search(t.Context(), Search{Query: empty})
 		wantCode(t, err, protocol.CodeInvalidParams)
 	}
-	_, _, err := j.Search(t.Context(), "road", "missing", 0)
+	_, err := j.Search(t.Context(), Search{Query: "road", Session: "missing"})
 	wantCode(t, err, protocol.CodeNotFound)
 }
 
@@ -82,10 +82,11 @@ func TestSnippets(t *testing.T) {
 	j := fresh(t)
 	long := strings.Repeat("before \u00e4 ", 100) + "the\n\n needle\tand the  hay\u017ctack" + strings.Repeat(" behind", 100)
 	said(t, j, "main", long, strings.Repeat("needle ", 3), "needle", "n\u00e9edle")
-	hits, more, err := j.Search(t.Context(), "needle hay*", "", 0)
+	all, err := j.Search(t.Context(), Search{Query: "needle hay*"})
 	must(t, err)
-	if len(hits) != 1 || more {
-		t.Fatalf("%d hits, more %v", len(hits), more)
+	hits := all.Hits
+	if len(hits) != 1 || all.More {
+		t.Fatalf("%d hits, more %v", len(hits), all.More)
 	}
 	line := []rune(hits[0].Snippet)
 	var matched []string
@@ -102,10 +103,11 @@ func TestSnippets(t *testing.T) {
 	if got := found(t, j, "needle", ""); got != "a-main-0 a-main-1 main-1 main-0" {
 		t.Errorf("the order is %s", got)
 	}
-	hits, more, err = j.Search(t.Context(), "needle", "", 2)
+	all, err = j.Search(t.Context(), Search{Query: "needle", Limit: 2})
 	must(t, err)
-	if len(hits) != 2 || !more || hits[0].Answer != true || hits[0].Event != "main-0" || hits[0].Turn != "turn-main-0" || hits[0].Session != "main" {
-		t.Errorf("%+v, more %v", hits, more)
+	hits = all.Hits
+	if len(hits) != 2 || !all.More || hits[0].Answer != true || hits[0].Event != "main-0" || hits[0].Turn != "turn-main-0" || hits[0].Session != "main" {
+		t.Errorf("%+v, more %v", hits, all.More)
 	}
 }
 

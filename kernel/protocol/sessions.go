@@ -22,17 +22,27 @@ type SessionInfo struct {
 
 // SessionSearchParams looks for words in the questions and answers of a session, or of
 // all. "Words in quotes" stand next to one another, word* is the beginning of one; all
-// have to be there. Limit is at most 200, 20 if missing.
+// have to be there. Since and Until bound when it was said, RFC 3339 or a day; Until is
+// not included. Limit is at most 300, 20 if missing. Before goes on where an earlier
+// search left off.
 type SessionSearchParams struct {
 	Query   string `json:"query"`
 	Session string `json:"session,omitempty"`
+	Since   string `json:"since,omitempty"`
+	Until   string `json:"until,omitempty"`
+	Before  int64  `json:"before,omitempty"`
 	Limit   int    `json:"limit,omitempty"`
 }
 
-// SessionSearchResult is what was found, best first. More: there is more.
+// SessionSearchResult is what was found, best first. More: what was looked at has others.
+// The latest is looked at first, and nobody waits long: Before, when there is one, says
+// that what is older than Reached, RFC 3339, was not looked at, and goes on there as a
+// parameter.
 type SessionSearchResult struct {
-	Hits []SearchHit `json:"hits,omitempty"`
-	More bool        `json:"more,omitempty"`
+	Hits    []SearchHit `json:"hits,omitempty"`
+	More    bool        `json:"more,omitempty"`
+	Before  int64       `json:"before,omitempty"`
+	Reached string      `json:"reached,omitempty"`
 }
 
 // SearchHit is a question or an answer that was found: ID is its heading's :ID:, Event

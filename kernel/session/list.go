@@ -54,23 +54,3 @@ func (h *Sessions) unjournalled(known map[string]bool) (infos []protocol.Session
 	}
 	return infos
 }
-
-// Search looks through what was said.
-func (h *Sessions) Search(ctx context.Context, p protocol.SessionSearchParams) (protocol.SessionSearchResult, error) {
-	hits, more, err := h.config.Journal.Search(ctx, p.Query, p.Session, p.Limit)
-	result := protocol.SessionSearchResult{More: more}
-	for _, hit := range hits {
-		found := protocol.SearchHit{
-			Session: hit.Session, Turn: hit.Turn, Event: hit.Event, ID: hit.ID, Role: protocol.RoleUser,
-			Time: hit.Time.Format(time.RFC3339), Snippet: hit.Snippet,
-		}
-		if hit.Answer {
-			found.Role = protocol.RoleAgent
-		}
-		for _, p := range hit.Places {
-			found.Matches = append(found.Matches, protocol.SearchMatch(p))
-		}
-		result.Hits = append(result.Hits, found)
-	}
-	return result, err
-}

@@ -74,15 +74,16 @@ func localTime(rfc3339 string) string {
 
 type sessionSearchCommand struct {
 	Session string   `help:"Only in this conversation." placeholder:"NAME"`
-	Limit   int      `help:"How many results at most (200 is the most)." default:"20"`
+	Since   string   `help:"Only what was said on this day or later." placeholder:"YYYY-MM-DD"`
+	Until   string   `help:"Only what was said before this day." placeholder:"YYYY-MM-DD"`
+	Limit   int      `help:"How many results at most." default:"20"`
 	JSON    bool     `help:"Print JSON."`
 	Query   []string `arg:"" help:"What to look for."`
 }
 
 func (c *sessionSearchCommand) Run(ctx context.Context, w *world) error {
-	var found protocol.SessionSearchResult
-	params := protocol.SessionSearchParams{Query: strings.Join(c.Query, " "), Session: c.Session, Limit: c.Limit}
-	if err := w.call(ctx, protocol.MethodSessionSearch, params, &found); err != nil {
+	found, err := c.search(ctx, w)
+	if err != nil {
 		return err
 	}
 	if c.JSON {
@@ -96,8 +97,36 @@ func (c *sessionSearchCommand) Run(ctx context.Context, w *world) error {
 		return fmt.Errorf("nothing that was said has all of these words")
 	case found.More:
 		fmt.Fprintln(w.err, "org-agent: there is more; --limit shows it, another word narrows it")
+	case found.Before > 0:
+		fmt.Fprintf(w.err, "org-agent: what is older than %s was not looked at; --limit or --until goes there\n", localTime(found.Reached))
 	}
 	return nil
+}
+
+// search asks the kernel until there are enough results or all was looked at: each of its
+// answers takes a few hundredths of a second.
+func (c *sessionSearchCommand) search(ctx context.Context, w *world) (all protocol.SessionSearchResult, err error) {
+	conn, err := w.connect(ctx, connection{start: true})
+	if err != nil {
+		return all, err
+	}
+	defer conn.Close()
+	limit := max(c.Limit, 1)
+	params := protocol.SessionSearchParams{Query: strings.Join(c.Query, " "), Session: c.Session, Since: c.Since, Until: c.Until, Limit: limit}
+	for {
+		var found protocol.SessionSearchResult
+		if err := conn.Call(ctx, protocol.MethodSessionSearch, params, &found); err != nil {
+			return all, err
+		}
+		all.Hits = append(all.Hits, found.Hits...)
+		all.More = found.More || len(all.Hits) > limit
+		all.Before, all.Reached = found.Before, found.Reached
+		if found.Before == 0 || len(all.Hits) >= limit {
+			all.Hits = all.Hits[:min(len(all.Hits), limit)]
+			return all, nil
+		}
+		params.Before = found.Before
+	}
 }
 
 type sessionRenameCommand struct {

@@ -1,0 +1,75 @@
+;;; org-agent-search-test.el --- Tests of a search that goes on  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; The kernel looks at the latest first and says where it is; what a real
+;; one finds is tested in `org-agent-sessions-test.el'.
+
+;;; Code:
+
+(require 'ert)
+(require 'cl-lib)
+(require 'org-agent-fake-kernel)
+(require 'org-agent-search)
+
+(defun org-agent-search-test--hits (from count)
+  "Return COUNT hits, numbered from FROM on."
+  (cl-loop for i from from below (+ from count)
+           collect (list :session "main" :turn "t" :event (format "q%d" i)
+                         :id (format "q%d" i) :role :user
+                         :time "2026-11-22T10:00:00Z" :snippet (format "hit %d" i)
+                         :matches '((:start 0 :end 3)))))
+
+(defun org-agent-search-test--answer (params)
+  "Answer `session/search' with PARAMS: forty hits a page, five pages."
+  (let* ((before (or (plist-get params :before) 6))
+         (now (1- before)))
+    (append (list :hits (org-agent-search-test--hits (* 1000 now) 40))
+            (and (> now 1)
+                 (list :before now :reached (format "2026-0%d-01T10:00:00Z" now))))))
+
+(ert-deftest org-agent-search-goes-on ()
+  "Pages are asked for until there are enough, and more when one asks."
+  (org-agent-fake-with-chat
+    (push (cons "session/search" #'org-agent-search-test--answer)
+          org-agent-fake-answers)
+    (save-window-excursion (org-agent-search "road"))
+    (with-current-buffer org-agent-search--buffer
+      (org-agent-fake-wait (= (length tabulated-list-entries) 120))
+      (org-agent-fake-settle)
+      (should (= (length tabulated-list-entries) 120))
+      (should (string-match-p "back to 2026-03-01.*\\+ goes on" mode-line-process))
+      (should (= (point) (point-min)))
+      (forward-line 50)
+      (let ((line (buffer-substring (point) (line-end-position))))
+        (org-agent-search-older)
+        (org-agent-fake-wait (= (length tabulated-list-entries) 200))
+        (should (equal (buffer-substring (point) (line-end-position)) line)))
+      (org-agent-fake-settle)
+      (should-not mode-line-process)
+      (should-error (org-agent-search-older) :type 'user-error)
+      (should (equal (mapcar (lambda (params) (plist-get params :before))
+                             (org-agent-fake-requests "session/search"))
+                     '(nil 5 4 3 2))))))
+
+(ert-deftest org-agent-search-shows-the-latest-question-only ()
+  "What is under way for another query is neither shown nor asked on."
+  (org-agent-fake-with-chat
+    (push (cons "session/search"
+                (lambda (params)
+                  (if (equal (plist-get params :query) "first")
+                      'silence
+                    (list :hits (org-agent-search-test--hits 7 1)))))
+          org-agent-fake-answers)
+    (save-window-excursion (org-agent-search "first"))
+    (save-window-excursion (org-agent-search "second"))
+    (with-current-buffer org-agent-search--buffer
+      (org-agent-fake-wait (= (length tabulated-list-entries) 1))
+      (org-agent-fake-settle)
+      (should (= (length tabulated-list-entries) 1))
+      (should-not mode-line-process))))
+
+(provide 'org-agent-search-test)
+;;; org-agent-search-test.el ends here
