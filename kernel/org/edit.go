@@ -18,33 +18,73 @@ func (i Insertion) Apply(text string) string {
 
 // SubtreeEnd returns the offset behind the subtree of the heading whose :ID: is id: the
 // start of the next heading line of the same or a higher level, or the end of text. It
-// is false when no heading has the id.
+// is false when no heading has the id. Of a large text only what stands between the
+// headings of level 1 around the id is parsed.
 func SubtreeEnd(text, id string) (offset int, ok bool) {
-	h := Parse(text).FindID(id)
-	if h == nil {
+	if id == "" {
 		return 0, false
 	}
-	return h.End, true
+	for from := 0; ; {
+		at := strings.Index(text[from:], id)
+		if at < 0 {
+			return 0, false
+		}
+		start, end := topStart(text, from+at), topEnd(text, from+at)
+		if h := Parse(text[start:end]).FindID(id); h != nil {
+			return start + h.End, true
+		}
+		from = end
+	}
+}
+
+// topStart is where the last line that begins a heading of level 1 starts at or before
+// offset, or 0.
+func topStart(text string, offset int) int {
+	return strings.LastIndex(text[:min(len(text), offset+len("\n* "))], "\n* ") + 1
+}
+
+// topEnd is where the next line behind offset that begins a heading of level 1 starts, or
+// the end of text.
+func topEnd(text string, offset int) int {
+	if next := strings.Index(text[offset:], "\n* "); next >= 0 {
+		return offset + next + 1
+	}
+	return len(text)
 }
 
 // DraftStart returns where the draft of a conversation begins: the first heading
 // without :ID: behind the subtree of the last question or answer (a heading with an
 // :ID: and the tag :user: or :agent:), or, in a text without any, the first heading
 // without :ID:. It is false when there is no such heading; the draft is then empty.
+// Of a large text only the end is parsed, from a heading of level 1 on.
 func DraftStart(text string) (offset int, ok bool) {
+	for size := 1 << 16; ; size *= 4 {
+		start := 0
+		if size < len(text) {
+			start = topStart(text, len(text)-size)
+		}
+		offset, turns, ok := draftStart(text[start:])
+		if turns || start == 0 {
+			return start + offset, ok
+		}
+	}
+}
+
+// draftStart is [DraftStart] of a whole text; turns says that it has questions or answers.
+func draftStart(text string) (offset int, turns, ok bool) {
 	headings := Parse(text).Headings
 	from := 0
 	for _, h := range headings {
 		if isTurn(h) {
-			from = h.End
+			from, turns = h.End, true
 		}
 	}
 	for _, h := range headings {
 		if h.Start >= from && h.ID() == "" {
-			return h.Start, true
+			return h.Start, turns, true
 		}
 	}
-	return 0, false
+	return 0, turns, false
 }
 
 func isTurn(h *Heading) bool {

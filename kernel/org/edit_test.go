@@ -106,3 +106,35 @@ func TestQuestionSubtree(t *testing.T) {
 		}
 	}
 }
+
+// TestPlacesOfPartsAreThoseOfAll: what is found by parsing a part of the text is what is
+// found by parsing all of it.
+func TestPlacesOfPartsAreThoseOfAll(t *testing.T) {
+	lines := []string{"* H", "** H", "*** H", "* Q :user:", "** A :agent:", "*", "* ", " * no", ":PROPERTIES:", ":ID: q", ":ID: r", ":END:", "the q in prose", "r", "", "#+begin_src x", "#+end_src", "#+TODO: H | Q"}
+	padding := "* Old :user:\n:PROPERTIES:\n:ID: old\n:END:\n" + strings.Repeat("words of an old turn\n", 4000)
+	rapid.Check(t, func(t *rapid.T) {
+		piece := rapid.Custom(func(t *rapid.T) string {
+			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(lines), 0, 12).Draw(t, "lines"), "\n") + "\n"
+		})
+		text := piece.Draw(t, "before")
+		if rapid.Bool().Draw(t, "large") {
+			text += padding + piece.Draw(t, "between") + strings.Repeat("more words\n", 7000)
+		}
+		text += piece.Draw(t, "after")
+		for _, id := range []string{"q", "r", "old", "gone", ""} {
+			got, ok := SubtreeEnd(text, id)
+			h := Parse(text).FindID(id)
+			if id == "" {
+				h = nil
+			}
+			if ok != (h != nil) || ok && got != h.End {
+				t.Fatalf("the subtree of %q ends at %d, %v, not %+v in %q", id, got, ok, h, text)
+			}
+		}
+		got, ok := DraftStart(text)
+		want, _, wantOK := draftStart(text)
+		if ok != wantOK || ok && got != want {
+			t.Fatalf("the draft starts at %d, %v, not %d, %v in %q", got, ok, want, wantOK, text)
+		}
+	})
+}
