@@ -165,6 +165,16 @@ word of it has come yet."
   (unless (equal turn (car org-agent-answer--begun))
     (setq org-agent-answer--begun (cons turn (org-agent-undo-place)))))
 
+(defun org-agent-answer-end (turn)
+  "Note that TURN has ended.
+If nothing of it is left, nothing is left to undo; what still comes is
+undone where it would have been."
+  (let ((record (and (equal turn (car org-agent-answer--last-record))
+                     (cdr org-agent-answer--last-record))))
+    (when (org-agent-undo-vacant-p record)
+      (setq org-agent-answer--begun (cons turn (org-agent-undo-drop record))
+            org-agent-answer--last-record nil))))
+
 (defun org-agent-answer--record (turn &optional record)
   "Return the undo record of TURN, nil for none; with RECORD set it.
 One that has none yet gets it where TURN began."

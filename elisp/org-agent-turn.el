@@ -104,6 +104,7 @@ The receipt says what stands where, and whether it is in the file."
   (org-agent-chat-in (plist-get params :session)
     (let ((turn (plist-get params :turn)))
       (org-agent-answer-remove turn)
+      (org-agent-answer-end turn)
       (when (member (org-agent-chat-get :turn) (list nil turn))
         (org-agent-chat-put :turn nil :phase nil))
       (org-agent-turn--count params)

@@ -80,6 +80,18 @@ nothing was, or when PLACE is not in the list any more."
         (setcdr above (cons nil (cons record place)))
         record))))
 
+(defun org-agent-undo-drop (record)
+  "Take RECORD, which is vacant, out of the undo list: it is no step.
+Return the place where it stood, as of `org-agent-undo-place'."
+  (let ((cell (memq record buffer-undo-list))
+        (above buffer-undo-list))
+    (while (not (or (eq above cell) (eq (cdr above) cell)))
+      (setq above (cdr above)))
+    (cond
+     ((eq above cell) (setq buffer-undo-list (cdr cell)))
+     ((or (car above) (cadr cell)) (setcdr above (cdr cell)))
+     (t (setcdr above (cddr cell)) above)))) ; one boundary of the two
+
 (defun org-agent-undo-insert (record position text)
   "Insert TEXT at POSITION as a part of what RECORD stands for.
 With nil as RECORD it is a part of nothing and cannot be undone.  Return
