@@ -385,7 +385,11 @@ What the buffer lacked was sent before it."
                                  (org-agent-chat-get :model))
                       :queued (length (plist-get result :queued))
                       :turn (plist-get result :running)
-                      :phase (and (plist-get result :running) 'thinking)
+                      ;; What waits for the person was told before this.
+                      :phase (and (plist-get result :running)
+                                  (if (eq (org-agent-chat-get :phase) 'waiting)
+                                      'waiting
+                                    'thinking))
                       :usage (plist-get result :usage))
   (org-agent-chat--drop-stale-previews (plist-get result :running))
   (if (plist-get result :keeper)

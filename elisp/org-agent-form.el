@@ -126,6 +126,9 @@ error says what is missing or was changed, and goes there."
        (unless (eq (plist-get field :kind) :secret)
          (let ((values (org-agent-form--values field region)))
            (cond
+            ((org-agent-form--no-number-p field (car values))
+             (org-agent-form--complain field region
+                                       "wants a number, such as 12 or 3.5"))
             (values (push (list :name (plist-get field :name) :values values)
                           answers))
             ((not (plist-get field :optional))
@@ -133,6 +136,15 @@ error says what is missing or was changed, and goes there."
      (org-agent-form--fields question)
      (org-agent-form--regions heading question))
     (nreverse answers)))
+
+(defun org-agent-form--no-number-p (field value)
+  "Return non-nil when FIELD wants a number and VALUE, a string, is none.
+Whether it is within bounds is for the kernel to say."
+  (and value
+       (eq (plist-get field :kind) :number)
+       (not (string-match-p
+             "\\`[-+]?\\(?:[0-9]+\\.?\\|[0-9]*\\.[0-9]+\\)\\(?:[eE][-+]?[0-9]+\\)?\\'"
+             value))))
 
 (defun org-agent-form--complain (field region what)
   "Say that WHAT is wrong with FIELD, and go to its REGION."
@@ -236,24 +248,33 @@ A form whose lines were changed is left as it is."
     (org-agent-draft--widely
       (with-silent-modifications
         (org-agent-undo-off
-          (let ((inhibit-read-only t) (beg heading))
-            (put-text-property heading (org-agent-subtree-end heading)
+          (let ((inhibit-read-only t) (beg heading)
+                (end (org-agent-subtree-end heading)))
+            (put-text-property heading end
                                'org-agent-asked (plist-get question :id))
             (cl-mapc
              (lambda (field region)
                (org-agent-form--mark beg (nth 1 region) 'org-agent-form-label)
                (when (org-agent-form--boxed-p field)
                  (org-agent-form--decorate-boxes field region))
-               (setq beg (nth 2 region)))
+               ;; The end of the answer's last line is what divides it from
+               ;; the line that asks next.
+               (setq beg (1- (nth 2 region))))
              (org-agent-form--fields question) regions)
-            (put-text-property heading (1+ heading)
-                               'front-sticky '(read-only))))))))
+            (when (eq ?\n (char-before end))
+              (org-agent-form--mark (1- end) end 'org-agent-form-label))
+            (org-agent-form--stick heading)))))))
 
 (defun org-agent-form--mark (beg end category)
   "Give the text from BEG to END the CATEGORY; what is typed behind has none."
   (when (< beg end)
     (put-text-property beg end 'category category)
+    (remove-list-of-text-properties beg end '(front-sticky rear-nonsticky))
     (put-text-property (1- end) end 'rear-nonsticky t)))
+
+(defun org-agent-form--stick (position)
+  "Let nothing be typed before the read-only text at POSITION."
+  (put-text-property position (1+ position) 'front-sticky '(read-only)))
 
 (defun org-agent-form--decorate-boxes (field region)
   "Give the options of FIELD in REGION their keys."
@@ -261,11 +282,14 @@ A form whose lines were changed is left as it is."
     (cl-loop
      for (box _ text end) in (org-agent-form--boxes (nth 1 region) (nth 2 region))
      for n from 0 do
-     (org-agent-form--mark box text 'org-agent-form-box)
+     (goto-char box)
+     (org-agent-form--mark (line-beginning-position) text 'org-agent-form-box)
      (org-agent-form--mark
-      text (if (< n count) end
+      text (if (< n count) (1+ end)
              (min end (+ text (length org-agent-form--own))))
-      'org-agent-form-option))))
+      'org-agent-form-option)
+     (when (< text end)
+       (org-agent-form--stick text)))))
 
 (defun org-agent-form--here (questions)
   "Return (HEADING . QUESTION) of the form at point, or nil.

@@ -86,7 +86,11 @@ func (s *Session) question(ctx context.Context, id string) (ask, error) {
 func questionForm(level int, q protocol.Question) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "* TODO Answer: %s\n", q.Form.Title)
-	b.WriteString("/C-c C-c/ sends the answers, /C-c C-k/ declines and says why.")
+	b.WriteString("/C-c C-c/ sends the answers, /C-c C-k/ declines and says why")
+	if slices.ContainsFunc(q.Form.Fields, boxed) {
+		b.WriteString(", /RET/ checks a box")
+	}
+	b.WriteByte('.')
 	if q.Skill != "" {
 		fmt.Fprintf(&b, " The skill %s asks.", q.Skill)
 	}
@@ -114,6 +118,11 @@ func questionForm(level int, q protocol.Question) string {
 		}
 	}
 	return askSubtree(level, q.ID, "question", b.String())
+}
+
+// boxed reports whether the field is answered by checking boxes.
+func boxed(f protocol.FormField) bool {
+	return f.Kind == protocol.FieldChoice || f.Kind == protocol.FieldChoices || f.Kind == protocol.FieldYesNo
 }
 
 func box(checked bool) string {
