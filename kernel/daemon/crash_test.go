@@ -66,6 +66,13 @@ func TestKernelKilledAtAnyMoment(t *testing.T) {
 // retryInterrupted has everything answered again that the journal calls interrupted.
 func retryInterrupted(t *testing.T, in *instance, e *rpctest.Editor) {
 	t.Helper()
+	retryAll(t, in, e)
+	idle(t, e)
+}
+
+// retryAll does so without waiting for the answers.
+func retryAll(t *testing.T, in *instance, e *rpctest.Editor) {
+	t.Helper()
 	last := map[string]string{}
 	for _, row := range in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindTurn}}) {
 		switch text := string(row.Data); {
@@ -82,7 +89,6 @@ func retryInterrupted(t *testing.T, in *instance, e *rpctest.Editor) {
 			}
 		}
 	}
-	idle(t, e)
 }
 
 // answers is what stands below the question with the id, without drawers.
