@@ -63,9 +63,9 @@ CHOSEN is the name of this conversation's."
           (category . org-agent-model)
           (annotation-function
            . ,(lambda (name)
-                (cond ((equal name chosen) "  this conversation's")
-                      ((equal name (org-agent-model--standard))
+                (cond ((equal name (org-agent-model--standard))
                        "  the configured one")
+                      ((equal name chosen) "  this conversation's")
                       (t "")))))
       (complete-with-action
        action
