@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc/rpctest"
 )
@@ -89,4 +90,36 @@ func TestQuestionsOfKernelsKilledAtAnyMoment(t *testing.T) {
 		t.Errorf("seed %d: something waits:\n%s", seed, text)
 	}
 	converged(t, in, e)
+}
+
+// A secret that was given to a kernel which died before it was used is gone; the skill is
+// told so.
+func TestSecretEndsWithItsKernel(t *testing.T) {
+	in, model := newInstanceAndModel(t, llmtest.Exchange{Reply: insertion("Opened"), Times: -1})
+	in.write(t, "skills/safe.org", safe)
+	k := in.spawn(t)
+	e := in.editor(t, rpctest.Config{})
+	sent, err := e.Send(within(t), "q1", "open it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	see(t, e, "the question", func() bool { return len(e.Questions()) == 1 })
+	k.kill()
+	j, err := journal.Open(t.Context(), in.paths.Journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := []protocol.FieldAnswer{{Name: "word"}, {Name: "whom", Values: []string{"me"}}}
+	if _, err := j.AnswerQuestion(t.Context(), e.Questions()[0].ID, journal.Answer{Answers: answers}, "emacs"); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	in.start(t)
+	e = in.editor(t, rpctest.Config{File: filepath.Join(in.paths.Sessions, "main.org")})
+	see(t, e, "the answer", func() bool { return strings.Contains(e.Text(), "** Opened") })
+	if got := lastTold(model); !strings.Contains(got, "it is kept nowhere: ask again") || !strings.Contains(got, ":verdict :failed") {
+		t.Errorf("after turn %s the model was told %s", sent.Turn, got)
+	}
 }
