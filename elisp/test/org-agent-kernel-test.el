@@ -175,7 +175,7 @@
                      (1 "* Again") (2 "Gr\u00fc\u00dfe \u4e16\u754c") (3 "Detail")
                      (1 ""))))
     (should (string-match-p "test-model" (org-agent-header-line)))
-    (should (string-match-p "[0-9] in, [0-9]+ out" (org-agent-header-line)))))
+    (should (string-match-p "[0-9]k? in, [0-9]+ out" (org-agent-header-line)))))
 
 (ert-deftest org-agent-kernel-streams-while-one-types ()
   "An answer streams in while a draft is typed; all of it undoes."
