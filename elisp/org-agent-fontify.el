@@ -42,8 +42,9 @@
 (cl-defstruct (org-agent-fontify-progress (:copier nil))
   "How much of a text that is being written is highlighted, in characters.
 Up to DONE that is for good; what stands behind it up to ONCE is a block
-that was highlighted although its end was not there yet."
-  (done 0) (once 0))
+that was highlighted although its end was not there yet.  SEEN is how
+far its finished lines were looked at."
+  (done 0) (once 0) (seen 0))
 
 (defconst org-agent-fontify--block 1000
   "Characters of a block that are not highlighted before its end is there.")
@@ -64,19 +65,39 @@ Where font lock is off, or not on demand, it is none of ours."
   "Highlight what has come of the text at BEG, up to LINE, if OURS.
 That is where its unfinished line begins; IN-BLOCK says that a source or
 example block goes on there.  PROGRESS is changed accordingly."
-  (let* ((length (- line beg))
-         (done (org-agent-fontify-progress-done progress))
-         (open (- length done))
-         (once (- (org-agent-fontify-progress-once progress) done)))
-    (when (and ours (> open 0) (eq (char-before line) ?\n)
-               (or (not in-block)
-                   (>= open (max org-agent-fontify--block (* 2 once)))))
-      ;; A rule of the user's that fails must not stop the answer.
-      (ignore-errors
-        (font-lock-fontify-region (+ beg done) line))
-      (setf (org-agent-fontify-progress-once progress) length))
-    (unless in-block
-      (setf (org-agent-fontify-progress-done progress) length))))
+  (when (eq (char-before line) ?\n)      ; not within a very long line
+    (let* ((from (+ beg (org-agent-fontify-progress-done progress)))
+           (to (if in-block
+                   (org-agent-fontify--block-start
+                    line (+ beg (org-agent-fontify-progress-seen progress))
+                    from)
+                 line))
+           (once (max to (+ beg (org-agent-fontify-progress-once progress)))))
+      (when ours
+        (org-agent-fontify--lines from to)
+        (when (>= (- line to)
+                  (max org-agent-fontify--block (* 2 (- once to))))
+          (org-agent-fontify--lines to line)
+          (setq once line)))
+      (setf (org-agent-fontify-progress-done progress) (- to beg)
+            (org-agent-fontify-progress-once progress) (- once beg)
+            (org-agent-fontify-progress-seen progress) (- line beg)))))
+
+(defun org-agent-fontify--block-start (line seen former)
+  "Return where the block begins that goes on at LINE.
+When it does not begin behind SEEN that is the FORMER place."
+  (goto-char line)
+  (let ((case-fold-search t))
+    (if (re-search-backward "^[ \t]*#\\+begin_" seen t)
+        (point)
+      former)))
+
+(defun org-agent-fontify--lines (from to)
+  "Highlight the lines from FROM to TO.
+A rule of the user's that fails must not stop the answer."
+  (when (< from to)
+    (ignore-errors
+      (font-lock-fontify-region from to))))
 
 (provide 'org-agent-fontify)
 ;;; org-agent-fontify.el ends here

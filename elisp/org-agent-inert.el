@@ -56,6 +56,9 @@
 (defvar org-agent-inert--parsed 0
   "How often Org's parser was asked about the text at hand.")
 
+(defvar org-agent-inert--active nil
+  "What `org-agent-inert--regexp' returned for the text at hand.")
+
 (defconst org-agent-inert--parse-limit 200
   "How often Org's parser may be asked about one text.
 Beyond that nothing counts as verbatim.")
@@ -104,7 +107,8 @@ behind them.  STATE itself is not changed."
   "Make the lines from point on inert; STATE is that of the first.
 When WHOLE is non-nil nothing follows: a block without its end is none."
   (let ((case-fold-search t)
-        (org-agent-inert--parsed 0))
+        (org-agent-inert--parsed 0)
+        (org-agent-inert--active (org-agent-inert--regexp)))
     (with-syntax-table org-mode-syntax-table
       (while (not (eobp))
         (org-agent-inert--line state whole)
@@ -311,10 +315,9 @@ that may stay, group 3 one that may not."
 (defun org-agent-inert--objects (&optional whole)
   "Make what the line at point holds inert.
 What is verbatim stays as it is; WHOLE is as for `org-agent-inert--scan'."
-  (let ((end (copy-marker (line-end-position) t))
-        (regexp (org-agent-inert--regexp)))
+  (let ((end (copy-marker (line-end-position) t)))
     (save-excursion
-      (while (re-search-forward regexp end t)
+      (while (re-search-forward org-agent-inert--active end t)
         (let ((place (match-beginning 1)))
           (cond
            ((match-beginning 2) (org-agent-inert--skip-link))

@@ -30,7 +30,8 @@
           "- a /slanted/ word\n- [fn:1] and _more_\n*** Next\n"
           "#+begin_quote\nHe said *no*.\n#+end_quote\n"
           "#+begin_src emacs-lisp\n(defun f (x) \"doc\" (let ((y x)) y))\n"
-          ";; a remark\n#+end_src\n| a | *b* |\n|---+-----|\nlast *line*\n")
+          ";; a remark\n#+end_src\n#+begin_example\nplain\n#+end_example\n"
+          "| a | *b* |\n|---+-----|\nlast *line*\n")
   "An answer with much to highlight.")
 
 (defun org-agent-fontify-test--looks (beg end)
@@ -62,19 +63,20 @@
     (cons beg (if (org-agent-inert-state-block (org-agent-preview-state preview))
                   (save-excursion
                     (goto-char line)
-                    (re-search-backward "^#\\+begin_src"))
+                    (re-search-backward "^#\\+begin_"))
                 line))))
 
 (ert-deftest org-agent-fontify-line-by-line ()
   "However it is cut, a line looks right when it is finished, and in the end."
   (random "fontify")
-  (dolist (longest '(400 60 15))
+  (dolist (longest '(15 60 60 150 150 400 400))
     (org-agent-fontify-test--shown
       (let ((question (org-agent-fake-say "Hello"))
             (text org-agent-fontify-test--answer)
             (offset 0))
         (while (< offset (length text))
-          (let ((n (min (1+ (random longest)) (- (length text) offset))))
+          (let ((n (min (+ (max 1 (/ longest 5)) (random longest))
+                        (- (length text) offset))))
             (org-agent-fake-delta question "a1" offset
                                   (substring text offset (+ offset n)))
             (setq offset (+ offset n))
