@@ -35,14 +35,18 @@
 (require 'org-agent-approval)
 (require 'org-agent-diff)
 (require 'org-agent-edit)
+(require 'org-agent-properties)
+(require 'org-agent-ediff)
 
 (cl-defstruct (org-agent-review (:copier nil))
   "The review of an edit that waits.
 BEFORE are the whole lines that hold the text `:old' of ACTION, which is
 APPROVAL's; HEAD and TAIL are what stands before and behind it there.
 CHANGES make of them what the edit makes; TAKEN are those that the
-person wants, by their number.  FIRST is the number of the first line."
-  approval action name before head tail changes taken first)
+person wants, by their number.  FIRST is the number of the first line.
+PAIRS are the properties that the changes set, in their order; nil for
+an edit.  REWRITTEN is non-nil when the changes are not those proposed."
+  approval action name before head tail changes taken first pairs rewritten)
 
 (defvar-local org-agent-review--this nil
   "The review, or the approval, that this buffer is about.")
@@ -81,6 +85,15 @@ PARTS came before, newest first; ACTION is as for the whole."
   (let ((action (car (read-from-string text))))
     (and (proper-list-p action) action)))
 
+(defun org-agent-review--located (action)
+  "Return ACTION with the `:id' of its entry in the payload."
+  (let ((payload (plist-get action :payload))
+        (entry (plist-get action :id)))
+    (if (and entry (not (plist-get payload :id)))
+        (plist-put (copy-sequence action) :payload
+                   (append payload (list :id entry)))
+      action)))
+
 ;;;###autoload
 (defun org-agent-approval-view ()
   "Look at the whole of what waits at point.
@@ -91,9 +104,10 @@ changes can be taken one by one."
     (org-agent-approval--whole
      approval t
      (lambda (text)
-       (let* ((action (ignore-errors (org-agent-approval--read text)))
-              (payload (plist-get action :payload)))
-         (if (eq (plist-get payload :action) :edit)
+       (let ((action (org-agent-review--located
+                      (ignore-errors (org-agent-approval--read text)))))
+         (if (memq (plist-get (plist-get action :payload) :action)
+                   '(:edit :set-properties))
              (org-agent-review--open approval action)
            (org-agent-approval--whole
             approval nil
@@ -203,6 +217,8 @@ text is again what it was made for, \\[org-agent-review-allow] allows it.
     (define-key map (kbd "n") #'org-agent-review-next)
     (define-key map (kbd "p") #'org-agent-review-previous)
     (define-key map (kbd "e") #'org-agent-review-edit)
+    (define-key map (kbd "=") #'org-agent-review-ediff)
+    (define-key map (kbd "m") #'org-agent-review-smerge)
     (define-key map (kbd "C-c C-c") #'org-agent-review-accept)
     (define-key map (kbd "C-c C-k") #'org-agent-review-refuse)
     map)
@@ -211,20 +227,25 @@ text is again what it was made for, \\[org-agent-review-allow] allows it.
 (define-derived-mode org-agent-review-mode special-mode "Org-Agent-Review"
   "Major mode of the review of an edit that waits.
 Each change begins with a box: \\<org-agent-review-mode-map>\\[org-agent-review-toggle] takes it out or in.
+\\[org-agent-review-ediff] compares with Ediff, \\[org-agent-review-smerge] merges with Smerge;
+there the new text can be edited.
 \\[org-agent-review-accept] allows what is in, once; \\[org-agent-review-refuse] refuses the edit."
   (setq truncate-lines t
         bidi-display-reordering nil
         header-line-format
         (substitute-command-keys
-         " \\<org-agent-review-mode-map>\\[org-agent-review-toggle] take out or in  \\[org-agent-review-next] next  \\[org-agent-review-accept] allow what is in  \\[org-agent-review-refuse] refuse")))
+         " \\<org-agent-review-mode-map>\\[org-agent-review-toggle] take out or in  \\[org-agent-review-ediff] ediff  \\[org-agent-review-smerge] smerge  \\[org-agent-review-accept] allow what is in  \\[org-agent-review-refuse] refuse")))
 
 (defun org-agent-review--open (approval action)
   "Show ACTION, the edit that APPROVAL is about, as changes of its buffer."
   (condition-case err
       (let ((review (org-agent-edit--in
                      action
-                     (lambda (old new)
-                       (org-agent-review--make approval action old new)))))
+                     (if (plist-get (plist-get action :payload) :properties)
+                         (lambda (_old _new)
+                           (org-agent-review--make-properties approval action))
+                       (lambda (old new)
+                         (org-agent-review--make approval action old new))))))
         (with-current-buffer (get-buffer-create "*org-agent-review*")
           (org-agent-review-mode)
           (setq org-agent-review--this review)
@@ -259,6 +280,36 @@ Each change begins with a box: \\<org-agent-review-mode-map>\\[org-agent-review-
      :before before :head head :tail tail :changes changes
      :taken (number-sequence 0 (1- (length changes)))
      :first (line-number-at-pos from t))))
+
+(defun org-agent-review--make-properties (approval action)
+  "Return the review of ACTION of APPROVAL, which sets properties here.
+Each property is a change."
+  (let* ((pairs (org-agent-properties--checked
+                 (plist-get (plist-get action :payload) :properties)))
+         (drawer (org-agent-properties--check pairs))
+         (lines (org-agent-diff--lines (cdr drawer)))
+         (set (sort (mapcar (lambda (pair)
+                              (cons (org-agent-review--property lines pair) pair))
+                            pairs)
+                    (lambda (a b) (< (caar a) (caar b))))))
+    (make-org-agent-review
+     :approval approval :action action :name (buffer-name)
+     :before (cdr drawer) :head "" :tail ""
+     :changes (mapcar #'car set) :pairs (mapcar #'cdr set)
+     :taken (number-sequence 0 (1- (length set)))
+     :first (line-number-at-pos (car drawer) t))))
+
+(defun org-agent-review--property (lines pair)
+  "Return the change of LINES, those of a drawer, that setting PAIR makes."
+  (let* ((line (org-agent-properties--line
+                (mapconcat #'identity lines "") (car pair)))
+         (at (if line (cl-position line lines :test #'equal) (length lines)))
+         ;; A new line is indented as the first one is.
+         (model (if (or line (= (length lines) 0)) "" (aref lines 0))))
+    (list at (if line (1+ at) at)
+          (list (string-remove-prefix
+                 model (org-agent-properties--drawer (or line model)
+                                                     (list pair)))))))
 
 (defun org-agent-review--draw ()
   "Show the review of this buffer; point stays on its line."
@@ -319,9 +370,7 @@ Each change begins with a box: \\<org-agent-review-mode-map>\\[org-agent-review-
 
 (defun org-agent-review--new (review)
   "Return the text that the changes taken of REVIEW make of the old one."
-  (let* ((changes (cl-loop for number in (org-agent-review-taken review)
-                           collect (nth number (org-agent-review-changes review))))
-         (text (org-agent-diff-apply (org-agent-review-before review) changes))
+  (let* ((text (org-agent-review--after review))
          (head (org-agent-review-head review))
          (tail (org-agent-review-tail review)))
     (unless (and (string-prefix-p head text) (string-suffix-p tail text)
@@ -339,22 +388,74 @@ When some are out, what is allowed is a new edit, of those alone."
     (cond
      ((null taken)
       (user-error "No change is in; C-c C-k refuses the edit"))
-     ((= (length taken) (length (org-agent-review-changes review)))
+     ((and (= (length taken) (length (org-agent-review-changes review)))
+           (not (org-agent-review-rewritten review)))
       (org-agent-approval-decide approval :allow-once))
      (t
       (org-agent-approval-decide
        approval :allow-once
-       :edited (org-agent-review--print
-                (org-agent-review--with-new
-                 (org-agent-review-action review)
-                 (org-agent-review--new review))))))
+       :edited (org-agent-review--print (org-agent-review--edited review)))))
     (org-agent-review--quit)))
 
-(defun org-agent-review--with-new (action new)
-  "Return a copy of ACTION, an edit, whose new text is NEW."
-  (let ((payload (copy-sequence (plist-get action :payload))))
-    (plist-put (copy-sequence action) :payload
-               (plist-put payload :new new))))
+(defun org-agent-review--edited (review)
+  "Return the action of REVIEW with the changes that are in, and no other."
+  (let* ((action (copy-sequence (org-agent-review-action review)))
+         (payload (copy-sequence (plist-get action :payload)))
+         (pairs (org-agent-review-pairs review)))
+    (plist-put action :payload
+               (if pairs
+                   (plist-put payload :properties
+                              (mapcar (lambda (number) (nth number pairs))
+                                      (org-agent-review-taken review)))
+                 (plist-put payload :new (org-agent-review--new review))))))
+
+(defun org-agent-review--after (review)
+  "Return the lines of REVIEW with the changes that are in."
+  (org-agent-diff-apply
+   (org-agent-review-before review)
+   (mapcar (lambda (number) (nth number (org-agent-review-changes review)))
+           (org-agent-review-taken review))))
+
+(defun org-agent-review--text-of (review)
+  "Return REVIEW if its text can be edited, or signal an error."
+  (when (org-agent-review-pairs review)
+    (user-error "Properties are taken one by one; e edits the action"))
+  review)
+
+(defun org-agent-review-ediff ()
+  "Compare what is there with what the changes make of it, with Ediff.
+What the new text is when Ediff ends is what can be allowed."
+  (interactive nil org-agent-review-mode)
+  (let ((review (org-agent-review--text-of org-agent-review--this)))
+    (org-agent-ediff (org-agent-review-before review)
+                     (org-agent-review--after review)
+                     (org-agent-review--taker review))))
+
+(defun org-agent-review-smerge ()
+  "Merge the changes that are in with Smerge.
+What the text is then is what can be allowed."
+  (interactive nil org-agent-review-mode)
+  (let ((review (org-agent-review--text-of org-agent-review--this)))
+    (org-agent-smerge
+     (org-agent-review-before review)
+     (mapcar (lambda (number) (nth number (org-agent-review-changes review)))
+             (org-agent-review-taken review))
+     (org-agent-review--taker review))))
+
+(defun org-agent-review--taker (review)
+  "Return a function that makes a text that of REVIEW, and shows it again."
+  (let ((buffer (current-buffer)))
+    (lambda (text)
+      (when (and text (buffer-live-p buffer))
+        (let ((changes (org-agent-diff-changes
+                        (org-agent-review-before review) text)))
+          (unless (equal text (org-agent-review--after review))
+            (setf (org-agent-review-rewritten review) t))
+          (setf (org-agent-review-changes review) changes
+                (org-agent-review-taken review)
+                (number-sequence 0 (1- (length changes)))))
+        (with-current-buffer buffer (org-agent-review--draw))
+        (pop-to-buffer buffer)))))
 
 (defun org-agent-review--print (action)
   "Return ACTION as text that the kernel reads."

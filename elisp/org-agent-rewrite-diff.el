@@ -33,8 +33,8 @@
 (require 'diff)
 (require 'diff-mode)
 (require 'org-agent-await)
+(require 'org-agent-ediff)
 
-(declare-function ediff-buffers "ediff")
 (declare-function org-agent-rewrite--read-wish "org-agent-rewrite")
 (declare-function org-agent-rewrite--send "org-agent-rewrite")
 
@@ -298,34 +298,15 @@ The new text comes in the place of the one that is shown."
   "Compare the text with the new one, which can be edited, with Ediff.
 What it is when Ediff ends is what \\[org-agent-rewrite-accept] applies."
   (interactive)
-  (let* ((rewriting (org-agent-rewrite--here))
-         (now (or (org-agent-rewrite--text rewriting)
-                  (user-error "%s is gone" (org-agent-rewriting-name rewriting))))
-         (old (generate-new-buffer "*org-agent: as it is*"))
-         (new (generate-new-buffer "*org-agent: as proposed*"))
-         (windows (current-window-configuration)))
-    (with-current-buffer old (insert now) (setq buffer-read-only t))
-    (with-current-buffer new (insert (org-agent-rewriting-proposal rewriting)))
-    (ediff-buffers
-     old new
-     (list (lambda ()
-             (add-hook 'ediff-quit-hook
-                       (lambda ()
-                         (set-window-configuration windows)
-                         (org-agent-rewrite--take-edited rewriting old new))
-                       90 t))))))
-
-(defun org-agent-rewrite--take-edited (rewriting old new)
-  "Take the text of the buffer NEW for REWRITING; OLD and NEW are done with."
-  (when (buffer-live-p new)
-    (setf (org-agent-rewriting-proposal rewriting)
-          (with-current-buffer new
-            (buffer-substring-no-properties (point-min) (point-max)))))
-  (dolist (buffer (list old new))
-    (when (buffer-live-p buffer)
-      (with-current-buffer buffer (set-buffer-modified-p nil))
-      (kill-buffer buffer)))
-  (pop-to-buffer (org-agent-rewrite--draw rewriting)))
+  (let ((rewriting (org-agent-rewrite--here)))
+    (org-agent-ediff
+     (or (org-agent-rewrite--text rewriting)
+         (user-error "%s is gone" (org-agent-rewriting-name rewriting)))
+     (org-agent-rewriting-proposal rewriting)
+     (lambda (text)
+       (when text
+         (setf (org-agent-rewriting-proposal rewriting) text))
+       (pop-to-buffer (org-agent-rewrite--draw rewriting))))))
 
 (provide 'org-agent-rewrite-diff)
 ;;; org-agent-rewrite-diff.el ends here

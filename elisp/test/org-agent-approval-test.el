@@ -246,6 +246,65 @@
     (should (equal (org-agent-approval-test--text file)
                    "one\ntWO\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n"))))
 
+(ert-deftest org-agent-approval-merged ()
+  "What is made of an edit with Ediff and Smerge is what runs."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit
+       file :old "two\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
+       :new "TWO\nthree\nfour\nfive\nsix\nseven\neight\nNINE\n")
+    (org-agent-approval-test--waits)
+    (org-agent-approval-view)
+    (org-agent-fake-wait (get-buffer "*org-agent-review*"))
+    (with-current-buffer "*org-agent-review*"
+      (let (proposed)
+        (cl-letf (((symbol-function 'ediff-buffers)
+                   (lambda (_ b hooks)
+                     (setq proposed b)
+                     (mapc #'funcall hooks))))
+          (org-agent-review-ediff))
+        (with-current-buffer proposed
+          (goto-char (point-min))
+          (search-forward "NINE")
+          (insert " lives"))
+        (save-current-buffer (run-hooks 'ediff-quit-hook)))
+      (should (string-match-p "^\\+NINE lives$" (buffer-string)))
+      (save-window-excursion
+        (org-agent-review-smerge)
+        (with-current-buffer (window-buffer (selected-window))
+          (should smerge-mode)
+          (should-error (org-agent-smerge-take) :type 'user-error)
+          (should (looking-at "<<<<<<< as it is\ntwo\n=======\nTWO\n>>>>>>>"))
+          (smerge-keep-upper)
+          (smerge-next)
+          (smerge-keep-lower)
+          (org-agent-smerge-take)))
+      (should (string-match-p "1 changes, 1 of them in" (buffer-string)))
+      (org-agent-review-accept))
+    (with-current-buffer "*org-agent-chat*" (org-agent-kernel-test--settle 2))
+    (should (equal (org-agent-approval-test--text file)
+                   "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nNINE lives\nten\n"))))
+
+(ert-deftest org-agent-approval-of-properties ()
+  "Properties are shown as they are and would be, and taken one by one."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--action
+       :action :set-properties :id "p1" :properties '(:note "x" :effort "2:00"))
+    (write-region "* A\n  :PROPERTIES:\n  :ID: p1\n  :Effort: 1\n  :END:\n" nil file nil 'silent)
+    (let ((org-id-locations (make-hash-table :test #'equal)))
+      (puthash "p1" file org-id-locations)
+      (org-agent-approval-test--waits)
+      (org-agent-approval-view)
+      (org-agent-fake-wait (get-buffer "*org-agent-review*"))
+      (with-current-buffer "*org-agent-review*"
+        (should (string-match-p "^-  :Effort: 1\n\\+  :EFFORT:   2:00$" (buffer-string)))
+        (should (string-match-p "^\\+  :NOTE:     x$" (buffer-string)))
+        (should-error (org-agent-review-ediff) :type 'user-error)
+        (org-agent-review-toggle)
+        (org-agent-review-accept))
+      (with-current-buffer "*org-agent-chat*" (org-agent-kernel-test--settle 2))
+      (should (equal (org-agent-approval-test--text file)
+                     "* A\n  :PROPERTIES:\n  :ID: p1\n  :Effort: 1\n  :NOTE:     x\n  :END:\n")))))
+
 (ert-deftest org-agent-approval-edited-whole ()
   "An action can be rewritten; what cannot be used is refused and waits on."
   (org-agent-approval-test--with

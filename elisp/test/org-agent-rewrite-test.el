@@ -280,11 +280,16 @@ Return the buffer with the diff, or nil."
   (org-agent-rewrite-test--with
       (list (org-agent-rewrite-test--says "one" "two")) "one\n"
     (let* ((diff (org-agent-rewrite-test--rewrite "well"))
-           (rewriting (buffer-local-value 'org-agent-rewrite--this diff))
-           (old (generate-new-buffer "a")) (new (generate-new-buffer "b")))
-      (with-current-buffer new (insert "three"))
-      (save-current-buffer
-        (org-agent-rewrite--take-edited rewriting old new))
+           old new)
+      (with-current-buffer diff
+        ;; Batch has no frame for Ediff: its beginning and its end are played.
+        (cl-letf (((symbol-function 'ediff-buffers)
+                   (lambda (a b hooks)
+                     (setq old a new b)
+                     (mapc #'funcall hooks))))
+          (org-agent-rewrite-ediff))
+        (with-current-buffer new (erase-buffer) (insert "three"))
+        (save-current-buffer (run-hooks 'ediff-quit-hook)))
       (should-not (or (buffer-live-p old) (buffer-live-p new)))
       (with-current-buffer diff
         (should (string-match-p "^\\+three$" (buffer-string)))
