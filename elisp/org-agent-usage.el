@@ -48,10 +48,11 @@
 \\<org-agent-usage-mode-map>\\[org-agent-usage-by-turn] by turn, \\[org-agent-usage-by-session] by conversation, \\[org-agent-usage-by-model] by model, \\[org-agent-usage-by-day] by day."
   (setq tabulated-list-format
         (vector
-         '("What" 44 t) '("Model" 24 t)
-         (list "In" 10 (org-agent-list-by-number 2) :right-align t)
-         (list "Out" 10 (org-agent-list-by-number 3) :right-align t)
-         '("Cost" 12 nil :right-align t)))
+         ;; All of it is seen in 80 columns.
+         '("What" 32 t) '("Model" 18 t)
+         (list "In" 7 (org-agent-list-by-number 2) :right-align t)
+         (list "Out" 7 (org-agent-list-by-number 3) :right-align t)
+         '("Cost" 10 nil :right-align t)))
   (setq-local revert-buffer-function #'org-agent-usage--fetch)
   (tabulated-list-init-header))
 

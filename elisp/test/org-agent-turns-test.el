@@ -73,6 +73,9 @@
     ;; What it took survives the kernel, and comes with the conversation.
     (org-agent-usage)
     (with-current-buffer "*org-agent-usage*"
+      (should (<= (cl-loop for column across tabulated-list-format
+                           sum (1+ (cadr column)))
+                  80))
       (org-agent-fake-wait tabulated-list-entries)
       (should (string-match-p "Question\\?.*12 +3 +\\$0\\.2500" (buffer-string)))
       (kill-buffer))))

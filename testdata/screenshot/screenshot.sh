@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes testdata/screenshot.png, a real Emacs frame with a real conversation, and
-# testdata/skill.png, one in which a skill was written, in an X server without a
-# screen. The answers of the conversation are a script's, streamed by a model
+# Makes testdata/screenshot.png, a real Emacs frame with a real conversation,
+# testdata/skill.png, one in which a skill was written, and a picture of each of
+# the other buffers in testdata/tour, in an X server without a screen. The answers of the conversation are a script's, streamed by a model
 # server. "make screenshot" runs this; it needs Xvfb and the programs in bin.
 #
 # An Emacs without windows (emacs-nox) is left as it is: the same version with
@@ -30,7 +30,7 @@ fi
 home=$(mktemp -d)
 children=()
 end() {
-    for instance in "$home" "$home/author"; do
+    for instance in "$home" "$home/author" "$home/tour"; do
         HOME=$instance XDG_STATE_HOME=$instance/state bin/org-agent stop 2>/dev/null || true
     done
     for child in "${children[@]}"; do kill "$child" 2>/dev/null || true; done
@@ -46,7 +46,7 @@ unset ORG_AGENT_HOME ORG_AGENT_LLM
 # await FILE: wait until a program wrote a line into it.
 await() {
     for _ in $(seq 100); do
-        [ -s "$1" ] && { cat "$1"; return; }
+        [ "$(tail -c 1 "$1" | wc -l)" = 1 ] && { cat "$1"; return; }
         sleep 0.1
     done
     echo "nothing came in $1" >&2
@@ -64,4 +64,6 @@ export ORG_AGENT_LLM_BASE_URL DISPLAY ORG_AGENT_LLM_API_KEY=none ORG_AGENT_LLM_M
 HOME=$home timeout 120 "$emacs" -Q -L elisp -l testdata/screenshot/screenshot.el testdata/screenshot.png
 mkdir "$home/author"
 HOME=$home/author XDG_STATE_HOME=$home/author/state ORG_AGENT_LLM=builtin timeout 120 "$emacs" -Q -L elisp -l testdata/screenshot/skill.el testdata/skill.png
-ls -l testdata/screenshot.png testdata/skill.png
+mkdir -p "$home/tour" testdata/tour
+HOME=$home/tour XDG_STATE_HOME=$home/tour/state timeout 180 "$emacs" -Q -L elisp -l testdata/screenshot/tour.el testdata/tour
+ls -l testdata/screenshot.png testdata/skill.png testdata/tour
