@@ -129,7 +129,7 @@ bench: need-tests $(BIN) ## measure the targets and print them as a table; GPTEL
 	$(GO) run ./kernel/cmd/bench -program $(BIN) -emacs $(EMACS) -sbcl $(SBCL) -go $(GO) -gptel '$(GPTEL)'
 
 .PHONY: screenshot
-screenshot: need-emacs $(BIN) bin/llmtest-server ## make testdata/screenshot.png of a real Emacs frame
+screenshot: need-emacs $(BIN) bin/llmtest-server ## make the pictures in testdata of real Emacs frames
 	$(call need,Xvfb,xvfb)
 	EMACS=$(EMACS) testdata/screenshot/screenshot.sh
 
