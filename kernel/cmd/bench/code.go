@@ -29,7 +29,6 @@ func measureCode(ctx context.Context, p programs) ([]row, error) {
 		{"skill", "ThousandNotes/untested", "1x", "1,000 notes checked and loaded", "2 s", false},
 		{"skill", "ThousandNotes/tested", "1x", "the same, and the tests of each run", "", false},
 		{"org", "Parse/Note1MiB", "200ms", "scanning notes for their blocks", "20 MB/s", true},
-		{"org", "Convert/1MiB", "1x", "Markdown to Org", "", true},
 	} {
 		results, err := runBenchmark(ctx, p, b.room, strings.ReplaceAll(b.name, "/", "$/")+"$", b.time)
 		if err != nil {

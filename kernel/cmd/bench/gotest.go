@@ -14,15 +14,17 @@ const benchmarkCount = 5
 type benchmarked struct {
 	times []float64 // seconds for one operation
 	rates []float64 // bytes per second, where the function says its bytes
+	p95   []float64 // seconds, where the function tells the 95th of a hundred
 }
 
 // runBenchmark runs the benchmarks of a package that match the pattern, each for
 // the given time or number ("1s", "3x"). The result's keys are their names
 // without "Benchmark" and the number of processors. It is an error if there is
-// none.
-func runBenchmark(ctx context.Context, p programs, room, pattern, time string) (map[string]benchmarked, error) {
-	printed, err := output(ctx, p.golang, "test", "-run", "^$", "-bench", "^Benchmark"+pattern, "-benchtime", time,
-		"-count", strconv.Itoa(benchmarkCount), "./kernel/"+room)
+// none. The flags are the package's own.
+func runBenchmark(ctx context.Context, p programs, room, pattern, time string, flags ...string) (map[string]benchmarked, error) {
+	arguments := append([]string{"test", "-run", "^$", "-bench", "^Benchmark" + pattern, "-benchtime", time,
+		"-count", strconv.Itoa(benchmarkCount), "./kernel/" + room}, flags...)
+	printed, err := output(ctx, p.golang, arguments...)
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +49,8 @@ func runBenchmark(ctx context.Context, p programs, room, pattern, time string) (
 				result.times = append(result.times, value/1e9)
 			case "MB/s":
 				result.rates = append(result.rates, value*1e6)
+			case "p95-ms":
+				result.p95 = append(result.p95, value/1e3)
 			}
 		}
 		results[name] = result

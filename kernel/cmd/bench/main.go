@@ -54,6 +54,8 @@ var benches = []bench{
 	{"reader", measureReader},
 	{"code", measureCode},
 	{"tangle", measureTangle},
+	{"markdown", measureMarkdown},
+	{"search", measureSearch},
 }
 
 // run measures what the flags choose and prints the table.

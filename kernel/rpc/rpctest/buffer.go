@@ -75,28 +75,41 @@ func (b *buffer) has(id string) bool {
 
 // heading finds the heading with the id: where it begins, and its level.
 func (b *buffer) heading(id string) (start, level int, found bool) {
-	for _, m := range idLine.FindAllStringSubmatchIndex(b.text, -1) {
-		if b.text[m[2]:m[3]] != id {
+	for from := 0; ; {
+		at := strings.Index(b.text[from:], id)
+		if at < 0 {
+			return 0, 0, false
+		}
+		at += from
+		from = at + len(id)
+		before := strings.LastIndexByte(b.text[:at], '\n') + 1
+		line, _, _ := strings.Cut(b.text[before:], "\n")
+		if m := idLine.FindStringSubmatch(line); m == nil || m[1] != id {
 			continue
 		}
-		headings := headingLine.FindAllStringSubmatchIndex(b.text[:m[0]], -1)
-		if len(headings) == 0 {
-			continue
+		for before > 0 {
+			end := before - 1
+			before = strings.LastIndexByte(b.text[:end], '\n') + 1
+			if m := headingLine.FindStringSubmatch(b.text[before:end]); m != nil {
+				return before, len(m[1]), true
+			}
 		}
-		last := headings[len(headings)-1]
-		return last[0], last[3] - last[2], true
 	}
-	return 0, 0, false
 }
 
 // subtreeEnd is where the subtree of the heading that begins at start ends.
 func (b *buffer) subtreeEnd(start, level int) int {
-	for _, m := range headingLine.FindAllStringSubmatchIndex(b.text, -1) {
-		if m[0] > start && m[3]-m[2] <= level {
-			return m[0]
+	for at := start; ; {
+		next := strings.Index(b.text[at:], "\n*")
+		if next < 0 {
+			return len(b.text)
+		}
+		at += next + 1
+		line, _, _ := strings.Cut(b.text[at:], "\n")
+		if m := headingLine.FindStringSubmatch(line); m != nil && len(m[1]) <= level {
+			return at
 		}
 	}
-	return len(b.text)
 }
 
 // draftStart is where the draft begins: the last heading of level 1 without an
