@@ -172,7 +172,7 @@ const (
 func approvalSubtree(level int, a protocol.Approval) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "* TODO Approve: %s\n", summaryOf(a))
-	fmt.Fprintf(&b, "It asks because %s. What it will do:\n", strings.TrimSuffix(a.Reason, "."))
+	fmt.Fprintf(&b, "It asks because %s. What it will do:\n", verbatimPath(strings.TrimSuffix(a.Reason, ".")))
 	for _, effect := range a.Effects {
 		fmt.Fprintf(&b, "- %s\n", effect)
 	}
@@ -195,6 +195,15 @@ func approvalSubtree(level int, a protocol.Approval) string {
 	// The client knows the last line as the one on which single letters are keys.
 	fmt.Fprintf(&b, "\n/C-c C-c/ allows it once, /C-c C-k/ refuses it.\nOn this line: %s/d/ refuse, /e/ edit, /v/ look.\n", scopes)
 	return askSubtree(level, a.ID, "approval", b.String())
+}
+
+// verbatimPath marks the path that a reason ends in: Org reads emphasis between slashes.
+func verbatimPath(reason string) string {
+	before, path, ok := strings.Cut(reason, " /")
+	if !ok || strings.ContainsAny(path, "=\n") {
+		return reason
+	}
+	return before + " =/" + path + "="
 }
 
 // approvalClosed is what becomes of it: one heading that says what was decided, how and when.

@@ -87,3 +87,16 @@ func TestCloseInKeepsWhatIsAPersons(t *testing.T) {
 		t.Errorf("the edited heading became\n%s", got)
 	}
 }
+
+// TestApprovalPathIsVerbatim: Org shows the path in a reason as it is, without emphasis.
+func TestApprovalPathIsVerbatim(t *testing.T) {
+	for reason, want := range map[string]string{
+		"it changes /home/ann/my notes/x.org": "It asks because it changes =/home/ann/my notes/x.org=. ",
+		"it changes a note's properties.":     "It asks because it changes a note's properties. ",
+		"it changes /a=b/c":                   "It asks because it changes /a=b/c. ",
+	} {
+		if got := approvalSubtree(1, protocol.Approval{ID: "i", Reason: reason}); !strings.Contains(got, want) {
+			t.Errorf("%q became\n%s", reason, got)
+		}
+	}
+}
