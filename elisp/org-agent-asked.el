@@ -36,6 +36,8 @@
 (require 'org-agent-undo)
 (require 'diff-mode)
 
+(defvar org-agent-chat-session)
+
 (defun org-agent-asked-waiting-p (heading)
   "Return non-nil when what is asked at HEADING stands there as waiting."
   (and heading
@@ -72,11 +74,12 @@ Otherwise, since the file was changed, say, it becomes ordinary text."
 
 (defun org-agent-asked--release (beg end)
   "Make the text from BEG to END ordinary text."
+  (remove-overlays beg end 'org-agent-asked t)
   (with-silent-modifications
     (org-agent-undo-off
       (let ((inhibit-read-only t))
         (remove-list-of-text-properties
-         beg end '(category org-agent-asked front-sticky rear-nonsticky))))))
+         beg end '(category org-agent-asked front-sticky rear-nonsticky read-only))))))
 
 (defun org-agent-asked-decorate (id subtree category &optional heading-only)
   "Give SUBTREE, which the kernel wrote for ID, the properties of CATEGORY.
@@ -101,11 +104,34 @@ with HEADING-ONLY that counts for its heading, and all of it gets them."
               (add-text-properties
                heading end
                (list 'category category 'org-agent-asked id))
+              (remove-overlays heading end 'org-agent-asked t)
               (when (get category 'read-only)
-                (put-text-property heading (1+ heading)
-                                   'front-sticky '(read-only)))
+                (org-agent-asked--guard-heading heading))
               (put-text-property (1- end) end 'rear-nonsticky t)))
           t)))))
+
+(defun org-agent-asked--guard-heading (heading)
+  "Have the title at HEADING refuse changes without being read-only.
+An agenda copies it with its properties and then adds some of its own.
+So this is an overlay, whose hooks hear of a change before it is made."
+  (put-text-property heading (1+ heading) 'front-sticky '(read-only))
+  (let* ((beg (save-excursion (goto-char heading)
+                              (skip-chars-forward "*") (1+ (point))))
+         (end (save-excursion (goto-char heading) (line-end-position)))
+         (overlay (make-overlay beg end))
+         (hooks '(org-agent-asked--guard)))
+    (put-text-property beg end 'read-only nil)
+    (overlay-put overlay 'org-agent-asked t)
+    (overlay-put overlay 'evaporate t)
+    (overlay-put overlay 'modification-hooks hooks)
+    (overlay-put overlay 'insert-in-front-hooks hooks)
+    (overlay-put overlay 'insert-behind-hooks hooks)))
+
+(defun org-agent-asked--guard (&rest _)
+  "Refuse a change of what waits, in its conversation."
+  (when (and org-agent-chat-session (not inhibit-read-only))
+    (signal 'text-read-only
+            (list "It waits for your decision: C-c C-c on it decides"))))
 
 (defun org-agent-asked-close (id waiting closed &optional all)
   "Make what ID asked, which stands as WAITING, CLOSED; both are subtrees.

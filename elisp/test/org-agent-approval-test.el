@@ -122,6 +122,18 @@
       ;; Behind it the person types.
       (should (eq (key-binding (kbd "o")) 'org-self-insert-command)))))
 
+(defun org-agent-approval-test--in-the-agenda ()
+  "Check that what waits is one line of the agenda, which can be made."
+  (let ((org-agenda-files (list (org-agent-fake-file "main")))
+        (text (org-agent-fake-text)))
+    (save-window-excursion
+      (save-current-buffer
+        (org-todo-list)
+        (should (= 1 (how-many "Approve: Change ~/note.org" (point-min) (point-max))))
+        (should-not (string-match-p "two" (buffer-string)))
+        (kill-buffer)))
+    (should (equal text (org-agent-fake-text)))))
+
 (ert-deftest org-agent-approval-in-the-conversation ()
   "It stands below the question, read-only, and is allowed there."
   (org-agent-approval-test--with
@@ -140,6 +152,7 @@
         (org-agent-approval-test--keys)
         (should-error (insert "x") :type 'text-read-only)
         (should-error (org-todo 'done) :type 'text-read-only)
+        (org-agent-approval-test--in-the-agenda)
         (should (plist-get approval :effects))
         ;; Org's own fontification leaves the keys alone.
         (font-lock-ensure)
