@@ -116,22 +116,28 @@ When that is done, call FUNCTION with what the text is then."
                              ">>>>>>> as proposed\n")))
                changes)))))
 
+(defun org-agent-smerge--here ()
+  "Return the function that takes the text of this buffer, or signal an error."
+  (or org-agent-smerge--function
+      (user-error "No changes are merged here")))
+
 (defun org-agent-smerge-take ()
   "Take the text as it stands here."
   (interactive nil org-agent-smerge-mode)
-  (save-excursion
-    (goto-char (point-min))
-    (when (re-search-forward "^<<<<<<< as it is$" nil t)
-      (user-error "A change is not decided yet, in line %d"
-                  (line-number-at-pos (match-beginning 0)))))
-  (let ((function org-agent-smerge--function)
+  (let ((function (org-agent-smerge--here))
         (text (buffer-substring-no-properties (point-min) (point-max))))
+    (save-excursion
+      (goto-char (point-min))
+      (when (re-search-forward "^<<<<<<< as it is$" nil t)
+        (user-error "A change is not decided yet, in line %d"
+                    (line-number-at-pos (match-beginning 0)))))
     (org-agent-smerge-leave)
     (funcall function text)))
 
 (defun org-agent-smerge-leave ()
   "Leave the changes as they were."
   (interactive nil org-agent-smerge-mode)
+  (org-agent-smerge--here)
   (let ((buffer (current-buffer)))
     (set-buffer-modified-p nil)
     (dolist (window (get-buffer-window-list buffer nil t))

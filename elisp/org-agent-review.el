@@ -418,6 +418,8 @@ When some are out, what is allowed is a new edit, of those alone."
 
 (defun org-agent-review--text-of (review)
   "Return REVIEW if its text can be edited, or signal an error."
+  (unless (org-agent-review-p review)
+    (user-error "No edit is reviewed here"))
   (when (org-agent-review-pairs review)
     (user-error "Properties are taken one by one; e edits the action"))
   review)

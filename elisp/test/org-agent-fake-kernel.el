@@ -285,5 +285,23 @@ Return Emacs's whole answer."
                                 (get-buffer "*org-agent-chat*"))))
      (with-current-buffer "*org-agent-chat*" ,@body)))
 
+;;;; Another Emacs
+
+(defun org-agent-fake-elsewhere (feature function)
+  "Have another Emacs load FEATURE, a file of tests, and call FUNCTION there.
+It is for what leaves an Emacs that other tests could not be run in.  An
+error there fails the test here, with all that was printed."
+  (with-temp-buffer
+    (let ((status
+           (call-process
+            (expand-file-name invocation-name invocation-directory) nil t nil
+            "-Q" "--batch" "--eval" "(setq load-prefer-newer t)"
+            "-L" (file-name-directory (locate-library "org-agent"))
+            "-L" (file-name-directory (locate-library (symbol-name feature)))
+            "-l" (symbol-name feature)
+            "--eval" (format "(%s)" function))))
+      (ert-info ((buffer-string))
+        (should (equal status 0))))))
+
 (provide 'org-agent-fake-kernel)
 ;;; org-agent-fake-kernel.el ends here

@@ -96,17 +96,8 @@
   "A long turn is notified of over D-Bus.
 The bus ends with the test, and an Emacs whose bus has ended does not
 hear of its processes any more: this is done by another one."
-  (with-temp-buffer
-    (let ((status
-           (call-process
-            (expand-file-name invocation-name invocation-directory) nil t nil
-            "-Q" "--batch" "--eval" "(setq load-prefer-newer t)"
-            "-L" (file-name-directory (locate-library "org-agent"))
-            "-L" (file-name-directory (locate-library "org-agent-notify-test"))
-            "-l" "org-agent-notify-test"
-            "--eval" "(org-agent-notify-test-over-the-bus)")))
-      (ert-info ((buffer-string))
-        (should (equal status 0))))))
+  (org-agent-fake-elsewhere 'org-agent-notify-test
+                            'org-agent-notify-test-over-the-bus))
 
 (ert-deftest org-agent-notify-without-a-bus ()
   "Without a bus the echo area says it; nothing fails and nothing waits."
