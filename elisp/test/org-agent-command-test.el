@@ -76,7 +76,7 @@
     (org-agent-command-test--in "one\ntwo\nthree\n"
       (cl-flet ((sent () (let ((inhibit-message t)) (org-agent-command "look"))
                          (org-agent-command-test--event)))
-        (transient-mark-mode 1)
+        (setq-local transient-mark-mode t)
         (goto-char 5) (push-mark 8 t t)
         (let ((event (sent)))
           (should (equal (plist-get (plist-get event :buffer) :text) "two"))

@@ -75,7 +75,7 @@
   (org-agent-fake-with-chat
     (org-agent-context-test--in
         (org-agent-context-test--file "a b.org" "one\ntwo\nthree\nfour\n")
-      (transient-mark-mode 1)
+      (setq-local transient-mark-mode t)
       (goto-char 5) (push-mark 15 t t)
       (let ((point (point)))
         (org-agent-context-test--add)
@@ -99,7 +99,7 @@
   (org-agent-fake-with-chat
     (let ((file (org-agent-context-test--file "a.txt" "one\ntwo\nthree\nfour\n")))
       (org-agent-context-test--in file
-        (transient-mark-mode 1)
+        (setq-local transient-mark-mode t)
         (goto-char 1) (push-mark 5 t t)
         (org-agent-context-test--add)
         (with-current-buffer "*org-agent-chat*"

@@ -133,8 +133,10 @@ KNOWN is as for the regions."
     (not (eq head buffer-undo-list))))
 
 (defun org-agent-storm-test--undo (first)
-  "Undo one step; FIRST when the last command was not an undo."
+  "Undo one step; FIRST when the last command was not an undo.
+An active region does not matter: `undo' would keep to it."
   (let ((last-command (if first 'self-insert-command 'undo))
+        (transient-mark-mode nil)
         (inhibit-message t))
     (undo-boundary)
     (undo)
