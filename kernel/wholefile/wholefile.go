@@ -8,6 +8,7 @@ package wholefile
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -53,6 +54,46 @@ func Replace(path string, old, content []byte, mode fs.FileMode) error {
 		}
 		return nil
 	})
+}
+
+// Create makes a file that must not be there: what is there stays, and the error is
+// [fs.ErrExist]. The mode is that of a new file, without what the process gives nobody. The file
+// is on the disk when Create returns.
+func Create(path string, content []byte, mode fs.FileMode) error {
+	beside := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()+".new~")
+	file, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	_, err = file.Write(content)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = take(beside, path)
+	}
+	if err != nil {
+		err = fmt.Errorf("write %s: %w", path, err)
+		if left := os.Remove(beside); !errors.Is(left, fs.ErrNotExist) {
+			err = errors.Join(err, left)
+		}
+	}
+	return err
+}
+
+// take gives a file a name that no other has.
+func take(beside, path string) error {
+	err := os.Link(beside, path) // which, unlike a renaming, takes no file's place
+	if err == nil {
+		return os.Remove(beside)
+	}
+	if _, there := os.Lstat(path); there == nil {
+		return fs.ErrExist
+	}
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
+		return os.Rename(beside, path) // a file system without links
+	}
+	return err
 }
 
 // write makes the file if last, which is called with what was written before it comes to be
