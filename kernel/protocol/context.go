@@ -22,6 +22,10 @@ const (
 // ContextImage is the kind of an item that is an image; the others are text.
 const ContextImage = "image"
 
+// ContextMemory is the kind of an item that nobody sends along: the kernel found it in what
+// is kept, or in the person's notes.
+const ContextMemory = "memory"
+
 // contextKinds are what an item can be.
 var contextKinds = []string{"file", "buffer", "region", "subtree", "directory", ContextImage}
 

@@ -18,10 +18,12 @@ const (
 	SensorUserCommand  Sensor = "user-command"
 	SensorBufferUpdate Sensor = "buffer-update"
 	SensorPointUpdate  Sensor = "point-update"
-	SensorProbe        Sensor = "probe" // made once when a skill is loaded
-	SensorPost         Sensor = "post"  // text that a turn puts into another conversation
+	SensorProbe        Sensor = "probe"     // made once when a skill is loaded
+	SensorToolCall     Sensor = "tool-call" // another program wants a tool used
+	SensorPost         Sensor = "post"      // text that a turn puts into another conversation
 )
 
+// PlistKeyword marks the type as an enum.
 func (Sensor) PlistKeyword() {}
 
 // Channel says where a message came from, and so where its answer goes.
@@ -32,6 +34,7 @@ const (
 	ChannelCLI   Channel = "cli"
 )
 
+// PlistKeyword marks the type as an enum.
 func (Channel) PlistKeyword() {}
 
 // View is how a client wants a conversation's text.
@@ -44,6 +47,7 @@ const (
 	ViewPlain View = "plain"
 )
 
+// PlistKeyword marks the type as an enum.
 func (View) PlistKeyword() {}
 
 // TurnState says where a turn is. The last four are final.
@@ -59,6 +63,7 @@ const (
 	TurnInterrupted TurnState = "interrupted" // the kernel ended while it ran
 )
 
+// PlistKeyword marks the type as an enum.
 func (TurnState) PlistKeyword() {}
 
 // Final reports whether a turn in this state will not change any more.
@@ -81,6 +86,7 @@ const (
 	Deny         Decision = "deny"
 )
 
+// PlistKeyword marks the type as an enum.
 func (Decision) PlistKeyword() {}
 
 // Level is how urgent a notice or a line of the log is.
@@ -93,6 +99,7 @@ const (
 	LevelError Level = "error"
 )
 
+// PlistKeyword marks the type as an enum.
 func (Level) PlistKeyword() {}
 
 // Type is an action's :type.
@@ -105,14 +112,17 @@ const (
 	TypeEvent    Type = "event" // only sensors make these
 )
 
+// PlistKeyword marks the type as an enum.
 func (Type) PlistKeyword() {}
 
 // ToolEffect says what calling a tool takes. The zero value is a person's approval.
 type ToolEffect string
 
 const (
-	ToolReads ToolEffect = "reads" // nothing: it changes and sends nothing
+	ToolReads ToolEffect = "reads" // nothing: it changes nothing; what it fetches is judged by its reach
 	ToolAsks  ToolEffect = "asks"  // nothing: it asks the person, whose answer is its result
+	ToolKeeps ToolEffect = "keeps" // nothing: it adds to what is kept; the person is told and can take it back
 )
 
+// PlistKeyword marks the type as an enum.
 func (ToolEffect) PlistKeyword() {}

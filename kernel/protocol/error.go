@@ -26,7 +26,8 @@ const (
 	CodeVersion      Code = -32008 // no common protocol version
 	CodeConsent      Code = -32009 // a person must first agree to where the words go
 	CodeStale        Code = -32010 // what waits could not be done as things are; it waits on
-	CodeCancelled    Code = -32800 // by $/cancelRequest
+	CodeModel        Code = -32011 // the model that was asked did not answer, or not as asked
+	CodeCancelled    Code = -32800 // by $/cancelRequest, or because a later request took its place
 )
 
 // Error is what a client is told. Message is for a person: what is wrong and

@@ -3,6 +3,7 @@ package protocol
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -22,6 +23,14 @@ const MainSession = "main"
 // the person asked for with /NAME.
 const PayloadSkill = "skill"
 
+// PayloadDirectory is the field of a message's payload with the directory that a person asked
+// from: the files of the project that it is in may be read.
+const PayloadDirectory = "directory"
+
+// PayloadGroup is the field of a message's payload that says that others hear the
+// conversation: what is the person's own is not brought up in it.
+const PayloadGroup = "group"
+
 // Event is what a sensor or a client reports. Payload holds every parameter
 // that has no field here; it never holds one that has.
 type Event struct {
@@ -36,13 +45,30 @@ type Event struct {
 	// behind its name; "" for all else.
 	Command, Arguments string
 	Level              int // of the question's heading, 1 or more
+	// Stamp is when it was sent, in the person's time zone; models are told it. The zero
+	// value is told to nobody. It is no part of the event's record.
+	Stamp time.Time `json:"-"`
 	// Context is what the person sends along. A journalled event only tells of it:
 	// the texts are in a row of their own.
 	Context []ContextItem
 	// Instead is the question of the same session in whose place this one stands: the
 	// model is shown what was said before that one. "" for all but an edited question.
 	Instead string
-	Payload Object
+	// Parent is the question or the answer of the same session whose heading this one
+	// stands below, "" for none.
+	Parent string
+	// Properties are those of the question's heading, as the person wrote them.
+	Properties []Property
+	// Above is the Org text that sets something for the question: of the file what stands
+	// before its first heading, then each heading it stands below with its drawer. It is no
+	// part of the event's record; Settings is what came of it.
+	Above string `json:"-"`
+	// Presets are the presets that the text names with an at sign: no part of what a model
+	// is told.
+	Presets []string
+	// Settings are what holds for the turn.
+	Settings TurnSettings
+	Payload  Object
 	// Consent is the host a person has agreed to send words to; it is no part of
 	// the event's record.
 	Consent string `json:"-"`
@@ -59,59 +85,79 @@ func ParseEvent(params Object) (Event, error) {
 		if k, ok := f.Value.(Keyword); ok {
 			text, isText = string(k), true
 		}
-		var target *string
-		switch f.Key {
-		case "id":
-			target = &e.ID
-		case "session":
-			target = &e.Session
-		case "sensor":
-			target = (*string)(&e.Sensor)
-		case "channel":
-			target = (*string)(&e.Channel)
-		case "text":
-			target = &e.Text
-		case "command":
-			target = &e.Command
-		case "said":
-			target = &said
-		case "consent":
-			target = &e.Consent
-		case "instead":
-			target = &e.Instead
-		case "level":
-			n, ok := f.Value.(int64)
-			if !ok || n < 1 || n > 1000 {
-				return e, Errorf(CodeInvalidParams, ":level is the question's heading level, a positive integer")
-			}
-			e.Level = int(n)
-			continue
-		case "context":
-			var err error
-			if e.Context, err = parseContext(f.Value); err != nil {
-				return e, err
-			}
-			continue
-		case "type":
-			if Type(strings.ToLower(text)) == TypeEvent {
-				continue // an event may say that it is one
-			}
-			return e, Errorf(CodeForbidden, "a client sends events, never actions: leave :type out")
-		case "approved", "verified", "policy", "origin":
-			return e, Errorf(CodeForbidden, ":%s cannot be set from outside", f.Key)
+		place := e.textAt(f.Key)
+		if f.Key == "said" {
+			place = &said
+		}
+		var err error
+		switch {
+		case place == nil:
+			err = e.take(f, text)
+		case !isText:
+			err = Errorf(CodeInvalidParams, ":%s must be text", f.Key)
 		default:
-			e.Payload = append(e.Payload, f)
-			continue
+			*place = text
 		}
-		if !isText {
-			return e, Errorf(CodeInvalidParams, ":%s must be text", f.Key)
+		if err != nil {
+			return e, err
 		}
-		*target = text
 	}
 	if err := e.takeCommand(said); err != nil {
 		return e, err
 	}
 	return e, e.check()
+}
+
+// textAt is where the text of a parameter goes; nil for one that is no text.
+func (e *Event) textAt(key string) *string {
+	switch key {
+	case "id":
+		return &e.ID
+	case "session":
+		return &e.Session
+	case "sensor":
+		return (*string)(&e.Sensor)
+	case "channel":
+		return (*string)(&e.Channel)
+	case "text":
+		return &e.Text
+	case "command":
+		return &e.Command
+	case "consent":
+		return &e.Consent
+	case "instead":
+		return &e.Instead
+	case "parent":
+		return &e.Parent
+	case "above":
+		return &e.Above
+	}
+	return nil
+}
+
+// take reads a parameter that is not, or need not be, text.
+func (e *Event) take(f Field, text string) (err error) {
+	switch f.Key {
+	case "properties":
+		e.Properties, err = ParseProperties(f.Value)
+	case "level":
+		n, ok := f.Value.(int64)
+		if !ok || n < 1 || n > 1000 {
+			return Errorf(CodeInvalidParams, ":level is the question's heading level, a positive integer")
+		}
+		e.Level = int(n)
+	case "context":
+		e.Context, err = parseContext(f.Value)
+	case "type":
+		if Type(strings.ToLower(text)) != TypeEvent { // an event may say that it is one
+			return Errorf(CodeForbidden, "a client sends events, never actions: leave :type out")
+		}
+	case "approved", "verified", "policy", "origin":
+		return Errorf(CodeForbidden, ":%s cannot be set from outside", f.Key)
+	default:
+		e.Payload = append(e.Payload, f)
+	}
+	return err
 }
 
 // takeCommand makes the event one with a command, if it has one: its :text is the
@@ -139,6 +185,9 @@ func (e *Event) takeCommand(said string) error {
 	return nil
 }
 
+// Words are what the person says to the model: the text without the presets that it names.
+func (e *Event) Words() string { return WithoutMentions(e.Text, e.Presets) }
+
 // shorten is the beginning of a word, for a message.
 func shorten(word string) string {
 	if len(word) > CommandLimit {
@@ -157,7 +206,7 @@ func (e *Event) check() error {
 	if e.Sensor == "" {
 		return Errorf(CodeInvalidParams, "an event needs a :sensor, for a message :chat-message")
 	}
-	if e.Sensor == SensorProbe || e.Sensor == SensorPost {
+	if e.Sensor == SensorProbe || e.Sensor == SensorPost || e.Sensor == SensorToolCall {
 		return Errorf(CodeForbidden, "the sensor :%s is the kernel's own", e.Sensor)
 	}
 	if len(e.Text) > TextLimit {
@@ -171,6 +220,12 @@ func (e *Event) check() error {
 	}
 	if e.Instead != "" && !e.Said() {
 		return Errorf(CodeInvalidParams, "only a message can stand in the place of another one: :instead belongs to a :chat-message or a command")
+	}
+	if !e.Said() && (e.Parent != "" || len(e.Properties) > 0) {
+		return Errorf(CodeInvalidParams, "only a message has a heading: :parent and :properties belong to a :chat-message or a command")
+	}
+	if len(e.Above) > AboveLimit {
+		return Errorf(CodeTooLarge, "what stands :above has %d bytes, more than the %d allowed", len(e.Above), AboveLimit)
 	}
 	if !ValidSession(e.Session) {
 		return Errorf(CodeInvalidParams, "the session name %q is not one: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", e.Session, SessionLimit)

@@ -13,10 +13,12 @@ const (
 	FormRaw Form = "raw"
 )
 
+// PlistKeyword marks the type as an enum.
 func (Form) PlistKeyword() {}
 
 // TurnFindParams asks what is known of the turn that ID belongs to: the :ID: of its
-// question or of one of its answers, or the turn's own.
+// question or of one of its answers, or the turn's own. Whoever asks about one that has
+// not ended gets its turn/finished, also without having loaded the session.
 type TurnFindParams struct {
 	ID   string `json:"id"`
 	Form Form   `json:"form,omitempty"`

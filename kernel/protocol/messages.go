@@ -16,10 +16,12 @@ type ProtocolRange struct {
 
 // ClientInfo names a client. A Name that begins with "emacs" (in any case) is
 // an Emacs, which may keep a conversation's file and perform :emacs actions;
+// Version is the client's own and Emacs that of the Emacs it lives in;
 // Actions are the :action names it performs beside :insert-at-end.
 type ClientInfo struct {
 	Name    string   `json:"name"`
 	Version string   `json:"version,omitempty"`
+	Emacs   string   `json:"emacs,omitempty"`
 	Actions []string `json:"actions,omitempty"`
 }
 
@@ -41,6 +43,10 @@ type ServerInfo struct {
 	// Consent is the host that a person's words would go to and that the person
 	// has not agreed to yet: an event is refused until one carries it as :consent.
 	Consent string `json:"consent,omitempty"`
+	// Hears and Speaks are the hosts of the servers that config.org names for
+	// speech/transcribe and speech/speak; "" where it names none.
+	Hears  string `json:"hears,omitempty"`
+	Speaks string `json:"speaks,omitempty"`
 }
 
 // EventResult acknowledges an event, after the journal has it. Event is the
@@ -109,6 +115,7 @@ type SessionLoadResult struct {
 	// QueuedEvents are the questions of Queued, in the same order.
 	QueuedEvents []string `json:"queued-events,omitempty"`
 	Model        string   `json:"model,omitempty"`
+	Preset       string   `json:"preset,omitempty"`
 	// Usage is what the session took so far; missing when nobody counted.
 	Usage *Usage `json:"usage,omitempty"`
 }
@@ -170,6 +177,21 @@ type Receipt struct {
 	Before string           `json:"before,omitempty"`
 	After  string           `json:"after,omitempty"`
 	Former []FormerProperty `json:"former,omitempty"`
+	// Files is what tools changed in files, in the order in which they did.
+	Files []FileChange `json:"files,omitempty"`
+}
+
+// FileChange is what a tool changed in a file: New stands in the place of Old, between Before
+// and After, which are some of what is around it. Opaque: it is no text, or too long to be kept
+// here, and only the file is told. Created: the file was not there before.
+type FileChange struct {
+	File    string `json:"file"`
+	Old     string `json:"old,omitempty"`
+	New     string `json:"new,omitempty"`
+	Before  string `json:"before,omitempty"`
+	After   string `json:"after,omitempty"`
+	Created bool   `json:"created,omitempty"`
+	Opaque  bool   `json:"opaque,omitempty"`
 }
 
 // FormerProperty is a property as it was before a change: its whole line, "" when the entry
@@ -186,6 +208,7 @@ type TurnStarted struct {
 	Turn     string `json:"turn"`
 	Event    string `json:"event"`
 	Question string `json:"question,omitempty"`
+	Parent   string `json:"parent,omitempty"` // the heading that the question stands below
 	Skill    string `json:"skill,omitempty"`
 	Model    string `json:"model,omitempty"`
 }
@@ -215,6 +238,9 @@ type TurnFinished struct {
 	Output  int       `json:"output,omitempty"` // tokens
 	Cost    *float64  `json:"cost,omitempty"`   // US dollars, when anybody knows
 	Seconds float64   `json:"seconds,omitempty"`
+	// Shown is how many tokens the last request of the turn had, of the model's Window.
+	Shown  int `json:"shown,omitempty"`
+	Window int `json:"window,omitempty"`
 	// Total is what the session took so far; missing when nobody counted.
 	Total *Usage `json:"total,omitempty"`
 }
@@ -227,6 +253,7 @@ type TurnKept struct {
 	Turn     string    `json:"turn"`
 	Event    string    `json:"event"`
 	Question string    `json:"question,omitempty"`
+	Parent   string    `json:"parent,omitempty"` // the heading that the question stands below
 	ID       string    `json:"id,omitempty"`
 	Answer   string    `json:"answer,omitempty"`
 	State    TurnState `json:"state"`

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -60,6 +61,13 @@ func (o *Object) Set(key string, value any) {
 		}
 	}
 	*o = append(*o, Field{key, value})
+}
+
+// Take returns the value of key as [Object.Text] does and takes the field away.
+func (o *Object) Take(key string) string {
+	text := o.Text(key)
+	*o = slices.DeleteFunc(*o, func(f Field) bool { return f.Key == key })
+	return text
 }
 
 // PlistFields yields the fields in order, for the plist codec.

@@ -22,66 +22,79 @@ const FrameLimit = 8 << 20
 
 // Requests and notifications a client sends.
 const (
-	MethodInitialize     = "initialize"
-	MethodEvent          = "event"
-	MethodTurnCancel     = "turn/cancel"
-	MethodTurnRetry      = "turn/retry"
-	MethodTurnGet        = "turn/get"
-	MethodTurnFind       = "turn/find"
-	MethodTurnPrefer     = "turn/prefer"
-	MethodTurnSteer      = "turn/steer"
-	MethodTurnChanges    = "turn/changes"
-	MethodTurnUndone     = "turn/undone"
-	MethodModelList      = "model/list"
-	MethodSessionModel   = "session/model"
-	MethodUsageGet       = "usage/get"
-	MethodSessionList    = "session/list"
-	MethodSessionLoad    = "session/load"
-	MethodSessionLeave   = "session/leave"
-	MethodSessionSearch  = "session/search"
-	MethodSessionRename  = "session/rename"
-	MethodSessionFork    = "session/fork"
-	MethodApprovalList   = "approval/list"
-	MethodApprovalGet    = "approval/get"
-	MethodApprovalDecide = "approval/decide"
-	MethodQuestionList   = "question/list"
-	MethodQuestionAnswer = "question/answer"
-	MethodApprovalCheck  = "approval/check"
-	MethodPromptGet      = "prompt/get"
-	MethodSkillList      = "skill/list"
-	MethodSkillReload    = "skill/reload"
-	MethodSkillCheck     = "skill/check"
-	MethodSkillTest      = "skill/test"
-	MethodSkillGrant     = "skill/grant"
-	MethodSkillEvaluate  = "skill/evaluate"
-	MethodSkillSymbols   = "skill/symbols"
-	MethodTraceGet       = "trace/get"
-	MethodDoctor         = "doctor"
-	MethodLogTail        = "log/tail"
-	MethodStatus         = "status"
-	MethodShutdown       = "shutdown"
-	MethodCancelRequest  = "$/cancelRequest"
+	MethodInitialize       = "initialize"
+	MethodEvent            = "event"
+	MethodTurnCancel       = "turn/cancel"
+	MethodTurnRetry        = "turn/retry"
+	MethodTurnGet          = "turn/get"
+	MethodTurnFind         = "turn/find"
+	MethodTurnPrefer       = "turn/prefer"
+	MethodTurnSteer        = "turn/steer"
+	MethodTurnChanges      = "turn/changes"
+	MethodTurnUndone       = "turn/undone"
+	MethodModelList        = "model/list"
+	MethodSessionModel     = "session/model"
+	MethodSessionPreset    = "session/preset"
+	MethodPresetList       = "preset/list"
+	MethodSettingsGet      = "settings/get"
+	MethodUsageGet         = "usage/get"
+	MethodSessionList      = "session/list"
+	MethodSessionLoad      = "session/load"
+	MethodSessionLeave     = "session/leave"
+	MethodSessionSearch    = "session/search"
+	MethodSessionRename    = "session/rename"
+	MethodSessionFork      = "session/fork"
+	MethodSessionAsked     = "session/asked"
+	MethodComplete         = "complete"
+	MethodApprovalList     = "approval/list"
+	MethodApprovalGet      = "approval/get"
+	MethodApprovalDecide   = "approval/decide"
+	MethodQuestionList     = "question/list"
+	MethodQuestionAnswer   = "question/answer"
+	MethodApprovalCheck    = "approval/check"
+	MethodPromptGet        = "prompt/get"
+	MethodSkillList        = "skill/list"
+	MethodSkillReload      = "skill/reload"
+	MethodSkillCheck       = "skill/check"
+	MethodSkillTest        = "skill/test"
+	MethodSkillGrant       = "skill/grant"
+	MethodSkillEvaluate    = "skill/evaluate"
+	MethodSkillSymbols     = "skill/symbols"
+	MethodTraceGet         = "trace/get"
+	MethodSpeechTranscribe = "speech/transcribe"
+	MethodSpeechSpeak      = "speech/speak"
+	MethodSessionCompact   = "session/compact"
+	MethodToolList         = "tool/list"
+	MethodToolCall         = "tool/call"
+	MethodDoctor           = "doctor"
+	MethodLogTail          = "log/tail"
+	MethodStatus           = "status"
+	MethodShutdown         = "shutdown"
+	MethodCancelRequest    = "$/cancelRequest"
 )
 
-// Requests and notifications the kernel sends. Only [MethodAct] is a request.
+// Requests and notifications the kernel sends. [MethodAct] and those of emacs.go are requests.
 const (
-	MethodAct            = "act"
-	MethodTurnStarted    = "turn/started"
-	MethodTurnDelta      = "turn/delta"
-	MethodTurnFinished   = "turn/finished"
-	MethodTurnKept       = "turn/kept"
-	MethodTurnThought    = "turn/thought"
-	MethodTurnPreferred  = "turn/preferred"
-	MethodSessionKeeper  = "session/keeper"
-	MethodSessionRenamed = "session/renamed"
-	MethodModelChanged   = "model/changed"
-	MethodApprovalAsked  = "approval/asked"
-	MethodApprovalClosed = "approval/closed"
-	MethodQuestionAsked  = "question/asked"
-	MethodQuestionClosed = "question/closed"
-	MethodSkillChanged   = "skill/changed"
-	MethodLog            = "log"
-	MethodNotice         = "notice"
+	MethodAct              = "act"
+	MethodTurnStarted      = "turn/started"
+	MethodTurnDelta        = "turn/delta"
+	MethodTurnFinished     = "turn/finished"
+	MethodTurnKept         = "turn/kept"
+	MethodTurnThought      = "turn/thought"
+	MethodTurnPreferred    = "turn/preferred"
+	MethodSessionKeeper    = "session/keeper"
+	MethodSessionRenamed   = "session/renamed"
+	MethodSessionCompacted = "session/compacted"
+	MethodModelChanged     = "model/changed"
+	MethodPresetChanged    = "preset/changed"
+	MethodApprovalAsked    = "approval/asked"
+	MethodApprovalClosed   = "approval/closed"
+	MethodQuestionAsked    = "question/asked"
+	MethodQuestionClosed   = "question/closed"
+	MethodSkillChanged     = "skill/changed"
+	MethodFileChanged      = "file/changed"
+	MethodLog              = "log"
+	MethodNotice           = "notice"
 )
 
 // A Method is one row of the wire's table: the Go types that give its
@@ -107,6 +120,9 @@ func Methods() []Method {
 		{MethodTurnUndone, typeOf[TurnUndoneParams](), typeOf[Empty]()},
 		{MethodModelList, typeOf[ModelListParams](), typeOf[ModelListResult]()},
 		{MethodSessionModel, typeOf[SessionModelParams](), typeOf[SessionModelParams]()},
+		{MethodSessionPreset, typeOf[SessionPresetParams](), typeOf[SessionPresetParams]()},
+		{MethodPresetList, typeOf[PresetListParams](), typeOf[PresetListResult]()},
+		{MethodSettingsGet, typeOf[Object](), typeOf[SettingsGetResult]()},
 		{MethodUsageGet, typeOf[UsageGetParams](), typeOf[UsageGetResult]()},
 		{MethodSessionList, typeOf[Empty](), typeOf[SessionListResult]()},
 		{MethodSessionLoad, typeOf[SessionLoadParams](), typeOf[SessionLoadResult]()},
@@ -114,6 +130,9 @@ func Methods() []Method {
 		{MethodSessionSearch, typeOf[SessionSearchParams](), typeOf[SessionSearchResult]()},
 		{MethodSessionRename, typeOf[SessionRenameParams](), typeOf[SessionRenameResult]()},
 		{MethodSessionFork, typeOf[SessionForkParams](), typeOf[SessionForkResult]()},
+		{MethodSessionAsked, typeOf[SessionAskedParams](), typeOf[SessionAskedResult]()},
+		{MethodComplete, typeOf[CompleteParams](), typeOf[CompleteResult]()},
+		{MethodSessionCompact, typeOf[SessionCompactParams](), typeOf[SessionCompacted]()},
 		{MethodApprovalList, typeOf[Empty](), typeOf[ApprovalListResult]()},
 		{MethodApprovalGet, typeOf[ApprovalGetParams](), typeOf[ApprovalGetResult]()},
 		{MethodApprovalDecide, typeOf[ApprovalDecideParams](), typeOf[ApprovalDecideResult]()},
@@ -121,6 +140,13 @@ func Methods() []Method {
 		{MethodQuestionAnswer, typeOf[QuestionAnswerParams](), typeOf[QuestionAnswerResult]()},
 		{MethodApprovalCheck, typeOf[ApprovalCheckParams](), typeOf[ApprovalCheckResult]()},
 		{MethodPromptGet, typeOf[Object](), typeOf[PromptResult]()},
+		{MethodMemorySearch, typeOf[MemorySearchParams](), typeOf[MemorySearchResult]()},
+		{MethodMemoryChanges, typeOf[MemoryChangesParams](), typeOf[MemoryChangesResult]()},
+		{MethodMemoryUndo, typeOf[MemoryUndoParams](), typeOf[MemoryChange]()},
+		{MethodMemoryProposals, typeOf[Empty](), typeOf[MemoryProposalsResult]()},
+		{MethodMemoryAccept, typeOf[MemoryAcceptParams](), typeOf[MemoryDecideResult]()},
+		{MethodMemoryDrop, typeOf[MemoryDropParams](), typeOf[MemoryDecideResult]()},
+		{MethodMemoryIndex, typeOf[MemoryIndexParams](), typeOf[MemoryIndexResult]()},
 		{MethodSkillList, typeOf[Empty](), typeOf[SkillListResult]()},
 		{MethodSkillReload, typeOf[Empty](), typeOf[SkillListResult]()},
 		{MethodSkillCheck, typeOf[SkillParams](), typeOf[SkillCheckResult]()},
@@ -129,6 +155,10 @@ func Methods() []Method {
 		{MethodSkillEvaluate, typeOf[SkillEvaluateParams](), typeOf[SkillEvaluateResult]()},
 		{MethodSkillSymbols, typeOf[Empty](), typeOf[SkillSymbolsResult]()},
 		{MethodLogTail, typeOf[LogTailParams](), typeOf[LogTailResult]()},
+		{MethodSpeechTranscribe, typeOf[SpeechTranscribeParams](), typeOf[SpeechTranscribeResult]()},
+		{MethodSpeechSpeak, typeOf[SpeechSpeakParams](), typeOf[SpeechSpeakResult]()},
+		{MethodToolList, typeOf[Empty](), typeOf[ToolListResult]()},
+		{MethodToolCall, typeOf[ToolCallParams](), typeOf[ToolCallResult]()},
 		{MethodDoctor, typeOf[DoctorParams](), typeOf[DoctorResult]()},
 		{MethodTraceGet, typeOf[TraceGetParams](), typeOf[TraceGetResult]()},
 		{MethodStatus, typeOf[Empty](), typeOf[StatusResult]()},
@@ -136,20 +166,30 @@ func Methods() []Method {
 		{MethodCancelRequest, typeOf[CancelRequestParams](), nil},
 
 		{MethodAct, typeOf[Act](), typeOf[Receipt]()},
+		{MethodEmacsNotes, typeOf[EmacsNotesParams](), typeOf[EmacsNotes]()},
+		{MethodEmacsAgenda, typeOf[EmacsAgendaParams](), typeOf[EmacsAgenda]()},
+		{MethodEmacsBuffers, typeOf[EmacsBuffersParams](), typeOf[EmacsBuffers]()},
+		{MethodEmacsRead, typeOf[EmacsReadParams](), typeOf[EmacsRead]()},
 		{MethodTurnStarted, typeOf[TurnStarted](), nil},
 		{MethodTurnDelta, typeOf[TurnDelta](), nil},
 		{MethodTurnFinished, typeOf[TurnFinished](), nil},
 		{MethodTurnKept, typeOf[TurnKept](), nil},
 		{MethodTurnThought, typeOf[TurnThought](), nil},
+		{MethodTurnProgress, typeOf[TurnProgress](), nil},
 		{MethodTurnPreferred, typeOf[TurnPreferred](), nil},
 		{MethodSessionKeeper, typeOf[SessionKeeper](), nil},
 		{MethodSessionRenamed, typeOf[SessionRenamed](), nil},
+		{MethodSessionCompacted, typeOf[SessionCompacted](), nil},
 		{MethodModelChanged, typeOf[SessionModelParams](), nil},
+		{MethodPresetChanged, typeOf[SessionPresetParams](), nil},
 		{MethodApprovalAsked, typeOf[Approval](), nil},
 		{MethodApprovalClosed, typeOf[ApprovalClosed](), nil},
 		{MethodQuestionAsked, typeOf[Question](), nil},
 		{MethodQuestionClosed, typeOf[QuestionClosed](), nil},
 		{MethodSkillChanged, typeOf[SkillListResult](), nil},
+		{MethodMemoryProposed, typeOf[MemoryProposed](), nil},
+		{MethodMemoryChanged, typeOf[MemoryChange](), nil},
+		{MethodFileChanged, typeOf[FileChanged](), nil},
 		{MethodLog, typeOf[LogLines](), nil},
 		{MethodNotice, typeOf[Notice](), nil},
 	}

@@ -41,6 +41,7 @@ const (
 	ProofNone ProofResult = "none" // no test names it
 )
 
+// PlistKeyword marks the type as an enum.
 func (ProofResult) PlistKeyword() {}
 
 // SkillProof is what became of a success criterion, a heading at Line, or, when
@@ -106,6 +107,13 @@ type SkillCommand struct {
 	Wants       []string `json:"wants,omitempty"`
 }
 
+// SkillHook is a hook of a note: On is the event with the tools that it is about.
+type SkillHook struct {
+	Name string `json:"name"`
+	On   string `json:"on"`
+	Line int    `json:"line"`
+}
+
 // SkillStatus is what is known of a note, or, of the kind :prompt, of a directory
 // with a SKILL.md. A note's State is :live, :failed, :shadowed or :duplicate, a
 // directory's :effective, :failed, :shadowed, :disabled or :ineligible, with
@@ -127,6 +135,8 @@ type SkillStatus struct {
 	Version     string   `json:"version,omitempty"`
 	Priority    int      `json:"priority,omitempty"`
 	Tests       int      `json:"tests,omitempty"`
+	// Hooks are those of the note.
+	Hooks []SkillHook `json:"hooks,omitempty"`
 	// Capabilities are what it asks for, Granted what of it it has, since the day
 	// Since; Withheld says why it has not.
 	Capabilities []string          `json:"capabilities,omitempty"`

@@ -15,14 +15,20 @@ type StatusResult struct {
 	Running  int    `json:"running"`
 	Queued   int    `json:"queued"`
 	Waiting  int    `json:"waiting"` // approvals
+	// WithoutSafety: it was started so that no prompt has the rules of safety.
+	WithoutSafety bool `json:"without-safety,omitempty"`
 
 	Seconds       int                  `json:"seconds,omitempty"` // since it was started
 	Memory        int64                `json:"memory,omitempty"`  // bytes
 	Faulty        int                  `json:"faulty,omitempty"`  // notes that are not live, or not as they stand
+	Faults        []string             `json:"faults,omitempty"`  // what people were told of and lasts, each a sentence
 	Log           string               `json:"log,omitempty"`
 	Journal       string               `json:"journal,omitempty"`
 	JournalSize   int64                `json:"journal-size,omitempty"` // bytes
+	Unindexed     int                  `json:"unindexed,omitempty"`    // percent of the journal that searches must still read
 	Models        []ModelStatus        `json:"models,omitempty"`
+	MCP           []MCPServer          `json:"mcp,omitempty"`     // of config.org, in its order
+	Presets       []PresetStatus       `json:"presets,omitempty"` // of config.org, in its order; those at fault last
 	Connected     []ClientStatus       `json:"connected,omitempty"`
 	Conversations []ConversationStatus `json:"conversations,omitempty"` // in which something runs or waits
 }
@@ -36,6 +42,12 @@ type ModelStatus struct {
 	Fault string  `json:"fault,omitempty"`
 }
 
+// PresetStatus is a preset of config.org, or what is wrong with one.
+type PresetStatus struct {
+	Name  string `json:"name"`
+	Fault string `json:"fault,omitempty"` // with its line; of a preset that cannot be used
+}
+
 // ClientStatus is a client that is connected.
 type ClientStatus struct {
 	Name    string `json:"name"`
@@ -47,5 +59,7 @@ type ClientStatus struct {
 type ConversationStatus struct {
 	Name    string `json:"name"`
 	Running string `json:"running,omitempty"` // the turn
-	Queued  int    `json:"queued,omitempty"`
+	// Progress is how far that has come; missing before it asked a model.
+	Progress *TurnProgress `json:"progress,omitempty"`
+	Queued   int           `json:"queued,omitempty"`
 }

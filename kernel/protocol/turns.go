@@ -2,11 +2,13 @@ package protocol
 
 // TurnRetryParams names a turn that is to be answered again, by its id or its
 // question's. The new answer stands behind those it has. Model is as in
-// [ModelInfo]; missing: the session's.
+// [ModelInfo]; missing: what is set for the question. Above is as in [Event], with the
+// question's own heading as the last one: what it sets now holds for the new answer.
 type TurnRetryParams struct {
 	Turn  string `json:"turn,omitempty"`
 	Event string `json:"event,omitempty"`
 	Model string `json:"model,omitempty"`
+	Above string `json:"above,omitempty"`
 }
 
 // TurnPreferParams makes the answer with the :ID: the one of its question that

@@ -33,6 +33,8 @@ type Change struct {
 	After      string           `json:"after,omitempty"`
 	Properties []Setting        `json:"properties,omitempty"`
 	Former     []FormerProperty `json:"former,omitempty"`
+	// Created: the file was not there before, so that taking this back removes it.
+	Created bool `json:"created,omitempty"`
 	// Unsure: no receipt says that it was made.
 	Unsure bool `json:"unsure,omitempty"`
 	// Undone is when it was taken back, RFC 3339. Undo may have made it again since: what
@@ -50,4 +52,11 @@ type Setting struct {
 type TurnUndoneParams struct {
 	Turn string   `json:"turn"`
 	Acts []string `json:"acts"`
+}
+
+// FileChanged names files that a tool has just changed on the disk: an editor that shows one,
+// without changes of its own, shows what is there now.
+type FileChanged struct {
+	Turn  string   `json:"turn"`
+	Files []string `json:"files"`
 }

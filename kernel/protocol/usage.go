@@ -8,9 +8,11 @@ const (
 	UsageBySession UsageBy = "session"
 	UsageByModel   UsageBy = "model"
 	UsageByDay     UsageBy = "day"
+	UsageByTool    UsageBy = "tool"
 	UsageTotal     UsageBy = "total"
 )
 
+// PlistKeyword marks the type as an enum.
 func (UsageBy) PlistKeyword() {}
 
 // UsageGetParams asks what models took: in a session, or in all if it names
@@ -23,9 +25,20 @@ type UsageGetParams struct {
 	East    int     `json:"east,omitempty"`
 }
 
-// UsageGetResult has at most 1,000 rows, the latest (of models the largest) first.
+// UsageGetResult has at most 1,000 rows, the latest (of models and tools the largest) first.
+// Tools are the rows by tool.
 type UsageGetResult struct {
-	Rows []Usage `json:"rows,omitempty"`
+	Rows  []Usage     `json:"rows,omitempty"`
+	Tools []ToolUsage `json:"tools,omitempty"`
+}
+
+// ToolUsage is what the results of a tool's calls were that a model was told. A call that
+// was refused or denied is none. Without a Tool it is of those that are beyond the 1,000.
+type ToolUsage struct {
+	Tool   string `json:"tool,omitempty"`
+	Calls  int    `json:"calls"`
+	Bytes  int    `json:"bytes"`
+	Tokens int    `json:"tokens"` // an estimate
 }
 
 // Usage is what some replies of models took. What names the row beside Session,
