@@ -1,0 +1,64 @@
+package shell
+
+import "strings"
+
+// operandsOf are the tests and actions of find that have an operand.
+const operandsOf = " -name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime -atime -ctime -mmin -amin -cmin -newer -anewer -cnewer" +
+	" -user -group -uid -gid -perm -links -inum -samefile -lname -ilname -fstype -maxdepth -mindepth -printf -context -regextype -used -D "
+
+// seeFind sees the commands that find runs, and what it deletes and writes.
+func seeFind(c *call) {
+	words := c.rest()
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if w.Kind != Literal {
+			c.dark(-1, "a word that is not known before could be an action of find")
+			continue
+		}
+		switch {
+		case w.Text == "-exec" || w.Text == "-execdir" || w.Text == "-ok" || w.Text == "-okdir":
+			c.moves = c.moves || strings.HasSuffix(w.Text, "dir")
+			i = c.findRuns(i + 1)
+		case w.Text == "-delete":
+			c.dark(i, "it deletes what it finds")
+		case w.Text == "-fprint" || w.Text == "-fprint0" || w.Text == "-fls" || w.Text == "-fprintf":
+			if i+1 < len(words) {
+				c.file(words[i+1], true, origin{line: c.line})
+			}
+			c.literal(i, i+2, "it writes a file")
+			i++
+		case w.Text == "-files0-from":
+			c.literal(i, i+2, "where it looks stands in a file")
+			i++
+		case strings.Contains(operandsOf, " "+w.Text+" ") || strings.HasPrefix(w.Text, "-newer"):
+			if i++; spreadsAt(words, i) {
+				c.dark(-1, "a word that is not known before could be an action of find")
+			}
+		}
+	}
+}
+
+// findRuns is the command that begins with the word number i, up to its end.
+func (c *call) findRuns(i int) (end int) {
+	words := c.rest()
+	end = i
+	for end < len(words) && words[end].Text != ";" && !(words[end].Text == "+" && end > i && words[end-1].Text == "{}") {
+		end++
+	}
+	saved := c.words
+	c.words = append([]Word(nil), c.words[:c.at(min(end, len(words)))]...)
+	for j := c.at(i); j < len(c.words); j++ {
+		if strings.Contains(c.words[j].Text, "{}") {
+			kind := One
+			if end < len(words) && words[end].Text == "+" {
+				kind = Many
+			}
+			c.words[j] = Word{Text: c.words[j].Text, Kind: max(kind, c.words[j].Kind)}
+		}
+	}
+	if i < end {
+		c.runs(i)
+	}
+	c.words = saved
+	return end
+}

@@ -1,0 +1,176 @@
+package shell
+
+import "strings"
+
+const (
+	codeWhy   = "it runs code that is not looked into"
+	optionWhy = "the option makes it run or write something else"
+	unseenWhy = "its options are not known well enough to tell what it runs"
+	stdinWhy  = "it runs what it is given to read"
+	ownWhy    = "what it runs stands in files of its own"
+)
+
+// wraps is a program that runs the words behind its options and operands.
+func wraps(through bool, o options, operands int) program {
+	return program{through: through, see: func(c *call) {
+		next, ok := o.skip(c.rest())
+		if !ok {
+			c.dark(-1, unseenWhy)
+			return
+		}
+		for ; operands > 0 && next < len(c.rest()); operands-- {
+			if spreadsAt(c.rest(), next) {
+				c.dark(-1, unseenWhy)
+				return
+			}
+			next++
+		}
+		if next < len(c.rest()) {
+			c.runs(next)
+		}
+	}}
+}
+
+// code is an interpreter: what it is given first says what it does.
+func code(c *call) {
+	words := c.rest()
+	for i, w := range words {
+		if w.Kind != Literal || w.Home && i == 0 {
+			c.dark(-1, codeWhy)
+			return
+		}
+		if w.Text == "-" {
+			break
+		}
+		if !strings.HasPrefix(w.Text, "-") {
+			if i == 0 {
+				c.literal(0, 1, codeWhy) // a script, whose arguments are its own
+			} else {
+				c.literal(0, len(words), codeWhy)
+			}
+			return
+		}
+		if w.Text == "-m" && i == 0 && strings.HasPrefix(c.name, "python") {
+			c.literal(0, 2, codeWhy)
+			return
+		}
+		if w.Text == "--version" || w.Text == "--help" || w.Text == "-V" && strings.HasPrefix(c.name, "python") || w.Text == "-v" && (c.name == "node" || c.name == "ruby" || c.name == "php" || c.name == "perl") {
+			c.literal(0, len(words), codeWhy)
+			return
+		}
+	}
+	for _, w := range words { // -e'CODE', and options before nothing
+		if len(w.Text) > 2 && w.Text[0] == '-' && strings.ContainsAny(w.Text, " ;(=") {
+			c.literal(0, len(words), codeWhy)
+			return
+		}
+	}
+	c.dark(-1, stdinWhy)
+}
+
+// whole is a program of which every word decides what it runs.
+func whole(why string) program {
+	return program{see: func(c *call) {
+		if len(c.rest()) == 0 {
+			c.dark(-1, stdinWhy)
+		}
+		c.literal(0, len(c.rest()), why)
+	}}
+}
+
+// never is a program of which nothing can be told.
+func never(why string) program { return program{see: func(c *call) { c.dark(-1, why) }} }
+
+// first is a program of which the first n operands, and every option, decide what it runs.
+func first(n int, why string) program {
+	return program{see: func(c *call) {
+		operands := 0
+		for i, w := range c.rest() {
+			switch {
+			case operands >= n && w.Kind == Literal && !strings.HasPrefix(w.Text, "-") && !isAssignment(w):
+			case operands >= n && w.Kind != Literal:
+				c.dark(-1, why)
+				return
+			default:
+				c.dark(i, why)
+				if !strings.HasPrefix(w.Text, "-") {
+					operands++
+				} else if len(w.Text) == 2 { // it may have an operand
+					c.literal(i+1, i+2, why)
+				}
+			}
+		}
+		if len(c.rest()) < n {
+			c.dark(-1, stdinWhy)
+		}
+	}}
+}
+
+// subcommands is a program of which some subcommands run what stands elsewhere.
+func subcommands(names, options string) program {
+	return program{see: func(c *call) {
+		for i, w := range c.rest() {
+			if w.Kind != Literal {
+				c.dark(-1, ownWhy)
+				return
+			}
+			if dangerous(w.Text, "C", options) {
+				c.literal(i, i+2, optionWhy)
+			}
+		}
+		for i, w := range c.rest() {
+			if strings.HasPrefix(w.Text, "-") || strings.HasPrefix(w.Text, "+") {
+				c.literal(i, i+2, optionWhy) // before the subcommand
+				continue
+			}
+			for name := range strings.FieldsSeq(names) {
+				if w.Text != name {
+					continue
+				}
+				c.literal(i, i+1, ownWhy)
+				switch name {
+				case "run", "run-script", "exec", "x", "dlx", "explore", "tool", "netns", "vrf":
+					c.literal(i+1, i+2, ownWhy)
+				}
+			}
+			return
+		}
+	}}
+}
+
+// guarded is a program that only some options make run or write something else.
+func guarded(short, long string) program {
+	return program{see: func(c *call) { guard(c, 0, short, long) }}
+}
+
+// guard looks for options from the word number i of the rest on.
+func guard(c *call, i int, short, long string) {
+	for ; i < len(c.rest()); i++ {
+		w := c.rest()[i]
+		if w.Kind != Literal {
+			c.dark(-1, "a word that is not known before could be an option that runs something else")
+			continue
+		}
+		if w.Text == "--" {
+			return
+		}
+		if dangerous(w.Text, short, long) {
+			c.literal(i, i+2, optionWhy)
+		}
+	}
+}
+
+// dangerous reports whether a word is one of these options: a letter anywhere among letters, or
+// a name that may be cut short or begin with one hyphen.
+func dangerous(word, short, long string) bool {
+	if !strings.HasPrefix(word, "-") || len(word) < 2 {
+		return false
+	}
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	for option := range strings.FieldsSeq(long) {
+		if name == option || len(name) > 1 && strings.HasPrefix(word, "--") && strings.HasPrefix(option, name) {
+			return true
+		}
+	}
+	return !strings.HasPrefix(word, "--") && short != "" && strings.ContainsAny(word[1:], short)
+}

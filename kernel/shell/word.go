@@ -1,0 +1,175 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// wordOf is what is known of a word as the shell would have it.
+func (r *reader) wordOf(w *syntax.Word) Word {
+	if w == nil {
+		return Word{}
+	}
+	if len(w.Parts) == 1 {
+		if lit, ok := w.Parts[0].(*syntax.Lit); ok && !strings.ContainsAny(lit.Value, `\*?[{~`) {
+			return Word{Text: lit.Value} // nearly all are
+		}
+	}
+	var b strings.Builder
+	kind, home := Literal, false
+	for i, part := range w.Parts {
+		text, of := partOf(part, false)
+		if lit, ok := part.(*syntax.Lit); ok && i == 0 && strings.HasPrefix(lit.Value, "~") {
+			if rest := lit.Value[1:]; rest == "" && len(w.Parts) > 1 || rest != "" && rest[0] != '/' {
+				of = max(of, One) // another user's directory
+			}
+			home = true
+		}
+		kind = max(kind, of)
+		b.WriteString(text)
+	}
+	if kind != Literal {
+		return Word{Text: r.written(w), Kind: kind}
+	}
+	return Word{Text: b.String(), Home: home}
+}
+
+// partOf is the text of a part of a word, where it is known.
+func partOf(part syntax.WordPart, quoted bool) (text string, kind WordKind) {
+	switch p := part.(type) {
+	case *syntax.Lit:
+		if quoted {
+			return unescape(p.Value, "$`\"\\\n"), Literal
+		}
+		return bare(p.Value)
+	case *syntax.SglQuoted:
+		if p.Dollar && strings.Contains(p.Value, `\`) {
+			return "", One
+		}
+		return p.Value, Literal
+	case *syntax.DblQuoted:
+		var b strings.Builder
+		if p.Dollar {
+			kind = One // translated
+		}
+		for _, inner := range p.Parts {
+			text, of := partOf(inner, true)
+			kind = max(kind, of)
+			b.WriteString(text)
+		}
+		return b.String(), kind
+	case *syntax.ParamExp:
+		if quoted && !spreads(p) {
+			return "", One
+		}
+		return "", Many
+	}
+	if quoted {
+		return "", One
+	}
+	return "", Many
+}
+
+// spreads reports whether an expansion becomes any number of words even in quotes.
+func spreads(p *syntax.ParamExp) bool {
+	if p.Param != nil && p.Param.Value == "@" || p.Names != 0 || p.Excl || p.Param == nil || p.Exp != nil || p.Repl != nil || p.Slice != nil {
+		return true
+	}
+	return p.Index != nil
+}
+
+// bare is the text of a part that is not quoted. What the shell makes names of files of, or
+// several words, is not known.
+func bare(value string) (text string, kind WordKind) {
+	if value == "[" {
+		return value, Literal // the command
+	}
+	var b strings.Builder
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; c {
+		case '\\':
+			if i+1 == len(value) {
+				return "", Many // the text ends there
+			}
+			if i++; value[i] != '\n' {
+				b.WriteByte(value[i])
+			}
+		case '*', '?', '[':
+			return "", Many
+		case '{':
+			if i+1 >= len(value) || value[i+1] != '}' {
+				return "", Many
+			}
+			b.WriteString("{}")
+			i++
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), Literal
+}
+
+// unescape takes the backslashes away that stand before one of these characters; before the
+// end of a line it takes that away too.
+func unescape(value, special string) string {
+	if !strings.Contains(value, `\`) {
+		return value
+	}
+	var b strings.Builder
+	for i := 0; i < len(value); i++ {
+		if value[i] == '\\' && i+1 < len(value) && strings.IndexByte(special, value[i+1]) >= 0 {
+			if i++; value[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(value[i])
+	}
+	return b.String()
+}
+
+// written is a part of the text as it stands there.
+func (r *reader) written(node syntax.Node) string {
+	from, to := int(node.Pos().Offset()), int(node.End().Offset())
+	if from > to || to > len(r.source) {
+		return "…"
+	}
+	return r.source[from:to]
+}
+
+// heredoc is the text that a command reads where it is known.
+func heredoc(delimiter, text *syntax.Word) (string, bool) {
+	if text == nil {
+		return "", true
+	}
+	quoted := len(delimiter.Parts) != 1
+	if !quoted {
+		lit, bare := delimiter.Parts[0].(*syntax.Lit)
+		quoted = !bare || strings.Contains(lit.Value, `\`)
+	}
+	var b strings.Builder
+	for _, part := range text.Parts {
+		lit, ok := part.(*syntax.Lit)
+		if !ok {
+			return "", false
+		}
+		if quoted {
+			b.WriteString(lit.Value)
+		} else {
+			b.WriteString(unescape(lit.Value, "$`\\\n"))
+		}
+	}
+	return b.String(), true
+}
+
+// literals are words that are all known, as texts.
+func literals(words []Word) ([]string, bool) {
+	texts := make([]string, len(words))
+	for i, w := range words {
+		if w.Kind != Literal || w.Home {
+			return nil, false
+		}
+		texts[i] = w.Text
+	}
+	return texts, true
+}
