@@ -1,0 +1,18 @@
+package sandbox
+
+import "golang.org/x/sys/unix"
+
+// machine is how the system calls this one, and otherNumbers the bit by which a call of it is
+// numbered in another way.
+const (
+	machine      = unix.AUDIT_ARCH_X86_64
+	otherNumbers = 0x40000000
+)
+
+// alsoRefused and alsoModeCalls are calls that not every machine has.
+var (
+	alsoRefused   = []uintptr{unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_KEXEC_FILE_LOAD}
+	alsoModeCalls = []modeCall{
+		{unix.SYS_CHMOD, 1, -1}, {unix.SYS_CREAT, 1, -1}, {unix.SYS_MKNOD, 1, -1}, {unix.SYS_MKDIR, 1, -1}, {unix.SYS_OPEN, 2, 1},
+	}
+)

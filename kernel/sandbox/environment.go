@@ -1,0 +1,51 @@
+package sandbox
+
+import "strings"
+
+// passed are the variables that a command has from outside. Whatever else there is may be a key
+// or lead to a program of the person's.
+var passed = [...]string{"PATH", "LANG", "LANGUAGE", "TZ", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME"}
+
+// defaultPath is where programs are when nobody says it.
+const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+
+// environment is that of a command. home is its own home directory, and temporary where it may
+// put what it does not keep.
+func (c Command) environment(home, temporary, user string) []string {
+	terminal := "dumb"
+	if c.Terminal {
+		terminal = "xterm"
+	}
+	all := []string{
+		"HOME=" + home, "TMPDIR=" + temporary, "USER=" + user, "LOGNAME=" + user, "SHELL=/bin/sh", "TERM=" + terminal,
+		"PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", // nobody is there to turn pages or to answer
+	}
+	path := ""
+	for _, name := range passed {
+		value := ""
+		if c.Environment != nil {
+			value = c.Environment(name)
+		}
+		if name == "PATH" {
+			path = absolute(value)
+		} else if value != "" && !strings.ContainsRune(value, 0) {
+			all = append(all, name+"="+value)
+		}
+	}
+	return append(all, "PATH="+path)
+}
+
+// absolute is a PATH without what depends on where a command runs, where somebody else's
+// programs may be.
+func absolute(path string) string {
+	var kept []string
+	for directory := range strings.SplitSeq(path, ":") {
+		if strings.HasPrefix(directory, "/") && !strings.ContainsRune(directory, 0) {
+			kept = append(kept, directory)
+		}
+	}
+	if kept == nil {
+		return defaultPath
+	}
+	return strings.Join(kept, ":")
+}
