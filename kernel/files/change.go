@@ -1,0 +1,161 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/wholefile"
+)
+
+// Change is what a file would become: it is not made before [Change.Make].
+type Change struct {
+	Path          string
+	Before, After []byte
+	New           bool // the file is not there yet
+}
+
+// Rewriting is the change that gives a file this content. One that is there has to have the
+// hash; without a hash there may be none.
+func Rewriting(ctx context.Context, path, hash string, content []byte) (Change, error) {
+	c := Change{Path: path, After: content}
+	if len(content) > MaximumChanged {
+		return c, protocol.ToolErrorf(protocol.ToolTooLarge, "the content has %d bytes; files of more than %d MiB are not written here", len(content), MaximumChanged>>20)
+	}
+	_, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && hash == "":
+		c.New = true
+		_, err := missingDirectories(path)
+		return c, err
+	case errors.Is(err, fs.ErrNotExist):
+		return c, protocol.ToolErrorf(protocol.ToolNotFound, "there is no file %s any more; write it without :hash if it is to be made again", path)
+	case err != nil:
+		return c, systemError(path, err)
+	}
+	if c.Before, err = Whole(ctx, path); err != nil {
+		return c, err
+	}
+	if hash == "" {
+		return c, protocol.ToolErrorf(protocol.ToolExists, "%s is there already: read it, and give the :hash that read tells if all of it is to be replaced; edit changes a part", path)
+	}
+	if now := Hash(c.Before); now != hash {
+		return c, protocol.ToolErrorf(protocol.ToolChanged, "%s is not what it was: its hash is %s and not %s; read it again", path, now, hash)
+	}
+	return c, changeable(path)
+}
+
+// Editing is the change that puts a text in the place of another, which has to be there once
+// or, with all, at least once.
+func Editing(ctx context.Context, path, hash, old, new string, all bool) (Change, int, error) {
+	c := Change{Path: path}
+	before, err := Whole(ctx, path)
+	if err != nil {
+		return c, 0, err
+	}
+	if now := Hash(before); hash != "" && now != hash {
+		return c, 0, protocol.ToolErrorf(protocol.ToolChanged, "%s is not what it was: its hash is %s and not %s; read it again", path, now, hash)
+	}
+	c.Before = before
+	after, count, err := replaced(path, before, old, new, all)
+	if err != nil {
+		return c, 0, err
+	}
+	c.After = after
+	return c, count, changeable(path)
+}
+
+// changeable says what is in the way of changing a file that is there.
+func changeable(path string) error {
+	if Unsaved(path) {
+		return protocol.ToolErrorf(protocol.ToolChanged, "an Emacs has changes of %s that are not saved: change it there with :target :emacs :action :edit, or ask the person to save it", path)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return systemError(path, err)
+	}
+	if info.Mode().Perm()&0o222 == 0 {
+		return protocol.ToolErrorf(protocol.ToolDenied, "%s is read-only: the person has to make it writable", path)
+	}
+	return nil
+}
+
+// Directories are those that [Change.Make] makes, the outermost first.
+func (c Change) Directories() []string {
+	if !c.New {
+		return nil
+	}
+	missing, _ := missingDirectories(c.Path) // it was looked at when the change was
+	return missing
+}
+
+// missingDirectories are the directories above a file that are not there.
+func missingDirectories(path string) ([]string, error) {
+	var missing []string
+	for at := filepath.Dir(path); ; at = filepath.Dir(at) {
+		info, err := os.Lstat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append([]string{at}, missing...)
+			continue
+		case err != nil:
+			return nil, systemError(at, err)
+		case info.Mode()&fs.ModeSymlink != 0:
+			return nil, protocol.ToolErrorf(protocol.ToolChanged, "%s has become a link; make the call again", at)
+		case !info.IsDir():
+			return nil, protocol.ToolErrorf(protocol.ToolUnfit, "%s is no directory, so no file is made in it", at)
+		}
+		return missing, nil
+	}
+}
+
+// Make makes the change, whole or not at all, if the file is still what it was; a link in the
+// place of it or of a directory above it is not followed. What is made is on the disk, and noted
+// as [Noting] says.
+func (c Change) Make(ctx context.Context) error {
+	err := c.make()
+	if err == nil {
+		Note(ctx, c)
+	}
+	return err
+}
+
+func (c Change) make() error {
+	for _, directory := range c.Directories() {
+		if err := os.Mkdir(directory, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return systemError(directory, err)
+		}
+	}
+	at := filepath.Dir(c.Path)
+	if real, err := filepath.EvalSymlinks(at); err != nil || real != at {
+		return protocol.ToolErrorf(protocol.ToolChanged, "%s leads to another file than it did when that was judged; make the call again", c.Path)
+	}
+	if c.New {
+		err := wholefile.Create(c.Path, c.After, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			return protocol.ToolErrorf(protocol.ToolExists, "%s was made by somebody else meanwhile: read it", c.Path)
+		}
+		return changed(c.Path, err)
+	}
+	info, err := os.Lstat(c.Path)
+	if err != nil {
+		return systemError(c.Path, err)
+	}
+	if err := regular(c.Path, info.Mode()); err != nil {
+		return err
+	}
+	return changed(c.Path, wholefile.Replace(c.Path, c.Before, c.After, info.Mode().Perm()))
+}
+
+func changed(path string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, wholefile.ErrChanged):
+		return protocol.ToolErrorf(protocol.ToolChanged, "%s was changed by somebody else meanwhile and stays as it is: read it again", path)
+	}
+	return systemError(path, err)
+}

@@ -1,0 +1,143 @@
+package files
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"org-agent/kernel/protocol"
+)
+
+// replaced is a text with new in the place of old. Every other byte stays. Where all lines of
+// the text end in a carriage return and a newline, an old that has only newlines means those.
+func replaced(path string, text []byte, old, new string, all bool) (after []byte, count int, err error) {
+	switch {
+	case old == "":
+		return nil, 0, protocol.ToolErrorf(protocol.ToolArguments, "the argument :old is missing: the text that is to be replaced")
+	case old == new:
+		return nil, 0, protocol.ToolErrorf(protocol.ToolArguments, ":old and :new are the same: nothing would change")
+	case !utf8.Valid(text):
+		return nil, 0, protocol.ToolErrorf(protocol.ToolUnfit, "%s is not UTF-8: it is not edited here, as what cannot be shown cannot be kept", path)
+	}
+	o, n := []byte(old), []byte(new)
+	if !bytes.Contains(text, o) && returns(text) && !strings.Contains(old, "\r") {
+		o, n = withReturns(old), withReturns(new)
+	}
+	places := placesOf(text, o)
+	switch {
+	case len(places) == 0:
+		return nil, 0, protocol.ToolErrorf(protocol.ToolNotFound, ":old is not in %s%s", path, nearestPlace(string(text), old))
+	case len(places) > 1 && !all:
+		return nil, 0, protocol.ToolErrorf(protocol.ToolNotUnique, ":old is in %s more than once, %s: give more of what is around the one that is meant, or :all t", path, linesOf(text, places))
+	}
+	count = bytes.Count(text, o)
+	if size := len(text) + count*(len(n)-len(o)); size > MaximumChanged {
+		return nil, 0, protocol.ToolErrorf(protocol.ToolTooLarge, "%s would have %d bytes; files of more than %d MiB are not written here", path, size, MaximumChanged>>20)
+	}
+	return bytes.ReplaceAll(text, o, n), count, nil
+}
+
+// returns reports whether every line of a text ends in a carriage return and a newline.
+func returns(text []byte) bool {
+	lines := bytes.Count(text, []byte("\n"))
+	return lines > 0 && lines == bytes.Count(text, []byte("\r\n"))
+}
+
+func withReturns(text string) []byte {
+	return []byte(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n"))
+}
+
+// placesTold is how many places are looked for, to tell of them.
+const placesTold = 10
+
+// placesOf is where old begins in the text, also where two of them overlap: which of those is
+// meant nobody knows.
+func placesOf(text, old []byte) []int {
+	var places []int
+	for from := 0; len(places) <= placesTold; {
+		at := bytes.Index(text[from:], old)
+		if at < 0 {
+			break
+		}
+		places = append(places, from+at)
+		from += at + 1
+	}
+	return places
+}
+
+// linesOf tells in which lines places are.
+func linesOf(text []byte, places []int) string {
+	var told []string
+	number, from := 1, 0
+	for i, at := range places {
+		if i == placesTold {
+			told = append(told, "and more")
+			break
+		}
+		number += bytes.Count(text[from:at], []byte("\n"))
+		from = at
+		told = append(told, fmt.Sprint(number))
+	}
+	return "in the lines " + strings.Join(told, ", ")
+}
+
+// Bounds of looking for the place that was meant.
+const (
+	comparisons  = 4 << 20
+	nearestLines = 20
+	nearestBytes = 2000
+)
+
+// nearestPlace tells of the lines that are most like old, "" if none is like it.
+func nearestPlace(text, old string) string {
+	lines, wanted := strings.Split(text, "\n"), strings.Split(strings.Trim(old, "\n"), "\n")
+	wanted = wanted[:min(len(wanted), max(1, comparisons/len(lines)))]
+	keys := make([]string, len(lines))
+	for i, line := range lines {
+		keys[i] = strings.Join(strings.Fields(line), " ")
+	}
+	best, most := -1, 0
+	for i := range lines {
+		score := 0
+		for j, line := range wanted {
+			if i+j == len(lines) {
+				break
+			}
+			score += likeness(keys[i+j], strings.Join(strings.Fields(line), " "))
+		}
+		if score > most {
+			best, most = i, score
+		}
+	}
+	if best < 0 {
+		return "; read the file, and copy it from there"
+	}
+	end := min(best+min(len(wanted), nearestLines), len(lines))
+	place := protocol.Prefix(strings.Join(lines[best:end], "\n"), nearestBytes)
+	return fmt.Sprintf("; what is most like it are the lines %d to %d, which are, to the character:\n%s", best+1, end, place)
+}
+
+// likeness is how much two lines without their blanks have in common: what they begin and end
+// with, if that is worth telling.
+func likeness(a, b string) int {
+	if a == "" || b == "" {
+		return 0
+	}
+	if a == b {
+		return 2 * len(a)
+	}
+	shorter := min(len(a), len(b))
+	begins := 0
+	for begins < shorter && a[begins] == b[begins] {
+		begins++
+	}
+	ends := 0
+	for ends < shorter-begins && a[len(a)-1-ends] == b[len(b)-1-ends] {
+		ends++
+	}
+	if 2*(begins+ends) < shorter {
+		return 0
+	}
+	return begins + ends
+}

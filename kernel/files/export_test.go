@@ -1,0 +1,4 @@
+package files
+
+// SystemError is what the system said, told.
+var SystemError = systemError

@@ -1,0 +1,128 @@
+package files
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"org-agent/kernel/protocol"
+)
+
+// MaximumChanged is the size of the largest file that is changed, or made.
+const MaximumChanged = 16 << 20
+
+// open opens the regular file of a resolved name. One that has become a link since, or lies
+// behind one, is refused; nothing that is no regular file is waited for.
+func open(path string) (*os.File, fs.FileInfo, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, nil, systemError(path, err)
+	}
+	if err := regular(path, info.Mode()); err != nil {
+		return nil, nil, err
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, nil, systemError(path, err)
+	}
+	opened, err := file.Stat()
+	if err == nil {
+		err = regular(path, opened.Mode())
+	}
+	if err == nil {
+		err = same(path, opened)
+	}
+	if err != nil {
+		file.Close() // it was only read
+		return nil, nil, err
+	}
+	return file, opened, nil
+}
+
+// same: the name leads to that file still, and to it through no link.
+func same(path string, info fs.FileInfo) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return systemError(path, err)
+	}
+	if now, err := os.Lstat(path); err != nil || real != path || !os.SameFile(now, info) {
+		return protocol.ToolErrorf(protocol.ToolChanged, "%s leads to another file than it did when that was judged; make the call again", path)
+	}
+	return nil
+}
+
+// regular says of what is no regular file what it is.
+func regular(path string, mode fs.FileMode) error {
+	kind := "a special file"
+	switch {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		kind = "a directory"
+	case mode&fs.ModeSymlink != 0:
+		return protocol.ToolErrorf(protocol.ToolChanged, "%s has become a link; make the call again", path)
+	case mode&fs.ModeNamedPipe != 0:
+		kind = "a pipe"
+	case mode&fs.ModeSocket != 0:
+		kind = "a socket"
+	case mode&fs.ModeDevice != 0:
+		kind = "a device"
+	}
+	return protocol.ToolErrorf(protocol.ToolUnfit, "%s is %s and no file", path, kind)
+}
+
+// IsDirectory reports whether a resolved name is that of a directory.
+func IsDirectory(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}
+
+// Whole is the content of a file that is not too large to be changed.
+func Whole(ctx context.Context, path string) ([]byte, error) {
+	file, info, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // it is only read
+	tooLarge := protocol.ToolErrorf(protocol.ToolTooLarge, "%s has %d bytes; files of more than %d MiB are not changed here", path, info.Size(), MaximumChanged>>20)
+	if info.Size() > MaximumChanged {
+		return nil, tooLarge
+	}
+	content, err := io.ReadAll(io.LimitReader(attentive{ctx, file}, MaximumChanged+1))
+	switch {
+	case err != nil:
+		return nil, systemError(path, err)
+	case len(content) > MaximumChanged: // it grew
+		return nil, tooLarge
+	}
+	return content, nil
+}
+
+// Hash is what a content is known by.
+func Hash(content []byte) string {
+	sum := sha256.Sum256(content)
+	return shownHash(sum[:])
+}
+
+// shownHash is as much of a hash as keeps two contents apart that nobody made alike on purpose,
+// and a model can repeat.
+func shownHash(sum []byte) string { return hex.EncodeToString(sum[:8]) }
+
+// attentive is a reader that ends with its context.
+type attentive struct {
+	ctx    context.Context
+	reader io.Reader
+}
+
+func (a attentive) Read(p []byte) (int, error) {
+	if err := a.ctx.Err(); err != nil {
+		return 0, fmt.Errorf("stopped: %w", err)
+	}
+	return a.reader.Read(p)
+}

@@ -1,0 +1,100 @@
+package files
+
+import (
+	"regexp"
+	"strings"
+
+	"org-agent/kernel/protocol"
+)
+
+// Pattern is a pattern for names of files beneath a directory: * and ? stand for characters of
+// one name, ** for any directories, [a-z] for one of these, {a,b} for one of those. One without
+// a / is for the name alone, in whatever directory.
+type Pattern struct {
+	all      *regexp.Regexp
+	nameOnly bool
+}
+
+// patternBytes is how long a pattern is at most.
+const patternBytes = 1000
+
+// ParsePattern reads a pattern.
+func ParsePattern(text string) (Pattern, error) {
+	fault := func(what string) (Pattern, error) {
+		return Pattern{}, protocol.ToolErrorf(protocol.ToolArguments, "the pattern %q %s; an example is src/**/*.{go,md}", protocol.Prefix(text, patternBytes), what)
+	}
+	switch {
+	case text == "":
+		return fault("is empty")
+	case len(text) > patternBytes:
+		return fault("is too long")
+	case strings.HasPrefix(text, "/") || text == ".." || strings.HasPrefix(text, "../") || strings.Contains(text, "/../"):
+		return fault("leaves the directory; give that as :path")
+	}
+	pattern := strings.TrimPrefix(text, "./")
+	source, err := translated(pattern)
+	if err != "" {
+		return fault(err)
+	}
+	all, failed := regexp.Compile(`\A(?:` + source + `)\z`)
+	if failed != nil {
+		return fault("cannot be read")
+	}
+	return Pattern{all: all, nameOnly: !strings.Contains(pattern, "/")}, nil
+}
+
+// Matches reports whether a name beneath the directory, with / between its parts, is one.
+func (p Pattern) Matches(name string) bool {
+	if p.nameOnly {
+		name = name[strings.LastIndexByte(name, '/')+1:]
+	}
+	return p.all.MatchString(name)
+}
+
+// translated is a pattern as a regular expression; fault says what is wrong with it.
+func translated(p string) (source, fault string) {
+	var b strings.Builder
+	open := 0
+	for i := 0; i < len(p); i++ {
+		switch c := p[i]; {
+		case strings.HasPrefix(p[i:], "**/") && (i == 0 || p[i-1] == '/'):
+			b.WriteString(`(?:[^/]+/)*`)
+			i += 2
+		case strings.HasPrefix(p[i:], "**"):
+			b.WriteString(`.*`)
+			i++
+		case c == '*':
+			b.WriteString(`[^/]*`)
+		case c == '?':
+			b.WriteString(`[^/]`)
+		case c == '[':
+			end := strings.IndexByte(p[i+1:], ']')
+			if end < 1 {
+				return "", "has a [ without its ]"
+			}
+			class := strings.NewReplacer(`\`, `\\`, `[`, `\[`, `/`, ``).Replace(p[i+1 : i+1+end])
+			if strings.HasPrefix(class, "!") {
+				class = "^" + class[1:]
+			}
+			b.WriteString("[" + class + "]")
+			i += end + 1
+		case c == '{':
+			open++
+			b.WriteString(`(?:`)
+		case c == '}' && open > 0:
+			open--
+			b.WriteString(`)`)
+		case c == ',' && open > 0:
+			b.WriteString(`|`)
+		case c == '\\' && i+1 < len(p):
+			i++
+			b.WriteString(regexp.QuoteMeta(p[i : i+1]))
+		default:
+			b.WriteString(regexp.QuoteMeta(p[i : i+1]))
+		}
+	}
+	if open > 0 {
+		return "", "has a { without its }"
+	}
+	return b.String(), ""
+}

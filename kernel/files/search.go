@@ -1,0 +1,189 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"org-agent/kernel/protocol"
+)
+
+// Search is what is looked for in files.
+type Search struct {
+	Text    *regexp.Regexp
+	Files   *Pattern // only in these; nil: in all
+	Context int      // lines around each that matches
+	Limit   int      // matching lines
+}
+
+// Matches is what was found.
+type Matches struct {
+	Text     string // FILE:LINE:TEXT a line, FILE-LINE-TEXT of one around
+	Lines    int    // that match
+	Files    int    // that were searched
+	Full     bool   // there may be more: a bound was met
+	Unwalked bool   // there are more files than are searched
+}
+
+// Bounds of one search.
+const (
+	searchedLine = 64 << 10 // of a longer line the rest is not searched
+	shownLine    = 300
+	foundBytes   = 50_000
+)
+
+// Search looks for a text in the files of the tree. Show is how a name beneath it is written.
+func (t Tree) Search(ctx context.Context, s Search, show func(name string) string) (Matches, error) {
+	f := finder{search: s}
+	whole, err := t.walk(ctx, func(in *os.Root, name, below string) bool {
+		if s.Files != nil && !s.Files.Matches(below) {
+			return true
+		}
+		file, info, err := openIn(in, name)
+		if err != nil {
+			return true // it has gone, or is not for us
+		}
+		defer file.Close() // it is only read
+		f.file(ctx, show(below), io.LimitReader(file, info.Size()))
+		return !f.full
+	})
+	return f.matches(!whole), err
+}
+
+// SearchFile looks for a text in one file.
+func SearchFile(ctx context.Context, path string, s Search, shown string) (Matches, error) {
+	file, info, err := open(path)
+	if err != nil {
+		return Matches{}, err
+	}
+	defer file.Close() // it is only read
+	f := finder{search: s}
+	f.file(ctx, shown, io.LimitReader(file, info.Size()))
+	if err := ctx.Err(); err != nil {
+		return Matches{}, systemError(path, err)
+	}
+	if f.binary > 0 {
+		return Matches{}, protocol.ToolErrorf(protocol.ToolUnfit, "%s is no text", filepath.Base(path))
+	}
+	return f.matches(false), nil
+}
+
+// finder looks through one file after the other.
+type finder struct {
+	search Search
+	out    strings.Builder
+	lines  int
+	files  int
+	binary int
+	full   bool
+	reader *bufio.Reader
+
+	last   int // the line of this file that was written last
+	after  int // how many lines around are still to be written
+	before []numbered
+}
+
+type numbered struct {
+	number int
+	text   string
+}
+
+func (f *finder) matches(unwalked bool) Matches {
+	return Matches{Text: f.out.String(), Lines: f.lines, Files: f.files, Full: f.full, Unwalked: unwalked && !f.full}
+}
+
+func (f *finder) file(ctx context.Context, name string, from io.Reader) {
+	if f.reader == nil {
+		f.reader = bufio.NewReaderSize(nil, searchedLine)
+	}
+	f.reader.Reset(attentive{ctx, from})
+	head, _ := f.reader.Peek(8000) // an error comes again
+	if notText(head) != "" {
+		f.binary++
+		return
+	}
+	if bytes.HasPrefix(head, []byte(byteOrderMark)) {
+		_, _ = f.reader.Discard(len(byteOrderMark)) // it was peeked at
+	}
+	f.files++
+	f.last, f.after, f.before = -1, 0, f.before[:0]
+	for number := 1; !f.full; number++ {
+		line, more := f.next()
+		if !more {
+			return
+		}
+		f.line(name, number, line)
+	}
+}
+
+// next is the line that follows, or as much of it as is searched.
+func (f *finder) next() (line []byte, more bool) {
+	line, err := f.reader.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		if err != nil && len(line) == 0 {
+			return nil, false
+		}
+		return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")), true
+	}
+	line = bytes.Clone(line)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = f.reader.ReadSlice('\n')
+	}
+	return line, true
+}
+
+func (f *finder) line(name string, number int, line []byte) {
+	found := f.search.Text.FindIndex(line)
+	switch {
+	case found != nil && f.lines == f.search.Limit || f.out.Len() > foundBytes:
+		f.full = true
+	case found != nil:
+		f.lines++
+		for _, b := range f.before {
+			f.write(name, b.number, '-', b.text)
+		}
+		f.before = f.before[:0]
+		f.write(name, number, ':', clipped(line, found[0]))
+		f.after = f.search.Context
+	case f.after > 0:
+		f.after--
+		f.write(name, number, '-', clipped(line, 0))
+	case f.search.Context > 0:
+		if len(f.before) == f.search.Context {
+			f.before = append(f.before[:0], f.before[1:]...)
+		}
+		f.before = append(f.before, numbered{number, clipped(line, 0)})
+	}
+}
+
+func (f *finder) write(name string, number int, mark byte, text string) {
+	if f.search.Context > 0 && f.out.Len() > 0 && number != f.last+1 {
+		f.out.WriteString("--\n")
+	}
+	f.last = number
+	fmt.Fprintf(&f.out, "%s%c%d%c%s\n", name, mark, number, mark, text)
+}
+
+// clipped is what is shown of a line that has something at a byte.
+func clipped(line []byte, at int) string {
+	before, after := "", ""
+	if at > shownLine*2/3 {
+		from := at - shownLine/3
+		for from < at && line[from]&0xc0 == 0x80 {
+			from++
+		}
+		line, before = line[from:], "…"
+	}
+	if len(line) > shownLine {
+		line, after = line[:wholeCharacters(line[:shownLine])], "…"
+	}
+	text, _ := shown(line)
+	return before + text + after
+}

@@ -1,0 +1,126 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"org-agent/kernel/protocol"
+)
+
+// Tree is the files beneath a directory that may be looked at. Links in it are not followed,
+// and nothing that is not in it is reached, whatever becomes of it meanwhile.
+type Tree struct {
+	Root string // resolved
+	// All: also what is left out otherwise, as it is no one's own work or too much.
+	All bool
+	// Unread reports whether a file or a directory is never looked at; nil: none is.
+	Unread func(path string) bool
+}
+
+// leftOut are the directories that are not looked into unless that is asked for.
+var leftOut = [...]string{".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__", ".venv", ".direnv", ".cache", ".tox", ".mypy_cache"}
+
+// Bounds of one walk.
+const (
+	walkEntries = 500_000
+	walkDepth   = 64
+)
+
+// walk calls visit with every regular file, the names in a directory in their order, until it
+// returns false. Whole is false when there was more than is walked through.
+func (t Tree) walk(ctx context.Context, visit func(in *os.Root, name, below string) (more bool)) (whole bool, err error) {
+	info, err := os.Lstat(t.Root)
+	if err != nil {
+		return false, systemError(t.Root, err)
+	}
+	if !info.IsDir() {
+		return false, protocol.ToolErrorf(protocol.ToolUnfit, "%s is no directory", t.Root)
+	}
+	root, err := os.OpenRoot(t.Root)
+	if err != nil {
+		return false, systemError(t.Root, err)
+	}
+	opened, err := root.Stat(".")
+	if err == nil {
+		err = same(t.Root, opened)
+	}
+	w := walker{tree: t, ctx: ctx, visit: visit, whole: true}
+	if err != nil {
+		root.Close() // nothing was written in it
+		return false, err
+	}
+	w.directory(root, "", 0)
+	if err := ctx.Err(); err != nil {
+		return false, systemError(t.Root, err)
+	}
+	return w.whole, nil
+}
+
+type walker struct {
+	tree    Tree
+	ctx     context.Context
+	visit   func(in *os.Root, name, below string) bool
+	entries int
+	stopped bool
+	whole   bool // nothing was left out for a bound
+}
+
+// directory walks through one, which it closes. What cannot be read has no files: of others'
+// directories there are some in every tree.
+func (w *walker) directory(root *os.Root, below string, depth int) {
+	defer root.Close() // nothing is written in it
+	file, err := root.Open(".")
+	if err != nil {
+		return
+	}
+	entries, _ := file.ReadDir(walkEntries - w.entries)
+	file.Close() // it was only read
+	w.entries += len(entries)
+	if w.entries >= walkEntries {
+		w.whole = false
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	for _, e := range entries {
+		if w.stopped || w.ctx.Err() != nil {
+			return
+		}
+		name := below + e.Name()
+		if w.tree.Unread != nil && w.tree.Unread(filepath.Join(w.tree.Root, name)) {
+			continue
+		}
+		switch {
+		case e.Type().IsRegular():
+			w.stopped = !w.visit(root, e.Name(), name)
+		case e.IsDir() && (w.tree.All || !slices.Contains(leftOut[:], e.Name())):
+			if depth == walkDepth || w.entries >= walkEntries {
+				w.whole = false
+				continue
+			}
+			if inner, err := root.OpenRoot(e.Name()); err == nil {
+				w.directory(inner, name+"/", depth+1)
+			}
+		}
+	}
+}
+
+// openIn opens a regular file of a directory; a pipe that took its place is not waited for.
+func openIn(in *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	file, err := in.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrInvalid
+	}
+	if err != nil {
+		file.Close() // it was only read
+		return nil, nil, err
+	}
+	return file, info, nil
+}
