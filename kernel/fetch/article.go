@@ -1,0 +1,136 @@
+package fetch
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	readability "codeberg.org/readeck/go-readability/v2"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// article fills in what an HTML page says: its article as Markdown, all of it where no article is
+// found, and only its text where it is too large for either, or nested deeper than the parser
+// goes.
+func (p *Page) article(source string, u *url.URL) {
+	document, err := html.Parse(strings.NewReader(source))
+	if err != nil || !tame(document) {
+		p.Title, p.Text = plain(source)
+		return
+	}
+	parser := readability.NewParser()
+	article, err := parser.ParseDocument(document, u)
+	if err == nil && article.Node != nil {
+		p.Title, p.Author, p.Site = line(article.Title()), line(article.Byline()), line(article.SiteName())
+		if published, err := article.PublishedTime(); err == nil {
+			p.Published = published.Format(time.DateOnly)
+		}
+		if p.Text, err = markdown(article.Node, u); err == nil && strings.TrimSpace(p.Text) != "" {
+			return
+		}
+	}
+	if p.Title == "" {
+		p.Title = line(titleOf(document))
+	}
+	if p.Text, err = markdown(document, u); err != nil {
+		_, p.Text = plain(source)
+	}
+}
+
+// markdown is a tree of HTML as Markdown.
+func markdown(root *html.Node, u *url.URL) (string, error) {
+	// What looks like a sign of Markdown in a text is not escaped: to see whether it is one takes
+	// a time that grows with the square of them, and a reader of words loses nothing.
+	c := converter.NewConverter(converter.WithEscapeMode(converter.EscapeModeDisabled), converter.WithPlugins(
+		base.NewBasePlugin(),
+		commonmark.NewCommonmarkPlugin(),
+		table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal), table.WithSkipEmptyRows(true), table.WithHeaderPromotion(true)),
+	))
+	text, err := c.ConvertNode(root, converter.WithDomain(u.Scheme+"://"+u.Host))
+	return string(text), err
+}
+
+// plain is the title and the text of HTML, read once from its beginning to its end.
+func plain(source string) (title, text string) {
+	var b strings.Builder
+	tokens, skip, inTitle := html.NewTokenizer(strings.NewReader(source)), "", false
+	for {
+		kind := tokens.Next()
+		if kind == html.ErrorToken {
+			return line(title), blankLines(b.String())
+		}
+		name, _ := tokens.TagName()
+		switch tag := string(name); {
+		case kind == html.TextToken && skip == "":
+			if words := strings.Join(strings.Fields(string(tokens.Text())), " "); inTitle {
+				title += words
+			} else if words != "" {
+				b.WriteString(words + " ")
+			}
+		case kind == html.StartTagToken && skip == "" && dropped(atom.Lookup(name)):
+			skip = tag
+		case kind == html.EndTagToken && skip == tag:
+			skip = ""
+		case tag == "title":
+			inTitle = kind == html.StartTagToken
+		case !inline(atom.Lookup(name)):
+			b.WriteByte('\n')
+		}
+	}
+}
+
+// blankLines is text with one blank line at most between two others.
+func blankLines(text string) string {
+	var b strings.Builder
+	blank := 0
+	for l := range strings.Lines(text) {
+		if l = strings.TrimSpace(l); l == "" {
+			blank++
+			continue
+		}
+		if blank > 0 && b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		blank = 0
+		b.WriteString(l + "\n")
+	}
+	return b.String()
+}
+
+// dropped reports whether nothing in an element is for reading.
+func dropped(a atom.Atom) bool {
+	switch a {
+	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Iframe, atom.Object, atom.Canvas:
+		return true
+	}
+	return false
+}
+
+func inline(a atom.Atom) bool {
+	switch a {
+	case atom.A, atom.B, atom.I, atom.Em, atom.Strong, atom.Span, atom.Code, atom.Sub, atom.Sup, atom.Small, atom.Abbr, atom.Mark, atom.U, atom.S, atom.Q, atom.Cite, atom.Kbd, atom.Font:
+		return true
+	}
+	return false
+}
+
+func titleOf(n *html.Node) string {
+	for d := range n.Descendants() {
+		if d.DataAtom == atom.Title && d.FirstChild != nil {
+			return d.FirstChild.Data
+		}
+	}
+	return ""
+}
+
+// line is a text on one line, of a length that fits there.
+func line(text string) string {
+	const most = 300
+	characters := []rune(strings.Join(strings.Fields(clean(text)), " "))
+	return string(characters[:min(len(characters), most)])
+}

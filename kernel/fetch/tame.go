@@ -1,0 +1,137 @@
+package fetch
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Bounds of what a page may make of little: each would otherwise be multiplied when it is
+// written as Markdown.
+const (
+	quoteDepth = 12     // of lists and quotations in one another, whose lines all have a prefix of each
+	tableCells = 20_000 // rows times columns
+	linkLimit  = 2 << 10
+	// workMost bounds what is done for an article: each node, and each 64 bytes of text, counts
+	// once for every element that it stands in, as each of those looks at all that is in it.
+	workMost = 2_000_000
+)
+
+// tame takes out of a tree what is not for reading, and what would become much more than it is.
+// It reports whether the tree is small enough for what is done with it.
+func tame(root *html.Node) bool {
+	t := tamer{}
+	t.visit(root, 0, 0)
+	for _, n := range t.gone {
+		n.Parent.RemoveChild(n)
+	}
+	return t.work <= workMost
+}
+
+type tamer struct {
+	work int
+	gone []*html.Node
+}
+
+// visit goes no deeper than the parser does, which refuses 512 levels.
+func (t *tamer) visit(n *html.Node, level, depth int) {
+	if t.work += level; n.Type == html.TextNode {
+		t.work += level * (len(n.Data) / 64)
+	}
+	if t.work > workMost {
+		return
+	}
+	switch n.DataAtom {
+	case atom.Blockquote, atom.Ul, atom.Ol, atom.Dl:
+		if depth++; depth > quoteDepth {
+			rename(n)
+		}
+	case atom.Li:
+		if depth > quoteDepth {
+			rename(n)
+		}
+	case atom.Table:
+		if !measured(n) {
+			for d := range n.Descendants() {
+				if tabular(d.DataAtom) {
+					rename(d)
+				}
+			}
+			rename(n)
+		}
+	}
+	n.Attr = slices.DeleteFunc(n.Attr, unwanted)
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.CommentNode || dropped(c.DataAtom) && c.DataAtom != atom.Noscript && !metadata(c) {
+			t.gone = append(t.gone, c)
+			continue
+		}
+		t.visit(c, level+1, depth)
+	}
+}
+
+func rename(n *html.Node) { n.Data, n.DataAtom, n.Attr = "div", atom.Div, nil }
+
+// metadata reports whether a script says who wrote an article and when.
+func metadata(n *html.Node) bool {
+	return n.DataAtom == atom.Script && slices.ContainsFunc(n.Attr, func(a html.Attribute) bool {
+		return a.Key == "type" && strings.EqualFold(strings.TrimSpace(a.Val), "application/ld+json")
+	})
+}
+
+// unwanted reports whether an attribute holds a thing itself rather than its address.
+func unwanted(a html.Attribute) bool {
+	switch a.Key {
+	case "href", "src", "srcset", "poster", "data-src", "data-srcset":
+		scheme, _, has := strings.Cut(strings.TrimSpace(a.Val), ":")
+		return len(a.Val) > linkLimit || has && slices.Contains([]string{"data", "javascript", "vbscript", "blob", "file"}, strings.ToLower(scheme))
+	}
+	return false
+}
+
+func tabular(a atom.Atom) bool {
+	switch a {
+	case atom.Table, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Td, atom.Th, atom.Caption, atom.Colgroup, atom.Col:
+		return true
+	}
+	return false
+}
+
+// measured reports whether a table is small enough when each of its rows has as many cells as
+// the longest, with those that a cell spans.
+func measured(n *html.Node) bool {
+	rows, widest, width, below := 0, 0, 0, 0
+	for d := range n.Descendants() {
+		switch d.DataAtom {
+		case atom.Tr:
+			rows, width = rows+1, 0
+		case atom.Td, atom.Th:
+			across, down := span(d, "colspan"), span(d, "rowspan")
+			width += across
+			below += across * (down - 1)
+			widest = max(widest, width)
+		}
+		if below > tableCells || rows*widest > tableCells {
+			return false
+		}
+	}
+	return below+rows*widest <= tableCells
+}
+
+// span is how many cells one spans; what no page means is more than any table may have.
+func span(n *html.Node, key string) int {
+	for _, a := range n.Attr {
+		if a.Key != key {
+			continue
+		}
+		count, err := strconv.Atoi(strings.TrimSpace(a.Val))
+		if err != nil || count < 1 {
+			return 1
+		}
+		return min(count, tableCells+1)
+	}
+	return 1
+}
