@@ -1,0 +1,205 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/creack/pty"
+
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/sandbox"
+)
+
+// command is one that runs or has run.
+type command struct {
+	id      string
+	request Request
+	began   time.Time
+	process *sandbox.Process
+	input   *os.File // what it reads comes from here; nil if nobody can write to it
+	output  *os.File // what it writes comes here
+	file    *os.File // and is kept there
+	ended   chan struct{}
+
+	mu      sync.Mutex
+	stopped string
+	bytes   int64
+	kept    int64
+	took    time.Duration
+	outcome sandbox.Outcome
+	fault   error
+}
+
+// start starts it, with its output kept in a file.
+func (c *command) start(ctx context.Context, kind sandbox.Kind, boxed sandbox.Command, keep string, talks bool) (err error) {
+	if c.file, err = os.OpenFile(keep, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		return fmt.Errorf("keep what the command writes: %w", err)
+	}
+	var reads, writes *os.File // the command's ends
+	switch {
+	case c.request.Terminal:
+		if c.input, reads, err = pty.Open(); err == nil {
+			err = pty.Setsize(c.input, &pty.Winsize{Rows: 24, Cols: 80})
+		}
+		c.output, writes = c.input, reads
+	case talks:
+		reads, c.input, err = os.Pipe()
+		fallthrough
+	default:
+		if err == nil {
+			c.output, writes, err = os.Pipe()
+		}
+	}
+	if err == nil {
+		c.process, err = sandbox.Start(ctx, kind, boxed, reads, writes)
+	} else {
+		err = fmt.Errorf("connect the command: %w", err)
+	}
+	for _, file := range [...]*os.File{reads, writes} {
+		if file != nil {
+			file.Close()
+		}
+	}
+	if err != nil {
+		c.close()
+		_ = os.Remove(keep) // there is nothing in it
+	}
+	return err
+}
+
+func (c *command) close() {
+	for _, file := range [...]*os.File{c.input, c.output, c.file} {
+		if file != nil {
+			file.Close()
+		}
+	}
+}
+
+// follow keeps what the command writes until it has ended.
+func (c *command) follow() {
+	copied := make(chan struct{})
+	go func() { // ends when nobody can write any more, or with the close below
+		defer close(copied)
+		c.keep()
+	}()
+	outcome, err := c.process.Wait()
+	// All that it started has ended with it, so that nothing more is written.
+	select {
+	case <-copied:
+	case <-time.After(5 * time.Second):
+		c.output.Close()
+		<-copied
+	}
+	c.mu.Lock()
+	c.outcome, c.fault, c.took = outcome, err, time.Since(c.began)
+	c.mu.Unlock()
+	c.close()
+	close(c.ended)
+}
+
+// keep copies the output into the file, up to what one command may have there.
+func (c *command) keep() {
+	b := make([]byte, 64<<10)
+	for {
+		n, err := c.output.Read(b)
+		c.mu.Lock()
+		room := min(int64(n), byteLimit-c.kept)
+		c.mu.Unlock()
+		written := 0
+		if room > 0 {
+			written, _ = c.file.Write(b[:room]) // a full disk keeps what there is; what is not kept is told
+		}
+		c.mu.Lock()
+		c.bytes += int64(n)
+		c.kept += int64(written)
+		c.mu.Unlock()
+		if err != nil { // the end; a terminal's is an error of its own
+			return
+		}
+	}
+}
+
+// running reports whether the command runs.
+func (c *command) running() bool {
+	select {
+	case <-c.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+func (c *command) report() Report {
+	running := c.running()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := Report{
+		ID: c.id, Command: c.request.Command, Directory: c.request.Directory, Running: running,
+		Took: c.took, Outcome: c.outcome, Stopped: c.stopped, Bytes: c.bytes, Kept: c.kept,
+	}
+	if running {
+		r.Took = time.Since(c.began)
+	}
+	if c.fault != nil && r.Stopped == "" {
+		r.Stopped = c.fault.Error()
+	}
+	return r
+}
+
+// because notes why the command is stopped, the first time.
+func (c *command) because(why string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped == "" && c.running() {
+		c.stopped = why
+	}
+}
+
+// stop asks the command to end, and ends it when its grace or ctx is over.
+func (c *command) stop(ctx context.Context, why string) {
+	c.because(why)
+	c.process.Terminate()
+	over := time.NewTimer(grace)
+	defer over.Stop()
+	select {
+	case <-c.ended:
+	case <-over.C:
+	case <-ctx.Done():
+	}
+	c.process.Kill()
+}
+
+func (c *command) kill(why string) {
+	c.because(why)
+	c.process.Kill()
+}
+
+// patience is how long a command has to take what is written to it.
+const patience = 5 * time.Second
+
+// write writes to the command, and ends its input if that is all.
+func (c *command) write(ctx context.Context, text string, end bool) error {
+	if c.input == nil || !c.running() {
+		return protocol.ToolErrorf(protocol.ToolUnfit, "the command has ended: there is nobody to write to")
+	}
+	deadline := time.Now().Add(patience)
+	if until, ok := ctx.Deadline(); ok && until.Before(deadline) {
+		deadline = until
+	}
+	_ = c.input.SetWriteDeadline(deadline) // a file without deadlines takes what it can at once
+	if n, err := io.WriteString(c.input, text); err != nil {
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return protocol.ToolErrorf(protocol.ToolTimeout, "the command does not read: it took %d of %d bytes in %s", n, len(text), patience)
+		}
+		return fmt.Errorf("write to the command: %w", err)
+	}
+	if end && !c.request.Terminal {
+		return c.input.Close()
+	}
+	return nil
+}

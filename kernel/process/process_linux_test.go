@@ -1,0 +1,268 @@
+package process_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"org-agent/kernel/process"
+	"org-agent/kernel/sandbox"
+)
+
+// The test binary is also the warden of its commands.
+func TestMain(m *testing.M) {
+	sandbox.Main()
+	goleak.VerifyTestMain(m)
+}
+
+// newTable returns a table in a fence as good as this system has one, and its directory.
+func newTable(t *testing.T) (*process.Table, string) {
+	t.Helper()
+	kind, _ := sandbox.Look(t.Context())
+	directory := filepath.Join(t.TempDir(), "output")
+	table := process.New(process.Config{Kind: func() sandbox.Kind { return kind }, Directory: directory, Home: os.Getenv("HOME"), Environment: os.Getenv})
+	t.Cleanup(table.Close)
+	return table, directory
+}
+
+// wrote is all that a command of a conversation wrote.
+func wrote(t *testing.T, table *process.Table, session, id string) string {
+	t.Helper()
+	b := make([]byte, 1<<20)
+	n, _, err := table.Output(session, id, 0, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b[:n])
+}
+
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 20 s: %s", what)
+		}
+	}
+}
+
+func TestRun(t *testing.T) {
+	table, _ := newTable(t)
+	for _, c := range []struct {
+		command string
+		most    time.Duration
+		state   string
+		output  string
+	}{
+		{"echo one; echo two >&2", time.Minute, "exit status 0 after ", "one\ntwo\n"},
+		{"exit 7", time.Minute, "exit status 7 after ", ""},
+		{"kill -KILL $$", time.Minute, "it was ended by SIGKILL after ", ""},
+		{"echo first; sleep 100", 300 * time.Millisecond, "stopped after ", "first\n"},
+		{"trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done", 500 * time.Millisecond, "as it had 500ms", "bye\n"},
+	} {
+		r, err := table.Run(t.Context(), process.Request{Session: "main", Command: c.command}, c.most)
+		if err != nil || r.Running || !strings.Contains(r.State(), c.state) {
+			t.Errorf("%s: %q, %v", c.command, r.State(), err)
+		}
+		if got := wrote(t, table, "main", r.ID); !strings.HasSuffix(got, c.output) {
+			t.Errorf("%s: it wrote %q", c.command, got)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(200*time.Millisecond, cancel)
+	began := time.Now()
+	if _, err := table.Run(ctx, process.Request{Command: "trap '' TERM; sleep 100 & sleep 100"}, time.Minute); !errors.Is(err, context.Canceled) || time.Since(began) > 10*time.Second {
+		t.Errorf("stopped with its turn: %v after %s", err, time.Since(began))
+	}
+}
+
+// TestMuchOutput: what is more than is kept does not stop a command, and is told.
+func TestMuchOutput(t *testing.T) {
+	table, directory := newTable(t)
+	r, err := table.Run(t.Context(), process.Request{Session: "main", Command: "head -c 70000000 /dev/zero; echo end"}, time.Minute)
+	if err != nil || r.Bytes != 70000004 || r.Kept != 64<<20 || r.Outcome.Status != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	files, err := os.ReadDir(directory)
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	if info, err := files[0].Info(); err != nil || info.Size() != 64<<20 || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// TestTalk: a command that runs on is written to, read and stopped.
+func TestTalk(t *testing.T) {
+	table, _ := newTable(t)
+	for _, terminal := range []bool{false, true} {
+		r, err := table.Start(t.Context(), process.Request{Session: "main", Terminal: terminal,
+			Command: `test -t 0 && echo a terminal; while read -r line; do echo "got $line"; done; echo over`})
+		if err != nil || !r.Running {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if _, err := table.Write(t.Context(), "main", r.ID, "one\n", false); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "it answers", func() bool { return strings.Contains(wrote(t, table, "main", r.ID), "got one") })
+		if got := strings.Contains(wrote(t, table, "main", r.ID), "a terminal"); got != terminal {
+			t.Errorf("it has a terminal: %v", got)
+		}
+		end := "two\n"
+		if terminal {
+			end += "\x04"
+		}
+		if _, err := table.Write(t.Context(), "main", r.ID, end, true); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "it ends", func() bool { r, err := table.Find("main", r.ID); return err == nil && !r.Running })
+		if got := wrote(t, table, "main", r.ID); !strings.Contains(got, "got two") || !strings.Contains(got, "over") {
+			t.Errorf("it wrote %q", got)
+		}
+		if _, err := table.Write(t.Context(), "main", r.ID, "more\n", false); err == nil || !strings.Contains(err.Error(), "has ended") {
+			t.Errorf("to one that has ended: %v", err)
+		}
+	}
+}
+
+// TestStop: a command that will not end is ended, with all that it started, and what does not
+// read is not waited for longer than it takes to say so.
+func TestStop(t *testing.T) {
+	table, _ := newTable(t)
+	r, err := table.Start(t.Context(), process.Request{Session: "main", Command: "trap '' TERM; echo x; while :; do sleep 0.1; done"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := table.Write(ctx, "main", r.ID, strings.Repeat("x", 1<<20), false); err == nil || !strings.Contains(err.Error(), "does not read") {
+		t.Errorf("to one that does not read: %v", err)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if r, err = table.Stop(ctx, "main", r.ID); err != nil || r.Running || !strings.Contains(r.State(), "as it was told to") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if again, err := table.Stop(t.Context(), "main", r.ID); err != nil || again.State() != r.State() {
+		t.Errorf("stopped twice: %+v, %v", again, err)
+	}
+}
+
+// TestOwn: a conversation knows its own commands, and also after the kernel was another what
+// they wrote; too many at once are refused.
+func TestOwn(t *testing.T) {
+	table, directory := newTable(t)
+	first, err := table.Run(t.Context(), process.Request{Session: "main", Command: "echo mine"}, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 10)
+	for _, id := range []string{first.ID, "run-00000000", "", "../token", "run-0000000/", first.ID + "/"} {
+		if _, _, err := table.Output("other", id, 0, b); !errors.Is(err, process.ErrUnknown) {
+			t.Errorf("another conversation reads %q: %v", id, err)
+		}
+		if _, err := table.Stop(t.Context(), "other", id); !errors.Is(err, process.ErrUnknown) {
+			t.Errorf("another conversation stops %q: %v", id, err)
+		}
+	}
+	if len(table.List("other")) != 0 || len(table.List("main")) != 1 {
+		t.Error("the list has what it should not, or not what it should")
+	}
+	for _, from := range []int64{-1, 6, 1 << 62} {
+		if _, _, err := table.Output("main", first.ID, from, b); err == nil {
+			t.Errorf("it is read from %d on", from)
+		}
+	}
+	var all sync.WaitGroup
+	refused := make(chan error, 17)
+	for range 17 {
+		all.Go(func() {
+			if _, err := table.Start(t.Context(), process.Request{Session: "main", Command: "sleep 1000"}); err != nil {
+				refused <- err
+			}
+		})
+	}
+	all.Wait()
+	if table.Running() != 16 || len(refused) != 1 || !strings.Contains((<-refused).Error(), "stop one") {
+		t.Errorf("%d run, %d were refused", table.Running(), len(refused))
+	}
+	table.Close()
+	if table.Running() != 0 {
+		t.Error("some run on")
+	}
+	old := filepath.Join(directory, "old")
+	if err := os.WriteFile(old, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-8*24*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	again := process.New(process.Config{Kind: func() sandbox.Kind { return sandbox.None }, Directory: directory})
+	defer again.Close()
+	again.Prune()
+	if got := wrote(t, again, "main", first.ID); got != "mine\n" {
+		t.Errorf("afterwards it wrote %q", got)
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Error("what is old is kept")
+	}
+}
+
+func ExampleReport_State() {
+	fmt.Println(process.Report{Outcome: sandbox.Outcome{Status: 2}, Took: 1234 * time.Millisecond}.State())
+	fmt.Println(process.Report{Outcome: sandbox.Outcome{Signal: "SIGSEGV"}, Took: time.Second}.State())
+	fmt.Println(process.Report{Running: true, Took: 90 * time.Second}.State())
+	// Output:
+	// exit status 2 after 1.23s
+	// it was ended by SIGSEGV after 1s
+	// running for 1m30s
+}
+
+// TestLeftGuards: what guarded the directory of a command is taken away, also when the kernel that
+// put it there was killed.
+func TestLeftGuards(t *testing.T) {
+	table, directory := newTable(t)
+	if !table.Kind().Fenced() {
+		return // nothing is put there without a fence
+	}
+	project, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := func() int { return len(names(t, project)) }
+	r, err := table.Run(t.Context(), process.Request{Command: "ls -A", Directory: project, Writes: true}, time.Minute)
+	if err != nil || !strings.Contains(wrote(t, table, "", r.ID), ".envrc\n") || is() != 0 {
+		t.Errorf("%v, %v: what it saw is %q, what is left %v", r, err, wrote(t, table, "", r.ID), names(t, project))
+	}
+	left := filepath.Join(project, ".envrc")
+	for _, err := range []error{
+		os.Mkdir(left, 0o500), os.Chmod(left, os.ModeSticky|0o500),
+		os.WriteFile(filepath.Join(directory, "0123456789abcdef.run-00000000.guarded"), []byte(project), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if table.Prune(); is() != 0 || len(names(t, directory)) != 1 {
+		t.Errorf("there is left %v, and of notes %v", names(t, project), names(t, directory))
+	}
+}
+
+func names(t *testing.T, directory string) (all []string) {
+	t.Helper()
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
