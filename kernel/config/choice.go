@@ -119,11 +119,17 @@ func configuredChoices(settings Settings) []Choice {
 func environmentChoices(env func(string) string) ([]Choice, error) {
 	var choices []Choice
 	variable := func(name string) string { return strings.TrimSpace(env(name)) }
+	window := 0
+	if value := variable("ORG_AGENT_LLM_WINDOW"); value != "" {
+		if err := setCount(&window, value); err != nil {
+			return nil, fmt.Errorf("ORG_AGENT_LLM_WINDOW: %w", err)
+		}
+	}
 	add := func(name, baseVariable, base, keyVariable string, found bool) error {
 		if err := checkBaseURL(base); err != nil {
 			return fmt.Errorf("%s: %w", baseVariable, err)
 		}
-		model := Model{Name: name, BaseURL: base, Model: variable("ORG_AGENT_LLM_MODEL")}
+		model := Model{Name: name, BaseURL: base, Model: variable("ORG_AGENT_LLM_MODEL"), Window: window}
 		source := baseVariable
 		if variable(keyVariable) != "" {
 			model.Key = KeySource{Env: keyVariable}

@@ -12,6 +12,6 @@
 // took it until its Release. Nothing here keeps state between calls, and the
 // environment is only seen through the function that is passed in.
 //
-// Errors say what to do next. A secret is a [Secret], which prints as REDACTED,
+// Errors say what to do next. A secret is a [secret.Text], which prints as REDACTED,
 // and stands in no error.
 package config

@@ -20,9 +20,33 @@ var starter string
 //go:embed inbox.org
 var inbox string
 
+// policy is the policy.org of a home that has none: it explains itself, and has no rule.
+//
+//go:embed policy.org
+var policy string
+
+// PolicyStarter is the text of the policy.org that a new home begins with.
+func PolicyStarter() string { return policy }
+
 // Starter is the text of the config.org that a new home begins with: it says
 // in Org prose what can be set, and sets nothing.
 func Starter() string { return starter }
+
+// Begun reports whether a file of the home, by its path below it, is as a new home has it:
+// nobody has written in it.
+func Begun(path, text string) bool {
+	switch path {
+	case "config.org":
+		return text == starter
+	case "inbox.org":
+		return text == inbox
+	case "policy.org":
+		return text == policy
+	}
+	texts, err := Starters()
+	begins, ok := texts[path]
+	return err == nil && ok && begins == text
+}
 
 // Ensure makes the directories of the instance that are missing, and in a new
 // home config.org; it refuses those that somebody else could write.
@@ -36,14 +60,14 @@ func (p Paths) Ensure() error {
 }
 
 // EnsureHome makes the home (mode 0755, one that exists is left as it is) with
-// its sessions, its skills, config.org and inbox.org.
+// its sessions, its skills, config.org, policy.org, inbox.org and the files of the persona.
 func (p Paths) EnsureHome() error {
 	for _, directory := range []string{p.Home, p.Sessions, p.Skills} {
 		if err := os.MkdirAll(directory, 0o755); err != nil {
 			return p.homeError(err)
 		}
 	}
-	return p.homeError(errors.Join(begin(p.Config, starter), begin(filepath.Join(p.Home, "inbox.org"), inbox)))
+	return p.homeError(errors.Join(begin(p.Config, starter), begin(filepath.Join(p.Home, "inbox.org"), inbox), begin(filepath.Join(p.Home, "policy.org"), policy), p.beginPersona()))
 }
 
 // begin writes a file that is not there; one that is, whatever it is, stays as it is.

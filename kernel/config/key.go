@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"org-agent/kernel/secret"
 )
 
 // KeySource says where a key is; at most one field is set, none means that no
@@ -78,13 +80,13 @@ const askAuthSource = `(condition-case fault
 
 // Resolve gets the key: from env, or by running the command or a batch Emacs,
 // for half a minute at most. No source is no key and no error.
-func (k KeySource) Resolve(ctx context.Context, env func(string) string) (Secret, error) {
+func (k KeySource) Resolve(ctx context.Context, env func(string) string) (secret.Text, error) {
 	ctx, cancel := context.WithTimeout(ctx, keyPatience)
 	defer cancel()
 	switch {
 	case k.Env != "":
 		if key := strings.TrimSpace(env(k.Env)); key != "" {
-			return Secret(key), nil
+			return secret.Text(key), nil
 		}
 		return "", fmt.Errorf("the key is to be in %s, which is not set: set it where the kernel starts, then restart it", k.Env)
 	case k.Command != "":
@@ -97,7 +99,7 @@ func (k KeySource) Resolve(ctx context.Context, env func(string) string) (Secret
 
 // keyFrom runs a program in a process group of its own and takes the first
 // line it prints. what names it in errors.
-func keyFrom(ctx context.Context, what, program string, args ...string) (Secret, error) {
+func keyFrom(ctx context.Context, what, program string, args ...string) (secret.Text, error) {
 	command := exec.CommandContext(ctx, program, args...)
 	var output, complaint bytes.Buffer
 	command.Stdout, command.Stderr = &output, &complaint
@@ -115,7 +117,7 @@ func keyFrom(ctx context.Context, what, program string, args ...string) (Secret,
 	if key = strings.TrimSpace(key); key == "" {
 		return "", fmt.Errorf("%s printed nothing; try it in a shell", what)
 	}
-	return Secret(key), nil
+	return secret.Text(key), nil
 }
 
 // lastLine is the last line of what a program complained, in brackets.

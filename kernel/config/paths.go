@@ -24,6 +24,7 @@ type Paths struct {
 
 	State      string // what the kernel keeps
 	Journal    string
+	Index      string // of the files in the home and of notes; it can be made anew
 	Log        string
 	Token      string
 	Lock       string
@@ -74,7 +75,7 @@ func findPaths(home string, env func(string) string, uid int) (Paths, error) {
 		Name: name,
 		Home: home, Config: filepath.Join(home, "config.org"), Policy: filepath.Join(home, "policy.org"),
 		Sessions: filepath.Join(home, "sessions"), Skills: filepath.Join(home, "skills"),
-		State: state, Journal: filepath.Join(state, "journal.db"), Log: filepath.Join(state, "log.jsonl"), Token: filepath.Join(state, "token"),
+		State: state, Journal: filepath.Join(state, "journal.db"), Index: filepath.Join(state, "files.db"), Log: filepath.Join(state, "log.jsonl"), Token: filepath.Join(state, "token"),
 		Lock: filepath.Join(state, "lock"), KernelJSON: filepath.Join(state, "kernel.json"),
 		Run: run, Socket: filepath.Join(run, "kernel.sock"),
 	}, nil

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,12 +20,48 @@ import (
 // Settings is what config.org says. The zero value of a field means that it
 // says nothing and the reader's own default holds.
 type Settings struct {
-	LLM          string // builtin, none, the name of one of Models, or ""
-	Models       []Model
+	LLM    string // builtin, none, the name of one of Models, or ""
+	Models []Model
+	// Off are the models that are switched off, with COMMENT or an archive tag, by their names:
+	// the lines they stand in.
+	Off map[string]int
+	// CompletionModel, SummaryModel and MemoryModel are asked for completions, for the notes of
+	// a conversation's beginning, and for what to keep of one; "" for the conversation's own.
+	CompletionModel, SummaryModel, MemoryModel string
+
 	IdleTimeout  time.Duration
 	TurnTimeout  time.Duration
 	HistoryTurns int
-	LogLevel     slog.Level
+	// History is what of a conversation a model is shown where nothing nearer says so: all,
+	// branch, none, or "".
+	History string
+	// Budget is what a turn may take where nothing nearer says so: values as they are written, by
+	// the names of settings.
+	Budget   map[string]string
+	Presets  []Preset
+	LogLevel slog.Level
+	// Transcription is the server that hears, Voice the one that speaks; nil for none.
+	Transcription *SpeechServer
+	Voice         *SpeechServer
+	// Embeddings is the server that tells what notes mean; nil for none.
+	Embeddings *EmbeddingServer
+	// Search is the server that the web is searched with; nil for none.
+	Search *SearchServer
+	// MCP are the servers whose tools may be used beside the kernel's own.
+	MCP []MCPServer
+	// Proxy is what pages of the web are fetched through: an address, "environment" for what
+	// its variables say, "" for none, or [ProxyFaulty].
+	Proxy string
+	// Programs are directories, as they are written, that every command can read.
+	Programs []string
+	// Notes are directories of the person's own Org files that may be looked through, as
+	// they are written.
+	Notes []string
+	// NotesSaid: the file says which these are, or that there are none.
+	NotesSaid bool
+	// ProposeAfter is how long a conversation must have been quiet before the agent proposes
+	// what to keep of it.
+	ProposeAfter Delay
 	// SkillsDisabled are skills that do not count. SkillsAllowed, if there are any,
 	// are the only ones that do.
 	SkillsDisabled []string
@@ -31,8 +69,9 @@ type Settings struct {
 	// Diagnostics are the faults of the file; what is at fault was left out.
 	Diagnostics []Diagnostic
 
-	refused *Diagnostic       // the first fault that made a model unusable
-	values  map[string]string // by path
+	faulty  map[string]Diagnostic // of presets, by their names in lower case
+	refused *Diagnostic           // the first fault that made a model unusable
+	values  map[string]string     // by path
 }
 
 // Model is a heading below "Models": a server that speaks OpenAI's protocol.
@@ -41,13 +80,19 @@ type Model struct {
 	BaseURL     string
 	Model       string // "" for the only one the server has
 	Key         KeySource
-	Temperature *float64 // 0 to 2
+	MoreKeys    []KeySource // asked with while Key is refused
+	Temperature *float64    // 0 to 2
 	MaxTokens   int
+	Window      int    // tokens that it can be shown and say in one request; 0 when it is not known
 	Grammar     string // the request's field for a grammar: grammar, guided_grammar, or ""
+	Effort      string // how much it thinks first: none, minimal, low, medium, high, or ""
 	Images      string // what becomes of images: send, omit or refuse; "" for send
 	Price       *Price // nil when it is not known
 	Line        int
 }
+
+// Keys are the places of all its keys, in the order in which they are tried.
+func (m Model) Keys() []KeySource { return append([]KeySource{m.Key}, m.MoreKeys...) }
 
 // Price is what a model costs, in US dollars for a million tokens.
 type Price struct{ Input, Output float64 }
@@ -57,12 +102,32 @@ func (p Price) Of(input, output int) float64 {
 	return (p.Input*float64(input) + p.Output*float64(output)) / 1e6
 }
 
-// KeyVariables are the environment variables that hold keys of the models.
+// KeyVariables are the environment variables that hold keys of the servers.
 func (s Settings) KeyVariables() []string {
 	var names []string
 	for _, m := range s.Models {
-		if m.Key.Env != "" {
-			names = append(names, m.Key.Env)
+		for _, key := range m.Keys() {
+			if key.Env != "" {
+				names = append(names, key.Env)
+			}
+		}
+	}
+	if s.Embeddings != nil && s.Embeddings.Key.Env != "" {
+		names = append(names, s.Embeddings.Key.Env)
+	}
+	if s.Search != nil && s.Search.Key.Env != "" {
+		names = append(names, s.Search.Key.Env)
+	}
+	for _, server := range s.MCP {
+		for _, key := range server.Keys() {
+			if key.Env != "" {
+				names = append(names, key.Env)
+			}
+		}
+	}
+	for _, server := range []*SpeechServer{s.Transcription, s.Voice} {
+		if server != nil && server.Key.Env != "" {
+			names = append(names, server.Key.Env)
 		}
 	}
 	return names
@@ -111,20 +176,51 @@ func Parse(file, source string) Settings {
 	for _, h := range document.Headings {
 		switch {
 		case h.Hidden():
+			p.off(h)
 			continue
 		case h.Level == 1 && strings.EqualFold(h.Title, "Settings"):
 			p.section(h)
-		case h.Level == 1 && !strings.EqualFold(h.Title, "Models"):
+		case h.Level == 1 && strings.EqualFold(h.Title, "Web"):
+			p.web(h)
+		case h.Level == 1 && strings.EqualFold(h.Title, "Commands"):
+			p.commands(h)
+		case h.Level == 1 && !strings.EqualFold(h.Title, "Models") && !strings.EqualFold(h.Title, "Presets"):
 			p.misspelt(h)
+		case h.Level == 2 && h.Parent != nil && strings.EqualFold(h.Parent.Title, "Presets"):
+			p.preset(h, source)
 		case h.Level == 2 && h.Parent != nil && strings.EqualFold(h.Parent.Title, "Models"):
 			p.model(h)
+		case h.Level == 2 && h.Parent != nil && strings.EqualFold(h.Parent.Title, "Speech"):
+			p.speech(h)
+		case h.Level == 2 && h.Parent != nil && strings.EqualFold(h.Parent.Title, "Memory"):
+			p.embeddings(h)
+		case h.Level == 2 && h.Parent != nil && strings.EqualFold(h.Parent.Title, "Web"):
+			p.search(h)
+		case h.Level == 2 && h.Parent != nil && strings.EqualFold(h.Parent.Title, "MCP"):
+			p.mcp(h)
 		}
 		p.values(h)
 	}
-	if p.llmLine > 0 && p.settings.LLM != nameBuiltin && p.settings.LLM != nameNone && p.names[p.settings.LLM] == 0 {
+	for name := range p.names {
+		delete(p.settings.Off, name) // another of that name is on
+	}
+	if line := p.settings.Off[p.settings.LLM]; p.llmLine > 0 && line > 0 {
+		p.fault(p.llmLine, "the model %q is switched off in line %d: take the word COMMENT away there", p.settings.LLM, line)
+	} else if p.llmLine > 0 && p.settings.LLM != nameBuiltin && p.settings.LLM != nameNone && p.names[p.settings.LLM] == 0 {
 		p.fault(p.llmLine, "there is no model %q: %s", p.settings.LLM, knownModels(modelNames(p.settings.Models)))
 	}
 	return p.settings
+}
+
+// off notes a model that is switched off: who asks for it is told so, and gets no other.
+func (p *settingsParser) off(h *org.Heading) {
+	if h.Level != 2 || h.Title == "" || h.Parent == nil || h.Parent.Hidden() || !strings.EqualFold(h.Parent.Title, "Models") {
+		return
+	}
+	if p.settings.Off == nil {
+		p.settings.Off = map[string]int{}
+	}
+	p.settings.Off[h.Title] = h.Line
 }
 
 // Value is the property of a heading by its path, "calendar.url" for URL of the
@@ -166,7 +262,7 @@ func (p *settingsParser) values(h *org.Heading) {
 // misspelt complains about a heading that was probably meant to be one of ours.
 // Other headings are the person's.
 func (p *settingsParser) misspelt(h *org.Heading) {
-	for _, name := range []string{"Models", "Settings"} {
+	for _, name := range []string{"Models", "Presets", "Settings"} {
 		if nearest.Distance(strings.ToLower(h.Title), strings.ToLower(name)) <= 2 {
 			p.fault(h.Line, "the heading %q is not read: did you mean %q?", h.Title, name)
 		}
@@ -186,7 +282,7 @@ func (p *settingsParser) drawer(h *org.Heading, table []property) bool {
 	whole, seen := true, map[string]bool{}
 	for _, found := range h.Properties {
 		key := strings.ToUpper(found.Key)
-		if seen[key] {
+		if seen[key] && !strings.HasSuffix(key, "+") { // Org's way to add
 			p.fault(found.Line, "%s stands twice", key)
 			whole = false
 			continue
@@ -226,7 +322,7 @@ func ofOrg(key string) bool {
 
 func (p *settingsParser) section(h *org.Heading) {
 	s := &p.settings
-	p.drawer(h, []property{
+	p.drawer(h, append(budgetDrawer(&s.Budget), []property{
 		{"LLM", func(value string) error {
 			s.LLM = value
 			for _, line := range h.Properties {
@@ -236,9 +332,20 @@ func (p *settingsParser) section(h *org.Heading) {
 			}
 			return nil
 		}},
+		{"COMPLETION_MODEL", func(value string) error { s.CompletionModel = value; return nil }},
+		{"SUMMARY_MODEL", func(value string) error { s.SummaryModel = value; return nil }},
+		{"MEMORY_MODEL", func(value string) error { s.MemoryModel = value; return nil }},
 		{"IDLE_TIMEOUT", func(value string) error { return setDuration(&s.IdleTimeout, value) }},
 		{"TURN_TIMEOUT", func(value string) error { return setDuration(&s.TurnTimeout, value) }},
 		{"HISTORY_TURNS", func(value string) error { return setCount(&s.HistoryTurns, value) }},
+		{"PROPOSE_AFTER", func(value string) error { return s.ProposeAfter.set(value) }},
+		{"NOTES", func(value string) error {
+			if s.NotesSaid = true; value == "none" {
+				return nil
+			}
+			return setPaths(&s.Notes, value)
+		}},
+		{"HISTORY", func(value string) error { s.History = value; return CheckHistory(value) }},
 		{"SKILLS_DISABLED", func(value string) error { return setNames(&s.SkillsDisabled, value) }},
 		{"SKILLS_ALLOWED", func(value string) error { return setNames(&s.SkillsAllowed, value) }},
 		{"LOG_LEVEL", func(value string) error {
@@ -247,7 +354,7 @@ func (p *settingsParser) section(h *org.Heading) {
 			}
 			return nil
 		}},
-	})
+	}...))
 }
 
 // model reads a heading below "Models". One that is at fault is left out: half
@@ -264,8 +371,17 @@ func (p *settingsParser) model(h *org.Heading) {
 		{"BASE_URL", func(value string) error { m.BaseURL = value; return checkBaseURL(value) }},
 		{"MODEL", func(value string) error { m.Model = value; return nil }},
 		{"API_KEY", func(value string) (err error) { m.Key, err = ParseKeySource(value); return err }},
+		{"API_KEY+", func(value string) error {
+			key, err := ParseKeySource(value)
+			if m.MoreKeys = append(m.MoreKeys, key); err == nil && len(m.MoreKeys) >= keysLimit {
+				err = fmt.Errorf("a server has %d keys at most", keysLimit)
+			}
+			return err
+		}},
 		{"TEMPERATURE", func(value string) error { return setTemperature(&m.Temperature, value) }},
+		{"WINDOW", func(value string) error { return setCount(&m.Window, value) }},
 		{"MAX_TOKENS", func(value string) error { return setCount(&m.MaxTokens, value) }},
+		{"EFFORT", func(value string) error { m.Effort = value; return checkEffort(value) }},
 		{"IMAGES", func(value string) error {
 			if m.Images = value; value != "send" && value != "omit" && value != "refuse" {
 				return fmt.Errorf("%q is not \"send\", \"omit\" (a line stands for each) or \"refuse\"", value)
@@ -280,6 +396,9 @@ func (p *settingsParser) model(h *org.Heading) {
 			return nil
 		}},
 	})
+	if m.Key == (KeySource{}) && len(m.MoreKeys) > 0 && whole {
+		m.Key, m.MoreKeys = m.MoreKeys[0], m.MoreKeys[1:]
+	}
 	switch {
 	case m.Name == "":
 		p.fault(h.Line, "a model needs a name: its heading is empty")
@@ -294,6 +413,17 @@ func (p *settingsParser) model(h *org.Heading) {
 		p.settings.Models = append(p.settings.Models, m)
 	}
 }
+
+func checkEffort(value string) error {
+	switch value {
+	case "none", "minimal", "low", "medium", "high":
+		return nil
+	}
+	return fmt.Errorf("%q is not none, minimal, low, medium or high", value)
+}
+
+// keysLimit is how many keys one server can have.
+const keysLimit = 32
 
 // checkBaseURL says what is wrong with a server's address, without repeating
 // it: it may hold a key.
@@ -321,6 +451,24 @@ func setDuration(to *time.Duration, value string) error {
 	return nil
 }
 
+// Delay is a time after which something happens by itself. The zero value is the reader's
+// own default; Off means never.
+type Delay struct {
+	After time.Duration
+	Off   bool
+}
+
+func (d *Delay) set(value string) error {
+	if strings.EqualFold(value, "off") {
+		d.Off = true
+		return nil
+	}
+	if err := setDuration(&d.After, value); err != nil {
+		return fmt.Errorf("%w, or off", err)
+	}
+	return nil
+}
+
 func setCount(to *int, value string) error {
 	n, err := strconv.Atoi(value)
 	if err != nil || n <= 0 {
@@ -335,6 +483,21 @@ func setNames(to *[]string, value string) error {
 	*to = strings.FieldsFunc(value, func(c rune) bool { return c == ',' || c == ' ' || c == '\t' })
 	if len(*to) == 0 {
 		return errors.New("there is no name")
+	}
+	return nil
+}
+
+// setPaths reads paths with blanks or commas between; one with blanks stands in quotes.
+func setPaths(to *[]string, value string) error {
+	for i, part := range strings.Split(value, `"`) {
+		if i%2 == 1 {
+			*to = append(*to, part)
+			continue
+		}
+		*to = append(*to, strings.FieldsFunc(part, func(c rune) bool { return c == ',' || c == ' ' || c == '\t' })...)
+	}
+	if len(*to) == 0 {
+		return errors.New("there is no directory")
 	}
 	return nil
 }
@@ -364,4 +527,25 @@ func setTemperature(to **float64, value string) error {
 	}
 	*to = &f
 	return nil
+}
+
+// SameStart reports whether a kernel that starts with other would be the same as one that
+// started with s: presets, what of a conversation a model is shown, what a turn may take, and
+// what completes are read anew when they are used, and so are not compared; neither is where in the file a thing
+// stands.
+func (s Settings) SameStart(other Settings) bool {
+	for _, settings := range []*Settings{&s, &other} {
+		settings.Models = slices.Clone(settings.Models)
+		for i := range settings.Models {
+			settings.Models[i].Line = 0
+		}
+		settings.MCP = slices.Clone(settings.MCP)
+		for i := range settings.MCP {
+			settings.MCP[i].Line = 0
+		}
+		settings.Presets, settings.History, settings.Budget = nil, "", nil
+		settings.Off, settings.CompletionModel = nil, ""
+		settings.Diagnostics, settings.faulty, settings.refused, settings.values = nil, nil, nil, nil
+	}
+	return reflect.DeepEqual(s, other)
 }

@@ -5,10 +5,58 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
+
+// What is switched off is known by its name, unless another of that name is on.
+func TestModelsOff(t *testing.T) {
+	drawer := "\n:PROPERTIES:\n:BASE_URL: http://localhost:1/v1\n:EFFORT: low\n:END:\n"
+	s := Parse("config.org", "* Models\n** a"+drawer+"** COMMENT a\n** COMMENT far away"+drawer+"*** COMMENT deep\n* COMMENT Models\n** b\n* Settings\n:PROPERTIES:\n:LLM: far away\n:END:\n")
+	if len(s.Off) != 1 || s.Off["far away"] != 8 || s.Models[0].Effort != "low" {
+		t.Errorf("off are %v, on %v", s.Off, s.Models)
+	}
+	if len(s.Diagnostics) != 1 || !strings.Contains(s.Diagnostics[0].String(), `"far away" is switched off in line 8`) {
+		t.Errorf("the faults are %v", s.Diagnostics)
+	}
+	if s := Parse("config.org", "* Models\n** a\n:PROPERTIES:\n:BASE_URL: http://localhost:1/v1\n:EFFORT: huge\n:END:\n"); len(s.Models) > 0 || len(s.Diagnostics) != 1 {
+		t.Errorf("an effort that there is not: %v", s.Diagnostics)
+	}
+}
+
+// Further keys are added as Org adds to a property; none is written out.
+func TestSeveralKeys(t *testing.T) {
+	model := func(rows string) string {
+		return "* Models\n** remote\n:PROPERTIES:\n:BASE_URL: https://api.example.org/v1\n" + rows + ":END:\n"
+	}
+	first, second, third := KeySource{Env: "FIRST_KEY"}, KeySource{Command: "pass show second"}, KeySource{AuthSource: "example.org"}
+	for rows, want := range map[string][]KeySource{
+		"": {{}},
+		":API_KEY: env:FIRST_KEY\n:API_KEY+: command: pass show second\n:api_key+: auth-source:example.org\n": {first, second, third},
+		":API_KEY+: env:FIRST_KEY\n:API_KEY+: command: pass show second\n":                                    {first, second},
+		":API_KEY+: env:FIRST_KEY\n": {first},
+	} {
+		s := Parse("config.org", model(rows))
+		if len(s.Models) != 1 || len(s.Diagnostics) > 0 || !slices.Equal(s.Models[0].Keys(), want) {
+			t.Errorf("%s: %v, %v", rows, s.Models, s.Diagnostics)
+		}
+	}
+	if s := Parse("config.org", model(":API_KEY: env:A\n:API_KEY+: env:B\n")); !slices.Equal(s.KeyVariables(), []string{"A", "B"}) {
+		t.Errorf("the variables are %v", s.KeyVariables())
+	}
+	for rows, want := range map[string]string{
+		":API_KEY: env:A\n:API_KEY+: sk-canary-1234\n":                        "config.org:6:1: error: API_KEY+: a key does not belong into a file",
+		":API_KEY: env:A\n:API_KEY: env:B\n":                                  "config.org:6:1: error: API_KEY stands twice",
+		":API_KEY: env:A\n" + strings.Repeat(":API_KEY+: env:B\n", keysLimit): "a server has 32 keys at most",
+	} {
+		s := Parse("config.org", model(rows))
+		if len(s.Models) > 0 || len(s.Diagnostics) == 0 || !strings.Contains(s.Diagnostics[0].String(), want) || strings.Contains(s.Diagnostics[0].String(), "canary") {
+			t.Errorf("%s: %v, %v", rows, s.Models, s.Diagnostics)
+		}
+	}
+}
 
 func TestSettings(t *testing.T) {
 	s := Parse("config.org", `#+TITLE: mine
@@ -76,6 +124,7 @@ Prose, again.
 			{Name: "local", BaseURL: "http://localhost:11434/v1", Model: "qwen3:8b", Temperature: &zero, MaxTokens: 4000, Grammar: "grammar", Line: 6},
 			{Name: "far away", BaseURL: "https://api.example.org/v1", Key: KeySource{Command: `pass show "x: y"`}, Line: 20},
 		},
+		Off:         map[string]int{"unused": 16},
 		IdleTimeout: 90 * time.Second, TurnTimeout: 90 * time.Minute, HistoryTurns: 12, LogLevel: slog.LevelWarn,
 		SkillsDisabled: []string{"weather", "pdf-forms", "old"}, SkillsAllowed: []string{"notes"},
 	}
@@ -137,14 +186,15 @@ func TestFaults(t *testing.T) {
 }
 
 func TestStarterSetsNothing(t *testing.T) {
-	if s := Parse("config.org", Starter()); !reflect.DeepEqual(s, Settings{}) {
+	s := Parse("config.org", Starter())
+	if s.Off = nil; !reflect.DeepEqual(s, Settings{}) { // its examples are switched off
 		t.Errorf("the starter sets %+v", s)
 	}
 }
 
 // TestStarterExamplesWork: what the starter comments out is right as it stands.
 func TestStarterExamplesWork(t *testing.T) {
-	source := strings.ReplaceAll(Starter(), "** COMMENT o", "** o")
+	source := strings.NewReplacer("** COMMENT o", "** o", "** COMMENT T", "** T", "** COMMENT V", "** V").Replace(Starter())
 	head, drawer, found := strings.Cut(source, "** COMMENT An example")
 	if !found {
 		t.Fatal("the starter has no example of settings")
@@ -152,8 +202,38 @@ func TestStarterExamplesWork(t *testing.T) {
 	_, drawer, _ = strings.Cut(drawer, "\n")
 	s := Parse("config.org", strings.Replace(head, "* Settings\n", "* Settings\n"+drawer, 1))
 	if len(s.Diagnostics) > 0 || len(s.Models) != 2 || s.IdleTimeout != 2*time.Minute || s.HistoryTurns != 40 ||
-		s.Models[1].Key.AuthSource != "api.openai.com" {
+		s.Models[1].Key.AuthSource != "api.openai.com" || s.Transcription == nil || s.Voice == nil || s.Voice.Voice != "alloy" {
 		t.Errorf("%+v", s)
+	}
+}
+
+func TestSpeech(t *testing.T) {
+	const server = ":BASE_URL: http://localhost:8000/v1\n:API_KEY: env:SPEECH\n"
+	heading := func(title, drawer string) string { return "** " + title + "\n:PROPERTIES:\n" + drawer + ":END:\n" }
+	s := Parse("config.org", "* speech\n"+heading("transcription", server+":LANGUAGE: de\n:MODEL: whisper-1\n")+heading("Voice", server+":VOICE: alloy\n"))
+	want := SpeechServer{BaseURL: "http://localhost:8000/v1", Model: "whisper-1", Key: KeySource{Env: "SPEECH"}, Language: "de"}
+	if len(s.Diagnostics) > 0 || s.Transcription == nil || *s.Transcription != want || s.Voice == nil || s.Voice.Voice != "alloy" {
+		t.Errorf("%+v %v", s.Transcription, s.Diagnostics)
+	}
+	if names := s.KeyVariables(); !slices.Contains(names, "SPEECH") {
+		t.Errorf("the keys are in %v", names)
+	}
+	for text, says := range map[string]string{
+		heading("Transcribe", server):                             "there are Transcription and Voice",
+		heading("Transcription", ":MODEL: x\n"):                   "needs a property BASE_URL",
+		heading("Transcription", server+":LANGUAGE: de, en\n"):    "written as en or de",
+		heading("Transcription", ":BASE_URL: localhost\n"):        "not an address",
+		heading("Transcription", server+":MODEL: x\n:MODEL: y\n"): "stands twice",
+		heading("Voice", server):                                  "needs a property VOICE",
+	} {
+		s := Parse("config.org", "* Speech\n"+text)
+		if len(s.Diagnostics) != 1 || !strings.Contains(s.Diagnostics[0].String(), says) || s.Transcription != nil || s.Voice != nil {
+			t.Errorf("%s: %v", text, s.Diagnostics)
+		}
+	}
+	twice := Parse("config.org", "* Speech\n"+heading("Transcription", server)+heading("Transcription", server))
+	if len(twice.Diagnostics) != 1 || twice.Transcription == nil {
+		t.Errorf("twice: %v", twice.Diagnostics)
 	}
 }
 
@@ -191,4 +271,58 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// NOTES may say that there are none, which is more than saying nothing.
+func TestNotesSaid(t *testing.T) {
+	for value, want := range map[string]Settings{
+		"none":           {NotesSaid: true},
+		`~/org "/a b/c"`: {NotesSaid: true, Notes: []string{"~/org", "/a b/c"}},
+	} {
+		got := Parse("config.org", "* Settings\n:PROPERTIES:\n:NOTES: "+value+"\n:END:\n")
+		if got.NotesSaid != want.NotesSaid || !slices.Equal(got.Notes, want.Notes) || len(got.Diagnostics) > 0 {
+			t.Errorf("%s is %+v", value, got)
+		}
+	}
+	if Parse("config.org", "* Settings\n").NotesSaid {
+		t.Error("nothing is said, and it counts as said")
+	}
+}
+
+// A server of MCP is a program or in the web; what is at fault is told where it stands, without a key.
+func TestMCPServers(t *testing.T) {
+	server := func(rows string) Settings {
+		return Parse("config.org", "* MCP\n** My Files!\n:PROPERTIES:\n"+rows+":END:\n")
+	}
+	s := server(":COMMAND: npx -y \"a b\" 'c\"d' ~/notes\n:ENVIRONMENT: A=1\n:ENVIRONMENT+: B=x y\n:SECRET: TOKEN env:MY_TOKEN\n:SECRET+: OTHER command: pass show x\n:TIMEOUT: 5s\n")
+	want := MCPServer{Name: "my_files", Command: []string{"npx", "-y", "a b", `c"d`, "~/notes"}, Variables: []string{"A=1", "B=x y"},
+		Secrets: []NamedKey{{"TOKEN", KeySource{Env: "MY_TOKEN"}}, {"OTHER", KeySource{Command: "pass show x"}}}, Timeout: 5 * time.Second, Line: 2}
+	if len(s.MCP) != 1 || !reflect.DeepEqual(s.MCP[0], want) || len(s.Diagnostics) > 0 || !slices.Contains(s.KeyVariables(), "MY_TOKEN") {
+		t.Errorf("%+v, %v", s.MCP, s.Diagnostics)
+	}
+	if s = server(":URL: https://example.org/mcp\n:API_KEY: env:K\n:HEADER: X-Key env:H\n:TRANSPORT: sse\n"); len(s.MCP) != 1 || !s.MCP[0].Old || len(s.MCP[0].Headers) != 1 || len(s.Diagnostics) > 0 {
+		t.Errorf("%+v, %v", s.MCP, s.Diagnostics)
+	}
+	for rows, want := range map[string]string{
+		"":                                       `config.org:2:1: error: the MCP server "My Files!" needs a property COMMAND`,
+		":COMMAND: a\n:URL: http://localhost/\n": "has both a COMMAND and a URL",
+		":COMMAND: a \"b\n":                      "config.org:4:1: error: COMMAND: a \" is not closed",
+		":COMMAND: a\n:API_KEY: env:K\n":         "a key goes into SECRET",
+		":URL: http://localhost/\n:SECRET: A env:B\n": "a key goes into API_KEY or HEADER",
+		":COMMAND: a\n:SECRET: TOKEN sk-canary\n":     "config.org:5:1: error: SECRET: this is not a name and where its key is",
+		":COMMAND: a\n:SECRET: sk-canary\n":           "a key does not belong into a file",
+		":COMMAND: a\n:ENVIRONMENT: sk-canary\n":      "this is not NAME=VALUE",
+		":COMAND: a\n":                                "did you mean COMMAND?",
+		":COMMAND: a\n:DIRECTORY: notes\n":            `"notes" is no directory as`,
+		":URL: http://u:p@localhost/\n":               "an address has no password",
+	} {
+		s := server(rows)
+		if len(s.MCP) > 0 || len(s.Diagnostics) == 0 || !strings.Contains(s.Diagnostics[0].String(), want) || strings.Contains(s.Diagnostics[0].String(), "canary") {
+			t.Errorf("%s: %v, %v", rows, s.MCP, s.Diagnostics)
+		}
+	}
+	if s := Parse("config.org", "* MCP\n** a b\n:PROPERTIES:\n:COMMAND: x\n:END:\n** A-B\n:PROPERTIES:\n:COMMAND: y\n:END:\n** COMMENT off\n:PROPERTIES:\n:COMMAND: z\n:END:\n"); len(s.MCP) != 1 || len(s.Diagnostics) != 1 ||
+		!strings.Contains(s.Diagnostics[0].String(), "config.org:6:1: error: the MCP server \"A-B\" has the name of the one in line 2") {
+		t.Errorf("two of one name: %v, %v", s.MCP, s.Diagnostics)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"org-agent/kernel/secret"
 	"org-agent/kernel/wholefile"
 )
 
@@ -18,7 +19,7 @@ const tokenBytes = 32
 // LoadOrCreateToken returns the instance's token, the 64 hex digits that a
 // client must know, and makes it when there is none. A file that others could
 // read is closed to them and gets a new token, since they may have read it.
-func LoadOrCreateToken(path string) (Secret, error) {
+func LoadOrCreateToken(path string) (secret.Text, error) {
 	token, err := ReadToken(path)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errExposed) && !errors.Is(err, errNoToken) {
 		return token, err
@@ -29,7 +30,7 @@ func LoadOrCreateToken(path string) (Secret, error) {
 	if err := wholefile.Write(path, []byte(text+"\n"), 0o600); err != nil {
 		return "", err
 	}
-	return Secret(text), nil
+	return secret.Text(text), nil
 }
 
 var (
@@ -39,7 +40,7 @@ var (
 
 // ReadToken returns the token that a kernel made. Without a file the error is
 // [fs.ErrNotExist]; a file that others can read is refused.
-func ReadToken(path string) (Secret, error) {
+func ReadToken(path string) (secret.Text, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", fmt.Errorf("read the token: %w", err)
@@ -55,5 +56,5 @@ func ReadToken(path string) (Secret, error) {
 	if raw, err := hex.DecodeString(text); err != nil || len(raw) != tokenBytes {
 		return "", fmt.Errorf("read the token %s: %w: restart the kernel, which makes a new one", path, errNoToken)
 	}
-	return Secret(text), nil
+	return secret.Text(text), nil
 }

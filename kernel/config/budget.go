@@ -1,0 +1,131 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"org-agent/kernel/nearest"
+)
+
+// Budget is what one turn may take, from when a person asks to when it is answered. Zero is no
+// limit, but of Rounds, which always have one.
+type Budget struct {
+	Rounds int           // actions whose results go back to the model
+	Tokens int           // that models read and write
+	Time   time.Duration // without what people take to decide and to answer
+	Cost   float64       // US dollars, as far as prices are known
+}
+
+// UsualBudget is what holds where nobody says anything else.
+var UsualBudget = Budget{Rounds: 20, Tokens: 1_000_000, Time: time.Hour, Cost: 2}
+
+// budgetRow is one row of what can be said of a budget.
+type budgetRow struct {
+	name string
+	set  func(b *Budget, value string) error
+}
+
+var budgetRows = []budgetRow{
+	{"BUDGET_ROUNDS", (*Budget).setRounds},
+	{"BUDGET_TOKENS", (*Budget).setTokens},
+	{"BUDGET_TIME", (*Budget).setTime},
+	{"BUDGET_COST", (*Budget).setCost},
+}
+
+// BudgetNames are the settings that make a budget.
+func BudgetNames() []string {
+	names := make([]string, len(budgetRows))
+	for i, row := range budgetRows {
+		names[i] = row.name
+	}
+	return names
+}
+
+// Set takes one setting, by its name. The error says what is wrong with the value.
+func (b *Budget) Set(name, value string) error {
+	for _, row := range budgetRows {
+		if row.name == name {
+			return row.set(b, strings.TrimSpace(value))
+		}
+	}
+	return fmt.Errorf("%q is no part of a budget: did you mean %s?", name, nearest.Of(name, BudgetNames()))
+}
+
+// CheckBudget says what is wrong with a value of the setting of that name.
+func CheckBudget(name, value string) error { return new(Budget).Set(name, value) }
+
+// mostRounds bounds what a person can have a model do in one turn: that it never ends is a
+// fault, whoever wants it.
+const mostRounds = 1000
+
+func (b *Budget) setRounds(value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > mostRounds {
+		return fmt.Errorf("%q is not a number from 1 to %d", value, mostRounds)
+	}
+	b.Rounds = n
+	return nil
+}
+
+// setTokens reads "50000", "50k", "2M", or "off".
+func (b *Budget) setTokens(value string) error {
+	if strings.EqualFold(value, "off") {
+		b.Tokens = 0
+		return nil
+	}
+	digits, times := value, 1
+	for suffix, factor := range map[string]int{"k": 1000, "K": 1000, "M": 1_000_000, "m": 1_000_000} {
+		if cut, found := strings.CutSuffix(value, suffix); found {
+			digits, times = cut, factor
+		}
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 1 || n > 1_000_000_000 {
+		return fmt.Errorf("%q is not a number of tokens as 50000, 50k or 2M, or off", value)
+	}
+	b.Tokens = n * times
+	return nil
+}
+
+func (b *Budget) setTime(value string) error {
+	if strings.EqualFold(value, "off") {
+		b.Time = 0
+		return nil
+	}
+	if err := setDuration(&b.Time, value); err != nil {
+		return fmt.Errorf("%w, or off", err)
+	}
+	return nil
+}
+
+// setCost reads "0.50", "$0.50", or "off".
+func (b *Budget) setCost(value string) error {
+	if strings.EqualFold(value, "off") {
+		b.Cost = 0
+		return nil
+	}
+	dollars, err := strconv.ParseFloat(strings.TrimPrefix(value, "$"), 64)
+	if err != nil || !(dollars > 0 && dollars <= 1e6) {
+		return fmt.Errorf("%q is not an amount of dollars as 0.50, or off", value)
+	}
+	b.Cost = dollars
+	return nil
+}
+
+// budgetDrawer are the rows with which a drawer says what a budget is; said keeps what it says
+// as it is written.
+func budgetDrawer(said *map[string]string) []property {
+	rows := make([]property, len(budgetRows))
+	for i, row := range budgetRows {
+		rows[i] = property{row.name, func(value string) error {
+			if *said == nil {
+				*said = map[string]string{}
+			}
+			(*said)[row.name] = value
+			return CheckBudget(row.name, value)
+		}}
+	}
+	return rows
+}

@@ -1,0 +1,155 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"org-agent/kernel/nearest"
+	"org-agent/kernel/org"
+)
+
+// Preset is a heading below "Presets": settings under a name, for a message or for a
+// conversation. Its text is what the model is told, beside its property SYSTEM.
+type Preset struct {
+	Name        string
+	Model       string
+	Skill       string
+	Profile     string
+	System      string
+	History     string            // all, branch, none, or ""
+	Temperature string            // a number from 0 to 2, or ""
+	MaxTokens   string            // a number from 1 up, or ""
+	Budget      map[string]string // values as they are written, by the names of settings
+	Line        int
+}
+
+// systemLimit is how long a preset's text may be, in bytes.
+const systemLimit = 64 << 10
+
+// Preset is the preset of that name, in any case; nil if there is none.
+func (s Settings) Preset(name string) *Preset {
+	for i, p := range s.Presets {
+		if strings.EqualFold(p.Name, name) {
+			return &s.Presets[i]
+		}
+	}
+	return nil
+}
+
+// KnowsPreset reports whether there is a heading of that name below "Presets", in order
+// or not.
+func (s Settings) KnowsPreset(name string) bool {
+	_, faulty := s.PresetFault(name)
+	return faulty || s.Preset(name) != nil
+}
+
+// PresetFault is what is wrong with the preset of that name.
+func (s Settings) PresetFault(name string) (Diagnostic, bool) {
+	fault, ok := s.faulty[strings.ToLower(name)]
+	return fault, ok
+}
+
+// FaultyPreset is a heading below "Presets" that cannot be used, and why.
+type FaultyPreset struct {
+	Name  string
+	Fault Diagnostic
+}
+
+// FaultyPresets are those that cannot be used, in the order of their lines.
+func (s Settings) FaultyPresets() []FaultyPreset {
+	var all []FaultyPreset
+	for name, fault := range s.faulty {
+		all = append(all, FaultyPreset{name, fault})
+	}
+	slices.SortFunc(all, func(a, b FaultyPreset) int { return a.Fault.Line - b.Fault.Line })
+	return all
+}
+
+// NearPreset is the name of the preset that was probably meant; "" if none is near.
+func (s Settings) NearPreset(name string) string {
+	var names []string
+	for _, p := range s.Presets {
+		names = append(names, p.Name)
+	}
+	return nearest.Of(name, names)
+}
+
+// preset reads a heading below "Presets". One that is at fault is left out: half a preset
+// would be another one than the person wrote.
+func (p *settingsParser) preset(h *org.Heading, source string) {
+	made := Preset{Name: h.Title, Line: h.Line}
+	faults := len(p.settings.Diagnostics)
+	defer func() {
+		if len(p.settings.Diagnostics) > faults && p.settings.Preset(h.Title) == nil {
+			if p.settings.faulty == nil {
+				p.settings.faulty = map[string]Diagnostic{}
+			}
+			p.settings.faulty[strings.ToLower(h.Title)] = p.settings.Diagnostics[faults]
+		}
+	}()
+	whole := p.drawer(h, append(budgetDrawer(&made.Budget), []property{
+		{"MODEL", func(value string) error { made.Model = value; return nil }},
+		{"SKILL", func(value string) error { made.Skill = value; return nil }},
+		{"PROFILE", func(value string) error { made.Profile = value; return nil }},
+		{"SYSTEM", func(value string) error { made.System = value; return nil }},
+		{"HISTORY", func(value string) error { made.History = value; return CheckHistory(value) }},
+		{"TEMPERATURE", func(value string) error { made.Temperature = value; return CheckTemperature(value) }},
+		{"MAX_TOKENS", func(value string) error { made.MaxTokens = value; return CheckMaxTokens(value) }},
+	}...))
+	made.System = strings.TrimSpace(made.System + "\n\n" + strings.TrimSpace(source[h.Body:h.End]))
+	before := p.settings.Preset(h.Title)
+	switch {
+	case !presetName(h.Title):
+		p.fault(h.Line, "%q cannot be the name of a preset: it is one word of letters, digits, - and _, as it stands behind an @", h.Title)
+	case before != nil:
+		p.fault(h.Line, "the preset %q is in line %d already", h.Title, before.Line)
+	case len(made.System) > systemLimit:
+		p.fault(h.Line, "the text of the preset %q has %d bytes, more than the %d that it can", h.Title, len(made.System), systemLimit)
+	case whole:
+		p.settings.Presets = append(p.settings.Presets, made)
+	}
+}
+
+// presetNameLimit is how long a preset's name may be, in bytes.
+const presetNameLimit = 64
+
+func presetName(name string) bool {
+	return name != "" && len(name) <= presetNameLimit && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r)
+	})
+}
+
+// CheckHistory says what is wrong with a value of HISTORY.
+func CheckHistory(value string) error {
+	switch value {
+	case "all", "branch", "none":
+		return nil
+	}
+	return fmt.Errorf("%q is not \"all\" (what was said before), \"branch\" (only the turns above the question) or \"none\"%s",
+		value, meant(value, []string{"all", "branch", "none"}))
+}
+
+// meant is what was probably meant, for the end of a sentence.
+func meant(value string, names []string) string {
+	if near := nearest.Of(strings.ToLower(value), names); near != "" {
+		return fmt.Sprintf(": did you mean %q?", near)
+	}
+	return ""
+}
+
+// CheckTemperature says what is wrong with a value of TEMPERATURE.
+func CheckTemperature(value string) error {
+	var to *float64
+	return setTemperature(&to, value)
+}
+
+// CheckMaxTokens says what is wrong with a value of MAX_TOKENS.
+func CheckMaxTokens(value string) error {
+	if n, err := strconv.Atoi(value); err != nil || n <= 0 || n > 1e9 {
+		return fmt.Errorf("%q is not a number from 1 up", value)
+	}
+	return nil
+}

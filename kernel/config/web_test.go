@@ -1,0 +1,60 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A search server is taken whole or not at all, and a proxy is an address or the environment's.
+func TestWeb(t *testing.T) {
+	for name, c := range map[string]struct{ drawer, fault string }{
+		"whole":        {":KIND: Brave\n:BASE_URL: https://search.example/web\n:API_KEY: env:K", ""},
+		"no address":   {":KIND: searxng", "needs a property BASE_URL"},
+		"no kind":      {":BASE_URL: http://localhost:8888", "needs a property KIND"},
+		"no key":       {":KIND: brave\n:BASE_URL: http://localhost:8888", "needs a property API_KEY"},
+		"another kind": {":KIND: bing\n:BASE_URL: http://localhost:8888", `"bing" is not searxng or brave`},
+		"the key":      {":KIND: brave\n:BASE_URL: http://localhost:8888\n:API_KEY: BSA-canary", "does not belong into a file"},
+		"misspelt":     {":KIND: searxng\n:URL: http://localhost:8888", "did you mean BASE_URL"},
+	} {
+		got := Parse("config.org", "* Web\n** Search\n:PROPERTIES:\n"+c.drawer+"\n:END:\n")
+		faults := fmt.Sprint(got.Diagnostics)
+		if (got.Search == nil) != (c.fault != "") || !strings.Contains(faults, c.fault) || strings.Contains(faults, "canary") {
+			t.Errorf("%s: %+v %s", name, got.Search, faults)
+		}
+		if c.fault == "" && (*got.Search != SearchServer{SearchBrave, "https://search.example/web", KeySource{Env: "K"}} || !slices.Contains(got.KeyVariables(), "K")) {
+			t.Errorf("%s: %+v", name, got.Search)
+		}
+	}
+	if got := fmt.Sprint(Parse("config.org", "* Web\n** Serach\n").Diagnostics); !strings.Contains(got, "there is Search") {
+		t.Errorf("a misspelt heading: %s", got)
+	}
+	if got := Parse("config.org", "* Web\n:PROPERTIES:\n:PROXI: environment\n:END:\n"); got.Proxy != ProxyFaulty {
+		t.Errorf("a misspelt property: %+v", got.Proxy)
+	}
+	for value, fault := range map[string]string{"environment": "", "http://proxy.example:3128": "", "proxy.example:3128": "nor is it", "http://u:canary@p.example": "nor is it"} {
+		got := Parse("config.org", "* Web\n:PROPERTIES:\n:PROXY: "+value+"\n:END:\n")
+		faults := fmt.Sprint(got.Diagnostics)
+		want := value
+		if fault != "" {
+			want = ProxyFaulty
+		}
+		if got.Proxy != want || !strings.Contains(faults, fault) || strings.Contains(faults, "canary") {
+			t.Errorf("%s: %q %s", value, got.Proxy, faults)
+		}
+	}
+}
+
+func TestCommands(t *testing.T) {
+	for value, want := range map[string]string{
+		`~/.cargo /nix "/opt/my tools"`: "[~/.cargo /nix /opt/my tools] []",
+		"cargo":                         `[] [config.org:3:1: error: PROGRAMS: "cargo" is no directory from / or ~/ on]`,
+		"~someone/x":                    `[] [config.org:3:1: error: PROGRAMS: "~someone/x" is no directory from / or ~/ on]`,
+	} {
+		got := Parse("config.org", "* Commands\n:PROPERTIES:\n:PROGRAMS: "+value+"\n:END:\n")
+		if told := fmt.Sprint(got.Programs, got.Diagnostics); told != want {
+			t.Errorf("%s: %s", value, told)
+		}
+	}
+}
