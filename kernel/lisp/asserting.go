@@ -65,10 +65,7 @@ func (cp *compiler) retried(form *Cons, exhaustive *Symbol) Value {
 	block, value := cp.gensym("BLOCK"), cp.gensym("VALUE")
 	var keys, clauses builder
 	for _, part := range parts[1:] {
-		clause, ok := part.(*Cons)
-		if !ok {
-			cp.fail(programError, "a clause must be a list: %s", sketch(part, formLength))
-		}
+		clause := cp.clause(part)
 		clauses.add(NewList(clause.Car, call(symReturnFrom, block, &Cons{Car: symProgn, Cdr: clause.Cdr})))
 		keys.add(NewList(clause.Car))
 	}

@@ -182,10 +182,23 @@ func (cp *compiler) compileCons(form *Cons, sc *scope) expression {
 	if head.operator != nil && head.operator.special != nil {
 		return head.operator.special(cp, form, sc)
 	}
+	if reading, ok := cp.environment.config.Interface.read[head]; ok && writtenKeyword(form) {
+		head = reading
+	}
 	if m := cp.environment.macro(head); m != nil {
 		return cp.compile(cp.expandIn(m, form, sc), sc)
 	}
 	return cp.compileCall(head, form, sc)
+}
+
+// writtenKeyword reports whether the first argument of a call is a keyword, as it is written.
+func writtenKeyword(form *Cons) bool {
+	arguments, ok := form.Cdr.(*Cons)
+	if !ok {
+		return false
+	}
+	key, ok := arguments.Car.(*Symbol)
+	return ok && key.Keyword()
 }
 
 // body compiles forms of which the last gives the value.

@@ -19,7 +19,7 @@
 //
 // Ownership: a [Value] belongs to the environment it was made in and may be read or
 // changed only inside one of its calls. Data from outside comes in by
-// [Environment.FromSexp] and leaves by [ToSexp], which copy. Nothing a note does is
+// [Environment.FromSexp] or [Environment.FromData] and leaves by [ToSexp], which copy. Nothing a note does is
 // visible to another environment: standard symbols are shared but immutable, and their
 // values live in the environment.
 //

@@ -254,17 +254,17 @@ func (e *Environment) run(ctx context.Context, body func(c *Call)) (err error) {
 	}
 	c.console = newConsole(e.config.Output)
 	defer func() {
-		if c.held {
-			if full := e.takeCensus(c.limits.Bytes-c.bytes, c.limits); full != nil && err == nil {
-				err = full
-			}
+		if full := e.takeCensus(c.limits.Bytes-c.bytes, c.limits); full != nil && err == nil {
+			err = full
 		}
 		c.console.flush()
-		if c.held {
-			e.release()
-		}
+		e.release()
 	}()
 	err = c.protect(func() { body(c) })
+	if !c.held { // it was cancelled while it waited; what it leaves belongs to the guard's holder
+		e.guard <- struct{}{} // others have it for as long as the limits allow
+		c.held = true
+	}
 	if failed := (*Error)(nil); errors.As(err, &failed) && failed.Limit() {
 		e.forgetUnsaved() // a call without means cannot store, and must not keep
 		return err

@@ -66,6 +66,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// Unwrap returns the Go error behind it, nil for a condition that the note signalled.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // Limit reports whether the error is an exceeded limit or a cancelled context rather

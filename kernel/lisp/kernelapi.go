@@ -17,6 +17,10 @@ type KernelFunction struct {
 	LambdaList string
 	// Doc is one line that says what the function does.
 	Doc string
+	// InPlaceOf names a function of the standard, such as "identity". A form that calls that
+	// with a keyword written as its first argument, (identity :name), calls this function;
+	// whatever else is done with the standard's function is done with it as ever.
+	InPlaceOf string
 	// Waits says that the function waits for something outside: the guard is
 	// released and the clock of the call stands while it runs.
 	Waits bool
@@ -41,6 +45,8 @@ type Interface struct {
 	// packages are the symbols by package and name.
 	packages map[string]map[string]*Symbol
 	offers   map[*Symbol]offer
+	// read are the kernel's functions that forms with a keyword call, by the standard's.
+	read map[*Symbol]*Symbol
 }
 
 // offer is what a symbol of an interface means until a note defines it.
@@ -53,7 +59,7 @@ type offer struct {
 // ORG-AGENT, which each note's package uses; names like "uiop:getenv" belong to that
 // package. It fails when a function or macro has a malformed name or lambda list.
 func NewInterface(functions []KernelFunction, macros []KernelMacro) (*Interface, error) {
-	i := &Interface{packages: map[string]map[string]*Symbol{}, offers: map[*Symbol]offer{}}
+	i := &Interface{packages: map[string]map[string]*Symbol{}, offers: map[*Symbol]offer{}, read: map[*Symbol]*Symbol{}}
 	for n := range functions {
 		if err := i.addFunction(&functions[n]); err != nil {
 			return nil, err
@@ -119,6 +125,13 @@ func (i *Interface) addFunction(f *KernelFunction) error {
 	if err != nil {
 		return fmt.Errorf("define %s: %w", f.Name, err)
 	}
+	if f.InPlaceOf != "" {
+		standard := standardTable[strings.ToUpper(f.InPlaceOf)]
+		if standard == nil || standardLanguage().functions[standard] == nil {
+			return fmt.Errorf("define %s: the standard has no function %s", f.Name, f.InPlaceOf)
+		}
+		i.read[standard] = symbol
+	}
 	i.offers[symbol] = offer{function: &Function{
 		name: symbol.name, doc: f.Doc, list: f.LambdaList, least: least, most: most, many: true,
 		call: func(c *Call, args []Value) Value {
@@ -158,6 +171,10 @@ func (c *Call) returned(v Value, err error) Value {
 	}
 	return v
 }
+
+// Holds reports whether the call has its environment to itself. One that was cancelled while it
+// waited for something outside does not.
+func (c *Call) Holds() bool { return c.held }
 
 // wait calls a function with the guard released and the clock stopped.
 func (c *Call) wait(f *KernelFunction, args []Value) Value {

@@ -141,20 +141,11 @@ func listFunctions() []builtin {
 		}},
 		{name: "copy-list", list: "(list)", doc: "A new list of the same elements.", one: func(c *Call, a Value) Value {
 			var b builder
-			for {
-				cell, ok := a.(*Cons)
-				if !ok {
-					break
-				}
-				c.step()
-				c.charge(consBytes)
-				b.add(cell.Car)
-				a = cell.Cdr
+			end := c.addCells(&b, a)
+			if b.last == nil && end != Nil {
+				c.typeError(end, "LIST")
 			}
-			if b.last == nil && a != Nil {
-				c.typeError(a, "LIST")
-			}
-			return b.listStar(a)
+			return b.listStar(end)
 		}},
 		{name: "copy-alist", list: "(alist)", doc: "A new association list with new pairs.", one: func(c *Call, a Value) Value {
 			var b builder
@@ -444,4 +435,18 @@ func (c *Call) removeProperty(list, indicator Value) (Value, bool) {
 		previous, rest = value, value.Cdr
 	}
 	return list, false
+}
+
+// addCells adds the elements of a list, which may be dotted, and returns its end.
+func (c *Call) addCells(b *builder, list Value) Value {
+	for {
+		cell, ok := list.(*Cons)
+		if !ok {
+			return list
+		}
+		c.step()
+		c.charge(consBytes)
+		b.add(cell.Car)
+		list = cell.Cdr
+	}
 }

@@ -443,18 +443,8 @@ var collectList = &Function{name: "APPEND", least: 3, most: 3, call: func(c *Cal
 		c.join(&b.builder, list)
 		return b.result()
 	}
-	for {
-		cell, ok := list.(*Cons)
-		if !ok {
-			break
-		}
-		c.step()
-		c.charge(consBytes)
-		b.add(cell.Car)
-		list = cell.Cdr
-	}
-	if list != Nil && b.last != nil {
-		b.last.Cdr = list
+	if end := c.addCells(&b.builder, list); end != Nil && b.last != nil {
+		b.last.Cdr = end
 	}
 	return b.result()
 }}

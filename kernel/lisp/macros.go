@@ -19,16 +19,12 @@ func conditionalMacros() []standardMacro {
 	}
 }
 
-// clauses splits the clauses of a case into those with keys and the last one without.
 func (cp *compiler) expandCase(form *Cons, exhaustive bool) Value {
 	parts := cp.arguments(form, 1, -1)
 	key := cp.gensym("KEY")
 	var clauses, all builder
 	for i, part := range parts[1:] {
-		clause, ok := part.(*Cons)
-		if !ok {
-			cp.fail(programError, "a clause must be a list: %s", sketch(part, formLength))
-		}
+		clause := cp.clause(part)
 		if (clause.Car == T || clause.Car == symOtherwise) && !exhaustive {
 			if i != len(parts)-2 {
 				cp.fail(programError, "the clause %s must be the last", sketch(clause.Car, 20))
@@ -49,6 +45,14 @@ func (cp *compiler) expandCase(form *Cons, exhaustive bool) Value {
 		clauses.add(NewList(T, cp.noClause(key, &Cons{Car: symMember, Cdr: all.list()}, form)))
 	}
 	return call(symLet, NewList(NewList(key, parts[0])), &Cons{Car: symCond, Cdr: clauses.list()})
+}
+
+func (cp *compiler) clause(part Value) *Cons {
+	clause, ok := part.(*Cons)
+	if !ok {
+		cp.fail(programError, "a clause must be a list: %s", sketch(part, formLength))
+	}
+	return clause
 }
 
 func (cp *compiler) caseTest(key *Symbol, keys Value) Value {
@@ -77,10 +81,7 @@ func (cp *compiler) expandTypecase(form *Cons, exhaustive bool) Value {
 	key := cp.gensym("KEY")
 	var clauses, all builder
 	for _, part := range parts[1:] {
-		clause, ok := part.(*Cons)
-		if !ok {
-			cp.fail(programError, "a clause must be a list: %s", sketch(part, formLength))
-		}
+		clause := cp.clause(part)
 		if (clause.Car == T || clause.Car == symOtherwise) && !exhaustive {
 			clauses.add(&Cons{Car: T, Cdr: bodyOrNil(clause.Cdr)})
 			continue

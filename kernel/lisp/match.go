@@ -161,23 +161,20 @@ func (c *Call) memberBy(list Value, test func(Value) bool) Value {
 }
 
 func (c *Call) assocBy(list Value, test func(Value) bool) Value {
-	for cell, ok := c.next(list); ok; cell, ok = c.next(cell.Cdr) {
-		if cell.Car == Nil {
-			continue
-		}
-		if pair := c.pair(cell.Car); test(pair.Car) {
-			return pair
-		}
-	}
-	return Nil
+	return c.pairWhere(list, func(pair *Cons) bool { return test(pair.Car) })
 }
 
 func (c *Call) rassocBy(list Value, test func(Value) bool) Value {
+	return c.pairWhere(list, func(pair *Cons) bool { return test(pair.Cdr) })
+}
+
+// pairWhere finds a pair in an association list, in which elements may be nil.
+func (c *Call) pairWhere(list Value, test func(*Cons) bool) Value {
 	for cell, ok := c.next(list); ok; cell, ok = c.next(cell.Cdr) {
 		if cell.Car == Nil {
 			continue
 		}
-		if pair := c.pair(cell.Car); test(pair.Cdr) {
+		if pair := c.pair(cell.Car); test(pair) {
 			return pair
 		}
 	}

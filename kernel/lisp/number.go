@@ -294,18 +294,12 @@ func (c *Call) ratioArithmetic(a, b Value, operator byte) Value {
 func (c *Call) compare(a, b Value) int {
 	if x, ok := a.(int64); ok {
 		if y, ok := b.(int64); ok {
-			switch {
-			case x < y:
-				return -1
-			case x > y:
-				return 1
-			}
-			return 0
+			return order(x, y)
 		}
 	}
 	x, y := c.realNumber(a), c.realNumber(b)
 	if x >= singleKind && y >= singleKind {
-		return compareFloats(double(a), double(b))
+		return order(double(a), double(b))
 	}
 	if max(x, y) < singleKind {
 		c.chargeArithmetic(a, b)
@@ -313,7 +307,7 @@ func (c *Call) compare(a, b Value) int {
 	}
 	p, q := rational(a), rational(b)
 	if p == nil || q == nil { // an infinity
-		return compareFloats(double(a), double(b))
+		return order(double(a), double(b))
 	}
 	return p.Cmp(q)
 }
@@ -326,7 +320,9 @@ func (c *Call) sameValue(a, b Value) bool {
 	return c.compare(realPart(a), realPart(b)) == 0 && c.compare(imaginaryPart(a), imaginaryPart(b)) == 0
 }
 
-func compareFloats(x, y float64) int {
+// order is how two numbers of a kind stand to one another. Unlike in cmp.Compare, what is no
+// number comes neither before nor behind any.
+func order[T int64 | float64](x, y T) int {
 	switch {
 	case x < y:
 		return -1
@@ -339,11 +335,11 @@ func compareFloats(x, y float64) int {
 func sign(v Value) int {
 	switch x := v.(type) {
 	case int64:
-		return compareFloats(float64(x), 0)
+		return order(float64(x), 0)
 	case *big.Int:
 		return x.Sign()
 	case *big.Rat:
 		return x.Sign()
 	}
-	return compareFloats(double(v), 0)
+	return order(double(v), 0)
 }

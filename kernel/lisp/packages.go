@@ -116,12 +116,7 @@ func (c *Call) allPackages() []*Package {
 			all = append(all, p)
 		}
 	}
-	slices.SortFunc(all, func(a, b *Package) int {
-		if a.name < b.name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(all, func(a, b *Package) int { return strings.Compare(a.name, b.name) })
 	return all
 }
 
@@ -186,12 +181,7 @@ func (p *Package) listed(externalOnly bool) []*Symbol {
 	for _, symbol := range p.fixed {
 		symbols = append(symbols, symbol)
 	}
-	slices.SortFunc(symbols, func(a, b *Symbol) int {
-		if a.name < b.name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(symbols, func(a, b *Symbol) int { return strings.Compare(a.name, b.name) })
 	return symbols
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/chewxy/sexp"
@@ -16,12 +17,65 @@ import (
 // when the note no longer holds them. It copies, needs no guard and may be called from
 // any goroutine. Trees come from plist's reader, whose limits bound them; one nested
 // deeper than 10,000 levels is refused.
-func (e *Environment) FromSexp(x sexp.Sexp) (Value, error) { return e.fromSexp(x, 0) }
+func (e *Environment) FromSexp(x sexp.Sexp) (Value, error) { return e.FromData(NewData(x)) }
+
+// Data is a tree that is made ready for any number of environments. It does not change.
+type Data struct {
+	root any // a Value that all can share, or one of the four below
+	err  error
+}
+
+// What each environment makes its own.
+type (
+	keywordData string // the name, in upper case
+	symbolData  string
+	stringData  []rune
+	listData    struct {
+		items []any
+		tail  any
+	}
+)
+
+// NewData makes a tree ready. What it cannot be is told by [Environment.FromData].
+func NewData(x sexp.Sexp) Data {
+	standardLanguage() // then the keywords are complete that environments share
+	root, err := readied(x, 0)
+	return Data{root, err}
+}
+
+// FromData is [Environment.FromSexp] of a tree that is ready. Nothing that a note does to
+// what it got is seen by whoever else gets the same.
+func (e *Environment) FromData(d Data) (Value, error) {
+	if d.err != nil {
+		return nil, d.err
+	}
+	return e.fromData(d.root), nil
+}
+
+func (e *Environment) fromData(x any) Value {
+	switch x := x.(type) {
+	case keywordData:
+		symbol, _ := e.keywords.intern(string(x), false)
+		return symbol
+	case symbolData:
+		symbol, _ := e.user.intern(string(x), false)
+		return symbol
+	case stringData:
+		return runesString(slices.Clone(x))
+	case listData:
+		list := e.fromData(x.tail)
+		for _, item := range slices.Backward(x.items) {
+			list = &Cons{Car: e.fromData(item), Cdr: list}
+		}
+		return list
+	}
+	return x
+}
 
 // maximumTreeDepth bounds conversion in both directions.
 const maximumTreeDepth = 10_000
 
-func (e *Environment) fromSexp(x sexp.Sexp, depth int) (Value, error) {
+func readied(x sexp.Sexp, depth int) (any, error) {
 	if depth > maximumTreeDepth {
 		return nil, fmt.Errorf("make Lisp data: nested more than %d deep", maximumTreeDepth)
 	}
@@ -29,24 +83,34 @@ func (e *Environment) fromSexp(x sexp.Sexp, depth int) (Value, error) {
 	case nil:
 		return Nil, nil
 	case sexp.List:
-		items := make([]Value, len(x))
-		for i, item := range x {
-			v, err := e.fromSexp(item, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			items[i] = v
-		}
-		return listStar(items, Nil), nil
+		return readiedList(x, nil, depth)
 	case *plist.Pair:
-		return e.fromPairs(x, depth)
+		items := sexp.List{x.Car}
+		for {
+			next, ok := x.Cdr.(*plist.Pair)
+			if !ok {
+				return readiedList(items, x.Cdr, depth)
+			}
+			x = next
+			items = append(items, x.Car)
+		}
 	case plist.Keyword:
-		symbol, _ := e.keywords.intern(asciiUpper(string(x)), false)
-		return symbol, nil
+		name := asciiUpper(string(x))
+		if shared, ok := standardKeywords[name]; ok {
+			return shared, nil
+		}
+		return keywordData(name), nil
 	case sexp.Symbol:
-		return e.fromSymbol(asciiUpper(string(x))), nil
+		switch name := asciiUpper(string(x)); name {
+		case "NIL":
+			return Nil, nil
+		case "T":
+			return T, nil
+		default:
+			return symbolData(name), nil
+		}
 	case plist.String:
-		return NewString(string(x)), nil
+		return stringData(NewString(string(x)).chars), nil
 	case plist.Int:
 		return Integer(int64(x)), nil
 	case plist.BigInt:
@@ -61,6 +125,23 @@ func (e *Environment) fromSexp(x sexp.Sexp, depth int) (Value, error) {
 	return nil, fmt.Errorf("make Lisp data: a %T is no plist data", x)
 }
 
+func readiedList(items sexp.List, tail sexp.Sexp, depth int) (any, error) {
+	list := listData{items: make([]any, len(items))}
+	for i, item := range items {
+		ready, err := readied(item, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		list.items[i] = ready
+	}
+	ready, err := readied(tail, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	list.tail = ready
+	return list, nil
+}
+
 // fromFloat keeps a number as short to print as it came: single if that is exact
 // enough to read back the same.
 func fromFloat(x float64) Value {
@@ -69,38 +150,6 @@ func fromFloat(x float64) Value {
 		return single
 	}
 	return x
-}
-
-func (e *Environment) fromPairs(pair *plist.Pair, depth int) (Value, error) {
-	var b builder
-	for {
-		v, err := e.fromSexp(pair.Car, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		b.add(v)
-		next, ok := pair.Cdr.(*plist.Pair)
-		if !ok {
-			break
-		}
-		pair = next
-	}
-	tail, err := e.fromSexp(pair.Cdr, depth+1)
-	if err != nil {
-		return nil, err
-	}
-	return b.listStar(tail), nil
-}
-
-func (e *Environment) fromSymbol(name string) Value {
-	switch name {
-	case "NIL":
-		return Nil
-	case "T":
-		return T
-	}
-	symbol, _ := e.user.intern(name, false)
-	return symbol
 }
 
 func asciiUpper(s string) string {

@@ -206,11 +206,8 @@ func compileIf(cp *compiler, form *Cons, sc *scope) expression {
 }
 
 func compileWhen(cp *compiler, form *Cons, sc *scope) expression {
-	cp.arguments(form, 1, -1)
-	rest := form.Cdr.(*Cons)
-	test, body := cp.compile(rest.Car, sc).one(), cp.body(rest.Cdr, sc)
-	run := body.run
-	return expression{many: body.many, run: func(c *Call, f *frame) Value {
+	test, run, many := cp.guarded(form, sc)
+	return expression{many: many, run: func(c *Call, f *frame) Value {
 		if test(c, f) == Nil {
 			return Nil
 		}
@@ -218,12 +215,17 @@ func compileWhen(cp *compiler, form *Cons, sc *scope) expression {
 	}}
 }
 
-func compileUnless(cp *compiler, form *Cons, sc *scope) expression {
+// guarded compiles a body behind a test.
+func (cp *compiler) guarded(form *Cons, sc *scope) (test, body code, many bool) {
 	cp.arguments(form, 1, -1)
 	rest := form.Cdr.(*Cons)
-	test, body := cp.compile(rest.Car, sc).one(), cp.body(rest.Cdr, sc)
-	run := body.run
-	return expression{many: body.many, run: func(c *Call, f *frame) Value {
+	test, guarded := cp.compile(rest.Car, sc).one(), cp.body(rest.Cdr, sc)
+	return test, guarded.run, guarded.many
+}
+
+func compileUnless(cp *compiler, form *Cons, sc *scope) expression {
+	test, run, many := cp.guarded(form, sc)
+	return expression{many: many, run: func(c *Call, f *frame) Value {
 		if test(c, f) != Nil {
 			return Nil
 		}

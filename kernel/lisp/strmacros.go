@@ -21,10 +21,7 @@ func expandStringCase(cp *compiler, form *Cons) Value {
 		return call(symEql, test, call(symQuote, key))
 	}
 	for _, item := range cp.arguments(form, 1, -1)[1:] {
-		cell, ok := item.(*Cons)
-		if !ok {
-			cp.fail(programError, "a clause must be a list: %s", sketch(item, formLength))
-		}
+		cell := cp.clause(item)
 		switch key := cell.Car.(type) {
 		case *Cons:
 			for _, one := range cp.forms(key) {
@@ -48,10 +45,7 @@ func expandStringMatch(cp *compiler, form *Cons) Value {
 	text, block := cp.gensym("TEXT"), cp.gensym("MATCH")
 	branches := []Value{symBlock, block}
 	for _, item := range parts[1:] {
-		cell, ok := item.(*Cons)
-		if !ok {
-			cp.fail(programError, "a clause must be a list: %s", sketch(item, formLength))
-		}
+		cell := cp.clause(item)
 		body := &Cons{Car: symProgn, Cdr: cell.Cdr}
 		if cell.Car == T || cell.Car == symOtherwise {
 			branches = append(branches, call(symReturnFrom, block, body))

@@ -70,9 +70,22 @@ var standardTable = func() map[string]*Symbol {
 	return table
 }()
 
-// standardKeywords holds the keywords that builtins know. It is complete when the
-// language is made, before any environment shares it.
-var standardKeywords = map[string]*Symbol{}
+// standardKeywords holds the keywords that builtins know, and those of events and actions. It is
+// complete when the language is made, before any environment shares it.
+var standardKeywords = func() map[string]*Symbol {
+	keywords := map[string]*Symbol{}
+	for name := range strings.FieldsSeq(eventKeywords) {
+		keywords[name] = &Symbol{name: name, home: keywordPackage}
+	}
+	return keywords
+}()
+
+// eventKeywords are those of what is handed to a function of a note each time it is called. A
+// note that names few of them need not have the others made anew each time.
+const eventKeywords = `TYPE EVENT ID SESSION TURN PAYLOAD SENSOR TEXT CHANNEL CONTEXT COMMAND RESULTS
+	CHAT-MESSAGE USER-COMMAND BUFFER-UPDATE POINT-UPDATE EMACS CLI TELEGRAM SIGNAL MATRIX CHAT-ID ROOM-ID
+	REQUEST RESPONSE LOG TARGET ACTION TOOL SHELL CALL BATCH CALLS ARGS CMD INSERT-AT-END MESSAGE BUFFER
+	VERDICT PERFORMED REFUSED DENIED FAILED NAME BYTES PLACE KIND`
 
 func standardSymbol(name string) *Symbol {
 	symbol, ok := standardTable[name]
