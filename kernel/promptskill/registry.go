@@ -70,6 +70,7 @@ type Skill struct {
 	File    string
 	Shipped bool
 
+	told   string // the description as lists have it
 	origin origin
 	faults []skill.Diagnostic
 }
@@ -177,6 +178,7 @@ func readSkill(o origin, name string) *Skill {
 		s.faults = tooLong(s.File, size)
 	default:
 		_, s.Matter, s.faults = examine(s.File, name, source)
+		s.told = oneLine(s.Description, descriptionLength)
 	}
 	return s
 }
@@ -244,7 +246,7 @@ func failed(s *Skill) bool {
 
 func (s *Skill) status() Status {
 	return Status{
-		File: s.File, Skill: s.Name, Description: oneLine(s.Description, descriptionLength), Shipped: s.Shipped,
+		File: s.File, Skill: s.Name, Description: s.told, Shipped: s.Shipped,
 		Version: oneLine(s.Version, 40), OnlyUser: s.OnlyUser, Diagnostics: slices.Clone(s.faults),
 	}
 }

@@ -72,9 +72,14 @@ func (s *Set) Nearest(name string) string {
 // Catalog lists skills by name and description, a line each, as far as it fits into so many
 // bytes, and says how many are left out.
 func Catalog(skills []*Skill, bytes int) (list string, left int) {
+	size := 0
+	for _, k := range skills {
+		size += len(k.Name) + len(k.told) + len("- : \n")
+	}
 	var b strings.Builder
+	b.Grow(min(size, bytes))
 	for i, k := range skills {
-		line := "- " + k.Name + ": " + oneLine(k.Description, descriptionLength) + "\n"
+		line := "- " + k.Name + ": " + k.told + "\n"
 		if b.Len()+len(line) > bytes {
 			return b.String(), len(skills) - i
 		}
