@@ -1,0 +1,172 @@
+package prompt
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+)
+
+//go:embed sections/*.org
+var shipped embed.FS
+
+// noteBytes is the most that a note of a section may be.
+const noteBytes = 256 << 10
+
+// Library has the templates of all sections. It is immutable.
+type Library struct {
+	templates map[string]template
+	files     map[string]string // where each template is from; shipped ones have none
+}
+
+// Load returns the library of the shipped templates and of the notes in a directory; "" is
+// none, and so is one that is not there. NAME.org replaces the template of that name, or is
+// added to it where the section is fixed; a note with another name may be included. The
+// note's first lines that begin with # are not part of its text. To include is also what
+// Org's own line does, #+INCLUDE: "NAME.org".
+//
+// With faults the library is nil: whoever has an earlier one keeps it.
+func Load(directory string) (*Library, []Fault) {
+	sources, faults := shippedSources()
+	if directory != "" {
+		faults = append(faults, addNotes(sources, directory)...)
+	}
+	c := compiler{sources: sources, compiled: map[string]template{}}
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		c.compile(name)
+	}
+	if faults = append(faults, c.faults...); len(faults) > 0 {
+		return nil, faults
+	}
+	l := &Library{templates: c.compiled, files: map[string]string{}}
+	for name, s := range sources {
+		l.files[name] = s.file
+	}
+	return l, nil
+}
+
+func shippedSources() (map[string]source, []Fault) {
+	sources := map[string]source{}
+	var faults []Fault
+	entries, err := shipped.ReadDir("sections")
+	if err != nil {
+		return sources, []Fault{{File: "sections", Line: 1, Column: 1, Message: err.Error()}}
+	}
+	for _, entry := range entries {
+		text, err := shipped.ReadFile("sections/" + entry.Name())
+		if err != nil {
+			faults = append(faults, Fault{File: entry.Name(), Line: 1, Column: 1, Message: err.Error()})
+		}
+		name := strings.TrimSuffix(entry.Name(), ".org")
+		sources[name] = sourceOf(name, "", string(text))
+	}
+	return sources, faults
+}
+
+// addNotes puts the notes of a directory among the sources.
+func addNotes(sources map[string]source, directory string) (faults []Fault) {
+	fail := func(file string, line int, format string, args ...any) {
+		faults = append(faults, Fault{File: file, Line: line, Column: 1, Message: fmt.Sprintf(format, args...)})
+	}
+	entries, err := os.ReadDir(directory)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		fail(directory, 1, "its notes cannot be listed: %v", err)
+		return faults
+	}
+	fixed := map[string]bool{}
+	for _, s := range Sections() {
+		fixed[s.Name] = s.Fixed
+	}
+	for _, entry := range entries {
+		name, is := strings.CutSuffix(entry.Name(), ".org")
+		if !is || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "#") {
+			continue
+		}
+		file := filepath.Join(directory, entry.Name())
+		text, err := read(file)
+		if err != nil {
+			fail(file, 1, "it cannot be read: %v", err)
+			continue
+		}
+		if !utf8.ValidString(text) {
+			fail(file, 1+strings.Count(text[:invalid(text)], "\n"), "it is not UTF-8 here; save it as UTF-8")
+			continue
+		}
+		if fixed[name] {
+			s := sources[name]
+			s.text += "\n\n{{include:" + added(name) + "}}"
+			sources[name] = s
+			name = added(name)
+		}
+		sources[name] = sourceOf(name, file, text)
+	}
+	return faults
+}
+
+// added is the name of the note that is added to a fixed section. No file is called so.
+func added(name string) string { return name + "/added" }
+
+// read is the text of a regular file, if it is not too large.
+func read(file string) (text string, err error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", errors.Unwrap(err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", errors.New("it is no regular file")
+	}
+	data, err := io.ReadAll(io.LimitReader(f, noteBytes+1))
+	if len(data) > noteBytes {
+		return "", fmt.Errorf("it is larger than %d bytes", noteBytes)
+	}
+	return string(data), err
+}
+
+// invalid is the place of the first byte that is not UTF-8.
+func invalid(text string) int {
+	return strings.IndexFunc(text, func(c rune) bool { return c == utf8.RuneError })
+}
+
+// sourceOf is the template that a note has behind its first lines.
+func sourceOf(name, file, text string) source {
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
+	s := source{name: name, file: file, line: 1}
+	for {
+		line, rest, more := strings.Cut(text, "\n")
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' || includeLine(line) != "" || !more && line == "" {
+			break
+		}
+		if text = rest; !more {
+			break
+		}
+		s.line++
+	}
+	s.text = strings.TrimSpace(text)
+	return s
+}
+
+// includeLine is the name that an Org line #+INCLUDE: "NAME.org" includes, or "".
+func includeLine(line string) string {
+	const keyword = "#+include:"
+	line = strings.TrimSpace(line)
+	if len(line) < len(keyword) || !strings.EqualFold(line[:len(keyword)], keyword) {
+		return ""
+	}
+	name := strings.Trim(strings.TrimSpace(line[len(keyword):]), `"`)
+	return strings.TrimSuffix(strings.TrimPrefix(name, "./"), ".org")
+}

@@ -1,0 +1,95 @@
+package prompt
+
+import "slices"
+
+// Tier is how dear a section is when the budget is short.
+type Tier string
+
+const (
+	Required  Tier = "required"  // stays whole
+	Preferred Tier = "preferred" // is cut, and left out last
+	Optional  Tier = "optional"  // is left out first
+)
+
+// Trust is whose words a section has. It is the tag of the section's heading.
+type Trust string
+
+const (
+	Kernel Trust = "kernel" // this program's
+	User   Trust = "user"   // the person's own, from their files
+	Skill  Trust = "skill"  // of notes and skills that the person installed
+	Data   Trust = "data"   // what is kept or comes from elsewhere: it asks for nothing
+)
+
+// Section is one part of a prompt.
+type Section struct {
+	// Name is that of its template, and of the note that replaces it.
+	Name  string
+	Title string // its heading
+	Modes []Mode
+	Kinds []Kind
+	Tier  Tier
+	Trust Trust
+	// Needs are variables, and files as "file:ROLE", of which one at least must have a
+	// value; without any the section always has something to say.
+	Needs []string
+	// Tools are tools of which one at least must be offered; without any it does not matter.
+	Tools []string
+	// Most is the most tokens it may be; more is cut in the middle, with a mark. 0: no bound.
+	Most int
+	// Fixed: a person's note of this name is added to the template and does not replace it.
+	Fixed bool
+}
+
+// Tells reports whether the section has the text of a file of the home.
+func (s Section) Tells(file File) bool {
+	if file.Text == "" {
+		return false
+	}
+	return file.Role == "" && slices.Contains(s.Needs, "days") || file.Role != "" && slices.Contains(s.Needs, "file:"+file.Role) ||
+		file.Role == "HEARTBEAT" && s.Name == "heartbeat"
+}
+
+// safety is the section that nothing takes away but how the kernel was started.
+const safety = "safety"
+
+// Sections are all sections in the order in which they stand.
+func Sections() []Section {
+	var (
+		all      = Modes()
+		most     = []Mode{Full, Minimal}
+		full     = []Mode{Full}
+		part     = []Mode{Minimal, None}
+		everyone = Kinds()
+		own      = []Kind{Chat, Task, Heartbeat} // not a subagent, which is nobody's to know
+	)
+	return []Section{
+		{Name: "identity", Title: "Identity", Modes: all, Kinds: everyone, Tier: Required, Trust: Kernel},
+		{Name: "persona", Title: "Persona", Modes: full, Kinds: own, Tier: Required, Trust: User, Needs: []string{"file:IDENTITY"}, Most: 3000},
+		{Name: "precedence", Title: "What counts", Modes: all, Kinds: everyone, Tier: Required, Trust: Kernel, Fixed: true},
+		{Name: "soul", Title: "Soul", Modes: full, Kinds: own, Tier: Preferred, Trust: User, Needs: []string{"file:SOUL"}, Most: 3000},
+		{Name: "user", Title: "User", Modes: full, Kinds: own, Tier: Preferred, Trust: User, Needs: []string{"file:USER"}, Most: 3000},
+		{Name: "acquaintance", Title: "Getting acquainted", Modes: full, Kinds: []Kind{Chat}, Tier: Optional, Trust: Kernel, Needs: []string{"unwritten"}},
+		{Name: "profiles", Title: "People", Modes: full, Kinds: own, Tier: Optional, Trust: User, Needs: []string{"file:PROFILES"}, Most: 3000},
+		{Name: "workspace", Title: "Workspace", Modes: full, Kinds: own, Tier: Preferred, Trust: User, Needs: []string{"file:WORKSPACE", "files"}, Most: 5000},
+		{Name: "memory", Title: "Memory", Modes: full, Kinds: own, Tier: Preferred, Trust: Data, Needs: []string{"file:MEMORY", "days"}, Most: 6000},
+		{Name: safety, Title: "Safety", Modes: all, Kinds: everyone, Tier: Required, Trust: Kernel, Fixed: true},
+		{Name: "tools", Title: "Tools", Modes: most, Kinds: everyone, Tier: Required, Trust: Data, Needs: []string{"tools"}},
+		{Name: "tool-notes", Title: "Notes on tools", Modes: full, Kinds: everyone, Tier: Optional, Trust: User, Needs: []string{"file:TOOLS"}, Most: 3000},
+		{Name: "style", Title: "How tools are called", Modes: most, Kinds: everyone, Tier: Required, Trust: Kernel, Needs: []string{"tools"}},
+		{Name: "format", Title: "What a reply is", Modes: all, Kinds: everyone, Tier: Required, Trust: Kernel, Needs: []string{"formats"}, Fixed: true},
+		{Name: "recall", Title: "Recalling", Modes: most, Kinds: own, Tier: Preferred, Trust: Kernel, Tools: []string{"memory_search", "memory_save"}},
+		{Name: "delegation", Title: "Subagents", Modes: full, Kinds: own, Tier: Preferred, Trust: Kernel, Tools: []string{"sessions_spawn"}},
+		{Name: "web", Title: "The web", Modes: most, Kinds: everyone, Tier: Preferred, Trust: Kernel, Tools: []string{"web_search", "web_fetch"}},
+		{Name: "skills", Title: "Skills", Modes: full, Kinds: everyone, Tier: Preferred, Trust: Data, Needs: []string{"skills"}, Tools: []string{"use_skill"}, Most: 5000},
+		{Name: "contacts", Title: "Contacts", Modes: full, Kinds: own, Tier: Optional, Trust: Data, Needs: []string{"contacts"}, Most: 2000},
+		{Name: "schedules", Title: "Schedules", Modes: full, Kinds: own, Tier: Optional, Trust: Data, Needs: []string{"schedules"}, Most: 2000},
+		{Name: "heartbeat", Title: "Heartbeat", Modes: full, Kinds: []Kind{Heartbeat}, Tier: Required, Trust: User, Most: 3000},
+		{Name: "duty", Title: "This task", Modes: full, Kinds: []Kind{Task}, Tier: Required, Trust: Kernel},
+		{Name: "runtime", Title: "Runtime", Modes: most, Kinds: everyone, Tier: Optional, Trust: Kernel, Needs: []string{"runtime"}},
+		{Name: "subagent", Title: "Your part", Modes: part, Kinds: []Kind{Subagent}, Tier: Required, Trust: Kernel, Needs: []string{"task"}},
+		{Name: "augments", Title: "From skills", Modes: most, Kinds: everyone, Tier: Required, Trust: Skill, Needs: []string{"augments"}},
+		{Name: "extra", Title: "From the skill that answers", Modes: all, Kinds: everyone, Tier: Required, Trust: Skill, Needs: []string{"extra"}, Fixed: true},
+		{Name: "wishes", Title: "What is wanted here", Modes: all, Kinds: everyone, Tier: Required, Trust: User, Needs: []string{"wishes"}, Fixed: true},
+	}
+}
