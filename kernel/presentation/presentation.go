@@ -16,6 +16,7 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/diff"
 	"org-agent/kernel/plist"
 )
 
@@ -33,8 +34,21 @@ type World struct {
 	Home, User string
 	// Read returns the text of a file as it is on the disk; nil reads none.
 	Read func(path string) (string, error)
+	// Change returns what calling a tool with arguments would change; nil, or a zero Change,
+	// knows nothing.
+	Change func(tool string, arguments sexp.List) Change
 	// Once: the action can be allowed once only.
 	Once bool
+}
+
+// Change is what a call of a tool would change in a file, and what that is in a line.
+type Change struct {
+	Summary       string
+	File          string
+	Before, After string
+	Effects       []string
+	// Text is what would be done where it is no change of a text.
+	Text string
 }
 
 // summaryLimit is how long a summary is at most, in characters.
@@ -47,7 +61,7 @@ func Of(action sexp.List, w World) Presentation {
 	a.payload, _ = payload.(sexp.List)
 	p := a.present()
 	if w.Once {
-		p.Effects = append(p.Effects, "it decides what the agent is or may do: it can be allowed once only")
+		p.Effects = append(p.Effects, "you are asked each time: it can be allowed once only")
 	}
 	hidden := hiddenIn(p.Text)
 	if hidden > 0 {
@@ -109,7 +123,16 @@ func (a view) command() Presentation {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	where := a.text("cwd")
 	if where == "" {
-		where = "the agent's home"
+		where = "an empty directory"
+	}
+	if a.world.Change != nil {
+		arguments := sexp.List{plist.Keyword("command"), plist.String(text)}
+		if cwd, there := plist.Get(a.payload, "cwd"); there {
+			arguments = append(arguments, plist.Keyword("cwd"), cwd)
+		}
+		if c := a.world.Change("exec", arguments); c.Text != "" {
+			return Presentation{Summary: "Run " + first, Language: "text", Text: text, Effects: c.Effects}
+		}
 	}
 	return Presentation{
 		Summary: "Run " + first, Language: "text", Text: text,
@@ -139,6 +162,20 @@ func (a view) message(target string) Presentation {
 func (a view) call() Presentation {
 	name := plain(a.payload, "tool")
 	arguments, _ := plist.Get(a.payload, "args")
+	if a.world.Change != nil {
+		list, _ := arguments.(sexp.List)
+		c := a.world.Change(name, list)
+		if c.Text != "" {
+			return Presentation{Summary: c.Summary, Language: "text", Text: Visible(c.Text), Effects: c.Effects}
+		}
+		if c.Summary != "" {
+			file := a.short(c.File)
+			return Presentation{
+				Summary: c.Summary, Language: "diff", Text: diff.Unified(c.Before, c.After, diff.Options{OldName: file, NewName: file}),
+				Effects: append(c.Effects, "it runs nothing and sends nothing over the network"),
+			}
+		}
+	}
 	return Presentation{
 		Summary: "Call the tool " + name, Language: "lisp", Text: pretty(arguments),
 		Effects: []string{"the tool does more than read"},
