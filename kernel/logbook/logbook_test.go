@@ -41,7 +41,10 @@ func TestParse(t *testing.T) {
 	if r.Message != "a b" || r.Level != slog.LevelWarn || r.Session != "main" || r.Turn != "t1" || r.Fields != "  dur=1.5ms  err=x [31m  session=main  turn=t1" {
 		t.Errorf("%+v", r)
 	}
-	for _, line := range []string{"", "x", `{"msg":`, "null", "[1]", "\xff", `"a"`, "{"} {
+	if r := Parse(`{"msg":"m","bytes":12345678,"share":0.25}`); r.Fields != "  bytes=12345678  share=0.25" {
+		t.Errorf("numbers are %q", r.Fields)
+	}
+	for _, line := range []string{"", "x", `{"msg":`, "null", "[1]", "\xff", `"a"`, "{", `{"msg":"a"} b`, `{"msg":"a"}}`} {
 		if r := Parse(line); !r.Broken || r.Raw != line {
 			t.Errorf("%q: %+v", line, r)
 		}
@@ -49,6 +52,18 @@ func TestParse(t *testing.T) {
 	long := Parse(`{"msg":"` + strings.Repeat("é", 1<<20) + `"}`)
 	if len(long.Message) > shownLimit+100 || !strings.HasSuffix(long.Message, "bytes more)") {
 		t.Errorf("a long message has %d bytes", len(long.Message))
+	}
+}
+
+// A duration is read as people read it, whatever its key and wherever it stands.
+func TestDurations(t *testing.T) {
+	var b strings.Builder
+	log := slog.New(Handler(&b, slog.LevelInfo)).With("since", 90*time.Second)
+	log.Debug("left out", "pause", time.Second)
+	log.Info("said", "pause", 30*time.Second, "dur", 1500*time.Microsecond, "exact", 1234567*time.Nanosecond, "none", time.Duration(0), slog.Group("model", "first", time.Minute))
+	r := Parse(strings.TrimSpace(b.String()))
+	if r.Broken || r.Fields != "  dur=1.5ms  exact=1.235ms  model=map[first:1m0s]  none=0s  pause=30s  since=1m30s" {
+		t.Errorf("it is read as %q", r.Fields)
 	}
 }
 

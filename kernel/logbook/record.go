@@ -10,6 +10,7 @@ package logbook
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -37,7 +38,10 @@ const shownLimit = 4000
 // Parse reads a line.
 func Parse(line string) Record {
 	var fields map[string]any
-	if err := json.Unmarshal([]byte(line), &fields); err != nil || fields == nil {
+	decoder := json.NewDecoder(strings.NewReader(line))
+	decoder.UseNumber() // as it stands there: 12345678, and not 1.2345678e+07
+	err := decoder.Decode(&fields)
+	if _, more := decoder.Token(); err != nil || fields == nil || more != io.EOF {
 		return Record{Message: clip(strings.ToValidUTF8(line, "\uFFFD")), Raw: line, Broken: true}
 	}
 	text := func(key string) string { s, _ := fields[key].(string); return s }
@@ -58,8 +62,10 @@ func Parse(line string) Record {
 	var b strings.Builder
 	for _, key := range keys {
 		value := fields[key]
-		if ns, ok := value.(float64); ok && key == "dur" {
-			value = time.Duration(ns).Round(time.Microsecond)
+		if number, ok := value.(json.Number); ok && key == "dur" { // in lines of before durations were written in words
+			if ns, err := number.Float64(); err == nil {
+				value = time.Duration(ns).Round(time.Microsecond)
+			}
 		}
 		if b.Len() > 4*shownLimit {
 			b.WriteString("  …")
