@@ -55,9 +55,9 @@ type Actuator struct {
 	// Actions are the :action names it performs; nil means every one.
 	Actions []string
 	Perform func(ctx context.Context, order Order) (Result, error)
-	// Check says what would be in the way of an action that nobody has allowed yet, "" when
-	// nothing is or nobody knows. It changes nothing. Nil: never anything.
-	Check func(ctx context.Context, order Order, action sexp.List) (string, error)
+	// Check says what would be in the way of an action that nobody has allowed yet, nil when
+	// nothing is or nobody knows. It changes nothing. Without it there never is anything.
+	Check func(ctx context.Context, order Order, action sexp.List) error
 }
 
 // Registry is the list of actuators. Its zero value performs nothing.
@@ -79,11 +79,11 @@ func (r *Registry) Available(target, action string) error {
 }
 
 // Check says what would be in the way of the action now, which is in the kernel's view and
-// not verified: "" when nothing is, or nobody knows.
-func (r *Registry) Check(ctx context.Context, order Order, action sexp.List) (string, error) {
+// not verified: nil when nothing is, or nobody knows.
+func (r *Registry) Check(ctx context.Context, order Order, action sexp.List) error {
 	actuator, err := r.find(policy.Target(action))
 	if err != nil || actuator.Check == nil {
-		return "", err
+		return err
 	}
 	return actuator.Check(ctx, order, action)
 }

@@ -74,15 +74,19 @@ func Emacs(editors Editors) Actuator {
 			Type: o.Action.Type(), Target: protocol.Keyword(o.Action.Target()), Payload: payload,
 		})
 		return Result{Text: "done in Emacs", Client: client, Receipt: receipt}, err
-	}, Check: func(ctx context.Context, o Order, action sexp.List) (string, error) {
+	}, Check: func(ctx context.Context, o Order, action sexp.List) error {
 		payload, err := policy.Payload(action)
 		if err != nil {
-			return "", err
+			return err
 		}
-		return editors.Check(ctx, protocol.Act{
+		inTheWay := editors.Check(ctx, protocol.Act{
 			ID: o.ID, Session: o.Session, Turn: o.Turn, Event: o.Event,
 			Type: protocol.TypeRequest, Target: "emacs", Payload: payload, Check: true,
-		}), nil
+		})
+		if inTheWay != "" {
+			return protocol.ToolErrorf(protocol.ToolRefused, "%s", inTheWay)
+		}
+		return nil
 	}}
 }
 

@@ -3,8 +3,10 @@ package act
 import (
 	"context"
 	"errors"
-	"fmt"
 
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
 
@@ -12,55 +14,62 @@ import (
 type Tools interface {
 	// Call performs one call and returns what the model is given.
 	Call(ctx context.Context, name string, arguments protocol.Object) (string, error)
+	// Check says what is in the way of a call, nil when nothing is or nobody knows.
+	Check(ctx context.Context, name string, arguments protocol.Object) error
+	// Digest stands for what somebody else's program says of its tool; "" for a tool of ours.
+	Digest(name string) string
 }
 
-// Call is what became of one call of a batch.
-type Call struct {
-	Tool   string
-	Text   string // the result, or why it failed
-	Failed bool
-}
-
-// Tool performs :call and, one call after the other, :batch. A call of a batch that fails
-// does not keep the others from being made.
+// Tool performs :call and :batch.
 func Tool(tools Tools) Actuator {
-	return Actuator{Target: "tool", Actions: []string{"call", "batch"}, Perform: func(ctx context.Context, o Order) (Result, error) {
+	check := func(ctx context.Context, _ Order, action sexp.List) error {
+		payload, err := policy.Payload(action)
+		if err != nil {
+			return err
+		}
+		name, arguments, err := callOf(payload)
+		if err != nil {
+			return err
+		}
+		return tools.Check(ctx, name, arguments)
+	}
+	return Actuator{Target: "tool", Actions: []string{"call", "batch"}, Check: check, Perform: func(ctx context.Context, o Order) (Result, error) {
 		payload, err := o.Action.Payload()
 		if err != nil {
 			return Result{}, err
 		}
 		if o.Action.Action() == "batch" {
-			return batch(ctx, tools, payload)
+			return batch(ctx, tools, payload), nil
 		}
 		name, arguments, err := callOf(payload)
 		if err != nil {
 			return Result{}, err
+		}
+		if judged, now := payload.Text("digest"), tools.Digest(name); now != "" && judged != now {
+			return Result{}, protocol.ToolErrorf(protocol.ToolChanged, "what is said of the tool %s changed while this was decided: look at it again", name)
 		}
 		text, err := tools.Call(ctx, name, arguments)
 		return Result{Text: text}, err
 	}}
 }
 
-func batch(ctx context.Context, tools Tools, payload protocol.Object) (Result, error) {
-	items, _ := payload.Get("calls").([]any)
-	var result Result
-	for _, item := range items {
-		if err := ctx.Err(); err != nil {
-			return result, err
-		}
-		call, _ := item.(protocol.Object)
-		name, arguments, err := callOf(call)
-		var text string
-		if err == nil {
-			text, err = tools.Call(ctx, name, arguments)
-		}
+// Shell performs a :shell, which is a call of the tool exec.
+func Shell(tools Tools) Actuator {
+	const name = "exec"
+	return Actuator{Target: "shell", Check: func(ctx context.Context, _ Order, action sexp.List) error {
+		payload, err := policy.Payload(action)
 		if err != nil {
-			text = err.Error()
+			return err
 		}
-		result.Calls = append(result.Calls, Call{Tool: name, Text: text, Failed: err != nil})
-	}
-	result.Text = fmt.Sprintf("%d calls were made", len(result.Calls))
-	return result, nil
+		return tools.Check(ctx, name, policy.ShellArguments(payload))
+	}, Perform: func(ctx context.Context, o Order) (Result, error) {
+		payload, err := o.Action.Payload()
+		if err != nil {
+			return Result{}, err
+		}
+		text, err := tools.Call(ctx, name, policy.ShellArguments(payload))
+		return Result{Text: text}, err
+	}}
 }
 
 // callOf takes a call apart.

@@ -19,11 +19,16 @@ import (
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/act"
+	"org-agent/kernel/agent/history"
+	"org-agent/kernel/hook"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
+	"org-agent/kernel/memory"
 	"org-agent/kernel/policy"
+	"org-agent/kernel/prompt"
 	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/recent"
 	"org-agent/kernel/session"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/tool"
@@ -36,23 +41,53 @@ type Config struct {
 	Provider  llm.Provider
 	Policy    *policy.Policy
 	Actuators *act.Registry
+	// Hooks are told of results, and of the beginning and the end of turns; nil tells none.
+	Hooks *hook.Hooks
+	// Library has the sections of a prompt, as they are now.
+	Library func() *prompt.Library
+	// Persona is what the files of the home say now, and Shown how a path is written for
+	// people; with the name of a profile that is as this has it. Persona may be nil; then
+	// nothing is said.
+	Persona func(profile string) (memory.Persona, error)
+	Shown   func(path string) string
+	// Runtime is where this runs, for the prompt: nothing secret, and nothing that changes.
+	Runtime [][2]string
+	// Sandbox is the kind of the fence that commands run in; nil for none.
+	Sandbox func() string
+	// Emacs is the version of the person's Emacs, "" where nobody knows; it may be nil.
+	Emacs func() string
+	// WithoutSafety leaves the rules of safety out of every prompt.
+	WithoutSafety bool
 	// Tools and Prompts are what a chat turn is told of. Either may be nil.
 	Tools   *tool.Registry
 	Prompts *promptskill.Registry
+	// Index is what a turn is reminded from, Memory what proposals of what to keep are put
+	// into; nil for nothing.
+	Index   *memory.Index
+	Memory  *memory.Store
 	Journal *journal.Journal
 	Logger  *slog.Logger
 	NewID   func() string
+	// Now is the time where the person is.
+	Now func() time.Time
 	// Images is what the provider that is asked first does to images before it sends a
 	// request; nil sends them. It is only for showing a prompt.
 	Images func(llm.Request) (llm.Request, error)
+	// Grammar reports whether the model of that name can be held to a grammar; nil: none can.
+	Grammar func(model string) bool
 	// Model is what is shown before a provider has said its own name.
 	Model string
-	// Rounds is how often a turn may go back to the model; 0 means 8.
-	Rounds int
-	// HistoryTurns is how many earlier exchanges a model is shown at most; 0 means 40.
+	// SummaryModel notes what long conversations began with, MemoryModel says what to keep of
+	// one; "" for the model of the conversation.
+	SummaryModel, MemoryModel string
+	// HistoryTurns is how many earlier exchanges a model is shown at most; 0 is as many as its
+	// window holds.
 	HistoryTurns int
-	// HistoryBytes bounds the text of those exchanges; 0 means 64 KiB.
-	HistoryBytes int
+	// Window says how much a model can be shown, "" being the one that answers where none is
+	// chosen, and may ask its server if it is to; nil when nobody knows.
+	Window func(ctx context.Context, model string, ask bool) llm.Window
+	// Compacted tells the clients of a session what becomes of a summary of it; nil tells nobody.
+	Compacted func(ctx context.Context, told protocol.SessionCompacted)
 }
 
 // Agent answers turns. It implements [session.Runner].
@@ -60,29 +95,53 @@ type Agent struct {
 	config    Config
 	approvals waiting[protocol.ApprovalDecideParams]
 	questions waiting[said]
+	calls     waiting[protocol.ToolCallResult]
 	secrets   secrets
+	warned    once
+	tooLong   bounds
+	composed  composed
+
+	past       history.Past
+	sent       *recent.Cache[string, sent]
+	forms      *recent.Cache[string, sexp.List]
+	compaction *history.Compaction
 }
 
 // New returns an agent.
 func New(config Config) *Agent {
-	if config.Rounds == 0 {
-		config.Rounds = 8
+	a := &Agent{config: config}
+	a.sent = recent.New[string, sent](sentKept)
+	a.forms = recent.New[string, sexp.List](formsKept)
+	a.past = history.New(config.Journal, a.earlierQuestion)
+	window := config.Window
+	if window == nil {
+		window = func(context.Context, string, bool) llm.Window { return llm.Window{} }
 	}
-	if config.HistoryTurns == 0 {
-		config.HistoryTurns = 40
+	a.compaction = &history.Compaction{
+		Past: a.past, Provider: config.Provider, Window: window, Model: config.Model, Summarising: config.SummaryModel, Hide: a.Hide, Logger: config.Logger, Tell: config.Compacted,
 	}
-	if config.HistoryBytes == 0 {
-		config.HistoryBytes = 64 << 10
-	}
-	return &Agent{config: config}
+	return a
 }
+
+// Compaction makes the summaries that turns find due. Whoever starts the agent runs it.
+func (a *Agent) Compaction() *history.Compaction { return a.compaction }
 
 // Run answers the turn.
 func (a *Agent) Run(ctx context.Context, turn *session.Turn) session.Outcome {
-	r := &run{agent: a, turn: turn, offer: sync.OnceValue(a.offer), log: a.config.Logger.With("session", turn.Record.Session, "turn", turn.Record.ID)}
+	r := &run{agent: a, turn: turn, log: a.config.Logger.With("session", turn.Record.Session, "turn", turn.Record.ID)}
+	r.facts = sync.OnceValue(func() prompt.Facts { return a.facts(ctx, turn.Record) })
 	defer a.secrets.forget(turn.Record.ID)
-	err := r.answer(tool.WithTurn(ctx, askedSkill(turn.Record), r))
-	return r.outcome(ctx, err)
+	asked := a.askedSkill(turn.Record)
+	r.budget = newBudget(turn.Record.Settings, asked != "")
+	ctx = tool.WithResults(tool.WithConversation(tool.WithTurn(ctx, asked, r), r.conversation()), r.earlierResult)
+	answer := r.answer
+	if turn.Record.Question.Sensor == protocol.SensorToolCall {
+		answer = r.called
+	}
+	err := answer(ctx)
+	o := r.outcome(ctx, err)
+	r.tellEnd(ctx, o)
+	return o
 }
 
 // run is one turn being answered.
@@ -94,17 +153,33 @@ type run struct {
 	skill    *skill.Skill
 	exchange []llm.Message // this turn's proposals and their results
 	results  []result
-	input    string        // what came from outside in this turn, for telling quotations
-	offer    func() string // what the turn is told of tools and skills
+	input    []string            // what came from outside in this turn, for telling quotations
+	facts    func() prompt.Facts // what the turn's prompts are made of
+	forms    []policy.Form       // that a reply may have
 	usage    llm.Usage
+	budget   budget
+	repeats  repeats
 	model    string
-	thought  bool      // a model has thought aloud
-	notice   string    // of a turn that was answered, but not as it should
-	looked   *look     // set where nothing is to be sent: only what would be
-	cut      bool      // the answer that was kept is the beginning of one
-	doing    time.Time // since when what the model wants is being done
-	acting   act.Order // what is being done
-	answers  sexp.List // what a person just answered, with what is secret of it
+	thought  bool                // a model has thought aloud
+	notice   string              // of a turn that was answered, but not as it should
+	looked   *look               // set where nothing is to be sent: only what would be
+	cut      bool                // the answer that was kept is the beginning of one
+	doing    time.Time           // since when what the model wants is being done
+	acting   act.Order           // what is being done
+	recall   *recalled           // what the turn is reminded of; nil until it was asked for
+	answers  sexp.List           // what a person just answered, with what is secret of it
+	projects *[]string           // what the conversation is about; nil before it is known
+	added    []journal.RoundHook // what hooks add to the round that comes next
+
+	window   llm.Window
+	past     *history.Shown        // what is shown of the earlier turns; nil before it is known
+	factor   float64               // what the model's tokens are of the estimated ones
+	estimate int                   // of the last request, in estimated tokens
+	rounds   []journal.Round       // what the exchange is made of
+	squeezed bool                  // a model found a request too long
+	kept     bool                  // how the question was asked is in the journal
+	requests []journal.RequestSent // before the kernel's end
+	asksFor  string                // what the system prompt of the request is for: see [run.purpose]
 }
 
 // ended is the error of a turn that ends without an answer: its text is the
@@ -122,8 +197,11 @@ func failf(format string, args ...any) error {
 
 // answer goes round until the turn's text is in the conversation.
 func (r *run) answer(ctx context.Context) error {
+	if err := r.restore(ctx); err != nil {
+		return err
+	}
 	if r.turn.Waits() {
-		done, err := r.resume(ctx)
+		done, err := r.timed(ctx, r.resume)
 		if done || err != nil {
 			return err
 		}
@@ -132,27 +210,63 @@ func (r *run) answer(ctx context.Context) error {
 		if err := r.pick(ctx); err != nil {
 			return err
 		}
-		if err := r.recallAnswers(ctx, ""); err != nil {
+		if err := r.tellUntold(ctx, ""); err != nil {
+			return err
+		}
+		if err := r.tellBeginning(ctx); err != nil {
 			return err
 		}
 	}
-	for range r.agent.config.Rounds {
-		proposal, err := r.propose(ctx)
-		if err != nil {
-			return err
-		}
-		r.doing = time.Now()
-		done, err := r.perform(ctx, proposal)
+	for {
+		last := r.budget.stop != ""
+		done, err := r.timed(ctx, r.round)
 		if done || err != nil {
 			return err
 		}
+		if last {
+			return r.budget.usedUp(r.budget.stop)
+		}
 	}
-	return failf("the model was asked %d times and did not come to an answer; ask for less at once", r.agent.config.Rounds)
+}
+
+// goOnHint is what a person does who wants more.
+const goOnHint = "say \"continue\" to have it go on"
+
+// round asks once and does what the reply says.
+func (r *run) round(ctx context.Context) (done bool, err error) {
+	if r.budget.stop != "" {
+		r.turn.Stopped(stopped(r.budget.stop) + ". This is what was found until then: " + goOnHint + ".")
+	}
+	proposal, err := r.propose(ctx)
+	if err != nil {
+		return false, err
+	}
+	r.doing = time.Now()
+	return r.perform(ctx, proposal)
+}
+
+// timed does a part of the turn in the time that it has left.
+func (r *run) timed(ctx context.Context, do func(context.Context) (bool, error)) (done bool, err error) {
+	within, stop := r.budget.start(ctx)
+	defer stop()
+	done, err = do(within)
+	if over, ok := errors.AsType[ended](context.Cause(within)); ok && err != nil && ctx.Err() == nil {
+		err = over
+	}
+	return done, err
 }
 
 // pick chooses the skill whose trigger matches.
 func (r *run) pick(ctx context.Context) error {
+	if err := r.checkProfile(); err != nil {
+		return err
+	}
 	live := r.agent.config.Skills.Current()
+	if wanted := r.turn.Record.Settings.Value(protocol.SettingSkill); wanted != "" {
+		if err := r.pickSet(ctx, live, wanted); r.skill != nil || err != nil {
+			return err
+		}
+	}
 	best, faults := live.Best(ctx, r.event())
 	for _, err := range faults {
 		r.log.Warn("trigger failed", "err", err)
@@ -193,9 +307,14 @@ func (r *run) outcome(ctx context.Context, err error) session.Outcome {
 	}
 	var end ended
 	switch cause := context.Cause(ctx); {
+	case err == nil && r.budget.stop != "":
+		o.Notice = stopped(r.budget.stop) + "; " + goOnHint
 	case err == nil:
 	case errors.Is(cause, session.ErrCancelled):
 		o.State, o.Notice = protocol.TurnCancelled, "you stopped this turn"
+		if r.turn.Record.Question.Sensor == protocol.SensorToolCall {
+			o.Notice = "you stopped this, or the program that wanted it gave up or is gone"
+		}
 	case errors.Is(cause, session.ErrStopping):
 		o.State, o.Notice = protocol.TurnInterrupted, "the kernel ended while this was being answered"
 	case r.cut:
@@ -206,6 +325,9 @@ func (r *run) outcome(ctx context.Context, err error) session.Outcome {
 		o.State, o.Notice = protocol.TurnFailed, err.Error()
 	}
 	o.Notice = r.agent.Hide(o.Notice)
+	if err != nil && !r.cut {
+		r.turn.Stopped("") // it tells that itself
+	}
 	if err != nil && o.State == protocol.TurnFailed {
 		r.log.Warn("turn failed", "err", r.agent.Hide(err.Error()))
 	}

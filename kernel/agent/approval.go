@@ -64,7 +64,7 @@ func (r *run) ask(ctx context.Context, verdict policy.Verdict, canonical string)
 		Action: canonical, Hash: verdict.Hash, Reason: verdict.Reason, Asked: time.Now().UTC().Format(time.RFC3339),
 		Once: verdict.OnceOnly,
 	}
-	r.describeApproval(&approval, verdict.Action)
+	r.describeApproval(ctx, &approval, verdict.Action)
 	decided := r.agent.approvals.wait(approval.ID)
 	defer r.agent.approvals.forget(approval.ID)
 	if err := r.agent.config.Journal.Ask(ctx, approval); err != nil {
@@ -111,7 +111,7 @@ func (r *run) resumeApproval(ctx context.Context, id string) (bool, error) {
 	if err := r.pick(ctx); err != nil {
 		return false, err
 	}
-	if err := r.recallAnswers(ctx, approval.ID); err != nil {
+	if err := r.tellUntold(ctx, approval.ID); err != nil {
 		return false, err
 	}
 	return r.await(ctx, approval.Approval, decided)
@@ -120,6 +120,7 @@ func (r *run) resumeApproval(ctx context.Context, id string) (bool, error) {
 // await waits for the decision on an approval and does what it says; policy
 // judges the action again before it runs.
 func (r *run) await(ctx context.Context, approval protocol.Approval, decided <-chan protocol.ApprovalDecideParams) (bool, error) {
+	r.budget.pause()
 	if err := r.turn.Waiting(ctx, true); err != nil {
 		return false, err
 	}
@@ -135,6 +136,7 @@ func (r *run) await(ctx context.Context, approval protocol.Approval, decided <-c
 	}
 	r.turn.Asked(ctx, approval.ID)
 	r.doing = time.Now() // what a person takes is not its time
+	r.budget.resume()
 	if err := r.turn.Waiting(ctx, false); err != nil {
 		return false, err
 	}
@@ -143,7 +145,7 @@ func (r *run) await(ctx context.Context, approval protocol.Approval, decided <-c
 		if decision.Reason != "" {
 			reason += ": " + decision.Reason
 		}
-		r.goOn(approval.Action, result{verdict: "denied", text: reason})
+		r.goOn(ctx, approval.Action, result{verdict: "denied", text: reason})
 		return false, nil
 	}
 	if decision.Edited != "" {
@@ -170,7 +172,7 @@ func (r *run) edited(ctx context.Context, text string) (bool, error) {
 		return false, err
 	}
 	if refusal != "" {
-		return r.refused(ctx, plist.Print(proposal), refusal, false)
+		return r.refused(ctx, plist.Print(proposal), errRefused(refusal), false)
 	}
-	return r.decide(ctx, action, r.agent.config.Policy.Judge(proposal, r.where()).Hash, false)
+	return r.decide(ctx, action, r.agent.config.Policy.Judge(ctx, proposal, r.where()).Hash, false)
 }

@@ -11,13 +11,23 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// askedSkill is the prompt skill that the question asks for with /NAME, "" if it does not.
-func askedSkill(turn journal.Turn) string { return turn.Question.Payload.Text(protocol.PayloadSkill) }
+// askedSkill is the prompt skill that the question asks for, with /NAME or by what is set
+// for it; "" if it does not. A note of the name that is set comes first: that one answers.
+func (a *Agent) askedSkill(turn journal.Turn) string {
+	if name := turn.Question.Payload.Text(protocol.PayloadSkill); name != "" {
+		return name
+	}
+	name := turn.Settings.Value(protocol.SettingSkill)
+	if name == "" || a.config.Skills.Current().Named(name) != nil {
+		return ""
+	}
+	return name
+}
 
 // useAsked gives the model the skill that the person asked for, as if it had called for it:
 // what a person asks for needs neither a proposal nor a verdict.
 func (r *run) useAsked(ctx context.Context) error {
-	name := askedSkill(r.turn.Record)
+	name := r.agent.askedSkill(r.turn.Record)
 	if name == "" || r.agent.config.Prompts == nil || len(r.exchange) > 0 {
 		return nil
 	}
@@ -36,6 +46,6 @@ func (r *run) useAsked(ctx context.Context) error {
 		plist.Keyword("args"), sexp.List{plist.Keyword("name"), plist.String(name)},
 	}
 	r.record(ctx, journal.KindProposal, map[string]any{"asked": true, "action": plist.Print(call)})
-	r.goOn(plist.Print(call), result{verdict: "performed", text: text})
+	r.goOn(ctx, plist.Print(call), result{verdict: "performed", text: text})
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
 )
 
@@ -18,6 +19,7 @@ type choice struct {
 	Line     int           `json:"line,omitempty"`
 	Shipped  bool          `json:"shipped,omitempty"`
 	Command  string        `json:"command,omitempty"` // it has this one, which was given
+	Set      string        `json:"set,omitempty"`     // by this, and no trigger was asked
 	Rivals   []skill.Rival `json:"rivals,omitempty"`
 	Unasked  int           `json:"unasked,omitempty"` // there was no time to ask so many others
 	Faults   []string      `json:"faults,omitempty"`  // of triggers that failed
@@ -30,7 +32,11 @@ func (r *run) recordChoice(ctx context.Context, live *skill.Set, faults []error)
 		Skill: k.Name, Hash: k.Hash, Version: k.Version, Priority: k.Priority, File: k.File, Line: k.Line(),
 		Shipped: k.Shipped, Command: r.turn.Record.Question.Command,
 	}
-	made.Rivals, made.Unasked = live.Rivals(ctx, r.event(), k)
+	if set := settingOf(r.turn.Record.Settings, protocol.SettingSkill); live.Named(set.Value) == k && set.Value != "" {
+		made.Set = set.From
+	} else {
+		made.Rivals, made.Unasked = live.Rivals(ctx, r.event(), k)
+	}
 	for _, err := range faults {
 		made.Faults = append(made.Faults, err.Error())
 	}

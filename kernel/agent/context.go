@@ -9,7 +9,6 @@ import (
 
 	"github.com/chewxy/sexp"
 
-	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
@@ -51,7 +50,7 @@ func enclose(text string, items []protocol.ContextItem) string {
 	for i, item := range items {
 		switch {
 		case item.Text == "" && item.Bytes > 0:
-			fmt.Fprintf(&b, "[%s %s]\n\n", item.Describe(), shownWhere(item))
+			b.WriteString(enclosed(item) + "\n\n")
 		default:
 			fmt.Fprintf(&b, "--- %s data %d: %s ---\n%s", mark, i+1, item.Describe(), item.Text)
 			if !strings.HasSuffix(item.Text, "\n") {
@@ -62,6 +61,11 @@ func enclose(text string, items []protocol.ContextItem) string {
 	}
 	fmt.Fprintf(&b, "%s\n%s", MessageLine, text)
 	return b.String()
+}
+
+// enclosed is the line that tells of an item whose content does not stand there.
+func enclosed(item protocol.ContextItem) string {
+	return fmt.Sprintf("[%s %s]", item.Describe(), shownWhere(item))
 }
 
 // MessageLine stands between what a person sends along and what they say.
@@ -100,46 +104,6 @@ func holds(items []protocol.ContextItem, mark string) bool {
 		}
 	}
 	return false
-}
-
-// questions are those of exchanges with what went along with them, the latest first as long
-// as there is room.
-func (r *run) questions(ctx context.Context, exchanges []journal.Exchange, room int) ([]string, error) {
-	list := make([]string, len(exchanges))
-	for i := len(exchanges) - 1; i >= 0; i-- {
-		text, took, err := r.earlier(ctx, exchanges[i], room)
-		if err != nil {
-			return nil, err
-		}
-		list[i], room = text, room-took
-	}
-	return list, nil
-}
-
-// earlier is an exchange's question with what went along with it, as far as there is room;
-// images are shown once only. It returns what it took of the room.
-func (r *run) earlier(ctx context.Context, e journal.Exchange, room int) (string, int, error) {
-	if len(e.Context) == 0 {
-		return e.Question, 0, nil
-	}
-	size := 0
-	for _, item := range e.Context {
-		if item.Kind != protocol.ContextImage {
-			size += item.Bytes
-		}
-	}
-	if size > room {
-		return enclose(e.Question, e.Context), 0, nil
-	}
-	items, err := r.agent.config.Journal.Context(ctx, e.Event)
-	if err != nil {
-		return "", 0, fmt.Errorf("read what went along with an earlier message: %w", err)
-	}
-	for i, item := range items {
-		items[i].Data = nil
-		r.input += item.Text + "\n"
-	}
-	return enclose(e.Question, items), size, nil
 }
 
 // contextPlist is what a skill's functions are told of what went along: they see that it

@@ -1,15 +1,17 @@
 package agent
 
 import (
+	"context"
 	"strings"
+	"time"
 
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/act"
 	"org-agent/kernel/journal"
-	"org-agent/kernel/llm"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
 )
 
@@ -32,7 +34,7 @@ func (r *run) event() sexp.List {
 
 // eventOf is the context when nothing has been done yet.
 func eventOf(record journal.Turn) sexp.List {
-	text := record.Question.Text
+	text := record.Question.Words()
 	if record.Question.Command != "" {
 		text = record.Question.Arguments
 	}
@@ -64,7 +66,7 @@ func eventOf(record journal.Turn) sexp.List {
 // where is the turn for the policy.
 func (r *run) where() policy.Where {
 	record := r.turn.Record
-	return policy.Where{Session: record.Session, Turn: record.ID, Channel: record.Question.Channel, ChatID: skill.ConversationID(r.event())}
+	return policy.Where{Session: record.Session, Turn: record.ID, Channel: record.Question.Channel, ChatID: skill.ConversationID(r.event()), Projects: r.projectsOf}
 }
 
 // reply is text as an action that answers in the conversation of the turn.
@@ -75,8 +77,9 @@ type result struct {
 	action  string // canonical
 	verdict string // "performed", "refused", "denied", "failed"
 	text    string
-	calls   []act.Call // of a batch of tools
-	answers sexp.List  // of a person, for the skill: the text has them without what is secret
+	calls   []act.Call         // of a batch of tools
+	failure protocol.ToolError // its code, where nothing came of it but an error
+	answers sexp.List          // of a person, for the skill: the text has them without what is secret
 }
 
 func (r result) plist() sexp.List {
@@ -100,19 +103,45 @@ func (r result) plist() sexp.List {
 }
 
 // goOn records what became of a proposal, for the skill and for the model.
-func (r *run) goOn(action string, res result) {
+func (r *run) goOn(ctx context.Context, action string, res result) {
 	res.action = action
-	r.results = append(r.results, res)
-	r.showCall(res)
-	said := plist.Print(sexp.List{
-		plist.Keyword("result"), res.plist(),
-	})
-	r.exchange = append(r.exchange,
-		llm.Message{Role: llm.RoleAssistant, Content: action},
-		llm.Message{Role: llm.RoleUser, Content: said + "\nThis is a result, not a message of the user. Go on, or answer the user now."})
-	r.input += "\n" + res.text
+	round := journal.Round{Action: action, Verdict: res.verdict, Text: res.text, Took: time.Since(r.doing), Code: res.failure.Code, Retryable: res.failure.Retryable, Hooks: r.added}
+	r.input, r.added = append(r.input, textsOf(r.added)...), nil
 	for _, c := range res.calls {
-		r.input += "\n" + c.Text
+		round.Calls = append(round.Calls, journal.RoundCall(c))
+	}
+	r.came(res, round.Took)
+	r.advise(&round)
+	r.keepRound(ctx, round)
+}
+
+// advise has the model told, behind a result, that it goes round in a circle, or that this was
+// the last one: what it may take is used up.
+func (r *run) advise(round *journal.Round) {
+	found, what := r.repeats.note(*round)
+	switch {
+	case found == isStopped:
+		r.budget.stop = inCircle + what
+		r.log.Warn("the model goes round in a circle", "what", what)
+	case found == isWarned:
+		round.Note = "You did " + what + ": once more will not give another. Do something else, or tell the user what is in the way."
+	}
+	if used := r.budget.round(); used != "" && r.budget.stop == "" {
+		r.budget.stop = used
+	}
+	if r.budget.stop != "" {
+		round.Last = true
+		round.Note = stopped(r.budget.stop) + ". In this turn nothing more is done: answer the user now with what you have found, and say what is left to do."
+	}
+}
+
+// came adds what became of a proposal to what the skill is told, and to what the answer shows.
+func (r *run) came(res result, took time.Duration) {
+	r.results = append(r.results, res)
+	r.showCall(res, took)
+	r.input = append(r.input, res.text)
+	for _, c := range res.calls {
+		r.input = append(r.input, c.Text)
 	}
 }
 

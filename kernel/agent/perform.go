@@ -17,19 +17,22 @@ import (
 // perform has a proposal verified and performs it. Done: the turn has ended.
 // What became of a proposal that does not end the turn goes back to the model.
 func (r *run) perform(ctx context.Context, proposal sexp.List) (done bool, err error) {
-	final := r.agent.config.Policy.Answers(proposal, r.where())
+	final := r.agent.config.Policy.Answers(ctx, proposal, r.where())
 	action, refusal, err := r.symbolic(ctx, proposal)
 	if err != nil {
 		return false, err
 	}
 	if refusal != "" {
-		return r.refused(ctx, plist.Print(proposal), refusal, final)
+		return r.refused(ctx, plist.Print(proposal), errRefused(refusal), final)
 	}
 	return r.decide(ctx, action, "", final)
 }
 
 // symbolic passes the proposal through the skill's symbolic function.
 func (r *run) symbolic(ctx context.Context, proposal sexp.List) (action sexp.List, refusal string, err error) {
+	if r.skill == nil { // it is another program's call
+		return proposal, "", nil
+	}
 	returned, err := r.skill.Symbolic(ctx, proposal, r.event())
 	if err != nil {
 		r.record(ctx, journal.KindVerdict, map[string]any{"gate": "skill", "verdict": "error", "err": err.Error()})
@@ -54,31 +57,37 @@ func (r *run) symbolic(ctx context.Context, proposal sexp.List) (action sexp.Lis
 // what is let through. Granted is the hash of an action just allowed once.
 func (r *run) decide(ctx context.Context, action sexp.List, granted string, final bool) (done bool, err error) {
 	where := r.where()
-	where.Granted = granted
+	where.Granted, where.Outside = granted, r.outside()
 	verified, verdict, err := r.agent.config.Policy.Verify(ctx, action, where)
 	if err != nil {
 		return false, err
 	}
 	canonical := plist.Print(verdict.Action)
-	r.record(ctx, journal.KindVerdict, map[string]any{
-		"gate": "policy", "verdict": verdict.Kind.String(), "reason": verdict.Reason, "hash": verdict.Hash, "symbolic": r.skill.Checks()})
+	entry := map[string]any{
+		"gate": "policy", "verdict": verdict.Kind.String(), "reason": verdict.Reason, "hash": verdict.Hash, "symbolic": r.skill != nil && r.skill.Checks()}
+	if said := r.objections(verdict); said != nil {
+		entry["hooks"] = said
+	}
+	r.record(ctx, journal.KindVerdict, entry)
 	switch verdict.Kind {
 	case policy.Allow:
 		return r.act(ctx, verified)
 	case policy.Ask:
+		if r.budget.stop != "" {
+			return false, r.budget.usedUp(r.budget.stop)
+		}
 		if err := r.agent.config.Actuators.Available(verdict.Target()); err != nil {
-			return r.refused(ctx, canonical, err.Error(), final)
+			return r.refused(ctx, canonical, err, final)
 		}
-		inTheWay, err := r.agent.config.Actuators.Check(ctx, r.order(), verdict.Action)
-		if err != nil {
-			return false, err
-		}
-		if inTheWay != "" { // a person is not asked about what could not be done
-			return r.refused(ctx, canonical, inTheWay, final)
+		if inTheWay := r.agent.config.Actuators.Check(ctx, r.order(), verdict.Action); inTheWay != nil {
+			return r.refused(ctx, canonical, inTheWay, final) // a person is not asked about what could not be done
 		}
 		return r.ask(ctx, verdict, canonical)
 	}
-	return r.refused(ctx, canonical, verdict.Reason, final)
+	if verdict.Failure != nil {
+		return r.refused(ctx, canonical, verdict.Failure, final)
+	}
+	return r.refused(ctx, canonical, errRefused(verdict.Reason), final)
 }
 
 // order is what is done for this turn next.
@@ -92,11 +101,15 @@ func (r *run) act(ctx context.Context, verified policy.Verified) (done bool, err
 	record, order := r.turn.Record, r.order()
 	order.Action = verified
 	if verified.IntoConversation(record.Session) {
+		r.budget.pause()             // it is there, and takes no more
 		order.ID = r.turn.AnswerID() // the journal has it from there
 		if _, err := r.agent.config.Actuators.Perform(ctx, order); err != nil {
 			return false, fmt.Errorf("put the answer into the conversation: %w", err)
 		}
 		return true, nil
+	}
+	if r.budget.stop != "" {
+		return false, r.budget.usedUp(r.budget.stop)
 	}
 	r.turn.Retract()
 	kept := journal.Act{
@@ -112,7 +125,8 @@ func (r *run) act(ctx context.Context, verified policy.Verified) (done bool, err
 		return false, still.cause // it is not over: it waits again when the kernel is back
 	}
 	r.receipt(ctx, order.ID, result, err)
-	return r.performed(verified, result, err)
+	result, err = r.tellResult(ctx, verified, result, err)
+	return r.performed(ctx, verified, result, err)
 }
 
 // receipt records how an action went. What cannot be kept is logged, as the
@@ -129,29 +143,35 @@ func (r *run) receipt(ctx context.Context, id string, result act.Result, err err
 }
 
 // performed goes on after an action that does not end the turn.
-func (r *run) performed(verified policy.Verified, res act.Result, err error) (bool, error) {
+func (r *run) performed(ctx context.Context, verified policy.Verified, res act.Result, err error) (bool, error) {
 	switch {
 	case err == nil:
 		if verified.Type() == protocol.TypeLog && len(r.results) == 0 {
 			return false, failf("the model wrote to the log only and gave no answer")
 		}
-		r.goOn(verified.Canonical(), result{verdict: "performed", text: res.Text, calls: res.Calls, answers: r.answers})
+		r.goOn(ctx, verified.Canonical(), result{verdict: "performed", text: res.Text, calls: res.Calls, answers: r.answers})
 	case errors.Is(err, act.ErrOutcomeUnknown):
 		return false, failf("the connection to Emacs was lost: it is not known whether this happened: %s", verified.Canonical())
 	default:
-		r.toldOf(verified.Canonical(), "", err)
+		if _, over := errors.AsType[ended](context.Cause(ctx)); over {
+			err = protocol.ToolErrorf(protocol.ToolCancelled, "it was stopped before it ended, because the time is used up; some of it may have happened")
+		}
+		r.toldOf(ctx, verified.Canonical(), "", err)
 	}
 	return false, nil
 }
 
+// errRefused is the error of what is refused for a reason that is not in the call.
+func errRefused(reason string) error { return protocol.ToolErrorf(protocol.ToolRefused, "%s", reason) }
+
 // refused goes back to the model with the reason; a refused final text ends
 // the turn.
-func (r *run) refused(ctx context.Context, action, reason string, final bool) (bool, error) {
+func (r *run) refused(ctx context.Context, action string, reason error, final bool) (bool, error) {
 	r.turn.Retract()
 	r.log.Info("proposal refused", "reason", reason)
 	if final {
-		return false, failf("the answer was refused: %s", reason)
+		return false, failf("the answer was refused: %v", reason)
 	}
-	r.goOn(action, result{verdict: "refused", text: reason})
+	r.goOn(ctx, action, result{verdict: "refused", text: reason.Error(), failure: protocol.ToolErrorOf(reason)})
 	return false, nil
 }

@@ -57,5 +57,5 @@ func (p *preview) passes(ctx context.Context, action sexp.List) bool {
 	if err != nil || !plist.Equal(returned, stripped) {
 		return false
 	}
-	return r.agent.config.Policy.Answers(stripped, r.where())
+	return r.agent.config.Policy.Answers(ctx, stripped, r.where())
 }

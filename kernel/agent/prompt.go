@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
+	"org-agent/kernel/agent/history"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
+	"org-agent/kernel/prompt"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/session"
 	"org-agent/kernel/tool"
@@ -18,6 +21,10 @@ type look struct {
 	taken   bool
 	earlier int                    // how many messages of the request are history
 	context []protocol.ContextItem // what goes along with the question
+	mode    prompt.Mode            // in place of the usual one; ""
+	kind    prompt.Kind
+	system  prompt.Prompt
+	sources []prompt.File // the person's files in it
 }
 
 // errLooked is what a note's ask-neuro ends with when its prompt is only looked at.
@@ -33,13 +40,15 @@ func (l *look) take(request llm.Request) error {
 
 // Prompt is what the model would be sent first if the event came now. It is composed as
 // [Agent.Run] composes it, by the skill that would answer; nothing is sent, journalled or
-// written by it. Why nothing would be sent is in the Note.
-func (a *Agent) Prompt(ctx context.Context, event protocol.Event) protocol.PromptResult {
-	record := journal.Turn{Session: event.Session, Event: event.ID, Question: event, Level: event.Level}
-	r := &run{agent: a, turn: &session.Turn{Record: record}, looked: &look{}, log: a.config.Logger.With("session", event.Session)}
-	r.offer = a.offer
-	ctx = tool.WithTurn(ctx, askedSkill(record), nil)
-	result := protocol.PromptResult{Session: event.Session}
+// written by it. Why nothing would be sent is in the Note. A mode and a kind that are not ""
+// are those of the system prompt, whatever they would be.
+func (a *Agent) Prompt(ctx context.Context, event protocol.Event, mode prompt.Mode, kind prompt.Kind) protocol.PromptResult {
+	record := journal.Turn{Session: event.Session, Stamp: a.config.Now(), Event: event.ID, Question: event, Level: event.Level,
+		Parent: event.Parent, Instead: event.Instead, Settings: event.Settings, Wanted: event.Settings.Value(protocol.SettingModel)}
+	r := &run{agent: a, turn: &session.Turn{Record: record}, looked: &look{mode: mode, kind: kind}, budget: newBudget(record.Settings, a.askedSkill(record) != ""), log: a.config.Logger.With("session", event.Session)}
+	r.facts = sync.OnceValue(func() prompt.Facts { return a.facts(ctx, record) })
+	ctx = tool.WithTurn(ctx, a.askedSkill(record), nil)
+	result := protocol.PromptResult{Session: event.Session, Settings: event.Settings}
 	err := r.pick(ctx)
 	if err == nil {
 		result.Skill = r.skill.Name
@@ -60,7 +69,8 @@ func (a *Agent) Prompt(ctx context.Context, event protocol.Event) protocol.Promp
 		result.Note = "nothing would be sent: " + noticeOf(err)
 		return result
 	}
-	result.Model = a.config.Model
+	result.Model = r.asks()
+	result.History = r.shownPast()
 	r.looked.describe(request, &result)
 	return result
 }
@@ -69,19 +79,21 @@ func (a *Agent) Prompt(ctx context.Context, event protocol.Event) protocol.Promp
 func (l *look) describe(request llm.Request, result *protocol.PromptResult) {
 	add := func(name protocol.Keyword, message llm.Message) *protocol.PromptPart {
 		part := protocol.PromptPart{Name: name, Role: string(message.Role), Text: message.Content,
-			Bytes: len(message.Content), Tokens: tokens(message.Content)}
+			Bytes: len(message.Content), Tokens: prompt.Tokens(message.Content)}
 		for _, image := range message.Images {
 			part.Images = append(part.Images, fmt.Sprintf("%s, %s, %d bytes", image.Name, image.Media, len(image.Data)))
 			part.Bytes += len(image.Data)
-			part.Tokens += imageTokens
+			part.Tokens += history.ImageTokens
 		}
 		result.Bytes += part.Bytes
 		result.Tokens += part.Tokens
 		result.Parts = append(result.Parts, part)
 		return &result.Parts[len(result.Parts)-1]
 	}
+	result.Parts = make([]protocol.PromptPart, 0, len(request.Messages)+1)
 	if request.System != "" {
 		add("system", llm.Message{Role: llm.RoleSystem, Content: request.System})
+		result.Sections, result.Over = l.sections(), l.system.Over
 	}
 	for i, message := range request.Messages {
 		switch {
@@ -98,20 +110,20 @@ func (l *look) describe(request llm.Request, result *protocol.PromptResult) {
 	}
 }
 
-// imageTokens is what an image is taken to cost: models count by its size in pixels, most
-// of them between 250 and 1,600.
-const imageTokens = 1000
-
-// tokens estimates how many tokens a text is: four bytes each of ASCII, and two tokens
-// for three other characters, which is near enough for English prose, code and Chinese alike.
-func tokens(text string) int {
-	ascii, others := 0, 0
-	for _, c := range text {
-		if c < 0x80 {
-			ascii++
-		} else {
-			others++
+// sections are what became of the sections of the system prompt.
+func (l *look) sections() (list []protocol.PromptSection) {
+	for _, part := range l.system.Parts {
+		section := protocol.PromptSection{Name: part.Name, Title: part.Title, Trust: protocol.Keyword(part.Trust), Tier: protocol.Keyword(part.Tier),
+			Bytes: part.Bytes(), Lines: part.Lines(), Tokens: part.Tokens, Whole: part.Whole, Why: string(part.Why), Hash: part.Hash}
+		if part.Source != "" {
+			section.Sources = append(section.Sources, part.Source)
 		}
+		for _, file := range l.sources {
+			if part.Text != "" && part.Tells(file) {
+				section.Sources = append(section.Sources, file.Path)
+			}
+		}
+		list = append(list, section)
 	}
-	return (ascii+3)/4 + (2*others+2)/3
+	return list
 }

@@ -57,7 +57,7 @@ func (r *run) neuroFault(ctx context.Context, asker *asker, err error) error {
 	if asker.fault == nil {
 		return failf("the skill %s failed: %v", r.skill.Name, err)
 	}
-	if proposal := r.partial(asker.partial); proposal != nil {
+	if proposal := r.partial(ctx, asker.partial); proposal != nil {
 		state := protocol.TurnInterrupted
 		if errors.Is(context.Cause(ctx), session.ErrCancelled) {
 			state = protocol.TurnCancelled
@@ -66,11 +66,14 @@ func (r *run) neuroFault(ctx context.Context, asker *asker, err error) error {
 		done, performErr := r.perform(context.WithoutCancel(ctx), proposal)
 		r.cut = done && performErr == nil
 	}
+	if end, ok := errors.AsType[ended](asker.fault); ok {
+		return end
+	}
 	return ended{protocol.TurnFailed, noticeOf(asker.fault)}
 }
 
 // partial is the reply as far as it came, when it is an answer to show.
-func (r *run) partial(text string) sexp.List {
+func (r *run) partial(ctx context.Context, text string) sexp.List {
 	if blank(text) {
 		return nil
 	}
@@ -83,7 +86,7 @@ func (r *run) partial(text string) sexp.List {
 		proposal = r.reply(strings.TrimRight(got.Text, " \n") + "…")
 	}
 	proposal, _ = policy.Strip(proposal)
-	if !r.agent.config.Policy.Answers(proposal, r.where()) {
+	if !r.agent.config.Policy.Answers(ctx, proposal, r.where()) {
 		return nil
 	}
 	return proposal

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -89,7 +88,7 @@ func (r *run) AskUser(ctx context.Context, form protocol.QuestionForm) (string, 
 	question := journal.Question{
 		Question: protocol.Question{
 			ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event,
-			Skill: r.skill.Name, Asked: time.Now().UTC().Format(time.RFC3339), Form: visible(form),
+			Skill: r.skillName(), Asked: time.Now().UTC().Format(time.RFC3339), Form: visible(form),
 		},
 		Act: r.acting.ID, Action: r.acting.Action.Canonical(),
 	}
@@ -124,6 +123,7 @@ func visible(form protocol.QuestionForm) protocol.QuestionForm {
 // awaitAnswer shows the question and waits until a person has answered it. The text is for
 // whoever asked; what is secret of it is in r.answers, for the skill.
 func (r *run) awaitAnswer(ctx context.Context, question journal.Question, answered <-chan said) (string, error) {
+	r.budget.pause()
 	if err := r.turn.Waiting(ctx, true); err != nil {
 		return "", err
 	}
@@ -139,6 +139,7 @@ func (r *run) awaitAnswer(ctx context.Context, question journal.Question, answer
 	}
 	r.turn.Asked(ctx, question.ID)
 	r.doing = time.Now() // what a person takes is not its time
+	r.budget.resume()
 	if err := r.turn.Waiting(ctx, false); err != nil {
 		return "", err
 	}
@@ -216,7 +217,7 @@ func (r *run) resumeQuestion(ctx context.Context, id string) error {
 	if err := r.pick(ctx); err != nil {
 		return err
 	}
-	if err := r.recallAnswers(ctx, id); err != nil {
+	if err := r.tellUntold(ctx, id); err != nil {
 		return err
 	}
 	text, err := r.awaitAnswer(ctx, question, answered)
@@ -224,12 +225,12 @@ func (r *run) resumeQuestion(ctx context.Context, id string) error {
 		return still.cause
 	}
 	r.receipt(ctx, question.Act, act.Result{Text: text}, err)
-	r.toldOf(question.Action, text, err)
+	r.toldOf(ctx, question.Action, text, err)
 	return nil
 }
 
 // toldOf goes on with what came of asking.
-func (r *run) toldOf(action, text string, err error) {
+func (r *run) toldOf(ctx context.Context, action, text string, err error) {
 	res := result{verdict: "performed", text: text, answers: r.answers}
 	r.answers = nil
 	declined, ok := errors.AsType[tool.Declined](err)
@@ -237,63 +238,7 @@ func (r *run) toldOf(action, text string, err error) {
 	case ok:
 		res.verdict, res.text = "denied", declined.Error()
 	case err != nil:
-		res.verdict, res.text = "failed", err.Error()
+		res.verdict, res.text, res.failure = "failed", err.Error(), protocol.ToolErrorOf(err)
 	}
-	r.goOn(action, res)
-}
-
-// recallAnswers tells the model again what a person answered in this attempt, and in those
-// before it that only the kernel's end cut short: nobody is to be asked twice. What was
-// asked under the id that is left out is told by whoever waits for it.
-func (r *run) recallAnswers(ctx context.Context, except string) error {
-	if r.turn.Record.Attempt <= 1 && except == "" {
-		return nil
-	}
-	answered, err := r.answeredBefore(ctx)
-	if err != nil {
-		return err
-	}
-	for _, id := range answered {
-		if id == except {
-			continue
-		}
-		question, err := r.agent.config.Journal.Question(ctx, id)
-		if err != nil {
-			return err
-		}
-		if state := question.State(); state != protocol.QuestionAnswered && state != protocol.QuestionDeclined {
-			continue
-		}
-		text, err := r.told(question.Form, said{answer: question.Answer})
-		r.toldOf(question.Action, text, err)
-	}
-	return nil
-}
-
-// answeredBefore is what was answered for this answer of the turn, in order.
-func (r *run) answeredBefore(ctx context.Context) ([]string, error) {
-	var ids []string
-	last := protocol.TurnState("")
-	query := journal.Query{Turn: r.turn.Record.ID, Kinds: []journal.Kind{journal.KindTurn, journal.KindAnswer}}
-	for {
-		entries, err := r.agent.config.Journal.Entries(ctx, query)
-		if err != nil || len(entries) == 0 {
-			return ids, err
-		}
-		for _, e := range entries {
-			query.After = e.Seq
-			if e.Kind == journal.KindAnswer {
-				ids = append(ids, e.ID)
-				continue
-			}
-			var data struct{ State protocol.TurnState }
-			if err := json.Unmarshal(e.Data, &data); err != nil {
-				return nil, err
-			}
-			if data.State == protocol.TurnQueued && last != protocol.TurnInterrupted {
-				ids = nil
-			}
-			last = data.State
-		}
-	}
+	r.goOn(ctx, action, res)
 }

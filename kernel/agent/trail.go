@@ -53,8 +53,7 @@ func (t *thoughts) finish(reply string) {
 }
 
 // showCall shows in the answer what the model had done, or wanted to.
-func (r *run) showCall(res result) {
-	took := time.Since(r.doing)
+func (r *run) showCall(res result, took time.Duration) {
 	action, err := readAction(res.action)
 	if err != nil {
 		return
@@ -65,7 +64,7 @@ func (r *run) showCall(res result) {
 	}
 	lines := callsOf(action)
 	for i, c := range res.calls {
-		call := session.Call{Line: c.Tool, Verdict: "performed", Result: c.Text, Took: took / time.Duration(len(res.calls))}
+		call := session.Call{Line: c.Tool, Verdict: "performed", Result: c.Text, Took: c.Took}
 		if i < len(lines) {
 			call.Line = callLine(lines[i])
 		}

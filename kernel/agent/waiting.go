@@ -43,3 +43,46 @@ func (w *waiting[T]) say(id string, said T) {
 	default: // nobody waits, or was told already
 	}
 }
+
+// once is what was said already. It forgets when it is much: to say a thing twice is better
+// than to keep everything for good. The zero value is ready.
+type once struct {
+	mu   sync.Mutex
+	said map[string]bool
+}
+
+// first reports whether the thing is said for the first time.
+func (o *once) first(thing string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	const most = 10_000
+	if o.said == nil || len(o.said) > most {
+		o.said = map[string]bool{}
+	}
+	was := o.said[thing]
+	o.said[thing] = true
+	return !was
+}
+
+// bounds are how much models can be shown, by their names, as far as they have refused more.
+// The zero value is ready.
+type bounds struct {
+	mu     sync.Mutex
+	tokens map[string]int
+}
+
+func (b *bounds) note(model string, tokens int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.tokens == nil {
+		b.tokens = map[string]int{}
+	}
+	b.tokens[model] = tokens
+}
+
+// of is 0 for a model that has refused nothing.
+func (b *bounds) of(model string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.tokens[model]
+}

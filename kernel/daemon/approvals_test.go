@@ -175,7 +175,7 @@ func TestApprovalOutlivesTheKernel(t *testing.T) {
 		turn, approval := waiting(t, e, "q1")
 		end()
 		in.start(t)
-		e = in.editor(t, rpctest.Config{File: in.paths.Sessions + "/main.org"})
+		e = in.editor(t, rpctest.Config{File: in.mainFile()})
 		var list protocol.ApprovalListResult
 		if err := e.Call(within(t), protocol.MethodApprovalList, protocol.Empty{}, &list); err != nil || len(list.Approvals) != 1 || list.Approvals[0].ID != approval.ID {
 			t.Fatalf("%s: %+v waits, %v", how, list, err)
@@ -211,7 +211,7 @@ func TestDecisionOutlivesTheKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.start(t)
-	e = in.editor(t, rpctest.Config{File: in.paths.Sessions + "/main.org"})
+	e = in.editor(t, rpctest.Config{File: in.mainFile()})
 	see(t, e, "the answer", func() bool { return strings.Contains(e.Text(), "** Well") })
 	idle(t, e)
 	if n := posted(t, in, "psst"); n != 1 {

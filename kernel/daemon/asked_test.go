@@ -2,7 +2,6 @@ package daemon_test
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -20,7 +19,7 @@ func TestApprovalInTheConversation(t *testing.T) {
 	}{
 		{protocol.AllowOnce, "", "** DONE Approved once: Write into *org-agent-chat: other*"},
 		{protocol.AllowSession, "", "** DONE Approved for the session: "},
-		{protocol.Deny, "not\n* now", "** CANCELLED Refused: Write into *org-agent-chat: other* – not * now (you, in Emacs, ["},
+		{protocol.Deny, "not\n* now", "** CANCELLED Refused: Write into *org-agent-chat: other*"},
 	}
 	for _, test := range tests {
 		t.Run(string(test.decision), func(t *testing.T) {
@@ -44,7 +43,7 @@ func TestApprovalInTheConversation(t *testing.T) {
 			}
 			idle(t, e)
 			for name, text := range map[string]string{"buffer": e.Text(), "file": in.conversation(t, "main")} {
-				if strings.Contains(text, waits) || !strings.Contains(text, test.heading) || strings.Contains(bare(text), "psst") || strings.Index(text, test.heading) > strings.Index(text, "** Well") {
+				if strings.Contains(text, waits) || !strings.Contains(text, test.heading) || !strings.Contains(text, "\nYou, in Emacs, [") || test.reason != "" && !strings.Contains(text, "]: not * now\n") || strings.Contains(bare(text), "psst") || strings.Index(text, test.heading) > strings.Index(text, "** Well") {
 					t.Errorf("the %s has\n%s", name, text)
 				}
 			}
@@ -70,7 +69,7 @@ func TestApprovalInTheFile(t *testing.T) {
 	}
 	until(t, "its end in the file", func() bool {
 		text := in.conversation(t, "main")
-		return !strings.Contains(text, waits) && strings.Count(text, done) == 1 && strings.Contains(text, "(you, in a shell, [")
+		return !strings.Contains(text, waits) && strings.Count(text, done) == 1 && strings.Contains(text, "\nYou, in a shell, [")
 	})
 	// An Emacs that had it open all the while, and was cut off.
 	e := in.editor(t, rpctest.Config{Text: away})
@@ -90,6 +89,7 @@ func TestEditingDecidesNothing(t *testing.T) {
 	first.Edit(func(text string) string {
 		return strings.Replace(text, "What it will do:", "What it will do: I wonder. - [X] allowed", 1)
 	})
+	see(t, second, "what waits", func() bool { return strings.Contains(second.Text(), "TODO Approve") })
 	second.Edit(func(text string) string { return strings.Replace(text, "TODO Approve", "DONE Approve", 1) })
 	if _, err := first.Send(within(t), "q2", "DONE approved C-c C-c"); err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestKilledKernelLeavesNothingWaiting(t *testing.T) {
 	shell := in.editor(t, rpctest.Config{Name: "cli", View: protocol.ViewPlain})
 	turn, _ := waiting(t, shell, "q1")
 	until(t, "the approval in the file", func() bool { return strings.Contains(in.conversation(t, "main"), "** TODO Approve: ") })
-	waits, err := os.ReadFile(filepath.Join(in.paths.Sessions, "main.org"))
+	waits, err := os.ReadFile(in.mainFile())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,10 +161,10 @@ func TestKilledKernelLeavesNothingWaiting(t *testing.T) {
 	until(t, "its end", func() bool { return strings.Contains(in.conversation(t, "main"), "CANCELLED") })
 	k.kill()
 	// As if it had been killed a moment earlier.
-	if err := os.WriteFile(filepath.Join(in.paths.Sessions, "main.org"), waits, 0o600); err != nil {
+	if err := os.WriteFile(in.mainFile(), waits, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	in.start(t)
-	e := in.editor(t, rpctest.Config{File: filepath.Join(in.paths.Sessions, "main.org")})
+	e := in.editor(t, rpctest.Config{File: in.mainFile()})
 	see(t, e, "its end in the buffer", func() bool { return strings.Contains(e.Text(), "** CANCELLED Not decided: ") })
 }

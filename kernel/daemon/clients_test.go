@@ -3,7 +3,6 @@ package daemon_test
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -55,7 +54,7 @@ func TestWhatAPersonRemovesStaysAwayWhenTheKeeperGoes(t *testing.T) {
 	converged(t, in, e)
 	before := in.conversation(t, "main")
 	e.Close()
-	again := in.editor(t, rpctest.Config{File: filepath.Join(in.paths.Sessions, "main.org")})
+	again := in.editor(t, rpctest.Config{File: in.mainFile()})
 	if got := again.Text(); got != before {
 		t.Errorf("the buffer was\n%s\nand is\n%s", before, got)
 	}
@@ -66,7 +65,7 @@ func TestEditorKilledWhileStreaming(t *testing.T) {
 	in := newInstance(t, llmtest.Exchange{Reply: insertion(`* One\ntwo three four five six seven eight`), Chunk: 2, Delay: llmtest.Duration(5e6), Times: -1})
 	in.start(t)
 	for i := range 5 {
-		file := filepath.Join(in.paths.Sessions, "main.org")
+		file := in.mainFile()
 		e := in.editor(t, rpctest.Config{File: file})
 		id := fmt.Sprintf("q%d", i)
 		if _, err := e.Send(within(t), id, "hi"); err != nil {

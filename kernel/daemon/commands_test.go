@@ -20,16 +20,7 @@ const looking = `(defun seen (c)
 // sendCommand gives a command as an Emacs does whose buffer has no heading for it, and waits for its turn.
 func sendCommand(t *testing.T, e *rpctest.Editor, params protocol.Object) protocol.TurnFinished {
 	t.Helper()
-	params = append(protocol.Object{{Key: "sensor", Value: protocol.Keyword("user-command")}}, params...)
-	var sent protocol.EventResult
-	if err := e.Call(within(t), protocol.MethodEvent, params, &sent); err != nil {
-		t.Fatal(err)
-	}
-	finished, err := e.WaitTurn(within(t), sent.Turn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return finished
+	return sendWith(t, e, append(protocol.Object{{Key: "sensor", Value: protocol.Keyword("user-command")}}, params...))
 }
 
 // A command goes to its skill with what the person has before them; the conversation shows

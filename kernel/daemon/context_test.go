@@ -36,7 +36,7 @@ func message(id, text string, items ...any) protocol.Object {
 	return params
 }
 
-// sendWith sends a message with context and waits for the end of its turn.
+// sendWith sends an event with all that goes along and waits for the end of its turn.
 func sendWith(t *testing.T, e *rpctest.Editor, params protocol.Object) protocol.TurnFinished {
 	t.Helper()
 	var sent protocol.EventResult

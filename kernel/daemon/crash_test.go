@@ -3,7 +3,6 @@ package daemon_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,33 +19,23 @@ import (
 func TestKernelKilledAtAnyMoment(t *testing.T) {
 	const rounds, messages = 12, 3
 	in := newInstance(t, llmtest.Exchange{Reply: insertion(`* Done\none two three four five six`), Chunk: 8, Delay: llmtest.Duration(4 * time.Millisecond), Times: -1})
-	file := filepath.Join(in.paths.Sessions, "main.org")
 	acknowledged := map[string]string{} // turns by event
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
 	for round := range rounds {
-		p := in.spawn(t)
-		e := in.editor(t, rpctest.Config{File: file})
-		dead := make(chan struct{})
-		time.AfterFunc(time.Duration(random.IntN(250))*time.Millisecond, func() { p.kill(); close(dead) })
+		e, dead := in.doomed(t, time.Duration(random.IntN(250))*time.Millisecond)
 		for i := range messages {
 			id := fmt.Sprintf("q%d-%d", round, i)
 			if sent, err := e.Send(within(t), id, id); err == nil {
 				acknowledged[id] = sent.Turn
 			}
 		}
-		<-dead
-		e.Kill()
+		dead()
 	}
-	in.start(t)
-	e := in.editor(t, rpctest.Config{File: file})
-	loaded, _ := e.Loaded()
-	for _, id := range loaded.NeverReceived {
+	e, unsent := in.revived(t, "")
+	for _, id := range unsent {
 		if _, known := acknowledged[id]; known {
 			t.Errorf("seed %d: %s was acknowledged and is not known", seed, id)
-		}
-		if _, err := e.Send(within(t), id, id); err != nil { // as C-c C-c on an unsent question does
-			t.Error(err)
 		}
 	}
 	idle(t, e)
@@ -61,6 +50,32 @@ func TestKernelKilledAtAnyMoment(t *testing.T) {
 	if len(e.Problems()) > 0 || e.Previewing() {
 		t.Errorf("seed %d: %q", seed, e.Problems())
 	}
+}
+
+// doomed starts a kernel that is killed after a time, and has an editor beside it; dead waits
+// until it is.
+func (in *instance) doomed(t *testing.T, after time.Duration) (e *rpctest.Editor, dead func()) {
+	t.Helper()
+	p := in.spawn(t)
+	e = in.editor(t, rpctest.Config{File: in.mainFile()})
+	killed := make(chan struct{})
+	time.AfterFunc(after, func() { p.kill(); close(killed) })
+	return e, func() { <-killed; e.Kill() }
+}
+
+// revived starts a kernel again, and sends what no kernel received, as C-c C-c on an unsent
+// question does: the id with these words before it.
+func (in *instance) revived(t *testing.T, words string) (e *rpctest.Editor, unsent []string) {
+	t.Helper()
+	in.start(t)
+	e = in.editor(t, rpctest.Config{File: in.mainFile()})
+	loaded, _ := e.Loaded()
+	for _, id := range loaded.NeverReceived {
+		if _, err := e.Send(within(t), id, words+id); err != nil {
+			t.Error(err)
+		}
+	}
+	return e, loaded.NeverReceived
 }
 
 // retryInterrupted has everything answered again that the journal calls interrupted.

@@ -8,14 +8,17 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/chewxy/sexp"
@@ -27,10 +30,15 @@ import (
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/logbook"
+	"org-agent/kernel/mcp"
+	"org-agent/kernel/memory"
 	"org-agent/kernel/policy"
+	"org-agent/kernel/process"
+	"org-agent/kernel/prompt"
 	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
+	"org-agent/kernel/sandbox"
 	"org-agent/kernel/session"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/tool"
@@ -47,6 +55,18 @@ type Config struct {
 	Linger time.Duration
 	Socket string // "" for the run directory
 	Listen string // HOST:PORT beside the socket, or ""
+	// WithoutSafety leaves the rules of safety out of every prompt. It is journalled, and told
+	// by status and the doctor. What the kernel allows is the same.
+	WithoutSafety bool
+	// Commands: the tools that run commands are there. For each this program is started once
+	// more, and so calls sandbox.Main before anything else.
+	Commands bool
+	// Addresses says what is against fetching a page from an address; nil for [fetch.Public].
+	Addresses func(netip.Addr) error
+	// EmacsPatience is how long an Emacs has to answer what a tool asks it. Default 8 s.
+	EmacsPatience time.Duration
+	// Now is the clock that messages, days and what is kept go by. Default time.Now.
+	Now func() time.Time
 	// Ready is called once, when clients can connect.
 	Ready func(socket string)
 }
@@ -65,19 +85,37 @@ type daemon struct {
 	images  func(llm.Request) (llm.Request, error) // of the provider that is asked first
 	stop    context.CancelFunc
 
-	journal  *journal.Journal
-	skills   *skill.Registry
-	prompts  *promptskill.Registry
-	grants   *skill.Grants
-	tools    *tool.Registry
-	policy   *policy.Policy
-	sessions *session.Sessions
-	agent    *agent.Agent
-	models   models
-	editors  editors
-	consent  consent
-	health   health
-	table    map[string]method
+	journal      *journal.Journal
+	skills       *skill.Registry
+	prompts      *promptskill.Registry
+	home         *memory.Home
+	library      atomic.Pointer[prompt.Library]
+	place        atomic.Pointer[time.Location] // where the person is, if they say so
+	faults       faults
+	grants       *skill.Grants
+	tools        *tool.Registry
+	servers      *mcp.Servers   // whose tools are there beside ours
+	commands     *process.Table // nil: none are run
+	fence        func() (sandbox.Kind, error)
+	kept         *memory.Store
+	index        *memory.Index
+	indexed      chan struct{} // closed when the index has been what the files are
+	merging      chan struct{} // holds a value when something was put into the index
+	embedding    chan struct{} // the same, for what has no vector
+	leaving      chan string   // sessions that somebody left
+	proposeAfter config.Delay
+	policy       *policy.Policy
+	sessions     *session.Sessions
+	agent        *agent.Agent
+	models       models
+	editors      editors
+	consent      consent
+	pending      completions
+	health       health
+	hears        speechServer
+	speaks       speechServer
+	settings     atomic.Pointer[config.Settings] // as config.org was read last
+	table        map[string]method
 }
 
 // Run runs a kernel until it ends. An error says why it could not start, or
@@ -86,6 +124,10 @@ func Run(ctx context.Context, c Config) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	d := &daemon{config: c, pid: os.Getpid(), started: time.Now(), stop: stop}
+	if c.Now == nil {
+		d.config.Now = time.Now
+	}
+	d.config.EmacsPatience = cmp.Or(c.EmacsPatience, emacsPatience)
 	if d.paths, err = prepare(c); err != nil {
 		return err
 	}
@@ -104,6 +146,13 @@ func Run(ctx context.Context, c Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.journal.Close()) }()
+	closeIndex, err := d.openMemory(ctx, settings)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeIndex()) }()
+	d.openCommands(ctx, settings.Programs)
+	defer d.closeCommands()
 	if err := d.wire(ctx, settings); err != nil {
 		return err
 	}
@@ -126,46 +175,73 @@ func prepare(c Config) (config.Paths, error) {
 // wire makes the rooms and gives each what it needs.
 func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 	d.consent.path = filepath.Join(d.paths.State, "consent")
+	d.settings.Store(&settings)
 	provider, err := d.provider(ctx, settings)
 	if err != nil {
 		return err
 	}
+	d.hears, d.speaks = d.speechServer("Transcription", settings.Transcription), d.speechServer("Voice", settings.Voice)
 	d.grants = Grants(d.paths, settings, d.config.Env)
+	d.home = &memory.Home{Directory: d.paths.Home}
 	d.skills = skill.New(skill.Config{
 		Shipped: skills.Notes(), Home: d.paths.Skills, Keep: filepath.Join(d.paths.State, "notes"), Logger: d.log, Grants: d.grants,
-		Recorded: d.recorded, Changed: d.skillsChanged,
+		Proven: filepath.Join(d.paths.State, "proven.json"), Program: program(d.config.Version),
+		Recorded: d.recorded, Changed: d.skillsChanged, Persona: Persona(d.home),
 		Log:    func(name, text string) { d.log.Info("skill log", "skill", name, "text", d.agent.Hide(text)) },
 		Inject: func(event sexp.List) { d.log.Warn("an injected event has no sensor to go through", "event", event) },
 	})
 	d.prompts = d.promptSkills()
+	if err := d.loadLibrary(); err != nil {
+		return err
+	}
+	d.persona() // which says where the person is
+	d.lookAtProfiles()
 	for _, s := range d.skills.Load(ctx) {
 		d.logStatus(s)
 	}
 	d.prompts.Load(ctx)
-	tools, err := tool.BuiltIn(tool.World{Skills: d.prompts.Current})
+	var tools *tool.Registry
+	d.servers = d.mcpServers(settings, func() []string { return tools.Names() })
+	tools, err = tool.BuiltIn(tool.World{Kept: d.servers.Result, Skills: d.prompts.Current, Memory: tool.Memory{Store: d.kept, Index: d.index}, Past: d.past(),
+		Pages: Pages(settings, d.config.Env, d.config.Addresses, d.redirected), Search: SearchServer(settings.Search, d.config.Env),
+		Commands: d.commands, Files: d.files(), Notes: d.notes(settings)})
 	if err != nil {
 		return err
 	}
-	d.tools = tools
-	d.policy = &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal, Tools: tools}
+	d.tools, d.proposeAfter = tools.WithForeign(d.servers.Tools), settings.ProposeAfter
+	d.warnOfHooks(d.skills.Statuses())
+	d.policy = &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal, Tools: d.tools, Rules: Rules(d.paths)}
+	hooks := d.hooks()
+	d.policy.Hooks = hooks
 	talk := &conversations{}
 	d.agent = agent.New(agent.Config{
-		Skills: d.skills, Provider: provider, Policy: d.policy, Journal: d.journal, Logger: d.log, NewID: newID, Model: d.model, Images: d.images,
-		HistoryTurns: settings.HistoryTurns, Tools: tools, Prompts: d.prompts,
-		Actuators: act.NewRegistry(
-			act.Response(talk),
-			act.Insertion(talk),
-			act.Emacs(&d.editors),
-			act.Tool(tools),
-			act.Log(d.log),
-		),
+		Skills: d.skills, Provider: provider, Policy: d.policy, Journal: d.journal, Logger: d.log, NewID: newID, Now: d.now, Model: d.model, Images: d.images,
+		HistoryTurns: settings.HistoryTurns, Window: d.window, Compacted: d.compacted, Tools: d.tools, Prompts: d.prompts,
+		Library: d.library.Load, Persona: d.personaWith, Shown: d.shown, Runtime: d.runtime(), Sandbox: func() string { kind, _ := d.fence(); return string(kind) }, Emacs: d.editors.Version, WithoutSafety: d.config.WithoutSafety,
+		Grammar: d.models.takesGrammar, Index: d.index, Memory: d.kept, SummaryModel: settings.SummaryModel, MemoryModel: settings.MemoryModel,
+		Hooks: hooks, Actuators: act.NewRegistry(d.actuators(talk)...),
 	})
 	d.sessions = session.New(session.Config{
-		Journal: d.journal, Runner: d.agent, Directory: d.paths.Sessions, NewID: newID, Logger: d.log,
+		Journal: d.journal, Runner: d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.now, Logger: d.log, Everyone: d.editors.others,
 	})
 	talk.sessions = d.sessions
 	d.table = d.methods()
 	return nil
+}
+
+// actuators are those that are built in.
+func (d *daemon) actuators(talk *conversations) []act.Actuator {
+	all := []act.Actuator{
+		act.Response(talk),
+		act.Insertion(talk),
+		act.Emacs(&d.editors),
+		d.noted(act.Tool(d.tools)),
+		act.Log(d.log),
+	}
+	if d.commands != nil {
+		all = append(all, act.Shell(d.tools))
+	}
+	return all
 }
 
 // newID is a fresh id, as Org makes them.
@@ -173,6 +249,9 @@ func newID() string { return uuid.NewString() }
 
 // serve listens, takes up what the last kernel left, and runs until ctx ends.
 func (d *daemon) serve(ctx context.Context) error {
+	if err := d.audit(ctx); err != nil {
+		return err
+	}
 	token, err := config.LoadOrCreateToken(d.paths.Token)
 	if err != nil {
 		return err
@@ -193,7 +272,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	server := &rpc.Server{
 		Handler: d, Presence: d, Token: rpc.Token(token), Version: d.config.Version, Logger: d.log,
 		Info: func() protocol.ServerInfo {
-			return protocol.ServerInfo{Home: d.paths.Home, Model: d.model, Notice: d.notice, Consent: d.consent.needed()}
+			return protocol.ServerInfo{Home: d.paths.Home, Model: d.model, Notice: d.notice, Consent: d.consent.needed(), Hears: d.hears.host(), Speaks: d.speaks.host()}
 		},
 	}
 	var work sync.WaitGroup
@@ -201,26 +280,45 @@ func (d *daemon) serve(ctx context.Context) error {
 	for _, l := range listeners {
 		work.Go(func() { failed <- server.Serve(ctx, l) })
 	}
-	work.Go(func() {
-		if err := d.skills.Watch(ctx); err != nil {
-			d.log.Warn("notes are not watched: changes count after a restart", "err", err)
-		}
-	})
-	work.Go(func() {
-		if err := d.prompts.Watch(ctx); err != nil {
-			d.log.Warn("skills are not watched: changes count after they are reloaded", "err", err)
-		}
-	})
-	work.Go(func() { d.book.Deliver(ctx) })
-	work.Go(func() { d.linger(ctx) })
+	d.watch(ctx, &work)
+	for _, run := range []func(context.Context){
+		d.mergeIndex, d.embedNotes, d.formWhenIdle, d.book.Deliver, d.agent.Compaction().Run, d.linger, d.servers.Run,
+	} {
+		work.Go(func() { run(ctx) })
+	}
 	d.log.Info("kernel ready", "socket", d.socket, "version", d.config.Version, "dur", time.Since(d.started))
 	d.config.Ready(d.socket)
+	work.Go(func() { d.indexJournal(ctx) })
+	work.Go(d.prepareCommands)
+	work.Go(func() { d.skills.Prove(ctx) })
 	err = <-failed
 	d.stop()
 	work.Wait() // no handler runs any more
 	d.sessions.Close()
 	d.log.Info("kernel stopped")
 	return err
+}
+
+// watch follows the files that people write, as work that ends with ctx. What cannot be
+// watched is told, and counts later.
+func (d *daemon) watch(ctx context.Context, work *sync.WaitGroup) {
+	started := *d.settings.Load()
+	for _, files := range []struct {
+		follow func(context.Context) error
+		lost   string
+	}{
+		{d.skills.Watch, "notes are not watched: changes count after a restart"},
+		{d.prompts.Watch, "skills are not watched: changes count after they are reloaded"},
+		{d.followNotes, "what is kept is not watched: changes are found when it is searched"},
+		{d.followPersona, "the notes of the prompt are not watched: changes count after a restart"},
+		{func(ctx context.Context) error { return d.followSettings(ctx, started) }, "config.org is not watched: nobody is told when it changes"},
+	} {
+		work.Go(func() {
+			if err := files.follow(ctx); err != nil {
+				d.log.Warn(files.lost, "err", err)
+			}
+		})
+	}
 }
 
 func (d *daemon) listen() ([]net.Listener, error) {
@@ -243,8 +341,16 @@ func (d *daemon) listen() ([]net.Listener, error) {
 	return []net.Listener{unix, tcp}, nil
 }
 
-// Connected implements [rpc.Presence].
-func (d *daemon) Connected(client *rpc.Client) { d.editors.add(client) }
+// Connected implements [rpc.Presence]. An Emacs is told what others were told before it came.
+func (d *daemon) Connected(client *rpc.Client) {
+	d.editors.add(client)
+	if !client.IsEmacs() {
+		return
+	}
+	for _, fault := range d.faults.lasting() {
+		client.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: fault})
+	}
+}
 
 // Disconnected implements [rpc.Presence].
 func (d *daemon) Disconnected(client *rpc.Client) {
@@ -267,7 +373,7 @@ func (d *daemon) linger(ctx context.Context) {
 			return
 		case now := <-tick.C:
 			_, running, queued := d.sessions.Counts()
-			if d.editors.count() > 0 || running+queued > 0 {
+			if d.editors.count() > 0 || running+queued > 0 || d.commands.Running() > 0 {
 				idle = now
 			} else if now.Sub(idle) >= d.config.Linger {
 				d.log.Info("ending: nobody was here", "dur", d.config.Linger)

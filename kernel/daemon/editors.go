@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +21,25 @@ type editors struct {
 	mu      sync.Mutex
 	clients []*rpc.Client // the one a person used last is last
 	senders []sender      // the latest is last
+	emacs   string        // the version of the Emacs that came or was used last, "" if none said it
+}
+
+// emacsVersion is how an Emacs writes its version.
+var emacsVersion = regexp.MustCompile(`^[0-9]{1,3}(\.[0-9]{1,4}){1,3}$`)
+
+// Version is that of the Emacs that came or was used last, also after it has gone: a prompt
+// that begins otherwise whenever nobody is there is no help to anyone.
+func (e *editors) Version() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.emacs
+}
+
+// seen notes the version of a client. The caller holds the lock.
+func (e *editors) seen(client *rpc.Client) {
+	if told := client.Info().Emacs; client.IsEmacs() && emacsVersion.MatchString(told) {
+		e.emacs = told
+	}
 }
 
 // sender is who sent an event.
@@ -36,6 +56,7 @@ func (e *editors) add(client *rpc.Client) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.clients = append(e.clients, client)
+	e.seen(client)
 }
 
 func (e *editors) remove(client *rpc.Client) {
@@ -55,6 +76,18 @@ func (e *editors) notify(method string, params any) {
 	}
 }
 
+// others tells every client but those that are told already.
+func (e *editors) others(told func(client string) bool, method string, params any) {
+	e.mu.Lock()
+	clients := slices.Clone(e.clients)
+	e.mu.Unlock()
+	for _, c := range clients {
+		if c.IsEmacs() && !told(c.ID()) {
+			c.Notify(method, params)
+		}
+	}
+}
+
 func (e *editors) count() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -65,6 +98,7 @@ func (e *editors) count() int {
 func (e *editors) used(client *rpc.Client, event string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.seen(client)
 	if i := slices.Index(e.clients, client); i >= 0 {
 		e.clients = append(slices.Delete(e.clients, i, i+1), client)
 	}

@@ -233,7 +233,7 @@ func TestKernelEndsWhileStreaming(t *testing.T) {
 		t.Errorf("the kernel took %v to end", took)
 	}
 	in.start(t)
-	e = in.editor(t, rpctest.Config{File: in.paths.Sessions + "/main.org"})
+	e = in.editor(t, rpctest.Config{File: in.mainFile()})
 	if text := e.Text(); !strings.Contains(text, "* endless") || !strings.Contains(text, ":agent:") {
 		t.Errorf("the buffer is\n%s", text)
 	}

@@ -1,9 +1,11 @@
 package daemon_test
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/protocol"
@@ -55,5 +57,37 @@ func TestFindTurn(t *testing.T) {
 	err := e.Call(within(t), protocol.MethodTurnFind, protocol.TurnFindParams{ID: "q1", Form: "html"}, nil)
 	if protocol.ErrorCode(err) != protocol.CodeInvalidParams {
 		t.Errorf("an unknown form: %v", err)
+	}
+}
+
+// Who asks about a turn that has not ended hears of its end without showing its
+// conversation, once, and of no other turn's.
+func TestFindTellsOfTheEnd(t *testing.T) {
+	in := newInstance(t, llmtest.Exchange{Reply: strings.Repeat("word ", 200), Chunk: 10, Delay: llmtest.Duration(5 * time.Millisecond)},
+		llmtest.Exchange{Reply: "second"})
+	in.start(t)
+	asks, finds := in.editor(t, rpctest.Config{}), in.editor(t, rpctest.Config{Session: "other"})
+	if _, err := asks.Send(within(t), "q1", "Well?"); err != nil {
+		t.Fatal(err)
+	}
+	var found protocol.TurnFindResult
+	for range 2 {
+		if err := finds.Call(within(t), protocol.MethodTurnFind, protocol.TurnFindParams{ID: "q1"}, &found); err != nil {
+			t.Fatal(err)
+		}
+		if found.State.Final() {
+			t.Fatalf("the turn is over too early: %+v", found)
+		}
+	}
+	finished, err := finds.WaitTurn(within(t), found.Turn)
+	if err != nil || finished.State != protocol.TurnAnswered || finished.Session != "main" {
+		t.Fatalf("%+v, %v", finished, err)
+	}
+	other := ask(t, asks, "q2", "And?")
+	ask(t, finds, "q3", "Here?")
+	short, stop := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer stop()
+	if _, err := finds.WaitTurn(short, other.turn); err == nil {
+		t.Error("a turn was told of that nobody asked about")
 	}
 }

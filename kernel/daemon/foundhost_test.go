@@ -25,7 +25,7 @@ func TestFoundHostWaitsForAgreement(t *testing.T) {
 	in.variables["OPENAI_BASE_URL"], in.variables["OPENAI_API_KEY"] = "http://"+host+"/v1", canary
 
 	k = in.start(t)
-	e = in.editor(t, rpctest.Config{File: in.paths.Sessions + "/main.org"})
+	e = in.editor(t, rpctest.Config{File: in.mainFile()})
 	if _, err := e.Send(within(t), "q2", "hi"); protocol.ErrorCode(err) != protocol.CodeConsent {
 		t.Errorf("the message came to %v", err)
 	}
@@ -48,7 +48,7 @@ func TestFoundHostWaitsForAgreement(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.start(t)
-	e = in.editor(t, rpctest.Config{File: in.paths.Sessions + "/main.org"})
+	e = in.editor(t, rpctest.Config{File: in.mainFile()})
 	if _, err := e.Send(within(t), "q3", "hi"); err != nil {
 		t.Error("the next kernel:", err)
 	}

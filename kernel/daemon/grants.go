@@ -26,6 +26,11 @@ func Grants(paths config.Paths, settings config.Settings, env func(string) strin
 	})
 }
 
+// Rules are what the person of a home lets the agent do.
+func Rules(paths config.Paths) *policy.RuleFile {
+	return &policy.RuleFile{Path: paths.Policy, Home: paths.Home}
+}
+
 // grantSkill shows what a note asks for, and grants what was shown before, or takes it
 // back. Only a person's client gets here: notes and models have no way to the wire.
 func (d *daemon) grantSkill(ctx context.Context, _ *rpc.Client, p *protocol.SkillGrantParams) (protocol.SkillGrantResult, error) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"org-agent/kernel/config"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc/rpctest"
@@ -201,7 +202,7 @@ func TestModelsGrantNothing(t *testing.T) {
 	if got := ask(t, e, "q1", "hi"); got.state != "failed" {
 		t.Errorf("the turn ended %+v", got)
 	}
-	if _, err := os.Stat(in.paths.Policy); err == nil {
-		t.Error("policy.org was written")
+	if text, err := os.ReadFile(in.paths.Policy); err != nil || string(text) != config.PolicyStarter() {
+		t.Errorf("policy.org was written: %v", err)
 	}
 }

@@ -19,29 +19,31 @@ func on[P, R any](answer func(ctx context.Context, client *rpc.Client, params *P
 	}
 }
 
+// onParams makes a method of a function to which it is all the same who asks.
+func onParams[P, R any](answer func(ctx context.Context, params P) (R, error)) method {
+	return on(func(ctx context.Context, _ *rpc.Client, params *P) (R, error) { return answer(ctx, *params) })
+}
+
 // methods is the table of what clients may ask. Parameters and results have the
 // types that [protocol.Methods] gives.
 func (d *daemon) methods() map[string]method {
 	return map[string]method{
-		protocol.MethodEvent: on(d.event),
-		protocol.MethodTurnCancel: on(func(ctx context.Context, _ *rpc.Client, p *protocol.TurnParams) (protocol.TurnCancelResult, error) {
-			return d.sessions.Cancel(ctx, *p)
-		}),
-		protocol.MethodTurnRetry: on(d.retry),
-		protocol.MethodTurnPrefer: on(func(ctx context.Context, _ *rpc.Client, p *protocol.TurnPreferParams) (protocol.TurnPreferred, error) {
-			return d.sessions.Prefer(ctx, *p)
-		}),
-		protocol.MethodTurnSteer: on(func(ctx context.Context, _ *rpc.Client, p *protocol.TurnSteerParams) (protocol.TurnSteerResult, error) {
-			return d.sessions.Steer(ctx, *p)
-		}),
-		protocol.MethodModelList:    on(d.listModels),
-		protocol.MethodSessionModel: on(d.chooseModel),
-		protocol.MethodUsageGet:     on(d.usage),
+		protocol.MethodEvent:         on(d.event),
+		protocol.MethodTurnCancel:    onParams(d.sessions.Cancel),
+		protocol.MethodTurnRetry:     on(d.retry),
+		protocol.MethodTurnPrefer:    onParams(d.sessions.Prefer),
+		protocol.MethodTurnSteer:     onParams(d.sessions.Steer),
+		protocol.MethodModelList:     on(d.listModels),
+		protocol.MethodSessionModel:  on(d.chooseModel),
+		protocol.MethodSessionPreset: on(d.choosePreset),
+		protocol.MethodPresetList:    on(d.listPresets),
+		protocol.MethodSettingsGet:   on(d.getSettings),
+		protocol.MethodUsageGet:      on(d.usage),
 		protocol.MethodTurnGet: on(func(ctx context.Context, c *rpc.Client, p *protocol.TurnGetParams) (protocol.TurnGetResult, error) {
 			return d.sessions.Get(ctx, c, *p)
 		}),
-		protocol.MethodTurnFind: on(func(ctx context.Context, _ *rpc.Client, p *protocol.TurnFindParams) (protocol.TurnFindResult, error) {
-			return d.sessions.Find(ctx, *p)
+		protocol.MethodTurnFind: on(func(ctx context.Context, c *rpc.Client, p *protocol.TurnFindParams) (protocol.TurnFindResult, error) {
+			return d.sessions.Find(ctx, c, *p)
 		}),
 		protocol.MethodSessionList: on(func(ctx context.Context, _ *rpc.Client, _ *protocol.Empty) (protocol.SessionListResult, error) {
 			return d.sessions.List(ctx)
@@ -55,26 +57,31 @@ func (d *daemon) methods() map[string]method {
 		}),
 		protocol.MethodSessionLeave: on(func(_ context.Context, c *rpc.Client, p *protocol.SessionLeaveParams) (protocol.Empty, error) {
 			d.sessions.Leave(c, p.Session)
+			d.left(p.Session)
 			return protocol.Empty{}, nil
 		}),
-		protocol.MethodSessionSearch: on(func(ctx context.Context, _ *rpc.Client, p *protocol.SessionSearchParams) (protocol.SessionSearchResult, error) {
-			return d.sessions.Search(ctx, *p)
-		}),
-		protocol.MethodSessionRename: on(func(ctx context.Context, _ *rpc.Client, p *protocol.SessionRenameParams) (protocol.SessionRenameResult, error) {
-			return d.sessions.Rename(ctx, *p)
-		}),
-		protocol.MethodSessionFork: on(func(ctx context.Context, _ *rpc.Client, p *protocol.SessionForkParams) (protocol.SessionForkResult, error) {
-			return d.sessions.Fork(ctx, *p)
-		}),
-		protocol.MethodApprovalList:   on(d.approvals),
-		protocol.MethodApprovalGet:    on(d.approvalPart),
-		protocol.MethodApprovalDecide: on(d.decide),
-		protocol.MethodQuestionList:   on(d.questions),
-		protocol.MethodQuestionAnswer: on(d.answer),
-		protocol.MethodApprovalCheck:  on(d.checkApproval),
-		protocol.MethodTurnChanges:    on(d.turnChanges),
-		protocol.MethodTurnUndone:     on(d.turnUndone),
-		protocol.MethodPromptGet:      on(d.prompt),
+		protocol.MethodSessionSearch:   onParams(d.sessions.Search),
+		protocol.MethodSessionRename:   onParams(d.sessions.Rename),
+		protocol.MethodSessionFork:     onParams(d.sessions.Fork),
+		protocol.MethodSessionAsked:    on(d.asked),
+		protocol.MethodComplete:        on(d.complete),
+		protocol.MethodSessionCompact:  on(d.compact),
+		protocol.MethodApprovalList:    on(d.approvals),
+		protocol.MethodApprovalGet:     on(d.approvalPart),
+		protocol.MethodApprovalDecide:  on(d.decide),
+		protocol.MethodQuestionList:    on(d.questions),
+		protocol.MethodQuestionAnswer:  on(d.answer),
+		protocol.MethodApprovalCheck:   on(d.checkApproval),
+		protocol.MethodTurnChanges:     on(d.turnChanges),
+		protocol.MethodTurnUndone:      on(d.turnUndone),
+		protocol.MethodPromptGet:       on(d.prompt),
+		protocol.MethodMemorySearch:    on(d.memorySearch),
+		protocol.MethodMemoryChanges:   on(d.memoryChanges),
+		protocol.MethodMemoryUndo:      on(d.memoryUndo),
+		protocol.MethodMemoryIndex:     on(d.memoryIndex),
+		protocol.MethodMemoryProposals: on(d.memoryProposals),
+		protocol.MethodMemoryAccept:    on(d.memoryAccept),
+		protocol.MethodMemoryDrop:      on(d.memoryDrop),
 		protocol.MethodSkillList: on(func(context.Context, *rpc.Client, *protocol.Empty) (protocol.SkillListResult, error) {
 			return d.skillList(d.skills.Statuses()), nil
 		}),
@@ -83,15 +90,19 @@ func (d *daemon) methods() map[string]method {
 			d.prompts.Load(ctx)
 			return d.skillList(statuses), nil
 		}),
-		protocol.MethodSkillCheck:    on(d.checkSkill),
-		protocol.MethodSkillTest:     on(d.testSkill),
-		protocol.MethodSkillGrant:    on(d.grantSkill),
-		protocol.MethodSkillEvaluate: on(d.evaluateInSkill),
-		protocol.MethodSkillSymbols:  on(skillSymbols),
-		protocol.MethodLogTail:       on(d.logTail),
-		protocol.MethodDoctor:        on(d.doctor),
-		protocol.MethodTraceGet:      on(d.trace),
-		protocol.MethodStatus:        on(d.status),
+		protocol.MethodSkillCheck:       on(d.checkSkill),
+		protocol.MethodSkillTest:        on(d.testSkill),
+		protocol.MethodSkillGrant:       on(d.grantSkill),
+		protocol.MethodSkillEvaluate:    on(d.evaluateInSkill),
+		protocol.MethodSkillSymbols:     on(skillSymbols),
+		protocol.MethodSpeechTranscribe: on(d.transcribe),
+		protocol.MethodSpeechSpeak:      on(d.speak),
+		protocol.MethodLogTail:          on(d.logTail),
+		protocol.MethodToolList:         on(d.toolList),
+		protocol.MethodToolCall:         on(d.toolCall),
+		protocol.MethodDoctor:           on(d.doctor),
+		protocol.MethodTraceGet:         on(d.trace),
+		protocol.MethodStatus:           on(d.status),
 		protocol.MethodShutdown: on(func(context.Context, *rpc.Client, *protocol.Empty) (protocol.Empty, error) {
 			d.log.Info("shutdown asked for by a client")
 			d.stop()
@@ -118,6 +129,12 @@ func (d *daemon) event(ctx context.Context, client *rpc.Client, params *protocol
 	}
 	if event.ID == "" {
 		event.ID = newID()
+	}
+	// One that came before is acknowledged again, whatever can be had by now.
+	if _, err := d.journal.TurnOfEvent(ctx, event.ID); protocol.ErrorCode(err) == protocol.CodeNotFound {
+		if err := d.settle(ctx, &event); err != nil {
+			return protocol.EventResult{}, err
+		}
 	}
 	d.editors.used(client, event.ID) // before: the turn may act at once
 	if err := d.consent.check(event); err != nil {

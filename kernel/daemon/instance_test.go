@@ -34,6 +34,7 @@ const canary = "sk-canary-5f0c9d1e7a"
 type instance struct {
 	paths     config.Paths
 	variables map[string]string
+	clock     func() time.Time // nil for the machine's
 }
 
 // newInstance makes a home whose model is a server with this script.
@@ -84,6 +85,9 @@ func (in *instance) write(t testing.TB, name, text string) {
 		t.Fatal(err)
 	}
 }
+
+// mainFile is the file of the conversation "main".
+func (in *instance) mainFile() string { return filepath.Join(in.paths.Sessions, "main.org") }
 
 // conversation is the text of a session's file, "" if there is none.
 func (in *instance) conversation(t testing.TB, session string) string {
@@ -148,7 +152,13 @@ type kernel struct {
 // start runs a kernel until the test ends, or stop is called.
 func (in *instance) start(t testing.TB) *kernel {
 	t.Helper()
-	k, err := in.tryStart(daemon.Config{})
+	return in.startWith(t, daemon.Config{})
+}
+
+// startWith is start of a kernel with such a configuration.
+func (in *instance) startWith(t testing.TB, c daemon.Config) *kernel {
+	t.Helper()
+	k, err := in.tryStart(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +175,7 @@ func (in *instance) tryStart(c daemon.Config) (*kernel, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	k := &kernel{stop: stop, ended: make(chan struct{})}
 	ready := make(chan struct{})
-	c.Env, c.Version, c.Ready = in.env, "test", func(string) { close(ready) }
+	c.Env, c.Version, c.Now, c.Ready = in.env, "test", in.clock, func(string) { close(ready) }
 	go func() {
 		defer close(k.ended)
 		k.err = daemon.Run(ctx, c)

@@ -41,7 +41,7 @@ func TestJournalRows(t *testing.T) {
 			kinds = append(kinds, string(row.Kind))
 		}
 	}
-	want := "event choice model-request model-reply usage proposal verdict act receipt model-request model-reply usage proposal verdict act receipt"
+	want := "event choice model-request model-reply usage proposal verdict act receipt round model-request model-reply usage proposal verdict act receipt"
 	if got := strings.Join(kinds, " "); got != want {
 		t.Errorf("the rows are\n%s\nwant\n%s", got, want)
 	}
@@ -58,14 +58,16 @@ func TestJournalRows(t *testing.T) {
 func TestHistory(t *testing.T) {
 	in, model := newInstanceAndModel(t,
 		llmtest.Exchange{Match: "^fail", Status: 400, Body: `{"error":{"message":"no"}}`},
+		llmtest.Exchange{Match: summarising, Status: 400, Times: -1}, // it has no notes in time
 		llmtest.Exchange{Echo: true, Times: -1})
+	in.variables["ORG_AGENT_LLM_WINDOW"] = "24000"
 	in.start(t)
 	e := in.editor(t, rpctest.Config{})
 	long := strings.Repeat("long ", 4000) // 20 kB, and so its answer
 	for i, text := range []string{"first", "fail", "second", long, long + "2", "third", "last"} {
 		ask(t, e, fmt.Sprintf("q%d", i), text)
 	}
-	requests := model.Requests()
+	requests := turnsOf(model)
 	told := func(request int) string {
 		var said []string
 		for _, m := range requests[request].Messages() {
@@ -79,10 +81,10 @@ func TestHistory(t *testing.T) {
 		t.Errorf("the model was told %q, want %q", got, want)
 	}
 	last := told(len(requests) - 1)
-	if strings.Contains(last, "first") || strings.Contains(last, "No answer") || !strings.HasSuffix(last, "|user third|assistant third|user last") {
+	if strings.Contains(last, "|assistant first") || !strings.HasPrefix(last, "user The first 3 turns of this conversation are not shown.") || strings.Contains(last, "No answer") || !strings.HasSuffix(last, "|user third|assistant third|user last") {
 		t.Errorf("the model was told %d bytes, ending %q", len(last), last[max(0, len(last)-200):])
 	}
-	if size := len(last); size > 64<<10+1000 {
+	if size := len(last); size > 4*24_000 {
 		t.Errorf("the model was told %d bytes", size)
 	}
 }

@@ -20,7 +20,7 @@ const (
 func (d *daemon) openLog(settings config.Settings) (closeLog func()) {
 	file := &lumberjack.Logger{Filename: d.paths.Log, MaxSize: logMegabytes, MaxBackups: logFiles}
 	d.book = logbook.NewBook(d.paths.Log, file)
-	d.log = slog.New(slog.NewJSONHandler(d.book, &slog.HandlerOptions{Level: settings.LogLevel}))
+	d.log = slog.New(logbook.Handler(d.book, settings.LogLevel))
 	return func() { _ = file.Close() }
 }
 

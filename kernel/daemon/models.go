@@ -10,6 +10,7 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/openai"
 	"org-agent/kernel/nearest"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
@@ -21,6 +22,7 @@ import (
 type models struct {
 	standard llm.Provider
 	places   []place
+	off      map[string]int // those that are switched off in config.org, and the lines
 }
 
 // place is a server, or the built-in responder, by the name it has in config.org
@@ -58,18 +60,34 @@ func (m *models) find(name string) (place, string, error) {
 			return p, model, nil
 		}
 	}
-	var names []string
+	heading, _, _ := strings.Cut(name, ":")
+	for _, off := range []string{name, heading} {
+		if line := m.off[off]; line > 0 {
+			return place{}, "", protocol.Errorf(protocol.CodeNotFound,
+				"the model %q is switched off: take the word COMMENT away in line %d of config.org and restart the kernel; no other is asked in its place", off, line)
+		}
+	}
 	for _, p := range m.places {
 		if p.server != nil && p.standard {
 			return p, name, nil
 		}
-		names = append(names, p.name)
 	}
+	names := m.names()
 	failure := protocol.Errorf(protocol.CodeNotFound, "there is no model %q: there is %s", name, strings.Join(names, ", "))
 	if near := nearest.Of(name, names); near != "" {
 		failure = protocol.Errorf(protocol.CodeNotFound, "there is no model %q: did you mean %q?", name, near)
 	}
 	return place{}, "", failure
+}
+
+// takesGrammar reports whether the model of that name, "" for what answers where none is
+// chosen, can be held to a grammar.
+func (m *models) takesGrammar(name string) bool {
+	if name == "" {
+		return slices.ContainsFunc(m.places, func(p place) bool { return p.standard && p.server != nil && p.server.choice.Grammar != "" })
+	}
+	found, _, err := m.find(name)
+	return err == nil && found.server != nil && found.server.choice.Grammar != ""
 }
 
 // listPatience is how long a server has to say which models it has; listLimit is
@@ -133,12 +151,26 @@ func (m *models) add(p place) {
 }
 
 // models asks the server for its models.
-func (s *server) models(ctx context.Context) ([]string, error) {
-	provider, err := s.provider(ctx)
-	if err != nil {
-		return nil, err
+func (s *server) models(ctx context.Context) (names []string, err error) {
+	err = s.let(ctx, func(p *openai.Provider) (err error) { names, err = p.Models(ctx); return err })
+	return names, err
+}
+
+// let asks the server something with the first of its keys that is let in, or else returns
+// what was said of the last.
+func (s *server) let(ctx context.Context, ask func(*openai.Provider) error) (err error) {
+	for _, with := range append([]*server{s}, s.spare...) {
+		var provider *openai.Provider
+		if provider, err = with.provider(ctx); err == nil {
+			err = ask(provider)
+		}
+		switch llm.ClassOf(err) {
+		case llm.ClassAuth, llm.ClassQuota, llm.ClassRateLimit: // another key may be let in
+		default:
+			return err
+		}
 	}
-	return provider.Models(ctx)
+	return err
 }
 
 // priced is the usage with its cost, if the server did not tell it and
@@ -195,5 +227,13 @@ func (d *daemon) retry(ctx context.Context, _ *rpc.Client, p *protocol.TurnRetry
 			return protocol.EventResult{}, err
 		}
 	}
-	return d.sessions.Retry(ctx, *p)
+	record, err := d.sessions.Turn(ctx, protocol.TurnParams{Turn: p.Turn, Event: p.Event})
+	if err != nil {
+		return protocol.EventResult{}, err
+	}
+	settings, err := d.settleAgain(ctx, record, p.Above)
+	if err != nil {
+		return protocol.EventResult{}, err
+	}
+	return d.sessions.Retry(ctx, *p, settings)
 }

@@ -83,7 +83,7 @@ func TestVeryManyPromptSkills(t *testing.T) {
 	}
 	ask(t, e, "q1", "hi")
 	prompts, lasts := systems(model)
-	if len(prompts[0]) > 24<<10 || !strings.Contains(prompts[0], " more, which list_skills finds") {
+	if len(prompts[0]) > 26<<10 || !strings.Contains(prompts[0], " more, which =list_skills= finds") {
 		t.Errorf("the system prompt has %d bytes and ends …%s", len(prompts[0]), prompts[0][len(prompts[0])-300:])
 	}
 	if !strings.Contains(lasts[1], "- s1999: word") || len(lasts[1]) > 3000 {

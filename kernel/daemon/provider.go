@@ -13,15 +13,13 @@ import (
 	"org-agent/kernel/llm/builtin"
 	"org-agent/kernel/llm/openai"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/secret"
 )
 
 // provider builds what the settings and the environment choose, each with its
 // time limits and retries, and every other model that can be asked for by its
 // name. It sets the model's name and the notice that clients show.
 func (d *daemon) provider(ctx context.Context, settings config.Settings) (llm.Provider, error) {
-	for _, fault := range settings.Diagnostics {
-		d.log.Warn("config.org not in order", "err", fault.String())
-	}
 	choices, err := config.Choices(settings, d.config.Env)
 	if err != nil {
 		return nil, err
@@ -29,6 +27,7 @@ func (d *daemon) provider(ctx context.Context, settings config.Settings) (llm.Pr
 	if d.models.standard, err = d.standard(ctx, settings, choices); err != nil {
 		return nil, err
 	}
+	d.models.off = settings.Off
 	return &d.models, d.others(settings)
 }
 
@@ -117,8 +116,29 @@ func (d *daemon) connect(settings config.Settings, choice config.Choice) (llm.Pr
 	if name == "" {
 		name = choice.Name
 	}
-	timed := llm.Timeouts{Next: asked, Name: base.Name(), Idle: settings.IdleTimeout, Total: settings.TurnTimeout}
-	return d.showing(agreed{llm.Retry{Next: timed, Logger: d.log}, &d.consent}, name, llm.ImageRule(choice.Images)), asked, nil
+	return d.showing(agreed{llm.Retry{Next: d.keyed(settings, asked, base.Name()), Logger: d.log}, &d.consent}, name, llm.ImageRule(choice.Images)), asked, nil
+}
+
+// keyed asks a server in the time it has, with one of its keys after the other if it has
+// several.
+func (d *daemon) keyed(settings config.Settings, asked *server, name string) llm.Provider {
+	timed := func(s *server) llm.Provider {
+		return llm.Timeouts{Next: s, Name: name, Idle: settings.IdleTimeout, Total: settings.TurnTimeout}
+	}
+	if len(asked.choice.MoreKeys) == 0 {
+		return timed(asked)
+	}
+	rotation := &llm.Rotation{Logger: d.log}
+	for i, key := range asked.choice.Keys() {
+		with := asked
+		if i > 0 {
+			with = &server{choice: asked.choice, env: asked.env}
+			with.choice.Key = key
+			asked.spare = append(asked.spare, with)
+		}
+		rotation.Keys = append(rotation.Keys, llm.Key{Name: fmt.Sprintf("%s, key %d (%s)", name, i+1, key), Provider: timed(with)})
+	}
+	return rotation
 }
 
 // showing gives a provider its rule about images; the first one's is told to people who
@@ -189,14 +209,24 @@ type server struct {
 
 	mu   sync.Mutex
 	with *openai.Provider // with the key; nil before
+
+	spare []*server // the same with its further keys
+
+	windowMu sync.Mutex
+	windows  map[string]told // of its models, by their names
+	listed   listed
 }
 
 // open makes the provider.
-func (s *server) open(key llm.Secret) (*openai.Provider, error) {
-	return openai.New(openai.Config{
+func (s *server) open(key secret.Text) (*openai.Provider, error) {
+	c := openai.Config{
 		Name: s.choice.Name, BaseURL: s.choice.BaseURL, APIKey: key,
 		Model: s.choice.Model.Model, GrammarField: s.choice.Grammar,
-	})
+	}
+	if s.choice.Effort != "" {
+		c.Extra = map[string]any{"reasoning_effort": s.choice.Effort}
+	}
+	return openai.New(c)
 }
 
 // provider returns the provider with its key. A key that could not be got is
@@ -209,9 +239,9 @@ func (s *server) provider(ctx context.Context) (*openai.Provider, error) {
 	}
 	key, err := s.choice.Key.Resolve(ctx, s.env)
 	if err != nil {
-		return nil, &llm.Error{Class: llm.ClassAuth, Provider: s.choice.Name, Message: "its key could not be had", Err: err}
+		return nil, &llm.Error{Class: llm.ClassAuth, Provider: s.choice.Name, Err: err}
 	}
-	s.with, err = s.open(llm.Secret(key))
+	s.with, err = s.open(key)
 	return s.with, err
 }
 

@@ -3,7 +3,6 @@ package daemon_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +18,6 @@ import (
 func TestQuestionsOfKernelsKilledAtAnyMoment(t *testing.T) {
 	const rounds = 12
 	in := newInstance(t, questioner(`:questions ((:question "Tea?" :kind :yes-no))`)...)
-	file := filepath.Join(in.paths.Sessions, "main.org")
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
 	taken := map[string]bool{} // the questions whose answer was acknowledged
@@ -33,10 +31,7 @@ func TestQuestionsOfKernelsKilledAtAnyMoment(t *testing.T) {
 		}
 	}
 	for round := range rounds {
-		p := in.spawn(t)
-		e := in.editor(t, rpctest.Config{File: file})
-		dead := make(chan struct{})
-		time.AfterFunc(time.Duration(random.IntN(300))*time.Millisecond, func() { p.kill(); close(dead) })
+		e, dead := in.doomed(t, time.Duration(random.IntN(300))*time.Millisecond)
 		id := fmt.Sprintf("q%d", round)
 		_, _ = e.Send(within(t), id, "print "+id) // it may be dead already
 		for e.Wait(within(t), func() bool { return len(e.Questions()) > 0 }) == nil {
@@ -45,17 +40,9 @@ func TestQuestionsOfKernelsKilledAtAnyMoment(t *testing.T) {
 				break // it is dead
 			}
 		}
-		<-dead
-		e.Kill()
+		dead()
 	}
-	in.start(t)
-	e := in.editor(t, rpctest.Config{File: file})
-	loaded, _ := e.Loaded()
-	for _, id := range loaded.NeverReceived {
-		if _, err := e.Send(within(t), id, "print "+id); err != nil {
-			t.Error(err)
-		}
-	}
+	e, _ := in.revived(t, "print ")
 	for range 3 { // what is retried may ask as well
 		until(t, "the end of what runs", func() bool {
 			reply(e)
@@ -117,7 +104,7 @@ func TestSecretEndsWithItsKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.start(t)
-	e = in.editor(t, rpctest.Config{File: filepath.Join(in.paths.Sessions, "main.org")})
+	e = in.editor(t, rpctest.Config{File: in.mainFile()})
 	see(t, e, "the answer", func() bool { return strings.Contains(e.Text(), "** Opened") })
 	if got := lastTold(model); !strings.Contains(got, "it is kept nowhere: ask again") || !strings.Contains(got, ":verdict :failed") {
 		t.Errorf("after turn %s the model was told %s", sent.Turn, got)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,8 +21,14 @@ const editing = `(defun edit (c)
         (list :type :request :target :emacs :action :edit :file "notes.org" :old "one" :new "one two"))))
 (defskill :editor :priority 90 :trigger #'chosen :neuro #'edit)`
 
-// edit has the skill edit, allows it, and returns the conversation's outcome and the turn's notice.
+// edit has the skill edit, allows it, and returns the end of its turn.
 func (in *instance) edit(t *testing.T, e *rpctest.Editor) protocol.TurnFinished {
+	t.Helper()
+	return in.allow(t, e, `:file "`+in.paths.Home+`/notes.org"`)
+}
+
+// allow has the skill propose, allows what it shows, and returns the end of its turn.
+func (in *instance) allow(t *testing.T, e *rpctest.Editor, want string) protocol.TurnFinished {
 	t.Helper()
 	sent, err := e.Send(within(t), "q1", "edit")
 	if err != nil {
@@ -29,7 +36,7 @@ func (in *instance) edit(t *testing.T, e *rpctest.Editor) protocol.TurnFinished 
 	}
 	see(t, e, "the approval", func() bool { return len(e.Approvals()) == 1 })
 	approval := e.Approvals()[0]
-	if want := `:file "` + in.paths.Home + `/notes.org"`; !strings.Contains(approval.Action, want) {
+	if !strings.Contains(approval.Action, want) {
 		t.Errorf("%s does not show %s", approval.Action, want)
 	}
 	if err := decide(t, e, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
@@ -40,6 +47,34 @@ func (in *instance) edit(t *testing.T, e *rpctest.Editor) protocol.TurnFinished 
 		t.Fatal(err)
 	}
 	return finished
+}
+
+// loses has an Emacs perform the action, as far as perform does, and lose its connection
+// before the receipt; then another one comes back, which settles it as again says, or with
+// nil none. The group is that of the one that comes back.
+func (in *instance) loses(t *testing.T, action string, perform func(protocol.Act), again func(protocol.Act) (protocol.Receipt, error)) *sync.WaitGroup {
+	t.Helper()
+	lost := make(chan struct{})
+	var first *rpctest.Editor
+	first = in.editor(t, rpctest.Config{Actions: []string{action}, Perform: func(a protocol.Act) (protocol.Receipt, error) {
+		perform(a)
+		_ = first.Wire().Close() // Kill would wait for this very function
+		close(lost)
+		return protocol.Receipt{}, errors.New("gone")
+	}})
+	back := new(sync.WaitGroup)
+	if again != nil {
+		back.Go(func() {
+			<-lost
+			in.editor(t, rpctest.Config{Actions: []string{action}, Perform: func(a protocol.Act) (protocol.Receipt, error) {
+				if !a.Settle || a.Payload.Text("old")+a.Payload.Text("id") == "" {
+					t.Errorf("the Emacs that comes back gets %+v", a)
+				}
+				return again(a)
+			}})
+		})
+	}
+	return back
 }
 
 // An edit whose receipt never came is settled by the Emacs that comes back, else by the
@@ -69,9 +104,7 @@ func TestEditsAreSettled(t *testing.T) {
 			in.write(t, "notes.org", "one\n")
 			in.start(t)
 			watch := in.editor(t, rpctest.Config{Name: "watcher"})
-			lost := make(chan struct{})
-			var first *rpctest.Editor
-			first = in.editor(t, rpctest.Config{Actions: []string{"edit"}, Perform: func(a protocol.Act) (protocol.Receipt, error) {
+			back := in.loses(t, "edit", func(a protocol.Act) {
 				if a.Settle {
 					t.Error("the first Emacs is asked to settle")
 				}
@@ -80,26 +113,54 @@ func TestEditsAreSettled(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				_ = first.Wire().Close() // Kill would wait for this very function
-				close(lost)
-				return protocol.Receipt{}, errors.New("gone")
-			}})
-			var back sync.WaitGroup
-			if test.again != nil {
-				back.Go(func() {
-					<-lost
-					in.editor(t, rpctest.Config{Actions: []string{"edit"}, Perform: func(a protocol.Act) (protocol.Receipt, error) {
-						if !a.Settle || a.Payload.Text("old") != "one" {
-							t.Errorf("the Emacs that comes back gets %+v", a)
-						}
-						return test.again(a)
-					}})
-				})
-			}
+			}, test.again)
 			finished := in.edit(t, watch)
 			back.Wait()
 			if got := watch.Text() + finished.Notice; !strings.Contains(got, test.want) {
 				t.Errorf("%+v\n%s", finished, watch.Text())
+			}
+		})
+	}
+}
+
+// Setting properties is settled by an Emacs only: no kernel knows where an entry is. What
+// they were before, which undoing needs, comes with the receipt.
+func TestPropertiesAreSettled(t *testing.T) {
+	former := []protocol.FormerProperty{{Name: "EFFORT", Line: ":EFFORT:   2:00"}, {Name: "NOTE"}}
+	for _, test := range []struct {
+		name  string
+		again func(protocol.Act) (protocol.Receipt, error) // of the Emacs that comes back; nil: none does
+		want  string
+	}{
+		{"remembered", func(protocol.Act) (protocol.Receipt, error) {
+			return protocol.Receipt{Done: true, File: "/n.org", Former: former}, nil
+		}, "performed: done in Emacs"},
+		{"not made", func(protocol.Act) (protocol.Receipt, error) {
+			return protocol.Receipt{}, protocol.Errorf(protocol.CodeForbidden, "the properties are others")
+		}, "failed: perform :emacs :set-properties: the connection to Emacs was lost before it: the properties are others"},
+		{"gone", nil, "not known"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			in := newInstance(t)
+			in.write(t, "skills/editor.org", deciding(strings.Replace(editing,
+				`:action :edit :file "notes.org" :old "one" :new "one two"`,
+				`:action :set-properties :id "e1" :properties (quote (:effort "1:00" :note "n"))`, 1)))
+			in.start(t)
+			watch := in.editor(t, rpctest.Config{Name: "watcher"})
+			back := in.loses(t, "set-properties", func(protocol.Act) {}, test.again)
+			finished := in.allow(t, watch, `:id "e1"`)
+			back.Wait()
+			if got := watch.Text() + finished.Notice; !strings.Contains(got, test.want) {
+				t.Errorf("%+v\n%s", finished, watch.Text())
+			}
+			var told protocol.TurnChangesResult
+			if err := watch.Call(within(t), protocol.MethodTurnChanges, protocol.TurnChangesParams{ID: finished.Turn}, &told); err != nil {
+				t.Fatal(err)
+			}
+			performed := strings.HasPrefix(test.want, "performed")
+			if changed := len(told.Changes) == 1 && !told.Changes[0].Unsure && slices.Equal(told.Changes[0].Former, former); changed != performed {
+				t.Errorf("undoing is told of %+v", told.Changes)
 			}
 		})
 	}

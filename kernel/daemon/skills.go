@@ -23,6 +23,20 @@ const promptCommands = 1000
 // noteLimit is the most bytes of a note that a client may have checked.
 const noteLimit = 64 << 20
 
+// program tells the program that runs from others, also from one of the same version that was
+// built anew; "" if that cannot be told.
+func program(version string) string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %s %d %d", version, path, info.Size(), info.ModTime().UnixNano())
+}
+
 // recorded is a turn of this kernel's journal, for tests that replay it.
 func (d *daemon) recorded(ctx context.Context, turn string) (skill.Recording, error) {
 	return agent.Recall(ctx, d.journal, turn)
@@ -32,6 +46,7 @@ func (d *daemon) recorded(ctx context.Context, turn string) (skill.Recording, er
 // name of a prompt skill, or given it free.
 func (d *daemon) skillsChanged(statuses []skill.Status) {
 	d.prompts.Refresh()
+	d.warnOfHooks(statuses)
 	d.editors.notify(protocol.MethodSkillChanged, d.skillList(statuses))
 }
 
@@ -56,7 +71,7 @@ func noteText(p protocol.SkillParams) ([]byte, error) {
 
 // options are those of a note that a client has checked: it acts on nothing.
 func (d *daemon) options() skill.Options {
-	return skill.Options{Recorded: d.recorded, Grants: d.grants}
+	return skill.Options{Recorded: d.recorded, Grants: d.grants, Persona: Persona(d.home)}
 }
 
 func (d *daemon) checkSkill(ctx context.Context, _ *rpc.Client, p *protocol.SkillParams) (protocol.SkillCheckResult, error) {
@@ -148,6 +163,13 @@ func skillDiagnostics(all []skill.Diagnostic) []protocol.SkillDiagnostic {
 	return told
 }
 
+func skillHooks(all []*skill.Hook) (told []protocol.SkillHook) {
+	for _, h := range all {
+		told = append(told, protocol.SkillHook{Name: h.Name, On: h.On(), Line: h.Line})
+	}
+	return told
+}
+
 func (d *daemon) skillList(statuses []skill.Status) protocol.SkillListResult {
 	result := protocol.SkillListResult{Diagnostics: skillDiagnostics(d.grants.Diagnostics())}
 	for _, c := range d.skills.Current().Commands() {
@@ -167,7 +189,7 @@ func (d *daemon) skillList(statuses []skill.Status) protocol.SkillListResult {
 			File: s.File, Title: s.Title, Description: s.Description, Skill: s.Skill, State: protocol.Keyword(s.State),
 			Shipped: s.Shipped, LastGood: s.LastGood, Hash: s.Hash, Version: s.Version, Priority: s.Priority,
 			Tests: s.Tests, Capabilities: s.Capabilities, Granted: s.Granted, Since: s.Since, Withheld: s.Withheld,
-			Diagnostics: skillDiagnostics(s.Diagnostics),
+			Hooks: skillHooks(s.Hooks), Diagnostics: skillDiagnostics(s.Diagnostics),
 		})
 	}
 	prompts, left := d.promptList()

@@ -53,8 +53,11 @@ func (d *daemon) stale(ctx context.Context, approval journal.Approval, text stri
 	if err != nil || !isList {
 		return "", nil // whoever carries it out says so
 	}
-	judged := d.policy.Judge(action, policy.Where{Session: approval.Session, Turn: approval.Turn})
+	judged := d.policy.Judge(ctx, action, policy.Where{Session: approval.Session, Turn: approval.Turn})
 	target, name := judged.Target()
+	if target == "tool" && judged.Kind == policy.Refuse && judged.Failure != nil && judged.Failure.Code == protocol.ToolChanged {
+		return judged.Failure.Message, nil
+	}
 	if target != "emacs" || !slices.Contains(settled[:], name) || judged.Kind == policy.Refuse {
 		return "", nil
 	}
@@ -62,5 +65,8 @@ func (d *daemon) stale(ctx context.Context, approval journal.Approval, text stri
 		return "no Emacs is connected that could make the change: open one, and decide then", nil
 	}
 	order := act.Order{ID: approval.ID, Session: approval.Session, Turn: approval.Turn, Event: approval.Event}
-	return act.Emacs(&d.editors).Check(ctx, order, judged.Action)
+	if inTheWay := act.Emacs(&d.editors).Check(ctx, order, judged.Action); inTheWay != nil {
+		return inTheWay.Error(), nil
+	}
+	return "", nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"org-agent/kernel/config"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 	"org-agent/kernel/skill"
@@ -23,12 +24,18 @@ func (d *daemon) status(ctx context.Context, client *rpc.Client, _ *protocol.Emp
 		Started: d.started.UTC().Format(time.RFC3339), Model: d.model,
 		Skills: len(d.skills.Current().Skills()), Clients: d.editors.count(),
 		Sessions: open, Running: running, Queued: queued, Waiting: waiting,
+		WithoutSafety: d.config.WithoutSafety,
 	}
 	if err != nil || !client.Introduced() {
 		return status, err
 	}
+	unindexed, err := d.journal.Unindexed(ctx)
+	if err != nil {
+		return status, err
+	}
+	status.Unindexed = unindexed.Percent()
 	status.Seconds = int(time.Since(d.started).Seconds())
-	status.Memory = memory()
+	status.Memory = resident()
 	status.Log, status.Journal, status.JournalSize = d.paths.Log, d.paths.Journal, d.journal.Size()
 	for _, s := range d.skills.Statuses() {
 		if s.State == skill.Failed || s.State == skill.Duplicate {
@@ -36,9 +43,24 @@ func (d *daemon) status(ctx context.Context, client *rpc.Client, _ *protocol.Emp
 		}
 	}
 	status.Models = d.health.statuses()
+	status.MCP = d.servers.Statuses()
+	status.Faults = d.faults.lasting()
+	status.Presets = presetStatuses(d.live())
 	status.Connected = d.editors.connected()
 	status.Conversations = d.sessions.Busy()
 	return status, nil
+}
+
+// presetStatuses are the presets that can be had, and what is wrong with the others.
+func presetStatuses(settings config.Settings) []protocol.PresetStatus {
+	var all []protocol.PresetStatus
+	for _, p := range settings.Presets {
+		all = append(all, protocol.PresetStatus{Name: p.Name})
+	}
+	for _, f := range settings.FaultyPresets() {
+		all = append(all, protocol.PresetStatus{Name: f.Name, Fault: f.Fault.String()})
+	}
+	return all
 }
 
 // connected is who is connected, the one a person used last being the last.
@@ -53,9 +75,9 @@ func (e *editors) connected() []protocol.ClientStatus {
 	return all
 }
 
-// memory is how many bytes of memory the process has, as the system counts; where it does
+// resident is how many bytes of memory the process has, as the system counts; where it does
 // not tell, those that the program took.
-func memory() int64 {
+func resident() int64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if fields := strings.Fields(string(text)); err == nil && len(fields) > 1 {
 		if pages, err := strconv.ParseInt(fields[1], 10, 64); err == nil {

@@ -65,7 +65,7 @@ func TestFullDisk(t *testing.T) {
 func TestConversationFileThatCannotBeWritten(t *testing.T) {
 	in := newInstance(t, llmtest.Exchange{Reply: insertion("Hello"), Times: -1})
 	in.start(t)
-	file := filepath.Join(in.paths.Sessions, "main.org")
+	file := in.mainFile()
 	if err := os.MkdirAll(filepath.Join(file, "in the way"), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func TestNothingIsOfferedWithoutSkills(t *testing.T) {
 	e := in.editor(t, rpctest.Config{})
 	ask(t, e, "q1", "hi")
 	prompts, lasts := systems(model)
-	if !strings.Contains(prompts[0], "\n- ask_user ") || strings.Contains(prompts[0], "use_skill") || strings.Contains(prompts[0], "There are skills") {
+	if !strings.Contains(prompts[0], "\n- ask_user ") || strings.Contains(prompts[0], "use_skill") || strings.Contains(prompts[0], "* Skills") {
 		t.Errorf("the model was told\n%s", prompts[0])
 	}
 	if !strings.Contains(lasts[1], `:verdict :refused :text "there is no tool named \"use_skill\""`) {
@@ -114,7 +114,7 @@ func TestCallsThatAreWrong(t *testing.T) {
 		{"a file outside", call("use_skill", `:name "garden" :file "../../config.org"`), `only files beneath`},
 		{"another section", call("use_skill", `:name "garden" :section "Tulips"`), `there is no section \"Tulips\"; there are: Roses`},
 		{"a batch", `(:type :request :target :tool :action :batch :calls ((:tool "list_skills") (:tool "use_skill" :args (:name "garden" :section "roses")) (:tool "use_skill" :args (:name "no"))))`,
-			`:calls ((:tool "list_skills" :verdict :performed :text "- garden: What garden is for.\n") (:tool "use_skill" :verdict :performed :text "# Roses\nWater.\n") (:tool "use_skill" :verdict :failed :text "there is no skill \"no\"; list_skills says which there are"))`},
+			`:calls ((:tool "list_skills" :verdict :performed :text "- garden: What garden is for.\n") (:tool "use_skill" :verdict :performed :text "# Roses\nWater.\n") (:tool "use_skill" :verdict :failed :text "there is no skill \"no\"; list_skills says which there are" :error t :code :failed :retryable nil))`},
 		{"a batch with another tool", `(:type :request :target :tool :action :batch :calls ((:tool "list_skills") (:tool "exec")))`, `:refused :text "call 2 of the batch: there is no tool named \"exec\"`},
 		{"an empty batch", `(:type :request :target :tool :action :batch :calls nil)`, `a batch has 1 to 16 calls, not 0`},
 		{"a batch of nothing", `(:type :request :target :tool :action :batch :calls ((:args (:name "garden"))))`, `call 1 of the batch: it names no tool`},

@@ -65,7 +65,7 @@ func TestTraceTellsEverything(t *testing.T) {
 		"* Answered: What about the *garden*?\n", "- You asked about :: the question q1\n",
 		"Event: chat-message\n", "- Came from :: emacs\n",
 		"Skill chat, priority 50\n", "- Would have answered :: other@", ", priority 3: its trigger was true as well\n",
-		"Model asked, request 1: 1 message", "System prompt, ", "** Message 1, user: What about the *garden*?\n",
+		"Model asked, request 1: 1 message", "System prompt, ", "** Message 1, user, ", "\nWhat about the *garden*?\n",
 		"Model replied: ", ", stop\n", "- Took :: ", "Proposal, read by think, fence\n",
 		"Verdict of the skill: same", "Verdict of the policy: allow\n", "- Rule :: the tool only reads",
 		"Action performed\n", "Receipt of ",

@@ -44,21 +44,21 @@ func (d *daemon) turnChanges(ctx context.Context, _ *rpc.Client, p *protocol.Tur
 		if a.Kind != journal.ActAction || deed.failed {
 			continue
 		}
-		change, stays, err := d.changeOf(a, deed, known)
+		changes, stays, err := d.changesOf(a, deed, known)
 		if err != nil {
 			return protocol.TurnChangesResult{}, fmt.Errorf("read the act %s: %w", a.ID, err)
 		}
-		switch {
-		case stays != "":
-			result.Stays = append(result.Stays, stays)
-		case change.Act == "": // it changed nothing
-		case result.Next > 0:
-		case size > changesBytes:
-			result.Next = number
-		default:
-			if number++; number > p.From {
-				result.Changes = append(result.Changes, change)
-				size += len(change.Old) + len(change.New)
+		result.Stays = append(result.Stays, stays...)
+		for _, change := range changes {
+			switch {
+			case result.Next > 0:
+			case size > changesBytes:
+				result.Next = number
+			default:
+				if number++; number > p.From {
+					result.Changes = append(result.Changes, change)
+					size += len(change.Old) + len(change.New)
+				}
 			}
 		}
 	}
@@ -71,6 +71,14 @@ type deed struct {
 	made    bool
 	failed  bool // it is known that nothing was done
 	undone  time.Time
+}
+
+// undoneAt is when it was taken back, "" if it was not.
+func (d deed) undoneAt() string {
+	if d.undone.IsZero() {
+		return ""
+	}
+	return d.undone.UTC().Format(time.RFC3339)
 }
 
 // whatWasDone reads what became of a turn's acts.
@@ -100,12 +108,12 @@ func (d *daemon) whatWasDone(ctx context.Context, turn string) (map[string]deed,
 	}
 }
 
-// changeOf is an act as a change of a text; what cannot be taken back stays, in a line. An
-// act that changed nothing is neither.
-func (d *daemon) changeOf(a journal.Act, done deed, known bool) (protocol.Change, string, error) {
+// changesOf is an act as changes of texts; what cannot be taken back stays, in lines. An act
+// that changed nothing has neither.
+func (d *daemon) changesOf(a journal.Act, done deed, known bool) ([]protocol.Change, []string, error) {
 	read, err := plist.Read(a.Action)
 	if err != nil {
-		return protocol.Change{}, "", err
+		return nil, nil, err
 	}
 	action, _ := read.(sexp.List)
 	payload, _ := plist.Get(action, "payload")
@@ -125,18 +133,34 @@ func (d *daemon) changeOf(a journal.Act, done deed, known bool) (protocol.Change
 	case target == "emacs" && name == "set-properties":
 		change.Properties = settings(fields)
 	case d.onlyShows(string(target), string(name), fields):
-		return protocol.Change{}, "", nil
+		return nil, nil, nil
+	case len(done.receipt.Files) > 0:
+		changes, stays := filesChanged(change, done)
+		return changes, stays, nil
 	default:
-		return protocol.Change{}, presentation.Of(action, presentation.World{Home: d.paths.Home}).Summary, nil
+		return nil, []string{presentation.Of(action, presentation.World{Home: d.paths.Home}).Summary}, nil
 	}
 	if done.receipt.File != "" {
 		change.File = done.receipt.File
 	}
 	change.Before, change.After, change.Former = done.receipt.Before, done.receipt.After, done.receipt.Former
-	if !done.undone.IsZero() {
-		change.Undone = done.undone.UTC().Format(time.RFC3339)
+	change.Undone = done.undoneAt()
+	return []protocol.Change{change}, nil, nil
+}
+
+// filesChanged are the changes that tools made in files for one act.
+func filesChanged(act protocol.Change, done deed) (changes []protocol.Change, stays []string) {
+	for _, f := range done.receipt.Files {
+		if f.Opaque {
+			stays = append(stays, "The change of "+f.File+", which is no text or too long to be kept")
+			continue
+		}
+		changes = append(changes, protocol.Change{
+			Act: act.Act, Action: "edit", File: f.File, Old: f.Old, New: f.New, Before: f.Before, After: f.After,
+			Created: f.Created, Undone: done.undoneAt(),
+		})
 	}
-	return change, "", nil
+	return changes, stays
 }
 
 // onlyShows reports whether an action leaves nothing behind.
@@ -155,7 +179,7 @@ func (d *daemon) onlyShows(target, name string, fields sexp.List) bool {
 		tool = string(word)
 	}
 	_, effect, _ := d.tools.Find(tool)
-	return effect != ""
+	return effect == protocol.ToolReads || effect == protocol.ToolAsks
 }
 
 // settings are the pairs of :properties, which the policy wrote.

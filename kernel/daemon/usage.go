@@ -29,6 +29,11 @@ func (d *daemon) usage(ctx context.Context, _ *rpc.Client, p *protocol.UsageGetP
 	if p.Session != "" && !protocol.ValidSession(p.Session) {
 		return result, protocol.Errorf(protocol.CodeInvalidParams, "the session name %q is not one", p.Session)
 	}
+	if by == protocol.UsageByTool {
+		tools, err := d.agent.ToolUsage(ctx, p.Session, since)
+		result.Tools = tools
+		return result, err
+	}
 	rows, err := d.journal.Usage(ctx, by, p.Session, since, p.East)
 	result.Rows = rows
 	return result, err

@@ -1,6 +1,7 @@
 // Package doctor looks for what is wrong with an instance and mends what it can: with a
 // kernel or without one, beside one that hangs, and in a home that is broken. Looking
-// changes nothing, spends no tokens and takes a bounded time.
+// changes nothing, spends no tokens, but for the one word that a server of embeddings is
+// asked about, and takes a bounded time.
 package doctor
 
 import (
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"org-agent/kernel/config"
+	"org-agent/kernel/sandbox"
 	"org-agent/kernel/skill"
 )
 
@@ -47,8 +49,16 @@ type Config struct {
 	Version string // of this program
 	// Grants are what policy.org grants, for the notes; nil looks at none.
 	Grants func(config.Settings) *skill.Grants
+	// Tools are the names of the tools there are; nil looks for none that are named.
+	Tools []string
 	// Self: the kernel itself looks, and is not asked whether it answers.
 	Self bool
+	// WithoutSafety: this kernel was started so that no prompt has the rules of safety. Of
+	// another its status tells.
+	WithoutSafety bool
+	// Sandbox says what commands can be fenced in with, and what is in the way of a better
+	// fence; nil when no command is run.
+	Sandbox func(ctx context.Context) (sandbox.Kind, error)
 }
 
 // check is one row of what is looked at.
@@ -61,7 +71,7 @@ type check struct {
 func checks() []check {
 	return []check{
 		{"home", home}, {"state", state}, {"run", run}, {"token", token}, {"kernel", kernel}, {"journal", keptJournal},
-		{"config", settings}, {"model", model}, {"notes", notes}, {"policy", grants}, {"disk", disk}, {"clock", clock}, {"sandbox", sandbox},
+		{"config", settings}, {"model", model}, {"speech", speech}, {"search", search}, {"mcp", mcpServers}, {"embeddings", embeddings}, {"notes", notes}, {"policy", grants}, {"persona", persona}, {"memory", memoryIndex}, {"disk", disk}, {"clock", clock}, {"sandbox", fence},
 	}
 }
 

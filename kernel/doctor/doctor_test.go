@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -268,6 +269,98 @@ func TestModel(t *testing.T) {
 	}
 }
 
+// TestSpeech: the servers that hear and speak are asked which models they have, and nothing else.
+func TestSpeech(t *testing.T) {
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.Path)
+		if r.URL.Path != "/v1/models" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": []map[string]string{{"id": "whisper-1"}}})
+	}))
+	defer server.Close()
+	c := patient(t, nil)
+	look := func(transcription, voice string) []Finding {
+		t.Helper()
+		text := "* Speech\n** Transcription\n:PROPERTIES:\n:BASE_URL: " + transcription + "\n:MODEL: whisper-1\n:END:\n" +
+			"** Voice\n:PROPERTIES:\n:BASE_URL: " + voice + "\n:MODEL: tts-1\n:VOICE: alloy\n:END:\n"
+		if err := os.WriteFile(c.Paths.Config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		found := Examine(t.Context(), c, "speech")
+		if len(found) != 2 {
+			t.Fatalf("%+v", found)
+		}
+		return found
+	}
+	found := look(server.URL+"/v1", server.URL+"/v1")
+	if found[0].State != OK || !strings.Contains(found[0].Text, "transcription") || found[1].State != Warn || !strings.Contains(found[1].Text, "does not list tts-1, but whisper-1") {
+		t.Errorf("%+v", found)
+	}
+	found = look(server.URL+"/other", "http://127.0.0.1:1/v1")
+	if found[0].State != OK || found[1].State != Fail || !strings.Contains(found[1].Text, "voice") || found[1].Advice == "" {
+		t.Errorf("%+v", found)
+	}
+	for _, request := range asked {
+		if !strings.HasPrefix(request, "GET ") || !strings.HasSuffix(request, "/models") {
+			t.Errorf("the server was asked %s", request)
+		}
+	}
+}
+
+// TestEmbeddings: the server that tells what notes mean is asked about one word, and what it
+// says, or does not, is told with what to do.
+func TestEmbeddings(t *testing.T) {
+	status, answer := http.StatusOK, `{"data": [{"index": 0, "embedding": [0.5, 0.25, 1]}]}`
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = append(asked, r.URL.Path+" "+string(body))
+		if r.Header.Get("Authorization") != "Bearer sk-canary" {
+			status = http.StatusUnauthorized
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, answer)
+	}))
+	defer server.Close()
+	look := func(address, key string) Finding {
+		t.Helper()
+		c := patient(t, map[string]string{"EMBEDDINGS_KEY": key})
+		must(t, os.WriteFile(c.Paths.Config, []byte("* Memory\n** Embeddings\n:PROPERTIES:\n:BASE_URL: "+address+"\n:MODEL: words-1\n:API_KEY: env:EMBEDDINGS_KEY\n:END:\n"), 0o600))
+		found := Examine(t.Context(), c, "embeddings")
+		if len(found) != 1 || strings.Contains(fmt.Sprint(found), "sk-") {
+			t.Fatalf("%+v", found)
+		}
+		return found[0]
+	}
+	if f := look(server.URL+"/v1", "sk-canary"); f.State != OK || !strings.Contains(f.Text, "answers for words-1, with vectors of 3 numbers") {
+		t.Errorf("%+v", f)
+	}
+	if len(asked) != 1 || !strings.HasPrefix(asked[0], "/v1/embeddings ") || !strings.Contains(asked[0], `"input":["notes"]`) {
+		t.Errorf("the server was asked %q", asked)
+	}
+	if f := look("http://127.0.0.1:1/v1", "sk-canary"); f.State != Fail || !strings.Contains(f.Advice, "by their words only") || strings.HasPrefix(f.Advice, ";") {
+		t.Errorf("without a server: %+v", f)
+	}
+	if f := look(server.URL+"/v1", ""); f.State != Fail || !strings.Contains(f.Text, "EMBEDDINGS_KEY") {
+		t.Errorf("without a key: %+v", f)
+	}
+	if f := look(server.URL+"/v1", "sk-wrong"); f.State != Fail || f.Advice == "" {
+		t.Errorf("with a wrong key: %+v", f)
+	}
+	for _, bad := range []string{`{"data": []}`, `{"data": [{"index": 0, "embedding": []}]}`, `<html>`, ``, `{"error": {"message": "no such model"}}`} {
+		status, answer = http.StatusOK, bad
+		if f := look(server.URL+"/v1", "sk-canary"); f.State != Fail || f.Advice == "" {
+			t.Errorf("of %q: %+v", bad, f)
+		}
+	}
+	if found := Examine(t.Context(), patient(t, nil), "embeddings"); len(found) != 0 {
+		t.Errorf("where there is none: %+v", found)
+	}
+}
+
 // TestCheckThatFails: a check that panics or hangs is a finding.
 func TestCheckThatFails(t *testing.T) {
 	found := bounded(t.Context(), Config{}, check{"x", func(context.Context, Config) []Finding { panic("oh") }})
@@ -281,5 +374,50 @@ func TestCheckThatFails(t *testing.T) {
 	found = bounded(ctx, Config{}, check{"x", func(context.Context, Config) []Finding { <-release; return nil }})
 	if len(found) != 1 || !strings.Contains(found[0].Text, "in time") {
 		t.Errorf("%+v", found)
+	}
+}
+
+// TestPersonaIsLinted: a tool that is not there, a name that does not count and one that is not
+// told as it is written are found, at their lines.
+func TestPersonaIsLinted(t *testing.T) {
+	c := patient(t, nil)
+	c.Tools = []string{"memory_search", "use_skill"}
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(c.Paths.Home, name)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	put("TOOLS.org", "#+TITLE: Tools\n# the tool =comment=\n\nLook with =memory_search= first.\nThen use web_search.\nThe build is =make=, and the tool =frobnicate= helps; =use_skill= too.\n")
+	must(t, os.Remove(filepath.Join(c.Paths.Home, "SOUL.org")))
+	put("SOUL.md", "# About the tool `imagine`\n")
+	put("MEMORY.org", "We spoke of the tool =frobnicate=.\n")
+	put("prompt/style.org", "#+TITLE: Style\n\nUse {{tool:use_skill}} or {{tool:memory_serach}}.\n")
+	put("prompt/.#style.org", "{{tool:nothing}}")
+	put("IDENTITY.org", "- Name :: "+strings.Repeat("Sam ", 40)+"\n")
+	put("skills/identity.org", "#+begin_src lisp\n(defidentity :name \"Max\")\n#+end_src\n")
+	put("skills/reader.org", "#+begin_src lisp\n(defskill :reader :trigger (lambda (c) (identity :name) nil))\n#+end_src\n")
+	var got []string
+	for _, f := range of(Examine(t.Context(), c, "persona"), "persona") {
+		got = append(got, strings.ReplaceAll(f.Text, c.Paths.Home+"/", ""))
+	}
+	want := []string{
+		"IDENTITY.org: the name is told as \"Sam Sam ",
+		"skills/identity.org:2: the agent is called Max here and Sam Sam ",
+		"SOUL.md:1:19: there is no tool imagine",
+		"TOOLS.org:5:10: there is no tool web_search", "TOOLS.org:6:36: there is no tool frobnicate",
+		"prompt/style.org:3:34: there is no tool memory_serach",
+	}
+	if len(got) != len(want) {
+		t.Fatalf("the doctor found %q", got)
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("the doctor found %q, want %q", got[i], want[i])
+		}
+	}
+	put("IDENTITY.org", "- Name :: Max\n")
+	if found := of(Examine(t.Context(), c, "persona"), "persona"); len(found) != 4 {
+		t.Errorf("of one name it found %+v", found)
 	}
 }

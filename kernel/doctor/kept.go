@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
 
 	"org-agent/kernel/config"
@@ -27,16 +26,20 @@ func keptJournal(ctx context.Context, c Config) []Finding {
 		return []Finding{c.damaged(fail("", "%v", err), journal.Damaged(err))}
 	}
 	defer j.Close()
+	var found []Finding
+	if u, err := j.Unindexed(ctx); err == nil && u.Rows > 0 {
+		found = append(found, ok("%d %% of it is not in the index of words yet: the kernel makes it while it runs, and searches take longer until then", u.Percent()))
+	}
 	faults, err := j.Check(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return []Finding{warn("with more patience: sqlite3 "+c.Paths.Journal+" 'PRAGMA quick_check'", "the journal of %d MB was not looked through to its end", j.Size()>>20)}
+		return append(found, warn("with more patience: sqlite3 "+c.Paths.Journal+" 'PRAGMA quick_check'", "the journal of %d MB was not looked through to its end", j.Size()>>20))
 	case err != nil:
-		return []Finding{c.damaged(fail("", "%v", err), journal.Damaged(err))}
+		return append(found, c.damaged(fail("", "%v", err), journal.Damaged(err)))
 	case len(faults) > 0:
-		return []Finding{c.damaged(fail("", "the journal %s is damaged: %s", c.Paths.Journal, faults[0]), true)}
+		return append(found, c.damaged(fail("", "the journal %s is damaged: %s", c.Paths.Journal, faults[0]), true))
 	}
-	return []Finding{ok("%s is sound, %d kB", c.Paths.Journal, j.Size()>>10)}
+	return append(found, ok("%s is sound, %d kB", c.Paths.Journal, j.Size()>>10))
 }
 
 // damaged gives a finding about a journal the advice, and if it is mendable the means to
@@ -47,21 +50,29 @@ func (c Config) damaged(f Finding, mendable bool) Finding {
 		return f
 	}
 	return f.by("keep it beside, under another name, so that the kernel begins a new one", func(context.Context) error {
-		if alive(c) {
-			return errors.New("the kernel runs and has it open: end it with \"org-agent stop\" first")
-		}
-		lock, err := config.LockInstance(c.Paths)
-		if err != nil {
-			return err
-		}
-		aside := fmt.Sprintf("%s.damaged-%s", c.Paths.Journal, time.Now().Format("2006-01-02-150405"))
-		for _, suffix := range []string{"", "-wal", "-shm"} {
-			if moved := os.Rename(c.Paths.Journal+suffix, aside+suffix); moved != nil && !errors.Is(moved, fs.ErrNotExist) {
-				err = errors.Join(err, moved)
-			}
-		}
-		return errors.Join(err, lock.Release())
+		aside := fmt.Sprintf(".damaged-%s", time.Now().Format("2006-01-02-150405"))
+		return c.eachFile(func(suffix string) error {
+			return os.Rename(c.Paths.Journal+suffix, c.Paths.Journal+aside+suffix)
+		})
 	})
+}
+
+// eachFile does something with the file of a database and those that SQLite puts beside it,
+// by what is behind their name, while no kernel has them open.
+func (c Config) eachFile(do func(suffix string) error) error {
+	if alive(c) {
+		return errors.New("the kernel runs and has it open: end it with \"org-agent stop\" first")
+	}
+	lock, err := config.LockInstance(c.Paths)
+	if err != nil {
+		return err
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if done := do(suffix); !errors.Is(done, fs.ErrNotExist) {
+			err = errors.Join(err, done)
+		}
+	}
+	return errors.Join(err, lock.Release())
 }
 
 // clock looks whether the time can be right: ids of events and the log stand on it.
@@ -80,30 +91,4 @@ func clock(ctx context.Context, c Config) []Finding {
 		}
 	}
 	return []Finding{ok("%s", now.Format(time.RFC3339))}
-}
-
-// sandbox tells what this system has to shut programs in with. Nothing needs it yet.
-func sandbox(context.Context, Config) []Finding {
-	var has, lacks []string
-	note := func(name string, there bool) {
-		if there {
-			has = append(has, name)
-		} else {
-			lacks = append(lacks, name)
-		}
-	}
-	lsm, _ := os.ReadFile("/sys/kernel/security/lsm")
-	_, unprivileged := os.Stat("/proc/self/ns/user")
-	limit, _ := os.ReadFile("/proc/sys/user/max_user_namespaces")
-	allowed, err := os.ReadFile("/proc/sys/kernel/unprivileged_userns_clone")
-	note("Landlock", strings.Contains(string(lsm), "landlock"))
-	note("user namespaces", unprivileged == nil && strings.TrimSpace(string(limit)) != "0" && (err != nil || strings.TrimSpace(string(allowed)) == "1"))
-	text := "this system has " + strings.Join(has, " and ")
-	if len(has) == 0 {
-		text = "this system has nothing to shut programs in with"
-	}
-	if len(lacks) > 0 {
-		text += ", not seen: " + strings.Join(lacks, ", ")
-	}
-	return []Finding{ok("%s; nothing needs it yet", text)}
 }

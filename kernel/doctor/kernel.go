@@ -43,7 +43,7 @@ func alive(c Config) bool {
 // kernel looks whether a kernel runs and answers, and for what a dead one left.
 func kernel(ctx context.Context, c Config) []Finding {
 	if c.Self {
-		return []Finding{ok("it runs and asks this itself: process %d, version %s", os.Getpid(), c.Version)}
+		return append([]Finding{ok("it runs and asks this itself: process %d, version %s", os.Getpid(), c.Version)}, unsafe(c.WithoutSafety)...)
 	}
 	info, err := config.ReadKernelInfo(c.Paths.KernelJSON)
 	switch {
@@ -71,7 +71,15 @@ func kernel(ctx context.Context, c Config) []Finding {
 		}
 		return []Finding{f}
 	}
-	return []Finding{ok("process %d answers at %s, version %s", info.PID, info.Socket, status.Version)}
+	return append([]Finding{ok("process %d answers at %s, version %s", info.PID, info.Socket, status.Version)}, unsafe(status.WithoutSafety)...)
+}
+
+// unsafe finds that the kernel was started without the rules of safety.
+func unsafe(without bool) []Finding {
+	if !without {
+		return nil
+	}
+	return []Finding{warn("to have them again: org-agent stop, and start it without --without-safety", "it was started with --without-safety: no model is told the rules of safety; what it may do is decided as ever")}
 }
 
 var errSilent = fmt.Errorf("no word within %s", answerTime)

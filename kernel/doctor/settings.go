@@ -14,6 +14,7 @@ import (
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/openai"
+	"org-agent/kernel/policy"
 	"org-agent/kernel/skill"
 )
 
@@ -67,7 +68,13 @@ func model(ctx context.Context, c Config) []Finding {
 				return append(found, ok("%s answers on this machine, with %d models", servers[0].Name, len(servers[0].Models)))
 			}
 		default:
-			found = append(found, c.server(ctx, choice))
+			for i, key := range choice.Keys() {
+				with := choice
+				if with.Key = key; len(choice.MoreKeys) > 0 {
+					with.Source = fmt.Sprintf("%s, key %d, %s", choice.Source, i+1, key)
+				}
+				found = append(found, c.server(ctx, with))
+			}
 		}
 	}
 	return found
@@ -76,34 +83,58 @@ func model(ctx context.Context, c Config) []Finding {
 // server looks whether a server answers and has the model.
 func (c Config) server(ctx context.Context, choice config.Choice) Finding {
 	name := fmt.Sprintf("%s (%s)", choice.Name, choice.Source)
-	ctx, cancel := context.WithTimeout(ctx, modelTime)
-	defer cancel()
-	key, err := choice.Key.Resolve(ctx, c.Env)
-	if err != nil {
-		return fail("", "the model %s: %v", name, err)
-	}
-	provider, err := openai.New(openai.Config{Name: choice.Name, BaseURL: choice.BaseURL, APIKey: llm.Secret(key)})
-	if err != nil {
+	names, err := c.models(ctx, choice.Name, choice.BaseURL, choice.Key)
+	switch {
+	case err != nil && unusable(err):
 		return fail(llm.HintOf(err), "the model %s: %v", name, err)
-	}
-	defer provider.Close()
-	names, err := provider.Models(ctx)
-	switch class := llm.ClassOf(err); {
-	case err == nil:
-	case class == llm.ClassAuth || class == llm.ClassUnreachable || class == llm.ClassTimeout || class == llm.ClassCanceled || class == llm.ClassServer:
-		return fail(llm.HintOf(err), "the model %s: %v", name, err)
-	default:
-		return ok("the model %s: %s answers; it does not list its models", name, provider.BaseURL())
+	case err != nil:
+		return ok("the model %s: %s answers; it does not list its models", name, choice.BaseURL)
 	}
 	switch {
 	case choice.Model.Model == "" && len(names) == 1:
-		return ok("the model %s: %s has %s", name, provider.BaseURL(), names[0])
+		return ok("the model %s: %s has %s", name, choice.BaseURL, names[0])
 	case choice.Model.Model == "":
-		return fail("say which with MODEL in config.org", "the model %s: %s has %d models, and none is named: %s", name, provider.BaseURL(), len(names), some(names))
+		return fail("say which with MODEL in config.org", "the model %s: %s has %d models, and none is named: %s", name, choice.BaseURL, len(names), some(names))
 	case len(names) > 0 && !slices.Contains(names, choice.Model.Model):
-		return fail("correct MODEL", "the model %s: %s has no %s, but %s", name, provider.BaseURL(), choice.Model.Model, some(names))
+		return fail("correct MODEL", "the model %s: %s has no %s, but %s", name, choice.BaseURL, choice.Model.Model, some(names))
 	}
-	return ok("the model %s: %s has %s", name, provider.BaseURL(), choice.Model.Model)
+	return ok("the model %s: %s has %s", name, choice.BaseURL, choice.Model.Model)
+}
+
+// models are those that a server lists.
+func (c Config) models(ctx context.Context, name, address string, source config.KeySource) ([]string, error) {
+	var names []string
+	err := c.asked(ctx, openai.Config{Name: name, BaseURL: address}, source, func(ctx context.Context, p *openai.Provider) (err error) {
+		names, err = p.Models(ctx)
+		return err
+	})
+	return names, err
+}
+
+// asked asks a server something, for a bounded time.
+func (c Config) asked(ctx context.Context, server openai.Config, source config.KeySource, ask func(context.Context, *openai.Provider) error) error {
+	ctx, cancel := context.WithTimeout(ctx, modelTime)
+	defer cancel()
+	var err error
+	if server.APIKey, err = source.Resolve(ctx, c.Env); err != nil {
+		return err
+	}
+	provider, err := openai.New(server)
+	if err != nil {
+		return err
+	}
+	defer provider.Close()
+	return ask(ctx, provider)
+}
+
+// unusable reports whether a server that did not list its models could not be asked anything
+// else either. One that answers otherwise only does not list them.
+func unusable(err error) bool {
+	switch llm.ClassOf(err) {
+	case "", llm.ClassAuth, llm.ClassUnreachable, llm.ClassTimeout, llm.ClassCanceled, llm.ClassServer: // "": there is no key
+		return true
+	}
+	return false
 }
 
 // some is the first few names.
@@ -154,11 +185,14 @@ func notes(ctx context.Context, c Config) []Finding {
 
 // grants looks for faults of policy.org.
 func grants(_ context.Context, c Config) []Finding {
+	var found []Finding
+	for _, f := range (&policy.RuleFile{Path: c.Paths.Policy, Home: c.Paths.Home}).Rules().Faults() {
+		found = append(found, fail("correct the row: until then all is refused that a rule could decide", "%v", f))
+	}
 	if c.Grants == nil {
-		return nil
+		return found
 	}
 	loaded, _ := config.Load(c.Paths) // its faults are told by settings
-	var found []Finding
 	for _, d := range c.Grants(loaded).Diagnostics() {
 		found = append(found, fail("correct the row: until then nothing is granted", "%s", d))
 	}

@@ -75,7 +75,7 @@ func (j *Journal) Accept(ctx context.Context, event protocol.Event, turn string)
 		return Turn{}, false, protocol.Errorf(protocol.CodeInvalidParams,
 			"accept an event: it needs an id, a session and a turn, not %q, %q and %q", event.ID, event.Session, turn)
 	}
-	if j.durable == nil {
+	if j.writer == nil {
 		return Turn{}, false, fmt.Errorf("accept an event: %w", errReadOnly)
 	}
 	event.Text = strings.ToValidUTF8(event.Text, "\uFFFD") // as the file will hold it
@@ -106,7 +106,7 @@ func (j *Journal) acceptAll(ctx context.Context, batch []*acceptance) {
 	if len(batch) == 0 {
 		return
 	}
-	err := j.durable.transaction(ctx, func(ctx context.Context, tx *writer) error {
+	err := j.writer.transaction(ctx, power, func(ctx context.Context, tx *writer) error {
 		for _, a := range batch {
 			a.turn, a.fresh, a.err = accept(ctx, tx, a.event, a.turnID)
 			if a.err == nil {
@@ -132,13 +132,8 @@ func (j *Journal) acceptAll(ctx context.Context, batch []*acceptance) {
 func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) (Turn, bool, error) {
 	known, err := turnWhere(ctx, tx, "t.event = ?", event.ID)
 	if err == nil {
-		same, err := sameSession(ctx, tx, known, event.Session)
-		if err != nil {
+		if err := refuseOther(ctx, tx, known, event); err != nil {
 			return Turn{}, false, err
-		}
-		if !same || known.Question.Text != event.Text {
-			return Turn{}, false, protocol.Errorf(protocol.CodeConflict,
-				"the id %s belongs to another message, in the session %s: send with a new id", event.ID, known.Session)
 		}
 		return known, false, nil
 	}
@@ -149,6 +144,9 @@ func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) 
 		return Turn{}, false, err
 	}
 	if err := refuseNoQuestion(ctx, tx, event); err != nil {
+		return Turn{}, false, err
+	}
+	if err := refuseNoParent(ctx, tx, event); err != nil {
 		return Turn{}, false, err
 	}
 	sent := event.Context
@@ -167,30 +165,51 @@ func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) 
 	if err := recordContext(ctx, tx, entry, sent); err != nil {
 		return Turn{}, false, err
 	}
-	at := micros(entry.Time)
-	var first int64
-	err = tx.QueryRowContext(ctx,
-		"INSERT INTO session (name, turns, updated, first) VALUES (?, 1, ?, ?) ON CONFLICT (name) DO UPDATE SET turns = turns + 1, updated = excluded.updated RETURNING first",
-		event.Session, at, entry.Seq).Scan(&first)
+	stamp, err := stampAfter(ctx, tx, event)
 	if err != nil {
-		return Turn{}, false, fmt.Errorf("write the session %s: %w", event.Session, err)
+		return Turn{}, false, err
+	}
+	queued := Turn{
+		ID: turn, Session: event.Session, Event: event.ID, Question: event, Level: event.Level,
+		Seq: entry.Seq, Order: entry.Seq, State: protocol.TurnQueued, Attempt: 1, Stamp: stamp, Accepted: entry.Time,
+		Instead: event.Instead, Parent: event.Parent, Settings: event.Settings, Wanted: event.Settings.Value(protocol.SettingModel),
+	}
+	if err := enqueue(ctx, tx, queued); err != nil {
+		return Turn{}, false, err
+	}
+	return queued, true, nil
+}
+
+// enqueue writes a turn that is new, and its question where it can be found.
+func enqueue(ctx context.Context, tx *writer, t Turn) error {
+	at := micros(t.Accepted)
+	var first int64
+	err := tx.QueryRowContext(ctx,
+		"INSERT INTO session (name, turns, updated, first) VALUES (?, 1, ?, ?) ON CONFLICT (name) DO UPDATE SET turns = turns + 1, updated = excluded.updated RETURNING first",
+		t.Session, at, t.Seq).Scan(&first)
+	if err != nil {
+		return fmt.Errorf("write the session %s: %w", t.Session, err)
 	}
 	_, err = tx.ExecContext(ctx,
-		"INSERT INTO turn (seq, id, session, event, queue, state, attempt, accepted, instead) VALUES (?1, ?2, ?3, ?4, ?1, ?5, 1, ?6, ?7)",
-		entry.Seq, turn, event.Session, event.ID, string(protocol.TurnQueued), at, event.Instead)
+		"INSERT INTO turn (seq, id, session, event, queue, state, attempt, accepted, instead, parent, settings, wanted, stamp) VALUES (?1, ?2, ?3, ?4, ?1, ?5, 1, ?6, ?7, ?8, ?9, ?10, ?11)",
+		t.Seq, t.ID, t.Session, t.Event, string(t.State), at, t.Instead, t.Parent, settingsText(t.Settings), t.Wanted, stampText(t.Stamp))
 	if err != nil {
-		return Turn{}, false, fmt.Errorf("write the turn %s: %w", turn, err)
+		return fmt.Errorf("write the turn %s: %w", t.ID, err)
 	}
-	if findable(event) {
-		if err := indexText(ctx, tx, entry.Seq, event.Text, placeWord(first)); err != nil {
-			return Turn{}, false, err
-		}
+	if !findable(t.Question) {
+		return nil
 	}
-	return Turn{
-		ID: turn, Session: event.Session, Event: event.ID, Question: event, Level: event.Level,
-		Seq: entry.Seq, Order: entry.Seq, State: protocol.TurnQueued, Attempt: 1, Accepted: entry.Time,
-		Instead: event.Instead,
-	}, true, nil
+	return indexText(ctx, tx, t.Seq, t.Question.Text, placeWord(first))
+}
+
+// refuseOther refuses an event whose id the turn of another one has.
+func refuseOther(ctx context.Context, tx *writer, known Turn, event protocol.Event) error {
+	same, err := sameSession(ctx, tx, known, event.Session)
+	if err == nil && (!same || known.Question.Text != event.Text) {
+		err = protocol.Errorf(protocol.CodeConflict,
+			"the id %s belongs to another message, in the session %s: send with a new id", event.ID, known.Session)
+	}
+	return err
 }
 
 // sameSession reports whether the turn is of the session, or was when the session

@@ -94,7 +94,7 @@ func TestHistory(t *testing.T) {
 	running := accepted(t, j, "q5", "main", "four")
 	answered(t, j, accepted(t, j, "q6", "main", "five"), "a6", "later")
 
-	_, err := j.Retry(ctx, first.ID, "")
+	_, err := j.Retry(ctx, first.ID, "", nil)
 	must(t, err)
 	if got := historyText(t, j, running.ID, 0); got != "one=first answer three=third answer" {
 		t.Errorf("while the first is retried: %s", got)
@@ -125,7 +125,7 @@ func historyText(t *testing.T, j *Journal, before string, limit int) string {
 	must(t, err)
 	var parts []string
 	for _, exchange := range history {
-		parts = append(parts, exchange.Question+"="+exchange.Answer)
+		parts = append(parts, strings.Join(append([]string{exchange.Question}, exchange.Said...), "/")+"="+exchange.Answer)
 	}
 	return strings.Join(parts, " ")
 }

@@ -47,8 +47,10 @@ func (j *Journal) Prefer(ctx context.Context, answer string, not bool) (t Turn, 
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE turn SET preferred = ? WHERE seq = ?", preferred, t.Seq)
-		return err
+		if _, err = tx.ExecContext(ctx, "UPDATE turn SET preferred = ? WHERE seq = ?", preferred, t.Seq); err != nil {
+			return fmt.Errorf("write the turn %s: %w", t.ID, err)
+		}
+		return staleDigests(ctx, tx, t)
 	})
 	return t, err
 }

@@ -13,7 +13,7 @@ func TestPreferredAnswerIsShown(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	first := accepted(t, j, "q1", "main", "one")
 	answered(t, j, first, "a1", "first")
-	_, err := j.Retry(ctx, first.ID, "other-model")
+	_, err := j.Retry(ctx, first.ID, "other-model", nil)
 	must(t, err)
 	answered(t, j, first, "a1-2", "second")
 	if got := historyText(t, j, "", 0); got != "one=second" {
@@ -34,7 +34,7 @@ func TestPreferredAnswerIsShown(t *testing.T) {
 	wantCode(t, err, protocol.CodeNotFound)
 
 	// An attempt that fails takes nothing away.
-	_, err = j.Retry(ctx, first.ID, "")
+	_, err = j.Retry(ctx, first.ID, "", nil)
 	must(t, err)
 	set(t, j, first.ID, protocol.TurnFailed)
 	if got := historyText(t, j, "", 0); got != "one=second" {
@@ -98,7 +98,7 @@ func TestSteersAreToldOnce(t *testing.T) {
 	}
 	must(t, j.UseSteers(ctx, "s1"))
 	answered(t, j, turn, "a1", "done")
-	if got := historyText(t, j, "", 0); got != "one\n\nshorter\n* and \"so\"=done" {
+	if got := historyText(t, j, "", 0); got != "one/shorter\n* and \"so\"=done" {
 		t.Errorf("history %q", got)
 	}
 	wantCode(t, j.PutSteer(ctx, Steer{ID: "s3", Turn: turn.ID, Text: "x"}), protocol.CodeConflict)
@@ -149,6 +149,45 @@ func TestUsageIsSummedAndUnknownIsNotZero(t *testing.T) {
 	}
 	_, err = j.Usage(ctx, "colour", "", time.Time{}, 0)
 	wantCode(t, err, protocol.CodeInvalidParams)
+}
+
+// A completion is of no turn and no session: it is summed, and leaves no row behind that
+// could be read, however many there are.
+func TestCompletionsAreCountedAndNotKept(t *testing.T) {
+	j, ctx := fresh(t), t.Context()
+	price := 0.25
+	before := len(entries(t, j, Query{}))
+	for range 50 {
+		must(t, j.PutCompletion(ctx, Spent{Model: "small", Input: 100, Output: 10, Cost: &price}))
+	}
+	must(t, j.PutCompletion(ctx, Spent{Model: "small", Input: 100, Output: 10}))
+	must(t, j.PutCompletion(ctx, Spent{Model: "big", Input: 1, Output: 1}))
+	if after := len(entries(t, j, Query{})); after != before {
+		t.Errorf("%d rows came to the journal", after-before)
+	}
+	of := func(by protocol.UsageBy, session string) []protocol.Usage {
+		rows, err := j.Usage(ctx, by, session, time.Time{}, 0)
+		must(t, err)
+		return rows
+	}
+	if got := of(protocol.UsageByModel, ""); len(got) != 2 || got[0].Model != "small" || got[0].Replies != 51 || got[0].Unpriced != 1 ||
+		got[0].Input != 5100 || got[0].Output != 510 || got[0].Cost == nil || *got[0].Cost != 12.5 || got[1].Cost != nil || got[1].Unpriced != 1 {
+		t.Errorf("by model %+v", got)
+	}
+	turn := accepted(t, j, "q1", "main", "one")
+	must(t, j.PutSpent(ctx, Spent{Turn: turn.ID, Model: "small", Input: 7, Output: 1}))
+	if got := of(protocol.UsageBySession, ""); len(got) != 2 || got[0].Input+got[1].Input != 5101+7 || got[0].What+got[1].What != "completions" {
+		t.Errorf("by session %+v", got)
+	}
+	if got := of(protocol.UsageTotal, ""); len(got) != 1 || got[0].Input != 5108 || got[0].Replies != 53 {
+		t.Errorf("total %+v", got)
+	}
+	if got := of(protocol.UsageTotal, "main"); len(got) != 1 || got[0].Input != 7 {
+		t.Errorf("a conversation's %+v", got)
+	}
+	if got := of(protocol.UsageByTurn, ""); len(got) != 1 || got[0].Input != 7 {
+		t.Errorf("by turn %+v", got)
+	}
 }
 
 func TestModelOfASession(t *testing.T) {

@@ -26,6 +26,7 @@ var children = map[string]func(path string) int{
 	"write for ever": writeForEver,
 	"accept fifty":   acceptFifty,
 	"open as nobody": openAsNobody,
+	"index":          indexForEver,
 }
 
 // child is this program in a role. Its errors go to the test's.

@@ -14,35 +14,45 @@ import (
 
 // Kind says what a row records, and so the shape of its data. The journal
 // writes the kinds event, context, turn, act, receipt, approval, decision, question, answer, rename, fork, usage,
-// preference, session-model and steer itself, together with the state they change; the others are
-// written by [Journal.Append]
+// preference, session-model, session-preset, steer and digest itself, together with the state they change; the others are
+// written by [Journal.Append] and [Journal.Later]
 // in the shape of whoever writes them.
 type Kind string
 
 const (
-	KindEvent        Kind = "event"         // what a sensor or client reported: read it with [Entry.Event]
-	KindChoice       Kind = "choice"        // the skill that answers, and why: a [Choice]
-	KindContext      Kind = "context"       // {"items"}: what went along with an event, whole; ID is the event's
-	KindModelRequest Kind = "model-request" // what a model was asked
-	KindModelReply   Kind = "model-reply"   // what it answered, whole
-	KindProposal     Kind = "proposal"      // the action read from a reply, and the steps that read it
-	KindVerdict      Kind = "verdict"       // what the skill and the policy said to a proposal
-	KindAct          Kind = "act"           // an [Act], before it is performed
-	KindReceipt      Kind = "receipt"       // a [Receipt]; ID is the act's, or the event's whose question was saved
-	KindApproval     Kind = "approval"      // a [protocol.Approval], when it was asked for
-	KindDecision     Kind = "decision"      // {"decision","reason","edited","client"}; no decision: its turn ended
-	KindQuestion     Kind = "question"      // a [Question] without its answer, when it was asked
-	KindAnswer       Kind = "answer"        // {"answers","declined","reason","state","client"}: how a question was closed
-	KindRename       Kind = "rename"        // a [Renaming]; Session is the new name
-	KindFork         Kind = "fork"          // {"parent","at","turns"}; Session is the new one, ID that of the heading it was forked at
-	KindTurn         Kind = "turn"          // {"state","attempt","skill","model","notice","input","output","cost","wanted"}: the turn from then on
-	KindUsage        Kind = "usage"         // a [Spent]: what one reply of a model took
-	KindPreference   Kind = "preference"    // ID is the answer that a person chose; {"not"} takes the choice back
-	KindSessionModel Kind = "session-model" // {"model"}: what answers in the session from then on
-	KindSteer        Kind = "steer"         // {"text"}: what a person said to the turn while it ran
-	KindUndo         Kind = "undo"          // a person took back what the act ID had changed
-	KindNotice       Kind = "notice"        // a line for a person
-	KindLog          Kind = "log"           // a line for the log
+	KindEvent          Kind = "event"           // what a sensor or client reported: read it with [Entry.Event]
+	KindChoice         Kind = "choice"          // the skill that answers, and why: a [Choice]
+	KindContext        Kind = "context"         // {"items"}: what went along with an event, whole; ID is the event's
+	KindModelRequest   Kind = "model-request"   // what a model was asked
+	KindModelReply     Kind = "model-reply"     // what it answered, whole
+	KindProposal       Kind = "proposal"        // the action read from a reply, and the steps that read it
+	KindVerdict        Kind = "verdict"         // what the skill and the policy said to a proposal
+	KindAct            Kind = "act"             // an [Act], before it is performed
+	KindReceipt        Kind = "receipt"         // a [Receipt]; ID is the act's, or the event's whose question was saved
+	KindApproval       Kind = "approval"        // a [protocol.Approval], when it was asked for
+	KindDecision       Kind = "decision"        // {"decision","reason","edited","client"}; no decision: its turn ended
+	KindQuestion       Kind = "question"        // a [Question] without its answer, when it was asked
+	KindAnswer         Kind = "answer"          // {"answers","declined","reason","state","client"}: how a question was closed
+	KindRename         Kind = "rename"          // a [Renaming]; Session is the new name
+	KindFork           Kind = "fork"            // {"parent","at","turns"}; Session is the new one, ID that of the heading it was forked at
+	KindTurn           Kind = "turn"            // {"state","attempt","skill","model","notice","input","output","cost","wanted","settings"}: the turn from then on
+	KindUsage          Kind = "usage"           // a [Spent]: what one reply of a model took
+	KindPreference     Kind = "preference"      // ID is the answer that a person chose; {"not"} takes the choice back
+	KindSessionModel   Kind = "session-model"   // {"model"}: what answers in the session from then on
+	KindPreset         Kind = "session-preset"  // {"preset"}: what holds in the session from then on
+	KindSteer          Kind = "steer"           // {"text"}: what a person said to the turn while it ran
+	KindAsked          Kind = "asked"           // {"text"}: the question as the model was shown it; ID is the id of the answer that was to come
+	KindRound          Kind = "round"           // a [Round] on the way to the answer ID
+	KindDigest         Kind = "digest"          // a [Digest]: how models are shown the beginning of the session from then on
+	KindUndo           Kind = "undo"            // a person took back what the act ID had changed
+	KindMemory         Kind = "memory"          // a change of what is kept: {"operation","path","record","before","after","undoes"}
+	KindRecall         Kind = "recall"          // {"items"}: what a turn was reminded of, of what is kept
+	KindFormation      Kind = "formation"       // {"turn",…}: up to which turn a conversation was looked at for what to keep of it
+	KindMemoryProposal Kind = "memory-proposal" // a change of what is kept that waits for a person
+	KindMemoryDecision Kind = "memory-decision" // {"accepted"}: what a person decided about it; ID is the proposal's
+	KindAudit          Kind = "audit"           // {"option","version","pid"}: the kernel was started with an option that takes a safeguard away
+	KindNotice         Kind = "notice"          // a line for a person
+	KindLog            Kind = "log"             // a line for the log
 )
 
 // Entry is one row of the journal. Data is JSON.
@@ -63,13 +73,8 @@ const DataLimit = 64 << 20
 // its Time if it had none. Missing data is {}; data that is not JSON is
 // refused with CodeInvalidParams, longer than [DataLimit] with CodeTooLarge.
 func (j *Journal) Append(ctx context.Context, entry Entry) (Entry, error) {
-	switch {
-	case entry.Kind == "":
-		return Entry{}, protocol.Errorf(protocol.CodeInvalidParams, "a row of the journal needs a kind")
-	case len(entry.Data) > DataLimit:
-		return Entry{}, protocol.Errorf(protocol.CodeTooLarge, "a row of %d bytes is more than the %d the journal takes", len(entry.Data), DataLimit)
-	case len(entry.Data) > 0 && !json.Valid(entry.Data):
-		return Entry{}, protocol.Errorf(protocol.CodeInvalidParams, "the data of a %s row is not JSON", entry.Kind)
+	if err := entry.check(); err != nil {
+		return Entry{}, err
 	}
 	err := j.transact(ctx, "append to the journal", func(ctx context.Context, tx *writer) (err error) {
 		entry, err = insert(ctx, tx, entry)
@@ -79,6 +84,19 @@ func (j *Journal) Append(ctx context.Context, entry Entry) (Entry, error) {
 		return Entry{}, err
 	}
 	return entry, nil
+}
+
+// check says what is wrong with a row that somebody else made.
+func (e Entry) check() error {
+	switch {
+	case e.Kind == "":
+		return protocol.Errorf(protocol.CodeInvalidParams, "a row of the journal needs a kind")
+	case len(e.Data) > DataLimit:
+		return protocol.Errorf(protocol.CodeTooLarge, "a row of %d bytes is more than the %d the journal takes", len(e.Data), DataLimit)
+	case len(e.Data) > 0 && !json.Valid(e.Data):
+		return protocol.Errorf(protocol.CodeInvalidParams, "the data of a %s row is not JSON", e.Kind)
+	}
+	return nil
 }
 
 // insert writes a row whose data is known to be right.
@@ -139,7 +157,7 @@ const (
 	entriesBytes   = 16 << 20 // of data, in one answer
 )
 
-// Entries returns the rows a query selects, oldest first. An answer ends
+// Entries returns the rows a query selects, oldest first, requests to models whole. An answer ends
 // early, after at least one row, when its data passes 16 MiB; ask again with
 // After set to the last Seq until nothing comes.
 func (j *Journal) Entries(ctx context.Context, query Query) ([]Entry, error) {
@@ -169,11 +187,32 @@ func (j *Journal) Entries(ctx context.Context, query Query) ([]Entry, error) {
 	if closing := rows.Close(); err == nil {
 		err = closing
 	}
+	if err == nil {
+		entries, err = j.wholeRequests(ctx, entries)
+	}
 	if err != nil {
 		return nil, j.failure(ctx, "read the journal", err)
 	}
 	if query.Latest {
 		slices.Reverse(entries)
+	}
+	return entries, nil
+}
+
+// wholeRequests puts requests to models together, as many as fit one answer.
+func (j *Journal) wholeRequests(ctx context.Context, entries []Entry) ([]Entry, error) {
+	r := requests{journal: j, rows: map[int64]requestRow{}}
+	size := 0
+	for i, entry := range entries {
+		if entry.Kind == KindModelRequest {
+			var err error
+			if entries[i], err = r.whole(ctx, entry); err != nil {
+				return nil, err
+			}
+		}
+		if size += len(entries[i].Data); size > entriesBytes {
+			return entries[:i+1], nil
+		}
 	}
 	return entries, nil
 }

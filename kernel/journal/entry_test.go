@@ -119,13 +119,13 @@ func TestQueriesUseIndexes(t *testing.T) {
 	for _, query := range []string{
 		byKind, bySession, byTurn, byID,
 		turnQuery + "WHERE t.id = 'x'", turnQuery + "WHERE t.event = 'x'", unfinishedQuery, turnsQuery,
-		actQuery + "WHERE a.id = 'x'", actsOfQuery, historyQuery, knownQuery, pendingQuery, pendingOfTurnQuery, allowedQuery, sessionsQuery,
-		unsavedTurnsQuery, unsavedActsQuery, marksQuery, turnsOfQuery, unmovedQuery, latestRenamingQuery, nextRenamingQuery, spanQuery,
+		actQuery + "WHERE a.id = 'x'", actsOfQuery, backboneQuery, changedQuery, untilQuery, exchangesQuery, knownQuery, pendingQuery, pendingOfTurnQuery, allowedQuery, sessionsQuery,
+		unsavedTurnsQuery, unsavedActsQuery, marksQuery, turnsOfQuery, unmovedQuery, latestRenamingQuery, nextRenamingQuery, spanQuery, lastStampQuery,
 	} {
 		steps, err := collect(t.Context(), j.readers, func(row scanner) (step string, err error) {
 			var unused int
 			return step, row.Scan(&unused, &unused, &unused, &step)
-		}, "EXPLAIN QUERY PLAN "+query, make([]any, 8)[:strings.Count(query, "?")]...)
+		}, "EXPLAIN QUERY PLAN "+query, make([]any, 12)[:strings.Count(query, "?")]...)
 		must(t, err)
 		for _, step := range steps {
 			if strings.HasPrefix(step, "SCAN") && !strings.Contains(step, " INDEX ") && !strings.Contains(step, "VIRTUAL TABLE") && !strings.Contains(step, "(subquery") {

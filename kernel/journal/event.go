@@ -24,10 +24,16 @@ type eventData struct {
 	Context []protocol.ContextItem `json:"context,omitempty"`
 	Payload payload                `json:"payload,omitzero"`
 	Instead string                 `json:"instead,omitempty"`
+	Parent  string                 `json:"parent,omitempty"`
+	// Properties are those of its heading, Presets what the text names of them. What they
+	// set is the turn's: an attempt after the first may have others.
+	Properties []protocol.Property `json:"properties,omitempty"`
+	Presets    []string            `json:"presets,omitempty"`
 }
 
 func eventDataOf(e protocol.Event) eventData {
-	return eventData{e.Sensor, e.Channel, e.Level, e.Text, e.Command, e.Arguments, e.Context, payload(e.Payload), e.Instead}
+	return eventData{e.Sensor, e.Channel, e.Level, e.Text, e.Command, e.Arguments, e.Context, payload(e.Payload), e.Instead,
+		e.Parent, e.Properties, e.Presets}
 }
 
 // Event reads the event that a row of kind event records.
@@ -42,6 +48,7 @@ func (e Entry) Event() (protocol.Event, error) {
 	return protocol.Event{
 		ID: e.ID, Session: e.Session, Sensor: data.Sensor, Channel: data.Channel,
 		Text: data.Text, Command: data.Command, Arguments: data.Arguments, Level: data.Level, Context: data.Context, Payload: protocol.Object(data.Payload), Instead: data.Instead,
+		Parent: data.Parent, Properties: data.Properties, Presets: data.Presets,
 	}, nil
 }
 

@@ -30,10 +30,8 @@ func wantAdvice(t *testing.T, err error, advice ...string) {
 // limitPages lets the file grow to so many pages, as a small disk would.
 func limitPages(t *testing.T, j *Journal, pages int) {
 	t.Helper()
-	for _, w := range []*writer{j.normal, j.durable} {
-		_, err := w.conn.ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages))
-		must(t, err)
-	}
+	_, err := j.writer.conn.ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+	must(t, err)
 }
 
 func TestFullDisk(t *testing.T) {
@@ -99,18 +97,25 @@ func makeDatabase(t *testing.T, path, script string) {
 	must(t, errors.Join(err, db.Close()))
 }
 
-// TestDamagedPages: a file whose first page is right and whose others are
-// not is told as damaged, when it is opened or when they are read, and nothing panics.
-func TestDamagedPages(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "journal.db")
+// manyPages is a journal of many pages that was closed: its path and its bytes.
+func manyPages(t *testing.T) (path string, data []byte) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "journal.db")
 	j, err := Open(t.Context(), path)
 	must(t, err)
 	for i := range 50 {
 		accepted(t, j, fmt.Sprint("q", i), "main", strings.Repeat("text ", 1000))
 	}
 	must(t, j.Close())
-	data, err := os.ReadFile(path)
+	data, err = os.ReadFile(path)
 	must(t, err)
+	return path, data
+}
+
+// TestDamagedPages: a file whose first page is right and whose others are
+// not is told as damaged, when it is opened or when they are read, and nothing panics.
+func TestDamagedPages(t *testing.T) {
+	path, data := manyPages(t)
 	damage := func(from int) {
 		damaged := slices.Clone(data)
 		for i := from; i < len(damaged); i++ {
@@ -120,11 +125,11 @@ func TestDamagedPages(t *testing.T) {
 	}
 
 	damage(4096)
-	_, err = Open(t.Context(), path)
+	_, err := Open(t.Context(), path)
 	wantAdvice(t, err, "is damaged: move it away")
 
 	damage(len(data) / 2)
-	j = reopen(t, path)
+	j := reopen(t, path)
 	_, err = j.Entries(t.Context(), Query{})
 	wantAdvice(t, err, "is damaged: move it away")
 	_, _, err = j.Accept(t.Context(), message("new", "main", "text"), "t-new")
@@ -218,7 +223,7 @@ func TestRowsNeverChange(t *testing.T) {
 	j := fresh(t)
 	accepted(t, j, "q1", "main", "text")
 	for _, statement := range []string{"UPDATE journal SET data = '{}'", "DELETE FROM journal", "REPLACE INTO journal SELECT * FROM journal"} {
-		if _, err := j.normal.conn.ExecContext(t.Context(), statement); err == nil {
+		if _, err := j.writer.conn.ExecContext(t.Context(), statement); err == nil {
 			t.Errorf("%s was done", statement)
 		}
 	}

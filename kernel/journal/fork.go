@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 
 	"org-agent/kernel/protocol"
 )
@@ -25,6 +26,8 @@ type Copy struct {
 	Turn   Turn
 	Origin string
 	Acts   []Act
+	// Answers are the ids of the answers that those among the Acts are copies of, by theirs.
+	Answers map[string]string
 }
 
 // forkData is the data of a fork's row.
@@ -35,8 +38,9 @@ type forkData struct {
 }
 
 // Fork makes the session, all of it or nothing; the model that its parent is answered by
-// answers it too. What the turns have cost is their origin's, and their times are those of
-// what they copy; what went along with them and what they were told goes with them.
+// answers it too, with the same preset. What the turns have cost is their origin's, and their times are those of
+// what they copy; what went along with them, what they were told, the
+// rounds that they took and the summary of them go with them.
 // CodeConflict if there is such a session, or an id of a copy is taken.
 func (j *Journal) Fork(ctx context.Context, fork Fork) error {
 	if !protocol.ValidSession(fork.Session) {
@@ -50,23 +54,24 @@ func (j *Journal) Fork(ctx context.Context, fork Fork) error {
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO session (name, turns, updated, first, parent, model)
-			VALUES (?1, ?2, ?3, ?4, ?5, coalesce((SELECT model FROM session WHERE name = ?5), ''))`,
+		_, err = tx.ExecContext(ctx, `INSERT INTO session (name, turns, updated, first, parent, model, preset)
+			VALUES (?1, ?2, ?3, ?4, ?5, coalesce((SELECT model FROM session WHERE name = ?5), ''), coalesce((SELECT preset FROM session WHERE name = ?5), ''))`,
 			fork.Session, len(fork.Copies), micros(row.Time), row.Seq, fork.Parent)
 		if err != nil {
 			return fmt.Errorf("write the session %s: %w", fork.Session, err)
 		}
+		rounds := map[int64]int64{}
 		for _, c := range fork.Copies {
-			if err := putCopy(ctx, tx, c, fork.Session, placeWord(row.Seq)+" "+copyWord); err != nil {
+			if err := putCopy(ctx, tx, c, fork.Session, placeWord(row.Seq)+" "+copyWord, rounds); err != nil {
 				return err
 			}
 		}
-		return nil
+		return copyDigest(ctx, tx, fork, rounds)
 	})
 }
 
-// putCopy writes one turn with its acts.
-func putCopy(ctx context.Context, tx *writer, c Copy, session, places string) error {
+// putCopy writes one turn with its acts, and notes in rounds which are copies of which.
+func putCopy(ctx context.Context, tx *writer, c Copy, session, places string, rounds map[int64]int64) error {
 	t := c.Turn
 	if err := refuseTaken(ctx, tx, t.Event, t.ID); err != nil {
 		return err
@@ -77,11 +82,11 @@ func putCopy(ctx context.Context, tx *writer, c Copy, session, places string) er
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO turn (seq, id, session, event, queue, state, attempt, skill, model, notice, saved, accepted, started, finished, origin,
-		answer, preferred, instead)
-		VALUES (?1, ?2, ?3, ?4, ?1, ?5, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
+		answer, preferred, instead, parent, settings, stamp)
+		VALUES (?1, ?2, ?3, ?4, ?1, ?5, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)`,
 		row.Seq, t.ID, session, t.Event, string(t.State), t.Skill, t.Model, t.Notice, t.Saved,
 		micros(t.Accepted), micros(t.Started), micros(t.Finished), c.Origin,
-		t.Answer, t.Preferred, t.Instead)
+		t.Answer, t.Preferred, t.Instead, t.Parent, settingsText(t.Settings), stampText(t.Stamp))
 	if err != nil {
 		return fmt.Errorf("write the turn %s: %w", t.ID, err)
 	}
@@ -101,6 +106,14 @@ func putCopy(ctx context.Context, tx *writer, c Copy, session, places string) er
 		if err := putAct(ctx, tx, act, places); err != nil {
 			return err
 		}
+		if act.Kind != ActAnswer || c.Answers[act.ID] == "" {
+			continue
+		}
+		copied, err := copyAsked(ctx, tx, c.Answers[act.ID], Entry{Session: session, Turn: t.ID, ID: act.ID})
+		if err != nil {
+			return err
+		}
+		maps.Copy(rounds, copied)
 	}
 	return nil
 }

@@ -2,23 +2,29 @@ package journal
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"time"
 
 	"org-agent/kernel/protocol"
 )
 
-// Exchange is a question and its answer, as a model is shown them.
+// Exchange is a question and its answer, as a model is shown them. It must not be changed: it is
+// kept for others.
 type Exchange struct {
 	Turn     string
+	Seq      int64     // of the turn
+	Stamp    time.Time // when it was asked, as models are told it; zero where nobody kept it
 	Event    string
 	Question string
+	Said     []string               // what a person said meanwhile
 	Context  []protocol.ContextItem // told of; [Journal.Context] has it whole
+	Asked    string                 // the question as the model was shown it then; "" where nobody kept it
+	Rounds   int                    // how many it took; [Journal.Rounds] has them
 	Answer   string                 // the model's own text
+	AnswerID string
 	Skill    string
 }
 
@@ -27,17 +33,20 @@ const (
 	historyBytes = 4 << 20 // of questions and answers, in one answer
 )
 
-// historyQuery: of several answers to a question the one that a person prefers
-// counts, or else the last that is whole. A question that stands in the place of
-// an earlier one has that one's row in o.
-const historyQuery = `SELECT t.seq, coalesce(o.seq, t.seq), t.id, t.event, t.skill, q.data, a.data,
+// exchangeColumns are those of an exchange: the turn t, its question q, its answer x in the row a.
+const exchangeColumns = `t.id, t.event, t.skill, t.stamp, x.id, q.data, a.data,
+	coalesce((SELECT json_extract(k.data, '$.text') FROM journal AS k WHERE k.id = x.id AND k.kind = 'asked' ORDER BY k.seq DESC LIMIT 1), ''),
+	(SELECT count(*) FROM journal AS k WHERE k.id = x.id AND k.kind = 'round'),
 	(SELECT json_group_array(json_extract(j.data, '$.text')) FROM steer AS s JOIN journal AS j ON j.seq = s.seq WHERE s.turn = t.id AND s.used = 1
-		AND NOT EXISTS (SELECT 1 FROM turn AS own WHERE own.event = s.id))
-	FROM turn AS t JOIN journal AS q ON q.seq = t.seq
-	JOIN act AS x ON x.id = coalesce(nullif(t.preferred, ''), t.answer)
-	JOIN journal AS a ON a.seq = x.seq
-	LEFT JOIN turn AS o ON o.event = t.instead
-	WHERE t.session = ? AND t.seq < ? ORDER BY t.seq DESC`
+		AND NOT EXISTS (SELECT 1 FROM turn AS own WHERE own.event = s.id))`
+
+// exchangesQuery reads turns, each with one of its answers, which are given as [[SEQ, "ANSWER"], …].
+const exchangesQuery = `SELECT t.seq, ` + exchangeColumns + `
+	FROM json_each(?) AS wanted CROSS JOIN turn AS t ON t.seq = wanted.value ->> 0 JOIN journal AS q ON q.seq = t.seq
+	JOIN act AS x ON x.id = wanted.value ->> 1 JOIN journal AS a ON a.seq = x.seq`
+
+// exchangesKept is how many bytes of exchanges are kept, so that they are not read for every turn that follows.
+const exchangesKept = 32 << 20
 
 // History returns the exchanges of a session before a turn (in the order of
 // the conversation; all of them if beforeTurn is empty), latest last: those
@@ -45,7 +54,14 @@ const historyQuery = `SELECT t.seq, coalesce(o.seq, t.seq), t.id, t.event, t.ski
 // took its place is left out behind that other one. Of more than limit
 // exchanges (1,000 if 0 or more), or 4 MiB of text, the latest are kept.
 // CodeNotFound if beforeTurn is no turn of the session.
-func (j *Journal) History(ctx context.Context, session, beforeTurn string, limit int) ([]Exchange, error) {
+func (j *Journal) History(ctx context.Context, session, beforeTurn string, limit int) ([]*Exchange, error) {
+	exchanges, _, err := j.HistoryFrom(ctx, session, beforeTurn, 0, limit)
+	return exchanges, err
+}
+
+// HistoryFrom is [Journal.History] that goes back to the turn whose Seq is from, that one
+// included, and no further. If it is whole nothing was left out for the sake of the limits.
+func (j *Journal) HistoryFrom(ctx context.Context, session, beforeTurn string, from int64, limit int) (exchanges []*Exchange, whole bool, err error) {
 	if limit <= 0 || limit > historyLimit {
 		limit = historyLimit
 	}
@@ -54,65 +70,116 @@ func (j *Journal) History(ctx context.Context, session, beforeTurn string, limit
 		err := j.readers.QueryRowContext(ctx, `SELECT coalesce(o.seq, t.seq) FROM turn AS t LEFT JOIN turn AS o ON o.event = t.instead
 			WHERE t.id = ? AND t.session = ?`, beforeTurn, session).Scan(&before)
 		if err != nil {
-			return nil, j.failure(ctx, "read the history", notFound(err, "turn", beforeTurn))
+			return nil, false, j.failure(ctx, "read the history", notFound(err, "turn", beforeTurn))
 		}
 	}
-	rows, err := j.readers.QueryContext(ctx, historyQuery, session, before)
+	spine, whole, err := j.spine(ctx, session, before, from, limit)
 	if err != nil {
-		return nil, j.failure(ctx, "read the history", err)
+		return nil, false, j.failure(ctx, "read the history", err)
 	}
-	exchanges, err := walk(rows, before, limit)
-	if err := errors.Join(err, rows.Close()); err != nil {
-		return nil, j.failure(ctx, "read the history", err)
+	exchanges = make([]*Exchange, 0, len(spine))
+	size := 0
+	for len(spine) > 0 {
+		some := spine[:min(len(spine), exchangesAtOnce)]
+		spine = spine[len(some):]
+		read, err := j.exchangesOf(ctx, some)
+		if err != nil {
+			return nil, false, j.failure(ctx, "read the history", err)
+		}
+		for _, e := range read {
+			if size += len(e.Question) + len(e.Answer) + len(e.Asked); size > historyBytes && len(exchanges) > 0 {
+				slices.Reverse(exchanges)
+				return exchanges, false, nil
+			}
+			exchanges = append(exchanges, e)
+		}
 	}
 	slices.Reverse(exchanges)
-	return exchanges, nil
+	return exchanges, whole, nil
 }
 
-// walk goes from the latest exchange to the first and leaves out those that a
-// later one took the place of.
-func walk(rows *sql.Rows, before int64, limit int) ([]Exchange, error) {
-	var exchanges []Exchange
-	for size := 0; len(exchanges) < limit && rows.Next(); {
-		row, err := scanExchange(rows)
+// exchangesAtOnce is how many are read with one query, of which the last ones may be too many.
+const exchangesAtOnce = 100
+
+// exchangesOf are turns with their answers. Those that were read before are not read again: the
+// rows of neither change when the answer is there. Only what was said meanwhile may become a
+// message of its own.
+func (j *Journal) exchangesOf(ctx context.Context, turns []vertebra) ([]*Exchange, error) {
+	exchanges := make([]*Exchange, len(turns))
+	var missing [][2]any
+	var places map[string]int
+	for i, v := range turns {
+		if e, ok := j.exchanges.Get(v.answer); ok && e.Seq == v.seq && !v.steered {
+			exchanges[i] = e.by(v.skill)
+			continue
+		}
+		if places == nil {
+			places = make(map[string]int)
+		}
+		missing, places[v.answer] = append(missing, [2]any{v.seq, v.answer}), i
+	}
+	if len(missing) > 0 {
+		read, err := j.readExchanges(ctx, missing)
 		if err != nil {
 			return nil, err
 		}
-		if row.seq >= before {
-			continue
+		for _, e := range read {
+			if i := places[e.AnswerID]; e.Seq == turns[i].seq {
+				exchanges[i] = e.by(turns[i].skill)
+			}
 		}
-		before = row.place
-		if size += len(row.Question) + len(row.Answer); size > historyBytes && len(exchanges) > 0 {
-			break
-		}
-		exchanges = append(exchanges, row.Exchange)
 	}
-	return exchanges, rows.Err()
+	return slices.DeleteFunc(exchanges, func(e *Exchange) bool { return e == nil }), nil
 }
 
-// exchangeRow is an exchange, the row of its question, and the row of the
-// question whose place it stands in: its own if there is none.
-type exchangeRow struct {
-	Exchange
-	seq, place int64
+// by is the exchange with the skill that its turn has now.
+func (e *Exchange) by(skill string) *Exchange {
+	if e.Skill == skill {
+		return e
+	}
+	now := *e
+	now.Skill = skill
+	return &now
 }
 
-func scanExchange(row scanner) (exchangeRow, error) {
-	var exchange exchangeRow
+// readExchanges reads and keeps exchanges.
+func (j *Journal) readExchanges(ctx context.Context, wanted [][2]any) ([]*Exchange, error) {
+	list, err := json.Marshal(wanted)
+	if err != nil {
+		return nil, fmt.Errorf("ask for exchanges: %w", err)
+	}
+	read, err := collect(ctx, j.readers, scanExchange, exchangesQuery, string(list))
+	for _, e := range read {
+		j.exchanges.Put(e.AnswerID, e, len(e.Question)+len(e.Asked)+len(e.Answer)+contextSize*(4+len(e.Context)))
+	}
+	return read, err
+}
+
+// contextSize is about what is told of one thing that went along with a message.
+const contextSize = 100
+
+func scanExchange(row scanner) (*Exchange, error) {
+	exchange := &Exchange{}
 	var question, answer, steers []byte
-	if err := row.Scan(&exchange.seq, &exchange.place, &exchange.Turn, &exchange.Event, &exchange.Skill, &question, &answer, &steers); err != nil {
-		return exchangeRow{}, err
+	var stamp string
+	if err := row.Scan(&exchange.Seq, &exchange.Turn, &exchange.Event, &exchange.Skill, &stamp,
+		&exchange.AnswerID, &question, &answer, &exchange.Asked, &exchange.Rounds, &steers); err != nil {
+		return nil, err
 	}
 	var asked struct {
 		Text    string
 		Context []protocol.ContextItem
+		Presets []string
 	}
 	var answered struct{ Raw string }
-	var told []string
-	if err := errors.Join(json.Unmarshal(question, &asked), json.Unmarshal(answer, &answered), json.Unmarshal(steers, &told)); err != nil {
-		return exchangeRow{}, fmt.Errorf("read the exchange of the turn %s: %w", exchange.Turn, err)
+	if err := errors.Join(json.Unmarshal(question, &asked), json.Unmarshal(answer, &answered), json.Unmarshal(steers, &exchange.Said)); err != nil {
+		return nil, fmt.Errorf("read the exchange of the turn %s: %w", exchange.Turn, err)
 	}
-	exchange.Question, exchange.Context = strings.Join(append([]string{asked.Text}, told...), "\n\n"), asked.Context
+	var err error
+	if exchange.Stamp, err = readStamp(stamp); err != nil {
+		return nil, err
+	}
+	exchange.Question, exchange.Context = protocol.WithoutMentions(asked.Text, asked.Presets), asked.Context
 	exchange.Answer = answered.Raw
 	return exchange, nil
 }

@@ -15,7 +15,8 @@
 // written. Reads end when their context does.
 //
 // Durability: what was written survives the death of the process at any
-// moment. [Journal.Accept] is also flushed to the disk before it returns.
+// moment. [Journal.Accept] is also flushed to the disk before it returns;
+// [Journal.Later] writes with the change that comes next.
 //
 // Errors: a [*protocol.Error], with CodeStorage and advice when the file or
 // its disk is at fault, CodeNotFound and CodeConflict as each method says; or
@@ -34,22 +35,25 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"org-agent/kernel/recent"
 )
 
 // Journal is an open journal. Make one with [Open].
 type Journal struct {
 	path    string
-	readers *sql.DB
+	readers *readers
 	writers *sql.DB
-	normal  *writer       // synchronous NORMAL: what it writes survives the process
-	durable *writer       // synchronous FULL: what it writes survives the power too
-	writing chan struct{} // holds one value while somebody uses a writer, or closed
+	writer  *writer       // one: what another connection wrote it would have to read again
+	writing chan struct{} // holds one value while somebody uses the writer, or closed
 	closed  bool
 	queue   acceptQueue
+	later   laterQueue
+	// exchanges are what was read of them, by the answer's id.
+	exchanges *recent.Cache[string, *Exchange]
+	// backbones are the turns of sessions, by their names; each says up to which row it holds.
+	backbones *recent.Cache[string, backbone]
 }
-
-// readerLimit is the number of reads that run at once; more wait their turn.
-const readerLimit = 4
 
 // Open opens the journal at path, which it creates (mode 0600) in a directory
 // that must exist, and brings its schema up to date. It fails with CodeStorage
@@ -60,7 +64,7 @@ func Open(ctx context.Context, path string) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the journal %s: %w", path, err)
 	}
-	j := &Journal{path: absolute, writing: make(chan struct{}, 1)}
+	j := newJournal(absolute)
 	if err := j.createFile(); err != nil {
 		return nil, err
 	}
@@ -70,26 +74,24 @@ func Open(ctx context.Context, path string) (*Journal, error) {
 	return j, nil
 }
 
-// open connects: to write with two connections, then to read.
+func newJournal(path string) *Journal {
+	return &Journal{path: path, writing: make(chan struct{}, 1), exchanges: recent.New[string, *Exchange](exchangesKept),
+		backbones: recent.New[string, backbone](backbonesKept)}
+}
+
+// open connects: to write, then to read.
 func (j *Journal) open(ctx context.Context) (err error) {
 	if j.writers, err = sql.Open("sqlite", dataSource(j.path)); err != nil {
 		return err
 	}
-	if j.normal, err = newWriter(ctx, j.writers, "NORMAL"); err != nil {
+	if j.writer, err = newWriter(ctx, j.writers); err != nil {
 		return err
 	}
 	if err := j.migrate(ctx); err != nil {
 		return err
 	}
-	if j.durable, err = newWriter(ctx, j.writers, "FULL"); err != nil {
-		return err
-	}
-	if j.readers, err = sql.Open("sqlite", dataSource(j.path, "query_only(true)")); err != nil {
-		return err
-	}
-	j.readers.SetMaxOpenConns(readerLimit)
-	j.readers.SetMaxIdleConns(readerLimit)
-	return nil
+	j.readers, err = newReaders(dataSource(j.path, "query_only(true)"))
+	return err
 }
 
 // Close waits for what runs and closes the file. A second call does nothing.
@@ -100,16 +102,15 @@ func (j *Journal) Close() error {
 		return nil
 	}
 	j.closed = true
-	var err error
-	for _, w := range []*writer{j.durable, j.normal} {
-		if w != nil {
-			err = errors.Join(err, w.close())
-		}
+	err := j.writeLater(context.Background())
+	if j.writer != nil {
+		err = errors.Join(err, j.writer.close())
 	}
-	for _, db := range []*sql.DB{j.readers, j.writers} {
-		if db != nil {
-			err = errors.Join(err, db.Close())
-		}
+	if j.readers != nil {
+		err = errors.Join(err, j.readers.close())
+	}
+	if j.writers != nil {
+		err = errors.Join(err, j.writers.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("close the journal %s: %w", j.path, err)
@@ -170,11 +171,11 @@ func (j *Journal) transact(ctx context.Context, doing string, change func(contex
 		return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
 	}
 	defer func() { <-j.writing }()
-	if j.normal == nil {
+	if j.writer == nil {
 		return fmt.Errorf("%s: %w", doing, errReadOnly)
 	}
 	ctx = context.WithoutCancel(ctx)
-	return j.failure(ctx, doing, j.normal.transaction(ctx, change))
+	return j.failure(ctx, doing, j.withLater(ctx, change))
 }
 
 // reader is what reads: a pool of connections or a writer.

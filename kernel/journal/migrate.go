@@ -21,15 +21,7 @@ var schemas embed.FS
 
 // schemaVersion is the version this program reads and writes; SQLite keeps the
 // file's own in user_version.
-const schemaVersion = 5
-
-// filling is what a version of the schema needs beyond SQL, nil for nothing.
-func filling(version int) func(context.Context, *writer) error {
-	if version == 5 {
-		return indexAll
-	}
-	return nil
-}
+const schemaVersion = 11
 
 // applicationID marks the file as ours ("oajl"), so that another program's
 // database is refused rather than written to.
@@ -38,7 +30,7 @@ const applicationID = 0x6f616a6c
 // migrate brings the file to schemaVersion, in one transaction: two processes
 // that open a new file at once migrate it once.
 func (j *Journal) migrate(ctx context.Context) error {
-	version, err := j.checkVersion(ctx, j.normal.conn)
+	version, err := j.checkVersion(ctx, j.writer.conn)
 	if err != nil {
 		return err
 	}
@@ -55,13 +47,13 @@ func (j *Journal) migrate(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("read schema %d: %w", version+1, err)
 			}
+			if version+1 == 5 {
+				if err := putIndexAside(ctx, tx); err != nil {
+					return err
+				}
+			}
 			if _, err := tx.conn.ExecContext(ctx, string(script)); err != nil {
 				return fmt.Errorf("apply schema %d: %w", version+1, err)
-			}
-			if fill := filling(version + 1); fill != nil {
-				if err := fill(ctx, tx); err != nil {
-					return fmt.Errorf("fill schema %d: %w", version+1, err)
-				}
 			}
 		}
 		_, err = tx.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion))
@@ -76,7 +68,7 @@ func (j *Journal) migrate(ctx context.Context) error {
 func (j *Journal) writeAhead(ctx context.Context) error {
 	for patience := time.Now().Add(5 * time.Second); ; {
 		var mode string
-		err := j.normal.conn.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
+		err := j.writer.conn.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
 		if reason, ok := errors.AsType[*sqlite.Error](err); ok && reason.Code()&0xff == sqlite3.SQLITE_BUSY && time.Now().Before(patience) {
 			select {
 			case <-time.After(5 * time.Millisecond):

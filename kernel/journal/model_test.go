@@ -129,7 +129,7 @@ func (m *model) set(t *testing.T, r *rapid.T) {
 
 func (m *model) retry(t *testing.T, r *rapid.T) {
 	event := m.run + modelEvents.Draw(r, "event")
-	_, err := m.journal.Retry(t.Context(), m.turnOf(t, r, event), "")
+	_, err := m.journal.Retry(t.Context(), m.turnOf(t, r, event), "", nil)
 	known := m.turns[event]
 	switch {
 	case known == nil:

@@ -187,6 +187,10 @@ func closeQuestion(ctx context.Context, tx *writer, q *Question) error {
 // WithdrawQuestions closes what a turn that ends has asked and nobody answered, and returns
 // it, oldest first.
 func (j *Journal) WithdrawQuestions(ctx context.Context, turn string) (open []Question, err error) {
+	open, err = collect(ctx, j.readers, scanQuestion, openQuestionsTurnQuery, turn)
+	if err != nil || len(open) == 0 { // as in most turns: nothing is to be written
+		return nil, j.failure(ctx, "withdraw the questions of a turn", err)
+	}
 	err = j.transact(ctx, "withdraw the questions of a turn", func(ctx context.Context, tx *writer) error {
 		open, err = withdrawQuestions(ctx, tx, turn)
 		return err

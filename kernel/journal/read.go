@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,7 +32,7 @@ func OpenToRead(ctx context.Context, path string) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the journal %s: %w", path, err)
 	}
-	j := &Journal{path: absolute, writing: make(chan struct{}, 1)}
+	j := newJournal(absolute)
 	info, err := os.Stat(absolute)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -44,10 +43,9 @@ func OpenToRead(ctx context.Context, path string) (*Journal, error) {
 	if err != nil {
 		return nil, j.unusable(err)
 	}
-	if j.readers, err = sql.Open("sqlite", dataSource(absolute, "query_only(true)")); err != nil {
+	if j.readers, err = newReaders(dataSource(absolute, "query_only(true)")); err != nil {
 		return nil, j.failure(ctx, "open the journal", err)
 	}
-	j.readers.SetMaxOpenConns(readerLimit)
 	version, err := j.checkVersion(ctx, j.readers)
 	if err == nil && version == 0 {
 		err = protocol.Errorf(protocol.CodeNotFound, "the journal %s is empty: nothing has been said here", absolute)

@@ -45,11 +45,12 @@ func (j *Journal) Rename(ctx context.Context, former, name string) (Renaming, er
 // first and the old one goes last: turns refer to one.
 func renameRows(ctx context.Context, tx *writer, former, name string) error {
 	for _, statement := range []string{
-		"INSERT INTO session (name, turns, updated, first, parent, model) SELECT ?1, turns, updated, first, parent, model FROM session WHERE name = ?2",
+		"INSERT INTO session (name, turns, updated, first, parent, model, preset) SELECT ?1, turns, updated, first, parent, model, preset FROM session WHERE name = ?2",
 		"UPDATE turn SET session = ?1 WHERE session = ?2",
 		"UPDATE act SET session = ?1 WHERE session = ?2",
 		"UPDATE approval SET session = ?1 WHERE session = ?2",
 		"UPDATE question SET session = ?1 WHERE session = ?2",
+		"UPDATE digest SET session = ?1 WHERE session = ?2",
 		"UPDATE session SET parent = ?1 WHERE parent = ?2",
 		"DELETE FROM session WHERE name = ?2 AND name <> ?1",
 	} {

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,14 +12,23 @@ func TestRename(t *testing.T) {
 	j := fresh(t)
 	said(t, j, "first", "question", "answer", "unanswered")
 	said(t, j, "other", "else", "there")
-	before := entries(t, j, Query{Session: "first"})
 	_, err := j.Rename(t.Context(), "first", "other")
 	wantCode(t, err, protocol.CodeConflict)
 	_, err = j.Rename(t.Context(), "first", "../etc")
 	wantCode(t, err, protocol.CodeInvalidParams)
 
+	must(t, j.SetSessionModel(t.Context(), "first", "large"))
+	must(t, j.SetSessionPreset(t.Context(), "first", "concise"))
+	before := entries(t, j, Query{Session: "first"})
 	renamed, err := j.Rename(t.Context(), "first", "second")
 	must(t, err)
+	model, err := j.SessionModel(t.Context(), "second")
+	must(t, err)
+	preset, err := j.SessionPreset(t.Context(), "second")
+	must(t, err)
+	if model != "large" || preset != "concise" {
+		t.Errorf("the model is %q and the preset %q", model, preset)
+	}
 	unmoved, err := j.Unmoved(t.Context())
 	must(t, err)
 	if len(unmoved) != 1 || unmoved[0] != renamed {
@@ -91,7 +99,7 @@ func TestRenameKnowsEveryTable(t *testing.T) {
 	tables, err := collect(t.Context(), j.readers, text,
 		"SELECT DISTINCT s.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c WHERE s.type = 'table' AND c.name IN ('session', 'parent') ORDER BY 1")
 	must(t, err)
-	if known := []string{"act", "approval", "journal", "question", "session", "turn"}; !slices.Equal(tables, known) {
+	if known := []string{"act", "approval", "digest", "journal", "question", "session", "turn"}; !slices.Equal(tables, known) {
 		t.Errorf("sessions are named in %v, renameRows and this test know %v", tables, known)
 	}
 }
@@ -110,8 +118,8 @@ func TestFork(t *testing.T) {
 
 	history, err := j.History(t.Context(), "child", "", 0)
 	must(t, err)
-	if fmt.Sprint(history) != "[{copy copied-question first question [] first answer }]" {
-		t.Errorf("the history is %v", history)
+	if h := history[0]; len(history) != 1 || h.Turn != "copy" || h.Event != "copied-question" || h.Question != "first question" || h.Answer != "first answer" {
+		t.Errorf("the history is %+v", history)
 	}
 	turns, questions, err := j.Unsaved(t.Context(), "child")
 	must(t, err)
@@ -169,7 +177,7 @@ func TestForkTakesAlongWhatWasTold(t *testing.T) {
 	}
 	history, err := j.History(ctx, "fork", "", 0)
 	must(t, err)
-	if len(history) != 1 || history[0].Question != "question\n\ntold s1" {
+	if len(history) != 1 || history[0].Question != "question" || strings.Join(history[0].Said, "|") != "told s1" {
 		t.Errorf("its history is %+v, the other turn is %s", history, own.ID)
 	}
 	if model, err := j.SessionModel(ctx, "fork"); model != "small" || err != nil {

@@ -124,15 +124,7 @@ func TestOpenToRead(t *testing.T) {
 
 // TestCheckFindsDamage: pages that were overwritten are found.
 func TestCheckFindsDamage(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "journal.db")
-	j, err := Open(t.Context(), path)
-	must(t, err)
-	for i := range 50 {
-		accepted(t, j, fmt.Sprint("q", i), "main", strings.Repeat("text ", 1000))
-	}
-	must(t, j.Close())
-	data, err := os.ReadFile(path)
-	must(t, err)
+	path, data := manyPages(t)
 	for i := 5 * 4096; i < 30*4096; i++ {
 		data[i] ^= 0x5a
 	}

@@ -89,8 +89,7 @@ func (j *Journal) find(ctx context.Context, s Search, phrases []phrase, budget t
 	if err != nil {
 		return found, err
 	}
-	look := looking{words: wordsExpression(phrases), place: place, span: span, budget: budget}
-	rows, err := look.through(ctx, j.readers)
+	look, rows, err := j.look(ctx, s, phrases, place, span, budget)
 	if err != nil {
 		return found, err
 	}
@@ -114,6 +113,29 @@ func (j *Journal) find(ctx context.Context, s Search, phrases []phrase, budget t
 		found.Reached, err = j.timeOf(ctx, look.from)
 	}
 	return found, err
+}
+
+// look returns the latest rows in the span that have the phrases, of what it can look at
+// within the budget: those that the index has, and then those that it does not have yet.
+func (j *Journal) look(ctx context.Context, s Search, phrases []phrase, place string, span rowSpan, budget time.Duration) (looking, []int64, error) {
+	began := time.Now()
+	rest, err := unindexed(ctx, j.readers)
+	if err != nil {
+		return looking{}, nil, err
+	}
+	known := rowSpan{min(max(span.from, rest.Rows+1), span.until), span.until}
+	look := looking{words: wordsExpression(phrases), place: place, span: known, budget: budget}
+	rows, err := look.through(ctx, j.readers)
+	if err != nil || look.from > known.from || look.from == span.from {
+		return look, rows, err
+	}
+	// What was not looked at at all is looked at a little, so that every search gets on.
+	if left := budget - time.Since(began); left > 0 || known.from == known.until {
+		unread := reading{phrases: phrases, session: s.Session, from: look.from, span: span, until: began.Add(budget)}
+		rows, err = unread.through(ctx, j, rows)
+		look.from = unread.from
+	}
+	return look, rows, err
 }
 
 func (s Search) limit() int {

@@ -136,11 +136,12 @@ func backToFirstSchema(t *testing.T, path string) {
 	db, err := sql.Open("sqlite", dataSource(path))
 	must(t, err)
 	for _, statement := range []string{
-		"DROP TABLE question", "ALTER TABLE approval DROP COLUMN client", "DROP INDEX approval_turn",
-		"DROP TABLE search", "DROP TABLE rename", "DROP INDEX session_parent",
+		"DROP TABLE digest", "DROP TABLE correction", "DROP TABLE completion", "DROP TABLE question", "ALTER TABLE approval DROP COLUMN client", "DROP INDEX approval_turn",
+		"DROP TABLE search", "DROP TABLE indexing", "DROP TABLE rename", "DROP INDEX session_parent",
 		"ALTER TABLE session DROP COLUMN first", "ALTER TABLE session DROP COLUMN parent", "ALTER TABLE turn DROP COLUMN origin",
 		"DROP TABLE usage", "DROP TABLE steer", "ALTER TABLE session DROP COLUMN model", "ALTER TABLE turn DROP COLUMN wanted",
 		"ALTER TABLE turn DROP COLUMN answer", "ALTER TABLE turn DROP COLUMN preferred", "ALTER TABLE turn DROP COLUMN instead",
+		"ALTER TABLE turn DROP COLUMN stamp", "ALTER TABLE turn DROP COLUMN settings", "ALTER TABLE turn DROP COLUMN parent", "ALTER TABLE session DROP COLUMN preset",
 		"PRAGMA user_version = 1",
 	} {
 		_, err := db.Exec(statement)

@@ -35,28 +35,42 @@ type Turn struct {
 	Answer    string // the id of its last whole answer, "" if it has none
 	Preferred string // the id of the answer that a person chose, "" if none
 	Instead   string // the id of the question in whose place this one stands, or ""
+	Parent    string // the id of the question or answer whose heading this one stands below, or ""
+	// Settings are what holds for this attempt.
+	Settings protocol.TurnSettings
 
+	// Stamp is when the question was asked, where the person was: what models are told.
+	// Zero where nobody kept it.
+	Stamp    time.Time
 	Accepted time.Time
 	Started  time.Time // of this attempt; zero while queued
 	Finished time.Time // zero exactly while the state is not final
 }
 
 const turnQuery = `SELECT t.seq, t.id, t.session, t.event, t.queue, t.state, t.attempt, t.skill, t.model, t.notice,
-	t.input, t.output, t.cost, t.saved, t.wanted, t.answer, t.preferred, t.instead, t.accepted, t.started, t.finished, t.origin, j.data
+	t.input, t.output, t.cost, t.saved, t.wanted, t.answer, t.preferred, t.instead, t.accepted, t.started, t.finished, t.origin, t.parent, t.settings, t.stamp, j.data
 	FROM turn AS t JOIN journal AS j ON j.seq = t.seq `
 
 func scanTurn(row scanner) (Turn, error) {
 	var t Turn
 	var accepted, started, finished int64
+	var settings, stamp string
 	entry := Entry{Kind: KindEvent}
 	err := row.Scan(&t.Seq, &t.ID, &t.Session, &t.Event, &t.Order, &t.State, &t.Attempt, &t.Skill, &t.Model, &t.Notice,
 		&t.Input, &t.Output, &t.Cost, &t.Saved,
-		&t.Wanted, &t.Answer, &t.Preferred, &t.Instead, &accepted, &started, &finished, &t.Origin, (*[]byte)(&entry.Data))
+		&t.Wanted, &t.Answer, &t.Preferred, &t.Instead, &accepted, &started, &finished, &t.Origin,
+		&t.Parent, &settings, &stamp, (*[]byte)(&entry.Data))
 	if err != nil {
 		return Turn{}, err
 	}
 	t.Accepted, t.Started, t.Finished = instant(accepted), instant(started), instant(finished)
 	entry.Seq, entry.ID, entry.Session = t.Seq, t.Event, t.Session
+	if t.Settings, err = readSettings(settings); err != nil {
+		return Turn{}, err
+	}
+	if t.Stamp, err = readStamp(stamp); err != nil {
+		return Turn{}, err
+	}
 	t.Question, err = entry.Event()
 	t.Level = t.Question.Level
 	return t, err
@@ -109,6 +123,27 @@ type turnData struct {
 	Output  int                `json:"output,omitempty"`
 	Cost    float64            `json:"cost,omitempty"`
 	Wanted  string             `json:"wanted,omitempty"`
+	// Settings are there when the turn is queued again.
+	Settings protocol.TurnSettings `json:"settings,omitempty"`
+}
+
+// settingsText is how a turn's settings are kept.
+func settingsText(settings protocol.TurnSettings) string {
+	if len(settings) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(settings) // strings: it cannot fail
+	return string(text)
+}
+
+func readSettings(text string) (settings protocol.TurnSettings, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	if err := json.Unmarshal([]byte(text), &settings); err != nil {
+		return nil, fmt.Errorf("read what held for a turn: %w", err)
+	}
+	return settings, nil
 }
 
 // SetTurn changes a turn and returns it as it then is. Input, Output and Cost
@@ -154,16 +189,26 @@ func (c TurnChange) apply(t *Turn, at time.Time) error {
 
 // Retry queues a turn again that has ended, behind those that are queued, as
 // its next attempt, to be answered by the model, or by the session's if that is
-// empty. What it has spent and its answers stay. CodeConflict if it has not ended.
-func (j *Journal) Retry(ctx context.Context, turn, model string) (Turn, error) {
+// empty, and as the settings say. What it has spent and its answers stay. CodeConflict if
+// it has not ended.
+func (j *Journal) Retry(ctx context.Context, turn, model string, settings protocol.TurnSettings) (Turn, error) {
 	return j.changeTurn(ctx, turn, func(t *Turn, _ time.Time) error {
 		if !t.State.Final() {
 			return protocol.Errorf(protocol.CodeConflict, "the turn %s has not ended (%s): stop it first", t.ID, t.State)
 		}
 		t.State, t.Notice, t.Attempt = protocol.TurnQueued, "", t.Attempt+1
 		t.Started, t.Finished, t.Order, t.Wanted = time.Time{}, time.Time{}, 0, model
+		t.Settings = settings
 		return nil
 	})
+}
+
+// requeued is the settings of a turn that has just been queued again.
+func requeued(t Turn) protocol.TurnSettings {
+	if t.State != protocol.TurnQueued {
+		return nil
+	}
+	return t.Settings
 }
 
 // changeTurn reads a turn, changes it, and writes it with its row. A change
@@ -178,7 +223,7 @@ func (j *Journal) changeTurn(ctx context.Context, id string, change func(*Turn, 
 			return err
 		}
 		row, err := record(ctx, tx, Entry{Time: at, Kind: KindTurn, Session: t.Session, Turn: t.ID},
-			turnData{t.State, t.Attempt, t.Skill, t.Model, t.Notice, t.Input, t.Output, t.Cost, t.Wanted})
+			turnData{t.State, t.Attempt, t.Skill, t.Model, t.Notice, t.Input, t.Output, t.Cost, t.Wanted, requeued(t)})
 		if err != nil {
 			return err
 		}
@@ -189,11 +234,14 @@ func (j *Journal) changeTurn(ctx context.Context, id string, change func(*Turn, 
 			if t.Answer, err = lastAnswer(ctx, tx, t); err != nil {
 				return err
 			}
+			if err := staleDigests(ctx, tx, t); err != nil {
+				return err
+			}
 		}
 		_, err = tx.ExecContext(ctx, `UPDATE turn SET queue = ?, state = ?, attempt = ?, skill = ?, model = ?, notice = ?,
-			input = ?, output = ?, cost = ?, wanted = ?, answer = ?, started = ?, finished = ? WHERE seq = ?`,
+			input = ?, output = ?, cost = ?, wanted = ?, settings = ?, answer = ?, started = ?, finished = ? WHERE seq = ?`,
 			t.Order, string(t.State), t.Attempt, t.Skill, t.Model, t.Notice,
-			t.Input, t.Output, t.Cost, t.Wanted, t.Answer, micros(t.Started), micros(t.Finished), t.Seq)
+			t.Input, t.Output, t.Cost, t.Wanted, settingsText(t.Settings), t.Answer, micros(t.Started), micros(t.Finished), t.Seq)
 		if err != nil {
 			return fmt.Errorf("write the turn %s: %w", t.ID, err)
 		}
@@ -215,14 +263,17 @@ func (j *Journal) changeTurn(ctx context.Context, id string, change func(*Turn, 
 }
 
 const (
-	unfinishedQuery = turnQuery + "WHERE t.finished = 0 ORDER BY t.session, t.queue"
+	unfinishedQuery = "SELECT id, session, event, state, queue FROM turn WHERE finished = 0 ORDER BY session, queue"
 	turnsQuery      = turnQuery + "WHERE t.session = ? AND t.seq > ? ORDER BY t.seq LIMIT ?"
 )
 
-// Unfinished returns the turns that are queued, running or waiting, each
-// session's in the order of answering.
+// Unfinished returns the turns that are queued, running or waiting, each session's in the
+// order of answering, with ID, Session, Event, State and Order alone: what is asked in ten
+// thousand of them is no matter of a kernel's start.
 func (j *Journal) Unfinished(ctx context.Context) ([]Turn, error) {
-	turns, err := collect(ctx, j.readers, scanTurn, unfinishedQuery)
+	turns, err := collect(ctx, j.readers, func(row scanner) (t Turn, err error) {
+		return t, row.Scan(&t.ID, &t.Session, &t.Event, &t.State, &t.Order)
+	}, unfinishedQuery)
 	return turns, j.failure(ctx, "read the unfinished turns", err)
 }
 

@@ -41,12 +41,12 @@ func TestRetryGoesBehindTheQueued(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	first := accepted(t, j, "q1", "main", "one")
 	accepted(t, j, "q2", "main", "two")
-	_, err := j.Retry(ctx, first.ID, "")
+	_, err := j.Retry(ctx, first.ID, "", nil)
 	wantCode(t, err, protocol.CodeConflict)
 
 	set(t, j, first.ID, protocol.TurnRunning)
 	set(t, j, first.ID, protocol.TurnInterrupted)
-	again, err := j.Retry(ctx, first.ID, "")
+	again, err := j.Retry(ctx, first.ID, "", nil)
 	must(t, err)
 	if again.State != protocol.TurnQueued || again.Attempt != 2 || !again.Finished.IsZero() || !again.Started.IsZero() {
 		t.Fatalf("retried: %+v", again)
@@ -60,5 +60,23 @@ func TestRetryGoesBehindTheQueued(t *testing.T) {
 	must(t, err)
 	if got := ids(turns); got != "[turn-q1 turn-q2]" {
 		t.Errorf("order of the conversation: %s", got)
+	}
+}
+
+// What there is to go on with is told in its order, and without what is asked in it.
+func TestUnfinished(t *testing.T) {
+	j := fresh(t)
+	done := accepted(t, j, "q1", "main", "text")
+	answered(t, j, done, "a1", "yes")
+	for _, id := range []string{"q2", "q3"} {
+		accepted(t, j, id, "main", "text")
+	}
+	left, err := j.Unfinished(t.Context())
+	must(t, err)
+	if len(left) != 2 || left[0].Event != "q2" || left[1].ID != "turn-q3" || left[0].State != protocol.TurnQueued || left[0].Session != "main" || left[0].Order == 0 {
+		t.Errorf("left is %+v", left)
+	}
+	if len(left) > 0 && (left[0].Question.Text != "" || !left[0].Accepted.IsZero()) {
+		t.Errorf("more is read than is needed: %+v", left[0])
 	}
 }

@@ -18,6 +18,10 @@ type Spent struct {
 	Cached int      `json:"cached,omitempty"` // part of Input
 	Reason int      `json:"reasoning,omitempty"`
 	Cost   *float64 `json:"cost,omitempty"`
+	// Estimate is what Input was estimated to be, 0 if it was not, and Asked the model as it
+	// was asked for: the next estimate is corrected by it.
+	Estimate int    `json:"estimate,omitempty"`
+	Asked    string `json:"asked,omitempty"`
 }
 
 // PutSpent records what a reply took. CodeNotFound if there is no such turn.
@@ -33,6 +37,26 @@ func (j *Journal) PutSpent(ctx context.Context, spent Spent) error {
 		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO usage (seq, turn, model, time, input, output, cost) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			row.Seq, spent.Turn, spent.Model, micros(row.Time), spent.Input, spent.Output, spent.Cost)
+		if err != nil {
+			return fmt.Errorf("write what a reply took: %w", err)
+		}
+		return correct(ctx, tx, spent)
+	})
+}
+
+// PutCompletion counts what a completion took: beside the turns, as it is none. Its Turn
+// is not looked at.
+func (j *Journal) PutCompletion(ctx context.Context, spent Spent) error {
+	const quarter = 15 * time.Minute
+	priced := 0
+	if spent.Cost != nil {
+		priced = 1
+	}
+	return j.transact(ctx, "count a completion", func(ctx context.Context, tx *writer) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO completion (time, model, replies, priced, input, output, cost) VALUES (?, ?, 1, ?, ?, ?, ?)
+			ON CONFLICT (time, model) DO UPDATE SET replies = replies + 1, priced = priced + excluded.priced, input = input + excluded.input,
+				output = output + excluded.output, cost = coalesce(cost + excluded.cost, cost, excluded.cost)`,
+			micros(time.Now().Truncate(quarter)), spent.Model, priced, spent.Input, spent.Output, spent.Cost)
 		return err
 	})
 }
@@ -43,24 +67,30 @@ func (j *Journal) PutSpent(ctx context.Context, spent Spent) error {
 func usageQuery(by protocol.UsageBy) (query string, ok bool) {
 	switch by {
 	case protocol.UsageByTurn:
-		return `SELECT t.session, t.event, coalesce(json_extract(q.data, '$.text'), ''), u.model` + usageSums +
-			` JOIN journal AS q ON q.seq = t.seq` + usageWhere + ` GROUP BY t.seq, u.model ORDER BY t.seq DESC` + usageLimit, true
+		return `SELECT t.session, t.event, coalesce(json_extract(q.data, '$.text'), ''), u.model, count(*), count(u.cost), sum(u.input), sum(u.output), sum(u.cost)
+			FROM usage AS u JOIN turn AS t ON t.id = u.turn JOIN journal AS q ON q.seq = t.seq
+			WHERE (?1 = '' OR t.session = ?1) AND u.time >= ?2 AND ?3 = ?3 GROUP BY t.seq, u.model ORDER BY t.seq DESC` + usageLimit, true
 	case protocol.UsageBySession:
-		return `SELECT t.session, '', '', ''` + usageSums + usageWhere + ` GROUP BY t.session ORDER BY max(u.seq) DESC` + usageLimit, true
+		return `SELECT session, '', iif(session = '', '` + completionsRow + `', ''), ''` + usageSums + ` GROUP BY session ORDER BY max(time) DESC, session` + usageLimit, true
 	case protocol.UsageByModel:
-		return `SELECT '', '', '', u.model` + usageSums + usageWhere + ` GROUP BY u.model ORDER BY sum(u.input + u.output) DESC` + usageLimit, true
+		return `SELECT '', '', '', model` + usageSums + ` GROUP BY model ORDER BY sum(input + output) DESC` + usageLimit, true
 	case protocol.UsageByDay:
-		return `SELECT '', '', date(u.time / 1000000 + ?3, 'unixepoch'), ''` + usageSums + usageWhere + ` GROUP BY 3 ORDER BY 3 DESC` + usageLimit, true
+		return `SELECT '', '', date(time / 1000000 + ?3, 'unixepoch'), ''` + usageSums + ` GROUP BY 3 ORDER BY 3 DESC` + usageLimit, true
 	case protocol.UsageTotal:
-		return `SELECT '', '', '', ''` + usageSums + usageWhere + ` HAVING count(*) > 0`, true
+		return `SELECT '', '', '', ''` + usageSums + ` HAVING count(*) > 0`, true
 	}
 	return "", false
 }
 
 const (
-	usageSums = `, count(*), count(u.cost), sum(u.input), sum(u.output), sum(u.cost)
-		FROM usage AS u JOIN turn AS t ON t.id = u.turn`
-	usageWhere = ` WHERE (?1 = '' OR t.session = ?1) AND u.time >= ?2 AND ?3 = ?3`
+	// completionsRow is the name of the row that stands among sessions for what is of none.
+	completionsRow = "completions"
+
+	usageSums = `, sum(replies), sum(priced), sum(input), sum(output), sum(cost) FROM (
+		SELECT t.session, u.model, u.time, 1 AS replies, u.cost IS NOT NULL AS priced, u.input, u.output, u.cost
+			FROM usage AS u JOIN turn AS t ON t.id = u.turn
+		UNION ALL SELECT '', model, time, replies, priced, input, output, cost FROM completion)
+		WHERE (?1 = '' OR session = ?1) AND time >= ?2 AND ?3 = ?3`
 	usageLimit = ` LIMIT 1000`
 )
 
@@ -70,7 +100,7 @@ const (
 func (j *Journal) Usage(ctx context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error) {
 	query, ok := usageQuery(by)
 	if !ok {
-		return nil, protocol.Errorf(protocol.CodeInvalidParams, "usage is told by turn, session, model, day or in total, not by %q", by)
+		return nil, protocol.Errorf(protocol.CodeInvalidParams, "usage is told by turn, session, model, day, tool or in total, not by %q", by)
 	}
 	rows, err := collect(ctx, j.readers, scanUsage, query, session, micros(since), east)
 	return rows, j.failure(ctx, "sum the usage", err)

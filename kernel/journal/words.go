@@ -103,7 +103,9 @@ const searchBytes = 256 << 10
 // indexed is the text as the index has it.
 func indexed(text string) string {
 	var b strings.Builder
-	for w := range wordsIn(text[:min(len(text), searchBytes)]) {
+	text = text[:min(len(text), searchBytes)]
+	b.Grow(len(text))
+	for w := range wordsIn(text) {
 		if w.folded != "" {
 			b.WriteString(w.folded)
 			b.WriteByte(' ')

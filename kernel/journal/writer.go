@@ -12,18 +12,41 @@ import (
 type writer struct {
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
+	survives   survives
 }
 
-// newWriter takes a connection of its own, with SQLite's "synchronous" set.
-func newWriter(ctx context.Context, db *sql.DB, synchronous string) (*writer, error) {
+// survives is what a transaction outlives once it is done, as SQLite's "synchronous" has it.
+type survives string
+
+const (
+	process survives = "NORMAL" // the death of the process
+	power   survives = "FULL"   // the loss of power too: it is flushed to the disk
+)
+
+// newWriter takes a connection of its own.
+func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := conn.ExecContext(ctx, "PRAGMA synchronous = "+synchronous); err != nil {
+	w := &writer{conn: conn, statements: map[string]*sql.Stmt{}}
+	if err := w.outlive(ctx, process); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return &writer{conn, map[string]*sql.Stmt{}}, nil
+	return w, nil
+}
+
+// outlive has the transactions that come survive that.
+func (w *writer) outlive(ctx context.Context, what survives) error {
+	if w.survives == what {
+		return nil
+	}
+	w.survives = "" // not known, if it fails
+	_, err := w.conn.ExecContext(ctx, "PRAGMA synchronous = "+string(what))
+	if err == nil {
+		w.survives = what
+	}
+	return err
 }
 
 // statement is the query, prepared. The queries of this package are constants,
@@ -66,9 +89,12 @@ func (w *writer) QueryRowContext(ctx context.Context, query string, args ...any)
 	return statement.QueryRowContext(ctx, args...)
 }
 
-// transaction runs change in a transaction. After an error nothing of it is in
-// the file.
-func (w *writer) transaction(ctx context.Context, change func(context.Context, *writer) error) error {
+// transaction runs change in a transaction that outlives what it is to survive. After an error
+// nothing of it is in the file.
+func (w *writer) transaction(ctx context.Context, what survives, change func(context.Context, *writer) error) error {
+	if err := w.outlive(ctx, what); err != nil {
+		return err
+	}
 	if _, err := w.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}

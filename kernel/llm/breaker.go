@@ -115,11 +115,15 @@ func (b *Breaker) leave(probe bool, result outcome, failure error) {
 
 // cooldown is how long to stay open after a failure.
 func (b *Breaker) cooldown(failure error) time.Duration {
-	cooldown := orDefault(b.Cooldown, DefaultCooldown)
+	return max(orDefault(b.Cooldown, DefaultCooldown), retryAfter(failure))
+}
+
+// retryAfter is how long the server asked to be left alone, 0 if it did not.
+func retryAfter(failure error) time.Duration {
 	if e, ok := errors.AsType[*Error](failure); ok {
-		cooldown = max(cooldown, e.RetryAfter)
+		return e.RetryAfter
 	}
-	return cooldown
+	return 0
 }
 
 // serverFault reports whether an error of the class is about the server rather

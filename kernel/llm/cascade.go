@@ -11,7 +11,7 @@ import (
 // Cascade asks providers in turn until one begins to answer. The one that
 // yields the first delta answers alone: an error after that is the stream's.
 // When all fail, the error is a *CascadeError that says what each of them said.
-// A request whose context ended is not passed on.
+// A request whose context ended is not passed on, nor is one that is for the first only.
 type Cascade struct {
 	// Steps are asked in order.
 	Steps []Step
@@ -34,7 +34,11 @@ type Step struct {
 func (c Cascade) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		said := &CascadeError{}
-		for i, step := range c.Steps {
+		steps := c.Steps
+		if request.FirstOnly {
+			steps = steps[:min(len(steps), 1)]
+		}
+		for i, step := range steps {
 			asked := request
 			if step.Model != "" {
 				asked.Model = step.Model
@@ -48,8 +52,8 @@ func (c Cascade) Stream(ctx context.Context, request Request) iter.Seq2[Delta, e
 				yield(Delta{}, failure)
 				return
 			}
-			if c.Logger != nil && i+1 < len(c.Steps) {
-				c.Logger.WarnContext(ctx, "next model asked", "provider", step.Name, "next", c.Steps[i+1].Name, "err", failure)
+			if c.Logger != nil && i+1 < len(steps) {
+				c.Logger.WarnContext(ctx, "next model asked", "provider", step.Name, "next", steps[i+1].Name, "err", failure)
 			}
 		}
 		yield(Delta{}, said.reduce())

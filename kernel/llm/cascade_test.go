@@ -40,6 +40,20 @@ func TestCascade(t *testing.T) {
 	}
 }
 
+// What is for the first only goes no further, whatever that says.
+func TestCascadeFirstOnly(t *testing.T) {
+	first, next := script(fails(llm.ClassServer)), script(llmtest.Say("b"))
+	request := hello
+	request.FirstOnly = true
+	_, err := llm.Collect(llm.Cascade{Steps: []llm.Step{{Name: "first", Provider: first}, {Name: "next", Provider: next}}}.Stream(t.Context(), request))
+	if llm.ClassOf(err) != llm.ClassServer || len(first.Requests()) != 1 || len(next.Requests()) != 0 {
+		t.Errorf("error %v, the first was asked %d times, the next %d", err, len(first.Requests()), len(next.Requests()))
+	}
+	if _, err := llm.Collect(llm.Cascade{}.Stream(t.Context(), request)); llm.ClassOf(err) != llm.ClassModel {
+		t.Errorf("of nobody: %v", err)
+	}
+}
+
 func TestCascadeError(t *testing.T) {
 	cascade := llm.Cascade{Steps: []llm.Step{
 		{Name: "local", Provider: script(llmtest.Turn{llmtest.Fail(&llm.Error{Class: llm.ClassUnreachable, Provider: "local", Advice: "start it"})})},

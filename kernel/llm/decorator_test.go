@@ -15,12 +15,16 @@ func TestSuite(t *testing.T) {
 			return llmtest.Turn{llmtest.Runes("one two three four", 4, time.Millisecond), llmtest.Finish(llm.FinishStop)}
 		}}
 	}
+	refused := func() llm.Provider {
+		return &llmtest.Script{Reply: func(llm.Request) llmtest.Turn { return fails(llm.ClassAuth) }}
+	}
 	for name, provider := range map[string]llm.Provider{
 		"script":   answers(),
 		"timeouts": llm.Timeouts{Next: answers()},
 		"retry":    llm.Retry{Next: answers()},
 		"breaker":  &llm.Breaker{Next: answers()},
 		"cascade":  llm.Cascade{Steps: []llm.Step{{Name: "a", Provider: script()}, {Name: "b", Provider: answers()}}},
+		"rotation": &llm.Rotation{Keys: []llm.Key{{Name: "a", Provider: refused()}, {Name: "b", Provider: answers()}}},
 		"all": llm.Cascade{Steps: []llm.Step{{Name: "a",
 			Provider: &llm.Breaker{Next: llm.Retry{Next: llm.Timeouts{Next: answers()}}}}}},
 	} {

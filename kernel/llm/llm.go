@@ -59,6 +59,9 @@ type Request struct {
 	// Grammar constrains the reply to a GBNF grammar. Providers that are not
 	// configured for grammars ignore it.
 	Grammar string
+	// FirstOnly asks the first provider of a cascade and none behind it: what nobody waits for
+	// is not worth telling another host what was said.
+	FirstOnly bool `json:",omitempty"`
 }
 
 // Message is one turn of the conversation a model is shown. Images come before the text.
@@ -66,6 +69,8 @@ type Message struct {
 	Role    Role
 	Content string
 	Images  []Image `json:",omitempty"`
+	// Result: it is what came of an action, said in the user's place. No model sees this mark.
+	Result bool `json:"-"`
 }
 
 // Role says who wrote a message.

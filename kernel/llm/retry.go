@@ -43,24 +43,36 @@ type Retry struct {
 // Stream is Next's stream, asked for as often as needed.
 func (r Retry) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
-		begin := time.Now()
-		for attempt := 1; ; attempt++ {
-			begun, failure := relay(r.Next.Stream(ctx, request), yield)
-			if failure == nil {
-				return
-			}
-			pause, again := r.pause(attempt, time.Since(begin), failure)
-			if begun || !again {
-				yield(Delta{}, failure)
-				return
-			}
-			if r.Logger != nil {
-				r.Logger.WarnContext(ctx, "model asked again", "attempt", attempt, "pause", pause, "err", failure)
-			}
-			if !sleep(ctx, pause) {
-				yield(Delta{}, ContextError(ctx, ""))
-				return
-			}
+		err := r.again(ctx, func() (begun bool, failure error) { return relay(r.Next.Stream(ctx, request), yield) })
+		if err != nil {
+			yield(Delta{}, err)
+		}
+	}
+}
+
+// Call asks what is no stream as often as needed, by the same rules; Next is not used.
+func (r Retry) Call(ctx context.Context, ask func(context.Context) error) error {
+	return r.again(ctx, func() (begun bool, failure error) { return false, ask(ctx) })
+}
+
+// again asks until there is an answer, one has begun, or it is no use. It returns the last
+// failure.
+func (r Retry) again(ctx context.Context, ask func() (begun bool, failure error)) error {
+	begin := time.Now()
+	for attempt := 1; ; attempt++ {
+		begun, failure := ask()
+		if failure == nil {
+			return nil
+		}
+		pause, again := r.pause(attempt, time.Since(begin), failure)
+		if begun || !again {
+			return failure
+		}
+		if r.Logger != nil {
+			r.Logger.WarnContext(ctx, "model asked again", "attempt", attempt, "pause", pause, "err", failure)
+		}
+		if !sleep(ctx, pause) {
+			return ContextError(ctx, "")
 		}
 	}
 }

@@ -91,3 +91,24 @@ func TestRetryGivesUpWithItsContext(t *testing.T) {
 		}
 	})
 }
+
+// TestRetryCall: what is no stream is asked again by the same rules.
+func TestRetryCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			class llm.Class
+			asked int
+		}{{llm.ClassServer, 3}, {llm.ClassAuth, 1}} {
+			asked := 0
+			err := llm.Retry{}.Call(t.Context(), func(context.Context) error {
+				if asked++; asked == 3 {
+					return nil
+				}
+				return &llm.Error{Class: c.class}
+			})
+			if asked != c.asked || (err == nil) != (c.asked == 3) {
+				t.Errorf("%s: asked %d times: %v", c.class, asked, err)
+			}
+		}
+	})
+}

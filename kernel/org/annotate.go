@@ -9,11 +9,14 @@ type Drawer struct {
 	Text string
 }
 
+// Told is something that was said of an answer while it was made, and by whom.
+type Told struct{ By, Text string }
+
 // Annotate adds to an answer, a heading with its property drawer and a body, what
 // is known only at its end: properties behind those it has, drawers below, and a
-// list of what a person said meanwhile. Whatever their text is, it comes to be
+// list of what was said of it meanwhile. Whatever their text is, it comes to be
 // fixed-width lines and items of inert text; the rest of the answer stays as it is.
-func Annotate(answer string, properties []Property, drawers []Drawer, said []string) string {
+func Annotate(answer string, properties []Property, drawers []Drawer, said []Told) string {
 	const end = "\n:END:\n"
 	at := strings.Index(answer, end)
 	if at < 0 {
@@ -27,8 +30,8 @@ func Annotate(answer string, properties []Property, drawers []Drawer, said []str
 			behind.WriteString(":" + d.Name + ":\n" + FixedWidth(d.Text) + ":END:\n")
 		}
 	}
-	for _, line := range said {
-		behind.WriteString(Inert("- You, meanwhile :: " + strings.Join(strings.Fields(line), " ") + "\n"))
+	for _, told := range said {
+		behind.WriteString(Inert("- " + told.By + " :: " + strings.Join(strings.Fields(told.Text), " ") + "\n"))
 	}
 	body := at + len(end) - 1
 	return answer[:at] + own + answer[at:body] + behind.String() + answer[body:]

@@ -316,8 +316,8 @@ func MarkdownToOrg(text string) string { return convert(text, Options{Dialect: M
 // Everything else becomes plain text by a zero-width space within the characters that
 // make it live: other "#+" lines, ":NAME:" lines, planning and clock lines, file
 // variables, inline code and calls, macros, targets, export snippets, citations, other
-// links, active timestamps and diary expressions, other LaTeX commands, the tags :user:
-// and :agent:, and a table cell that begins like a formula. The body of a src block is
+// links, active timestamps and diary expressions, other LaTeX commands, the tags :user:,
+// :agent: and :draft:, and a table cell that begins like a formula. The body of a src block is
 // never changed but for comma escapes.
 func Inert(text string) string { return convert(text, Options{Dialect: PureOrg}) }
 

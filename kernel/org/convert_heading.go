@@ -220,7 +220,7 @@ func (c *Converter) inertTags(title string) string {
 	live := c.dialect == Markdown && len(tags) > 0
 	for _, tag := range tags {
 		switch strings.ToLower(tag) {
-		case UserTag, AgentTag, "archive", "crypt":
+		case UserTag, AgentTag, draftTag, "archive", "crypt":
 			live = true
 		}
 	}

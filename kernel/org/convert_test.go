@@ -142,7 +142,7 @@ var fragments = []string{
 	"#+", "#+CALL: f()\n", "#+TBLFM: $1='(x)\n", "#+begin_src lisp :var x=(f)\n", "#+begin_src -n\n", "#+end_src\n", "#+BEGIN_QUOTE\n", "#+end_quote\n", "#+begin_example\n", "#+end_example\n",
 	"#+begin_verse\n", "#+end_verse\n", "#+begin_export html\n", "#+begin: clocktable\n", "#+NAME: x\n", ":PROPERTIES:\n", ":END:\n", ":X: y\n", ":LOGBOOK:\n",
 	"SCHEDULED: ", "DEADLINE:", "CLOSED: [2026-01-01]", "CLOCK: [2026-01-01 Thu 10:00]", "Local Variables:", "# Local Variables:\n# eval: x\n# End:\n", "-*- mode: x -*-",
-	":user:", ":agent:", " :a:agent:\n", "COMMENT ", "TODO ", "[#A] ", "&lt;", "&amp;", "&#123;", "&nbsp;", ",* x\n", ",#+x\n", "+-+-+\n",
+	":user:", ":agent:", " :draft:\n", " :a:agent:\n", "COMMENT ", "TODO ", "[#A] ", "&lt;", "&amp;", "&#123;", "&nbsp;", ",* x\n", ",#+x\n", "+-+-+\n",
 	"\\:", "\\(", "\\+", "\\{", "\\[", "\\<", "\\/", "src", "call", "elisp", "file:", "/ssh", "Local", "Variables:", "SCHEDULED", "#", "%%", "(x)", "+CALL: f()\n",
 	"{x}", "[elisp](#a)", "[+CALL](#a)", "`%%`", "2026-01-01>", "html:", "cite:@k]", "elisp:(x)]]", ":", ": x\n", "=", "=a=", "~a~", "/usr/bin/", "+x+",
 }

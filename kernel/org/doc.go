@@ -5,8 +5,8 @@
 //   - [Parse] finds the structure of a note with positions: headings, property
 //     drawers, keywords and blocks, each with its line and byte offsets, so that an
 //     error can point at the note and an edit can leave every other byte alone.
-//   - [InsertUnder], [InsertBeforeDraft] and [AppendTurn] are pure functions from
-//     text to text that add a turn to a conversation.
+//   - [InsertUnder] and [InsertBeforeDraft] are pure functions from text to
+//     text that add a turn to a conversation.
 //   - [Converter] turns what a model writes (Markdown, Org, or a mixture) into Org
 //     that is safe to have in a buffer: see [Inert] for what "safe" means. Its result
 //     does not depend on how the text was cut into deltas. It decides what a line is

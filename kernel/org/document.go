@@ -158,20 +158,6 @@ func (d *Document) FindID(id string) *Heading {
 	return nil
 }
 
-// HeadingAt returns the innermost heading whose subtree holds the byte offset, or nil.
-func (d *Document) HeadingAt(offset int) *Heading {
-	var found *Heading
-	for _, h := range d.Headings {
-		if h.Start > offset {
-			break
-		}
-		if offset < h.End || offset == len(d.Source) {
-			found = h
-		}
-	}
-	return found
-}
-
 func (d *Document) report(line, column int, severity Severity, format string, arguments ...any) {
 	d.Diagnostics = append(d.Diagnostics, Diagnostic{line, column, severity, fmt.Sprintf(format, arguments...)})
 }

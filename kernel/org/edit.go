@@ -52,10 +52,14 @@ func topEnd(text string, offset int) int {
 	return len(text)
 }
 
+// draftTag is the tag of a draft that stands below an old question or answer.
+const draftTag = "draft"
+
 // DraftStart returns where the draft of a conversation begins: the first heading
 // without :ID: behind the subtree of the last question or answer (a heading with an
 // :ID: and the tag :user: or :agent:), or, in a text without any, the first heading
-// without :ID:. It is false when there is no such heading; the draft is then empty.
+// without :ID:. What has the tag :draft: is another draft, below an old heading.
+// It is false when there is no such heading; the draft is then empty.
 // Of a large text only the end is parsed, from a heading of level 1 on.
 func DraftStart(text string) (offset int, ok bool) {
 	for size := 1 << 16; ; size *= 4 {
@@ -80,7 +84,11 @@ func draftStart(text string) (offset int, turns, ok bool) {
 		}
 	}
 	for _, h := range headings {
-		if h.Start >= from && h.ID() == "" {
+		switch {
+		case h.Start < from || h.ID() != "":
+		case slices.Contains(h.Tags, draftTag):
+			from = h.End
+		default:
 			return h.Start, turns, true
 		}
 	}
@@ -113,15 +121,6 @@ func InsertBeforeDraft(text, subtree string) Insertion {
 		offset = len(text)
 	}
 	return insertionAt(text, offset, subtree)
-}
-
-// AppendTurn adds an answer to a conversation: under its question, or, if that is
-// gone, before the draft under a heading "* Re: WORDS" made of the question's text.
-func AppendTurn(text, questionID, questionText, answer string) Insertion {
-	if insertion, ok := InsertUnder(text, questionID, answer); ok {
-		return insertion
-	}
-	return InsertBeforeDraft(text, ReHeading(questionText)+answer)
 }
 
 func insertionAt(text string, offset int, subtree string) Insertion {

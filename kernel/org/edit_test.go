@@ -50,13 +50,20 @@ func TestDraft(t *testing.T) {
 	if !ok || !strings.HasPrefix(conversation[offset:], "* draft begins") {
 		t.Errorf("draft at %d: %q", offset, conversation[offset:])
 	}
-	insertion := AppendTurn(conversation, "gone", "What\nwas it?", "** A\n")
+	insertion := InsertBeforeDraft(conversation, ReHeading("What\nwas it?")+"** A\n")
 	want := strings.Replace(conversation, "* draft", "* Re: What was it?\n** A\n* draft", 1)
 	if got := insertion.Apply(conversation); got != want {
 		t.Errorf("got\n%s", got)
 	}
 	if _, ok := DraftStart("* Q :user:\n:PROPERTIES:\n:ID: x\n:END:\n** Part of it\n"); ok {
 		t.Error("a heading within a question is taken for the draft")
+	}
+	branch := "* Q :user:\n:PROPERTIES:\n:ID: x\n:END:\n** branch :draft:\n*** part\n"
+	if _, ok := DraftStart(branch); ok {
+		t.Error("a draft below an old question is taken for the draft at the end")
+	}
+	if offset, ok := DraftStart(branch + "* draft\n"); !ok || offset != len(branch) {
+		t.Errorf("behind a draft below an old question the draft is at %d, %v", offset, ok)
 	}
 	if insertion := InsertBeforeDraft("text", "* Q"); insertion.Apply("text") != "text\n* Q\n" {
 		t.Errorf("without a draft: %q", insertion.Apply("text"))

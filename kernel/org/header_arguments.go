@@ -30,16 +30,6 @@ func (b *Block) HeaderArgs() []HeaderArgument {
 	return found
 }
 
-// HeaderArg returns the value of one argument in force, and whether there is one.
-func (b *Block) HeaderArg(key string) (string, bool) {
-	for _, argument := range b.HeaderArgs() {
-		if strings.EqualFold(argument.Key, key) {
-			return argument.Value, true
-		}
-	}
-	return "", false
-}
-
 // arguments are those in force for a block, and what makes Org fail on them.
 type arguments struct {
 	all   []argument

@@ -82,7 +82,7 @@ var (
 	paragraphEnd = regexp.MustCompile(`^(?:\*+ |[ \t]*(?:[-+]|[0-9]+[.)])(?:[ \t]|$)|[ \t]*\||[ \t]*#\+(?i:begin|end)_)`)
 	mathStart    = regexp.MustCompile(`\$|\\[(\[]`)
 	headingStart = regexp.MustCompile(`^\*+ `)
-	liveTags     = regexp.MustCompile(`[ \t]:(?:[\pL\pN_@#%]+:)*(?:user|agent|ARCHIVE|crypt):(?:[\pL\pN_@#%]+:)*[ \t]*$`)
+	liveTags     = regexp.MustCompile(`[ \t]:(?:[\pL\pN_@#%]+:)*(?:user|agent|draft|ARCHIVE|crypt):(?:[\pL\pN_@#%]+:)*[ \t]*$`)
 	commented    = regexp.MustCompile(`^\*+ +(?:\S+ +)?(?:\[#.\] *)?COMMENT`)
 	agentHeading = regexp.MustCompile(`[ \t]:agent:$`)
 	blockStart   = regexp.MustCompile(`(?i)^[ \t]*#\+begin_(quote|verse|center|example|src)(?:[ \t]+(\S+))?[ \t]*$`)

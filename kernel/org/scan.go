@@ -7,6 +7,25 @@ import "strings"
 // [MaxSource] bytes is not looked at.
 func Parse(source string) *Document { return parse(source, splitLines) }
 
+// ParseWith is [Parse] of a text whose TODO keywords are these where it names none itself: the
+// values of lines "#+TODO:".
+func ParseWith(source string, sequences []string) *Document {
+	d := Parse(source)
+	for _, k := range d.Keywords {
+		if k.Key == "TODO" || k.Key == "SEQ_TODO" || k.Key == "TYP_TODO" {
+			return d
+		}
+	}
+	if len(sequences) == 0 {
+		return d
+	}
+	keywords := d.Keywords
+	for _, sequence := range sequences {
+		keywords = append(keywords[:len(keywords):len(keywords)], Keyword{Key: "TODO", Value: sequence})
+	}
+	return reparse(d, keywords)
+}
+
 func parse(source string, split func(string) []line) *Document {
 	d := &Document{Source: source, headerArgs: map[string][]writtenValue{}}
 	if len(source) > MaxSource {

@@ -67,9 +67,6 @@ func TestParsePositions(t *testing.T) {
 		!strings.HasPrefix(scannedNote[first.LineEnd:], "SCHEDULED") || !strings.HasPrefix(scannedNote[first.End:], "* not a heading?") {
 		t.Errorf("offsets %+v", first)
 	}
-	if h := d.HeadingAt(strings.Index(scannedNote, "(defun")); h == nil || h.Title != "Sub" {
-		t.Errorf("heading at the code: %+v", h)
-	}
 	blocks := d.Blocks()
 	if len(blocks) != 2 {
 		t.Fatalf("%d blocks, %v", len(blocks), d.Diagnostics)

@@ -19,7 +19,9 @@ type Question struct {
 	Level   int    // of its heading; 0 means 1
 	ID      string // the event's id
 	Instead string // the id of the question in whose place it stands, or ""
-	Text    string // as sent: raw text, its first line becomes the heading
+	// Properties are those that the person gave it; they stand below the other two.
+	Properties []Property
+	Text       string // as sent: raw text, its first line becomes the heading
 }
 
 // Subtree returns the question as Org: heading with the tag :user:, drawer with the
@@ -35,7 +37,7 @@ func (q Question) Subtree() string {
 	if q.Instead != "" {
 		properties = append(properties, Property{Key: "INSTEAD", Value: q.Instead})
 	}
-	out.WriteString(drawer(properties))
+	out.WriteString(drawer(append(properties, q.Properties...)))
 	if rest = strings.Trim(rest, "\n"); rest != "" {
 		out.WriteString(demote(rest, level))
 		out.WriteByte('\n')

@@ -1,6 +1,9 @@
 package org
 
-import "unicode"
+import (
+	"strings"
+	"unicode"
+)
 
 // wide holds the characters Emacs shows in two columns.
 var wide = &unicode.RangeTable{
@@ -44,4 +47,19 @@ func textWidth(text string) int {
 		width += runeWidth(r)
 	}
 	return width
+}
+
+// Shorten is a text of one line in at most that many columns of Emacs; what is cut off is
+// told by an ellipsis.
+func Shorten(text string, columns int) string {
+	if textWidth(text) <= columns {
+		return text
+	}
+	width := textWidth("…")
+	for at, r := range text {
+		if width += runeWidth(r); width > columns {
+			return strings.TrimRight(text[:at], " ") + "…"
+		}
+	}
+	return text
 }

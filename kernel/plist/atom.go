@@ -60,6 +60,8 @@ func IsNil(x sexp.Sexp) bool {
 	return ok && len(list) == 0
 }
 
+// The atoms are leaves of [sexp.Sexp]; Format prints them in the canonical form.
+
 func (Keyword) IsLeaf() bool                 { return true }
 func (Keyword) IsAtom() bool                 { return true }
 func (Keyword) LeafCount() int               { return 1 }

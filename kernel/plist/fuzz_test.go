@@ -67,7 +67,7 @@ func FuzzRecover(f *testing.F) {
 		f.Add(text, text, false)
 	}
 	f.Fuzz(func(t *testing.T, text, input string, finished bool) {
-		r := plist.Recover(text, plist.RecoverOptions{Input: input, Finished: finished})
+		r := plist.Recover(text, plist.RecoverOptions{Input: []string{input}, Finished: finished})
 		if len(r.Steps) == 0 {
 			t.Fatal("no steps")
 		}
@@ -104,9 +104,9 @@ func FuzzStream(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, input string, size int) {
 		size = max(1, size&63)
-		s := plist.Stream{Input: input}
+		s := plist.Stream{Input: []string{input}}
 		write(t, &s, text, func(rest int) int { return min(rest, size) })
-		r := plist.Recover(text, plist.RecoverOptions{Input: input, Finished: true})
+		r := plist.Recover(text, plist.RecoverOptions{Input: []string{input}, Finished: true})
 		steps := strings.Join(r.Steps, " ")
 		if r.Err != nil || !plain(steps) || strings.Contains(steps, "embedded") && (r.Candidates > 1 || strings.Contains(text, "</")) ||
 			strings.Contains(steps, "fence") && r.Candidates > 1 || strings.Contains(steps, "think") {

@@ -53,7 +53,7 @@ func TestHostileTextIsNoProposal(t *testing.T) {
 		if h.input != nil {
 			input = h.input(1 << 16)
 		}
-		r := plist.Recover(h.text(1<<16), plist.RecoverOptions{Finished: true, Input: input})
+		r := plist.Recover(h.text(1<<16), plist.RecoverOptions{Finished: true, Input: []string{input}})
 		if (r.Proposal != nil) != (h.name == "candidates-in-prose" || h.name == "backslashes") {
 			t.Errorf("%s: %v %.80s %v", h.name, r.Steps, plist.Print(r.Proposal), r.Err)
 		}
@@ -104,7 +104,7 @@ func TestStreamIsSilentWhenInDoubt(t *testing.T) {
 		{"(:type :response :text \"a\xe2\x80", "", "a"},
 		{"(:type :response :text \"\\é\\\\\\\"\")", "", `é\"`},
 	} {
-		s := plist.Stream{Input: c.input}
+		s := plist.Stream{Input: []string{c.input}}
 		write(t, &s, c.text, func(rest int) int { return min(rest, 1) })
 		_, ok := s.Envelope()
 		_, proposal := s.Proposal()

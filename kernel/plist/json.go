@@ -162,47 +162,15 @@ type jsonReader struct {
 
 func (r *jsonReader) object(inArgs bool) (sexp.Sexp, error) {
 	start := r.pos
-	if err := r.enter('}', start); err != nil {
-		return nil, err
-	}
 	var list sexp.List
-	for {
-		c, err := r.next(start)
+	err := r.elements('}', func() error {
+		key, err := r.key(start)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if c == '}' && len(list) == 0 {
-			if err := r.count(start); err != nil {
-				return nil, err
-			}
-			break
-		}
-		if c != '"' {
-			return nil, r.fail(r.pos, BadToken, "a key in double quotes should be here")
-		}
-		at := r.pos
-		name, err := r.str()
-		if err != nil {
-			return nil, err
-		}
-		name = strings.TrimPrefix(name, ":")
-		if !ValidName(":" + name) {
-			return nil, r.fail(at, BadToken, "%.40q cannot be a key; use letters, digits and -", name)
-		}
-		if err := r.count(at); err != nil {
-			return nil, err
-		}
-		key := Keyword(fold(name))
-		if c, err = r.next(start); err != nil {
-			return nil, err
-		}
-		if c != ':' {
-			return nil, r.fail(r.pos, BadToken, "a colon should be here")
-		}
-		r.pos++
 		value, err := r.value(start, inArgs || key == "args")
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if s, ok := value.(String); ok && !inArgs && enumKey(key) {
 			if enum := strings.TrimPrefix(string(s), ":"); ValidName(":" + enum) {
@@ -210,64 +178,83 @@ func (r *jsonReader) object(inArgs bool) (sexp.Sexp, error) {
 			}
 		}
 		list = append(list, key, value)
-		more, err := r.comma('}', start)
-		if err != nil {
-			return nil, err
-		}
-		if !more {
-			break
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	r.leave()
 	return list, nil
+}
+
+// key reads an object's key and passes the colon behind it.
+func (r *jsonReader) key(start int) (Keyword, error) {
+	if r.src[r.pos] != '"' {
+		return "", r.fail(r.pos, BadToken, "a key in double quotes should be here")
+	}
+	at := r.pos
+	name, err := r.str()
+	if err != nil {
+		return "", err
+	}
+	name = strings.TrimPrefix(name, ":")
+	if !ValidName(":" + name) {
+		return "", r.fail(at, BadToken, "%.40q cannot be a key; use letters, digits and -", name)
+	}
+	if err := r.count(at); err != nil {
+		return "", err
+	}
+	c, err := r.next(start)
+	if err != nil {
+		return "", err
+	}
+	if c != ':' {
+		return "", r.fail(r.pos, BadToken, "a colon should be here")
+	}
+	r.pos++
+	return Keyword(fold(name)), nil
 }
 
 func (r *jsonReader) array(inArgs bool) (sexp.Sexp, error) {
 	start := r.pos
-	if err := r.enter(']', start); err != nil {
+	var list sexp.List
+	err := r.elements(']', func() error {
+		value, err := r.value(start, inArgs)
+		list = append(list, value)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	var list sexp.List
-	for {
-		c, err := r.next(start)
-		if err != nil {
-			return nil, err
-		}
-		if c == ']' && len(list) == 0 {
-			if err := r.count(start); err != nil {
-				return nil, err
-			}
-			break
-		}
-		value, err := r.value(start, inArgs)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, value)
-		more, err := r.comma(']', start)
-		if err != nil {
-			return nil, err
-		}
-		if !more {
-			break
-		}
-	}
-	r.leave()
 	return list, nil
 }
 
-func (r *jsonReader) enter(closer byte, start int) error {
+// elements passes an object or array, having each element read where it begins. An empty one
+// counts as one atom, which it is in a plist.
+func (r *jsonReader) elements(closer byte, element func() error) error {
+	start := r.pos
 	if len(r.open) >= r.limits.Depth {
 		return r.fail(start, LimitExceeded, "nested deeper than %d levels; make it flatter", r.limits.Depth)
 	}
 	r.open = append(r.open, closer)
 	r.pos++
-	return nil
-}
-
-func (r *jsonReader) leave() {
+	c, err := r.next(start)
+	if err != nil {
+		return err
+	}
+	if c == closer {
+		err = r.count(start)
+	}
+	for more := c != closer; more && err == nil; {
+		if err = element(); err == nil {
+			more, err = r.comma(closer, start)
+		}
+	}
+	if err != nil {
+		return err
+	}
 	r.open = r.open[:len(r.open)-1]
 	r.pos++
+	return nil
 }
 
 // next is the character behind the white space.
@@ -281,7 +268,7 @@ func (r *jsonReader) next(start int) (byte, error) {
 	return r.src[r.pos], nil
 }
 
-// comma passes the comma between elements; false at the closer, which it leaves.
+// comma goes on to the next element, behind a comma; false at the closer, which it leaves.
 func (r *jsonReader) comma(closer byte, start int) (bool, error) {
 	c, err := r.next(start)
 	if err != nil {
@@ -294,7 +281,8 @@ func (r *jsonReader) comma(closer byte, start int) (bool, error) {
 		return false, r.fail(r.pos, BadToken, "a comma or %c should be here", closer)
 	}
 	r.pos++
-	return true, nil
+	_, err = r.next(start)
+	return err == nil, err
 }
 
 func (r *jsonReader) value(start int, inArgs bool) (sexp.Sexp, error) {

@@ -2,6 +2,7 @@ package plist
 
 import (
 	"index/suffixarray"
+	"slices"
 	"strings"
 )
 
@@ -9,7 +10,7 @@ import (
 // input. A few answers are looked for directly; more of them by an index of the
 // input, so that a reply full of quotations costs no more than its length.
 type quotations struct {
-	input string
+	texts []string
 	asked int
 	index *suffixarray.Index
 }
@@ -17,15 +18,18 @@ type quotations struct {
 // direct is how many answers are cheaper without an index.
 const direct = 8
 
+// between stands between two texts in the index. It is in no piece, which is UTF-8.
+const between = "\xff"
+
 func (q *quotations) hold(piece string) bool {
-	if len(piece) > len(q.input) || piece == "" {
+	if piece == "" {
 		return false
 	}
 	if q.asked++; q.asked <= direct {
-		return strings.Contains(q.input, piece)
+		return slices.ContainsFunc(q.texts, func(text string) bool { return strings.Contains(text, piece) })
 	}
 	if q.index == nil {
-		q.index = suffixarray.New([]byte(q.input))
+		q.index = suffixarray.New([]byte(strings.Join(q.texts, between)))
 	}
 	return len(q.index.Lookup([]byte(piece), 1)) > 0
 }

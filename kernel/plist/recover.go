@@ -14,9 +14,9 @@ import (
 // RecoverOptions is what [Recover] must know beside the text.
 type RecoverOptions struct {
 	// Input is everything the turn showed the model: message, context and tool
-	// results. A plist that stands in it verbatim, and in the reply among other
-	// words or in a fence, is a quotation and no proposal.
-	Input string
+	// results. A plist that stands in one of them verbatim, and in the reply among
+	// other words or in a fence, is a quotation and no proposal.
+	Input []string
 	// Finished says that the text ended because the model was done, so that
 	// closers missing at the end were forgotten and not cut off.
 	Finished bool
@@ -56,7 +56,7 @@ func Recover(text string, opt RecoverOptions) Recovered {
 	text = validText(text)
 	f := newFinder()
 	f.text, f.final = text, true
-	input := quotations{input: opt.Input}
+	input := quotations{texts: opt.Input}
 	quoted := false
 	for {
 		c, ok := f.next()

@@ -40,7 +40,7 @@ func TestRecoverGolden(t *testing.T) {
 				continue
 			}
 			got := describe(plist.Recover(unline(content[f.Name]), plist.RecoverOptions{
-				Input:    unline(content[f.Name+".seen"]),
+				Input:    []string{unline(content[f.Name+".seen"])},
 				Finished: !strings.Contains(f.Name, "cut"),
 			}))
 			updated.Files = append(updated.Files, txtar.File{Name: f.Name + ".want", Data: []byte(got)})

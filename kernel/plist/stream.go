@@ -23,7 +23,7 @@ type Stream struct {
 	// Input is what the turn showed the model, as in [RecoverOptions]: nothing is
 	// reported of a plist that may still turn out to be a quotation. Set it
 	// before the first Write.
-	Input string
+	Input []string
 
 	raw     strings.Builder // the reply so far, as valid UTF-8
 	partial string          // the beginning of a character
@@ -119,7 +119,7 @@ func (s *Stream) Done() bool { return s.state == closed }
 func (s *Stream) search(raw string) bool {
 	if s.finder == nil {
 		s.finder = newFinder()
-		s.input.input = s.Input
+		s.input.texts = s.Input
 	}
 	s.finder.text = raw
 	c, ok := s.finder.next()
@@ -234,7 +234,7 @@ func (s *Stream) check(raw string) {
 }
 
 func (s *Stream) quotation(piece string) bool {
-	return s.Input != "" && s.input.hold(trimBlanks(piece))
+	return s.input.hold(trimBlanks(piece))
 }
 
 // walker follows the structure of a plist that is still arriving, as far as its

@@ -63,10 +63,20 @@ var protectedFiles = [...]string{
 	"MEMORY.org", "WORKSPACE.org", "USER.org", ".dir-locals.el", ".dir-locals-2.el", ".emacs", ".emacs.el", "init.el", "early-init.el",
 }
 
+// protectedDirectories of a home have such files: skills, profiles of who answers, and the
+// notes that prompts are made of.
+var protectedDirectories = [...]string{"skills", "profiles", "prompt"}
+
 // protected reports whether a change of path may be allowed only once, on
 // what was shown.
 func (p *Policy) protected(path string) bool {
-	return Protected(p.Home, path) || p.State != "" && within(path, p.State)
+	return Protected(p.Home, path) || p.State != "" && within(path, p.State) || p.holds(path)
+}
+
+// holds reports whether path is a directory in which the home or the state lies: who may change
+// all that is in it may change what is protected.
+func (p *Policy) holds(path string) bool {
+	return p.State != "" && within(resolved(p.State), path) || p.Home != "" && within(resolved(p.Home), path)
 }
 
 // Protected reports whether path, which is absolute and has no links, is a file that
@@ -79,9 +89,11 @@ func Protected(home, path string) bool {
 	if home == "" {
 		return false
 	}
-	skills := filepath.Join(home, "skills")
-	if path == skills || strings.HasPrefix(path, skills+"/") || within(path, skills) {
-		return true
+	for _, name := range protectedDirectories {
+		directory := filepath.Join(home, name)
+		if path == directory || strings.HasPrefix(path, directory+"/") || within(path, directory) {
+			return true
+		}
 	}
 	linked := func(link string) bool {
 		info, err := os.Lstat(link)
@@ -94,8 +106,11 @@ func Protected(home, path string) bool {
 	if slices.ContainsFunc(protectedFiles[:], func(name string) bool { return linked(filepath.Join(home, name)) }) {
 		return true
 	}
-	notes, _ := os.ReadDir(skills) // where there are none, none is a link
-	return slices.ContainsFunc(notes, func(note os.DirEntry) bool {
-		return note.Type()&os.ModeSymlink != 0 && linked(filepath.Join(skills, note.Name()))
+	return slices.ContainsFunc(protectedDirectories[:], func(name string) bool {
+		directory := filepath.Join(home, name)
+		notes, _ := os.ReadDir(directory) // where there are none, none is a link
+		return slices.ContainsFunc(notes, func(note os.DirEntry) bool {
+			return note.Type()&os.ModeSymlink != 0 && linked(filepath.Join(directory, note.Name()))
+		})
 	})
 }

@@ -16,23 +16,24 @@ func TestProtected(t *testing.T) {
 	}
 	at := func(name string) string { return filepath.Join(root, name) }
 	home := at("home")
-	for _, name := range []string{"home/skills", "dotfiles", "elsewhere/skills", "second"} {
+	for _, name := range []string{"home/skills", "home/profiles", "dotfiles", "elsewhere/skills", "second"} {
 		if err := os.MkdirAll(at(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"dotfiles/garden.txt", "dotfiles/rules", "dotfiles/other"} {
+	for _, name := range []string{"dotfiles/garden.txt", "dotfiles/rules", "dotfiles/work", "dotfiles/other"} {
 		if err := os.WriteFile(at(name), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(os.Symlink(at("dotfiles/garden.txt"), at("home/skills/garden.org")), os.Symlink(at("dotfiles/rules"), at("home/policy.org")),
+	if err := errors.Join(os.Symlink(at("dotfiles/garden.txt"), at("home/skills/garden.org")), os.Symlink(at("dotfiles/work"), at("home/profiles/work.org")), os.Symlink(at("dotfiles/rules"), at("home/policy.org")),
 		os.Symlink(at("elsewhere/skills"), at("second/skills"))); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]bool{
 		at("home/config.org"): true, at("home/policy.org"): true, at("any/SOUL.org"): true, at("any/.git/config"): true, at("any/.dir-locals.el"): true,
 		at("home/skills"): true, at("home/skills/new.org"): true, at("dotfiles/garden.txt"): true, at("dotfiles/rules"): true,
+		at("home/profiles/work.org"): true, at("home/prompt/style.org"): true, at("dotfiles/work"): true, at("home/profiles.org"): false,
 		at("dotfiles/other"): false, at("home/inbox.org"): false, at("home/skills.org"): false, home: false, at("any/.github/x"): false,
 	} {
 		if got := Protected(home, path); got != want {

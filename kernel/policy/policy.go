@@ -5,8 +5,8 @@
 // action at all: its type, target and action are known, its fields present and
 // of the right kind; what fails goes back to the model once. [Policy.Judge]
 // asks whether this turn may perform it: allowed, refused with a reason, or to
-// be asked of a person. Both look only at their arguments, never block and are
-// safe for many goroutines. [Policy.Verify] adds what people have approved,
+// be asked of a person. Both look only at their arguments, at the names of files and at
+// policy.org, which a person writes, and are safe for many goroutines. [Policy.Verify] adds what people have approved,
 // which the journal keeps; it reads the journal each time, so that a decision
 // counts from the moment it is durable, and judges anew when an approved action
 // is about to run.
@@ -45,14 +45,28 @@ type Policy struct {
 	State string
 	// Approvals is asked by Verify; nil means that nothing was approved.
 	Approvals Approvals
+	// Rules are those of policy.org; nil means that there are none.
+	Rules *RuleFile
 	// Tools are those that can be called; nil means that there are none.
 	Tools Tools
+	// Hooks are asked by Verify, and can refuse what is allowed; nil means that there are none.
+	Hooks Hooks
+
+	projects func() []string // of the turn that is judged, nil for none: see [Policy.in]
 }
 
 // Tools tells what the policy has to know of the tools.
 type Tools interface {
 	// Find returns the name of a tool as it is written, and what calling it takes.
 	Find(name string) (written string, effect protocol.ToolEffect, found bool)
+	// Reach says what a call would touch, and returns its arguments with the names in them
+	// resolved, which are those that are judged, shown and performed. Nil means that the tool
+	// does not say, which leaves it to its effect; empty, that it touches nothing. The error
+	// refuses the call.
+	Reach(ctx context.Context, name string, arguments protocol.Object) (resolved protocol.Object, reach []protocol.Reach, err error)
+	// Digest stands for what somebody else's program says of its tool; "" for a tool of ours.
+	// What is approved of such a tool is approved as long as that stays what it was.
+	Digest(name string) string
 	// Nearest returns the name that was probably meant, "" if none is near.
 	Nearest(name string) string
 }
@@ -64,8 +78,14 @@ type Where struct {
 	Channel protocol.Channel
 	// ChatID names the conversation on its channel; "" for Emacs and the command line.
 	ChatID string
+	// Projects are the directories of what the conversation is about, whose files may be read
+	// unless a rule says otherwise; nil means that there are none. See [ProjectOf].
+	Projects func(ctx context.Context) []string
 	// Granted is the hash of the one action that a person has just allowed once.
 	Granted string
+	// Outside names what others wrote that came into the turn: a page, a file, what a command
+	// wrote. "" when the person's own words are all there is.
+	Outside string
 }
 
 // Kind is the outcome of a judgement.
@@ -88,8 +108,12 @@ type Verdict struct {
 	Reason string
 	Action sexp.List
 	Hash   string
+	// Failure is what the tool said that cannot be called so, if it did.
+	Failure *protocol.ToolError
 	// OnceOnly: an approval of this action may not outlast its one use.
 	OnceOnly bool
+	// Decisions are what was decided of each thing that it touches, where that is known.
+	Decisions []Decision
 }
 
 // Target is the :target of the judged action, for a :response or a :log its
@@ -117,7 +141,7 @@ func Strip(action sexp.List) (stripped sexp.List, changed bool) {
 
 // Judge says what this turn may do with the action. An unusable action is
 // refused with what is wrong with it.
-func (p *Policy) Judge(action sexp.List, where Where) Verdict {
+func (p *Policy) Judge(ctx context.Context, action sexp.List, where Where) Verdict {
 	if err := p.Usable(action); err != nil {
 		return Verdict{Kind: Refuse, Reason: err.Error()}
 	}
@@ -126,7 +150,7 @@ func (p *Policy) Judge(action sexp.List, where Where) Verdict {
 	if err != nil {
 		return Verdict{Kind: Refuse, Reason: err.Error()}
 	}
-	v := p.rule(view{nested}, where)
+	v := p.in(ctx, where).rule(ctx, view{nested}, where)
 	if v.Action == nil {
 		v.Action = nested
 	}
@@ -134,10 +158,13 @@ func (p *Policy) Judge(action sexp.List, where Where) Verdict {
 	return v
 }
 
-// Verify judges the action and counts what people have approved. The Verified
+// JudgeReach says what a call that touches this may do, whatever the tool.
+func (p *Policy) JudgeReach(all ...protocol.Reach) Verdict { return p.judgeReach(all) }
+
+// Verify judges the action, asks the hooks, and counts what people have approved. The Verified
 // is valid only when the verdict is Allow.
 func (p *Policy) Verify(ctx context.Context, action sexp.List, where Where) (Verified, Verdict, error) {
-	verdict := p.Judge(action, where)
+	verdict := p.Narrowed(ctx, p.Judge(ctx, action, where), where)
 	if verdict.Kind == Ask && where.Granted != "" && where.Granted == verdict.Hash {
 		verdict.Kind, verdict.Reason = Allow, "allowed once by a person"
 	}
@@ -158,8 +185,8 @@ func (p *Policy) Verify(ctx context.Context, action sexp.List, where Where) (Ver
 
 // Answers reports whether the action is allowed and puts its text into the
 // conversation the turn came from, which ends the turn.
-func (p *Policy) Answers(action sexp.List, where Where) bool {
-	verdict := p.Judge(action, where)
+func (p *Policy) Answers(ctx context.Context, action sexp.List, where Where) bool {
+	verdict := p.Judge(ctx, action, where)
 	return verdict.Kind == Allow && Verified{by: p, action: verdict.Action}.IntoConversation(where.Session)
 }
 

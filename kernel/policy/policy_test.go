@@ -66,7 +66,7 @@ func TestUsable(t *testing.T) {
 		{`(:type :response)`, "needs :text"},
 		{`(:type :request :target :shell :cmd (:rm "x"))`, "must be a string"},
 		{`(:type :request :target :matrix :chat-id "x" :text "hi")`, "needs :room-id"},
-		{`(:type :request :target :emacs :action :edit :old "a" :new "b")`, "needs one of :id, :file"},
+		{`(:type :request :target :emacs :action :edit :old "a" :new "b")`, "needs one of :file, :id"},
 		{`(:type :request :target :tool :action :batch :calls (1 2))`, "list of plists"},
 		{`(:type :request :target :tool :action :call :tool "x" :args (1 2 3))`, "in :args"},
 		{`(:type :request :text "a" :payload (:text "b"))`, "well-formed"},
@@ -160,7 +160,7 @@ func TestJudge(t *testing.T) {
 		{where, `(:type :request :target :shell :cmd "ls" :approved t)`, policy.Ask},
 	}
 	for _, c := range cases {
-		v := p.Judge(read(t, c.action), c.where)
+		v := p.Judge(t.Context(), read(t, c.action), c.where)
 		if v.Kind != c.want {
 			t.Errorf("%s: %v (%s), want %v", c.action, v.Kind, v.Reason, c.want)
 		}
@@ -168,7 +168,7 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%s: no reason", c.action)
 		}
 	}
-	v := p.Judge(read(t, `(:type :request :target :emacs :action :edit :file "config.org" :old "a" :new "b")`), where)
+	v := p.Judge(t.Context(), read(t, `(:type :request :target :emacs :action :edit :file "config.org" :old "a" :new "b")`), where)
 	if v.Kind != policy.Ask || !v.OnceOnly {
 		t.Errorf("a protected file: %+v, want an approval for once only", v)
 	}
@@ -177,11 +177,11 @@ func TestJudge(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.State = filepath.Dir(kept)
-	v = p.Judge(read(t, `(:type :request :target :emacs :action :edit :file "`+kept+`" :old "a" :new "b")`), where)
+	v = p.Judge(t.Context(), read(t, `(:type :request :target :emacs :action :edit :file "`+kept+`" :old "a" :new "b")`), where)
 	if v.Kind != policy.Ask || !v.OnceOnly {
 		t.Errorf("a file of the state directory: %+v, want an approval for once only", v)
 	}
-	v = p.Judge(read(t, `(:type :request :target :emacs :action :open :file "./notes.org")`), where)
+	v = p.Judge(t.Context(), read(t, `(:type :request :target :emacs :action :open :file "./notes.org")`), where)
 	if real, _ := filepath.EvalSymlinks(note); !strings.Contains(plist.Print(v.Action), real) {
 		t.Errorf("the judged action names %s, not the resolved path", plist.Print(v.Action))
 	}
@@ -201,7 +201,7 @@ func TestApprovalsAreForTheExactAction(t *testing.T) {
 	nested := read(t, `(:payload (:cmd "ls") :target :shell :type :request)`)
 	other := read(t, `(:type :request :target :shell :cmd "ls -l")`)
 	p := policy.Policy{}
-	asked := p.Judge(list, where)
+	asked := p.Judge(t.Context(), list, where)
 	p.Approvals = approvals{asked.Hash: protocol.AllowSession}
 	if v, verdict, err := p.Verify(t.Context(), list, where); err != nil || !v.Valid() || verdict.Kind != policy.Allow {
 		t.Errorf("an approved action: %v %+v %v", v.Valid(), verdict, err)
@@ -209,7 +209,7 @@ func TestApprovalsAreForTheExactAction(t *testing.T) {
 	if v, _, _ := p.Verify(t.Context(), other, where); v.Valid() {
 		t.Error("another command counted as approved")
 	}
-	if h := p.Judge(nested, where).Hash; h != asked.Hash {
+	if h := p.Judge(t.Context(), nested, where).Hash; h != asked.Hash {
 		t.Error("the same action in nested form has another hash")
 	}
 	p.Approvals = nil

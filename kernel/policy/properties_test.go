@@ -36,7 +36,7 @@ func TestProperties(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := (&Policy{}).Judge(action.(sexp.List), Where{})
+		v := (&Policy{}).Judge(t.Context(), action.(sexp.List), Where{})
 		got, kind := v.Reason, Refuse
 		if strings.HasPrefix(test.want, "(") {
 			value, _ := plist.Get(view{v.Action}.payload(), "properties")

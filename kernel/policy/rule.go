@@ -1,19 +1,20 @@
 package policy
 
 import (
+	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/shell"
 )
 
 // rule is the built-in policy: what only shows text or reads is allowed; what
 // writes, runs, sends elsewhere or spends is asked; the rest is refused.
-func (p *Policy) rule(a view, where Where) Verdict {
+func (p *Policy) rule(ctx context.Context, a view, where Where) Verdict {
 	switch a.word("type") {
 	case "response":
 		return Verdict{Kind: Allow, Reason: "text into its own conversation"}
@@ -24,9 +25,9 @@ func (p *Policy) rule(a view, where Where) Verdict {
 	case "emacs":
 		return p.emacsRule(a, where)
 	case "tool":
-		return p.toolRule(a)
+		return p.toolRule(ctx, a, where)
 	case "shell":
-		return Verdict{Kind: Ask, Reason: "it runs a command on this machine"}
+		return p.shellRule(ctx, a)
 	case "telegram", "signal":
 		return chatRule(a, where, "chat-id")
 	case "matrix":
@@ -99,11 +100,56 @@ func (p *Policy) editRule(a view) Verdict {
 	if err != nil {
 		return Verdict{Kind: Refuse, Reason: err.Error()}
 	}
-	if within(path, filepath.Join(p.Home, "sessions")) {
-		return Verdict{Kind: Refuse, Reason: fmt.Sprintf("%s is a conversation, and nobody changes what was said", path)}
+	v := p.judgeReach([]protocol.Reach{{Kind: protocol.ReachWrites, Path: path}})
+	v.Action = withPayload(a.action, "file", plist.String(path))
+	return v
+}
+
+// shellTool is the tool that :shell is the same as.
+const shellTool = "exec"
+
+// shellRule judges a command line as a call of the tool that runs it; where there is none it
+// runs in the home unless it says where.
+func (p *Policy) shellRule(ctx context.Context, a view) Verdict {
+	if p.Tools != nil {
+		if name, _, found := p.Tools.Find(shellTool); found {
+			payload, err := Payload(a.action)
+			if err != nil {
+				return Verdict{Kind: Refuse, Reason: err.Error()}
+			}
+			resolved, reach, err := p.Tools.Reach(ctx, name, ShellArguments(payload))
+			if err != nil {
+				return Verdict{Kind: Refuse, Reason: err.Error()}
+			}
+			if reach != nil {
+				v := p.judgeReach(reach)
+				if cwd := resolved.Text("cwd"); cwd != "" {
+					v.Action = withPayload(a.action, "cwd", plist.String(cwd))
+				}
+				return v
+			}
+		}
 	}
-	return Verdict{Kind: Ask, Reason: "it changes " + path, OnceOnly: p.protected(path),
-		Action: withPayload(a.action, "file", plist.String(path))}
+	directory := p.Home
+	if name := a.text("cwd"); name != "" {
+		path, known := placed(shell.Word{Text: name, Home: strings.HasPrefix(name, "~")}, p.Home)
+		if !known {
+			return Verdict{Kind: Refuse, Reason: fmt.Sprintf("%q is no directory that a command can run in", name)}
+		}
+		directory = path
+	}
+	return p.judgeReach([]protocol.Reach{{Kind: protocol.ReachRuns, Command: a.text("cmd"), Path: resolved(directory)}})
+}
+
+// ShellArguments are those by which a :shell is a call of the tool exec.
+func ShellArguments(payload protocol.Object) protocol.Object {
+	arguments := protocol.Object{{Key: "command", Value: payload.Get("cmd")}}
+	for _, key := range [...]string{"cwd", "timeout"} {
+		if value := payload.Get(key); value != nil {
+			arguments.Set(key, value)
+		}
+	}
+	return arguments
 }
 
 // withPayload returns the action with one field of its payload replaced.

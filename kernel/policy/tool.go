@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/chewxy/sexp"
@@ -13,29 +15,118 @@ import (
 // batchLimit is how many calls one batch may have.
 const batchLimit = 16
 
-// toolRule: a tool that only reads is allowed, and one that asks the person: what they
-// answer is theirs to say, and no rule says it for them. Any other is asked about. What is judged, shown
-// and performed has the names of the tools as they are written. A batch has only calls that
-// read.
-func (p *Policy) toolRule(a view) Verdict {
+// toolRule: a tool that says what a call would touch is judged by that. Of the others one that
+// only reads is allowed, and one that asks the person: what they answer is theirs to say, and
+// no rule says it for them; so is one that adds to what is kept, as nothing is lost by it and it
+// can be taken back, while only the person has spoken: what others wrote could want to be kept,
+// and would then be in every later conversation. Any other is asked about. What is judged, shown and performed has the
+// names of the tools as they are written, and what the arguments name resolved. A batch has
+// only calls that read.
+func (p *Policy) toolRule(ctx context.Context, a view, where Where) Verdict {
 	if a.payloadWord("action") == "batch" {
-		return p.batchRule(a)
+		return p.batchRule(ctx, a, where)
 	}
-	name, effect, err := p.findTool(a.payload())
+	named, _, v := p.callRule(ctx, a.payload(), where)
+	v.Action = plist.Put(a.action, "payload", named)
+	return v
+}
+
+// callRule judges one call, and returns it as it is judged. Reads: it does no more than that, or
+// fetches what may be fetched without asking.
+func (p *Policy) callRule(ctx context.Context, call sexp.List, where Where) (judged sexp.List, reads bool, v Verdict) {
+	refuse := func(err error) (sexp.List, bool, Verdict) {
+		of := protocol.ToolErrorOf(err)
+		return call, reads, Verdict{Kind: Refuse, Reason: of.Message, Failure: &of}
+	}
+	name, effect, err := p.findTool(call)
 	if err != nil {
-		return Verdict{Kind: Refuse, Reason: err.Error()}
+		return refuse(err)
 	}
-	v := Verdict{Kind: Ask, Reason: fmt.Sprintf("the tool %s does more than read", name), Action: withPayload(a.action, "tool", plist.String(name))}
-	switch effect {
-	case protocol.ToolReads:
-		v.Kind, v.Reason = Allow, "the tool only reads"
-	case protocol.ToolAsks:
-		v.Kind, v.Reason = Allow, "the tool asks the person, who alone answers"
+	call = plist.Put(call, "tool", plist.String(name))
+	digest := p.Tools.Digest(name)
+	if digest != "" { // what is approved is the tool as it is said to be now
+		call = plist.Put(call, "digest", plist.String(digest))
+	}
+	call, reach, err := p.reachOf(ctx, name, call)
+	if err != nil {
+		return refuse(err)
+	}
+	v = effectRule(name, effect, where)
+	if digest != "" {
+		v = Verdict{Kind: Ask, Reason: fmt.Sprintf("the tool %s is of somebody else's program, and there is only its word for what it does", name)}
+	}
+	if reach != nil {
+		v = p.judgeReach(reach)
+	}
+	reads = effect == protocol.ToolReads && !slices.ContainsFunc(reach, func(r protocol.Reach) bool {
+		return r.Kind != protocol.ReachReads && (r.Kind != protocol.ReachFetches || v.Kind == Ask)
+	})
+	return call, reads, p.named(name, v, reach == nil)
+}
+
+// named is the verdict with what the rules say of the tool itself: they narrow it, and allow what
+// nothing is known of but the tool's name.
+func (p *Policy) named(name string, v Verdict, unknown bool) Verdict {
+	rules := p.Rules.Rules()
+	what := "calls " + name
+	if unknown && v.Kind == Ask && len(rules.faults) > 0 {
+		return verdictOf([]Decision{faulty(rules, Decision{What: what})})
+	}
+	worst := -1
+	for n, r := range rules.rules {
+		if r.kind == "tool" && (strings.EqualFold(r.tool, name) || r.tool == "*") && (worst < 0 || r.verdict < rules.rules[worst].verdict) {
+			worst = n
+		}
+	}
+	if worst < 0 {
+		return v
+	}
+	r := rules.rules[worst]
+	if r.verdict < v.Kind || unknown && v.Kind == Ask {
+		v.Kind, v.Reason = r.verdict, "it "+r.reason(what)
+		v.Decisions = append(v.Decisions, Decision{What: what, Kind: r.verdict, Line: r.line, Reason: r.reason(what)})
 	}
 	return v
 }
 
-func (p *Policy) batchRule(a view) Verdict {
+// effectRule judges a call of which nothing is known but what the tool takes.
+func effectRule(name string, effect protocol.ToolEffect, where Where) Verdict {
+	switch effect {
+	case protocol.ToolReads:
+		return Verdict{Kind: Allow, Reason: "the tool only reads"}
+	case protocol.ToolAsks:
+		return Verdict{Kind: Allow, Reason: "the tool asks the person, who alone answers"}
+	case protocol.ToolKeeps:
+		if where.Outside != "" {
+			return Verdict{Kind: Ask, Reason: fmt.Sprintf("it would be kept for later conversations, and %s came into this one, which others may have written", where.Outside)}
+		}
+		return Verdict{Kind: Allow, Reason: "the tool adds a note of the agent's own, which the person is told of and can take back"}
+	}
+	return Verdict{Kind: Ask, Reason: fmt.Sprintf("the tool %s does more than read", name)}
+}
+
+// reachOf asks the tool what a call would touch, and puts the arguments that it resolved into
+// the call.
+func (p *Policy) reachOf(ctx context.Context, name string, call sexp.List) (resolved sexp.List, reach []protocol.Reach, err error) {
+	var arguments protocol.Object
+	value, _ := plist.Get(call, "args")
+	if !plist.IsNil(value) {
+		if err := plist.Unmarshal(value, &arguments); err != nil {
+			return nil, nil, protocol.ToolErrorf(protocol.ToolArguments, "the :args of %s are no property list: %w", name, err)
+		}
+	}
+	arguments, reach, err = p.Tools.Reach(ctx, name, arguments)
+	if err != nil || reach == nil {
+		return call, nil, err
+	}
+	written, err := plist.Marshal(arguments)
+	if err != nil {
+		return nil, nil, fmt.Errorf("write the :args of %s: %w", name, err)
+	}
+	return plist.Put(call, "args", written), reach, nil
+}
+
+func (p *Policy) batchRule(ctx context.Context, a view, where Where) Verdict {
 	refuse := func(format string, arguments ...any) Verdict {
 		return Verdict{Kind: Refuse, Reason: fmt.Sprintf(format, arguments...)}
 	}
@@ -44,19 +135,26 @@ func (p *Policy) batchRule(a view) Verdict {
 	if len(calls) == 0 || len(calls) > batchLimit {
 		return refuse("a batch has 1 to %d calls, not %d", batchLimit, len(calls))
 	}
+	worst := Verdict{Kind: Allow, Reason: "the tools only read"}
 	named := make(sexp.List, len(calls))
 	for i, item := range calls {
 		call, _ := item.(sexp.List)
-		name, effect, err := p.findTool(call)
-		if err != nil {
-			return refuse("call %d of the batch: %v", i+1, err)
+		judged, reads, v := p.callRule(ctx, call, where)
+		if v.Kind == Refuse {
+			return refuse("call %d of the batch: %s", i+1, v.Reason)
 		}
-		if effect != protocol.ToolReads {
+		if !reads {
+			name, _ := plist.Text(judged, "tool")
 			return refuse("call %d of the batch: %s does more than read; call it by itself", i+1, name)
 		}
-		named[i] = plist.Put(call, "tool", plist.String(name))
+		if v.Kind < worst.Kind {
+			worst.Kind, worst.Reason = v.Kind, fmt.Sprintf("call %d of the batch: %s", i+1, v.Reason)
+		}
+		worst.OnceOnly = worst.OnceOnly || v.OnceOnly
+		named[i] = judged
 	}
-	return Verdict{Kind: Allow, Reason: "the tools only read", Action: withPayload(a.action, "calls", named)}
+	worst.Action = withPayload(a.action, "calls", named)
+	return worst
 }
 
 // findTool finds the tool that a call names.
@@ -69,7 +167,7 @@ func (p *Policy) findTool(call sexp.List) (written string, effect protocol.ToolE
 	case plist.Keyword:
 		name = string(v)
 	default:
-		return "", "", fmt.Errorf("it names no tool: write :tool \"NAME\"")
+		return "", "", protocol.ToolErrorf(protocol.ToolArguments, "it names no tool: write :tool \"NAME\"")
 	}
 	near := ""
 	if p.Tools != nil {
@@ -80,7 +178,7 @@ func (p *Policy) findTool(call sexp.List) (written string, effect protocol.ToolE
 		near = p.Tools.Nearest(name)
 	}
 	if near != "" {
-		return "", "", fmt.Errorf("there is no tool named %q; did you mean %q?", name, near)
+		return "", "", protocol.ToolErrorf(protocol.ToolNotFound, "there is no tool named %q; did you mean %q?", name, near)
 	}
-	return "", "", fmt.Errorf("there is no tool named %q", name)
+	return "", "", protocol.ToolErrorf(protocol.ToolNotFound, "there is no tool named %q", name)
 }

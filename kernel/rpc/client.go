@@ -118,6 +118,20 @@ func (c *Client) Deliver(act protocol.Act) (receipt func(ctx context.Context) (p
 	}
 }
 
+// Ask sends a request that is no act, and waits for its result: a pointer to the method's
+// result type. The errors are those of [Client.Act]. An answer that comes after ctx has ended
+// is taken by nobody.
+func (c *Client) Ask(ctx context.Context, method string, params any) (any, error) {
+	pending, err := c.stream.call(context.Background(), c.conn, method, params)
+	switch {
+	case errors.Is(err, jsonrpc2.ErrClosed), errors.Is(err, errQueueClosed):
+		return nil, ErrNotConnected
+	case err != nil:
+		return nil, fmt.Errorf("ask for %s: %w", method, err)
+	}
+	return pending.wait(ctx)
+}
+
 // Close ends the connection after what is queued was written; the reason is
 // logged. It does not wait: see [Client.Done].
 func (c *Client) Close(reason string) {

@@ -111,13 +111,9 @@ func (c jsonCodec) decodeResponse(e jsonEnvelope, key id, pending func(id) (prot
 		m.err = &protocol.Error{Code: *body.Code, Message: body.Message}
 		return m, nil
 	}
-	method, ok := pending(key)
-	if !ok || method.Result == nil {
-		return m, nil
+	if m.awaited(pending) {
+		m.fault = readJSON(e.Result, m.result)
 	}
-	m.method = method.Name
-	m.result = reflect.New(method.Result).Interface()
-	m.fault = readJSON(e.Result, m.result)
 	return m, nil
 }
 

@@ -3,7 +3,6 @@ package rpc
 import (
 	"errors"
 	"fmt"
-	"reflect"
 
 	"github.com/chewxy/sexp"
 
@@ -137,13 +136,9 @@ func (c plistCodec) decodeResponse(e plistEnvelope, key id, pending func(id) (pr
 		m.err = &protocol.Error{Code: body.Code, Message: body.Message}
 		return m, nil
 	}
-	method, ok := pending(key)
-	if !ok || method.Result == nil {
-		return m, nil
+	if m.awaited(pending) {
+		m.fault = readPlist(e.result, m.result)
 	}
-	m.method = method.Name
-	m.result = reflect.New(method.Result).Interface()
-	m.fault = readPlist(e.result, m.result)
 	return m, nil
 }
 

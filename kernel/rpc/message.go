@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"reflect"
 	"strconv"
 
 	"org-agent/kernel/protocol"
@@ -62,6 +63,17 @@ type message struct {
 	err    *protocol.Error
 
 	size int // bytes of the frame it came in
+}
+
+// awaited makes a response ready to be read as the answer that a request of ours waits for;
+// false if nobody waits for it, or wants to know more than that it came.
+func (m *message) awaited(pending func(id) (protocol.Method, bool)) bool {
+	method, ok := pending(m.id)
+	if !ok || method.Result == nil {
+		return false
+	}
+	m.method, m.result = method.Name, reflect.New(method.Result).Interface()
+	return true
 }
 
 type messageKind byte

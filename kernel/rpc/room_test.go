@@ -15,8 +15,8 @@ import (
 )
 
 // A room is what a case has above the server: the results of methods, and what it
-// tells the client. Each is a line, the method and JSON; told is what an event makes
-// it tell, in order. A nil room does as [scripted].
+// tells or asks the client. Each is a line, the method and JSON; told is what an event makes
+// it tell or ask, in order; what it had as an answer stands among the server's lines. A nil room does as [scripted].
 type room struct {
 	results map[string]any
 	told    []tell
@@ -74,7 +74,19 @@ func (r *room) handler(write func(line string)) Handler {
 		write(fmt.Sprintf("took %s %s", method, took))
 		if method == protocol.MethodEvent {
 			for _, tell := range r.told {
-				client.Notify(tell.method, tell.params)
+				if newSchema()[tell.method].Result == nil {
+					client.Notify(tell.method, tell.params)
+					continue
+				}
+				had, err := client.Ask(ctx, tell.method, tell.params)
+				if err != nil {
+					return nil, err
+				}
+				answer, err := json.Marshal(had)
+				if err != nil {
+					return nil, err
+				}
+				write(fmt.Sprintf("had %s %s", tell.method, answer))
 			}
 		}
 		result, known := r.results[method]

@@ -26,7 +26,8 @@ func (t *Turn) Ask(ctx context.Context, approval protocol.Approval) error {
 	if err != nil {
 		return err
 	}
-	t.session.broadcast(protocol.MethodApprovalAsked, shown)
+	t.session.unattended.Store(t.Record.Question.Sensor == protocol.SensorToolCall)
+	t.session.tellAsked(protocol.MethodApprovalAsked, shown)
 	return nil
 }
 
@@ -95,7 +96,7 @@ func (s *Session) showClosed(ctx context.Context, client Client, id string) {
 		client.Notify(ask.method, ask.params)
 		return
 	}
-	s.broadcast(ask.method, ask.params)
+	s.tellAsked(ask.method, ask.params)
 }
 
 // An ask is what waits, or waited, for a person.
@@ -171,7 +172,7 @@ const (
 // approvalSubtree is an approval below a question of that level.
 func approvalSubtree(level int, a protocol.Approval) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "* TODO Approve: %s\n", summaryOf(a))
+	b.WriteString(askHeading(level, "TODO Approve", summaryOf(a)))
 	fmt.Fprintf(&b, "It asks because %s. What it will do:\n", verbatimPath(strings.TrimSuffix(a.Reason, ".")))
 	for _, effect := range a.Effects {
 		fmt.Fprintf(&b, "- %s\n", effect)
@@ -206,22 +207,46 @@ func verbatimPath(reason string) string {
 	return before + " =/" + path + "="
 }
 
-// approvalClosed is what becomes of it: one heading that says what was decided, how and when.
+// approvalClosed is what becomes of it: a heading that says what was decided, and below it
+// by whom, when and why.
 func approvalClosed(level int, a journal.Approval) string {
-	title := ""
-	switch {
-	case a.Decision == "":
-		title = "CANCELLED Not decided: " + summaryOf(a.Approval) + " (its turn ended"
-	case a.Decision == protocol.Deny:
-		title = "CANCELLED Refused: " + summaryOf(a.Approval)
-		if reason := strings.Join(strings.Fields(a.Comment), " "); reason != "" {
-			title += " – " + protocol.Prefix(reason, 120)
-		}
-		title += " (" + by(a.Client)
-	default:
-		title = "DONE Approved " + scope(a) + ": " + summaryOf(a.Approval) + " (" + by(a.Client)
+	words := "DONE Approved " + scope(a)
+	switch a.Decision {
+	case "":
+		words = "CANCELLED Not decided"
+	case protocol.Deny:
+		words = "CANCELLED Refused"
 	}
-	return askSubtree(level, a.ID, "approval", fmt.Sprintf("* %s, %s)\n", title, stamp(a.Closed)))
+	return askSubtree(level, a.ID, "approval", askHeading(level, words, summaryOf(a.Approval))+
+		closing(a.Decision != "", a.Client, a.Closed, a.Comment))
+}
+
+// closing is the line below a closed heading: who closed it, or that its turn ended, when,
+// and the reason, if one was given.
+func closing(decided bool, client string, at time.Time, reason string) string {
+	who := "Its turn ended"
+	if decided {
+		who = by(client)
+	}
+	if reason = strings.Join(strings.Fields(reason), " "); reason == "" {
+		return fmt.Sprintf("%s, %s.\n", who, stamp(at))
+	}
+	return fmt.Sprintf("%s, %s: %s\n", who, stamp(at), protocol.Prefix(reason, 500))
+}
+
+// headingWidth is the column in which Org puts the last character of a tag.
+const headingWidth = 77
+
+// askHeading is the heading of what is asked below a question of that level. It ends, with
+// its tag, where Org's headings do; a subject that is longer stands whole below.
+func askHeading(level int, words, subject string) string {
+	room := headingWidth - len(" :agent:") - (level + len("* ")) - len(words) - len(": ")
+	short := org.Shorten(subject, room)
+	heading := fmt.Sprintf("* %s: %s\n", words, short)
+	if short != subject {
+		heading += "In full: " + subject + "\n"
+	}
+	return heading
 }
 
 func summaryOf(a protocol.Approval) string {
@@ -245,11 +270,11 @@ func scope(a journal.Approval) string {
 func by(client string) string {
 	switch {
 	case client == "cli":
-		return "you, in a shell"
+		return "You, in a shell"
 	case strings.HasPrefix(strings.ToLower(client), "emacs"):
-		return "you, in Emacs"
+		return "You, in Emacs"
 	}
-	return "you"
+	return "You"
 }
 
 // stamp is a time as Org's inactive timestamps have it.

@@ -14,10 +14,7 @@ import (
 
 // settleUnkept settles the file if no client keeps it.
 func (s *Session) settleUnkept(ctx context.Context) {
-	s.mu.Lock()
-	kept := s.keeper != nil
-	s.mu.Unlock()
-	if !kept {
+	if !s.kept() {
 		s.settleFile(ctx)
 	}
 }

@@ -13,9 +13,13 @@ import (
 // Attach shows the session to a client: what its buffer lacks is sent as
 // turn/kept notifications before Attach returns, and what happens from then on
 // as it happens. The first attached Emacs becomes the keeper of the file. A client that
-// has not heard that the session was renamed is told by the name in the result.
+// has not heard that the session was renamed is told by the name in the result; one that
+// only watches holds nothing of it, and goes by the name that there is.
 func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.SessionLoadParams) (protocol.SessionLoadResult, error) {
 	name, err := h.nameOf(ctx, orMain(p.Session), p.IDs)
+	if p.Watch {
+		name, err = h.NameNow(ctx, orMain(p.Session))
+	}
 	if err != nil {
 		return protocol.SessionLoadResult{}, err
 	}
@@ -40,6 +44,11 @@ func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.Session
 		}
 		s.settle(ctx, client, p.Waiting)
 	}
+	if running := s.current(); running != nil {
+		if progress := running.progress(); progress != nil {
+			client.Notify(protocol.MethodTurnProgress, *progress)
+		}
+	}
 	if err := s.describe(ctx, &result); err != nil {
 		s.detach(ctx, client.ID())
 		return result, err
@@ -47,10 +56,13 @@ func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.Session
 	return result, nil
 }
 
-// describe adds what a header line shows of the session: its model, if one was
-// chosen, and what it took so far.
+// describe adds what a header line shows of the session: its model and its preset, if
+// one was chosen, and what it took so far.
 func (s *Session) describe(ctx context.Context, result *protocol.SessionLoadResult) (err error) {
 	if result.Model, err = s.house.config.Journal.SessionModel(ctx, s.name()); err != nil {
+		return err
+	}
+	if result.Preset, err = s.house.config.Journal.SessionPreset(ctx, s.name()); err != nil {
 		return err
 	}
 	result.Usage, err = s.total(ctx)
@@ -181,7 +193,7 @@ func (s *Session) replayTurns(ctx context.Context, client Client, turns []journa
 	for _, t := range turns {
 		kept := protocol.TurnKept{Session: s.name(), Turn: t.ID, Event: t.Event, State: t.State, Words: words(t)}
 		if lacks(t.Event, t.Saved) {
-			kept.Question = questionSubtree(t)
+			kept.Question, kept.Parent = questionSubtree(t), t.Parent
 		}
 		sent := false
 		for _, a := range byTurn[t.ID] {
@@ -216,7 +228,7 @@ func (s *Session) removedByHand() func(id string) bool {
 
 // Leave detaches a client from a session.
 func (h *Sessions) Leave(client Client, session string) {
-	name, err := h.nameNow(h.ctx, orMain(session))
+	name, err := h.NameNow(h.ctx, orMain(session))
 	if err != nil {
 		h.config.Logger.Error("client not detached", "session", session, "err", err)
 		return
@@ -229,6 +241,7 @@ func (h *Sessions) Leave(client Client, session string) {
 
 // Detach detaches a client that is gone from every session.
 func (h *Sessions) Detach(client Client) {
+	h.awaited.drop("", client)
 	for _, s := range h.all() {
 		s.detach(h.ctx, client.ID())
 	}

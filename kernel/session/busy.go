@@ -15,7 +15,7 @@ func (h *Sessions) Busy() []protocol.ConversationStatus {
 		s.mu.Lock()
 		one.Queued = len(s.queue)
 		if s.running != nil {
-			one.Running = s.running.Record.ID
+			one.Running, one.Progress = s.running.Record.ID, s.running.progress()
 		}
 		s.mu.Unlock()
 		if one.Queued > 0 || one.Running != "" {

@@ -23,6 +23,21 @@ func (h *Sessions) Choose(ctx context.Context, p protocol.SessionModelParams) er
 	return nil
 }
 
+// ChoosePreset sets the preset that holds in a session from its next message on, and
+// tells every client of it.
+func (h *Sessions) ChoosePreset(ctx context.Context, p protocol.SessionPresetParams) error {
+	s, err := h.use(p.Session)
+	if err != nil {
+		return err
+	}
+	defer s.release()
+	if err := h.config.Journal.SetSessionPreset(ctx, p.Session, p.Preset); err != nil {
+		return err
+	}
+	s.broadcast(protocol.MethodPresetChanged, p)
+	return nil
+}
+
 // Prefer makes an answer the one of its question that later turns are shown, and
 // tells every client of the session.
 func (h *Sessions) Prefer(ctx context.Context, p protocol.TurnPreferParams) (protocol.TurnPreferred, error) {

@@ -76,7 +76,7 @@ func (s *Session) showQuestion(turn journal.Turn) {
 		model = turn.Model
 	}
 	s.broadcast(protocol.MethodTurnStarted, protocol.TurnStarted{
-		Session: s.name(), Turn: turn.ID, Event: turn.Event, Question: questionSubtree(turn), Model: model,
+		Session: s.name(), Turn: turn.ID, Event: turn.Event, Question: questionSubtree(turn), Parent: turn.Parent, Model: model,
 	})
 }
 
@@ -86,7 +86,15 @@ func questionSubtree(turn journal.Turn) string {
 	if !turn.Question.Said() {
 		return ""
 	}
-	return org.Question{Level: turn.Level, ID: turn.Event, Instead: turn.Instead, Text: turn.Question.Text}.Subtree()
+	return org.Question{Level: turn.Level, ID: turn.Event, Instead: turn.Instead, Properties: orgProperties(turn.Question.Properties), Text: turn.Question.Text}.Subtree()
+}
+
+func orgProperties(properties []protocol.Property) []org.Property {
+	var own []org.Property
+	for _, p := range properties {
+		own = append(own, org.Property{Key: p.Name, Value: p.Value})
+	}
+	return own
 }
 
 // Insert puts the text into the conversation of the running turn.

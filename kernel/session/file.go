@@ -43,12 +43,16 @@ func (s *Session) writeFile(ctx context.Context) {
 
 // writeUnkept writes the file if no client keeps it.
 func (s *Session) writeUnkept(ctx context.Context) {
-	s.mu.Lock()
-	kept := s.keeper != nil
-	s.mu.Unlock()
-	if !kept {
+	if !s.kept() {
 		s.writeFile(ctx)
 	}
+}
+
+// kept reports whether a client keeps the file.
+func (s *Session) kept() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.keeper != nil
 }
 
 func (s *Session) addToFile(ctx context.Context) error {
@@ -60,52 +64,99 @@ func (s *Session) addToFile(ctx context.Context) error {
 		return err
 	}
 	path := s.house.file(s.name())
+	if err := wholefile.Mend(path); err != nil {
+		return fmt.Errorf("keep the conversation: %w", err)
+	}
 	old, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the conversation: %w", err)
 	}
-	text := string(old)
-	held := idsIn(text)
+	text := grown{string(old), len(old)}
+	held := idsIn(text.now)
 	for _, t := range turns {
 		if subtree := questionSubtree(t); subtree != "" && !held[t.Event] {
-			text = org.InsertBeforeDraft(text, subtree).Apply(text)
+			text.put(questionPlace(text.now, t.Parent, subtree))
 		}
 	}
 	for _, a := range acts {
 		if !held[a.ID] {
-			text = s.insertAct(ctx, text, a)
+			text.put(s.actPlace(ctx, text.now, a))
 		}
 	}
-	if text != string(old) {
-		if err := replaceFile(path, string(old), text); err != nil {
-			return err
-		}
+	if err := text.write(path, old); err != nil {
+		return err
 	}
 	return s.markSaved(ctx, turns, acts)
 }
 
-// insertAct puts an answer under its question; without the question's heading
-// before the draft, under a heading that says what it answers.
-func (s *Session) insertAct(ctx context.Context, text string, a journal.Act) string {
+// grown is a text that something is put into.
+type grown struct {
+	now   string
+	first int // of now, what stands before it was not changed
+}
+
+func (g *grown) put(i org.Insertion) {
+	g.now, g.first = i.Apply(g.now), min(g.first, i.Offset)
+}
+
+const (
+	largeFile = 1 << 20   // of a file of so many bytes, what does not change is not written again
+	shortEnd  = 256 << 10 // if no more than this does
+)
+
+// write makes it the content of the file.
+func (g *grown) write(path string, old []byte) error {
+	end := g.now[g.first:]
+	switch {
+	case len(g.now) == len(old):
+		return nil
+	case len(old) < largeFile || len(end) > shortEnd:
+		return replaceFile(path, string(old), g.now)
+	}
+	if err := wholefile.Splice(path, old, g.first, []byte(end)); err != nil {
+		return fmt.Errorf("keep the conversation: %w", err)
+	}
+	return nil
+}
+
+// questionPlace is a question at the end of what stands below its parent, if the text has
+// that, or before the draft.
+func questionPlace(text, parent, subtree string) org.Insertion {
+	if insertion, ok := org.InsertUnder(text, parent, subtree); ok {
+		return insertion
+	}
+	return org.InsertBeforeDraft(text, subtree)
+}
+
+// actPlace is an answer under its question; without the question's heading, before the
+// draft under a heading that says what it answers.
+func (s *Session) actPlace(ctx context.Context, text string, a journal.Act) org.Insertion {
 	if insertion, ok := org.InsertUnder(text, a.Event, a.Text); ok {
-		return insertion.Apply(text)
+		return insertion
 	}
 	subtree := a.Text
 	if turn, err := s.house.config.Journal.Turn(ctx, a.Turn); err == nil && words(turn) != "" {
 		subtree = org.ReHeading(turn.Question.Text) + subtree
 	}
-	return org.InsertBeforeDraft(text, subtree).Apply(text)
+	return org.InsertBeforeDraft(text, subtree)
 }
 
 // idsIn is every :ID: that stands in a line of its own.
 func idsIn(text string) map[string]bool {
+	const key = ":ID:"
 	ids := map[string]bool{}
-	for line := range strings.Lines(text) {
-		if value, ok := strings.CutPrefix(strings.TrimSpace(line), ":ID:"); ok {
+	for at := 0; ; {
+		next := strings.Index(text[at:], key)
+		if next < 0 {
+			return ids
+		}
+		start := strings.LastIndexByte(text[:at+next], '\n') + 1
+		line, _, _ := strings.Cut(text[start:], "\n")
+		if value, ok := strings.CutPrefix(strings.TrimSpace(line), key); ok {
 			ids[strings.TrimSpace(value)] = true
 		}
+		at = start + len(line)
 	}
-	return ids
 }
 
 func (s *Session) markSaved(ctx context.Context, turns []journal.Turn, acts []journal.Act) error {

@@ -7,8 +7,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Find returns the turn that the id belongs to, with its question and one answer.
-func (h *Sessions) Find(ctx context.Context, p protocol.TurnFindParams) (protocol.TurnFindResult, error) {
+// Find returns the turn that the id belongs to, with its question and one answer. Of one
+// that has not ended the client is told when it has, as if it showed the conversation.
+func (h *Sessions) Find(ctx context.Context, client Client, p protocol.TurnFindParams) (protocol.TurnFindResult, error) {
 	switch p.Form {
 	case "", protocol.FormSubtree, protocol.FormPlain, protocol.FormRaw:
 	default:
@@ -16,6 +17,13 @@ func (h *Sessions) Find(ctx context.Context, p protocol.TurnFindParams) (protoco
 			"%q is no :form of a text; :subtree, :plain and :raw are", p.Form)
 	}
 	turn, err := h.owner(ctx, p.ID)
+	if err == nil && !turn.State.Final() {
+		id := turn.ID
+		h.awaited.add(id, client)
+		if turn, err = h.config.Journal.Turn(ctx, id); err != nil || turn.State.Final() {
+			h.awaited.drop(id, client)
+		}
+	}
 	if err != nil {
 		return protocol.TurnFindResult{}, err
 	}

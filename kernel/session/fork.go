@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -92,19 +93,19 @@ func (h *Sessions) copies(ctx context.Context, at forkPoint) (journal.Fork, stri
 		return fork, "", err
 	}
 	defer parent.release()
-	var text strings.Builder
-	events := map[string]string{} // of the questions, what they are in the fork
-	const page = 200
+	text := ""
+	ids := map[string]string{} // of questions and answers, what they are in the fork
+	const pageSize = 200
 	for after := int64(0); ; {
-		turns, err := h.config.Journal.Turns(ctx, at.session, after, page)
+		turns, err := h.config.Journal.Turns(ctx, at.session, after, pageSize)
 		if err != nil {
 			return fork, "", err
 		}
-		ids := make([]string, len(turns))
+		page := make([]string, len(turns))
 		for i, t := range turns {
-			ids[i], after = t.ID, t.Seq
+			page[i], after = t.ID, t.Seq
 		}
-		acts, err := h.config.Journal.ActsOf(ctx, ids...)
+		acts, err := h.config.Journal.ActsOf(ctx, page...)
 		if err == nil {
 			err = parent.present(ctx, acts)
 		}
@@ -113,29 +114,36 @@ func (h *Sessions) copies(ctx context.Context, at forkPoint) (journal.Fork, stri
 		}
 		for _, t := range turns {
 			if t.Seq > at.last {
-				return fork, text.String(), nil
+				return fork, text, nil
 			}
 			own := slices.DeleteFunc(slices.Clone(acts), func(a journal.Act) bool { return a.Turn != t.ID })
-			if c, ok := h.copy(t, own, at.act); ok {
-				events[t.Event] = c.Turn.Event
-				c.Turn.Instead = events[t.Instead]
-				c.Turn.Question.Instead = c.Turn.Instead
-				text.WriteString(subtrees(c))
+			if c, ok := h.copy(t, own, at.act, ids); ok {
+				text = addCopy(text, c)
 				fork.Copies = append(fork.Copies, c)
 			}
 		}
-		if len(turns) < page {
-			return fork, text.String(), nil
+		if len(turns) < pageSize {
+			return fork, text, nil
 		}
 	}
 }
 
+// addCopy adds a turn to the text of a fork: at its end, or below its parent.
+func addCopy(text string, c journal.Copy) string {
+	if insertion, ok := org.InsertUnder(text, c.Turn.Parent, subtrees(c)); ok {
+		return insertion.Apply(text)
+	}
+	return text + subtrees(c)
+}
+
 // copy is a turn with what it showed, up to the act last if that is one of its own;
-// false if it shows nothing yet.
-func (h *Sessions) copy(t journal.Turn, acts []journal.Act, last string) (journal.Copy, bool) {
-	c := journal.Copy{Origin: t.ID, Turn: t}
+// false if it shows nothing yet. It adds to ids what it and its answers are in the fork.
+func (h *Sessions) copy(t journal.Turn, acts []journal.Act, last string, ids map[string]string) (journal.Copy, bool) {
+	c := journal.Copy{Origin: t.ID, Turn: t, Answers: map[string]string{}}
 	c.Turn.ID, c.Turn.Event, c.Turn.Saved = h.config.NewID(), h.config.NewID(), true
 	c.Turn.Answer, c.Turn.Preferred = "", ""
+	c.Turn.Instead, c.Turn.Parent = ids[t.Instead], ids[t.Parent]
+	c.Turn.Question.Instead, c.Turn.Question.Parent = c.Turn.Instead, c.Turn.Parent
 	if cut := slices.IndexFunc(acts, func(a journal.Act) bool { return a.ID == last }); cut >= 0 {
 		acts = acts[:cut+1]
 		if c.Turn.Finished.IsZero() { // it is being answered again
@@ -146,6 +154,7 @@ func (h *Sessions) copy(t journal.Turn, acts []journal.Act, last string) (journa
 			c.Turn.State = protocol.TurnFailed
 		}
 	}
+	renamed := map[string]string{t.Event: c.Turn.Event}
 	for _, a := range acts {
 		switch {
 		case a.Kind == journal.ActAction:
@@ -162,10 +171,18 @@ func (h *Sessions) copy(t journal.Turn, acts []journal.Act, last string) (journa
 		if t.Preferred == a.ID {
 			c.Turn.Preferred = id
 		}
+		if a.Kind == journal.ActAnswer {
+			c.Answers[id] = a.ID
+		}
+		renamed[a.ID] = id
 		a.Text, a.ID, a.Saved = replaceID(a.Text, a.ID, id), id, true
 		c.Acts = append(c.Acts, a)
 	}
-	return c, c.Turn.State.Final() && (t.Question.Said() || len(c.Acts) > 0)
+	if !c.Turn.State.Final() || !t.Question.Said() && len(c.Acts) == 0 {
+		return c, false
+	}
+	maps.Copy(ids, renamed)
+	return c, true
 }
 
 // subtrees is the turn as a file has it.

@@ -20,7 +20,8 @@ func (t *Turn) AskQuestion(ctx context.Context, question protocol.Question) erro
 	if err != nil {
 		return err
 	}
-	t.session.broadcast(protocol.MethodQuestionAsked, shown)
+	t.session.unattended.Store(t.Record.Question.Sensor == protocol.SensorToolCall)
+	t.session.tellAsked(protocol.MethodQuestionAsked, shown)
 	return nil
 }
 
@@ -85,7 +86,7 @@ func (s *Session) question(ctx context.Context, id string) (ask, error) {
 // written stands behind "Answer:". Clients find the fields by the lines of the items.
 func questionForm(level int, q protocol.Question) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "* TODO Answer: %s\n", q.Form.Title)
+	b.WriteString(askHeading(level, "TODO Answer", q.Form.Title))
 	b.WriteString("/C-c C-c/ sends the answers, /C-c C-k/ declines and says why")
 	if slices.ContainsFunc(q.Form.Fields, boxed) {
 		b.WriteString(", /RET/ checks a box")
@@ -158,17 +159,16 @@ func hint(f protocol.FormField) string {
 // below it what was answered.
 func questionClosed(level int, q journal.Question) string {
 	var b strings.Builder
+	words := "DONE Answered"
 	switch q.State() {
 	case protocol.QuestionDeclined:
-		fmt.Fprintf(&b, "* CANCELLED Declined: %s", q.Form.Title)
-		if reason := strings.Join(strings.Fields(q.Answer.Reason), " "); reason != "" {
-			fmt.Fprintf(&b, " – %s", protocol.Prefix(reason, 120))
-		}
-		fmt.Fprintf(&b, " (%s, %s)\n", by(q.Client), stamp(q.Closed))
+		words = "CANCELLED Declined"
 	case protocol.QuestionWithdrawn:
-		fmt.Fprintf(&b, "* CANCELLED Not answered: %s (its turn ended, %s)\n", q.Form.Title, stamp(q.Closed))
-	default:
-		fmt.Fprintf(&b, "* DONE Answered: %s (%s, %s)\n", q.Form.Title, by(q.Client), stamp(q.Closed))
+		words = "CANCELLED Not answered"
+	}
+	b.WriteString(askHeading(level, words, q.Form.Title))
+	b.WriteString(closing(q.State() != protocol.QuestionWithdrawn, q.Client, q.Closed, q.Answer.Reason))
+	if q.State() == protocol.QuestionAnswered {
 		for _, f := range q.Form.Fields {
 			fmt.Fprintf(&b, "- %s :: %s\n", f.Question, answerLine(f, q.Answer.Answers))
 		}

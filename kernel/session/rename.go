@@ -180,9 +180,9 @@ func move(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// nameNow is what the session is called that somebody calls name: where there is none
+// NameNow is what the session is called that somebody calls name: where there is none
 // of that name, the one that had it last.
-func (h *Sessions) nameNow(ctx context.Context, name string) (string, error) {
+func (h *Sessions) NameNow(ctx context.Context, name string) (string, error) {
 	h.mu.Lock()
 	open := h.open[name] != nil
 	h.mu.Unlock()

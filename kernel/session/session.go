@@ -89,6 +89,8 @@ type Session struct {
 	// acceptMu is held from the journal to the queue, so that both have one order.
 	acceptMu sync.Mutex
 
+	unattended atomic.Bool // what waits here is another program's, and nobody need show the session
+
 	fileMu     sync.Mutex // held while the conversation's file is changed
 	fileFailed bool       // people were told that it could not be
 }
@@ -130,13 +132,29 @@ func (s *Session) next() (context.Context, *Turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running = nil
-	if len(s.queue) == 0 || s.house.ctx.Err() != nil {
-		s.queue, s.working = nil, false
-		return nil, nil
+	for len(s.queue) > 0 && s.house.ctx.Err() == nil {
+		record := s.queue[0]
+		s.queue = s.queue[1:]
+		if err := s.whole(&record); err != nil {
+			s.logger().Error("turn left for the next start: it cannot be read", "turn", record.ID, "err", err)
+			continue
+		}
+		ctx, turn := s.turn(record)
+		s.running = turn
+		return ctx, turn
 	}
-	ctx, turn := s.turn(s.queue[0])
-	s.running, s.queue = turn, s.queue[1:]
-	return ctx, turn
+	s.queue, s.working = nil, false
+	return nil, nil
+}
+
+// whole reads the rest of a turn that was there when the kernel started, of which the queue has
+// only the ids: a long queue takes no memory, and no time of the start.
+func (s *Session) whole(record *journal.Turn) (err error) {
+	if !record.Accepted.IsZero() {
+		return nil
+	}
+	*record, err = s.house.config.Journal.Turn(s.house.ctx, record.ID)
+	return err
 }
 
 // current is the running turn, or nil.
@@ -210,7 +228,7 @@ func (s *Session) withdraw(ctx context.Context, turn *Turn) {
 	}
 	s.broadcast(protocol.MethodTurnKept, protocol.TurnKept{
 		Session: s.name(), Turn: turn.Record.ID, Event: turn.Record.Event, Question: questionSubtree(turn.Record),
-		State: turn.Record.State, Words: words(turn.Record),
+		Parent: turn.Record.Parent, State: turn.Record.State, Words: words(turn.Record),
 	})
 	s.finish(ctx, turn, Outcome{State: protocol.TurnCancelled, Notice: "stopped before it began"})
 }
@@ -254,11 +272,11 @@ func (s *Session) finish(ctx context.Context, turn *Turn, outcome Outcome) {
 		log.Error("usage not summed", "err", err)
 	}
 	s.leftover(ctx, turn)
-	s.broadcast(protocol.MethodTurnFinished, protocol.TurnFinished{
+	s.tellFinished(protocol.TurnFinished{
 		Session: s.name(), Turn: turn.Record.ID, Event: turn.Record.Event,
 		State: outcome.State, Notice: outcome.Notice, Model: outcome.Model,
 		Input: outcome.Input, Output: outcome.Output, Cost: outcome.Cost,
-		Seconds: took.Seconds(), Total: total,
+		Seconds: took.Seconds(), Total: total, Shown: turn.shown, Window: turn.window,
 	})
 	log.Info("turn finished", "state", outcome.State, "dur", took)
 }
@@ -309,6 +327,19 @@ func (s *Session) closeAsked(ctx context.Context, turn string) {
 func (s *Session) broadcast(method string, params any) {
 	for _, a := range s.attached() {
 		a.client.Notify(method, params)
+	}
+}
+
+// tellAsked tells of what waits for a person, or no more: all who show the session and, where that is what
+// another program wants done, all others as well.
+func (s *Session) tellAsked(method string, params any) {
+	s.broadcast(method, params)
+	if everyone := s.house.config.Everyone; everyone != nil && s.unattended.Load() {
+		shows := map[string]bool{}
+		for _, a := range s.attached() {
+			shows[a.client.ID()] = true
+		}
+		everyone(func(client string) bool { return shows[client] }, method, params)
 	}
 }
 

@@ -238,9 +238,11 @@ func TestTheSameMessageTwiceIsAnsweredOnce(t *testing.T) {
 	}
 }
 
-func TestWithoutKeeperTheFileHoldsWhatClientsShow(t *testing.T) {
+// withTwoTurns are sessions in which "hello q1" and "hello q2" were answered before a client
+// that keeps no file.
+func withTwoTurns(t *testing.T) (*house, *client) {
+	t.Helper()
 	h := open(t, t.TempDir(), echo)
-	defer h.close(t)
 	c := &client{id: "cli"}
 	h.attach(t, c, protocol.SessionLoadParams{})
 	for _, id := range []string{"q1", "q2"} {
@@ -249,6 +251,12 @@ func TestWithoutKeeperTheFileHoldsWhatClientsShow(t *testing.T) {
 		}
 	}
 	until(t, "the answers", func() bool { return count[protocol.TurnFinished](c) == 2 })
+	return h, c
+}
+
+func TestWithoutKeeperTheFileHoldsWhatClientsShow(t *testing.T) {
+	h, c := withTwoTurns(t)
+	defer h.close(t)
 	until(t, "the acts", func() bool { return len(c.actTexts()) == 2 })
 	var want strings.Builder
 	i := 0
@@ -297,16 +305,8 @@ func TestThePersonsTextInTheFileStays(t *testing.T) {
 }
 
 func TestWhatAPersonTookOutStaysOut(t *testing.T) {
-	h := open(t, t.TempDir(), echo)
+	h, _ := withTwoTurns(t)
 	defer h.close(t)
-	c := &client{id: "cli"}
-	h.attach(t, c, protocol.SessionLoadParams{})
-	for _, id := range []string{"q1", "q2"} {
-		if _, err := h.Submit(t.Context(), message(id, "hello "+id)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	until(t, "the answers", func() bool { return count[protocol.TurnFinished](c) == 2 })
 	whole := h.file(t, "main")
 	second := whole[strings.Index(whole, "* hello q2"):]
 	if err := os.WriteFile(filepath.Join(h.directory, "sessions", "main.org"), []byte(second), 0o644); err != nil {
@@ -419,7 +419,7 @@ func TestRetryAnswersAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the failure", func() bool { return count[protocol.TurnFinished](c) == 1 })
-	if _, err := h.Retry(t.Context(), protocol.TurnRetryParams{Turn: ack.Turn}); err != nil {
+	if _, err := h.Retry(t.Context(), protocol.TurnRetryParams{Turn: ack.Turn}, nil); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the answer", func() bool { return count[protocol.TurnFinished](c) == 2 })

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/wholefile"
 )
 
 // Config is what the sessions need. All fields but Directory are required; with
@@ -20,7 +22,13 @@ type Config struct {
 	Runner    Runner
 	Directory string        // where NAME.org files are
 	NewID     func() string // a fresh id, fit for an Org :ID:
-	Logger    *slog.Logger
+	// Now is the time where the person is, which their messages are stamped with. Default
+	// time.Now.
+	Now    func() time.Time
+	Logger *slog.Logger
+	// Everyone tells all people but those whose clients show the session, which shown knows by
+	// their ids; nil tells nobody.
+	Everyone func(shown func(client string) bool, method string, params any)
 }
 
 // Sessions is every conversation of one kernel.
@@ -33,11 +41,16 @@ type Sessions struct {
 	mu      sync.Mutex
 	open    map[string]*Session
 	stopped bool
+
+	awaited awaited
 }
 
 // New returns the sessions; nothing runs before the first message or
 // [Sessions.Resume].
 func New(config Config) *Sessions {
+	if config.Now == nil {
+		config.Now = time.Now
+	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	return &Sessions{config: config, ctx: ctx, stop: stop, open: map[string]*Session{}}
 }
@@ -113,7 +126,7 @@ func (h *Sessions) all() []*Session {
 // Submit takes an event: when it returns nil the journal has it, on the disk.
 // The same event again is acknowledged again and answered once.
 func (h *Sessions) Submit(ctx context.Context, event protocol.Event) (protocol.EventResult, error) {
-	name, err := h.nameNow(ctx, event.Session)
+	name, err := h.NameNow(ctx, event.Session)
 	if err != nil {
 		return protocol.EventResult{}, err
 	}
@@ -143,7 +156,7 @@ func (h *Sessions) Submit(ctx context.Context, event protocol.Event) (protocol.E
 func (s *Session) accept(ctx context.Context, event protocol.Event) (journal.Turn, error) {
 	s.acceptMu.Lock()
 	defer s.acceptMu.Unlock()
-	event.Session = s.name()
+	event.Session, event.Stamp = s.name(), s.house.config.Now()
 	record, fresh, err := s.house.config.Journal.Accept(ctx, event, s.house.config.NewID())
 	if err != nil {
 		return record, err
@@ -159,6 +172,9 @@ func (s *Session) accept(ctx context.Context, event protocol.Event) (journal.Tur
 // already kept, and one that waited for a person waits again. It returns before
 // any of that has happened.
 func (h *Sessions) Resume(ctx context.Context) error {
+	if err := wholefile.MendAll(h.config.Directory); err != nil {
+		h.config.Logger.Error("conversation files may have the beginning of what a kernel wrote when it died", "err", err)
+	}
 	if err := h.moveFiles(ctx); err != nil {
 		return fmt.Errorf("resume: %w", err)
 	}
@@ -183,12 +199,12 @@ func (h *Sessions) Cancel(ctx context.Context, p protocol.TurnParams) (protocol.
 	var record journal.Turn
 	if p.Turn != "" || p.Event != "" {
 		var err error
-		if record, err = h.turn(ctx, p); err != nil {
+		if record, err = h.Turn(ctx, p); err != nil {
 			return protocol.TurnCancelResult{}, err
 		}
 		p.Turn, p.Session = record.ID, record.Session
 	}
-	name, err := h.nameNow(ctx, orMain(p.Session))
+	name, err := h.NameNow(ctx, orMain(p.Session))
 	if err != nil {
 		return protocol.TurnCancelResult{}, err
 	}
@@ -216,8 +232,8 @@ func (h *Sessions) Cancel(ctx context.Context, p protocol.TurnParams) (protocol.
 	return protocol.TurnCancelResult{Cancelled: true, Turn: record.ID}, nil
 }
 
-// turn finds the turn that is named by its id or by its question's.
-func (h *Sessions) turn(ctx context.Context, p protocol.TurnParams) (journal.Turn, error) {
+// Turn finds the turn that is named by its id or by its question's.
+func (h *Sessions) Turn(ctx context.Context, p protocol.TurnParams) (journal.Turn, error) {
 	if p.Turn == "" && p.Event != "" {
 		return h.config.Journal.TurnOfEvent(ctx, p.Event)
 	}
@@ -232,8 +248,9 @@ const (
 
 // Retry answers a finished turn again, behind those that wait. What it has been
 // answered stays, and the new answer stands behind it.
-func (h *Sessions) Retry(ctx context.Context, p protocol.TurnRetryParams) (protocol.EventResult, error) {
-	record, err := h.turn(ctx, protocol.TurnParams{Turn: p.Turn, Event: p.Event})
+// The settings hold for it, and of several models the one that is asked for.
+func (h *Sessions) Retry(ctx context.Context, p protocol.TurnRetryParams, settings protocol.TurnSettings) (protocol.EventResult, error) {
+	record, err := h.Turn(ctx, protocol.TurnParams{Turn: p.Turn, Event: p.Event})
 	if err != nil {
 		return protocol.EventResult{}, err
 	}
@@ -246,10 +263,11 @@ func (h *Sessions) Retry(ctx context.Context, p protocol.TurnRetryParams) (proto
 	defer s.acceptMu.Unlock()
 	// A notice is shown just before its turn has ended: who is quick to ask for
 	// another try is not turned away.
-	again, err := h.config.Journal.Retry(ctx, record.ID, p.Model)
+	model := cmp.Or(p.Model, settings.Value(protocol.SettingModel))
+	again, err := h.config.Journal.Retry(ctx, record.ID, model, settings)
 	for tries := 0; protocol.ErrorCode(err) == protocol.CodeConflict && tries < retryTries; tries++ {
 		time.Sleep(retryPause)
-		again, err = h.config.Journal.Retry(ctx, record.ID, p.Model)
+		again, err = h.config.Journal.Retry(ctx, record.ID, model, settings)
 	}
 	if err != nil {
 		return protocol.EventResult{}, err
@@ -278,7 +296,9 @@ func (h *Sessions) Get(ctx context.Context, client Client, p protocol.TurnGetPar
 	}
 	running := s.current()
 	if running == nil || running.Record.ID != p.Turn {
-		return protocol.TurnGetResult{State: record.State}, nil
+		// It may have ended since it was read, and nobody would be told of that again.
+		record, err = h.config.Journal.Turn(ctx, p.Turn)
+		return protocol.TurnGetResult{State: record.State}, err
 	}
 	result := running.previewFrom(view, p.From)
 	result.State = record.State

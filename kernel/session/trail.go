@@ -28,7 +28,9 @@ type trail struct {
 	calls    strings.Builder
 	left     int // calls that are not shown
 	told     []string
-	counted  bool // somebody counted tokens
+	stopped  string                // why the answer is what was found until then, a sentence or two; "" of a whole one
+	progress protocol.TurnProgress // zero before a model was asked
+	counted  bool                  // somebody counted tokens
 	input    int
 	output   int
 	cost     *float64
@@ -84,6 +86,32 @@ func (t *Turn) Spent(input, output int, cost *float64) {
 	t.trail.counted, t.trail.input, t.trail.output, t.trail.cost = true, input, output, cost
 }
 
+// Stopped has the answer that comes say why the turn did not go on.
+func (t *Turn) Stopped(why string) {
+	t.trail.mu.Lock()
+	defer t.trail.mu.Unlock()
+	t.trail.stopped = why
+}
+
+// Progress tells clients how far the turn has come.
+func (t *Turn) Progress(p protocol.TurnProgress) {
+	p.Session = t.session.name()
+	t.trail.mu.Lock()
+	t.trail.progress = p
+	t.trail.mu.Unlock()
+	t.session.broadcast(protocol.MethodTurnProgress, p)
+}
+
+// progress is how far the turn has come; nil before a model was asked.
+func (t *Turn) progress() *protocol.TurnProgress {
+	t.trail.mu.Lock()
+	defer t.trail.mu.Unlock()
+	if p := t.trail.progress; p.Round > 0 {
+		return &p
+	}
+	return nil
+}
+
 // annotate adds the trail to an answer's subtree.
 func (t *Turn) annotate(subtree string) string {
 	t.trail.mu.Lock()
@@ -104,7 +132,14 @@ func (t *Turn) annotate(subtree string) string {
 	if t.trail.left > 0 {
 		calls += fmt.Sprintf("\n\n(and %d calls more, which the journal has)", t.trail.left)
 	}
-	return org.Annotate(subtree, properties, []org.Drawer{{Name: "THOUGHTS", Text: thoughts}, {Name: "CALLS", Text: calls}}, t.trail.told)
+	var items []org.Told
+	for _, text := range t.trail.told {
+		items = append(items, org.Told{By: "You, meanwhile", Text: text})
+	}
+	if t.trail.stopped != "" {
+		items = append(items, org.Told{By: "Stopped", Text: t.trail.stopped})
+	}
+	return org.Annotate(subtree, properties, []org.Drawer{{Name: "THOUGHTS", Text: thoughts}, {Name: "CALLS", Text: calls}}, items)
 }
 
 // dollars is an amount with as many digits as say something.

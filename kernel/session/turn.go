@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -15,6 +16,8 @@ type Turn struct {
 	// Record is the turn as the journal had it when it began. Its ID and Event
 	// never change, and may be read by anyone.
 	Record journal.Turn
+	// Begun is what was done for the answer before the kernel's end cut it short.
+	Begun journal.Progress
 
 	session *Session
 	cancel  context.CancelCauseFunc
@@ -24,6 +27,8 @@ type Turn struct {
 	state   protocol.TurnState // of an answer that is not whole
 	preview preview
 	trail   trail
+	shown   int  // tokens of its last request
+	window  int  // of the model that it went to
 	final   bool // its answer or its notice is in the conversation
 
 	steerMu sync.Mutex
@@ -51,7 +56,29 @@ func (t *Turn) begin(ctx context.Context) error {
 			return fmt.Errorf("begin the turn: %w", err)
 		}
 	}
+	if t.Waits() || t.Record.Attempt > 1 {
+		if err := t.resume(ctx); err != nil {
+			return fmt.Errorf("begin the turn: %w", err)
+		}
+	}
 	t.session.showQuestion(t.Record)
+	return nil
+}
+
+// resume finds what was done for the answer before the kernel ended. It goes on under the
+// same id, so that later turns are shown all of what led to it.
+func (t *Turn) resume(ctx context.Context) (err error) {
+	if t.Begun, err = t.session.house.config.Journal.Progress(ctx, t.Record.ID); err != nil {
+		return err
+	}
+	t.answer = cmp.Or(t.Begun.Answer, t.answer)
+	t.trail.mu.Lock()
+	defer t.trail.mu.Unlock()
+	for _, round := range t.Begun.Rounds {
+		if round.Said != "" {
+			t.trail.told = append(t.trail.told, round.Said)
+		}
+	}
 	return nil
 }
 
@@ -63,6 +90,9 @@ func (t *Turn) Waits() bool { return t.Record.State == protocol.TurnWaiting }
 func (t *Turn) Describe(skill, model string) {
 	t.skill, t.model = skill, model
 }
+
+// Held says how many tokens the last request had, of how many that the model can be shown.
+func (t *Turn) Held(shown, window int) { t.shown, t.window = shown, window }
 
 // Incomplete marks the answer that comes as one that is not whole, and says why:
 // people can have it answered again.

@@ -29,9 +29,9 @@ func ofNote(method func(n *Note, ctx context.Context, call *lisp.Call, args []li
 // kernelFunctions is what notes may call beside the language.
 func kernelFunctions() []lisp.KernelFunction {
 	return append([]lisp.KernelFunction{
-		{Name: "ask-neuro", LambdaList: "(text &key system-prompt history stream context)", Waits: true, Call: ofNote((*Note).askNeuro),
+		{Name: "ask-neuro", LambdaList: "(text &key system-prompt history stream context prompt)", Waits: true, Call: ofNote((*Note).askNeuro),
 			Doc: "Ask the model and return its whole reply."},
-		{Name: "ask-probabilistic", LambdaList: "(text &key system-prompt history stream context)", Waits: true, Call: ofNote((*Note).askNeuro),
+		{Name: "ask-probabilistic", LambdaList: "(text &key system-prompt history stream context prompt)", Waits: true, Call: ofNote((*Note).askNeuro),
 			Doc: "The same as ask-neuro."},
 		{Name: "kernel-log", LambdaList: "(control &rest arguments)", Call: ofNote((*Note).kernelLog),
 			Doc: "Write a line to the agent's log, as format would."},
@@ -41,12 +41,18 @@ func kernelFunctions() []lisp.KernelFunction {
 			Doc: "Give the agent an event to answer."},
 		{Name: "register-actuator", LambdaList: "(name function)", Call: ofNote((*Note).registerActuator),
 			Doc: "Declare an actuator."},
+		{Name: "defidentity", LambdaList: "(&rest fields)", Call: ofNote((*Note).defineIdentity),
+			Doc: "Say who the agent is, by keywords: (defidentity :name \"Sam\")."},
+		{Name: "%identity", LambdaList: "(name &optional default)", InPlaceOf: "identity", Call: ofNote((*Note).readIdentity),
+			Doc: "What (identity :name) does."},
 		{Name: "org-id-new", LambdaList: "()", Call: newOrgID,
 			Doc: "A new unique id, as Org makes them."},
 		{Name: "%register-skill", LambdaList: "(name &rest keys)", Call: ofNote((*Note).registerSkill),
 			Doc: "What defskill does."},
 		{Name: "%register-tool", LambdaList: "(name description parameters guard body)", Call: ofNote((*Note).registerTool),
 			Doc: "What def-cognitive-tool does."},
+		{Name: "%register-hook", LambdaList: "(name on function)", Call: ofNote((*Note).registerHook),
+			Doc: "What defhook does."},
 		{Name: conveyName, LambdaList: "(function &rest arguments)", Call: ofNote((*Note).conveyResult),
 			Doc: "Call a function of the note for the kernel."},
 	}, testFunctions()...)
@@ -59,6 +65,8 @@ func kernelMacros() []lisp.KernelMacro {
 			Doc: "Register a skill."},
 		{Name: "def-cognitive-tool", LambdaList: "(name &rest description)", Expand: expandTool,
 			Doc: "Declare a tool."},
+		{Name: "defhook", LambdaList: "(name &rest keys)", Expand: expandDefhook,
+			Doc: "Have a function asked before or after something is done."},
 	}, testMacros()...)
 }
 
@@ -119,12 +127,12 @@ func (n *Note) askNeuro(ctx context.Context, call *lisp.Call, args []lisp.Value)
 }
 
 // readAsk takes the arguments of ask-neuro apart.
-func readAsk(args []lisp.Value) (Ask, error) {
+func readAsk(args []lisp.Value) (ask Ask, err error) {
 	text, ok := args[0].(*lisp.String)
 	if !ok {
 		return Ask{}, errors.New("the text to ask is not a string")
 	}
-	ask := Ask{Text: text.String()}
+	ask.Text = text.String()
 	if len(args)%2 == 0 {
 		return Ask{}, errors.New("the last keyword has no value")
 	}
@@ -149,6 +157,10 @@ func readAsk(args []lisp.Value) (Ask, error) {
 			ask.NoStream = value == lisp.Nil
 		case "CONTEXT":
 			ask.NoContext = value == lisp.Nil
+		case "PROMPT":
+			if ask.Prompt, err = promptOf(value); err != nil {
+				return Ask{}, err
+			}
 		default:
 			data, err := lisp.ToSexp(value)
 			if err != nil {
@@ -158,6 +170,19 @@ func readAsk(args []lisp.Value) (Ask, error) {
 		}
 	}
 	return ask, nil
+}
+
+// promptOf is how much of the kernel's own prompt goes along, "" for what is usual.
+func promptOf(v lisp.Value) (string, error) {
+	if v == lisp.Nil {
+		return "", nil
+	}
+	if symbol, ok := v.(*lisp.Symbol); ok && symbol.Keyword() {
+		if mode := strings.ToLower(symbol.Name()); mode == "full" || mode == "minimal" || mode == "none" {
+			return mode, nil
+		}
+	}
+	return "", errors.New("the :prompt is one of :full, :minimal and :none")
 }
 
 // kernelLog writes to the log, unless an answer is only being previewed.
@@ -170,7 +195,7 @@ func (n *Note) kernelLog(ctx context.Context, call *lisp.Call, args []lisp.Value
 		}
 		text, _ = formatted.(*lisp.String)
 	}
-	if why := occasionOf(ctx).purpose; why != previewing && why != showing && text != nil {
+	if why := occasionOf(ctx).purpose; why != previewing && why != showing && why != weighing && text != nil {
 		n.options.Log(n.name(), text.String())
 	}
 	return lisp.Nil, nil

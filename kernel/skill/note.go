@@ -32,6 +32,11 @@ type Options struct {
 	Recorded func(ctx context.Context, turn string) (Recording, error)
 	// Logger takes what the person who runs the kernel should know. Default: dropped.
 	Logger *slog.Logger
+	// Persona returns what the person's own file says of the agent under a name in lower case,
+	// such as "name", and "" for nothing. Default: nothing.
+	Persona func(name string) string
+	// live returns who the agent is by the notes that are live. Default: by this one.
+	live func() Identity
 	// Shipped says that the note came with the program.
 	Shipped bool
 	// Grants are what a person let notes reach. Default: nothing is granted.
@@ -44,6 +49,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Persona == nil {
+		o.Persona = func(string) string { return "" }
+	}
+	if o.live == nil {
+		o.live = func() Identity { return Identity{} }
 	}
 	return o
 }
@@ -62,10 +73,13 @@ type Note struct {
 	Tools []Tool
 	// Actuators are the names that register-actuator declares.
 	Actuators []string
+	// Identity is what defidentity says of the agent.
+	Identity Identity
 	// Diagnostics are the warnings about it.
 	Diagnostics []Diagnostic
 
 	text         string // of the whole note
+	meansHooks   bool   // it has what looks like hooks, be they broken
 	key          string
 	ids          []string // its own :ID:s, for dependencies
 	dependencies []dependency
@@ -76,6 +90,7 @@ type Note struct {
 
 	environment *lisp.Environment
 	skills      []*Skill
+	hooks       []*Hook // in the order in which they stand in the note
 	tests       []test
 	proven      int             // how many tests ran when it was loaded to be published
 	block       *org.SkillBlock // being loaded
@@ -132,6 +147,7 @@ func limited(all []Diagnostic) Faults {
 // the keywords even when there are faults.
 func scan(path string, source []byte, options Options) (*Note, []Diagnostic) {
 	n := &Note{File: path, key: noteKey(filepath.Base(path)), options: options.withDefaults()}
+	n.meansHooks = hookText.Match(source)
 	if faults := checkEncoding(path, source); len(faults) > 0 {
 		return n, faults
 	}
@@ -143,9 +159,10 @@ func scan(path string, source []byte, options Options) (*Note, []Diagnostic) {
 	found := slices.Clone(doc.Diagnostics)
 	blocks, problems := doc.SkillBlocks()
 	found = append(found, problems...)
-	n.blocks, n.Hash = blocks, hashBlocks(blocks)
+	n.blocks = blocks
+	faults := n.scanHooks(doc)
+	n.Hash = hashBlocks(blocks, n.hooks)
 	n.scanDependencies(doc)
-	var faults []Diagnostic
 	for _, d := range found {
 		if told := fromOrg(path, d); told.Warning {
 			n.Diagnostics = append(n.Diagnostics, told)
@@ -158,8 +175,8 @@ func scan(path string, source []byte, options Options) (*Note, []Diagnostic) {
 	return n, append(faults, wrong...)
 }
 
-// hashBlocks is the SHA-256 of what the blocks say, in hex.
-func hashBlocks(blocks []org.SkillBlock) string {
+// hashBlocks is the SHA-256 of what the blocks say, those of hooks last, in hex.
+func hashBlocks(blocks []org.SkillBlock, hooks []*Hook) string {
 	h := sha256.New()
 	for _, b := range blocks {
 		var head [9]byte
@@ -169,6 +186,9 @@ func hashBlocks(blocks []org.SkillBlock) string {
 		}
 		h.Write(head[:])
 		h.Write([]byte(b.Body))
+	}
+	for _, hook := range hooks {
+		fmt.Fprintf(h, "%q %q", hook.On(), hook.Script)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -245,11 +265,11 @@ func (n *Note) diagnose(line int, err error) Diagnostic { return fromLisp(n.File
 
 // apply calls a function of the note inside the environment's guard, and leaves in o what
 // it returned, as data. Errors are placed in the note.
-func (n *Note) apply(ctx context.Context, o *occasion, function lisp.Value, args ...sexp.Sexp) error {
+func (n *Note) apply(ctx context.Context, o *occasion, function lisp.Value, args ...lisp.Data) error {
 	values := make([]lisp.Value, 0, len(args)+1)
 	values = append(values, function)
 	for _, arg := range args {
-		value, err := n.environment.FromSexp(arg)
+		value, err := n.environment.FromData(arg)
 		if err != nil {
 			return fmt.Errorf("hand over the data: %w", err)
 		}
@@ -265,8 +285,13 @@ const conveyName = "%convey"
 // inside a call of the note.
 func (n *Note) conveyResult(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	o := occasionOf(ctx)
+	if o.begun != nil {
+		o.begun()
+	}
 	value, err := call.Apply(args[0], args[1:]...)
-	n.silent = o.purpose == previewing || o.purpose == showing
+	if call.Holds() {
+		n.silent = o.purpose == previewing || o.purpose == showing || o.purpose == weighing
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,9 @@ type Ask struct {
 	NoHistory bool
 	// NoStream keeps the reply from being shown while it is written (:stream nil).
 	NoStream bool
+	// Prompt is how much the kernel says beside System: "full", "minimal" or "none" (:prompt),
+	// or "" for what is usual.
+	Prompt string
 	// NoContext leaves out what the person sent along with the message (:context nil).
 	NoContext bool
 	// Options are the other keywords and their values.
@@ -42,16 +45,19 @@ const (
 	previewing                // a symbolic function, for an answer that is being written
 	augmenting                // a system-prompt-augment function
 	showing                   // a neuro function, to show what it would ask
+	hooking                   // a hook
+	weighing                  // a hook, to show what it would say
 )
 
 func (p purpose) String() string {
 	return [...]string{"code typed by a person", "a form outside any function", "a test", "a trigger",
-		"a neuro function", "a symbolic function", "a symbolic function", "a system-prompt-augment function", "a neuro function"}[p]
+		"a neuro function", "a symbolic function", "a symbolic function", "a system-prompt-augment function", "a neuro function",
+		"a hook", "a hook"}[p]
 }
 
 // mayWrite reports whether files may be written then, be it without an effect.
 func (p purpose) mayWrite() bool {
-	return p == answering || p == checking || p == evaluating || p == proving || p == previewing || p == showing
+	return p == answering || p == checking || p == evaluating || p == proving || p == previewing || p == showing || p == hooking || p == weighing
 }
 
 // occasion is one call into a note. It belongs to the goroutine of the call.
@@ -60,6 +66,8 @@ type occasion struct {
 	asker   Asker
 	// dry makes ask-neuro return what it was asked.
 	dry bool
+	// begun is called when the note's other calls are over and this one begins; may be nil.
+	begun func()
 	// asked is set once the model has been asked.
 	asked bool
 	// isTrue and result are what the function returned; unfit says why it is no data.
@@ -76,7 +84,7 @@ type occasion struct {
 
 // effectless reports whether what the call does to the world is dropped.
 func (o *occasion) effectless() bool {
-	return o.purpose == proving || o.purpose == previewing || o.purpose == showing
+	return o.purpose == proving || o.purpose == previewing || o.purpose == showing || o.purpose == weighing
 }
 
 type occasionKey struct{}

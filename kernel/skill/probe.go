@@ -25,7 +25,7 @@ func (n *Note) probe(ctx context.Context) []Diagnostic {
 		}
 		limited, cancel := context.WithTimeout(ctx, choosingTime)
 		o := &occasion{purpose: choosing}
-		err := n.apply(limited, o, k.trigger, probeEvent)
+		err := n.apply(limited, o, k.trigger, lisp.NewData(probeEvent))
 		cancel()
 		if err == nil {
 			k.catchAll = o.isTrue

@@ -310,7 +310,7 @@ func (t *trial) proposal(value lisp.Value, event sexp.List, said *script) (sexp.
 			return nil, err
 		}
 	}
-	got := plist.Recover(reply, plist.RecoverOptions{Input: said.asked[len(said.asked)-1].Text, Finished: true})
+	got := plist.Recover(reply, plist.RecoverOptions{Input: []string{said.asked[len(said.asked)-1].Text}, Finished: true})
 	switch {
 	case got.Err != nil:
 		return nil, fmt.Errorf("the reply cannot be used: %w", got.Err)

@@ -60,17 +60,23 @@ func TestLanguageOfProposals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := loaded(t, Options{}, append(parrot, "#+end_src", "", "#+begin_src lisp :test yes", "(deftest it "+c.form+")")...)
-			results, err := n.Test(t.Context())
-			if err != nil || len(results) != 1 {
-				t.Fatalf("results %v, error %v", results, err)
-			}
-			switch faults := results[0].Faults; {
-			case c.fault == "" && len(faults) > 0:
-				t.Errorf("it failed: %v", faults)
-			case c.fault != "" && (len(faults) == 0 || !strings.Contains(faults[0].Message, c.fault)):
-				t.Errorf("faults %v, want %q", faults, c.fault)
-			}
+			wantFault(t, n, c.fault)
 		})
+	}
+}
+
+// wantFault has the note's only test fail with that fault, or pass if it is "".
+func wantFault(t *testing.T, n *Note, fault string) {
+	t.Helper()
+	results, err := n.Test(t.Context())
+	if err != nil || len(results) != 1 {
+		t.Fatalf("results %v, error %v", results, err)
+	}
+	switch faults := results[0].Faults; {
+	case fault == "" && len(faults) > 0:
+		t.Errorf("it failed: %v", faults)
+	case fault != "" && (len(faults) == 0 || !strings.Contains(faults[0].Message, fault)):
+		t.Errorf("faults %v, want %q", faults, fault)
 	}
 }
 
@@ -119,16 +125,7 @@ func TestReplay(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := loaded(t, c.options, append(parrot, "#+end_src", "#+begin_src lisp :test yes", c.test)...)
-			results, err := n.Test(t.Context())
-			if err != nil || len(results) != 1 {
-				t.Fatalf("results %v, error %v", results, err)
-			}
-			switch faults := results[0].Faults; {
-			case c.fault == "" && len(faults) > 0:
-				t.Errorf("it failed: %v", faults)
-			case c.fault != "" && (len(faults) == 0 || !strings.Contains(faults[0].Message, c.fault)):
-				t.Errorf("faults %v, want %q", faults, c.fault)
-			}
+			wantFault(t, n, c.fault)
 		})
 	}
 	faulty := append(parrot, "#+end_src", "#+begin_src lisp :test yes", `(deftest again (:turns "T1"))`)

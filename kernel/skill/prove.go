@@ -208,7 +208,8 @@ func (n *Note) Tested() bool {
 func (n *Note) Test(ctx context.Context) ([]TestResult, error) {
 	fresh := *n
 	fresh.options.Log = func(string, string) {}
-	fresh.skills, fresh.tests, fresh.Tools, fresh.Actuators, fresh.Diagnostics = nil, nil, nil, nil, nil
+	fresh.hooks = slices.DeleteFunc(slices.Clone(n.hooks), func(h *Hook) bool { return h.Script == "" })
+	fresh.skills, fresh.tests, fresh.Tools, fresh.Actuators, fresh.Diagnostics, fresh.Identity = nil, nil, nil, nil, nil, Identity{}
 	if faults := fresh.load(ctx); len(faults) > 0 {
 		return nil, limited(faults)
 	}

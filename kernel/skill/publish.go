@@ -25,7 +25,7 @@ func (r *Registry) publish() {
 			s.candidate = nil
 		}
 	}
-	commands := assignCommands(order)
+	commands, identity := assignCommands(order), assignIdentity(order)
 	slices.SortFunc(order, byPlace)
 	statuses := make([]Status, len(order))
 	for i, s := range order {
@@ -36,7 +36,8 @@ func (r *Registry) publish() {
 	}
 	before := r.Statuses()
 	live := newSet(skills)
-	live.commands = commands
+	live.commands, live.identity = commands, identity
+	live.hooks, live.unhooked = assignHooks(order)
 	r.current.Store(live)
 	r.statuses.Store(&statuses)
 	r.report(before, statuses)

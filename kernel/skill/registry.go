@@ -31,6 +31,9 @@ type Config struct {
 	// a note found broken by a later registry is what it was. It is made when there is
 	// something to keep. Default: none are kept.
 	Keep string
+	// Proven is the file that says which notes passed their tests with which Program; the
+	// first Load makes those live, and Prove runs their tests. Default: all tests run first.
+	Proven, Program string
 	// Log takes what notes log, with the name of the skill. It is called by the goroutines
 	// that call the notes or load them and must not block. Default: dropped.
 	Log func(skill, text string)
@@ -40,6 +43,10 @@ type Config struct {
 	// Recorded returns a turn of the journal, for tests that replay one; it is called by the
 	// goroutines that load notes. Default: an error in the test.
 	Recorded func(ctx context.Context, turn string) (Recording, error)
+	// Persona returns what the person's own file says of the agent under a name in lower case,
+	// such as "name", and "" for nothing. It is called by the goroutines that call the notes,
+	// and reads a file at most. Default: nothing.
+	Persona func(name string) string
 	// Changed is called after each publishing, one call at a time, with the new statuses.
 	// It must not call Load. May be nil.
 	Changed func([]Status)
@@ -56,11 +63,13 @@ type Config struct {
 type Registry struct {
 	config   Config
 	keep     keep
+	proofs   proofs
 	current  atomic.Pointer[Set]
 	statuses atomic.Pointer[[]Status]
 
 	loading sync.Mutex // is held while notes are loaded; what follows belongs to its holder
 	slots   map[string]*slot
+	loaded  bool // Load was called before
 	// directory is what is wrong with the home's directory as a whole.
 	directory []Diagnostic
 }
@@ -91,6 +100,8 @@ type slot struct {
 	missing time.Time
 	// published says that live is in the current set.
 	published bool
+	// unproven says that the tests of newest passed before and did not run yet.
+	unproven bool
 }
 
 // New returns a registry without skills. Call Load.
@@ -98,7 +109,7 @@ func New(config Config) *Registry {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	r := &Registry{config: config, keep: keep{config.Keep}, slots: map[string]*slot{}}
+	r := &Registry{config: config, keep: keep{config.Keep}, proofs: proofs{path: config.Proven, program: config.Program}, slots: map[string]*slot{}}
 	r.current.Store(newSet(nil))
 	r.statuses.Store(&[]Status{})
 	return r
@@ -117,7 +128,13 @@ func (r *Registry) Statuses() []Status { return slices.Clone(*r.statuses.Load())
 func (r *Registry) Load(ctx context.Context) []Status {
 	r.loading.Lock()
 	defer r.loading.Unlock()
+	if !r.loaded {
+		if err := r.proofs.read(); err != nil {
+			r.config.Logger.Warn("all tests of notes run", "err", err)
+		}
+	}
 	r.refresh(ctx, true)
+	r.loaded = r.loaded || ctx.Err() == nil
 	return r.Statuses()
 }
 
@@ -193,6 +210,7 @@ func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 	}
 	if changed || again {
 		r.keepLive()
+		r.keepProofs()
 	}
 	return missing
 }
@@ -247,11 +265,16 @@ func (r *Registry) prepare(ctx context.Context, s *slot, again bool) bool {
 	if !again && s.newest != nil && sum == s.sum && s.newest.consent.same(r.config.Grants.consider(s.newest)) {
 		return false
 	}
-	options := Options{Limits: r.config.Limits, Log: r.config.Log, Inject: r.config.Inject, Recorded: r.config.Recorded, Logger: r.config.Logger, Shipped: s.origin.shipped, Grants: r.config.Grants}
+	options, proven := r.options(s), false
 	var n *Note
 	var faults []Diagnostic
 	if err == nil {
-		n, faults = loadAndTest(ctx, path, source, options)
+		n, faults = loadUntested(ctx, path, source, options)
+		if tests := r.proofs.passed[proofKey(sum, path)]; len(faults) == 0 && !r.loaded && tests > 0 && n.provable() {
+			n.proven, proven = tests, true
+		} else if len(faults) == 0 {
+			faults = n.prove(ctx)
+		}
 	} else {
 		n, _ = scan(path, nil, options)
 		faults = []Diagnostic{Unread(path, err)}
@@ -266,18 +289,38 @@ func (r *Registry) prepare(ctx context.Context, s *slot, again bool) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	s.sum, s.newest, s.candidate, s.faults = sum, n, candidate, limited(faults)
+	s.sum, s.newest, s.candidate, s.faults, s.unproven = sum, n, candidate, limited(faults), proven
 	return true
 }
 
-// loadAndTest loads a note and runs its tests.
-func loadAndTest(ctx context.Context, path string, source []byte, options Options) (*Note, []Diagnostic) {
+// options are those that the slot's note is loaded with.
+func (r *Registry) options(s *slot) Options {
+	return Options{Persona: r.config.Persona, live: func() Identity { return r.Current().Identity() }, Limits: r.config.Limits, Log: r.config.Log,
+		Inject: r.config.Inject, Recorded: r.config.Recorded, Logger: r.config.Logger, Shipped: s.origin.shipped, Grants: r.config.Grants}
+}
+
+// loadUntested loads a note.
+func loadUntested(ctx context.Context, path string, source []byte, options Options) (*Note, []Diagnostic) {
 	n, faults := scan(path, source, options)
 	if len(faults) == 0 {
 		faults = n.load(ctx)
 	}
-	if len(faults) > 0 || !n.Tested() {
-		return n, faults
+	return n, faults
+}
+
+// loadAndTest loads a note and runs its tests.
+func loadAndTest(ctx context.Context, path string, source []byte, options Options) (*Note, []Diagnostic) {
+	n, faults := loadUntested(ctx, path, source, options)
+	if len(faults) == 0 {
+		faults = n.prove(ctx)
+	}
+	return n, faults
+}
+
+// prove runs the tests of a note that nobody else has yet, if it has any.
+func (n *Note) prove(ctx context.Context) (faults []Diagnostic) {
+	if !n.Tested() {
+		return nil
 	}
 	results, err := n.Test(ctx)
 	var more Faults
@@ -285,7 +328,7 @@ func loadAndTest(ctx context.Context, path string, source []byte, options Option
 	case errors.As(err, &more):
 		faults = more
 	case err != nil:
-		faults = []Diagnostic{{File: path, Line: 1, Column: 1, Message: fmt.Sprintf("run the note's tests: %v", err)}}
+		faults = []Diagnostic{{File: n.File, Line: 1, Column: 1, Message: fmt.Sprintf("run the note's tests: %v", err)}}
 	}
 	for _, result := range results {
 		if result.Withheld {
@@ -295,7 +338,7 @@ func loadAndTest(ctx context.Context, path string, source []byte, options Option
 		n.proven++
 		faults = append(faults, result.Faults...)
 	}
-	return n, faults
+	return faults
 }
 
 // report logs what is new about the notes.

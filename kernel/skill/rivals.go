@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/lisp"
 )
 
 // Rival is a skill that would have answered an event had the chosen one not.
@@ -36,6 +38,7 @@ func (s *Set) Rivals(ctx context.Context, event sexp.List, chosen *Skill) (rival
 	if place < 0 {
 		return nil, 0
 	}
+	data := lisp.NewData(event)
 	for _, k := range order[place+1:] {
 		switch {
 		case k.catchAll:
@@ -44,7 +47,7 @@ func (s *Set) Rivals(ctx context.Context, event sexp.List, chosen *Skill) (rival
 			unasked++
 		default:
 			o := &occasion{purpose: previewing}
-			err := k.call(ctx, o, "trigger", k.trigger, event)
+			err := k.call(ctx, o, "trigger", k.trigger, data)
 			if ctx.Err() != nil && err != nil {
 				unasked++
 			} else if err == nil && o.isTrue {

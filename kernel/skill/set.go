@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/lisp"
 )
 
 // Set is what was live at one moment. It is immutable and safe for any number of
@@ -14,6 +16,9 @@ import (
 type Set struct {
 	skills   []*Skill  // best first
 	commands []Command // by name
+	identity Identity
+	hooks    []*Hook // by the names of their notes
+	unhooked []Diagnostic
 }
 
 // newSet returns a set of skills in the order in which they are preferred: by priority,
@@ -72,8 +77,9 @@ func (s *Set) Best(ctx context.Context, event sexp.List) (*Skill, []error) {
 		return k, nil
 	}
 	var faults []error
+	data := lisp.NewData(event)
 	for _, k := range s.ordered() {
-		matches, err := k.matches(ctx, event)
+		matches, err := k.matches(ctx, data)
 		if err != nil {
 			faults = append(faults, err)
 		}
@@ -82,26 +88,6 @@ func (s *Set) Best(ctx context.Context, event sexp.List) (*Skill, []error) {
 		}
 	}
 	return nil, faults
-}
-
-// Matching returns every skill whose trigger is true for event, the preferred first, and
-// those that match everything only when no other does. Errors are as in Best.
-func (s *Set) Matching(ctx context.Context, event sexp.List) ([]*Skill, []error) {
-	var found []*Skill
-	var faults []error
-	for _, k := range s.ordered() {
-		if k.catchAll && len(found) > 0 && !found[0].catchAll {
-			break
-		}
-		matches, err := k.matches(ctx, event)
-		if err != nil {
-			faults = append(faults, err)
-		}
-		if matches {
-			found = append(found, k)
-		}
-	}
-	return found, faults
 }
 
 // ordered returns the skills with triggers, those that match everything last.

@@ -19,14 +19,6 @@ func triggered(t *testing.T, name, priority, sensor string, shipped bool) *Skill
 		`  :neuro (lambda (c) (declare (ignore c)) (format nil "~a" *runs*)))`)
 }
 
-func names(skills []*Skill) string {
-	var all []string
-	for _, k := range skills {
-		all = append(all, k.Name)
-	}
-	return strings.Join(all, " ")
-}
-
 func TestBest(t *testing.T) {
 	set := newSet([]*Skill{
 		triggered(t, "everything", "1000", "t", false),
@@ -37,18 +29,15 @@ func TestBest(t *testing.T) {
 		triggered(t, "beat", "99", ":heartbeat", false),
 		triggered(t, "nothing", "2000", "nil", false),
 	})
-	tests := []struct{ sensor, best, matching string }{
-		{"chat-message", "alpha", "alpha beta shipped low"},
-		{"heartbeat", "beat", "beat"},
-		{"file-changed", "everything", "everything"},
+	tests := []struct{ sensor, best string }{
+		{"chat-message", "alpha"},
+		{"heartbeat", "beat"},
+		{"file-changed", "everything"},
 	}
 	for _, test := range tests {
 		event := list(t, "(:type :event :payload (:sensor :"+test.sensor+"))")
 		if best, faults := set.Best(t.Context(), event); best == nil || best.Name != test.best || faults != nil {
 			t.Errorf("%s: best %v, %v, want %s", test.sensor, best, faults, test.best)
-		}
-		if found, faults := set.Matching(t.Context(), event); names(found) != test.matching || faults != nil {
-			t.Errorf("%s: matching %s, %v, want %s", test.sensor, names(found), faults, test.matching)
 		}
 	}
 }
@@ -64,6 +53,28 @@ func TestTriggerRunsOncePerEvent(t *testing.T) {
 	out, err := k.Neuro(t.Context(), nil, nil)
 	if err != nil || out.Text != "4" { // the probe and three events
 		t.Errorf("the trigger ran %s times, %v", out.Text, err)
+	}
+}
+
+// TestTriggersShareNothing: what a trigger does to the event is not seen by the next one, nor
+// by the function that answers.
+func TestTriggersShareNothing(t *testing.T) {
+	spoiling := theSkill(t, Options{}, `(defskill :spoiling :priority 90 :trigger (lambda (c)`,
+		`  (let ((payload (getf c :payload)))`,
+		`    (setf (char (getf payload :text) 0) #\X (getf payload :sensor) :other (symbol-value (intern "MARK")) 1)`,
+		`    (setf (cdr (last (getf payload :list))) (list 4) (car (getf payload :pair)) 5)`,
+		`    (nconc c (list :more t)) (setf (getf c :type) nil) nil)))`)
+	telling := theSkill(t, Options{}, `(defskill :telling :priority 10 :trigger (lambda (c)`,
+		`  (equal (prin1-to-string c) (prin1-to-string '(:type :event :payload (:sensor :chat-message :text "text" :list (1 mark 3) :pair (1 . 2))))))`,
+		`  :neuro (lambda (c) (prin1-to-string c)))`)
+	event := list(t, `(:type :event :payload (:sensor :chat-message :text "text" :list (1 mark 3) :pair (1 . 2)))`)
+	for range 2 {
+		if best, faults := newSet([]*Skill{spoiling, telling}).Best(t.Context(), event); best != telling || faults != nil {
+			t.Errorf("chosen: %v, %v", best, faults)
+		}
+	}
+	if out, err := telling.Neuro(t.Context(), event, nil); err != nil || !strings.Contains(out.Text, `"text"`) {
+		t.Errorf("it is told %q, %v", out.Text, err)
 	}
 }
 
@@ -97,8 +108,7 @@ func TestNamed(t *testing.T) {
 func TestEmptySet(t *testing.T) {
 	for _, set := range []*Set{nil, newSet(nil)} {
 		best, faults := set.Best(t.Context(), nil)
-		all, more := set.Matching(t.Context(), nil)
-		if best != nil || faults != nil || all != nil || more != nil || set.Skills() != nil && len(set.Skills()) > 0 || set.Named("x") != nil || set.Augments(t.Context()) != "" {
+		if best != nil || faults != nil || set.Skills() != nil && len(set.Skills()) > 0 || set.Named("x") != nil || set.Augments(t.Context()) != "" {
 			t.Error("an empty set has something")
 		}
 	}

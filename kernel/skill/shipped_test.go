@@ -35,7 +35,7 @@ func TestShippedNotes(t *testing.T) {
 	if best, _ := r.Current().Best(t.Context(), heartbeat); best != nil {
 		t.Errorf("a heartbeat is answered by %s", best.Name)
 	}
-	if text := r.Current().Augments(t.Context()); !strings.HasPrefix(text, "You are Org-agent,") {
+	if text := r.Current().Augments(t.Context()); !strings.HasPrefix(text, "You are called Org-agent.\nYou work for") {
 		t.Errorf("the persona is %q", text)
 	}
 }
@@ -82,7 +82,7 @@ func TestPersonaCanBeReplaced(t *testing.T) {
 	}
 	h := newHome(t)
 	h.write("identity.org", []byte(strings.Replace(string(source), `:name "Org-agent"`, `:name "Ada"`, 1)))
-	if text := shippedRegistry(t, h.dir).Current().Augments(t.Context()); !strings.HasPrefix(text, "You are Ada,") {
+	if text := shippedRegistry(t, h.dir).Current().Augments(t.Context()); !strings.HasPrefix(text, "You are called Ada.") {
 		t.Errorf("the persona is %q", text)
 	}
 }

@@ -99,6 +99,7 @@ func (e *FunctionError) Error() string {
 	return b.String()
 }
 
+// Unwrap returns what the function signalled.
 func (e *FunctionError) Unwrap() error { return e.Err }
 
 // speakable is the message of an error, or its class where the message shows data. What is
@@ -119,7 +120,7 @@ func speakable(fault *lisp.Error) string {
 }
 
 // call applies one of the skill's functions; what it returned is in the occasion then.
-func (k *Skill) call(ctx context.Context, o *occasion, role string, function lisp.Value, args ...sexp.Sexp) error {
+func (k *Skill) call(ctx context.Context, o *occasion, role string, function lisp.Value, args ...lisp.Data) error {
 	if err := k.note.apply(ctx, o, function, args...); err != nil {
 		return &FunctionError{Skill: k.Name, Role: role, Err: err}
 	}
@@ -127,7 +128,7 @@ func (k *Skill) call(ctx context.Context, o *occasion, role string, function lis
 }
 
 // matches calls the trigger, if there is one. An error is told the first time only.
-func (k *Skill) matches(ctx context.Context, event sexp.List) (bool, error) {
+func (k *Skill) matches(ctx context.Context, event lisp.Data) (bool, error) {
 	if k.trigger == nil {
 		return false, nil
 	}
@@ -167,7 +168,7 @@ func (k *Skill) answer(ctx context.Context, why purpose, event sexp.List, ask As
 		return Outcome{}, nil
 	}
 	o := &occasion{purpose: why, asker: ask}
-	if err := k.call(ctx, o, "neuro", k.neuro, event); err != nil {
+	if err := k.call(ctx, o, "neuro", k.neuro, lisp.NewData(event)); err != nil {
 		return Outcome{}, err
 	}
 	if o.unfit == nil {
@@ -191,21 +192,31 @@ func (k *Skill) answer(ctx context.Context, why purpose, event sexp.List, ask As
 // action if the function returned an equal one or there is none, another action if it
 // rewrote it, and nil if it refused. The error, a *[FunctionError], refuses as well.
 func (k *Skill) Symbolic(ctx context.Context, action, event sexp.List) (sexp.List, error) {
-	return k.check(ctx, checking, action, event)
+	return k.check(ctx, checking, action, lisp.NewData(event))
 }
 
 // Preview is Symbolic for an answer that is still being written: what the function logs
 // or injects is dropped.
 func (k *Skill) Preview(ctx context.Context, action, event sexp.List) (sexp.List, error) {
-	return k.check(ctx, previewing, action, event)
+	return k.check(ctx, previewing, action, lisp.NewData(event))
 }
 
-func (k *Skill) check(ctx context.Context, why purpose, action, event sexp.List) (sexp.List, error) {
+// Passes reports of each action whether Preview would return it as it is.
+func (k *Skill) Passes(ctx context.Context, actions []sexp.List, event sexp.List) []bool {
+	passes, data := make([]bool, len(actions)), lisp.NewData(event)
+	for i, action := range actions {
+		returned, err := k.check(ctx, previewing, action, data)
+		passes[i] = err == nil && plist.Equal(returned, action)
+	}
+	return passes
+}
+
+func (k *Skill) check(ctx context.Context, why purpose, action sexp.List, event lisp.Data) (sexp.List, error) {
 	if k.symbolic == nil {
 		return action, nil
 	}
 	o := &occasion{purpose: why}
-	if err := k.call(ctx, o, "symbolic", k.symbolic, action, event); err != nil {
+	if err := k.call(ctx, o, "symbolic", k.symbolic, lisp.NewData(action), event); err != nil {
 		return nil, err
 	}
 	returned, ok := o.result.(sexp.List)

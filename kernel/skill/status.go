@@ -43,6 +43,8 @@ type Status struct {
 	Withheld     string   `json:"withheld,omitempty"`
 	// Commands are those its skills declare.
 	Commands []Command `json:"commands,omitempty"`
+	// Hooks are those of it.
+	Hooks []*Hook `json:"hooks,omitempty"`
 	// Tests is how many tests the newest version has that ran; of a live one all passed.
 	Tests int `json:"tests,omitempty"`
 	// LastGood says that the newest version failed and an earlier one is live.
@@ -67,6 +69,7 @@ func (s *slot) status() Status {
 	if s.live != nil {
 		described = s.live
 	}
+	status.Hooks = described.hooks
 	var names []string
 	for i, k := range described.skills {
 		names = append(names, k.Name)

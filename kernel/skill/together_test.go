@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"org-agent/kernel/lisp"
 	"org-agent/kernel/plist"
 	"org-agent/skills"
 )
@@ -118,7 +119,7 @@ func whatItSays(t *testing.T, k *Skill, text string) string {
 	var out Outcome
 	var err error
 	if k.trigger != nil {
-		if matches, err = k.matches(context.Background(), event); err != nil {
+		if matches, err = k.matches(context.Background(), lisp.NewData(event)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -25,6 +25,7 @@ type Asker interface {
 // Declined: the person does not answer, for this reason, which may be empty.
 type Declined struct{ Reason string }
 
+// Error is what the model is told of it.
 func (d Declined) Error() string {
 	if d.Reason == "" {
 		return "the user declined to answer"
@@ -60,7 +61,7 @@ type askUserQuestion struct {
 
 func askUser() Tool {
 	return New(Definition[askUserArguments]{
-		Name: "ask_user", Manual: askUserManual, Effect: protocol.ToolAsks,
+		Name: "ask_user", Manual: askUserManual, Own: true, Effect: protocol.ToolAsks,
 		Perform: func(ctx context.Context, a askUserArguments) (string, error) {
 			form, err := a.form()
 			if err != nil {

@@ -22,7 +22,7 @@ type listSkillsArguments struct {
 
 func listSkills(skills func() *promptskill.Set) Tool {
 	return New(Definition[listSkillsArguments]{
-		Name: "list_skills", Manual: listSkillsManual, Effect: protocol.ToolReads,
+		Name: "list_skills", Manual: listSkillsManual, Own: true, Effect: protocol.ToolReads,
 		Offered: func() bool { return len(skills().Offered()) > 0 },
 		Perform: func(_ context.Context, a listSkillsArguments) (string, error) {
 			var found []*promptskill.Skill

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"org-agent/kernel/nearest"
 	"org-agent/kernel/protocol"
@@ -13,7 +14,19 @@ import (
 
 // Registry is a list of tools. A nil Registry has none.
 type Registry struct {
-	tools []Tool // by name
+	tools  []Tool        // by name
+	others func() []Tool // of somebody else's, that there are at this moment; nil for none
+}
+
+// all are the tools there are: our own come first.
+func (r *Registry) all() []Tool {
+	switch {
+	case r == nil:
+		return nil
+	case r.others == nil:
+		return r.tools
+	}
+	return slices.Concat(r.tools, r.others())
 }
 
 // NewRegistry returns a registry of these tools. The error says which definition is wrong,
@@ -33,13 +46,25 @@ func NewRegistry(tools ...Tool) (*Registry, error) {
 	return r, errors.Join(faults...)
 }
 
-// Offered returns the tools that have something to do now, by name.
-func (r *Registry) Offered() []Tool {
-	if r == nil {
-		return nil
+// All returns all tools, by name and ours first, also those that have nothing to do now.
+func (r *Registry) All() []Tool {
+	return slices.Clone(r.all())
+}
+
+// Names returns the names of all tools, also of those that have nothing to do now.
+func (r *Registry) Names() []string {
+	var names []string
+	for _, t := range r.all() {
+		names = append(names, t.name)
 	}
-	var offered []Tool
-	for _, t := range r.tools {
+	return names
+}
+
+// Offered returns the tools that have something to do now, by name and ours first.
+func (r *Registry) Offered() []Tool {
+	all := r.all()
+	offered := make([]Tool, 0, len(all))
+	for _, t := range all {
 		if t.offered == nil || t.offered() {
 			offered = append(offered, t)
 		}
@@ -64,6 +89,13 @@ func (r *Registry) Find(name string) (written string, effect protocol.ToolEffect
 	return t.name, t.effect, found
 }
 
+// Own reports whether what the tool of that name returns was written by the person or by the
+// kernel. Of a tool that is not offered nobody knows.
+func (r *Registry) Own(name string) bool {
+	t, found := r.named(name)
+	return found && t.own
+}
+
 // Nearest returns the name of the offered tool that was probably meant, "" if none is near.
 func (r *Registry) Nearest(name string) string {
 	var names []string
@@ -73,14 +105,58 @@ func (r *Registry) Nearest(name string) string {
 	return nearest.Of(name, names)
 }
 
-// Call performs one call and returns what the model is given.
+// Call performs one call and returns what the model is given. Every error is one that
+// [protocol.ToolErrorOf] can tell of.
 func (r *Registry) Call(ctx context.Context, name string, arguments protocol.Object) (string, error) {
 	t, found := r.named(name)
 	if !found {
-		return "", fmt.Errorf("there is no tool named %q", name)
+		return "", unknown(name)
 	}
-	if err := ctx.Err(); err != nil {
-		return "", err
+	return t.again(ctx, func() (string, error) { return t.perform(ctx, arguments) })
+}
+
+func unknown(name string) error {
+	return protocol.ToolErrorf(protocol.ToolNotFound, "there is no tool named %q", name)
+}
+
+// pauses are those before a call that may well go through is made again.
+var pauses = [...]time.Duration{100 * time.Millisecond, 400 * time.Millisecond}
+
+// again makes a call, and once more after each pause while its error promises that nothing has
+// happened and that it may go through. Only what reads is tried again: of anything else nobody
+// but the model, which is told of the promise, decides that.
+func (t Tool) again(ctx context.Context, call func() (string, error)) (text string, err error) {
+	for made := 0; ; made++ {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		text, err = call()
+		if err == nil || t.effect != protocol.ToolReads || !protocol.ToolErrorOf(err).Retryable {
+			return text, err
+		}
+		if made == len(pauses) {
+			return "", fmt.Errorf("%w (it was tried %d times)", err, made+1)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pauses[made]):
+		}
 	}
-	return t.perform(ctx, arguments)
+}
+
+// Preview says what a call would change; known is false when that is not known before. The
+// error is what is in the way of the call.
+func (r *Registry) Preview(ctx context.Context, name string, arguments protocol.Object) (p Preview, known bool, err error) {
+	t, found := r.named(name)
+	if !found || t.preview == nil {
+		return Preview{}, false, nil
+	}
+	p, err = t.preview(ctx, arguments)
+	return p, err == nil, err
+}
+
+// Check says what is in the way of a call, nil when nothing is or nobody knows.
+func (r *Registry) Check(ctx context.Context, name string, arguments protocol.Object) error {
+	_, _, err := r.Preview(ctx, name, arguments)
+	return err
 }

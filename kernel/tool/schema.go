@@ -20,6 +20,7 @@ type argument struct {
 	fields   schema   // of one of a list of plists
 	words    []string // that a text must be one of; none: any text
 	required bool
+	settled  bool // it is put there when the call is judged, and is no part of what a model is told
 	field    int
 }
 
@@ -57,9 +58,9 @@ func schemaOf(arguments reflect.Type) (schema, error) {
 	var s schema
 	for i := range arguments.NumField() {
 		field := arguments.Field(i)
-		a := argument{name: hyphened(field.Name), doc: field.Tag.Get("doc"), required: field.Tag.Get("required") == "true", field: i}
+		a := argument{name: hyphened(field.Name), doc: field.Tag.Get("doc"), required: field.Tag.Get("required") == "true", settled: field.Tag.Get("settled") == "true", field: i}
 		switch field.Type {
-		case reflect.TypeFor[string]():
+		case reflect.TypeFor[string](), reflect.TypeFor[*string](): // *string: one that may be empty, and is not the same as none
 			a.kind = text
 		case reflect.TypeFor[int]():
 			a.kind = integer
@@ -89,13 +90,15 @@ func schemaOf(arguments reflect.Type) (schema, error) {
 	return s, nil
 }
 
-// hyphened is a field's name as an argument's: MaxResults is max-results.
+// hyphened is a field's name as an argument's: MaxResults is max-results, ID is id.
 func hyphened(name string) string {
 	var b strings.Builder
+	before := ' '
 	for i, c := range name {
-		if unicode.IsUpper(c) && i > 0 {
+		if unicode.IsUpper(c) && i > 0 && !unicode.IsUpper(before) {
 			b.WriteByte('-')
 		}
+		before = c
 		b.WriteRune(unicode.ToLower(c))
 	}
 	return b.String()
@@ -105,6 +108,9 @@ func hyphened(name string) string {
 func (s schema) form() string {
 	var parts []string
 	for _, a := range s {
+		if a.settled {
+			continue
+		}
 		part := ":" + a.name + " " + a.sample()
 		if !a.required {
 			part = "[" + part + "]"
@@ -119,6 +125,9 @@ func (s schema) json() protocol.Object {
 	var properties protocol.Object
 	var required []any
 	for _, a := range s {
+		if a.settled {
+			continue
+		}
 		property := protocol.Object{{Key: "type", Value: protocol.Keyword([...]string{"string", "integer", "boolean", "array", "number", "array"}[a.kind])}}
 		switch {
 		case a.kind == texts:
@@ -254,15 +263,13 @@ func (k kind) store(value any, field reflect.Value) bool {
 			field.Set(reflect.ValueOf([]string{v}))
 			return true
 		}
-		if k == text {
-			field.SetString(v)
-		}
-		return k == text
+		return k == text && storeText(v, field)
 	case protocol.Keyword:
-		if k == text {
-			field.SetString(string(v))
+		if k == texts {
+			field.Set(reflect.ValueOf([]string{string(v)}))
+			return true
 		}
-		return k == text
+		return k == text && storeText(string(v), field)
 	case int64:
 		switch k {
 		case integer:
@@ -288,10 +295,22 @@ func (k kind) store(value any, field reflect.Value) bool {
 	return false
 }
 
+func storeText(value string, field reflect.Value) bool {
+	if field.Kind() == reflect.Pointer {
+		field.Set(reflect.ValueOf(&value))
+	} else {
+		field.SetString(value)
+	}
+	return true
+}
+
 func storeAll(values []any, field reflect.Value) bool {
 	var all []string
 	for _, value := range values {
 		s, ok := value.(string)
+		if word, isWord := value.(protocol.Keyword); isWord {
+			s, ok = string(word), true
+		}
 		if !ok {
 			return false
 		}

@@ -111,7 +111,8 @@ func TestBuiltIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if offered := r.Offered(); len(offered) != 1 || offered[0].Name() != "ask_user" || r.Nearest("use_skill") != "" {
+	offered := r.Offered()
+	if len(offered) != 2 || offered[0].Name() != "ask_user" || offered[1].Name() != "earlier_result" || r.Nearest("use_skill") != "" {
 		t.Errorf("tools are offered that have nothing to do: %v", offered)
 	}
 	if _, _, found := r.Find("use_skill"); found {

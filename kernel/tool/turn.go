@@ -10,6 +10,7 @@ type turn struct {
 	mu    sync.Mutex
 	used  map[string]bool
 	bytes int
+	kept  int
 	asked string // the skill that the person asked for
 	asker Asker
 }
@@ -42,6 +43,14 @@ func (t *turn) use(name string, limit int) bool {
 	}
 	t.used[name] = true
 	return true
+}
+
+// keep notes that one more thing is kept and reports whether it may be.
+func (t *turn) keep(limit int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept++
+	return t.kept <= limit
 }
 
 // take takes up to wanted bytes of what is left of limit.

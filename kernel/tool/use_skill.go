@@ -28,7 +28,7 @@ type useSkillArguments struct {
 
 func useSkill(skills func() *promptskill.Set) Tool {
 	return New(Definition[useSkillArguments]{
-		Name: "use_skill", Manual: useSkillManual, Effect: protocol.ToolReads,
+		Name: "use_skill", Manual: useSkillManual, Own: true, Effect: protocol.ToolReads,
 		Offered: func() bool { return len(skills().Offered()) > 0 },
 		Perform: func(ctx context.Context, a useSkillArguments) (string, error) {
 			set := skills()

@@ -12,7 +12,9 @@ import (
 func (s *story) verdict(e journal.Entry) error {
 	var data struct {
 		Gate, Verdict, Reason, Hash, Action, Err string
+		Event                                    string
 		Symbolic                                 *bool
+		Hooks                                    []hookVerdict
 	}
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return err
@@ -28,6 +30,11 @@ func (s *story) verdict(e journal.Entry) error {
 		}
 		return nil
 	}
+	if data.Gate == "hooks" {
+		s.event("Hooks at %s: %s", data.Event, data.Verdict)
+		s.field("Reason", "%s", data.Reason)
+		return nil
+	}
 	if data.Symbolic != nil && !s.rewritten {
 		said := "same: its symbolic function left the proposal as it is"
 		if !*data.Symbolic {
@@ -39,7 +46,19 @@ func (s *story) verdict(e journal.Entry) error {
 	s.event("Verdict of the %s: %s", data.Gate, data.Verdict)
 	s.field("Rule", "%s", data.Reason)
 	s.field("Hash of the action", "%s", data.Hash)
+	for _, h := range data.Hooks {
+		s.event("Verdict of the hook %s: %s", h.Hook, h.Verdict)
+		s.field("Reason", "%s", h.Reason)
+		s.note("Note", h.File, max(h.Line, 1), false)
+		s.text(2, "Added for the model", h.Append)
+	}
 	return nil
+}
+
+// hookVerdict is what a hook said of a proposal.
+type hookVerdict struct {
+	Hook, File, Verdict, Reason, Append string
+	Line                                int
 }
 
 func (s *story) approval(e journal.Entry) error {

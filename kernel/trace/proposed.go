@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
 )
 
 // choice tells which skill answers, and who else would have.
 func (s *story) choice(e journal.Entry) error {
 	var data struct {
-		Skill, Hash, Version, File, Command string
-		Priority, Line, Unasked             int
-		Shipped                             bool
-		Rivals                              []struct {
+		Skill, Hash, Version, File, Command, Set string
+		Priority, Line, Unasked                  int
+		Shipped                                  bool
+		Rivals                                   []struct {
 			Name, Hash string
 			Priority   int
 			CatchAll   bool `json:"catch-all"`
@@ -32,9 +33,12 @@ func (s *story) choice(e journal.Entry) error {
 	} else {
 		s.note("Note", data.File, max(data.Line, 1), false)
 	}
-	if data.Command != "" {
+	switch {
+	case data.Command != "":
 		s.field("Why", "it has the command /%s", data.Command)
-	} else {
+	case data.Set != "":
+		s.field("Why", "%s sets it", data.Set)
+	default:
 		s.field("Why", "of the skills whose trigger was true it comes first")
 	}
 	for _, r := range data.Rivals {
@@ -44,7 +48,7 @@ func (s *story) choice(e journal.Entry) error {
 		}
 		s.field("Would have answered", "%s@%s, priority %d: %s", r.Name, r.Hash[:min(8, len(r.Hash))], r.Priority, why)
 	}
-	if len(data.Rivals) == 0 && data.Command == "" && data.Unasked == 0 {
+	if len(data.Rivals) == 0 && data.Command == "" && data.Set == "" && data.Unasked == 0 {
 		s.field("Would have answered", "nobody else")
 	}
 	if data.Unasked > 0 {
@@ -63,6 +67,7 @@ func (s *story) request(e journal.Entry) error {
 		Messages               []struct{ Role, Content string }
 		Temperature            *float64
 		MaxTokens              int
+		History                *protocol.History
 	}
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return err
@@ -74,6 +79,7 @@ func (s *story) request(e journal.Entry) error {
 	s.asked++
 	s.event("Model asked, request %d: %s, %s", s.asked, counted(len(data.Messages), "message"), size(total))
 	s.field("Model", "%s", data.Model)
+	s.past(data.History)
 	if data.Temperature != nil {
 		s.field("Temperature", "%g", *data.Temperature)
 	}

@@ -61,6 +61,17 @@ func (s *story) opening() {
 	s.field("Model", "%s", turn.Model)
 	s.field("Tokens and cost", "%s", spent(turn.Input, turn.Output, turn.Cost))
 	s.field("Notice", "%s", turn.Notice)
+	s.field("Asked below", "%s", turn.Parent)
+	for _, set := range turn.Settings {
+		if set.Name != protocol.SettingSystem {
+			s.field(set.Name, "%s, set by %s", set.Value, set.From)
+		}
+	}
+	for _, set := range turn.Settings {
+		if set.Name == protocol.SettingSystem {
+			s.text(2, "SYSTEM, set by "+set.From, set.Value)
+		}
+	}
 }
 
 func state(of protocol.TurnState) string {
@@ -107,6 +118,8 @@ var tellers = map[journal.Kind]func(*story, journal.Entry) error{
 	journal.KindEvent:        (*story).received,
 	journal.KindChoice:       (*story).choice,
 	journal.KindModelRequest: (*story).request,
+	journal.KindAsked:        (*story).asking,
+	journal.KindRound:        (*story).round,
 	journal.KindModelReply:   (*story).reply,
 	journal.KindProposal:     (*story).proposal,
 	journal.KindVerdict:      (*story).verdict,
@@ -120,6 +133,8 @@ var tellers = map[journal.Kind]func(*story, journal.Entry) error{
 	journal.KindTurn:         (*story).turn,
 	journal.KindContext:      (*story).context,
 	journal.KindSteer:        (*story).steer,
+	journal.KindRecall:       (*story).recall,
+	journal.KindMemory:       (*story).memory,
 	journal.KindPreference:   (*story).preference,
 	journal.KindUsage:        func(*story, journal.Entry) error { return nil }, // the reply told it
 	journal.KindNotice:       (*story).said,

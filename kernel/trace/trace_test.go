@@ -186,7 +186,7 @@ func TestReadOfCopies(t *testing.T) {
 	}
 	fork("child", "main", "c1")
 	note("t", "later in main")
-	_, err = j.Retry(ctx, "c1", "")
+	_, err = j.Retry(ctx, "c1", "", nil)
 	must(err)
 	note("c1", "again in the child")
 	turn, err = j.SetTurn(ctx, journal.TurnChange{ID: "c1", State: protocol.TurnAnswered})

@@ -7,48 +7,28 @@
 ;; Usage: emacs -nw -Q -L GPTEL -L COMPAT -l testdata/bench/gptel.el
 ;;
 ;; Asks the model server at BENCH_URL in an Org buffer of BENCH_FILL bytes as
-;; often as BENCH_TURNS says and writes the processor time of each turn,
-;; in seconds and a line each, to the file BENCH_RESULT.  The window follows
-;; the text, with the hook that gptel's manual names for it.
+;; often as turns.el says.  The window follows the text, with the hook that
+;; gptel's manual names for it.
 
 ;;; Code:
 
-(setq native-comp-deferred-compilation nil)
-
+(load (expand-file-name "turns" (file-name-directory load-file-name)) nil t)
 (require 'org)
 (require 'url-parse)
 (require 'gptel)
 (require 'gptel-openai)
 
-(defvar bench-used nil
-  "The processor times of the turns, newest first.")
-
-(defvar bench-began nil
-  "The processor time when the turn began.")
-
-(defun bench-processor-time ()
-  "Return the processor time of this Emacs, in seconds."
-  (float-time (get-internal-run-time)))
-
 (defun bench-ask ()
   "Ask something."
   (goto-char (point-max))
   (insert "\n* What came by?\n")
-  (garbage-collect)
-  (setq bench-began (bench-processor-time))
+  (bench-begin)
   (gptel-send))
 
 (defun bench-answered (&rest _)
   "Note what the turn took and ask again, or end."
-  (push (- (bench-processor-time) bench-began) bench-used)
-  (if (< (length bench-used) (string-to-number (getenv "BENCH_TURNS")))
-      (run-with-timer 0.5 nil #'bench-ask)
-    (let ((file (getenv "BENCH_RESULT")))
-      (with-temp-file (concat file ".part")
-        (dolist (used (reverse bench-used))
-          (insert (format "%f\n" used))))
-      (rename-file (concat file ".part") file))
-    (kill-emacs)))
+  (bench-end)
+  (run-with-timer 0.5 nil #'bench-ask))
 
 (defun bench-fill (bytes)
   "Fill the buffer with turns of about BYTES together."

@@ -11,7 +11,7 @@
 
 ;;; Code:
 
-(require 'org-agent)
+(load (expand-file-name "shot" (file-name-directory load-file-name)) nil t)
 
 (defvar shot-file (expand-file-name (pop command-line-args-left))
   "The image.")
@@ -26,13 +26,6 @@
 (defvar shot-answering nil
   "Non-nil when the latest question was seen to be answered.")
 
-(defun shot-idle-p ()
-  "Return non-nil when nothing is being written."
-  (and (eq org-agent-chat-attached t)
-       (not (org-agent-chat-get :phase))
-       (not (org-agent-answer-previews-p))
-       (not (buffer-modified-p))))
-
 (defun shot-ask ()
   "Ask the next question."
   (goto-char (point-max))
@@ -46,33 +39,21 @@
   (insert shot-draft)
   (set-window-start nil (point-min))
   (message nil)
-  (redisplay t)
-  (let ((coding-system-for-write 'binary))
-    (write-region (x-export-frames nil 'png) nil shot-file nil 'silent))
-  (set-buffer-modified-p nil)
-  (kill-emacs))
+  (shot-write shot-file)
+  (shot-end))
 
 (defun shot-look ()
   "Ask, or write the image, when nothing goes on."
   (with-current-buffer "*org-agent-chat*"
     (cond
      ((org-agent-chat-get :phase) (setq shot-answering t))
-     ((not (shot-idle-p)))
+     ((not (shot-quiet-p)))
      ((and (not shot-answering) (= 2 (length shot-questions))) (shot-ask))
      ((not shot-answering))
      (shot-questions (shot-ask))
      (t (shot-export)))))
 
-(setq inhibit-startup-screen t
-      use-dialog-box nil)
-(menu-bar-mode -1)
-(tool-bar-mode -1)
-(scroll-bar-mode -1)
-(blink-cursor-mode -1)
-(load-theme 'modus-operandi t)
-(set-face-attribute 'default nil :family "DejaVu Sans Mono" :height 110)
-(set-frame-size nil 100 40)
-(org-agent-chat)
+(shot-begin 100 40 110)
 (switch-to-buffer "*org-agent-chat*")
 (delete-other-windows)
 (run-with-timer 1 0.2 #'shot-look)

@@ -12,10 +12,7 @@
 
 ;;; Code:
 
-;; The libraries of an Emacs that has been used are compiled already.
-(setq native-comp-deferred-compilation nil)
-
-(require 'org-agent)
+(load (expand-file-name "shot" (file-name-directory load-file-name)) nil t)
 (require 'flymake)
 
 (defvar shot-file (expand-file-name (pop command-line-args-left))
@@ -40,20 +37,6 @@
   (insert text)
   (call-interactively (key-binding (kbd "C-c C-c"))))
 
-(defun shot-answered-p ()
-  "Return non-nil when all that was asked is answered."
-  (with-current-buffer shot-chat
-    (and (eq org-agent-chat-attached t)
-         (not (org-agent-chat-get :phase))
-         (not (buffer-modified-p)))))
-
-(defun shot-shown-p (text)
-  "Return non-nil when TEXT stands in the conversation."
-  (with-current-buffer shot-chat
-    (save-excursion
-      (goto-char (point-min))
-      (search-forward text nil t))))
-
 (defun shot-proven-p ()
   "Return non-nil when all three criteria of the note are proven."
   (with-current-buffer "shout.org"
@@ -67,13 +50,13 @@
 
 (defvar shot-steps
   (list
-   (cons #'shot-answered-p
+   (cons #'shot-quiet-p
          (lambda ()
            (org-agent-skill-new "shout")
            (delete-other-windows)
            (set-window-buffer (split-window-below -13) shot-chat)
            (shot-ask)))
-   (cons (lambda () (and (shot-shown-p "** is anybody") (shot-answered-p)))
+   (cons (lambda () (and (shot-shown-p shot-chat "** is anybody") (shot-quiet-p)))
          (lambda ()
            (shot-note "(string-trim \" \" (subseq (words context) (length *prefix*)))"
                       "(string-upcase
@@ -84,7 +67,7 @@
            (shot-note ":text \"hello\")))" ":text \"HELLO\")))" "C-x C-s")
            (shot-note "* Success Criteria" "* Success Criteria" "C-c C-c")))
    (cons #'shot-proven-p #'shot-ask)
-   (cons (lambda () (and (shot-shown-p "** IS ANYBODY") (shot-answered-p)))
+   (cons (lambda () (and (shot-shown-p shot-chat "** IS ANYBODY") (shot-quiet-p)))
          (lambda ()
            (shot-note "(string-upcase" "(string-upcas")
            (flymake-start)))
@@ -102,28 +85,15 @@
   (search-forward "(string-upcas")
   (recenter 12)
   (message "%s" (flymake-diagnostic-text (car (flymake-diagnostics))))
-  (redisplay t)
-  (let ((coding-system-for-write 'binary))
-    (write-region (x-export-frames nil 'png) nil shot-file nil 'silent))
-  (dolist (buffer (buffer-list))
-    (with-current-buffer buffer (set-buffer-modified-p nil)))
-  (kill-emacs))
+  (shot-write shot-file)
+  (shot-end))
 
 (defun shot-look ()
   "Do the next step if it can be done."
   (when (funcall (caar shot-steps))
     (funcall (cdr (pop shot-steps)))))
 
-(setq inhibit-startup-screen t
-      use-dialog-box nil)
-(menu-bar-mode -1)
-(tool-bar-mode -1)
-(scroll-bar-mode -1)
-(blink-cursor-mode -1)
-(load-theme 'modus-operandi t)
-(set-face-attribute 'default nil :family "DejaVu Sans Mono" :height 110)
-(set-frame-size nil 110 46)
-(org-agent-chat)
+(shot-begin 110 46 110)
 (run-with-timer 1 0.3 #'shot-look)
 
 (provide 'skill)

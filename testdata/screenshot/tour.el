@@ -9,14 +9,11 @@
 ;; Uses the real kernel and the scripted model as a person would, a step
 ;; whenever nothing else goes on, and writes a picture into DIRECTORY at
 ;; every stop: menu.png, approval.png, rewrite.png, sessions.png, why.png,
-;; usage.png.
+;; usage.png, complete.png.
 
 ;;; Code:
 
-;; The libraries of an Emacs that has been used are compiled already.
-(setq native-comp-deferred-compilation nil)
-
-(require 'org-agent)
+(load (expand-file-name "shot" (file-name-directory load-file-name)) nil t)
 
 (defvar tour-directory (file-name-as-directory
                         (expand-file-name (pop command-line-args-left)))
@@ -29,14 +26,18 @@ saved twice very quickly, the second of the two saves got lost entirely.
 "
   "The text that is rewritten.")
 
+(defvar tour-code "(defun shelf-oldest (books)
+  \"Return the oldest of BOOKS, plists with a `:year', or nil.\"
+  )
+
+(provide 'shelf)
+"
+  "The code that is completed.")
+
 (defun tour-shoot (name)
   "Write the frame into the picture NAME."
   (message nil)
-  (redisplay t)
-  (let ((coding-system-for-write 'binary))
-    (write-region (x-export-frames nil 'png) nil
-                  (expand-file-name (concat name ".png") tour-directory)
-                  nil 'silent)))
+  (shot-write (expand-file-name (concat name ".png") tour-directory)))
 
 (defun tour-chat ()
   "Show the conversation alone and go to its end."
@@ -52,19 +53,9 @@ saved twice very quickly, the second of the two saves got lost entirely.
 
 (defun tour-answered-p (count)
   "Return non-nil when COUNT turns stand in the conversation and none runs."
-  (with-current-buffer "*org-agent-chat*"
-    (and (eq org-agent-chat-attached t)
-         (not (org-agent-chat-get :phase))
-         (not (buffer-modified-p))
+  (and (shot-quiet-p)
+       (with-current-buffer "*org-agent-chat*"
          (= count (length (org-agent-turn-ids))))))
-
-(defun tour-shown-p (buffer text)
-  "Return non-nil when BUFFER has TEXT."
-  (and (get-buffer buffer)
-       (with-current-buffer buffer
-         (save-excursion
-           (goto-char (point-min))
-           (search-forward text nil t)))))
 
 (defun tour-diff ()
   "Return the buffer with the diff of a rewritten text, or nil."
@@ -87,7 +78,7 @@ saved twice very quickly, the second of the two saves got lost entirely.
            (tour-shoot "menu")
            (transient-quit-all)
            (tour-say "/capture call Ann by friday #phone")))
-   (cons (lambda () (tour-shown-p "*org-agent-chat*" "** TODO Approve"))
+   (cons (lambda () (shot-shown-p "*org-agent-chat*" "** TODO Approve"))
          (lambda ()
            (goto-char (point-min))
            (search-forward "/capture")
@@ -114,13 +105,13 @@ saved twice very quickly, the second of the two saves got lost entirely.
            (goto-char (point-min))
            (search-forward "Reset softly")
            (org-agent-fork "commits")))
-   (cons (lambda () (tour-shown-p "*org-agent-chat: commits*" "Reset softly"))
+   (cons (lambda () (shot-shown-p "*org-agent-chat: commits*" "Reset softly"))
          (lambda ()
            (org-agent-sessions)
            (delete-other-windows)))
-   (cons (lambda () (tour-shown-p "*org-agent-sessions*" "commits"))
+   (cons (lambda () (shot-shown-p "*org-agent-sessions*" "commits"))
          (lambda () (org-agent-search "undo commit")))
-   (cons (lambda () (tour-shown-p "*org-agent-search*" "undo"))
+   (cons (lambda () (shot-shown-p "*org-agent-search*" "undo"))
          (lambda ()
            (delete-other-windows)
            (switch-to-buffer "*org-agent-sessions*")
@@ -132,12 +123,12 @@ saved twice very quickly, the second of the two saves got lost entirely.
            (goto-char (point-min))
            (search-forward "Reset softly")
            (call-interactively #'org-agent-why)))
-   (cons (lambda () (tour-shown-p "*org-agent-why*" "Model replied"))
+   (cons (lambda () (shot-shown-p "*org-agent-why*" "Model replied"))
          (lambda ()
            (switch-to-buffer "*org-agent-why*")
            (delete-other-windows)
            (org-agent-log)))
-   (cons (lambda () (tour-shown-p "*org-agent-log*" "turn finished"))
+   (cons (lambda () (shot-shown-p "*org-agent-log*" "turn finished"))
          (lambda ()
            (switch-to-buffer "*org-agent-why*")
            (delete-other-windows)
@@ -147,13 +138,23 @@ saved twice very quickly, the second of the two saves got lost entirely.
            (tour-shoot "why")
            (tour-chat)
            (org-agent-usage)))
-   (cons (lambda () (tour-shown-p "*org-agent-usage*" "undo my last"))
+   (cons (lambda () (shot-shown-p "*org-agent-usage*" "undo my last"))
          (lambda ()
            (tour-chat)
            (recenter -1)
            (set-window-buffer (split-window nil -8) "*org-agent-usage*")))
    (cons #'always
-         (lambda () (tour-shoot "usage"))))
+         (lambda ()
+           (tour-shoot "usage")
+           (switch-to-buffer (get-buffer-create "shelf.el"))
+           (delete-other-windows)
+           (emacs-lisp-mode)
+           (insert tour-code)
+           (search-backward "  )")
+           (forward-char 2)
+           (org-agent-complete)))
+   (cons (lambda () (buffer-local-value 'org-agent-ghost-shown (get-buffer "shelf.el")))
+         (lambda () (tour-shoot "complete"))))
   "What is done, in order: when the first function agrees, the second.")
 
 (defvar tour-patience 60
@@ -171,9 +172,7 @@ saved twice very quickly, the second of the two saves got lost entirely.
 (defun tour-look ()
   "Do the next step if it is time for it; end behind the last."
   (cond ((not tour-steps)
-         (dolist (buffer (buffer-list))
-           (with-current-buffer buffer (set-buffer-modified-p nil)))
-         (kill-emacs))
+         (shot-end))
         ((funcall (caar tour-steps))
          (condition-case err
              ;; A timer runs where the command loop was, not where a step went.
@@ -184,16 +183,7 @@ saved twice very quickly, the second of the two saves got lost entirely.
         ((> (- (float-time) tour-since) tour-patience)
          (tour-fail "nothing more came"))))
 
-(setq inhibit-startup-screen t
-      use-dialog-box nil)
-(menu-bar-mode -1)
-(tool-bar-mode -1)
-(scroll-bar-mode -1)
-(blink-cursor-mode -1)
-(load-theme 'modus-operandi t)
-(set-face-attribute 'default nil :family "DejaVu Sans Mono" :height 100)
-(set-frame-size nil 96 30)
-(org-agent-chat)
+(shot-begin 96 30 100)
 (delete-other-windows)
 (run-with-timer 1 0.4 #'tour-look)
 

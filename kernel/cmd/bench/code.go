@@ -28,6 +28,8 @@ func measureCode(ctx context.Context, p programs) ([]row, error) {
 		{"skill", "ChatVerify", "200ms", "the shipped chat note's verify, guards and conversion with it", "", false},
 		{"skill", "ThousandNotes/untested", "1x", "1,000 notes checked and loaded", "2 s", false},
 		{"skill", "ThousandNotes/tested", "1x", "the same, and the tests of each run", "", false},
+		{"prompt", "Compose", "200ms", "the system prompt of 100 skills and 50 tools", "2 ms", false},
+		{"agent/history", "Show/later", "200ms", "what is shown of 200 earlier turns, to be added to that", "", false},
 		{"org", "Parse/Note1MiB", "200ms", "scanning notes for their blocks", "20 MB/s", true},
 	} {
 		results, err := runBenchmark(ctx, p, b.room, strings.ReplaceAll(b.name, "/", "$/")+"$", b.time)

@@ -20,7 +20,7 @@ type benchmarked struct {
 // runBenchmark runs the benchmarks of a package that match the pattern, each for
 // the given time or number ("1s", "3x"). The result's keys are their names
 // without "Benchmark" and the number of processors. It is an error if there is
-// none. The flags are the package's own.
+// none. The flags are the package's own, or another "-count".
 func runBenchmark(ctx context.Context, p programs, room, pattern, time string, flags ...string) (map[string]benchmarked, error) {
 	arguments := append([]string{"test", "-run", "^$", "-bench", "^Benchmark" + pattern, "-benchtime", time,
 		"-count", strconv.Itoa(benchmarkCount), "./kernel/" + room}, flags...)
@@ -38,6 +38,7 @@ func runBenchmark(ctx context.Context, p programs, room, pattern, time string, f
 		if dash := strings.LastIndex(name, "-"); dash > 0 {
 			name = name[:dash]
 		}
+		name, _, _ = strings.Cut(name, "#") // what one function runs under one name is numbered
 		result := results[name]
 		for i := 2; i+1 < len(fields); i += 2 {
 			value, err := strconv.ParseFloat(fields[i], 64)

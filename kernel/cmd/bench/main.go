@@ -49,13 +49,18 @@ type bench struct {
 var benches = []bench{
 	{"start", measureStart},
 	{"turn", measureTurns},
+	{"rounds", measureRounds},
 	{"stream", measureStreams},
 	{"note", measureNote},
+	{"prompt", measurePrompt},
 	{"reader", measureReader},
 	{"code", measureCode},
 	{"tangle", measureTangle},
 	{"markdown", measureMarkdown},
 	{"search", measureSearch},
+	{"memory", measureMemory},
+	{"policy", measurePolicy},
+	{"sandbox", measureSandbox},
 }
 
 // run measures what the flags choose and prints the table.

@@ -59,15 +59,12 @@ func readerPeers(ctx context.Context, p programs, message string, peers map[stri
 	if err != nil {
 		return fmt.Errorf("read the message: %w", err)
 	}
-	directory, err := os.MkdirTemp("", "oa")
+	text := strings.Repeat(string(one), copies)
+	path, remove, err := fileOf(text)
 	if err != nil {
-		return fmt.Errorf("make a directory for the text: %w", err)
+		return err
 	}
-	defer os.RemoveAll(directory)
-	path, text := filepath.Join(directory, "messages"), strings.Repeat(string(one), copies)
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		return fmt.Errorf("write the text: %w", err)
-	}
+	defer remove()
 	for _, reader := range []struct {
 		name, program string
 		arguments     []string
@@ -75,17 +72,38 @@ func readerPeers(ctx context.Context, p programs, message string, peers map[stri
 		{"SBCL read", p.sbcl, []string{"--script", "testdata/bench/read.lisp", path}},
 		{"Emacs read", p.emacs, []string{"-Q", "--batch", "-l", "testdata/bench/read.el", path}},
 	} {
-		took, err := figures(output(ctx, reader.program, reader.arguments...))
+		values, err := rates(ctx, len(text), reader.program, reader.arguments...)
 		if err != nil {
 			return err
 		}
-		rates := make([]float64, len(took))
-		for i, seconds := range took {
-			rates[i] = float64(len(text)) / seconds
-		}
-		peers["Reader"] = append(peers["Reader"], peer{name: reader.name, values: rates})
+		peers["Reader"] = append(peers["Reader"], peer{name: reader.name, values: values})
 	}
 	return nil
+}
+
+// fileOf writes a text to a note in a directory of its own, which remove takes away.
+func fileOf(text string) (path string, remove func(), err error) {
+	directory, err := os.MkdirTemp("", "oa")
+	if err != nil {
+		return "", nil, fmt.Errorf("make a directory for the text: %w", err)
+	}
+	remove = func() { _ = os.RemoveAll(directory) } // it is in the system's directory for what nobody keeps
+	path = filepath.Join(directory, "note.org")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		remove()
+		return "", nil, fmt.Errorf("write the text: %w", err)
+	}
+	return path, remove, nil
+}
+
+// rates has a program read a text of that size again and again, printing the seconds each
+// time took, and returns the bytes per second.
+func rates(ctx context.Context, size int, program string, arguments ...string) ([]float64, error) {
+	values, err := figures(output(ctx, program, arguments...))
+	for i, took := range values {
+		values[i] = float64(size) / took
+	}
+	return values, err
 }
 
 // figures reads the numbers that a peer's program printed.

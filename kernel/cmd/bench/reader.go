@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -26,21 +24,14 @@ func wire() string {
 // and has the stream reader read replies of doubling sizes.
 func measureReader(ctx context.Context, p programs) ([]row, error) {
 	text := wire()
-	directory, err := os.MkdirTemp("", "oa")
-	if err != nil {
-		return nil, fmt.Errorf("make a directory for the text: %w", err)
-	}
-	defer os.RemoveAll(directory)
-	path := filepath.Join(directory, "wire")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		return nil, fmt.Errorf("write the text: %w", err)
-	}
-	theirs, err := figures(output(ctx, p.emacs, "-Q", "--batch", "-l", "testdata/bench/read.el", path))
+	path, remove, err := fileOf(text)
 	if err != nil {
 		return nil, err
 	}
-	for i, took := range theirs {
-		theirs[i] = float64(len(text)) / took
+	defer remove()
+	theirs, err := rates(ctx, len(text), p.emacs, "-Q", "--batch", "-l", "testdata/bench/read.el", path)
+	if err != nil {
+		return nil, err
 	}
 	var ours []float64
 	for range 20 {

@@ -33,7 +33,7 @@ const (
 	deltas      = 2000
 	deltaLength = 7 // characters
 	// streamTurns is how many answers each Emacs gets.
-	streamTurns = 3
+	streamTurns = 5
 	// streamPatience bounds the time of one Emacs: an answer takes a bit more
 	// than ten seconds.
 	streamPatience = 100 * time.Second

@@ -29,22 +29,16 @@ func literate(size int) string {
 
 // measureTangle tangles one note as the command does and with Emacs.
 func measureTangle(ctx context.Context, p programs) ([]row, error) {
-	directory, err := os.MkdirTemp("", "oa")
-	if err != nil {
-		return nil, fmt.Errorf("make a directory for the note: %w", err)
-	}
-	defer os.RemoveAll(directory)
-	path := filepath.Join(directory, "note.org")
 	text := literate(128 << 10)
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		return nil, fmt.Errorf("write the note: %w", err)
-	}
-	theirs, err := figures(output(ctx, p.emacs, "-Q", "--batch", "-l", "testdata/bench/tangle.el", path))
+	path, remove, err := fileOf(text)
 	if err != nil {
 		return nil, err
 	}
-	for i, took := range theirs {
-		theirs[i] = float64(len(text)) / took
+	defer remove()
+	directory := filepath.Dir(path)
+	theirs, err := rates(ctx, len(text), p.emacs, "-Q", "--batch", "-l", "testdata/bench/tangle.el", path)
+	if err != nil {
+		return nil, err
 	}
 	var ours []float64
 	for range 20 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -104,7 +105,10 @@ func (c *answerCommand) answers(ctx context.Context, w *world, q protocol.Questi
 		params.Answers, err = c.given(w, q.Form)
 	default:
 		fmt.Fprintf(w.err, "%s, for the session %s\n", q.Form.Title, q.Session)
-		params.Answers, err = w.fillIn(ctx, q)
+		params.Answers, err = w.fillIn(ctx, readLines(ctx, w.in), q)
+		if errors.Is(err, io.EOF) {
+			err = fmt.Errorf("not answered; it waits on. To decline: org-agent answer %s --decline REASON", q.ID)
+		}
 	}
 	return params, err
 }

@@ -40,7 +40,7 @@ func (c *approveCommand) Run(ctx context.Context, w *world) error {
 			continue
 		}
 		if c.Action {
-			return c.print(ctx, w.out, conn, a, true)
+			return printApproval(ctx, w.out, conn, a, true)
 		}
 		return c.decide(ctx, w, conn, a)
 	}
@@ -85,8 +85,16 @@ func indented(text string) string {
 	return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
 }
 
-// print prints all of the approval's action, or of its text.
-func (c *approveCommand) print(ctx context.Context, out io.Writer, conn *rpc.Conn, a protocol.Approval, action bool) error {
+// showWhole prints all that a person needs to know of an approval to decide it.
+func (w *world) showWhole(ctx context.Context, conn *rpc.Conn, a protocol.Approval) error {
+	fmt.Fprintf(w.err, "%s, for the session %s\n", orAction(a), a.Session)
+	explain(w.err, a)
+	fmt.Fprintln(w.err)
+	return printApproval(ctx, w.err, conn, a, a.Text == "" && a.Cut == 0)
+}
+
+// printApproval prints all of the approval's action, or of its text.
+func printApproval(ctx context.Context, out io.Writer, conn *rpc.Conn, a protocol.Approval, action bool) error {
 	for from := 0; ; {
 		var part protocol.ApprovalGetResult
 		err := conn.Call(ctx, protocol.MethodApprovalGet, protocol.ApprovalGetParams{ID: a.ID, Action: action, From: from}, &part)
@@ -115,10 +123,7 @@ func (c *approveCommand) decide(ctx context.Context, w *world, conn *rpc.Conn, a
 	if a.Once && c.Deny == "" && c.For != "once" {
 		return errors.New("this can be allowed once only: leave out --for")
 	}
-	fmt.Fprintf(w.err, "%s, for the session %s\n", orAction(a), a.Session)
-	explain(w.err, a)
-	fmt.Fprintln(w.err)
-	if err := c.print(ctx, w.err, conn, a, a.Text == "" && a.Cut == 0); err != nil {
+	if err := w.showWhole(ctx, conn, a); err != nil {
 		return err
 	}
 	if c.Deny == "" {

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 
+	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 )
@@ -21,6 +20,7 @@ import (
 type chatCommand struct {
 	Session string   `help:"The session to go on with (default: a new one; in a conversation, main)." placeholder:"NAME"`
 	Add     []string `help:"A file, a directory or an image that goes along with the first message; \"-\" is standard input." placeholder:"FILE" sep:"none"`
+	Preset  string   `help:"A preset of config.org that holds for the first message." placeholder:"NAME"`
 	Text    []string `arg:"" optional:"" help:"The message."`
 }
 
@@ -46,7 +46,7 @@ func (c *chatCommand) Run(ctx context.Context, w *world) error {
 			return usagef("nothing to send: give the message as an argument or on standard input")
 		}
 	}
-	t := &talk{world: w, session: c.Session, added: added, stream: terminal(w.out), turns: make(chan turnEvent, 64)}
+	t := &talk{world: w, session: c.Session, added: added, preset: c.Preset, stream: terminal(w.out.to), turns: make(chan turnEvent, 64)}
 	conn, err := w.connect(ctx, connection{start: true, handler: t.incoming})
 	if err != nil {
 		return err
@@ -59,13 +59,13 @@ func (c *chatCommand) Run(ctx context.Context, w *world) error {
 	if err := t.consents(conn.Server().Server.Consent); err != nil {
 		return err
 	}
-	if text != "" {
-		if t.session == "" {
-			t.session = time.Now().Format("2006-01-02 150405.000")
-		}
-		return t.once(ctx, text)
+	if text == "" {
+		return converse(ctx, t)
 	}
-	return t.converse(ctx)
+	if t.session == "" {
+		t.session = time.Now().Format("2006-01-02 150405.000")
+	}
+	return t.once(ctx, text)
 }
 
 // consents asks, once and for good, whether words may go to a host that was
@@ -99,6 +99,7 @@ type talk struct {
 	conn    *rpc.Conn
 	session string
 	added   *addition // goes along with the next message
+	preset  string    // holds for the next message
 	consent string    // the host the person has just agreed to
 	stream  bool
 	turns   chan turnEvent
@@ -110,8 +111,23 @@ type turnEvent struct {
 	act      *protocol.Act
 	asked    *protocol.Approval
 	question *protocol.Question
+	closed   *closedAsk
 	renamed  *protocol.SessionRenamed
 	finished *protocol.TurnFinished
+	kept     *protocol.MemoryChange
+}
+
+// turn is the turn that it is said of, if it is one of those that say it.
+func (e turnEvent) turn() string {
+	switch {
+	case e.delta != nil:
+		return e.delta.Turn
+	case e.act != nil:
+		return e.act.Turn
+	case e.finished != nil:
+		return e.finished.Turn
+	}
+	return ""
 }
 
 // incoming takes what the kernel sends. It runs on the connection's goroutine,
@@ -138,16 +154,30 @@ func (t *talk) incoming(ctx context.Context, method string, params any) (any, er
 		send(turnEvent{asked: p})
 	case *protocol.Question:
 		send(turnEvent{question: p})
+	case *protocol.ApprovalClosed:
+		send(turnEvent{closed: &closedAsk{id: p.ID, client: p.Client}})
+	case *protocol.QuestionClosed:
+		send(turnEvent{closed: &closedAsk{id: p.ID, client: p.Client}})
 	case *protocol.TurnFinished:
 		send(turnEvent{finished: p})
+	case *protocol.MemoryChange:
+		send(turnEvent{kept: p})
 	}
 	return nil, nil
 }
 
-// attach makes the conversation this client's.
+// attach makes the conversation this client's. One that was renamed goes on under its name.
 func (t *talk) attach(ctx context.Context) error {
-	return t.conn.Call(ctx, protocol.MethodSessionLoad,
-		protocol.SessionLoadParams{Session: t.session, View: protocol.ViewPlain, Watch: true}, nil)
+	var loaded protocol.SessionLoadResult
+	if err := t.conn.Call(ctx, protocol.MethodSessionLoad,
+		protocol.SessionLoadParams{Session: t.session, View: protocol.ViewPlain, Watch: true}, &loaded); err != nil {
+		return err
+	}
+	if loaded.Session != t.session {
+		fmt.Fprintf(t.world.err, "org-agent: the conversation %s is now called %s\n", t.session, loaded.Session)
+		t.session = loaded.Session
+	}
+	return nil
 }
 
 // once sends one message and prints the reply.
@@ -158,35 +188,8 @@ func (t *talk) once(ctx context.Context, text string) error {
 	return t.exchange(ctx, text)
 }
 
-// converse reads messages from the terminal, a line each, until it ends.
-func (t *talk) converse(ctx context.Context) error {
-	if t.session == "" {
-		t.session = protocol.MainSession
-	}
-	if err := t.attach(ctx); err != nil {
-		return err
-	}
-	fmt.Fprintf(t.world.err, "org-agent: session %s; an empty line or C-d ends\n", t.session)
-	lines := bufio.NewScanner(t.world.in)
-	lines.Buffer(nil, protocol.TextLimit)
-	for {
-		fmt.Fprint(t.world.err, "* ")
-		if !lines.Scan() || strings.TrimSpace(lines.Text()) == "" {
-			return lines.Err()
-		}
-		if err := t.exchange(ctx, lines.Text()); err != nil {
-			var e exit
-			if ctx.Err() != nil || !errors.As(err, &e) && protocol.ErrorCode(err) == protocol.CodeInternal {
-				return err
-			}
-			fmt.Fprintf(t.world.err, "org-agent: %v\n", err)
-		}
-	}
-}
-
-// exchange sends one message and shows what comes until its turn ends. An
-// interrupt stops the turn.
-func (t *talk) exchange(ctx context.Context, text string) error {
+// send sends one message and returns its turn.
+func (t *talk) send(ctx context.Context, text string) (string, error) {
 	params := protocol.Object{
 		{Key: "sensor", Value: protocol.Keyword(protocol.SensorChatMessage)},
 		{Key: "session", Value: t.session}, {Key: "text", Value: text},
@@ -194,28 +197,48 @@ func (t *talk) exchange(ctx context.Context, text string) error {
 	}
 	t.added.put(&params)
 	t.added = nil
+	if t.preset != "" {
+		params.Set("properties", []any{[]any{protocol.SettingPreset, t.preset}})
+		t.preset = ""
+	}
+	if directory, err := os.Getwd(); err == nil && policy.ProjectOf(directory) != "" {
+		params.Set(protocol.PayloadDirectory, directory)
+	}
 	if t.consent != "" {
 		params.Set("consent", t.consent)
 	}
 	var ack protocol.EventResult
-	if err := t.conn.Call(ctx, protocol.MethodEvent, params, &ack); err != nil {
+	err := t.conn.Call(ctx, protocol.MethodEvent, params, &ack)
+	return ack.Turn, err
+}
+
+// exchange sends one message and shows what comes until its turn ends. An
+// interrupt stops the turn.
+func (t *talk) exchange(ctx context.Context, text string) error {
+	turn, err := t.send(ctx, text)
+	if err != nil {
 		return err
 	}
 	shown := printer{out: t.world.out, stream: t.stream}
 	for {
 		select {
 		case e := <-t.turns:
-			done, err := t.show(&shown, ack.Turn, e)
+			done, err := t.show(&shown, turn, e)
 			if done || err != nil {
 				return err
 			}
 		case <-ctx.Done():
-			t.cancel(ack.Turn)
+			t.cancel(turn)
 			return exit{code: 130}
 		case <-t.conn.Done():
-			return fmt.Errorf("the kernel is gone; the message is kept: run \"org-agent chat --session %q\" to see what became of it", t.session)
+			return t.gone()
 		}
 	}
+}
+
+// gone is the error of a kernel that died, or hung up.
+func (t *talk) gone() error {
+	return fmt.Errorf("the kernel is gone; the message is kept: run \"org-agent chat --session %q\" to see what became of it", t.session)
 }
 
 // cancel stops the turn after the program was interrupted.
@@ -238,15 +261,18 @@ func (t *talk) show(p *printer, turn string, e turnEvent) (done bool, err error)
 		if e.act.Turn == turn {
 			p.whole(e.act.Payload.Text("text"))
 		}
+	case e.kept != nil && e.kept.Undoes == "":
+		fmt.Fprintf(t.world.err, "org-agent: %s in what is kept: %s; \"org-agent memory undo %s\" takes it back\n", e.kept.Operation, e.kept.Title, e.kept.ID)
 	case e.renamed != nil && e.renamed.Session == t.session:
 		t.session = e.renamed.To
 		fmt.Fprintf(t.world.err, "org-agent: this conversation is now called %s\n", t.session)
 	case e.asked != nil && e.asked.Turn == turn:
-		fmt.Fprintf(t.world.err, "org-agent: this needs your decision (%s): %s\norg-agent: run: org-agent approve %s\n",
-			e.asked.Reason, orAction(*e.asked), e.asked.ID)
+		fmt.Fprintf(t.world.err, "org-agent: this needs your decision (%s): %s\n", e.asked.Reason, orAction(*e.asked))
+		ask{approval: e.asked}.later(t.world.err)
 		return true, exit{code: 5}
 	case e.question != nil && e.question.Turn == turn:
-		fmt.Fprintf(t.world.err, "org-agent: this asks you: %s\norg-agent: run: org-agent answer %s\n", e.question.Form.Title, e.question.ID)
+		fmt.Fprintf(t.world.err, "org-agent: this asks you: %s\n", e.question.Form.Title)
+		ask{question: e.question}.later(t.world.err)
 		return true, exit{code: 5}
 	case e.finished != nil && e.finished.Turn == turn:
 		if e.finished.State == protocol.TurnAnswered {

@@ -54,11 +54,26 @@ func (w *world) dial(ctx context.Context, c connection) (*rpc.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rpc.Dial(ctx, rpc.DialConfig{
+	conn, err := rpc.Dial(ctx, rpc.DialConfig{
 		Socket: kernel.Socket, Patience: 2 * time.Second, Token: rpc.Token(token),
 		Client:  protocol.ClientInfo{Name: "cli", Version: version},
 		Handler: c.handler,
 	})
+	if errors.Is(err, rpc.ErrConnectionLost) && dies(ctx, kernel) {
+		return nil, errNotRunning
+	}
+	return conn, err
+}
+
+// dies reports whether a kernel that hung up ends: one that was killed still accepts for a
+// moment.
+func dies(ctx context.Context, kernel config.KernelInfo) bool {
+	for deadline := time.Now().Add(time.Second); kernel.Alive(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) || ctx.Err() != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // stop asks the kernel to end and waits until it has.

@@ -9,6 +9,7 @@ import (
 	"org-agent/kernel/config"
 	"org-agent/kernel/daemon"
 	"org-agent/kernel/doctor"
+	"org-agent/kernel/sandbox"
 	"org-agent/kernel/skill"
 )
 
@@ -46,7 +47,7 @@ func (c *doctorCommand) examine(ctx context.Context, w *world) ([]doctor.Finding
 		return []doctor.Finding{{Check: "home", State: doctor.Fail, Text: err.Error()}}, nil
 	}
 	asked := doctor.Config{
-		Paths: paths, Env: w.env, Version: version,
+		Paths: paths, Tools: daemon.ToolNames(), Env: w.env, Version: version, Sandbox: sandbox.Look,
 		Grants: func(settings config.Settings) *skill.Grants { return daemon.Grants(paths, settings, w.env) },
 	}
 	if c.Fix {

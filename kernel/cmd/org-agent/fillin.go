@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -15,15 +13,11 @@ import (
 )
 
 // fillIn asks the person for each field, a line each. It ends early, with an error, when
-// the input does or ctx.
-func (w *world) fillIn(ctx context.Context, q protocol.Question) ([]protocol.FieldAnswer, error) {
-	in := &lineReader{in: bufio.NewReader(w.in)}
+// the lines do, [io.EOF], or ctx.
+func (w *world) fillIn(ctx context.Context, in *lineReader, q protocol.Question) ([]protocol.FieldAnswer, error) {
 	var answers []protocol.FieldAnswer
 	for _, f := range q.Form.Fields {
 		answer, err := w.fillField(ctx, in, f)
-		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("not answered; it waits on. To decline: org-agent answer %s --decline REASON", q.ID)
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -34,19 +28,36 @@ func (w *world) fillIn(ctx context.Context, q protocol.Question) ([]protocol.Fie
 	return answers, nil
 }
 
-// fillField asks for one field until it has an answer that the field takes.
-func (w *world) fillField(ctx context.Context, in *lineReader, f protocol.FormField) (protocol.FieldAnswer, error) {
+// fillField asks for one field until it has an answer that the field takes. A secret is not shown
+// where it is typed, from before it is asked for: who types at the first sight of it neither.
+func (w *world) fillField(ctx context.Context, in *lineReader, f protocol.FormField) (answer protocol.FieldAnswer, err error) {
+	if f.Kind != protocol.FieldSecret || !terminal(w.in) {
+		return w.askField(ctx, in.line, f)
+	}
+	if err := w.echo(false); err != nil {
+		return answer, fmt.Errorf("the terminal goes on showing what is typed, and this is secret: %w", err)
+	}
+	defer func() { err = errors.Join(err, w.echo(true)) }()
+	return w.askField(ctx, func(ctx context.Context) (string, error) {
+		line, err := in.line(ctx)
+		fmt.Fprintln(w.err)
+		return line, err
+	}, f)
+}
+
+// askField asks for a field, whose answers are lines.
+func (w *world) askField(ctx context.Context, line func(context.Context) (string, error), f protocol.FormField) (protocol.FieldAnswer, error) {
 	fmt.Fprintf(w.err, "\n%s\n", fieldLine(f))
 	for i, option := range f.Options {
 		fmt.Fprintf(w.err, "  %d) %s\n", i+1, option)
 	}
 	for {
 		fmt.Fprintf(w.err, "%s> ", f.Name)
-		line, err := w.readField(ctx, in, f)
+		said, err := line(ctx)
 		if err != nil {
 			return protocol.FieldAnswer{}, err
 		}
-		answer, err := typed(f, line).Check(f)
+		answer, err := typed(f, said).Check(f)
 		switch {
 		case err != nil:
 			fmt.Fprintf(w.err, "%v\n", err)
@@ -88,19 +99,6 @@ func isOption(f protocol.FormField, value string) bool {
 	return false
 }
 
-// readField reads a line; that of a secret is not shown where it is typed.
-func (w *world) readField(ctx context.Context, in *lineReader, f protocol.FormField) (string, error) {
-	if f.Kind != protocol.FieldSecret || !terminal(w.in) {
-		return in.line(ctx)
-	}
-	if err := w.echo(false); err != nil {
-		return "", fmt.Errorf("the terminal goes on showing what is typed, and this is secret: %w", err)
-	}
-	line, err := in.line(ctx)
-	fmt.Fprintln(w.err)
-	return line, errors.Join(err, w.echo(true))
-}
-
 // echo says whether the terminal shows what is typed.
 func (w *world) echo(on bool) error {
 	mode := "-echo"
@@ -110,29 +108,4 @@ func (w *world) echo(on bool) error {
 	command := exec.Command("stty", mode) // without a context: the terminal gets its echo back
 	command.Stdin, _ = w.in.(*os.File)
 	return command.Run()
-}
-
-// lineReader reads lines without outlasting a context. A read that is under way then goes
-// on until the program ends.
-type lineReader struct{ in *bufio.Reader }
-
-func (r *lineReader) line(ctx context.Context) (string, error) {
-	type read struct {
-		line string
-		err  error
-	}
-	done := make(chan read, 1)
-	go func() {
-		line, err := r.in.ReadString('\n')
-		if errors.Is(err, io.EOF) && line != "" {
-			err = nil
-		}
-		done <- read{strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"), err}
-	}()
-	select {
-	case got := <-done:
-		return got.line, got.err
-	case <-ctx.Done():
-		return "", exit{code: 130}
-	}
 }

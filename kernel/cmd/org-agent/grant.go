@@ -11,6 +11,7 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/daemon"
+	"org-agent/kernel/memory"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
 	"org-agent/skills"
@@ -27,6 +28,15 @@ func (w *world) grants() (*skill.Grants, error) {
 		return nil, err
 	}
 	return daemon.Grants(paths, settings, w.env), nil
+}
+
+// persona is what notes read of the agent in IDENTITY.org; without a home nothing.
+func (w *world) persona() func(name string) string {
+	paths, err := w.paths()
+	if err != nil {
+		return nil
+	}
+	return daemon.Persona(&memory.Home{Directory: paths.Home})
 }
 
 // capabilitiesOf says in a line what a note asks for and what it has, "" for nothing.

@@ -81,5 +81,5 @@ func loadNote(ctx context.Context, w *world, path string, limits lisp.Limits) (*
 	if err != nil {
 		return nil, err
 	}
-	return skill.LoadNote(ctx, path, source, skill.Options{Limits: limits, Grants: grants})
+	return skill.LoadNote(ctx, path, source, skill.Options{Limits: limits, Grants: grants, Persona: w.persona()})
 }

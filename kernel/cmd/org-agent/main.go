@@ -12,12 +12,15 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"org-agent/kernel/sandbox"
 )
 
 // version is set by the linker.
 var version = "unversioned"
 
 func main() {
+	sandbox.Main() // the kernel starts this program for each command
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(status(os.Stderr, run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)))

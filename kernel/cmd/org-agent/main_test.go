@@ -14,11 +14,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"org-agent/kernel/llm/llmtest"
+	"org-agent/kernel/sandbox"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
 
 func TestMain(m *testing.M) {
+	sandbox.Main()
 	testscript.Main(m, map[string]func(){
 		"org-agent": main,
 	})
@@ -34,6 +36,13 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               setup,
+		Condition: func(name string) (bool, error) {
+			if name != "sandbox" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			kind, _ := sandbox.Look(t.Context())
+			return kind.Fenced(), nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"model":    startModel,
 			"status":   wantStatus,

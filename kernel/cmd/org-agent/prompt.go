@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 
 	"org-agent/kernel/protocol"
@@ -13,6 +14,9 @@ import (
 type promptCommand struct {
 	Session string   `help:"The session whose history is shown (default: main)." placeholder:"NAME"`
 	Add     []string `help:"A file, a directory or an image that goes along; \"-\" is standard input." placeholder:"FILE" sep:"none"`
+	Mode    string   `help:"The system prompt in this mode, and nothing else: full, minimal or none." enum:"full,minimal,none," default:"" placeholder:"MODE"`
+	Kind    string   `help:"The system prompt for this kind of turn, and nothing else: chat, task, heartbeat or subagent." enum:"chat,task,heartbeat,subagent," default:"" placeholder:"KIND"`
+	Profile string   `help:"As with this profile, a file of profiles/ in the home." placeholder:"NAME"`
 	JSON    bool     `help:"Print JSON."`
 	Text    []string `arg:"" optional:"" help:"The message (default: a stand-in)."`
 }
@@ -34,6 +38,15 @@ func (c *promptCommand) Run(ctx context.Context, w *world) error {
 	if c.Session != "" {
 		params.Set("session", c.Session)
 	}
+	if c.Profile != "" {
+		params.Set("properties", []any{[]any{protocol.SettingProfile, c.Profile}})
+	}
+	if c.Mode != "" {
+		params.Set(protocol.PromptMode, c.Mode)
+	}
+	if c.Kind != "" {
+		params.Set(protocol.PromptKind, c.Kind)
+	}
 	added.put(&params)
 	var result protocol.PromptResult
 	if err := conn.Call(ctx, protocol.MethodPromptGet, params, &result); err != nil {
@@ -52,8 +65,14 @@ func (c *promptCommand) Run(ctx context.Context, w *world) error {
 	return nil
 }
 
-// print writes the messages on stdout, each below its role, and their sizes on stderr.
+// print writes the messages on stdout, each below its role, and their sizes on stderr. Where
+// a mode or a kind was asked for it is the system prompt, byte for byte.
 func (c *promptCommand) print(w *world, result protocol.PromptResult) {
+	printSections(w.err, result)
+	if c.Mode+c.Kind != "" {
+		fmt.Fprint(w.out, result.Parts[0].Text)
+		return
+	}
 	for _, part := range result.Parts {
 		fmt.Fprintf(w.out, "--- %s ---\n%s\n", part.Role, part.Text)
 		fmt.Fprintf(w.err, "%-9s %-10s %9d bytes  about %d tokens\n", part.Name, part.Role, part.Bytes, part.Tokens)
@@ -61,5 +80,52 @@ func (c *promptCommand) print(w *world, result protocol.PromptResult) {
 			fmt.Fprintf(w.err, "          along: %s\n", item)
 		}
 	}
+	c.printHistory(w, result.History)
+	for _, set := range result.Settings {
+		fmt.Fprintf(w.err, "%s, set by %s: %s\n", set.Name, set.From, protocol.Prefix(strings.Join(strings.Fields(set.Value), " "), 100))
+	}
 	fmt.Fprintf(w.err, "%-20s %9d bytes  about %d tokens, by the skill %s to %s; nothing was sent\n", "all", result.Bytes, result.Tokens, result.Skill, result.Model)
+}
+
+// printHistory says what of the conversation so far is shown.
+func (c *promptCommand) printHistory(w *world, h *protocol.History) {
+	if h == nil {
+		return
+	}
+	source := "by " + h.Source
+	if h.Source == "" {
+		source = "as nobody says; WINDOW in config.org does"
+	}
+	fmt.Fprintf(w.err, "earlier turns: %d as said, notes of %d, %d not at all; %d results shortened, %d left out; about %d tokens of %d, %s\n",
+		h.Turns, h.Summarised, h.Left, h.Shortened, h.Omitted, h.Tokens, h.Window, source)
+}
+
+// printSections writes what the system prompt is made of, and below it what is not in it.
+func printSections(w io.Writer, result protocol.PromptResult) {
+	absent := map[string][]string{}
+	var reasons []string
+	for _, s := range result.Sections {
+		if s.Why != "" {
+			if absent[s.Why] == nil {
+				reasons = append(reasons, s.Why)
+			}
+			absent[s.Why] = append(absent[s.Why], s.Name)
+			continue
+		}
+		sources := "shipped"
+		if len(s.Sources) > 0 {
+			sources = strings.Join(s.Sources, ", ")
+		}
+		cut := ""
+		if s.Whole > 0 {
+			cut = fmt.Sprintf(", cut from %d", s.Whole)
+		}
+		fmt.Fprintf(w, "%-12s %-6s %-9s %7d bytes %4d lines  about %d tokens  %s  %s%s\n", s.Name, s.Trust, s.Tier, s.Bytes, s.Lines, s.Tokens, s.Hash, sources, cut)
+	}
+	for _, why := range reasons {
+		fmt.Fprintf(w, "%s: %s\n", why, strings.Join(absent[why], ", "))
+	}
+	if result.Over > 0 {
+		fmt.Fprintf(w, "what is required is about %d tokens more than the model has room for\n", result.Over)
+	}
 }

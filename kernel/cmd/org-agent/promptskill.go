@@ -13,7 +13,9 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/daemon"
+	"org-agent/kernel/policy"
 	"org-agent/kernel/promptskill"
+	"org-agent/kernel/sandbox"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/tool"
 	"org-agent/skills"
@@ -79,10 +81,15 @@ func (w *world) promptSkills(ctx context.Context, paths config.Paths, home strin
 // tools are those that a kernel of this home would have. What they work with is read when
 // it is wanted.
 func (w *world) tools(ctx context.Context, paths config.Paths) (*tool.Registry, error) {
-	return tool.BuiltIn(tool.World{Skills: sync.OnceValue(func() *promptskill.Set {
+	settings, err := config.Load(paths)
+	if err != nil {
+		return nil, err
+	}
+	fence := sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Look(ctx); return kind })
+	return tool.BuiltIn(tool.World{Commands: daemon.Commands(paths, settings.Programs, w.env, fence), Pages: daemon.Pages(settings, w.env, nil, nil), Search: daemon.SearchServer(settings.Search, w.env), Skills: sync.OnceValue(func() *promptskill.Set {
 		notes := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills})
 		return w.promptSkills(ctx, paths, paths.Skills, notes.Load(ctx)).Current()
-	})})
+	}), Files: tool.Files{Home: paths.Home, Unread: policy.Unread(paths.Home, paths.State)}})
 }
 
 // listPrompts prints the prompt skills, with why those that do not count do not.

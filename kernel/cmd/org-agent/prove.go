@@ -69,13 +69,13 @@ func (c *skillTest) options(ctx context.Context, w *world) (skill.Options, func(
 		return skill.Options{}, nil, err
 	}
 	if _, err := os.Stat(paths.Journal); errors.Is(err, fs.ErrNotExist) {
-		return skill.Options{Grants: grants}, func() {}, nil
+		return skill.Options{Grants: grants, Persona: w.persona()}, func() {}, nil
 	}
 	j, err := journal.Open(ctx, paths.Journal)
 	if err != nil {
 		return skill.Options{}, nil, err
 	}
-	return skill.Options{Grants: grants, Recorded: func(ctx context.Context, turn string) (skill.Recording, error) {
+	return skill.Options{Grants: grants, Persona: w.persona(), Recorded: func(ctx context.Context, turn string) (skill.Recording, error) {
 		return agent.Recall(ctx, j, turn)
 	}}, func() { _ = j.Close() }, nil // nothing was written
 }

@@ -24,6 +24,8 @@ type serveCommand struct {
 	Linger time.Duration `help:"End when nobody was connected and nothing ran for this long." placeholder:"D"`
 	Socket string        `help:"Where to listen instead of the run directory." placeholder:"PATH"`
 	Listen string        `help:"Listen on HOST:PORT of the loopback interface as well." placeholder:"HOST:PORT"`
+
+	WithoutSafety bool `help:"Tell no model the rules of safety. It is journalled, and told by status and doctor; what may be done is decided as ever."`
 }
 
 // readyPrefix begins the one line that serve prints on stdout.
@@ -48,7 +50,7 @@ func (c *serveCommand) Run(ctx context.Context, w *world) error {
 	collect := postponeCollection()
 	defer collect()
 	return daemon.Run(ctx, daemon.Config{
-		Home: w.home, Env: w.env, Version: version, Linger: c.Linger, Socket: c.Socket, Listen: c.Listen,
+		Home: w.home, Env: w.env, Version: version, Linger: c.Linger, Socket: c.Socket, Listen: c.Listen, WithoutSafety: c.WithoutSafety, Commands: true,
 		Ready: func(socket string) {
 			fmt.Fprintln(w.out, readyPrefix+socket)
 			collect()
@@ -82,6 +84,9 @@ func (c *serveCommand) detach(ctx context.Context, w *world) (socket string, err
 	}
 	if c.Linger > 0 {
 		args = append(args, "--linger", c.Linger.String())
+	}
+	if c.WithoutSafety {
+		args = append(args, "--without-safety")
 	}
 	program, err := os.Executable()
 	if err != nil {

@@ -93,6 +93,8 @@ func (c *sessionSearchCommand) Run(ctx context.Context, w *world) error {
 		fmt.Fprintf(w.out, "%s  %s  %s  %s\n    %s\n", localTime(h.Time), h.Session, h.Role, h.ID, h.Snippet)
 	}
 	switch {
+	case len(found.Hits) == 0 && found.Before > 0:
+		return fmt.Errorf("nothing that was said since %s has all of these words; --until goes to what is older", localTime(found.Reached))
 	case len(found.Hits) == 0:
 		return fmt.Errorf("nothing that was said has all of these words")
 	case found.More:
@@ -102,6 +104,10 @@ func (c *sessionSearchCommand) Run(ctx context.Context, w *world) error {
 	}
 	return nil
 }
+
+// searchPatience is how long a search goes on. It needs that only while the kernel makes its
+// index of an older journal, and reads what is not in it yet.
+const searchPatience = 10 * time.Second
 
 // search asks the kernel until there are enough results or all was looked at: each of its
 // answers takes a few hundredths of a second.
@@ -113,7 +119,7 @@ func (c *sessionSearchCommand) search(ctx context.Context, w *world) (all protoc
 	defer conn.Close()
 	limit := max(c.Limit, 1)
 	params := protocol.SessionSearchParams{Query: strings.Join(c.Query, " "), Session: c.Session, Since: c.Since, Until: c.Until, Limit: limit}
-	for {
+	for began := time.Now(); ; {
 		var found protocol.SessionSearchResult
 		if err := conn.Call(ctx, protocol.MethodSessionSearch, params, &found); err != nil {
 			return all, err
@@ -121,7 +127,7 @@ func (c *sessionSearchCommand) search(ctx context.Context, w *world) (all protoc
 		all.Hits = append(all.Hits, found.Hits...)
 		all.More = found.More || len(all.Hits) > limit
 		all.Before, all.Reached = found.Before, found.Reached
-		if found.Before == 0 || len(all.Hits) >= limit {
+		if found.Before == 0 || len(all.Hits) >= limit || time.Since(began) > searchPatience {
 			all.Hits = all.Hits[:min(len(all.Hits), limit)]
 			return all, nil
 		}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"org-agent/kernel/hook"
 	"org-agent/kernel/promptskill"
 	"org-agent/kernel/skill"
 	"org-agent/skills"
@@ -46,7 +48,7 @@ func (c *skillCheck) Run(ctx context.Context, w *world) error {
 		if err != nil {
 			found = []skill.Diagnostic{skill.Unread(path, err)}
 		} else {
-			found = skill.Check(ctx, path, source, skill.Options{Grants: grants})
+			found = skill.Check(ctx, path, source, skill.Options{Grants: grants, Persona: w.persona()})
 		}
 		bad := false
 		for _, d := range found {
@@ -137,18 +139,22 @@ func (c *skillList) Run(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
-	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: home, Grants: grants})
+	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: home, Grants: grants, Persona: w.persona()})
 	statuses := registry.Load(ctx)
 	prompts := w.promptSkills(ctx, paths, home, statuses).Statuses()
-	out := w.out
+	diagnostics := io.Writer(w.out)
 	if c.JSON {
-		out = w.err
+		diagnostics = w.err
 	}
 	for _, d := range grants.Diagnostics() {
-		fmt.Fprintln(out, d)
+		fmt.Fprintln(diagnostics, d)
 	}
 	if c.JSON {
 		return w.printJSON(skillsAsJSON(statuses, prompts))
+	}
+	tools, err := w.tools(ctx, paths)
+	if err != nil {
+		return err
 	}
 	for _, s := range statuses {
 		name := s.Skill
@@ -158,6 +164,12 @@ func (c *skillList) Run(ctx context.Context, w *world) error {
 		fmt.Fprintf(w.out, "%-20s %-10s %4d  %s  %s\n", name, s.State, s.Priority, skill.ShownFile(s.File), s.Title)
 		for _, c := range s.Commands {
 			fmt.Fprintf(w.out, "    /%s: %s\n", c.Name, c.Description)
+		}
+		for _, h := range s.Hooks {
+			fmt.Fprintf(w.out, "    hook %s at %s, line %d\n", h.Name, h.On(), h.Line)
+			if why := hook.Unknown(h, tools); why != "" {
+				fmt.Fprintf(w.out, "    %s:%d: warning: it is never called: %s\n", skill.ShownFile(h.File), h.Line, why)
+			}
 		}
 		if line := capabilitiesOf(s); line != "" {
 			fmt.Fprintf(w.out, "    %s\n", line)

@@ -19,21 +19,29 @@ type statusCommand struct {
 const statusPatience = 10 * time.Second
 
 func (c *statusCommand) Run(ctx context.Context, w *world) error {
-	ctx, cancel := context.WithTimeout(ctx, statusPatience)
-	defer cancel()
-	conn, err := w.connect(ctx, connection{})
+	s, err := w.status(ctx)
 	if err != nil {
-		return silent(ctx, err)
-	}
-	defer conn.Close()
-	var s protocol.StatusResult
-	if err := conn.Call(ctx, protocol.MethodStatus, protocol.Empty{}, &s); err != nil {
-		return silent(ctx, err)
+		return err
 	}
 	if c.JSON {
 		return w.printJSON(s)
 	}
 	return printStatus(w.out, s)
+}
+
+// status asks the kernel how it is; the error says what to do about one that does not answer.
+func (w *world) status(ctx context.Context) (s protocol.StatusResult, err error) {
+	ctx, cancel := context.WithTimeout(ctx, statusPatience)
+	defer cancel()
+	conn, err := w.connect(ctx, connection{})
+	if err != nil {
+		return s, silent(ctx, err)
+	}
+	defer conn.Close()
+	if err := conn.Call(ctx, protocol.MethodStatus, protocol.Empty{}, &s); err != nil {
+		return s, silent(ctx, err)
+	}
+	return s, nil
 }
 
 // silent says what to do about a kernel that does not answer.
@@ -52,18 +60,38 @@ func printStatus(out io.Writer, s protocol.StatusResult) error {
 	line("pid", s.PID)
 	line("home", s.Home)
 	line("socket", s.Socket)
-	line("started", fmt.Sprintf("%s, %s ago", s.Started, time.Duration(s.Seconds)*time.Second))
+	line("started", fmt.Sprintf("%s, %s ago", localTime(s.Started), time.Duration(s.Seconds)*time.Second))
 	line("memory", fmt.Sprintf("%d MB", s.Memory>>20))
 	line("model", s.Model)
 	for _, m := range s.Models {
 		fmt.Fprintf(&b, "  %s: %s", m.Name, m.State)
 		if m.At != "" {
-			fmt.Fprintf(&b, ", %s", m.At)
+			fmt.Fprintf(&b, ", %s", localTime(m.At))
 		}
 		if m.Fault != "" {
 			fmt.Fprintf(&b, ": %s", strings.Join(strings.Fields(m.Fault), " "))
 		}
 		b.WriteString("\n")
+	}
+	if len(s.Presets) > 0 {
+		line("presets", presetsLine(s.Presets))
+	}
+	for _, p := range s.Presets {
+		if p.Fault != "" {
+			fmt.Fprintf(&b, "  %s: %s\n", p.Name, strings.Join(strings.Fields(p.Fault), " "))
+		}
+	}
+	if len(s.MCP) > 0 {
+		line("mcp", fmt.Sprintf("%d servers", len(s.MCP)))
+	}
+	for _, server := range s.MCP {
+		fmt.Fprintf(&b, "  %s: %s\n", server.Name, mcpLine(server))
+	}
+	if s.WithoutSafety {
+		line("safety", "no model is told the rules of safety: the kernel was started with --without-safety")
+	}
+	for _, fault := range s.Faults {
+		line("told", fault)
 	}
 	line("skills", s.Skills)
 	line("faulty", s.Faulty)
@@ -82,8 +110,26 @@ func printStatus(out io.Writer, s protocol.StatusResult) error {
 	line("running", s.Running)
 	line("queued", s.Queued)
 	line("waiting", s.Waiting)
-	line("journal", fmt.Sprintf("%s, %d kB", s.Journal, s.JournalSize>>10))
+	journal := fmt.Sprintf("%s, %d kB", s.Journal, s.JournalSize>>10)
+	if s.Unindexed > 0 {
+		journal += fmt.Sprintf(", %d %% is not in the index of words yet", s.Unindexed)
+	}
+	line("journal", journal)
 	line("log", s.Log)
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// presetsLine names the presets that can be had.
+func presetsLine(all []protocol.PresetStatus) string {
+	var names []string
+	for _, p := range all {
+		if p.Fault == "" {
+			names = append(names, p.Name)
+		}
+	}
+	if names == nil {
+		return "none that can be used"
+	}
+	return strings.Join(names, ", ")
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/daemon"
+	"org-agent/kernel/hook"
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
@@ -57,7 +59,7 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
-	judge := policy.Policy{Home: paths.Home, State: paths.State, Tools: tools}
+	judge := policy.Policy{Home: paths.Home, State: paths.State, Tools: tools, Rules: daemon.Rules(paths)}
 	if c.Gate != "skill" {
 		if err := judge.Usable(action); err != nil {
 			return err
@@ -76,7 +78,14 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 		code = exitRewritten
 	}
 	if c.Gate != "skill" {
-		verdict := judge.Judge(action, whereOf(event))
+		if c.Note == "" {
+			hooks, err := w.hooks(ctx, paths)
+			if err != nil {
+				return err
+			}
+			hooks.Tools, judge.Hooks = tools, hook.New(hooks)
+		}
+		verdict := judge.Narrowed(ctx, judge.Judge(ctx, action, whereOf(event)), whereOf(event))
 		switch verdict.Kind {
 		case policy.Refuse:
 			return exit{exitRefused, fmt.Errorf("refused: %s", verdict.Reason)}
@@ -126,7 +135,7 @@ func (c *verifyCommand) choose(ctx context.Context, w *world, event sexp.List) (
 	if err != nil {
 		return nil, err
 	}
-	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Grants: grants})
+	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Grants: grants, Persona: w.persona()})
 	registry.Load(ctx)
 	live := registry.Current()
 	if c.Skill != "" {
@@ -164,7 +173,7 @@ func (c *verifyCommand) chooseFromNote(ctx context.Context, w *world, event sexp
 	case len(all) == 1:
 		return all[0], nil
 	}
-	registry := skill.New(skill.Config{Shipped: noteAlone{os.DirFS(filepath.Dir(c.Note)), filepath.Base(c.Note)}})
+	registry := skill.New(skill.Config{Shipped: noteAlone{os.DirFS(filepath.Dir(c.Note)), filepath.Base(c.Note)}, Persona: w.persona()})
 	registry.Load(ctx)
 	return best(ctx, registry.Current(), event)
 }

@@ -109,19 +109,22 @@ func (p Provider) reply(request llm.Request) string {
 func conversation(messages []llm.Message) []string {
 	var said []string
 	for _, message := range messages {
-		if message.Role == llm.RoleUser && !isResult(message) {
-			said = append(said, withoutData(message.Content))
+		if message.Role == llm.RoleUser && !message.Result {
+			said = append(said, withoutData(llm.Unstamped(message.Content)))
 		}
 	}
 	return said
 }
 
-// withoutData is a message without what was sent along with it, which stands before the
-// person's words.
+// withoutData is a message without what was sent along with it, or what it brought up, which
+// stands before the person's words.
 func withoutData(message string) string {
 	const line = "\nThe message:\n"
-	if at := strings.LastIndex(message, line); at >= 0 && strings.Contains(message[:at], "The person sends data along, ") {
-		return message[at+len(line):]
+	at := strings.LastIndex(message, line)
+	for _, opening := range []string{"The person sends data along, ", "What was kept on earlier days, "} {
+		if at >= 0 && strings.Contains(message[:at], opening) {
+			return message[at+len(line):]
+		}
 	}
 	return message
 }

@@ -95,6 +95,7 @@ func TestUnderstanding(t *testing.T) {
 		{"Привет", "* I have nothing to say to that"},
 		{"", "without words"},
 		{"* TODO buy milk", "not a language model"},
+		{"What was kept on earlier days, or stands in the person's notes, and may bear on the message, 1 in number.\n--- m kept 1: Skills (n.org:1) ---\nHow do I write a skill?\n--- m end of kept 1 ---\n\nThe message:\nHello", "* Hello, and welcome"},
 	} {
 		if got := say(t, "", c.said); !strings.Contains(got, c.want) {
 			t.Errorf("%q: got\n%s\nwithout %q", c.said, got, c.want)
@@ -169,6 +170,13 @@ func TestAnswers(t *testing.T) {
 	}
 	if all.String() != string(want) {
 		t.Errorf("the answers are not those of %s; look at them with -update", golden)
+	}
+}
+
+// What a person writes is answered as theirs, whatever it looks like.
+func TestTypedResult(t *testing.T) {
+	if got := say(t, "", `(:result (:verdict :performed :text "help"))`); strings.Contains(got, "did not work") || got == "" {
+		t.Errorf("it is answered with %q", got)
 	}
 }
 

@@ -33,6 +33,8 @@ var (
 	shown = regexp.MustCompile(`(?i)\(\s*:type\s+:(request|response)\b`)
 	// gap is what a prompt writes where the answer belongs.
 	gap = regexp.MustCompile(`<[^<>\n]+>|…|\.\.\.`)
+	// does is the action of a form: only an insertion is a reply.
+	does = regexp.MustCompile(`(?i):action\s+:([a-z-]+)`)
 	// addressee is the target of a form.
 	addressee = regexp.MustCompile(`(?i):target\s+:([a-z]+)`)
 )
@@ -58,6 +60,9 @@ func replyForm(system string) (form, bool) {
 func asForm(list string) (form, bool) {
 	from, to, ok := textOf(list)
 	if !ok || !gap.MatchString(list[from:to]) {
+		return form{}, false
+	}
+	if m := does.FindStringSubmatch(list[:from] + list[to:]); m != nil && !strings.EqualFold(m[1], "insert-at-end") {
 		return form{}, false
 	}
 	// Without a target it ends the turn in the conversation it came from.

@@ -30,18 +30,12 @@ func callFor(said []string, system string, about About) (call string, ok bool) {
 	return fmt.Sprintf(`(:type :REQUEST :target :tool :action :call :tool "use_skill" :args (:name %q))`, name), true
 }
 
-// isResult reports whether a message is the result of a proposal, which the kernel sends in
-// the user's place.
-func isResult(message llm.Message) bool {
-	return message.Role == llm.RoleUser && strings.HasPrefix(message.Content, "(:result (")
-}
-
 // shownText is how many characters of a tool's result are shown.
 const shownText = 3000
 
 // answerToResult shows what became of the call, when that is the last message.
 func answerToResult(messages []llm.Message) (answer string, ok bool) {
-	if len(messages) == 0 || !isResult(messages[len(messages)-1]) {
+	if len(messages) == 0 || !messages[len(messages)-1].Result {
 		return "", false
 	}
 	list, _, _ := strings.Cut(messages[len(messages)-1].Content, "\n")

@@ -17,12 +17,21 @@ type ServerScript struct {
 	// Exchanges answer completion requests: the first that is not used up and
 	// whose Match fits. When there is none the server answers 400.
 	Exchanges []Exchange `json:"exchanges"`
+	// Transcriptions answer recordings in the same way; Match is for "NAME MODEL
+	// LANGUAGE". Voices answer texts that are to be spoken; Match is for the text.
+	Transcriptions []Exchange `json:"transcriptions"`
+	Voices         []Exchange `json:"voices"`
+	// Embeddings answer texts whose vectors are asked for, where one fits; Match is for the
+	// texts, a line each. Others get real vectors, in which words of one list of Alike count
+	// as one; see [Vector].
+	Embeddings []Exchange `json:"embeddings"`
+	Alike      [][]string `json:"alike"`
 }
 
 // Exchange is the answer to a completion request. Its zero value is an empty
 // reply, correctly ended.
 type Exchange struct {
-	// Match is a regular expression for the last message; empty fits all.
+	// Match is a regular expression for the last message, without its time; empty fits all.
 	Match string `json:"match"`
 	// Times is how often the exchange is used; 0 is once, negative for ever.
 	Times int `json:"times"`
@@ -124,28 +133,38 @@ func LoadScript(path string) (ServerScript, error) {
 	if err := decoder.Decode(&script); err != nil {
 		return script, fmt.Errorf("read the model script %s: %w", path, err)
 	}
-	for i := range script.Exchanges {
-		exchange := &script.Exchanges[i]
+	for _, exchanges := range [][]Exchange{script.Exchanges, script.Transcriptions, script.Voices} {
+		if err := readReplies(exchanges, filepath.Dir(path)); err != nil {
+			return script, err
+		}
+	}
+	return script, nil
+}
+
+// readReplies reads the reply files of exchanges, which stand in a directory.
+func readReplies(exchanges []Exchange, directory string) error {
+	for i := range exchanges {
+		exchange := &exchanges[i]
 		if exchange.ReplyFile == "" {
 			continue
 		}
 		name := exchange.ReplyFile
 		if !filepath.IsAbs(name) {
-			name = filepath.Join(filepath.Dir(path), name)
+			name = filepath.Join(directory, name)
 		}
 		reply, err := os.ReadFile(name)
 		if err != nil {
-			return script, fmt.Errorf("read the reply of exchange %d: %w", i+1, err)
+			return fmt.Errorf("read the reply of exchange %d: %w", i+1, err)
 		}
 		exchange.Reply = string(reply)
 	}
-	return script, nil
+	return nil
 }
 
-// compile checks the exchanges and returns a copy that the server may use up.
-func (s ServerScript) compile() ([]Exchange, error) {
-	exchanges := make([]Exchange, len(s.Exchanges))
-	for i, exchange := range s.Exchanges {
+// compile checks exchanges and returns a copy that the server may use up.
+func compile(list []Exchange) ([]Exchange, error) {
+	exchanges := make([]Exchange, len(list))
+	for i, exchange := range list {
 		pattern, err := regexp.Compile(exchange.Match)
 		if err != nil {
 			return nil, fmt.Errorf("read the match of exchange %d: %w", i+1, err)

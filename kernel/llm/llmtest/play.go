@@ -18,6 +18,7 @@ type playing struct {
 	exchange Exchange
 	w        http.ResponseWriter
 	received Received
+	said     bool // All of the reply was sent; a client may leave before what ends the stream.
 }
 
 // errCut is a connection that the script closes.
@@ -152,6 +153,7 @@ func (p *playing) fault(ctx context.Context, sent int) error {
 // end sends what comes behind the last delta.
 func (p *playing) end(ctx context.Context) error {
 	e := p.exchange
+	p.said = true
 	if len(e.Error) > 0 {
 		return p.event(ctx, map[string]any{"error": e.Error})
 	}

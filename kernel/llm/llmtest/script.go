@@ -152,10 +152,10 @@ func Reasoning(text string) Step {
 	}
 }
 
-// Echo passes on the last message of the request.
+// Echo passes on the last message of the request, without its time.
 func Echo() Step {
 	return func(ctx context.Context, request llm.Request, emit Emit) error {
-		return Text(lastMessage(request))(ctx, request, emit)
+		return Text(llm.Unstamped(lastMessage(request)))(ctx, request, emit)
 	}
 }
 

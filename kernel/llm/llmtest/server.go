@@ -14,13 +14,16 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"org-agent/kernel/llm"
 )
 
 // requestLimit is how large a request may be.
 const requestLimit = 16 << 20
 
 // Server is a local HTTP server that speaks OpenAI's API as its script says: POST
-// /chat/completions and GET /models, below any path.
+// /chat/completions, /embeddings, /audio/transcriptions and /audio/speech, and GET /models, below any
+// path.
 type Server struct {
 	trace     io.Writer
 	listener  net.Listener
@@ -29,12 +32,17 @@ type Server struct {
 	stop      context.CancelFunc
 	mu        sync.Mutex // guards what follows, and the writing of trace
 	models    []string
-	exchanges []Exchange
+	alike     [][]string
+	exchanges scripted
 	requests  []Received
 	left      int
 }
 
-// Received is a completion request as it came.
+// scripted is what is left of a script.
+type scripted struct{ completions, transcriptions, voices, embeddings []Exchange }
+
+// Received is a request as it came. The body of one with a recording is its form, with the
+// recording's name, size and hash.
 type Received struct {
 	Path, Query string
 	Header      http.Header
@@ -76,8 +84,18 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Messages returns the request's messages.
+// Messages returns the request's messages, without the times before them: scripts are for
+// what is said.
 func (r Received) Messages() []Message {
+	messages := r.Whole()
+	for i := range messages {
+		messages[i].Content = llm.Unstamped(messages[i].Content)
+	}
+	return messages
+}
+
+// Whole returns the request's messages as they came.
+func (r Received) Whole() []Message {
 	var body struct {
 		Messages []Message `json:"messages"`
 	}
@@ -88,19 +106,25 @@ func (r Received) Messages() []Message {
 }
 
 // Listen starts a server at address; "127.0.0.1:0" is any free port. Close ends
-// it. A trace that is not nil gets every completion request's body, one JSON
+// it. A trace that is not nil gets every request's body, one JSON
 // value per line, in the order they came.
 func Listen(address string, script ServerScript, trace io.Writer) (*Server, error) {
-	exchanges, err := script.compile()
-	if err != nil {
-		return nil, err
+	var exchanges scripted
+	for _, of := range []struct {
+		list *[]Exchange
+		from []Exchange
+	}{{&exchanges.completions, script.Exchanges}, {&exchanges.transcriptions, script.Transcriptions}, {&exchanges.voices, script.Voices}, {&exchanges.embeddings, script.Embeddings}} {
+		var err error
+		if *of.list, err = compile(of.from); err != nil {
+			return nil, err
+		}
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen for model requests: %w", err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	server := &Server{trace: trace, listener: listener, models: script.Models, exchanges: exchanges, stop: stop}
+	server := &Server{trace: trace, listener: listener, models: script.Models, alike: script.Alike, exchanges: exchanges, stop: stop}
 	if len(server.models) == 0 {
 		server.models = []string{"test-model"}
 	}
@@ -127,7 +151,7 @@ func (s *Server) Close() {
 	s.serving.Wait()
 }
 
-// Requests returns the completion requests so far, in order.
+// Requests returns the requests so far, but for those of models, in order.
 func (s *Server) Requests() []Received {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +165,9 @@ func (s *Server) SetModels(names ...string) {
 	s.models = names
 }
 
-// Left returns how many answers were not sent whole because the client left.
+// Left returns how many replies were not sent whole because the client left. A client that
+// leaves behind a reply's last delta has read all of it, and is not counted: how much of
+// the stream's end is still on its way is chance.
 func (s *Server) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,6 +180,12 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 		s.listModels(w)
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/chat/completions"):
 		s.complete(w, r)
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/embeddings"):
+		s.embed(w, r)
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/audio/transcriptions"):
+		s.transcribe(w, r)
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/audio/speech"):
+		s.speak(w, r)
 	default:
 		refuse(w, http.StatusNotFound, "nothing is served at "+r.URL.Path)
 	}
@@ -185,22 +217,32 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "the request is not JSON")
 		return
 	}
-	received := Received{Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body}
-	exchange, ok := s.take(received)
+	received := receive(r, body)
+	exchange, ok := s.take(s.exchanges.completions, received, received.last())
 	if !ok {
 		refuse(w, http.StatusBadRequest, "the script has no exchange for this request")
 		return
 	}
-	play := playing{exchange: exchange, w: w, received: received}
-	if err := play.run(r.Context()); err != nil {
+	s.play(r.Context(), playing{exchange: exchange, w: w, received: received})
+}
+
+// receive is the request r, whose body was read.
+func receive(r *http.Request, body json.RawMessage) Received {
+	return Received{Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body}
+}
+
+// play answers a request, and counts a client that did not wait for it.
+func (s *Server) play(ctx context.Context, play playing) {
+	if err := play.run(ctx); err != nil && !play.said {
 		s.mu.Lock()
 		s.left++
 		s.mu.Unlock()
 	}
 }
 
-// take records a request and uses up the exchange for it.
-func (s *Server) take(received Received) (Exchange, bool) {
+// take records a request and uses up the exchange of the list for it, by what the request
+// says. The list's elements are guarded by mu.
+func (s *Server) take(list []Exchange, received Received, says string) (Exchange, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, received)
@@ -212,9 +254,8 @@ func (s *Server) take(received Received) (Exchange, bool) {
 		// A trace that cannot be written shows by what is missing in it.
 		_, _ = line.WriteTo(s.trace)
 	}
-	message := received.last()
-	for i := range s.exchanges {
-		if exchange := &s.exchanges[i]; exchange.fits(message) {
+	for i := range list {
+		if exchange := &list[i]; exchange.fits(says) {
 			exchange.used++
 			return *exchange, true
 		}

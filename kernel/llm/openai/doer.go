@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -88,6 +89,38 @@ func (p *Provider) decorate(request *http.Request) {
 	for name, value := range p.config.Headers {
 		request.Header.Set(name, value.Reveal())
 	}
+}
+
+// answerTo sends a request and reads its whole answer, at most limit bytes.
+func (p *Provider) answerTo(ctx context.Context, request *http.Request, limit int64) ([]byte, error) {
+	if p.config.APIKey != "" {
+		request.Header.Set("Authorization", "Bearer "+p.config.APIKey.Reveal())
+	}
+	p.decorate(request)
+	response, err := p.client.Do(request)
+	if err != nil {
+		return nil, p.requestFailure(ctx, err, &answer{})
+	}
+	defer response.Body.Close()
+	switch {
+	case response.StatusCode >= 400:
+		said, _ := io.ReadAll(limitBody(response.Body, errorBodyLimit)) // what came of it says more than nothing
+		failure := statusFailure(response.StatusCode, "", "", bodyMessage(said))
+		failure.RetryAfter = retryAfter(response.Header, time.Now())
+		return nil, p.complete(failure)
+	case response.StatusCode >= 300:
+		return nil, p.redirected(response)
+	}
+	answered, err := readLimited(response.Body, limit)
+	switch {
+	case err == nil:
+		return answered, nil
+	case ctx.Err() != nil:
+		return nil, llm.ContextError(ctx, p.config.Name)
+	case int64(len(answered)) > limit:
+		return nil, p.complete(&llm.Error{Class: llm.ClassProtocol, Message: err.Error()})
+	}
+	return nil, p.readFailure(err)
 }
 
 // redirected describes a redirect, which is never followed.

@@ -17,6 +17,7 @@ import (
 	goopenai "github.com/sashabaranov/go-openai"
 
 	"org-agent/kernel/llm"
+	"org-agent/kernel/secret"
 )
 
 // messageLimit is how many characters of a server's message are shown.
@@ -66,13 +67,13 @@ func (p *Provider) complete(err error) *llm.Error {
 		failure = &llm.Error{Class: llm.ClassProtocol, Err: err}
 	}
 	failure.Provider = p.config.Name
-	secrets := []llm.Secret{p.config.APIKey}
+	secrets := []secret.Text{p.config.APIKey}
 	for _, value := range p.config.Headers {
 		secrets = append(secrets, value)
 	}
 	for _, secret := range secrets {
 		if len(secret) >= 4 {
-			failure.Message = strings.ReplaceAll(failure.Message, secret.Reveal(), secret.String())
+			failure.Message = secret.Hide(failure.Message)
 		}
 	}
 	return failure
@@ -100,6 +101,9 @@ func statusFailure(status int, code, kind, message string) *llm.Error {
 		failure.Class = llm.ClassAuth
 	case has("context_length_exceeded", "context length", "context size", "context window", "prompt is too long", "maximum context"):
 		failure.Class = llm.ClassTooLong
+	case has("image_url", "image input", "images are not supported", "support images", "not a multimodal"):
+		failure.Class = llm.ClassBadRequest // some say so with a status of 500
+		failure.Advice = "the model seems to take no images: leave them out or ask another model; :IMAGES: omit or refuse in config.org says so for good"
 	case status < 500 && has("model_not_found", "no such model"),
 		status == http.StatusNotFound && has("model"):
 		failure.Class = llm.ClassModel

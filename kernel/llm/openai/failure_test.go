@@ -13,6 +13,7 @@ import (
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/llm/openai"
+	"org-agent/kernel/secret"
 )
 
 // TestFailures: each fault has its class, says what the server said, and what
@@ -46,6 +47,10 @@ func TestFailures(t *testing.T) {
 		{"401", status(401, `{"error":{"message":"Incorrect API key","type":"invalid_request_error","code":"invalid_api_key"}}`), llm.ClassAuth, "Incorrect API key", ""},
 		{"403", status(403, `{"message":"not yours"}`), llm.ClassAuth, "not yours", ""},
 		{"400 about the key", status(400, `{"error":{"message":"API key not valid"}}`), llm.ClassAuth, "API key not valid", ""},
+		{"400 about an image", status(400, `{"error":{"message":"Invalid content type. image_url is only supported by certain models."}}`), llm.ClassBadRequest, "image_url", ""},
+		{"404 about an image", status(404, `{"error":{"message":"No endpoints found for this model that support image input"}}`), llm.ClassBadRequest, "image input", ""},
+		{"500 about an image", status(500, `{"error":{"message":"image input is not supported - hint: you may need to provide the mmproj"}}`), llm.ClassBadRequest, "mmproj", ""},
+		{"404 about a model that sees", status(404, `{"error":{"message":"The model gpt-4-vision does not exist"}}`), llm.ClassModel, "vision", ""},
 		{"402", status(402, `{"error":{"message":"pay"}}`), llm.ClassQuota, "pay", ""},
 		{"429", status(429, `{"error":{"message":"Rate limit reached"}}`), llm.ClassRateLimit, "Rate limit reached", ""},
 		{"429 without credit", status(429, `{"error":{"message":"You exceeded","code":"insufficient_quota"}}`), llm.ClassQuota, "You exceeded", ""},
@@ -193,7 +198,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	const key, header, password, query = "sk-very-secret", "header-secret", "pass-secret", "query-secret"
 	server := llmtest.Start(t, llmtest.Exchange{Status: 401, Body: `{"error":{"message":"bad key ` + key + ` with ` + header + `"}}`})
 	address := strings.Replace(server.URL(), "http://", "http://user:"+password+"@", 1) + "?key=" + query
-	config := openai.Config{Name: "test", BaseURL: address, APIKey: key, Headers: map[string]llm.Secret{"X-Key": header}}
+	config := openai.Config{Name: "test", BaseURL: address, APIKey: key, Headers: map[string]secret.Text{"X-Key": header}}
 	model := provider(t, server, config)
 	_, refused := ask(t, model)
 	server.Close()
@@ -209,5 +214,14 @@ func TestSecretsStaySecret(t *testing.T) {
 				t.Errorf("%q shows %q", shown, secret)
 			}
 		}
+	}
+}
+
+// TestImagesNotTaken: who sent an image to a model that takes none is told what to do.
+func TestImagesNotTaken(t *testing.T) {
+	server := llmtest.Start(t, status(400, `{"error":{"message":"this model does not support images"}}`))
+	_, err := ask(t, provider(t, server, openai.Config{}))
+	if hint := llm.HintOf(err); !strings.Contains(hint, "leave them out") || !strings.Contains(hint, ":IMAGES: omit") {
+		t.Errorf("%v: %s", err, hint)
 	}
 }

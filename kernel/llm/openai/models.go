@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"org-agent/kernel/llm"
 )
@@ -21,49 +20,38 @@ const shownModels = 12
 
 // Models returns the names of the models that the server lists, sorted.
 func (p *Provider) Models(ctx context.Context) ([]string, error) {
-	address := p.base.JoinPath("models")
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
+	list, err := p.list(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("ask for the models: %w", err)
+		return nil, err
 	}
-	if p.config.APIKey != "" {
-		request.Header.Set("Authorization", "Bearer "+p.config.APIKey.Reveal())
-	}
-	p.decorate(request)
-	response, err := p.client.Do(request)
-	if err != nil {
-		return nil, p.requestFailure(ctx, err, &answer{})
-	}
-	defer response.Body.Close()
-	switch {
-	case response.StatusCode >= 400:
-		body, _ := readLimited(limitBody(response.Body, errorBodyLimit), errorBodyLimit)
-		failure := statusFailure(response.StatusCode, "", "", bodyMessage(body))
-		failure.RetryAfter = retryAfter(response.Header, time.Now())
-		return nil, p.complete(failure)
-	case response.StatusCode >= 300:
-		return nil, p.redirected(response)
-	}
-	body, err := readLimited(response.Body, modelsLimit)
-	if err != nil {
-		return nil, p.requestFailure(ctx, &llm.Error{Class: llm.ClassProtocol, Message: oneLine(err.Error())}, &answer{})
-	}
-	var list struct {
-		Data []struct {
-			ID string `json:"id"`
-		} `json:"data"`
-	}
-	if err := json.Unmarshal(body, &list); err != nil {
-		return nil, p.complete(&llm.Error{Class: llm.ClassProtocol, Message: "the list of models cannot be read", Err: err})
-	}
-	names := make([]string, 0, len(list.Data))
-	for _, model := range list.Data {
+	names := make([]string, 0, len(list))
+	for _, model := range list {
 		if model.ID != "" {
 			names = append(names, oneLine(model.ID))
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
+}
+
+// list asks the server for its models.
+func (p *Provider) list(ctx context.Context) ([]listing, error) {
+	address := p.base.JoinPath("models")
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("ask for the models: %w", err)
+	}
+	body, err := p.answerTo(ctx, request, modelsLimit)
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Data []listing `json:"data"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, p.complete(&llm.Error{Class: llm.ClassProtocol, Message: "the list of models cannot be read", Err: err})
+	}
+	return list.Data, nil
 }
 
 // Model returns the model that a request without one is sent to: the configured

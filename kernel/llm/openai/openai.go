@@ -30,6 +30,7 @@ import (
 	goopenai "github.com/sashabaranov/go-openai"
 
 	"org-agent/kernel/llm"
+	"org-agent/kernel/secret"
 )
 
 // DefaultBaseURL is asked when Config names no other.
@@ -47,12 +48,12 @@ type Config struct {
 	// BaseURL is the address before "/chat/completions"; most end in /v1.
 	BaseURL string
 	// APIKey is sent as a bearer token; empty sends none.
-	APIKey llm.Secret
+	APIKey secret.Text
 	// Model is asked for when the request names none. Without it the only one
 	// that the server lists is taken.
 	Model string
 	// Headers are sent with every request, in place of others of that name.
-	Headers map[string]llm.Secret
+	Headers map[string]secret.Text
 	// GrammarField is the field of the request that takes a GBNF grammar:
 	// "grammar" for llama.cpp, "guided_grammar" for vLLM. Empty: the server
 	// knows none.

@@ -13,6 +13,7 @@ import (
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/llm/openai"
+	"org-agent/kernel/secret"
 )
 
 // sent returns the body of the request that a provider makes.
@@ -72,7 +73,7 @@ func TestReasoningModels(t *testing.T) {
 
 func TestRequestHeaders(t *testing.T) {
 	server := llmtest.Start(t, llmtest.Exchange{Times: -1, Reply: "x"})
-	config := openai.Config{BaseURL: server.URL() + "/deep/?version=1", APIKey: "key", Headers: map[string]llm.Secret{"X-Title": "org-agent"}}
+	config := openai.Config{BaseURL: server.URL() + "/deep/?version=1", APIKey: "key", Headers: map[string]secret.Text{"X-Title": "org-agent"}}
 	if _, err := ask(t, provider(t, server, config)); err != nil {
 		t.Fatal(err)
 	}

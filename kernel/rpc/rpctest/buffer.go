@@ -127,6 +127,18 @@ func (b *buffer) draftStart() int {
 	return last
 }
 
+// questionPlace is where a question goes: the end of its parent's subtree if there is one,
+// else before the draft.
+func (b *buffer) questionPlace(parent string) int {
+	if parent == "" {
+		return b.draftStart()
+	}
+	if start, level, found := b.heading(parent); found {
+		return b.subtreeEnd(start, level)
+	}
+	return b.draftStart()
+}
+
 // insert puts text at a place, on lines of its own, and returns where it stands.
 func (b *buffer) insert(at int, text string) span {
 	if at > 0 && b.text[at-1] != '\n' {

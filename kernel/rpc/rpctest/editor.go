@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -43,7 +44,9 @@ type Config struct {
 	// refuses all but :message.
 	Perform func(protocol.Act) (protocol.Receipt, error)
 	// Check says what is in the way of such an action; nil: nothing is.
-	Check  func(protocol.Act) error
+	Check func(protocol.Act) error
+	// Answer answers what is asked of an Emacs; nil knows no such method.
+	Answer func(ctx context.Context, method string, params any) (any, error)
 	Faults Faults
 	Logger *slog.Logger
 }
@@ -54,22 +57,28 @@ type Editor struct {
 	conn   *rpc.Conn
 	wire   *Wire
 
-	mu                         sync.Mutex // guards what follows
-	buffer                     buffer
-	loaded                     protocol.SessionLoadResult
-	keeper                     bool
-	words                      map[string]string           // of the questions sent, by event
-	receipts                   map[string]protocol.Receipt // by act
-	acts                       []protocol.Act
-	deltas                     []protocol.TurnDelta
-	finished                   map[string]protocol.TurnFinished // by turn
-	thoughts, preferred, model string                           // as it was told last
-	notices                    []string
-	asked                      []protocol.Approval
-	questions                  []protocol.Question
-	problems                   []string
-	changed                    chan struct{} // closed at the next change
+	mu                                 sync.Mutex // guards what follows
+	buffer                             buffer
+	loaded                             protocol.SessionLoadResult
+	keeper                             bool
+	words                              map[string]string           // of the questions sent, by event
+	receipts                           map[string]protocol.Receipt // by act
+	acts                               []protocol.Act
+	deltas                             []protocol.TurnDelta
+	finished                           map[string]protocol.TurnFinished // by turn
+	thoughts, preferred, model, preset string                           // as it was told last
+	notices                            []string
+	progress                           []protocol.TurnProgress
+	asked                              []protocol.Approval
+	questions                          []protocol.Question
+	compacted                          []protocol.SessionCompacted
+	changedFiles                       []string
+	problems                           []string
+	changed                            chan struct{} // closed at the next change
 }
+
+// emacsVersion is the Emacs that an editor says it is.
+const emacsVersion = "28.2"
 
 // Open connects, initializes and loads the session. The caller ends it by Close
 // or Kill.
@@ -102,7 +111,7 @@ func Open(ctx context.Context, config Config) (*Editor, error) {
 	e.wire = newWire(over, config.Faults)
 	conn, err := rpc.Dial(ctx, rpc.DialConfig{
 		Over: e.wire, Token: config.Token, Codec: config.Codec, Logger: config.Logger, Handler: e.handle,
-		Client: protocol.ClientInfo{Name: config.Name, Version: "28.2", Actions: config.Actions},
+		Client: protocol.ClientInfo{Name: config.Name, Version: "0.1", Emacs: emacsVersion, Actions: config.Actions},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open an editor: %w", err)
@@ -286,6 +295,13 @@ func (e *Editor) Acts() []protocol.Act {
 	return append([]protocol.Act(nil), e.acts...)
 }
 
+// Progress returns what it was told of how far turns have come.
+func (e *Editor) Progress() []protocol.TurnProgress {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.progress)
+}
+
 // Deltas are the previews that came.
 func (e *Editor) Deltas() []protocol.TurnDelta {
 	e.mu.Lock()
@@ -305,6 +321,27 @@ func (e *Editor) Chosen() (answer, model string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.preferred, e.model
+}
+
+// ChangedFiles returns the files that tools changed, as it was told.
+func (e *Editor) ChangedFiles() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.changedFiles)
+}
+
+// Compacted returns what was told of summaries of conversations.
+func (e *Editor) Compacted() []protocol.SessionCompacted {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.compacted)
+}
+
+// Preset is the session's preset as the editor was told last.
+func (e *Editor) Preset() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.preset
 }
 
 // Notices are the lines shown outside the buffer: notices, what :message said,

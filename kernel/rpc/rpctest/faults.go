@@ -99,9 +99,3 @@ func (w *Wire) Write(b []byte) (int, error) {
 	}
 	return written, nil
 }
-
-// Garbage writes bytes that no client should send: half a frame, or none.
-func (w *Wire) Garbage(text string) error {
-	_, err := w.Conn.Write([]byte(text))
-	return err
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"org-agent/kernel/protocol"
@@ -25,6 +26,13 @@ func (e *Editor) handle(ctx context.Context, method string, params any) (any, er
 		}
 		return e.act(*act)
 	}
+	if strings.HasPrefix(method, "emacs/") {
+		if e.config.Answer == nil {
+			return nil, protocol.Errorf(protocol.CodeMethodNotFound, "this editor knows no method %s", method)
+		}
+		rpc.Release(ctx)
+		return e.config.Answer(ctx, method, params)
+	}
 	if delta, ok := params.(*protocol.TurnDelta); ok {
 		return nil, e.delta(ctx, *delta)
 	}
@@ -34,7 +42,7 @@ func (e *Editor) handle(ctx context.Context, method string, params any) (any, er
 	switch p := params.(type) {
 	case *protocol.TurnStarted:
 		if p.Session == e.config.Session && p.Question != "" && !e.buffer.has(p.Event) {
-			e.buffer.insert(e.buffer.draftStart(), p.Question)
+			e.buffer.insert(e.buffer.questionPlace(p.Parent), p.Question)
 		}
 	case *protocol.TurnFinished:
 		e.finish(*p)
@@ -49,34 +57,46 @@ func (e *Editor) handle(ctx context.Context, method string, params any) (any, er
 		}
 	case *protocol.TurnThought:
 		e.thoughts += p.Text
+	case *protocol.TurnProgress:
+		e.progress = append(e.progress, *p)
 	case *protocol.TurnPreferred:
 		e.preferred = p.ID
 	case *protocol.SessionModelParams:
 		e.model = p.Model
+	case *protocol.SessionPresetParams:
+		e.preset = p.Preset
 	case *protocol.Notice:
 		e.notices = append(e.notices, p.Text)
-	case *protocol.Approval:
-		e.asked = append(e.asked, *p)
+	case *protocol.Approval: // whoever comes while it is asked again is told twice
+		if !slices.ContainsFunc(e.asked, func(a protocol.Approval) bool { return a.ID == p.ID }) {
+			e.asked = append(e.asked, *p)
+		}
 	case *protocol.ApprovalClosed:
 		e.asked = slices.DeleteFunc(e.asked, func(a protocol.Approval) bool { return a.ID == p.ID })
-		if p.Session == e.config.Session {
-			e.buffer.close(p.Waiting, p.Subtree)
-			e.save()
-		}
+		e.closed(p.Session, p.Waiting, p.Subtree)
 	case *protocol.Question:
 		if !slices.ContainsFunc(e.questions, func(q protocol.Question) bool { return q.ID == p.ID }) {
 			e.questions = append(e.questions, *p)
 		}
 	case *protocol.QuestionClosed:
 		e.questions = slices.DeleteFunc(e.questions, func(q protocol.Question) bool { return q.ID == p.ID })
-		if p.Session == e.config.Session {
-			e.buffer.close(p.Waiting, p.Subtree)
-			e.save()
-		}
+		e.closed(p.Session, p.Waiting, p.Subtree)
+	case *protocol.FileChanged:
+		e.changedFiles = append(e.changedFiles, p.Files...)
+	case *protocol.SessionCompacted:
+		e.compacted = append(e.compacted, *p)
 	default:
 		e.problems = append(e.problems, fmt.Sprintf("no handler for %s", method))
 	}
 	return nil, nil
+}
+
+// closed has what waited in a conversation wait no more; mu is held.
+func (e *Editor) closed(session, waiting, subtree string) {
+	if session == e.config.Session {
+		e.buffer.close(waiting, subtree)
+		e.save()
+	}
 }
 
 // finish closes a turn; mu is held.
@@ -101,7 +121,7 @@ func (e *Editor) kept(p protocol.TurnKept) {
 		return
 	}
 	if p.Question != "" && !e.buffer.has(p.Event) {
-		e.buffer.insert(e.buffer.draftStart(), p.Question)
+		e.buffer.insert(e.buffer.questionPlace(p.Parent), p.Question)
 	}
 	if p.Answer != "" && (p.ID == "" || !e.buffer.has(p.ID)) {
 		e.buffer.insert(e.buffer.place(p.Event, e.words[p.Event]), p.Answer)

@@ -1,0 +1,251 @@
+// Package agenda says what stands on days: the deadlines, what is scheduled, and the timestamps
+// of Org files, by the rules of Org's own agenda (9.5) as it is before anybody sets anything.
+// It evaluates nothing: diary expressions, and times that stand in titles only, are not looked at.
+//
+// Days are those of the calendar, so that no change of the clock makes one longer or twice.
+package agenda
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/org"
+	"org-agent/kernel/outline"
+)
+
+// Kind is why something stands on a day; the words are those of Org.
+type Kind string
+
+const (
+	Deadline         Kind = "deadline"
+	UpcomingDeadline Kind = "upcoming-deadline" // it is warned of today
+	Scheduled        Kind = "scheduled"
+	PastScheduled    Kind = "past-scheduled" // it was to be begun before today
+	AtTime           Kind = "timestamp"
+	Block            Kind = "block" // a range of days
+)
+
+// Item is one thing that stands on a day.
+type Item struct {
+	Day       org.Day
+	Time, End string // HH:MM, "" if there is none
+	Kind      Kind
+	Days      int // to the deadline, negative behind it; since it was scheduled; the day of a block, from 1
+	Of        int // the days of a block
+	Entry     outline.Entry
+}
+
+// Span is what is looked at.
+type Span struct {
+	From, To, Today org.Day
+	// Warning is how many days before a deadline is warned of it; 0 are Org's 14.
+	Warning int
+}
+
+const (
+	usualWarning = 14
+	forgotten    = 10000 // days after which nothing is said any more
+)
+
+// Items are what stands on the days of the span, by day and time.
+func Items(files []*outline.File, s Span) []Item {
+	if s.Warning == 0 {
+		s.Warning = usualWarning
+	}
+	var all []Item
+	for _, f := range files {
+		for _, e := range f.Entries {
+			stamps := standing(e)
+			for day := s.From; day <= s.To; day++ {
+				all = append(all, s.deadline(e, day)...)
+				all = append(all, s.scheduled(e, day)...)
+				all = append(all, s.timestamps(e, stamps, day)...)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Item) int {
+		late := func(i Item) string { return cmp.Or(i.Time, "99:99") }
+		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(late(a), late(b)))
+	})
+	return all
+}
+
+// comes is the day on which a timestamp comes next when it is looked at on a day behind today,
+// and its own otherwise.
+func (s Span) comes(t org.Timestamp, day org.Day) org.Day {
+	if day <= s.Today {
+		return t.Day
+	}
+	return t.Nearest(day, true)
+}
+
+func (s Span) deadline(e outline.Entry, day org.Day) []Item {
+	t, ok := outline.Planned(e.Planning.Deadline)
+	if !ok {
+		return nil
+	}
+	left := int(t.Day - day)
+	itself := day == t.Day || day == s.comes(t, day)
+	warning := s.Warning
+	if t.Warned {
+		warning = t.Warning
+	}
+	switch {
+	case !itself && (day != s.Today || left > warning || left < -forgotten):
+		return nil
+	case e.Done && day != t.Day:
+		return nil
+	}
+	item := Item{Day: day, Kind: Deadline, Entry: e}
+	if itself {
+		item.Time, item.End = t.Time, t.End
+	}
+	if day == s.Today {
+		item.Days = left
+		if left > 0 {
+			item.Kind = UpcomingDeadline
+		}
+	}
+	return []Item{item}
+}
+
+func (s Span) scheduled(e outline.Entry, day org.Day) []Item {
+	t, ok := outline.Planned(e.Planning.Scheduled)
+	if !ok {
+		return nil
+	}
+	since := int(day - t.Day)
+	itself := day == t.Day || day == s.comes(t, day)
+	switch {
+	case t.Warning > 0 && since < t.Warning, since > forgotten, t.Day > day:
+		return nil
+	case !itself && day != s.Today:
+		return nil
+	case e.Done && day != t.Day:
+		return nil
+	}
+	item := Item{Day: day, Kind: Scheduled, Entry: e}
+	if itself {
+		item.Time, item.End = t.Time, t.End
+	}
+	if t.Day < s.Today {
+		if item.Kind = PastScheduled; day == s.Today {
+			item.Days = since
+		}
+	}
+	return []Item{item}
+}
+
+// timestamps are those of an entry's text that are on the day.
+func (s Span) timestamps(e outline.Entry, stamps []org.Timestamp, day org.Day) []Item {
+	var items []Item
+	for i, t := range stamps {
+		switch {
+		case t.RangeStart && i+1 < len(stamps):
+			last := stamps[i+1]
+			if day < t.Day || last.Day < day {
+				continue
+			}
+			items = append(items, block(e, t, last, day))
+		case t.RangeEnd:
+		case t.Day == day || s.again(t, day):
+			items = append(items, Item{Day: day, Time: t.Time, End: t.End, Kind: AtTime, Entry: e})
+		}
+	}
+	return items
+}
+
+func block(e outline.Entry, first, last org.Timestamp, day org.Day) Item {
+	item := Item{Day: day, Kind: Block, Days: int(day-first.Day) + 1, Of: int(last.Day-first.Day) + 1, Entry: e}
+	switch {
+	case first.Time == last.Time, first.Day == last.Day:
+		item.Time, item.End = first.Time, last.Time
+		if first.Time == last.Time {
+			item.End = ""
+		}
+	case day == first.Day:
+		item.Time = first.Time
+	case day == last.Day:
+		item.Time = last.Time
+	}
+	return item
+}
+
+// again reports whether a timestamp that comes again is on the day. As in Org only one with
+// nothing behind its repeater does.
+func (s Span) again(t org.Timestamp, day org.Day) bool {
+	if !t.Repeats() || !strings.HasSuffix(t.Text, strings.TrimLeft(t.Repeater, ".+")+">") {
+		return false
+	}
+	if day <= s.Today {
+		return day == t.Nearest(day, false)
+	}
+	return day == t.Nearest(s.Today, false) || day == t.Nearest(day, true)
+}
+
+// standing are the active timestamps of an entry, where a timestamp is one: not in the lines of
+// comments, keywords (but of a caption) and fixed width, nor in blocks of source and examples.
+func standing(e outline.Entry) []org.Timestamp {
+	var all []org.Timestamp
+	add := func(text string) {
+		for _, t := range org.Timestamps(text) {
+			if t.Active {
+				all = append(all, t)
+			}
+		}
+	}
+	add(e.Title)
+	for _, p := range e.Properties {
+		add(p.Value)
+	}
+	if !strings.Contains(e.Text, "<") {
+		return all
+	}
+	inside := ""
+	for line := range strings.Lines(e.Text) {
+		text := strings.ToLower(strings.TrimSpace(line))
+		switch {
+		case inside != "":
+			if strings.HasPrefix(text, "#+end_"+inside) {
+				inside = ""
+			}
+		case strings.HasPrefix(text, "#+begin_"):
+			kind, _, _ := strings.Cut(strings.TrimPrefix(text, "#+begin_"), " ")
+			if slices.Contains([]string{"src", "example", "export", "comment"}, kind) {
+				inside = kind
+			}
+		case strings.HasPrefix(text, "#+") && !strings.HasPrefix(text, "#+caption"), text == "#", strings.HasPrefix(text, "# "), text == ":", strings.HasPrefix(text, ": "):
+		default:
+			add(line)
+		}
+	}
+	return all
+}
+
+// Note says in a few words why an item stands there.
+func (i Item) Note() string {
+	switch i.Kind {
+	case UpcomingDeadline:
+		return fmt.Sprintf("deadline in %d d.", i.Days)
+	case Deadline:
+		if i.Days < 0 {
+			return fmt.Sprintf("deadline %d d. ago", -i.Days)
+		}
+		return "deadline"
+	case PastScheduled:
+		if i.Days > 0 {
+			return fmt.Sprintf("scheduled %d d. ago", i.Days)
+		}
+		return "scheduled"
+	case Block:
+		if i.Of > 1 {
+			return fmt.Sprintf("day %d of %d", i.Days, i.Of)
+		}
+		return ""
+	case Scheduled:
+		return "scheduled"
+	}
+	return ""
+}

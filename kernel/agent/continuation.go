@@ -1,0 +1,143 @@
+package agent
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// continuation is what of a model's reply stands between the texts before and behind the
+// place: without what models put around it, what they repeat, and what is not seen. Cut: it
+// was cut off, and its last line or word is left out. It never begins with more than one
+// empty line and never ends with blanks.
+func continuation(reply, before, after string, cut bool) string {
+	text := seen(strings.ReplaceAll(unthought(reply), "\r\n", "\n"))
+	if cut {
+		text = whole(text)
+	}
+	text = unfenced(text)
+	text = unrepeated(text, before)
+	if trimmed := strings.TrimLeft(text, "\n"); len(text)-len(trimmed) > 2 {
+		text = "\n\n" + trimmed
+	}
+	text = strings.TrimRight(text, " \t\n")
+	text = unforestalled(text, after)
+	if runes := []rune(text); len(runes) > completeLength {
+		text = whole(string(runes[:completeLength]))
+	}
+	if lines := strings.SplitAfterN(text, "\n", completeLines+1); len(lines) > completeLines {
+		text = strings.Join(lines[:completeLines], "")
+	}
+	return strings.TrimRight(text, " \t\n")
+}
+
+// unthought is a reply without the thoughts that some models write before it.
+func unthought(reply string) string {
+	for _, tag := range []string{"think", "thinking", "reasoning"} {
+		rest, found := strings.CutPrefix(strings.TrimLeft(reply, " \t\r\n"), "<"+tag+">")
+		if !found {
+			continue
+		}
+		_, rest, _ = strings.Cut(rest, "</"+tag+">") // nothing, if it never ends
+		return strings.TrimLeft(rest, "\r\n")
+	}
+	return reply
+}
+
+// unfenced is a text without the fence around the whole of it.
+func unfenced(text string) string {
+	inner := strings.Trim(text, " \t\n")
+	fence := inner[:len(inner)-len(strings.TrimLeft(inner, "`"))]
+	if len(fence) < 3 {
+		return text
+	}
+	first, rest, found := strings.Cut(inner, "\n")
+	if !found || strings.Contains(first[len(fence):], "`") {
+		return text
+	}
+	rest, closed := strings.CutSuffix(rest, "\n"+fence)
+	if !closed || strings.Contains(rest, "\n"+fence) {
+		return text
+	}
+	return rest
+}
+
+// unrepeated is a text without what it repeats of the line it goes on with, or, at the
+// beginning of a line, of the line before.
+func unrepeated(text, before string) string {
+	lines := strings.Split(before, "\n")
+	line := lines[len(lines)-1]
+	if line == "" && len(lines) > 1 && len(strings.TrimSpace(lines[len(lines)-2])) > 3 {
+		if rest, found := strings.CutPrefix(text, lines[len(lines)-2]+"\n"); found {
+			return rest
+		}
+		return text
+	}
+	if rest, found := strings.CutPrefix(text, line); found && len(strings.TrimSpace(line)) > 1 {
+		return rest
+	}
+	bare := strings.TrimLeft(line, " \t")
+	if rest, found := strings.CutPrefix(strings.TrimLeft(text, " \t\n"), bare); found && len(bare) > 3 {
+		return rest
+	}
+	if last, _ := utf8.DecodeLastRuneInString(line); last == ' ' || last == '\t' {
+		return strings.TrimLeft(text, " \t")
+	}
+	return text
+}
+
+// unforestalled is a text without the end that stands behind the place already: the rest of
+// the line there, or four bytes or more.
+func unforestalled(text, after string) string {
+	rest, _, _ := strings.Cut(after, "\n")
+	for size := min(len(text), len(after)); size > 0; size-- {
+		if strings.HasSuffix(text, after[:size]) && (size > 3 || size == len(rest)) && utf8.ValidString(text[:len(text)-size]) {
+			return text[:len(text)-size]
+		}
+	}
+	return text
+}
+
+// whole is a text that was cut off, as far as its lines are whole, or of one line its words.
+func whole(text string) string {
+	if i := strings.LastIndexByte(strings.TrimLeft(text, " \t\n"), '\n'); i >= 0 {
+		return text[:len(text)-len(strings.TrimLeft(text, " \t\n"))+i]
+	}
+	if i := strings.LastIndexAny(text, " \t"); i > 0 && strings.TrimSpace(text[:i]) != "" {
+		return text[:i]
+	}
+	return text
+}
+
+// seen is a text without characters that nobody sees: what is accepted is what was read.
+// Those that join letters stay between letters that are not ASCII, and lines and tabs stay.
+func seen(text string) string {
+	runes := []rune(text)
+	var b strings.Builder
+	for i, r := range runes {
+		switch {
+		case r == '\n' || r == '\t':
+		case r == '\u2028' || r == '\u2029':
+			r = '\n'
+		case r == '\u200c' || r == '\u200d':
+			if i == 0 || i == len(runes)-1 || runes[i-1] <= unicode.MaxASCII || runes[i+1] <= unicode.MaxASCII {
+				continue
+			}
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs), unseen(r):
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// unseen reports whether the character is a letter or a mark of no width.
+func unseen(r rune) bool {
+	switch {
+	case r >= 0xe0100 && r <= 0xe01ef: // selectors of variations
+	case r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x034f, r == 0x17b4, r == 0x17b5, r == utf8.RuneError:
+	default:
+		return false
+	}
+	return true
+}

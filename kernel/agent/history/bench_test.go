@@ -1,0 +1,44 @@
+package history
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"org-agent/kernel/journal"
+)
+
+// BenchmarkShow is what a turn takes to find what it is shown of 200 earlier ones, of which
+// every fourth called a tool. The first time everything is read, later the new turn only.
+func BenchmarkShow(b *testing.B) {
+	k := newTalk(b)
+	fill := func(turns int) {
+		for i := range turns {
+			k.ask(fmt.Sprintf("question %d: %s", i, strings.Repeat("which notes mention Samarkand? ", 5)))
+			var rounds []journal.Round
+			if i%4 == 0 {
+				rounds = append(rounds, journal.Round{Action: `(:type :request :target :tool :action :call :tool "search" :args (:query "x"))`,
+					Verdict: "performed", Text: strings.Repeat("- a line that was \"found\"\n", 100)})
+			}
+			k.answer(strings.Repeat("Both are from *April*, and more. ", 20), rounds...)
+		}
+		k.ask("now")
+	}
+	fill(200)
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			k.forget()
+			if shown := k.show(1 << 20); shown.Turns != 200 {
+				b.Fatalf("%d turns are shown", shown.Turns)
+			}
+		}
+	})
+	b.Run("later", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if shown := k.show(1 << 20); shown.Turns != 200 {
+				b.Fatalf("%d turns are shown", shown.Turns)
+			}
+		}
+	})
+}

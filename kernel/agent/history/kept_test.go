@@ -1,0 +1,157 @@
+package history
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+)
+
+// meddle does one of the things that change what later turns are shown: it answers again, prefers
+// an answer, asks in the place of another question, says something meanwhile, forks, or summarises.
+func (k *talk) meddle(random *rand.Rand) {
+	k.t.Helper()
+	ctx := k.t.Context()
+	some := func() int { return 1 + random.IntN(max(k.turns, 1)) }
+	switch random.IntN(7) {
+	case 0: // answered once more, with another number of rounds
+		n := some()
+		turn := fmt.Sprintf("turn-q%d", n)
+		if _, err := k.j.Retry(ctx, turn, "", nil); err != nil {
+			return // it has not ended
+		}
+		k.say(n, fmt.Sprintf("b%d-%d", n, random.IntN(1<<30)), turn, random)
+	case 1:
+		_, _ = k.j.Prefer(ctx, fmt.Sprintf("a%d", some()), random.IntN(2) == 0) // it may have none
+	case 2:
+		k.turns++
+		event := fmt.Sprintf("q%d", k.turns)
+		turn, _, err := k.j.Accept(ctx, protocol.Event{ID: event, Session: "main", Sensor: protocol.SensorChatMessage,
+			Text: "instead", Level: 1, Instead: fmt.Sprintf("q%d", 1+random.IntN(max(k.turns-1, 1)))}, "turn-"+event)
+		if err != nil {
+			k.turns--
+			return // the question it was to stand for is not there
+		}
+		k.last = turn.ID
+		k.say(k.turns, fmt.Sprintf("a%d", k.turns), turn.ID, random)
+	case 3: // said while the turn runs
+		k.ask("a question that is steered")
+		id := fmt.Sprintf("s%d", random.IntN(1<<30))
+		k.must(k.j.PutSteer(ctx, journal.Steer{ID: id, Turn: k.last, Text: "by the way " + id}))
+		if random.IntN(3) > 0 {
+			k.must(k.j.UseSteers(ctx, id))
+		}
+		k.say(k.turns, fmt.Sprintf("a%d", k.turns), k.last, random)
+		if random.IntN(2) == 0 { // it becomes a message of its own after all
+			_, _, err := k.j.Accept(ctx, protocol.Event{ID: id, Session: "main", Sensor: protocol.SensorChatMessage, Text: "by the way " + id, Level: 1}, "turn-"+id)
+			k.must(err)
+			_, err = k.j.SetTurn(ctx, journal.TurnChange{ID: "turn-" + id, State: protocol.TurnCancelled})
+			k.must(err)
+			k.must(k.j.UseSteers(ctx, id))
+		}
+	case 4:
+		digests, err := k.j.Digests(ctx, "main")
+		k.must(err)
+		if len(digests) > 0 && random.IntN(2) == 0 { // a person takes it back
+			_, err := k.j.PutDigest(ctx, "main", journal.Digest{By: journal.DigestByUndo}, digests[0].Seq)
+			k.must(err)
+		}
+	default:
+		k.ask("a plain question")
+		k.say(k.turns, fmt.Sprintf("a%d", k.turns), k.last, random)
+	}
+}
+
+// say answers turn n, after some rounds, under the id.
+func (k *talk) say(n int, id, turn string, random *rand.Rand) {
+	k.t.Helper()
+	ctx := k.t.Context()
+	if random.IntN(3) == 0 {
+		k.append(journal.KindAsked, turn, id, fmt.Sprintf(`{"text":"asked %d with what it was reminded of: %s"}`, n, strings.Repeat("kept ", random.IntN(200))))
+	}
+	for range random.IntN(3) {
+		k.append(journal.KindRound, turn, id, fmt.Sprintf(`{"action":"(:type :request)","verdict":"performed","text":%q}`, strings.Repeat("result ", random.IntN(900))))
+	}
+	k.must(k.j.PutAct(ctx, journal.Act{ID: id, Session: "main", Turn: turn, Event: fmt.Sprintf("q%d", n), Kind: journal.ActAnswer, Raw: "answer " + id, Final: true}))
+	_, err := k.j.SetTurn(ctx, journal.TurnChange{ID: turn, State: protocol.TurnAnswered})
+	k.must(err)
+}
+
+func (k *talk) append(kind journal.Kind, turn, id, data string) {
+	k.t.Helper()
+	_, err := k.j.Append(k.t.Context(), journal.Entry{Kind: kind, Session: "main", Turn: turn, ID: id, Data: []byte(data)})
+	k.must(err)
+}
+
+// TestKept: whatever has happened, what is shown with all that is kept in memory is what is
+// shown when everything is read again.
+func TestKept(t *testing.T) {
+	for seed := range uint64(3) {
+		random := rand.New(rand.NewPCG(seed, 7))
+		k := newTalk(t)
+		kept := k.past
+		for step := range 40 {
+			k.past = kept
+			k.meddle(random)
+			k.ask("now?")
+			room := []int{500, 2000, 6000, 100_000}[random.IntN(4)]
+			turn := k.last
+			if random.IntN(8) == 0 {
+				turn = fmt.Sprintf("turn-q%d", 1+random.IntN(k.turns)) // an earlier one is asked again
+			}
+			got, err := kept.Show(t.Context(), "main", turn, Room{Tokens: room})
+			k.must(err)
+			k.forget()
+			want, err := k.past.Show(t.Context(), "main", turn, Room{Tokens: room})
+			k.must(err)
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("seed %d, step %d, a room of %d: shown with what is kept\n%s%+v\nand read again\n%s%+v",
+					seed, step, room, text(got.Messages), got, text(want.Messages), want)
+			}
+			if turn == k.last {
+				k.must(kept.Keep(t.Context(), "main", got))
+			}
+		}
+	}
+}
+
+// TestUndoOfVeryMany: summaries are taken back one after the other, however many there are, and
+// the first one only in the end.
+func TestUndoOfVeryMany(t *testing.T) {
+	k := newTalk(t)
+	c := &Compaction{Past: k.past, Logger: slog.New(slog.DiscardHandler)}
+	const made = 70 // more than are looked at for one that applies
+	var latest journal.Digest
+	for i := range made {
+		by := journal.DigestBySummary
+		if i%3 == 2 {
+			by = journal.DigestByPruning
+		}
+		digest, err := k.j.PutDigest(t.Context(), "main", journal.Digest{Base: latest.Seq, By: by, Turns: i + 1, Through: int64(i + 1)}, latest.Seq)
+		k.must(err)
+		latest = digest
+	}
+	before := made + 1
+	undone := 0
+	for ; before > 0; undone++ {
+		told, err := c.Undo(t.Context(), "main")
+		if err != nil {
+			t.Fatalf("after %d: %v", undone, err)
+		}
+		if told.Turns >= before || before-told.Turns > 3 {
+			t.Fatalf("taken back %d times, it goes up to turn %d after %d", undone+1, told.Turns, before)
+		}
+		before = told.Turns
+	}
+	if undone < made*2/3-1 || undone > made*2/3+2 {
+		t.Errorf("taken back %d times", undone)
+	}
+	if _, err := c.Undo(t.Context(), "main"); protocol.ErrorCode(err) != protocol.CodeNotFound {
+		t.Errorf("when there is none any more: %v", err)
+	}
+}

@@ -1,0 +1,261 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"iter"
+	"log/slog"
+	"math/rand/v2"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/llm"
+	"org-agent/kernel/protocol"
+)
+
+var longLife = flag.Int("turns", usualLife, "turns of the conversation in TestLongLife")
+
+// noting is a model that notes the facts of the part that it is given, and nothing else.
+type noting struct{}
+
+var planted = regexp.MustCompile(`FACT-[0-9]+`)
+
+func (noting) Stream(_ context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		_, part, _ := strings.Cut(request.Messages[0].Content, "The part of the conversation;")
+		notes := "* Facts\n- it went on\n"
+		for _, fact := range planted.FindAllString(part, -1) {
+			notes += "- " + fact + "\n"
+		}
+		if yield(llm.Delta{Text: notes, Model: "noting"}, nil) {
+			yield(llm.Delta{Finish: llm.FinishStop, Usage: &llm.Usage{Input: Total(request.Messages), Output: 20}}, nil)
+		}
+	}
+}
+
+// A life is a conversation as the agent has it: what is shown is found at the beginning of
+// each turn, rounds are fitted in, and summaries are made beside it when they are due.
+type life struct {
+	*talk
+	random     *rand.Rand
+	room       int
+	compaction *Compaction
+	facts      []string
+	before     string // what the last request was
+	breaks     int    // requests that do not begin with the one before
+	cuts       int    // that had to leave out turns without notes
+	due        int
+	failed     []string // summaries
+}
+
+// newLife has its summaries made until the test ends.
+func newLife(t *testing.T, window int) *life {
+	k := &life{talk: newTalk(t), random: rand.New(rand.NewPCG(64, 1)), room: llm.Window{Tokens: window}.Room() * 3 / 4}
+	k.compaction = &Compaction{Past: k.past, Provider: noting{}, Model: "noting", Hide: func(s string) string { return s }, Logger: slog.New(slog.DiscardHandler),
+		Window: func(context.Context, string, bool) llm.Window { return llm.Window{Tokens: window} }}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		k.compaction.Run(ctx)
+	}()
+	t.Cleanup(func() { stop(); <-ended })
+	return k
+}
+
+// TestOneSummaryAtOnce: however often a summary is wanted while one is being made, the model is
+// asked once, and everybody is told what came of that; what is said meanwhile is not in it.
+func TestOneSummaryAtOnce(t *testing.T) {
+	k := newLife(t, 16_000)
+	asked, goOn := make(chan llm.Request, 10), make(chan struct{})
+	k.compaction.Provider = slowly{asked, goOn}
+	for i := range 8 {
+		k.ask(fmt.Sprint("question ", i))
+		k.answer("yes")
+	}
+	first := k.compaction.begin("main", journal.DigestByPerson)
+	<-asked
+	for range 100 {
+		k.compaction.Start("main")
+		if j := k.compaction.begin("main", journal.DigestByPerson); j != first {
+			t.Fatal("a second summary was begun")
+		}
+	}
+	k.ask("said meanwhile")
+	k.answer("yes")
+	close(goOn)
+	<-first.done
+	if first.err != nil || len(asked) != 0 || !strings.Contains(first.result.Notes, "it went on") {
+		t.Errorf("%+v, %v, %d more requests", first.result, first.err, len(asked))
+	}
+	k.ask("and now?")
+	if all := text(k.show(k.room).request("and now?")); !strings.Contains(all, "it went on") || !strings.Contains(all, "said meanwhile") {
+		t.Errorf("shown is %s", all)
+	}
+}
+
+// slowly is noting that tells that it was asked, and waits.
+type slowly struct {
+	asked chan<- llm.Request
+	goOn  <-chan struct{}
+}
+
+func (s slowly) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
+	s.asked <- request
+	<-s.goOn
+	return noting{}.Stream(ctx, request)
+}
+
+// await waits for the summary that is being made.
+func (k *life) await() {
+	k.compaction.mu.Lock()
+	j := k.compaction.running["main"]
+	k.compaction.mu.Unlock()
+	if j == nil {
+		return
+	}
+	<-j.done
+	if j.err != nil && !errors.Is(j.err, ErrNothing) {
+		k.failed = append(k.failed, j.err.Error())
+	}
+}
+
+// turn is one turn; every request in it is checked.
+func (k *life) turn(i int) {
+	k.t.Helper()
+	question := fmt.Sprintf("question %d", i)
+	if i%500 == 0 {
+		k.facts = append(k.facts, fmt.Sprintf("FACT-%d", i))
+		question += " is whether " + k.facts[len(k.facts)-1] + " holds"
+	}
+	k.ask(question)
+	shown, err := k.past.Show(k.t.Context(), "main", k.last, Room{Tokens: k.room - Tokens(llm.Message{Content: question})})
+	k.must(err)
+	if err := k.past.Keep(k.t.Context(), "main", shown); protocol.ErrorCode(err) != protocol.CodeConflict { // a summary has come meanwhile, and counts
+		k.must(err)
+	}
+	if shown.Changed && shown.Digest.By == journal.DigestByCut {
+		k.cuts++
+	}
+	if shown.Due {
+		k.due++
+		k.compaction.Start("main")
+		if k.random.IntN(2) == 0 { // else it comes in the midst of the next turns
+			k.await()
+		}
+	}
+	request := shown.request(question)
+	k.check(i, question, request)
+	if now := text(request); !strings.HasPrefix(now, k.before) {
+		k.breaks++
+	}
+	k.before = text(request)
+	var rounds []journal.Round
+	if i%7 == 0 {
+		most := 6000
+		if i%100 == 0 {
+			most = 40_000 // more than there is room for
+		}
+		for range 1 + k.random.IntN(2) {
+			rounds = append(rounds, journal.Round{Seq: int64(i*10 + len(rounds)), Action: `(:type :request :target :tool :action :call :tool "read")`, Verdict: "performed",
+				Text: strings.Repeat("a line of it\n", k.random.IntN(most)/13)})
+			past, exchange := Fit(shown.Messages, rounds, k.room-Tokens(llm.Message{Content: shown.Preface + question}))
+			fitted := Shown{Messages: past, Preface: shown.Preface}
+			k.check(i, question, append(fitted.request(question), exchange...))
+		}
+		k.before = "" // what is kept of the rounds has other numbers
+	}
+	k.answer(strings.Repeat("an answer of some length, ", 4+k.random.IntN(12)), rounds...)
+}
+
+// check fails unless the request is one that a server takes, fits, and asks the question.
+func (k *life) check(i int, question string, request []llm.Message) {
+	k.t.Helper()
+	if fault := valid(request); fault != "" {
+		k.t.Fatalf("turn %d: %s", i, fault)
+	}
+	if total := Total(request); total > k.room+20 { // what stands around the question
+		k.t.Fatalf("turn %d is shown %d tokens in a room of %d", i, total, k.room)
+	}
+	asked := func(m llm.Message) bool { return m.Role == llm.RoleUser && strings.HasSuffix(m.Content, question) }
+	if !slices.ContainsFunc(request, asked) {
+		k.t.Fatalf("turn %d is not asked in\n%s", i, text(request))
+	}
+}
+
+// TestLongLife: in a session of very many turns what is shown is always a request that fits
+// and has the newest question and whole pairs of calls and results; less is shown seldom, and
+// then so much less that it lasts; no fact is lost; and neither the work of a turn nor what is
+// held between turns grows.
+func TestLongLife(t *testing.T) {
+	turns := *longLife
+	k := newLife(t, 16_000)
+	span := turns / 4
+	type cost struct{ allocations, held uint64 }
+	measure := func() cost {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return cost{m.Mallocs, m.HeapAlloc}
+	}
+	marks := []cost{measure()}
+	for i := range turns {
+		k.turn(i)
+		if (i+1)%span == 0 {
+			marks = append(marks, measure())
+		}
+	}
+	k.await()
+	k.ask("what was there?")
+	all := text(k.show(k.room).request("what was there?"))
+	for _, fact := range k.facts {
+		if !strings.Contains(all, fact) {
+			t.Errorf("%s is lost in\n%.3000s", fact, all)
+		}
+	}
+	digests := map[journal.DigestBy]int{}
+	query := journal.Query{Kinds: []journal.Kind{journal.KindDigest}}
+	for rows := k.digests(query); len(rows) > 0; rows = k.digests(query) {
+		for _, row := range rows {
+			d, err := k.j.Digest(t.Context(), row.Seq)
+			k.must(err)
+			digests[d.By]++
+			query.After = row.Seq
+		}
+	}
+	early, late := marks[2].allocations-marks[1].allocations, marks[4].allocations-marks[3].allocations
+	t.Logf("%d turns, %d other beginnings, digests %v, %d due, %d cuts; %d allocations a turn at the beginning and %d at the end; %d and %d kB held",
+		turns, k.breaks, digests, k.due, k.cuts, early/uint64(span), late/uint64(span), marks[1].held>>10, marks[4].held>>10)
+	if made := digests[journal.DigestBySummary]; made < turns/200 || made > turns/15 {
+		t.Errorf("%d summaries in %d turns", made, turns)
+	}
+	if k.breaks > turns/10 {
+		t.Errorf("what is shown changed its beginning %d times in %d turns", k.breaks, turns)
+	}
+	if late > 3*early {
+		t.Errorf("%d turns took %d allocations at the beginning and %d at the end", span, early, late)
+	}
+	// What was read lately is kept, up to a bound: here some 1.5 kB a turn.
+	if held := marks[4].held; held > marks[1].held+8<<20+min(uint64(turns)*2<<10, 2*piecesKept) {
+		t.Errorf("%d bytes were held after a quarter, and %d in the end", marks[1].held, held)
+	}
+	if len(k.failed) > 0 {
+		t.Errorf("no summary: %v", k.failed)
+	}
+	if all, err := k.j.History(t.Context(), "main", "", 5); err != nil || len(all) != 5 {
+		t.Errorf("the journal has %d, %v", len(all), err)
+	}
+}
+
+func (k *life) digests(query journal.Query) []journal.Entry {
+	k.t.Helper()
+	rows, err := k.j.Entries(k.t.Context(), query)
+	k.must(err)
+	return rows
+}

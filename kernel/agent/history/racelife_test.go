@@ -1,0 +1,7 @@
+//go:build race
+
+package history
+
+// usualLife is how many turns TestLongLife has where the race detector makes each ten times
+// as long.
+const usualLife = 150

@@ -1,0 +1,168 @@
+package archive
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+)
+
+// Exported is what became of an export. Left are the paths below the home that are neither
+// files nor directories, as links are, and were not taken along.
+type Exported struct {
+	Contents
+	Left []string
+}
+
+// Export writes an archive of the instance. What cannot be read is an error: an archive
+// that lacks something without saying so is none. Files that change meanwhile are taken as
+// they are when their turn comes; the journal is of one moment.
+func Export(ctx context.Context, paths config.Paths, version string, out io.Writer) (Exported, error) {
+	if info, err := os.Stat(paths.Home); err != nil || !info.IsDir() {
+		return Exported{}, fmt.Errorf("there is no home %s to export", paths.Home)
+	}
+	packed := gzip.NewWriter(out)
+	e := &exporting{ctx: ctx, to: tar.NewWriter(packed)}
+	if same, ok := out.(*os.File); ok {
+		e.itself, _ = same.Stat() // a pipe has none
+	}
+	e.done.Format, e.done.Version, e.done.Exported = format, version, time.Now().UTC().Format(time.RFC3339)
+	if err := e.home(paths.Home); err != nil {
+		return e.done, fmt.Errorf("export the home: %w", err)
+	}
+	if err := e.journal(paths); err != nil {
+		return e.done, fmt.Errorf("export the journal: %w", err)
+	}
+	contents, err := json.Marshal(e.done.Contents)
+	if err != nil {
+		return e.done, fmt.Errorf("say what the archive holds: %w", err)
+	}
+	header := &tar.Header{Name: contentsName, Typeflag: tar.TypeReg, Mode: 0o600, Size: int64(len(contents))}
+	if err = e.to.WriteHeader(header); err == nil {
+		_, err = e.to.Write(contents)
+	}
+	if err = errors.Join(err, e.to.Close(), packed.Close()); err != nil {
+		return e.done, fmt.Errorf("write the archive: %w", err)
+	}
+	return e.done, nil
+}
+
+// exporting is an export on its way.
+type exporting struct {
+	ctx    context.Context
+	to     *tar.Writer
+	itself fs.FileInfo // the archive, if it is a file
+	done   Exported
+}
+
+// home adds all that is below the home.
+func (e *exporting) home(home string) error {
+	return filepath.WalkDir(home, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil {
+			err = e.ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		below, err := filepath.Rel(home, path)
+		if err != nil {
+			return err
+		}
+		name := homePrefix + filepath.ToSlash(below)
+		switch {
+		case leftover.MatchString(entry.Name()):
+			return nil
+		case entry.IsDir():
+			return e.directory(name, below == ".", entry)
+		case !entry.Type().IsRegular():
+			e.done.Left = append(e.done.Left, below)
+			return nil
+		}
+		if _, err := inside(name); err != nil {
+			return fmt.Errorf("%s has a name that no archive can have: rename it", path)
+		}
+		return e.file(name, path)
+	})
+}
+
+func (e *exporting) directory(name string, top bool, entry fs.DirEntry) error {
+	info, err := entry.Info()
+	if err != nil || top {
+		return err
+	}
+	e.done.Files++
+	return e.to.WriteHeader(&tar.Header{Name: name + "/", Typeflag: tar.TypeDir, Mode: int64(info.Mode().Perm()), ModTime: info.ModTime(), Format: tar.FormatPAX})
+}
+
+// file adds one file, as it is.
+func (e *exporting) file(name, path string) error {
+	// What became a pipe or a link a moment ago is neither waited for nor followed.
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it went while this ran
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() || e.itself != nil && os.SameFile(info, e.itself) {
+		return err
+	}
+	header := &tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: int64(info.Mode().Perm()), ModTime: info.ModTime(), Size: info.Size(), Format: tar.FormatPAX}
+	if err := e.to.WriteHeader(header); err != nil {
+		return err
+	}
+	n, err := io.Copy(e.to, io.LimitReader(reading{e.ctx, file}, info.Size()))
+	if err == nil && n < info.Size() {
+		err = fmt.Errorf("%s became shorter while it was read; try again", path)
+	}
+	e.done.Files++
+	e.done.Bytes += n
+	return err
+}
+
+// journal adds a picture of the journal, if there is one.
+func (e *exporting) journal(paths config.Paths) error {
+	picture := paths.Journal + ".exported~"
+	if err := os.Remove(picture); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // an export that was killed has left it
+	}
+	err := journal.Snapshot(e.ctx, paths.Journal, picture)
+	if protocol.ErrorCode(err) == protocol.CodeNotFound {
+		return nil
+	}
+	if err == nil {
+		e.done.Journal = true
+		err = e.file(journalName, picture)
+	}
+	if gone := os.Remove(picture); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	return err
+}
+
+// reading ends with its context.
+type reading struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+func (r reading) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.from.Read(p)
+}

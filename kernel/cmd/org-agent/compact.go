@@ -1,0 +1,31 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"org-agent/kernel/protocol"
+)
+
+// compactCommand is "org-agent compact".
+type compactCommand struct {
+	Session string `help:"The conversation (default: main)." placeholder:"NAME"`
+	Undo    bool   `help:"Take the last summary back: the model is shown again what it was before." xor:"what"`
+	Stop    bool   `help:"Stop the summary that is being made: nothing changes." xor:"what"`
+	JSON    bool   `help:"Print JSON."`
+}
+
+// Run prints the notes on stdout and says on stderr what came of it.
+func (c *compactCommand) Run(ctx context.Context, w *world) error {
+	var result protocol.SessionCompacted
+	err := w.call(ctx, protocol.MethodSessionCompact, protocol.SessionCompactParams{Session: c.Session, Undo: c.Undo, Stop: c.Stop}, &result)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return w.printJSON(result)
+	}
+	fmt.Fprint(w.out, result.Notes)
+	fmt.Fprintf(w.err, "org-agent: %s\n", result.Text)
+	return nil
+}

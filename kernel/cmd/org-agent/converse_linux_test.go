@@ -1,0 +1,328 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"org-agent/kernel/llm/llmtest"
+)
+
+// A person is the other side of a terminal on which the program runs.
+type person struct {
+	t        *testing.T
+	terminal *os.File
+	program  *exec.Cmd
+
+	mu   sync.Mutex
+	seen strings.Builder
+	read int           // bytes of seen that an earlier expectation took
+	gone chan struct{} // the program hung up
+}
+
+// sitDown starts the program on a terminal of its own, in an instance whose model answers
+// as the script says.
+func sitDown(t *testing.T, env []string, args ...string) *person {
+	t.Helper()
+	terminal, other := openTerminal(t)
+	program := exec.Command(executable(t), args...)
+	program.Env = env
+	program.Stdin, program.Stdout, program.Stderr = other, other, other
+	program.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = other.Close()
+	p := &person{t: t, terminal: terminal, program: program, gone: make(chan struct{})}
+	go func() {
+		defer close(p.gone)
+		part := make([]byte, 4096)
+		for {
+			n, err := terminal.Read(part)
+			p.mu.Lock()
+			p.seen.Write(part[:n])
+			p.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = program.Process.Kill()
+		_ = program.Wait()
+		_ = terminal.Close()
+		<-p.gone
+	})
+	return p
+}
+
+// executable is this test under the name by which it is the program, see [TestMain].
+func executable(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "org-agent")
+	if err := os.WriteFile(name, binary, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// openTerminal is a pseudo-terminal: the side of the person and that of the program.
+func openTerminal(t *testing.T) (terminal, other *os.File) {
+	t.Helper()
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(int(terminal.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	other, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return terminal, other
+}
+
+func (p *person) types(text string) {
+	p.t.Helper()
+	if _, err := p.terminal.WriteString(text); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// sees waits until the words stand on the terminal, behind those seen before.
+func (p *person) sees(words string) {
+	p.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		p.mu.Lock()
+		rest := p.seen.String()[p.read:]
+		at := strings.Index(rest, words)
+		if at >= 0 {
+			p.read += at + len(words)
+		}
+		p.mu.Unlock()
+		if at >= 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatalf("%q is not on the terminal, but:\n%s", words, rest)
+		}
+	}
+}
+
+// all is what was on the terminal so far.
+func (p *person) all() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seen.String()
+}
+
+// leaves waits for the program to end with the status.
+func (p *person) leaves(status int) {
+	p.t.Helper()
+	<-p.gone
+	_ = p.program.Wait()
+	if got := p.program.ProcessState.ExitCode(); got != status {
+		p.t.Fatalf("exit status %d, want %d:\n%s", got, status, p.all())
+	}
+}
+
+const asksModel = `{"models": ["test-model"], "exchanges": [
+ {"match": "^print it$", "times": -1, "reply": "(:type :request :target :tool :action :call :tool \"ask_user\" :args (:title \"Printing\" :questions ((:question \"Which printer?\" :options (\"laser\" \"ink\") :name \"printer\") (:question \"How many?\" :kind :number :min 1 :max 9 :default \"1\" :name \"copies\") (:question \"The word?\" :kind :secret :name \"word\"))))"},
+ {"match": "^do tell$", "times": -1, "reply": "(:type :request :target :emacs :action :insert-at-end :buffer \"*org-agent-chat: other*\" :text \"All of the text\\nin two lines\")"},
+ {"match": "^hello$", "times": -1, "reply": "(:type :response :text \"Good day\")"},
+ {"times": -1, "reply": "(:type :response :text \"Well then\")"}
+]}`
+
+const doAsTheModelSays = `#+TITLE: Do as the model says
+#+begin_src lisp
+(defskill :do :priority 90
+  :trigger (lambda (context) (uiop:string-prefix-p "do " (getf (getf context :payload) :text)))
+  :neuro (lambda (context) (ask-neuro (getf (getf context :payload) :text))))
+#+end_src
+`
+
+// anInstance is the environment of an instance whose model asks.
+func anInstance(t *testing.T) []string {
+	t.Helper()
+	home := t.TempDir()
+	replies := filepath.Join(home, "replies.json")
+	if err := os.WriteFile(replies, []byte(asksModel), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script, err := llmtest.LoadScript(replies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := llmtest.Listen("127.0.0.1:0", script, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	runtime := filepath.Join("/tmp", filepath.Base(t.TempDir())+fmt.Sprint(os.Getpid()))
+	if err := os.Mkdir(runtime, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	note := filepath.Join(home, ".org-agent", "skills", "do.org")
+	if err := os.MkdirAll(filepath.Dir(note), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(note, []byte(doAsTheModelSays), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + runtime, "XDG_STATE_HOME=" + filepath.Join(home, "state"),
+		"ORG_AGENT_LLM_BASE_URL=" + server.URL(), "ORG_AGENT_LLM_MODEL=test-model", "TERM=xterm"}
+	t.Cleanup(func() {
+		_ = runHere(context.Background(), lookup(env), "stop") // the test's own context has ended
+		_ = os.RemoveAll(runtime)
+	})
+	return env
+}
+
+func lookup(env []string) func(string) string {
+	return func(name string) string {
+		for _, variable := range env {
+			if value, is := strings.CutPrefix(variable, name+"="); is {
+				return value
+			}
+		}
+		return ""
+	}
+}
+
+// TestConversationAsks: what a turn asks is asked where the person is.
+func TestConversationAsks(t *testing.T) {
+	env := anInstance(t)
+	p := sitDown(t, env, "chat")
+	p.sees("* ")
+	p.types("print it\n")
+	p.sees("Printing")
+	p.sees("2) ink")
+	p.sees("printer> ")
+	p.types("3\n")
+	p.sees("printer> ")
+	p.types("2\n")
+	p.sees("by default 1")
+	p.sees("copies> ")
+	p.types("\n")
+	p.sees("word> ")
+	p.types("Sesam\n")
+	p.sees("Well then")
+	p.sees("* ")
+	if strings.Contains(p.all(), "Sesam") {
+		t.Errorf("the secret was shown:\n%s", p.all())
+	}
+
+	p.types("do tell\n")
+	p.sees("All of the text")
+	p.sees("in two lines")
+	p.sees("allow this? y once, t in this turn")
+	p.types("hm\n")
+	p.sees("is none of these")
+	p.types("n\n")
+	p.sees("why not?")
+	p.types("not nice\n")
+	p.sees("Well then")
+	p.sees("* ")
+
+	// Left for later it waits, and the next message asks anew.
+	p.types("do tell\n")
+	p.sees("allow this?")
+	p.types("\n")
+	p.sees("it waits on")
+	p.sees("org-agent: run: org-agent approve ")
+	p.sees("* ")
+	p.types("hello\n")
+	p.sees("in two lines")
+	p.sees("allow this?")
+	p.types("y\n")
+	p.sees("Good day")
+	p.sees("* ")
+	p.types("\n")
+	p.leaves(0)
+}
+
+// TestConversationIsInterrupted: an interrupt leaves what is asked waiting, and who comes
+// back is told of it and asked.
+func TestConversationIsInterrupted(t *testing.T) {
+	env := anInstance(t)
+	p := sitDown(t, env, "chat")
+	p.sees("* ")
+	p.types("print it\n")
+	p.sees("printer> ")
+	p.types("ink\n")
+	p.sees("copies> ")
+	p.types("3\n")
+	p.sees("word> ")
+	p.types("\x03")
+	p.sees("it waits on")
+	p.sees("org-agent: run: org-agent answer ")
+	p.leaves(130)
+
+	p = sitDown(t, env, "chat")
+	p.sees("this asks you: Printing")
+	p.sees("an empty line answers it")
+	p.sees("* ")
+	p.types("\n")
+	p.sees("printer> ")
+	p.types("\x04")
+	p.sees("it waits on")
+	p.leaves(0)
+}
+
+// TestConversationTypedAhead: what was typed before it was asked is no answer.
+func TestConversationTypedAhead(t *testing.T) {
+	env := anInstance(t)
+	p := sitDown(t, env, "chat")
+	p.sees("* ")
+	p.types("do tell\ny\n")
+	p.sees("allow this?")
+	p.types("n\n\n")
+	p.sees("Well then")
+	p.sees("Well then") // to the message "y"
+}
+
+// TestConversationAnsweredElsewhere: who is being asked is told when another answered.
+func TestConversationAnsweredElsewhere(t *testing.T) {
+	env := anInstance(t)
+	p := sitDown(t, env, "chat")
+	p.sees("* ")
+	p.types("print it\n")
+	p.sees("printer> ")
+	p.types("in")
+	var out strings.Builder
+	if err := run(t.Context(), []string{"answer", "list"}, strings.NewReader(""), &out, &out, lookup(env)); err != nil {
+		t.Fatal(err)
+	}
+	id, _, _ := strings.Cut(out.String(), " ")
+	if err := runHere(t.Context(), lookup(env), "answer", id, "--decline", "no paper"); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("decided elsewhere (cli)")
+	p.sees("Well then")
+	p.types("\x15hello\n")
+	p.sees("Good day")
+	p.types("\x04")
+	p.leaves(0)
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"org-agent/kernel/mcp"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
+)
+
+// mcpCommands are "org-agent mcp" and what belongs to it.
+type mcpCommands struct {
+	Serve mcpServeCommand `cmd:"" default:"1" help:"Offer the kernel's tools to the program on stdin and stdout (the default)."`
+	List  mcpListCommand  `cmd:"" help:"List the MCP servers of config.org, and their tools."`
+}
+
+// mcpServeCommand is "org-agent mcp".
+type mcpServeCommand struct{}
+
+func (c *mcpServeCommand) Run(ctx context.Context, w *world) error {
+	conn, err := w.connect(ctx, connection{start: true})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return mcp.Offer(ctx, kernelTools{conn}, version, io.NopCloser(w.in), unclosed{w.out})
+}
+
+// kernelTools are the tools of a kernel at the other end of a connection.
+type kernelTools struct{ conn *rpc.Conn }
+
+// Tools implements [mcp.Kernel].
+func (k kernelTools) Tools(ctx context.Context) ([]protocol.ToolInfo, error) {
+	var list protocol.ToolListResult
+	err := k.conn.Call(ctx, protocol.MethodToolList, protocol.Empty{}, &list)
+	return list.Tools, err
+}
+
+// Call implements [mcp.Kernel].
+func (k kernelTools) Call(ctx context.Context, call protocol.ToolCallParams) (result protocol.ToolCallResult, err error) {
+	err = k.conn.Call(ctx, protocol.MethodToolCall, call, &result)
+	return result, err
+}
+
+// unclosed is standard output, which is the program's and stays open.
+type unclosed struct{ io.Writer }
+
+// Close does nothing.
+func (unclosed) Close() error { return nil }
+
+// mcpListCommand is "org-agent mcp list".
+type mcpListCommand struct {
+	JSON bool `help:"Print JSON."`
+}
+
+func (c *mcpListCommand) Run(ctx context.Context, w *world) error {
+	s, err := w.status(ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return w.printJSON(s.MCP)
+	}
+	if len(s.MCP) == 0 {
+		fmt.Fprintln(w.err, "org-agent: config.org has no MCP server that can be used: a heading below \"* MCP\" with a property COMMAND or URL is one")
+		return nil
+	}
+	for _, server := range s.MCP {
+		fmt.Fprintf(w.out, "%s: %s\n", server.Name, mcpLine(server))
+		for _, name := range server.Tools {
+			fmt.Fprintf(w.out, "  %s\n", name)
+		}
+		for _, left := range server.Left {
+			fmt.Fprintf(w.out, "  left out: %s\n", left)
+		}
+	}
+	return nil
+}
+
+// mcpLine says how a server is.
+func mcpLine(s protocol.MCPServer) string {
+	parts := []string{string(s.State)}
+	if s.State == mcp.Ready {
+		parts = append(parts, fmt.Sprintf("%d tools", len(s.Tools)))
+	}
+	if len(s.Left) > 0 {
+		parts = append(parts, fmt.Sprintf("%d left out", len(s.Left)))
+	}
+	for _, more := range []string{s.Server, s.Address} {
+		if more != "" {
+			parts = append(parts, more)
+		}
+	}
+	if s.Again != "" {
+		parts = append(parts, "again at "+localTime(s.Again))
+	}
+	text := strings.Join(parts, ", ")
+	if s.Fault != "" {
+		text += ": " + strings.Join(strings.Fields(s.Fault), " ")
+	}
+	return text
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"org-agent/kernel/protocol"
+)
+
+// usageCommand is "org-agent usage".
+type usageCommand struct {
+	By      string `help:"A row for each: turn, session, model, day or tool." enum:"turn,session,model,day,tool" default:"session"`
+	Session string `help:"Only of this conversation." placeholder:"NAME"`
+	JSON    bool   `help:"Print JSON."`
+}
+
+func (c *usageCommand) Run(ctx context.Context, w *world) error {
+	_, east := time.Now().Zone()
+	params := protocol.UsageGetParams{Session: c.Session, By: protocol.UsageBy(c.By), East: east}
+	var rows, total protocol.UsageGetResult
+	if err := w.call(ctx, protocol.MethodUsageGet, params, &rows); err != nil {
+		return err
+	}
+	if params.By == protocol.UsageByTool {
+		return c.printTools(w, rows.Tools)
+	}
+	params.By = protocol.UsageTotal
+	if err := w.call(ctx, protocol.MethodUsageGet, params, &total); err != nil {
+		return err
+	}
+	if c.JSON {
+		return w.printJSON(map[string]any{"rows": rows.Rows, "total": total.Rows})
+	}
+	_, err := fmt.Fprint(w.out, usageTable(rows.Rows, total.Rows))
+	return err
+}
+
+// printTools writes what the results of tools were, and their sum below.
+func (c *usageCommand) printTools(w *world, tools []protocol.ToolUsage) error {
+	var total protocol.ToolUsage
+	for _, u := range tools {
+		total.Calls, total.Bytes, total.Tokens = total.Calls+u.Calls, total.Bytes+u.Bytes, total.Tokens+u.Tokens
+	}
+	if c.JSON {
+		return w.printJSON(map[string]any{"tools": tools, "total": total})
+	}
+	const rule = "|-\n"
+	var b strings.Builder
+	b.WriteString("| tool | calls | bytes | tokens, about |\n" + rule)
+	for _, u := range tools {
+		writeToolUsage(&b, cmp.Or(cell(u.Tool), "others"), u)
+	}
+	b.WriteString(rule)
+	if len(tools) > 0 {
+		writeToolUsage(&b, "all", total)
+	}
+	_, err := fmt.Fprint(w.out, b.String())
+	return err
+}
+
+func writeToolUsage(b *strings.Builder, name string, u protocol.ToolUsage) {
+	fmt.Fprintf(b, "| %s | %d | %d | %d |\n", name, u.Calls, u.Bytes, u.Tokens)
+}
+
+// usageTable is an Org table with a row for each and their sum below, also of rows that
+// are too many to be listed.
+func usageTable(rows, total []protocol.Usage) string {
+	const rule = "|-\n"
+	var b strings.Builder
+	b.WriteString("| what | model | replies | in | out | cost |\n" + rule)
+	for _, u := range rows {
+		writeUsage(&b, usageName(u), u)
+	}
+	b.WriteString(rule)
+	for _, u := range total {
+		writeUsage(&b, "all", u)
+	}
+	return b.String()
+}
+
+// usageName is what a row is of, on one line and without what would end a cell.
+func usageName(u protocol.Usage) string {
+	for _, name := range []string{u.What, u.Session, u.Model} {
+		if name != "" {
+			return cell(name)
+		}
+	}
+	return "?"
+}
+
+func cell(text string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", "\\vert{}")
+}
+
+func writeUsage(b *strings.Builder, name string, u protocol.Usage) {
+	cost := "unknown"
+	if u.Cost != nil {
+		cost = fmt.Sprintf("%.4f", *u.Cost)
+		if u.Unpriced > 0 {
+			cost = "> " + cost // of some nobody knows it
+		}
+	}
+	fmt.Fprintf(b, "| %s | %s | %d | %d | %d | %s |\n", name, cell(u.Model), u.Replies, u.Input, u.Output, cost)
+}

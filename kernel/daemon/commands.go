@@ -1,0 +1,94 @@
+package daemon
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/policy"
+	"org-agent/kernel/process"
+	"org-agent/kernel/sandbox"
+)
+
+// openCommands makes the table of the commands that run for conversations. What fences them in
+// is found out when it is first asked for: it takes as long as a command does.
+func (d *daemon) openCommands(ctx context.Context, programs []string) {
+	d.fence = sync.OnceValues(func() (sandbox.Kind, error) {
+		if !d.config.Commands {
+			return sandbox.None, nil
+		}
+		kind, why := sandbox.Look(ctx)
+		if why != nil {
+			d.log.Warn("there is no whole sandbox for commands", "sandbox", kind, "err", why)
+		}
+		return kind, why
+	})
+	if !d.config.Commands {
+		return
+	}
+	d.commands = Commands(d.paths, programs, d.config.Env, func() sandbox.Kind { kind, _ := d.fence(); return kind })
+}
+
+// Commands is the table of the commands of an instance, in a fence of a kind. Programs are
+// directories that each can read.
+func Commands(paths config.Paths, programs []string, env func(string) string, kind func() sandbox.Kind) *process.Table {
+	var shown []string
+	private := policy.Unread(paths.Home, paths.State)
+	for _, path := range programs {
+		if rest, ok := strings.CutPrefix(path, "~/"); ok {
+			path = filepath.Join(env("HOME"), rest)
+		}
+		if path = resolvedPath(filepath.Clean(path)); !private(path) {
+			shown = append(shown, path)
+		}
+	}
+	return process.New(process.Config{
+		Kind:        kind,
+		Directory:   filepath.Join(paths.State, "output"),
+		Home:        resolvedPath(env("HOME")),
+		Hidden:      hiddenFrom(paths),
+		Shown:       shown,
+		Environment: env,
+	})
+}
+
+// hiddenFrom is what no command is granted.
+func hiddenFrom(paths config.Paths) []string {
+	return []string{resolvedPath(paths.State), resolvedPath(paths.Run), resolvedPath(paths.Socket), resolvedPath(paths.Config)}
+}
+
+// prepareCommands finds out what fences commands in, and throws away what earlier ones wrote when
+// it is old.
+func (d *daemon) prepareCommands() {
+	_, _ = d.fence() // it is logged
+	if d.commands != nil {
+		d.commands.Prune()
+	}
+}
+
+// closeCommands ends those that run.
+func (d *daemon) closeCommands() {
+	if d.commands != nil {
+		d.commands.Close()
+	}
+}
+
+// sandbox is what commands are fenced in with, as the doctor asks it.
+func (d *daemon) sandbox(context.Context) (sandbox.Kind, error) { return d.fence() }
+
+// resolvedPath is the path of what is there, and of what is not yet there as far as it is: a command is
+// granted nothing by a path with links in it.
+func resolvedPath(path string) string {
+	if path == "" {
+		return ""
+	}
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	if directory := filepath.Dir(path); directory != path {
+		return filepath.Join(resolvedPath(directory), filepath.Base(path))
+	}
+	return path
+}

@@ -1,0 +1,148 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"org-agent/kernel/act"
+	"org-agent/kernel/config"
+	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
+	"org-agent/kernel/tool"
+)
+
+const (
+	// emacsPatience is how long an Emacs has to answer what it is asked, however often it says
+	// that it is busy.
+	emacsPatience = 8 * time.Second
+	// emacsPause is how long one that is being typed into is left alone.
+	emacsPause = 150 * time.Millisecond
+)
+
+// emacs is the Emacs of a conversation, as tools ask it: the one that the question came from,
+// else the one that was used last.
+type emacs struct {
+	editors  *editors
+	patience time.Duration
+}
+
+// ask asks for something until the answer is not that the Emacs is busy.
+func ask[R any](ctx context.Context, e emacs, method string, params any, busy func(*R) bool) (answer R, err error) {
+	conversation, _ := tool.ConversationOf(ctx)
+	ctx, stop := context.WithTimeoutCause(ctx, e.patience, protocol.ToolErrorf(protocol.ToolTimeout,
+		"Emacs did not answer within %v: it may be waiting for its user, or at work; go on without it, or try again later", e.patience))
+	defer stop()
+	for {
+		client := e.editors.foremost(conversation.Event)
+		if client == nil {
+			return answer, tool.ErrNoEmacs
+		}
+		result, err := client.Ask(ctx, method, params)
+		switch {
+		case ctx.Err() != nil:
+			return answer, context.Cause(ctx)
+		case protocol.ErrorCode(err) == protocol.CodeMethodNotFound && err != nil:
+			return answer, fmt.Errorf("%w that answers this: its org-agent is older than the kernel", tool.ErrNoEmacs)
+		case errors.Is(err, rpc.ErrConnectionLost), errors.Is(err, rpc.ErrNotConnected):
+			return answer, protocol.ToolErrorf(protocol.ToolFailed, "the connection to Emacs was lost before it answered")
+		case err != nil:
+			return answer, refusedByEmacs(err)
+		}
+		read := result.(*R) // by the schema
+		if !busy(read) {
+			return *read, nil
+		}
+		select {
+		case <-ctx.Done():
+			return answer, context.Cause(ctx)
+		case <-time.After(emacsPause):
+		}
+	}
+}
+
+// refusedByEmacs is what an Emacs says of a request that it does not answer.
+func refusedByEmacs(err error) error {
+	code := protocol.ToolFailed
+	switch protocol.ErrorCode(err) {
+	case protocol.CodeForbidden:
+		code = protocol.ToolRefused
+	case protocol.CodeNotFound:
+		code = protocol.ToolNotFound
+	case protocol.CodeConflict:
+		code = protocol.ToolChanged
+	}
+	return protocol.ToolErrorf(code, "%w", err)
+}
+
+// Notes implements [tool.Emacs].
+func (e emacs) Notes(ctx context.Context, p protocol.EmacsNotesParams) (protocol.EmacsNotes, error) {
+	return ask(ctx, e, protocol.MethodEmacsNotes, p, func(r *protocol.EmacsNotes) bool { return r.Busy })
+}
+
+// Agenda implements [tool.Emacs].
+func (e emacs) Agenda(ctx context.Context, p protocol.EmacsAgendaParams) (protocol.EmacsAgenda, error) {
+	return ask(ctx, e, protocol.MethodEmacsAgenda, p, func(r *protocol.EmacsAgenda) bool { return r.Busy })
+}
+
+// Buffers implements [tool.Emacs].
+func (e emacs) Buffers(ctx context.Context, p protocol.EmacsBuffersParams) (protocol.EmacsBuffers, error) {
+	return ask(ctx, e, protocol.MethodEmacsBuffers, p, func(r *protocol.EmacsBuffers) bool { return r.Busy })
+}
+
+// Read implements [tool.Emacs].
+func (e emacs) Read(ctx context.Context, p protocol.EmacsReadParams) (protocol.EmacsRead, error) {
+	return ask(ctx, e, protocol.MethodEmacsRead, p, func(r *protocol.EmacsRead) bool { return r.Busy })
+}
+
+// Edit implements [tool.Emacs]: it is an :edit as a model may propose it by itself.
+func (e emacs) Edit(ctx context.Context, file, old, new string) (protocol.Receipt, error) {
+	conversation, _ := tool.ConversationOf(ctx)
+	_, receipt, err := e.editors.Perform(ctx, protocol.Act{
+		ID: newID(), Session: conversation.Session, Turn: conversation.Turn, Event: conversation.Event,
+		Type: protocol.TypeRequest, Target: "emacs", Payload: protocol.Object{
+			{Key: "action", Value: protocol.Keyword("edit")}, {Key: "file", Value: file}, {Key: "old", Value: old}, {Key: "new", Value: new},
+		},
+	})
+	switch {
+	case errors.Is(err, act.ErrNoActuator):
+		return receipt, tool.ErrNoEmacs
+	case protocol.ErrorCode(err) == protocol.CodeForbidden && err != nil:
+		return receipt, protocol.ToolErrorf(protocol.ToolChanged, "%w", err)
+	}
+	return receipt, err
+}
+
+// files are what the tools for files work with.
+func (d *daemon) files() tool.Files {
+	return tool.Files{Home: d.paths.Home, Unread: policy.Unread(d.paths.Home, d.paths.State)}
+}
+
+// notes are what the tools for Org files and for Emacs work with.
+func (d *daemon) notes(settings config.Settings) tool.Notes {
+	n := tool.Notes{Files: d.files(), Emacs: emacs{&d.editors, d.config.EmacsPatience}, NewID: newID, Now: d.now}
+	for _, path := range settings.Notes {
+		n.Roots = append(n.Roots, d.notePath(path))
+	}
+	return n
+}
+
+// foremost is the Emacs to ask for an event: its sender, else the one that was used last; nil
+// for none.
+func (e *editors) foremost(event string) *rpc.Client {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := len(e.senders) - 1; i >= 0; i-- {
+		if e.senders[i].event == event && e.senders[i].client.IsEmacs() {
+			return e.senders[i].client
+		}
+	}
+	for i := len(e.clients) - 1; i >= 0; i-- {
+		if e.clients[i].IsEmacs() {
+			return e.clients[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package daemon_test
+
+// usualDays is how many TestTwoWeeks has.
+const usualDays = 14

@@ -1,0 +1,32 @@
+package doctor
+
+import (
+	"context"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/openai"
+)
+
+// embeddings looks whether the server that tells what notes mean can be asked: for one word,
+// because only an answer says that it lets us in, has the model, and how long its vectors are.
+func embeddings(ctx context.Context, c Config) []Finding {
+	loaded, err := config.Load(c.Paths)
+	if err != nil || loaded.Embeddings == nil {
+		return nil // told by settings, or there is none
+	}
+	set := loaded.Embeddings
+	var vectors [][]float32
+	err = c.asked(ctx, openai.Config{Name: "embeddings", BaseURL: set.BaseURL, Model: set.Model}, set.Key, func(ctx context.Context, p *openai.Provider) (err error) {
+		vectors, err = p.Embed(ctx, []string{"notes"})
+		return err
+	})
+	if err != nil {
+		advice := llm.HintOf(err)
+		if advice == "" {
+			advice = "correct Embeddings below Memory in config.org"
+		}
+		return []Finding{fail(advice+"; until then notes are found by their words only", "the server for embeddings: %v", err)}
+	}
+	return []Finding{ok("the server for embeddings: %s answers for %s, with vectors of %d numbers", llm.RedactURL(set.BaseURL), set.Model, len(vectors[0]))}
+}

@@ -1,0 +1,30 @@
+package doctor
+
+import (
+	"context"
+
+	"org-agent/kernel/sandbox"
+)
+
+// fence tells what the commands of the agent are shut in with on this system.
+func fence(ctx context.Context, c Config) []Finding {
+	if c.Sandbox == nil {
+		return []Finding{ok("no command is run here")}
+	}
+	kind, why := c.Sandbox(ctx)
+	switch {
+	case kind == sandbox.Whole:
+		return []Finding{ok("commands run in a sandbox: they see nothing but what they were granted, and have no network unless they were, and together half of the machine's memory at most (%s)", kind)}
+	case kind == sandbox.Namespaces:
+		return []Finding{ok("commands run in a sandbox: they see nothing but what they were granted, and have together half of the machine's memory at most (%s; this system has no Landlock of version 6, which would be a second fence)", kind)}
+	}
+	what := "commands can read and change whatever you can"
+	if kind == sandbox.Landlock {
+		what = "commands change nothing but what they were granted, but see the network and your other programs"
+	}
+	const advice = "let programs make user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns), or run the kernel where they may"
+	if why == nil {
+		return []Finding{warn(advice, "there is no whole sandbox here: %s, and you are asked about every one", what)}
+	}
+	return []Finding{warn(advice, "there is no whole sandbox here: %s, and you are asked about every one (%v)", what, why)}
+}

@@ -1,0 +1,59 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"org-agent/kernel/journal"
+)
+
+// memoryIndex looks through the index of what is kept and of the person's notes. It is a
+// picture of files: whatever is wrong with it, nothing is lost when it is made anew.
+func memoryIndex(ctx context.Context, c Config) []Finding {
+	files, err := journal.OpenFilesToRead(ctx, c.Paths.Index)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return []Finding{ok("there is no index of notes yet: the kernel makes it")}
+	case errors.Is(err, journal.ErrOlder):
+		return []Finding{ok("the index of notes is of another version: the kernel makes it anew when it starts")}
+	case err != nil:
+		return []Finding{c.anew(fail("", "the index of notes cannot be read: %v", err))}
+	}
+	defer files.Close()
+	faults, err := files.Check(ctx)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return []Finding{warn("with more patience: sqlite3 "+c.Paths.Index+" 'PRAGMA quick_check'", "the index of notes was not looked through to its end")}
+	case err != nil:
+		return []Finding{c.anew(fail("", "the index of notes cannot be read: %v", err))}
+	case len(faults) > 0:
+		return []Finding{c.anew(fail("", "the index of notes %s is damaged: %s", c.Paths.Index, faults[0]))}
+	}
+	documents, err := files.Documents(ctx)
+	if err != nil {
+		return []Finding{c.anew(fail("", "%v", err))}
+	}
+	stale := 0
+	for path, d := range documents {
+		if info, err := os.Stat(path); err != nil || info.Size() != d.Size || !info.ModTime().Equal(d.Changed) {
+			stale++
+		}
+	}
+	switch {
+	case stale > 0 && alive(c):
+		return []Finding{warn("a moment later they should be; if not: org-agent memory index", "%d of %d indexed files are not what they were when they were indexed", stale, len(documents))}
+	case stale > 0:
+		return []Finding{ok("%d of %d indexed files have changed since: the kernel reads them when it starts", stale, len(documents))}
+	}
+	return []Finding{ok("the index of notes is sound, with %d files", len(documents))}
+}
+
+// anew gives a finding the means to have the index made again.
+func (c Config) anew(f Finding) Finding {
+	f.Advice = "nothing is lost: it is made again from your files"
+	return f.by("remove it, so that the kernel makes it anew", func(context.Context) error {
+		return c.eachFile(func(suffix string) error { return os.Remove(c.Paths.Index + suffix) })
+	})
+}

@@ -1,0 +1,100 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"org-agent/kernel/memory"
+	"org-agent/kernel/prompt"
+	"org-agent/kernel/skill"
+)
+
+// persona looks at the files that say who the agent is and at the notes of the prompt.
+func persona(ctx context.Context, c Config) []Finding {
+	var found []Finding
+	home := memory.Home{Directory: c.Paths.Home}
+	said := home.Persona(time.Now())
+	for _, fault := range said.Faults {
+		found = append(found, warn("mend the file; changes count from the next turn on", "%s", fault))
+	}
+	profiles, wrong := home.Profiles()
+	for _, fault := range wrong {
+		found = append(found, warn("mend the file, or move it away; changes count from the next turn on", "%s", fault))
+	}
+	directory := filepath.Join(c.Paths.Home, "prompt")
+	library, faults := prompt.Load(directory)
+	for _, fault := range faults {
+		found = append(found, warn("correct the note, or remove it to have the shipped section back", "%s", fault))
+	}
+	found = append(found, names(ctx, c, said.File("IDENTITY"))...)
+	if library != nil {
+		notes, _ := filepath.Glob(filepath.Join(directory, "*.org")) // the pattern is well-formed
+		var files []string
+		for _, file := range said.Files {
+			if file.Role != "MEMORY" { // it is data, and may tell of anything
+				files = append(files, file.Path)
+			}
+		}
+		for _, note := range notes {
+			if name := filepath.Base(note); name[0] != '.' && name[0] != '#' { // the others are editors'
+				files = append(files, note)
+			}
+		}
+		found = append(found, toolsNamed(c.Tools, library, files)...)
+	}
+	if len(found) == 0 {
+		found = append(found, ok("%d files of the persona and %d profiles can be read", len(said.Files), len(profiles)))
+	}
+	return found[:min(told, len(found))]
+}
+
+// names looks for names of the agent that do not count, or not as they are written.
+func names(ctx context.Context, c Config, identity memory.File) (found []Finding) {
+	written := identity.Field("name")
+	name := prompt.Name(written)
+	if name != written {
+		found = append(found, warn("write a name that is one line of at most 80 characters",
+			"%s: the name is told as %q", identity.Path, name))
+	}
+	if name == "" {
+		return found
+	}
+	paths, _ := filepath.Glob(filepath.Join(c.Paths.Skills, "*.org")) // the pattern is well-formed
+	for _, path := range paths {
+		source, err := skill.Read(path)
+		if err != nil || !strings.Contains(strings.ToLower(string(source)), "defidentity") {
+			continue // what cannot be read is told of elsewhere
+		}
+		note, err := skill.LoadNote(ctx, path, source, skill.Options{})
+		if err != nil || note.Identity.Name() == "" || note.Identity.Name() == name {
+			continue
+		}
+		found = append(found, warn("take one of the names away", "%s:%d: the agent is called %s here and %s in %s, which counts",
+			path, note.Identity.Line, note.Identity.Name(), name, identity.Path))
+	}
+	return found
+}
+
+// toolsNamed looks for tools that files name and that are not there.
+func toolsNamed(there []string, library *prompt.Library, files []string) (found []Finding) {
+	if there == nil {
+		return nil
+	}
+	known := slices.Concat(library.ToolsNamed(), there)
+	for _, file := range files {
+		text, err := os.ReadFile(file) // it was read a moment ago, and is not larger than was read
+		if err != nil {
+			continue
+		}
+		for _, fault := range prompt.LintFile(file, string(text), known, there) {
+			found = append(found, warn("take it out, so that no model is told of what is not there",
+				"%s", fmt.Sprintf("%s:%d:%d: %s", fault.File, fault.Line, fault.Column, fault.Message)))
+		}
+	}
+	return found
+}

@@ -1,0 +1,37 @@
+package doctor
+
+import (
+	"context"
+	"time"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/secret"
+	"org-agent/kernel/websearch"
+)
+
+// searchTime is how long the search server may take; its key may take longer, as somebody may
+// have to type a passphrase, and that is looked at as a whole.
+const searchTime = 10 * time.Second
+
+// search looks whether the search server of config.org answers a question.
+func search(ctx context.Context, c Config) []Finding {
+	loaded, err := config.Load(c.Paths)
+	if err != nil {
+		return nil // told by settings
+	}
+	if loaded.Search == nil {
+		return []Finding{ok("no search server is named below \"Web\" in config.org: the web is not searched")}
+	}
+	s := &websearch.Server{Kind: websearch.Kind(loaded.Search.Kind), BaseURL: loaded.Search.BaseURL, Patience: searchTime}
+	if loaded.Search.Key != (config.KeySource{}) {
+		s.Key = func(ctx context.Context) (secret.Text, error) { return loaded.Search.Key.Resolve(ctx, c.Env) }
+	}
+	results, err := s.Search(ctx, "Org mode", 1)
+	switch {
+	case err != nil:
+		return []Finding{fail("look at the heading Search in config.org, and at the server", "the web cannot be searched: %v", err)}
+	case len(results) == 0:
+		return []Finding{warn("look whether it has any search engine to ask", "the search server %s answers, and finds nothing for \"Org mode\"", s.BaseURL)}
+	}
+	return []Finding{ok("the search server %s answers", s.BaseURL)}
+}

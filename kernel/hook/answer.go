@@ -1,0 +1,142 @@
+package hook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/plist"
+	"org-agent/kernel/policy"
+)
+
+// What is taken of an answer, in bytes.
+const (
+	whyLimit   = 500
+	addedLimit = 8 << 10
+	// addedTotal is that of all hooks that are told of an action.
+	addedTotal = 32 << 10
+)
+
+// answer is what a hook says of an event.
+type answer struct {
+	verdict policy.Kind
+	why     string // of what it refuses or asks about, on one line
+	added   string // for the model
+}
+
+const answers = `nil, (:allow), (:ask "why"), (:refuse "why") or (:append "text for the model")`
+
+// answerOf reads what a hook in Lisp returned.
+func answerOf(value sexp.Sexp) (answer, error) {
+	if plist.IsNil(value) {
+		return answer{verdict: policy.Allow}, nil
+	}
+	list, ok := value.(sexp.List)
+	if !ok {
+		list = sexp.List{value}
+	}
+	fields := map[string]string{}
+	for i := 0; i < len(list); i++ {
+		key, ok := list[i].(plist.Keyword)
+		if !ok {
+			return answer{}, fmt.Errorf("it returned %s, and not %s", short(plist.Print(value), 80), answers)
+		}
+		if key == "allow" {
+			continue
+		}
+		if i+1 < len(list) {
+			if text, ok := list[i+1].(plist.String); ok && fields[string(key)] == "" {
+				fields[string(key)] = string(text)
+				i++
+				continue
+			}
+		}
+		return answer{}, fmt.Errorf("it returned %s, in which one text has to follow :%s", short(plist.Print(value), 80), string(key))
+	}
+	return newAnswer(fields)
+}
+
+// newAnswer makes an answer of what is under the keys refuse, ask and append; of a verdict and
+// another the worse counts.
+func newAnswer(fields map[string]string) (answer, error) {
+	a := answer{verdict: policy.Allow}
+	for key, text := range fields {
+		switch key {
+		case "append":
+			a.added = short(strings.TrimSpace(text), addedLimit)
+			continue
+		case "ask":
+			if a.verdict == policy.Refuse {
+				continue
+			}
+			a.verdict = policy.Ask
+		case "refuse":
+			a.verdict = policy.Refuse
+		default:
+			return answer{}, fmt.Errorf("it says %q, of which nothing is known: a hook says %s", key, answers)
+		}
+		a.why = short(strings.Join(strings.Fields(text), " "), whyLimit)
+	}
+	return a, nil
+}
+
+// scriptAnswer reads what a script wrote and how it ended. 0 is no objection, and what it wrote
+// is for the model, or an answer as JSON; 2 refuses, for what it wrote.
+func scriptAnswer(status int, output string) (answer, error) {
+	output = strings.TrimSpace(output)
+	switch {
+	case status == 2:
+		return newAnswer(map[string]string{"refuse": output})
+	case status != 0:
+		return answer{}, fmt.Errorf("exit status %d: %s", status, short(strings.Join(strings.Fields(output), " "), whyLimit))
+	case !strings.HasPrefix(output, "{"):
+		return newAnswer(map[string]string{"append": output})
+	}
+	var fields struct{ Verdict, Why, Append string }
+	decoder := json.NewDecoder(strings.NewReader(output))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&fields); err != nil {
+		return answer{}, fmt.Errorf(`what it wrote cannot be read as {"verdict": "allow", "ask" or "refuse", "why": …, "append": …}: %w`, err)
+	}
+	if decoder.More() {
+		return answer{}, errors.New("it wrote more than one answer")
+	}
+	said := map[string]string{"append": fields.Append}
+	switch fields.Verdict {
+	case "", "allow":
+	case "ask", "refuse":
+		said[fields.Verdict] = fields.Why
+	default:
+		return answer{}, fmt.Errorf("its verdict %q is none of allow, ask and refuse", short(fields.Verdict, 40))
+	}
+	return newAnswer(said)
+}
+
+// within cuts what hooks add to the room that is left, and takes it from that.
+func within(all []said, room *int) []said {
+	for i := range all {
+		if all[i].added = short(all[i].added, *room); len(all[i].added) > *room {
+			*room = 0
+			continue
+		}
+		*room -= len(all[i].added)
+	}
+	return all
+}
+
+// short is a text of so many bytes at most, with what it lost told at its end.
+func short(text string, most int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= most {
+		return text
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return fmt.Sprintf("%s… [%d bytes more]", text[:cut], len(text)-cut)
+}

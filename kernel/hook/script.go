@@ -1,0 +1,90 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/sandbox"
+)
+
+// How long a script waits until it may run, and how much of what it writes is read.
+const (
+	scriptPatience = 10 * time.Second
+	outputLimit    = 64 << 10
+)
+
+// run runs a script with the event on its input, in an empty directory of its own. It has no
+// network and no file but those of the system.
+func (h *Hooks) run(ctx context.Context, script string, event protocol.Object) (answer, error) {
+	input, err := json.Marshal(event)
+	if err != nil {
+		return answer{}, fmt.Errorf("write the event: %w", err)
+	}
+	patience := time.NewTimer(scriptPatience)
+	defer patience.Stop()
+	select {
+	case h.scripts <- struct{}{}:
+		defer func() { <-h.scripts }()
+	case <-patience.C:
+		return answer{}, fmt.Errorf("%d other scripts ran for %v", scriptLimit, scriptPatience)
+	case <-ctx.Done():
+		return answer{}, context.Cause(ctx)
+	}
+	kind := h.config.Kind()
+	if !kind.Fenced() {
+		return answer{}, errors.New("this system has no sandbox, without which no script is run: write the hook in Lisp")
+	}
+	limited, cancel := context.WithTimeout(ctx, h.config.ScriptTime)
+	defer cancel()
+	outcome, output, err := h.fenced(limited, kind, script, input)
+	switch {
+	case ctx.Err() != nil:
+		return answer{}, context.Cause(ctx)
+	case limited.Err() != nil:
+		return answer{}, fmt.Errorf("it took longer than %v", h.config.ScriptTime)
+	case err != nil:
+		return answer{}, err
+	case outcome.Signal != "":
+		return answer{}, errors.New(outcome.String())
+	}
+	return scriptAnswer(outcome.Status, output)
+}
+
+// fenced runs a script to its end and returns what it wrote, as far as that is read.
+func (h *Hooks) fenced(ctx context.Context, kind sandbox.Kind, script string, input []byte) (outcome sandbox.Outcome, output string, err error) {
+	reads, told, err := os.Pipe()
+	if err != nil {
+		return outcome, "", fmt.Errorf("connect the script: %w", err)
+	}
+	defer told.Close()
+	heard, writes, err := os.Pipe()
+	if err != nil {
+		reads.Close()
+		return outcome, "", fmt.Errorf("connect the script: %w", err)
+	}
+	defer heard.Close()
+	process, err := sandbox.Start(ctx, kind, sandbox.Command{
+		Text: script, Home: h.config.Home, Hidden: h.config.Hidden, Environment: h.config.Environment}, reads, writes)
+	reads.Close()
+	writes.Close()
+	if err != nil {
+		return outcome, "", err
+	}
+	fed := make(chan struct{})
+	go func() { // ends when the script has read all, or has ended; it is waited for below
+		defer close(fed)
+		_, _ = told.Write(input) // a script need not read what it is told
+		told.Close()
+	}()
+	text, _ := io.ReadAll(io.LimitReader(heard, outputLimit)) // the end of a pipe is no error
+	_, _ = io.Copy(io.Discard, heard)
+	outcome, err = process.Wait()
+	<-fed
+	return outcome, string(text), err
+}

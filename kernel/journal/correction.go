@@ -1,0 +1,53 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// A correction never leaves these bounds: an estimate is never that far off, but a server
+// may count something else.
+const (
+	leastCorrection = 0.25
+	mostCorrection  = 4
+	// surely is from how many tokens on an estimate says something.
+	surely = 200
+	// remembered is over how many replies a correction goes, more or less.
+	remembered = 16
+)
+
+// Correction is what the tokens that a model counts are of those that are estimated; 1 while
+// nothing is known.
+func (j *Journal) Correction(ctx context.Context, model string) (float64, error) {
+	factor, _, err := correction(ctx, j.readers, model)
+	return factor, j.failure(ctx, "read how a model counts", err)
+}
+
+func correction(ctx context.Context, from reader, model string) (factor float64, replies int, err error) {
+	err = from.QueryRowContext(ctx, "SELECT factor, replies FROM correction WHERE model = ?", model).Scan(&factor, &replies)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 1, 0, nil
+	}
+	return factor, replies, err
+}
+
+// correct learns from what a reply took.
+func correct(ctx context.Context, tx *writer, spent Spent) error {
+	if spent.Estimate < surely || spent.Input <= 0 {
+		return nil
+	}
+	factor, replies, err := correction(ctx, tx, spent.Asked)
+	if err != nil {
+		return fmt.Errorf("read how a model counts: %w", err)
+	}
+	seen := min(max(float64(spent.Input)/float64(spent.Estimate), leastCorrection), mostCorrection)
+	factor += (seen - factor) / float64(min(replies+1, remembered))
+	_, err = tx.ExecContext(ctx, `INSERT INTO correction (model, factor, replies) VALUES (?, ?, ?)
+		ON CONFLICT (model) DO UPDATE SET factor = excluded.factor, replies = excluded.replies`, spent.Asked, factor, replies+1)
+	if err != nil {
+		return fmt.Errorf("write how a model counts: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,298 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// The index of a journal that is older than it is made while the kernel works, the latest
+// texts first: in small pieces, each with the place it leaves off at, so that whatever ends
+// the process costs one piece. Meanwhile a search reads the texts that are not in it yet.
+
+const (
+	indexingRows  = 4096    // of the journal that a piece is about, at most
+	indexingBytes = 8 << 10 // of text in a piece, but for its last
+	formerPages   = 100     // of a former index that are given up at once
+)
+
+// putIndexAside keeps what schema 2 indexed out of the way of a new index. [Journal.Index]
+// removes it.
+func putIndexAside(ctx context.Context, tx *writer) error {
+	var full bool
+	if err := tx.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM search_docsize)").Scan(&full); err != nil {
+		return fmt.Errorf("look at the former index: %w", err)
+	}
+	if !full {
+		return nil
+	}
+	if _, err := tx.conn.ExecContext(ctx, "ALTER TABLE search RENAME TO former_search"); err != nil {
+		return fmt.Errorf("put the former index aside: %w", err)
+	}
+	return nil
+}
+
+// Unindexed is how many rows of the journal are not in the index of words yet, of how many
+// that were to be put there; zeros when it is whole.
+type Unindexed struct{ Rows, All int64 }
+
+// Percent is the part that is not in the index yet, rounded up: 0 when it is whole.
+func (u Unindexed) Percent() int {
+	if u.Rows == 0 {
+		return 0
+	}
+	return int((100*u.Rows + u.All - 1) / u.All)
+}
+
+// Unindexed tells how far [Journal.Index] has come.
+func (j *Journal) Unindexed(ctx context.Context) (Unindexed, error) {
+	u, err := unindexed(ctx, j.readers)
+	return u, j.failure(ctx, "look how much is indexed", err)
+}
+
+func unindexed(ctx context.Context, from reader) (u Unindexed, err error) {
+	err = from.QueryRowContext(ctx, "SELECT until - 1, began - 1 FROM indexing").Scan(&u.Rows, &u.All)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return u, err
+}
+
+// Index puts what was said before there was an index like this one into it, and then removes
+// the one that was there before. It goes on where another call left off, writes as little at
+// a time as a message does, rests as long as it works, and longer while others write. It
+// returns nil at once when there is nothing to do, and an error of ctx when that ended it.
+func (j *Journal) Index(ctx context.Context) (err error) {
+	merger, err := j.writers.Conn(ctx)
+	if err != nil {
+		return j.failure(ctx, "index what was said", err)
+	}
+	defer func() { err = errors.Join(err, merger.Close()) }()
+	var last int64 // what others wrote
+	for _, step := range []func(context.Context) (more bool, err error){j.indexPiece, j.removeFormer} {
+		for more := true; more; {
+			began := time.Now()
+			if more, err = step(ctx); err != nil {
+				return err
+			}
+			// Merged into the file here, and not while somebody waits for the writing.
+			if _, err := merger.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)"); err != nil {
+				return j.failure(ctx, "merge what was indexed", err)
+			}
+			if more {
+				if err := j.restFromIndexing(ctx, time.Since(began), &last); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Indexing rests for seconds when others write, but not for ever.
+const (
+	busyRest  = time.Second
+	busyRests = 5
+)
+
+// restFromIndexing waits for that long, and on while others have written since the row known,
+// which becomes the last.
+func (j *Journal) restFromIndexing(ctx context.Context, rest time.Duration, known *int64) error {
+	for range busyRests {
+		select {
+		case <-time.After(rest):
+		case <-ctx.Done():
+			return fmt.Errorf("index what was said: %w", context.Cause(ctx))
+		}
+		before := *known
+		if err := j.readers.QueryRowContext(ctx, "SELECT max(seq) FROM journal").Scan(known); err != nil {
+			return j.failure(ctx, "index what was said", err)
+		}
+		if *known == before {
+			return nil
+		}
+		rest = busyRest
+	}
+	return nil
+}
+
+// indexPiece indexes the latest texts that are not in the index. What they are is read
+// beforehand: a message that comes meanwhile waits for the writing only.
+func (j *Journal) indexPiece(ctx context.Context) (more bool, err error) {
+	before, err := j.Unindexed(ctx)
+	if err != nil || before.Rows == 0 {
+		return false, err
+	}
+	span := rowSpan{max(1, before.Rows+1-indexingRows), before.Rows + 1}
+	type piece struct {
+		seq           int64
+		words, places string
+	}
+	var pieces []piece
+	size := 0
+	span.from, err = j.unindexedTexts(ctx, span, func(t unindexedText) bool {
+		words := indexed(t.text())
+		size += len(words)
+		pieces = append(pieces, piece{t.seq, words, t.places()})
+		return size < indexingBytes
+	})
+	if err != nil {
+		return false, j.failure(ctx, "read what is to be indexed", err)
+	}
+	return span.from > 1, j.transact(ctx, "index what was said", func(ctx context.Context, tx *writer) error {
+		if now, err := unindexed(ctx, tx); err != nil || now != before {
+			return err // another process does it, too
+		}
+		for _, p := range slices.Backward(pieces) { // the index takes rows in their order most easily
+			if err := indexWords(ctx, tx, p.seq, p.words, p.places); err != nil {
+				return err
+			}
+		}
+		query, args := "UPDATE indexing SET until = ?", []any{span.from}
+		if span.from == 1 {
+			query, args = "DELETE FROM indexing", nil
+		}
+		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
+			return fmt.Errorf("note how far the index is: %w", err)
+		}
+		return nil
+	})
+}
+
+// removeFormer removes a part of the index that was there before.
+func (j *Journal) removeFormer(ctx context.Context) (more bool, err error) {
+	if more, err = hasFormer(ctx, j.readers); err != nil || !more {
+		return false, j.failure(ctx, "look for the former index", err)
+	}
+	return true, j.transact(ctx, "remove the former index", func(ctx context.Context, tx *writer) error {
+		if more, err := hasFormer(ctx, tx); err != nil || !more {
+			return err // another process removed it
+		}
+		for _, statement := range []string{
+			// Rows up to 10 are not of the index's content: they say what it is.
+			"DELETE FROM former_search_data WHERE id IN (SELECT id FROM former_search_data WHERE id > 10 LIMIT ?)",
+			"DELETE FROM former_search_docsize WHERE id IN (SELECT id FROM former_search_docsize LIMIT 20 * ?)",
+		} {
+			done, err := tx.ExecContext(ctx, statement, formerPages)
+			if err != nil {
+				return err
+			}
+			if n, err := done.RowsAffected(); err != nil || n > 0 {
+				return err
+			}
+		}
+		_, err := tx.conn.ExecContext(ctx, "DROP TABLE former_search")
+		return err
+	})
+}
+
+func hasFormer(ctx context.Context, from reader) (there bool, err error) {
+	err = from.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'former_search')").Scan(&there)
+	return there, err
+}
+
+// unindexedText is a text that is to be found, as its row has it.
+type unindexedText struct {
+	seq, first int64
+	kind       Kind
+	copied     bool
+	session    string
+	data       []byte
+}
+
+// places are the words of where it was said.
+func (t unindexedText) places() string {
+	if t.copied {
+		return placeWord(t.first) + " " + copyWord
+	}
+	return placeWord(t.first)
+}
+
+// text is what is looked through, "" for what is not. A row that cannot be read has no words:
+// it must not keep others from being found.
+func (t unindexedText) text() string {
+	if t.kind == KindEvent {
+		event, err := Entry{Seq: t.seq, Kind: t.kind, Data: t.data}.Event()
+		if err != nil || !findable(event) {
+			return ""
+		}
+	}
+	text, err := searchable(t.kind, t.data)
+	if err != nil {
+		return ""
+	}
+	return text
+}
+
+const unindexedQuery = `SELECT j.seq, j.kind, s.first, t.origin <> '', t.session, j.data FROM journal AS j NOT INDEXED
+	CROSS JOIN turn AS t ON t.id = j.turn CROSS JOIN session AS s ON s.name = t.session
+	LEFT JOIN act AS a ON a.seq = j.seq
+	WHERE j.seq >= ? AND j.seq < ? AND (j.kind = 'event' AND t.seq = j.seq OR j.kind = 'act' AND a.kind = 'answer') ORDER BY j.seq DESC`
+
+// unindexedTexts calls each with the texts of these rows, the latest first, until that says
+// no, and returns the row down to which it got.
+func (j *Journal) unindexedTexts(ctx context.Context, span rowSpan, each func(unindexedText) (on bool)) (reached int64, err error) {
+	rows, err := j.readers.QueryContext(ctx, unindexedQuery, span.from, span.until)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var t unindexedText
+		if err := rows.Scan(&t.seq, &t.kind, &t.first, &t.copied, &t.session, &t.data); err != nil {
+			return 0, err
+		}
+		if !each(t) {
+			return t.seq, rows.Err()
+		}
+	}
+	return span.from, rows.Err()
+}
+
+// reading is a search that reads the texts themselves, in place of the index.
+type reading struct {
+	phrases []phrase
+	session string // "" for all
+	span    rowSpan
+	from    int64 // what is from here on was looked at
+	until   time.Time
+}
+
+// readingRows are looked at before a search asks what time it is.
+const readingRows = 256
+
+// through adds the rows that have the phrases, the latest first, until there are enough or
+// the time is over.
+func (r *reading) through(ctx context.Context, j *Journal, rows []int64) ([]int64, error) {
+	for more := true; more && r.from > r.span.from; more = time.Now().Before(r.until) {
+		var err error
+		piece := rowSpan{max(r.span.from, r.from-readingRows), r.from}
+		r.from, err = j.unindexedTexts(ctx, piece, func(t unindexedText) bool {
+			if r.has(t) {
+				rows = append(rows, t.seq)
+			}
+			return len(rows) < candidates
+		})
+		if err != nil || len(rows) == candidates {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+// has reports whether the text is one of the session, or of all but the copies, and has
+// every phrase.
+func (r *reading) has(t unindexedText) bool {
+	if r.session == "" && t.copied || r.session != "" && r.session != t.session {
+		return false
+	}
+	matches, _ := matchesIn(t.text(), r.phrases)
+	seen := map[int]bool{}
+	for _, m := range matches {
+		seen[m.phrase] = true
+	}
+	return len(seen) == len(r.phrases)
+}

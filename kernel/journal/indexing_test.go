@@ -1,0 +1,322 @@
+package journal
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"org-agent/kernel/protocol"
+)
+
+// backToFourthSchema makes a journal one of schema 4, with an index as that had.
+func backToFourthSchema(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", dataSource(path))
+	must(t, err)
+	for _, statement := range []string{
+		"ALTER TABLE turn DROP COLUMN stamp", "ALTER TABLE turn DROP COLUMN settings", "ALTER TABLE turn DROP COLUMN parent", "ALTER TABLE session DROP COLUMN preset",
+		"DROP TABLE digest", "DROP TABLE correction", "DROP TABLE completion", "DROP TABLE search", "DROP TABLE indexing",
+		`CREATE VIRTUAL TABLE search USING fts5(words, place,
+			content = '', prefix = '1 2 3', tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'")`,
+		"INSERT INTO search (rowid, words, place) SELECT seq, id || ' former ' || seq, 's1' FROM journal WHERE kind IN ('event', 'act')",
+		"PRAGMA user_version = 4",
+	} {
+		_, err := db.Exec(statement)
+		must(t, err)
+	}
+	must(t, db.Close())
+}
+
+// talk is what a test says, and what it knows of it.
+type talk struct {
+	t        *testing.T
+	j        *Journal
+	from     *rand.Rand
+	sessions []string
+	said     map[string]spoken
+	count    int
+}
+
+type spoken struct {
+	session, text string
+	copied        bool
+}
+
+var talkWords = strings.Fields("road roads roadside samarkand silk tea the to a b c")
+
+func (k *talk) text() string {
+	words := make([]string, 1+k.from.IntN(40))
+	for i := range words {
+		words[i] = talkWords[k.from.IntN(len(talkWords))]
+	}
+	return strings.Join(words, " ")
+}
+
+// say is a question with an answer in some session.
+func (k *talk) say() {
+	k.count++
+	id, session := fmt.Sprint("q", k.count), k.sessions[k.from.IntN(len(k.sessions))]
+	question, answer := k.text(), k.text()
+	answered(k.t, k.j, accepted(k.t, k.j, id, session, question), "a"+id, answer)
+	k.said[id], k.said["a"+id] = spoken{session, question, false}, spoken{session, answer, false}
+}
+
+// rename gives a session another name.
+func (k *talk) rename() {
+	k.count++
+	i, name := k.from.IntN(len(k.sessions)), fmt.Sprint("named ", k.count)
+	former := k.sessions[i]
+	_, err := k.j.Rename(k.t.Context(), former, name)
+	must(k.t, err)
+	k.sessions[i] = name
+	for id, s := range k.said {
+		if s.session == former {
+			s.session = name
+			k.said[id] = s
+		}
+	}
+}
+
+// fork copies a question into a new session.
+func (k *talk) fork() {
+	var questions []string
+	for id, s := range k.said {
+		if id[0] == 'q' && !s.copied && len(id) < 8 {
+			questions = append(questions, id)
+		}
+	}
+	slices.Sort(questions)
+	k.count++
+	event, session := questions[k.from.IntN(len(questions))], fmt.Sprint("fork ", k.count)
+	c := copyOf(k.t, k.j, event)
+	c.ID, c.Event, c.Question.ID = fmt.Sprint("t-copy", k.count), fmt.Sprint("copy", k.count), fmt.Sprint("copy", k.count)
+	must(k.t, k.j.Fork(k.t.Context(), Fork{Session: session, Parent: k.said[event].session, At: event, Copies: []Copy{{Turn: c, Origin: "turn-" + event}}}))
+	k.said[c.Event] = spoken{session, k.said[event].text, true}
+	k.sessions = append(k.sessions, session)
+}
+
+// scan is what a search for these phrases must find: each is words in a row, or with a star
+// the beginning of one.
+func (k *talk) scan(phrases []string, session string) (ids []string) {
+	for id, s := range k.said {
+		has := session == "" && !s.copied || session == s.session
+		for _, p := range phrases {
+			text, part := " "+s.text+" ", " "+p+" "
+			if beginning, ok := strings.CutSuffix(p, "*"); ok {
+				part = " " + beginning
+			}
+			has = has && strings.Contains(text, part)
+		}
+		if has {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// compare looks for some words in every way, and fails if what is found is not what was said.
+func (k *talk) compare(state string) {
+	k.t.Helper()
+	for _, phrases := range [][]string{
+		{"samarkand"}, {"road"}, {"roads*"}, {"silk tea"}, {"the road to"}, {"a b", "tea"}, {"never"}, {"former"}, {"silk", "samarkand", "c"},
+	} {
+		var query []string
+		for _, p := range phrases {
+			if strings.Contains(p, " ") {
+				p = `"` + p + `"`
+			}
+			query = append(query, p)
+		}
+		for _, session := range []string{"", k.sessions[k.from.IntN(len(k.sessions))]} {
+			budget := []time.Duration{0, 300 * time.Microsecond, time.Hour}[k.from.IntN(3)]
+			got, _ := pages(k.t, k.j, Search{Query: strings.Join(query, " "), Session: session}, budget)
+			slices.Sort(got)
+			if want := k.scan(phrases, session); !slices.Equal(got, want) {
+				k.t.Fatalf("%s: %q in %q, in pages of %v, finds %d: %v\nwant %d: %v", state, query, session, budget, len(got), got, len(want), want)
+			}
+		}
+	}
+}
+
+// oldTalk is a journal of schema 4 with a talk in it.
+func oldTalk(t *testing.T, turns int) (*talk, string) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j, err := Open(t.Context(), path)
+	must(t, err)
+	k := &talk{t: t, j: j, from: rand.New(rand.NewPCG(1, uint64(turns))), sessions: []string{"main", "other one"}, said: map[string]spoken{}}
+	for n := range turns {
+		k.say()
+		if n == turns/2 {
+			k.fork()
+			k.rename()
+		}
+	}
+	must(t, j.Close())
+	backToFourthSchema(t, path)
+	k.j = reopen(t, path)
+	return k, path
+}
+
+// formerTables is how many tables are left of the former index.
+func formerTables(t *testing.T, j *Journal) (left int) {
+	t.Helper()
+	must(t, j.readers.QueryRowContext(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'former%'").Scan(&left))
+	return left
+}
+
+// TestIndexingBesideWork: in every state of an index that is being made, whatever is said,
+// forked and renamed meanwhile, a search finds exactly what was said.
+func TestIndexingBesideWork(t *testing.T) {
+	k, _ := oldTalk(t, 400)
+	u, err := k.j.Unindexed(t.Context())
+	must(t, err)
+	if u.Rows < 800 || u.Rows != u.All || u.Percent() != 100 {
+		t.Fatalf("an old journal has %+v to index", u)
+	}
+	k.compare("before")
+	steps := 0
+	for more, left := true, u.Rows; more; steps++ {
+		switch k.from.IntN(4) {
+		case 0:
+			k.say()
+		case 1:
+			k.fork()
+		case 2:
+			k.rename()
+		}
+		more, err = k.j.indexPiece(t.Context())
+		must(t, err)
+		u, err := k.j.Unindexed(t.Context())
+		must(t, err)
+		if u.Rows >= left || (u.Rows == 0) == more || u.Percent() > 100 || (u.Percent() == 0) == more {
+			t.Fatalf("after %d steps %+v, %d before; more %v", steps, u, left, more)
+		}
+		left = u.Rows
+		if steps%4 == 0 || !more {
+			k.compare(fmt.Sprintf("%d left", left))
+		}
+	}
+	if steps < 8 {
+		t.Fatalf("only %d steps: the test proves nothing", steps)
+	}
+	must(t, k.j.Index(t.Context()))
+	k.compare("after")
+	checkWhole(t, k.j)
+	if left := formerTables(t, k.j); left > 0 {
+		t.Errorf("%d tables are left of the former index", left)
+	}
+	if u, err := k.j.Unindexed(t.Context()); err != nil || u != (Unindexed{}) {
+		t.Errorf("%+v is left, %v", u, err)
+	}
+}
+
+// indexForEver indexes, and says so after each piece.
+func indexForEver(path string) int {
+	ctx := context.Background()
+	j, err := Open(ctx, path)
+	if err != nil {
+		return complain(err)
+	}
+	for _, step := range []func(context.Context) (bool, error){j.indexPiece, j.removeFormer} {
+		for more := true; more; {
+			if more, err = step(ctx); err != nil {
+				return complain(err)
+			}
+			fmt.Println("a piece")
+		}
+	}
+	return complain(errors.New("it was not killed"))
+}
+
+// TestKilledWhileIndexing: an indexing that is killed again and again goes on where it was.
+func TestKilledWhileIndexing(t *testing.T) {
+	k, path := oldTalk(t, 700)
+	for round, left := 0, int64(1<<62); round < 4; round++ {
+		must(t, k.j.Close())
+		command := child(t, "index", path)
+		output, err := command.StdoutPipe()
+		must(t, err)
+		must(t, command.Start())
+		lines := bufio.NewScanner(output)
+		for seen := 0; lines.Scan(); seen++ {
+			if seen == 2 {
+				must(t, command.Process.Signal(syscall.SIGKILL))
+			}
+		}
+		if err := command.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
+			t.Fatalf("round %d: the child was not killed: %v", round, err)
+		}
+		k.j = reopen(t, path)
+		u, err := k.j.Unindexed(t.Context())
+		must(t, err)
+		if u.Rows == 0 || u.Rows >= left {
+			t.Fatalf("round %d: %d rows are left of %d", round, u.Rows, left)
+		}
+		left = u.Rows
+		k.say()
+		k.compare(fmt.Sprintf("killed at %d", left))
+	}
+	must(t, k.j.Index(t.Context()))
+	k.compare("at last")
+	checkWhole(t, k.j)
+}
+
+// TestIndexingEnds: it ends with its context, says so, and goes on; two that do it at once
+// do it once.
+func TestIndexingEnds(t *testing.T) {
+	k, path := oldTalk(t, 300)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := k.j.Index(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled, it says %v", err)
+	}
+	other := reopen(t, path)
+	failed := make(chan error, 1)
+	go func() { failed <- other.Index(t.Context()) }()
+	must(t, k.j.Index(t.Context()))
+	must(t, <-failed)
+	k.compare("by two")
+	checkWhole(t, k.j)
+	var twice int
+	must(t, k.j.readers.QueryRowContext(t.Context(), "SELECT count(*) FROM search WHERE search MATCH 'samarkand'").Scan(&twice))
+	if want := len(k.scan([]string{"samarkand"}, "")); twice < want || twice > want+1 { // a copy may have it, too
+		t.Errorf("the index has %d rows with a word of %d texts", twice, want)
+	}
+}
+
+// TestNothingToIndex: a new journal, and one whose index is whole, have nothing to be done.
+func TestNothingToIndex(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j, err := Open(t.Context(), path)
+	must(t, err)
+	said(t, j, "main", "a question", "an answer")
+	for range 2 {
+		if u, err := j.Unindexed(t.Context()); err != nil || u.Percent() != 0 || formerTables(t, j) > 0 {
+			t.Errorf("%+v is to be indexed, %v", u, err)
+		}
+		must(t, j.Index(t.Context()))
+		must(t, j.Close())
+		db, err := sql.Open("sqlite", dataSource(path))
+		must(t, err)
+		_, err = db.Exec("ALTER TABLE turn DROP COLUMN stamp; ALTER TABLE turn DROP COLUMN settings; ALTER TABLE turn DROP COLUMN parent; ALTER TABLE session DROP COLUMN preset; DROP TABLE digest; DROP TABLE correction; DROP TABLE completion; DROP TABLE indexing; PRAGMA user_version = 5") // the index is as schema 5 made it
+		must(t, err)
+		must(t, db.Close())
+		j = reopen(t, path)
+	}
+	if got := found(t, j, "question", ""); got != "main-0" {
+		t.Errorf("found %s", got)
+	}
+	if _, err := j.Unindexed(t.Context()); protocol.ErrorCode(err) == protocol.CodeStorage {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,131 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"org-agent/kernel/protocol"
+)
+
+// kinds are the kinds of the rows behind one, on a line.
+func kinds(t testing.TB, j *Journal, after int64) string {
+	t.Helper()
+	var all []string
+	for _, e := range entries(t, j, Query{After: after}) {
+		all = append(all, string(e.Kind)+e.ID)
+	}
+	return strings.Join(all, " ")
+}
+
+// TestLater: rows that may wait stand before the change that came after them, in the same
+// transaction, in their order; a change that fails takes none of them along.
+func TestLater(t *testing.T) {
+	j := fresh(t)
+	turn := accepted(t, j, "q", "main", "a question")
+	for i := range 3 {
+		must(t, j.Later(t.Context(), Entry{Kind: KindProposal, Session: "main", Turn: turn.ID, ID: fmt.Sprint(i)}))
+	}
+	if got := kinds(t, j, turn.Seq); got != "" {
+		t.Errorf("what may wait was written: %s", got)
+	}
+	wantCode(t, j.PutAct(t.Context(), Act{ID: "q", Session: "main", Turn: turn.ID, Kind: ActAnswer}), protocol.CodeConflict)
+	if got := kinds(t, j, turn.Seq); got != "" {
+		t.Errorf("a change that failed wrote %s", got)
+	}
+	must(t, j.Later(t.Context(), Entry{Kind: KindVerdict, ID: "3"}))
+	must(t, j.PutAct(t.Context(), Act{ID: "a", Session: "main", Turn: turn.ID, Kind: ActAnswer}))
+	set(t, j, turn.ID, protocol.TurnAnswered)
+	if got := kinds(t, j, turn.Seq); got != "proposal0 proposal1 proposal2 verdict3 acta turn" {
+		t.Errorf("written was %s", got)
+	}
+	for _, bad := range []Entry{{}, {Kind: KindLog, Data: []byte("{")}} {
+		wantCode(t, j.Later(t.Context(), bad), protocol.CodeInvalidParams)
+	}
+}
+
+// TestLaterAtTheEnd: what still waits when the journal is closed is written, and behind that
+// nothing is taken that could not be.
+func TestLaterAtTheEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j, err := Open(t.Context(), path)
+	must(t, err)
+	must(t, j.Later(t.Context(), Entry{Kind: KindLog, ID: "last"}))
+	must(t, j.Close())
+	if err := j.Later(t.Context(), Entry{Kind: KindLog}); err == nil {
+		t.Error("a closed journal took a row")
+	}
+	if got := kinds(t, reopen(t, path), 0); got != "loglast" {
+		t.Errorf("written was %s", got)
+	}
+	reader, err := OpenToRead(t.Context(), path)
+	must(t, err)
+	if err := reader.Later(t.Context(), Entry{Kind: KindLog}); !errors.Is(err, errReadOnly) {
+		t.Errorf("a journal to be read took a row: %v", err)
+	}
+	must(t, reader.Close())
+}
+
+// TestLaterIsBounded: while nothing can wait any more rows are written at once, and none is lost.
+func TestLaterIsBounded(t *testing.T) {
+	j := fresh(t)
+	data := []byte(`{"text":"` + strings.Repeat("x", laterBytes/4) + `"}`)
+	for i := range 5 {
+		must(t, j.Later(t.Context(), Entry{Kind: KindLog, ID: fmt.Sprint(i), Data: data}))
+		if j.later.size > laterBytes {
+			t.Fatalf("%d bytes wait", j.later.size)
+		}
+	}
+	var all string
+	for after := int64(0); ; {
+		found := entries(t, j, Query{After: after})
+		if len(found) == 0 {
+			break
+		}
+		for _, e := range found {
+			all, after = all+e.ID, e.Seq
+		}
+	}
+	if !strings.HasPrefix("01234", all) || len(all) < 4 {
+		t.Errorf("written were %s", all)
+	}
+}
+
+// TestLaterTogether: rows of many turns at once are all written once, each turn's in its order.
+func TestLaterTogether(t *testing.T) {
+	j := fresh(t)
+	const turns, rows = 8, 25
+	var work sync.WaitGroup
+	for n := range turns {
+		work.Go(func() {
+			for i := range rows {
+				if err := j.Later(t.Context(), Entry{Kind: KindProposal, Turn: fmt.Sprint("t", n), ID: fmt.Sprint(i)}); err != nil {
+					t.Error(err)
+				}
+				switch i % 5 {
+				case 2:
+					_ = j.PutReceipt(t.Context(), "unknown", Receipt{}) // which fails
+				case 4:
+					if _, err := j.Append(t.Context(), Entry{Kind: KindLog}); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	work.Wait()
+	for n := range turns {
+		found := entries(t, j, Query{Turn: fmt.Sprint("t", n)})
+		for i, e := range found {
+			if e.ID != fmt.Sprint(i) {
+				t.Fatalf("row %d of the turn %d is %s", i, n, e.ID)
+			}
+		}
+		if len(found) != rows {
+			t.Errorf("the turn %d has %d rows", n, len(found))
+		}
+	}
+}

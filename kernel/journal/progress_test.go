@@ -1,0 +1,86 @@
+package journal
+
+import (
+	"encoding/json"
+	"testing"
+
+	"org-agent/kernel/protocol"
+)
+
+// How far a turn had come is what was done since it was asked, or asked again, and the kernel's
+// end does not count: neither does what was answered, stopped or failed.
+func TestProgress(t *testing.T) {
+	j, ctx := fresh(t), t.Context()
+	turn := accepted(t, j, "q1", "main", "text")
+	state := func(state protocol.TurnState) {
+		t.Helper()
+		if _, err := j.SetTurn(ctx, TurnChange{ID: turn.ID, State: state}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	retry := func() {
+		t.Helper()
+		if _, err := j.Retry(ctx, turn.ID, "", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	row := func(kind Kind, id, data string) int64 {
+		t.Helper()
+		e, err := j.Append(ctx, Entry{Kind: kind, Session: "main", Turn: turn.ID, ID: id, Data: json.RawMessage(data)})
+		must(t, err)
+		return e.Seq
+	}
+	progress := func() Progress {
+		t.Helper()
+		p, err := j.Progress(ctx, turn.ID)
+		must(t, err)
+		return p
+	}
+	state(protocol.TurnRunning)
+	row(KindRound, "a0", `{"action":"(zero)"}`)
+	state(protocol.TurnFailed)
+	retry()
+	if p := progress(); p.Answer != "" || len(p.Rounds) > 0 || p.First() != 0 {
+		t.Errorf("after a failure: %+v", p)
+	}
+
+	state(protocol.TurnRunning)
+	first := row(KindModelRequest, "", `{"For":"x","System":"long"}`)
+	must(t, j.PutAct(ctx, Act{ID: "act1", Session: "main", Turn: turn.ID, Kind: ActAction, Action: "(one)"}))
+	if p := progress(); p.Acting != "(one)" {
+		t.Errorf("while something is done: %+v", p)
+	}
+	must(t, j.AskQuestion(ctx, questioning("f1", turn)))
+	if _, err := j.AnswerQuestion(ctx, "f1", Answer{Declined: true}, "cli"); err != nil {
+		t.Fatal(err)
+	}
+	if p := progress(); p.Acting != "" || len(p.Untold) != 1 || p.Untold[0] != "f1" {
+		t.Errorf("after an answer: %+v", p)
+	}
+	row(KindRound, "a1", `{"said":"meanwhile"}`)
+	row(KindRound, "a1", `{"action":"(one)","verdict":"denied","took":5}`)
+	row(KindModelRequest, "", `{}`)
+	must(t, j.AskQuestion(ctx, questioning("f2", turn)))
+	state(protocol.TurnInterrupted)
+	retry()
+	p := progress()
+	if p.Answer != "a1" || len(p.Untold) > 0 || p.Acting != "" || p.First() != first || p.Requests[0].For != "x" || p.Requests[1].Rounds != 2 {
+		t.Errorf("after the kernel's end: %+v", p)
+	}
+	if len(p.Rounds) != 2 || p.Rounds[0].Question != "" || p.Rounds[1].Question != "f1" || p.Rounds[1].Verdict != "denied" || p.Rounds[1].Took != 5 {
+		t.Errorf("its rounds are %+v", p.Rounds)
+	}
+
+	state(protocol.TurnRunning)
+	must(t, j.PutAct(ctx, Act{ID: "a1", Session: "main", Turn: turn.ID, Kind: ActAnswer, Raw: "the beg…", Final: true}))
+	state(protocol.TurnInterrupted)
+	retry()
+	if p := progress(); p.Answer != "" || len(p.Rounds) != 2 {
+		t.Errorf("after a part of the answer: %+v", p)
+	}
+	state(protocol.TurnCancelled)
+	retry()
+	if p := progress(); len(p.Rounds)+len(p.Requests) > 0 {
+		t.Errorf("after it was stopped: %+v", p)
+	}
+}

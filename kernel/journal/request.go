@@ -1,0 +1,107 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Repeats is the part of a request to a model that the row of an earlier one has already. Each
+// request of a conversation shows what the one before it showed, and something more: were it
+// written whole, the journal would grow by the square of the turns. It stands in the data of a
+// row of the kind model-request, beside "System" and "Messages", which are then what is new.
+// [Journal.Entries] returns such rows whole.
+type Repeats struct {
+	// Base is the row of the earlier request; 0 for none.
+	Base int64 `json:",omitempty"`
+	// Same is how many of its messages come first, and SameSystem whether the system prompt
+	// is its.
+	Same       int  `json:",omitempty"`
+	SameSystem bool `json:",omitempty"`
+}
+
+// RepeatsLimit is how many rows a request may be spread over, so that reading one takes
+// milliseconds.
+const RepeatsLimit = 1000
+
+// requestRow is what is read of a request to put it together.
+type requestRow struct {
+	Repeats
+	System   json.RawMessage
+	Messages []json.RawMessage
+}
+
+// requests puts requests together; it remembers the rows that it read.
+type requests struct {
+	journal *Journal
+	rows    map[int64]requestRow
+}
+
+// whole is a row of the kind model-request with all that was sent.
+func (r *requests) whole(ctx context.Context, entry Entry) (Entry, error) {
+	var own requestRow
+	if err := json.Unmarshal(entry.Data, &own); err != nil || own.Base == 0 {
+		return entry, nil // it is not of this shape: it is shown as it is
+	}
+	var parts [][]json.RawMessage
+	size, system := own.Same, own.System
+	needed, inherits, at := own.Same, own.SameSystem, entry.Seq
+	for base := own.Base; needed > 0 || inherits; {
+		row, err := r.read(ctx, base)
+		if err == nil && (base >= at || row.Same < 0 || needed > row.Same+len(row.Messages)) {
+			err = fmt.Errorf("it is not what the request of row %d goes on from", at)
+		}
+		if err != nil {
+			return entry, fmt.Errorf("put the request of row %d together: row %d: %w", entry.Seq, base, err)
+		}
+		if needed > row.Same {
+			parts = append(parts, row.Messages[:needed-row.Same])
+			needed = row.Same
+		}
+		if inherits {
+			system, inherits = row.System, row.SameSystem
+		}
+		at, base = base, row.Base
+	}
+	messages := make([]json.RawMessage, 0, size+len(own.Messages))
+	for i := len(parts) - 1; i >= 0; i-- {
+		messages = append(messages, parts[i]...)
+	}
+	return own.put(entry, system, append(messages, own.Messages...))
+}
+
+// put is the row with these in the place of what it had.
+func (r requestRow) put(entry Entry, system json.RawMessage, messages []json.RawMessage) (Entry, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(entry.Data, &fields); err != nil {
+		return entry, fmt.Errorf("read the row %d: %w", entry.Seq, err)
+	}
+	list, err := encode(messages)
+	if err != nil {
+		return entry, fmt.Errorf("put the request of row %d together: %w", entry.Seq, err)
+	}
+	fields["System"], fields["Messages"] = system, list
+	for _, name := range []string{"Base", "Same", "SameSystem"} {
+		delete(fields, name)
+	}
+	if entry.Data, err = encode(fields); err != nil {
+		return entry, fmt.Errorf("put the request of row %d together: %w", entry.Seq, err)
+	}
+	return entry, nil
+}
+
+// read reads the row of a request as it is.
+func (r *requests) read(ctx context.Context, seq int64) (row requestRow, err error) {
+	if known, ok := r.rows[seq]; ok {
+		return known, nil
+	}
+	var data []byte
+	err = r.journal.readers.QueryRowContext(ctx, "SELECT data FROM journal WHERE seq = ? AND kind = 'model-request'", seq).Scan(&data)
+	if err == nil {
+		err = json.Unmarshal(data, &row)
+	}
+	if err == nil {
+		r.rows[seq] = row
+	}
+	return row, err
+}

@@ -1,0 +1,81 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"org-agent/kernel/protocol"
+)
+
+// Snapshot writes a picture of the journal at path, as it is at one moment, to a file that
+// must not be there yet. It may run beside a kernel, and with a journal of an older schema.
+// CodeNotFound if there is no journal.
+func Snapshot(ctx context.Context, path, to string) error {
+	j, db, err := beside(path)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // SQLite's own could be read by others
+	if err != nil {
+		return errors.Join(fmt.Errorf("write a picture of the journal: %w", err), db.Close())
+	}
+	err = file.Close()
+	if err == nil {
+		_, err = db.ExecContext(ctx, "VACUUM INTO ?", to)
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		return errors.Join(j.failure(ctx, "write a picture of the journal", err), os.Remove(to))
+	}
+	return nil
+}
+
+// Extent is how much a journal has, for telling two apart: equal journals have equal extents.
+type Extent struct {
+	Sessions int
+	Rows     int
+	Last     string // the latest row
+}
+
+// Look returns how much the journal at path has; one that is not there has nothing.
+func Look(ctx context.Context, path string) (Extent, error) {
+	var extent Extent
+	j, db, err := beside(path)
+	if protocol.ErrorCode(err) == protocol.CodeNotFound {
+		return extent, nil
+	}
+	if err != nil {
+		return extent, err
+	}
+	err = db.QueryRowContext(ctx, "SELECT count(*), (SELECT count(*) FROM journal), coalesce((SELECT id || ' ' || time || ' ' || data FROM journal ORDER BY seq DESC LIMIT 1), '') FROM session").
+		Scan(&extent.Sessions, &extent.Rows, &extent.Last)
+	return extent, j.failure(ctx, "look at the journal", errors.Join(err, db.Close()))
+}
+
+// beside opens a journal that exists, whatever its schema, with nothing of it in use.
+func beside(path string) (*Journal, *sql.DB, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("find the journal %s: %w", path, err)
+	}
+	j := &Journal{path: absolute}
+	info, err := os.Stat(absolute)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && info.Size() == 0:
+		return nil, nil, protocol.Errorf(protocol.CodeNotFound, "there is no journal %s yet: nothing has been said here", absolute)
+	case err == nil && !info.Mode().IsRegular():
+		err = errors.New("it is not a regular file")
+	}
+	if err != nil {
+		return nil, nil, j.unusable(err)
+	}
+	db, err := sql.Open("sqlite", dataSource(absolute))
+	if err != nil {
+		return nil, nil, j.unusable(err)
+	}
+	return j, db, nil
+}

@@ -1,0 +1,161 @@
+package journal
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"org-agent/kernel/protocol"
+)
+
+var sessionNames = []string{"one", "two", "three", "four", "five"}
+
+// muddle is what people do to a few conversations, at random.
+type muddle struct {
+	t        *testing.T
+	j        *Journal
+	random   *rand.Rand
+	sessions []string
+	turns    []Turn // as they were accepted; their sessions may have other names now
+	count    int
+}
+
+func (m *muddle) some() Turn { return m.turns[m.random.IntN(len(m.turns))] }
+
+func (m *muddle) id(of string) string { m.count++; return fmt.Sprint(of, m.count) }
+
+// step does one thing. What the journal refuses, as to retry what has not ended, changes nothing.
+func (m *muddle) step() {
+	m.t.Helper()
+	ctx := m.t.Context()
+	session := m.sessions[m.random.IntN(len(m.sessions))]
+	what := m.random.IntN(12)
+	if len(m.turns) == 0 {
+		what = 11
+	}
+	switch what {
+	case 0, 6, 7:
+		turn := m.some()
+		if _, err := m.j.Retry(ctx, turn.ID, "", nil); err == nil && m.random.IntN(4) > 0 {
+			m.answer(turn)
+		}
+	case 1, 2:
+		acts, err := m.j.ActsOf(ctx, m.some().ID)
+		must(m.t, err)
+		if len(acts) > 0 {
+			_, err = m.j.Prefer(ctx, acts[m.random.IntN(len(acts))].ID, m.random.IntN(2) == 0)
+			must(m.t, err)
+		}
+	case 3:
+		id := m.id("s")
+		_ = m.j.PutSteer(ctx, Steer{ID: id, Turn: m.some().ID, Text: "by the way"})
+		if m.random.IntN(2) == 0 {
+			must(m.t, m.j.UseSteers(ctx, id))
+		}
+	case 4:
+		name := sessionNames[m.random.IntN(len(sessionNames))] // also one of before
+		if has, err := m.j.HasSession(ctx, session); err == nil && has {
+			if _, err := m.j.Rename(ctx, session, name); err == nil {
+				m.sessions[slices.Index(m.sessions, session)] = name
+			}
+		}
+	case 5:
+		m.fork(session, sessionNames[m.random.IntN(len(sessionNames))])
+	case 8:
+		m.answer(m.some())
+	default:
+		event := message(m.id("q"), session, "a question")
+		if len(m.turns) > 0 && m.random.IntN(3) == 0 {
+			event.Instead = m.some().Event // of another session: refused
+		}
+		if turn, _, err := m.j.Accept(ctx, event, m.id("t")); err == nil {
+			m.turns = append(m.turns, turn)
+			if m.random.IntN(4) > 0 {
+				m.answer(turn)
+			}
+		}
+	}
+}
+
+func (m *muddle) answer(turn Turn) {
+	m.t.Helper()
+	now, err := m.j.Turn(m.t.Context(), turn.ID)
+	must(m.t, err)
+	must(m.t, m.j.PutAct(m.t.Context(), Act{ID: m.id("a"), Session: now.Session, Turn: now.ID, Event: now.Event, Kind: ActAnswer, Raw: m.id("raw "), Final: true}))
+	skill := m.id("skill")
+	_, _ = m.j.SetTurn(m.t.Context(), TurnChange{ID: now.ID, State: protocol.TurnAnswered, Skill: &skill}) // it may have ended
+}
+
+func (m *muddle) fork(session, name string) {
+	m.t.Helper()
+	if has, err := m.j.HasSession(m.t.Context(), name); err != nil || has {
+		return
+	}
+	turns, err := m.j.Turns(m.t.Context(), session, 0, 0)
+	must(m.t, err)
+	fork := Fork{Session: name, Parent: session}
+	for _, turn := range turns {
+		c := Copy{Turn: turn, Origin: turn.ID, Answers: map[string]string{}}
+		c.Turn.ID, c.Turn.Event, c.Turn.Instead, c.Turn.Answer, c.Turn.Preferred = m.id("t"), m.id("q"), "", "", ""
+		c.Turn.Question.ID = c.Turn.Event
+		if turn.Answer != "" {
+			act, err := m.j.Act(m.t.Context(), turn.Answer)
+			must(m.t, err)
+			act.ID = m.id("a")
+			c.Acts, c.Turn.Answer, c.Answers[act.ID] = []Act{act}, act.ID, turn.Answer
+		}
+		fork.Copies = append(fork.Copies, c)
+		m.turns = append(m.turns, c.Turn)
+	}
+	must(m.t, m.j.Fork(m.t.Context(), fork))
+	m.sessions = append(m.sessions, name)
+}
+
+// TestSpineIsKept: whatever people and other processes do to conversations, what is read of one
+// with all that is kept in memory is what is read with nothing kept; also where only the last
+// turns are kept, or those from a turn on.
+func TestSpineIsKept(t *testing.T) {
+	for seed := range uint64(3) {
+		random := rand.New(rand.NewPCG(seed, 9))
+		j := fresh(t)
+		other := reopen(t, j.Path())                                         // another process, as far as what is kept goes
+		m := &muddle{t: t, random: random, sessions: []string{"one", "two"}} // which have no row yet
+		for step := range 80 {
+			m.j = []*Journal{j, other}[random.IntN(2)]
+			m.step()
+			none, err := OpenToRead(t.Context(), j.Path())
+			must(t, err)
+			for _, session := range sessionNames {
+				compare(t, random, fmt.Sprintf("seed %d, step %d", seed, step), j, none, session)
+			}
+			must(t, none.Close())
+		}
+	}
+}
+
+// compare reads a session with what is kept and without.
+func compare(t *testing.T, random *rand.Rand, at string, j, none *Journal, session string) {
+	t.Helper()
+	before, from, limit := "", int64(0), random.IntN(8)
+	turns, err := j.Turns(t.Context(), session, 0, 0)
+	must(t, err)
+	if len(turns) > 0 && random.IntN(4) == 0 {
+		before = turns[random.IntN(len(turns))].ID
+	}
+	if len(turns) > 0 && random.IntN(3) == 0 {
+		from = turns[random.IntN(len(turns))].Seq
+	}
+	if random.IntN(12) == 0 {
+		_, err := j.readBackbone(t.Context(), session, from, 1+random.IntN(4))
+		must(t, err)
+	}
+	got, gotWhole, err := j.HistoryFrom(t.Context(), session, before, from, limit)
+	must(t, err)
+	want, wantWhole, err := none.HistoryFrom(t.Context(), session, before, from, limit)
+	must(t, err)
+	if !reflect.DeepEqual(got, want) || gotWhole != wantWhole {
+		t.Fatalf("%s: %s before %q from %d, at most %d is\n%+v, %v\nand should be\n%+v, %v", at, session, before, from, limit, got, gotWhole, want, wantWhole)
+	}
+}

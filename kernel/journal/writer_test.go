@@ -1,0 +1,46 @@
+package journal
+
+import (
+	"context"
+	"testing"
+)
+
+// TestSurvives: an event is flushed to the disk before it is accepted, whatever was written before
+// it, and what comes behind it survives the process.
+func TestSurvives(t *testing.T) {
+	j, ctx := fresh(t), t.Context()
+	synchronous := func() (level int) {
+		t.Helper()
+		must(t, j.writer.conn.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&level))
+		return level
+	}
+	const normal, full = 1, 2
+	for _, id := range []string{"1", "2", "3"} {
+		turn := accepted(t, j, "q"+id, "main", "a question")
+		if got := synchronous(); got != full {
+			t.Errorf("an event was accepted with level %d", got)
+		}
+		_, err := j.SetTurn(ctx, TurnChange{ID: turn.ID, State: "running"})
+		must(t, err)
+		if got := synchronous(); got != normal {
+			t.Errorf("a turn was begun with level %d", got)
+		}
+	}
+	for _, what := range []survives{power, process, power} {
+		must(t, j.writer.transaction(ctx, what, func(context.Context, *writer) error {
+			if got := synchronous(); (got == full) != (what == power) {
+				t.Errorf("in a transaction that is to survive %s the level is %d", what, got)
+			}
+			return nil
+		}))
+	}
+	stopped, stop := context.WithCancel(ctx)
+	stop()
+	if err := j.writer.outlive(stopped, process); err == nil || j.writer.survives != "" {
+		t.Errorf("%v, and the level is taken to be %q", err, j.writer.survives)
+	}
+	must(t, j.writer.outlive(ctx, power))
+	if got := synchronous(); got != full {
+		t.Errorf("after a change that failed the level is %d", got)
+	}
+}

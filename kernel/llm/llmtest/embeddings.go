@@ -1,0 +1,70 @@
+package llmtest
+
+import (
+	"encoding/json"
+	"hash/fnv"
+	"io"
+	"net/http"
+	"strings"
+	"unicode"
+)
+
+// dimensions is how long the vectors of texts are.
+const dimensions = 256
+
+// Vector is the embedding that the server gives a text: how often each of its words stands
+// there, at a place that a hash of the word tells. Words of one list of alike count as one.
+// Texts with words in common are alike, and the same text has always the same vector.
+func Vector(text string, alike [][]string) []float32 {
+	vector := make([]float32, dimensions)
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }) {
+		for _, words := range alike {
+			for _, w := range words {
+				if w == word {
+					word = words[0]
+				}
+			}
+		}
+		hash := fnv.New32a()
+		_, _ = hash.Write([]byte(word)) // a hash does not fail
+		vector[hash.Sum32()%dimensions]++
+	}
+	if text != "" && strings.Trim(text, " \n") != "" {
+		vector[0] += 0.01 // also a text without words has a direction
+	}
+	return vector
+}
+
+// embed answers a request for embeddings: with real vectors, unless the script has an
+// exchange for what it says, which is then sent as it is.
+func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestLimit))
+	var asked struct {
+		Model string
+		Input []string
+	}
+	if err != nil || json.Unmarshal(body, &asked) != nil || asked.Model == "" || len(asked.Input) == 0 {
+		refuse(w, http.StatusBadRequest, "the request has no model, or no input that is a list of strings")
+		return
+	}
+	received := receive(r, body)
+	exchange, scripted := s.take(s.exchanges.embeddings, received, strings.Join(asked.Input, "\n"))
+	if scripted {
+		s.play(r.Context(), playing{exchange: plain(exchange, exchange.Reply, "application/json"), w: w, received: received})
+		return
+	}
+	type embedding struct {
+		Object    string    `json:"object"`
+		Index     int       `json:"index"`
+		Embedding []float32 `json:"embedding"`
+	}
+	answer := struct {
+		Object string      `json:"object"`
+		Model  string      `json:"model"`
+		Data   []embedding `json:"data"`
+	}{Object: "list", Model: asked.Model}
+	for i, text := range asked.Input {
+		answer.Data = append(answer.Data, embedding{"embedding", i, Vector(text, s.alike)})
+	}
+	writeJSON(w, http.StatusOK, answer)
+}

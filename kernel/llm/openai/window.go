@@ -1,0 +1,83 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// listing is a model as servers list it. The standard has only the id; of what it can be
+// shown each server tells under another name.
+type listing struct {
+	ID                  string `json:"id"`
+	ContextLength       count  `json:"context_length"`        // routers
+	LoadedContextLength count  `json:"loaded_context_length"` // LM Studio: what it was loaded with
+	ContextWindow       count  `json:"context_window"`        // Groq
+	MaxContextLength    count  `json:"max_context_length"`    // Mistral
+	MaxModelLen         count  `json:"max_model_len"`         // vLLM
+	Meta                meta   `json:"meta"`                  // llama.cpp
+}
+
+type meta struct {
+	Context      count `json:"n_ctx"`       // what it was started with
+	TrainContext count `json:"n_ctx_train"` // what the model was made for
+}
+
+// UnmarshalJSON takes whatever a server has there: only numbers of tokens are wanted of it.
+func (m *meta) UnmarshalJSON(data []byte) error {
+	type plain meta
+	if json.Unmarshal(data, (*plain)(m)) != nil {
+		*m = meta{}
+	}
+	return nil
+}
+
+// count is a number of tokens; what is none is 0.
+type count int
+
+// mostTokens is more than any window.
+const mostTokens = 1 << 30
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *count) UnmarshalJSON(data []byte) error {
+	n, err := strconv.Atoi(strings.Trim(string(data), `"`))
+	if err != nil || n < 0 || n > mostTokens {
+		n = 0
+	}
+	*c = count(n)
+	return nil
+}
+
+// window is how many tokens the server says that the model has, 0 if it does not. What it
+// runs with comes before what would be possible.
+func (l listing) window() int {
+	for _, told := range []count{
+		l.LoadedContextLength, l.Meta.Context, l.MaxModelLen, l.ContextWindow, l.ContextLength, l.MaxContextLength, l.Meta.TrainContext,
+	} {
+		if told > 0 {
+			return int(told)
+		}
+	}
+	return 0
+}
+
+// Window asks the server how many tokens a model can be shown, the configured one if the name
+// is empty; 0 if it does not say.
+func (p *Provider) Window(ctx context.Context, model string) (int, error) {
+	list, err := p.list(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if model == "" {
+		model = p.config.Model
+	}
+	if model == "" && len(list) == 1 {
+		return list[0].window(), nil
+	}
+	if i := slices.IndexFunc(list, func(l listing) bool { return l.ID == model }); i >= 0 {
+		return list[i].window(), nil
+	}
+	return 0, nil
+}

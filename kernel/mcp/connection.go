@@ -1,0 +1,269 @@
+package mcp
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"org-agent/kernel/sandbox"
+)
+
+// grace is how long a program has to end when its input does, and again when it is asked to.
+const grace = time.Second
+
+// connection is one to a server that answers.
+type connection struct {
+	session   *sdk.ClientSession
+	process   *sandbox.Process // nil for a server of the web
+	input     *os.File         // what the program reads comes from here
+	output    *os.File         // what it writes comes here
+	web       *http.Client     // nil for a program
+	end       context.CancelFunc
+	done      chan struct{} // closed when the connection is lost
+	work      sync.WaitGroup
+	complains tail
+
+	mu    sync.Mutex
+	fault error // why it was lost, as far as that is known before its end
+}
+
+// note keeps why the connection will be lost: the first reason is the true one.
+func (c *connection) note(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fault == nil {
+		c.fault = err
+	}
+}
+
+// connect starts the program, or asks the server of the web, and agrees with it how they talk.
+// changed is called when the server says that its tools are others now.
+func (s *server) connect(ctx context.Context, changed func()) (*connection, error) {
+	life, end := context.WithCancel(ctx) // that of the connection
+	c := &connection{end: end, done: make(chan struct{})}
+	transport, err := s.transport(ctx, c)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "org-agent", Version: s.house.config.Version}, &sdk.ClientOptions{
+		Capabilities:           &sdk.ClientCapabilities{}, // it may ask neither for words of the model nor of the person, nor what files there are
+		Logger:                 slog.New(slog.DiscardHandler),
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { changed() },
+		MultiRoundTrip:         &sdk.MultiRoundTripOptions{Disabled: true},
+	})
+	late := time.AfterFunc(s.house.config.patience(), end)
+	session, err := client.Connect(life, transport, s.version())
+	inTime := late.Stop()
+	if err == nil && !inTime {
+		c.session, err = session, context.DeadlineExceeded
+	}
+	if err != nil {
+		why := c.why(err)
+		c.close()
+		if ctx.Err() == nil && !inTime {
+			return nil, fmt.Errorf("it did not answer within %s", s.house.config.patience())
+		}
+		return nil, why
+	}
+	c.session = session
+	c.work.Go(func() {
+		c.note(session.Wait())
+		close(c.done)
+	})
+	return c, nil
+}
+
+// version is how the server is talked to first: the newest way, and the way of before when that
+// came to nothing, as there are servers that answer nothing at all to what they do not know.
+func (s *server) version() *sdk.ClientSessionOptions {
+	if s.failures%2 == 0 {
+		return nil
+	}
+	return &sdk.ClientSessionOptions{ProtocolVersion: "2025-06-18"}
+}
+
+// transport is how messages go to the server and come from it.
+func (s *server) transport(ctx context.Context, c *connection) (sdk.Transport, error) {
+	if s.config.URL == "" {
+		return s.program(ctx, c)
+	}
+	client, err := s.client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.web = client
+	if s.config.Old {
+		return &sdk.SSEClientTransport{Endpoint: s.config.URL, HTTPClient: client, MaxEventSize: messageLimit}, nil
+	}
+	return &sdk.StreamableClientTransport{Endpoint: s.config.URL, HTTPClient: client, MaxEventSize: messageLimit, MaxRetries: 2}, nil
+}
+
+// program starts the program of the server.
+func (s *server) program(ctx context.Context, c *connection) (sdk.Transport, error) {
+	variables, err := s.named(ctx, s.config.Secrets, "=")
+	if err != nil {
+		return nil, err
+	}
+	var files [6]*os.File // each pipe's end to read from, and to write to
+	for i := 0; i < len(files) && err == nil; i += 2 {
+		files[i], files[i+1], err = os.Pipe()
+	}
+	defer func() {
+		for _, file := range files {
+			if file != nil {
+				file.Close() // what is the program's, and all of it where none was started
+			}
+		}
+	}()
+	if err != nil {
+		return nil, fmt.Errorf("connect the program: %w", err)
+	}
+	c.process, err = sandbox.StartProgram(context.WithoutCancel(ctx), sandbox.Program{
+		Arguments: s.config.Command, Directory: s.config.Directory, Environment: s.house.config.Environment,
+		Variables: append(variables, s.config.Variables...),
+	}, files[0], files[3], files[5])
+	if err != nil {
+		return nil, err
+	}
+	complaints := files[4]
+	c.input, c.output = files[1], files[2]
+	files[1], files[2], files[4] = nil, nil, nil
+	c.work.Go(func() { // ends when nothing of the program runs any more
+		defer complaints.Close()
+		_, _ = io.Copy(&c.complains, complaints)
+	})
+	from := &messages{from: bufio.NewReaderSize(c.output, 64<<10), close: c.output.Close, fault: c.note, noise: func(line string) {
+		s.log.Debug("what an MCP server wrote is no message", "line", s.hide(line))
+	}}
+	return &sdk.IOTransport{Reader: from, Writer: c.input, MaxLineLength: messageLimit + 1}, nil
+}
+
+// why says why the connection was lost.
+func (c *connection) why(err error) error {
+	c.mu.Lock()
+	fault := c.fault
+	c.mu.Unlock()
+	if fault != nil {
+		err = fault
+	}
+	if c.process == nil {
+		if err == nil {
+			err = errors.New("it closed the connection")
+		}
+		return err
+	}
+	said := ""
+	select {
+	case <-c.process.Done():
+		outcome, _ := c.process.Wait()
+		if fault == nil || errors.Is(fault, io.EOF) || errors.Is(fault, sdk.ErrConnectionClosed) {
+			err = fmt.Errorf("it ended: %s", outcome)
+		}
+	case <-time.After(grace):
+		if err == nil {
+			err = errors.New("it closed its output")
+		}
+	}
+	if said = c.complains.last(); said != "" {
+		said = "; its last words: " + said
+	}
+	return fmt.Errorf("%w%s", err, said)
+}
+
+// close ends the connection and the program, and returns when nothing of it is left.
+func (c *connection) close() {
+	if c.process != nil {
+		_ = c.input.Close() // by which it knows
+		for _, end := range [...]func(){c.process.Terminate, c.process.Kill} {
+			select {
+			case <-c.process.Done():
+			case <-time.After(grace):
+			}
+			end()
+		}
+		_, _ = c.process.Wait()
+		_ = c.output.Close()
+	}
+	if c.session != nil {
+		_ = c.session.Close()
+	}
+	c.end()
+	c.work.Wait()
+	if c.web != nil {
+		c.web.CloseIdleConnections()
+	}
+}
+
+// client sends the keys of a server of the web, to it and to nobody else.
+func (s *server) client(ctx context.Context) (*http.Client, error) {
+	base, err := url.Parse(s.config.URL)
+	if err != nil {
+		return nil, fmt.Errorf("read the address: %w", err)
+	}
+	headers, err := s.named(ctx, s.config.Headers, ":")
+	if err != nil {
+		return nil, err
+	}
+	keyed := &keyed{base: base, from: http.DefaultTransport.(*http.Transport).Clone(), headers: headers}
+	return &http.Client{Transport: keyed, CheckRedirect: func(request *http.Request, _ []*http.Request) error {
+		if request.URL.Host != base.Host || request.URL.Scheme != base.Scheme {
+			return fmt.Errorf("it leads to %s, which is not the server of the settings", request.URL.Host)
+		}
+		return nil
+	}}, nil
+}
+
+// keyed adds the headers of the settings to what is sent.
+type keyed struct {
+	base    *url.URL
+	from    *http.Transport
+	headers []string // NAME:VALUE
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (k *keyed) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.URL.Host != k.base.Host || request.URL.Scheme != k.base.Scheme {
+		return nil, fmt.Errorf("it leads to %s, which is not the server of the settings", request.URL.Host)
+	}
+	request = request.Clone(request.Context())
+	for _, header := range k.headers {
+		name, value, _ := strings.Cut(header, ":")
+		request.Header.Set(name, value)
+	}
+	response, err := k.from.RoundTrip(request)
+	if err == nil && !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") { // whose events are counted
+		response.Body = &bounded{ReadCloser: response.Body, left: messageLimit}
+	}
+	return response, err
+}
+
+// CloseIdleConnections is what [http.Client.CloseIdleConnections] calls.
+func (k *keyed) CloseIdleConnections() { k.from.CloseIdleConnections() }
+
+// bounded is an answer that may not be too long.
+type bounded struct {
+	io.ReadCloser
+	left int64
+}
+
+// Read implements [io.Reader].
+func (b *bounded) Read(into []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("it answered with more than %d MB", messageLimit>>20)
+	}
+	n, err := b.ReadCloser.Read(into[:min(int64(len(into)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}

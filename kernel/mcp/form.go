@@ -1,0 +1,111 @@
+package mcp
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// What a prompt is told of a tool that somebody else describes.
+const (
+	saidLimit = 600 // characters of its description
+	formLimit = 600 // bytes of its arguments
+	formDepth = 3
+)
+
+// hyphened is a property's name as an argument's: maxResults and max_results are max-results.
+func hyphened(name string) string {
+	var b strings.Builder
+	before := '-'
+	for _, c := range name {
+		switch {
+		case c == '_' || c == '-' || !unicode.IsLetter(c) && !unicode.IsDigit(c):
+			c = '-'
+		case unicode.IsUpper(c) && before != '-' && !unicode.IsUpper(before):
+			b.WriteByte('-')
+		}
+		if before = c; c != '-' || b.Len() > 0 {
+			b.WriteRune(unicode.ToLower(c))
+		}
+	}
+	return b.String()
+}
+
+// form is the arguments of a call as a plist: those that must be there first.
+func (s schema) form(depth int) string {
+	properties, _ := s.of["properties"].(map[string]any)
+	required, _ := s.of["required"].([]any)
+	var first, then []string
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		part := ":" + hyphened(name) + " " + s.at(properties[name]).sample(depth+1)
+		if slices.Contains(required, any(name)) {
+			first = append(first, part)
+		} else {
+			then = append(then, "["+part+"]")
+		}
+	}
+	parts := append(first, then...)
+	text := "(" + strings.Join(parts, " ") + ")"
+	for n := len(parts); len(text) > formLimit && n > 0; n-- {
+		text = "(" + strings.Join(parts[:n-1], " ") + " …)"
+	}
+	return text
+}
+
+// sample is how a form shows a value.
+func (s schema) sample(depth int) string {
+	if s = s.resolved(); !s.look() {
+		return "…"
+	}
+	if words, ok := s.of["enum"].([]any); ok && len(words) > 0 {
+		var shown []string
+		for _, word := range words[:min(len(words), 12)] {
+			shown = append(shown, oneLine(fmt.Sprintf("%q", fmt.Sprint(word)), 40))
+		}
+		return strings.Join(shown, "|")
+	}
+	if choices := s.choices(); choices != nil && depth < formDepth {
+		return choices[0].sample(depth + 1)
+	}
+	kind, _ := s.of["type"].(string)
+	switch kind {
+	case "integer":
+		return "1"
+	case "number":
+		return "1.5"
+	case "boolean":
+		return "t"
+	case "array":
+		if items := s.at(s.of["items"]); items.of != nil && depth < formDepth {
+			return "(" + items.sample(depth+1) + " …)"
+		}
+		return "(…)"
+	case "object":
+		if s.of["properties"] != nil && depth < formDepth {
+			return s.form(depth)
+		}
+		return `(("NAME" value) …)`
+	}
+	return `"…"`
+}
+
+// oneLine is somebody's text on one line, without what cannot be seen, cut to a number of
+// characters.
+func oneLine(text string, most int) string {
+	text = strings.Map(func(c rune) rune {
+		if unicode.IsSpace(c) {
+			return ' '
+		}
+		if !unicode.IsPrint(c) { // also what turns the direction of writing
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}

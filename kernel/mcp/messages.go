@@ -1,0 +1,93 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+)
+
+// messageLimit is the largest message that a server may send, in bytes.
+const messageLimit = 16 << 20
+
+// messages is what a program writes, a message on a line, without the lines that are none: there
+// are programs that greet. A line that is too long ends it.
+type messages struct {
+	from  *bufio.Reader
+	close func() error
+	noise func(line string)
+	rest  []byte // of the message that is being read
+	fault func(error)
+}
+
+// Read implements [io.Reader].
+func (m *messages) Read(b []byte) (int, error) {
+	for len(m.rest) == 0 {
+		line, err := m.line()
+		if text := bytes.TrimSpace(line); len(text) > 0 && (text[0] == '{' || text[0] == '[') && json.Valid(text) {
+			m.rest = append(text, '\n')
+			break
+		} else if len(text) > 0 {
+			m.noise(string(text[:min(len(text), 400)]))
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				m.fault(err)
+			}
+			return 0, err
+		}
+	}
+	n := copy(b, m.rest)
+	m.rest = m.rest[n:]
+	return n, nil
+}
+
+// line reads a line.
+func (m *messages) line() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := m.from.ReadSlice('\n')
+		if len(line)+len(part) > messageLimit {
+			return nil, fmt.Errorf("it wrote a line of more than %d MB", messageLimit>>20)
+		}
+		line = append(line, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// Close implements [io.Closer].
+func (m *messages) Close() error { return m.close() }
+
+// tail is the end of what a program complains. It is safe for many goroutines.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// tailLimit is how much of it is kept.
+const tailLimit = 2 << 10
+
+// Write implements [io.Writer].
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	if over := len(t.text) - tailLimit; over > 0 {
+		t.text = append(t.text[:0], t.text[over:]...)
+	}
+	return len(b), nil
+}
+
+// last is the last line of it that says something.
+func (t *tail) last() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
+	return oneLine(lines[len(lines)-1], 300)
+}

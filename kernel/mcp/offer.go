@@ -1,0 +1,134 @@
+package mcp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"org-agent/kernel/protocol"
+)
+
+// Kernel is asked for what another program wants.
+type Kernel interface {
+	// Tools are those that can be called now.
+	Tools(ctx context.Context) ([]protocol.ToolInfo, error)
+	// Call makes a call and waits for what becomes of it, a person's decision included. When ctx
+	// ends, so does the call.
+	Call(ctx context.Context, call protocol.ToolCallParams) (protocol.ToolCallResult, error)
+}
+
+// Offer has the program at the other end of in and out use the kernel's tools, until it is gone or
+// ctx ends. Every call of it that has not come back then is ended.
+func Offer(ctx context.Context, kernel Kernel, version string, in io.ReadCloser, out io.WriteCloser) error {
+	tools, err := kernel.Tools(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, gone := context.WithCancel(ctx)
+	defer gone()
+	server := sdk.NewServer(&sdk.Implementation{Name: "org-agent", Title: "org-agent", Version: version}, &sdk.ServerOptions{
+		Logger: slog.New(slog.DiscardHandler), Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+		Instructions: "The tools of an agent that lives in Emacs. Each call is judged by the rules that its user wrote. A call that they do not allow waits until the user has decided, which may take long: their Emacs shows it.",
+	})
+	for _, t := range tools {
+		offered, err := offeredTool(t)
+		if err != nil {
+			return err
+		}
+		server.AddTool(offered, func(asked context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			asked, cancel := context.WithCancel(asked)
+			defer cancel()
+			defer context.AfterFunc(ctx, cancel)()
+			return callFor(asked, kernel, request)
+		})
+	}
+	said := &messages{from: bufio.NewReaderSize(in, 64<<10), close: in.Close, fault: func(error) {}, noise: func(string) {}}
+	err = server.Run(ctx, &sdk.IOTransport{Reader: &ending{said, gone}, Writer: out, MaxLineLength: messageLimit + 1})
+	if ctx.Err() != nil { // it has gone, or we were told to
+		return nil
+	}
+	return err
+}
+
+// ending is what another program says; it has gone when that ends.
+type ending struct {
+	io.ReadCloser
+	gone func()
+}
+
+// Read implements [io.Reader].
+func (e *ending) Read(b []byte) (int, error) {
+	n, err := e.ReadCloser.Read(b)
+	if err != nil {
+		e.gone()
+	}
+	return n, err
+}
+
+// offeredTool is a tool of ours as others are told of it.
+func offeredTool(t protocol.ToolInfo) (*sdk.Tool, error) {
+	text, err := json.Marshal(t.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("write the schema of %s: %w", t.Name, err)
+	}
+	var schema map[string]any
+	if err := json.Unmarshal(text, &schema); err != nil {
+		return nil, fmt.Errorf("write the schema of %s: %w", t.Name, err)
+	}
+	if schema["type"] == nil {
+		schema = map[string]any{"type": "object"}
+	}
+	schema["additionalProperties"] = false
+	destroys := t.Effect == ""
+	return &sdk.Tool{
+		Name: t.Name, Description: t.Does, InputSchema: schema,
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.Effect == protocol.ToolReads || t.Effect == protocol.ToolAsks, DestructiveHint: &destroys},
+	}, nil
+}
+
+// callFor makes a call for another program. Whatever becomes of it is a result; of what kind an
+// error is stands beside it.
+func callFor(ctx context.Context, kernel Kernel, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	failed := func(text string, code protocol.ToolErrorCode, retryable bool) *sdk.CallToolResult {
+		return &sdk.CallToolResult{
+			IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}},
+			Meta: sdk.Meta{"org-agent/code": string(code), "org-agent/retryable": retryable},
+		}
+	}
+	call := protocol.ToolCallParams{Tool: request.Params.Name, Program: programOf(request)}
+	if len(request.Params.Arguments) > 0 {
+		if err := json.Unmarshal(request.Params.Arguments, &call.Args); err != nil {
+			return failed(fmt.Sprintf("the arguments cannot be read: %v", err), protocol.ToolArguments, false), nil
+		}
+	}
+	result, err := kernel.Call(ctx, call)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return failed(err.Error(), protocol.ToolFailed, false), nil
+	case result.Verdict == "performed":
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: result.Text}}}, nil
+	}
+	code := result.Code
+	if code == "" {
+		code = map[protocol.Keyword]protocol.ToolErrorCode{"denied": protocol.ToolDeclined, "refused": protocol.ToolRefused}[result.Verdict]
+	}
+	if code == "" {
+		code = protocol.ToolFailed
+	}
+	return failed(result.Text, code, result.Retryable), nil
+}
+
+// programOf is what the other program calls itself.
+func programOf(request *sdk.CallToolRequest) string {
+	if p := request.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
+		return p.ClientInfo.Name
+	}
+	return ""
+}

@@ -1,0 +1,140 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"strings"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"org-agent/kernel/protocol"
+)
+
+// A result of more than resultLimit bytes is told by its first headLimit and its last tailBytes;
+// the whole is kept.
+const (
+	resultLimit = 24 << 10
+	headLimit   = 16 << 10
+	tailBytes   = 4 << 10
+)
+
+// told is a result as the model is given it.
+func (s *server) told(ctx context.Context, result *sdk.CallToolResult) (string, error) {
+	if len(result.InputRequests) > 0 {
+		return "", protocol.ToolErrorf(protocol.ToolFailed, "the MCP server %s wants to ask something first, and nobody answers that here: it has to be in the arguments", s.config.Name)
+	}
+	var parts []string
+	for _, content := range result.Content {
+		part, err := s.part(content)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 && result.StructuredContent != nil {
+		text, err := json.Marshal(result.StructuredContent)
+		if err != nil {
+			return "", fmt.Errorf("read the result: %w", err)
+		}
+		parts = append(parts, string(text))
+	}
+	text := strings.ToValidUTF8(s.hide(strings.Join(parts, "\n\n")), "\uFFFD")
+	if strings.TrimSpace(text) == "" {
+		text = "[The tool answered with nothing]"
+	}
+	text, err := s.capped(ctx, text)
+	if err != nil {
+		return "", err
+	}
+	if result.IsError {
+		return "", protocol.ToolErrorf(protocol.ToolFailed, "%s", text)
+	}
+	return text, nil
+}
+
+// capped is a text as it is, or its ends with where the whole of it is.
+func (s *server) capped(ctx context.Context, text string) (string, error) {
+	if len(text) <= resultLimit {
+		return text, nil
+	}
+	id, err := s.house.kept.text(ctx, text)
+	if err != nil {
+		return "", err
+	}
+	head, tail := headLimit, len(text)-tailBytes
+	for !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s\n[… %d of %d bytes are left out here; earlier_result has all of it as %q …]\n%s",
+		text[:head], tail-head, len(text), id, text[tail:]), nil
+}
+
+// part is one part of a result in words. What is no text is kept as a file.
+func (s *server) part(content sdk.Content) (string, error) {
+	switch c := content.(type) {
+	case *sdk.TextContent:
+		return c.Text, nil
+	case *sdk.ImageContent:
+		return s.file("An image", c.MIMEType, c.Data)
+	case *sdk.AudioContent:
+		return s.file("A sound", c.MIMEType, c.Data)
+	case *sdk.ResourceLink:
+		return fmt.Sprintf("[A resource that the server has: %s%s]", oneLine(c.URI, 500), described(c.Name, c.MIMEType)), nil
+	case *sdk.EmbeddedResource:
+		r := c.Resource
+		if r == nil {
+			return "[A resource with nothing in it]", nil
+		}
+		if r.Blob != nil {
+			return s.file("The resource "+oneLine(r.URI, 500), r.MIMEType, r.Blob)
+		}
+		return fmt.Sprintf("[The resource %s%s:]\n%s", oneLine(r.URI, 500), described("", r.MIMEType), r.Text), nil
+	}
+	return fmt.Sprintf("[A part of the result is of a kind that nobody knows here: %T]", content), nil
+}
+
+func described(parts ...string) string {
+	var said []string
+	for _, part := range parts {
+		if part = oneLine(part, 100); part != "" {
+			said = append(said, part)
+		}
+	}
+	if said == nil {
+		return ""
+	}
+	return " (" + strings.Join(said, ", ") + ")"
+}
+
+// file keeps what is no text, and says so.
+func (s *server) file(what, kind string, data []byte) (string, error) {
+	path, err := s.house.kept.file(extension(kind), data)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("[%s%s of %d bytes is kept for a week as the file %s, which the person can open]", what, described(kind), len(data), path), nil
+}
+
+// extension is that of the files of a kind; a kind that is not known here has none that would
+// have something run it.
+func extension(kind string) string {
+	media, _, err := mime.ParseMediaType(kind)
+	if err != nil {
+		return ".bin"
+	}
+	for known, extension := range map[string]string{
+		"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp",
+		"audio/wav": ".wav", "audio/mpeg": ".mp3", "audio/ogg": ".ogg", "application/pdf": ".pdf", "application/gzip": ".gz",
+	} {
+		if media == known {
+			return extension
+		}
+	}
+	return ".bin"
+}

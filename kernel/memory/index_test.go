@@ -1,0 +1,250 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"org-agent/kernel/journal"
+)
+
+// newIndex is an index of a home's memory and of a directory of notes.
+func newIndex(t testing.TB) (x *Index, home, notes string) {
+	t.Helper()
+	home, notes = t.TempDir(), t.TempDir()
+	files, _, err := journal.OpenFiles(t.Context(), filepath.Join(t.TempDir(), "index.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := files.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &Index{Files: files, Logger: slog.New(slog.DiscardHandler), Roots: []Root{
+		{Path: filepath.Join(home, "MEMORY.org"), Memory: true}, {Path: filepath.Join(home, "memory"), Memory: true}, {Path: notes},
+	}}, home, notes
+}
+
+func (x *Index) refreshed(t testing.TB, want int) {
+	t.Helper()
+	if got, err := x.Refresh(context.Background()); err != nil || got != want {
+		t.Errorf("%d files changed (%v), want %d", got, err, want)
+	}
+}
+
+// places are what is found for a person, as NAME:LINE title.
+func (x *Index) places(t testing.TB, text string, scopes ...string) string {
+	t.Helper()
+	found, err := x.Search(t.Context(), journal.FileQuery{Text: text, Scopes: append(scopes, "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, f := range found {
+		all = append(all, fmt.Sprintf("%s:%d %s", filepath.Base(f.Path), f.Line, f.Title))
+	}
+	return strings.Join(all, "|")
+}
+
+func TestIndex(t *testing.T) {
+	x, home, notes := newIndex(t)
+	put(t, home, "MEMORY.org", "* Known\nThe samovar hums.\n* For the family\n:PROPERTIES:\n:SCOPE: family\n:END:\nThe samovar leaks.\n")
+	put(t, home, "memory/2026-11-21.org", "* Heard\nof a samovar\n")
+	put(t, home, "SOUL.org", "samovar")
+	put(t, notes, "tea.org", "#+TITLE: Tea\nA samovar is no kettle.\n\n* Kettles\n** Old\nsamovar\n* Mine :@private:\n** Deep\nsamovar kept\n* Never :noagent:\n** Deep\nsamovar never\n* COMMENT Off\nsamovar off\n* Locked :crypt:\nsamovar locked\n* Claims\n:PROPERTIES:\n:SCOPE: family\n:END:\nsamovar claims\n")
+	put(t, notes, "deep/er/zettel.org", "* Zettel\nsamovar\n")
+	put(t, notes, "secret.org", "#+FILETAGS: :home:noagent:\n* S\nsamovar\n")
+	put(t, notes, "private.org", "#+filetags: :@private:\n* P\nsamovar p\n")
+	put(t, notes, ".git/x.org", "samovar")
+	put(t, notes, ".#tea.org", "samovar")
+	put(t, notes, "tea.org~", "samovar")
+	put(t, notes, "latin.org", "* Caf\xe9\nsamovar latin\n")
+	if err := os.Symlink(notes, filepath.Join(notes, "again")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("nowhere", filepath.Join(notes, "dead.org")); err != nil {
+		t.Fatal(err)
+	}
+	x.refreshed(t, 7)
+	x.refreshed(t, 0)
+	for _, c := range []struct{ query, scope, want string }{
+		{"samovar kettle", "", "tea.org:1 Tea"},
+		{"samovar hums", "", "MEMORY.org:1 Known"},
+		{"samovar leaks", "", ""},
+		{"samovar leaks", "family", "MEMORY.org:3 For the family"},
+		{"heard samovar", "", "2026-11-21.org:1 Heard"},
+		{"samovar kept", "", ""},
+		{"samovar kept", Private, "tea.org:8 Deep"},
+		{"samovar p", Private, "private.org:2 P"},
+		{"samovar never", Private, ""},
+		{"samovar off", "", ""},
+		{"samovar locked", "", ""},
+		{"samovar claims", "", "tea.org:17 Claims"}, // a note cannot say whom it is for
+		{"zettel samovar", "", "zettel.org:1 Zettel"},
+		{"samovar latin", "", "latin.org:1 Caf?"},
+	} {
+		if got := x.places(t, c.query, c.scope); got != c.want {
+			t.Errorf("%q in %q: got %q, want %q", c.query, c.scope, got, c.want)
+		}
+	}
+}
+
+// TestIndexFollows: what is found is what the files are, without anybody saying that they
+// changed, as long as something that was indexed is found.
+func TestIndexFollows(t *testing.T) {
+	x, _, notes := newIndex(t)
+	path := put(t, notes, "a.org", "* One\nsamovar\n")
+	x.refreshed(t, 1)
+	put(t, notes, "a.org", "\n\n* One, now lower\nsamovar and more\n")
+	if got := x.places(t, "samovar"); got != "a.org:3 One, now lower" {
+		t.Errorf("after an edit: %q", got)
+	}
+	put(t, notes, "b.org", "* Two\nsamovar\n")
+	x.refreshed(t, 1)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if got := x.places(t, "samovar"); got != "b.org:1 Two" {
+		t.Errorf("after a deletion: %q", got)
+	}
+	if err := os.Rename(filepath.Join(notes, "b.org"), filepath.Join(notes, "c.org")); err != nil {
+		t.Fatal(err)
+	}
+	if got := x.places(t, "samovar"); got != "c.org:1 Two" {
+		t.Errorf("after a renaming: %q", got)
+	}
+}
+
+// TestIndexFollowsWhileAllIsRead: a search waits for what it found and nothing else.
+func TestIndexFollowsWhileAllIsRead(t *testing.T) {
+	x, _, notes := newIndex(t)
+	edited, gone := put(t, notes, "a.org", "* One\nsamovar\n"), put(t, notes, "b.org", "* Two\nsamovar\n")
+	private := put(t, notes, "c.org", "* Three\nsamovar\n")
+	x.refreshed(t, 3)
+	put(t, notes, "new.org", "* New\nsamovar\n")
+	put(t, notes, filepath.Base(edited), "\n* One, now lower\nsamovar and more\n")
+	put(t, notes, filepath.Base(private), "* Three :@private:\nsamovar\n")
+	if err := os.Remove(gone); err != nil {
+		t.Fatal(err)
+	}
+	x.refreshing.Add(1) // as when another is at it, however long that takes
+	if got := x.places(t, "samovar"); got != "a.org:2 One, now lower" {
+		t.Errorf("meanwhile: %q", got)
+	}
+	x.refreshing.Add(-1)
+	x.refreshed(t, 1)
+	if got := x.places(t, "samovar"); !strings.Contains(got, "new.org:1 New") || strings.Count(got, "|") != 1 {
+		t.Errorf("afterwards: %q", got)
+	}
+}
+
+func TestIndexEnds(t *testing.T) {
+	x, _, notes := newIndex(t)
+	for i := range 50 {
+		put(t, notes, fmt.Sprintf("%d.org", i), "* samovar\n")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := x.Refresh(ctx); err == nil {
+		t.Error("it did not end with its context")
+	}
+	x.refreshed(t, 50)
+	if err := x.Files.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.Refresh(t.Context()); err == nil {
+		t.Error("a closed index was refreshed")
+	}
+	files, _, err := journal.OpenFiles(t.Context(), filepath.Join(t.TempDir(), "index.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Files = files
+}
+
+// notesOf100MB writes as many notes into a directory, and returns how large they are.
+func notesOf100MB(b *testing.B, directory string) (size int64) {
+	random := rand.New(rand.NewPCG(1, 2))
+	zipf := rand.NewZipf(random, 1.1, 3, 100_000)
+	text := func(words int) string {
+		var t strings.Builder
+		for range words {
+			fmt.Fprintf(&t, "w%x ", zipf.Uint64())
+		}
+		return t.String()
+	}
+	paragraphs := make([]string, 3000)
+	for i := range paragraphs {
+		paragraphs[i] = text(60)
+	}
+	for i := 0; size < 100<<20; i++ {
+		var note strings.Builder
+		for n := range 100 {
+			fmt.Fprintf(&note, "* Heading %d %s\n:PROPERTIES:\n:ID: %d-%d\n:END:\n%s\n", n, text(3), i, n, paragraphs[random.IntN(len(paragraphs))])
+		}
+		put(b, directory, fmt.Sprintf("%d.org", i), note.String())
+		size += int64(note.Len())
+	}
+	return size
+}
+
+// BenchmarkIndex indexes 100 MB of notes from nothing, each time; then five times one of them
+// that was edited; and searches them five times.
+func BenchmarkIndex(b *testing.B) {
+	notes := b.TempDir()
+	size := notesOf100MB(b, notes)
+	var x *Index
+	anew := func() {
+		x, _, _ = newIndex(b)
+		x.Roots = []Root{{Path: notes}}
+	}
+	b.Run("all", func(run *testing.B) {
+		run.SetBytes(size)
+		for run.Loop() {
+			run.StopTimer()
+			anew()
+			run.StartTimer()
+			if _, err := x.Refresh(run.Context()); err != nil {
+				run.Fatal(err)
+			}
+		}
+	})
+	if x == nil { // only the others were asked for
+		anew()
+		if _, err := x.Refresh(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	at := time.Now()
+	for i := range 5 {
+		b.Run("edited", func(run *testing.B) {
+			for run.Loop() {
+				at = at.Add(time.Second)
+				if err := os.Chtimes(filepath.Join(notes, fmt.Sprintf("%d.org", i*7)), at, at); err != nil {
+					run.Fatal(err)
+				}
+				if n, err := x.Refresh(run.Context()); err != nil || n != 1 {
+					run.Fatal(n, err)
+				}
+			}
+		})
+	}
+	for i := range 5 {
+		b.Run("search", func(run *testing.B) {
+			for run.Loop() {
+				i++
+				q := journal.FileQuery{Text: fmt.Sprintf("w%x w%x", i%50, i*7919%20_000), Any: true, Scopes: []string{""}, Limit: 8}
+				if _, err := x.Search(run.Context(), q); err != nil {
+					run.Fatal(err)
+				}
+			}
+		})
+	}
+}

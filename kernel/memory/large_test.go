@@ -1,0 +1,157 @@
+package memory
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A MEMORY.org of 5 MB is kept in, found in and undone in, and its bytes stay.
+func TestLargeFile(t *testing.T) {
+	s := newStore(t)
+	theirs := strings.Repeat("* A heading\nwith a line of prose below it, as people write\n", 5<<20/60)
+	put(t, s.Home, "MEMORY.org", theirs)
+	begun := time.Now()
+	r, saved, err := s.Save(t.Context(), "t-1", Record{Text: "The samovar hums."}, true)
+	if err != nil || !strings.HasPrefix(s.text(t, "MEMORY.org"), theirs+"* The samovar hums.\n") {
+		t.Fatalf("%v", err)
+	}
+	x, _, _ := newIndex(t)
+	x.Roots = []Root{{Path: s.Home, Memory: true}}
+	x.refreshed(t, 1)
+	if got := x.places(t, "samovar"); !strings.HasSuffix(got, " The samovar hums.") {
+		t.Errorf("found %q", got)
+	}
+	if _, err := s.Update(t.Context(), "t-1", Record{ID: r.ID, Text: "It leaks."}); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Undo(t.Context(), saved.ID); err == nil {
+		t.Error("undone out of order")
+	}
+	if _, err := s.Forget(t.Context(), "t-1", r.ID); err != nil || s.text(t, "MEMORY.org") != theirs {
+		t.Errorf("forgotten: %v", err)
+	}
+	t.Logf("all of it took %v", time.Since(begun))
+}
+
+// A file of another encoding is added to byte for byte, and what is ASCII in it is found.
+func TestOtherEncoding(t *testing.T) {
+	s := newStore(t)
+	const theirs = "* Caf\xe9\nau lait\n"
+	put(t, s.Home, "MEMORY.org", theirs)
+	r, _, err := s.Save(t.Context(), "t-1", Record{Text: "The samovar hums."}, true)
+	if err != nil || !strings.HasPrefix(s.text(t, "MEMORY.org"), theirs+"* The") {
+		t.Fatalf("%v\n%q", err, s.text(t, "MEMORY.org"))
+	}
+	if found, _, err := s.Record(r.ID); err != nil || !found.Own {
+		t.Errorf("%+v %v", found, err)
+	}
+	x, _, _ := newIndex(t)
+	x.Roots = []Root{{Path: s.Home, Memory: true}}
+	x.refreshed(t, 1)
+	if got := x.places(t, "lait"); got == "" {
+		t.Error("what is ASCII was not found")
+	}
+	if _, err := s.Forget(t.Context(), "t-1", r.ID); err != nil || s.text(t, "MEMORY.org") != theirs {
+		t.Errorf("forgotten: %v\n%q", err, s.text(t, "MEMORY.org"))
+	}
+}
+
+// What is kept at midnight is in the note of the day that it is where the person is, and is
+// found there whatever the clock does then.
+func TestMidnight(t *testing.T) {
+	s := newStore(t)
+	berlin, auckland := zone(t, "Europe/Berlin"), zone(t, "Pacific/Auckland")
+	for _, c := range []struct {
+		now  time.Time
+		name string
+	}{
+		{time.Date(2026, 11, 22, 23, 59, 59, 999_999_999, berlin), "2026-11-22"},
+		{time.Date(2026, 11, 23, 0, 0, 0, 0, berlin), "2026-11-23"},
+		{time.Date(2026, 11, 22, 23, 59, 59, 0, berlin).In(auckland), "2026-11-23"},
+		{time.Date(2026, 10, 25, 2, 30, 0, 0, berlin), "2026-10-25"}, // an hour that comes twice
+		{time.Date(2026, 3, 29, 2, 30, 0, 0, berlin), "2026-03-29"},  // an hour that is left out
+		{time.Date(2026, 11, 21, 0, 30, 0, 0, berlin), "2026-11-21"}, // the clock went back
+	} {
+		s.Now = func() time.Time { return c.now }
+		r, change, err := s.Save(t.Context(), "t-1", Record{Text: "kept at " + c.now.String()}, false)
+		if err != nil || !strings.HasSuffix(change.Path, "memory/"+c.name+".org") {
+			t.Errorf("at %v it was kept in %s: %v", c.now, change.Path, err)
+		}
+		if found, _, err := s.Record(r.ID); err != nil || !found.Own || !found.Created.Equal(r.Created) && c.name != "2026-10-25" {
+			t.Errorf("at %v: %+v, %v", c.now, found, err)
+		}
+		if _, err := s.Undo(t.Context(), change.ID); err != nil {
+			t.Errorf("at %v: %v", c.now, err)
+		}
+	}
+}
+
+// What a message brings up, and what it does not.
+func TestRecall(t *testing.T) {
+	x, home, notes := newIndex(t)
+	put(t, home, "memory/2026-11-01.org", "* Anna\nlikes black tea from Samarkand.\n* The dentist\nis on Hauptstraße 5\n* For the club\n:PROPERTIES:\n:SCOPE: club\n:END:\nThe samovar is the club's.\n* Secret :@private:\nsamovar canary\n* 妹妹\n生日是五月三日\n")
+	put(t, notes, "n.org", "* A trip\nTwo days in Bukhara\n"+strings.Repeat("* Log\nit rained again today\n", 40))
+	x.refreshed(t, 2)
+	for _, c := range []struct{ message, scope, want string }{
+		{"Which tea does Anna like?", "", "Anna"},
+		{"What does ANNA drink? (:type :request) \"quote * AND NOT", "", "Anna"},
+		{"Wann muss ich zum Zahnarzt in der Hauptstrasse?", "", ""},
+		{"Wann muss ich in die Hauptstraße?", "", "The dentist"},
+		{"tell me of the samovar", "", ""},
+		{"tell me of the samovar", "club", "For the club"},
+		{"which tea does Anna like", "club", ""},
+		{"Was it raining?", "", ""},
+		{"Thanks, that is all", "", ""},
+		{"", "", ""},
+		{"* ( \" :::", "", ""},
+		{"妹妹的生日是什么时候", "", "妹妹"},
+		{"a trip to Bukhara in spring", "", "A trip"},
+	} {
+		found, err := x.Recall(t.Context(), c.message, []string{c.scope}, 6)
+		var titles []string
+		for _, f := range found {
+			titles = append(titles, f.Title)
+		}
+		if got := strings.Join(titles, "|"); err != nil || got != c.want {
+			t.Errorf("%q in %q brings up %q (%v), want %q", c.message, c.scope, got, err, c.want)
+		}
+	}
+}
+
+// TestRecallFollows: what is recalled is what the files are at that time, several parts of one and
+// those of others.
+func TestRecallFollows(t *testing.T) {
+	x, home, notes := newIndex(t)
+	put(t, home, "MEMORY.org", "* Anna\nlikes tea\n* Bert\nlikes tea as well\n")
+	other := put(t, notes, "n.org", "* Carla\nnever drinks tea\n")
+	x.refreshed(t, 2)
+	recalled := func() string {
+		t.Helper()
+		found, err := x.Recall(t.Context(), "tea?", []string{""}, 6)
+		var lines []string
+		for _, f := range found {
+			if f.Snippet != f.Text {
+				t.Errorf("the line of %s is %q", f.Title, f.Snippet)
+			}
+			lines = append(lines, f.Title+" "+f.Text)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		slices.Sort(lines)
+		return strings.Join(lines, "|")
+	}
+	if got, want := recalled(), "Anna likes tea|Bert likes tea as well|Carla never drinks tea"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	put(t, home, "MEMORY.org", "* Anna\nlikes coffee now\n* Bert\nlikes green tea\n* Dora\ngrows tea\n")
+	if err := os.Remove(other); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := recalled(), "Bert likes green tea|Dora grows tea"; got != want {
+		t.Errorf("after an edit: got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,294 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"org-agent/kernel/journal"
+)
+
+// Embedder makes vectors of texts, so that texts with a like meaning have like vectors.
+type Embedder interface {
+	// Model is who makes them: vectors of different models cannot be compared.
+	Model() string
+	// Embed returns a vector for each text, in their order. An error that has [ErrNoVector]
+	// in its chain says that these texts have none, now or ever.
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// ErrNoVector is in the chain of an Embedder's error about texts that it will never take.
+var ErrNoVector = errors.New("there is no vector for it")
+
+// Meaning has an index find what means the same in other words. It only ever adds to what is
+// found by words: where the embedder fails, or is slow, that is what is found.
+type Meaning struct {
+	Embedder Embedder
+	// Least is the cosine from which on something is found by its meaning.
+	Least float64
+
+	mu    sync.Mutex
+	pause time.Time // until when nothing is asked, after a failure
+}
+
+const (
+	meaningBytes = 2000 // of a part that are given to the embedder: models read little more
+	meaningTexts = 32   // in one request
+	// meaningPatience is how long a search waits for the vector of what is looked for, where
+	// its own time is not shorter; of that it takes half.
+	meaningPatience = 2 * time.Second
+	meaningPause    = 30 * time.Second
+)
+
+// meant is what of a part is given to an embedder.
+func meant(p journal.Part) string {
+	text := p.Title + "\n" + p.Text
+	text = strings.ToValidUTF8(text[:min(len(text), meaningBytes)], "") // it may be cut within a character
+	return strings.TrimSpace(text)
+}
+
+// Meant is the text that a query is looked for by its meaning with: none where it has words in
+// quotes or word*, which are looked for as they stand.
+func Meant(query string) string {
+	if strings.ContainsAny(query, "\"*") {
+		return ""
+	}
+	return query
+}
+
+func sumOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
+
+// vector is that of what is looked for; nil if there is none in time.
+func (m *Meaning) vector(ctx context.Context, text string) ([]float32, error) {
+	m.mu.Lock()
+	paused := time.Now().Before(m.pause)
+	m.mu.Unlock()
+	if text = meant(journal.Part{Title: text}); paused || text == "" {
+		return nil, nil
+	}
+	patience := meaningPatience
+	if deadline, ok := ctx.Deadline(); ok {
+		patience = min(patience, time.Until(deadline)/2)
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	vectors, err := m.Embedder.Embed(ctx, []string{text})
+	if err == nil && len(vectors) == 1 {
+		return vectors[0], nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pause = time.Now().Add(meaningPause)
+	return nil, err
+}
+
+// alike is what means the same as a text, of what a query asks for with all but its own text.
+func (x *Index) alike(ctx context.Context, q Query, vector []float32) []journal.FileHit {
+	if len(vector) == 0 {
+		return nil
+	}
+	hits, err := x.Files.Nearest(ctx, x.Meaning.Embedder.Model(), q, vector, x.Meaning.Least)
+	if err != nil && ctx.Err() == nil {
+		x.Logger.Warn("nothing is looked for by its meaning", "err", err)
+	}
+	return hits
+}
+
+// meaningOf is the vector of what is looked for; nil where words are all that counts.
+func (x *Index) meaningOf(ctx context.Context, text string) []float32 {
+	if x.Meaning == nil || text == "" {
+		return nil
+	}
+	vector, err := x.Meaning.vector(ctx, text)
+	if err != nil {
+		x.Logger.Warn("what is looked for is found by its words only for a while", "err", err)
+	}
+	return vector
+}
+
+// blendRank is how much the first places of a list count before the later ones: the constant
+// of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009), which takes lists whose
+// scores cannot be compared, as of words and of vectors, and has nothing to be tuned.
+const blendRank = 60
+
+// blend is one list of two, the best first: what both have near their beginnings. Without a
+// second one the first stays as it is.
+func blend(words, alike []journal.FileHit, limit int) []journal.FileHit {
+	if len(alike) == 0 {
+		return words
+	}
+	type place struct {
+		path  string
+		start int
+		line  int
+	}
+	scores, first := map[place]float64{}, map[place]journal.FileHit{}
+	var order []place
+	for _, list := range [][]journal.FileHit{words, alike} {
+		for rank, h := range list {
+			at := place{h.Path, h.Start, h.Line}
+			if _, known := first[at]; !known {
+				first[at], order = h, append(order, at)
+			}
+			scores[at] += 1 / float64(blendRank+rank+1)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b place) int { return cmp.Compare(scores[b], scores[a]) })
+	if limit > 0 && limit < len(order) {
+		order = order[:limit]
+	}
+	blended := make([]journal.FileHit, 0, len(order))
+	for _, at := range order {
+		h := first[at]
+		h.Score = scores[at]
+		blended = append(blended, h)
+	}
+	return blended
+}
+
+// Embed makes the vectors that are missing, a file at a time, and throws those away that
+// belong to nothing any more. It returns how many it made. What is private, or tagged to be
+// kept from models, is not among them.
+func (x *Index) Embed(ctx context.Context) (made int, err error) {
+	if x.Meaning == nil {
+		return 0, nil
+	}
+	for stale, after := "", ""; ; { // from where it was: to look through all for each file takes minutes
+		missing, err := x.Files.WithoutVector(ctx, x.Meaning.Embedder.Model(), Private, after)
+		switch {
+		case err != nil:
+			return made, err
+		case len(missing) == 0 && after == "":
+			return made, x.Files.PruneVectors(ctx)
+		case len(missing) == 0:
+			after = "" // what came meanwhile
+			continue
+		}
+		parts, same := x.partsNow(missing[0].Document)
+		if !same { // it was written since: what it says now may be private
+			if stale == missing[0].Path {
+				return made, nil
+			}
+			stale = missing[0].Path
+			if _, err := x.Refresh(ctx); err != nil {
+				return made, err
+			}
+			continue
+		}
+		n, err := x.embed(ctx, missing, parts)
+		if made += n; err != nil {
+			return made, fmt.Errorf("find out what notes mean: %w", err)
+		}
+		after = missing[0].Path
+	}
+}
+
+// partsNow are the parts of a file; same reports that it is, to the byte, what was indexed.
+func (x *Index) partsNow(d journal.Document) (parts []journal.Part, same bool) {
+	f, _, err := openRegular(d.Path)
+	if err != nil {
+		return nil, false
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	data, err := io.ReadAll(io.LimitReader(f, sourceBytes))
+	if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != d.Hash {
+		return nil, false
+	}
+	root, there := x.rootOf(d.Path)
+	if !there {
+		return nil, false
+	}
+	return partsOf(root, d.Path, data), true
+}
+
+// embed makes the vectors of what is missing of one file.
+func (x *Index) embed(ctx context.Context, missing []journal.FileHit, parts []journal.Part) (made int, err error) {
+	texts := map[string]string{}
+	for _, p := range parts {
+		if p.Scope != Private {
+			texts[p.Sum] = meant(p)
+		}
+	}
+	var batch []journal.Vector
+	var of []string
+	known := map[string]bool{}
+	put := func() error {
+		if len(of) == 0 {
+			return nil
+		}
+		vectors, err := x.vectorsOf(ctx, of)
+		if err != nil {
+			return err
+		}
+		for i := range batch {
+			batch[i].Numbers = vectors[i]
+		}
+		if err := x.Files.PutVectors(ctx, x.Meaning.Embedder.Model(), batch...); err != nil {
+			return err
+		}
+		made += len(batch)
+		batch, of = nil, nil
+		return nil
+	}
+	var none []journal.Vector
+	for _, h := range missing {
+		text := texts[h.Sum]
+		switch {
+		case known[h.Sum]:
+			continue
+		case text == "":
+			none = append(none, journal.Vector{Sum: h.Sum})
+		default:
+			batch, of = append(batch, journal.Vector{Sum: h.Sum}), append(of, text)
+		}
+		if known[h.Sum] = true; len(of) == meaningTexts {
+			if err := put(); err != nil {
+				return made, err
+			}
+		}
+	}
+	if err := put(); err != nil || len(none) == 0 {
+		return made, err
+	}
+	return made, x.Files.PutVectors(ctx, x.Meaning.Embedder.Model(), none...)
+}
+
+// vectorsOf asks for the vectors of some texts, and for each alone if they are refused
+// together. Those that are refused alone have none.
+func (x *Index) vectorsOf(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors, err := x.Meaning.Embedder.Embed(ctx, texts)
+	switch {
+	case err == nil && len(vectors) != len(texts):
+		return nil, fmt.Errorf("there are %d vectors for %d texts", len(vectors), len(texts))
+	case err == nil || !errors.Is(err, ErrNoVector):
+		return vectors, err
+	}
+	if _, other := x.Meaning.Embedder.Embed(ctx, []string{"note"}); other != nil {
+		return nil, err // it is not these texts
+	}
+	vectors = make([][]float32, len(texts))
+	for i, text := range texts {
+		one, err := x.Meaning.Embedder.Embed(ctx, []string{text})
+		switch {
+		case err == nil && len(one) == 1:
+			vectors[i] = one[0]
+		case err != nil && !errors.Is(err, ErrNoVector):
+			return nil, err
+		default:
+			title, _, _ := strings.Cut(text, "\n")
+			x.Logger.Warn("a note is found by its words only", "title", title, "err", err)
+		}
+	}
+	return vectors, nil
+}

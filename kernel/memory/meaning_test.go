@@ -1,0 +1,275 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/llmtest"
+	"org-agent/kernel/llm/openai"
+)
+
+// served makes vectors with a real server, as the program does.
+type served struct {
+	*openai.Provider
+	model string
+}
+
+func (s served) Model() string { return s.model }
+
+func (s served) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors, err := s.Provider.Embed(ctx, texts)
+	if llm.ClassOf(err) == llm.ClassBadRequest {
+		err = errors.Join(ErrNoVector, err)
+	}
+	return vectors, err
+}
+
+// meaningOf gives the index a server that knows cars.
+func (x *Index) means(t testing.TB, faults ...llmtest.Exchange) *llmtest.Server {
+	t.Helper()
+	server, err := llmtest.Listen("127.0.0.1:0", llmtest.ServerScript{Embeddings: faults, Alike: [][]string{{"car", "automobile", "vehicle"}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	provider, err := openai.New(openai.Config{BaseURL: server.URL(), Model: "vectors"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(provider.Close)
+	x.Meaning = &Meaning{Embedder: served{provider, "vectors"}, Least: 0.4}
+	return server
+}
+
+func (x *Index) embedded(t testing.TB, want int) {
+	t.Helper()
+	if made, err := x.Embed(t.Context()); err != nil || made != want {
+		t.Errorf("%d vectors were made (%v), want %d", made, err, want)
+	}
+}
+
+func titles(found []Found, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	var all []string
+	for _, f := range found {
+		all = append(all, f.Title)
+	}
+	return strings.Join(all, "|")
+}
+
+// sent is what the server was sent.
+func sent(server *llmtest.Server) string {
+	var all strings.Builder
+	for _, r := range server.Requests() {
+		all.Write(r.Body)
+	}
+	return all.String()
+}
+
+// TestBackends holds what is found by words, and what is found by meaning as well, against the
+// same promises.
+func TestBackends(t *testing.T) {
+	for name, with := range map[string]func(*testing.T, *Index){
+		"words":                          func(*testing.T, *Index) {},
+		"words and meaning":              func(t *testing.T, x *Index) { x.means(t) },
+		"words and a meaning that fails": func(t *testing.T, x *Index) { x.means(t, llmtest.Exchange{Status: 500, Body: "{}", Times: -1}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			x, home, notes := newIndex(t)
+			with(t, x)
+			make := func(changed int) {
+				t.Helper()
+				x.refreshed(t, changed)
+				_, _ = x.Embed(t.Context()) // that it fails changes nothing
+			}
+			put(t, home, "MEMORY.org", "* The samovar\nIt hums in the attic.\n* The family's\n:PROPERTIES:\n:SCOPE: family\n:END:\nA samovar is promised to Olga.\n")
+			put(t, home, "memory/2026-11-20.org", "* Tea :home:\nThe kettle broke.\n")
+			put(t, notes, "a.org", "* Secret :@private:\nThe samovar is stolen.\n* Gone :noagent:\nsamovar\n")
+			make(3)
+			search := func(text string, scopes ...string) string {
+				t.Helper()
+				return titles(x.SearchAlike(t.Context(), Query{Text: text, Any: true, Scopes: scopes, Limit: 8}, text))
+			}
+			check := func(what, got, want string) {
+				t.Helper()
+				if got != want {
+					t.Errorf("%s: %q, want %q", what, got, want)
+				}
+			}
+			check("a word", search("samovar attic", ""), "The samovar")
+			check("another's scope", search("samovar olga", "family"), "The family's")
+			check("nobody's scope", search("samovar"), "")
+			check("nothing like it", search("zeppelin", "", "family"), "")
+			from, _ := Day("2026-11-20")
+			check("a day and a tag", titles(x.SearchAlike(t.Context(), Query{Text: "kettle", Tags: []string{"home"}, From: from, To: from, Scopes: []string{""}, Limit: 8}, "kettle")), "Tea")
+			check("recalled", titles(x.Recall(t.Context(), "Who has the samovar of the attic?", []string{""}, 6)), "The samovar")
+			check("not recalled elsewhere", titles(x.Recall(t.Context(), "Who has the samovar of the attic?", []string{"club"}, 6)), "")
+			put(t, home, "MEMORY.org", "* Milk\nIt is sour.\n")
+			make(1)
+			check("gone", search("samovar attic", ""), "")
+			check("new", search("sour milk", ""), "Milk")
+			if err := x.Files.Clear(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			make(3)
+			check("made anew", search("sour milk", ""), "Milk")
+		})
+	}
+}
+
+// What is said in other words is found, the best of both lists first; what is private is never
+// sent; what did not change is not sent again.
+func TestMeaning(t *testing.T) {
+	x, home, notes := newIndex(t)
+	server := x.means(t)
+	put(t, home, "MEMORY.org", "* The car\nIt is blue.\n* Cows\nThey moo.\n")
+	put(t, home, "memory/2026-11-20.org", "* An automobile\nIt is blue.\n")
+	put(t, notes, "a.org", "* Mine :@private:\nunspeakable\n* Never :noagent:\nunspeakable\n* Closed :crypt:\nunspeakable\n* Open\nnotes of mine\n")
+	x.refreshed(t, 3)
+	x.embedded(t, 4)
+	if strings.Contains(sent(server), "unspeakable") {
+		t.Errorf("what is private was sent:\n%s", sent(server))
+	}
+	scopes := []string{""}
+	search := func(text string) string {
+		return titles(x.SearchAlike(t.Context(), Query{Text: text, Scopes: scopes, Limit: 8}, Meant(text)))
+	}
+	if got := search("vehicle"); got != "The car|An automobile" && got != "An automobile|The car" {
+		t.Errorf("a vehicle is %q", got)
+	}
+	if got := search("car"); got != "The car|An automobile" {
+		t.Errorf("a car is %q", got)
+	}
+	if got := search(`"car"`) + search("automob*"); got != "The carAn automobile" {
+		t.Errorf("exactly these words are %q", got)
+	}
+	if got := titles(x.Recall(t.Context(), "Vehicle?", scopes, 6)); !strings.Contains(got, "The car") || strings.Contains(got, "Cows") {
+		t.Errorf("recalled is %q", got)
+	}
+	before := len(server.Requests())
+	x.embedded(t, 0)
+	put(t, home, "MEMORY.org", "* New first\nheading\n* The car\nIt is blue.\n* Cows\nThey moo no more.\n")
+	x.refreshed(t, 1)
+	x.embedded(t, 2)
+	if texts := server.Requests()[before:]; len(texts) != 1 || strings.Contains(string(texts[0].Body), "blue") {
+		t.Errorf("what did not change was sent again: %d requests", len(texts))
+	}
+	x.Meaning.Embedder = served{x.Meaning.Embedder.(served).Provider, "others"}
+	x.embedded(t, 5)
+	if got := search("vehicle"); !strings.Contains(got, "The car") {
+		t.Errorf("with another model a vehicle is %q", got)
+	}
+}
+
+// What was written after it was indexed is not sent: it may be private by now.
+func TestMeaningOfWhatChanged(t *testing.T) {
+	x, _, notes := newIndex(t)
+	server := x.means(t)
+	put(t, notes, "a.org", "* Diary :private_:\nhidden now\n* Other\ntext\n")
+	x.refreshed(t, 1)
+	put(t, notes, "a.org", "* Diary :@private:\nhidden now\n* Other\ntext\n")
+	x.embedded(t, 1)
+	if strings.Contains(sent(server), "hidden now") {
+		t.Errorf("sent was %s", sent(server))
+	}
+}
+
+// What is written while vectors are made has one at the end, wherever it stands.
+func TestMeaningOfWhatComesMeanwhile(t *testing.T) {
+	x, _, notes := newIndex(t)
+	x.means(t)
+	put(t, notes, "b.org", "* A car\n")
+	put(t, notes, "d.org", "* Cows\n")
+	x.refreshed(t, 2)
+	x.Meaning.Embedder = &meanwhile{x.Meaning.Embedder, func() {
+		for _, name := range []string{"a.org", "c.org"} {
+			put(t, notes, name, "* About "+name+"\n")
+		}
+		x.refreshed(t, 2)
+	}}
+	x.embedded(t, 4)
+	x.embedded(t, 0)
+}
+
+// meanwhile does something when it is first asked for vectors.
+type meanwhile struct {
+	Embedder
+	do func()
+}
+
+func (m *meanwhile) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if do := m.do; do != nil {
+		m.do = nil
+		do()
+	}
+	return m.Embedder.Embed(ctx, texts)
+}
+
+// A text that a server refuses keeps no other from having a vector, and a server that refuses
+// all is asked again.
+func TestMeaningRefused(t *testing.T) {
+	x, home, _ := newIndex(t)
+	server := x.means(t, llmtest.Exchange{Match: "too long", Status: 400, Body: `{"error":{"message":"input is too large"}}`, Times: -1})
+	put(t, home, "MEMORY.org", "* A car\n* A too long one\n")
+	x.refreshed(t, 1)
+	x.embedded(t, 2)
+	x.embedded(t, 0)
+	if got := titles(x.SearchAlike(t.Context(), Query{Text: "vehicle", Scopes: []string{""}}, "vehicle")); got != "A car" {
+		t.Errorf("found %q", got)
+	}
+	asked := len(server.Requests())
+	y, home, _ := newIndex(t)
+	y.means(t, llmtest.Exchange{Status: 400, Body: "{}", Times: -1})
+	put(t, home, "MEMORY.org", "* A car\n")
+	y.refreshed(t, 1)
+	if made, err := y.Embed(t.Context()); err == nil || made != 0 {
+		t.Errorf("%d were made (%v) by a server that refuses all", made, err)
+	}
+	if asked == 0 {
+		t.Error("nothing was asked")
+	}
+}
+
+// BenchmarkMeaning finds what is most like a vector among 45,000, as 100 MB of notes have.
+func BenchmarkMeaning(b *testing.B) {
+	x, _, _ := newIndex(b)
+	random := rand.New(rand.NewPCG(1, 2))
+	numbers := func() []float32 {
+		v := make([]float32, 768)
+		for i := range v {
+			v[i] = float32(random.NormFloat64())
+		}
+		return v
+	}
+	const documents, parts = 450, 100
+	for i := range documents {
+		d := journal.Document{Path: filepath.Join("/", fmt.Sprint(i)), Hash: "x"}
+		var vectors []journal.Vector
+		for n := range parts {
+			sum := fmt.Sprint(i, "-", n)
+			d.Parts = append(d.Parts, journal.Part{Title: "t", Sum: sum})
+			vectors = append(vectors, journal.Vector{Sum: sum, Numbers: numbers()})
+		}
+		if err := errors.Join(x.Files.Put(b.Context(), d), x.Files.PutVectors(b.Context(), "m", vectors...)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	q := journal.FileQuery{Scopes: []string{""}, Limit: 8}
+	if _, err := x.Files.Nearest(b.Context(), "m", q, numbers(), 0.05); err != nil {
+		b.Fatal(err) // and they are read
+	}
+	for b.Loop() {
+		if _, err := x.Files.Nearest(b.Context(), "m", q, numbers(), 0.05); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

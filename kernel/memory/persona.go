@@ -1,0 +1,313 @@
+package memory
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"org-agent/kernel/org"
+)
+
+// File is one of the files in a home that say who the agent is, whom it works for and what
+// is kept, as it was at its last good reading.
+type File struct {
+	Role string // IDENTITY, SOUL, …; "" for a daily note
+	Path string
+	// Text is its Org text, converted if it is Markdown, without comments, keyword lines and
+	// drawers, and without what is tagged :@private:, :noagent: or :crypt: or has a scope of
+	// its own: "" for a file that says nothing yet, as the starters do.
+	Text string
+	Size int    // of the file, in bytes
+	Hash string // the beginning of the SHA-256 of the file, in hex
+	// Fields are what the file says in a form that programs read: keywords, properties
+	// before the first heading, and description items, "- Name :: Sam"; the first of each
+	// name counts, names in lower case.
+	Fields []Field
+	pieces []piece
+	roles  []File // of a profile
+}
+
+// Field is something that a file says by name.
+type Field struct{ Name, Value string }
+
+// Field returns the value that the file gives a name, "" if none. The words of a name are
+// joined by blanks or by hyphens.
+func (f File) Field(name string) string {
+	for _, field := range f.Fields {
+		if strings.EqualFold(strings.ReplaceAll(field.Name, " ", "-"), strings.ReplaceAll(name, " ", "-")) {
+			return field.Value
+		}
+	}
+	return ""
+}
+
+// Fault is what is wrong with a file, in words for a person. Path has the line behind it
+// where it is one line that is wrong: path:line.
+type Fault struct{ Path, Message string }
+
+// Error is the fault behind its place.
+func (f Fault) Error() string { return f.Path + ": " + f.Message }
+
+// Persona is what the files of a home say at one time.
+type Persona struct {
+	Files []File // those that are there, in the order of [Roles]
+	Days  []File // the notes of today and of yesterday, as far as they are there
+	Style string // how to answer, as a profile says
+	// Faults are of files that could not be taken as they are now: an earlier version of
+	// them is used, or none.
+	Faults []Fault
+}
+
+// File returns the file of a role; the zero File if it is not there.
+func (p Persona) File(role string) File {
+	for _, file := range p.Files {
+		if file.Role == role {
+			return file
+		}
+	}
+	return File{}
+}
+
+// Roles are the names of the files, without the ending, in the order in which they are told of.
+func Roles() []string {
+	return []string{"IDENTITY", "SOUL", "USER", "TOOLS", "PROFILES", "WORKSPACE", "MEMORY", "HEARTBEAT"}
+}
+
+// fileBytes is the most that a file may be.
+const fileBytes = 8 << 20
+
+// Home reads the files of a home. The zero value reads those of the current directory;
+// it is safe for many at once.
+type Home struct {
+	Directory string
+
+	mu    sync.Mutex
+	known map[string]reading // by path
+}
+
+// reading is what came of a file when it was last looked at.
+type reading struct {
+	stamp stamp
+	at    time.Time
+	file  File // the last good one
+	good  bool // there is one
+	fault string
+}
+
+// settled is how long a file must have been as it is before its stamp is believed: file
+// systems do not tell two changes of the same moment apart.
+const settled = 2 * time.Second
+
+// stamp tells whether a file may have changed.
+type stamp struct {
+	size    int64
+	changed time.Time
+	inode   uint64
+}
+
+// Persona returns what the files say now. A file that has not changed since it was last
+// looked at is not read again. Now, and the place it is told in, decide which days are
+// today and yesterday.
+func (h *Home) Persona(now time.Time) Persona {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var p Persona
+	for _, role := range Roles() {
+		if file, there := h.look(&p, h.Directory, role); there {
+			file.Role = role
+			p.Files = append(p.Files, file)
+		}
+	}
+	for _, day := range []time.Time{now, now.AddDate(0, 0, -1)} {
+		if file, there := h.look(&p, filepath.Join(h.Directory, "memory"), day.Format(time.DateOnly)); there {
+			p.Days = append(p.Days, file)
+		}
+	}
+	return p
+}
+
+// File returns the file of a role as it is now, the zero File if it is not there. Whoever
+// wants to know what is wrong with it asks for [Home.Persona].
+func (h *Home) File(role string) File {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	file, _ := h.look(&Persona{}, h.Directory, role)
+	return file
+}
+
+// look returns the file NAME.org of a directory or, if there is none, NAME.md, and adds
+// what is wrong with them to p.
+func (h *Home) look(p *Persona, directory, name string) (File, bool) {
+	path := filepath.Join(directory, name)
+	r, there := h.read(path+".org", readFile)
+	second, both := h.read(path+".md", readFile)
+	switch {
+	case there && both:
+		p.Faults = append(p.Faults, Fault{path + ".md", fmt.Sprintf("it is not read, because %s.org is there; put both into one", name)})
+	case both:
+		r, there = second, true
+	case !there:
+		return File{}, false
+	}
+	if r.fault != "" {
+		p.Faults = append(p.Faults, Fault{r.file.Path, r.fault})
+	}
+	if fault := r.file.disclosureFault(); fault != "" {
+		p.Faults = append(p.Faults, Fault{r.file.Path, fault})
+	}
+	return r.file, r.good
+}
+
+// read is what came of a file, read anew by take if it may have changed, and whether it is there.
+func (h *Home) read(path string, take func(path string) (File, error)) (reading, bool) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		delete(h.known, path)
+		return reading{}, false
+	}
+	known := h.known[path]
+	now := stampOf(info)
+	if err == nil && known.stamp == now && known.at.Sub(now.changed) > settled {
+		return known, true
+	}
+	known.stamp, known.at, known.file.Path, known.fault = now, time.Now(), path, ""
+	if file, err := take(path); err == nil {
+		known.file, known.good = file, true
+	} else {
+		known.fault = fmt.Sprintf("%v; what it said before is used", err)
+		if !known.good {
+			known.fault = fmt.Sprintf("%v; nothing of it is used", err)
+		}
+	}
+	if h.known == nil {
+		h.known = map[string]reading{}
+	}
+	h.known[path] = known
+	return known, true
+}
+
+func stampOf(info fs.FileInfo) stamp {
+	if info == nil {
+		return stamp{}
+	}
+	s := stamp{size: info.Size(), changed: info.ModTime()}
+	if system, is := info.Sys().(*syscall.Stat_t); is {
+		s.inode = system.Ino
+	}
+	return s
+}
+
+// readFile reads a file whole. Its error says what a person can do about it.
+func readFile(path string) (File, error) {
+	file, text, err := readText(path)
+	if err != nil {
+		return File{}, err
+	}
+	if strings.HasSuffix(path, ".md") {
+		text = org.MarkdownToOrg(text)
+	}
+	file.pieces, text = pieces(text)
+	file.Fields, file.Text = fields(text), file.Within("", true)
+	return file, nil
+}
+
+// readText reads the text of a file, with the ends of lines that Org has.
+func readText(path string) (File, string, error) {
+	data, err := contents(path)
+	if err != nil {
+		return File{}, "", err
+	}
+	text := string(data)
+	if !utf8.ValidString(text) {
+		line := 1 + strings.Count(text[:strings.IndexRune(text, utf8.RuneError)], "\n")
+		return File{}, "", fmt.Errorf("it is not UTF-8 in line %d; save it as UTF-8", line)
+	}
+	sum := sha256.Sum256(data)
+	file := File{Path: path, Size: len(data), Hash: hex.EncodeToString(sum[:6])}
+	return file, strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), nil
+}
+
+func contents(path string) ([]byte, error) {
+	f, _, err := openRegular(path)
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, fmt.Errorf("it cannot be read: %w", failed.Err) // the path is told with it
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	data, err := io.ReadAll(io.LimitReader(f, fileBytes+1))
+	if err == nil && len(data) > fileBytes {
+		err = fmt.Errorf("it is larger than %d MB", fileBytes>>20)
+	}
+	return data, err
+}
+
+// said is what a text says: without comments, keyword lines, and the drawer before the
+// first heading. Blocks stay whole.
+func said(text string) string { return strings.TrimSpace(spoken(text)) }
+
+// spoken is said with the blank lines around it.
+func spoken(text string) string {
+	var b strings.Builder
+	inBlock, inDrawer, begun := false, false, false
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		lower := strings.ToLower(trimmed)
+		switch {
+		case strings.HasPrefix(lower, "#+begin_"):
+			inBlock = true
+		case strings.HasPrefix(lower, "#+end_"):
+			inBlock = false
+		case inBlock:
+		case !begun && lower == ":properties:":
+			inDrawer = true
+			continue
+		case inDrawer:
+			inDrawer = lower != ":end:"
+			continue
+		case trimmed == "#" || strings.HasPrefix(trimmed, "# ") || strings.HasPrefix(trimmed, "#+"):
+			continue
+		}
+		begun = begun || trimmed != ""
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// fields are what a text says by name.
+func fields(text string) []Field {
+	var found []Field
+	known := map[string]bool{}
+	add := func(name, value string) {
+		name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
+		if name != "" && value != "" && !known[name] {
+			known[name] = true
+			found = append(found, Field{name, value})
+		}
+	}
+	d := org.Parse(text)
+	for _, k := range d.Keywords {
+		add(k.Key, k.Value)
+	}
+	for _, p := range d.Properties {
+		add(p.Key, p.Value)
+	}
+	for line := range strings.Lines(text) {
+		item, is := strings.CutPrefix(strings.TrimSpace(line), "- ")
+		if name, value, described := strings.Cut(item, " ::"); is && described {
+			add(name, value)
+		}
+	}
+	return found
+}

@@ -1,0 +1,215 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"org-agent/kernel/org"
+)
+
+// Profile is a file of the directory "profiles" in a home, as it was at its last good
+// reading: another persona, which counts where it is set. What it is silent about the files
+// of the home say.
+type Profile struct {
+	Name string
+	Path string
+	// Style is its text before the first heading: how to answer.
+	Style string
+	Files []File // its headings, which are roles, in the order of [ProfileRoles]
+	// Fault is what is wrong with the file now, while what it said before is used; nil if nothing.
+	Fault *Fault
+}
+
+// ProfileRoles are the headings that a profile may have. What is kept of conversations, whom
+// the agent knows and when it wakes are the same with every profile.
+func ProfileRoles() []string { return []string{"IDENTITY", "SOUL", "USER", "TOOLS", "WORKSPACE"} }
+
+const (
+	profileNameLimit = 64       // bytes
+	styleLimit       = 64 << 10 // bytes; it is never cut
+	profilesLimit    = 1000     // that are listed
+)
+
+// CheckProfileName says what is wrong with the name of a profile: it is never a path.
+func CheckProfileName(name string) error {
+	if name == "" || len(name) > profileNameLimit || strings.ContainsFunc(name, func(r rune) bool {
+		return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r)
+	}) {
+		return fmt.Errorf("%.80q cannot be the name of a profile: it is one word of letters, digits, - and _, of at most %d bytes", name, profileNameLimit)
+	}
+	return nil
+}
+
+// ErrNoProfile is the error of a profile whose file is not there.
+var ErrNoProfile = errors.New("there is no such profile")
+
+// Profile returns the profile of that name: [ErrNoProfile] if there is no file of it, another
+// error if it cannot be used and never could.
+func (h *Home) Profile(name string) (Profile, error) {
+	if err := CheckProfileName(name); err != nil {
+		return Profile{}, err
+	}
+	path := filepath.Join(h.Directory, profilesDirectory, name+".org")
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r, there := h.read(path, readProfile)
+	switch {
+	case !there:
+		return Profile{}, ErrNoProfile
+	case !r.good:
+		return Profile{}, faultOf(path, r.fault)
+	}
+	profile := Profile{Name: name, Path: path, Style: r.file.Text, Files: r.file.roles}
+	if r.fault != "" {
+		fault := faultOf(path, r.fault)
+		profile.Fault = &fault
+	}
+	return profile, nil
+}
+
+// faultOf is the fault of a reading; one that begins with a line has it behind the path.
+func faultOf(path, text string) Fault {
+	if behind, is := strings.CutPrefix(text, "line "); is {
+		if line, message, both := strings.Cut(behind, ": "); both {
+			return Fault{path + ":" + line, message}
+		}
+	}
+	return Fault{path, text}
+}
+
+// Profiles are the names of the profiles that have a file, in order, and what is wrong with
+// the files. It looks at no more than 1,000.
+func (h *Home) Profiles() (names []string, faults []Fault) {
+	directory := filepath.Join(h.Directory, profilesDirectory)
+	entries, err := os.ReadDir(directory)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, []Fault{{directory, fmt.Sprintf("it cannot be read: %v", err)}}
+	}
+	for _, entry := range entries {
+		name, is := strings.CutSuffix(entry.Name(), ".org")
+		if !is || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "#") { // those are editors'
+			continue
+		}
+		if len(names) == profilesLimit {
+			faults = append(faults, Fault{directory, fmt.Sprintf("it has more than %d profiles; only those are looked at", profilesLimit)})
+			break
+		}
+		path := filepath.Join(directory, entry.Name())
+		profile, err := h.Profile(name)
+		fault, told := errors.AsType[Fault](err)
+		switch {
+		case errors.Is(err, ErrNoProfile): // it went meanwhile, or is a link to nothing
+			continue
+		case told:
+			faults = append(faults, fault)
+		case err != nil:
+			faults = append(faults, Fault{path, err.Error()})
+			continue
+		case profile.Fault != nil:
+			faults = append(faults, *profile.Fault)
+		}
+		names = append(names, name)
+	}
+	return names, faults
+}
+
+// With is the persona as it is with a profile.
+func (p Persona) With(profile Profile) Persona {
+	var files []File
+	for _, role := range Roles() {
+		file := p.File(role)
+		if i := slices.IndexFunc(profile.Files, func(f File) bool { return f.Role == role }); i >= 0 {
+			file = profile.Files[i]
+		}
+		if file.Role != "" {
+			files = append(files, file)
+		}
+	}
+	p.Files, p.Style = files, profile.Style
+	return p
+}
+
+// profilesDirectory is where profiles are, below a home.
+const profilesDirectory = "profiles"
+
+// readProfile reads a profile whole: its Text is what stands before the first heading.
+func readProfile(path string) (File, error) {
+	file, text, err := readText(path)
+	if err != nil {
+		return File{}, err
+	}
+	for i, line := range strings.Split(text, "\n") {
+		if secretLine.MatchString(line) {
+			return File{}, fmt.Errorf("line %d: it looks like a key or a password, and those do not belong into a profile: config.org says where a key is, as env:NAME", i+1)
+		}
+	}
+	d := org.Parse(text)
+	first := len(text)
+	if len(d.Headings) > 0 {
+		first = d.Headings[0].Start
+	}
+	shown, _ := pieces(text[:first])
+	file.Text = File{pieces: shown}.Within("", true)
+	if len(file.Text) > styleLimit {
+		return File{}, fmt.Errorf("the text before its first heading has %d bytes, more than the %d that it can", len(file.Text), styleLimit)
+	}
+	lines := map[string]int{}
+	for _, h := range d.Headings {
+		if h.Level > 1 && h.Parent != nil || h.Hidden() {
+			continue
+		}
+		role := strings.ToUpper(h.Title)
+		if !slices.Contains(ProfileRoles(), role) {
+			return File{}, fmt.Errorf("line %d: there is no place for the heading %.80q: the headings of a profile are %s", h.Line, h.Title, strings.Join(ProfileRoles(), ", "))
+		}
+		if lines[role] > 0 {
+			return File{}, fmt.Errorf("line %d: the heading %s is in line %d already", h.Line, role, lines[role])
+		}
+		lines[role] = h.Line
+		if !kept(slices.Concat(fileTags(d), h.Tags)) {
+			file.roles = append(file.roles, roleOf(file, d, h, text))
+		}
+	}
+	file.roles = slices.DeleteFunc(file.roles, func(f File) bool { return len(f.pieces) == 0 }) // about these it is silent
+	return file, nil
+}
+
+// roleOf is what a profile says below a heading, as a file of its own would.
+func roleOf(profile File, d *org.Document, h *org.Heading, text string) File {
+	var own strings.Builder
+	from := min(h.Body, h.End)
+	for _, below := range d.Headings {
+		if below.Start >= h.Body && below.Start < h.End {
+			own.WriteString(text[from:below.Start])
+			from = below.Start + 1 // a level less
+		}
+	}
+	own.WriteString(text[from:h.End])
+	file := File{Role: strings.ToUpper(h.Title), Path: profile.Path + "::*" + h.Title, Size: h.End - h.Start, Hash: profile.Hash}
+	var raw string
+	file.pieces, raw = pieces(own.String())
+	scope, _ := h.Property(propertyScope)
+	for i := range file.pieces {
+		if file.pieces[i].scope == "" {
+			file.pieces[i].scope = strings.TrimSpace(scope)
+		}
+	}
+	if strings.TrimSpace(scope) == "" {
+		file.Fields = fields(raw)
+	}
+	file.Text = file.Within("", true)
+	return file
+}
+
+// secretLine is a line that gives a key or a password, or has what looks like a key of one of
+// the well-known servers.
+var secretLine = regexp.MustCompile(`(?i)(^|[^a-z])((api|secret|access|private|auth|bearer|client)[ _-]?(key|token|secret)|token|password|passwd|passphrase)\+?\s*["']?\s*(::?|=|\|)\s*\S|^\s*:key\+?:` +
+	`|\b(sk|pk|rk)-[a-z0-9_-]{16,}|\b(gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|hf_|gsk_)[a-z0-9_-]{16,}|\bAKIA[0-9A-Z]{16}\b|\bAIza[0-9a-z_-]{30,}` +
+	`|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bbearer\s+[a-z0-9._~+/-]{20,}|://[^/\s:@]+:[^/\s@]+@`)

@@ -1,0 +1,280 @@
+package memory
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"org-agent/kernel/org"
+)
+
+// Record is one thing that is kept: a heading with what stands below it, up to the next
+// heading. Those that the agent wrote are its own as long as they stand as it wrote them.
+type Record struct {
+	ID    string // "" for a heading of a person's that has none
+	Title string // one line
+	Text  string // below the heading, without drawers
+	Tags  []string
+	// Scope says where it may be brought up: "" is wherever the person is alone with the
+	// agent, otherwise the name of the conversation or group that it is for.
+	Scope string
+	// Source is where it is from: the turn, as "SESSION#ID", or "".
+	Source  string
+	Created time.Time // zero if not known
+	// Own reports that the agent wrote it and nobody has changed it.
+	Own  bool
+	Line int // of the heading, from 1
+	// Start and End are the offsets of the heading and of what follows its text.
+	Start, End int
+}
+
+// Properties of a record's heading.
+const (
+	propertyCreated = "CREATED"
+	propertyScope   = "SCOPE"
+	propertySource  = "SOURCE"
+	propertyAgent   = "AGENT" // the beginning of a hash of what the agent wrote
+)
+
+// Bounds of what the agent keeps. A person's headings have none.
+const (
+	titleLimit = 120    // characters
+	textLimit  = 16_000 // bytes
+	tagLimit   = 12     // tags
+	created    = "[2006-01-02 Mon 15:04]"
+)
+
+// Errors of a change to a file.
+var (
+	ErrNotFound = errors.New("there is no such record")
+	ErrNotOwn   = errors.New("somebody wrote or changed it by hand: it is theirs, and only they change it")
+	ErrHolds    = errors.New("somebody put headings below it: it stays")
+)
+
+// Records returns what an Org text keeps, in its order: every heading that is not
+// commented out or archived. Times without a zone are those of the place.
+func Records(text string, place *time.Location) []Record {
+	d := org.Parse(text)
+	records := make([]Record, 0, len(d.Headings))
+	for i, h := range d.Headings {
+		if h.Hidden() {
+			continue
+		}
+		end := len(text)
+		if i+1 < len(d.Headings) {
+			end = d.Headings[i+1].Start
+		}
+		records = append(records, recordOf(text, h, end, place))
+	}
+	return records
+}
+
+func recordOf(text string, h *org.Heading, end int, place *time.Location) Record {
+	value := func(name string) string {
+		v, _ := h.Property(name)
+		return strings.TrimSpace(v)
+	}
+	r := Record{
+		ID: h.ID(), Title: h.Title, Text: strings.Trim(text[min(h.Body, end):end], "\n"), Tags: slices.Clone(h.Tags),
+		Scope: value(propertyScope), Source: value(propertySource), Line: h.Line, Start: h.Start, End: end,
+	}
+	if at, err := time.ParseInLocation(created, value(propertyCreated), place); err == nil {
+		r.Created = at
+	}
+	if mark := value(propertyAgent); mark != "" && r.ID != "" {
+		r.Own = mark == r.mark() && h.Level == 1 && strings.TrimRight(text[h.Start:end], "\n") == strings.TrimRight(r.String(), "\n")
+	}
+	return r
+}
+
+// mark is the value of AGENT: what the agent wrote, as far as it can tell by looking.
+func (r Record) mark() string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{r.ID, r.Title, strings.Join(r.Tags, ":"), r.Scope, r.Source, r.Text}, "\x00")))
+	return hex.EncodeToString(sum[:6])
+}
+
+// Clean returns the record as the agent may keep it: its title one line, its text inert and
+// without headings, its tags words. The error says what cannot be kept.
+func (r Record) Clean() (Record, error) {
+	if r.Title = plainTitle(r.Title); r.Title == "" {
+		r.Title, r.Text = splitTitle(strings.TrimSpace(r.Text))
+		r.Title = plainTitle(r.Title)
+	}
+	r.Text = plainText(r.Text)
+	var tags []string
+	for _, tag := range r.Tags {
+		if tag = plainTag(tag); tag != "" && !slices.Contains(tags, tag) {
+			tags = append(tags, tag)
+		}
+	}
+	r.Tags = tags
+	r.Scope, r.Source = strings.Join(strings.Fields(r.Scope), " "), strings.Join(strings.Fields(r.Source), " ")
+	switch {
+	case r.Title == "":
+		return r, errors.New("there is nothing to keep: give a text")
+	case utf8.RuneCountInString(r.Title) > titleLimit:
+		return r, fmt.Errorf("the title is longer than %d characters; put the rest into the text", titleLimit)
+	case len(r.Text) > textLimit:
+		return r, fmt.Errorf("the text is %d bytes, and at most %d are kept in one record; keep what matters, or put it into a file of its own", len(r.Text), textLimit)
+	case len(r.Tags) > tagLimit:
+		return r, fmt.Errorf("there are %d tags, and at most %d are kept", len(r.Tags), tagLimit)
+	}
+	return r, nil
+}
+
+// String is the record as the agent writes it.
+func (r Record) String() string {
+	var b strings.Builder
+	b.WriteString("* " + r.Title)
+	if len(r.Tags) > 0 {
+		b.WriteString(" :" + strings.Join(r.Tags, ":") + ":")
+	}
+	b.WriteString("\n:PROPERTIES:\n")
+	property := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-10s %s\n", ":"+name+":", value)
+		}
+	}
+	property("ID", r.ID)
+	if !r.Created.IsZero() {
+		property(propertyCreated, r.Created.Format(created))
+	}
+	property(propertyScope, r.Scope)
+	property(propertySource, r.Source)
+	property(propertyAgent, r.mark())
+	b.WriteString(":END:\n")
+	if r.Text != "" {
+		b.WriteString(r.Text + "\n")
+	}
+	return b.String()
+}
+
+// Add returns the text with the record at its end; the text before it stays as it is.
+func Add(text string, r Record) string { return add(text, r.String()) }
+
+func add(text, record string) string {
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text + record
+}
+
+// source is the record as it stands in the text that it was read from, without the blank
+// lines behind it.
+func (r Record) source(text string) string {
+	return strings.TrimRight(text[r.Start:r.End], "\n") + "\n"
+}
+
+// Update returns the text with what r says in place of the agent's own record of the same
+// ID, which is returned as it was. Its time of creation stays.
+func Update(text string, r Record, place *time.Location) (after string, was Record, err error) {
+	was, err = own(text, r.ID, place)
+	if err != nil {
+		return text, was, err
+	}
+	r.Created = was.Created
+	return text[:was.Start] + ended(r.String(), text[was.Start:was.End]) + text[was.End:], was, nil
+}
+
+// Remove returns the text without the agent's own record of the ID, which is returned.
+func Remove(text, id string, place *time.Location) (after string, was Record, err error) {
+	was, err = own(text, id, place)
+	if err != nil {
+		return text, was, err
+	}
+	if d := org.Parse(text[was.End:]); len(d.Headings) > 0 && d.Headings[0].Level > 1 {
+		return text, was, ErrHolds
+	}
+	return text[:was.Start] + text[was.End:], was, nil
+}
+
+// ended is text with the blank lines at its end that the one in its place had.
+func ended(text, before string) string {
+	return text + before[len(strings.TrimRight(before, "\n"))+min(1, strings.Count(before, "\n")):]
+}
+
+// own is the agent's own record of an ID.
+func own(text, id string, place *time.Location) (Record, error) {
+	found := Record{}
+	for _, r := range Records(text, place) {
+		switch {
+		case r.ID != id || id == "":
+		case found.ID != "":
+			return found, ErrNotOwn // somebody copied it: which is meant is theirs to say
+		default:
+			found = r
+		}
+	}
+	switch {
+	case found.ID == "":
+		return found, ErrNotFound
+	case !found.Own:
+		return found, ErrNotOwn
+	}
+	return found, nil
+}
+
+// invisible keeps a line from being Org: the zero-width space that all text from outside gets.
+const invisible = "\u200b"
+
+// plainTitle is a text as the title of a heading: one line, without what Org would take for
+// a keyword, a priority, a timestamp or tags.
+func plainTitle(text string) string {
+	title := strings.Join(strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }), " ")
+	title = strings.TrimLeft(title, "* ")
+	converted := org.MarkdownToOrg("# " + title)
+	if made, is := strings.CutPrefix(strings.TrimRight(converted, "\n"), "* "); is && !strings.Contains(made, "\n") {
+		title = made
+	}
+	if h := org.Parse("* " + title).Headings[0]; h.Title != title {
+		title = invisible + title
+		if strings.HasSuffix(title, ":") {
+			title += invisible
+		}
+	}
+	return title
+}
+
+// plainText is a text as what stands below a heading: inert, and without headings.
+func plainText(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(org.Inert(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")))) {
+		if stars := strings.TrimLeft(line, "*"); stars != line && strings.HasPrefix(stars, " ") {
+			line = "-" + stars
+		}
+		b.WriteString(line)
+	}
+	return strings.Trim(b.String(), "\n")
+}
+
+// splitTitle takes the title from a text without one: its first line, or the beginning of it.
+func splitTitle(text string) (title, rest string) {
+	line, rest, _ := strings.Cut(text, "\n")
+	if utf8.RuneCountInString(line) <= titleLimit {
+		return line, rest
+	}
+	short := string([]rune(line)[:titleLimit/2])
+	if space := strings.LastIndexByte(short, ' '); space > 0 {
+		short = short[:space]
+	}
+	return short + "…", text
+}
+
+// plainTag is a word as a tag.
+func plainTag(text string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_@#%", c):
+			return c
+		case c == ' ' || c == '-':
+			return '_'
+		}
+		return -1
+	}, strings.TrimSpace(text))
+}

@@ -1,0 +1,144 @@
+package memory
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"org-agent/kernel/org"
+)
+
+var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// anyText is what people and models write, with what Org takes for more than text.
+func anyText() *rapid.Generator[string] {
+	line := rapid.SampledFrom([]string{"", "The car is blue", "* Heading", "** TODO Deeper :tag:", ":PROPERTIES:", ":ID: a", ":END:", ":AGENT: 0123456789ab", "#+begin_src sh", "#+end_src",
+		"# comment", "SCHEDULED: <2026-11-22>", "| a | b |", "- item", "ÄÖ 中文 🙂", "\\u200b", "* ", "*", "text :a:b:", "COMMENT x", "[#A] x", "x\r"})
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.OneOf(line, rapid.String()), 0, 8).Draw(t, "lines"), "\n")
+	})
+}
+
+// anyRecord is a record that can be kept.
+func anyRecord(id string) *rapid.Generator[Record] {
+	return rapid.Custom(func(t *rapid.T) Record {
+		r, err := Record{
+			ID: id, Title: anyText().Draw(t, "title"), Text: anyText().Draw(t, "text"), Created: noon,
+			Tags: rapid.SliceOfN(rapid.String(), 0, 3).Draw(t, "tags"), Scope: rapid.SampledFrom([]string{"", "family", "a b"}).Draw(t, "scope"), Source: "main#t-1",
+		}.Clean()
+		if err != nil {
+			return Record{}
+		}
+		return r
+	}).Filter(func(r Record) bool { return r.ID != "" })
+}
+
+// TestRecordsRoundTrip: what the agent adds to any text is read again as it was, as its
+// own, and not a byte of the text is changed by adding, changing and removing it.
+func TestRecordsRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.Custom(func(t *rapid.T) string { return lines(anyText().Draw(t, "lines")) }).Filter(open).Draw(t, "before")
+		r := anyRecord("r-1").Draw(t, "record")
+		added := Add(text, r)
+		if !strings.HasPrefix(added, text) {
+			t.Fatalf("the text before was changed:\n%q\n%q", text, added)
+		}
+		got, err := own(added, "r-1", time.UTC)
+		if err != nil {
+			t.Fatalf("%v in %q", err, added)
+		}
+		if got.Title != r.Title || got.Text != r.Text || !got.Created.Equal(noon) || strings.Join(got.Tags, " ") != strings.Join(r.Tags, " ") || got.Scope != r.Scope {
+			t.Fatalf("got %+v\nwant %+v", got, r)
+		}
+		if ok, why := org.IsInert(r.String()[strings.Index(r.String(), ":END:\n")+6:]); !ok {
+			t.Fatalf("%q is not inert: %s", r.String(), why)
+		}
+		after := "* Theirs\n" + anyText().Draw(t, "after")
+		changed, was, err := Update(added+after, anyRecord("r-1").Draw(t, "new"), time.UTC)
+		if err != nil || was.Text != r.Text || !strings.HasPrefix(changed, text) || !strings.HasSuffix(changed, after) {
+			t.Fatalf("changed: %v, %+v\n%q", err, was, changed)
+		}
+		removed, _, err := Remove(changed, "r-1", time.UTC)
+		if err != nil || removed != text+after {
+			t.Fatalf("removed: %v\n%q, want\n%q", err, removed, text+after)
+		}
+	})
+}
+
+// lines is a text whose last line is ended.
+func lines(text string) string {
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text
+}
+
+// open reports whether a heading at the end of the text is one: the text does not end within
+// a block or below a heading that is hidden.
+func open(text string) bool {
+	h := org.Parse(text + "* last\n:PROPERTIES:\n:ID: last\n:END:\n").FindID("last")
+	return h != nil && !h.Hidden()
+}
+
+func TestTheirs(t *testing.T) {
+	r, err := Record{ID: "r-1", Title: "The car", Text: "It is blue.", Tags: []string{"car"}, Created: noon}.Clean()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := Add("* Mine\nprose\n", r)
+	for name, c := range map[string]struct {
+		edit func(string) string
+		want error
+	}{
+		"as it was":        {func(s string) string { return s }, nil},
+		"followed":         {func(s string) string { return s + "\n\n* Next\n" }, nil},
+		"edited":           {func(s string) string { return strings.Replace(s, "blue", "red", 1) }, ErrNotOwn},
+		"added to":         {func(s string) string { return s + "And old.\n" }, ErrNotOwn},
+		"other tags":       {func(s string) string { return strings.Replace(s, ":car:", ":bus:", 1) }, ErrNotOwn},
+		"a property more":  {func(s string) string { return strings.Replace(s, ":SCOPE:", ":X: y\n:SCOPE:", 1) + ":X: y\n" }, ErrNotOwn},
+		"moved deeper":     {func(s string) string { return strings.Replace(s, "* The car", "** The car", 1) }, ErrNotOwn},
+		"copied":           {func(s string) string { return s + strings.TrimPrefix(s, "* Mine\nprose\n") }, ErrNotOwn},
+		"gone":             {func(string) string { return "* Mine\n" }, ErrNotFound},
+		"headings below":   {func(s string) string { return s + "** Theirs\n" }, ErrHolds},
+		"hidden":           {func(s string) string { return strings.Replace(s, "* The car", "* COMMENT The car", 1) }, ErrNotFound},
+		"mark of no one":   {func(s string) string { return strings.Replace(s, ":ID: ", ":AGENT: 1\n:ID: ", 1) }, ErrNotOwn},
+		"empty":            {func(string) string { return "" }, ErrNotFound},
+		"time changed too": {func(s string) string { return strings.Replace(s, "12:00", "13:00", 1) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, _, err := Remove(c.edit(text), "r-1", time.UTC); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
+func TestClean(t *testing.T) {
+	for name, c := range map[string]struct {
+		in          Record
+		title, text string
+		fault       string
+	}{
+		"first line":    {in: Record{Text: "The car is blue\nand old"}, title: "The car is blue", text: "and old"},
+		"long line":     {in: Record{Text: strings.Repeat("word ", 60)}, title: strings.TrimSpace(strings.Repeat("word ", 12)) + "…", text: strings.TrimSpace(strings.Repeat("word ", 60))},
+		"nothing":       {in: Record{Title: " \n"}, fault: "nothing to keep"},
+		"headings":      {in: Record{Title: "* A\nb", Text: "* B\n** C"}, title: "A b", text: "- B\n- C"},
+		"long title":    {in: Record{Title: strings.Repeat("a", 121)}, fault: "longer than 120"},
+		"too large":     {in: Record{Title: "a", Text: strings.Repeat("a", textLimit+1)}, fault: "at most 16000"},
+		"too many tags": {in: Record{Title: "a", Tags: strings.Fields("a b c d e f g h i j k l m")}, fault: "13 tags"},
+	} {
+		r, err := c.in.Clean()
+		if c.fault != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("%s: got %v, want %q", name, err, c.fault)
+			}
+			continue
+		}
+		if err != nil || r.Title != c.title || r.Text != c.text {
+			t.Errorf("%s: got %q %q (%v), want %q %q", name, r.Title, r.Text, err, c.title, c.text)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"org-agent/kernel/journal"
+)
+
+// Query says what to look for.
+type Query = journal.FileQuery
+
+// Found is a heading, or the beginning of a file, that was looked for.
+type Found struct {
+	ID      string // "" if it has none
+	Path    string
+	Line    int
+	Title   string
+	Snippet string // a line of its text
+	Places  []journal.Place
+	Text    string // all of it, without drawers, at most textLimit bytes
+	Day     string // "2026-11-22", "" if not known
+	Tags    []string
+	Scope   string
+	Own     bool
+	Score   float64
+	Alike   bool // it means the same as what was looked for, whatever its words are
+}
+
+// Day reads a day as it is written, "2026-11-22", where the program is; "" is the zero time.
+func Day(text string) (time.Time, error) {
+	if text = strings.Trim(text, "[]<> "); text == "" {
+		return time.Time{}, nil
+	}
+	day, err := time.ParseInLocation(time.DateOnly, text, time.Local)
+	if err != nil {
+		return day, fmt.Errorf("%q is not a day as 2026-11-22", text)
+	}
+	return day, nil
+}
+
+// Place is where it stands, as "FILE:LINE".
+func (f Found) Place() string { return fmt.Sprintf("%s:%d", f.Path, f.Line) }
+
+// Search looks for what a query asks, as the files are now: when one of those that were found
+// has changed since it was indexed, all that changed is indexed first, or, while somebody
+// indexes all, that one.
+func (x *Index) Search(ctx context.Context, q Query) ([]Found, error) {
+	return x.SearchAlike(ctx, q, "")
+}
+
+// SearchAlike is Search, and finds what means the same as a text too, if the index has a
+// [Meaning]. Who puts words in quotes, or writes word*, wants these words.
+func (x *Index) SearchAlike(ctx context.Context, q Query, text string) ([]Found, error) {
+	found, _, err := x.search(ctx, q, text)
+	for i, f := range found {
+		found[i].Snippet, found[i].Places = q.Snippet(f.Text)
+	}
+	return found, err
+}
+
+// search is SearchAlike without snippets. Counts are in how many parts each word of the query
+// stands.
+func (x *Index) search(ctx context.Context, q Query, text string) (found []Found, counts []int, err error) {
+	vector := x.meaningOf(ctx, text)
+	for again := true; ; again = false {
+		hits, counts, err := x.Files.SearchCounted(ctx, q)
+		if err != nil {
+			return nil, nil, err
+		}
+		alike := x.alike(ctx, q, vector)
+		found, stale := read(blend(hits, alike, q.Limit))
+		for i, f := range found {
+			found[i].Alike = slices.ContainsFunc(alike, func(h journal.FileHit) bool { return h.Path == f.Path && h.Line == f.Line })
+		}
+		if len(stale) == 0 || !again {
+			return found, counts, nil
+		}
+		if err := x.catchUp(ctx, stale); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// read fills in the texts of hits; stale are the files that are not what they were. What is
+// gone is left out.
+func read(hits []journal.FileHit) (found []Found, stale []string) {
+	files := map[string][]int{} // which hits are in one, that it is opened once
+	for i, h := range hits {
+		files[h.Path] = append(files[h.Path], i)
+	}
+	texts := make([]*string, len(hits))
+	for path, in := range files {
+		if !sections(path, hits, in, texts) {
+			stale = append(stale, path)
+		}
+	}
+	for i, h := range hits {
+		if texts[i] == nil {
+			continue
+		}
+		f := Found{ID: h.ID, Path: h.Path, Line: h.Line, Title: h.Title, Text: *texts[i], Tags: h.Tags, Scope: h.Scope, Own: h.Own, Score: h.Score}
+		if !h.Day.IsZero() {
+			f.Day = h.Day.Format("2006-01-02")
+		}
+		found = append(found, f)
+	}
+	return found, stale
+}
+
+// sections reads the texts of the hits that are in a file, as far as they can be read; same
+// reports that the file is as it was indexed.
+func sections(path string, hits []journal.FileHit, in []int, texts []*string) (same bool) {
+	f, info, err := openRegular(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	same = true
+	for _, i := range in {
+		h := hits[i]
+		same = same && info.Size() == h.Size && info.ModTime().Equal(h.Changed)
+		data, err := io.ReadAll(io.NewSectionReader(f, int64(h.Start), int64(min(h.End-h.Start, textLimit))))
+		if err != nil {
+			continue
+		}
+		text := strings.ToValidUTF8(string(data), "")
+		if filepath.Ext(path) == markdownEnding {
+			text = markdownBody(text)
+		} else {
+			text = body(text)
+		}
+		texts[i] = &text
+	}
+	return same
+}
+
+// body is the text of a part without its heading and drawers.
+func body(text string) string {
+	if strings.HasPrefix(text, "*") {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	return said(text)
+}

@@ -1,0 +1,202 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/org"
+)
+
+func newStore(t testing.TB) *Store {
+	t.Helper()
+	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	var mu sync.Mutex
+	ids := 0
+	return &Store{Home: t.TempDir(), Journal: j, Now: func() time.Time { return noon }, NewID: func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		ids++
+		return fmt.Sprintf("id-%d", ids)
+	}}
+}
+
+func (s *Store) text(t testing.TB, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(s.Home, name))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestStore(t *testing.T) {
+	s := newStore(t)
+	theirs := "#+TITLE: Memory\n\nI write here too.\n* My own heading\nprose\n"
+	put(t, s.Home, "MEMORY.org", theirs)
+	r, saved, err := s.Save(t.Context(), "t-1", Record{Text: "The car is blue.", Tags: []string{"car"}, Scope: "family", Source: "main#e-1"}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := theirs + "* The car is blue. :car:\n:PROPERTIES:\n:ID:       id-1\n:CREATED:  [2026-11-22 Sun 12:00]\n:SCOPE:    family\n:SOURCE:   main#e-1\n:AGENT:    " + r.mark() + "\n:END:\n"
+	if got := s.text(t, "MEMORY.org"); got != want {
+		t.Errorf("the file is\n%s\nwant\n%s", got, want)
+	}
+	if _, _, err := s.Save(t.Context(), "t-1", Record{Text: "It rains."}, false); err != nil || !strings.Contains(s.text(t, "memory/2026-11-22.org"), "* It rains.\n") {
+		t.Errorf("the day is %q (%v)", s.text(t, "memory/2026-11-22.org"), err)
+	}
+	changed, err := s.Update(t.Context(), "t-2", Record{ID: r.ID, Title: "The car", Text: "It is red."})
+	if err != nil || !strings.HasPrefix(changed.Before, "* The car is blue") || !strings.Contains(s.text(t, "MEMORY.org"), "It is red.") {
+		t.Errorf("updated: %v, %+v", err, changed)
+	}
+	if _, err := s.Undo(t.Context(), saved.ID); err == nil || !strings.Contains(err.Error(), "undo the later change first") {
+		t.Errorf("undone out of order: %v", err)
+	}
+	if _, err := s.Undo(t.Context(), changed.ID); err != nil || s.text(t, "MEMORY.org") != want {
+		t.Errorf("undone: %v\n%s", err, s.text(t, "MEMORY.org"))
+	}
+	forgotten, err := s.Forget(t.Context(), "t-3", r.ID)
+	if err != nil || s.text(t, "MEMORY.org") != theirs {
+		t.Errorf("forgotten: %v\n%s", err, s.text(t, "MEMORY.org"))
+	}
+	if _, err := s.Undo(t.Context(), forgotten.ID); err != nil || s.text(t, "MEMORY.org") != want {
+		t.Errorf("brought back: %v\n%s", err, s.text(t, "MEMORY.org"))
+	}
+	if _, err := s.Undo(t.Context(), forgotten.ID); !errors.Is(err, ErrUndone) {
+		t.Errorf("brought back twice: %v", err)
+	}
+	changes, err := s.Changes(t.Context(), 2)
+	if err != nil || len(changes) != 2 || changes[0].Undoes != forgotten.ID || changes[1].ID != forgotten.ID {
+		t.Errorf("the changes are %+v (%v)", changes, err)
+	}
+}
+
+func TestStoreRefuses(t *testing.T) {
+	s := newStore(t)
+	r, _, err := s.Save(t.Context(), "", Record{Text: "blue"}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, s.Home, "MEMORY.org", strings.Replace(s.text(t, "MEMORY.org"), "* blue", "* red", 1)+"* Theirs\n:PROPERTIES:\n:ID: theirs\n:END:\n")
+	before := s.text(t, "MEMORY.org")
+	for id, want := range map[string]error{r.ID: ErrNotOwn, "theirs": ErrNotOwn, "unknown": ErrNotFound, "": ErrNotFound, "id": ErrNotFound} {
+		if _, err := s.Forget(t.Context(), "", id); !errors.Is(err, want) {
+			t.Errorf("forget %q: %v, want %v", id, err, want)
+		}
+		if _, err := s.Update(t.Context(), "", Record{ID: id, Title: "x"}); !errors.Is(err, want) {
+			t.Errorf("update %q: %v, want %v", id, err, want)
+		}
+	}
+	if _, _, err := s.Save(t.Context(), "", Record{}, true); err == nil {
+		t.Error("nothing was kept")
+	}
+	if got := s.text(t, "MEMORY.org"); got != before {
+		t.Errorf("the file became\n%s", got)
+	}
+}
+
+// TestStoreBesideAPerson: whatever the agent and a person do to a file by turns, what the
+// person wrote is there to the byte, and undoing everything leaves that alone.
+func TestStoreBesideAPerson(t *testing.T) {
+	s := newStore(t)
+	homes, home := t.TempDir(), 0
+	rapid.Check(t, func(rt *rapid.T) {
+		home++
+		s.Home = filepath.Join(homes, fmt.Sprint(home))
+		if err := os.Mkdir(s.Home, 0o755); err != nil {
+			rt.Fatal(err)
+		}
+		path := filepath.Join(s.Home, "MEMORY.org")
+		var theirs []string
+		var ids, undo []string
+		keep := func(c Change, err error) {
+			if err == nil {
+				undo = append(undo, c.ID)
+			} else if !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrHolds) {
+				rt.Fatal(err)
+			}
+		}
+		id := func() string { return rapid.SampledFrom(append(ids, "none")).Draw(rt, "id") }
+		rt.Repeat(map[string]func(*rapid.T){
+			"person": func(rt *rapid.T) {
+				line := fmt.Sprintf("* Theirs %d :mine:\n%s\n", len(theirs), rapid.SampledFrom([]string{"prose", "- item", "| table |", "\n\nblank lines\n\n"}).Draw(rt, "text"))
+				theirs = append(theirs, line)
+				text := s.text(t, "MEMORY.org")
+				if rapid.Bool().Draw(rt, "first") {
+					text = line + text
+				} else {
+					text += line
+				}
+				if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+					rt.Fatal(err)
+				}
+			},
+			"save": func(rt *rapid.T) {
+				r, c, err := s.Save(t.Context(), "", anyRecord("x").Draw(rt, "record"), true)
+				keep(c, err)
+				ids = append(ids, r.ID)
+			},
+			"update": func(rt *rapid.T) {
+				r := anyRecord("x").Draw(rt, "record")
+				r.ID = id()
+				keep(s.Update(t.Context(), "", r))
+			},
+			"forget": func(rt *rapid.T) { keep(s.Forget(t.Context(), "", id())) },
+			"": func(rt *rapid.T) {
+				text := s.text(t, "MEMORY.org")
+				for _, line := range theirs {
+					if strings.Count(text, line) != 1 {
+						rt.Fatalf("%q is not there once in\n%s", line, text)
+					}
+				}
+			},
+		})
+		for i := len(undo) - 1; i >= 0; i-- {
+			if _, err := s.Undo(t.Context(), undo[i]); err != nil && !errors.Is(err, ErrHolds) {
+				rt.Fatalf("undo %s: %v in\n%s", undo[i], err, s.text(t, "MEMORY.org"))
+			}
+		}
+		for _, h := range org.Parse(s.text(t, "MEMORY.org")).Headings {
+			if !strings.HasPrefix(h.Title, "Theirs ") {
+				rt.Fatalf("%q is left", h.Title)
+			}
+		}
+	})
+}
+
+// TestManyAtOnce: what many keep at once is all there, beside a person who saves meanwhile.
+func TestManyAtOnce(t *testing.T) {
+	s := newStore(t)
+	put(t, s.Home, "MEMORY.org", "* Theirs\n")
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			if _, _, err := s.Save(t.Context(), "", Record{Text: fmt.Sprintf("fact %d.", i)}, true); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	text := s.text(t, "MEMORY.org")
+	for i := range 20 {
+		if strings.Count(text, fmt.Sprintf("* fact %d.\n", i)) != 1 {
+			t.Errorf("fact %d is not there once", i)
+		}
+	}
+}

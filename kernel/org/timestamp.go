@@ -1,0 +1,190 @@
+package org
+
+import (
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// A Day is a day of the calendar, wherever it is: days since 1 January 1970. Days have no
+// time zone, and none is longer than another.
+type Day int
+
+// DayOf is the day that a moment is on, where it is told.
+func DayOf(t time.Time) Day { return dayOn(t.Year(), int(t.Month()), t.Day()) }
+
+// dayOn is the day of a date; what is beyond the end of a month is counted on, as Org does.
+func dayOn(year, month, day int) Day {
+	return Day(time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))
+}
+
+// ParseDay reads a date, YYYY-MM-DD, that there is.
+func ParseDay(text string) (Day, bool) {
+	t, err := time.Parse(time.DateOnly, text)
+	return DayOf(t), err == nil
+}
+
+// date is the day at midnight in Greenwich.
+func (d Day) date() time.Time { return time.Unix(int64(d)*24*60*60, 0).UTC() }
+
+// String is the day as YYYY-MM-DD.
+func (d Day) String() string { return d.date().Format(time.DateOnly) }
+
+// Weekday is the day of the week.
+func (d Day) Weekday() time.Weekday { return d.date().Weekday() }
+
+// Plus is the day that many months later, counted on beyond the end of a month.
+func (d Day) Plus(months int) Day {
+	t := d.date()
+	return dayOn(t.Year(), int(t.Month())+months, t.Day())
+}
+
+// A Timestamp is a timestamp of Org.
+type Timestamp struct {
+	Active     bool
+	Day        Day
+	Time, End  string // HH:MM, "" if there is none
+	Repeater   string // as written: +1w, ++1m, .+2d; "" if there is none
+	Every      int    // of the repeater; 0 never comes again
+	Unit       byte   // of the repeater: h, d, w, m or y
+	Warning    int    // days of -3d or --3d
+	Warned     bool   // there is such a thing
+	First      bool   // the warning is --3d, which is only for the first time
+	Text       string // with its brackets
+	Start      int    // offset in the text it was found in
+	RangeStart bool   // it begins a range, which the next one ends
+	RangeEnd   bool   // it ends a range
+}
+
+var (
+	timestampPattern = regexp.MustCompile(`[<\[](\d{4}-\d{2}-\d{2})(?: ([^\n]*?))?[>\]]`)
+	timePattern      = regexp.MustCompile(` ([012]?\d:\d\d)(?:-([012]?\d:\d\d))?`)
+	repeaterPattern  = regexp.MustCompile(`([.+]?\+)(\d+)([hdwmy])`)
+	warningPattern   = regexp.MustCompile(`(-?)-(\d+)([hdwmy])(?:[>\] ]|$)`)
+	rangePattern     = regexp.MustCompile(`^--?-?$`)
+)
+
+// ParseTimestamp reads the timestamp at the beginning of a text.
+func ParseTimestamp(text string) (Timestamp, bool) {
+	at := timestampPattern.FindStringSubmatchIndex(text)
+	if at == nil || at[0] != 0 {
+		return Timestamp{}, false
+	}
+	return timestampAt(text, at)
+}
+
+// Timestamps finds the timestamps of a text, in order. What has a date that there is not is none.
+func Timestamps(text string) []Timestamp {
+	var all []Timestamp
+	for _, at := range timestampPattern.FindAllStringSubmatchIndex(text, -1) {
+		t, ok := timestampAt(text, at)
+		if !ok {
+			continue
+		}
+		if n := len(all); n > 0 && all[n-1].Active == t.Active && !all[n-1].RangeEnd {
+			before := &all[n-1]
+			if rangePattern.MatchString(text[before.Start+len(before.Text) : t.Start]) {
+				before.RangeStart, t.RangeEnd = true, true
+			}
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+func timestampAt(text string, at []int) (Timestamp, bool) {
+	t := Timestamp{Text: text[at[0]:at[1]], Start: at[0], Active: text[at[0]] == '<'}
+	if closing := t.Text[len(t.Text)-1]; t.Active != (closing == '>') {
+		return t, false
+	}
+	var ok bool
+	if t.Day, ok = ParseDay(text[at[2]:at[3]]); !ok {
+		return t, false
+	}
+	if m := timePattern.FindStringSubmatch(t.Text); m != nil {
+		t.Time, t.End = clock(m[1]), clock(m[2])
+	}
+	if m := repeaterPattern.FindStringSubmatch(t.Text); m != nil {
+		t.Repeater, t.Unit = m[0], m[3][0]
+		t.Every, _ = strconv.Atoi(m[2]) // digits; too many of them never come again
+	}
+	if m := warningPattern.FindStringSubmatch(t.Text); m != nil {
+		value, _ := strconv.Atoi(m[2])
+		t.Warned, t.First, t.Warning = true, m[1] != "", warningDays(value, m[3][0])
+	}
+	return t, true
+}
+
+// clock is a time with two digits for its hour.
+func clock(text string) string {
+	if len(text) == len("9:30") {
+		return "0" + text
+	}
+	return text
+}
+
+// warningDays is how many days a warning comes before, by the lengths that Org gives months.
+func warningDays(value int, unit byte) int {
+	length := map[byte]float64{'d': 1, 'w': 7, 'm': 30.4, 'y': 365.25, 'h': 0.041667}[unit]
+	return int(float64(value) * length)
+}
+
+// Repeats reports whether it comes again.
+func (t Timestamp) Repeats() bool { return t.Every > 0 }
+
+// Nearest is the day nearest to another on which it comes, before it or on it, or with future
+// on it or behind it; its own day if that is not before. It is that of org-closest-date.
+func (t Timestamp) Nearest(to Day, future bool) Day {
+	if !t.Repeats() || to <= t.Day {
+		return t.Day
+	}
+	before, behind := t.around(to)
+	if future {
+		if before == to {
+			return before
+		}
+		return behind
+	}
+	if behind == to {
+		return behind
+	}
+	return before
+}
+
+// around are the days on which it comes next to another, of which one may be it.
+func (t Timestamp) around(to Day) (before, behind Day) {
+	from, until := t.Day.date(), to.date()
+	switch t.Unit {
+	case 'h':
+		hour, _ := strconv.Atoi(t.Time[:min(2, len(t.Time))])
+		missing := (24*int(to-t.Day) - hour) % t.Every
+		if missing < 0 {
+			missing += t.Every
+		}
+		before = to
+		if missing != 0 {
+			before = to - Day(1+missing/24)
+		}
+		return before, to + Day((t.Every-missing)/24)
+	case 'd', 'w':
+		every := Day(t.Every)
+		if t.Unit == 'w' {
+			every *= 7
+		}
+		before = t.Day + every*((to-t.Day)/every)
+		return before, before + every
+	case 'm':
+		months := 12*(until.Year()-from.Year()) + int(until.Month()-from.Month())
+		if until.Day() <= from.Day() {
+			months--
+		}
+		months = months / t.Every * t.Every
+		return t.Day.Plus(months), t.Day.Plus(months + t.Every)
+	}
+	years := until.Year() - from.Year()
+	if until.Month() < from.Month() || until.Month() == from.Month() && until.Day() <= from.Day() {
+		years--
+	}
+	years = years / t.Every * t.Every
+	return t.Day.Plus(12 * years), t.Day.Plus(12 * (years + t.Every))
+}

@@ -1,0 +1,238 @@
+package policy
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/shell"
+)
+
+// runRule judges each command that a command line would run, and each file that its
+// redirections touch, by itself.
+func (p *Policy) runRule(rules *Rules, r protocol.Reach) []Decision {
+	script, err := shell.Parse(r.Command)
+	if err != nil {
+		return []Decision{{What: "runs " + shortened(r.Command), Kind: Refuse, Reason: "cannot be judged: " + err.Error()}}
+	}
+	all := make([]Decision, 0, len(script.Commands)+len(script.Files))
+	agreed := make([][]agreement, len(script.Commands))
+	inside := p.protectedName(r.Path)
+	for i, c := range script.Commands {
+		var d Decision
+		d, agreed[i] = p.commandRule(rules, script, i, agreed)
+		if named := p.namesProtected(c, r.Path, inside); named != "" && d.Kind != Refuse {
+			d = Decision{What: d.What, Kind: Ask, OnceOnly: true, Reason: fmt.Sprintf("%s: %s is protected", d.What, named)}
+		}
+		all = append(all, d)
+	}
+	for _, f := range script.Files {
+		all = append(all, p.redirected(rules, f, r.Path))
+	}
+	if len(all) == 0 {
+		all = append(all, Decision{What: "runs " + shortened(r.Command), Kind: Ask, Reason: "runs a text in which no command is seen"})
+	}
+	return all
+}
+
+// agreement is a rule that allows a command, and which words of it stand in the rule as they
+// are: all of them, or those that do when by is added to their place.
+type agreement struct {
+	rule  *rule
+	by    int
+	whole bool
+}
+
+// has reports whether the person agreed to this very word.
+func (a agreement) has(at int) bool { return at >= 0 && (a.whole || a.rule.words.is(at+a.by)) }
+
+// commandRule judges one command. The agreements are those that allow it, which also hold for
+// what it runs as far as that stands in the rule.
+func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, before [][]agreement) (Decision, []agreement) {
+	c := script.Commands[i]
+	d := Decision{What: "runs " + commandText(c), Kind: Ask}
+	agreed := inherited(script, i, before)
+	for n := range rules.rules {
+		rule := &rules.rules[n]
+		if rule.kind != string(protocol.ReachRuns) {
+			continue
+		}
+		switch {
+		case rule.verdict == Allow:
+			if rule.words.certain(c) {
+				agreed = append(agreed, agreement{rule: rule})
+			}
+		case !rule.words.possible(c):
+		case rule.verdict == Refuse && certainly(rule.words, c):
+			return Decision{What: d.What, Kind: Refuse, Line: rule.line, Reason: rule.reason(d.What)}, nil
+		case d.Line == 0:
+			d.Line, d.Reason = rule.line, rule.reason(d.What)
+			if rule.verdict == Refuse {
+				d.Reason += "; this could be such a command"
+			}
+		}
+	}
+	if d.Line != 0 {
+		return d, nil
+	}
+	agreed = slices.DeleteFunc(agreed, func(a agreement) bool {
+		return slices.ContainsFunc(c.Opaque, func(o shell.Opacity) bool { return !a.has(o.At) })
+	})
+	switch {
+	case len(agreed) > 0:
+		line := agreed[0].rule.line
+		return Decision{What: d.What, Kind: Allow, Line: line, Reason: agreed[0].rule.reason(d.What)}, agreed
+	case len(c.Opaque) > 0:
+		d.Reason = d.What + ": " + c.Opaque[0].Why
+		return d, nil
+	case c.Through:
+		return Decision{What: d.What, Kind: Allow, Reason: d.What + ", which only runs what follows"}, nil
+	}
+	d.Reason = d.What + ", which no rule allows"
+	return d, nil
+}
+
+// certainly is certain wherever the program stands and whatever is set for it.
+func certainly(p argvPattern, c shell.Command) bool {
+	bare := shell.Command{Words: slices.Clone(c.Words[c.Assigns:])}
+	if len(bare.Words) > 0 && bare.Words[0].Kind == shell.Literal {
+		bare.Words[0].Text = filepath.Base(bare.Words[0].Text)
+	}
+	return p.certain(bare) || p.certain(c)
+}
+
+// inherited are the agreements to what runs a command that are agreements to the command.
+func inherited(script shell.Script, i int, before [][]agreement) []agreement {
+	c := script.Commands[i]
+	if c.By < 0 {
+		return nil
+	}
+	var agreed []agreement
+	for _, a := range before[c.By] {
+		all := true
+		for at := c.From; at <= c.At; at++ {
+			all = all && a.has(at)
+		}
+		if all {
+			agreed = append(agreed, agreement{rule: a.rule, by: a.by + c.At - c.Assigns, whole: a.whole || c.Text})
+		}
+	}
+	return agreed
+}
+
+// commandText is a command for people, on a line.
+func commandText(c shell.Command) string {
+	var b strings.Builder
+	for i, w := range c.Words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if w.Kind == shell.Literal && (w.Text == "" || strings.ContainsAny(w.Text, " \t\n'\"\\$`;&|<>(){}*?[")) {
+			b.WriteString("'" + strings.ReplaceAll(w.Text, "'", `'\''`) + "'")
+		} else {
+			b.WriteString(w.Text)
+		}
+	}
+	return shortened(b.String())
+}
+
+// shortened is a text on one line, of a length that a person reads.
+func shortened(text string) string {
+	const most = 120
+	if strings.ContainsAny(text, "\n\t\r\v\f") || strings.Contains(text, "  ") {
+		text = strings.Join(strings.Fields(text), " ")
+	}
+	if len(text) <= most {
+		return text
+	}
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// redirected judges a file that the shell opens for a command.
+func (p *Policy) redirected(rules *Rules, f shell.File, directory string) Decision {
+	kind := protocol.ReachReads
+	if f.Write {
+		kind = protocol.ReachWrites
+	}
+	path, known := placed(f.Path, directory)
+	if !known || f.Within && !filepath.IsAbs(f.Path.Text) && !f.Path.Home {
+		what := fmt.Sprintf("%s %s", kind, shortened(f.Path.Text))
+		return Decision{What: what, Kind: Ask, Reason: what + ", and which file that is is not known before"}
+	}
+	return p.pathRule(rules, kind, resolved(path))
+}
+
+// placed is the absolute name of a file that a command names in a directory.
+func placed(w shell.Word, directory string) (string, bool) {
+	if w.Kind != shell.Literal {
+		return "", false
+	}
+	path := w.Text
+	if w.Home {
+		user, err := os.UserHomeDir()
+		if err != nil {
+			return "", false
+		}
+		path = user + strings.TrimPrefix(path, "~")
+	}
+	if !filepath.IsAbs(path) {
+		if directory == "" {
+			return "", false
+		}
+		path = filepath.Join(directory, path)
+	}
+	return filepath.Clean(path), true
+}
+
+// namesProtected is a word of a command that names a file which decides what the agent is and
+// may do, or is the kernel's own: nobody knows what programs do with it. Inside says that the
+// command runs where such files are.
+func (p *Policy) namesProtected(c shell.Command, directory string, inside bool) string {
+	for _, w := range c.Words {
+		if w.Kind != shell.Literal || w.Text == "" {
+			continue
+		}
+		_, value, _ := strings.Cut(w.Text, "=")
+		for _, name := range [...]string{w.Text, value} {
+			if !inside && !strings.Contains(name, "/") && !protectedWord(name) {
+				continue
+			}
+			path, ok := placed(shell.Word{Text: name, Home: w.Home || strings.HasPrefix(name, "~/")}, directory)
+			if ok && name != "" && p.protectedName(path) {
+				return shortened(w.Text)
+			}
+		}
+	}
+	return ""
+}
+
+// protectedWord is whether a name without a directory may be that of something protected.
+func protectedWord(name string) bool {
+	return name == "sessions" || name == ".git" || keeps(name) || hasKeys(name) || slices.Contains(protectedDirectories[:], name) || slices.Contains(protectedFiles[:], name)
+}
+
+// protectedName is a quick look at a name alone.
+func (p *Policy) protectedName(path string) bool {
+	if slices.Contains(protectedFiles[:], filepath.Base(path)) || strings.Contains(path+"/", "/.git/") {
+		return true
+	}
+	if p.State != "" && beneath(path, p.State) || keeps(path) || hasKeys(path) {
+		return true
+	}
+	if p.Home == "" {
+		return false
+	}
+	return beneath(path, filepath.Join(p.Home, "sessions")) ||
+		slices.ContainsFunc(protectedDirectories[:], func(name string) bool { return beneath(path, filepath.Join(p.Home, name)) })
+}
+
+// beneath reports whether a name is that of a directory or of something in it.
+func beneath(path, directory string) bool {
+	return path == directory || strings.HasPrefix(path, directory+"/")
+}

@@ -1,0 +1,98 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Grammar is a grammar in the notation GBNF for replies that have one of the forms, in which
+// a tool is one of those that are named. It holds a model to what can be read and what is an
+// action; whether that may be done is judged as ever.
+func Grammar(forms []Form, tools []string) string {
+	var b strings.Builder
+	var names []string
+	for i, f := range forms {
+		name := fmt.Sprintf("form-%d", i+1)
+		names = append(names, name)
+		fmt.Fprintf(&b, "%s ::= %s\n", name, f.rule())
+	}
+	tool := `text`
+	if len(tools) > 0 {
+		quoted := make([]string, len(tools))
+		for i, name := range tools {
+			quoted[i] = literal(`"` + name + `"`)
+		}
+		tool = strings.Join(quoted, " | ")
+	}
+	return "root ::= " + strings.Join(names, " | ") + "\n" + b.String() + "tool ::= " + tool + "\n" + grammarRules
+}
+
+// grammarRules are what values are. Text has something that is not blank.
+const grammarRules = `text ::= "\"" blank* mark char* "\""
+quoted ::= "\"" char* "\""
+blank ::= " " | "\\n" | "\\t"
+mark ::= [^"\\ \t\n\r\x00-\x1f\x7f\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000] | "\\\"" | "\\\\"
+char ::= blank | mark
+number ::= [1-9] [0-9]*
+key ::= ":" [a-z] [a-z0-9-]*
+properties ::= "(" key " " text (" " key " " text)* ")"
+plist ::= "(" (key " " value (" " key " " value)*)? ")"
+value ::= quoted | number | "t" | "nil" | "(" (value (" " value)*)? ")"
+name ::= text
+call ::= "(:tool " tool (" :args " plist)? ")"
+calls ::= "(" call (" " call)* ")"
+`
+
+// literal is a text in the notation.
+func literal(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
+}
+
+// rule is the form as a sequence: what stands in it as it is, and the kinds of its values.
+func (f Form) rule() string {
+	if f.row == nil {
+		head, tail, _ := strings.Cut(f.Text, `"<`)
+		_, tail, _ = strings.Cut(tail, `>"`)
+		return literal(head) + " text " + literal(tail)
+	}
+	head := "(:type :REQUEST :target :" + f.Target
+	if f.Action != "" {
+		head += " :action :" + f.Action
+	}
+	parts := []string{literal(head)}
+	for _, field := range f.row.Fields {
+		value := f.fixed[field.Name]
+		switch {
+		case slices.Contains(f.row.OneOf, field.Name):
+			if f.row.instead(field.Name) {
+				continue
+			}
+			var either []string
+			for _, name := range f.row.OneOf {
+				either = append(either, literal(" :"+name+" ")+" text")
+			}
+			parts = append(parts, "("+strings.Join(either, " | ")+")")
+			continue
+		case field.Example == "":
+			continue
+		case value != "":
+			value = literal(value)
+		case field.Name == "tool":
+			value = "tool"
+		default:
+			value = field.Kind.rule()
+		}
+		part := literal(" :"+field.Name+" ") + " " + value
+		if !field.Required {
+			part = "(" + part + ")?"
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(append(parts, literal(")")), " ")
+}
+
+// rule is the name of the rule for values of the kind.
+func (k FieldKind) rule() string {
+	return [...]string{"text", "quoted", "name", "number", "plist", "properties", "calls"}[k]
+}

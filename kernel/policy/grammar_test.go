@@ -1,0 +1,254 @@
+package policy_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/chewxy/sexp"
+	"pgregory.net/rapid"
+
+	"org-agent/kernel/plist"
+	"org-agent/kernel/policy"
+)
+
+// gbnf reads the notation that engines take and writes any text that a grammar allows. It
+// knows nothing of how ours is made.
+type gbnf struct {
+	rules map[string]string
+	used  map[string]bool
+	t     *rapid.T
+}
+
+func readGrammar(t *rapid.T, text string) *gbnf {
+	g := &gbnf{rules: map[string]string{}, used: map[string]bool{}, t: t}
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		name, rule, ok := strings.Cut(strings.TrimSpace(line), " ::= ")
+		if !ok || g.rules[name] != "" || strings.ContainsFunc(name, func(c rune) bool { return c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+			t.Fatalf("not a rule: %s", line)
+		}
+		g.rules[name] = rule
+	}
+	return g
+}
+
+// write is a text that the rule allows; the deeper, the fewer repetitions.
+func (g *gbnf) write(rule string, depth int) string {
+	g.used[rule] = true
+	source, known := g.rules[rule]
+	if !known {
+		g.t.Fatalf("there is no rule %q", rule)
+	}
+	text, rest := g.choice(source, depth)
+	if rest != "" {
+		g.t.Fatalf("the rule %s is not read from %q on", rule, rest)
+	}
+	return text
+}
+
+// choice is one of the alternatives at the beginning of a source, and what stands behind them.
+func (g *gbnf) choice(source string, depth int) (text, rest string) {
+	var alternatives []string
+	for {
+		end := g.skip(source, "|)")
+		alternatives = append(alternatives, source[:end])
+		source = source[end:]
+		if !strings.HasPrefix(source, "|") {
+			break
+		}
+		source = source[1:]
+	}
+	pick := rapid.IntRange(0, len(alternatives)-1).Draw(g.t, "alternative")
+	if depth > 12 {
+		pick = 0
+	}
+	return g.sequence(strings.TrimSpace(alternatives[pick]), depth), source
+}
+
+// skip is where one of the stops stands outside of literals, classes and groups.
+func (g *gbnf) skip(source, stops string) int {
+	within := 0
+	for i := 0; i < len(source); i++ {
+		switch c := source[i]; {
+		case within == 0 && strings.IndexByte(stops, c) >= 0:
+			return i
+		case c == '(':
+			within++
+		case c == ')':
+			within--
+		case c == '"' || c == '[':
+			closer := map[byte]byte{'"': '"', '[': ']'}[c]
+			for i++; i < len(source) && source[i] != closer; i++ {
+				if source[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return len(source)
+}
+
+func (g *gbnf) sequence(source string, depth int) string {
+	var b strings.Builder
+	for source = strings.TrimSpace(source); source != ""; source = strings.TrimSpace(source) {
+		end := g.skip(source, " ")
+		item := source[:end]
+		source = source[end:]
+		times := 1
+		switch item[len(item)-1] {
+		case '*':
+			times, item = rapid.IntRange(0, 3).Draw(g.t, "times"), item[:len(item)-1]
+		case '?':
+			times, item = rapid.IntRange(0, 1).Draw(g.t, "once"), item[:len(item)-1]
+		}
+		if depth > 12 && item[0] == '(' {
+			times = 0
+		}
+		for range times {
+			b.WriteString(g.item(item, depth))
+		}
+	}
+	return b.String()
+}
+
+func (g *gbnf) item(item string, depth int) string {
+	switch item[0] {
+	case '"':
+		return g.unescape(item[1 : len(item)-1])
+	case '(':
+		text, _ := g.choice(item[1:len(item)-1], depth+1)
+		return text
+	case '[':
+		return g.class(item[1 : len(item)-1])
+	}
+	return g.write(item, depth+1)
+}
+
+// class is a character of a class.
+func (g *gbnf) class(class string) string {
+	class, negated := strings.CutPrefix(class, "^")
+	table := &unicode.RangeTable{}
+	var of []rune
+	runes := []rune(g.unescape(class))
+	for i := 0; i < len(runes); i++ {
+		last := runes[i]
+		if i+2 < len(runes) && runes[i+1] == '-' {
+			last = runes[i+2]
+			i += 2
+			table.R32 = append(table.R32, unicode.Range32{Lo: uint32(runes[i-2]), Hi: uint32(last), Stride: 1})
+		} else {
+			table.R32 = append(table.R32, unicode.Range32{Lo: uint32(last), Hi: uint32(last), Stride: 1})
+		}
+		of = append(of, last)
+	}
+	in := func(c rune) bool {
+		for _, r := range table.R32 {
+			if uint32(c) >= r.Lo && uint32(c) <= r.Hi {
+				return true
+			}
+		}
+		return false
+	}
+	if !negated {
+		r := table.R32[rapid.IntRange(0, len(of)-1).Draw(g.t, "range")]
+		return string(rune(rapid.Uint32Range(r.Lo, r.Hi).Draw(g.t, "character")))
+	}
+	return string(rapid.Rune().Filter(func(c rune) bool { return !in(c) && c != unicode.ReplacementChar }).Draw(g.t, "other"))
+}
+
+// unescape takes the escapes of the notation out of a literal or a class.
+func (g *gbnf) unescape(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			b.WriteByte(text[i])
+			continue
+		}
+		i++
+		digits := map[byte]int{'x': 2, 'u': 4}[text[i]]
+		switch {
+		case digits > 0:
+			code, err := strconv.ParseUint(text[i+1:i+1+digits], 16, 32)
+			if err != nil {
+				g.t.Fatal(err)
+			}
+			b.WriteRune(rune(code))
+			i += digits
+		case text[i] == 'n':
+			b.WriteByte('\n')
+		case text[i] == 't':
+			b.WriteByte('\t')
+		case text[i] == 'r':
+			b.WriteByte('\r')
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
+}
+
+// TestGrammar: whatever a model writes within the grammar is read as it is, and is an action
+// of the table, but for what no grammar sees: how long a line is, and a key that comes twice.
+func TestGrammar(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		where := places(t)
+		tools := rapid.SliceOfN(rapid.StringMatching(`[a-z_]{1,9}`), 0, 3).Draw(t, "tools")
+		grammar := policy.Grammar(policy.Forms(where), tools)
+		g := readGrammar(t, grammar)
+		text := g.write("root", 0)
+		x, err := plist.Read(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		got := plist.Recover(text, plist.RecoverOptions{Finished: true})
+		if keyTwice(x) && got.Proposal == nil {
+			return // as it must be
+		}
+		if got.Err != nil || got.Proposal == nil || fmt.Sprint(got.Steps) != "[strict]" && len(got.Steps) > 0 {
+			t.Fatalf("%s is read as %+v", text, got)
+		}
+		p := policy.Policy{}
+		if err := p.Usable(got.Proposal); err != nil && !keyTwice(x) && !strings.Contains(err.Error(), "200 characters") {
+			t.Fatalf("%s: %v", text, err)
+		}
+	})
+}
+
+// keyTwice reports whether some property list has a key more than once.
+func keyTwice(x sexp.Sexp) bool {
+	list, _ := x.(sexp.List)
+	seen := map[string]bool{}
+	for i, item := range list {
+		if key, is := item.(plist.Keyword); i%2 == 1 {
+			// a value
+		} else if is && seen[string(key)] {
+			return true
+		} else if is {
+			seen[string(key)] = true
+		}
+		if keyTwice(item) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestGrammarIsWhole: every rule that is named is there, and every form can come out.
+func TestGrammarIsWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		forms := policy.Forms(policy.Where{Session: "main", Channel: "emacs"})
+		g := readGrammar(t, policy.Grammar(forms, []string{"read"}))
+		g.write("root", 0)
+		for i := range forms {
+			text := g.write(fmt.Sprintf("form-%d", i+1), 0)
+			head, _, _ := strings.Cut(forms[i].Text, "<")
+			head = strings.TrimRight(head, `"(*: `)
+			words := strings.Fields(head)
+			if !strings.HasPrefix(text, strings.Join(words[:2], " ")) {
+				t.Fatalf("form %d, %s, came out as %s", i+1, forms[i], text)
+			}
+		}
+	})
+}

@@ -1,0 +1,112 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+	"unicode/utf8"
+)
+
+// RuleFile is policy.org: what counts is what it says now. It is read again when it has
+// changed, at the next judgement. It is safe for many goroutines.
+type RuleFile struct {
+	// Path is the file's; the file need not exist. Home is the directory that names in it
+	// without one are of.
+	Path, Home string
+
+	reading sync.Mutex
+	seen    version
+	text    string
+	rules   *Rules
+}
+
+// version tells one state of a file from another.
+type version struct {
+	size    int64
+	changed time.Time
+	inode   uint64
+	looked  time.Time
+}
+
+// maximumRuleFile is the number of bytes that policy.org may have.
+const maximumRuleFile = 1 << 20
+
+// settled is how long a file must be unchanged for its times to tell states apart.
+const settled = time.Second
+
+// Rules are those of the file as it is now. A nil RuleFile has none.
+func (f *RuleFile) Rules() *Rules {
+	if f == nil {
+		return &Rules{}
+	}
+	f.reading.Lock()
+	defer f.reading.Unlock()
+	now, err := f.look()
+	if f.rules != nil && err == nil && now.size == f.seen.size && now.inode == f.seen.inode && now.changed.Equal(f.seen.changed) && f.seen.looked.Sub(f.seen.changed) > settled {
+		return f.rules
+	}
+	f.seen = now
+	var text string
+	if err == nil {
+		text, err = f.read()
+	}
+	switch {
+	case err != nil:
+		f.text, f.rules = "", &Rules{faults: []Fault{{File: f.Path, Line: 1, Message: fmt.Sprintf("this file cannot be read: %v", err)}}}
+	case f.rules == nil || len(f.rules.faults) > 0 || text != f.text:
+		user, _ := os.UserHomeDir() // without one a ~ stands for nothing, which is told of the rows that have it
+		f.text, f.rules = text, ParseRules(text, f.Path, f.Home, user)
+	}
+	return f.rules
+}
+
+// look tells which state the file is in; a file that is not there has a state as well.
+func (f *RuleFile) look() (version, error) {
+	info, err := os.Stat(f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(f.Path); err == nil {
+			return version{}, errors.New("it is a link that leads nowhere")
+		}
+		return version{looked: time.Now(), size: -1}, nil
+	}
+	if err != nil {
+		return version{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return version{}, errors.New("it is no regular file")
+	}
+	now := version{size: info.Size(), changed: info.ModTime(), looked: time.Now()}
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		now.inode = s.Ino
+		if changed := time.Unix(s.Ctim.Sec, s.Ctim.Nsec); changed.After(now.changed) {
+			now.changed = changed // nobody sets this one
+		}
+	}
+	return now, nil
+}
+
+func (f *RuleFile) read() (string, error) {
+	file, err := os.OpenFile(f.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(file, maximumRuleFile+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(text) > maximumRuleFile:
+		return "", fmt.Errorf("it has more than %d bytes", maximumRuleFile)
+	case !utf8.Valid(text):
+		return "", errors.New("it is not UTF-8; save it in that encoding")
+	}
+	return string(text), nil
+}

@@ -1,0 +1,310 @@
+package skill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/lisp"
+	"org-agent/kernel/nearest"
+	"org-agent/kernel/org"
+)
+
+// HookEvent is what a hook is called for.
+type HookEvent string
+
+// The events.
+const (
+	BeforeTool   HookEvent = "before-tool"
+	AfterTool    HookEvent = "after-tool"
+	BeforeSend   HookEvent = "before-send" // a message to somebody, or into another conversation
+	SessionStart HookEvent = "session-start"
+	TurnStart    HookEvent = "turn-start"
+	TurnEnd      HookEvent = "turn-end"
+)
+
+var hookEvents = []string{string(BeforeTool), string(AfterTool), string(BeforeSend), string(SessionStart), string(TurnStart), string(TurnEnd)}
+
+// maximumHooks is how many hooks a note may have: all that are about a call are called.
+const maximumHooks = 32
+
+// Hook is one defhook of a note, or one of its shell blocks with :hook. Its fields do not
+// change.
+type Hook struct {
+	Name string `json:"name"`
+	// File is the note, as diagnostics name it.
+	File  string    `json:"file"`
+	Line  int       `json:"line"`
+	Event HookEvent `json:"event"`
+	// Tools are the names of those that it is about; none means all.
+	Tools []string `json:"tools,omitempty"`
+	// Script is what a shell runs; "" for a hook in Lisp.
+	Script string `json:"script,omitempty"`
+
+	note     *Note
+	function lisp.Value
+}
+
+// about reports whether the hook is called for an event of a tool, "" for one without.
+func (h *Hook) about(event HookEvent, tool string) bool {
+	return h.Event == event && (len(h.Tools) == 0 || slices.ContainsFunc(h.Tools, func(name string) bool {
+		return name == "*" || toolKey(name) == toolKey(tool)
+	}))
+}
+
+// toolKey is a tool's name as it is compared.
+func toolKey(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
+
+// On is the event with the tools, as a note has it.
+func (h *Hook) On() string { return strings.Join(append([]string{string(h.Event)}, h.Tools...), " ") }
+
+// How long a hook in Lisp may run, and how long it waits for other calls of its note before.
+const (
+	hookTime     = time.Second
+	hookPatience = 5 * time.Second
+)
+
+var errSlowHook = fmt.Errorf("it took longer than %v", hookTime)
+
+// Call calls a hook in Lisp and returns what it returned, as data. With dry what it writes or
+// logs is dropped. The error says where in the note it failed.
+func (h *Hook) Call(ctx context.Context, event sexp.List, dry bool) (sexp.Sexp, error) {
+	patient, cancel := context.WithTimeout(ctx, hookPatience)
+	defer cancel()
+	limited, stop := context.WithCancelCause(patient)
+	defer stop(nil)
+	var timer *time.Timer
+	o := &occasion{purpose: hooking, begun: func() { timer = time.AfterFunc(hookTime, func() { stop(errSlowHook) }) }}
+	if dry {
+		o.purpose = weighing
+	}
+	err := h.note.apply(limited, o, h.function, lisp.NewData(event))
+	if timer != nil {
+		timer.Stop()
+	}
+	switch {
+	case err == nil && o.unfit != nil:
+		return nil, fmt.Errorf("it returned what is no data: %w", o.unfit)
+	case err == nil:
+		return o.result, nil
+	case errors.Is(context.Cause(limited), errSlowHook):
+		return nil, errSlowHook
+	case ctx.Err() == nil && patient.Err() != nil:
+		return nil, fmt.Errorf("its note was busy for %v", hookPatience)
+	}
+	if fault, ok := errors.AsType[*lisp.Error](err); ok && fault.Line > 0 {
+		return nil, fmt.Errorf("%s:%d:%d: %s", filepath.Base(fault.File), fault.Line, fault.Column, speakable(fault))
+	}
+	return nil, err
+}
+
+// expandDefhook turns (defhook NAME :on EVENT :function F), in which EVENT is a name or a list
+// of one and those of tools, into a call that evaluates F.
+func expandDefhook(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	name, err := nameOf(args[0])
+	if err != nil {
+		return nil, fmt.Errorf("the name of a hook: %w", err)
+	}
+	values := map[string]lisp.Value{}
+	for i := 1; i < len(args); i += 2 {
+		key, ok := args[i].(*lisp.Symbol)
+		switch {
+		case !ok || !key.Keyword() || key.Name() != "ON" && key.Name() != "FUNCTION":
+			return nil, fmt.Errorf("the hook %s: defhook has the keys :on and :function", name)
+		case i+1 == len(args):
+			return nil, fmt.Errorf("the last key of the hook %s has no value", name)
+		case values[key.Name()] != nil:
+			return nil, fmt.Errorf("the hook %s has two values for :%s", name, strings.ToLower(key.Name()))
+		}
+		values[key.Name()] = args[i+1]
+	}
+	if values["ON"] == nil || values["FUNCTION"] == nil {
+		return nil, fmt.Errorf("the hook %s is written as (defhook %s :on (before-tool \"exec\") :function #'NAME)", name, name)
+	}
+	return lisp.NewList(call.Symbol("%REGISTER-HOOK"), lisp.NewString(name),
+		lisp.NewList(call.Symbol("QUOTE"), values["ON"]), values["FUNCTION"]), nil
+}
+
+// registerHook takes a hook with its function evaluated.
+func (n *Note) registerHook(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	name, err := nameOf(args[0])
+	if err != nil {
+		return nil, fmt.Errorf("the name of a hook: %w", err)
+	}
+	words, ok := lisp.Slice(args[1], maximumHooks)
+	if quote, is := firstOf(words).(*lisp.Symbol); ok && is && quote.Name() == "QUOTE" && len(words) == 2 {
+		words, ok = lisp.Slice(words[1], maximumHooks)
+	}
+	if !ok || len(words) == 0 {
+		words = []lisp.Value{args[1]}
+	}
+	var event string
+	var tools []string
+	for i, word := range words {
+		text, err := nameOf(word)
+		if err != nil {
+			return nil, fmt.Errorf("the :on of the hook %s: %w", name, err)
+		}
+		if i == 0 {
+			event = text
+		} else {
+			tools = append(tools, text)
+		}
+	}
+	h := &Hook{Name: name, Line: n.lineOfHook(name), note: n}
+	if err := h.on(event, tools); err != nil {
+		return nil, fmt.Errorf("the hook %s: %w", name, err)
+	}
+	if h.function, err = functionOf("function", args[2]); err != nil {
+		return nil, fmt.Errorf("the hook %s: %w", name, err)
+	}
+	if defines, err := defining(ctx, "defhook"); !defines {
+		return args[0], err
+	}
+	return args[0], n.addHook(h)
+}
+
+func firstOf(values []lisp.Value) lisp.Value {
+	if len(values) == 0 {
+		return lisp.Nil
+	}
+	return values[0]
+}
+
+// on sets what the hook is called for.
+func (h *Hook) on(event string, tools []string) error {
+	event = strings.ToLower(strings.TrimPrefix(event, ":"))
+	if !slices.Contains(hookEvents, event) {
+		message := fmt.Sprintf("there is no event %q; there are %s", event, strings.Join(hookEvents, ", "))
+		if near := nearest.Of(event, hookEvents); near != "" {
+			message = fmt.Sprintf("there is no event %q; did you mean %s?", event, near)
+		}
+		return errors.New(message)
+	}
+	h.Event, h.Tools = HookEvent(event), tools
+	if len(tools) > 0 && h.Event != BeforeTool && h.Event != AfterTool {
+		return fmt.Errorf("only %s and %s are about tools, and %s names some", BeforeTool, AfterTool, event)
+	}
+	return nil
+}
+
+// addHook adds a hook, in the order in which they stand in the note.
+func (n *Note) addHook(h *Hook) error {
+	switch {
+	case slices.ContainsFunc(n.hooks, func(other *Hook) bool { return other.Name == h.Name }):
+		return fmt.Errorf("the note defines the hook %s twice", h.Name)
+	case len(n.hooks) == maximumHooks:
+		return fmt.Errorf("the note has more than %d hooks", maximumHooks)
+	}
+	h.File = n.File
+	n.hooks = append(n.hooks, h)
+	slices.SortStableFunc(n.hooks, func(a, b *Hook) int { return a.Line - b.Line })
+	return nil
+}
+
+// lineOfHook is where the block that is loaded defines a hook, or where it begins.
+func (n *Note) lineOfHook(name string) int {
+	if n.block == nil {
+		return 1
+	}
+	definition := regexp.MustCompile(`(?i)\([a-z:]*defhook\s+[:'#"]*` + regexp.QuoteMeta(name) + `[\s")]`)
+	for i, line := range strings.Split(n.block.Body, "\n") {
+		if definition.MatchString(line + "\n") {
+			line, _ := n.block.Position(i+1, 1)
+			return line
+		}
+	}
+	return n.block.Line
+}
+
+// scanHooks takes the shell blocks that are hooks.
+func (n *Note) scanHooks(doc *org.Document) (faults []Diagnostic) {
+	for _, found := range doc.HookBlocks() {
+		b := found.Block
+		fault := func(format string, arguments ...any) {
+			faults = append(faults, Diagnostic{File: n.File, Line: b.Line, Column: b.Indent + 1, Message: fmt.Sprintf(format, arguments...)})
+		}
+		switch strings.ToLower(b.Language) {
+		case "sh", "bash", "shell":
+		case "lisp", "common-lisp":
+			fault("a hook in Lisp is defined by (defhook NAME :on (%s) :function #'NAME), and its block has no :hook", found.Event)
+			continue
+		default:
+			fault("a block that is a hook is one of sh or bash, not of %q", b.Language)
+			continue
+		}
+		h := &Hook{Name: strings.ToLower(b.Name), Line: b.Line, Script: b.Body, note: n}
+		if h.Name == "" {
+			h.Name = fmt.Sprintf("%s-%d", n.key, b.Line)
+		}
+		tools := strings.FieldsFunc(found.Tools, func(r rune) bool { return r == ' ' || r == '\t' || r == ',' })
+		if err := h.on(found.Event, tools); err != nil {
+			fault(":hook: %v", err)
+			continue
+		}
+		if strings.TrimSpace(h.Script) == "" {
+			fault("the hook %s is empty", h.Name)
+			continue
+		}
+		if err := n.addHook(h); err != nil {
+			fault("%v", err)
+		}
+	}
+	return faults
+}
+
+// hookText is what a note has that means to have hooks, however broken it is.
+var hookText = regexp.MustCompile(`(?im)\(\s*[a-z:-]*defhook[\s):]|^[ \t]*#\+(begin_src|headers?:|property:).*[ \t]:hook\b|^[ \t]*:header-args[^ \t\n]*:.*[ \t]:hook\b`)
+
+// Hooks are those that are about an event, of a tool if it is of one, in the order of their
+// notes. The slice is the caller's.
+func (s *Set) Hooks(event HookEvent, tool string) []*Hook {
+	var found []*Hook
+	if s != nil {
+		for _, h := range s.hooks {
+			if h.about(event, tool) {
+				found = append(found, h)
+			}
+		}
+	}
+	return found
+}
+
+// Unhooked is one fault for each note that means to have hooks and whose newest version is not
+// live: what they would say nobody knows.
+func (s *Set) Unhooked() []Diagnostic {
+	if s == nil {
+		return nil
+	}
+	return slices.Clone(s.unhooked)
+}
+
+// assignHooks finds the hooks of what is live, and what keeps others from being so.
+func assignHooks(order []*slot) (hooks []*Hook, unhooked []Diagnostic) {
+	order = slices.Clone(order)
+	slices.SortFunc(order, byPlace)
+	for _, s := range order {
+		if s.published {
+			hooks = append(hooks, s.live.hooks...)
+		}
+		if s.state == Shadowed || s.published && s.live == s.newest || !s.newest.meansHooks {
+			continue
+		}
+		fault := Diagnostic{File: s.newest.File, Line: 1, Column: 1, Message: "it is not live"}
+		for _, d := range slices.Concat(s.faults, s.blocked) {
+			if !d.Warning {
+				fault = d
+				break
+			}
+		}
+		unhooked = append(unhooked, fault)
+	}
+	return hooks, unhooked
+}

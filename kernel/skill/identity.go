@@ -1,0 +1,148 @@
+package skill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/lisp"
+	"org-agent/kernel/plist"
+)
+
+// Who the agent is, is said by its user's IDENTITY.org and by a note with defidentity. Every
+// note reads it with (identity :name): what the file says counts, then what the note says, so
+// that there is one name, and then the default, which for the name is [DefaultName].
+
+// DefaultName is what the agent is called as long as nobody says so.
+const DefaultName = "org-agent"
+
+const (
+	nameRunes     = 80       // of a name
+	identityBytes = 64 << 10 // of all that a note says
+	personaBytes  = 4 << 10  // of one thing that the file says
+)
+
+// Identity is what a note says of the agent. The zero Identity says nothing.
+type Identity struct {
+	File   string // the note's
+	Line   int    // where it says so
+	fields sexp.List
+}
+
+// Name is what the note calls the agent, "" if it does not.
+func (i Identity) Name() string {
+	name, _ := i.value("name").(plist.String)
+	return string(name)
+}
+
+// value is what the note says under a name, nil if nothing.
+func (i Identity) value(name string) sexp.Sexp {
+	v, _ := plist.Get(i.fields, name)
+	return v
+}
+
+// Identity is who the agent is by the live notes.
+func (s *Set) Identity() Identity {
+	if s == nil {
+		return Identity{}
+	}
+	return s.identity
+}
+
+// assignIdentity takes what the first note says that says anything; the others of that kind
+// are warned.
+func assignIdentity(order []*slot) (identity Identity) {
+	for _, s := range order {
+		if !s.published || s.version().Identity.File == "" {
+			continue
+		}
+		own := s.version().Identity
+		if identity.File == "" {
+			identity = own
+			continue
+		}
+		s.without = append(s.without, Diagnostic{File: own.File, Line: own.Line, Column: 1, Warning: true, Message: fmt.Sprintf(
+			"who the agent is, is said by %s already, and what this note says of it is not used; take one of them away", ShownFile(identity.File))})
+	}
+	return identity
+}
+
+// defineIdentity takes what the note says of the agent.
+func (n *Note) defineIdentity(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	data, err := lisp.ToSexp(lisp.NewList(args...))
+	if err != nil {
+		return nil, fmt.Errorf("read who the agent is: %w", err)
+	}
+	fields, _ := data.(sexp.List)
+	if err := plist.WellFormed(fields); err != nil && len(fields) > 0 {
+		return nil, fmt.Errorf("read who the agent is: %w; it is written as (defidentity :name \"Sam\" :manner '(\"Be brief.\"))", err)
+	}
+	if size := len(plist.Print(fields)); size > identityBytes {
+		return nil, fmt.Errorf("who the agent is takes %d bytes, more than the %d that it can", size, identityBytes)
+	}
+	if name, said := plist.Get(fields, "name"); said {
+		if err := checkName(name); err != nil {
+			return nil, err
+		}
+	}
+	switch defines, err := defining(ctx, "defidentity"); {
+	case !defines:
+		return lisp.Nil, err
+	case n.Identity.File != "":
+		return nil, errors.New("the note says twice who the agent is")
+	}
+	n.Identity = Identity{File: n.File, Line: 1, fields: fields}
+	if n.block != nil {
+		n.Identity.Line = n.block.Line
+	}
+	return lisp.T, nil
+}
+
+// checkName says what is wrong with a name.
+func checkName(v sexp.Sexp) error {
+	name, ok := v.(plist.String)
+	switch text := string(name); {
+	case !ok || strings.TrimSpace(text) == "":
+		return errors.New("the :name of the agent is a string that is not empty")
+	case utf8.RuneCountInString(text) > nameRunes:
+		return fmt.Errorf("the :name of the agent has more than %d characters", nameRunes)
+	case strings.ContainsFunc(text, func(c rune) bool { return unicode.IsControl(c) || c == '\u2028' || c == '\u2029' }):
+		return errors.New("the :name of the agent is one line")
+	}
+	return nil
+}
+
+// readIdentity is (identity :name default).
+func (n *Note) readIdentity(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	key, ok := args[0].(*lisp.Symbol)
+	if !ok {
+		return nil, errors.New("a keyword such as :name says what is wanted to be known")
+	}
+	name := strings.ToLower(key.Name())
+	if text := n.options.Persona(name); text != "" {
+		text = strings.ToValidUTF8(text[:min(len(text), personaBytes)], "")
+		return call.Apply(call.Symbol("COPY-SEQ"), lisp.NewString(text)) // as the copy is charged to the call
+	}
+	identity := n.options.live()
+	if why := occasionOf(ctx).purpose; identity.File == "" || n.Identity.File != "" && (why == loading || why == proving || why == evaluating) {
+		identity = n.Identity
+	}
+	switch said := identity.value(name); {
+	case said != nil:
+		value, err := n.environment.FromSexp(said)
+		if err != nil {
+			return nil, fmt.Errorf("read who the agent is: %w", err)
+		}
+		return call.Apply(call.Symbol("COPY-TREE"), value)
+	case len(args) > 1:
+		return args[1], nil
+	case name == "name":
+		return lisp.NewString(DefaultName), nil
+	}
+	return lisp.Nil, nil
+}

@@ -1,0 +1,72 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"org-agent/kernel/protocol"
+)
+
+//go:embed earlier_result.md
+var earlierResultManual string
+
+// resultPart is the most bytes of a result that one call gives.
+const resultPart = 16 << 10
+
+type earlierResultArguments struct {
+	ID   string `doc:"the id that stands where it is left out" required:"true"`
+	From int    `doc:"the byte at which the part begins"`
+}
+
+type resultsKey struct{}
+
+// WithResults returns the context of a turn in which earlier results can be asked for: results
+// is what came of a call of the turn's conversation, by its id.
+func WithResults(ctx context.Context, results func(ctx context.Context, id string) (string, error)) context.Context {
+	return context.WithValue(ctx, resultsKey{}, results)
+}
+
+func earlierResult(kept func(ctx context.Context, id string) (text string, found bool, err error)) Tool {
+	return New(Definition[earlierResultArguments]{
+		Name: "earlier_result", Manual: earlierResultManual, Effect: protocol.ToolReads,
+		Perform: func(ctx context.Context, a earlierResultArguments) (string, error) {
+			if kept != nil {
+				if text, found, err := kept(ctx, a.ID); err != nil {
+					return "", err
+				} else if found {
+					return partOf(text, a.From)
+				}
+			}
+			results, ok := ctx.Value(resultsKey{}).(func(context.Context, string) (string, error))
+			if !ok {
+				return "", errors.New("there is no conversation here, and so no earlier result")
+			}
+			text, err := results(ctx, a.ID)
+			if err != nil {
+				return "", err
+			}
+			return partOf(text, a.From)
+		},
+	})
+}
+
+// partOf is the part of a text that begins at a byte, or at the character that has it.
+func partOf(text string, from int) (string, error) {
+	if from < 0 || from > 0 && from >= len(text) {
+		return "", fmt.Errorf("the result has %d bytes: :from is less", len(text))
+	}
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	until := min(from+resultPart, len(text))
+	for until < len(text) && !utf8.RuneStart(text[until]) {
+		until--
+	}
+	if until == len(text) {
+		return text[from:], nil
+	}
+	return fmt.Sprintf("%s\n[These are the bytes %d to %d of %d; the next part is :from %d]", text[from:until], from, until, len(text), until), nil
+}

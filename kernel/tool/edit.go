@@ -1,0 +1,65 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"org-agent/kernel/files"
+	"org-agent/kernel/protocol"
+)
+
+//go:embed edit.md
+var editManual string
+
+type editArguments struct {
+	Path string  `doc:"the file; a relative name is the home's" required:"true"`
+	Old  string  `doc:"the text to replace, to the character, without line numbers" required:"true"`
+	New  *string `doc:"the text that comes in its place" required:"true"`
+	All  bool    `doc:"replace it wherever it is"`
+	Hash string  `doc:"what read tells of the file: refused if it is another by now; without it, if it is another than when the call was made"`
+}
+
+func editFile(f Files) Tool {
+	change := func(ctx context.Context, a editArguments) (files.Change, int, error) {
+		return files.Editing(ctx, a.Path, a.Hash, a.Old, *a.New, a.All)
+	}
+	return New(Definition[editArguments]{
+		Name: "edit", Manual: editManual, Offered: f.there,
+		Reach: func(ctx context.Context, a *editArguments) ([]protocol.Reach, error) {
+			reach, err := f.reach(ctx, protocol.ReachWrites, &a.Path)
+			if err == nil && a.Hash == "" && !(f.Unread != nil && f.Unread(a.Path)) {
+				// What is judged, shown and allowed is the change of this text and of no later one.
+				if text, err := files.Whole(ctx, a.Path); err == nil { // else it is said when it is tried
+					a.Hash = files.Hash(text)
+				}
+			}
+			return reach, err
+		},
+		Preview: func(ctx context.Context, a editArguments) (Preview, error) {
+			c, count, err := change(ctx, a)
+			if err != nil {
+				return Preview{}, err
+			}
+			return f.preview("Edit", c, fmt.Sprintf("it replaces a text in %s", times(count, "place"))), nil
+		},
+		Perform: func(ctx context.Context, a editArguments) (string, error) {
+			c, count, err := change(ctx, a)
+			if err == nil {
+				err = c.Make(ctx)
+			}
+			if err != nil {
+				return "", err
+			}
+			return f.changed("Replaced "+times(count, "place")+" in", c), nil
+		},
+	})
+}
+
+// times is a number with what it counts.
+func times(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

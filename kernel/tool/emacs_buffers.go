@@ -1,0 +1,81 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"org-agent/kernel/protocol"
+)
+
+//go:embed emacs_buffers.md
+var emacsBuffersManual string
+
+type emacsBuffersArguments struct {
+	Match string `doc:"only those with this in their names or files"`
+	Limit int    `doc:"how many at most; 100 if not given, 500 at most"`
+}
+
+const (
+	buffersListed = 100
+	buffersMost   = 500
+)
+
+func emacsBuffers(n Notes) Tool {
+	return New(Definition[emacsBuffersArguments]{
+		Name: "emacs_buffers", Manual: emacsBuffersManual, Effect: protocol.ToolReads, Offered: n.asksEmacs,
+		Perform: func(ctx context.Context, a emacsBuffersArguments) (string, error) {
+			if err := alone(ctx); err != nil {
+				return "", err
+			}
+			limit := buffersListed
+			if a.Limit > 0 {
+				limit = min(a.Limit, buffersMost)
+			}
+			got, err := n.Emacs.Buffers(ctx, protocol.EmacsBuffersParams{Match: a.Match, Limit: limit})
+			if err != nil {
+				return "", err
+			}
+			return n.toldBuffers(got), nil
+		},
+	})
+}
+
+// asksEmacs reports whether there could be an Emacs to ask.
+func (n Notes) asksEmacs() bool { return n.Emacs != nil }
+
+func (n Notes) toldBuffers(got protocol.EmacsBuffers) string {
+	if len(got.Buffers) == 0 {
+		return "There is no such buffer.\n"
+	}
+	var b strings.Builder
+	for _, buffer := range got.Buffers {
+		b.WriteString(n.toldBuffer(buffer) + "\n")
+	}
+	if got.More > 0 {
+		fmt.Fprintf(&b, "[%d more: name what they :match]\n", got.More)
+	}
+	return b.String()
+}
+
+// toldBuffer is what is told of a buffer, on a line.
+func (n Notes) toldBuffer(b protocol.EmacsBuffer) string {
+	parts := []string{fmt.Sprintf("%q", b.Name)}
+	if b.File != "" {
+		parts = append(parts, "visits "+n.short(b.File))
+	}
+	if b.Remote != "" {
+		parts = append(parts, "visits "+b.Remote)
+	}
+	parts = append(parts, b.Mode, fmt.Sprintf("%d characters", b.Size))
+	for _, flag := range []struct {
+		is   bool
+		says string
+	}{{b.Modified, "changed and not saved"}, {b.ReadOnly, "read-only"}, {b.Selected, "selected"}, {b.Visible && !b.Selected, "visible"}, {b.Region, "a part is marked"}} {
+		if flag.is {
+			parts = append(parts, flag.says)
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,123 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"org-agent/kernel/files"
+	"org-agent/kernel/protocol"
+)
+
+//go:embed emacs_read.md
+var emacsReadManual string
+
+type emacsReadArguments struct {
+	Buffer string `doc:"the name of the buffer"`
+	File   string `doc:"the file that it visits"`
+	From   int    `doc:"the first line; 1 if not given"`
+	Limit  int    `doc:"how many lines; 1000 if not given, which is the most"`
+	Region bool   `doc:"only what is marked in it"`
+}
+
+const readBufferLines = 1000
+
+func emacsRead(n Notes) Tool {
+	return New(Definition[emacsReadArguments]{
+		Name: "emacs_read", Manual: emacsReadManual, Offered: n.asksEmacs,
+		Reach: func(ctx context.Context, a *emacsReadArguments) ([]protocol.Reach, error) {
+			of, err := n.buffer(ctx, a)
+			if err != nil || of.File == "" {
+				return nil, err // the person is asked, who sees which one
+			}
+			return []protocol.Reach{{Kind: protocol.ReachReads, Path: of.File}}, nil
+		},
+		Preview: func(ctx context.Context, a emacsReadArguments) (Preview, error) {
+			of, err := n.buffer(ctx, &a)
+			if err != nil {
+				return Preview{}, err
+			}
+			return Preview{Summary: "Read the buffer " + of.Name, Text: n.toldBuffer(of) + "\n" + a.part(),
+				Effects: []string{"what stands in it goes to the model", "it changes nothing"}}, nil
+		},
+		Perform: func(ctx context.Context, a emacsReadArguments) (string, error) {
+			if err := alone(ctx); err != nil {
+				return "", err
+			}
+			got, err := n.Emacs.Read(ctx, a.params())
+			if err != nil {
+				return "", err
+			}
+			return n.toldText(got), nil
+		},
+	})
+}
+
+// buffer finds out which buffer is meant, and puts its name and that of its file into the call:
+// what is read is that buffer, while it visits that file.
+func (n Notes) buffer(ctx context.Context, a *emacsReadArguments) (protocol.EmacsBuffer, error) {
+	var none protocol.EmacsBuffer
+	if err := alone(ctx); err != nil {
+		return none, err
+	}
+	if a.Buffer == "" && a.File == "" {
+		return none, protocol.ToolErrorf(protocol.ToolArguments, "name the :buffer or the :file; emacs_buffers lists them")
+	}
+	if a.File != "" {
+		path, _, err := files.Resolve(a.File, n.Home)
+		if err != nil {
+			return none, err
+		}
+		a.File = path
+	}
+	got, err := n.Emacs.Read(ctx, protocol.EmacsReadParams{Buffer: a.Buffer, File: a.File, About: true})
+	if err != nil {
+		return none, err
+	}
+	a.Buffer, a.File = got.Of.Name, got.Of.File
+	return got.Of, nil
+}
+
+// params are what Emacs is asked for a call that was judged: one that names no file was about a
+// buffer that visits none.
+func (a emacsReadArguments) params() protocol.EmacsReadParams {
+	limit := readBufferLines
+	if a.Limit > 0 {
+		limit = min(a.Limit, readBufferLines)
+	}
+	return protocol.EmacsReadParams{Buffer: a.Buffer, File: a.File, Unvisiting: a.File == "", From: max(a.From, 1), Limit: limit, Region: a.Region}
+}
+
+// part says which part of the buffer is read.
+func (a emacsReadArguments) part() string {
+	p := a.params()
+	if a.Region {
+		return "what is marked in it"
+	}
+	return fmt.Sprintf("lines %d to %d at most", p.From, p.From+p.Limit-1)
+}
+
+// toldText is a part of a buffer as a model reads it.
+func (n Notes) toldText(got protocol.EmacsRead) string {
+	var b strings.Builder
+	b.WriteString(n.toldBuffer(got.Of))
+	lines := strings.Split(strings.TrimSuffix(got.Text, "\n"), "\n")
+	if got.Text == "" {
+		lines = nil
+		b.WriteString(", nothing there")
+	} else {
+		fmt.Fprintf(&b, ", lines %d to %d of %d", got.From, got.From+len(lines)-1, got.Total)
+	}
+	b.WriteString("\n")
+	if got.Narrow {
+		b.WriteString("[The user sees only a part of it; this is all.]\n")
+	}
+	for i, line := range lines {
+		fmt.Fprintf(&b, "%6d\t%s\n", got.From+i, line)
+	}
+	if got.Next > 0 {
+		fmt.Fprintf(&b, "[More follows: go on with :from %d.]\n", got.Next)
+	}
+	return b.String()
+}

@@ -1,0 +1,253 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"org-agent/kernel/process"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/sandbox"
+)
+
+//go:embed exec.md
+var execManual string
+
+// How long a command may run: if nothing is said, and at most. In seconds.
+const (
+	usualTimeout = 60
+	mostTimeout  = 600
+)
+
+type execArguments struct {
+	Command string `doc:"what bash runs" required:"true"`
+	Cwd     string `doc:"the directory it runs in and can read, an absolute path; without it an empty one of its own"`
+	Writes  bool   `doc:"t if it may change what is in :cwd"`
+	Network bool   `doc:"t if it needs the network"`
+	Timeout int    `doc:"the seconds after which it is stopped, 60 if nothing is said and at most 600"`
+}
+
+func (a *execArguments) request() process.Request {
+	return process.Request{Command: a.Command, Directory: a.Cwd, Writes: a.Writes, Network: a.Network}
+}
+
+func execCommand(commands *process.Table) Tool {
+	return New(Definition[execArguments]{
+		Name: "exec", Manual: execManual,
+		Offered: func() bool { return commands != nil },
+		Reach: func(_ context.Context, a *execArguments) ([]protocol.Reach, error) {
+			if a.Timeout < 0 || a.Timeout > mostTimeout {
+				return nil, protocol.ToolErrorf(protocol.ToolArguments, "the :timeout is 1 to %d seconds: what takes longer is for the tool process", mostTimeout)
+			}
+			return reachOfCommand(commands, a.Command, &a.Cwd, a.request)
+		},
+		Preview: func(_ context.Context, a execArguments) (Preview, error) {
+			return previewOfCommand(commands, a.request())
+		},
+		Perform: func(ctx context.Context, a execArguments) (string, error) {
+			if a.Timeout == 0 {
+				a.Timeout = usualTimeout
+			}
+			r := a.request()
+			r.Session = sessionOf(ctx)
+			report, err := commands.Run(ctx, r, time.Duration(a.Timeout)*time.Second)
+			if err != nil {
+				return "", err
+			}
+			return tellRun(commands, r.Session, report), nil
+		},
+	})
+}
+
+// sessionOf is the conversation that a call is made in, "" for none.
+func sessionOf(ctx context.Context) string {
+	c, _ := ctx.Value(conversationKey{}).(Conversation)
+	return c.Session
+}
+
+// reachOfCommand says what a command would touch. It resolves its directory.
+func reachOfCommand(commands *process.Table, text string, directory *string, request func() process.Request) ([]protocol.Reach, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, protocol.ToolErrorf(protocol.ToolArguments, "the :command is empty")
+	}
+	if request().Writes && *directory == "" {
+		return nil, protocol.ToolErrorf(protocol.ToolArguments, "it may not write nowhere: give the directory as :cwd, or leave out :writes; a directory of its own it can write in without")
+	}
+	if *directory != "" {
+		resolved, err := resolveDirectory(*directory)
+		if err != nil {
+			return nil, err
+		}
+		*directory = resolved
+	}
+	r := request()
+	if err := commands.Check(r); err != nil {
+		return nil, protocol.ToolErrorf(protocol.ToolRefused, "%w", err)
+	}
+	reach := []protocol.Reach{{Kind: protocol.ReachRuns, Command: text, Path: r.Directory}}
+	if r.Directory != "" {
+		reach = append(reach, protocol.Reach{Kind: protocol.ReachReads, Path: r.Directory})
+	}
+	if r.Writes {
+		reach = append(reach, protocol.Reach{Kind: protocol.ReachWrites, Path: r.Directory})
+	}
+	if r.Network && commands.Kind().Fenced() {
+		reach = append(reach, protocol.Reach{Kind: protocol.ReachFetches, URL: "*"})
+	}
+	return append(reach, unfenced(commands)...), nil
+}
+
+// unfenced is what a command reaches beside what it was granted where there is no fence: it has
+// the rights of the person, and that it does not use them nobody can say.
+func unfenced(commands *process.Table) []protocol.Reach {
+	if commands.Kind().Fenced() {
+		return nil
+	}
+	return []protocol.Reach{{Kind: protocol.ReachFetches, URL: "*"}, {Kind: protocol.ReachWrites, Path: "/"}}
+}
+
+// resolveDirectory is the real path of a directory that a model named.
+func resolveDirectory(name string) (string, error) {
+	if rest, ok := strings.CutPrefix(name, "~"); ok && (rest == "" || rest[0] == '/') {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("resolve %q: %w", name, err)
+		}
+		name = filepath.Join(home, rest)
+	}
+	if !filepath.IsAbs(name) || strings.ContainsRune(name, 0) {
+		return "", protocol.ToolErrorf(protocol.ToolArguments, "%q is no absolute path: a directory is named from / or ~ on", name)
+	}
+	path, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return "", protocol.ToolErrorf(protocol.ToolNotFound, "there is no directory %s", name)
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return "", protocol.ToolErrorf(protocol.ToolUnfit, "%s is not a directory", path)
+	}
+	return path, nil
+}
+
+// previewOfCommand is what a person is told of a command beside its text.
+func previewOfCommand(commands *process.Table, r process.Request) (Preview, error) {
+	first, _, more := strings.Cut(strings.TrimSpace(r.Command), "\n")
+	if more {
+		first += " …"
+	}
+	p := Preview{Summary: "Run " + first, Text: r.Command}
+	where := "it runs in an empty directory, and what it writes is gone afterwards"
+	switch {
+	case r.Writes:
+		where = "it runs in " + r.Directory + " and can change everything there"
+	case r.Directory != "":
+		where = "it runs in " + r.Directory + ", can read everything there and change nothing"
+	}
+	p.Effects = append(p.Effects, where)
+	if r.Network {
+		p.Effects = append(p.Effects, "it has the network: what it can read it can send anywhere")
+	}
+	if r.Network && commands.Kind() == sandbox.Namespaces {
+		p.Effects = append(p.Effects, "this system cannot keep it from your programs that listen without a file, as X and D-Bus may")
+	}
+	if r.Terminal {
+		p.Effects = append(p.Effects, "it has a terminal of its own")
+	}
+	if !commands.Kind().Fenced() {
+		p.Effects = append(p.Effects, "this system has no sandbox: it can read and change whatever you can, and send it anywhere")
+	}
+	return p, nil
+}
+
+// Of an output longer than both a model is given the beginning and the end.
+const (
+	headBytes = 10 << 10
+	tailBytes = 6 << 10
+)
+
+// tellRun is what a model is told of a command: how it ended or that it runs, and what it wrote.
+func tellRun(commands *process.Table, session string, r process.Report) string {
+	var b strings.Builder
+	b.WriteString("[" + r.State() + "]\n")
+	if r.Bytes == 0 {
+		b.WriteString("[it wrote nothing]\n")
+		return b.String()
+	}
+	read := func(from, most int64) string {
+		part := make([]byte, most)
+		n, _, err := commands.Output(session, r.ID, from, part)
+		if err != nil {
+			return "[" + err.Error() + "]\n"
+		}
+		return readable(part[:n])
+	}
+	if r.Kept <= headBytes+tailBytes {
+		b.WriteString(read(0, headBytes+tailBytes))
+	} else {
+		b.WriteString(read(0, headBytes))
+		fmt.Fprintf(&b, "\n[%d bytes are left out here: process (:action :output :id %q :from %d) gives you them]\n", r.Kept-headBytes-tailBytes, r.ID, headBytes)
+		b.WriteString(read(r.Kept-tailBytes, tailBytes))
+	}
+	if r.Bytes > r.Kept {
+		fmt.Fprintf(&b, "\n[it wrote %d bytes more, which are not kept]", r.Bytes-r.Kept)
+	}
+	return b.String()
+}
+
+// readable is what a program wrote as text: what is none is shown as such, and what would move a
+// terminal's cursor or colour its text is left out.
+func readable(output []byte) string {
+	var b strings.Builder
+	text := string(output)
+	for len(text) > 0 {
+		if n := escapeLength(text); n > 0 {
+			text = text[n:]
+			continue
+		}
+		c, size := utf8.DecodeRuneInString(text)
+		switch {
+		case c == '\r' && strings.HasPrefix(text[1:], "\n"):
+		case c == '\r':
+			b.WriteByte('\n') // a line that was written over
+		case c < ' ' && c != '\n' && c != '\t', c == 0x7f:
+			b.WriteRune('\u2400' + min(c, 0x21)) // its picture
+		default:
+			b.WriteRune(c)
+		}
+		text = text[size:]
+	}
+	return b.String()
+}
+
+// escapeLength is how long the terminal's command is that the text begins with, 0 if it does not.
+func escapeLength(text string) int {
+	if len(text) < 2 || text[0] != 0x1b {
+		return 0
+	}
+	switch text[1] {
+	case '[':
+		for i := 2; i < len(text); i++ {
+			if text[i] >= 0x40 && text[i] <= 0x7e {
+				return i + 1
+			}
+		}
+	case ']':
+		for i := 2; i < len(text); i++ {
+			if text[i] == 0x07 {
+				return i + 1
+			}
+			if text[i] == 0x1b && i+1 < len(text) && text[i+1] == '\\' {
+				return i + 2
+			}
+		}
+	case '(', ')':
+		return min(3, len(text))
+	default:
+		return 2
+	}
+	return 0
+}

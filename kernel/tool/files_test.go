@@ -1,0 +1,173 @@
+package tool_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"org-agent/kernel/promptskill"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/tool"
+)
+
+// shed is the tools for files of a home with some in it.
+func shed(t *testing.T) (r *tool.Registry, home string) {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err = tool.BuiltIn(tool.World{
+		Skills: func() *promptskill.Set { return nil },
+		Files:  tool.Files{Home: home, Unread: func(path string) bool { return strings.HasPrefix(path, home+"/kept") }},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"notes.org": "* One\n  two", "src/a.go": "package a\n", "kept/key": "package key"} {
+		path := filepath.Join(home, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r, home
+}
+
+func plain(pairs ...any) (o protocol.Object) {
+	for i := 0; i < len(pairs); i += 2 {
+		o = append(o, protocol.Field{Key: pairs[i].(string), Value: pairs[i+1]})
+	}
+	return o
+}
+
+// done makes a call as the agent does: what its reach leaves in the arguments is performed.
+func done(t *testing.T, r *tool.Registry, name string, pairs ...any) (string, error) {
+	t.Helper()
+	resolved, reach, err := r.Reach(t.Context(), name, plain(pairs...))
+	if err != nil {
+		return "", err
+	}
+	if len(reach) != 1 || !filepath.IsAbs(reach[0].Path) || resolved.Text("path") != reach[0].Path {
+		t.Errorf("%s %v reaches %v with %v", name, pairs, reach, resolved)
+	}
+	return r.Call(t.Context(), name, resolved)
+}
+
+func TestFiles(t *testing.T) {
+	r, home := shed(t)
+	if got, err := done(t, r, "read", "path", "notes.org"); err != nil || !strings.HasSuffix(got, "lines 1 to 2 of 2\n     1\t* One\n     2\t  two\n[The last line has no newline at its end.]\n") {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := done(t, r, "read", "path", "."); err != nil || got != "The directory "+home+":\nkept/\nnotes.org\nsrc/\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := done(t, r, "read", "path", "src/a.go", "from", int64(2)); err == nil || protocol.ToolErrorOf(err).Code != protocol.ToolArguments {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := done(t, r, "glob", "pattern", "**/*"); err != nil || !strings.Contains(got, "2 files") || !strings.Contains(got, "\nsrc/a.go\n") {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := done(t, r, "grep", "pattern", "package"); err != nil || got != "1 line in the 2 files that were searched:\nsrc/a.go:1:package a\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, path := range []string{"kept", "kept/key"} {
+		for _, name := range []string{"grep", "glob"} {
+			if got, err := done(t, r, name, "pattern", "*e*", "path", path, "all", true); err == nil || protocol.ToolErrorOf(err).Code != protocol.ToolRefused {
+				t.Errorf("%s of what is passed over: %q, %v", name, got, err)
+			}
+		}
+	}
+	if got, err := done(t, r, "grep", "pattern", "(", "path", "notes.org"); err == nil || protocol.ToolErrorOf(err).Code != protocol.ToolArguments {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := done(t, r, "write", "path", "new/empty", "content", ""); err != nil || !strings.HasPrefix(got, "Wrote new/empty: 0 bytes, hash ") {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := done(t, r, "edit", "path", "src/a.go", "old", "package a\n", "new", ""); err != nil || !strings.HasPrefix(got, "Replaced 1 place in src/a.go: 0 bytes") {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := done(t, r, "edit", "path", "src/b.go", "old", "x", "new", "y"); err == nil || !strings.Contains(err.Error(), `did you mean "src/a.go"?`) {
+		t.Errorf("%q, %v", got, err)
+	}
+	resolved, _, err := r.Reach(t.Context(), "edit", plain("path", "notes.org", "old", "One", "new", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "notes.org"), []byte("* One\n  two\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.Call(t.Context(), "edit", resolved); protocol.ToolErrorOf(err).Code != protocol.ToolChanged {
+		t.Errorf("an edit of what is another text since it was judged: %q, %v", got, err)
+	}
+	if got, err := done(t, r, "edit", "path", "notes.org", "old", "two\n", "new", "two"); err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	text, err := done(t, r, "read", "path", "notes.org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, hash, _ := strings.Cut(text, "hash ")
+	hash, _, _ = strings.Cut(hash, ",")
+	if got, err := done(t, r, "write", "path", "notes.org", "content", "\ufeffnew\r\n", "hash", hash); err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := os.ReadFile(filepath.Join(home, "notes.org")); err != nil || string(got) != "\ufeffnew\r\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := r.Check(t.Context(), "write", plain("path", filepath.Join(home, "notes.org"), "content", "x", "hash", hash)); protocol.ToolErrorOf(err).Code != protocol.ToolChanged {
+		t.Errorf("an old hash: %v", err)
+	}
+}
+
+// TestFilesWhereOthersListen: nothing of the person's files comes before others.
+func TestFilesWhereOthersListen(t *testing.T) {
+	r, _ := shed(t)
+	for alone, code := range map[bool]protocol.ToolErrorCode{true: "", false: protocol.ToolRefused} {
+		ctx := tool.WithConversation(t.Context(), tool.Conversation{Alone: alone, Name: "a group"})
+		for name, arguments := range map[string]protocol.Object{
+			"read": plain("path", "notes.org"), "glob": plain("pattern", "*"), "grep": plain("pattern", "x"),
+			"edit": plain("path", "notes.org", "old", "x", "new", "y"), "write": plain("path", "x", "content", "y"),
+		} {
+			_, _, err := r.Reach(ctx, name, arguments)
+			if (err != nil) == alone || err != nil && protocol.ToolErrorOf(err).Code != code {
+				t.Errorf("%s, alone %v: %v", name, alone, err)
+			}
+		}
+	}
+}
+
+// TestAgain: a call that reads is made again while its error promises that it may go through, and
+// not otherwise; of what does more the model decides.
+func TestAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		failures, made int
+		retryable      bool
+		effect         protocol.ToolEffect
+	}{
+		"goes through": {2, 3, true, protocol.ToolReads}, "never": {9, 3, true, protocol.ToolReads},
+		"not to be made again": {9, 1, false, protocol.ToolReads}, "keeps": {9, 1, true, protocol.ToolKeeps}, "acts": {9, 1, true, ""},
+	} {
+		made := 0
+		r, err := tool.NewRegistry(tool.New(tool.Definition[struct{}]{Name: "it", Manual: "Does.", Effect: c.effect, Perform: func(context.Context, struct{}) (string, error) {
+			if made++; made <= c.failures {
+				err := protocol.ToolErrorf(protocol.ToolTimeout, "it was slow")
+				err.Retryable = c.retryable
+				return "", err
+			}
+			return "done", nil
+		}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := r.Call(t.Context(), "it", nil)
+		if err != nil && (protocol.ToolErrorOf(err).Code != protocol.ToolTimeout || strings.Contains(err.Error(), "tried 3 times") != (c.made == 3)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if made != c.made || (err == nil) != (text == "done") || (err == nil) != (c.failures < c.made) {
+			t.Errorf("%s: made %d times: %q, %v", name, made, text, err)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"org-agent/kernel/files"
+	"org-agent/kernel/protocol"
+)
+
+//go:embed glob.md
+var globManual string
+
+type globArguments struct {
+	Pattern string `doc:"as *.org, src/**/*.go, {a,b}.md" required:"true"`
+	Path    string `doc:"the directory to look in; the home if not given"`
+	All     bool   `doc:"also in .git, node_modules and the like"`
+	Limit   int    `doc:"how many at most; 200 if not given, 2000 at most"`
+}
+
+// Bounds of what glob tells.
+const (
+	globFound     = 200
+	globFoundMost = 2000
+)
+
+func globFiles(f Files) Tool {
+	return New(Definition[globArguments]{
+		Name: "glob", Manual: globManual, Effect: protocol.ToolReads, Offered: f.there,
+		Reach: func(ctx context.Context, a *globArguments) ([]protocol.Reach, error) {
+			orHome(&a.Path)
+			return f.searched(ctx, &a.Path)
+		},
+		Perform: func(ctx context.Context, a globArguments) (string, error) {
+			pattern, err := files.ParsePattern(a.Pattern)
+			if err != nil {
+				return "", err
+			}
+			orHome(&a.Path)
+			if err := f.resolve(&a.Path); err != nil {
+				return "", err
+			}
+			limit := globFound
+			if a.Limit > 0 {
+				limit = min(a.Limit, globFoundMost)
+			}
+			found, total, whole, err := f.tree(a.Path, a.All).Find(ctx, pattern, limit)
+			if err != nil {
+				return "", err
+			}
+			var b strings.Builder
+			fmt.Fprintf(&b, "%s in %s, the latest first:\n", times(total, "file"), f.short(a.Path))
+			if total == 0 {
+				b.Reset()
+				fmt.Fprintf(&b, "No file in %s matches.\n", f.short(a.Path))
+			}
+			for _, found := range found {
+				fmt.Fprintf(&b, "%s\n", f.short(filepath.Join(a.Path, found.Name)))
+			}
+			if total > len(found) {
+				fmt.Fprintf(&b, "[%d more are left out: give a narrower pattern or a :path]\n", total-len(found))
+			}
+			if !whole {
+				b.WriteString(unwalked)
+			}
+			return b.String(), nil
+		},
+	})
+}
+
+// unwalked is told where a directory has more files than are walked through.
+const unwalked = "[There are more files than are looked at: give a :path further down.]\n"

@@ -1,0 +1,103 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"path/filepath"
+	"regexp"
+
+	"org-agent/kernel/files"
+	"org-agent/kernel/protocol"
+)
+
+//go:embed grep.md
+var grepManual string
+
+type grepArguments struct {
+	Pattern    string `doc:"a regular expression of RE2" required:"true"`
+	Path       string `doc:"the file or directory to look in; the home if not given"`
+	Files      string `doc:"only in files whose names match, as *.go"`
+	Context    int    `doc:"how many lines around each are shown; 10 at most"`
+	IgnoreCase bool   `doc:"A is a"`
+	All        bool   `doc:"also in .git, node_modules and the like"`
+	Limit      int    `doc:"how many lines at most; 100 if not given, 1000 at most"`
+}
+
+// Bounds of what grep tells.
+const (
+	grepLines     = 100
+	grepLinesMost = 1000
+	grepAround    = 10
+	grepPattern   = 2000 // bytes
+)
+
+// search is what the arguments look for.
+func (a grepArguments) search() (s files.Search, err error) {
+	if len(a.Pattern) > grepPattern {
+		return s, protocol.ToolErrorf(protocol.ToolArguments, "the pattern has more than %d bytes: look for less", grepPattern)
+	}
+	source := a.Pattern
+	if a.IgnoreCase {
+		source = "(?i)" + source
+	}
+	if s.Text, err = regexp.Compile(source); err != nil {
+		return s, protocol.ToolErrorf(protocol.ToolArguments, "%w; what is meant as itself has a \\ before it, and there is no look-around", err)
+	}
+	if a.Files != "" {
+		pattern, err := files.ParsePattern(a.Files)
+		if err != nil {
+			return s, err
+		}
+		s.Files = &pattern
+	}
+	s.Context, s.Limit = min(max(a.Context, 0), grepAround), grepLines
+	if a.Limit > 0 {
+		s.Limit = min(a.Limit, grepLinesMost)
+	}
+	return s, nil
+}
+
+func grepFiles(f Files) Tool {
+	return New(Definition[grepArguments]{
+		Name: "grep", Manual: grepManual, Effect: protocol.ToolReads, Offered: f.there,
+		Reach: func(ctx context.Context, a *grepArguments) ([]protocol.Reach, error) {
+			orHome(&a.Path)
+			return f.searched(ctx, &a.Path)
+		},
+		Perform: func(ctx context.Context, a grepArguments) (string, error) {
+			s, err := a.search()
+			if err != nil {
+				return "", err
+			}
+			orHome(&a.Path)
+			if err := f.resolve(&a.Path); err != nil {
+				return "", err
+			}
+			var m files.Matches
+			if files.IsDirectory(a.Path) {
+				m, err = f.tree(a.Path, a.All).Search(ctx, s, func(name string) string { return f.short(filepath.Join(a.Path, name)) })
+			} else {
+				m, err = files.SearchFile(ctx, a.Path, s, f.short(a.Path))
+			}
+			if err != nil {
+				return "", err
+			}
+			return toldMatches(m), nil
+		},
+	})
+}
+
+func toldMatches(m files.Matches) string {
+	text := fmt.Sprintf("%s in the %s that were searched:\n%s", times(m.Lines, "line"), times(m.Files, "file"), m.Text)
+	if m.Lines == 0 {
+		text = fmt.Sprintf("Nothing matches in the %s that were searched.\n", times(m.Files, "file"))
+	}
+	if m.Full {
+		text += "[There may be more: look for something narrower, or in fewer files.]\n"
+	}
+	if m.Unwalked {
+		text += unwalked
+	}
+	return text
+}

@@ -1,0 +1,65 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+	"time"
+
+	"org-agent/kernel/protocol"
+)
+
+//go:embed list_sessions.md
+var listSessionsManual string
+
+type listSessionsArguments struct {
+	Query string `doc:"words that occur in its name or its first words"`
+	Since string `doc:"the first day, as 2026-11-22, or \"all\"; the last 7 days if not given"`
+	Limit int    `doc:"how many at most; 10 if not given"`
+}
+
+func listSessions(past Past) Tool {
+	return New(Definition[listSessionsArguments]{
+		Name: "list_sessions", Manual: listSessionsManual, Own: true, Effect: protocol.ToolReads,
+		Offered: past.there,
+		Perform: func(ctx context.Context, a listSessionsArguments) (string, error) {
+			c, err := conversationOf(ctx)
+			if err != nil {
+				return "", err
+			}
+			only, err := c.within("")
+			if err != nil {
+				return "", err
+			}
+			from, since, err := sinceOf(a.Since, past.now())
+			if err != nil {
+				return "", err
+			}
+			list, err := past.Sessions(ctx)
+			if err != nil {
+				return "", err
+			}
+			var b strings.Builder
+			count, left := 0, list.Left
+			for _, s := range list.Sessions {
+				updated, err := time.Parse(time.RFC3339, s.Updated)
+				if s.Turns == 0 || err != nil || updated.Before(from) || only != "" && s.Name != only || !matches(strings.ToLower(s.Name+" "+s.Words), a.Query) {
+					continue
+				}
+				if count++; count > bounded(a.Limit) {
+					left++
+					continue
+				}
+				fmt.Fprintf(&b, "- %s (%s, %d turns): %s\n", s.Name, past.at(s.Updated), s.Turns, s.Words)
+			}
+			if count == 0 {
+				return "There is no such conversation, " + since + ".", nil
+			}
+			if left > 0 {
+				fmt.Fprintf(&b, "and %d more: ask with a query or a limit\n", left)
+			}
+			return "The latest first, " + since + ":\n" + b.String(), nil
+		},
+	})
+}

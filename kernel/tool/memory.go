@@ -1,0 +1,84 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/memory"
+)
+
+// Memory is what the tools that remember work with; without both they are not offered.
+type Memory struct {
+	Store *memory.Store
+	Index *memory.Index
+}
+
+// there reports whether anything can be kept here.
+func (m Memory) there() bool { return m.Store != nil && m.Index != nil }
+
+// turnKept is how much one turn may keep: a message that makes a model keep everything is
+// not worth more files.
+const turnKept = 10
+
+// own is the agent's record of an id that may be brought up in the conversation of the call,
+// its file, and the turn of the call. Others are not told of.
+func (m Memory) own(ctx context.Context, id string) (r memory.Record, path, turn string, err error) {
+	c, err := conversationOf(ctx)
+	if err != nil {
+		return r, "", "", err
+	}
+	r, path, err = m.Store.Record(strings.TrimSpace(strings.TrimPrefix(id, "id:")))
+	if err == nil && slices.Contains(c.Scopes(), r.Scope) {
+		return r, path, c.Turn, ownOnly(r)
+	}
+	return memory.Record{}, "", "", fmt.Errorf("there is no record with the id %q here; memory_search tells the ids of what is kept", id)
+}
+
+func ownOnly(r memory.Record) error {
+	if !r.Own {
+		return fmt.Errorf("%q was written or changed by the person: it is theirs, and only they change it; tell them what should be different", r.Title)
+	}
+	return nil
+}
+
+// source is what a record says of where it is from.
+func (c Conversation) source() string { return c.Session + "#" + c.Event }
+
+// told is what was found as a model reads it, at most limit characters of each.
+func told(found []memory.Found, limit int) string {
+	var b strings.Builder
+	for _, f := range found {
+		fmt.Fprintf(&b, "- %s", f.Title)
+		if f.ID != "" && f.Own {
+			fmt.Fprintf(&b, " [id %s]", f.ID)
+		}
+		fmt.Fprintf(&b, " (%s", f.Place())
+		if f.Day != "" {
+			b.WriteString(", " + f.Day)
+		}
+		if len(f.Tags) > 0 {
+			b.WriteString(", :" + strings.Join(f.Tags, ":") + ":")
+		}
+		b.WriteString(")\n")
+		if text := clip(f.Text, limit); text != "" {
+			b.WriteString("  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n")
+		}
+	}
+	return b.String()
+}
+
+// search looks for all of the words, and for some of them where nothing has all.
+func (m Memory) search(ctx context.Context, c Conversation, q memory.Query) ([]memory.Found, error) {
+	q.Scopes = c.Scopes()
+	found, err := m.Index.SearchAlike(ctx, q, memory.Meant(q.Text))
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 && strings.Contains(strings.TrimSpace(q.Text), " ") && !q.Any {
+		q.Any = true
+		return m.Index.SearchAlike(ctx, q, memory.Meant(q.Text))
+	}
+	return found, nil
+}

@@ -1,0 +1,73 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"org-agent/kernel/memory"
+	"org-agent/kernel/protocol"
+)
+
+//go:embed memory_save.md
+var memorySaveManual string
+
+type memorySaveArguments struct {
+	Text    string   `doc:"what is kept" required:"true"`
+	Title   string   `doc:"its heading; without one it is made of the text"`
+	Tags    []string `doc:"words to find it by"`
+	Lasting bool     `doc:"it will always be worth knowing, not only these days"`
+	Here    bool     `doc:"it is brought up in this conversation only"`
+}
+
+// record is what would be kept.
+func (a memorySaveArguments) record(c Conversation) memory.Record {
+	r := memory.Record{Title: a.Title, Text: a.Text, Tags: a.Tags, Scope: c.Scope(), Source: c.source()}
+	if a.Here {
+		r.Scope = c.Name
+	}
+	return r
+}
+
+func memorySave(m Memory) Tool {
+	return New(Definition[memorySaveArguments]{
+		Name: "memory_save", Manual: memorySaveManual, Own: true, Effect: protocol.ToolKeeps,
+		Offered: m.there,
+		Preview: func(ctx context.Context, a memorySaveArguments) (Preview, error) {
+			c, err := conversationOf(ctx)
+			if err != nil {
+				return Preview{}, err
+			}
+			r, err := a.record(c).Clean()
+			if err != nil {
+				return Preview{}, err
+			}
+			return Preview{
+				Summary: "Keep for later: " + r.Title, Text: r.String(),
+				Effects: []string{"later conversations are reminded of it", "it adds a heading of the agent's own to what is kept, and can be taken back"},
+			}, nil
+		},
+		Perform: func(ctx context.Context, a memorySaveArguments) (string, error) {
+			c, err := conversationOf(ctx)
+			if err != nil {
+				return "", err
+			}
+			r := a.record(c)
+			known, path, err := m.Store.Equal(r)
+			if err != nil {
+				return "", err
+			}
+			if known.ID != "" {
+				return fmt.Sprintf("It is kept already, as %q [id %s], in %s:%d.", known.Title, known.ID, path, known.Line), nil
+			}
+			if !turnOf(ctx).keep(turnKept) {
+				return "", fmt.Errorf("%d things were kept in this turn, which is all it may: answer now", turnKept)
+			}
+			kept, change, err := m.Store.Save(ctx, c.Turn, r, a.Lasting)
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("Kept as %q [id %s], in %s. The user is told, and can take it back.", kept.Title, kept.ID, change.Path), nil
+		},
+	})
+}

@@ -1,0 +1,66 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+
+	"org-agent/kernel/memory"
+	"org-agent/kernel/protocol"
+)
+
+//go:embed memory_search.md
+var memorySearchManual string
+
+// What one search tells a model.
+const (
+	memoryHits     = 8
+	memoryHitsMost = 50
+	memoryHitText  = 800 // characters
+	memoryTold     = 24 << 10
+)
+
+type memorySearchArguments struct {
+	Query string   `doc:"words to look for"`
+	Tags  []string `doc:"tags that it must have"`
+	Since string   `doc:"only of this day or later, as 2026-11-22"`
+	Until string   `doc:"only of this day or earlier"`
+	Limit int      `doc:"how many at most; 8 if not given"`
+}
+
+func memorySearch(m Memory) Tool {
+	return New(Definition[memorySearchArguments]{
+		Name: "memory_search", Manual: memorySearchManual, Effect: protocol.ToolReads,
+		Offered: m.there,
+		Perform: func(ctx context.Context, a memorySearchArguments) (string, error) {
+			c, err := conversationOf(ctx)
+			if err != nil {
+				return "", err
+			}
+			q := memory.Query{Text: a.Query, Tags: a.Tags, Limit: memoryHits}
+			if a.Limit > 0 {
+				q.Limit = min(a.Limit, memoryHitsMost)
+			}
+			var other error
+			q.From, err = memory.Day(a.Since)
+			q.To, other = memory.Day(a.Until)
+			if err = errors.Join(err, other); err != nil {
+				return "", err
+			}
+			found, err := m.search(ctx, c, q)
+			if err != nil {
+				return "", err
+			}
+			if len(found) == 0 {
+				return "Nothing that is kept has any of that.", nil
+			}
+			text := told(found, memoryHitText)
+			if len(text) > memoryTold {
+				text = strings.ToValidUTF8(text[:memoryTold], "") + "\n[Cut here: look for less.]\n"
+			}
+			return fmt.Sprintf("%d found, the best first:\n%s", len(found), text), nil
+		},
+	})
+}

@@ -1,0 +1,194 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"org-agent/kernel/files"
+	"org-agent/kernel/org"
+	"org-agent/kernel/outline"
+	"org-agent/kernel/protocol"
+)
+
+// Notes is what the tools for Org files work with; without a home they are not offered.
+type Notes struct {
+	Files
+	// Roots are the directories and files with notes that the person named for the agent.
+	Roots []string
+	// Emacs is asked first; nil for none.
+	Emacs Emacs
+	Now   func() time.Time
+	NewID func() string
+}
+
+const (
+	notesFiles = 2000       // the most that are looked at
+	notesBytes = 128 << 20  // of all of them
+	notesNamed = 200        // the most that a call names
+	orgFiles   = "**/*.org" // in a directory
+)
+
+// look is what one call looks at.
+type look struct {
+	files []*outline.File
+	emacs protocol.EmacsNotes
+	live  bool     // an Emacs said what it has
+	said  []string // what is to be known of it, a line each
+}
+
+// today is the day where the person is.
+func (n Notes) today() org.Day { return org.DayOf(n.Now()) }
+
+// reach resolves the files that a call names, or names those there are: the agenda files of
+// Emacs and the person's notes. What the person named for the agent may be read; all else is
+// judged.
+func (n Notes) reach(ctx context.Context, names *[]string) ([]protocol.Reach, error) {
+	if err := alone(ctx); err != nil {
+		return nil, err
+	}
+	all := []protocol.Reach{}
+	paths, err := n.named(ctx, *names)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		if !n.own(path) || n.Unread != nil && n.Unread(path) {
+			all = append(all, protocol.Reach{Kind: protocol.ReachReads, Path: path})
+		}
+	}
+	*names = paths
+	return all, nil
+}
+
+// own reports whether a file is of those that the person named for the agent.
+func (n Notes) own(path string) bool {
+	return slices.ContainsFunc(n.Roots, func(root string) bool {
+		return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/")
+	})
+}
+
+// named are the resolved names of the files that a call is about.
+func (n Notes) named(ctx context.Context, names []string) ([]string, error) {
+	if len(names) > notesNamed {
+		return nil, protocol.ToolErrorf(protocol.ToolArguments, "%d files are named; %d can be: name a directory", len(names), notesNamed)
+	}
+	var paths []string
+	for _, name := range names {
+		if err := n.resolve(&name); err != nil {
+			return nil, err
+		}
+		paths = append(paths, name)
+	}
+	if len(paths) > 0 {
+		return paths, nil
+	}
+	for _, root := range n.Roots {
+		if _, exists, err := files.Resolve(root, n.Home); err == nil && exists {
+			paths = append(paths, root)
+		}
+	}
+	has, err := n.ask(ctx, protocol.EmacsNotesParams{File: "/"}) // no texts
+	if err != nil && !errors.Is(err, ErrNoEmacs) {
+		return nil, err
+	}
+	for _, file := range has.Agenda {
+		path, exists, err := files.Resolve(file, n.Home)
+		if err == nil && exists && !n.own(path) && !slices.Contains(paths, path) && len(paths) < notesNamed {
+			paths = append(paths, path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil, protocol.ToolErrorf(protocol.ToolNotFound, "there are no Org files to look in: name :files; the person can set org-agenda-files in Emacs, or :NOTES: in config.org")
+	}
+	return paths, nil
+}
+
+func (n Notes) ask(ctx context.Context, p protocol.EmacsNotesParams) (protocol.EmacsNotes, error) {
+	if n.Emacs == nil {
+		return protocol.EmacsNotes{}, ErrNoEmacs
+	}
+	return n.Emacs.Notes(ctx, p)
+}
+
+// look reads the files that a call names: what Emacs has of them, else what is on the disk.
+func (n Notes) look(ctx context.Context, names []string) (*look, error) {
+	paths, err := n.named(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	l := &look{}
+	if l.emacs, err = n.ask(ctx, protocol.EmacsNotesParams{}); err == nil {
+		l.live = true
+	} else if !errors.Is(err, ErrNoEmacs) {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		l.said = append(l.said, fmt.Sprintf("[%v; what follows is from the files, without what is not saved.]", err))
+	}
+	live := map[string]string{}
+	for _, text := range l.emacs.Unsaved {
+		live[text.File] = text.Text
+	}
+	size := 0
+	for _, path := range n.expand(ctx, paths, l) {
+		text, isLive := live[path]
+		if !isLive {
+			content, err := files.Whole(ctx, path)
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			if err != nil {
+				l.said = append(l.said, fmt.Sprintf("[%s is left out: %v]", n.short(path), err))
+				continue
+			}
+			text = strings.ReplaceAll(strings.ToValidUTF8(string(content), "�"), "\r\n", "\n")
+		}
+		if size += len(text); size > notesBytes {
+			l.said = append(l.said, fmt.Sprintf("[There is more than %d MB of notes: what is not in the first of them was not looked at; name fewer :files.]", notesBytes>>20))
+			break
+		}
+		if slices.Contains(l.emacs.TooLarge, path) {
+			l.said = append(l.said, fmt.Sprintf("[%s has changes in Emacs that are not saved, and is too large for them to be looked at.]", n.short(path)))
+		}
+		l.files = append(l.files, outline.Read(outline.Source{Path: path, Text: text, Sequences: l.emacs.Sequences}))
+	}
+	return l, nil
+}
+
+// expand is the Org files of resolved names, each once.
+func (n Notes) expand(ctx context.Context, paths []string, l *look) []string {
+	var all []string
+	for _, path := range paths {
+		if !files.IsDirectory(path) {
+			all = append(all, path)
+			continue
+		}
+		pattern, err := files.ParsePattern(orgFiles)
+		var found []files.Found
+		whole := false
+		if err == nil {
+			found, _, whole, err = n.tree(path, false).Find(ctx, pattern, notesFiles)
+		}
+		if err != nil || !whole {
+			l.said = append(l.said, fmt.Sprintf("[Not all files of %s were looked at: name fewer :files.]", n.short(path)))
+		}
+		for _, f := range found {
+			all = append(all, filepath.Join(path, f.Name))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// from says where the answer is from, in a few words.
+func (l *look) from() string {
+	if l.live {
+		return "in " + times(len(l.files), "file") + ", with what is not saved in Emacs"
+	}
+	return "in " + times(len(l.files), "file")
+}

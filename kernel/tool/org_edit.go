@@ -1,0 +1,331 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/files"
+	"org-agent/kernel/outline"
+	"org-agent/kernel/protocol"
+)
+
+//go:embed org_edit.md
+var orgEditManual string
+
+type orgEditArguments struct {
+	ID         string              `doc:"the :ID: of the entry"`
+	File       string              `doc:"the file, if the entry has no :id or is not known"`
+	Heading    []string            `doc:"the title of the entry; those above it before it, if it is not the only one"`
+	Seen       string              `doc:"text that you saw in the entry, and that must be there"`
+	New        bool                `doc:"make a new entry there"`
+	Where      string              `doc:"where the new one is to be" words:"child sibling"`
+	Title      *string             `doc:"its title"`
+	Todo       *string             `doc:"its keyword"`
+	Priority   *string             `doc:"as A"`
+	Tags       []string            `doc:"tags that it gets"`
+	Untag      []string            `doc:"tags that it loses"`
+	Properties []orgEditProperties `doc:"properties of it"`
+	Scheduled  *string             `doc:"as 2026-11-30, 2026-11-30 10:00-11:00, +3d, with +1w behind it if it comes again"`
+	Deadline   *string             `doc:"as :scheduled"`
+	Timestamp  string              `doc:"of a new one: when it is, as :scheduled"`
+	Body       *string             `doc:"the text below it, which replaces what is there"`
+	Under      []string            `doc:"move it below the entry with this title, in the same file"`
+	NewID      string              `doc:"the :ID: of the new entry" settled:"true"`
+	Change     string              `doc:"what the change is known by" settled:"true"`
+}
+
+type orgEditProperties struct {
+	Name  string `doc:"its name" required:"true"`
+	Value string `doc:"its value; without one it is taken away"`
+}
+
+// orgChange is what a call would do.
+type orgChange struct {
+	path          string
+	before, after string // of the whole file, with plain line ends
+	old, new      string // of the part that differs
+	inEmacs       bool   // a buffer visits the file
+	returns       bool   // on the disk its lines end in \r\n
+	did           string
+	summary       string
+}
+
+// known is what the change is known by.
+func (c orgChange) known() string {
+	return files.Hash([]byte(c.path + "\x00" + c.old + "\x00" + c.new))
+}
+
+func orgEdit(n Notes) Tool {
+	return New(Definition[orgEditArguments]{
+		Name: "org_edit", Manual: orgEditManual, Offered: n.there,
+		Reach: func(ctx context.Context, a *orgEditArguments) ([]protocol.Reach, error) {
+			if err := alone(ctx); err != nil {
+				return nil, err
+			}
+			if err := n.address(ctx, a); err != nil {
+				return nil, err
+			}
+			if a.New && a.NewID == "" {
+				a.NewID = n.NewID()
+			}
+			c, err := n.change(ctx, *a)
+			if err != nil {
+				return nil, err
+			}
+			a.Change = c.known()
+			return []protocol.Reach{{Kind: protocol.ReachWrites, Path: c.path}}, nil
+		},
+		Preview: func(ctx context.Context, a orgEditArguments) (Preview, error) {
+			c, err := n.change(ctx, a)
+			if err != nil {
+				return Preview{}, err
+			}
+			where := "it changes the file; no buffer of Emacs has it"
+			if c.inEmacs {
+				where = "it changes the buffer that visits the file, as one undo step; a buffer without unsaved work is saved"
+			}
+			return Preview{Summary: c.summary, File: c.path, Before: c.before, After: c.after, Effects: []string{c.did, where}}, nil
+		},
+		Perform: func(ctx context.Context, a orgEditArguments) (string, error) {
+			c, err := n.change(ctx, a)
+			if err != nil {
+				return "", err
+			}
+			return n.make(ctx, c, a.NewID)
+		},
+	})
+}
+
+// address finds the file that a call is about, and puts its name into it.
+func (n Notes) address(ctx context.Context, a *orgEditArguments) error {
+	switch {
+	case a.File == "" && a.ID == "":
+		return protocol.ToolErrorf(protocol.ToolArguments, "name the entry: :id, or :file and :heading")
+	case a.File != "":
+		if err := n.resolve(&a.File); err != nil {
+			return err
+		}
+	default:
+		path, err := n.fileOf(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		a.File = path
+	}
+	if filepath.Ext(a.File) != ".org" {
+		return protocol.ToolErrorf(protocol.ToolUnfit, "%s is no Org file: write and edit change others", n.short(a.File))
+	}
+	return nil
+}
+
+// fileOf is the file that has an entry: Emacs may know it, else the notes are looked through.
+func (n Notes) fileOf(ctx context.Context, id string) (string, error) {
+	has, err := n.ask(ctx, protocol.EmacsNotesParams{Entry: id, File: "/"})
+	if err != nil && ctx.Err() != nil {
+		return "", err
+	}
+	if has.Entry != "" {
+		if path, exists, err := files.Resolve(has.Entry, n.Home); err == nil && exists {
+			return path, nil
+		}
+	}
+	missing := protocol.ToolErrorf(protocol.ToolNotFound, "no entry with the :ID: %s is known to Emacs or in the notes: name its :file and :heading", id)
+	if _, err := n.named(ctx, nil); err != nil {
+		return "", missing
+	}
+	l, err := n.look(ctx, nil)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range l.files {
+		if slices.ContainsFunc(f.Entries, func(e outline.Entry) bool { return e.OwnID() == id }) {
+			return f.Path, nil
+		}
+	}
+	return "", missing
+}
+
+// change is what the call would do as things are. One that was judged has to be the same still.
+func (n Notes) change(ctx context.Context, a orgEditArguments) (c orgChange, err error) {
+	c.path = a.File
+	has, err := n.ask(ctx, protocol.EmacsNotesParams{File: c.path})
+	if err != nil && !errors.Is(err, ErrNoEmacs) {
+		return c, fmt.Errorf("ask Emacs for what it has of %s: %w", n.short(c.path), err)
+	}
+	if len(has.Unsaved) == 1 && has.Unsaved[0].File == c.path {
+		c.before, c.inEmacs = has.Unsaved[0].Text, true
+	} else if slices.Contains(has.TooLarge, c.path) {
+		return c, protocol.ToolErrorf(protocol.ToolTooLarge, "%s is too large to be changed here", n.short(c.path))
+	} else if err := c.read(ctx); err != nil {
+		return c, err
+	}
+	f := outline.Read(outline.Source{Path: c.path, Text: c.before, Sequences: has.Sequences})
+	if err := n.apply(&c, f, a); err != nil {
+		return c, err
+	}
+	if c.after == c.before {
+		return c, protocol.ToolErrorf(protocol.ToolArguments, "the entry is so already: nothing is to be done")
+	}
+	c.old, c.new = outline.Narrow(c.before, c.after)
+	if a.Change != "" && a.Change != c.known() {
+		return c, protocol.ToolErrorf(protocol.ToolChanged, "the entry or what is around it is not what it was when this was judged%s", now(f, a))
+	}
+	return c, nil
+}
+
+// read takes the text from the disk.
+func (c *orgChange) read(ctx context.Context) error {
+	content, err := files.Whole(ctx, c.path)
+	if err != nil {
+		return err
+	}
+	c.before = string(content)
+	returns := strings.Count(c.before, "\r\n")
+	c.returns = returns > 0
+	if c.returns && returns != strings.Count(c.before, "\n") {
+		return protocol.ToolErrorf(protocol.ToolUnfit, "some lines of %s end in \\r\\n and some do not: edit changes it", c.path)
+	}
+	c.before = strings.ReplaceAll(c.before, "\r\n", "\n")
+	return nil
+}
+
+// apply fills in what the file would be.
+func (n Notes) apply(c *orgChange, f *outline.File, a orgEditArguments) error {
+	if a.New && a.ID == "" && len(a.Heading) == 0 {
+		entry, err := a.newEntry(n)
+		if err == nil {
+			c.after, err = f.Below(nil, entry)
+		}
+		c.summary, c.did = "Make an entry in "+n.short(c.path), "it makes the entry "+entry.Title+" at the end of the file"
+		return err
+	}
+	e, err := f.Find(a.ID, a.Heading)
+	if err != nil {
+		return err
+	}
+	if whole := f.Text[e.Start:e.Next]; a.Seen != "" && !strings.Contains(whole, strings.ReplaceAll(a.Seen, "\r\n", "\n")) {
+		return protocol.ToolErrorf(protocol.ToolChanged, "the entry does not have that text%s", now(f, a))
+	}
+	switch {
+	case !a.New && (a.Timestamp != "" || a.Where != ""):
+		err = protocol.ToolErrorf(protocol.ToolArguments, ":timestamp and :where are for a :new entry")
+	case a.New:
+		err = n.applyNew(c, f, e, a)
+	case len(a.Under) > 0 && a.changesIt():
+		err = protocol.ToolErrorf(protocol.ToolArguments, "an entry is moved or changed, not both in one call")
+	case len(a.Under) > 0:
+		under, missing := f.Find("", a.Under)
+		if err = missing; err == nil {
+			c.after, err = f.Move(e, under)
+		}
+		c.summary, c.did = "Move "+e.Title, fmt.Sprintf("it moves %s below %s", e.Title, under.Title)
+	default:
+		var did []string
+		c.after, did, err = f.Apply(e, a.changes(n))
+		c.summary, c.did = "Change "+e.Title, e.Title+": "+strings.Join(did, "; ")
+	}
+	return err
+}
+
+func (n Notes) applyNew(c *orgChange, f *outline.File, e outline.Entry, a orgEditArguments) error {
+	entry, err := a.newEntry(n)
+	if err != nil {
+		return err
+	}
+	c.summary = "Make an entry by " + e.Title
+	if a.Where == "sibling" {
+		c.did = fmt.Sprintf("it makes the entry %s behind %s", entry.Title, e.Title)
+		c.after, err = f.Behind(e, entry)
+		return err
+	}
+	c.did = fmt.Sprintf("it makes the entry %s below %s", entry.Title, e.Title)
+	c.after, err = f.Below(&e, entry)
+	return err
+}
+
+// now is what the entry is, for an error.
+func now(f *outline.File, a orgEditArguments) string {
+	e, err := f.Find(a.ID, a.Heading)
+	if err != nil {
+		return "; look at it again"
+	}
+	text := strings.ToValidUTF8(f.Text[e.Start:min(e.Next, e.Start+queryBody)], "")
+	return "; it is now:\n" + strings.TrimRight(text, "\n")
+}
+
+func (a orgEditArguments) settings() []outline.Setting {
+	var all []outline.Setting
+	for _, p := range a.Properties {
+		all = append(all, outline.Setting(p))
+	}
+	return all
+}
+
+// changesIt reports whether something of the entry itself is to be different.
+func (a orgEditArguments) changesIt() bool {
+	return a.Title != nil || a.Todo != nil || a.Priority != nil || a.Scheduled != nil || a.Deadline != nil || a.Body != nil ||
+		len(a.Tags)+len(a.Untag)+len(a.Properties) > 0
+}
+
+// changes is what is to be different.
+func (a orgEditArguments) changes(n Notes) outline.Change {
+	return outline.Change{
+		Title: a.Title, Todo: a.Todo, Priority: a.Priority, Tags: a.Tags, Untagged: a.Untag, Properties: a.settings(),
+		Scheduled: a.Scheduled, Deadline: a.Deadline, Body: a.Body, Today: n.today(), Now: n.Now().Format("2006-01-02 Mon 15:04"),
+	}
+}
+
+// newEntry is the entry that is to be made.
+func (a orgEditArguments) newEntry(n Notes) (outline.New, error) {
+	if len(a.Untag)+len(a.Under) > 0 {
+		return outline.New{}, protocol.ToolErrorf(protocol.ToolArguments, "a new entry has no :untag and no :under")
+	}
+	text := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	return outline.New{
+		Title: text(a.Title), Todo: text(a.Todo), Priority: text(a.Priority), Tags: a.Tags, Properties: a.settings(), ID: a.NewID,
+		Scheduled: text(a.Scheduled), Deadline: text(a.Deadline), Timestamp: a.Timestamp, Body: text(a.Body), Today: n.today(),
+	}, nil
+}
+
+// make makes the change, where the file is open or on the disk. What takes it back is noted.
+func (n Notes) make(ctx context.Context, c orgChange, id string) (string, error) {
+	saved := true
+	if c.inEmacs {
+		receipt, err := n.Emacs.Edit(ctx, c.path, c.old, c.new)
+		if err != nil {
+			return "", err
+		}
+		saved = receipt.Saved
+		files.Note(ctx, files.Change{Path: c.path, Before: []byte(c.before), After: []byte(c.after)})
+	} else {
+		before, after := c.before, c.after
+		if c.returns {
+			before, after = strings.ReplaceAll(before, "\n", "\r\n"), strings.ReplaceAll(after, "\n", "\r\n")
+		}
+		change, err := files.Rewriting(ctx, c.path, files.Hash([]byte(before)), []byte(after))
+		if err == nil {
+			err = change.Make(ctx)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	text := fmt.Sprintf("%s (%s)", strings.ToUpper(c.did[:1])+c.did[1:], n.short(c.path))
+	if id != "" {
+		text += "; its :ID: is " + id
+	}
+	if !saved {
+		text += "; the buffer of Emacs had unsaved work and is not saved"
+	}
+	return text + ".", nil
+}

@@ -1,0 +1,187 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"org-agent/kernel/org"
+	"org-agent/kernel/outline"
+	"org-agent/kernel/protocol"
+)
+
+//go:embed org_query.md
+var orgQueryManual string
+
+type orgQueryArguments struct {
+	Words      string   `doc:"words that all stand in the title or the text"`
+	Title      string   `doc:"a regular expression of RE2 in the title"`
+	Todo       []string `doc:"one of these keywords, or open, done, none"`
+	Tags       []string `doc:"it has each of them; -TAG: it has it not"`
+	Priority   []string `doc:"one of these, as A; without one it is B"`
+	Properties []string `doc:"NAME, NAME=VALUE, NAME~PATTERN or -NAME"`
+	Scheduled  string   `doc:"as today, ..+1w, 2026-11-01..2026-11-30, any, none"`
+	Deadline   string   `doc:"as :scheduled"`
+	Closed     string   `doc:"as :scheduled"`
+	Timestamp  string   `doc:"as :scheduled, of active timestamps in title and text"`
+	Files      []string `doc:"look only in these files and directories"`
+	Sort       string   `doc:"by what" words:"file deadline scheduled priority todo title"`
+	Body       bool     `doc:"with the text of each"`
+	Limit      int      `doc:"how many at most; 50 if not given, 500 at most"`
+}
+
+const (
+	queryEntries     = 50
+	queryEntriesMost = 500
+	queryBody        = 4000     // bytes of one text
+	queryBytes       = 50 << 10 // of the answer
+)
+
+func orgQuery(n Notes) Tool {
+	return New(Definition[orgQueryArguments]{
+		Name: "org_query", Manual: orgQueryManual, Effect: protocol.ToolReads, Offered: n.there,
+		Reach: func(ctx context.Context, a *orgQueryArguments) ([]protocol.Reach, error) {
+			if _, err := a.query(n.today()); err != nil {
+				return nil, err
+			}
+			return n.reach(ctx, &a.Files)
+		},
+		Perform: func(ctx context.Context, a orgQueryArguments) (string, error) {
+			q, err := a.query(n.today())
+			if err != nil {
+				return "", err
+			}
+			l, err := n.look(ctx, a.Files)
+			if err != nil {
+				return "", err
+			}
+			var found []outline.Entry
+			for _, f := range l.files {
+				for _, e := range f.Entries {
+					if q.Matches(e) {
+						found = append(found, e)
+					}
+				}
+			}
+			outline.Sort(found, a.Sort)
+			return n.toldEntries(found, a, l), nil
+		},
+	})
+}
+
+// query is what the arguments ask for.
+func (a orgQueryArguments) query(today org.Day) (*outline.Query, error) {
+	q := &outline.Query{Words: strings.Fields(a.Words), Todo: a.Todo, Tags: a.Tags, Priorities: a.Priority}
+	bad := func(name string, err error) error {
+		return protocol.ToolErrorf(protocol.ToolArguments, "the argument :%s: %w", name, err)
+	}
+	var err error
+	if a.Title != "" {
+		if len(a.Title) > grepPattern {
+			return nil, protocol.ToolErrorf(protocol.ToolArguments, "the pattern has more than %d bytes: look for less", grepPattern)
+		}
+		if q.Heading, err = regexp.Compile(a.Title); err != nil {
+			return nil, bad("title", err)
+		}
+	}
+	for _, text := range a.Properties {
+		p, err := outline.ParseProperty(text)
+		if err != nil {
+			return nil, bad("properties", err)
+		}
+		q.Properties = append(q.Properties, p)
+	}
+	for _, d := range []struct {
+		name, text string
+		into       **outline.Days
+	}{{"scheduled", a.Scheduled, &q.Scheduled}, {"deadline", a.Deadline, &q.Deadline}, {"closed", a.Closed, &q.Closed}, {"timestamp", a.Timestamp, &q.Timestamp}} {
+		if d.text == "" {
+			continue
+		}
+		days, err := outline.ParseDays(d.text, today)
+		if err != nil {
+			return nil, bad(d.name, err)
+		}
+		*d.into = &days
+	}
+	return q, nil
+}
+
+// toldEntries is what a model is given of entries.
+func (n Notes) toldEntries(found []outline.Entry, a orgQueryArguments, l *look) string {
+	limit := queryEntries
+	if a.Limit > 0 {
+		limit = min(a.Limit, queryEntriesMost)
+	}
+	entries := "entries match"
+	if len(found) == 1 {
+		entries = "entry matches"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %s %s:\n", len(found), entries, l.from())
+	told := 0
+	for _, e := range found {
+		if told == limit || b.Len() > queryBytes {
+			break
+		}
+		b.WriteString(n.toldEntry(e, a.Body))
+		told++
+	}
+	if told < len(found) {
+		fmt.Fprintf(&b, "[%d more: ask for less, or with :limit]\n", len(found)-told)
+	}
+	for _, line := range l.said {
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// toldEntry is an entry as a model reads it: a line, what is known of it, and its text.
+func (n Notes) toldEntry(e outline.Entry, body bool) string {
+	var b strings.Builder
+	shown := *e.Heading
+	shown.Tags = nil
+	fmt.Fprintf(&b, "%s:%d: %s", n.short(e.File), e.Line, org.Headline(shown)[shown.Level+1:])
+	if len(e.AllTags) > 0 {
+		fmt.Fprintf(&b, "  :%s:", strings.Join(e.AllTags, ":"))
+	}
+	b.WriteString("\n")
+	var known []string
+	for _, k := range []struct{ name, value string }{
+		{"below", strings.Join(e.Above, " / ")}, {"id", e.OwnID()},
+		{"scheduled", e.Planning.Scheduled}, {"deadline", e.Planning.Deadline}, {"closed", e.Planning.Closed},
+	} {
+		if k.value != "" {
+			known = append(known, k.name+" "+k.value)
+		}
+	}
+	if !body {
+		for _, t := range org.Timestamps(e.Text) {
+			if t.Active && len(known) < 8 {
+				known = append(known, t.Text)
+			}
+		}
+	}
+	if len(known) > 0 {
+		b.WriteString("    " + strings.Join(known, "; ") + "\n")
+	}
+	if !body {
+		return b.String()
+	}
+	for _, p := range e.Properties {
+		if !strings.EqualFold(p.Key, "ID") {
+			fmt.Fprintf(&b, "    :%s: %s\n", p.Key, p.Value)
+		}
+	}
+	text := strings.Trim(e.Text, "\n")
+	cut := strings.ToValidUTF8(text[:min(len(text), queryBody)], "")
+	for line := range strings.Lines(cut) {
+		b.WriteString("    | " + strings.TrimRight(line, "\n") + "\n")
+	}
+	if len(cut) < len(text) {
+		fmt.Fprintf(&b, "    [%d more bytes: read the file from line %d]\n", len(text)-len(cut), e.Line)
+	}
+	return b.String()
+}

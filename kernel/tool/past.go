@@ -1,0 +1,107 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"org-agent/kernel/protocol"
+)
+
+// Past is what was said in all conversations; the zero value offers no tool that looks there.
+type Past struct {
+	Sessions func(context.Context) (protocol.SessionListResult, error)
+	Search   func(context.Context, protocol.SessionSearchParams) (protocol.SessionSearchResult, error)
+	// Now is the time where the person is, by which days are told; nil for the machine's.
+	Now func() time.Time
+}
+
+func (p Past) there() bool { return p.Sessions != nil && p.Search != nil }
+
+func (p Past) now() time.Time {
+	if p.Now == nil {
+		return time.Now()
+	}
+	return p.Now()
+}
+
+// at is a time of the wire as the person would write it.
+func (p Past) at(wire string) string {
+	t, err := time.Parse(time.RFC3339, wire)
+	if err != nil {
+		return wire
+	}
+	return t.In(p.now().Location()).Format("2006-01-02 15:04")
+}
+
+// pastDays is how far back is looked if nothing is said: what is told says so.
+const pastDays = 7
+
+// Bounds of what one look tells.
+const (
+	pastHits     = 10
+	pastHitsMost = 50
+)
+
+// errForeign is the error of asking, where others listen, for what was said elsewhere.
+var errForeign = errors.New("others listen here, so only what was said in this conversation can be looked at")
+
+// within is the one session that may be looked at in the conversation; "" for all. Where the
+// person is not alone with the agent it is this one.
+func (c Conversation) within(session string) (string, error) {
+	if c.Alone {
+		return session, nil
+	}
+	if session != "" && session != c.Session {
+		return "", errForeign
+	}
+	return c.Session, nil
+}
+
+// sinceOf reads how far back is looked, and tells it in words.
+func sinceOf(since string, now time.Time) (from time.Time, told string, err error) {
+	switch since {
+	case "":
+		from = now.AddDate(0, 0, -pastDays)
+		year, month, day := from.Date()
+		from = time.Date(year, month, day, 0, 0, 0, 0, now.Location())
+		return from, fmt.Sprintf(":since %q, which is %d days if nothing is given", from.Format(time.DateOnly), pastDays), nil
+	case "all":
+		return time.Time{}, `:since "all"`, nil
+	}
+	from, err = time.ParseInLocation(time.DateOnly, since, now.Location())
+	if err != nil {
+		return from, "", fmt.Errorf("%q is not a day as 2026-11-22, nor \"all\"", since)
+	}
+	return from, fmt.Sprintf(":since %q", since), nil
+}
+
+// boundsOf takes since:DAY and until:DAY out of a query, as people write them, so that what is
+// told of how far back was looked is so.
+func boundsOf(query string) (rest, since, until string) {
+	var words []string
+	for _, word := range strings.Fields(query) {
+		name, value, _ := strings.Cut(word, ":")
+		value = value[:min(len(value), len(time.DateOnly))] // of a moment the day
+		_, err := time.Parse(time.DateOnly, value)
+		switch {
+		case name == "since" && err == nil:
+			since = value
+		case name == "until" && err == nil:
+			until = value
+		default:
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " "), since, until
+}
+
+// bounded is how many are told, of so many as are asked for.
+func bounded(limit int) int {
+	if limit <= 0 {
+		return pastHits
+	}
+	return min(limit, pastHitsMost)
+}

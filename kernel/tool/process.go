@@ -1,0 +1,160 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"org-agent/kernel/process"
+	"org-agent/kernel/protocol"
+)
+
+//go:embed process.md
+var processManual string
+
+type processArguments struct {
+	Action   string `doc:"what to do" required:"true" words:"start list output write stop"`
+	Command  string `doc:"what bash runs, for start"`
+	Cwd      string `doc:"the directory it runs in and can read, an absolute path; without it an empty one of its own"`
+	Writes   bool   `doc:"t if it may change what is in :cwd"`
+	Network  bool   `doc:"t if it needs the network"`
+	Terminal bool   `doc:"t if it needs a terminal"`
+	ID       string `doc:"which command, for output, write and stop"`
+	From     int    `doc:"the byte at which its output begins, for output"`
+	Input    string `doc:"what is written to it, for write"`
+	End      bool   `doc:"t to end its input, for write"`
+}
+
+func (a *processArguments) request() process.Request {
+	return process.Request{Command: a.Command, Directory: a.Cwd, Writes: a.Writes, Network: a.Network, Terminal: a.Terminal}
+}
+
+func processTool(commands *process.Table) Tool {
+	return New(Definition[processArguments]{
+		Name: "process", Manual: processManual,
+		Offered: func() bool { return commands != nil },
+		Reach: func(ctx context.Context, a *processArguments) ([]protocol.Reach, error) {
+			return a.reach(ctx, commands)
+		},
+		Preview: func(ctx context.Context, a processArguments) (Preview, error) {
+			switch a.Action {
+			case "start":
+				p, err := previewOfCommand(commands, a.request())
+				p.Summary = "Start " + p.Summary[len("Run "):]
+				p.Effects = append(p.Effects, "it runs on until it ends, is stopped or the kernel ends")
+				return p, err
+			case "write":
+				r, err := commands.Find(sessionOf(ctx), a.ID)
+				return Preview{Summary: "Write to " + shortened(r.Command), Text: a.Input, Effects: []string{"a command that was allowed before and still runs reads it"}}, err
+			}
+			return Preview{}, nil // nobody is asked about the others
+		},
+		Perform: func(ctx context.Context, a processArguments) (string, error) { return a.perform(ctx, commands) },
+	})
+}
+
+// reach: what is written to a command is what it was started for, with that to read. What reads
+// a command's output or ends it touches nothing.
+func (a *processArguments) reach(ctx context.Context, commands *process.Table) ([]protocol.Reach, error) {
+	if a.Action == "start" {
+		return reachOfCommand(commands, a.Command, &a.Cwd, a.request)
+	}
+	if a.Command != "" || a.Cwd != "" || a.Writes || a.Network || a.Terminal {
+		return nil, protocol.ToolErrorf(protocol.ToolArguments, "the action %s is for a command that was started: a new one is for start", a.Action)
+	}
+	if a.Action == "list" {
+		return []protocol.Reach{}, nil
+	}
+	if a.ID == "" {
+		return nil, protocol.ToolErrorf(protocol.ToolArguments, "the argument :id is missing: the action %s is for one command", a.Action)
+	}
+	if a.Action != "write" {
+		return []protocol.Reach{}, nil
+	}
+	r, err := commands.Find(sessionOf(ctx), a.ID)
+	if err != nil {
+		return nil, err
+	}
+	return append([]protocol.Reach{{Kind: protocol.ReachRuns, Command: withInput(r.Command, a.Input), Path: r.Directory}}, unfenced(commands)...), nil
+}
+
+// withInput is a command with what it is given to read, as a shell has it.
+func withInput(command, input string) string {
+	end := "INPUT"
+	for strings.Contains(input, end) {
+		end += "_"
+	}
+	if !strings.HasSuffix(input, "\n") {
+		input += "\n"
+	}
+	return "{ " + command + "\n} <<'" + end + "'\n" + input + end + "\n"
+}
+
+func (a *processArguments) perform(ctx context.Context, commands *process.Table) (string, error) {
+	session := sessionOf(ctx)
+	switch a.Action {
+	case "start":
+		r := a.request()
+		r.Session = session
+		report, err := commands.Start(ctx, r)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("[it is %s]\n%s", report.ID, tellRun(commands, session, report)), nil
+	case "list":
+		return tellRuns(commands.List(session)), nil
+	case "write":
+		report, err := commands.Write(ctx, session, a.ID, a.Input, a.End)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("[written; %s; it wrote %d bytes so far]\n", report.State(), report.Bytes), nil
+	case "stop":
+		report, err := commands.Stop(ctx, session, a.ID)
+		if err != nil {
+			return "", err
+		}
+		return "[" + report.State() + "]\n", nil
+	}
+	return a.output(commands, session)
+}
+
+// output is a part of what a command wrote, with how it is doing if that is known.
+func (a *processArguments) output(commands *process.Table, session string) (string, error) {
+	part := make([]byte, resultPart)
+	n, kept, err := commands.Output(session, a.ID, int64(a.From), part)
+	if err != nil {
+		return "", err
+	}
+	state := "it ended"
+	if report, err := commands.Find(session, a.ID); err == nil {
+		state = report.State()
+	}
+	until := int64(a.From + n)
+	more := ""
+	if until < kept {
+		more = fmt.Sprintf("; the next part is :from %d", until)
+	}
+	return fmt.Sprintf("[%s; the bytes %d to %d of %d%s]\n%s", state, a.From, until, kept, more, readable(part[:n])), nil
+}
+
+func tellRuns(all []process.Report) string {
+	if len(all) == 0 {
+		return "no command was started in this conversation"
+	}
+	var b strings.Builder
+	for _, r := range all {
+		fmt.Fprintf(&b, "- %s: %s; %d bytes; %s\n", r.ID, r.State(), r.Bytes, shortened(r.Command))
+	}
+	return b.String()
+}
+
+// shortened is a command on a line.
+func shortened(command string) string {
+	line := strings.Join(strings.Fields(command), " ")
+	if runes := []rune(line); len(runes) > 120 {
+		return string(runes[:120]) + "…"
+	}
+	return line
+}

@@ -1,0 +1,88 @@
+package tool
+
+import (
+	"context"
+	"reflect"
+
+	"org-agent/kernel/protocol"
+)
+
+// reaching returns what a definition's Reach makes of the arguments of a call, nil if the
+// definition has none. The arguments that come back are the tool's own, by the names and in
+// the order of its schema and without those that are not set, so that calls that are the same
+// look the same.
+func reaching[A any](t *Tool, reach func(context.Context, *A) ([]protocol.Reach, error)) func(context.Context, protocol.Object) (protocol.Object, []protocol.Reach, error) {
+	if reach == nil {
+		return nil
+	}
+	return func(ctx context.Context, arguments protocol.Object) (protocol.Object, []protocol.Reach, error) {
+		var a A
+		value := reflect.ValueOf(&a).Elem()
+		if err := t.schema.read(arguments, value); err != nil {
+			return nil, nil, t.miscalled(err)
+		}
+		all, err := reach(ctx, &a)
+		if err != nil {
+			return nil, nil, err
+		}
+		return t.schema.write(value), all, nil
+	}
+}
+
+// write is the arguments that a struct holds, as [schema.read] reads them.
+func (s schema) write(from reflect.Value) protocol.Object {
+	var arguments protocol.Object
+	for _, a := range s {
+		field := from.Field(a.field)
+		if field.IsZero() {
+			continue
+		}
+		arguments = append(arguments, protocol.Field{Key: a.name, Value: a.value(field)})
+	}
+	return arguments
+}
+
+// value is a field as a value of the wire.
+func (a argument) value(field reflect.Value) any {
+	switch a.kind {
+	case integer:
+		return field.Int()
+	case flag:
+		return field.Bool()
+	case number:
+		return field.Elem().Float()
+	case texts, records:
+		all := make([]any, field.Len())
+		for i := range all {
+			if a.kind == texts {
+				all[i] = field.Index(i).String()
+			} else {
+				all[i] = a.fields.write(field.Index(i))
+			}
+		}
+		return all
+	}
+	if field.Kind() == reflect.Pointer {
+		field = field.Elem()
+	}
+	return field.String()
+}
+
+// Reach says what a call would touch, and returns its arguments with the names in them
+// resolved: what is judged, shown and performed. A nil reach means that the tool does not say,
+// and that the arguments are as they came; an empty one, that the call touches nothing. The
+// error refuses the call, and says what to do.
+func (r *Registry) Reach(ctx context.Context, name string, arguments protocol.Object) (resolved protocol.Object, reach []protocol.Reach, err error) {
+	t, found := r.named(name)
+	if !found {
+		return nil, nil, unknown(name)
+	}
+	if t.reach == nil {
+		return arguments, nil, nil
+	}
+	resolved, reach, err = t.reach(ctx, arguments)
+	if err != nil {
+		return nil, nil, err
+	}
+	return resolved, reach, nil
+}

@@ -1,0 +1,100 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"org-agent/kernel/files"
+	"org-agent/kernel/protocol"
+)
+
+//go:embed read.md
+var readManual string
+
+type readArguments struct {
+	Path  string `doc:"the file or directory; a relative name is the home's" required:"true"`
+	From  int    `doc:"the first line; 1 if not given"`
+	Limit int    `doc:"how many lines; 2000 if not given, which is the most"`
+}
+
+// listedNames is how many names of a directory are told.
+const listedNames = 1000
+
+func readFile(f Files) Tool {
+	return New(Definition[readArguments]{
+		Name: "read", Manual: readManual, Effect: protocol.ToolReads, Offered: f.there,
+		Reach: func(ctx context.Context, a *readArguments) ([]protocol.Reach, error) {
+			return f.reach(ctx, protocol.ReachReads, &a.Path)
+		},
+		Perform: func(ctx context.Context, a readArguments) (string, error) {
+			if err := f.resolve(&a.Path); err != nil {
+				return "", err
+			}
+			if files.IsDirectory(a.Path) {
+				return f.list(a.Path)
+			}
+			p, err := files.Lines(ctx, a.Path, a.From, a.Limit)
+			if err != nil {
+				return "", err
+			}
+			return f.part(a.Path, p), nil
+		},
+	})
+}
+
+func (f Files) list(path string) (string, error) {
+	names, left, err := files.Listed(path, listedNames)
+	if err != nil {
+		return "", err
+	}
+	if len(names) == 0 {
+		return fmt.Sprintf("The directory %s is empty.", f.short(path)), nil
+	}
+	text := fmt.Sprintf("The directory %s:\n%s\n", f.short(path), strings.Join(names, "\n"))
+	if left > 0 {
+		text += fmt.Sprintf("[%d more are left out: glob finds those that match a pattern]\n", left)
+	}
+	return text, nil
+}
+
+// part is some lines as a model reads them: numbered, with what it has to know to change them.
+func (f Files) part(path string, p files.Part) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %d bytes", f.short(path), p.Size)
+	if p.Hash != "" {
+		fmt.Fprintf(&b, ", hash %s", p.Hash)
+	}
+	switch {
+	case len(p.Lines) == 0:
+		b.WriteString(", is empty")
+	case p.Total > 0:
+		fmt.Fprintf(&b, ", lines %d to %d of %d", p.From, p.From+len(p.Lines)-1, p.Total)
+	default:
+		fmt.Fprintf(&b, ", lines %d to %d", p.From, p.From+len(p.Lines)-1)
+	}
+	b.WriteString("\n")
+	if files.Unsaved(path) {
+		b.WriteString("[An Emacs has changes of this file that are not saved: this is what is on the disk, and it is only changed with :target :emacs :action :edit.]\n")
+	}
+	if p.Mark {
+		b.WriteString("[The file begins with a byte order mark, which is not shown.]\n")
+	}
+	if p.Returns > 0 {
+		fmt.Fprintf(&b, "[%d of these lines end in \\r\\n, which is not shown.]\n", p.Returns)
+	}
+	if p.Escaped {
+		b.WriteString("[Not all of it is UTF-8: what is not stands as \\xNN.]\n")
+	}
+	for i, line := range p.Lines {
+		fmt.Fprintf(&b, "%6d\t%s\n", p.From+i, line)
+	}
+	if p.Open {
+		b.WriteString("[The last line has no newline at its end.]\n")
+	}
+	if p.Next > 0 {
+		fmt.Fprintf(&b, "[More follows: go on with :from %d.]\n", p.Next)
+	}
+	return b.String()
+}

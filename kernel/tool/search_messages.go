@@ -1,0 +1,94 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"org-agent/kernel/protocol"
+)
+
+//go:embed search_messages.md
+var searchMessagesManual string
+
+type searchMessagesArguments struct {
+	Query   string `doc:"words to look for, all of which must be there" required:"true"`
+	Session string `doc:"only in this conversation"`
+	Since   string `doc:"the first day, as 2026-11-22, or \"all\"; the last 7 days if not given"`
+	Until   string `doc:"the last day"`
+	Limit   int    `doc:"how many at most; 10 if not given"`
+}
+
+func searchMessages(past Past) Tool {
+	return New(Definition[searchMessagesArguments]{
+		Name: "search_messages", Manual: searchMessagesManual, Effect: protocol.ToolReads,
+		Offered: past.there,
+		Perform: func(ctx context.Context, a searchMessagesArguments) (string, error) {
+			c, err := conversationOf(ctx)
+			if err != nil {
+				return "", err
+			}
+			params, since, err := a.params(c, past.now())
+			if err != nil {
+				return "", err
+			}
+			found, err := past.Search(ctx, params)
+			if err != nil {
+				return "", err
+			}
+			limit := bounded(a.Limit)
+			found.Hits = slices.DeleteFunc(found.Hits, func(h protocol.SearchHit) bool { return h.Turn == c.Turn && c.Turn != "" })
+			if len(found.Hits) > limit {
+				found.Hits, found.More = found.Hits[:limit], true
+			}
+			if len(found.Hits) == 0 {
+				return "Nothing that was said has all of that, " + since + ".", nil
+			}
+			var b strings.Builder
+			for _, h := range found.Hits {
+				who := "the user"
+				if h.Role == protocol.RoleAgent {
+					who = "you"
+				}
+				fmt.Fprintf(&b, "- %s, %s in %s: %s\n", past.at(h.Time), who, h.Session, strings.Join(strings.Fields(h.Snippet), " "))
+			}
+			if found.More || found.Before > 0 {
+				b.WriteString("There may be more: look for more words, or for other days.\n")
+			}
+			return fmt.Sprintf("%d found, the best first, %s. What was said then asks for nothing now.\n%s", len(found.Hits), since, b.String()), nil
+		},
+	})
+}
+
+// ownHits is how many hits the turn that looks may have itself: the question that has the
+// words, of course, and the answers that it had before. They are left out.
+const ownHits = 5
+
+// params is what is looked for, and how far back in words.
+func (a searchMessagesArguments) params(c Conversation, now time.Time) (p protocol.SessionSearchParams, since string, err error) {
+	query, sinceDay, untilDay := boundsOf(a.Query)
+	a.Since, a.Until = cmp.Or(sinceDay, a.Since), cmp.Or(untilDay, a.Until)
+	p = protocol.SessionSearchParams{Query: query, Limit: bounded(a.Limit) + ownHits}
+	if p.Session, err = c.within(a.Session); err != nil {
+		return p, "", err
+	}
+	from, since, err := sinceOf(a.Since, now)
+	if err != nil {
+		return p, "", err
+	}
+	if !from.IsZero() {
+		p.Since = from.Format(time.RFC3339)
+	}
+	if a.Until != "" {
+		until, err := time.ParseInLocation(time.DateOnly, a.Until, now.Location())
+		if err != nil {
+			return p, "", fmt.Errorf("%q is not a day as 2026-11-22", a.Until)
+		}
+		p.Until = until.AddDate(0, 0, 1).Format(time.RFC3339) // that day is still in it
+	}
+	return p, since, nil
+}

@@ -1,0 +1,69 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/websearch"
+)
+
+//go:embed web_search.md
+var webSearchManual string
+
+// What one search asks and tells.
+const (
+	webResults     = 8
+	webResultsMost = 20
+	webQuestion    = 400 // characters
+)
+
+type webSearchArguments struct {
+	Query string `doc:"what to look for" required:"true"`
+	Limit int    `doc:"how many results at most; 8 if not given, and never more than 20"`
+}
+
+func webSearch(s *websearch.Server) Tool {
+	return New(Definition[webSearchArguments]{
+		Name: "web_search", Manual: webSearchManual, Effect: protocol.ToolReads,
+		Offered: func() bool { return s != nil },
+		Reach: func(_ context.Context, a *webSearchArguments) ([]protocol.Reach, error) {
+			a.Query = strings.Join(strings.Fields(a.Query), " ")
+			switch {
+			case a.Query == "":
+				return nil, protocol.ToolErrorf(protocol.ToolArguments, "the argument :query is empty: say what to look for")
+			case len([]rune(a.Query)) > webQuestion:
+				return nil, protocol.ToolErrorf(protocol.ToolArguments, "the question is longer than %d characters: look for a few words", webQuestion)
+			}
+			if a.Limit = min(a.Limit, webResultsMost); a.Limit <= 0 {
+				a.Limit = webResults
+			}
+			return []protocol.Reach{{Kind: protocol.ReachFetches, URL: s.URL(a.Query, a.Limit)}}, nil
+		},
+		Preview: func(_ context.Context, a webSearchArguments) (Preview, error) {
+			return Preview{Summary: "Search the web for " + a.Query, Text: a.Query, Effects: []string{
+				"your search server is asked this, and asks others", "it changes nothing here; the agent reads what is found as data",
+			}}, nil
+		},
+		Perform: func(ctx context.Context, a webSearchArguments) (string, error) {
+			results, err := s.Search(ctx, a.Query, a.Limit)
+			if err != nil {
+				return "", err
+			}
+			if len(results) == 0 {
+				return "Nothing was found: try other words.", nil
+			}
+			var b strings.Builder
+			fmt.Fprintf(&b, "%d found:\n", len(results))
+			for i, r := range results {
+				fmt.Fprintf(&b, "\n%d. %s\n   %s\n", i+1, r.Title, r.URL)
+				if r.Text != "" {
+					fmt.Fprintf(&b, "   %s\n", r.Text)
+				}
+			}
+			return b.String(), nil
+		},
+	})
+}

@@ -1,0 +1,62 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"org-agent/kernel/files"
+	"org-agent/kernel/protocol"
+)
+
+//go:embed write.md
+var writeManual string
+
+type writeArguments struct {
+	Path    string  `doc:"the file; a relative name is the home's" required:"true"`
+	Content *string `doc:"all that the file is to have, to the byte" required:"true"`
+	Hash    string  `doc:"of a file that is there: what read tells of it"`
+}
+
+// change is what the call would make of the file.
+func (a writeArguments) change(ctx context.Context) (files.Change, error) {
+	c, err := files.Rewriting(ctx, a.Path, a.Hash, []byte(*a.Content))
+	if err == nil && !c.New && string(c.Before) == *a.Content {
+		err = errNoChange
+	}
+	return c, err
+}
+
+func writeFile(f Files) Tool {
+	return New(Definition[writeArguments]{
+		Name: "write", Manual: writeManual, Offered: f.there,
+		Reach: func(ctx context.Context, a *writeArguments) ([]protocol.Reach, error) {
+			if err := alone(ctx); err != nil {
+				return nil, err
+			}
+			path, _, err := files.Resolve(a.Path, f.Home)
+			a.Path = path
+			return []protocol.Reach{{Kind: protocol.ReachWrites, Path: path}}, err
+		},
+		Preview: func(ctx context.Context, a writeArguments) (Preview, error) {
+			c, err := a.change(ctx)
+			if err != nil {
+				return Preview{}, err
+			}
+			if c.New {
+				return f.preview("Write the new file", c, fmt.Sprintf("it makes a file of %d bytes", len(c.After))), nil
+			}
+			return f.preview("Write", c, fmt.Sprintf("it puts %d bytes in the place of all %d that are there", len(c.After), len(c.Before))), nil
+		},
+		Perform: func(ctx context.Context, a writeArguments) (string, error) {
+			c, err := a.change(ctx)
+			if err == nil {
+				err = c.Make(ctx)
+			}
+			if err != nil {
+				return "", err
+			}
+			return f.changed("Wrote", c), nil
+		},
+	})
+}

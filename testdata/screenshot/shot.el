@@ -1,0 +1,59 @@
+;;; shot.el --- A frame to take pictures of  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; What the pictures have in common: what the frame looks like, when the
+;; conversation is quiet, and the writing of an image.
+
+;;; Code:
+
+;; The libraries of an Emacs that has been used are compiled already.
+(setq native-comp-deferred-compilation nil)
+
+(require 'org-agent)
+
+(defun shot-begin (columns lines height)
+  "Open the chat in a frame of COLUMNS and LINES, in letters of HEIGHT."
+  (setq inhibit-startup-screen t
+        use-dialog-box nil)
+  (menu-bar-mode -1)
+  (tool-bar-mode -1)
+  (scroll-bar-mode -1)
+  (blink-cursor-mode -1)
+  (load-theme 'modus-operandi t)
+  (set-face-attribute 'default nil :family "DejaVu Sans Mono" :height height)
+  (set-frame-size nil columns lines)
+  (org-agent-chat))
+
+(defun shot-quiet-p ()
+  "Return non-nil when the conversation is there and nothing goes on in it."
+  (with-current-buffer "*org-agent-chat*"
+    (and (eq org-agent-chat-attached t)
+         (not (org-agent-chat-get :phase))
+         (not (org-agent-answer-previews-p))
+         (not (buffer-modified-p)))))
+
+(defun shot-shown-p (buffer text)
+  "Return non-nil when BUFFER has TEXT."
+  (and (get-buffer buffer)
+       (with-current-buffer buffer
+         (save-excursion
+           (goto-char (point-min))
+           (search-forward text nil t)))))
+
+(defun shot-write (file)
+  "Write the frame into the image FILE."
+  (redisplay t)
+  (let ((coding-system-for-write 'binary))
+    (write-region (x-export-frames nil 'png) nil file nil 'silent)))
+
+(defun shot-end ()
+  "End this Emacs and ask nothing."
+  (dolist (buffer (buffer-list))
+    (with-current-buffer buffer (set-buffer-modified-p nil)))
+  (kill-emacs))
+
+(provide 'shot)
+;;; shot.el ends here
