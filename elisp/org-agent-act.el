@@ -100,7 +100,8 @@ It is under the person's home or in the project."
 
 (defun org-agent-act--roots ()
   "Return the directories whose files may be opened."
-  (let ((project (locate-dominating-file default-directory ".git")))
+  (let ((project (and (not (file-remote-p default-directory))
+                      (locate-dominating-file default-directory ".git"))))
     (cons (expand-file-name "~/")
           (and project (list (file-truename project))))))
 

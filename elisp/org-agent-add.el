@@ -22,6 +22,7 @@
 (require 'org-agent-chat)
 (require 'org-agent-context)
 (require 'org-agent-context-read)
+(require 'org-agent-remote)
 
 (declare-function dired-get-marked-files "dired")
 (declare-function dired-get-filename "dired")
@@ -64,6 +65,8 @@ outside Org, ask which conversation."
 (defun org-agent-add--checked (reference)
   "Return (REFERENCE . BYTES) if what it names can be sent.
 A secret that the person agreed to is not asked about again."
+  (when (eq (plist-get reference :type) 'file)
+    (org-agent-remote-offer (plist-get reference :path)))
   (let ((item (org-agent-context-read reference)))
     (cons (append (list :agreed t) reference)
           (org-agent-context-bytes item))))
@@ -96,7 +99,9 @@ A secret that the person agreed to is not asked about again."
   "Return the references to the marked files, or to the one at point."
   (mapcar (lambda (file)
             (list :type 'file
-                  :path (if (file-directory-p file) (file-name-as-directory file)
+                  :path (if (and (not (org-agent-remote-silent-p file))
+                                 (file-directory-p file))
+                            (file-name-as-directory file)
                           file)))
           (or (dired-get-marked-files nil nil nil nil)
               (user-error "There is no file here"))))
@@ -130,6 +135,17 @@ A link that leads elsewhere is an error: nothing is fetched."
                             link))))))
 
 ;;;; The draft
+
+(defun org-agent-add-file (file)
+  "Have FILE go along with the next message in this conversation."
+  (org-agent-chat-check-whole)
+  (pcase-let ((`(,reference . ,bytes)
+               (org-agent-add--checked (list :type 'file :path file))))
+    (org-agent-chat-restore-draft)
+    (org-agent-add-line reference)
+    (message "%s (%s) goes along with the next message"
+             (org-agent-context-name reference)
+             (org-agent-context-size bytes))))
 
 (defun org-agent-add-line (reference)
   "List REFERENCE at the end of this conversation's draft, once.

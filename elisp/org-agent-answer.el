@@ -116,6 +116,7 @@ is as for `org-agent-fontify-ours'."
 From now on it is font lock's."
   (let ((beg (org-agent-preview-beg preview))
         (end (org-agent-preview-end preview)))
+    (org-agent-fontify-no-later (org-agent-preview-fontified preview))
     (org-agent-undo-off
       (remove-text-properties beg end org-agent-answer--protection))
     (font-lock-flush beg end)
@@ -216,11 +217,28 @@ from the end of HEADING's line on is folded; else return nil."
       (let ((beg (org-agent-answer--hidden-from last)))
         (and (<= beg line-end) beg)))))
 
-(defun org-agent-answer--fold (beg end)
-  "Fold the text from BEG to END, up to its last line end."
+(defun org-agent-answer--fold (beg end &optional open)
+  "Fold the text from BEG to END, up to its last line end; or OPEN it."
   (if (fboundp 'org-fold-region)
-      (funcall 'org-fold-region beg (1- end) t 'outline)
-    (with-no-warnings (org-flag-region beg (1- end) t 'outline))))
+      (funcall 'org-fold-region beg (1- end) (not open) 'outline)
+    (with-no-warnings (org-flag-region beg (1- end) (not open) 'outline))))
+
+(defmacro org-agent-answer-folded-alike (heading &rest body)
+  "Run BODY, which rewrites the subtree of HEADING; folded, it stays so.
+Its heading is seen if it was: a fold that begins behind it begins
+behind the new one."
+  (declare (indent 1) (debug t))
+  (let ((beg (make-symbol "beg")) (line-end (make-symbol "line-end")))
+    `(let* ((,line-end (save-excursion (goto-char ,heading) (line-end-position)))
+            (,beg (org-agent-answer--fold-start
+                   (org-agent-subtree-end ,heading) ,heading)))
+       (if (not (eql ,beg ,line-end))
+           (progn ,@body)
+         (org-agent-answer--fold ,beg (org-agent-subtree-end ,heading) 'open)
+         ,@body
+         (org-agent-answer--fold
+          (save-excursion (goto-char ,heading) (line-end-position))
+          (org-agent-subtree-end ,heading))))))
 
 ;;;; Places
 
@@ -303,7 +321,7 @@ Without the question nothing is shown before the act comes."
                        :line (copy-marker beg))))
         (push (cons turn preview) org-agent-answer--previews)
         (org-agent-answer--note preview beg checked text text)
-        (org-agent-answer--fontify preview ours)))))
+        (org-agent-answer--fontify preview ours (length text))))))
 
 (defun org-agent-answer--continue (preview offset text gap)
   "Add TEXT, which stands at OFFSET, to PREVIEW.
@@ -324,6 +342,7 @@ What came already is left out; OFFSET 0 begins anew.  GAP is as for
 
 (defun org-agent-answer--restart (preview text)
   "Show TEXT in PREVIEW in the place of all that was shown."
+  (org-agent-fontify-no-later (org-agent-preview-fontified preview))
   (setf (org-agent-preview-received preview) 0
         (org-agent-preview-tail preview) ""
         (org-agent-preview-state preview) (make-org-agent-inert-state)
@@ -345,16 +364,33 @@ then it can be seen whether it is active Org."
                      (org-agent-answer--closed (car checked))
                      (= line (org-agent-preview-beg preview)) ours)))
     (org-agent-answer--note preview line checked all text)
-    (org-agent-answer--fontify preview ours)))
+    (org-agent-answer--fontify preview ours (length text))))
 
-(defun org-agent-answer--fontify (preview ours)
-  "Highlight the lines of PREVIEW that have been finished, if OURS."
-  (org-agent-fontify-advance
-   (org-agent-preview-fontified preview)
-   (marker-position (org-agent-preview-beg preview))
-   (marker-position (org-agent-preview-line preview))
-   (org-agent-inert-state-block (org-agent-preview-state preview))
-   ours))
+(defun org-agent-answer--fontify (preview ours length)
+  "Highlight the lines of PREVIEW that have been finished, if OURS.
+LENGTH is how many characters came: many wait for a while."
+  (let* ((progress (org-agent-preview-fontified preview))
+         (late (org-agent-fontify-no-later progress)))
+    (if (and ours (> length org-agent-fontify-fast))
+        (org-agent-fontify-later progress #'org-agent-answer--fontify-late
+                                 (current-buffer) preview)
+      (when late
+        (org-agent-fontify-pass-over
+         progress (marker-position (org-agent-preview-beg preview))))
+      (org-agent-fontify-advance
+       progress
+       (marker-position (org-agent-preview-beg preview))
+       (marker-position (org-agent-preview-line preview))
+       (org-agent-inert-state-block (org-agent-preview-state preview))
+       (or ours late)))))
+
+(defun org-agent-answer--fontify-late (buffer preview)
+  "Highlight what came of PREVIEW in BUFFER, if it is still being written."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (when (marker-position (org-agent-preview-line preview))
+        (org-agent-answer--undisturbed
+          (org-agent-answer--fontify preview t 0))))))
 
 (defun org-agent-answer--note (preview line checked all text)
   "Note in PREVIEW that TEXT came and that ALL is shown from LINE on.
@@ -482,11 +518,14 @@ WORDS if there are any."
     (unless (string-empty-p words)
       (concat "* Re: " words "\n"))))
 
-(defun org-agent-answer-insert-question (id subtree)
-  "Insert the question SUBTREE with the ID before the draft, once."
+(defun org-agent-answer-insert-question (id subtree &optional parent)
+  "Insert the question SUBTREE with the ID before the draft, once.
+PARENT is the ID of the heading that it stands below, if any."
   (unless (org-agent-find-heading id)
     (org-agent-answer--undisturbed
-      (let* ((place (org-agent-answer--before-draft))
+      (let* ((above (and parent (org-agent-find-heading parent)))
+             (place (if above (org-agent-subtree-end above)
+                      (org-agent-answer--before-draft)))
              (prefix (org-agent-answer--line-end place)))
         (org-agent-answer-insert
          place (concat prefix (org-agent-answer--closed subtree)))))))

@@ -40,6 +40,9 @@
 (defvar org-agent-approval--waiting nil
   "What waits for a person, oldest first: plists as the kernel sent them.")
 
+(defvar org-agent-approval--sent nil
+  "The ids of approvals whose decision is on its way to the kernel.")
+
 (defun org-agent-approval--bind (map)
   "Bind in MAP the keys that decide, and return it."
   (pcase-dolist (`(,key . ,command)
@@ -89,7 +92,9 @@ Letters decide nowhere else: a conversation is where people type.")
 \\[org-agent-allow-once] allows the one at point once, \
 \\[org-agent-allow-turn] an equal one in this turn,
 \\[org-agent-allow-session] in this session, \
-\\[org-agent-allow-always] always; \\[org-agent-deny] refuses it with a reason."
+\\[org-agent-allow-always] always; \\[org-agent-deny] refuses it with a reason.
+
+\\{org-agent-approval-mode-map}"
   (setq-local revert-buffer-function
               (lambda (&rest _) (org-agent-approval--refresh)))
   (setq truncate-lines nil))
@@ -151,17 +156,25 @@ A list of what waits is for all and does not have how it stands in one."
                     "Nothing waits here; M-x org-agent-approvals shows what does"))))
 
 (defun org-agent-approval-decide (approval decision &rest more)
-  "Decide APPROVAL: DECISION, a keyword, with MORE, :reason or :edited."
+  "Decide APPROVAL: DECISION, a keyword, with MORE, :reason or :edited.
+The first decision counts, also while it is on its way."
   (let ((id (plist-get approval :id)))
+    (when (member id org-agent-approval--sent)
+      (user-error "It is being decided already"))
+    (push id org-agent-approval--sent)
     (org-agent-kernel-request
      "approval/decide"
      (append (list :id id :decision decision) more)
      :success (lambda (_)
+                (setq org-agent-approval--sent
+                      (delete id org-agent-approval--sent))
                 (org-agent-approval--remove id)
                 (message "%s: %s"
                          (if (eq decision :deny) "Refused" "Allowed")
                          (or (plist-get approval :summary) "decided")))
      :failure (lambda (refusal)
+                (setq org-agent-approval--sent
+                      (delete id org-agent-approval--sent))
                 (if (eql (plist-get refusal :code) org-agent-approval--stale)
                     (org-agent-review-show-stale approval refusal)
                   (org-agent-chat-complain "Not decided" refusal))))))
@@ -237,7 +250,7 @@ Point, and that of every window, stay on what they were on."
         (erase-buffer)
         (insert (substitute-command-keys
                  "o once  t turn  s session  A always  d deny  v look  e edit  RET answer  g look again  q bury\n\n"))
-        (mapc #'org-agent-approval--insert org-agent-approval--waiting)
+        (mapc #'org-agent-approval-insert org-agent-approval--waiting)
         (org-agent-question-insert-all)
         (unless (or org-agent-approval--waiting org-agent-question--waiting)
           (insert "Nothing waits for you.\n"))
@@ -288,7 +301,7 @@ the approval ID, LINE is that of the buffer."
         (setq at (next-single-property-change at 'org-agent-approval))))
     found))
 
-(defun org-agent-approval--insert (approval)
+(defun org-agent-approval-insert (approval)
   "Insert APPROVAL with all that the kernel sent of it."
   (let ((beg (point))
         (text (plist-get approval :text))
@@ -326,6 +339,25 @@ the approval ID, LINE is that of the buffer."
   (org-agent-approval--draw))
 
 ;;;; What the kernel reports
+
+(defun org-agent-approval-go-on (session)
+  "Show that the turn of SESSION, of this buffer, goes on.
+Of several things that wait, approvals and questions, the last one lets
+it."
+  (when (and (eq (org-agent-chat-get :phase) 'waiting)
+             (cl-notany (lambda (asked)
+                          (equal (plist-get asked :session) session))
+                        (append org-agent-approval--waiting
+                                org-agent-question--waiting)))
+    (org-agent-chat-put :phase 'thinking)))
+
+(defun org-agent-approval-renamed (former name)
+  "Note that what waits in the conversation FORMER waits in NAME."
+  (dolist (asked (append org-agent-approval--waiting
+                         org-agent-question--waiting))
+    (when (equal (plist-get asked :session) former)
+      (plist-put asked :session name)))
+  (org-agent-approval--draw))
 
 (defun org-agent-approval--decorate (id subtree)
   "Give SUBTREE, which the kernel wrote for the approval ID, its keys.
@@ -369,11 +401,7 @@ Those of its last line, which names them, are letters, too."
                                (plist-get params :subtree))
         (org-agent-chat-restore-draft)
         (org-agent-keeper-save))
-      (when (and (eq (org-agent-chat-get :phase) 'waiting)
-                 (cl-notany (lambda (approval)
-                              (equal (plist-get approval :session) session))
-                            org-agent-approval--waiting))
-        (org-agent-chat-put :phase 'thinking)))))
+      (org-agent-approval-go-on session))))
 
 (provide 'org-agent-approval)
 ;;; org-agent-approval.el ends here

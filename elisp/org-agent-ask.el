@@ -28,6 +28,10 @@
 (require 'org-agent-context-read)
 (require 'org-agent-add)
 (require 'org-agent-await)
+(require 'org-agent-recall)
+(require 'org-agent-markup)
+(require 'org-agent-approval)
+(require 'org-agent-question)
 
 (defcustom org-agent-ask-display 'chat
   "Where the answer to a question of `org-agent-ask' is shown.
@@ -46,7 +50,8 @@ It is in the conversation in any case."
 
 (defvar org-agent-ask-latest nil
   "The latest answer that was to come in at point, or nil.
-It is what `org-agent-ask-insert-latest' inserts.")
+It is what `org-agent-ask-insert-latest' inserts: (ORG . RAW), how it
+stands in Org and what the model wrote.")
 
 ;;;; What is asked
 
@@ -62,6 +67,7 @@ That of a conversation does not: it is known there."
 
 (defun org-agent-ask--read (session region)
   "Read a question for SESSION; REGION, a reference or nil, goes with it."
+  (org-agent-recall-fill-history 'org-agent-ask-history)
   (let* ((lines (plist-get region :lines))
          (question
           (string-trim
@@ -205,19 +211,33 @@ DIRECTION is -1 or 1.  No text says nothing, but in an empty buffer."
    (lambda (result)
      (if (or (plist-get result :notice)
              (not (eq (plist-get result :state) :answered)))
-         (message "org-agent: nothing was inserted.  %s"
-                  (org-agent-ask--line (or (plist-get result :answer) "")))
-       (org-agent-ask--arrived id result place))
-     (set-marker (org-agent-ask-place-marker place) nil))))
+         (progn
+           (message "org-agent: nothing was inserted.  %s"
+                    (org-agent-ask--line (or (plist-get result :answer) "")))
+           (set-marker (org-agent-ask-place-marker place) nil))
+       (org-agent-ask--fetch-raw
+        id (lambda (raw)
+             (org-agent-ask--arrived
+              id result (or raw (plist-get result :answer)) place)
+             (set-marker (org-agent-ask-place-marker place) nil)))))))
 
-(defun org-agent-ask--arrived (id result place)
-  "Insert the answer of RESULT to the question ID at PLACE, or show it."
-  (setq org-agent-ask-latest (plist-get result :answer))
+(defun org-agent-ask--fetch-raw (id function)
+  "Call FUNCTION with the answer to the question ID as the model wrote it.
+That is nil when the kernel cannot say it any more."
+  (org-agent-kernel-request
+   "turn/find" (list :id id :form :raw)
+   :success (lambda (result) (funcall function (plist-get result :answer)))
+   :failure (lambda (_) (funcall function nil))))
+
+(defun org-agent-ask--arrived (id result raw place)
+  "Insert the answer of RESULT to the question ID at PLACE, or show it.
+RAW is what the model wrote."
+  (setq org-agent-ask-latest (cons (plist-get result :answer) raw))
   (let ((trouble (or (org-agent-ask--place-trouble place)
                      (condition-case err
                          (progn (org-agent-ask--insert
                                  (org-agent-ask-place-marker place)
-                                 (plist-get result :answer))
+                                 org-agent-ask-latest)
                                 nil)
                        (error (format "nothing can be inserted in %s (%s)"
                                       (org-agent-ask-place-name place)
@@ -249,12 +269,15 @@ An answer that is only a heading is that heading's words."
 
 (defun org-agent-ask--insert (position answer)
   "Insert ANSWER at POSITION of its buffer, a marker, as one undo step.
-Several lines stand on lines of their own; in Org their headings go
-below the one they come under."
+ANSWER is as `org-agent-ask-latest' is, and comes in as the buffer's mode
+writes it.  Several lines stand on lines of their own; in Org their
+headings go below the one they come under."
   (with-current-buffer (marker-buffer position)
     (save-restriction
       (widen)
-      (let* ((text (org-agent-ask-body (org-agent-inert answer)))
+      (let* ((text (org-agent-markup-for-mode
+                    (org-agent-ask-body (org-agent-inert (car answer)))
+                    (cdr answer)))
              (text (if (derived-mode-p 'org-mode)
                        (org-agent-draft--demote
                         text (org-agent-ask--level position))
@@ -292,8 +315,11 @@ below the one they come under."
 
 (define-derived-mode org-agent-ask-mode special-mode "Org-Agent-Ask"
   "Major mode of a window that shows one answer.
+What its turn asks stands first, with its keys.
 \\<org-agent-ask-mode-map>\\[quit-window] closes it, \\[org-agent-ask-go] \
-goes to the conversation, \\[org-agent-ask-stop] stops the answer."
+goes to the conversation, \\[org-agent-ask-stop] stops the answer.
+
+\\{org-agent-ask-mode-map}"
   (setq-local truncate-lines nil
               word-wrap t
               revert-buffer-function
@@ -301,6 +327,8 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer."
 
 (let ((map org-agent-ask-mode-map))
   (define-key map (kbd "RET") '("go to the conversation" . org-agent-ask-go))
+  (define-key map (kbd "n") '("next that waits" . org-agent-approval-next))
+  (define-key map (kbd "p") '("previous that waits" . org-agent-approval-previous))
   (define-key map (kbd "C-c C-k") '("stop the answer" . org-agent-ask-stop)))
 
 (defun org-agent-ask--show (id chat)
@@ -325,20 +353,43 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer."
                    (inhibit-read-only t)
                    (place (point)))
         (erase-buffer)
+        (when text
+          (org-agent-ask--insert-waiting id))
         (insert (or text "The conversation is closed; g looks again.\n"))
         (goto-char (min place (point-max)))
         (dolist (window (get-buffer-window-list buffer nil t))
           (set-window-point window
                             (min (window-point window) (point-max))))))))
 
+(defun org-agent-ask--insert-waiting (id)
+  "Insert what the turn of the question ID asks, to be decided here."
+  (let ((beg (point)))
+    (dolist (approval org-agent-approval--waiting)
+      (when (equal (plist-get approval :event) id)
+        (let ((beg (point)))
+          (org-agent-approval-insert approval)
+          (put-text-property beg (point) 'keymap org-agent-approval-line-map))))
+    (dolist (question org-agent-question--waiting)
+      (when (equal (plist-get question :event) id)
+        (org-agent-question-insert question)))
+    (unless (= beg (point))
+      (save-excursion
+        (goto-char beg)
+        ;; The line is of the first, so that its keys do there what it says.
+        (let ((first (cl-loop for name in '(org-agent-approval
+                                            org-agent-question keymap)
+                              append (list name (get-text-property beg name)))))
+          (insert (apply #'propertize
+                         "It waits for you: C-c C-c does it or answers, C-c C-k does not; n the next\n"
+                         'face 'warning first)))))))
+
 (defun org-agent-ask--text (id chat)
-  "Return question and answer ID of the conversation CHAT, without drawers."
+  "Return question and answer ID of the conversation CHAT, without drawers.
+What waits for the person is left out."
   (with-current-buffer chat
     (when-let ((heading (org-agent-find-heading id)))
-      (let ((text (save-restriction
-                    (widen)
-                    (buffer-substring-no-properties
-                     heading (org-agent-subtree-end heading)))))
+      (let ((text (org-agent-ask--without-waiting
+                   heading (org-agent-subtree-end heading))))
         (with-temp-buffer
           (insert text)
           (goto-char (point-min))
@@ -347,12 +398,29 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer."
                   nil t)
             (replace-match ""))
           (goto-char (point-min))
+          (while (re-search-forward
+                  "^:\\(?:THOUGHTS\\|CALLS\\):\n\\(?:.*\n\\)*?:END:\n" nil t)
+            (replace-match ""))
+          (goto-char (point-min))
           (while (re-search-forward "^\\(\\*+ .*?\\)[ \t]+:[[:alnum:]_:]+:[ \t]*$"
                                     nil t)
             (replace-match "\\1")
             (put-text-property (line-beginning-position) (line-end-position)
                                'face 'bold))
           (buffer-string))))))
+
+(defun org-agent-ask--without-waiting (beg end)
+  "Return the text from BEG to END without the subtrees of what waits."
+  (org-agent-draft--widely
+    (goto-char beg)
+    (let ((from beg) (text ""))
+      (while (re-search-forward "^\\*+ " end t)
+        (let ((heading (line-beginning-position)))
+          (when (org-agent-asked-waiting-p heading)
+            (setq text (concat text (buffer-substring-no-properties from heading))
+                  from (org-agent-subtree-end heading))
+            (goto-char from))))
+      (concat text (buffer-substring-no-properties from end)))))
 
 (defun org-agent-ask--news (event)
   "Show soon what has come of EVENT, if it is the one that is shown.
@@ -364,6 +432,15 @@ Several pieces that come at once are shown at once."
       (setq org-agent-ask--timer
             (run-at-time 0.2 nil #'org-agent-ask--refresh)))))
 
+(defun org-agent-ask--news-of-turn (params)
+  "Show soon what PARAMS say, if it is of the conversation that is shown."
+  (when-let ((buffer (get-buffer org-agent-ask-buffer))
+             (shown (buffer-local-value 'org-agent-ask--shown buffer)))
+    (when (and (buffer-live-p (cdr shown))
+               (equal (plist-get params :session)
+                      (buffer-local-value 'org-agent-chat-session (cdr shown))))
+      (org-agent-ask--news (car shown)))))
+
 (cl-defmethod org-agent-handle-notification :extra "ask" :after
   ((_method (eql 'turn/delta)) params)
   "Show the piece of PARAMS in the window, if its question is shown there."
@@ -373,6 +450,26 @@ Several pieces that come at once are shown at once."
   ((_method (eql 'turn/finished)) params)
   "Show the whole answer of PARAMS, if its question is shown in the window."
   (org-agent-ask--news (plist-get params :event)))
+
+(cl-defmethod org-agent-handle-notification :extra "ask" :after
+  ((_method (eql 'approval/asked)) params)
+  "Show what the turn of PARAMS asks, if it is shown in the window."
+  (org-agent-ask--news-of-turn params))
+
+(cl-defmethod org-agent-handle-notification :extra "ask" :after
+  ((_method (eql 'approval/closed)) params)
+  "Show what the turn of PARAMS asks no more, if it is shown in the window."
+  (org-agent-ask--news-of-turn params))
+
+(cl-defmethod org-agent-handle-notification :extra "ask" :after
+  ((_method (eql 'question/asked)) params)
+  "Show what the turn of PARAMS asks, if it is shown in the window."
+  (org-agent-ask--news-of-turn params))
+
+(cl-defmethod org-agent-handle-notification :extra "ask" :after
+  ((_method (eql 'question/closed)) params)
+  "Show what the turn of PARAMS asks no more, if it is shown in the window."
+  (org-agent-ask--news-of-turn params))
 
 (defun org-agent-ask--chat ()
   "Return the conversation of the question that is shown."

@@ -93,30 +93,37 @@ with HEADING-ONLY that counts for its heading, and all of it gets them."
                (list 'category category 'org-agent-asked id))
               (remove-overlays heading end 'org-agent-asked t)
               (when (get category 'read-only)
-                (org-agent-asked--guard-heading heading))
+                (org-agent-asked--guard-all heading end))
               (put-text-property (1- end) end 'rear-nonsticky t)))
           t)))))
 
-(defun org-agent-asked--guard-heading (heading)
-  "Have the title at HEADING refuse changes without being read-only.
-An agenda copies it with its properties and then adds some of its own.
-So this is an overlay, whose hooks hear of a change before it is made."
+(defun org-agent-asked--guard-all (heading end)
+  "Have what stands from HEADING to END refuse changes, whoever makes them.
+An agenda changes what is read-only as if it were not, so overlays hear
+of it before.  The title is not even read-only: an agenda copies it with
+its properties and then adds some of its own."
   (put-text-property heading (1+ heading) 'front-sticky '(read-only))
-  (let* ((beg (save-excursion (goto-char heading)
-                              (skip-chars-forward "*") (1+ (point))))
-         (end (save-excursion (goto-char heading) (line-end-position)))
-         (overlay (make-overlay beg end))
-         (hooks '(org-agent-asked--guard)))
-    (put-text-property beg end 'read-only nil)
+  (let ((title (save-excursion (goto-char heading)
+                               (skip-chars-forward "*") (1+ (point))))
+        (line-end (save-excursion (goto-char heading) (line-end-position))))
+    (put-text-property title line-end 'read-only nil)
+    (overlay-put (org-agent-asked--guard title line-end)
+                 'insert-behind-hooks '(org-agent-asked--refuse))
+    (org-agent-asked--guard (min end (1+ line-end)) end)))
+
+(defun org-agent-asked--guard (beg end)
+  "Return a new overlay from BEG to END that refuses changes."
+  (let ((overlay (make-overlay beg end))
+        (hooks '(org-agent-asked--refuse)))
     (overlay-put overlay 'org-agent-asked t)
     (overlay-put overlay 'evaporate t)
     (overlay-put overlay 'modification-hooks hooks)
     (overlay-put overlay 'insert-in-front-hooks hooks)
-    (overlay-put overlay 'insert-behind-hooks hooks)))
+    overlay))
 
-(defun org-agent-asked--guard (&rest _)
+(defun org-agent-asked--refuse (&rest _)
   "Refuse a change of what waits, in its conversation."
-  (when (and org-agent-chat-session (not inhibit-read-only))
+  (unless (or (not org-agent-chat-session) org-agent-answer--writing)
     (signal 'text-read-only
             (list "It waits for your decision: C-c C-c on it decides"))))
 
@@ -137,7 +144,8 @@ With ALL the rest of the subtree goes in any case."
                    (t (+ heading (length head))))))
         (org-agent-asked--release heading last)
         (when end
-          (org-agent-undo-replace nil heading end closed))))))
+          (org-agent-answer-folded-alike heading
+            (org-agent-undo-replace nil heading end closed)))))))
 
 (defun org-agent-asked--at-p (position text)
   "Return non-nil when TEXT stands at POSITION."

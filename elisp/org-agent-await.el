@@ -10,7 +10,9 @@
 ;; Something was asked whose answer is wanted elsewhere than in its
 ;; conversation: at point, in a window, as a diff.  `org-agent-await'
 ;; calls a function when the turn has ended, however it did and whatever
-;; was killed meanwhile: each time a kernel is there it is asked anew.
+;; was killed meanwhile: each time a kernel is there it is asked anew, and
+;; who asked about a turn is told of its end, be its conversation shown
+;; here or not.
 
 ;;; Code:
 
@@ -25,9 +27,12 @@
   "Call FUNCTION once the question EVENT was answered, or will not be.
 It gets the result of the method `turn/find': `:state' is final,
 `:answer' is the text in FORM (`:plain', `:raw' or `:subtree'), with
-`:notice' that of the kernel, which says why there is no answer."
+`:notice' that of the kernel, which says why there is no answer.
+Call this once the question is sent."
   (setf (alist-get event org-agent-await--functions nil nil #'equal)
-        (cons form function)))
+        (cons form function))
+  (when (org-agent-kernel-ready-p)
+    (org-agent-await--look event)))
 
 (defun org-agent-await-forget (event)
   "Do not wait for the answer to EVENT any more."
@@ -62,6 +67,12 @@ conversation, and goes on being waited for."
 (add-hook 'org-agent-kernel-ready-hook #'org-agent-await--look-all)
 
 ;; With `:extra' several files can each say what they do with the same news.
+(cl-defmethod org-agent-handle-notification :extra "await" :after
+  ((_method (eql 'turn/started)) params)
+  "Have the end of the turn of PARAMS told, if somebody waits for it.
+Its question may have been in the outbox until now."
+  (org-agent-await--look (plist-get params :event)))
+
 (cl-defmethod org-agent-handle-notification :extra "await" :after
   ((_method (eql 'turn/finished)) params)
   "Look whether somebody waits for the turn of PARAMS."

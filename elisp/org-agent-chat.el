@@ -30,6 +30,7 @@
 (require 'org-agent-drawer)
 (require 'org-agent-undo)
 (require 'org-agent-asked)
+(require 'org-agent-paste)
 
 (defcustom org-agent-chat-hide-drawers t
   "Non-nil means to hide what is in the property drawers of a conversation.
@@ -70,7 +71,9 @@ It is `asked' until the kernel has answered.")
 `:model' MODEL, `:turn' the turn that runs, `:phase' `thinking',
 `streaming' or `waiting', `:queued' turns that wait, `:usage' what the
 session took, a plist (:input :output :cost :unpriced …), `:thought' how
-many characters the model has thought.")
+many characters the model has thought, `:shown' how many tokens its last
+request had of its `:window', `:compacting' while it is summarised,
+`:progress' what the turn took of what it may take, a plist.")
 
 (defvar-local org-agent-chat-outbox nil
   "Messages to be sent or acknowledged, oldest first.
@@ -124,7 +127,10 @@ All other keys are Org's.  \\[undo] takes a whole answer back at once,
 \\[imenu] goes to a question or an answer by its words, \\[bookmark-set] and
 \\[org-store-link] remember the one that point is in.  What
 \\[org-agent-add] lists in the draft goes along with the message, and so
-does a file that is dropped here.
+does a file that is dropped here.  \\[org-agent-previous-question] puts an
+earlier question into the draft, \\[org-agent-next-question] comes back to what
+you were writing, \\[org-agent-previous-matching-question] only finds what begins
+as the draft does, \\[org-agent-insert-question] lets you choose.
 
 \\[org-agent-ask] asks from any buffer, \\[org-agent-ask-here] has the answer
 inserted there, and \\[org-agent-rewrite] has a region rewritten."
@@ -145,8 +151,11 @@ inserted there, and \\[org-agent-rewrite] has a region rewritten."
   (add-hook 'org-ctrl-c-ctrl-c-hook #'org-agent-chat--being-written nil t)
   (add-hook 'write-contents-functions #'org-agent-chat--write nil t)
   (add-hook 'after-save-hook #'org-agent-chat-restore-draft nil t)
+  (add-hook 'after-set-visited-file-name-hook #'org-agent-chat--written-elsewhere nil t)
   (add-hook 'kill-buffer-query-functions #'org-agent-chat--save-first nil t)
   (add-hook 'kill-buffer-hook #'org-agent-chat--leave nil t)
+  (org-agent-paste-setup)
+  (org-agent-fontify-quietly)
   (org-agent-steer-setup)
   (org-agent-saved-watch)
   (when org-agent-chat-hide-drawers
@@ -162,6 +171,7 @@ when it is."
 
 (defun org-agent-chat--write ()
   "Write the conversation; for `write-contents-functions'."
+  (org-agent-paste-settle)
   (and org-agent-keeper-p buffer-file-name
        (org-agent-keeper-write)))
 
@@ -177,6 +187,29 @@ when it is."
              (not (buffer-base-buffer)))
     (org-agent-kernel-request "session/leave"
                               (list :session org-agent-chat-session))))
+
+(defun org-agent-chat--written-elsewhere ()
+  "Make this buffer no conversation: its user has it visit another file.
+What is said from now on would go there, and the conversation's file
+would not have it."
+  (unless (or (not org-agent-chat-session)
+              (equal buffer-file-name org-agent-keeper-file))
+    (org-agent-answer-remove-all)
+    (org-agent-chat--leave)
+    (setq org-agent-chat-session nil
+          org-agent-chat-attached nil
+          org-agent-chat-outbox nil
+          org-agent-keeper-p nil
+          org-agent-keeper-file nil)
+    (let ((inhibit-read-only t))
+      (remove-overlays (point-min) (point-max) 'org-agent-asked t)
+      (remove-list-of-text-properties
+       (point-min) (point-max) '(category org-agent-asked read-only)))
+    (org-mode)
+    (message "This is a copy now; M-x org-agent-chat opens the conversation")))
+
+;; The mode goes before it is called.
+(put 'org-agent-chat--written-elsewhere 'permanent-local-hook t)
 
 (defun org-agent-chat-restore-draft ()
   "See to it that there is a draft at the end of the buffer.
@@ -236,6 +269,18 @@ Org makes such clones; what goes on is known in the conversation only."
     (user-error "This is a part of %s; do that there"
                 (buffer-name (buffer-base-buffer)))))
 
+(defun org-agent-chat-check ()
+  "Signal an error in a buffer that is no conversation, or a part of one."
+  (unless org-agent-chat-session
+    (user-error "This is no conversation; M-x org-agent-chat opens one"))
+  (org-agent-chat-check-whole))
+
+(defun org-agent-chat-check-attached ()
+  "Signal an error where there is no conversation that a kernel knows."
+  (org-agent-chat-check)
+  (unless (eq org-agent-chat-attached t)
+    (user-error "No kernel is running; M-x org-agent-chat starts one")))
+
 (defmacro org-agent-chat-in (session &rest body)
   "Run BODY in the buffer of SESSION; without one do nothing.
 Keys and values in the buffer's state are the buffer's own."
@@ -274,9 +319,13 @@ Keys and values in the buffer's state are the buffer's own."
   (let ((name (completing-read
                "Conversation: " (org-agent-chat--sessions) nil nil nil nil
                org-agent-chat-main)))
-    (unless (org-agent-chat-valid-session-p name)
-      (user-error "A conversation's name has letters, digits, blanks and ._-, 64 at most"))
+    (org-agent-chat-check-name name)
     name))
+
+(defun org-agent-chat-check-name (name)
+  "Signal an error unless NAME can be that of a session."
+  (unless (org-agent-chat-valid-session-p name)
+    (user-error "A conversation's name has letters, digits, blanks and ._-, 64 at most")))
 
 (defun org-agent-chat-open (session)
   "Return the buffer of SESSION, made if there is none."
@@ -294,7 +343,10 @@ Keys and values in the buffer's state are the buffer's own."
                                  (expand-file-name "~") "/"))))
           (when new
             (org-agent-keeper-fill file))
-          (org-agent-chat-mode)
+          ;; The first Org buffer loads `org-modules', and much garbage with them.
+          (let ((gc-cons-threshold (max gc-cons-threshold
+                                        org-agent-rpc-gc-threshold)))
+            (org-agent-chat-mode))
           (when new
             (org-agent-keeper-fill-rest))
           (setq org-agent-chat-session session)
@@ -368,6 +420,7 @@ What the buffer lacked was sent before it."
                             (plist-get result :file)))
   (setq org-agent-chat-attached t
         org-agent-chat--asked nil)
+  (org-agent-chat-put :preset (plist-get result :preset))
   (org-agent-chat-put :model (or (plist-get result :model)
                                  (org-agent-chat-get :model))
                       :queued (length (plist-get result :queued))
@@ -462,13 +515,14 @@ Nothing is asked twice at a time."
            (with-current-buffer buffer
              (setq org-agent-chat--asked (delete turn org-agent-chat--asked))
              (cond
+              ;; Its end has come before the piece that was asked for.
+              ((not (equal turn (org-agent-chat-get :turn))))
               ((plist-get result :id)
                (org-agent-chat-show-delta
                 (append (list :turn turn :event event) result)))
               ;; It ended while `session/load' called it running.
-              ((and (memq (plist-get result :state)
-                          '(:answered :failed :cancelled :interrupted))
-                    (equal turn (org-agent-chat-get :turn)))
+              ((memq (plist-get result :state)
+                     '(:answered :failed :cancelled :interrupted))
                (org-agent-answer-remove turn)
                (org-agent-chat-put :turn nil :phase nil)
                (org-agent-chat-restore-draft)
@@ -479,7 +533,8 @@ Nothing is asked twice at a time."
   "Show the piece of an answer that PARAMS, as of `turn/delta', bring."
   (let ((turn (plist-get params :turn))
         (event (plist-get params :event)))
-    (unless (eq (org-agent-chat-get :phase) 'streaming)
+    (unless (and (eq (org-agent-chat-get :phase) 'streaming)
+                 (equal turn (org-agent-chat-get :turn)))
       (org-agent-chat-put :turn turn :phase 'streaming))
     (org-agent-answer-delta
      params

@@ -152,7 +152,7 @@ That is (PLIST . LINE), where LINE says it to the person."
       (cons
        (append
         (list :name name :mode (symbol-name major-mode)
-              :text (org-agent-command--text beg cut))
+              :text (org-agent-rpc-text beg cut))
         (and buffer-file-name
              (list :file (org-agent-command--line buffer-file-name)))
         (and region '(:region t))
@@ -175,12 +175,6 @@ That is (PLIST . LINE), where LINE says it to the person."
 (defun org-agent-command--line (text)
   "Return TEXT as one line without control characters."
   (replace-regexp-in-string "[[:cntrl:]]+" " " text))
-
-(defun org-agent-command--text (beg end)
-  "Return the text from BEG to END; bytes that are no characters become U+FFFD."
-  (replace-regexp-in-string
-   "[\x3fff80-\x3fffff\x110000-\x3fff7f]" "\xfffd"
-   (buffer-substring-no-properties beg end) t t))
 
 (defun org-agent-command--context (command buffer)
   "Return what COMMAND wants, as the person in BUFFER has it.

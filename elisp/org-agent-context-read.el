@@ -9,7 +9,8 @@
 
 ;; A reference is read when its message is sent: a buffer as it is then,
 ;; saved or not and as far as it is narrowed to, a file that nobody visits
-;; from the disk, wherever that is.  Nothing is cut: what is too large, no
+;; from the disk, or from a machine to which there is a connection: none is
+;; opened for it.  Nothing is cut: what is too large, no
 ;; text or gone is an error that says so, and secrets are asked about.
 ;;
 ;; The kernel is given the texts.  It opens no file because a message
@@ -23,6 +24,7 @@
 (require 'org-id)
 (require 'org-agent-kernel)
 (require 'org-agent-context)
+(require 'org-agent-remote)
 
 (defcustom org-agent-context-secret-names
   '("authinfo" "\\.netrc" "/\\.password-store/" "/\\.ssh/" "/\\.gnupg/"
@@ -66,16 +68,36 @@
   "Run BODY where the Org FILE is, widened; without visiting it if nobody does."
   (declare (indent 1) (debug t))
   (let ((live (make-symbol "live")))
-    `(let ((,live (find-buffer-visiting ,file)))
+    `(let ((,live (org-agent-remote-visiting ,file)))
        (if ,live
            (with-current-buffer ,live
              (save-excursion (save-restriction (widen) ,@body)))
-         (with-temp-buffer
-           (org-agent-context--insert-file ,file)
-           (let ((org-inhibit-startup t) (enable-local-variables nil)
-                 (buffer-file-name ,file))
-             (delay-mode-hooks (org-mode))
-             ,@body))))))
+         (org-agent-context--with-local ,file
+           (lambda (local)
+             (with-temp-buffer
+               (org-agent-context--insert-file local)
+               (let ((org-inhibit-startup t) (enable-local-variables nil)
+                     (buffer-file-name ,file))
+                 (delay-mode-hooks (org-mode))
+                 ,@body))))))))
+
+(defun org-agent-context--with-local (path function)
+  "Call FUNCTION with a file of this machine that has what PATH has.
+One of another machine is fetched once; no connection is opened for it."
+  (declare (indent 1))
+  (if (not (file-remote-p path))
+      (funcall function path)
+    (unless (org-agent-remote-connected-p path)
+      (org-agent-context--refuse
+       "%s is on %s, to which there is no connection: open it there first"
+       (file-name-nondirectory path) (org-agent-remote-host path)))
+    (org-agent-context--within
+     (file-name-nondirectory path)
+     (or (file-attribute-size (file-attributes (file-truename path))) 0)
+     org-agent-context-image-limit "send a region of it")
+    (let ((local (file-local-copy path)))
+      (unwind-protect (funcall function local)
+        (ignore-errors (delete-file local))))))
 
 ;;;; One thing
 
@@ -110,12 +132,6 @@ It has `:kind', `:name', `:place', `:mode' and `:text' or `:data'."
      "%s has %s, %s more than the %s that can be sent; %s" name
      (org-agent-context-size bytes) (org-agent-context-size (- bytes limit))
      (org-agent-context-size limit) advice)))
-
-(defun org-agent-context--text (beg end)
-  "Return the text from BEG to END; bytes that are no characters become U+FFFD."
-  (replace-regexp-in-string
-   "[\x3fff80-\x3fffff\x110000-\x3fff7f]" "\xfffd"
-   (buffer-substring-no-properties beg end) t t))
 
 (defun org-agent-context--no-secret (name path reference)
   "Have the person agree that what is called NAME is sent from PATH.
@@ -154,7 +170,9 @@ cannot be agreed to: whoever has its token can do what the person can."
     (cond
      ((and (derived-mode-p 'image-mode) buffer-file-name
            (not (buffer-modified-p)))
-      (org-agent-context--read-image buffer-file-name))
+      (let ((file buffer-file-name))
+        (org-agent-context--with-local file
+          (lambda (local) (org-agent-context--read-image file local)))))
      ((org-agent-context--no-text-p)
       (org-agent-context--refuse "%s holds no text" (buffer-name)))
      ((plist-get reference :heading)
@@ -165,14 +183,15 @@ cannot be agreed to: whoever has its token can do what the person can."
       (org-agent-context--item
        (if buffer-file-name "file" "buffer")
        (org-agent-context-name reference)
-       (concat (or (and buffer-file-name (abbreviate-file-name buffer-file-name))
+       (concat (or (and buffer-file-name
+                        (org-agent-context--abbreviate buffer-file-name))
                    "a buffer")
                (and (buffer-narrowed-p)
                     (format ", narrowed to lines %d-%d"
                             (line-number-at-pos (point-min) t)
                             (line-number-at-pos (point-max) t)))
                (and buffer-file-name (buffer-modified-p) ", not saved"))
-       (org-agent-context--text (point-min) (point-max)) major-mode)))))
+       (org-agent-rpc-text (point-min) (point-max)) major-mode)))))
 
 (defun org-agent-context--read-span (reference beg end)
   "Return the item of REFERENCE, the text from the marker BEG to END."
@@ -187,7 +206,7 @@ cannot be agreed to: whoever has its token can do what the person can."
        (if (plist-get reference :lines) "region" "subtree")
        (org-agent-context-name reference)
        (org-agent-context--lines-of beg end)
-       (org-agent-context--text beg end) major-mode))))
+       (org-agent-rpc-text beg end) major-mode))))
 
 (defun org-agent-context--lines-of (beg end)
   "Return which lines of this buffer stand from BEG to END, in words."
@@ -196,7 +215,7 @@ cannot be agreed to: whoever has its token can do what the person can."
     (format "%s of %s"
             (if (= first last) (format "line %d" first)
               (format "lines %d-%d" first last))
-            (if buffer-file-name (abbreviate-file-name buffer-file-name)
+            (if buffer-file-name (org-agent-context--abbreviate buffer-file-name)
               (concat "the buffer " (buffer-name))))))
 
 (defun org-agent-context-last-line (beg end)
@@ -222,7 +241,7 @@ cannot be agreed to: whoever has its token can do what the person can."
         (org-agent-context--item
          "region" (org-agent-context-name reference)
          (org-agent-context--lines-of beg (point))
-         (org-agent-context--text beg (point)) major-mode)))))
+         (org-agent-rpc-text beg (point)) major-mode)))))
 
 (defun org-agent-context--read-heading (reference)
   "Return the item of REFERENCE, the subtree of a heading of this buffer."
@@ -242,23 +261,34 @@ cannot be agreed to: whoever has its token can do what the person can."
   (let ((beg (point)) (end (save-excursion (org-end-of-subtree t t) (point))))
     (org-agent-context--item "subtree" name
                              (org-agent-context--lines-of beg end)
-                             (org-agent-context--text beg end) 'org-mode)))
+                             (org-agent-rpc-text beg end) 'org-mode)))
 
 (defun org-agent-context--read-id (reference)
   "Return the item of REFERENCE, the entry with an ID."
-  (pcase (ignore-errors (org-id-find (plist-get reference :path)))
+  (pcase (ignore-errors (org-agent-context--find-id (plist-get reference :path)))
     (`(,file . ,position)
      (org-agent-context--no-secret (file-name-nondirectory file) file reference)
      (org-agent-context--in-file file
        (goto-char position)
        (if (org-before-first-heading-p)
            (org-agent-context--item
-            "file" (file-name-nondirectory file) (abbreviate-file-name file)
-            (org-agent-context--text (point-min) (point-max)) 'org-mode)
+            "file" (file-name-nondirectory file)
+            (org-agent-context--abbreviate file)
+            (org-agent-rpc-text (point-min) (point-max)) 'org-mode)
          (org-back-to-heading t)
          (org-agent-context--subtree (org-get-heading t t t t)))))
     (_ (org-agent-context--refuse "no heading has the ID %s"
                                   (plist-get reference :path)))))
+
+(defun org-agent-context--find-id (id)
+  "Return (FILE . POSITION) of the entry with the ID, nil when there is none.
+Org visits the file: of one on a machine to which there is no connection
+a buffer has to be there already."
+  (let* ((file (org-id-find-id-file id))
+         (buffer (and file (org-agent-remote-visiting file))))
+    (when (or buffer (null file) (not (file-remote-p file))
+              (org-agent-remote-connected-p file))
+      (org-id-find id))))
 
 ;;;; Files
 
@@ -266,9 +296,13 @@ cannot be agreed to: whoever has its token can do what the person can."
   "Return the item of REFERENCE, which names a file or something in one."
   (let* ((path (plist-get reference :path))
          (name (org-agent-context-name reference))
-         (buffer (find-buffer-visiting path)))
+         (buffer (org-agent-remote-visiting path)))
     (cond
      (buffer (org-agent-context--read-buffer reference buffer))
+     ((and (file-remote-p path) (not (org-agent-remote-connected-p path)))
+      (org-agent-context--refuse
+       "%s is on %s, to which there is no connection: open it there first"
+       name (org-agent-remote-host path)))
      ((not (file-exists-p path))
       (org-agent-context--refuse "there is no file %s" path))
      ((progn (org-agent-context--no-secret name path reference) nil))
@@ -277,21 +311,29 @@ cannot be agreed to: whoever has its token can do what the person can."
       (org-agent-context--refuse "%s is no regular file" name))
      ((not (file-readable-p path))
       (org-agent-context--refuse "%s may not be read" name))
-     ((org-agent-context--image-p path) (org-agent-context--read-image path))
      ((plist-get reference :heading)
       (org-agent-context--in-file path
         (org-agent-context--read-heading reference)))
      (t
-      (with-temp-buffer
-        (org-agent-context--insert-file path)
-        (setq major-mode (or (org-agent-context--mode path) 'text-mode))
-        (let ((buffer-file-name path))
-          (if (plist-get reference :lines)
-              (org-agent-context--read-lines reference)
-            (org-agent-context--item
-             "file" name (org-agent-context--abbreviate path)
-             (org-agent-context--text (point-min) (point-max))
-             major-mode))))))))
+      (org-agent-context--with-local path
+        (lambda (local)
+          (if (org-agent-context--image-p local)
+              (org-agent-context--read-image path local)
+            (org-agent-context--read-text reference local))))))))
+
+(defun org-agent-context--read-text (reference local)
+  "Return the item of REFERENCE, a file with text, which LOCAL has."
+  (let ((path (plist-get reference :path)))
+    (with-temp-buffer
+      (org-agent-context--insert-file local (file-name-nondirectory path))
+      (setq major-mode (or (org-agent-context--mode path) 'text-mode))
+      (let ((buffer-file-name path))
+        (if (plist-get reference :lines)
+            (org-agent-context--read-lines reference)
+          (org-agent-context--item
+           "file" (org-agent-context-name reference)
+           (org-agent-context--abbreviate path)
+           (org-agent-rpc-text (point-min) (point-max)) major-mode))))))
 
 (defun org-agent-context--mode (path)
   "Return the major mode that the file PATH would have, or nil."
@@ -299,9 +341,10 @@ cannot be agreed to: whoever has its token can do what the person can."
                              #'string-match)))
     (and mode (symbolp mode) mode)))
 
-(defun org-agent-context--insert-file (path)
-  "Insert the text of the file PATH, which is nobody's buffer."
-  (let ((name (file-name-nondirectory path)))
+(defun org-agent-context--insert-file (path &optional called)
+  "Insert the text of the file PATH, which is nobody's buffer.
+It is CALLED so where that is not its own name."
+  (let ((name (or called (file-name-nondirectory path))))
     (org-agent-context--within
      name (or (file-attribute-size (file-attributes path)) 0)
      org-agent-context-text-limit "open it and send a region of it")
@@ -326,27 +369,32 @@ UTF-16 says so by its first bytes."
   (with-temp-buffer
     (set-buffer-multibyte nil)
     (insert-file-contents-literally path nil 0 16)
-    (goto-char (point-min))
-    (cond ((looking-at "\x89PNG\r\n\x1a\n") "image/png")
-          ((looking-at "\xff\xd8\xff") "image/jpeg")
-          ((looking-at "GIF8[79]a") "image/gif")
-          ((looking-at "RIFF\\(?:.\\|\n\\)\\{4\\}WEBP") "image/webp"))))
+    (org-agent-context-image-media (buffer-string))))
 
-(defun org-agent-context--read-image (path)
-  "Return the item of the image in the file PATH."
+(defun org-agent-context-image-media (bytes)
+  "Return the kind of image that begins with BYTES, or nil."
+  (let ((case-fold-search nil))
+    (pcase bytes
+      ((rx bos "\x89PNG\r\n\x1a\n") "image/png")
+      ((rx bos "\xff\xd8\xff") "image/jpeg")
+      ((rx bos "GIF8" (any "79") "a") "image/gif")
+      ((rx bos "RIFF" (= 4 anything) "WEBP") "image/webp"))))
+
+(defun org-agent-context--read-image (path local)
+  "Return the item of the image in the file PATH, which LOCAL has."
   (let ((name (file-name-nondirectory path))
-        (media (or (org-agent-context--image-p path)
+        (media (or (org-agent-context--image-p local)
                    (org-agent-context--refuse
                     "%s is no PNG, JPEG, GIF or WebP image"
                     (file-name-nondirectory path)))))
     (org-agent-context--within
-     name (or (file-attribute-size (file-attributes path)) 0)
+     name (or (file-attribute-size (file-attributes local)) 0)
      org-agent-context-image-limit "make it smaller")
     (list :kind "image" :name name :place (org-agent-context--abbreviate path)
           :media media
           :data (with-temp-buffer
                   (set-buffer-multibyte nil)
-                  (insert-file-contents-literally path)
+                  (insert-file-contents-literally local)
                   (base64-encode-region (point-min) (point-max) t)
                   (buffer-string)))))
 

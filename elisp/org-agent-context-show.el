@@ -21,6 +21,7 @@
 (require 'org-agent-chat)
 (require 'org-agent-context)
 (require 'org-agent-context-read)
+(require 'org-agent-remote)
 
 (defface org-agent-context-size '((t :inherit shadow))
   "How the size of what will go along with a message is shown."
@@ -90,8 +91,7 @@
          (path (plist-get reference :path))
          (buffer (pcase (plist-get reference :type)
                    ('buffer (get-buffer path))
-                   ('file (and (not (file-remote-p path))
-                               (find-buffer-visiting path))))))
+                   ('file (org-agent-remote-visiting path)))))
     (cond
      ((and span (buffer-live-p (marker-buffer (car span))))
       (org-agent-context-show--characters (car span) (cdr span)
@@ -104,7 +104,10 @@
        (with-current-buffer buffer (point-max)) buffer))
      ((eq (plist-get reference :type) 'buffer)
       (if buffer "its lines" "gone"))
-     ((file-remote-p path) "a file of another machine")
+     ((file-remote-p path)
+      (format (if (org-agent-remote-connected-p path) "on %s"
+                "on %s, not connected: open it first")
+              (org-agent-remote-host path)))
      (t (org-agent-context-show--file path (plist-get reference :lines))))))
 
 (defun org-agent-context-show--characters (beg end buffer)

@@ -37,6 +37,9 @@
 (require 'ol)
 (require 'org-agent-draft)
 
+(declare-function org-agent-preset-p "org-agent-preset")
+(require 'org-agent-remote)
+
 (defcustom org-agent-context-links t
   "Whether links and `@NAME' in the words of a message send what they name.
 If nil only what `org-agent-add' listed goes along."
@@ -209,20 +212,30 @@ Only what is there is mentioned; all else is words with an at sign."
         (setq start to)
         (when-let ((reference
                     (cond
-                     ((and (string-match-p "\\`\\(?:\\.\\.?/\\|~/\\|/\\)" name)
-                           (not (file-remote-p name))
-                           (file-exists-p name))
-                      (list :type 'file :path (expand-file-name name)))
+                     ((org-agent-preset-p name) nil) ; that is meant
+                     ((string-match-p "\\`\\(?:\\.\\.?/\\|~/\\|/\\)" name)
+                      (org-agent-context--mentioned-file name))
                      ((and (get-buffer name) (not (string-prefix-p " " name)))
                       (org-agent-context-of-buffer (get-buffer name))))))
           (push (append (list :from from :to to) reference) found))))
     found))
 
+(defun org-agent-context--mentioned-file (name)
+  "Return the reference to the file NAME if there is one, or nil.
+Another machine is not asked: what it has is known when it is read."
+  (let ((path (if (file-remote-p name) name (expand-file-name name))))
+    (when (if (file-remote-p path)
+              (org-agent-remote-connected-p path)
+            (file-exists-p path))
+      (list :type 'file :path path))))
+
 (defun org-agent-context-of-buffer (buffer)
   "Return the reference to BUFFER: to its file if it visits one."
   (with-current-buffer buffer
     (if buffer-file-name
-        (list :type 'file :path (expand-file-name buffer-file-name))
+        (list :type 'file
+              :path (if (file-remote-p buffer-file-name) buffer-file-name
+                      (expand-file-name buffer-file-name)))
       (list :type 'buffer :path (buffer-name)))))
 
 ;;;; Writing references
@@ -285,7 +298,7 @@ WORDS are what it says, nil if nothing; REFERENCES is what it names."
   (org-agent-draft--widely
     (let* ((start (org-agent-draft-start))
            (level (and start (org-agent-heading-level start)))
-           (text (if start (buffer-substring (+ start level) (point-max)) "")))
+           (text (org-agent-draft-raw)))
       (cons (org-agent-draft--normalize
              (org-agent-context-without-lines (substring-no-properties text))
              (or level 1))

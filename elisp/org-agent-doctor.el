@@ -51,7 +51,9 @@
 (define-derived-mode org-agent-doctor-mode special-mode "Org-Agent-Doctor"
   "Major mode of what the doctor found.
 \\<org-agent-doctor-mode-map>\\[org-agent-doctor-mend] mends what this line is about, \\[org-agent-doctor-mend-all] everything that can be, each after a
-question; \\[revert-buffer] looks again."
+question; \\[revert-buffer] looks again.
+
+\\{org-agent-doctor-mode-map}"
   (setq truncate-lines nil
         buffer-undo-list t)
   (setq-local word-wrap t

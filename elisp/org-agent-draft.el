@@ -11,7 +11,8 @@
 ;; (a question) or `:agent:' (an answer) and an `:ID:' in its property
 ;; drawer; identity is that ID, never a position.  The *draft* is what
 ;; stands behind the last turn: from the first heading without an `:ID:'
-;; behind its subtree to the end of the buffer.
+;; behind its subtree to the end of the buffer.  One below an old heading
+;; has the tag `:draft:' and is another draft.
 ;;
 ;; The functions here find these things and turn a draft into a question.
 ;; They look at the current buffer, widened, and keep point.  The kernel
@@ -30,8 +31,10 @@
   "Matches the tags of a heading; group 1 is all of them.")
 
 (defconst org-agent-draft--turn-regexp
-  "^\\*+ .*[ \t]:\\(?:[[:alnum:]_@#%]+:\\)*\\(?:user\\|agent\\):[[:alnum:]_@#%:]*[ \t]*$"
-  "Matches a heading that may be a turn's.")
+  "^\\*+ .*?[ \t]:\\(?:[[:alnum:]_@#%]+:\\)*\\(?:user\\|agent\\):[[:alnum:]_@#%:]*[ \t]*$"
+  "Matches a heading that may be a turn's.
+It is not greedy: of a heading of a megabyte, which somebody pastes, the
+matcher's stack would overflow.")
 
 (defmacro org-agent-draft--widely (&rest body)
   "Run BODY with the buffer widened; keep point and match data."
@@ -193,22 +196,94 @@ read by one regexp."
 
 ;;;; The draft
 
+(defvar org-agent-draft-chosen nil
+  "The heading of the draft that is meant, a position; nil is the one at the end.
+Bound where something is done with a draft below an old heading.")
+
+(defun org-agent-draft-branch-at (position)
+  "Return the heading of the branch's draft that POSITION is in, or nil.
+That is a heading with the tag `:draft:' and no `:ID:', which
+`org-agent-branch' makes below a question or an answer."
+  (org-agent-draft--widely
+    (let ((heading (org-agent-heading-at position)) found)
+      (while (and heading (not found))
+        (if (and (member "draft" (org-agent-heading-tags heading))
+                 (not (org-agent-heading-property heading "ID")))
+            (setq found heading)
+          (setq heading (org-agent-heading-above heading))))
+      found)))
+
+(defun org-agent-heading-above (heading)
+  "Return the heading that the one at HEADING stands below, or nil."
+  (org-agent-draft--widely
+    (let ((level (org-agent-heading-level heading)))
+      (goto-char heading)
+      (and (> level 1)
+           (re-search-backward (format "^\\*\\{1,%d\\} " (1- level)) nil t)
+           (point)))))
+
+(defun org-agent-draft-end ()
+  "Return where the draft that is meant ends."
+  (if org-agent-draft-chosen
+      (org-agent-subtree-end org-agent-draft-chosen)
+    (point-max)))
+
 (defun org-agent-draft-start ()
   "Return the position of the draft's heading, or nil when there is none."
+  (or org-agent-draft-chosen (org-agent-draft--last-start)))
+
+(defun org-agent-draft--last-start ()
+  "Return the position of the heading of the draft at the end, or nil."
   (org-agent-draft--widely
     (let ((last (org-agent-last-turn)) found)
       (goto-char (if last (org-agent-subtree-end last) (point-min)))
       (while (and (not found) (re-search-forward "^\\*+ " nil t))
         (goto-char (match-beginning 0))
-        (if (org-agent-heading-property (point) "ID")
-            (end-of-line)
-          (setq found (point))))
+        (cond ((org-agent-heading-property (point) "ID") (end-of-line))
+              ((member "draft" (org-agent-heading-tags (point)))
+               (goto-char (org-agent-subtree-end (point))))
+              (t (setq found (point)))))
       found)))
 
 (defun org-agent-draft-p (position)
   "Return non-nil when POSITION is in the draft."
-  (let ((start (org-agent-draft-start)))
-    (and start (>= position start))))
+  (let ((start (org-agent-draft--last-start)))
+    (or (and start (>= position start))
+        (and (org-agent-draft-branch-at position) t))))
+
+(defun org-agent-draft-raw ()
+  "Return what is written in the draft, behind the stars, without its drawer.
+Its text properties stay; the tag of a draft below an old heading goes."
+  (org-agent-draft--widely
+    (if-let ((start (org-agent-draft-start)))
+        (let* ((from (+ start (org-agent-heading-level start)))
+               (end (org-agent-draft-end))
+               (drawer (cdr (assq t (org-agent-heading-properties start))))
+               (text (if (null drawer)
+                         (buffer-substring from end)
+                       (goto-char drawer)
+                       (re-search-backward "^[ \t]*:PROPERTIES:" start)
+                       (concat (buffer-substring from (point))
+                               (buffer-substring (min drawer end) end)))))
+          (if org-agent-draft-chosen (org-agent-draft--untagged text) text))
+      "")))
+
+(defun org-agent-draft--untagged (text)
+  "Return TEXT, that of a draft, without the tag `:draft:' of its first line."
+  (let ((end (or (string-search "\n" text) (length text))))
+    (if (string-match org-agent-draft--tags-regexp (substring text 0 end))
+        (let ((from (match-beginning 0))
+              (tags (remove "draft" (split-string (match-string 1 text) ":" t))))
+          (concat (substring text 0 from)
+                  (and tags (concat " :" (string-join tags ":") ":"))
+                  (substring text end)))
+      text)))
+
+(defun org-agent-draft-properties ()
+  "Return the properties that the draft was given, an alist."
+  (when-let ((start (org-agent-draft-start)))
+    (cl-remove-if (lambda (property) (member (car property) '(t "ID" "INSTEAD")))
+                  (org-agent-heading-properties start))))
 
 (defun org-agent-draft-text ()
   "Return the draft as it would be sent, or nil when it is empty.
@@ -218,10 +293,8 @@ the draft's own."
   (org-agent-draft--widely
     (when-let ((start (org-agent-draft-start)))
       (let ((level (org-agent-heading-level start)))
-        (goto-char (+ start level))
         (org-agent-draft--normalize
-         (buffer-substring-no-properties (point) (point-max))
-         level)))))
+         (substring-no-properties (org-agent-draft-raw)) level)))))
 
 (defun org-agent-draft--normalize (text level)
   "Return TEXT as it is sent from a heading of LEVEL, nil when it is empty."
@@ -313,16 +386,24 @@ The tags end at column 77, or stand one blank behind a longer title."
                            width (length tags)))))
     (concat head (make-string blanks ?\s) tags "\n")))
 
-(defun org-agent-question-subtree (level id text unsent &optional instead)
+(defun org-agent-question-subtree (level id text unsent
+                                         &optional instead properties)
   "Return the question TEXT as an Org subtree of LEVEL with the ID.
 With UNSENT it is marked as not yet acknowledged.  INSTEAD is the ID of
-the question in whose place it stands, if any."
+the question in whose place it stands, if any.  PROPERTIES, an alist, are
+those that the person gave it."
   (pcase-let ((`(,first . ,rest) (org-agent-draft--cut text)))
     (concat (org-agent-turn-heading level first
                                     (if unsent '("user" "unsent") '("user")))
             ":PROPERTIES:\n"
             (format "%-10s %s\n" ":ID:" id)
             (when instead (format "%-10s %s\n" ":INSTEAD:" instead))
+            (mapconcat (lambda (property)
+                         (string-trim-right
+                          (format "%-10s %s" (concat ":" (car property) ":")
+                                  (cdr property))))
+                       properties "\n")
+            (and properties "\n")
             ":END:\n"
             (unless (string-empty-p rest) (concat rest "\n")))))
 
@@ -345,14 +426,20 @@ Its answers are not part of it."
 
 (defun org-agent-draft-to-question (id text)
   "Turn the draft into the question TEXT with the ID, marked unsent.
-A new draft follows; point goes to its end.  Return (LEVEL . RECORD);
-RECORD is the undo record of the question, nil without undo."
+A new draft of the same level follows, and point goes to its end; it
+stays where it is when the draft stood below an old heading.  Return
+\(LEVEL . RECORD); RECORD is the undo record of the question, nil without
+undo."
   (let* ((start (org-agent-draft-start))
-         (level (org-agent-heading-level start)))
+         (level (org-agent-heading-level start))
+         (properties (org-agent-draft-properties))
+         (end (org-agent-draft-end)))
     (widen)
-    (delete-region start (point-max))
+    (delete-region start (min end (point-max)))
     (goto-char start)
-    (insert (org-agent-question-subtree level id text t) "* ")
+    (insert (org-agent-question-subtree level id text t nil properties)
+            (if org-agent-draft-chosen ""
+              (concat (make-string level ?*) " ")))
     (cons level (org-agent-draft--record start))))
 
 (defun org-agent-draft--record (start)

@@ -7,20 +7,23 @@
 
 ;;; Commentary:
 
-;; A file that is dropped on a conversation, or an image that is pasted
-;; into it, goes along with the next message, as if it were added with
-;; `org-agent-add': it is listed in the draft, wherever it was dropped.
+;; A file or an image that is dropped on a conversation, or an image that
+;; is pasted into it, goes along with the next message, as if it were
+;; added with `org-agent-add': it is listed in the draft, wherever it was
+;; dropped.  An address of the web becomes a link; nothing is fetched.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'subr-x)
 (require 'dnd)
+(require 'url-util)
 (require 'org-agent-kernel)
 (require 'org-agent-chat)
 (require 'org-agent-context)
 (require 'org-agent-context-read)
 (require 'org-agent-add)
+(require 'org-agent-image)
 
 (declare-function yank-media-handler "yank-media")
 
@@ -29,7 +32,7 @@
 Return `private', for a drop that was taken."
   (let ((file (or (dnd-get-local-file-name uri t)
                   (user-error "%s is no file of this machine" uri))))
-    (org-agent-drop-add (if (file-directory-p file)
+    (org-agent-add-file (if (file-directory-p file)
                             (file-name-as-directory file)
                           file))
     'private))
@@ -46,40 +49,26 @@ Nothing is fetched from there."
       (insert (org-link-make-string uri) " ")))
   'private)
 
-(defun org-agent-drop-add (file)
-  "Have FILE go along with the next message in this conversation."
-  (org-agent-chat-check-whole)
-  (pcase-let ((`(,reference . ,bytes)
-               (org-agent-add--checked (list :type 'file :path file))))
-    (org-agent-chat-restore-draft)
-    (org-agent-add-line reference)
-    (message "%s (%s) goes along with the next message"
-             (org-agent-context-name reference)
-             (org-agent-context-size bytes))))
+(defun org-agent-drop-image (_type data)
+  "Have the image DATA, which was pasted, go along with the next message."
+  (org-agent-image-add data))
 
-(defun org-agent-drop-image (type data)
-  "Have the image DATA of the MIME TYPE, which was pasted, go along.
-It is kept as a file beside the conversations."
-  (let* ((extension (pcase type
-                      ('image/jpeg "jpg")
-                      (_ (string-remove-prefix "image/" (symbol-name type)))))
-         (directory (expand-file-name "sessions/images/"
-                                      (org-agent-home-directory)))
-         (file (expand-file-name
-                (concat (substring (secure-hash 'sha256 data) 0 16) "." extension)
-                directory))
-         (coding-system-for-write 'no-conversion))
-    (unless (string-match-p "\\`[a-z0-9]+\\'" extension)
-      (user-error "An image of the type %s cannot be sent" type))
-    (make-directory directory t)
-    (write-region data nil file nil 'silent)
-    (org-agent-drop-add file)))
+(defun org-agent-drop-data (uri _action)
+  "Have the image that the data URI holds, which was dropped, go along."
+  (unless (string-match "\\`data:image/[-+.a-z0-9]+;base64," uri)
+    (user-error "What was dropped is no image that can be sent"))
+  (org-agent-image-add
+   (condition-case nil
+       (base64-decode-string (url-unhex-string (substring uri (match-end 0))))
+     (error (user-error "The image that was dropped cannot be read"))))
+  'private)
 
 (defun org-agent-drop-setup ()
   "Take files, links and images that are dropped on this conversation."
   (setq-local dnd-protocol-alist
               (append '(("\\`file:" . org-agent-drop-file)
-                        ("\\`https?:" . org-agent-drop-link))
+                        ("\\`https?:" . org-agent-drop-link)
+                        ("\\`data:" . org-agent-drop-data))
                       dnd-protocol-alist))
   (when (fboundp 'yank-media-handler)   ; Emacs 29
     (yank-media-handler "\\`image/" #'org-agent-drop-image)))

@@ -17,10 +17,16 @@
 ;; highlighted when it has ended, and before that whenever it has become
 ;; twice as long.  What no window shows is left to font lock, which looks
 ;; at it when one does.  When all is written font lock has the last word.
+;;
+;; Text that comes faster than anyone reads is not highlighted as it
+;; comes: that is most of what it would cost, and it is gone from the
+;; window before it is looked at.  What a window still shows is as soon as
+;; less comes, or none.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'subr-x)
 (require 'font-lock)
 (require 'jit-lock)
 
@@ -30,11 +36,48 @@
   "How much of a text that is being written is highlighted, in characters.
 Up to DONE that is for good; what stands behind it up to ONCE is a block
 that was highlighted although its end was not there yet.  SEEN is how
-far its finished lines were looked at."
-  (done 0) (once 0) (seen 0))
+far its finished lines were looked at.  LATE is the timer that will
+highlight what was not, as it came too fast."
+  (done 0) (once 0) (seen 0) (late nil))
 
 (defconst org-agent-fontify--block 1000
   "Characters of a block that are not highlighted before its end is there.")
+
+(defconst org-agent-fontify-fast 120
+  "Characters that come at once when text comes faster than anyone reads.
+The kernel sends what comes in a tenth to a fifth of a second.")
+
+(defconst org-agent-fontify--breather 0.6
+  "Seconds without new text after which all that came is highlighted.")
+
+(defun org-agent-fontify-quietly ()
+  "Have nothing said while this buffer is highlighted.
+Modes of the blocks in it do, of `sh' how it will indent, and that would
+stand in the echo area in the place of what somebody reads there."
+  (add-function :around (local 'font-lock-fontify-region-function)
+                #'org-agent-fontify--quietly))
+
+(defun org-agent-fontify--quietly (function &rest arguments)
+  "Call FUNCTION with ARGUMENTS; nothing it says is shown or logged."
+  (let ((inhibit-message t)
+        (message-log-max nil))
+    (apply function arguments)))
+
+(defun org-agent-fontify-later (progress function &rest arguments)
+  "Call FUNCTION with ARGUMENTS when nothing has come for a while.
+It is to highlight what PROGRESS is about."
+  (org-agent-fontify-no-later progress)
+  (setf (org-agent-fontify-progress-late progress)
+        (apply #'run-with-timer org-agent-fontify--breather nil
+               function arguments)))
+
+(defun org-agent-fontify-no-later (progress)
+  "Forget what `org-agent-fontify-later' was told about PROGRESS.
+Return non-nil if something there was not highlighted."
+  (when-let ((timer (org-agent-fontify-progress-late progress)))
+    (cancel-timer timer)
+    (setf (org-agent-fontify-progress-late progress) nil)
+    t))
 
 (defun org-agent-fontify-p (position)
   "Return non-nil when what is inserted at POSITION is to be seen.
@@ -47,6 +90,19 @@ Where font lock is off, or not on demand, it is none of ours."
   "Run BODY, which inserts text; font lock takes no note of it if OURS."
   (declare (indent 1) (debug t))
   `(let ((jit-lock-mode (and jit-lock-mode (not ,ours)))) ,@body))
+
+(defun org-agent-fontify-pass-over (progress beg)
+  "Leave to font lock what of the text at BEG has left all windows by now.
+That is, of what PROGRESS says is not highlighted yet."
+  (let ((from (+ beg (org-agent-fontify-progress-done progress)))
+        (windows (get-buffer-window-list nil 'no-minibuffer 'visible)))
+    (when windows
+      (goto-char (apply #'min (mapcar #'window-start windows)))
+      (forward-line 0)
+      (when (> (point) from)
+        (with-silent-modifications
+          (put-text-property from (point) 'fontified nil))
+        (setf (org-agent-fontify-progress-done progress) (- (point) beg))))))
 
 (defun org-agent-fontify-advance (progress beg line in-block ours)
   "Highlight what has come of the text at BEG, up to LINE, if OURS.

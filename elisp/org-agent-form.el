@@ -6,7 +6,6 @@
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
-;;; Commentary:
 
 ;; A question of the agent stands in its conversation as a form: numbered
 ;; lines that ask, below each boxes to check or a place to write.  It is

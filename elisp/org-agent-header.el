@@ -7,8 +7,8 @@
 
 ;;; Commentary:
 
-;; The header line says who answers, what is going on, what it cost so
-;; far and how the kernel is.  Its parts are buttons: the mouse on them
+;; The header line says who answers, what is going on, how far that has
+;; come, what it cost so far and how the kernel is.  Its parts are buttons: the mouse on them
 ;; opens the menu.
 
 ;;; Code:
@@ -17,6 +17,7 @@
 (require 'org-agent-kernel)
 (require 'org-agent-keeper)
 (require 'org-agent-chat)
+(require 'org-agent-progress)
 
 (declare-function org-agent-menu "org-agent")
 (declare-function org-agent-approvals "org-agent-approval")
@@ -59,10 +60,13 @@
   "Return the header line of the current conversation."
   (string-join
    (delq nil (list (concat " " (org-agent-header--model))
+                   (org-agent-header--preset)
                    (org-agent-header--notice)
                    (org-agent-header--kernel)
                    (org-agent-header--phase)
+                   (org-agent-progress-header)
                    (org-agent-header--usage)
+                   (org-agent-header--room)
                    (org-agent-header--file)))
    "  "))
 
@@ -78,6 +82,12 @@
         (plist-get org-agent-kernel-server :model)
         "org-agent"))
    'org-agent-header-model))
+
+(defun org-agent-header--preset ()
+  "Return the part of the header line that names the preset, or nil."
+  (when-let ((preset (org-agent-chat-get :preset)))
+    (org-agent-header--button
+     (concat "@" (org-agent-header--escape preset)) 'org-agent-header-model)))
 
 (defun org-agent-header--notice ()
   "Return what the kernel found rather than was told, or nil.
@@ -125,6 +135,22 @@ It is shown until the first answer."
             " out"
             (when-let ((cost (org-agent-header-cost usage)))
               (concat "  " cost)))))
+
+(defun org-agent-header--room ()
+  "Return the part of the header line that says how full the window is.
+That is what the model was shown last, of what it can be shown; nil when
+nobody knows."
+  (let ((shown (org-agent-chat-get :shown))
+        (window (org-agent-chat-get :window)))
+    (cond
+     ((org-agent-chat-get :compacting)
+      (org-agent-header--button "summarising" 'org-agent-header-busy))
+     ((and shown window (> window 0))
+      (let ((percent (/ (* 100 shown) window)))
+        (if (< percent 60)
+            (format "%d%%%% full" percent)
+          (org-agent-header--button (format "%d%%%% full" percent)
+                                    'org-agent-header-waiting)))))))
 
 (defun org-agent-header-cost (usage)
   "Return what USAGE, a plist of the kernel's, cost, nil when nobody knows.

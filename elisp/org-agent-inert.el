@@ -48,7 +48,8 @@
 
 (defconst org-agent-inert--parse-limit 200
   "How often Org's parser may be asked about one text.
-Beyond that nothing counts as verbatim.")
+In a long line it takes longer, and counts more.  Beyond that nothing
+counts as verbatim.")
 
 (cl-defstruct (org-agent-inert-state (:copier org-agent-inert-copy-state))
   "Where in a text a line stands."
@@ -154,7 +155,7 @@ may have the tag `:agent:' and a drawer."
                                (line-end-position) t)
         (let ((place (match-beginning 1))
               (tags (split-string (downcase (match-string 1)) ":" t)))
-          (when (and (cl-intersection '("user" "agent") tags :test #'equal)
+          (when (and (cl-intersection '("user" "agent" "draft") tags :test #'equal)
                      (not (and first (equal tags '("agent")))))
             (org-agent-inert--mark place)))))
     (org-agent-inert--objects whole)))
@@ -302,7 +303,7 @@ that may stay, group 3 one that may not."
 (defun org-agent-inert--objects (&optional whole)
   "Make what the line at point holds inert.
 What is verbatim stays as it is; WHOLE is as for `org-agent-inert--scan'."
-  (let ((end (copy-marker (line-end-position) t)))
+  (let ((end (copy-marker (line-end-position) t)) (signs 'unknown))
     (save-excursion
       (while (re-search-forward org-agent-inert--active end t)
         (let ((place (match-beginning 1)))
@@ -311,34 +312,50 @@ What is verbatim stays as it is; WHOLE is as for `org-agent-inert--scan'."
            ((match-beginning 4) (goto-char (match-beginning 4)))
            (t
             (goto-char place)
-            (if (org-agent-inert--verbatim-p place whole)
+            (when (eq signs 'unknown)
+              (setq signs (org-agent-inert--verbatim-signs)))
+            (if (org-agent-inert--verbatim-p place signs whole)
                 (forward-char)
               (insert org-agent-inert-mark)))))))
     (set-marker end nil)))
 
-(defun org-agent-inert--verbatim-p (place whole)
+(defun org-agent-inert--verbatim-signs ()
+  "Return where verbatim text may begin and end in the line at point.
+That is (FIRST . LAST), markers at its signs, or nil.  It is found once a
+line: one line may be all of a long text."
+  (save-excursion
+    (let ((beg (line-beginning-position)) (end (line-end-position)))
+      (goto-char beg)
+      (skip-chars-forward "^=~" end)
+      (when (< (point) end)
+        (let ((first (point-marker)))
+          (goto-char end)
+          (skip-chars-backward "^=~" beg)
+          (cons first (copy-marker (1- (point)))))))))
+
+(defun org-agent-inert--verbatim-p (place signs whole)
   "Return non-nil when the text at PLACE is verbatim.
-Only Org's own parser knows, and only when WHOLE is non-nil, that is
-when it can see the whole text.  Else what looks verbatim counts: a text
+SIGNS is where the line has the signs of it.  Only Org's own parser
+knows, and only when WHOLE is non-nil, that is when it can see the whole
+text.  Else what looks verbatim counts: a text
 that is still being written is checked once more at its end.
 What the agenda finds by a mere search is never verbatim enough."
-  (let ((line (buffer-substring (line-beginning-position)
-                                (line-end-position)))
-        (column (- place (line-beginning-position))))
-    (and (not (memq (char-after place) '(?% ?\s)))
-         (not (and (eq (char-before place) ?<) (eq (char-after place) ?<)))
-         (not (looking-at "[0-9]"))
-         (string-match "[=~]" (substring line 0 column))
-         (string-match "[=~]" (substring line column))
-         (or (not whole)
-             (save-excursion
-               (goto-char place)
-               (and (< org-agent-inert--parsed org-agent-inert--parse-limit)
-                    (org-agent-inert--parsed-verbatim-p)))))))
+  (and signs
+       (< (car signs) place)
+       (>= (cdr signs) place)
+       (not (memq (char-after place) '(?% ?\s)))
+       (not (and (eq (char-before place) ?<) (eq (char-after place) ?<)))
+       (not (looking-at "[0-9]"))
+       (or (not whole)
+           (save-excursion
+             (goto-char place)
+             (and (< org-agent-inert--parsed org-agent-inert--parse-limit)
+                  (org-agent-inert--parsed-verbatim-p))))))
 
 (defun org-agent-inert--parsed-verbatim-p ()
   "Return non-nil when Org's parser finds verbatim text at point."
-  (cl-incf org-agent-inert--parsed)
+  (cl-incf org-agent-inert--parsed
+           (1+ (/ (- (line-end-position) (line-beginning-position)) 2000)))
   (save-match-data
     (unless (derived-mode-p 'org-mode)
       (let ((org-inhibit-startup t))

@@ -89,11 +89,17 @@ or `stopped' (on purpose).")
 ;;;; Files
 
 (defun org-agent-home-directory ()
-  "Return the agent's home as a directory name."
-  (file-name-as-directory
-   (expand-file-name (or org-agent-home
-                         (org-agent-kernel--environment "ORG_AGENT_HOME")
-                         "~/.org-agent"))))
+  "Return the agent's home as a directory name.
+The kernel runs on this machine, and so does its home have to be here."
+  (let ((home (or org-agent-home
+                  (org-agent-kernel--environment "ORG_AGENT_HOME")
+                  "~/.org-agent"))
+        (default-directory (if (file-remote-p default-directory) "~/"
+                             default-directory)))
+    (when (file-remote-p home)
+      (user-error "The agent's home %s is on another machine; set `org-agent-home' to a directory of this one"
+                  home))
+    (file-name-as-directory (expand-file-name home))))
 
 (defun org-agent-kernel--environment (name)
   "Return the environment variable NAME, nil when it is unset or empty."
@@ -148,7 +154,10 @@ or `stopped' (on purpose).")
   (let ((beside (expand-file-name "../bin/org-agent"
                                   org-agent-kernel--directory)))
     (cond
-     (org-agent-program (expand-file-name org-agent-program))
+     ((and org-agent-program (file-remote-p org-agent-program)) nil)
+     (org-agent-program
+      (expand-file-name org-agent-program
+                        (and (file-remote-p default-directory) "~/")))
      ((file-executable-p beside) beside)
      (t (executable-find "org-agent")))))
 
@@ -158,6 +167,11 @@ or `stopped' (on purpose).")
   "Return non-nil when the kernel takes requests."
   (and (eq org-agent-kernel-state 'ready)
        (org-agent-rpc-live-p org-agent-kernel--connection)))
+
+(defun org-agent-kernel-check ()
+  "Signal an error when the kernel takes no requests."
+  (unless (org-agent-kernel-ready-p)
+    (user-error "No kernel is running; M-x org-agent-chat starts one")))
 
 (defun org-agent-kernel-ensure ()
   "See to it that there is a kernel, starting one when none runs.
@@ -187,6 +201,7 @@ Return non-nil when somebody listens there."
      connection "initialize"
      (list :protocol '(:min 1 :max 1)
            :client (list :name "emacs" :version org-agent-version
+                         :emacs emacs-version
                          :actions '("message" "open" "edit" "set-properties"))
            :token (org-agent-kernel--token))
      :success #'org-agent-kernel--initialized
@@ -202,7 +217,15 @@ Return non-nil when somebody listens there."
     (org-agent-rpc-close connection)))
 
 (defun org-agent-kernel--initialized (result)
-  "Note that the kernel has taken this client; RESULT is its answer."
+  "Note that the kernel has taken this client; RESULT is its answer.
+Who stopped it meanwhile has it stopped now that it listens."
+  (if org-agent-kernel--wanted
+      (org-agent-kernel--be-ready result)
+    (setq org-agent-kernel-state 'stopped)
+    (org-agent-kernel--shut-down)))
+
+(defun org-agent-kernel--be-ready (result)
+  "Note that the kernel takes requests; RESULT is what it said of itself."
   (setq org-agent-kernel-state 'ready
         org-agent-kernel-trouble nil
         org-agent-kernel--ready-since (float-time)
@@ -319,9 +342,10 @@ that was stopped did not."
       (kill-buffer (process-buffer process))
       (setq org-agent-kernel--starter nil)
       (cond
-       ((not (eq org-agent-kernel-state 'starting)))
+       ((not (memq org-agent-kernel-state '(starting stopped))))
        ;; Also when it failed: another Emacs may have been quicker.
        ((org-agent-kernel--connect))
+       ((not org-agent-kernel--wanted))
        (t (org-agent-kernel--fail
            (if (zerop (process-exit-status process))
                (format "The kernel started but does not listen (%s).  See %s"
@@ -340,18 +364,24 @@ that was stopped did not."
   "Stop the kernel; it is not started again until a person uses it."
   (setq org-agent-kernel--wanted nil)
   (org-agent-kernel--cancel-timer)
-  (if (org-agent-kernel-ready-p)
-      (org-agent-rpc-request
-       org-agent-kernel--connection "shutdown" nil
-       :success (lambda (_) (message "The kernel is stopping"))
-       :failure (lambda (refusal)
-                  (unless (eql (plist-get refusal :code) -32098)
-                    (message "The kernel does not stop: %s"
-                             (plist-get refusal :message)))))
-    (message "No kernel is running"))
+  (cond ((org-agent-kernel-ready-p)
+         (org-agent-kernel--shut-down))
+        ((memq org-agent-kernel-state '(starting connecting))
+         (message "The kernel is stopped as soon as it listens"))
+        (t (message "No kernel is running")))
   (setq org-agent-kernel-state 'stopped
         org-agent-kernel-trouble nil)
   (run-hooks 'org-agent-kernel-lost-hook))
+
+(defun org-agent-kernel--shut-down ()
+  "Ask the kernel to end."
+  (org-agent-rpc-request
+   org-agent-kernel--connection "shutdown" nil
+   :success (lambda (_) (message "The kernel is stopping"))
+   :failure (lambda (refusal)
+              (unless (eql (plist-get refusal :code) -32098)
+                (message "The kernel does not stop: %s"
+                         (plist-get refusal :message))))))
 
 ;;;; The program
 
@@ -414,14 +444,15 @@ the program is not there."
 ;;;; Talking
 
 (cl-defun org-agent-kernel-request (method params &key success failure)
-  "Send the kernel the request METHOD with PARAMS.
+  "Send the kernel the request METHOD with PARAMS and return its id.
 SUCCESS and FAILURE are as for `org-agent-rpc-request'.  Without a
-kernel FAILURE is called at once."
+kernel FAILURE is called at once, and nil returned."
   (if (org-agent-kernel-ready-p)
       (org-agent-rpc-request org-agent-kernel--connection method params
                              :success success :failure failure)
     (org-agent-rpc--fail failure (or org-agent-kernel-trouble
-                                     "no kernel is running"))))
+                                     "no kernel is running"))
+    nil))
 
 (defun org-agent-kernel-ask (method params success)
   "Ask the kernel METHOD with PARAMS; SUCCESS gets the result, here.
@@ -446,9 +477,9 @@ When no kernel runs one is started and asked as soon as it is ready."
         (message "Starting the kernel")
         (org-agent-kernel-ensure)))))
 
-(defun org-agent-kernel-notify (method params)
-  "Send the kernel the notification METHOD with PARAMS, if there is one."
-  (org-agent-rpc-notify org-agent-kernel--connection method params))
+(defun org-agent-kernel-cancel (id)
+  "Have the kernel give up the request ID, if there is one."
+  (org-agent-rpc-cancel org-agent-kernel--connection id))
 
 (provide 'org-agent-kernel)
 ;;; org-agent-kernel.el ends here

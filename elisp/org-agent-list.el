@@ -19,16 +19,23 @@
 
 (define-derived-mode org-agent-list-mode tabulated-list-mode "Org-Agent-List"
   "Parent mode of the lists of what the kernel knows.
-A mode of its own sets `tabulated-list-format', and as its
-`revert-buffer-function' what asks the kernel again."
+A mode of its own calls `org-agent-list-columns'."
   (setq tabulated-list-sort-key nil))
 
-(defun org-agent-list-buffer (name mode)
-  "Return the buffer NAME in MODE, made if there is none."
+(defun org-agent-list-columns (format ask)
+  "Have columns as FORMAT, a `tabulated-list-format', in the current buffer.
+ASK asks the kernel for what is listed, and shows it."
+  (setq tabulated-list-format format)
+  (setq-local revert-buffer-function ask)
+  (tabulated-list-init-header))
+
+(defun org-agent-list-open (name mode ask)
+  "Select the buffer NAME in MODE, made if there is none; there, call ASK."
   (with-current-buffer (get-buffer-create name)
     (unless (derived-mode-p mode)
       (funcall mode))
-    (current-buffer)))
+    (funcall ask)
+    (pop-to-buffer (current-buffer))))
 
 (defun org-agent-list-show (entries &optional note)
   "Show ENTRIES, as `tabulated-list-entries' has them, in the current buffer.

@@ -97,7 +97,9 @@
   "Major mode of the agent's log, which follows the kernel's.
 \\<org-agent-log-mode-map>What is shown: \\[org-agent-log-set-level] level, \\[org-agent-log-set-session] session, \\[org-agent-log-set-turn] turn, \\[org-agent-log-set-text] text, \\[org-agent-log-show-all] everything.
 \\[org-agent-log-visit] goes to the place in a note that a line names, or tells the story of
-its turn; \\[org-agent-log-toggle-follow] follows the log or stops following it."
+its turn; \\[org-agent-log-toggle-follow] follows the log or stops following it.
+
+\\{org-agent-log-mode-map}"
   (setq truncate-lines t
         buffer-undo-list t)
   (setq-local revert-buffer-function

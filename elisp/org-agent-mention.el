@@ -23,6 +23,8 @@
 (require 'org-agent-context)
 (require 'org-agent-context-read)
 (require 'org-agent-add)
+(require 'org-agent-preset)
+(require 'org-agent-remote)
 
 (defconst org-agent-mention-heading-limit 2000
   "Headings that are offered.")
@@ -40,7 +42,9 @@ This is for `completion-at-point-functions'."
                (said (buffer-substring-no-properties beg end)))
           (unless (string-match-p "[])]" said)
             (if (string-match-p "\\`\\(?:\\.\\.?/\\|~\\|/\\)" said)
-                (list beg end #'completion-file-name-table
+                (list beg end (if (org-agent-remote-silent-p said)
+                                  #'ignore
+                                #'completion-file-name-table)
                       :exclusive 'no
                       :exit-function #'org-agent-mention--file-chosen)
               (let ((known (org-agent-mention--known)))
@@ -57,8 +61,8 @@ This is for `completion-at-point-functions'."
                       :exit-function
                       (lambda (name status)
                         (when (eq status 'finished)
-                          (when-let ((chosen (assoc name known)))
-                            (org-agent-mention--insert name (nth 2 chosen))))))))))))))
+                          (when-let ((chosen (nth 2 (assoc name known))))
+                            (org-agent-mention--insert name chosen)))))))))))))
 
 (defun org-agent-mention--known ()
   "Return what can be named: a list of (NAME ANNOTATION FUNCTION).
@@ -77,7 +81,7 @@ FUNCTION returns the reference."
                   known)))
         (when (derived-mode-p 'org-mode)
           (setq known (append (org-agent-mention--headings) known)))))
-    (append known (org-agent-mention--buffers))))
+    (append (org-agent-preset-mentions) known (org-agent-mention--buffers))))
 
 (defun org-agent-mention--headings ()
   "Return the headings of this buffer, as `org-agent-mention--known' does."
@@ -111,7 +115,8 @@ FUNCTION returns the reference."
            collect (let ((buffer buffer))
                      (list (buffer-name buffer)
                            (if (buffer-file-name buffer)
-                               (abbreviate-file-name (buffer-file-name buffer))
+                               (org-agent-context--abbreviate
+                                (buffer-file-name buffer))
                              "buffer")
                            (lambda () (org-agent-context-of-buffer buffer))))))
 
@@ -133,7 +138,9 @@ FUNCTION returns the reference."
   "Put a link in the place of the file NAME when STATUS says it is chosen."
   (when (and (eq status 'finished) (not (directory-name-p name)))
     (org-agent-mention--insert
-     name (lambda () (list :type 'file :path (expand-file-name name))))))
+     name (lambda ()
+            (list :type 'file :path (if (file-remote-p name) name
+                                      (expand-file-name name)))))))
 
 (defun org-agent-mention--in-chat ()
   "Have what is named completed in this conversation."

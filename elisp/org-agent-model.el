@@ -20,6 +20,7 @@
 (require 'org-agent-draft)
 (require 'org-agent-chat)
 (require 'org-agent-send)
+(require 'org-agent-above)
 
 ;;;; Names
 
@@ -63,8 +64,7 @@ CHOSEN is the name of this conversation's."
   "Read the name of a model with PROMPT; nil is the configured one.
 What is completed is what the kernel told last; it is asked anew while
 one types.  Any name can be given: not every server lists what it has."
-  (unless (org-agent-kernel-ready-p)
-    (user-error "No kernel is running; M-x org-agent-chat starts one"))
+  (org-agent-kernel-check)
   (org-agent-model--refresh)
   (let* ((standard (org-agent-model--standard))
          (name (string-trim
@@ -84,9 +84,9 @@ The header line shows it, and it stays when Emacs or the kernel ends.
 The configured model is chosen by its name, or by none."
   (interactive
    (progn
-     (org-agent-model--check)
+     (org-agent-chat-check-attached)
      (list (org-agent-model-read "Model of this conversation"))))
-  (org-agent-model--check)
+  (org-agent-chat-check-attached)
   (org-agent-kernel-request
    "session/model" (append (list :session org-agent-chat-session)
                            (and model (list :model model)))
@@ -95,14 +95,6 @@ The configured model is chosen by its name, or by none."
                        (or model "The configured model")))
    :failure (lambda (refusal)
               (org-agent-chat-complain "The model is not changed" refusal))))
-
-(defun org-agent-model--check ()
-  "Signal an error where no model can be chosen."
-  (unless org-agent-chat-session
-    (user-error "This is no conversation; M-x org-agent-chat opens one"))
-  (org-agent-chat-check-whole)
-  (unless (eq org-agent-chat-attached t)
-    (user-error "No kernel is running; M-x org-agent-chat starts one")))
 
 (cl-defmethod org-agent-handle-notification ((_method (eql 'model/changed))
                                              params)
@@ -119,16 +111,15 @@ what was said before the question.  Later turns are shown the last
 answer, unless `org-agent-prefer-answer' marked another one."
   (interactive
    (progn
-     (org-agent-model--check)
+     (org-agent-chat-check-attached)
      (list (and current-prefix-arg
                 (org-agent-model-read "Answer with the model")))))
-  (org-agent-model--check)
-  (let ((heading (org-agent-send-question-at-point)))
-    (unless heading
-      (user-error "Point is on no question and no answer"))
+  (org-agent-chat-check-attached)
+  (let ((heading (org-agent-send-question-here)))
     (org-agent-kernel-request
      "turn/retry"
-     (append (list :event (org-agent-heading-property heading "ID"))
+     (append (list :event (org-agent-heading-property heading "ID")
+                   :above (org-agent-above heading))
              (and model (list :model model)))
      :success (lambda (_) (message "It is being answered once more"))
      :failure (lambda (refusal)
@@ -138,7 +129,7 @@ answer, unless `org-agent-prefer-answer' marked another one."
   "Have the question at point answered once more, by MODEL."
   (interactive
    (progn
-     (org-agent-model--check)
+     (org-agent-chat-check-attached)
      (list (org-agent-model-read "Answer with the model"))))
   (org-agent-regenerate model))
 

@@ -18,6 +18,7 @@
 
 (require 'subr-x)
 (require 'org)
+(require 'org-table)
 (require 'org-agent-kernel)
 (require 'org-agent-chat)
 (require 'org-agent-context)
@@ -74,7 +75,9 @@ Nothing is sent."
   (with-current-buffer buffer
     (let ((session org-agent-chat-session))
       (org-agent-kernel-request
-       "prompt/get" (org-agent-prompt--params)
+       "prompt/get" (let ((org-agent-draft-chosen
+                           (org-agent-draft-branch-at (point))))
+                      (org-agent-prompt--params))
        :success (lambda (result) (org-agent-prompt--show session result))
        :failure (lambda (refusal)
                   (org-agent-chat-complain "The prompt cannot be shown"
@@ -114,14 +117,80 @@ Nothing is sent."
               (format ", by the skill %s, to %s" (plist-get result :skill) model)
             "")
           ".\n")
+  (mapc #'org-agent-prompt--insert-setting (plist-get result :settings))
   (if-let ((parts (plist-get result :parts)))
       (progn
         (insert (format "%d messages, %s, about %d tokens.  Nothing was sent.\n"
                         (length parts)
                         (org-agent-context-size (plist-get result :bytes))
                         (plist-get result :tokens)))
+        (when-let ((history (plist-get result :history)))
+          (insert (org-agent-prompt--history history) "\n"))
+        (org-agent-prompt--insert-sections (plist-get result :sections))
         (mapc #'org-agent-prompt--insert-part parts))
     (insert (or (plist-get result :note) "Nothing would be sent") ".\n")))
+
+(defun org-agent-prompt--insert-sections (sections)
+  "Insert a table of SECTIONS, what the system prompt is made of."
+  (when sections
+    (insert "* What the system prompt is made of\n"
+            "| section | whose | | bytes | tokens | from | hash |\n|-\n")
+    (let ((start (save-excursion (forward-line -1) (point)))
+          (absent nil))
+      (dolist (section sections)
+        (if-let ((why (plist-get section :why)))
+            (push (plist-get section :name) (alist-get why absent nil nil #'equal))
+          (insert (format "| %s | %s | %s | %s | %s | %s | %s |\n"
+                          (plist-get section :name)
+                          (org-agent-prompt--word (plist-get section :trust))
+                          (org-agent-prompt--word (plist-get section :tier))
+                          (concat (format "%d" (plist-get section :bytes))
+                                  (when-let ((whole (plist-get section :whole)))
+                                    (format " of %d" whole)))
+                          (plist-get section :tokens)
+                          (org-agent-prompt--sources (plist-get section :sources))
+                          (plist-get section :hash)))))
+      (save-excursion (goto-char start) (org-table-align))
+      (pcase-dolist (`(,why . ,names) (nreverse absent))
+        (insert (format "- %s :: %s\n" why (string-join (nreverse names) ", ")))))))
+
+(defun org-agent-prompt--sources (files)
+  "Return FILES as they stand in a cell of a table."
+  (if files
+      (mapconcat (lambda (file)
+                   (replace-regexp-in-string "[]|[]" "_"
+                                             (abbreviate-file-name file)))
+                 files ", ")
+    "the program"))
+
+(defun org-agent-prompt--history (history)
+  "Return a line that says what of the conversation HISTORY shows."
+  (concat
+   (format "Of the conversation: %d turns as said" (plist-get history :turns))
+   (when-let ((count (plist-get history :summarised)))
+     (format ", notes of the first %d" count))
+   (when-let ((count (plist-get history :left)))
+     (format ", %d behind those not at all" count))
+   (when-let ((count (plist-get history :shortened)))
+     (format ", %d results shortened" count))
+   (when-let ((count (plist-get history :omitted)))
+     (format ", %d results left out" count))
+   (format "; about %d of %d tokens (%s)."
+           (or (plist-get history :tokens) 0) (plist-get history :window)
+           (if-let ((source (plist-get history :source)))
+               (concat "known by " source)
+             "which is assumed: WINDOW in config.org says it"))))
+
+(defun org-agent-prompt--insert-setting (setting)
+  "Insert SETTING, something that holds for the message, and who set it."
+  (insert (format "%s, set by %s: %s\n" (plist-get setting :name)
+                  (org-agent-prompt--one-line (plist-get setting :from))
+                  (org-agent-prompt--one-line (plist-get setting :value)))))
+
+(defun org-agent-prompt--one-line (text)
+  "Return TEXT shortened to a line."
+  (truncate-string-to-width (string-join (split-string text) " ")
+                            200 nil nil t))
 
 (defun org-agent-prompt--insert-part (part)
   "Insert PART, one message of a prompt."

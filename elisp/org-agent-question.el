@@ -6,7 +6,6 @@
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
-;;; Commentary:
 
 ;; The agent may ask what only a person can say.  The question stands in
 ;; its conversation as a form (org-agent-form.el), below the message of
@@ -104,7 +103,9 @@
   (let* ((here (or (org-agent-form--here org-agent-question--waiting)
                    (user-error "This does not wait, or not yet; M-x org-agent-approvals shows what does")))
          (question (cdr here))
-         (answers (org-agent-form-read (car here) question))
+         (answers (if (member (plist-get question :id) org-agent-question--sent)
+                      (user-error "The answers are on their way already")
+                    (org-agent-form-read (car here) question)))
          (secrets (org-agent-question--secrets question)))
     (cl-pushnew (plist-get question :id) org-agent-question--sent :test #'equal)
     (org-agent-question--send question :answers (append answers secrets))))
@@ -187,15 +188,15 @@ Whoever asks is told it; the turn goes on."
 
 (defun org-agent-question-insert-all ()
   "Insert the questions that wait, for the list of what waits."
-  (mapc #'org-agent-question--insert org-agent-question--waiting))
+  (mapc #'org-agent-question-insert org-agent-question--waiting))
 
-(defun org-agent-question--insert (question)
+(defun org-agent-question-insert (question)
   "Insert QUESTION with all that it asks."
   (let ((beg (point))
         (form (plist-get question :form)))
     (insert (propertize (format "%s  %s  Answer: %s"
                                 (plist-get question :session)
-                                (or (plist-get question :asked) "")
+                                (org-agent-list-time (or (plist-get question :asked) ""))
                                 (plist-get form :title))
                         'face 'bold 'org-agent-approval-head t)
             "\n")
@@ -239,15 +240,34 @@ Whoever asks is told it; the turn goes on."
 (defun org-agent-question--close (heading params question mine)
   "Make the form at HEADING what PARAMS say of its end.
 What was written into it stays below, told by QUESTION; unless it is
-MINE, being what was sent.  Where it cannot be told, all of it stays."
+MINE, being what was sent.  Where it cannot be told, all that is not as
+it was stays, as a quotation: a form must not seem to wait."
   (let* ((waiting (plist-get params :waiting))
-         (unsent (if question
-                     (ignore-errors
-                       (org-agent-form-unsent heading question))
-                   (and (org-agent-form-untouched-p heading waiting) ""))))
+         (unsent (cond
+                  (mine "")
+                  (question
+                   (condition-case nil
+                       (org-agent-form-unsent heading question)
+                     (error (org-agent-question--left heading waiting))))
+                  ((org-agent-form-untouched-p heading waiting) "")
+                  (t (org-agent-question--left heading waiting)))))
     (org-agent-asked-close (plist-get params :id) waiting
                            (concat (plist-get params :subtree) unsent)
-                           (or mine unsent))))
+                           t)))
+
+(defun org-agent-question--left (heading waiting)
+  "Return what stands below HEADING and its drawer as a quotation.
+WAITING is the form as it was asked."
+  (let ((head (org-agent-asked--head waiting)))
+    (org-agent-draft--widely
+      (concat "Not sent, as it stood here:\n#+begin_example\n"
+              (org-escape-code-in-string
+               (string-trim-right
+                (buffer-substring-no-properties
+                 (min (+ heading (length head)) (org-agent-subtree-end heading))
+                 (org-agent-subtree-end heading))
+                "\n+"))
+              "\n#+end_example\n"))))
 
 ;;;; What the kernel reports
 
@@ -286,8 +306,7 @@ What was written into the form and is not what was sent stays."
                                    mine)
         (org-agent-chat-restore-draft)
         (org-agent-keeper-save))
-      (when (eq (org-agent-chat-get :phase) 'waiting)
-        (org-agent-chat-put :phase 'thinking)))))
+      (org-agent-approval-go-on (plist-get params :session)))))
 
 (provide 'org-agent-question)
 ;;; org-agent-question.el ends here

@@ -112,7 +112,7 @@ changes can be taken one by one."
 
 (define-derived-mode org-agent-review-text-mode special-mode "Org-Agent-Action"
   "Major mode of the whole of what waits.
-\\<org-agent-review-text-mode-map>\\[org-agent-review-allow] allows it once, \\[org-agent-review-refuse] refuses it."
+\\<org-agent-review-text-mode-map>\\[org-agent-review-allow] allows it once, \\[org-agent-review-refuse] refuses it, \\[org-agent-review-edit] edits it."
   (setq truncate-lines nil
         bidi-display-reordering nil
         header-line-format
@@ -216,7 +216,9 @@ text is again what it was made for, \\[org-agent-review-allow] allows it.
 Each change begins with a box: \\<org-agent-review-mode-map>\\[org-agent-review-toggle] takes it out or in.
 \\[org-agent-review-ediff] compares with Ediff, \\[org-agent-review-smerge] merges with Smerge;
 there the new text can be edited.
-\\[org-agent-review-accept] allows what is in, once; \\[org-agent-review-refuse] refuses the edit."
+\\[org-agent-review-accept] allows what is in, once; \\[org-agent-review-refuse] refuses the edit.
+
+\\{org-agent-review-mode-map}"
   (setq truncate-lines t
         bidi-display-reordering nil
         header-line-format

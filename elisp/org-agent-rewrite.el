@@ -177,10 +177,10 @@ The new text is shown as a diff when it has come; \
                 (save-excursion (goto-char beg) (not (bolp)))
                 (org-agent-rewriting-indentation rewriting)
                 (org-agent-rewrite--shared-indentation beg end))
-          (org-agent-await id :raw (lambda (result)
-                                     (org-agent-rewrite--arrived rewriting result)))
           (org-agent-send-in org-agent-rewrite-session
-                             (org-agent-rewrite--message rewriting wish text)))))))
+                             (org-agent-rewrite--message rewriting wish text))
+          (org-agent-await id :raw (lambda (result)
+                                     (org-agent-rewrite--arrived rewriting result))))))))
 
 (defun org-agent-rewrite--message (rewriting wish text)
   "Return the message that asks for TEXT, of REWRITING, to be as WISH says."

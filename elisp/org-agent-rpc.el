@@ -35,7 +35,7 @@
 (defconst org-agent-rpc-frame-limit (* 8 1024 1024)
   "Bytes of the largest message either side may send.")
 
-(defconst org-agent-rpc--gc-threshold (* 64 1024 1024)
+(defconst org-agent-rpc-gc-threshold (* 64 1024 1024)
   "Bytes of garbage that may come up while one piece of input is handled.")
 
 (defconst org-agent-rpc--log-limit 200000
@@ -155,9 +155,9 @@ The second call for the same connection does nothing."
 (cl-defun org-agent-rpc-request (connection method params
                                             &key success failure)
   "Send the request METHOD with PARAMS over CONNECTION.
-METHOD is a string, PARAMS a plist.  Return at once.  SUCCESS is called
-with the result, or else FAILURE with a plist (:code N :message TEXT);
-exactly one of them, once."
+METHOD is a string, PARAMS a plist.  Return its id at once.  SUCCESS is
+called with the result, or else FAILURE with a plist (:code N :message
+TEXT); exactly one of them, once."
   (let ((id (cl-incf (org-agent-rpc-connection-last-id connection)))
         (pending (org-agent-rpc-connection-pending connection)))
     (puthash id (list method success failure) pending)
@@ -169,7 +169,12 @@ exactly one of them, once."
        (when (gethash id pending)
          (remhash id pending)
          (org-agent-rpc--fail failure (error-message-string err)))))
-    nil))
+    id))
+
+(defun org-agent-rpc-cancel (connection id)
+  "Have the kernel give up the request ID of CONNECTION.
+The request still ends as others do, most often as one that failed."
+  (org-agent-rpc-notify connection "$/cancelRequest" (list :id id)))
 
 (defun org-agent-rpc-notify (connection method params)
   "Send the notification METHOD with PARAMS over CONNECTION.
@@ -210,6 +215,20 @@ properties are left out; variables that govern `prin1' have no effect."
     (concat "(" (mapconcat #'org-agent-rpc-print value " ") ")"))
    (t (error "Not something to send: a %s" (type-of value)))))
 
+(defun org-agent-rpc-text (beg end)
+  "Return the text from BEG to END, as the kernel will get it.
+What is no character of Unicode becomes U+FFFD.  Such text is rare, and
+the expression that finds it takes milliseconds to compile."
+  (let ((text (buffer-substring-no-properties beg end)))
+    (if (and enable-multibyte-characters
+             (save-excursion
+               (goto-char beg)
+               (skip-chars-forward "\0-\x10ffff" end)
+               (= (point) end)))
+        text
+      (replace-regexp-in-string "[\x3fff80-\x3fffff\x110000-\x3fff7f]"
+                                "\xfffd" text t t))))
+
 (defconst org-agent-rpc--special "[\"\\\n\t\r\ud800-\udfff\x3fff80-\x3fffff]"
   "Matches a character that a string has escaped, or not at all.")
 
@@ -238,7 +257,7 @@ What has no UTF-8 (raw bytes, surrogates) becomes U+FFFD."
 (defun org-agent-rpc--filter (process bytes)
   "Add BYTES to what PROCESS has sent and handle what is complete."
   (let ((gc-cons-threshold (max gc-cons-threshold
-                                org-agent-rpc--gc-threshold))
+                                org-agent-rpc-gc-threshold))
         (connection (process-get process 'org-agent-rpc-connection))
         (buffer (process-buffer process)))
     (when (and connection (buffer-live-p buffer))

@@ -26,7 +26,12 @@
 (require 'org-agent-undo)
 
 (defvar org-agent-saved-large 1000000
-  "A text of more characters is not written or read anew if that can be.")
+  "Of a text of more characters only the beginning is inserted at first.")
+
+(defvar org-agent-saved-whole 10000
+  "Where a text differs from its file before this position, all is written.
+Emacs makes a string of what it writes; with 260 kB in a conversation
+three of them, one for each save of a turn, were a garbage collection.")
 
 (defvar-local org-agent-saved--copy nil
   "The buffer with what the file had when it was last read or written.")
@@ -258,7 +263,7 @@ That is nil when it has to be written whole.  REGIONS do not count."
   (let ((from (min org-agent-saved--same (or (caar regions) (point-max))))
         (copy org-agent-saved--copy))
     (and (buffer-live-p copy)
-         (> from org-agent-saved-large)
+         (> from org-agent-saved-whole)
          (<= from (1+ (buffer-size copy)))
          org-agent-saved--status
          (equal org-agent-saved--status (org-agent-saved-status file))

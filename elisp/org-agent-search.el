@@ -56,10 +56,9 @@
   "Major mode of the results of a search through all that was said.
 \\<org-agent-search-mode-map>\\[org-agent-search-visit] goes to where it stands,
 \\[org-agent-search] looks for something else, \\[org-agent-search-older] goes on with what is older."
-  (setq tabulated-list-format
-        [("When" 16 t) ("Conversation" 20 t) ("Who" 5 t) ("What" 0 nil)])
-  (setq-local revert-buffer-function #'org-agent-search--revert)
-  (tabulated-list-init-header))
+  (org-agent-list-columns
+   [("When" 16 t) ("Conversation" 20 t) ("Who" 5 t) ("What" 0 nil)]
+   #'org-agent-search--anew))
 
 ;;;###autoload
 (defun org-agent-search (query &optional session)
@@ -78,13 +77,12 @@ look in SESSION, the conversation of this buffer or line, only."
                           "Search all conversations for: ")
                         nil 'org-agent-search--history)
            session)))
-  (with-current-buffer (org-agent-list-buffer org-agent-search--buffer
-                                              'org-agent-search-mode)
-    (setq org-agent-search--query (cons query session))
-    (org-agent-search--revert)
-    (pop-to-buffer (current-buffer))))
+  (org-agent-list-open org-agent-search--buffer 'org-agent-search-mode
+                       (lambda ()
+                         (setq org-agent-search--query (cons query session))
+                         (org-agent-search--anew))))
 
-(defun org-agent-search--revert (&rest _)
+(defun org-agent-search--anew (&rest _)
   "Look again for what the results are of."
   (setq org-agent-search--hits nil
         org-agent-search--before nil
@@ -143,9 +141,9 @@ ON says that what is older is being looked at."
         (vector (org-agent-list-time (plist-get hit :time))
                 (plist-get hit :session)
                 (if (eq (plist-get hit :role) :user) "you" "agent")
-                (org-agent-search--snippet hit))))
+                (org-agent-search-snippet hit))))
 
-(defun org-agent-search--snippet (hit)
+(defun org-agent-search-snippet (hit)
   "Return the snippet of HIT with what matched in a face."
   (let ((snippet (copy-sequence (plist-get hit :snippet))))
     (dolist (match (plist-get hit :matches) snippet)

@@ -25,10 +25,13 @@
 (require 'org-agent-keeper)
 (require 'org-agent-undo)
 (require 'org-agent-chat)
+(require 'org-agent-paste)
 (require 'org-agent-context)
 (require 'org-agent-context-read)
+(require 'org-agent-above)
 
 (declare-function org-agent-steer-mark-waiting "org-agent-steer")
+(declare-function org-agent-draft-kept-write "org-agent-draft-kept")
 (declare-function org-agent-steer-waits-p "org-agent-steer")
 (declare-function org-agent-question-form-p "org-agent-question")
 (declare-function org-agent-question-submit "org-agent-question")
@@ -71,6 +74,7 @@ Signal an error if the answer is no."
             (list :context items))
           (when-let ((instead (plist-get message :instead)))
             (list :instead instead))
+          (org-agent-above-event (plist-get message :id))
           (and org-agent-send--agreed
                (equal org-agent-send--agreed
                       (plist-get org-agent-kernel-server :consent))
@@ -84,32 +88,75 @@ Signal an error if the answer is no."
 ;;;; Sending
 
 (defun org-agent-send ()
-  "Send the draft of this conversation."
+  "Send the draft of this conversation.
+That is the one point is in, or the one at the end.  What is set for it
+by properties or a preset is checked before anything is sent; see
+`org-agent-above'."
   (interactive)
-  (unless org-agent-chat-session
-    (user-error "This is no conversation; M-x org-agent-chat opens one"))
-  (org-agent-chat-check-whole)
+  (org-agent-chat-check)
+  (org-agent-paste-settle)
   (org-agent-keeper-look)
-  (org-agent-draft-mend (point-max))
-  (org-agent-chat-restore-draft)
+  (let ((org-agent-draft-chosen (org-agent-draft-branch-at (point))))
+    (unless org-agent-draft-chosen
+      (org-agent-draft-mend (point-max))
+      (org-agent-chat-restore-draft))
+    (pcase-let ((`(,words . ,references) (org-agent-context-draft)))
+      (unless words
+        (user-error (if references
+                        "Nothing to send: say what is to be done with what goes along"
+                      "Nothing to send: write a message behind the last turn"))))
+    (org-agent-send-ask-consent)
+    (if (and (eq org-agent-chat-attached t)
+             (org-agent-above-sets-p (org-agent-draft-start)))
+        (org-agent-send--checked)
+      (org-agent-send--draft))))
+
+(defun org-agent-send--checked ()
+  "Send the draft when the kernel has said that what is set for it can be had."
+  (let ((buffer (current-buffer))
+        (branch (and org-agent-draft-chosen
+                     (copy-marker org-agent-draft-chosen)))
+        (raw (substring-no-properties (org-agent-draft-raw))))
+    (org-agent-kernel-request
+     "settings/get"
+     (append (list :session org-agent-chat-session :sensor :chat-message
+                   :text (string-trim raw)
+                   :level (org-agent-heading-level (org-agent-draft-start)))
+             (org-agent-above-of (org-agent-draft-start)))
+     :success
+     (lambda (_)
+       (when (buffer-live-p buffer)
+         (with-current-buffer buffer
+           (let ((org-agent-draft-chosen (and branch (marker-position branch))))
+             (if (and (org-agent-draft-start)
+                      (equal raw (substring-no-properties (org-agent-draft-raw))))
+                 (org-agent-send--draft)
+               (message "Not sent: the draft was changed meanwhile; C-c C-c sends it as it is"))))))
+     :failure
+     (lambda (refusal)
+       (when (buffer-live-p buffer)
+         (with-current-buffer buffer
+           (org-agent-chat-complain "Not sent, and the draft stays" refusal)))))))
+
+(defun org-agent-send--draft ()
+  "Make the draft a question and send it."
   (pcase-let ((`(,words . ,references) (org-agent-context-draft))
               (id (org-id-uuid)))
-    (unless words
-      (user-error (if references
-                      "Nothing to send: say what is to be done with what goes along"
-                    "Nothing to send: write a message behind the last turn")))
-    (org-agent-send-ask-consent)
     (let* ((level (org-agent-heading-level (org-agent-draft-start)))
            (message (org-agent-send-with-context
                      (org-agent-command-message id level words)
                      (org-agent-context-gather references)))
-           (record (cdr (org-agent-draft-to-question
-                         id (plist-get message :text)))))
-      (goto-char (point-max))
+           (record (let ((org-agent-answer--writing t))
+                     (cdr (org-agent-draft-to-question
+                           id (plist-get message :text))))))
+      (unless org-agent-draft-chosen
+        (goto-char (point-max)))
       (when record
         (push (cons id record) org-agent-chat-records))
-      (org-agent-keeper-save)
-      (org-agent-send-post message))))
+      (let (org-agent-draft-chosen)
+        (org-agent-keeper-save)
+        (org-agent-draft-kept-write)
+        (org-agent-send-post message)))))
 
 (defun org-agent-send-with-context (message gathered)
   "Return MESSAGE with what was GATHERED, items and the lines that say so."
@@ -334,17 +381,21 @@ On a question that waits for its turn, take that back instead."
                           0))))
         found))))
 
+(defun org-agent-send-question-here ()
+  "Return the heading of the question that point is in or under.
+Signal an error where there is none."
+  (or (org-agent-send-question-at-point)
+      (user-error "Point is on no question and no answer")))
+
 (defun org-agent-retry ()
   "Have the question that point is in or under answered again."
   (interactive)
-  (let ((heading (org-agent-send-question-at-point))
+  (let ((heading (org-agent-send-question-here))
         (buffer (current-buffer)))
-    (unless heading
-      (user-error "Point is on no question and no answer"))
-    (unless (eq org-agent-chat-attached t)
-      (user-error "No kernel is running; M-x org-agent-chat starts one"))
+    (org-agent-chat-check-attached)
     (org-agent-kernel-request
-     "turn/retry" (list :event (org-agent-heading-property heading "ID"))
+     "turn/retry" (list :event (org-agent-heading-property heading "ID")
+                        :above (org-agent-above heading))
      :success (lambda (_) (message "It is being answered again"))
      :failure (lambda (refusal)
                 (when (buffer-live-p buffer)

@@ -26,6 +26,8 @@
 (require 'org-agent-chat)
 (require 'org-agent-list)
 
+(declare-function org-agent-approval-renamed "org-agent-approval")
+
 (declare-function org-agent-search "org-agent-search")
 
 (defface org-agent-sessions-running '((t :inherit success))
@@ -58,25 +60,23 @@
   "Major mode of the list of conversations.
 \\<org-agent-sessions-mode-map>\\[org-agent-sessions-open] opens one, \\[org-agent-sessions-new] a new one; \\[org-agent-search]
 looks through all that was said; \\[org-agent-session-rename] gives one another
-name, \\[org-agent-fork] makes a copy that goes on by itself."
-  (setq tabulated-list-format
-        (vector
-         '("Conversation" 26 t)
-         (list "Turns" 5 (org-agent-list-by-number 1) :right-align t)
-         '("Last" 16 t) '("State" 15 t) '("Begins with" 0 t)))
-  (setq-local revert-buffer-function #'org-agent-sessions--revert)
-  (tabulated-list-init-header))
+name, \\[org-agent-fork] makes a copy that goes on by itself.
+
+\\{org-agent-sessions-mode-map}"
+  (org-agent-list-columns
+   (vector '("Conversation" 26 t)
+           (list "Turns" 5 (org-agent-list-by-number 1) :right-align t)
+           '("Last" 16 t) '("State" 15 t) '("Begins with" 0 t))
+   #'org-agent-sessions--ask))
 
 ;;;###autoload
 (defun org-agent-sessions ()
   "List all conversations with the agent, the latest first."
   (interactive)
-  (with-current-buffer (org-agent-list-buffer org-agent-sessions--buffer
-                                              'org-agent-sessions-mode)
-    (org-agent-sessions--revert)
-    (pop-to-buffer (current-buffer))))
+  (org-agent-list-open org-agent-sessions--buffer 'org-agent-sessions-mode
+                       #'org-agent-sessions--ask))
 
-(defun org-agent-sessions--revert (&rest _)
+(defun org-agent-sessions--ask (&rest _)
   "Ask the kernel for the list, and show it."
   (org-agent-kernel-ask "session/list" nil #'org-agent-sessions--show))
 
@@ -132,7 +132,7 @@ Its name is the line's identity, so that point stays on it."
   "Ask for the list again if it is shown somewhere."
   (when-let ((buffer (get-buffer org-agent-sessions--buffer)))
     (when (get-buffer-window buffer t)
-      (with-current-buffer buffer (org-agent-sessions--revert)))))
+      (with-current-buffer buffer (org-agent-sessions--ask)))))
 
 ;;;; Renaming
 
@@ -145,8 +145,7 @@ That is the one of this buffer or of this line."
      (list session (string-trim
                     (read-string (format "New name of %s: " session)
                                  session)))))
-  (unless (org-agent-chat-valid-session-p name)
-    (user-error "A conversation's name has letters, digits, blanks and ._-, 64 at most"))
+  (org-agent-chat-check-name name)
   (when (equal session name)
     (user-error "That is its name"))
   (when-let ((buffer (org-agent-chat-buffer session)))
@@ -162,6 +161,8 @@ That is the one of this buffer or of this line."
   "Follow the conversation of PARAMS to its new name."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-chat-renamed (plist-get params :to) (plist-get params :file)))
+  (org-agent-approval-renamed (plist-get params :session)
+                              (plist-get params :to))
   (org-agent-sessions--refresh))
 
 ;;;; Forks
@@ -178,8 +179,8 @@ the NAME of the new one."
   (let ((session (or (org-agent-sessions-at-point)
                      (user-error "This is no conversation; M-x org-agent-chat opens one")))
         (id (and org-agent-chat-session (org-agent-sessions--turn-at-point))))
-    (when (and name (not (org-agent-chat-valid-session-p name)))
-      (user-error "A conversation's name has letters, digits, blanks and ._-, 64 at most"))
+    (when name
+      (org-agent-chat-check-name name))
     (org-agent-kernel-ask
      "session/fork"
      (append (list :session session) (and id (list :id id))

@@ -15,7 +15,6 @@
 
 (require 'cl-lib)
 (require 'subr-x)
-(require 'ediff)
 (require 'org-agent-kernel)
 (require 'org-agent-draft)
 (require 'org-agent-answer)
@@ -23,6 +22,9 @@
 (require 'org-agent-undo)
 (require 'org-agent-chat)
 (require 'org-agent-send)
+
+;; Ediff and what it needs take a while to load: who compares does that.
+(declare-function ediff-buffers "ediff")
 
 (defun org-agent-sibling--answers (question)
   "Return the headings of the answers to the QUESTION's heading, in order."
@@ -54,8 +56,7 @@ as they are; the mark is the property PREFERRED."
   (let ((answer (org-agent-sibling--at-point)))
     (unless answer
       (user-error "Point is in no answer"))
-    (unless (eq org-agent-chat-attached t)
-      (user-error "No kernel is running; M-x org-agent-chat starts one"))
+    (org-agent-chat-check-attached)
     (let ((not (and (org-agent-heading-property answer "PREFERRED") t)))
       (org-agent-kernel-request
        "turn/prefer"
@@ -95,16 +96,12 @@ as they are; the mark is the property PREFERRED."
 
 ;;;; Comparing
 
-(defvar-local org-agent-sibling--others nil
-  "The other buffers of a comparison; they go with it.")
-
 (defun org-agent-compare-answers ()
   "Compare two answers to the question at point with Ediff.
 With more than two, the one at point (or the last) and the one before it
 are compared.  The buffers are temporary and go with the session."
   (interactive)
-  (let* ((question (or (org-agent-send-question-at-point)
-                       (user-error "Point is on no question and no answer")))
+  (let* ((question (org-agent-send-question-here))
          (answers (org-agent-sibling--answers question))
          (at (cl-position (org-agent-sibling--at-point) answers))
          (second (or (and at (> at 0) at)

@@ -26,10 +26,13 @@
 (require 'subr-x)
 (require 'org)
 (require 'ob-core)
-(require 'flymake)
 (require 'org-agent-grant)
 (require 'org-agent-kernel)
 (require 'org-agent-rpc)
+
+;; Flymake is loaded by who writes a note, not by who talks.
+(declare-function flymake-make-diagnostic "flymake")
+(declare-function flymake-start "flymake")
 
 (defvar org-agent-skill-symbols nil
   "What the kernel's Lisp has: a hash table from names to plists.

@@ -38,24 +38,21 @@
   "Major mode of the list of skills.
 \\<org-agent-skills-mode-map>\\[org-agent-skills-visit] goes to a note, to its first fault if it has one; \\[org-agent-skills-test]
 runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-skill-new] begins a new one."
-  (setq tabulated-list-format
-        (vector
-         '("Skill" 22 t) '("State" 10 t) '("Version" 8 t)
-         (list "Tests" 6 (org-agent-list-by-number 3) :right-align t)
-         '("Capabilities" 18 t) '("Note" 0 t)))
-  (setq-local revert-buffer-function #'org-agent-skills--revert)
-  (tabulated-list-init-header))
+  (org-agent-list-columns
+   (vector '("Skill" 22 t) '("State" 10 t) '("Version" 8 t)
+           (list "Tests" 6 (org-agent-list-by-number 3) :right-align t)
+           '("Capabilities" 18 t) '("Note" 0 t))
+   #'org-agent-skills--reload))
 
 ;;;###autoload
 (defun org-agent-skills ()
   "List the skills of the agent and what became of each."
   (interactive)
-  (with-current-buffer (org-agent-list-buffer org-agent-skills--buffer
-                                              'org-agent-skills-mode)
-    (org-agent-kernel-ask "skill/list" nil #'org-agent-skills--show)
-    (pop-to-buffer (current-buffer))))
+  (org-agent-list-open
+   org-agent-skills--buffer 'org-agent-skills-mode
+   (lambda () (org-agent-kernel-ask "skill/list" nil #'org-agent-skills--show))))
 
-(defun org-agent-skills--revert (&rest _)
+(defun org-agent-skills--reload (&rest _)
   "Have the kernel read all notes anew, and list them."
   (org-agent-kernel-ask "skill/reload" nil #'org-agent-skills--show))
 
@@ -94,6 +91,9 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
                      (abbreviate-file-name file))
                    (when-let ((reasons (org-agent-skills--reasons status)))
                      (propertize (concat "  " reasons) 'face 'shadow))
+                   (when-let ((hooks (plist-get status :hooks)))
+                     (propertize (concat "  " (org-agent-skills--hooks hooks))
+                                 'face 'shadow))
                    (when-let ((why (plist-get status :withheld)))
                      (propertize (format "  not granted: %s" why)
                                  'face 'warning))
@@ -103,6 +103,13 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
                               (car (split-string (plist-get fault :message)
                                                  "\n")))
                       'face 'error)))))))
+
+(defun org-agent-skills--hooks (hooks)
+  "Return HOOKS, of a note, in words."
+  (mapconcat (lambda (hook)
+               (format "hook %s at %s" (plist-get hook :name)
+                       (plist-get hook :on)))
+             hooks ", "))
 
 (defun org-agent-skills--capabilities (status)
   "Return what the note of STATUS asks for, looking as granted or not."

@@ -13,10 +13,12 @@
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'iso8601)
 (require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
+(require 'org-agent-progress)
 
 (declare-function org-agent-chat "org-agent-chat")
 (declare-function org-agent-log "org-agent-log")
@@ -36,7 +38,9 @@
 
 (define-derived-mode org-agent-status-mode special-mode "Org-Agent-Status"
   "Major mode of the state of the kernel.
-\\<org-agent-status-mode-map>\\[revert-buffer] looks again, \\[org-agent-log] shows the log, \\[org-agent-doctor] looks for faults."
+\\<org-agent-status-mode-map>\\[revert-buffer] looks again, \\[org-agent-log] shows the log, \\[org-agent-doctor] looks for faults.
+
+\\{org-agent-status-mode-map}"
   (setq-local revert-buffer-function (lambda (&rest _) (org-agent-status)))
   (setq buffer-undo-list t))
 
@@ -83,7 +87,11 @@ FACE may be nil.  With ACTION the text is a button that calls it."
   "Return the lines, as `org-agent-status--insert' takes, of STATUS."
   (append (org-agent-status--work status)
           (org-agent-status--models status)
+          (org-agent-status--presets status)
+          (org-agent-status--servers status)
           (org-agent-status--notes status)
+          (mapcar (lambda (fault) (list "Look at" fault 'warning #'org-agent-doctor))
+                  (plist-get status :faults))
           (org-agent-status--kernel status)))
 
 (defun org-agent-status--work (status)
@@ -106,6 +114,8 @@ FACE may be nil.  With ACTION the text is a button that calls it."
                  (list nil
                        (concat name
                                (and (plist-get conversation :running) ", being written")
+                               (when-let ((progress (plist-get conversation :progress)))
+                                 (concat ": " (org-agent-progress-text progress t)))
                                (and (> behind 0) (format ", %d behind" behind)))
                        nil
                        (lambda () (org-agent-chat name)))))
@@ -130,6 +140,38 @@ FACE may be nil.  With ACTION the text is a button that calls it."
                              (and fault (concat "  " fault)))
                      (and (memq state '(:failing :paused)) 'error))))
            (plist-get status :models))))
+
+(defun org-agent-status--presets (status)
+  "Return the lines of STATUS about presets: which there are, and what is wrong."
+  (when-let ((presets (plist-get status :presets)))
+    (let ((good (cl-remove-if (lambda (preset) (plist-get preset :fault)) presets)))
+      (cons
+       (list "Presets" (if good
+                           (mapconcat (lambda (preset) (plist-get preset :name)) good ", ")
+                         "none that can be used"))
+       (cl-loop for preset in presets
+                for fault = (plist-get preset :fault)
+                when fault
+                collect (list nil (format "%s  %s" (plist-get preset :name) fault)
+                              'warning))))))
+
+(defun org-agent-status--servers (status)
+  "Return the lines of STATUS about MCP servers: how each is, and its tools."
+  (cl-loop for server in (plist-get status :mcp)
+           for first = t then nil
+           for state = (plist-get server :state)
+           for fault = (plist-get server :fault)
+           for tools = (plist-get server :tools)
+           collect (list (and first "Servers")
+                         (concat (plist-get server :name) "  "
+                                 (if (keywordp state)
+                                     (substring (symbol-name state) 1)
+                                   (format "%s" (or state "")))
+                                 (and tools (format ", %d tools" (length tools)))
+                                 (and fault (concat "  " fault)))
+                         (and (eq state :failing) 'error))
+           append (mapcar (lambda (left) (list nil (concat "left out: " left) 'warning))
+                          (plist-get server :left))))
 
 (defun org-agent-status--notes (status)
   "Return the line of STATUS about skills."
@@ -158,6 +200,9 @@ FACE may be nil.  With ACTION the text is a button that calls it."
                                                           (plist-get status :seconds))))
                              (funcall size :memory)))
              "  "))
+      (and (plist-get status :without-safety)
+           (list "Safety" "no model is told the rules: started with --without-safety"
+                 'warning))
       (list "Clients"
             (if-let ((connected (plist-get status :connected)))
                 (mapconcat (lambda (client)
@@ -169,7 +214,11 @@ FACE may be nil.  With ACTION the text is a button that calls it."
       (org-agent-status--file "Socket" (plist-get status :socket))
       (org-agent-status--file "Log" (plist-get status :log))
       (org-agent-status--file "Journal" (plist-get status :journal)
-                              (funcall size :journal-size))))))
+                              (concat
+                               (funcall size :journal-size)
+                               (when-let ((left (plist-get status :unindexed)))
+                                 (format ", %d%% is not in the index of words yet"
+                                         left))))))))
 
 (defun org-agent-status--file (label file &optional more)
   "Return the line with the LABEL about FILE, nil without it, and MORE."

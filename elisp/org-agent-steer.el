@@ -88,9 +88,7 @@ makes no further request, it becomes the next message."
 
 (defun org-agent-steer--check ()
   "Signal an error where nothing runs that could be told something."
-  (unless org-agent-chat-session
-    (user-error "This is no conversation; M-x org-agent-chat opens one"))
-  (org-agent-chat-check-whole)
+  (org-agent-chat-check)
   (unless (and (eq org-agent-chat-attached t) (org-agent-chat-get :turn))
     (user-error "Nothing is being answered; write a message and send it")))
 
@@ -126,10 +124,8 @@ A question that still waits for its turn is taken back, and the new one
 is a message like any other.  The draft stays as it is."
   (interactive)
   (org-agent-chat-check-whole)
-  (let ((heading (org-agent-send-question-at-point))
+  (let ((heading (org-agent-send-question-here))
         (chat (current-buffer)))
-    (unless heading
-      (user-error "Point is on no question and no answer"))
     (let ((text (org-agent-question-text heading))
           (origin (list chat (org-agent-heading-property heading "ID")
                         (org-agent-heading-level heading)))
@@ -165,6 +161,12 @@ is a message like any other.  The draft stays as it is."
   (let* ((heading (org-agent-find-heading id))
          (waits (org-agent-steer-waits-p heading))
          (new (org-id-uuid))
+         (above (and heading (org-agent-heading-above heading)))
+         (properties
+          (and heading
+               (cl-remove-if (lambda (property)
+                               (member (car property) '(t "ID" "INSTEAD")))
+                             (org-agent-heading-properties heading))))
          (instead (and (not waits)
                        (not (org-agent-send--unsent-p heading))
                        id)))
@@ -172,7 +174,8 @@ is a message like any other.  The draft stays as it is."
       (org-agent-kernel-request "turn/cancel" (list :event id)))
     (org-agent-keeper-look)
     (org-agent-answer-insert-question
-     new (org-agent-question-subtree level new text t instead))
+     new (org-agent-question-subtree level new text t instead properties)
+     (and above (org-agent-heading-property above "ID")))
     (org-agent-keeper-save)
     (org-agent-send-post
      (append (list :id new :level level :text text)

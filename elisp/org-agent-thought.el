@@ -63,8 +63,7 @@ TAB on the first line of their drawer opens and closes it."
 (defun org-agent-thoughts ()
   "Show what the model of this conversation thinks, as it comes."
   (interactive)
-  (unless org-agent-chat-session
-    (user-error "This is no conversation; M-x org-agent-chat opens one"))
+  (org-agent-chat-check)
   (let ((text (apply #'concat (reverse (cdr org-agent-thought--text))))
         (name (org-agent-thought--buffer-name)))
     (with-current-buffer (get-buffer-create name)

@@ -70,12 +70,13 @@ The receipt says what stands where, and whether it is in the file."
           (question (plist-get params :question)))
       (when question
         (org-agent-keeper-settle)
-        (org-agent-answer-insert-question event question)
+        (org-agent-answer-insert-question event question
+                                          (plist-get params :parent))
         (org-agent-chat-restore-draft))
       (org-agent-steer-mark-waiting event nil)
       (org-agent-answer-begin turn)
       (org-agent-chat-put
-       :turn turn :phase 'thinking :thought nil
+       :turn turn :phase 'thinking :thought nil :progress nil
        :model (or (plist-get params :model) (org-agent-chat-get :model))
        :queued (max 0 (1- (or (org-agent-chat-get :queued) 0)))))))
 
@@ -93,7 +94,7 @@ The receipt says what stands where, and whether it is in the file."
       (org-agent-answer-remove turn)
       (org-agent-answer-end turn)
       (when (member (org-agent-chat-get :turn) (list nil turn))
-        (org-agent-chat-put :turn nil :phase nil))
+        (org-agent-chat-put :turn nil :phase nil :progress nil))
       (org-agent-turn--count params)
       (org-agent-steer-mark-waiting (plist-get params :event) nil)
       (when (org-agent-keeper-awaited-p)
@@ -106,6 +107,8 @@ The receipt says what stands where, and whether it is in the file."
   "Show in the header line what the session took by the turn of PARAMS."
   (when-let ((total (plist-get params :total)))
     (org-agent-chat-put :usage total))
+  (when-let ((window (plist-get params :window)))
+    (org-agent-chat-put :shown (plist-get params :shown) :window window))
   (when-let ((model (plist-get params :model)))
     (org-agent-chat-put :model model)))
 
@@ -128,7 +131,8 @@ The receipt says what stands where, and whether it is in the file."
           (org-agent-answer-undoable nil))
       (org-agent-keeper-settle)
       (when question
-        (org-agent-answer-insert-question event question))
+        (org-agent-answer-insert-question event question
+                                          (plist-get params :parent)))
       (when answer
         (org-agent-answer-perform (plist-get params :id) turn event answer
                                   (plist-get params :words))))))

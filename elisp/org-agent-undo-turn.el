@@ -49,8 +49,7 @@ changes are taken back then."
   (interactive "P")
   (let ((id (or (org-agent-undo-turn--id)
                 (user-error "No turn is here: go to it in its conversation, or to what it changed"))))
-    (unless (org-agent-kernel-ready-p)
-      (user-error "No kernel is running; M-x org-agent-chat starts one"))
+    (org-agent-kernel-check)
     (org-agent-undo-turn--ask id 0 nil (and others t))))
 
 (defun org-agent-undo-turn--id ()
@@ -127,13 +126,15 @@ cannot be; or neither, when the text is as it was before."
          for (change . earlier) on (reverse changes)
          collect
          (condition-case err
-             (let* ((buffer (org-agent-undo-turn--buffer change))
-                    (copy (or (alist-get buffer copies)
-                              (setf (alist-get buffer copies)
-                                    (org-agent-undo-turn--copy buffer)))))
-               (list :change change :buffer buffer
-                     :step (with-current-buffer copy
-                             (org-agent-undo-turn--back change earlier))))
+             (if (org-agent-undo-turn--gone-p change changes)
+                 (list :change change)
+               (let* ((buffer (org-agent-undo-turn--buffer change))
+                      (copy (or (alist-get buffer copies)
+                                (setf (alist-get buffer copies)
+                                      (org-agent-undo-turn--copy buffer)))))
+                 (list :change change :buffer buffer
+                       :step (with-current-buffer copy
+                               (org-agent-undo-turn--back change earlier)))))
            ((org-agent-rpc-error inhibited-interaction file-error)
             (list :change change
                   :reason (if (eq (car err) 'org-agent-rpc-error)
@@ -141,6 +142,16 @@ cannot be; or neither, when the text is as it was before."
                             (error-message-string err))))))
       (pcase-dolist (`(,_ . ,copy) copies)
         (kill-buffer copy)))))
+
+(defun org-agent-undo-turn--gone-p (change changes)
+  "Return non-nil if the file of CHANGE is gone, as before one of CHANGES made it."
+  (let ((file (plist-get change :file)))
+    (and file
+         (not (file-exists-p file))
+         (cl-some (lambda (other)
+                    (and (plist-get other :created)
+                         (equal (plist-get other :file) file)))
+                  changes))))
 
 (defun org-agent-undo-turn--back (change earlier)
   "Take CHANGE back in this copy; return the step, nil if none is needed.
@@ -321,7 +332,12 @@ BEFORE and AFTER are what stood around it: lines are compared whole."
 
 (defun org-agent-undo-turn--properties (change)
   "Return the step that takes CHANGE of properties back, nil if none is needed."
-  (when (plist-get change :unsure)
+  (when (or (plist-get change :unsure)
+            ;; One that was settled by another Emacs than made it.
+            (cl-set-difference (plist-get change :properties)
+                               (plist-get change :former)
+                               :test #'equal
+                               :key (lambda (named) (plist-get named :name))))
     (org-agent-act-refuse "no receipt says what the properties were before"))
   (org-agent-edit--narrow (plist-get change :entry))
   (pcase-let* ((`(,beg . ,drawer) (org-agent-properties--find))
@@ -390,7 +406,19 @@ What was in its file is so again."
       (with-current-buffer buffer
         (undo-boundary)
         (unless (memq buffer unsaved)
-          (org-agent-edit--save))))))
+          (org-agent-edit--save))))
+    (dolist (part steps)
+      (when (plist-get (plist-get part :change) :created)
+        (org-agent-undo-turn--remove-file (plist-get part :buffer))))))
+
+(defun org-agent-undo-turn--remove-file (buffer)
+  "Delete the file of BUFFER, which a turn made, if nothing is in it any more.
+The buffer stays, so that undoing and saving it makes the file again."
+  (with-current-buffer buffer
+    (when (and (zerop (buffer-size)) (not (buffer-modified-p))
+               (file-regular-p buffer-file-name))
+      (delete-file buffer-file-name t)
+      (set-visited-file-modtime 0))))
 
 (defun org-agent-undo-turn--report (told plan steps refused)
   "Tell the kernel and the person what was done of PLAN.

@@ -108,9 +108,12 @@ nearest one above it that has an `:ID:'."
 (define-derived-mode org-agent-why-mode org-mode "Org-Agent-Why"
   "Major mode of the story of a turn.
 \\<org-agent-why-mode-map>TAB opens and closes what happened, \\[org-open-at-point] follows a link, \\[org-agent-why-visit] goes to
-the conversation, \\[org-agent-why-log] shows the turn's lines in the log."
+the conversation, \\[org-agent-why-log] shows the turn's lines in the log,
+\\[org-agent-why-again] tells it again."
   (setq-local org-confirm-babel-evaluate t
               enable-local-variables nil
+              ;; The end of a folded block's last line is seen: it has no colour.
+              org-fontify-whole-block-delimiter-line nil
               header-line-format '(:eval (org-agent-why--header)))
   (setq buffer-read-only t
         buffer-undo-list t

@@ -9,7 +9,9 @@
 ;;; Code:
 
 (require 'ert)
+(require 'ert-x)
 (require 'cl-lib)
+(require 'org-agenda)
 (require 'org-agent)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
@@ -28,57 +30,46 @@
   "Return a reply with an action of Emacs with PAYLOAD."
   (prin1-to-string (append '(:type :request :target :emacs) payload)))
 
+(defun org-agent-approval-test--file ()
+  "Return the name of the note beside the home."
+  (expand-file-name "note.org" org-agent-fake-directory))
+
 (defmacro org-agent-approval-test--with (action &rest body)
   "Run BODY in a conversation in which \"do it\" makes the model propose ACTION.
 `file' is a note beside the home, `id' what waits."
   (declare (indent 1) (debug t))
-  `(org-agent-fake-with-home
-     (let ((file (expand-file-name "note.org" org-agent-fake-directory))
-           (skills (expand-file-name "skills" org-agent-home))
-           (home org-agent-home) (directory org-agent-fake-directory))
-       (ignore home directory)
-       (make-directory skills t)
-       (write-region org-agent-approval-test--skill nil
-                     (expand-file-name "do.org" skills) nil 'silent)
-       (write-region "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n"
-                     nil file nil 'silent)
-       (unwind-protect
-           (org-agent-approval-test--kernel ,action (lambda () ,@body))
-         (dolist (name '("*org-agent-approvals*" "*org-agent-review*"
-                         "*org-agent-action*"))
-           (when (get-buffer name) (kill-buffer name)))
-         (when-let ((buffer (find-buffer-visiting file)))
-           (with-current-buffer buffer (set-buffer-modified-p nil))
-           (kill-buffer buffer))))))
+  `(let ((org-agent-kernel-test-configure
+          #'org-agent-approval-test--write-notes))
+     (org-agent-kernel-test--with
+         (list (org-agent-kernel-test--exchange
+                (let ((file (org-agent-approval-test--file)))
+                  (ignore file)
+                  ,action)
+                '(match . "^do ") '(times . -1))
+               (org-agent-kernel-test--exchange
+                (org-agent-approval-test--action
+                 :action :insert-at-end :text "Well")
+                '(times . -1)))
+       (let ((file (org-agent-approval-test--file))
+             (home org-agent-home) (directory org-agent-fake-directory))
+         (ignore home directory)
+         (unwind-protect
+             (progn ,@body)
+           (dolist (name '("*org-agent-approvals*" "*org-agent-review*"
+                           "*org-agent-action*"))
+             (when (get-buffer name) (kill-buffer name)))
+           (when-let ((buffer (find-buffer-visiting file)))
+             (with-current-buffer buffer (set-buffer-modified-p nil))
+             (kill-buffer buffer)))))))
 
-(defun org-agent-approval-test--kernel (action body)
-  "Call BODY in a conversation with a kernel whose model proposes ACTION."
-  (let* ((model (org-agent-kernel-test--start-model
-                 (list (org-agent-kernel-test--exchange
-                        action '(match . "^do ") '(times . -1))
-                       (org-agent-kernel-test--exchange
-                        (org-agent-approval-test--action
-                         :action :insert-at-end :text "Well")
-                        '(times . -1)))))
-         (org-agent-program (org-agent-kernel-test--program
-                             "ORG_AGENT_PROGRAM" "org-agent"))
-         (process-environment
-          (append (list (concat "HOME=" org-agent-fake-directory)
-                        "ORG_AGENT_LLM" "ORG_AGENT_LLM_API_KEY=test"
-                        "ORG_AGENT_LLM_MODEL=test-model"
-                        (concat "ORG_AGENT_LLM_BASE_URL=" (cdr model)))
-                  process-environment)))
-    (make-directory (expand-file-name "run" org-agent-fake-directory))
-    (set-file-modes (expand-file-name "run" org-agent-fake-directory) #o700)
-    (unwind-protect
-        (progn
-          (org-agent-chat)
-          (with-current-buffer "*org-agent-chat*"
-            (org-agent-kernel-test--wait-attached)
-            (funcall body)))
-      (org-agent-kernel-test--end-kernel)
-      (delete-process (car model))
-      (kill-buffer (process-buffer (car model))))))
+(defun org-agent-approval-test--write-notes (&rest _)
+  "Write the skill that does what it is told, and the note beside the home."
+  (let ((skills (expand-file-name "skills" org-agent-home)))
+    (make-directory skills t)
+    (write-region org-agent-approval-test--skill nil
+                  (expand-file-name "do.org" skills) nil 'silent)
+    (write-region "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n"
+                  nil (org-agent-approval-test--file) nil 'silent)))
 
 (defun org-agent-approval-test--waits ()
   "Say \"do it\", wait until something waits, and return it."
@@ -125,13 +116,37 @@
 (defun org-agent-approval-test--in-the-agenda ()
   "Check that what waits is one line of the agenda, which can be made."
   (let ((org-agenda-files (list (org-agent-fake-file "main")))
-        (text (org-agent-fake-text)))
+        (text (org-agent-fake-text))
+        kill-ring kill-ring-yank-pointer)
     (save-window-excursion
       (save-current-buffer
         (org-todo-list)
         (should (= 1 (how-many "Approve: Change ~/note.org" (point-min) (point-max))))
         (should-not (string-match-p "two" (buffer-string)))
+        ;; Nothing of it is decided, or looks so, by what can be done there.
+        (goto-char (point-min))
+        (search-forward "Approve: ")
+        (dolist (change (list #'org-agenda-todo
+                              (lambda () (org-agenda-todo 'done))
+                              #'org-agenda-priority-up
+                              (lambda () (org-agenda-set-tags "x" 'on))
+                              (lambda () (org-agenda-schedule nil "2026-11-23"))
+                              (lambda ()
+                                (cl-letf (((symbol-function 'org-read-property-name)
+                                           (lambda () "A"))
+                                          ((symbol-function 'org-read-property-value)
+                                           (lambda (&rest _) "b")))
+                                  (org-agenda-set-property)))
+                              (lambda () (let ((org-agenda-confirm-kill nil))
+                                           (org-agenda-kill)))))
+          (save-current-buffer
+            (should-error (funcall change))))
         (kill-buffer)))
+    (with-current-buffer "*org-agent-chat*"
+      (dolist (change (list #'org-cut-subtree #'org-todo #'org-demote-subtree
+                            (lambda () (org-schedule nil "2026-11-23"))
+                            #'org-toggle-comment #'org-priority-up))
+        (should-error (funcall change) :type 'text-read-only)))
     (should (equal text (org-agent-fake-text)))))
 
 (ert-deftest org-agent-approval-in-the-conversation ()
@@ -165,7 +180,7 @@
         (org-agent-kernel-test--settle 2)
         (should (eq kills kill-ring))
         (goto-char (point-min))
-        (should (re-search-forward "^\\*\\* DONE Approved once: Change ~/note.org (you, in Emacs, \\[" nil t))
+        (should (re-search-forward "^\\*\\* DONE Approved once: Change ~/note.org +:agent:$" nil t))
         (should-not (text-property-not-all (point-min) (point-max) 'org-agent-asked nil))
         (should (string-suffix-p "\n* my draft" (org-agent-fake-text)))
         (should (string-prefix-p "one\n2\nthree\n" (org-agent-approval-test--text file)))
@@ -194,7 +209,7 @@
         (call-interactively (key-binding (kbd "C-c C-k"))))
       (org-agent-kernel-test--settle 2)
       (goto-char (point-min))
-      (should (re-search-forward "^\\*\\* CANCELLED Refused: Change ~/note.org – not now (you" nil t))
+      (should (re-search-forward "^\\*\\* CANCELLED Refused: Change ~/note.org +:agent:$" nil t))
       (should (string-match-p "\ntwo\n" (org-agent-approval-test--text file)))
       (should-not (org-agent-approval--waits id)))))
 
@@ -237,16 +252,19 @@
         (should (string-match-p "CANCELLED Refused" (org-agent-fake-text)))
         (should (string-match-p "\\+3" (org-agent-fake-text)))))))
 
+(defun org-agent-approval-test--review ()
+  "Wait for the edit, look at it, and return the buffer of its review."
+  (org-agent-approval-test--waits)
+  (org-agent-approval-view)
+  (org-agent-fake-wait (get-buffer "*org-agent-review*")))
+
 (ert-deftest org-agent-approval-change-by-change ()
   "What is taken of an edit runs, and nothing else."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit
        file :old "wo\nthree\nfour\nfive\nsix\nseven\neight\nn"
        :new "WO\nthree\nfour\nfive\nsix\nseven\neight and a half\nN")
-    (org-agent-approval-test--waits)
-    (org-agent-approval-view)
-    (org-agent-fake-wait (get-buffer "*org-agent-review*"))
-    (with-current-buffer "*org-agent-review*"
+    (with-current-buffer (org-agent-approval-test--review)
       (should (looking-at "\\[X\\] @@ -2"))
       (should (string-match-p "2 changes, 2 of them in" (buffer-string)))
       (org-agent-review-next)
@@ -265,10 +283,7 @@
       (org-agent-approval-test--edit
        file :old "two\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
        :new "TWO\nthree\nfour\nfive\nsix\nseven\neight\nNINE\n")
-    (org-agent-approval-test--waits)
-    (org-agent-approval-view)
-    (org-agent-fake-wait (get-buffer "*org-agent-review*"))
-    (with-current-buffer "*org-agent-review*"
+    (with-current-buffer (org-agent-approval-test--review)
       (let (proposed)
         (cl-letf (((symbol-function 'ediff-buffers)
                    (lambda (_ b hooks)
@@ -305,10 +320,7 @@
     (write-region "* A\n  :PROPERTIES:\n  :ID: p1\n  :Effort: 1\n  :END:\n" nil file nil 'silent)
     (let ((org-id-locations (make-hash-table :test #'equal)))
       (puthash "p1" file org-id-locations)
-      (org-agent-approval-test--waits)
-      (org-agent-approval-view)
-      (org-agent-fake-wait (get-buffer "*org-agent-review*"))
-      (with-current-buffer "*org-agent-review*"
+      (with-current-buffer (org-agent-approval-test--review)
         (should (string-match-p "^-  :Effort: 1\n\\+  :EFFORT:   2:00$" (buffer-string)))
         (should (string-match-p "^\\+  :NOTE:     x$" (buffer-string)))
         (should-error (org-agent-review-ediff) :type 'user-error)
@@ -432,6 +444,74 @@
           (forward-line -2)
           (should (looking-at "s  2026-[-0-9: ]+  Number 3")))))
     (kill-buffer "*org-agent-approvals*")))
+
+(defun org-agent-approval-test--ask (kind id session)
+  "Have the kernel ask ID in SESSION: KIND is \"approval\" or \"question\"."
+  (org-agent-fake-notify
+   (concat kind "/asked") :id id :session session :turn "t" :event "e"
+   :action "(:a)" :hash "h" :reason "because" :asked "2026-11-22T10:00:00Z"
+   :summary id :text "one\n" :language :text :form (list :title id)))
+
+(ert-deftest org-agent-approval-last-one-goes-on ()
+  "While one of several things waits, the header line says so; renamed, too."
+  (org-agent-fake-with-chat
+    (unwind-protect
+        (let ((phase (lambda () (org-agent-fake-settle) (org-agent-chat-get :phase))))
+          (org-agent-approval-test--ask "approval" "a1" "main")
+          (org-agent-approval-test--ask "question" "q1" "main")
+          (org-agent-approval-test--ask "question" "q2" "main")
+          (org-agent-fake-wait (= 2 (length org-agent-question--waiting)))
+          (org-agent-fake-notify "question/closed" :id "q1" :session "main")
+          (org-agent-fake-wait (not (org-agent-question--known "q1")))
+          (should (eq (funcall phase) 'waiting))
+          (org-agent-fake-notify "approval/closed" :id "a1" :session "main")
+          (org-agent-fake-wait (not org-agent-approval--waiting))
+          (should (eq (funcall phase) 'waiting))
+          (org-agent-fake-notify "session/renamed" :session "main" :to "other"
+                                 :file (org-agent-fake-file "other"))
+          (org-agent-fake-wait (equal org-agent-chat-session "other"))
+          (should (equal (plist-get (car org-agent-question--waiting) :session)
+                         "other"))
+          (org-agent-approval-test--ask "approval" "a2" "other")
+          (org-agent-fake-wait org-agent-approval--waiting)
+          (org-agent-fake-notify "approval/closed" :id "a2" :session "other")
+          (org-agent-fake-wait (not org-agent-approval--waiting))
+          (should (eq (funcall phase) 'waiting))
+          (org-agent-fake-notify "question/closed" :id "q2" :session "other")
+          (org-agent-fake-wait (not org-agent-question--waiting))
+          (should (eq (funcall phase) 'thinking)))
+      (setq org-agent-question--waiting nil))))
+
+(ert-deftest org-agent-approval-closed-while-folded ()
+  "What is folded when it is decided stays so, and its heading is to be seen."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit file :old "two\n" :new "2\n")
+    (let ((id (plist-get (org-agent-approval-test--waits) :id)))
+      (outline-hide-subtree)
+      (should (zerop (call-process org-agent-program nil nil nil "--home" home
+                                   "approve" id "--deny" "no")))
+      (org-agent-kernel-test--settle 2)
+      (org-agent-fake-wait
+       (progn (goto-char (point-min))
+              (re-search-forward "^\\(\\*\\* \\)CANCELLED Refused: .*:agent:$" nil t)))
+      (dolist (seen (list (match-beginning 0) (match-end 1) (1- (point))))
+        (should-not (eq (get-char-property seen 'invisible) 'outline)))
+      (search-forward "You, in a shell")
+      (should (eq (get-char-property (point) 'invisible) 'outline))
+      (should (re-search-forward "^\\*\\* Well" nil t))
+      (should-not (get-char-property (point) 'invisible)))))
+
+(ert-deftest org-agent-approval-decided-twice ()
+  "Who decides twice at once is told that it is decided, and not that it failed."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit file :old "two\n" :new "2\n")
+    (org-agent-approval-test--waits)
+    (ert-with-message-capture messages
+      (org-agent-allow-once)
+      (should-error (org-agent-allow-once) :type 'user-error)
+      (org-agent-kernel-test--settle 2)
+      (should-not (string-match-p "Not decided" messages)))
+    (should-not org-agent-approval--sent)))
 
 (provide 'org-agent-approval-test)
 ;;; org-agent-approval-test.el ends here

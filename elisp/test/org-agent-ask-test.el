@@ -12,20 +12,8 @@
 (require 'ert-x)
 (require 'cl-lib)
 (require 'org-agent-kernel-test)
-
-(defmacro org-agent-ask-test--with (exchanges text &rest body)
-  "Run BODY in a buffer with TEXT, a kernel whose model says EXCHANGES beside it."
-  (declare (indent 2) (debug t))
-  `(org-agent-kernel-test--with ,exchanges
-     (with-temp-buffer
-       (rename-buffer "notes.txt" t)
-       (insert ,text)
-       (buffer-enable-undo)
-       (setq buffer-undo-list nil)
-       (unwind-protect (progn ,@body)
-         (setq org-agent-await--functions nil)
-         (when (get-buffer org-agent-ask-buffer)
-           (kill-buffer org-agent-ask-buffer))))))
+(require 'org-agent-approval-test)
+(require 'org-agent-question-test)
 
 (defun org-agent-ask-test--reply (text)
   "Return exchanges with one reply that inserts TEXT."
@@ -43,7 +31,7 @@
 
 (ert-deftest org-agent-ask-in-the-chat ()
   "A question is asked before the draft, which stays as it is; so does this buffer."
-  (org-agent-ask-test--with (org-agent-ask-test--reply "* Paris\nIt is.") "text"
+  (org-agent-kernel-test--beside (org-agent-ask-test--reply "* Paris\nIt is.") "text"
     (org-agent-fake-type "my draft")
     (let ((tick (buffer-modified-tick)) (kill-ring nil))
       (org-agent-ask "What is the capital?")
@@ -72,7 +60,7 @@
 
 (ert-deftest org-agent-ask-takes-the-region-along ()
   "What is marked goes along; the conversation says so and does not show it."
-  (org-agent-ask-test--with
+  (org-agent-kernel-test--beside
       (list '((match . "line one\n[*] two") (reply . "Yes")))
       "line one\n* two\n#+TBLFM: x\nlast\n"
     (let ((transient-mark-mode t) (current-prefix-arg nil))
@@ -94,7 +82,7 @@
 
 (ert-deftest org-agent-ask-refuses-what-is-not-to-be-read ()
   "What cannot go along is refused before a question is read."
-  (org-agent-ask-test--with nil (make-string 3000000 ?x)
+  (org-agent-kernel-test--beside nil (make-string 3000000 ?x)
     (let ((transient-mark-mode t))
       (goto-char (point-min))
       (push-mark (point-max) t t)
@@ -103,7 +91,7 @@
 
 (ert-deftest org-agent-ask-at-point ()
   "The answer comes in where point was, as one undo step; all else stays."
-  (org-agent-ask-test--with (org-agent-ask-test--reply "* Heading\nOne\n\nTwo") "before after"
+  (org-agent-kernel-test--beside (org-agent-ask-test--reply "* Heading\nOne\n\nTwo") "before after"
     (goto-char 8)
     (org-agent-ask "Well?" nil 'insert)
     (goto-char (point-max))
@@ -123,7 +111,7 @@
 
 (ert-deftest org-agent-ask-at-point-in-org ()
   "In Org the answer's headings go below the one they come under."
-  (org-agent-ask-test--with (org-agent-ask-test--reply "* Top\nText\n** Sub\nMore\n*** Deep") "* A\n** B\n\n"
+  (org-agent-kernel-test--beside (org-agent-ask-test--reply "* Top\nText\n** Sub\nMore\n*** Deep") "* A\n** B\n\n"
     (delay-mode-hooks (org-mode))
     (goto-char (point-max))
     (org-agent-ask "Well?" nil 'insert)
@@ -136,7 +124,7 @@
                         (lambda () (erase-buffer) (insert "all other text"))
                         (lambda () (setq buffer-read-only t))
                         (lambda () (add-text-properties 1 (point-max) '(read-only t front-sticky t)))))
-    (org-agent-ask-test--with (org-agent-ask-test--reply "* H\nThe answer") "some text"
+    (org-agent-kernel-test--beside (org-agent-ask-test--reply "* H\nThe answer") "some text"
       (let ((buffer (current-buffer)) before)
         (goto-char 5)
         (org-agent-ask "Well?" nil 'insert)
@@ -155,7 +143,7 @@
 
 (ert-deftest org-agent-ask-without-an-answer ()
   "A turn that failed inserts nothing and says why."
-  (org-agent-ask-test--with (list '((status . 400))) "text"
+  (org-agent-kernel-test--beside (list '((status . 400))) "text"
     (org-agent-ask "Well?" nil 'insert)
     (ert-with-message-capture messages
       (org-agent-fake-wait (null org-agent-await--functions))
@@ -164,7 +152,7 @@
 
 (ert-deftest org-agent-ask-over-a-kernel-that-dies ()
   "What is waited for is still waited for when the kernel was killed and is back."
-  (org-agent-ask-test--with
+  (org-agent-kernel-test--beside
       (list (org-agent-kernel-test--exchange
              (org-agent-kernel-test--envelope (org-agent-kernel-test--long 400))
              '(chunk . 10) '(delay . "20ms")))
@@ -177,9 +165,24 @@
       (org-agent-fake-wait (null org-agent-await--functions))
       (should (string-match-p "nothing was inserted\\|came in" messages)))))
 
+(ert-deftest org-agent-ask-where-the-conversation-is-killed ()
+  "What is waited for comes in although nobody shows its conversation any more."
+  (org-agent-kernel-test--beside
+      (list (org-agent-kernel-test--exchange
+             (org-agent-kernel-test--envelope (org-agent-kernel-test--long 40))
+             '(chunk . 10) '(delay . "20ms")))
+      "text "
+    (goto-char (point-max))
+    (org-agent-ask "Well?" nil 'insert)
+    (org-agent-fake-wait (with-current-buffer "*org-agent-chat*"
+                           org-agent-answer--previews))
+    (kill-buffer "*org-agent-chat*")
+    (org-agent-fake-wait (null org-agent-await--functions))
+    (org-agent-fake-wait (string-match-p "word40" (buffer-string)))))
+
 (ert-deftest org-agent-ask-in-a-window ()
   "The small window shows what comes, without drawers."
-  (org-agent-ask-test--with
+  (org-agent-kernel-test--beside
       (list (org-agent-kernel-test--exchange
              (org-agent-kernel-test--envelope (org-agent-kernel-test--long 200))
              '(chunk . 20) '(delay . "20ms")))
@@ -197,6 +200,56 @@
     ;; Its ways are its own: every other buffer reverts as before.
     (should (eq (default-value 'revert-buffer-function)
                 #'revert-buffer--default))))
+
+(defun org-agent-ask-test--shown (regexp)
+  "Wait until the small window shows REGEXP; go there, in its buffer."
+  (org-agent-fake-wait
+   (with-current-buffer org-agent-ask-buffer
+     (goto-char (point-min))
+     (re-search-forward regexp nil t))
+   (with-current-buffer org-agent-ask-buffer (buffer-string)))
+  (set-buffer org-agent-ask-buffer)
+  (forward-line 0))
+
+(ert-deftest org-agent-ask-window-decides ()
+  "What the turn of the small window asks is shown and decided there."
+  (dolist (decision (list (cons #'org-agent-allow-once "DONE Approved once")
+                          (cons (lambda () (org-agent-deny "no")) "CANCELLED Refused")))
+    (org-agent-approval-test--with
+        (org-agent-approval-test--action :action :insert-at-end
+                                         :buffer "*org-agent-chat: other*"
+                                         :text "All of it\nhere")
+      (unwind-protect
+          (with-temp-buffer
+            (org-agent-ask "do it" nil 'window)
+            (org-agent-ask-test--shown "    All of it\n    here")
+            (should-not (string-match-p "TODO" (buffer-string)))
+            (goto-char (point-min))
+            (should (looking-at-p "It waits for you: C-c C-c"))
+            (should (eq (key-binding (kbd "C-c C-c")) 'org-agent-allow-once))
+            (should (eq (key-binding (kbd "o")) 'org-agent-allow-once))
+            (should (eq (key-binding (kbd "C-c C-k")) 'org-agent-deny))
+            (funcall (car decision))
+            (org-agent-ask-test--shown (cdr decision))
+            (should-not (text-property-not-all (point-min) (point-max)
+                                               'org-agent-approval nil))
+            (org-agent-ask-test--shown "^\\*\\* Well")
+            (should-not (string-match-p ":CALLS:\\|:END:" (buffer-string))))
+        (kill-buffer org-agent-ask-buffer)))))
+
+(ert-deftest org-agent-ask-window-answers ()
+  "A form of the turn of the small window is answered there, in the minibuffer."
+  (org-agent-question-test--with
+      '(:title "Printing" :questions ((:question "Which printer?" :options ("laser" "ink") :name "printer")))
+    (unwind-protect
+        (with-temp-buffer
+          (org-agent-ask "do it" nil 'window)
+          (org-agent-ask-test--shown "Which printer\\? \\[laser | ink\\]")
+          (should (eq (key-binding (kbd "RET")) 'org-agent-question-fill))
+          (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) "ink")))
+            (call-interactively #'org-agent-question-fill))
+          (org-agent-ask-test--shown "DONE Answered: Printing"))
+      (kill-buffer org-agent-ask-buffer))))
 
 (provide 'org-agent-ask-test)
 ;;; org-agent-ask-test.el ends here

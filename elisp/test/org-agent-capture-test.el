@@ -115,7 +115,8 @@
                (org-agent-fake-text)))
       (should-error (dnd-handle-one-url (selected-window) 'copy "file:///nonexistent/x")
                     :type 'user-error)
-      (should-error (org-agent-drop-image 'image/../../x "") :type 'user-error)))
+      (should-error (org-agent-drop-image 'image/../../x "") :type 'user-error)
+      (should-error (org-agent-drop-image 'image/png "<svg>") :type 'user-error)))
   ;; Elsewhere drops are what they were.
   (should-not (assoc "\\`file:" (default-value 'dnd-protocol-alist))))
 

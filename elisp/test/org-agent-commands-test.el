@@ -138,7 +138,13 @@
                     :models ((:name "m" :state :failing :fault "no\nanswer"
                               :at "2026-11-22T10:00:00Z")
                              (:name "n" :state :unasked))
+                    :presets ((:name "concise") (:name "long")
+                              (:name "hot" :fault "config.org:9: no number"))
+                    :mcp ((:name "files" :state :ready :tools ("files_a" "files_b"))
+                          (:name "web" :state :failing :fault "no answer"
+                           :left ("b: the kernel has one")))
                     :conversations ((:name "main" :running "t" :queued 2))
+                    :faults ("config.org has changed")
                     :connected ((:name "emacs" :id "c1" :version "0.1.0")))))
           org-agent-fake-answers)
     (save-window-excursion
@@ -148,7 +154,9 @@
         (let ((text (buffer-string)))
           (dolist (line '("\\`You       3 to decide or to answer\nAnswers   1 being written, 2 behind\n +main, being written, 2 behind\n"
                           "Model     m\n +m  failing  2026-11-22 ..:..  no answer\n +n  not asked yet\n"
-                          "Skills    9 live, 1 not as it stands in its file\n"
+                          "Presets   concise, long\n +hot  config.org:9: no number\n"
+                          "Servers   files  ready, 2 tools\n +web  failing  no answer\n +left out: b: the kernel has one\n"
+                          "Skills    9 live, 1 not as it stands in its file\nLook at   config.org has changed\n"
                           "Kernel    version 1  process 7  for 2 hours, 3 minutes, 4 seconds  64 MB\n"
                           "Clients   emacs 0.1.0\nHome      /h\n\\'"))
             (should (string-match-p line text))))

@@ -101,15 +101,18 @@
   (org-agent-fake-with-home
     (let ((org-agent-program nil)
           (exec-path nil)
-          (org-agent-kernel--directory org-agent-fake-directory))
+          ;; A program beside it would be in a directory of this test, too.
+          (org-agent-kernel--directory
+           (file-name-as-directory (expand-file-name "elisp" org-agent-fake-directory))))
+      (make-directory org-agent-kernel--directory)
       (save-window-excursion
         (org-agent-doctor)
         (org-agent-doctor-test--wait "^FAIL +program +the program org-agent was not found")
         (org-agent-doctor-test--wait "^OK +emacs")
         (kill-buffer))
-      (with-temp-file (expand-file-name "org-agent-x.elc" org-agent-fake-directory))
-      (set-file-times (expand-file-name "org-agent-x.elc" org-agent-fake-directory) 0)
-      (with-temp-file (expand-file-name "org-agent-x.el" org-agent-fake-directory))
+      (with-temp-file (expand-file-name "org-agent-x.elc" org-agent-kernel--directory))
+      (set-file-times (expand-file-name "org-agent-x.elc" org-agent-kernel--directory) 0)
+      (with-temp-file (expand-file-name "org-agent-x.el" org-agent-kernel--directory))
       (let ((found (car (org-agent-doctor--compiled))))
         (should (equal "warn" (plist-get found :state)))
         (funcall (plist-get found :repair))

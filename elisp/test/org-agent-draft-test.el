@@ -41,7 +41,7 @@
          ("* TODO [#A] COMMENT x :tag:ARCHIVE:" "TODO [#A] COMMENT x :tag:ARCHIVE:")
          ("* a\n\n\nb\n\nc\n" "a\nb\n\nc")
          ("* a\nSCHEDULED: <2026-01-01>\n:PROPERTIES:\n:X: 1\n:END:"
-          "a\nSCHEDULED: <2026-01-01>\n:PROPERTIES:\n:X: 1\n:END:")
+          "a\nSCHEDULED: <2026-01-01>")
          ("* a\n* b\n** c" "a\n** b\n*** c")
          ("** a\n* b\n*** c" "a\n*** b\n***** c")
          ("* a\n*** b" "a\n*** b")
@@ -164,6 +164,13 @@
     (should-not (org-agent-find-heading "a"))
     (let ((end (org-agent-subtree-end (org-agent-find-heading "q1"))))
       (should (equal (buffer-substring end (+ end 5)) "* Not")))))
+
+(ert-deftest org-agent-draft-of-one-long-line ()
+  "A megabyte on one line is a draft as any other."
+  (let ((line (apply #'concat (make-list 200000 "a :b "))))
+    (org-agent-draft-test--in (concat org-agent-draft-test--turn "* " line)
+      (should (equal (org-agent-turn-ids) '("q1" "a1")))
+      (should (equal (org-agent-draft-text) (string-trim line))))))
 
 (ert-deftest org-agent-draft-keeps-point-and-narrowing ()
   "Looking does not move anything."

@@ -223,8 +223,15 @@ Return Emacs's whole answer."
       (insert-file-contents (org-agent-fake-file (or session "main"))))
     (buffer-string)))
 
+(defun org-agent-fake-ended-p (pid)
+  "Return non-nil when the process PID has ended.
+It may be a zombie for seconds until somebody asks how it ended."
+  (member (alist-get 'state (process-attributes pid)) '(nil "Z")))
+
 (defun org-agent-fake-reset ()
-  "Forget kernel, connection and conversations."
+  "Forget kernel, connection and conversations.
+Without a command loop nothing else ends a completion either."
+  (completion-in-region-mode -1)
   (setq org-agent-kernel--wanted nil)
   (org-agent-kernel--cancel-timer)
   (let ((inhibit-message t))
@@ -272,7 +279,37 @@ Return Emacs's whole answer."
          (progn (org-agent-fake-reset) ,@body)
        (org-agent-fake-kill)
        (org-agent-fake-reset)
-       (delete-directory org-agent-fake-directory t))))
+       (org-agent-fake-forget)
+       (org-agent-fake-delete org-agent-fake-directory))))
+
+(defun org-agent-fake-forget ()
+  "Forget what would still be done for the test that ends.
+Else a buffer or a timer of it asks for a kernel in the midst of another."
+  (dolist (buffer (buffer-list))
+    (when (and (buffer-file-name buffer)
+               (string-prefix-p org-agent-fake-directory
+                                (buffer-file-name buffer)))
+      (with-current-buffer buffer
+        (set-buffer-modified-p nil)
+        (let (kill-buffer-query-functions)
+          (kill-buffer)))))
+  (dolist (timer (append timer-list timer-idle-list))
+    (let ((function (timer--function timer)))
+      (when (and (symbolp function)
+                 (string-prefix-p "org-agent-" (symbol-name function)))
+        (cancel-timer timer))))
+  (setq org-agent-kernel-ready-hook
+        (cl-remove-if-not #'symbolp org-agent-kernel-ready-hook)))
+
+(defun org-agent-fake-delete (directory)
+  "Delete DIRECTORY, in which a kernel that ends may still write."
+  (let ((deadline (+ (float-time) org-agent-fake-patience)))
+    (while (file-directory-p directory)
+      (condition-case err
+          (delete-directory directory t)
+        (file-error (if (> (float-time) deadline)
+                        (signal (car err) (cdr err))
+                      (accept-process-output nil 0.05)))))))
 
 (defmacro org-agent-fake-with-chat (&rest body)
   "Run BODY with a fake kernel and the main conversation attached to it."

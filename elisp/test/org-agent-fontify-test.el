@@ -66,6 +66,62 @@
                     (re-search-backward "^#\\+begin_"))
                 line))))
 
+(defun org-agent-fontify-test--late ()
+  "Return the timer that will highlight what came too fast, or nil."
+  (org-agent-fontify-progress-late
+   (org-agent-preview-fontified (org-agent-fontify-test--preview))))
+
+(defun org-agent-fontify-test--breathe ()
+  "Let the while pass after which what came too fast is highlighted."
+  (let ((timer (org-agent-fontify-test--late)))
+    (should (memq timer timer-list))
+    (cancel-timer timer)
+    (apply (timer--function timer) (timer--args timer))))
+
+(ert-deftest org-agent-fontify-fast-text-waits ()
+  "Text that comes too fast to be read is highlighted when less comes, or none."
+  (org-agent-fontify-test--shown
+    (let ((question (org-agent-fake-say "Hello"))
+          (line "Some *bold* words.\n") (offset 0) (calls 0))
+      (cl-labels ((come (text)
+                    (org-agent-fake-delta question "a1" offset text)
+                    (cl-incf offset (length text))
+                    (org-agent-fake-settle))
+                  (looks-right ()
+                    (pcase-let ((`(,beg . ,end) (org-agent-fontify-test--finished)))
+                      (equal (org-agent-fontify-test--looks beg end)
+                             (org-agent-fontify-test--reference beg end))))
+                  (many () (apply #'concat (make-list 10 line))))
+        (cl-letf* ((fontify (symbol-function 'font-lock-fontify-region))
+                   ((symbol-function 'font-lock-fontify-region)
+                    (lambda (&rest arguments)
+                      (when (eq (current-buffer) (get-buffer "*org-agent-chat*"))
+                        (cl-incf calls))
+                      (apply fontify arguments))))
+          (come "** Title\n")
+          (setq calls 0)
+          (dotimes (_ 5) (come (many)))
+          (should (zerop calls))
+          (should-not (looks-right))
+          (come line)
+          (should (= calls 1))
+          (should-not (org-agent-fontify-test--late))
+          (should (looks-right))
+          (come (many))
+          (let ((point (goto-char (point-min))))
+            (org-agent-fontify-test--breathe)
+            (should (= point (point))))
+          (should (looks-right))
+          ;; Nothing of it is left when the answer is there.
+          (come (many))
+          (let ((timer (org-agent-fontify-test--late)))
+            (should (memq timer timer-list))
+            (org-agent-fake-act "a1" question
+                                (concat "** Title\n" (many) (many) (many) (many)
+                                        (many) line (many) (many)))
+            (org-agent-fake-settle)
+            (should-not (memq timer timer-list))))))))
+
 (ert-deftest org-agent-fontify-line-by-line ()
   "However it is cut, a line looks right when it is finished, and in the end."
   (random "fontify")
@@ -81,6 +137,8 @@
                                   (substring text offset (+ offset n)))
             (setq offset (+ offset n))
             (org-agent-fake-settle)
+            (when (> n org-agent-fontify-fast)
+              (org-agent-fontify-test--breathe))
             (pcase-let ((`(,beg . ,end) (org-agent-fontify-test--finished)))
               (should (equal (org-agent-fontify-test--looks beg end)
                              (org-agent-fontify-test--reference beg end)))
@@ -155,6 +213,23 @@
           (pcase-let ((`(,beg . ,end) (org-agent-fontify-test--finished)))
             (should (equal (org-agent-fontify-test--looks beg end)
                            (org-agent-fontify-test--reference beg end)))))))))
+
+(ert-deftest org-agent-fontify-says-nothing ()
+  "The mode of a block has nothing to say in the echo area, whoever wrote it."
+  (org-agent-fake-with-chat
+    (let ((said (lambda ()
+                  (with-current-buffer (messages-buffer)
+                    (how-many "ndent.* shell type" (point-min) (point-max)))))
+          (hidden " *org-src-fontification:sh-mode*"))
+      (when (get-buffer hidden) (kill-buffer hidden))
+      (org-agent-fake-type "a\n#+begin_src sh\nif true; then ls; fi\n#+end_src\n")
+      (let ((before (funcall said)))
+        (font-lock-ensure)
+        (should (get-buffer hidden))
+        (goto-char (point-min))
+        (search-forward "then")
+        (should (get-text-property (1- (point)) 'face))
+        (should (= before (funcall said)))))))
 
 (provide 'org-agent-fontify-test)
 ;;; org-agent-fontify-test.el ends here

@@ -11,6 +11,7 @@
 
 (require 'ert)
 (require 'cl-lib)
+(require 'flymake)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-skill-test)
 (require 'org-agent-grant)
@@ -51,17 +52,32 @@
   "Return what Flymake warns of, in this note."
   (mapcar (lambda (found) (nth 2 found)) (org-agent-skill-test--diagnostics)))
 
+(defun org-agent-grant-test--wait (count)
+  "Wait until Flymake warns COUNT times.
+It is started anew each second, as it is for a person who types on."
+  (let ((next (1+ (float-time))))
+    (org-agent-fake-wait
+     (progn
+       (when (> (float-time) next)
+         (flymake-start)
+         (setq next (1+ (float-time))))
+       (= count (length (org-agent-grant-test--warnings)))))))
+
 (defun org-agent-grant-test--policy ()
   "Return the text of policy.org, nil if there is none."
   (let ((file (expand-file-name "policy.org" org-agent-home)))
     (when (file-exists-p file)
       (with-temp-buffer (insert-file-contents file) (buffer-string)))))
 
+(defun org-agent-grant-test--granted-p ()
+  "Return non-nil when policy.org grants something."
+  (string-match-p "| env:" (or (org-agent-grant-test--policy) "")))
+
 (ert-deftest org-agent-grant-on-the-line-that-asks ()
   "The key shows what is asked for and grants it on yes, and only then."
   (org-agent-skill-test--with org-agent-grant-test--note
     (flymake-start)
-    (org-agent-fake-wait (= 2 (length (org-agent-grant-test--warnings))))
+    (org-agent-grant-test--wait 2)
     (should (cl-find-if
              (lambda (warning)
                (string-match-p "\\`not granted: env:LANG (never granted); C-c C-c here"
@@ -72,7 +88,7 @@
                         (org-agent-skill-test--diagnostics)))
     (org-agent-grant-test--go-to-line)
     (org-agent-grant-test--answering nil (org-ctrl-c-ctrl-c))
-    (should-not (org-agent-grant-test--policy))
+    (should-not (org-agent-grant-test--granted-p))
     (should (string-match-p "^  read the environment variable LANG$"
                             org-agent-grant-test--shown))
     (should (string-match-p "exec:ls cannot be granted: no note can run"
@@ -84,13 +100,13 @@
     (should (string-match-p (concat "^| " (regexp-quote (file-truename file))
                                     " | env:LANG +| ")
                             (org-agent-grant-test--policy)))
-    (org-agent-fake-wait (equal 1 (length (org-agent-grant-test--warnings))))
+    (org-agent-grant-test--wait 1)
     ;; There is nothing to ask any more; taking it back asks nothing.
     (setq org-agent-grant-test--shown 'nothing)
     (org-agent-grant-test--answering (ert-fail "asked") (org-ctrl-c-ctrl-c))
     (org-agent-skill-revoke file)
     (should-not (string-match-p "env:LANG" (org-agent-grant-test--policy)))
-    (org-agent-fake-wait (= 2 (length (org-agent-grant-test--warnings))))
+    (org-agent-grant-test--wait 2)
     (should-not (buffer-modified-p))))
 
 (ert-deftest org-agent-grant-counts-what-is-saved ()
@@ -126,7 +142,7 @@
       (should (string-match-p "look at it again"
                               (cadr (should-error (org-ctrl-c-ctrl-c)
                                                   :type 'user-error)))))
-    (should-not (org-agent-grant-test--policy))))
+    (should-not (org-agent-grant-test--granted-p))))
 
 (ert-deftest org-agent-grant-lines-are-known ()
   "Only a line that asks is one: not in a block, and not in prose."

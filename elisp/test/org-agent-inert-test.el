@@ -11,6 +11,7 @@
 ;;; Code:
 
 (require 'ert)
+(require 'smime)   ; runs openssl when it is first loaded, which is no text's doing
 (require 'cl-lib)
 (require 'org)
 (require 'org-element)
@@ -51,6 +52,7 @@
          ("[cite:@a]" "[\u00b7cite:@a]")
          ("| a | ='(f) | :=2 |" "| a | \u00b7='(f) | \u00b7:=2 |")
          ("** a :user:" "** a \u00b7:user:")
+         ("** a :draft:" "** a \u00b7:draft:")
          ("** a :x:agent:\n** b :agent:" "** a \u00b7:x:agent:\n** b \u00b7:agent:")
          ("*a =src_sh{x} b* c=" "*a =src\u00b7_sh{x} b* c=")
          ("=<2026-01-01>=" "=<\u00b72026-01-01>=")
@@ -144,7 +146,7 @@
                      (org-element-property :header element)
                      (org-element-property :name element)))
                 ('headline
-                 (cl-intersection '("user" "agent")
+                 (cl-intersection '("user" "agent" "draft")
                                   (org-element-property :tags element)
                                   :test #'equal))
                 (_ t))
@@ -356,6 +358,14 @@ The same goes for TAB, which recalculates tables."
           (should (eq major-mode 'org-agent-chat-mode))
           (should (eq org-confirm-babel-evaluate t))
           (should-not org-agent-inert-test--ran))))))
+
+(ert-deftest org-agent-inert-long-lines ()
+  "A line of ten thousands of characters does not hold Emacs up.
+With the work of each place as long as the line it took hours."
+  (dolist (unit '("[[" "src_x{" "{{{a" "= [["))
+    (let* ((text (concat "x " (apply #'concat (make-list 10000 unit))))
+           (took (car (benchmark-run 1 (org-agent-inert text)))))
+      (should (< took 60)))))
 
 (provide 'org-agent-inert-test)
 ;;; org-agent-inert-test.el ends here

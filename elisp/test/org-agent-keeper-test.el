@@ -30,6 +30,18 @@
   (list :session (plist-get params :session)
         :file (org-agent-fake-file (plist-get params :session))))
 
+(defmacro org-agent-keeper-test--elsewhere (&rest body)
+  "Open a conversation whose file another Emacs keeps, and run BODY in it."
+  (declare (indent 0) (debug t))
+  `(progn
+     (push (cons "session/load" #'org-agent-keeper-test--not-keeper)
+           org-agent-fake-answers)
+     (org-agent-fake-start)
+     (org-agent-chat)
+     (with-current-buffer "*org-agent-chat*"
+       (org-agent-fake-wait (eq org-agent-chat-attached t))
+       ,@body)))
+
 (defmacro org-agent-keeper-test--asking-fails (&rest body)
   "Run BODY; whatever asks a person makes the test fail."
   (declare (indent 0) (debug t))
@@ -156,12 +168,7 @@
     (let ((text (concat (org-agent-question-subtree 1 "q1" "Hello" nil)
                         "* their draft")))
       (org-agent-keeper-test--write text)
-      (push (cons "session/load" #'org-agent-keeper-test--not-keeper)
-            org-agent-fake-answers)
-      (org-agent-fake-start)
-      (org-agent-chat)
-      (with-current-buffer "*org-agent-chat*"
-        (org-agent-fake-wait (eq org-agent-chat-attached t))
+      (org-agent-keeper-test--elsewhere
         (should-not buffer-file-name)
         (should (equal (org-agent-fake-text)
                        (concat (org-agent-question-subtree 1 "q1" "Hello" nil)
@@ -193,12 +200,7 @@
 (ert-deftest org-agent-keeper-becomes-it-while-an-answer-is-written ()
   "The file is taken when the answer is there, not before."
   (org-agent-fake-with-home
-    (push (cons "session/load" #'org-agent-keeper-test--not-keeper)
-          org-agent-fake-answers)
-    (org-agent-fake-start)
-    (org-agent-chat)
-    (with-current-buffer "*org-agent-chat*"
-      (org-agent-fake-wait (eq org-agent-chat-attached t))
+    (org-agent-keeper-test--elsewhere
       (let ((question (org-agent-fake-say "Hello"))
             (text (org-agent-fake-answer-text "a1" "Hi" "Body")))
         (org-agent-keeper-test--write

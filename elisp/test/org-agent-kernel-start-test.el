@@ -90,15 +90,18 @@
         (should (= 1 (count-lines (point-min) (point-max))))))))
 
 (ert-deftest org-agent-kernel-start-is-asynchronous ()
-  "A kernel that takes its time does not hold up Emacs."
+  "A kernel that takes its time does not hold up Emacs.
+This one is not ready before Emacs, which went on, has written a file."
   (org-agent-fake-with-home
-    (let ((org-agent-program
-           (org-agent-kernel-start-test--program
-            "sleep 1; echo 'org-agent: ready /x'"))
-          (before (float-time)))
+    (let* ((go (expand-file-name "go" org-agent-fake-directory))
+           (org-agent-program
+            (org-agent-kernel-start-test--program
+             (format "for i in $(seq 300); do [ -e %s ] && break; sleep 0.1; done; [ -e %s ] && echo 'org-agent: ready /x'"
+                     go go))))
       (org-agent-chat)
-      (should (< (- (float-time) before) 0.8))
+      (should-not (org-agent-kernel-ready-p))
       (org-agent-fake-start)
+      (write-region "" nil go nil 'silent)
       (org-agent-fake-wait (org-agent-kernel-ready-p)))))
 
 (ert-deftest org-agent-kernel-gets-the-token ()
@@ -180,6 +183,27 @@
     (org-agent-fake-start)
     (org-agent-fake-say "Are you back?")
     (should (org-agent-kernel-ready-p))))
+
+(ert-deftest org-agent-kernel-stops-while-it-starts ()
+  "A kernel that is stopped before it listens is stopped when it does."
+  (org-agent-fake-with-home
+    (org-agent-fake-start)
+    (push (cons "shutdown" (lambda (_) (run-at-time 0.05 nil #'org-agent-fake-stop) nil))
+          org-agent-fake-answers)
+    (org-agent-kernel-ensure)
+    (should (eq org-agent-kernel-state 'connecting))
+    (org-agent-stop)
+    (org-agent-fake-wait (org-agent-fake-requests "shutdown"))
+    (org-agent-fake-wait (not org-agent-kernel--connection))
+    (should (eq org-agent-kernel-state 'stopped))
+    (should-not org-agent-kernel--timer)
+    ;; Who wants it again before it has listened has it.
+    (org-agent-fake-start)
+    (org-agent-kernel-ensure)
+    (org-agent-stop)
+    (org-agent-kernel-ensure)
+    (org-agent-fake-wait (org-agent-kernel-ready-p))
+    (should (= 1 (length (org-agent-fake-requests "shutdown"))))))
 
 (provide 'org-agent-kernel-start-test)
 ;;; org-agent-kernel-start-test.el ends here

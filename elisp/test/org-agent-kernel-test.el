@@ -27,6 +27,12 @@
       (error "%s is missing: build it, or set %s" file variable))
     file))
 
+(defvar org-agent-kernel-test-script nil
+  "What the model server's script has beside its exchanges: an alist.")
+
+(defvar org-agent-kernel-test-configure #'ignore
+  "Called with the model server's address before the kernel starts.")
+
 (defun org-agent-kernel-test--exchange (reply &rest options)
   "Return an exchange of the model server that answers REPLY; see OPTIONS."
   (append (list (cons 'reply reply)) options))
@@ -34,7 +40,8 @@
 (defun org-agent-kernel-test--start-model (exchanges)
   "Start a model server with EXCHANGES and return (PROCESS . URL)."
   (let* ((script (expand-file-name "script.json" org-agent-fake-directory))
-         (json (json-encode (list (cons 'exchanges (vconcat exchanges)))))
+         (json (json-encode (cons (cons 'exchanges (vconcat exchanges))
+                                  org-agent-kernel-test-script)))
          (coding-system-for-write 'utf-8-unix)
          (process (progn
                     (write-region json nil script nil 'silent)
@@ -70,6 +77,7 @@
        (set-file-modes (expand-file-name "run" org-agent-fake-directory) #o700)
        (unwind-protect
            (progn
+             (funcall org-agent-kernel-test-configure (cdr model))
              (org-agent-chat)
              (with-current-buffer "*org-agent-chat*"
                (org-agent-kernel-test--wait-attached)
@@ -77,6 +85,25 @@
          (org-agent-kernel-test--end-kernel)
          (delete-process (car model))
          (kill-buffer (process-buffer (car model)))))))
+
+(defmacro org-agent-kernel-test--beside (exchanges text &rest body)
+  "Run BODY in a buffer with TEXT, a kernel whose model says EXCHANGES beside it.
+The buffers that were opened for what was asked from there go with it."
+  (declare (indent 2) (debug t))
+  `(org-agent-kernel-test--with ,exchanges
+     (with-temp-buffer
+       (rename-buffer "notes.txt" t)
+       (insert ,text)
+       (buffer-enable-undo)
+       (setq buffer-undo-list nil)
+       (unwind-protect (progn ,@body)
+         (setq org-agent-await--functions nil)
+         (dolist (buffer (buffer-list))
+           (when (or (string-match-p "\\`\\*org-agent[-:]+ \\|\\*org-agent-ask"
+                                     (buffer-name buffer))
+                     (buffer-local-value 'org-agent-rewrite--this buffer))
+             (let (kill-buffer-query-functions)
+               (kill-buffer buffer))))))))
 
 (defun org-agent-kernel-test--wait-attached ()
   "Wait until the conversation is attached."
@@ -93,7 +120,7 @@
   (setq org-agent-kernel--wanted nil)
   (when-let ((pid (org-agent-kernel-test--pid)))
     (signal-process pid 'SIGTERM)
-    (org-agent-fake-wait (not (process-attributes pid)))))
+    (org-agent-fake-wait (org-agent-fake-ended-p pid))))
 
 (defun org-agent-kernel-test--say (text)
   "Send TEXT in the conversation."
@@ -236,7 +263,9 @@
   (org-agent-kernel-test--with
       (list '((echo . t) (times . -1)))
     (dotimes (n 200)
-      (org-agent-kernel-test--say (format "message %d" n)))
+      (org-agent-kernel-test--say (format "message %d" n))
+      ;; The kernel leaves an Emacs that reads nothing for five seconds.
+      (while (accept-process-output nil 0)))
     (org-agent-kernel-test--settle 200)
     (should (= 200 (org-agent-kernel-test--answers)))
     (let ((questions (cl-remove-if-not (lambda (heading) (= 1 (car heading)))

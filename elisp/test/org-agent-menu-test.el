@@ -13,17 +13,22 @@
 (require 'org-agent)
 
 (defun org-agent-menu-test--suffixes ()
-  "Return the keys and commands of the menu, an alist."
+  "Return the keys and commands of the menu and of those in it, an alist."
   (let (found)
-    (cl-labels ((walk (thing)
+    (cl-labels ((walk (thing before)
                   (cond
-                   ((vectorp thing) (mapc #'walk thing))
+                   ((vectorp thing) (mapc (lambda (part) (walk part before)) thing))
                    ((and (consp thing) (plist-get (cl-find-if #'consp thing) :command))
-                    (let ((plist (cl-find-if #'consp thing)))
-                      (push (cons (plist-get plist :key) (plist-get plist :command))
-                            found)))
-                   ((and (consp thing) (proper-list-p thing)) (mapc #'walk thing)))))
-      (walk (get 'org-agent-menu 'transient--layout)))
+                    (let* ((plist (cl-find-if #'consp thing))
+                           (key (plist-get plist :key))
+                           (menu (get (plist-get plist :command) 'transient--layout)))
+                      (push (cons (concat before key) (plist-get plist :command))
+                            found)
+                      (when menu
+                        (walk menu (concat before key)))))
+                   ((and (consp thing) (proper-list-p thing))
+                    (mapc (lambda (part) (walk part before)) thing)))))
+      (walk (get 'org-agent-menu 'transient--layout) ""))
     found))
 
 (defun org-agent-menu-test--entries ()
@@ -44,8 +49,11 @@
          (missing (cl-set-difference
                    (org-agent-menu-test--entries)
                    (append (mapcar #'cdr suffixes)
-                           ;; What is set up once, undone from a list, or the menu.
+                           ;; What is set up once, done from a list, or the menu.
                            '(org-agent-menu org-agent-capture-setup
+                                            org-agent-memory-search
+                                            org-agent-memory-undo
+                                            org-agent-memory-notes
                                             org-agent-skill-revoke)))))
     (should (> (length suffixes) 20))
     (should-not missing)

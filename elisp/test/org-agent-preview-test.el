@@ -126,6 +126,25 @@
                      '(:turn "turn-2" :from 0)))
       (should (= 2 (how-many "0123456789" (point-min) (point-max)))))))
 
+(ert-deftest org-agent-preview-that-comes-after-the-end ()
+  "A piece that was asked for and comes behind the turn's end is not shown."
+  (org-agent-fake-with-chat
+    (let ((question (org-agent-fake-say "Hello"))
+          (alone (org-agent-fake-text)))
+      (push (cons "turn/get"
+                  (lambda (_)
+                    (org-agent-fake-notify "turn/finished" :session "main"
+                                           :turn "turn-1" :event question
+                                           :state :cancelled)
+                    (list :id "a1" :offset 0 :state :running :text "** 0123456789")))
+            org-agent-fake-answers)
+      (org-agent-fake-delta question "a1" 0 "** 01")
+      (org-agent-fake-delta question "a1" 9 "6789")
+      (org-agent-fake-wait (org-agent-fake-requests "turn/get"))
+      (org-agent-fake-settle)
+      (should-not (string-match-p "streaming" (org-agent-header-line)))
+      (should (equal (org-agent-fake-text) alone)))))
+
 (ert-deftest org-agent-preview-is-read-only-while-written ()
   "It cannot be changed, not even by undo; around it everything can."
   (org-agent-fake-with-chat

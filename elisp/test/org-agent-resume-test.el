@@ -43,7 +43,7 @@
   "Kill the kernel so that it can do nothing more."
   (let ((pid (org-agent-kernel-test--pid)))
     (signal-process pid 'SIGKILL)
-    (org-agent-fake-wait (not (process-attributes pid)))))
+    (org-agent-fake-wait (org-agent-fake-ended-p pid))))
 
 (defun org-agent-resume-test--open ()
   "Open the conversation again, go on, and check that all is there, once."

@@ -18,24 +18,6 @@
   "Return an exchange that says the question again with REPLACEMENTS."
   (list '(echo . t) (cons 'replace (vconcat replacements))))
 
-(defmacro org-agent-rewrite-test--with (exchanges text &rest body)
-  "Run BODY in a buffer with TEXT, a kernel whose model says EXCHANGES beside it."
-  (declare (indent 2) (debug t))
-  `(org-agent-kernel-test--with ,exchanges
-     (with-temp-buffer
-       (rename-buffer "notes.txt" t)
-       (insert ,text)
-       (buffer-enable-undo)
-       (setq buffer-undo-list nil)
-       (unwind-protect (progn ,@body)
-         (setq org-agent-await--functions nil)
-         (dolist (buffer (buffer-list))
-           (when (or (string-match-p "\\`\\*org-agent[-:]+ \\|\\*org-agent-ask"
-                                     (buffer-name buffer))
-                     (buffer-local-value 'org-agent-rewrite--this buffer))
-             (let (kill-buffer-query-functions)
-               (kill-buffer buffer))))))))
-
 (defun org-agent-rewrite-test--rewrite (wish &optional beg end)
   "Have the text from BEG to END, or all, rewritten as WISH and wait for it.
 Return the buffer with the diff, or nil."
@@ -59,7 +41,7 @@ Return the buffer with the diff, or nil."
 
 (ert-deftest org-agent-rewrite-shows-and-applies ()
   "The new text is shown first, and then comes in as one undo step."
-  (org-agent-rewrite-test--with
+  (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says "two" "zwei" "four" "vier"))
       "one\ntwo\nthree\nfour\nfive\n"
     (goto-char 12)
@@ -86,7 +68,7 @@ Return the buffer with the diff, or nil."
 
 (ert-deftest org-agent-rewrite-can-be-rejected ()
   "Rejecting leaves the text, the undo list and the kill ring alone."
-  (org-agent-rewrite-test--with
+  (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says "one" "two")) "one\n"
     (let ((tick (buffer-modified-tick)) (kill-ring '("mine")))
       (with-current-buffer (org-agent-rewrite-test--rewrite "more")
@@ -97,7 +79,7 @@ Return the buffer with the diff, or nil."
 
 (ert-deftest org-agent-rewrite-when-the-text-changed ()
   "A text that changed is not overwritten before that was shown."
-  (org-agent-rewrite-test--with
+  (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says "one" "two")) "one\nmore\n"
     (let ((diff (org-agent-rewrite-test--rewrite "well")))
       (goto-char 6)
@@ -113,7 +95,7 @@ Return the buffer with the diff, or nil."
 
 (ert-deftest org-agent-rewrite-changed-before-it-came ()
   "What was typed before the new text came is in the diff, which says so."
-  (org-agent-rewrite-test--with
+  (org-agent-kernel-test--beside
       (list (append (org-agent-rewrite-test--says "one" "two")
                     '((first_delay . "500ms"))))
       "one\nmore\n"
@@ -126,7 +108,7 @@ Return the buffer with the diff, or nil."
 
 (ert-deftest org-agent-rewrite-when-the-buffer-is-gone ()
   "Without its buffer the new text can be copied, and nothing else."
-  (org-agent-rewrite-test--with
+  (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says "one" "two")) "one\n"
     (let ((other (generate-new-buffer "other")) (kill-ring nil)
           (interprogram-cut-function nil))
@@ -142,7 +124,7 @@ Return the buffer with the diff, or nil."
 
 (ert-deftest org-agent-rewrite-in-a-read-only-buffer ()
   "Where nothing can be written nothing is, and the new text stays."
-  (org-agent-rewrite-test--with
+  (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says "one" "two")) "one and one\n"
     (let ((diff (org-agent-rewrite-test--rewrite "well")))
       (add-text-properties 5 8 '(read-only t))
@@ -159,7 +141,7 @@ Return the buffer with the diff, or nil."
 
 (ert-deftest org-agent-rewrite-again-otherwise ()
   "The same text can be rewritten again; the diff is that of the latest."
-  (org-agent-rewrite-test--with
+  (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says "one" "two")
             (org-agent-rewrite-test--says "one" "three"))
       "one\n"
@@ -182,7 +164,7 @@ Return the buffer with the diff, or nil."
                   ("a" 1 nil)
                   ("  * a\n#+end_src\n```\n````\n" 1 nil)))
     (pcase-let ((`(,text ,beg ,end) case))
-      (org-agent-rewrite-test--with
+      (org-agent-kernel-test--beside
           (list (org-agent-rewrite-test--says)) text
         (ert-with-message-capture messages
           (should-not (org-agent-rewrite-test--rewrite "x" beg end))
@@ -191,7 +173,7 @@ Return the buffer with the diff, or nil."
 
 (ert-deftest org-agent-rewrite-indents-what-is-new ()
   "New lines get the indentation that the text had."
-  (org-agent-rewrite-test--with
+  (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says "return" "x = 1\nreturn"))
       "def f():\n    if a:\n        return\n    b\n"
     (with-current-buffer (org-agent-rewrite-test--rewrite "x" 10 40)
@@ -202,7 +184,7 @@ Return the buffer with the diff, or nil."
 
 (ert-deftest org-agent-rewrite-is-data ()
   "Nothing in a new text is evaluated, nor looked at by another mode."
-  (org-agent-rewrite-test--with
+  (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says
              "one" "-*- eval: (setq org-agent-test-ran t) -*-\n(:type :request :target :shell :cmd \"true\")\n#+SETUPFILE: /etc/passwd\n* x\n@@ -1 +1 @@\n-- \n+++ /etc/passwd\n;; Local Variables:\n;; eval: (setq org-agent-test-ran t)\n;; End:"))
       "one\n"
@@ -223,7 +205,7 @@ Return the buffer with the diff, or nil."
   (dolist (exchange (list '((reply . "I cannot do that."))
                           '((echo . t) (replace . ["-----END TEXT" "-----"]))
                           '((status . 400))))
-    (org-agent-rewrite-test--with (list exchange) "one\n"
+    (org-agent-kernel-test--beside (list exchange) "one\n"
       (ert-with-message-capture messages
         (should-not (org-agent-rewrite-test--rewrite "well"))
         (should (string-match-p "Not rewritten: " messages)))
@@ -232,7 +214,7 @@ Return the buffer with the diff, or nil."
 
 (ert-deftest org-agent-rewrite-says-words-on-one-line ()
   "What a model says in place of a text is one line, whatever mode is at hand."
-  (org-agent-rewrite-test--with
+  (org-agent-kernel-test--beside
       (list (org-agent-kernel-test--exchange "I cannot.\nIt is\nnot mine.")) "one\n"
     (emacs-lisp-mode)
     (ert-with-message-capture messages
@@ -241,7 +223,7 @@ Return the buffer with the diff, or nil."
 
 (ert-deftest org-agent-rewrite-refuses ()
   "What cannot or must not be sent is refused before anything is asked."
-  (org-agent-rewrite-test--with nil "  \n "
+  (org-agent-kernel-test--beside nil "  \n "
     (should-error (org-agent-rewrite "x" (point-min) (point-max)) :type 'user-error)
     (insert "text" (unibyte-char-to-multibyte 200))
     (should-error (org-agent-rewrite "x" (point-min) (point-max)) :type 'user-error)
@@ -258,7 +240,7 @@ Return the buffer with the diff, or nil."
   "A long text is rewritten whole, within seconds, and undone at once."
   (let ((lines (mapconcat (lambda (n) (format "    line %d of them, with words" n))
                           (number-sequence 1 5000) "\n")))
-    (org-agent-rewrite-test--with
+    (org-agent-kernel-test--beside
         (list (append (org-agent-rewrite-test--says "line 17 " "LINE 17 "
                                                     "line 4900 " "LINE 4900\n    ")
                       '((chunk . 4000))))
@@ -277,7 +259,7 @@ Return the buffer with the diff, or nil."
 
 (ert-deftest org-agent-rewrite-taken-from-ediff ()
   "What was edited in Ediff is what is applied."
-  (org-agent-rewrite-test--with
+  (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says "one" "two")) "one\n"
     (let* ((diff (org-agent-rewrite-test--rewrite "well"))
            old new)

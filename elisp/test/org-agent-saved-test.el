@@ -20,6 +20,7 @@
   "Run BODY where every text is large; count what is written whole."
   (declare (indent 0) (debug t))
   `(let ((org-agent-saved-large 20)
+         (org-agent-saved-whole 20)
          (org-agent-saved-test--whole 0)
          (count (lambda (&rest _) (cl-incf org-agent-saved-test--whole))))
      (unwind-protect

@@ -33,13 +33,6 @@
     (goto-char (point-min))
     (mapcar (lambda (entry) (aref (cadr entry) 3)) tabulated-list-entries)))
 
-(defun org-agent-sessions-test--texts ()
-  "Return the texts of questions and answers in this buffer, in order."
-  (let (texts)
-    (org-agent-map-turns
-     (lambda (heading) (push (org-agent-heading-title heading) texts)))
-    (nreverse texts)))
-
 (ert-deftest org-agent-sessions-are-listed-and-opened ()
   "The list has what there is, and RET opens it."
   (org-agent-kernel-test--with (list '((echo . t) (times . -1)))

@@ -27,7 +27,10 @@ An error there is one here."
            :coding 'no-conversion
            :command
            (list (expand-file-name invocation-name invocation-directory)
-                 "-Q" "-nw" "-L" org-agent-kernel--directory
+                 "-Q" "-nw"
+                 ;; Its home is empty: it would compile all of Org anew.
+                 "--eval" "(setq native-comp-deferred-compilation nil)"
+                 "-L" org-agent-kernel--directory
                  "-L" (expand-file-name "test" org-agent-kernel--directory)
                  "-l" "org-agent-terminal-test" "--eval"
                  (prin1-to-string

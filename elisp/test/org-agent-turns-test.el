@@ -9,6 +9,7 @@
 
 ;;; Code:
 
+(require 'ediff-wind)
 (require 'org-agent-kernel-test)
 
 (defun org-agent-turns-test--goto (text)
@@ -78,6 +79,29 @@
                   80))
       (org-agent-fake-wait tabulated-list-entries)
       (should (string-match-p "Question\\?.*12 +3 +\\$0\\.2500" (buffer-string)))
+      (kill-buffer))))
+
+(ert-deftest org-agent-turns-usage-of-tools ()
+  "The table by tool has columns of its own, and the others come back."
+  (org-agent-kernel-test--with
+      (list (list (cons 'reply "(:type :request :target :tool :action :call :tool \"list_sessions\")"))
+            (org-agent-kernel-test--exchange "Done" '(usage . ((prompt_tokens . 12) (completion_tokens . 3)))))
+    (org-agent-kernel-test--say "Which conversations?")
+    (org-agent-fake-wait (= 1 (org-agent-kernel-test--answers)))
+    (org-agent-usage)
+    (with-current-buffer "*org-agent-usage*"
+      (org-agent-fake-wait tabulated-list-entries)
+      (tabulated-list-sort 2)
+      (org-agent-usage-by-tool)
+      (org-agent-fake-wait (string-match-p "^list_sessions +1 +[1-9][0-9]* +[1-9]"
+                                           (buffer-string)))
+      (should (<= (cl-loop for column across tabulated-list-format
+                           sum (1+ (cadr column)))
+                  80))
+      (org-agent-usage-by-session)
+      (org-agent-fake-wait (string-match-p "^main .* [1-9][0-9]* +[1-9]"
+                                           (buffer-string)))
+      (should (equal (car (aref tabulated-list-format 0)) "What"))
       (kill-buffer))))
 
 (ert-deftest org-agent-turns-thoughts-are-read-as-they-come ()

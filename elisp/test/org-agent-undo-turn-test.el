@@ -126,6 +126,58 @@ All of them were allowed; `file' and `file2' are the notes."
       (with-current-buffer (find-buffer-visiting file)
         (should (equal (buffer-string) org-agent-undo-turn-test--note))))))
 
+(defun org-agent-undo-turn-test--call (tool &rest arguments)
+  "Return a call of TOOL with ARGUMENTS."
+  (list :type :request :target :tool :action :call :tool tool :args arguments))
+
+(ert-deftest org-agent-undo-turn-of-tools ()
+  "What tools wrote is shown where it is visited, and taken back on the disk."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--action :action :message :text "x")
+    (let ((new (expand-file-name "made/new.org" org-agent-fake-directory))
+          point)
+      (write-region org-agent-undo-turn-test--note nil file nil 'silent)
+      (with-current-buffer (find-file-noselect file)
+        (goto-char (point-min))
+        (search-forward "gamma")
+        (setq point (point)))
+      (org-agent-undo-turn-test--turn
+       (list (org-agent-undo-turn-test--call
+              "edit" :path file :old "beta" :new "BETA and more")
+             (org-agent-undo-turn-test--call
+              "write" :path new :content "* Made\nby a tool\n")
+             (org-agent-undo-turn-test--call
+              "edit" :path new :old "tool" :new "hand")))
+      (with-current-buffer (find-buffer-visiting file)
+        (org-agent-fake-wait
+         (string-match-p "BETA and more gamma" (buffer-string)))
+        (should-not (buffer-modified-p))
+        (should (looking-back "gamma" (- (point) 5)))
+        (should (= (point) (+ point 9))))
+      (should (string-match-p "Taken back: 3 changes"
+                              (org-agent-undo-turn-test--run)))
+      (should (equal (org-agent-approval-test--text file)
+                     org-agent-undo-turn-test--note))
+      (should-not (file-exists-p new))
+      (with-current-buffer (find-buffer-visiting new)
+        (should-not (buffer-modified-p))
+        (let ((last-command nil)) (undo))
+        (should (equal (buffer-string) "* Made\nby a hand\n"))
+        (set-buffer-modified-p nil)
+        (kill-buffer))
+      ;; All of it is as it was, and so nothing more is to be done.
+      (should (string-match-p "It was taken back already"
+                              (org-agent-undo-turn-test--run)))
+      ;; A buffer with a person's own changes is theirs.
+      (with-current-buffer (find-buffer-visiting file)
+        (insert "mine")
+        (write-region "others" nil file nil 'silent)
+        (let ((text (buffer-string)))
+          (org-agent-handle-notification
+           'file/changed (list :turn "t" :files (list file)))
+          (should (equal text (buffer-string))))
+        (set-buffer-modified-p nil)))))
+
 (ert-deftest org-agent-undo-turn-after-restarts ()
   "From the journal, when the kernel was killed and nobody visits the files."
   (org-agent-undo-turn-test--with
@@ -243,6 +295,21 @@ All of them were allowed; `file' and `file2' are the notes."
       (insert text)
       (should (equal (list text old new (org-agent-undo-turn--place old new before after))
                      (list text old new place))))))
+
+(ert-deftest org-agent-undo-turn-without-what-was-before ()
+  "Properties whose receipt does not say what they were are left as they are."
+  (with-temp-buffer
+    (insert "* Plan\n:PROPERTIES:\n:ID: plan\n:Effort: 2\n:END:\n")
+    (delay-mode-hooks (org-mode))
+    (should (equal
+             (list -32002 "no receipt says what the properties were before")
+             (cdr (should-error
+                   (org-agent-undo-turn--properties
+                    '(:entry "plan" :properties ((:name "EFFORT" :value "2"))))
+                   :type 'org-agent-rpc-error))))
+    (should (org-agent-undo-turn--properties
+             '(:entry "plan" :properties ((:name "EFFORT" :value "2"))
+               :former ((:name "EFFORT")))))))
 
 (provide 'org-agent-undo-turn-test)
 ;;; org-agent-undo-turn-test.el ends here

@@ -136,5 +136,19 @@
         (set-buffer-modified-p nil)
         (kill-buffer)))))
 
+(ert-deftest org-agent-why-folds-without-bars ()
+  "The end of a folded block's last line is seen, and has no colour."
+  (org-agent-why-test--with
+    (goto-char (point-min))
+    (call-interactively #'org-agent-why)
+    (org-agent-why-test--told "^\\* Answered: Which notes")
+    (with-current-buffer "*org-agent-why*"
+      (font-lock-ensure)
+      (goto-char (point-min))
+      (should (re-search-forward "#\\+end_[a-z]+\n\\* " nil t))
+      (goto-char (point-min))
+      (while (re-search-forward "\n\\*+ " nil t)
+        (should-not (get-text-property (match-beginning 0) 'face))))))
+
 (provide 'org-agent-why-test)
 ;;; org-agent-why-test.el ends here

@@ -10,30 +10,87 @@
 ;; and ORG_AGENT_LLMTEST, or both programs in `bin'.  RUN_SELECTOR, an ERT
 ;; selector, runs some of them.
 ;;
-;; The tests run in an Emacs of their own that ignores SIGPIPE, as every
-;; Emacs with a display or a terminal does.  One in batch mode would die
-;; where a test kills the kernel it is about to talk to.
+;; Tests wait more than they compute.  So they run in several Emacsen
+;; beside each other, RUN_PROCESSES of them.  Each takes one test after the
+;; other of those that none has taken.  It has a home of its own, and
+;; ignores SIGPIPE, as every Emacs with a display or a terminal does: one
+;; in batch mode would die where a test kills the kernel it is about to
+;; talk to.
+;;
+;; The exit code is 0 when every test that was to run did, as expected.
+;; A process that says nothing for RUN_PATIENCE seconds (300) is made to
+;; give its test up, with a backtrace, and is killed if it does not.
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'ert)
 
 (defconst run-directory (file-name-directory load-file-name)
   "The directory of the tests.")
 
-(defun run-tests ()
-  "Run the tests in this Emacs and end it."
+(defconst run-result
+  "^ +\\([a-zA-Z]+\\) +1/1 +\\([^ \n]+\\) (\\([0-9.]+\\) sec)\n"
+  "Matches what ERT prints when a test has ended.")
+
+(defconst run-noise
+  (concat "^Running 1 tests (.*\n"
+          "\\|^\nRan 1 tests, .*\n\n"
+          "\\|^1 unexpected results:\n.*\n\n")
+  "Matches what ERT prints besides when it runs one test.")
+
+(defvar run-names nil
+  "The names of the tests that are to run, symbols.")
+
+(defvar run-workers nil
+  "The processes that run tests.")
+
+(defvar run-times nil
+  "Tests that ended: names and seconds, newest first.")
+
+(defvar run-troubles nil
+  "What is wrong, a line each, newest first.")
+
+(defun run-number (variable default)
+  "Return the number in the environment VARIABLE, or DEFAULT."
+  (let ((value (string-to-number (or (getenv variable) ""))))
+    (if (> value 0) value default)))
+
+(defun run-load ()
+  "Load all tests."
   (dolist (file (directory-files run-directory t
                                  "\\`org-agent-.*-test\\.el\\'"))
-    (load file nil t))
-  (setq ert-batch-backtrace-right-margin 160)
-  (let ((selector (getenv "RUN_SELECTOR")))
-    (ert-run-tests-batch-and-exit
-     (if selector (car (read-from-string selector)) t))))
+    (load file nil t)))
 
-(defun run-shielded ()
-  "Run the tests in another Emacs, print what it prints, end as it ends."
-  (let* ((process-environment (cons "RUN_SHIELDED=yes" process-environment))
+(defun run-say (format-string &rest arguments)
+  "Print a line; FORMAT-STRING and ARGUMENTS are as for `format'."
+  (princ (concat (apply #'format format-string arguments) "\n")
+         #'external-debugging-output))
+
+;;;; One process
+
+(defun run-here (names directory)
+  "Run those of the tests with NAMES that no other process has taken.
+Which are taken is seen in DIRECTORY."
+  (run-load)
+  (setq ert-batch-backtrace-right-margin 160)
+  (dolist (name names)
+    (when (ignore-error file-already-exists
+            (make-directory (expand-file-name (symbol-name name) directory))
+            t)
+      (ert-run-tests-batch name)))
+  (kill-emacs 0))
+
+(defun run-start (directory)
+  "Start a process that takes tests in DIRECTORY."
+  (let* ((home (make-temp-file (expand-file-name "home" directory) t))
+         (process-environment
+          (append (list (format "RUN_TESTS=%S" run-names)
+                        (concat "RUN_DIRECTORY=" directory)
+                        (concat "HOME=" home)
+                        "XDG_CONFIG_HOME" "XDG_DATA_HOME" "XDG_STATE_HOME"
+                        "XDG_CACHE_HOME" "XDG_RUNTIME_DIR")
+                  process-environment))
          (process
           (make-process
            :name "tests" :connection-type 'pipe :coding 'utf-8-unix
@@ -44,16 +101,103 @@
                  "-L" (expand-file-name ".." run-directory)
                  "-L" run-directory
                  "-l" (expand-file-name "run.el" run-directory))
-           :filter (lambda (_process text)
-                     (princ text #'external-debugging-output))
-           :sentinel #'ignore)))
-    (while (or (process-live-p process)
-               (accept-process-output process 0.1))
-      (accept-process-output process 1))
-    (kill-emacs (process-exit-status process))))
+           :filter #'run-take :sentinel #'ignore)))
+    (process-send-eof process)
+    (process-put process 'heard (float-time))
+    (push process run-workers)))
+
+(defun run-take (process text)
+  "Print the TEXT that PROCESS printed as far as a test has ended with it.
+So what belongs to one test stands together."
+  (process-put process 'heard (float-time))
+  (let ((text (concat (process-get process 'text) text)))
+    (while (string-match run-result text)
+      (let ((before (substring text 0 (match-beginning 0)))
+            (how (match-string 1 text))
+            (name (match-string 2 text))
+            (time (string-to-number (match-string 3 text))))
+        (setq text (substring text (match-end 0)))
+        (push (cons (intern name) time) run-times)
+        (unless (equal how "passed")
+          (push (format "%s %s" how name) run-troubles))
+        (run-say "%s%9s  %d/%d  %s (%.2f sec)"
+                 (replace-regexp-in-string run-noise "" before)
+                 how (length run-times) (length run-names) name time)))
+    (process-put process 'text text)))
+
+(defun run-watch (process patience)
+  "Have PROCESS give up its test when it was silent for PATIENCE seconds.
+The signal is one at which Emacs enters its debugger; for ERT that is the
+end of the test, with a backtrace."
+  (let ((silence (- (float-time) (process-get process 'heard))))
+    (cond
+     ((> silence (+ patience 30)) (kill-process process))
+     ((and (> silence patience) (not (process-get process 'warned)))
+      (process-put process 'warned t)
+      (push (format "a process was silent for %d seconds" patience)
+            run-troubles)
+      (signal-process process 'SIGUSR2)))))
+
+(defun run-finish (process)
+  "Note how PROCESS, which has ended, did."
+  (setq run-workers (delq process run-workers))
+  (unless (and (eq (process-status process) 'exit)
+               (zerop (process-exit-status process)))
+    (run-say "%s" (process-get process 'text))
+    (push (format "a process ended: %s %d" (process-status process)
+                  (process-exit-status process))
+          run-troubles)))
+
+;;;; All of them
+
+(defun run-all ()
+  "Run the tests in processes beside each other and end this Emacs."
+  (run-load)
+  (let* ((selector (getenv "RUN_SELECTOR"))
+         (count (run-number "RUN_PROCESSES" 3))
+         (patience (run-number "RUN_PATIENCE" 300))
+         (began (float-time))
+         (directory (make-temp-file "org-agent-tests" t)))
+    (setq run-names (mapcar #'ert-test-name
+                            (ert-select-tests
+                             (if selector (car (read-from-string selector)) t)
+                             t)))
+    (unless run-names (push "no test was selected" run-troubles))
+    (unwind-protect
+        (progn
+          (dotimes (_ (min count (length run-names)))
+            (run-start directory))
+          (while run-workers
+            (accept-process-output nil 1)
+            (dolist (process run-workers)
+              (if (or (process-live-p process)
+                      (accept-process-output process 0))
+                  (run-watch process patience)
+                (run-finish process)))))
+      (mapc #'delete-process run-workers)
+      (delete-directory directory t))
+    (run-report (- (float-time) began) count)
+    (kill-emacs (if run-troubles 1 0))))
+
+(defun run-report (seconds count)
+  "Say what came of the tests, in SECONDS and COUNT processes."
+  (dolist (name run-names)
+    (unless (assq name run-times)
+      (push (format "no result of %s" name) run-troubles)))
+  (run-say "\nThe longest:")
+  (pcase-dolist (`(,name . ,time)
+                 (seq-take (seq-sort-by #'cdr #'> run-times) 10))
+    (run-say "%8.1f  %s" time name))
+  (run-say "\nRan %d tests in %d seconds, in %d processes: %s"
+           (length run-times) seconds count
+           (if run-troubles "not as expected" "all as expected"))
+  (dolist (trouble (reverse run-troubles))
+    (run-say "   %s" trouble)))
 
 (when noninteractive
-  (if (getenv "RUN_SHIELDED") (run-tests) (run-shielded)))
+  (if-let ((names (getenv "RUN_TESTS")))
+      (run-here (car (read-from-string names)) (getenv "RUN_DIRECTORY"))
+    (run-all)))
 
 (provide 'run)
 ;;; run.el ends here

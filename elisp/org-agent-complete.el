@@ -1,0 +1,428 @@
+;;; org-agent-complete.el --- The text that comes next, as one types  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; In a buffer with `org-agent-complete-mode' a model is asked, a moment
+;; after one has typed something, what might come next; the answer is a
+;; ghost (org-agent-ghost.el) that one accepts or types past.
+;;
+;; - What is sent: org-agent-surroundings.el.  What of the answer may come
+;;   in: org-agent-complete-inert.el.
+;; - There is one request at a time in an Emacs.  The next command ends it,
+;;   and then the kernel lets go of the model.
+;; - Nothing here waits, asks or moves point.  Buffers without the mode
+;;   have no hook and no timer; the one timer is that of the buffer that
+;;   one types in, and runs once.
+;; - The kernel keeps nothing of it but what it took.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'org-agent-kernel)
+(require 'org-agent-send)
+(require 'org-agent-ghost)
+(require 'org-agent-surroundings)
+(require 'org-agent-complete-inert)
+
+(defvar completion-in-region-mode)
+(defvar company-candidates)
+(defvar evil-local-mode)
+(defvar evil-state)
+
+(defcustom org-agent-complete-delay 0.6
+  "Seconds without typing after which a completion is asked for."
+  :type 'number
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+(defcustom org-agent-complete-model nil
+  "The model that completes, by the name that `org-agent-model' lists.
+One that is small and does not think first is best.  Nil is the one that
+answers where nothing is chosen."
+  :type '(choice (const :tag "The configured one" nil) string)
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+(cl-defstruct (org-agent-completion (:copier nil))
+  "A completion that was asked for."
+  buffer point before after
+  (id nil :documentation "The id of the request.")
+  (manual nil :documentation "Non-nil when the person asked for it."))
+
+(defvar org-agent-complete--asked nil
+  "The completion that was asked for and has not come, or nil.")
+
+(defvar org-agent-complete--offered nil
+  "The completion that came last and its text, (COMPLETION . TEXT), or nil.")
+
+(defvar org-agent-complete--timer nil
+  "The timer that will ask, or nil.")
+
+(defvar org-agent-complete--trouble nil
+  "Why the model could not complete, the last time, nil when it could.")
+
+(defvar org-agent-complete--failures 0
+  "How often it could not, one time after the other.")
+
+(defvar org-agent-complete--rest 0
+  "Until when, in seconds since 1970, nothing is asked for by itself.")
+
+(defvar-local org-agent-complete--tick nil
+  "The buffer's tick after the last command.")
+
+;;;; The mode
+
+(defvar org-agent-complete-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "TAB") '("accept" . org-agent-complete-accept))
+    (define-key map (kbd "M-i") '("accept a word" . org-agent-complete-accept-word))
+    (define-key map (kbd "M-n") '("accept a line" . org-agent-complete-accept-line))
+    map)
+  "Keys while a proposed text is shown, and only then.")
+
+(unless (assq 'org-agent-ghost-shown minor-mode-map-alist)
+  (push (cons 'org-agent-ghost-shown org-agent-complete-map)
+        minor-mode-map-alist))
+
+(define-minor-mode org-agent-complete-mode
+  "Have a model propose what comes next, as you type in this buffer.
+When you have typed something and then nothing for
+`org-agent-complete-delay' seconds, the text around point is sent to the
+model, and what it would write is shown behind point, in the face
+`org-agent-ghost'.  \\<org-agent-complete-map>\\[org-agent-complete-accept] \
+accepts it, \\[org-agent-complete-accept-word] a word and \
+\\[org-agent-complete-accept-line] a line of it;
+any other command makes it go, and typing what it says goes on in it.
+These keys are those of `org-agent-complete-map', and are in force only
+while something is proposed.
+
+What is sent, each time: up to `org-agent-complete-before' characters
+before point and `org-agent-complete-after' behind it, the buffer's name
+without directory and its mode.  It goes to `org-agent-complete-model';
+nothing of it is kept by the kernel, which is started if there was none,
+but tokens and cost are counted (\\[org-agent-usage]).
+
+Nothing is sent from a minibuffer, where nothing can be written, from
+another machine's files, from buffers of secrets
+\(`org-agent-command-private-names', `org-agent-command-private-modes',
+`org-agent-context-secret-names'), with a private key in sight, or larger
+than `org-agent-complete-buffer-limit'; in Org nothing that is below a
+heading, or in a file, with one of `org-agent-complete-private-tags'; in
+a conversation only while you write the draft."
+  :init-value nil
+  :lighter (:eval (org-agent-complete--lighter))
+  :group 'org-agent
+  (remove-hook 'post-command-hook #'org-agent-complete--after-command t)
+  (org-agent-complete--forget (current-buffer))
+  (when org-agent-complete-mode
+    (when (called-interactively-p 'any)
+      (org-agent-complete--begin))
+    (setq org-agent-complete--tick (buffer-chars-modified-tick))
+    (add-hook 'post-command-hook #'org-agent-complete--after-command nil t)))
+
+(defun org-agent-complete--begin ()
+  "See that the mode, which a person has just turned on, can do something.
+Turn it off again when the person does not want words to go anywhere."
+  (setq org-agent-complete--failures 0
+        org-agent-complete--rest 0)
+  (org-agent-kernel-ensure)
+  (condition-case err
+      (org-agent-send-ask-consent)
+    ((user-error quit)
+     (setq org-agent-complete-mode nil)
+     (signal (car err) (cdr err))))
+  (when-let ((reason (org-agent-surroundings-refusal)))
+    (message "Here nothing is sent: %s" reason)))
+
+(defun org-agent-complete--lighter ()
+  "Return what the mode line shows."
+  (cond
+   ((and org-agent-complete--asked
+         (eq (org-agent-completion-buffer org-agent-complete--asked)
+             (current-buffer)))
+    " Ghost…")
+   (org-agent-complete--trouble
+    (propertize " Ghost!" 'help-echo org-agent-complete--trouble))
+   (t " Ghost")))
+
+(defun org-agent-complete--after-command ()
+  "See whether the last command changed the text, and then ask, in a while."
+  (let ((tick (buffer-chars-modified-tick)))
+    (unless (eql tick org-agent-complete--tick)
+      (setq org-agent-complete--tick tick)
+      (unless (org-agent-complete--go-on)
+        (org-agent-complete--schedule)))))
+
+(defun org-agent-complete--schedule ()
+  "Ask for a completion when nothing was typed for a while."
+  (when org-agent-complete--timer
+    (cancel-timer org-agent-complete--timer))
+  (setq org-agent-complete--timer
+        (run-with-idle-timer org-agent-complete-delay nil
+                             #'org-agent-complete--when-idle
+                             (current-buffer) (point))))
+
+(defun org-agent-complete--when-idle (buffer point)
+  "Ask for a completion in BUFFER, if one is still at POINT in it."
+  (setq org-agent-complete--timer nil)
+  (when (and (buffer-live-p buffer)
+             (eq buffer (window-buffer (selected-window)))
+             (buffer-local-value 'org-agent-complete-mode buffer))
+    (with-current-buffer buffer
+      (when (and (= point (point))
+                 (> (float-time) org-agent-complete--rest)
+                 (org-agent-complete--fit-p)
+                 (not (looking-at-p "\\sw"))
+                 (not (org-agent-complete--refusal)))
+        (cond
+         ((org-agent-kernel-ready-p) (org-agent-complete--ask nil))
+         ((eq org-agent-kernel-state 'none) (org-agent-kernel-ensure)))))))
+
+(defun org-agent-complete--refusal ()
+  "Return why nothing is completed at point, or nil."
+  (or (org-agent-surroundings-refusal)
+      (org-agent-complete-inert-refusal)))
+
+(defun org-agent-complete--fit-p ()
+  "Return non-nil when a proposal at point would be in nobody's way."
+  (not (or (use-region-p)
+           completion-in-region-mode
+           (bound-and-true-p company-candidates)
+           (bound-and-true-p isearch-mode)
+           executing-kbd-macro
+           (input-pending-p)
+           (invisible-p (point))
+           (and (bound-and-true-p evil-local-mode)
+                (not (memq (bound-and-true-p evil-state)
+                           '(insert replace emacs)))))))
+
+;;;; Asking
+
+(defun org-agent-complete--ask (manual)
+  "Ask for the text at point; MANUAL says that the person wants it now."
+  (org-agent-complete--give-up)
+  (when-let ((around (org-agent-surroundings)))
+    (let ((completion (make-org-agent-completion
+                       :buffer (current-buffer) :manual manual
+                       :point (copy-marker (point))
+                       :before (car around) :after (cdr around))))
+      (setq org-agent-complete--asked completion)
+      (add-hook 'pre-command-hook #'org-agent-complete--give-up nil t)
+      (setf (org-agent-completion-id completion)
+            (org-agent-kernel-request
+             "complete" (org-agent-complete--parameters completion)
+             :success (lambda (result)
+                        (when (org-agent-complete--done completion)
+                          (org-agent-complete--came completion result)))
+             :failure (lambda (refusal)
+                        (when (org-agent-complete--done completion)
+                          (org-agent-complete--failed completion refusal)))))
+      (force-mode-line-update)
+      t)))
+
+(defun org-agent-complete--parameters (completion)
+  "Return what the kernel is told of COMPLETION, one of this buffer."
+  (append
+   (list :before (org-agent-completion-before completion)
+         :after (org-agent-completion-after completion)
+         :name (truncate-string-to-width
+                (org-agent-command--line
+                 (if buffer-file-name
+                     (file-name-nondirectory buffer-file-name)
+                   (buffer-name)))
+                100)
+         :mode (symbol-name major-mode))
+   (and org-agent-complete-model (list :model org-agent-complete-model))
+   (and org-agent-send--agreed
+        (list :consent org-agent-send--agreed))))
+
+(defun org-agent-complete--done (completion)
+  "Note that COMPLETION is not under way any more.
+Return nil if it was given up, or its buffer is gone."
+  (when (eq completion org-agent-complete--asked)
+    (setq org-agent-complete--asked nil)
+    (force-mode-line-update)
+    (when (buffer-live-p (org-agent-completion-buffer completion))
+      (with-current-buffer (org-agent-completion-buffer completion)
+        (remove-hook 'pre-command-hook #'org-agent-complete--give-up t)
+        t))))
+
+(defun org-agent-complete--give-up ()
+  "Give up what was asked for and has not come."
+  (when org-agent-complete--timer
+    (cancel-timer org-agent-complete--timer)
+    (setq org-agent-complete--timer nil))
+  (when-let ((completion org-agent-complete--asked))
+    (org-agent-complete--done completion)
+    (when-let ((id (org-agent-completion-id completion)))
+      (org-agent-kernel-cancel id))))
+
+(defun org-agent-complete--forget (buffer)
+  "Give up and hide what there is of BUFFER."
+  (when (and org-agent-complete--timer
+             (eq buffer (car (timer--args org-agent-complete--timer))))
+    (cancel-timer org-agent-complete--timer)
+    (setq org-agent-complete--timer nil))
+  (when (and org-agent-complete--asked
+             (eq buffer (org-agent-completion-buffer org-agent-complete--asked)))
+    (org-agent-complete--give-up))
+  (when (buffer-local-value 'org-agent-ghost-shown buffer)
+    (org-agent-ghost-hide)))
+
+;;;; What comes
+
+(defun org-agent-complete--came (completion result)
+  "Propose the text of RESULT for COMPLETION, if one is still there."
+  (setq org-agent-complete--trouble nil
+        org-agent-complete--failures 0)
+  (let ((buffer (org-agent-completion-buffer completion))
+        (manual (org-agent-completion-manual completion)))
+    (when (eq buffer (window-buffer (selected-window)))
+      (with-current-buffer buffer
+        (when (and (or manual org-agent-complete-mode)
+                   (org-agent-complete--still-p completion)
+                   (org-agent-complete--fit-p)
+                   (not (org-agent-complete--refusal)))
+          (let ((text (org-agent-complete-inert (or (plist-get result :text) ""))))
+            (cond
+             (text (setq org-agent-complete--offered (cons completion text))
+                   (org-agent-ghost-show text))
+             (manual (message "Nothing comes next here")))))))))
+
+(defconst org-agent-complete--near 200
+  "Characters around point that must not have changed meanwhile.
+What is farther away may: an answer that comes in above the draft.")
+
+(defun org-agent-complete--still-p (completion &optional from)
+  "Return non-nil when point and the text at it are those of COMPLETION.
+With FROM the text before is that before FROM."
+  (let* ((from (or from (point)))
+         (before (org-agent-completion-before completion))
+         (after (org-agent-completion-after completion))
+         (before (substring before (max 0 (- (length before)
+                                             org-agent-complete--near))))
+         (after (substring after 0 (min (length after)
+                                        org-agent-complete--near))))
+    (cl-flet ((there-p (text beg end)
+                (and (<= (point-min) beg) (<= end (point-max))
+                     (equal text (org-agent-rpc-text beg end)))))
+      (and (= from (org-agent-completion-point completion))
+           (there-p before (- from (length before)) from)
+           (there-p after (point) (+ (point) (length after)))))))
+
+(defun org-agent-complete--failed (completion refusal)
+  "Say that COMPLETION did not come, because of REFUSAL, an error of the kernel.
+What was not asked for by the person is told once, and then not tried
+for a while, which gets longer."
+  (let ((said (or (plist-get refusal :message) "")))
+    (unless (memql (plist-get refusal :code)
+                   (if (org-agent-completion-manual completion)
+                       '(-32800)          ; given up
+                     '(-32800 -32098)))   ; the kernel is gone, which is told
+      (cond
+       ((org-agent-completion-manual completion)
+        (message "org-agent: %s" said))
+       (t
+        (unless (equal said org-agent-complete--trouble)
+          (message "org-agent: nothing is completed for a while: %s" said))
+        (setq org-agent-complete--rest
+              (+ (float-time)
+                 (min 300 (* 10 (expt 2 (min 5 org-agent-complete--failures))))))
+        (cl-incf org-agent-complete--failures)))
+      (setq org-agent-complete--trouble said)
+      (force-mode-line-update))))
+
+(defun org-agent-complete--go-on ()
+  "Propose the rest of what was proposed, if the person types just that.
+Return non-nil then."
+  (pcase-let ((`(,completion . ,text) org-agent-complete--offered))
+    (when (and completion
+               (eq (org-agent-completion-buffer completion) (current-buffer)))
+      (let* ((from (marker-position (org-agent-completion-point completion)))
+             (typed (and (<= (point-min) from) (< from (point))
+                         (< (- (point) from) (length text))
+                         (buffer-substring-no-properties from (point)))))
+        (if (and typed (string-prefix-p typed text)
+                 (org-agent-complete--still-p completion from)
+                 (org-agent-complete--fit-p))
+            (progn (org-agent-ghost-show (substring text (length typed)))
+                   t)
+          (setq org-agent-complete--offered nil))))))
+
+;;;; Commands
+
+(defun org-agent-complete ()
+  "Have a model propose what comes next at point, now.
+`org-agent-complete-mode' does it as you type, and its description says
+what is sent and what is not."
+  (interactive "*")
+  (when-let ((reason (org-agent-complete--refusal)))
+    (user-error "Nothing was sent: %s" reason))
+  (unless (org-agent-kernel-ready-p)
+    (org-agent-kernel-ensure)
+    (user-error "The kernel is being started; try again in a moment"))
+  (org-agent-send-ask-consent)
+  (org-agent-ghost-hide)
+  (unless (org-agent-complete--ask t)
+    (user-error "Nothing was sent: there is a private key in sight"))
+  (message "Asking what comes next"))
+
+(defun org-agent-complete--accept (size)
+  "Accept what is proposed, SIZE of its characters."
+  (let* ((text (or (org-agent-ghost-at-point)
+                   (user-error "Nothing is proposed here")))
+         (piece (org-agent-complete-inert (substring text 0 size)))
+         (rest (substring text size)))
+    (barf-if-buffer-read-only)
+    (unless piece
+      (user-error "That alone would do something in Org; accept more of it"))
+    (org-agent-ghost-hide)
+    (undo-boundary)
+    (insert piece)
+    (unless (string-blank-p rest)
+      (org-agent-ghost-show rest))))
+
+(defun org-agent-complete-accept ()
+  "Accept the text that is proposed, all of it, as one undo step."
+  (interactive)
+  (org-agent-complete--accept (length (org-agent-ghost-at-point))))
+
+(defun org-agent-complete-accept-word ()
+  "Accept the first word of the text that is proposed."
+  (interactive)
+  (org-agent-complete--accept-matching
+   "\\`[ \t\n]*\\(?:[[:alnum:]]+\\|[^[:alnum:] \t\n]+\\)"))
+
+(defun org-agent-complete-accept-line ()
+  "Accept the first line of the text that is proposed."
+  (interactive)
+  (org-agent-complete--accept-matching "\\`\n*[^\n]+"))
+
+(defun org-agent-complete--accept-matching (regexp)
+  "Accept what REGEXP matches of the text that is proposed."
+  (let ((text (org-agent-ghost-at-point)))
+    (org-agent-complete--accept (if (and text (string-match regexp text))
+                                    (match-end 0)
+                                  (length text)))))
+
+(defun org-agent-complete-dismiss ()
+  "Have what is proposed go, and nothing else."
+  (interactive)
+  (org-agent-complete--give-up)
+  (setq org-agent-complete--offered nil)
+  (org-agent-ghost-hide))
+
+(dolist (command '(org-agent-complete-accept org-agent-complete-accept-word
+                   org-agent-complete-accept-line
+                   ;; It may be to accept.
+                   execute-extended-command))
+  (put command 'org-agent-ghost-keeps t))
+
+(provide 'org-agent-complete)
+;;; org-agent-complete.el ends here

@@ -1,0 +1,255 @@
+;;; org-agent-markup.el --- Answers in buffers that are not Org  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; An answer is Org, and Org's markup is noise in a mail, in Markdown and
+;; in code.  In Markdown an answer that was written as Markdown comes in
+;; as it was written, any other is translated.  In code its blocks come in
+;; to the letter, and the words around them as comments; an answer
+;; without a block comes in as the model wrote it.  Elsewhere markup goes
+;; and the words stay.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'newcomment)
+(require 'org)
+(require 'org-element)
+(require 'org-agent-inert)
+
+(defconst org-agent-markup--code-modes '(prog-mode conf-mode yaml-mode)
+  "Modes, with those derived from them, of buffers that hold code.")
+
+(defconst org-agent-markup--emphasis
+  '((bold . "**") (italic . "*") (strike-through . "~~") (underline . "")
+    (code . "`") (verbatim . "`"))
+  "How Markdown writes what Org emphasises.")
+
+(defun org-agent-markup-for-mode (org raw)
+  "Return an answer as it is written in the mode of the current buffer.
+ORG is the answer in Org, and inert; RAW is what the model wrote."
+  (cond
+   ((derived-mode-p 'org-mode) org)
+   ((derived-mode-p 'markdown-mode)
+    (if (org-agent-markup--org-p raw)
+        (org-agent-markup--translate org t)
+      (string-trim raw "[\n\r]+")))
+   ((apply #'derived-mode-p org-agent-markup--code-modes)
+    (org-agent-markup--code org raw))
+   (t (org-agent-markup--translate org nil))))
+
+(defun org-agent-markup--org-p (raw)
+  "Return non-nil when RAW was written as Org: its first line says so."
+  (string-match-p "\\`[ \t\n\r]*\\(?:^\\*+ \\|^#\\+\\|^:[[:alnum:]_-]+:\\)" raw))
+
+;;;; In code
+
+(defun org-agent-markup--code (org raw)
+  "Return the answer ORG, which the model wrote as RAW, as code."
+  (let ((parts (org-agent-markup--parts org)))
+    (cond
+     ((cl-some #'car parts)
+      (mapconcat (lambda (part)
+                   (if (car part)
+                       (cdr part)
+                     (org-agent-markup--comment
+                      (org-agent-markup--translate (cdr part) nil))))
+                 parts "\n"))
+     ((org-agent-markup--org-p raw) (org-agent-markup--translate org nil))
+     (t (string-trim raw "[\n\r]+")))))
+
+(defun org-agent-markup--parts (org)
+  "Return the parts of ORG in their order, (CODE . TEXT).
+CODE is non-nil for the content of a block."
+  (org-agent-markup--parsed org
+    (let ((beg (point-min)) parts)
+      (org-element-map (org-element-parse-buffer 'element)
+          '(src-block example-block)
+        (lambda (block)
+          (pcase-let ((`(,from . ,to) (org-agent-markup--extent block)))
+            (push (cons nil (buffer-substring-no-properties beg from)) parts)
+            (push (cons t (cdr (org-agent-markup--content block))) parts)
+            (setq beg to))))
+      (push (cons nil (buffer-substring-no-properties beg (point-max))) parts)
+      (cl-remove-if (lambda (part)
+                      (and (not (car part)) (string-blank-p (cdr part))))
+                    (nreverse parts)))))
+
+(defun org-agent-markup--comment (text)
+  "Return the lines of TEXT as comments of the current buffer's mode."
+  (comment-normalize-vars t)
+  (let ((before (comment-padright (or comment-start "#") (comment-add nil)))
+        (after (or (comment-padleft comment-end) "")))
+    (mapconcat (lambda (line)
+                 (cond ((string-blank-p line) "")
+                       ((string-empty-p after) (concat before line))
+                       ;; What ends a comment does not end this one.
+                       (t (concat before
+                                  (replace-regexp-in-string
+                                   comment-end-skip
+                                   (lambda (end)
+                                     (string-join (mapcar #'string end) " "))
+                                   line t t)
+                                  after))))
+               (split-string (string-trim text "\n+" "[ \t\n]+") "\n") "\n")))
+
+;;;; Org in other words
+
+(defmacro org-agent-markup--parsed (org &rest body)
+  "Evaluate BODY in a buffer that holds ORG."
+  (declare (indent 1) (debug t))
+  `(with-temp-buffer
+     (insert ,org)
+     (let ((org-inhibit-startup t) (org-element-use-cache nil))
+       (delay-mode-hooks (org-mode)))
+     ,@body))
+
+(defun org-agent-markup--extent (element)
+  "Return where ELEMENT stands, (BEG . END), without blank lines behind it."
+  (cons (org-element-property :begin element)
+        (save-excursion
+          (goto-char (org-element-property :end element))
+          (skip-chars-backward " \t\n" (org-element-property :begin element))
+          (min (point-max) (1+ (point))))))
+
+(defun org-agent-markup--content (block)
+  "Return (INDENTATION . CONTENT) of BLOCK, as it is without that, a string."
+  (pcase-let ((`(,beg . ,end) (org-agent-markup--extent block)))
+    (goto-char beg)
+    (let ((indentation (buffer-substring-no-properties
+                        beg (progn (skip-chars-forward " \t") (point))))
+          (from (progn (forward-line 1) (point))))
+      (goto-char (1- end))
+      (forward-line 0)
+      (cons indentation
+            (replace-regexp-in-string
+             (concat "^" indentation) ""
+             (org-unescape-code-in-string
+              (string-remove-suffix
+               "\n"
+               (buffer-substring-no-properties from (max from (point))))))))))
+
+(defun org-agent-markup--translate (org markdown)
+  "Return ORG without markup, or as MARKDOWN."
+  (org-agent-markup--parsed org
+    (let (changes)
+      (org-element-map (org-element-parse-buffer)
+          (append '(headline link src-block example-block quote-block
+                             verse-block center-block footnote-reference
+                             footnote-definition line-break)
+                  (mapcar #'car org-agent-markup--emphasis))
+        (lambda (element)
+          (setq changes (append (org-agent-markup--changes element markdown)
+                                changes))))
+      (pcase-dolist (`(,beg ,end ,text)
+                     (cl-sort changes #'> :key #'car))
+        (goto-char beg)
+        (delete-region beg end)
+        (insert text)))
+    (goto-char (point-min))
+    (while (search-forward org-agent-inert-mark nil t)
+      (replace-match ""))
+    (string-trim (buffer-string) "\n+" "[ \t\n]+")))
+
+(defun org-agent-markup--changes (element markdown)
+  "Return what becomes of ELEMENT: a list of (BEG END TEXT).
+MARKDOWN is non-nil when it is to be that."
+  (let ((beg (org-element-property :begin element))
+        (end (- (org-element-property :end element)
+                (or (org-element-property :post-blank element) 0)))
+        (type (org-element-type element)))
+    (pcase type
+      ('headline
+       (list (list beg (+ beg (org-element-property :level element)
+                          (if markdown 0 1))
+                   (if markdown
+                       (make-string (min 6 (org-element-property :level element))
+                                    ?#)
+                     ""))))
+      ('link (org-agent-markup--link element beg end markdown))
+      ((or 'src-block 'example-block)
+       (pcase-let ((`(,beg . ,end) (org-agent-markup--extent element))
+                   (`(,indentation . ,content)
+                    (org-agent-markup--content element)))
+         (list (list beg end
+                     (concat
+                      (replace-regexp-in-string
+                       "^." (concat indentation "\\&")
+                       (if markdown
+                           (org-agent-markup--fenced
+                            content (org-element-property :language element))
+                         content))
+                      "\n")))))
+      ((or 'quote-block 'verse-block 'center-block)
+       (org-agent-markup--block element (eq type 'quote-block)))
+      ('footnote-reference
+       (list (list beg end (format (if markdown "[^%s]" "[%s]")
+                                   (org-element-property :label element)))))
+      ('footnote-definition
+       (goto-char beg)
+       (and (looking-at "\\[fn:[^]]+\\]")
+            (list (list beg (match-end 0)
+                        (format (if markdown "[^%s]:" "[%s]")
+                                (org-element-property :label element))))))
+      ('line-break (list (list beg (+ beg 2) (if markdown "\\" ""))))
+      (_
+       (let ((mark (if markdown
+                       (cdr (assq type org-agent-markup--emphasis))
+                     "")))
+         (list (list beg (1+ beg) mark) (list (1- end) end mark)))))))
+
+(defun org-agent-markup--link (link beg end markdown)
+  "Return what becomes of LINK from BEG to END; as MARKDOWN if non-nil."
+  (let* ((words (org-element-property :contents-begin link))
+         (last (org-element-property :contents-end link))
+         (target (org-element-property :raw-link link))
+         (bracket (eq (org-element-property :format link) 'bracket)))
+    (cond
+     ((not bracket) nil)
+     ((and words markdown)
+      (list (list beg words "[") (list last end (format "](%s)" target))))
+     (words
+      (list (list beg words "")
+            (list last end
+                  (if (equal (org-element-property :type link) "id")
+                      ""
+                    (format " <%s>" target)))))
+     (t (list (list beg end (cond ((not markdown) target)
+                                  ((string-match-p (image-file-name-regexp)
+                                                   target)
+                                   (format "![](%s)" target))
+                                  (t (format "<%s>" target)))))))))
+
+(defun org-agent-markup--block (block quote)
+  "Return what becomes of BLOCK: its lines alone, with QUOTE quoted."
+  (pcase-let ((`(,beg . ,end) (org-agent-markup--extent block))
+              (changes nil))
+    (goto-char beg)
+    (forward-line 1)
+    (push (list beg (point) "") changes)
+    (goto-char (1- end))
+    (forward-line 0)
+    (push (list (point) end "") changes)
+    (when quote
+      (let ((last (point)))
+        (goto-char beg)
+        (while (< (progn (forward-line 1) (point)) last)
+          (push (list (point) (point) "> ") changes))))
+    changes))
+
+(defun org-agent-markup--fenced (code language)
+  "Return CODE of LANGUAGE, or nil, as a block of Markdown."
+  (let ((fence "```"))
+    (while (string-match-p (concat "^[ ]*" fence) code)
+      (setq fence (concat fence "`")))
+    (concat fence (or language "") "\n" code (if (string-empty-p code) "" "\n")
+            fence)))
+
+(provide 'org-agent-markup)
+;;; org-agent-markup.el ends here

@@ -1,0 +1,96 @@
+;;; org-agent-approval-tools-test.el --- Tests of decisions about tools  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; With the real kernel, and a skill that does what the model says.
+
+;;; Code:
+
+(require 'ert)
+(require 'cl-lib)
+(require 'org-agent-approval-test)
+
+(defun org-agent-approval-tools-test--project ()
+  "Make a directory beside the home and return its name."
+  (let ((project (expand-file-name "project" org-agent-fake-directory)))
+    (make-directory project t)
+    project))
+
+(defun org-agent-approval-tools-test--call (tool &rest args)
+  "Return a reply that calls TOOL with ARGS."
+  (prin1-to-string
+   (list :type :request :target :tool :action :call :tool tool :args args)))
+
+(ert-deftest org-agent-approval-of-a-command ()
+  "A command is shown whole with what it can do, runs when it is allowed, once."
+  (org-agent-approval-test--with
+      (org-agent-approval-tools-test--call
+       "exec" :command "echo one\necho two >> ran; cat ran"
+       :cwd (org-agent-approval-tools-test--project) :writes t)
+    (let ((approval (org-agent-approval-test--waits))
+          (kills kill-ring)
+          (ran (expand-file-name "project/ran" directory)))
+      (should (looking-at "\\*\\* TODO Approve: Run echo one … +:agent:$"))
+      (let ((shown (buffer-substring-no-properties (point) (point-max))))
+        (should (string-match-p "\necho one\necho two >> ran; cat ran\n#\\+end_src" shown))
+        (should (string-match-p "can change everything there" shown)))
+      (should-not (file-exists-p ran))
+      (call-interactively (key-binding (kbd "C-c C-c")))
+      (org-agent-kernel-test--settle 2)
+      (should (eq kills kill-ring))
+      (should (equal "two\n" (org-agent-approval-test--text ran)))
+      (should-not (org-agent-approval--waits (plist-get approval :id)))
+      (goto-char (point-min))
+      (should (re-search-forward "^\\*\\* DONE Approved once: Run echo one" nil t))
+      ;; What it wrote is there, folded away.
+      (should (re-search-forward "^: one$" nil t))
+      (font-lock-ensure)
+      (should (invisible-p (1- (point)))))))
+
+(ert-deftest org-agent-approval-of-a-command-refused ()
+  "A command that is refused does not run, and the agent is told why."
+  (org-agent-approval-test--with
+      (org-agent-approval-tools-test--call
+       "exec" :command "touch ran"
+       :cwd (org-agent-approval-tools-test--project) :writes t)
+    (org-agent-approval-test--waits)
+    (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "not that")))
+      (call-interactively (key-binding (kbd "C-c C-k"))))
+    (org-agent-kernel-test--settle 2)
+    (goto-char (point-min))
+    (should (re-search-forward "^\\*\\* CANCELLED Refused: Run touch ran" nil t))
+    (should (re-search-forward "not that$" nil t))
+    (should-not (file-exists-p (expand-file-name "project/ran" directory)))))
+
+(ert-deftest org-agent-approval-of-a-page ()
+  "A page that is to be fetched is shown by its whole address, and for this turn."
+  (org-agent-approval-test--with
+      (org-agent-approval-tools-test--call
+       "web_fetch" :url "https://example.org/a?q=1#part")
+    (org-agent-approval-test--waits)
+    (should (looking-at "\\*\\* TODO Approve: Fetch https://example.org/a\\?q=1 +:agent:$"))
+    (should (save-excursion (re-search-forward "^https://example.org/a\\?q=1$" nil t)))
+    (org-agent-approval-test--keys)
+    (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "no")))
+      (call-interactively (key-binding (kbd "C-c C-k"))))
+    (org-agent-kernel-test--settle 2)
+    (goto-char (point-min))
+    (should (re-search-forward "^\\*\\* CANCELLED Refused: Fetch https://example.org" nil t))))
+
+(ert-deftest org-agent-approval-of-a-file ()
+  "A file that is to be written is shown as a difference, and refused or written whole."
+  (org-agent-approval-test--with
+      (org-agent-approval-tools-test--call
+       "write" :path (concat file ".new") :content "* one\ntwo")
+    (org-agent-approval-test--waits)
+    (should (looking-at "\\*\\* TODO Approve: Write the new file "))
+    (should (save-excursion (search-forward "\n+* one\n+two\n" nil t)))
+    (org-agent-approval-test--keys)
+    (call-interactively (key-binding (kbd "C-c C-c")))
+    (org-agent-kernel-test--settle 2)
+    (should (equal "* one\ntwo" (org-agent-approval-test--text (concat file ".new"))))))
+
+(provide 'org-agent-approval-tools-test)
+;;; org-agent-approval-tools-test.el ends here

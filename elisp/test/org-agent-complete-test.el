@@ -1,0 +1,597 @@
+;;; org-agent-complete-test.el --- Tests of what is proposed as one types  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; The real kernel, whose model says what the test wants: in time, too
+;; late, or as somebody who means harm.
+
+;;; Code:
+
+(require 'ert)
+(require 'ert-x)
+(require 'cl-lib)
+(require 'org-agent-kernel-test)
+(require 'org-agent-terminal-test)
+
+(defun org-agent-complete-test--says (text &rest options)
+  "Return an exchange in which a completion is TEXT; see OPTIONS."
+  (append (org-agent-kernel-test--exchange text)
+          (or options '((times . -1)))))
+
+(defvar org-agent-complete-test--buffer nil
+  "The buffer one writes in.")
+
+(defmacro org-agent-complete-test--with (exchanges text mode &rest body)
+  "Run BODY in a buffer with TEXT in MODE beside a kernel that says EXCHANGES.
+Point is where TEXT has a bar.  The buffer is in the selected window, and
+the model is asked only through it."
+  (declare (indent 3) (debug t))
+  `(org-agent-kernel-test--with ,exchanges
+     (let ((org-agent-complete-test--buffer (generate-new-buffer "written"))
+           (kill-ring '("mine"))
+           (org-agent-complete--rest 0)
+           (org-agent-complete--failures 0)
+           (org-agent-complete--trouble nil))
+       (unwind-protect
+           (save-window-excursion
+             (switch-to-buffer org-agent-complete-test--buffer)
+             (insert ,text)
+             (funcall ,mode)
+             (goto-char (point-min))
+             (when (search-forward "|" nil t)
+               (delete-char -1))
+             (buffer-enable-undo)
+             (setq buffer-undo-list nil)
+             ,@body
+             (should (equal kill-ring '("mine"))))
+         (org-agent-complete--give-up)
+         (org-agent-ghost-hide)
+         (when (buffer-live-p org-agent-complete-test--buffer)
+           (with-current-buffer org-agent-complete-test--buffer
+             (set-buffer-modified-p nil))
+           (kill-buffer org-agent-complete-test--buffer))))))
+
+(defun org-agent-complete-test--ghost ()
+  "Return the ghost that is seen, checked against what is on the screen."
+  (let* ((overlays (cl-remove-if-not (lambda (overlay)
+                                       (overlay-get overlay 'after-string))
+                                     (overlays-in (point-min) (point-max))))
+         (shown (mapcar (lambda (overlay) (overlay-get overlay 'after-string))
+                        overlays)))
+    (should (<= (length overlays) 1))
+    (when (and shown (string-prefix-p " \n" (car shown)))
+      ;; The blank that the cursor stands on.
+      (setq shown (list (substring (car shown) 1))))
+    (should (equal (and shown (substring-no-properties (car shown)))
+                   (org-agent-ghost-at-point)))
+    (when shown
+      (should (eq (get-text-property 0 'face (car shown)) 'org-agent-ghost))
+      (should (eq (overlay-get (car overlays) 'window) (selected-window))))
+    (car (mapcar #'substring-no-properties shown))))
+
+(defun org-agent-complete-test--command (command)
+  "Give COMMAND as the command loop does."
+  (setq this-command command)
+  (run-hooks 'pre-command-hook)
+  (unwind-protect (call-interactively command)
+    (run-hooks 'post-command-hook)
+    (undo-boundary)
+    (setq last-command command)))
+
+(defun org-agent-complete-test--type (text)
+  "Type TEXT, character by character."
+  (dolist (char (append text nil))
+    (let ((last-command-event char))
+      (org-agent-complete-test--command #'self-insert-command))))
+
+(defun org-agent-complete-test--come ()
+  "Wait until what was asked for has come; return the ghost."
+  (org-agent-fake-wait (null org-agent-complete--asked) "a completion")
+  (org-agent-complete-test--ghost))
+
+(defun org-agent-complete-test--complete ()
+  "Complete at point and return the ghost."
+  (let ((inhibit-message t)) (org-agent-complete))
+  (org-agent-complete-test--come))
+
+(defun org-agent-complete-test--idle ()
+  "Let the time pass after which one is asked; return what is asked then."
+  (when org-agent-complete--timer
+    (let ((timer org-agent-complete--timer))
+      (should (member timer timer-idle-list))
+      (cancel-timer timer)
+      (apply (timer--function timer) (timer--args timer))))
+  org-agent-complete--asked)
+
+(defun org-agent-complete-test--sent ()
+  "Return what the model was sent, the latest first, decoded."
+  (with-temp-buffer
+    (let ((coding-system-for-read 'utf-8-unix))
+      (insert-file-contents (expand-file-name "trace" org-agent-fake-directory)))
+    (nreverse
+     (mapcar (lambda (line)
+               (let ((json-object-type 'alist))
+                 (mapconcat (lambda (message) (alist-get 'content message))
+                            (alist-get 'messages (json-read-from-string line))
+                            "\n")))
+             (split-string (buffer-string) "\n" t)))))
+
+;;;; What is seen, and what comes in
+
+(ert-deftest org-agent-complete-shows-and-accepts ()
+  "What is proposed is seen and not there; accepted it is one undo step."
+  (org-agent-complete-test--with
+      (list (org-agent-complete-test--says " brown fox\njumps 世界"))
+      "The quick| and slow\nmore\n" #'text-mode
+    (let ((text (buffer-string)) (point (point)) (start (window-start)))
+      (should (equal (org-agent-complete-test--complete) " brown fox\njumps 世界"))
+      (should (equal (buffer-string) text))
+      (should (equal (buffer-substring (point-min) (point-max)) text))
+      (should (= point (point)))
+      (should (= start (window-start)))
+      (should-not buffer-undo-list)
+      (should (eq (key-binding (kbd "TAB")) 'org-agent-complete-accept))
+      (org-agent-complete-test--command #'org-agent-complete-accept)
+      (should (equal (buffer-string)
+                     "The quick brown fox\njumps 世界 and slow\nmore\n"))
+      (should (looking-back "世界" nil))
+      (should-not (org-agent-complete-test--ghost))
+      (should-not (eq (key-binding (kbd "TAB")) 'org-agent-complete-accept))
+      (should-error (org-agent-complete-accept) :type 'user-error)
+      (let ((last-command 'ignore)) (undo))
+      (should (equal (buffer-string) text)))))
+
+(ert-deftest org-agent-complete-accepts-piece-by-piece ()
+  "By word and by line; the rest stays to be seen."
+  (org-agent-complete-test--with
+      (list (org-agent-complete-test--says "(one two)\n\n  three\nfour"))
+      "f|" #'text-mode
+    (org-agent-complete-test--complete)
+    (dolist (step '((org-agent-complete-accept-word "f(" "one two)\n\n  three\nfour")
+                    (org-agent-complete-accept-word "f(one" " two)\n\n  three\nfour")
+                    (org-agent-complete-accept-line "f(one two)" "\n\n  three\nfour")
+                    (org-agent-complete-accept-line "f(one two)\n\n  three" "\nfour")
+                    (org-agent-complete-accept-word "f(one two)\n\n  three\nfour" nil)))
+      (org-agent-complete-test--command (nth 0 step))
+      (should (equal (buffer-string) (nth 1 step)))
+      (should (equal (org-agent-complete-test--ghost) (nth 2 step))))))
+
+(ert-deftest org-agent-complete-goes-at-any-command ()
+  "Whatever else one does the ghost goes, and so does a late answer."
+  (org-agent-complete-test--with
+      (list (org-agent-complete-test--says "x"))
+      "one |two\nthree\n" #'text-mode
+    (dolist (command (list #'forward-char #'undo-boundary #'beginning-of-buffer
+                           (lambda () (interactive) (insert "y"))
+                           #'org-agent-complete-dismiss))
+      (goto-char 5)
+      (should (org-agent-complete-test--complete))
+      (org-agent-complete-test--command
+       (if (commandp command) command #'ignore))
+      (should-not (org-agent-complete-test--ghost))
+      (should-not org-agent-ghost-shown))
+    ;; Text that comes at point by itself, from a process say.
+    (goto-char 5)
+    (should (org-agent-complete-test--complete))
+    (save-excursion (insert "z"))
+    (should-not org-agent-ghost-shown)
+    ;; And text elsewhere, which is nobody's business.
+    (should (org-agent-complete-test--complete))
+    (save-excursion (goto-char (point-max)) (insert "z"))
+    (should (org-agent-complete-test--ghost))
+    (let ((buffer (current-buffer)))
+      (kill-buffer buffer)
+      (should-not (overlay-buffer org-agent-ghost--overlay)))))
+
+;;;; As one types
+
+(ert-deftest org-agent-complete-as-one-types ()
+  "After a pause it is asked once; typing what is proposed goes on in it."
+  (org-agent-complete-test--with
+      (list (org-agent-complete-test--says "own fox"))
+      "The quick |\n" #'text-mode
+    (org-agent-complete-mode)
+    (org-agent-complete-test--type "br")
+    (should-not org-agent-complete--asked)
+    (should (org-agent-complete-test--idle))
+    (should (equal (org-agent-complete-test--come) "own fox"))
+    (org-agent-complete-test--type "ow")
+    (should (equal (org-agent-complete-test--ghost) "n fox"))
+    (should-not org-agent-complete--timer)
+    (org-agent-complete-test--type "x")
+    (should-not (org-agent-complete-test--ghost))
+    (should org-agent-complete--timer)
+    (should (= 1 (length (org-agent-complete-test--sent))))
+    (let ((sent (car (org-agent-complete-test--sent))))
+      (should (string-match-p "The quick br\n" sent))
+      (should (string-match-p "\"written\", in \"text-mode\"" sent))
+      (should-not (string-match-p "fox" sent)))
+    ;; Moving about asks for nothing.
+    (org-agent-complete-mode -1)
+    (org-agent-complete-mode)
+    (org-agent-complete-test--command #'backward-char)
+    (should-not org-agent-complete--timer)
+    (org-agent-complete-mode -1)
+    (org-agent-complete-test--type "y")
+    (should-not org-agent-complete--timer)
+    (should-not (memq #'org-agent-complete--after-command post-command-hook))))
+
+(ert-deftest org-agent-complete-is-given-up ()
+  "Who types on does not get an answer to what was before, and the next one is."
+  (org-agent-complete-test--with
+      (list '((match . "one t\n") (hang_after . -1) (reply . "never") (times . -1))
+            (org-agent-complete-test--says "hree"))
+      "one |\n" #'text-mode
+    (org-agent-complete-mode)
+    (org-agent-complete-test--type "t")
+    (should (org-agent-complete-test--idle))
+    (org-agent-fake-wait (org-agent-complete-test--trace-p "one t"))
+    (let ((pending (org-agent-rpc-connection-pending org-agent-kernel--connection)))
+      (org-agent-complete-test--type "h")
+      (should-not org-agent-complete--asked)
+      ;; The kernel has let go of it.
+      (org-agent-fake-wait (zerop (hash-table-count pending)) "the end of it"))
+    (should-not (org-agent-complete-test--ghost))
+    (should (org-agent-complete-test--idle))
+    (should (equal (org-agent-complete-test--come) "hree"))
+    (should-not org-agent-complete--trouble)))
+
+(defun org-agent-complete-test--trace-p (text)
+  "Return non-nil when the model was sent TEXT."
+  (let ((trace (expand-file-name "trace" org-agent-fake-directory)))
+    (and (file-exists-p trace)
+         (cl-some (lambda (sent) (string-match-p (regexp-quote text) sent))
+                  (org-agent-complete-test--sent)))))
+
+(ert-deftest org-agent-complete-late-answers ()
+  "An answer that comes when one is elsewhere is not shown anywhere."
+  (org-agent-complete-test--with
+      (list (org-agent-complete-test--says "late" '(first_delay . "300ms") '(times . -1)))
+      "one |two\n" #'text-mode
+    (dolist (leave (list (lambda () (goto-char 1))
+                         (lambda () (insert "x"))
+                         (lambda () (delete-char -1))
+                         (lambda () (setq buffer-read-only t))
+                         (lambda () (set-window-buffer nil "*scratch*"))
+                         (lambda () (kill-buffer org-agent-complete-test--buffer))))
+      (let ((inhibit-message t)) (org-agent-complete))
+      (should org-agent-complete--asked)
+      (funcall leave)
+      (org-agent-fake-wait (null org-agent-complete--asked))
+      (should-not (and org-agent-ghost--overlay
+                       (overlay-buffer org-agent-ghost--overlay)))
+      (when (buffer-live-p org-agent-complete-test--buffer)
+        (set-window-buffer nil org-agent-complete-test--buffer)
+        (set-buffer org-agent-complete-test--buffer)
+        (setq buffer-read-only nil)
+        (goto-char (min 5 (point-max)))))
+    (should-not (buffer-live-p org-agent-complete-test--buffer))))
+
+(ert-deftest org-agent-complete-tells-of-trouble-once ()
+  "A model that does not answer is told of once and left alone for a while."
+  (org-agent-complete-test--with
+      (list '((status . 401) (body . "{\"error\":{\"message\":\"no such key\"}}")
+              (times . -1)))
+      "one |\n" #'text-mode
+    (ert-with-message-capture messages
+      (org-agent-complete-mode)
+      (org-agent-complete-test--type "t")
+      (should (org-agent-complete-test--idle))
+      (org-agent-complete-test--come)
+      (should (string-match-p "no such key" org-agent-complete--trouble))
+      (should (string-match-p "!" (org-agent-complete--lighter)))
+      (org-agent-complete-test--type "h")
+      (should-not (org-agent-complete-test--idle))
+      (setq org-agent-complete--rest 0)
+      (org-agent-complete-test--type "r")
+      (should (org-agent-complete-test--idle))
+      (org-agent-complete-test--come)
+      (should (= 2 (length (split-string messages "no such key")))))))
+
+(ert-deftest org-agent-complete-without-a-kernel ()
+  "Nothing happens by itself where no kernel is; asked for, it is said."
+  (org-agent-fake-with-home
+    (with-temp-buffer
+      (set-window-buffer nil (current-buffer))
+      (insert "one ")
+      (setq org-agent-kernel-state 'stopped)
+      (org-agent-complete-mode)
+      (org-agent-complete-test--type "t")
+      (should-not (org-agent-complete-test--idle))
+      (should (eq org-agent-kernel-state 'stopped))
+      (should-error (org-agent-complete) :type 'user-error))))
+
+;;;; Where nothing is sent
+
+(defmacro org-agent-complete-test--refused (regexp &rest body)
+  "Run BODY in a buffer; completing there is refused with REGEXP."
+  (declare (indent 1) (debug t))
+  `(with-temp-buffer
+     (rename-buffer "plain" t)
+     ,@body
+     (let ((reason (org-agent-surroundings-refusal)))
+       (should (stringp reason))
+       (should (string-match-p ,regexp reason)))
+     (should (eq 'user-error (car (should-error (org-agent-complete)
+                                                :type 'error))))))
+
+(ert-deftest org-agent-complete-sends-no-secrets ()
+  "Nothing is seen of buffers in which there may be a secret."
+  (with-temp-buffer
+    (rename-buffer "plain" t)
+    (insert "x ")
+    (should-not (org-agent-surroundings-refusal)))
+  (org-agent-complete-test--refused "for secrets" (rename-buffer "*auth-source*" t))
+  (org-agent-complete-test--refused "for secrets" (setq buffer-file-name "/home/me/.authinfo"))
+  (org-agent-complete-test--refused "for secrets" (setq buffer-file-name "/home/me/app/.env.local"))
+  (org-agent-complete-test--refused "for secrets" (setq buffer-file-name "/home/me/notes.org.gpg"))
+  (org-agent-complete-test--refused "mode" (setq major-mode 'authinfo-mode))
+  (org-agent-complete-test--refused "another machine" (setq buffer-file-name "/ssh:host:/tmp/a.txt"))
+  (org-agent-complete-test--refused "another machine" (setq default-directory "/ssh:host:/tmp/"))
+  (org-agent-complete-test--refused "no text" (set-buffer-multibyte nil))
+  (org-agent-complete-test--refused "too large"
+    (setq-local org-agent-complete-buffer-limit 3)
+    (insert "four"))
+  (with-temp-buffer
+    (insert "a")
+    (setq buffer-read-only t)
+    (should (org-agent-surroundings-refusal)))
+  (with-temp-buffer
+    (insert (propertize "abc" 'read-only t))
+    (goto-char 2)
+    (should (org-agent-surroundings-refusal)))
+  (with-temp-buffer
+    (insert "x\n-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n")
+    (should-not (org-agent-surroundings)))
+  ;; A part of a private buffer is private.
+  (with-temp-buffer
+    (rename-buffer "*auth-source*" t)
+    (insert "x")
+    (let ((part (make-indirect-buffer (current-buffer) "part")))
+      (with-current-buffer part
+        (should (string-match-p "secrets" (org-agent-surroundings-refusal))))
+      (kill-buffer part))))
+
+(defconst org-agent-complete-test--private "#+TITLE: x
+before all
+* Open
+open text
+** Kept :home:noagent:
+kept one
+*** Deeper
+kept two
+* Middle
+middle text HERE and on
+* Mine :@Private:
+mine one
+* Sealed :crypt:
+sealed one
+* After
+after text
+" "Org with parts that are for nobody else.")
+
+(ert-deftest org-agent-complete-sends-nothing-private-of-org ()
+  "What is tagged as private is not seen, neither at point nor beside it."
+  (dolist (mode (list #'org-mode #'fundamental-mode))
+    (with-temp-buffer
+      (rename-buffer "plain" t)
+      (insert org-agent-complete-test--private)
+      (funcall mode)
+      (setq buffer-file-name (and (eq mode #'fundamental-mode) "/tmp/a.org"))
+      (set-buffer-modified-p nil)
+      (dolist (private '("kept one" "kept two" "Deeper" "mine one" "sealed one"))
+        (goto-char (point-min))
+        (search-forward private)
+        (should (string-match-p "private" (org-agent-surroundings-refusal))))
+      (goto-char (point-min))
+      (search-forward "HERE")
+      (should-not (org-agent-surroundings-refusal))
+      (should (equal (org-agent-surroundings)
+                     '("* Middle\nmiddle text HERE" . " and on\n")))
+      (goto-char (point-min))
+      (search-forward "open te")
+      (should (equal (org-agent-surroundings)
+                     '("#+TITLE: x\nbefore all\n* Open\nopen te" . "xt\n")))
+      (let ((org-agent-complete-before 10) (org-agent-complete-after 4))
+        (should (equal (org-agent-surroundings) '("open te" . "xt\n"))))
+      (goto-char (point-min))
+      (insert "#+FILETAGS: :home:noagent:\n")
+      (goto-char (point-max))
+      (should (string-match-p "private" (org-agent-surroundings-refusal)))
+      (setq buffer-file-name nil))))
+
+(ert-deftest org-agent-complete-source-blocks-are-of-their-buffer ()
+  "A block that is edited in a buffer of its own is as private as its entry."
+  (with-temp-buffer
+    (rename-buffer "plain" t)
+    (insert "* Mine :@private:\n#+begin_src emacs-lisp\n(one)\n#+end_src\n"
+            "* Open\n#+begin_src emacs-lisp\n(two)\n#+end_src\n")
+    (org-mode)
+    (dolist (case '(("(one)" . t) ("(two)" . nil)))
+      (goto-char (point-min))
+      (search-forward (car case))
+      (save-window-excursion
+        (let ((inhibit-message t)) (org-edit-src-code))
+        (should (eq (and (org-agent-surroundings-refusal) t) (cdr case)))
+        (org-edit-src-abort)))))
+
+(ert-deftest org-agent-complete-in-a-conversation ()
+  "The draft is completed, and nothing else of a conversation."
+  (org-agent-complete-test--with
+      (list (org-agent-complete-test--says "Samarkand?"))
+      "" #'text-mode
+    (switch-to-buffer "*org-agent-chat*")
+    (org-agent-draft-to-question "q1" "Earlier?")
+    (goto-char (point-max))
+    (insert "Which notes mention ")
+    (should (equal (org-agent-complete-test--complete) "Samarkand?"))
+    (org-agent-complete-test--command #'org-agent-complete-accept)
+    (should (string-suffix-p "\n* Which notes mention Samarkand?" (org-agent-fake-text)))
+    (goto-char (point-min))
+    (end-of-line)
+    (should-error (org-agent-complete) :type 'user-error)))
+
+;;;; Harm
+
+(ert-deftest org-agent-complete-is-inert-in-org ()
+  "In Org nothing that is accepted runs; code stays exact and in its block."
+  (cl-flet ((comes-to (text proposed)
+              (with-temp-buffer
+                (insert text)
+                (org-mode)
+                (goto-char (point-max))
+                (search-backward "|")
+                (delete-char 1)
+                (and (not (org-agent-complete-inert-refusal))
+                     (org-agent-complete-inert proposed)))))
+    (let ((mark org-agent-inert-mark))
+      (should (equal (comes-to "one |" "two *three*\n- four") "two *three*\n- four"))
+      (should (equal (comes-to "one|" "\n#+TBLFM: $1='(shell-command \"x\")")
+                     (concat "\n" mark "#+TBLFM: $1='(shell-command \"x\")")))
+      (should (equal (comes-to "one src|" "_sh{rm}") (concat mark "_sh{rm}")))
+      (should (equal (comes-to "one |" "<<x>> and [[elisp:(x)][y]]")
+                     (concat "<" mark "<x>> and [" mark "[elisp" mark ":(x)][y]]")))
+      (should (equal (comes-to "|" "* Answer :agent:\n:PROPERTIES:\n:ID: forged\n:END:\n")
+                     (concat "* Answer " mark ":agent:\n" mark ":PROPERTIES:\n:ID: forged\n"
+                             mark ":END:\n")))
+      ;; Together with what stands there it would be something: then nothing.
+      (pcase-dolist (`(,text . ,proposed)
+                     '(("#+TBL|" . "FM: $1='(x)") ("#|" . "+TBLFM: $1='(x)")
+                       ("one [[elisp:|]]" . "(x)") ("#+begin_src sh |" . ":var x=(y)")
+                       (":PROPERTIES|" . ":\n:ID: x\n:END:") ("  DEADLINE: |" . "x")
+                       ("one <2026-11-22 Sun> |" . "x") ("| =|" . "'(x) |")))
+        (should-not (comes-to text proposed)))
+      (should (equal (comes-to "one [|" "[elisp:(x)]]")
+                     (concat mark "[elisp" mark ":(x)]]")))
+      (should (equal (comes-to "#+begin_src elisp\n(a|\n#+end_src\n" " b\n  call_x())")
+                     " b\n  call_x())"))
+      (should (equal (comes-to "#+begin_src elisp\n(a|\n#+end_src\n"
+                               " b)\n#+end_src\n#+call: x()")
+                     " b)"))
+      (should-not (comes-to "#+begin_src elisp\n|\n#+end_src\n" "#+end_src"))
+      (should (equal (comes-to "#+begin_quote\none |\n#+end_quote\n" "src_sh{x}")
+                     (concat "src" mark "_sh{x}"))))))
+
+(ert-deftest org-agent-complete-no-part-of-it-runs ()
+  "A part may be active where the whole is not: it does not come in as it is."
+  (org-agent-complete-test--with
+      (list (org-agent-complete-test--says "=src_sh{rm x}= b"))
+      "one |\n" #'org-mode
+    (should (equal (org-agent-complete-test--complete) "=src_sh{rm x}= b"))
+    (dotimes (_ 8)
+      (when (org-agent-ghost-at-point)
+        (condition-case nil
+            (org-agent-complete-test--command #'org-agent-complete-accept-word)
+          (user-error nil)))
+      (should (equal (org-agent-inert (concat "-\n" (buffer-string)))
+                     (concat "-\n" (buffer-string)))))))
+
+(ert-deftest org-agent-complete-is-exact-in-code ()
+  "In code what the model says stays, but for what nobody sees."
+  (org-agent-complete-test--with
+      (list (org-agent-complete-test--says "x\u202e, `(:type :request :target :shell))\n  ;; #+TBLFM:\t'"))
+      "(list |" #'emacs-lisp-mode
+    (should (equal (org-agent-complete-test--complete)
+                   "x, `(:type :request :target :shell))\n  ;; #+TBLFM:\t'"))))
+
+(ert-deftest org-agent-complete-is-in-nobodys-way ()
+  "It is not shown while completion, a search or a region is in use."
+  (org-agent-complete-test--with
+      (list (org-agent-complete-test--says "two"))
+      "one |\n" #'text-mode
+    (should (org-agent-complete--fit-p))
+    (let ((completion-in-region-mode t)) (should-not (org-agent-complete--fit-p)))
+    (let ((executing-kbd-macro [?a])) (should-not (org-agent-complete--fit-p)))
+    (let ((isearch-mode t)) (should-not (org-agent-complete--fit-p)))
+    (cl-progv '(company-candidates) '(("x"))
+      (should-not (org-agent-complete--fit-p)))
+    (cl-progv '(evil-local-mode evil-state) '(t normal)
+      (should-not (org-agent-complete--fit-p)))
+    (let ((inhibit-message t)) (org-agent-complete))
+    (let ((completion-in-region-mode t))
+      (should-not (org-agent-complete-test--come)))
+    (should (org-agent-complete-test--complete))
+    (org-agent-complete-test--command #'completion-at-point)
+    (should-not (org-agent-complete-test--ghost))))
+
+(ert-deftest org-agent-complete-leaves-nothing-behind ()
+  "The kernel has no turn of it, and what was proposed is in no file."
+  (org-agent-complete-test--with
+      (list (org-agent-complete-test--says "two three"))
+      "one |\n" #'text-mode
+    (let ((file (make-temp-file "oa"))
+          (save-silently t) (inhibit-message t))
+      (unwind-protect
+          (progn
+            (should (org-agent-complete-test--complete))
+            (write-region nil nil file nil 'silent)
+            (should (equal (with-temp-buffer (insert-file-contents file) (buffer-string))
+                           "one \n"))
+            (should (equal (buffer-substring (point-min) (point-max)) "one \n")))
+        (delete-file file)))
+    (let (rows listed)
+      (org-agent-kernel-request "session/list" nil
+                                :success (lambda (result) (setq listed (list result))))
+      (org-agent-kernel-request "usage/get" '(:by :session)
+                                :success (lambda (result) (setq rows (plist-get result :rows))))
+      (org-agent-fake-wait (and listed rows))
+      (should-not (cl-find-if (lambda (session) (> (or (plist-get session :turns) 0) 0))
+                              (plist-get (car listed) :sessions)))
+      (should (equal (mapcar (lambda (row) (plist-get row :what)) rows)
+                     '("completions"))))))
+
+;;;; On a terminal
+
+(defun org-agent-complete-test--on-terminal ()
+  "Type on a terminal, in the last line of a window of two; return a report."
+  (org-agent-chat)
+  (org-agent-kernel-test--wait-attached)
+  (delete-other-windows)
+  (switch-to-buffer "written")
+  (text-mode)
+  (dotimes (n 100) (insert (format "line %d\n" n)))
+  (let ((other (split-window)) timer)
+    (goto-char (point-min))
+    (forward-line 60)
+    (end-of-line)
+    (recenter -1)
+    (set-window-start other 1)
+    (set-window-point other 3)
+    (org-agent-complete-mode)
+    (let* ((place (lambda ()
+                    (redisplay t)
+                    (list (window-start) (window-start other)
+                          (window-point other))))
+           (before (funcall place)))
+      ;; Keys that the command loop reads, and the pause behind them.
+      (setq unread-command-events (listify-key-sequence " and")
+            timer (run-at-time 0.05 0.05 (lambda ()
+                                           (when (org-agent-ghost-at-point)
+                                             (exit-recursive-edit)))))
+      (unwind-protect (recursive-edit)
+        (cancel-timer timer))
+      (prog1 (list :moved (not (equal before (funcall place)))
+                   :ghost (org-agent-ghost-at-point)
+                   :column (current-column)
+                   :here (eq (selected-window)
+                             (overlay-get org-agent-ghost--overlay 'window))
+                   :text (buffer-substring (line-beginning-position)
+                                           (line-beginning-position 2)))
+        (set-buffer-modified-p nil)))))
+
+(ert-deftest org-agent-complete-on-a-terminal ()
+  "With real keys, pauses and redisplay nothing moves, in no window."
+  (org-agent-kernel-test--with
+      (list (org-agent-complete-test--says " so\nthe rest"))
+    (kill-buffer)
+    (org-agent-fake-settle)
+    (should (equal (org-agent-terminal-test--run
+                    '(progn (require 'org-agent-complete-test)
+                            (org-agent-complete-test--on-terminal)))
+                   '(:moved nil :ghost " so\nthe rest" :column 11 :here t
+                     :text "line 60 and\n")))))
+
+(provide 'org-agent-complete-test)
+;;; org-agent-complete-test.el ends here

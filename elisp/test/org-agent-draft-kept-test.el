@@ -1,0 +1,131 @@
+;;; org-agent-draft-kept-test.el --- Tests of drafts that stand in no file  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Code:
+
+(require 'ert)
+(require 'org-agent)
+(require 'org-agent-fake-kernel)
+
+(defmacro org-agent-draft-kept-test--with (&rest body)
+  "Run BODY in a conversation whose file another Emacs keeps."
+  (declare (indent 0) (debug t))
+  `(org-agent-fake-with-home
+     (org-agent-fake-start)
+     (push (cons "session/load"
+                 (lambda (params)
+                   (list :session (plist-get params :session)
+                         :file (org-agent-fake-file "main"))))
+           org-agent-fake-answers)
+     (org-agent-draft-kept-test--open)
+     (with-current-buffer "*org-agent-chat*" ,@body)))
+
+(defun org-agent-draft-kept-test--open ()
+  "Open the conversation and wait until it is attached."
+  (org-agent-chat)
+  (org-agent-fake-wait
+   (eq t (buffer-local-value 'org-agent-chat-attached
+                             (get-buffer "*org-agent-chat*")))))
+
+(defun org-agent-draft-kept-test--files ()
+  "Return the drafts that are kept."
+  (let ((directory (org-agent-state-file "drafts")))
+    (and (file-directory-p directory)
+         (directory-files directory t "\\.org\\'"))))
+
+(ert-deftest org-agent-draft-kept-over-the-buffer ()
+  "What was written beside the keeper is there again, until it is sent."
+  (org-agent-draft-kept-test--with
+    (should-not org-agent-keeper-p)
+    (org-agent-fake-type "half a\n** \u4e16\u754c")
+    (kill-buffer)
+    (should (= 1 (length (org-agent-draft-kept-test--files))))
+    (should (equal #o600 (file-modes (car (org-agent-draft-kept-test--files)))))
+    (org-agent-draft-kept-test--open)
+    (with-current-buffer "*org-agent-chat*"
+      (should (equal (org-agent-fake-text) "* half a\n** \u4e16\u754c"))
+      (should (= (point) (point-max)))
+      ;; A new connection does not bring it twice.
+      (run-hooks 'org-agent-chat-loaded-hook)
+      (should (equal (org-agent-draft-text) "half a\n** \u4e16\u754c"))
+      (org-agent-send)
+      (should-not (org-agent-draft-kept-test--files))
+      (kill-buffer))
+    (should-not (org-agent-draft-kept-test--files))))
+
+(ert-deftest org-agent-draft-kept-over-emacs ()
+  "Of an Emacs that was killed there is what was saved by itself; of one that lives nothing is taken."
+  (org-agent-draft-kept-test--with
+    (org-agent-fake-type "mine")
+    (run-hooks 'auto-save-hook)
+    (let ((mine (car (org-agent-draft-kept-test--files)))
+          (dead (org-agent-draft-kept--name "main" 999999999))
+          (alive (org-agent-draft-kept--name "main" 1))
+          (other (org-agent-draft-kept--name "main two" 999999999)))
+      (should (file-exists-p mine))
+      (dolist (file (list dead alive other))
+        (write-region "* of another\n" nil file nil 'silent))
+      (run-hooks 'org-agent-chat-loaded-hook)
+      (should (equal (org-agent-fake-text) "* mine\n* of another\n"))
+      (should (equal (mapcar #'file-exists-p (list mine dead alive other))
+                     '(t nil t t)))
+      ;; Who becomes the keeper has it in the conversation's file.
+      (org-agent-fake-notify "session/keeper" :session "main" :keeper t
+                             :file (org-agent-fake-file "main"))
+      (org-agent-fake-wait org-agent-keeper-p)
+      (run-hooks 'auto-save-hook)
+      (should-not (file-exists-p mine))
+      (should (equal (org-agent-fake-file-text) "* mine\n* of another\n")))))
+
+(ert-deftest org-agent-draft-kept-by-the-keeper ()
+  "What the keeper did not save yet is kept, and nothing of it comes twice."
+  (org-agent-fake-with-chat
+    (org-agent-fake-type "half")
+    (org-agent-keeper-save)
+    (org-agent-fake-type " a word")
+    (run-hooks 'auto-save-hook)
+    (let* ((mine (car (org-agent-draft-kept-test--files)))
+           (dead (org-agent-draft-kept--name "main" 999999999)))
+      (should (equal (org-agent-fake-file-text) "* half"))
+      (rename-file mine dead)
+      (setq org-agent-draft-kept--file nil)
+      ;; Emacs dies, and another one opens the conversation.
+      (setq org-agent-keeper-p nil)
+      (set-buffer-modified-p nil)
+      (let (kill-buffer-hook kill-buffer-query-functions) (kill-buffer))
+      (org-agent-draft-kept-test--open)
+      (with-current-buffer "*org-agent-chat*"
+        (should (equal (org-agent-fake-text) "* half a word"))
+        (should (equal (org-agent-fake-file-text) "* half a word"))
+        (should-not (org-agent-draft-kept-test--files))))))
+
+(ert-deftest org-agent-draft-kept-copy-elsewhere ()
+  "A conversation that is written to another file is a copy, and no conversation."
+  (org-agent-fake-with-chat
+    (let ((copy (expand-file-name "copy.org" org-agent-fake-directory))
+          (buffer (current-buffer)))
+      (org-agent-fake-say "One?")
+      (let ((text (org-agent-fake-text)))
+        (write-file copy)
+        (unwind-protect
+            (progn
+              (should-not org-agent-chat-session)
+              (should (eq major-mode 'org-mode))
+              (should (string-prefix-p text (with-temp-buffer
+                                              (insert-file-contents copy)
+                                              (buffer-string))))
+              (org-agent-fake-wait (org-agent-fake-requests "session/leave"))
+              (org-agent-draft-kept-test--open)
+              (with-current-buffer "*org-agent-chat*"
+                (should (equal text (org-agent-fake-text)))
+                (should org-agent-keeper-p)
+                (should (equal buffer-file-name (org-agent-fake-file "main")))))
+          (with-current-buffer buffer
+            (set-buffer-modified-p nil)
+            (kill-buffer buffer)))))))
+
+(provide 'org-agent-draft-kept-test)
+;;; org-agent-draft-kept-test.el ends here

@@ -1,0 +1,110 @@
+;;; org-agent-policy-test.el --- Tests of opening policy.org  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Code:
+
+(require 'ert)
+(require 'org-agent)
+(require 'org-agent-policy)
+(require 'org-agent-fake-kernel)
+(require 'org-agent-kernel-test)
+(require 'org-agent-approval-test)
+
+(ert-deftest org-agent-policy-opens-the-row-that-decided ()
+  "What waits says which row asks, and the command goes there; else to the table."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit file :old "two" :new "2")
+    (let ((policy (expand-file-name "policy.org" home)))
+      (write-region (concat "* Other\n* Rules\n| rule | matches | verdict | why | since |\n"
+                            "| reads | /x | allow | | |\n"
+                            "| writes | " file " | ask | mine | |\n")
+                    nil policy nil 'silent)
+      (org-agent-approval-test--waits)
+      (with-current-buffer "*org-agent-chat*"
+        (should (string-match-p "policy.org:5 says ask, mine"
+                                (plist-get (org-agent-approval-at-point) :reason)))
+        (save-window-excursion
+          (call-interactively #'org-agent-policy)
+          (should (file-equal-p buffer-file-name policy))
+          (should (looking-at-p "| writes "))
+          (should-not (buffer-modified-p))
+          (org-agent-policy)
+          (should (looking-at-p "| rule "))
+          (org-agent-policy 400)
+          (should (looking-at-p "| rule "))
+          (kill-buffer))))))
+
+;;;; Hooks
+
+(defun org-agent-policy-test--hook (body)
+  "Write a note with a hook that is asked about edits and does BODY."
+  (let ((note (expand-file-name "skills/guard.org" org-agent-home)))
+    (make-directory (file-name-directory note) t)
+    (write-region
+     (concat "#+TITLE: Guard\n\n#+begin_src lisp\n(defhook guard\n"
+             "  :on (before-tool emacs-edit)\n  :function (lambda (event)\n"
+             "    " body "))\n#+end_src\n")
+     nil note nil 'silent)
+    note))
+
+(defun org-agent-policy-test--reload ()
+  "Have the kernel read all notes, and wait until it has."
+  (let (read)
+    (org-agent-kernel-ask "skill/reload" nil (lambda (&rest _) (setq read t)))
+    (org-agent-fake-wait read)))
+
+(ert-deftest org-agent-policy-opens-the-hook-that-asks ()
+  "A hook that asks is told of where it is decided, for once alone; it is listed."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit file :old "two" :new "2")
+    (let ((note (org-agent-policy-test--hook
+                 "(list :ask (getf event :tool))")))
+      (org-agent-policy-test--reload)
+      (org-agent-approval-test--waits)
+      (with-current-buffer "*org-agent-chat*"
+        (let ((approval (org-agent-approval-at-point)))
+          (should (string-match-p "the hook guard (guard.org:4) asks: emacs-edit"
+                                  (plist-get approval :reason)))
+          (should (plist-get approval :once)))
+        (save-window-excursion
+          (call-interactively #'org-agent-policy)
+          (should (file-equal-p buffer-file-name note))
+          (should (looking-at-p "(defhook guard"))
+          (should-not (buffer-modified-p))
+          (kill-buffer)))
+      (org-agent-skills)
+      (with-current-buffer "*org-agent-skills*"
+        (org-agent-fake-wait
+         (string-match-p "guard.org  hook guard at before-tool emacs-edit"
+                         (buffer-string)))
+        (kill-buffer)))))
+
+(ert-deftest org-agent-policy-opens-the-note-that-is-broken ()
+  "A note with hooks that is not live has edits asked about, and is opened."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit file :old "two" :new "2")
+    (let ((note (org-agent-policy-test--hook "(frob event)")))
+      (org-agent-policy-test--reload)
+      (org-agent-approval-test--waits)
+      (with-current-buffer "*org-agent-chat*"
+        (should (string-match-p "the hooks of guard.org are not in force"
+                                (plist-get (org-agent-approval-at-point) :reason)))
+        (save-window-excursion
+          (call-interactively #'org-agent-policy)
+          (should (file-equal-p buffer-file-name note))
+          (should (looking-at-p " *(frob event)"))
+          (kill-buffer))))))
+
+(ert-deftest org-agent-policy-without-a-file ()
+  "Nothing is written where there is none."
+  (let ((org-agent-home (file-name-as-directory (make-temp-file "policy" t))))
+    (unwind-protect
+        (progn (should-error (org-agent-policy) :type 'user-error)
+               (should-not (directory-files org-agent-home nil "policy")))
+      (delete-directory org-agent-home t))))
+
+(provide 'org-agent-policy-test)
+;;; org-agent-policy-test.el ends here

@@ -1,0 +1,225 @@
+;;; org-agent-recall-test.el --- Tests of earlier questions in the draft  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; A shell's history, but nothing that was written is ever lost.
+
+;;; Code:
+
+(require 'ert)
+(require 'ert-x)
+(require 'cl-lib)
+(require 'org-agent-kernel-test)
+
+(defun org-agent-recall-test--ask (&rest questions)
+  "Put QUESTIONS into the conversation, as if they had been sent."
+  (dolist (question questions)
+    (goto-char (point-max))
+    (insert question)
+    (org-agent-draft-to-question (format "q-%s" (random 1000000)) question)
+    (goto-char (point-max))))
+
+(defun org-agent-recall-test--draft ()
+  "Return the draft, with a bar where point is."
+  (let ((beginning (org-agent-recall--beginning)))
+    (concat (buffer-substring-no-properties beginning (point)) "|"
+            (buffer-substring-no-properties (point) (point-max)))))
+
+(defun org-agent-recall-test--step (command)
+  "Give COMMAND as a person does, and return the draft."
+  (setq this-command command)
+  (call-interactively command)
+  (undo-boundary)
+  (setq last-command command)
+  (org-agent-recall-test--draft))
+
+(defmacro org-agent-recall-test--with (questions &rest body)
+  "Run BODY at the draft of a conversation in which QUESTIONS were asked."
+  (declare (indent 1) (debug t))
+  `(org-agent-fake-with-chat
+     (setq org-agent-recall--elsewhere nil)
+     (apply #'org-agent-recall-test--ask ,questions)
+     (let ((kill-ring '("mine")))
+       ,@body
+       (should (equal kill-ring '("mine"))))))
+
+(ert-deftest org-agent-recall-goes-through-questions ()
+  "Earlier questions come, several lines whole, and at the end what was written."
+  (org-agent-recall-test--with '("one" "two\nlines\n** and a heading" "two" "two")
+    (insert "mine so far")
+    (backward-char 3)
+    (should (equal (org-agent-recall-test--step 'org-agent-previous-question) "two|"))
+    (should (equal (org-agent-recall-test--step 'org-agent-previous-question)
+                   "two\nlines\n** and a heading|"))
+    (should (equal (org-agent-recall-test--step 'org-agent-previous-question) "one|"))
+    (should-error (org-agent-previous-question) :type 'user-error)
+    (should (equal (org-agent-recall-test--draft) "one|"))
+    (org-agent-recall-test--step 'org-agent-next-question)
+    (should (equal (org-agent-recall-test--step 'org-agent-next-question) "two|"))
+    (should (equal (org-agent-recall-test--step 'org-agent-next-question) "mine so |far"))
+    (should-error (org-agent-next-question) :type 'user-error)
+    (should (equal (org-agent-recall-test--draft) "mine so |far"))
+    (goto-char (point-min))
+    (let ((current-prefix-arg 3))
+      (should (equal (org-agent-recall-test--step 'org-agent-previous-question) "one|")))))
+
+(ert-deftest org-agent-recall-undoes-step-by-step ()
+  "Each step is one of undo, and what was written comes back by it, too."
+  (org-agent-recall-test--with '("one" "two")
+    (setq buffer-undo-list nil)
+    (insert "mine")
+    (undo-boundary)
+    (org-agent-recall-test--step 'org-agent-previous-question)
+    (org-agent-recall-test--step 'org-agent-previous-question)
+    (let ((text (lambda () (car (org-agent-recall--written (org-agent-recall--beginning))))))
+      (should (equal (funcall text) "one"))
+      (let ((last-command 'ignore)) (undo))
+      (should (equal (funcall text) "two"))
+      (let ((last-command 'undo)) (undo-more 1))
+      (should (equal (funcall text) "mine")))))
+
+(ert-deftest org-agent-recall-keeps-what-was-changed ()
+  "A question that was changed is what one wrote: it comes back, too."
+  (org-agent-recall-test--with '("one" "two" "three")
+    (insert "mine")
+    (org-agent-recall-test--step 'org-agent-previous-question)
+    (org-agent-recall-test--step 'org-agent-previous-question)
+    (insert " and a half")
+    (should (equal (org-agent-recall-test--step 'org-agent-previous-question) "one|"))
+    (org-agent-recall-test--step 'org-agent-next-question)
+    (should (equal (org-agent-recall-test--step 'org-agent-next-question) "three|"))
+    (should (equal (org-agent-recall-test--step 'org-agent-next-question)
+                   "two and a half|"))
+    (should (equal (org-agent-recall-test--step 'org-agent-next-question) "mine|"))
+    (should-error (org-agent-next-question) :type 'user-error)
+    (should (equal (org-agent-recall-test--step 'org-agent-previous-question)
+                   "two and a half|"))
+    ;; Sent, it is a question like the others, and the other is still there.
+    (org-agent-draft-to-question "q-sent" (org-agent-draft-text))
+    (goto-char (point-max))
+    (should (equal (org-agent-recall-test--step 'org-agent-previous-question)
+                   "two and a half|"))
+    (should (equal (org-agent-recall-test--step 'org-agent-previous-question) "three|"))
+    (dotimes (_ 2) (org-agent-recall-test--step 'org-agent-next-question))
+    (should (equal (org-agent-recall-test--draft) "|"))
+    (should (equal (org-agent-recall-test--step 'org-agent-next-question) "mine|"))
+    (should-error (org-agent-next-question) :type 'user-error)))
+
+(ert-deftest org-agent-recall-sees-what-was-asked-since ()
+  "After another question was sent it is the first that comes."
+  (org-agent-recall-test--with '("one")
+    (org-agent-recall-test--step 'org-agent-previous-question)
+    (should (equal (org-agent-recall-test--step 'org-agent-next-question) "|"))
+    (org-agent-recall-test--ask "two")
+    (should (equal (org-agent-recall-test--step 'org-agent-previous-question) "two|"))))
+
+(ert-deftest org-agent-recall-finds-by-the-beginning ()
+  "What stands before point decides, stays, and case does not count."
+  (org-agent-recall-test--with '("Explain a" "list b" "explain c" "(a) [b")
+    (insert "ex")
+    (should (equal (org-agent-recall-test--step 'org-agent-previous-matching-question)
+                   "ex|plain c"))
+    (should (equal (org-agent-recall-test--step 'org-agent-previous-matching-question)
+                   "Ex|plain a"))
+    (should-error (org-agent-previous-matching-question) :type 'user-error)
+    (should (equal (org-agent-recall-test--step 'org-agent-next-matching-question)
+                   "ex|plain c"))
+    (should (equal (org-agent-recall-test--step 'org-agent-next-matching-question) "ex|"))
+    (should-error (org-agent-next-matching-question) :type 'user-error)
+    (delete-char -2)
+    (insert "(a) [")
+    (should (equal (org-agent-recall-test--step 'org-agent-previous-matching-question)
+                   "(a) [|b"))
+    ;; Once point was moved, what stands before it then counts.
+    (goto-char (org-agent-recall--beginning))
+    (should (equal (org-agent-recall-test--step 'org-agent-previous-matching-question)
+                   "|explain c"))))
+
+(ert-deftest org-agent-recall-without-a-kernel ()
+  "The buffer is enough; what was given with a command is not part of it."
+  (org-agent-recall-test--with
+      '("one" "/rewrite shorter\nand\nOn lines 3-9 of [[file:~/a.txt][a.txt]], 80 characters\nOn the agenda, 3 entries of 2 files")
+    (org-agent-fake-stop)
+    (org-agent-fake-wait (not (org-agent-kernel-ready-p)))
+    (should (equal (org-agent-recall-test--step 'org-agent-previous-question)
+                   "/rewrite shorter\nand|"))
+    (should (equal (org-agent-recall-test--step 'org-agent-previous-question) "one|"))))
+
+(ert-deftest org-agent-recall-where-there-is-no-draft ()
+  "It says so, and does nothing, where there is nothing to put a question into."
+  (with-temp-buffer
+    (should-error (org-agent-previous-question) :type 'user-error))
+  (org-agent-recall-test--with '("one")
+    (insert "mine")
+    (narrow-to-region (point-min) 5)
+    (should-error (org-agent-previous-question) :type 'user-error)
+    (widen)
+    (should (string-suffix-p "mine" (org-agent-fake-text)))
+    ;; The blank that made it a heading may have been taken away.
+    (delete-region (- (point-max) 5) (point-max))
+    (should (equal (org-agent-recall-test--step 'org-agent-previous-question) "one|"))
+    (should (string-suffix-p "\n* one" (org-agent-fake-text)))))
+
+(ert-deftest org-agent-recall-chooses ()
+  "One chooses among lines; those of other conversations say where they are from."
+  (org-agent-recall-test--with '("one" "two\n\n  lines" "two")
+    (setq org-agent-recall--elsewhere
+          '((:session "main" :id "a" :time "2026-11-22T10:00:00Z" :text "of this one")
+            (:session "Silk road" :id "b" :time "2026-11-22T10:00:00Z" :text "of another")
+            (:session "Silk road" :id "c" :time "2026-11-22T10:00:00Z" :text "two")))
+    (insert "mine")
+    (let (lines notes)
+      (cl-letf (((symbol-function 'completing-read)
+                 (lambda (_prompt table &rest _)
+                   (setq lines (all-completions "" table)
+                         notes (mapcar (completion-metadata-get
+                                        (completion-metadata "" table nil)
+                                        'annotation-function)
+                                       lines))
+                   (nth 1 lines))))
+        (should (equal (org-agent-recall-test--step 'org-agent-insert-question)
+                       "two\n  lines|")))
+      (should (= (length lines) 4))
+      (should (string-match-p "\\`two . lines\\'" (nth 1 lines)))
+      (should (equal (last lines) '("of another")))
+      (should (equal (last notes) '("  Silk road, 2026-11-22"))))
+    (should (equal (progn (org-agent-recall-test--step 'org-agent-next-question)
+                          (org-agent-recall-test--step 'org-agent-next-question))
+                   "mine|"))))
+
+(ert-deftest org-agent-recall-from-the-kernel ()
+  "In a new conversation come the questions of others, and ones found by words.
+The minibuffer of `org-agent-ask' has them in its history."
+  (org-agent-kernel-test--with
+      (list (append (org-agent-kernel-test--exchange "An answer") '((times . -1))))
+    (setq org-agent-recall--elsewhere nil)
+    (let (org-agent-ask-history)
+      (org-agent-fake-type "Which notes\nmention Samarkand?")
+      (let ((inhibit-message t)) (org-agent-send))
+      (org-agent-fake-wait (null (org-agent-chat-get :turn)))
+      (org-agent-recall-refresh)
+      (org-agent-fake-wait org-agent-recall--elsewhere)
+      (with-current-buffer (org-agent-chat-open "another")
+        (org-agent-fake-wait (eq org-agent-chat-attached t))
+        (should (equal (org-agent-recall-test--step 'org-agent-previous-question)
+                       "Which notes\nmention Samarkand?|"))
+        (should (equal (org-agent-recall-test--step 'org-agent-next-question) "|"))
+        (setq org-agent-recall--elsewhere nil)
+        (let ((table (org-agent-recall--table (list 'known) "another")))
+          (should-not (all-completions "Samark" table))
+          (should (org-agent-fake-wait (all-completions "" table)))))
+      (org-agent-recall-refresh)
+      (org-agent-fake-wait org-agent-recall--elsewhere)
+      (setq org-agent-ask-history '("mine"))
+      (cl-letf (((symbol-function 'read-string)
+                 (lambda (_prompt _initial history &rest _)
+                   (should (equal (symbol-value history)
+                                  '("mine" "Which notes\nmention Samarkand?")))
+                   "asked")))
+        (should (equal (org-agent-ask--read "main" nil) "asked"))
+        (should (equal (org-agent-ask--read "main" nil) "asked"))))))
+
+(provide 'org-agent-recall-test)
+;;; org-agent-recall-test.el ends here
