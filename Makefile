@@ -71,10 +71,20 @@ endef
 need-emacs:
 	$(call need,$(EMACS),emacs-nox)
 
-need-tests: need-emacs
+need-tests: need-emacs need-mcp
 	$(call need,$(SBCL),sbcl)
 	$(call need,tmux,tmux)
 	$(call need,dbus-daemon,dbus-daemon)
+
+# The servers of other people that our side of MCP is tried with, as they are locked.
+.PHONY: need-mcp
+need-mcp: .cache/mcp/node_modules/.package-lock.json
+
+.cache/mcp/node_modules/.package-lock.json: testdata/mcp/package.json testdata/mcp/package-lock.json
+	$(call need,npm,npm)
+	@mkdir -p .cache/mcp && cp testdata/mcp/package.json testdata/mcp/package-lock.json .cache/mcp/
+	@cd .cache/mcp && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+	@touch $@
 
 # ---- the tests ------------------------------------------------------------
 
@@ -83,9 +93,15 @@ test: need-tests test-go test-elisp ## get what the tests need and run them all
 
 # Rooms that start no goroutine and whose tests are long: of them the race detector sees
 # the tests that share something between goroutines, and what the rooms above do with them.
+# So it is with the sandbox and with MCP, whose tests start their own program for every command and
+# server: with the race detector in it that takes most of a second.
 # SQLite, translated from C, is not ours to look for races in, and takes ten times as long.
-SEQUENTIAL := ./kernel/lisp ./kernel/org
+SEQUENTIAL := ./kernel/lisp ./kernel/org ./kernel/sandbox ./kernel/mcp
 PARALLEL   := ^(TestParallel|TestGuard)$$
+# What takes a minute with the race detector in it: killing a kernel again and again, a model that
+# obeys everybody, and two weeks of a life, of which some days fit.
+ALONE      := TestKilledAtEachStep|TestObedience
+LONG       := ^(TestTwoWeeks|$(ALONE))$$
 
 .PHONY: test-go
 test-go: $(BIN)
@@ -94,13 +110,22 @@ test-go: $(BIN)
 	$(GO) tool staticcheck ./...
 	$(GO) test $(SEQUENTIAL)
 	$(GO) test -race -run '$(PARALLEL)' ./kernel/lisp
-	$(GO) test -race -gcflags=modernc.org/...=-race=false $(filter-out $(SEQUENTIAL),$(patsubst $(shell $(GO) list -m)/%,./%,$(shell $(GO) list ./...)))
+	$(GO) test -run '$(LONG)' ./kernel/daemon
+	$(GO) test -race -gcflags=modernc.org/...=-race=false -skip '^($(ALONE))$$' $(filter-out $(SEQUENTIAL),$(patsubst $(shell $(GO) list -m)/%,./%,$(shell $(GO) list ./...)))
+
+# The checks run beside the tests, which wait more than they compute.
+TEST_EMACS = $(EMACS) -Q --batch --eval '(setq load-prefer-newer t)' -L elisp
+.PHONY: test-mcp
+test-mcp: need-mcp ## get the MCP servers of other people that the tests use, and run those tests
+	$(GO) test ./kernel/mcp
 
 .PHONY: test-elisp
 test-elisp: $(BIN) bin/llmtest-server
-	$(EMACS) -Q --batch --eval '(setq load-prefer-newer t)' -L elisp -l elisp/test/check.el
+	@mkdir -p .cache; $(TEST_EMACS) -l elisp/test/check.el >.cache/check.log 2>&1 & checks=$$!; \
+	trap 'kill $$checks; exit 1' INT TERM; \
 	ORG_AGENT_PROGRAM=$(CURDIR)/$(BIN) ORG_AGENT_LLMTEST=$(CURDIR)/bin/llmtest-server \
-	  $(EMACS) -Q --batch --eval '(setq load-prefer-newer t)' -L elisp -L elisp/test -l elisp/test/run.el
+	  $(TEST_EMACS) -L elisp/test -l elisp/test/run.el; ran=$$?; \
+	wait $$checks; checked=$$?; cat .cache/check.log; exit $$((ran | checked))
 
 .PHONY: test-shared
 test-shared: need-tests $(BIN) ## run the tests over $(SHARED), which is not part of a clone
