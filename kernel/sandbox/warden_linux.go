@@ -222,10 +222,11 @@ func (w *warden) endAll() {
 	}
 }
 
-// descendants are the processes below this one that have not ended. What is left of a process
-// whose parent has ended is a child of this one.
+// descendants are the processes below this one that have not ended, each after the one that
+// started it: a shell that is signalled after its child would tell how the child ended, and not
+// how it did itself. What is left of a process whose parent has ended is a child of this one.
 func descendants() []int {
-	parents := map[int]int{}
+	children := map[int][]int{}
 	entries, _ := os.ReadDir("/proc")
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
@@ -240,17 +241,13 @@ func descendants() []int {
 		_, rest, _ := strings.Cut(string(stat[max(0, strings.LastIndexByte(string(stat), ')')):]), " ")
 		fields := strings.Fields(rest)
 		if len(fields) > 1 && fields[0] != "Z" {
-			parents[pid], _ = strconv.Atoi(fields[1])
+			parent, _ := strconv.Atoi(fields[1])
+			children[parent] = append(children[parent], pid)
 		}
 	}
-	var below []int
-	for pid := range parents {
-		for above := parents[pid]; above > 0; above = parents[above] {
-			if above == os.Getpid() {
-				below = append(below, pid)
-				break
-			}
-		}
+	below := children[os.Getpid()]
+	for i := 0; i < len(below); i++ {
+		below = append(below, children[below[i]]...)
 	}
 	return below
 }
