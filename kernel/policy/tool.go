@@ -42,6 +42,9 @@ func (p *Policy) callRule(ctx context.Context, call sexp.List, where Where) (jud
 	if err != nil {
 		return refuse(err)
 	}
+	if err := misplaced(name, call); err != nil {
+		return refuse(err)
+	}
 	call = plist.Put(call, "tool", plist.String(name))
 	digest := p.Tools.Digest(name)
 	if digest != "" { // what is approved is the tool as it is said to be now
@@ -103,6 +106,25 @@ func effectRule(name string, effect protocol.ToolEffect, where Where) Verdict {
 		return Verdict{Kind: Allow, Reason: "the tool adds a note of the agent's own, which the person is told of and can take back"}
 	}
 	return Verdict{Kind: Ask, Reason: fmt.Sprintf("the tool %s does more than read", name)}
+}
+
+// misplaced is the error of a call that has no :args but something where they are not looked for.
+// A model that is told so writes it as it should be; one that is told what is missing writes it
+// the same way again.
+func misplaced(name string, call sexp.List) error {
+	if _, there := plist.Get(call, "args"); there {
+		return nil
+	}
+	for i := 0; i+1 < len(call); i += 2 {
+		switch key, _ := call[i].(plist.Keyword); strings.ToLower(string(key)) {
+		case "", "action", "tool", "digest", "id":
+		case "arguments", "parameters", "params", "input":
+			return protocol.ToolErrorf(protocol.ToolArguments, "a call has its arguments in :args, as in (:tool %q :args (:NAME VALUE)); here is %s beside it", name, key)
+		default:
+			return protocol.ToolErrorf(protocol.ToolArguments, "a call has its arguments in :args, as in (:tool %q :args (%[2]s …)); here is %[2]s beside it", name, key)
+		}
+	}
+	return nil
 }
 
 // reachOf asks the tool what a call would touch, and puts the arguments that it resolved into
