@@ -106,7 +106,7 @@ func (p *Policy) pathRule(rules *Rules, kind protocol.ReachKind, path string) De
 	case reads && within(path, p.Home):
 		d.Kind, d.Reason = Allow, what+" in the home"
 	case reads:
-		d.Reason += ", outside the home"
+		d.Reason = "reads from outside the home: " + path
 		if project := p.projectOf(path); project != "" {
 			d.Kind, d.Reason = Allow, what+" in the conversation's project "+project
 		}

@@ -150,7 +150,7 @@ func TestBatchReaches(t *testing.T) {
 		reason string
 	}{
 		{`((:tool "read" :args (:reads "a")) (:tool "read" :args (:reads "b")))`, policy.Allow, "only read"},
-		{`((:tool "read" :args (:reads "a")) (:tool "read" :args (:reads "/etc/passwd")))`, policy.Ask, "call 2 of the batch: it reads /etc/passwd"},
+		{`((:tool "read" :args (:reads "a")) (:tool "read" :args (:reads "/etc/passwd")))`, policy.Ask, "call 2 of the batch: it reads from outside the home: /etc/passwd"},
 		{`((:tool "read" :args (:fetches "http://x/")))`, policy.Refuse, "does more than read"},
 		{`((:tool "read" :args (:writes "a")))`, policy.Refuse, "does more than read"},
 		{`((:tool "write" :args (:reads "a")))`, policy.Refuse, "does more than read"},

@@ -162,6 +162,7 @@ func (a view) message(target string) Presentation {
 func (a view) call() Presentation {
 	name := plain(a.payload, "tool")
 	arguments, _ := plist.Get(a.payload, "args")
+	effects := []string{"the tool does more than read"}
 	if a.world.Change != nil {
 		list, _ := arguments.(sexp.List)
 		c := a.world.Change(name, list)
@@ -175,10 +176,12 @@ func (a view) call() Presentation {
 				Effects: append(c.Effects, "it runs nothing and sends nothing over the network"),
 			}
 		}
+		if len(c.Effects) > 0 {
+			effects = c.Effects
+		}
 	}
 	return Presentation{
-		Summary: "Call the tool " + name, Language: "lisp", Text: pretty(arguments),
-		Effects: []string{"the tool does more than read"},
+		Summary: "Call the tool " + name, Language: "lisp", Text: pretty(arguments), Effects: effects,
 	}
 }
 

@@ -48,6 +48,8 @@ func TestOf(t *testing.T) {
 			"Write into *org-agent-chat: other*", "psst", []string{"4 characters"}},
 		{"a tool", `:target :tool :payload (:action :call :tool "exec" :args (:cmd "ls" :cwd "/"))`,
 			"Call the tool exec", "(:cmd \"ls\"\n :cwd \"/\")", []string{"more than read"}},
+		{"a tool that only reads", `:target :tool :payload (:action :call :tool "look" :args (:path "/x"))`,
+			"Call the tool look", "(:path \"/x\")", []string{"it reads /x"}},
 		{"a subagent", `:target :agent :payload (:action :spawn :task "look")`, "Start a subagent", "look", []string{"tokens"}},
 		{"a long command", `:target :shell :payload (:cmd "` + strings.Repeat("x", 100) + `")`,
 			"Run " + strings.Repeat("x", 67) + "…", strings.Repeat("x", 100), nil},
@@ -57,7 +59,7 @@ func TestOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := presentation.Of(action.(sexp.List), presentation.World{User: "/home/me", Read: read, Once: true})
+		p := presentation.Of(action.(sexp.List), presentation.World{User: "/home/me", Read: read, Change: touching, Once: true})
 		if p.Summary != test.summary || !strings.HasSuffix(p.Text, test.text) {
 			t.Errorf("%s: %q\n%s", test.name, p.Summary, p.Text)
 		}
@@ -82,4 +84,12 @@ func TestVisible(t *testing.T) {
 			t.Errorf("%q is %q, want %q", test[0], got, test[1])
 		}
 	}
+}
+
+// touching knows of one tool what it touches.
+func touching(tool string, _ sexp.List) presentation.Change {
+	if tool == "look" {
+		return presentation.Change{Effects: []string{"it reads /x"}}
+	}
+	return presentation.Change{}
 }

@@ -175,7 +175,7 @@ func approvalSubtree(level int, a protocol.Approval) string {
 	b.WriteString(askHeading(level, "TODO Approve", summaryOf(a)))
 	fmt.Fprintf(&b, "It asks because %s. What it will do:\n", verbatimPath(strings.TrimSuffix(a.Reason, ".")))
 	for _, effect := range a.Effects {
-		fmt.Fprintf(&b, "- %s\n", effect)
+		fmt.Fprintf(&b, "- %s\n", verbatimPath(effect))
 	}
 	text, cut := excerpt(a.Text)
 	if text != "" {
@@ -198,11 +198,11 @@ func approvalSubtree(level int, a protocol.Approval) string {
 	return askSubtree(level, a.ID, "approval", b.String())
 }
 
-// verbatimPath marks the path that a reason ends in: Org reads emphasis between slashes.
-func verbatimPath(reason string) string {
-	before, path, ok := strings.Cut(reason, " /")
-	if !ok || strings.ContainsAny(path, "=\n") {
-		return reason
+// verbatimPath marks the path that a line ends in: Org reads emphasis between slashes.
+func verbatimPath(line string) string {
+	before, path, ok := strings.Cut(line, " /")
+	if !ok || strings.ContainsAny(path, "=\n,;") {
+		return line
 	}
 	return before + " =/" + path + "="
 }

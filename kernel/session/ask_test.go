@@ -94,9 +94,13 @@ func TestApprovalPathIsVerbatim(t *testing.T) {
 		"it changes /home/ann/my notes/x.org": "It asks because it changes =/home/ann/my notes/x.org=. ",
 		"it changes a note's properties.":     "It asks because it changes a note's properties. ",
 		"it changes /a=b/c":                   "It asks because it changes /a=b/c. ",
+		"it changes /a, outside the home":     "It asks because it changes /a, outside the home. ",
 	} {
 		if got := approvalSubtree(1, protocol.Approval{ID: "i", Reason: reason}); !strings.Contains(got, want) {
 			t.Errorf("%q became\n%s", reason, got)
 		}
+	}
+	if got := approvalSubtree(1, protocol.Approval{ID: "i", Effects: []string{"it reads /home/ann/x.org"}}); !strings.Contains(got, "\n- it reads =/home/ann/x.org=\n") {
+		t.Errorf("the effect became\n%s", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +92,10 @@ func TestFiles(t *testing.T) {
 	}
 	if got, err := done(t, r, "edit", "path", "src/b.go", "old", "x", "new", "y"); err == nil || !strings.Contains(err.Error(), `did you mean "src/a.go"?`) {
 		t.Errorf("%q, %v", got, err)
+	}
+	if p, known, err := r.Preview(t.Context(), "read", plain("path", filepath.Join(home, "notes.org"))); err != nil || !known ||
+		!slices.Equal(p.Effects, []string{"it reads " + filepath.Join(home, "notes.org"), "it changes nothing"}) {
+		t.Errorf("%v, %v, %v", p, known, err)
 	}
 	resolved, _, err := r.Reach(t.Context(), "edit", plain("path", "notes.org", "old", "One", "new", "1"))
 	if err != nil {

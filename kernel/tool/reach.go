@@ -1,7 +1,9 @@
 package tool
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"reflect"
 
 	"org-agent/kernel/protocol"
@@ -27,6 +29,32 @@ func reaching[A any](t *Tool, reach func(context.Context, *A) ([]protocol.Reach,
 		}
 		return t.schema.write(value), all, nil
 	}
+}
+
+// touchesShown is how many of the things that a call would touch are named, at most.
+const touchesShown = 8
+
+// touches says in a line each what a call of a tool would touch that says nothing else of it.
+func (t Tool) touches(ctx context.Context, arguments protocol.Object) ([]string, error) {
+	_, all, err := t.reach(ctx, arguments)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	reads := len(all) > 0
+	for i, r := range all {
+		reads = reads && r.Kind == protocol.ReachReads
+		switch {
+		case i == touchesShown:
+			lines = append(lines, fmt.Sprintf("and %d more", len(all)-i))
+		case i < touchesShown:
+			lines = append(lines, fmt.Sprintf("it %s %s", r.Kind, cmp.Or(r.Command, r.URL, r.Path)))
+		}
+	}
+	if reads {
+		lines = append(lines, "it changes nothing")
+	}
+	return lines, nil
 }
 
 // write is the arguments that a struct holds, as [schema.read] reads them.

@@ -144,19 +144,27 @@ func (t Tool) again(ctx context.Context, call func() (string, error)) (text stri
 	}
 }
 
-// Preview says what a call would change; known is false when that is not known before. The
-// error is what is in the way of the call.
+// Preview says what a call would change, or at least what it would touch; known is false when
+// neither is known before. The error is what is in the way of the call.
 func (r *Registry) Preview(ctx context.Context, name string, arguments protocol.Object) (p Preview, known bool, err error) {
 	t, found := r.named(name)
-	if !found || t.preview == nil {
+	switch {
+	case found && t.preview != nil:
+		p, err = t.preview(ctx, arguments)
+	case found && t.reach != nil:
+		p.Effects, err = t.touches(ctx, arguments)
+	default:
 		return Preview{}, false, nil
 	}
-	p, err = t.preview(ctx, arguments)
 	return p, err == nil, err
 }
 
 // Check says what is in the way of a call, nil when nothing is or nobody knows.
 func (r *Registry) Check(ctx context.Context, name string, arguments protocol.Object) error {
-	_, _, err := r.Preview(ctx, name, arguments)
+	t, found := r.named(name)
+	if !found || t.preview == nil {
+		return nil
+	}
+	_, err := t.preview(ctx, arguments)
 	return err
 }
