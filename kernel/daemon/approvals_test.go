@@ -23,10 +23,10 @@ func asking() []llmtest.Exchange {
 	}
 }
 
-// waiting sends a question and returns its turn and the approval that it waits for.
-func waiting(t *testing.T, e *rpctest.Editor, id string) (turn string, approval protocol.Approval) {
+// asked sends a question and returns its turn and the approval that it waits for.
+func asked(t *testing.T, e *rpctest.Editor, id, text string) (turn string, approval protocol.Approval) {
 	t.Helper()
-	sent, err := e.Send(within(t), id, "send it")
+	sent, err := e.Send(within(t), id, text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +39,12 @@ func waiting(t *testing.T, e *rpctest.Editor, id string) (turn string, approval 
 		return false
 	})
 	return sent.Turn, approval
+}
+
+// waiting is asked with words of which nothing depends.
+func waiting(t *testing.T, e *rpctest.Editor, id string) (turn string, approval protocol.Approval) {
+	t.Helper()
+	return asked(t, e, id, "send it")
 }
 
 func decide(t *testing.T, e *rpctest.Editor, p protocol.ApprovalDecideParams) error {

@@ -20,24 +20,6 @@ func (in *instance) startWithCommands(t *testing.T) *kernel {
 	return in.startWith(t, daemon.Config{Commands: true})
 }
 
-// asked sends a question and returns its turn and the approval that it waits for.
-func asked(t *testing.T, e *rpctest.Editor, id, text string) (turn string, approval protocol.Approval) {
-	t.Helper()
-	sent, err := e.Send(within(t), id, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	see(t, e, "the approval", func() bool {
-		for _, approval = range e.Approvals() {
-			if approval.Event == id {
-				return true
-			}
-		}
-		return false
-	})
-	return sent.Turn, approval
-}
-
 // TestCommandIsRun: a command that a model wants to run is shown whole, with what it could do, is
 // run when a person allows it, in the directory that was shown, and the model is told what
 // came of it. As a tool and as :shell it is the same.

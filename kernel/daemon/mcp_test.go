@@ -113,20 +113,6 @@ func TestToolOfMCPServer(t *testing.T) {
 	}
 }
 
-// offered are the tools of the kernel that an editor is connected to, for [mcp.Offer].
-type offered struct{ editor *rpctest.Editor }
-
-func (o offered) Tools(ctx context.Context) ([]protocol.ToolInfo, error) {
-	var list protocol.ToolListResult
-	err := o.editor.Call(ctx, protocol.MethodToolList, protocol.Empty{}, &list)
-	return list.Tools, err
-}
-
-func (o offered) Call(ctx context.Context, call protocol.ToolCallParams) (result protocol.ToolCallResult, err error) {
-	err = o.editor.Call(ctx, protocol.MethodToolCall, call, &result)
-	return result, err
-}
-
 // TestToolsForOthers: another program uses the kernel's tools: those that read at once, the others
 // when a person allows it, whichever conversation their Emacs shows; when it goes, what it wanted is
 // called off.
@@ -139,7 +125,7 @@ func TestToolsForOthers(t *testing.T) {
 	theirsIn, ours := io.Pipe()
 	oursIn, theirs := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- mcp.Offer(context.Background(), offered{bridge}, "test", oursIn, ours) }()
+	go func() { ended <- mcp.Offer(context.Background(), bridge, "test", oursIn, ours) }()
 	client := sdk.NewClient(&sdk.Implementation{Name: "other program", Version: "1"}, nil)
 	session, err := client.Connect(within(t), &sdk.IOTransport{Reader: theirsIn, Writer: theirs}, nil)
 	if err != nil {

@@ -13,20 +13,18 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Kernel is asked for what another program wants.
+// Kernel is asked for what another program wants, with the requests tool/list and tool/call of
+// the wire. A call waits for what becomes of it, a person's decision included; when ctx ends, so
+// does the call.
 type Kernel interface {
-	// Tools are those that can be called now.
-	Tools(ctx context.Context) ([]protocol.ToolInfo, error)
-	// Call makes a call and waits for what becomes of it, a person's decision included. When ctx
-	// ends, so does the call.
-	Call(ctx context.Context, call protocol.ToolCallParams) (protocol.ToolCallResult, error)
+	Call(ctx context.Context, method string, params, result any) error
 }
 
 // Offer has the program at the other end of in and out use the kernel's tools, until it is gone or
 // ctx ends. Every call of it that has not come back then is ended.
 func Offer(ctx context.Context, kernel Kernel, version string, in io.ReadCloser, out io.WriteCloser) error {
-	tools, err := kernel.Tools(ctx)
-	if err != nil {
+	var list protocol.ToolListResult
+	if err := kernel.Call(ctx, protocol.MethodToolList, protocol.Empty{}, &list); err != nil {
 		return err
 	}
 	ctx, gone := context.WithCancel(ctx)
@@ -35,7 +33,7 @@ func Offer(ctx context.Context, kernel Kernel, version string, in io.ReadCloser,
 		Logger: slog.New(slog.DiscardHandler), Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 		Instructions: "The tools of an agent that lives in Emacs. Each call is judged by the rules that its user wrote. A call that they do not allow waits until the user has decided, which may take long: their Emacs shows it.",
 	})
-	for _, t := range tools {
+	for _, t := range list.Tools {
 		offered, err := offeredTool(t)
 		if err != nil {
 			return err
@@ -48,7 +46,7 @@ func Offer(ctx context.Context, kernel Kernel, version string, in io.ReadCloser,
 		})
 	}
 	said := &messages{from: bufio.NewReaderSize(in, 64<<10), close: in.Close, fault: func(error) {}, noise: func(string) {}}
-	err = server.Run(ctx, &sdk.IOTransport{Reader: &ending{said, gone}, Writer: out, MaxLineLength: messageLimit + 1})
+	err := server.Run(ctx, &sdk.IOTransport{Reader: &ending{said, gone}, Writer: out, MaxLineLength: messageLimit + 1})
 	if ctx.Err() != nil { // it has gone, or we were told to
 		return nil
 	}
@@ -106,7 +104,8 @@ func callFor(ctx context.Context, kernel Kernel, request *sdk.CallToolRequest) (
 			return failed(fmt.Sprintf("the arguments cannot be read: %v", err), protocol.ToolArguments, false), nil
 		}
 	}
-	result, err := kernel.Call(ctx, call)
+	var result protocol.ToolCallResult
+	err := kernel.Call(ctx, protocol.MethodToolCall, call, &result)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

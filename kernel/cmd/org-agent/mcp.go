@@ -8,7 +8,6 @@ import (
 
 	"org-agent/kernel/mcp"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/rpc"
 )
 
 // mcpCommands are "org-agent mcp" and what belongs to it.
@@ -26,23 +25,7 @@ func (c *mcpServeCommand) Run(ctx context.Context, w *world) error {
 		return err
 	}
 	defer conn.Close()
-	return mcp.Offer(ctx, kernelTools{conn}, version, io.NopCloser(w.in), unclosed{w.out})
-}
-
-// kernelTools are the tools of a kernel at the other end of a connection.
-type kernelTools struct{ conn *rpc.Conn }
-
-// Tools implements [mcp.Kernel].
-func (k kernelTools) Tools(ctx context.Context) ([]protocol.ToolInfo, error) {
-	var list protocol.ToolListResult
-	err := k.conn.Call(ctx, protocol.MethodToolList, protocol.Empty{}, &list)
-	return list.Tools, err
-}
-
-// Call implements [mcp.Kernel].
-func (k kernelTools) Call(ctx context.Context, call protocol.ToolCallParams) (result protocol.ToolCallResult, err error) {
-	err = k.conn.Call(ctx, protocol.MethodToolCall, call, &result)
-	return result, err
+	return mcp.Offer(ctx, conn, version, io.NopCloser(w.in), unclosed{w.out})
 }
 
 // unclosed is standard output, which is the program's and stays open.
