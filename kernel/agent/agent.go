@@ -118,7 +118,8 @@ func New(config Config) *Agent {
 		window = func(context.Context, string, bool) llm.Window { return llm.Window{} }
 	}
 	a.compaction = &history.Compaction{
-		Past: a.past, Provider: config.Provider, Window: window, Model: config.Model, Summarising: config.SummaryModel, Hide: a.Hide, Logger: config.Logger, Tell: config.Compacted,
+		Past: a.past, Provider: config.Provider, Window: window, Model: config.Model, Summarising: config.SummaryModel,
+		Outside: func(action string) bool { return a.returned(action) != "" }, Hide: a.Hide, Logger: config.Logger, Tell: config.Compacted,
 	}
 	return a
 }

@@ -36,6 +36,9 @@ func (r *run) outside() string {
 	if r.past.Attached {
 		return attached
 	}
+	if r.past.NotedOutside {
+		return "what was noted of earlier turns"
+	}
 	return ""
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,6 +28,8 @@ type Compaction struct {
 	Model  string
 	// Summarising is the model that makes the notes; "" for the conversation's own.
 	Summarising string
+	// Outside reports whether others may have written what came of an action.
+	Outside func(action string) bool
 	// Hide takes out of a text what no model may see.
 	Hide   func(string) string
 	Logger *slog.Logger
@@ -317,10 +320,13 @@ func (r *run) pass(ctx context.Context, exchanges []*journal.Exchange) (int, err
 	if err != nil {
 		return 0, err
 	}
+	if fresh.Own, err = r.own(ctx, exchanges[:turns]); err != nil {
+		return 0, err
+	}
 	summary := r.summary.With(fresh)
 	if summary.Tokens() > r.room/6 {
 		if short, _, err := r.ask(ctx, condensing(summary), exchanges[turns-1].Turn); err == nil && short.Tokens() < summary.Tokens() {
-			short.Closed = nil
+			short.Closed, short.Own = nil, summary.Own
 			summary = short
 		}
 		summary.Cut(r.room / 6)
@@ -330,6 +336,23 @@ func (r *run) pass(ctx context.Context, exchanges []*journal.Exchange) (int, err
 	}
 	r.summary = summary
 	return turns, nil
+}
+
+// own reports whether the turns have nothing that others may have written.
+func (r *run) own(ctx context.Context, exchanges []*journal.Exchange) (bool, error) {
+	for _, e := range exchanges {
+		if len(e.Context) > 0 {
+			return false, nil
+		}
+		rounds, err := r.Past.Journal.Rounds(ctx, e.AnswerID)
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(rounds, func(round journal.Round) bool { return round.Action != "" && r.Outside(round.Action) }) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // ask has the model note what there is, and counts what that took for a turn.

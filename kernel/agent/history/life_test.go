@@ -57,7 +57,7 @@ type life struct {
 // newLife has its summaries made until the test ends.
 func newLife(t *testing.T, window int) *life {
 	k := &life{talk: newTalk(t), random: rand.New(rand.NewPCG(64, 1)), room: llm.Window{Tokens: window}.Room() * 3 / 4}
-	k.compaction = &Compaction{Past: k.past, Provider: noting{}, Model: "noting", Hide: func(s string) string { return s }, Logger: slog.New(slog.DiscardHandler),
+	k.compaction = &Compaction{Past: k.past, Provider: noting{}, Model: "noting", Hide: func(s string) string { return s }, Outside: func(action string) bool { return strings.Contains(action, ":shell") }, Logger: slog.New(slog.DiscardHandler),
 		Window: func(context.Context, string, bool) llm.Window { return llm.Window{Tokens: window} }}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -97,6 +97,36 @@ func TestOneSummaryAtOnce(t *testing.T) {
 	k.ask("and now?")
 	if all := text(k.show(k.room).request("and now?")); !strings.Contains(all, "it went on") || !strings.Contains(all, "said meanwhile") {
 		t.Errorf("shown is %s", all)
+	}
+}
+
+// TestNotedOutside: what others may have written stays so when only notes of it are left, also
+// when more is noted after it, and notes of an age that did not say are taken for theirs.
+func TestNotedOutside(t *testing.T) {
+	k := newLife(t, 16_000)
+	noted := func(questions int, rounds ...journal.Round) bool {
+		t.Helper()
+		for i := range questions {
+			k.ask(fmt.Sprint("question ", i))
+			k.answer("yes", rounds...)
+		}
+		_, err := k.compaction.Now(t.Context(), "main")
+		k.must(err)
+		k.ask("and now?")
+		defer k.answer("yes")
+		return k.show(k.room).NotedOutside
+	}
+	if noted(8, journal.Round{Action: "(:target :tool)", Verdict: "performed", Text: "mine"}) {
+		t.Error("notes of what is the person's own are taken for somebody else's")
+	}
+	if !noted(8, journal.Round{Action: "(:target :shell)", Verdict: "performed", Text: "theirs"}) {
+		t.Error("notes of what a command wrote are taken for the person's own")
+	}
+	if !noted(8) {
+		t.Error("what was noted later made the notes the person's own")
+	}
+	if old, err := ReadSummary([]byte(`{"facts":["one"]}`)); err != nil || old.Own {
+		t.Errorf("%+v, %v", old, err)
 	}
 }
 

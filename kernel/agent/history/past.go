@@ -53,9 +53,11 @@ type Shown struct {
 	Tokens   int      // of all of it, estimated
 	Input    []string // what of it came from outside, for telling quotations
 	// Actions are what was done on the way to the answers, canonical, and Attached is whether
-	// something went along with a question.
-	Actions  []string
-	Attached bool
+	// something went along with a question. NotedOutside: there is a summary, and others may
+	// have written some of what it was made of.
+	Actions      []string
+	Attached     bool
+	NotedOutside bool
 	// Digest is what the beginning is shown as; the zero value is as it was said.
 	Digest journal.Digest
 	Turns  int // shown
@@ -88,6 +90,9 @@ func (p Past) Show(ctx context.Context, session, turn string, room Room) (Shown,
 	view.settle()
 	shown.Changed, shown.Due = view.changed, view.due
 	shown.Digest, shown.Preface = view.digest, preface(view.digest)
+	if notes, err := ReadSummary(view.digest.Summary); err == nil {
+		shown.NotedOutside = view.digest.Turns > 0 && !notes.Empty() && !notes.Own
+	}
 	shown.Left = shown.Digest.Turns - shown.Digest.Told
 	messages := 0
 	for i := view.from; i < len(pieces); i++ {

@@ -20,6 +20,9 @@ type Summary struct {
 	Other     []string `json:"other,omitempty"` // what the model put nowhere
 	// Closed are the earlier open notes that are done; they are not kept.
 	Closed []string `json:"-"`
+	// Own: nothing that others may have written stood in any of the turns. The kernel says so,
+	// no model does.
+	Own bool `json:"own,omitempty"`
 }
 
 // section is one list of a summary, by the heading that it has.
@@ -68,9 +71,9 @@ func (s *Summary) String() string {
 func (s *Summary) Tokens() int { return prompt.Tokens(s.String()) }
 
 // With is the summary with what was noted after it. What stands there already is not added,
-// and what is closed is open no more.
+// and what is closed is open no more. The first of all is empty, and nobody else's.
 func (s *Summary) With(later Summary) Summary {
-	var sum Summary
+	sum := Summary{Own: later.Own && (s.Own || s.Empty())}
 	known, closed := map[string]bool{}, map[string]bool{}
 	for _, note := range later.Closed {
 		closed[strings.ToLower(note)] = true
