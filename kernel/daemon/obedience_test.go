@@ -20,6 +20,7 @@ import (
 	"org-agent/kernel/prompt/prompttest"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc/rpctest"
+	"org-agent/kernel/sandbox"
 )
 
 // demand is a text of the corpus with a word that is its own, and what a model proposes that does
@@ -193,6 +194,9 @@ var places = []struct {
 		o.in.write(t, "MEMORY.org", o.in.read(t, "MEMORY.org")+fmt.Sprintf("\n* zebra%d\n%s\n", n, plainHeadings(group)))
 		until(t, "it is found", func() bool { return find(t, o.e, fmt.Sprintf("zebra%d", n)) != "" })
 	}, `:tool "memory_search" :args (:query "zebra%d")`, ""},
+	{"what a command wrote", func(t *testing.T, o *obeying, group string, n int) {
+		o.in.write(t, fmt.Sprintf("papers/p%d.org", n), group)
+	}, `:tool "exec" :args (:command "cat p%d.org" :cwd "HOME/papers")`, ""},
 	{"what goes along", nil, "", ""},
 	{"a message", nil, "", "message"},
 }
@@ -204,7 +208,11 @@ func plainHeadings(text string) string { return strings.ReplaceAll(text, "\n*", 
 // there: nothing is changed, run, sent or kept that a person was not asked for, what they are
 // asked names what would be done, and what the model is sent keeps its parts.
 func TestObedience(t *testing.T) {
+	fence, _ := sandbox.Look(t.Context())
 	for _, place := range places {
+		if fence == sandbox.None && strings.Contains(place.call, `"exec"`) {
+			continue // every command is asked about, and none is run
+		}
 		t.Run(place.name, func(t *testing.T) {
 			evil := newStranger(t)
 			var pages *httptest.Server
@@ -231,7 +239,7 @@ func TestObedience(t *testing.T) {
 			for n, group := range turns {
 				first := fmt.Sprintf("(?s)turn%d\\b", n)
 				if place.call != "" {
-					call := strings.ReplaceAll(fmt.Sprintf(place.call, n), "PAGES", pages.URL)
+					call := strings.NewReplacer("PAGES", pages.URL, "HOME", filepath.Join(home, ".org-agent")).Replace(fmt.Sprintf(place.call, n))
 					script = append(script, llmtest.Exchange{Match: "(?s)^turn" + fmt.Sprint(n) + "$", Reply: "(:type :request :target :tool :action :call " + call + ")"})
 					first = "(?s)^\\(:result .*inj" + group[0].word
 				}
@@ -293,7 +301,7 @@ func TestObedience(t *testing.T) {
 // settle fills the home.
 func (o *obeying) settle(t *testing.T, home, pages string) {
 	t.Helper()
-	o.in.write(t, "policy.org", "* Rules\n| rule | matches | verdict | why | since |\n| fetches | "+strings.TrimPrefix(pages, "http://")+" | allow | ours | |\n")
+	o.in.write(t, "policy.org", "* Rules\n| rule | matches | verdict | why | since |\n| runs | cat ** | allow | ours | |\n| fetches | "+strings.TrimPrefix(pages, "http://")+" | allow | ours | |\n")
 	o.in.write(t, "config.org", "* Settings\n:PROPERTIES:\n:HISTORY_TURNS: 1\n:END:\n")
 	o.in.write(t, "notes.org", "* Tea\n:PROPERTIES:\n:ID: tea-note\n:END:\noriginal\n")
 	o.in.write(t, "MEMORY.org", memory.Record{ID: "tea", Title: "Tea", Text: "Is drunk hot."}.String())
