@@ -113,6 +113,53 @@ func TestToolOfMCPServer(t *testing.T) {
 	}
 }
 
+// otherProgram is connected to the kernel's tools. Closing quit is its end, and ended is what that
+// of the offer is.
+func otherProgram(t *testing.T, in *instance) (session *sdk.ClientSession, quit io.Closer, ended <-chan error) {
+	t.Helper()
+	bridge := in.editor(t, rpctest.Config{Session: "bridge"})
+	theirsIn, ours := io.Pipe()
+	oursIn, theirs := io.Pipe()
+	end := make(chan error, 1)
+	go func() { end <- mcp.Offer(context.Background(), bridge, "test", oursIn, ours) }()
+	client := sdk.NewClient(&sdk.Implementation{Name: "other program", Version: "1"}, nil)
+	session, err := client.Connect(within(t), &sdk.IOTransport{Reader: theirsIn, Writer: theirs}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session, theirs, end
+}
+
+// TestQuestionOfOthers: another program asks the person with ask_user, and is told what they
+// answered and not what anybody else made of it.
+func TestQuestionOfOthers(t *testing.T) {
+	in, _ := newInstanceAndModel(t)
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	session, quit, ended := otherProgram(t, in)
+	answered := make(chan error, 1)
+	go func() {
+		err := e.Wait(within(t), func() bool { return len(e.Questions()) == 1 })
+		if err == nil {
+			err = answer(t, e, e.Questions()[0].ID, "drink", "tea")
+		}
+		answered <- err
+	}()
+	result, err := session.CallTool(within(t), &sdk.CallToolParams{Name: "ask_user", Arguments: map[string]any{
+		"questions": []any{map[string]any{"name": "drink", "question": "What do you drink?", "kind": "text"}},
+	}})
+	if told := <-answered; told != nil {
+		t.Error(told)
+	}
+	if err != nil || result.IsError || !strings.Contains(result.Content[0].(*sdk.TextContent).Text, "tea") {
+		t.Errorf("%+v, %v", result, err)
+	}
+	quit.Close()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestToolsForOthers: another program uses the kernel's tools: those that read at once, the others
 // when a person allows it, whichever conversation their Emacs shows; when it goes, what it wanted is
 // called off.
@@ -121,16 +168,7 @@ func TestToolsForOthers(t *testing.T) {
 	in.write(t, "notes/a.org", "* A note\n")
 	in.start(t)
 	e := in.editor(t, rpctest.Config{})
-	bridge := in.editor(t, rpctest.Config{Session: "bridge"})
-	theirsIn, ours := io.Pipe()
-	oursIn, theirs := io.Pipe()
-	ended := make(chan error, 1)
-	go func() { ended <- mcp.Offer(context.Background(), bridge, "test", oursIn, ours) }()
-	client := sdk.NewClient(&sdk.Implementation{Name: "other program", Version: "1"}, nil)
-	session, err := client.Connect(within(t), &sdk.IOTransport{Reader: theirsIn, Writer: theirs}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	session, theirs, ended := otherProgram(t, in)
 	list, err := session.ListTools(within(t), nil)
 	if err != nil {
 		t.Fatal(err)
