@@ -8,6 +8,7 @@ import (
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/act"
+	"org-agent/kernel/agent/history"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
@@ -88,12 +89,13 @@ func (r result) plist() sexp.List {
 		plist.Keyword("verdict"), plist.Keyword(r.verdict),
 		plist.Keyword("text"), plist.String(r.text),
 	}
+	list = append(list, history.Failure(r.verdict, r.failure.Code, r.failure.Retryable)...)
 	if len(r.calls) == 0 {
 		return list
 	}
 	calls := make(sexp.List, len(r.calls))
 	for i, c := range r.calls {
-		one := result{verdict: "performed", text: c.Text}
+		one := result{verdict: "performed", text: c.Text, failure: protocol.ToolError{Code: c.Code, Retryable: c.Retryable}}
 		if c.Failed {
 			one.verdict = "failed"
 		}

@@ -11,6 +11,7 @@ import (
 	"org-agent/kernel/act"
 	"org-agent/kernel/agent/history"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/tool"
 )
@@ -44,7 +45,8 @@ func (r *run) restoreResult(ctx context.Context, done *journal.RoundDone) error 
 			return err
 		}
 	}
-	res := result{action: done.Action, verdict: done.Verdict, text: done.Text, answers: r.answers}
+	res := result{action: done.Action, verdict: done.Verdict, text: done.Text, answers: r.answers,
+		failure: protocol.ToolError{Code: done.Code, Retryable: done.Retryable}}
 	r.answers = nil
 	for _, c := range done.Calls {
 		res.calls = append(res.calls, act.Call(c))

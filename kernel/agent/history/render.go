@@ -59,7 +59,7 @@ func roundAt(r journal.Round, at level) []llm.Message {
 		plist.Keyword("verdict"), plist.Keyword(r.Verdict),
 		plist.Keyword("text"), plist.String(textAt(r.Text, fmt.Sprint(r.Seq), at)),
 	}
-	list = append(list, failure(r.Verdict, r.Code, r.Retryable)...)
+	list = append(list, Failure(r.Verdict, r.Code, r.Retryable)...)
 	if len(r.Calls) > 0 {
 		list = append(list, plist.Keyword("calls"), callsAt(r, at))
 	}
@@ -106,15 +106,16 @@ func callsAt(r journal.Round, at level) sexp.List {
 			plist.Keyword("text"), plist.String(textAt(c.Text, fmt.Sprintf("%d.%d", r.Seq, i+1), at)),
 		}
 		if list, ok := calls[i].(sexp.List); ok {
-			calls[i] = append(list, failure(verdict, c.Code, c.Retryable)...)
+			calls[i] = append(list, Failure(verdict, c.Code, c.Retryable)...)
 		}
 	}
 	return calls
 }
 
-// failure is what is told of an error beside its text, which says what to do: of what kind it
-// is, and whether the same may well be done again. Nothing where there was none.
-func failure(verdict string, code protocol.ToolErrorCode, retryable bool) sexp.List {
+// Failure is what a model and a skill are told of an error beside its text, which says what to
+// do: (:error t :code CODE :retryable t-or-nil), of what kind it is and whether the same may well
+// be done again. Nothing where there was none.
+func Failure(verdict string, code protocol.ToolErrorCode, retryable bool) sexp.List {
 	switch {
 	case verdict == "performed":
 		return nil
