@@ -47,7 +47,7 @@ func ask[R any](ctx context.Context, e emacs, method string, params any, busy fu
 		case protocol.ErrorCode(err) == protocol.CodeMethodNotFound && err != nil:
 			return answer, fmt.Errorf("%w that answers this: its org-agent is older than the kernel", tool.ErrNoEmacs)
 		case errors.Is(err, rpc.ErrConnectionLost), errors.Is(err, rpc.ErrNotConnected):
-			return answer, protocol.ToolErrorf(protocol.ToolFailed, "the connection to Emacs was lost before it answered")
+			return answer, fmt.Errorf("%w any more: it went before it answered", tool.ErrNoEmacs)
 		case err != nil:
 			return answer, refusedByEmacs(err)
 		}

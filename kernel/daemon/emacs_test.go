@@ -80,6 +80,35 @@ func TestWithoutEmacs(t *testing.T) {
 	}
 }
 
+// An Emacs that dies while it is asked is as none: a query is answered from the files.
+func TestEmacsDiesWhileAsked(t *testing.T) {
+	in, model := newInstanceAndModel(t,
+		calling("emacs_buffers", ""), llmtest.Exchange{Reply: insertion("* None")},
+		calling("org_query", `:files ("plan.org") :todo :open`), llmtest.Exchange{Reply: insertion("* Done")})
+	in.write(t, "plan.org", "* TODO Roses\n")
+	in.start(t)
+	e := in.editor(t, rpctest.Config{Name: "cli"})
+	dying := func() {
+		var emacs *rpctest.Editor
+		connected := make(chan struct{})
+		emacs = in.editor(t, rpctest.Config{Answer: func(ctx context.Context, _ string, _ any) (any, error) {
+			<-connected
+			_ = emacs.Wire().Close() // as when it is killed
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}})
+		close(connected)
+	}
+	dying()
+	ask(t, e, "q1", "What is open?")
+	dying()
+	ask(t, e, "q2", "What is to be done?")
+	_, lasts := systems(model)
+	if all := strings.Join(lasts, "\n"); !strings.Contains(all, "no Emacs is connected any more: it went before it answered") || !strings.Contains(all, "1 entry matches in 1 file:") {
+		t.Errorf("the model was told %q", lasts)
+	}
+}
+
 // A change of an entry waits for the person; one that is stale by then is not made, and waits on. What is
 // made can be taken back.
 func TestEntryIsChanged(t *testing.T) {
