@@ -1,10 +1,12 @@
 package sandbox_test
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"org-agent/kernel/sandbox"
 )
@@ -12,7 +14,7 @@ import (
 // TestProgram: a program has its own output and complaints, the variables that it is given and none
 // that could be a key, and all that it started ends with it.
 func TestProgram(t *testing.T) {
-	mark := "75432.1017"
+	mark := fmt.Sprintf("75432.%d", time.Now().UnixNano()%1e9)
 	environment := func(name string) string {
 		return map[string]string{"PATH": "relative:" + os.Getenv("PATH"), "HOME": "/home/x", "API_KEY": "sk-canary", "SSH_AUTH_SOCK": "/canary"}[name]
 	}

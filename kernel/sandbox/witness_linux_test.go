@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -25,8 +26,8 @@ type witness struct {
 	root, home, project, mark string
 	visits                    atomic.Int64 // connections and packets that came
 	files                     map[string]string
-	sockets                   []string
-	pattern                   string // of core files
+	sockets                   []string // where to come to, as the program that tries has it
+	pattern                   string   // of core files
 }
 
 // newWitness makes one, with listeners wherever programs of a person's listen.
@@ -101,7 +102,7 @@ func (w *witness) listen(t *testing.T, network, address string) {
 				return
 			}
 			w.visits.Add(1)
-			conn.Close()
+			conn.Close() // so the visitor knows that it was counted
 		}
 	}()
 	t.Cleanup(func() { listener.Close(); <-done })
@@ -119,14 +120,40 @@ func (w *witness) receive(t *testing.T) {
 	go func() {
 		defer close(done)
 		for b := make([]byte, 16); ; {
-			if _, _, err := conn.ReadFrom(b); err != nil {
+			_, from, err := conn.ReadFrom(b)
+			if err != nil {
 				return
 			}
 			w.visits.Add(1)
+			_, _ = conn.WriteTo(b[:1], from) // so the visitor knows that it was counted
 		}
 	}()
 	t.Cleanup(func() { conn.Close(); <-done })
 	w.sockets = append(w.sockets, "udp="+conn.LocalAddr().String())
+}
+
+// came is how many visits there were since it was asked last. A visit of our own is the last at each
+// listener: when it is counted, so are those before it.
+func (w *witness) came(t *testing.T) int64 {
+	t.Helper()
+	for _, socket := range w.sockets {
+		network, address, _ := strings.Cut(socket, "=")
+		conn, err := net.Dial(network, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(time.Minute)) // a connection that has none fails below
+		if network == "udp" {
+			if _, err := conn.Write([]byte("x")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("nobody listens at %s", socket)
+		}
+		conn.Close()
+	}
+	return w.visits.Swap(0) - int64(len(w.sockets))
 }
 
 // look is what every file outside of what a command may change is now: its mode and its text.
@@ -173,7 +200,7 @@ func (w *witness) check(t *testing.T, output string) string {
 	if strings.Contains(output, secretWords) {
 		seen = append(seen, "it read what is secret")
 	}
-	if n := w.visits.Swap(0); n > 0 {
+	if n := w.came(t); n > 0 {
 		seen = append(seen, fmt.Sprintf("it came to a listener %d times", n))
 	}
 	now := w.look(t)
