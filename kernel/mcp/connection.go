@@ -19,8 +19,12 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// grace is how long a program has to end when its input does, and again when it is asked to.
-const grace = time.Second
+// grace is how long a program has to end when its input does, and again when it is asked to;
+// lastWords is how long it is waited for how one ended that seems to have.
+const (
+	grace     = time.Second
+	lastWords = 5 * time.Second
+)
 
 // connection is one to a server that answers.
 type connection struct {
@@ -33,6 +37,7 @@ type connection struct {
 	done      chan struct{} // closed when the connection is lost
 	work      sync.WaitGroup
 	complains tail
+	heard     chan struct{} // closed when the program has complained for the last time
 
 	mu    sync.Mutex
 	fault error // why it was lost, as far as that is known before its end
@@ -140,7 +145,9 @@ func (s *server) program(ctx context.Context, c *connection) (sdk.Transport, err
 	complaints := files[4]
 	c.input, c.output = files[1], files[2]
 	files[1], files[2], files[4] = nil, nil, nil
+	c.heard = make(chan struct{})
 	c.work.Go(func() { // ends when nothing of the program runs any more
+		defer close(c.heard)
 		defer complaints.Close()
 		_, _ = io.Copy(&c.complains, complaints)
 	})
@@ -164,19 +171,28 @@ func (c *connection) why(err error) error {
 		}
 		return err
 	}
-	said := ""
+	ends := fault == nil || errors.Is(fault, io.EOF) || errors.Is(fault, sdk.ErrConnectionClosed)
+	late := time.After(grace)
+	if ends {
+		late = time.After(lastWords)
+	}
 	select {
 	case <-c.process.Done():
 		outcome, _ := c.process.Wait()
-		if fault == nil || errors.Is(fault, io.EOF) || errors.Is(fault, sdk.ErrConnectionClosed) {
+		if ends {
 			err = fmt.Errorf("it ended: %s", outcome)
 		}
-	case <-time.After(grace):
+		select { // what it complained of before it ended may still be on its way
+		case <-c.heard:
+		case <-late:
+		}
+	case <-late:
 		if err == nil {
 			err = errors.New("it closed its output")
 		}
 	}
-	if said = c.complains.last(); said != "" {
+	said := c.complains.last()
+	if said != "" {
 		said = "; its last words: " + said
 	}
 	return fmt.Errorf("%w%s", err, said)

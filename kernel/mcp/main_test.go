@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 func fake(kind string, arguments []string) int {
 	switch kind {
 	case "crashing":
-		fmt.Fprintln(os.Stderr, "no such database: /srv/canary")
+		fmt.Fprintln(os.Stderr, strings.Repeat("at a line of the program\n", 2000)+"no such database: /srv/canary")
 		return 3
 	case "mute":
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -204,9 +204,9 @@ func runWith(t *testing.T, config mcp.Config, servers ...mcp.Server) *mcp.Server
 // eventually waits for what must come to be.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within 30 s: %s", what)
+			t.Fatalf("not within a minute: %s", what)
 		}
 	}
 }
