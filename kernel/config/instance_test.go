@@ -126,7 +126,7 @@ func TestAlive(t *testing.T) {
 		t.Error("the child runs")
 	}
 	must(t, input.Close())
-	for range 500 {
+	for range 6000 {
 		if !dying.Alive() { // ended, and nobody has waited for it yet
 			break
 		}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -63,9 +64,15 @@ func TestResolveKey(t *testing.T) {
 // TestKeyCommandEnds: a command that hangs ends with its context, and what it
 // started ends with it.
 func TestKeyCommandEnds(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	began := filepath.Join(t.TempDir(), "began")
+	go func() {
+		for written, _ := os.ReadFile(began); !bytes.HasSuffix(written, []byte("\n")) && ctx.Err() == nil; written, _ = os.ReadFile(began) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		cancel()
+	}()
 	_, err := KeySource{Command: "sleep 1000 & echo $! > " + began + "; wait"}.Resolve(ctx, environment(nil))
 	wantError(t, err, "took too long")
 	pid, err := os.ReadFile(began)
@@ -74,7 +81,7 @@ func TestKeyCommandEnds(t *testing.T) {
 		state, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
 		return err != nil || strings.Contains(string(state), ") Z ")
 	}
-	for range 500 {
+	for range 6000 {
 		if gone() {
 			return
 		}

@@ -55,7 +55,7 @@ func TestLogTail(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer second.Close()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		mu.Lock()
 		got := strings.Join(told, "|")
 		mu.Unlock()

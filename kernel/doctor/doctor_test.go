@@ -133,7 +133,7 @@ func TestMends(t *testing.T) {
 			if len(bad) == 0 || !strings.Contains(text, test.says) || bad[0].Mend == "" {
 				t.Fatalf("found %+v", bad)
 			}
-			if took := time.Since(begun); took > 15*time.Second {
+			if took := time.Since(begun); took > time.Minute {
 				t.Errorf("looking took %v", took)
 			}
 			after := Mend(t.Context(), c)

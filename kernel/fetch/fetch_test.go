@@ -295,8 +295,12 @@ func TestSlowServers(t *testing.T) {
 	refusal(t, f, address+"/header", "")
 
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(20*time.Millisecond, cancel)
-	if _, err := f.Get(ctx, address+"/silence"); !errors.Is(err, context.Canceled) {
+	defer cancel()
+	patiently, other := server(t, fetch.Config{Patience: time.Hour}, func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	})
+	if _, err := other.Get(ctx, patiently+"/silence"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled call: %v", err)
 	}
 	var all sync.WaitGroup

@@ -357,7 +357,7 @@ func TestWatch(t *testing.T) {
 	wait := func(want string) {
 		t.Helper()
 		got := ""
-		for limit := time.After(20 * time.Second); ; {
+		for limit := time.After(time.Minute); ; {
 			select {
 			case got = <-changed:
 				if got == want {

@@ -60,7 +60,7 @@ func (p *presence) all() []*Client {
 // await waits for n clients.
 func (p *presence) await(t testing.TB, n int) {
 	t.Helper()
-	late := time.After(30 * time.Second)
+	late := time.After(time.Minute)
 	for len(p.all()) != n {
 		select {
 		case <-p.change:

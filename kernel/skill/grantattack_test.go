@@ -213,7 +213,7 @@ func TestPolicyIsWatched(t *testing.T) {
 	}()
 	wait := func(what, want string) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(h.says(), want); time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); !strings.Contains(h.says(), want); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%s: it says %q, want %q", what, h.says(), want)
 			}

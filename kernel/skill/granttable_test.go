@@ -154,7 +154,7 @@ func TestLargePolicy(t *testing.T) {
 	if table.faults != nil || len(table.grants) < 5000 {
 		t.Errorf("%d grants, faults %v", len(table.grants), table.faults)
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }

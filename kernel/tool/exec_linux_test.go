@@ -178,7 +178,7 @@ func TestProcess(t *testing.T) {
 	if got := call(main, `(:action :write :id "`+id[1]+`" :input "one\n")`); !strings.HasPrefix(got, "[written; running for ") {
 		t.Error(got)
 	}
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(call(main, `(:action :output :id "`+id[1]+`")`), "ready\n<one>\n"); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(call(main, `(:action :output :id "`+id[1]+`")`), "ready\n<one>\n"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal(call(main, `(:action :output :id "`+id[1]+`")`))
 		}

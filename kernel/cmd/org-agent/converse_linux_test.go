@@ -114,7 +114,7 @@ func (p *person) types(text string) {
 // sees waits until the words stand on the terminal, behind those seen before.
 func (p *person) sees(words string) {
 	p.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		p.mu.Lock()
 		rest := p.seen.String()[p.read:]
 		at := strings.Index(rest, words)

@@ -73,7 +73,7 @@ func setup(e *testscript.Env) error {
 
 // runHere runs a command in this process.
 func runHere(ctx context.Context, env func(string) string, args ...string) error {
-	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
+	ctx, stop := context.WithTimeout(ctx, time.Minute)
 	defer stop()
 	return run(ctx, args, strings.NewReader(""), new(strings.Builder), new(strings.Builder), env)
 }
@@ -127,15 +127,15 @@ func killKernel(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(process.Kill())
 }
 
-// within is "within REGEXP CMD ARGS…": the command's stdout matches within ten
-// seconds; it is run again until then.
+// within is "within REGEXP CMD ARGS…": the command's stdout matches within a
+// minute; it is run again until then.
 func within(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: within REGEXP COMMAND [ARG…]")
 	}
 	want, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		_ = ts.Exec(args[1], args[2:]...)
 		if want.MatchString(ts.ReadFile("stdout")) {
 			return

@@ -34,7 +34,7 @@ func provider(t *testing.T, server *llmtest.Server, config openai.Config) *opena
 // ask asks a provider and returns all of what comes.
 func ask(t *testing.T, provider llm.Provider) (llm.Reply, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	return llm.Collect(provider.Stream(ctx, hello()))
 }

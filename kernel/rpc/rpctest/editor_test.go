@@ -164,7 +164,7 @@ func TestPreviewIsSeenAndGapsAreFilled(t *testing.T) {
 		_, err := e.Send(context.Background(), "q1", "hi")
 		sent <- err
 	}()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	see := func(want string) {
 		t.Helper()
