@@ -108,10 +108,14 @@ test-go: $(BIN)
 	@unformatted="$$(gofmt -l kernel skills)"; [ -z "$$unformatted" ] || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
-	$(GO) test $(SEQUENTIAL)
-	$(GO) test -race -run '$(PARALLEL)' ./kernel/lisp
-	$(GO) test -run '$(LONG)' ./kernel/daemon
-	$(GO) test -race -gcflags=modernc.org/...=-race=false -skip '^($(ALONE))$$' $(filter-out $(SEQUENTIAL),$(patsubst $(shell $(GO) list -m)/%,./%,$(shell $(GO) list ./...)))
+	$(GO_TEST) $(SEQUENTIAL)
+	$(GO_TEST) -race -run '$(PARALLEL)' ./kernel/lisp
+	$(GO_TEST) -run '$(LONG)' ./kernel/daemon
+	$(GO_TEST) -race -gcflags=modernc.org/...=-race=false -skip '^($(ALONE))$$' $(filter-out $(SEQUENTIAL),$(patsubst $(shell $(GO) list -m)/%,./%,$(shell $(GO) list ./...)))
+
+# What hangs is ended after an hour: ten minutes, as "go test" has it, are few for a package on a
+# machine that does other things.
+GO_TEST := $(GO) test -timeout 1h
 
 # The checks run beside the tests, which wait more than they compute.
 TEST_EMACS = $(EMACS) -Q --batch --eval '(setq load-prefer-newer t)' -L elisp

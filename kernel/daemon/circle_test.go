@@ -91,14 +91,14 @@ func TestModelThatIsStuck(t *testing.T) {
 // When the time is up, what is being done is stopped, and what was found is told. Time that a
 // person takes is none.
 func TestTimeIsUp(t *testing.T) {
-	settings := "* Settings\n:PROPERTIES:\n:BUDGET_TIME: 600ms\n:END:\n"
+	settings := "* Settings\n:PROPERTIES:\n:BUDGET_TIME: 3s\n:END:\n"
 	t.Run("a model that hangs", func(t *testing.T) {
 		t.Parallel()
 		in, model := newInstanceAndModel(t, llmtest.Exchange{Reply: insertion("* Some words that come and then no more come"), HangAfter: 4})
 		in.write(t, "config.org", settings)
 		in.start(t)
 		got := ask(t, in.editor(t, rpctest.Config{}), "q1", "hi")
-		if !strings.Contains(got.notice, "What this may take is used up: 600ms (BUDGET_TIME)") {
+		if !strings.Contains(got.notice, "What this may take is used up: 3s (BUDGET_TIME)") {
 			t.Errorf("the turn ended %+v", got)
 		}
 		until(t, "the server to be left", func() bool { return model.Left() == 1 })
@@ -106,7 +106,7 @@ func TestTimeIsUp(t *testing.T) {
 	t.Run("a person who takes their time", func(t *testing.T) {
 		t.Parallel()
 		in, _ := newInstanceAndModel(t, calling("ask_user", `:questions ((:question "Tea?" :kind :yes-no :name "tea"))`), llmtest.Exchange{Reply: insertion("* Tea"), Times: -1})
-		in.write(t, "config.org", strings.Replace(settings, "600ms", "20s", 1))
+		in.write(t, "config.org", strings.Replace(settings, "3s", "5m", 1))
 		in.start(t)
 		e := in.editor(t, rpctest.Config{})
 		begun := time.Now()

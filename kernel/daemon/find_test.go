@@ -63,23 +63,25 @@ func TestFindTurn(t *testing.T) {
 // Who asks about a turn that has not ended hears of its end without showing its
 // conversation, once, and of no other turn's.
 func TestFindTellsOfTheEnd(t *testing.T) {
-	in := newInstance(t, llmtest.Exchange{Reply: strings.Repeat("word ", 200), Chunk: 10, Delay: llmtest.Duration(5 * time.Millisecond)},
+	found := make(chan struct{})
+	in := newInstance(t, llmtest.Exchange{Reply: strings.Repeat("word ", 200), HangAfter: 3, Until: found},
 		llmtest.Exchange{Reply: "second"})
 	in.start(t)
 	asks, finds := in.editor(t, rpctest.Config{}), in.editor(t, rpctest.Config{Session: "other"})
 	if _, err := asks.Send(within(t), "q1", "Well?"); err != nil {
 		t.Fatal(err)
 	}
-	var found protocol.TurnFindResult
+	var asked protocol.TurnFindResult
 	for range 2 {
-		if err := finds.Call(within(t), protocol.MethodTurnFind, protocol.TurnFindParams{ID: "q1"}, &found); err != nil {
+		if err := finds.Call(within(t), protocol.MethodTurnFind, protocol.TurnFindParams{ID: "q1"}, &asked); err != nil {
 			t.Fatal(err)
 		}
-		if found.State.Final() {
-			t.Fatalf("the turn is over too early: %+v", found)
+		if asked.State.Final() {
+			t.Fatalf("the turn is over too early: %+v", asked)
 		}
 	}
-	finished, err := finds.WaitTurn(within(t), found.Turn)
+	close(found)
+	finished, err := finds.WaitTurn(within(t), asked.Turn)
 	if err != nil || finished.State != protocol.TurnAnswered || finished.Session != "main" {
 		t.Fatalf("%+v, %v", finished, err)
 	}

@@ -145,14 +145,15 @@ func TestShutdown(t *testing.T) {
 
 // A kernel that lingers ends when nobody is there, and not before.
 func TestLinger(t *testing.T) {
+	t.Parallel()
 	in := newInstance(t, slowly(story))
-	k, err := in.tryStart(daemon.Config{Linger: 300 * time.Millisecond})
+	k, err := in.tryStart(daemon.Config{Linger: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer k.stop()
 	e := in.editor(t, rpctest.Config{})
-	time.Sleep(450 * time.Millisecond)
+	time.Sleep(3 * time.Second)
 	if _, err := e.Send(within(t), "q1", "hi"); err != nil {
 		t.Fatal("the kernel ended while a client was there:", err)
 	}

@@ -64,21 +64,24 @@ func TestRun(t *testing.T) {
 		{"echo one; echo two >&2", time.Minute, "exit status 0 after ", "one\ntwo\n"},
 		{"exit 7", time.Minute, "exit status 7 after ", ""},
 		{"kill -KILL $$", time.Minute, "it was ended by SIGKILL after ", ""},
-		{"echo first; sleep 100", 300 * time.Millisecond, "stopped after ", "first\n"},
-		{"trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done", 500 * time.Millisecond, "as it had 500ms", "bye\n"},
+		{"echo first; sleep 100", 3 * time.Second, "stopped after ", "first\n"},
+		{"trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done", 3 * time.Second, "as it had 3s", "bye\n"},
 	} {
-		r, err := table.Run(t.Context(), process.Request{Session: "main", Command: c.command}, c.most)
-		if err != nil || r.Running || !strings.Contains(r.State(), c.state) {
-			t.Errorf("%s: %q, %v", c.command, r.State(), err)
-		}
-		if got := wrote(t, table, "main", r.ID); !strings.HasSuffix(got, c.output) {
-			t.Errorf("%s: it wrote %q", c.command, got)
-		}
+		t.Run(c.command, func(t *testing.T) {
+			t.Parallel()
+			r, err := table.Run(t.Context(), process.Request{Session: "main", Command: c.command}, c.most)
+			if err != nil || r.Running || !strings.Contains(r.State(), c.state) {
+				t.Errorf("%q, %v", r.State(), err)
+			}
+			if got := wrote(t, table, "main", r.ID); !strings.HasSuffix(got, c.output) {
+				t.Errorf("it wrote %q", got)
+			}
+		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(200*time.Millisecond, cancel)
 	began := time.Now()
-	if _, err := table.Run(ctx, process.Request{Command: "trap '' TERM; sleep 100 & sleep 100"}, time.Minute); !errors.Is(err, context.Canceled) || time.Since(began) > 10*time.Second {
+	if _, err := table.Run(ctx, process.Request{Command: "trap '' TERM; sleep 100 & sleep 100"}, time.Minute); !errors.Is(err, context.Canceled) || time.Since(began) > 50*time.Second {
 		t.Errorf("stopped with its turn: %v after %s", err, time.Since(began))
 	}
 }

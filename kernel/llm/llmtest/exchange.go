@@ -77,9 +77,11 @@ type Exchange struct {
 	NoBlank bool `json:"no_blank"`
 
 	// CutAfter closes the connection after so many deltas, HangAfter says
-	// nothing more until the client leaves; -1 is before the first.
-	CutAfter  int `json:"cut_after"`
-	HangAfter int `json:"hang_after"`
+	// nothing more until the client leaves; -1 is before the first. Until, if
+	// set, ends the silence by being closed.
+	CutAfter  int             `json:"cut_after"`
+	HangAfter int             `json:"hang_after"`
+	Until     <-chan struct{} `json:"-"`
 	// Error is sent as an event in place of the end.
 	Error json.RawMessage `json:"error"`
 	// Finish is the finish reason, "stop" if empty, "none" for none. NoDone

@@ -144,8 +144,11 @@ func (p *playing) fault(ctx context.Context, sent int) error {
 	case due(p.exchange.CutAfter):
 		return errCut
 	case due(p.exchange.HangAfter):
-		<-ctx.Done()
-		return context.Cause(ctx)
+		select {
+		case <-p.exchange.Until: // never, if there is none
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 	return nil
 }
