@@ -36,7 +36,7 @@ var rooms = []struct {
 	{"files", "protocol wholefile", "reads, finds and changes files to the byte; whether one may be touched is judged above"},
 	{"fetch", "protocol", "asks addresses and cannot be led inside; it does not judge whether it may"},
 	{"process", "protocol sandbox", "the commands of conversations, and what they wrote; who may run them is said above"},
-	{"websearch", "protocol secret", "asks the one search server that the person named"},
+	{"websearch", "fetch protocol secret", "asks the one search server that the person named. fetch, because it knows what passes when a server is asked again"},
 	{"watch", "", "tells that files changed; what they are is known above"},
 	{"diff", "", "what differs between two texts; whoever shows a change asks it"},
 	{"presentation", "diff plist", "what a person is shown of an action; it decides nothing"},

@@ -164,11 +164,18 @@ func (f *Fetcher) failure(ctx context.Context, u *url.URL, err error) error {
 	}
 	var timeout net.Error
 	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() {
-		return protocol.ToolErrorf(protocol.ToolTimeout, "%s did not answer whole within %v: try it once more later, or another source", u.Hostname(), f.patience)
+		slow := protocol.ToolErrorf(protocol.ToolTimeout, "%s did not answer whole within %v: try it once more later, or another source", u.Hostname(), f.patience)
+		slow.Retryable = true
+		return slow
 	}
 	var of *url.Error
 	if errors.As(err, &of) {
 		err = of.Err // without the address, which is known
+	}
+	if Passing(err) {
+		broken := protocol.ToolErrorf(protocol.ToolFailed, "%s broke off before it had answered whole: try it once more later, or another source: %w", u.Hostname(), err)
+		broken.Retryable = true
+		return broken
 	}
 	return err
 }
@@ -250,14 +257,14 @@ func (f *Fetcher) ask(ctx context.Context, u *url.URL) (page Page, next string, 
 		return Page{}, next, nil
 	case http.StatusOK, http.StatusNonAuthoritativeInfo:
 	default:
-		return Page{}, "", status(u, response)
+		return Page{}, "", Later(status(u, response), response, f.now())
 	}
 	page, err = f.page(ctx, u, response)
 	return page, "", err
 }
 
 // status is the error of a server that gives no page.
-func status(u *url.URL, response *http.Response) error {
+func status(u *url.URL, response *http.Response) *protocol.ToolError {
 	advice, kind := "try another source", protocol.ToolFailed
 	switch code := response.StatusCode; {
 	case code == http.StatusNotFound || code == http.StatusGone:

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"org-agent/kernel/fetch"
+	"org-agent/kernel/protocol"
 )
 
 // names is a resolver of these names; each lookup of a name gives the next of its answers, the
@@ -256,6 +257,7 @@ func TestBodyCap(t *testing.T) {
 // TestSlowServers: what comes a byte at a time, headers without an end, and silence end with the
 // patience, and so does waiting for a turn.
 func TestSlowServers(t *testing.T) {
+	t.Parallel()
 	const patience = 300 * time.Millisecond
 	stop := make(chan struct{})
 	address, f := server(t, fetch.Config{Patience: patience}, func(w http.ResponseWriter, r *http.Request) {
@@ -289,10 +291,16 @@ func TestSlowServers(t *testing.T) {
 		}
 	})
 	defer close(stop)
-	refusal(t, f, address+"/drip", "did not answer whole within 300ms")
-	refusal(t, f, address+"/silence", "did not answer whole within 300ms")
-	refusal(t, f, address+"/headers", "")
-	refusal(t, f, address+"/header", "")
+	var each sync.WaitGroup
+	for path, words := range map[string]string{"/drip": "did not answer whole within 300ms", "/silence": "did not answer whole within 300ms", "/headers": "", "/header": ""} {
+		each.Go(func() {
+			err := refusal(t, f, address+path, words)
+			if of := protocol.ToolErrorOf(err); of.Retryable != (words != "") || of.Retryable != (of.Code == protocol.ToolTimeout) {
+				t.Errorf("%s: %s, retryable %v: %v", path, of.Code, of.Retryable, err)
+			}
+		})
+	}
+	each.Wait()
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -64,6 +64,7 @@ func TestTexts(t *testing.T) {
 // TestHostilePages: a page that would become much more than it is when it is written as Markdown,
 // or take a time beyond all measure, gives what can be read of it.
 func TestHostilePages(t *testing.T) {
+	t.Parallel()
 	words := "Caravans went from Samarkand to the sea, with silk, and with paper. "
 	pages := map[string]string{
 		"deep":      strings.Repeat("<div>", 5_000) + words,

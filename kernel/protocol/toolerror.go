@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 )
 
 // ToolErrorCode says what kind of thing went wrong in a call of a tool, in a word that a
@@ -33,11 +34,13 @@ func (ToolErrorCode) PlistKeyword() {}
 
 // ToolError is the error of a call of a tool. Message is for the model and says what to do.
 // Retryable promises that nothing happened, and that the same call may well go through when it
-// is made again: who calls tools does that a few times.
+// is made again: who calls tools does that a few times. After is how long whoever was asked wants
+// to be left alone before that, 0 when it did not say.
 type ToolError struct {
 	Code      ToolErrorCode
 	Message   string
 	Retryable bool
+	After     time.Duration
 	cause     error
 }
 
@@ -59,7 +62,7 @@ func (e *ToolError) Unwrap() error { return e.cause }
 func ToolErrorOf(err error) ToolError {
 	of := ToolError{Code: ToolFailed, Message: err.Error(), cause: err}
 	if e, ok := errors.AsType[*ToolError](err); ok {
-		of.Code, of.Retryable = e.Code, e.Retryable
+		of.Code, of.Retryable, of.After = e.Code, e.Retryable, e.After
 		return of
 	}
 	switch {

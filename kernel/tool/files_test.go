@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
@@ -174,5 +176,35 @@ func TestAgain(t *testing.T) {
 		if made != c.made || (err == nil) != (text == "done") || (err == nil) != (c.failures < c.made) {
 			t.Errorf("%s: made %d times: %q, %v", name, made, text, err)
 		}
+	}
+}
+
+// TestAgainAfter: whoever was asked is left alone for as long as it wants, unless that is longer
+// than anybody waits, and what is slow each time is not asked until nobody waits any more.
+func TestAgainAfter(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes, after, over time.Duration
+		made               int
+	}{
+		"at once": {0, 0, 500 * time.Millisecond, 3}, "soon": {0, 2 * time.Second, 4 * time.Second, 3}, "too late": {0, time.Minute, 0, 1},
+		"slow": {30 * time.Second, 0, time.Minute + 100*time.Millisecond, 2}, "slower": {time.Minute, 0, time.Minute, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			made, began := 0, time.Now()
+			r, err := tool.NewRegistry(tool.New(tool.Definition[struct{}]{Name: "it", Manual: "Does.", Effect: protocol.ToolReads, Perform: func(context.Context, struct{}) (string, error) {
+				made++
+				time.Sleep(c.takes)
+				err := protocol.ToolErrorf(protocol.ToolBusy, "there is no room")
+				err.Retryable, err.After = true, c.after
+				return "", err
+			}}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = r.Call(t.Context(), "it", nil)
+			if over := time.Since(began); err == nil || made != c.made || over != c.over || strings.Contains(err.Error(), "tried") != (made > 1) {
+				t.Errorf("%s: made %d times in %v: %v", name, made, over, err)
+			}
+		})
 	}
 }

@@ -122,25 +122,39 @@ func unknown(name string) error {
 // pauses are those before a call that may well go through is made again.
 var pauses = [...]time.Duration{100 * time.Millisecond, 400 * time.Millisecond}
 
+// Bounds of how long a call is tried: a pause that whoever was asked wants may be that long, and
+// no call is made again when more time than that is over since the first.
+const (
+	longestPause = 15 * time.Second
+	againWithin  = 45 * time.Second
+)
+
 // again makes a call, and once more after each pause while its error promises that nothing has
 // happened and that it may go through. Only what reads is tried again: of anything else nobody
-// but the model, which is told of the promise, decides that.
+// but the model, which is told of the promise, decides that. Who wants to be left alone for
+// longer than anybody waits is not asked again.
 func (t Tool) again(ctx context.Context, call func() (string, error)) (text string, err error) {
-	for made := 0; ; made++ {
+	began := time.Now()
+	for made := 1; ; made++ {
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
 		text, err = call()
-		if err == nil || t.effect != protocol.ToolReads || !protocol.ToolErrorOf(err).Retryable {
+		if err == nil || t.effect != protocol.ToolReads {
 			return text, err
 		}
-		if made == len(pauses) {
-			return "", fmt.Errorf("%w (it was tried %d times)", err, made+1)
+		of := protocol.ToolErrorOf(err)
+		if of.Retryable && made <= len(pauses) && of.After <= longestPause && time.Since(began) < againWithin {
+			select {
+			case <-ctx.Done():
+			case <-time.After(max(pauses[made-1], of.After)):
+			}
+			continue
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pauses[made]):
+		if made > 1 {
+			err = fmt.Errorf("%w (it was tried %d times)", err, made)
 		}
+		return "", err
 	}
 }
 

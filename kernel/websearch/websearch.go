@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"org-agent/kernel/fetch"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/secret"
 )
@@ -77,13 +78,20 @@ func (s *Server) Search(ctx context.Context, question string, count int) ([]Resu
 	defer cancel()
 	body, err := s.ask(limited, s.URL(question, count))
 	var timeout net.Error
+	var of *protocol.ToolError
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("search: %w", ctx.Err())
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return nil, protocol.ToolErrorf(protocol.ToolTimeout, "the search server did not answer within %v: try it once more later", limit)
+		of = protocol.ToolErrorf(protocol.ToolTimeout, "the search server did not answer within %v: try it once more later", limit)
+	case fetch.Passing(err):
+		of = protocol.ToolErrorf(protocol.ToolFailed, "%w: try it once more later", err)
 	case err != nil:
 		return nil, err
+	}
+	if of != nil {
+		of.Retryable = true
+		return nil, of
 	}
 	return s.results(body, count)
 }
@@ -120,7 +128,7 @@ func (s *Server) ask(ctx context.Context, address string) ([]byte, error) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, s.status(response.StatusCode)
+		return nil, fetch.Later(s.status(response.StatusCode), response, time.Now())
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, answerLimit+1))
 	if err != nil {
@@ -133,7 +141,7 @@ func (s *Server) ask(ctx context.Context, address string) ([]byte, error) {
 }
 
 // status is the error of a server that answers with no results.
-func (s *Server) status(code int) error {
+func (s *Server) status(code int) *protocol.ToolError {
 	advice, kind := "the user has to look whether BASE_URL of Search in config.org is right", protocol.ToolFailed
 	switch {
 	case code == http.StatusForbidden && s.Kind == SearxNG:
