@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 )
 
 // corpus writes notes as people have them: a language of 200,000 words that can be spoken, of
@@ -63,7 +65,7 @@ func (c *corpus) text(words int) string {
 			if t.Len() > 0 {
 				t.WriteString(". ")
 			}
-			left, word = 6+c.random.IntN(14), strings.ToUpper(word[:1])+word[1:]
+			left, word = 6+c.random.IntN(14), capitalised(word)
 		case left%7 == 0:
 			t.WriteString(", ")
 		case left%11 == 0:
@@ -75,6 +77,12 @@ func (c *corpus) text(words int) string {
 		t.WriteString(word)
 	}
 	return t.String()
+}
+
+// capitalised is a word with a capital letter first.
+func capitalised(word string) string {
+	first, size := utf8.DecodeRuneInString(word)
+	return string(unicode.ToUpper(first)) + word[size:]
 }
 
 // chinese is so many Han characters.
