@@ -23,10 +23,11 @@ const (
 )
 
 var children = map[string]func(path string) int{
-	"write for ever": writeForEver,
-	"accept fifty":   acceptFifty,
-	"open as nobody": openAsNobody,
-	"index":          indexForEver,
+	"write for ever":     writeForEver,
+	"accept fifty":       acceptFifty,
+	"open as nobody":     openAsNobody,
+	"index":              indexForEver,
+	"put files for ever": putFilesForEver,
 }
 
 // child is this program in a role. Its errors go to the test's.

@@ -3,6 +3,7 @@ package memory
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -10,9 +11,12 @@ import (
 )
 
 // corpus writes notes as people have them: a language of 200,000 words that can be spoken, of
-// which few are used all the time and most hardly ever, as Zipf's law has it; here and there
-// accents, and a text of Han characters; headings below headings with tags, properties,
+// which few are used all the time and most hardly ever, as Zipf's law has it; accents, numbers,
+// and here and there a text of Han characters; headings below headings with tags, properties,
 // timestamps, lists, links and source. The same seed writes the same notes.
+//
+// Words that differ in their last letters only, as numbers with a letter before them do, are no
+// such language: the hash of FTS5 has them in one place, and it takes a third longer.
 type corpus struct {
 	random *rand.Rand
 	words  []string // the most used first
@@ -24,9 +28,9 @@ type corpus struct {
 const corpusWords = 200_000
 
 var (
-	onsets = strings.Split(" b br c ch cl d dr f fl g gr h j k l m n p pl pr qu r s sh sl st t th tr v w y z", " ")
-	nuclei = strings.Split("a e i o u a e i o ai ea ee ia io oo ou é ü ø", " ")
-	codas  = strings.Split("    l m n nd ng nt r rd s ss st t x", " ")
+	onsets = strings.Split("  b c d f g h j k l m n p r s t v w z b d f h k l m n p r s t w br ch dr gr pr qu sh st th", " ")
+	nuclei = strings.Split("a e i o u a e i o u a e i o u a e i o ai ea ie oo ou é ü ø", " ")
+	codas  = strings.Split("    d l m n n r r s s t t nd ng rd st", " ")
 )
 
 func newCorpus(seed uint64) *corpus {
@@ -34,10 +38,10 @@ func newCorpus(seed uint64) *corpus {
 	c.ranks, c.han = rand.NewZipf(c.random, 1.1, 3, corpusWords-1), rand.NewZipf(c.random, 1.1, 20, 3000)
 	known := map[string]bool{}
 	for len(c.words) < corpusWords {
-		syllables := 1 + c.random.IntN(2)
-		for _, rank := range []int{100, 5_000, 50_000} {
+		syllables := 1
+		for _, rank := range []int{800, 20_000} {
 			if len(c.words) >= rank {
-				syllables++
+				syllables += 1 + c.random.IntN(2)
 			}
 		}
 		var word string
@@ -60,6 +64,9 @@ func (c *corpus) text(words int) string {
 	left := 0 // in this sentence
 	for range words {
 		word := c.words[c.ranks.Uint64()]
+		if c.random.IntN(50) == 0 {
+			word = strconv.Itoa(c.random.IntN(1 + c.random.IntN(1+c.random.IntN(1_000_000))))
+		}
 		switch {
 		case left == 0:
 			if t.Len() > 0 {

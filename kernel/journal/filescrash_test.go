@@ -1,0 +1,140 @@
+package journal
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const crashDocuments = 10 // that are put in again and again
+
+// putFilesForEver puts documents into an index, two at once, takes one out now and then and
+// merges, and says on stdout which version of them is in, until it is killed. The versions go on
+// behind those of the index.
+func putFilesForEver(path string) int {
+	ctx := context.Background()
+	f, _, err := OpenFiles(ctx, path)
+	if err != nil {
+		return complain(err)
+	}
+	version, _, err := versions(ctx, f)
+	if err != nil {
+		return complain(err)
+	}
+	long := strings.Repeat("notes and more of them ", 2000) // many pages, so that a kill falls between them
+	for {
+		version++
+		parts := []Part{{Title: fmt.Sprint("version", version), Text: long, Line: 1}, {Title: fmt.Sprint("version", version), Text: "notes", Line: 2}}
+		var both []Document
+		for _, at := range []int{version, version + crashDocuments/2} {
+			both = append(both, Document{Path: fmt.Sprint("/notes/", at%crashDocuments), Hash: strconv.Itoa(version), Parts: parts})
+		}
+		if err := f.Put(ctx, both...); err != nil {
+			return complain(err)
+		}
+		fmt.Println("put", version)
+		if version%3 == 0 {
+			if err := f.Remove(ctx, fmt.Sprint("/notes/", (version+2)%crashDocuments)); err != nil {
+				return complain(err)
+			}
+			if _, err := f.Merge(ctx); err != nil {
+				return complain(err)
+			}
+		}
+	}
+}
+
+// versions are those of the documents that are in, by path, and the last of them.
+func versions(ctx context.Context, f *Files) (last int, all map[string]int, err error) {
+	documents, err := f.Documents(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	all = map[string]int{}
+	for path, d := range documents {
+		if all[path], err = strconv.Atoi(d.Hash); err != nil {
+			return 0, nil, err
+		}
+		last = max(last, all[path])
+	}
+	return last, all, nil
+}
+
+// TestKilledWhilePuttingFiles: what was put in before SIGKILL is found, each document as it was
+// put in last and nothing else, and those that were put in at once are all there. The index is
+// not made anew.
+func TestKilledWhilePuttingFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index.db")
+	acknowledged := 0
+	for round := range 6 {
+		command := child(t, "put files for ever", path)
+		output, err := command.StdoutPipe()
+		must(t, err)
+		must(t, command.Start())
+		lines := bufio.NewScanner(output)
+		for seen := 0; lines.Scan(); seen++ {
+			if seen == 5+4*round {
+				must(t, command.Process.Signal(syscall.SIGKILL))
+			}
+			_, version, _ := strings.Cut(lines.Text(), " ") // what it said before it died counts too
+			acknowledged, err = strconv.Atoi(version)
+			must(t, err)
+		}
+		if err := command.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
+			t.Fatalf("round %d: the child was not killed: %v", round, err)
+		}
+		f, fresh, err := OpenFiles(t.Context(), path)
+		must(t, err)
+		if fresh {
+			t.Errorf("round %d: the index was made anew", round)
+		}
+		checkVersions(t, f, acknowledged)
+		must(t, f.Close())
+	}
+	if acknowledged < 50 {
+		t.Fatalf("only %d versions were acknowledged: the test proves nothing", acknowledged)
+	}
+}
+
+// checkVersions fails the test if what is found is not what the index says is in.
+func checkVersions(t *testing.T, f *Files, acknowledged int) {
+	t.Helper()
+	if damaged, err := f.Check(t.Context()); err != nil || len(damaged) > 0 {
+		t.Errorf("damaged: %v %v", damaged, err)
+	}
+	_, err := f.writer.ExecContext(t.Context(), "INSERT INTO words (words) VALUES ('integrity-check')")
+	must(t, err)
+	last, all, err := versions(t.Context(), f)
+	must(t, err)
+	if last < acknowledged {
+		t.Errorf("the last version is %d, and %d was acknowledged", last, acknowledged)
+	}
+	found := func(text string) (places []string) {
+		hits, err := f.Search(t.Context(), FileQuery{Text: text, AnyScope: true, Limit: searchLimit})
+		must(t, err)
+		for _, h := range hits {
+			places = append(places, h.Path+" "+h.Hash)
+		}
+		return places
+	}
+	if got := found("notes"); len(got) != 2*len(all) {
+		t.Errorf("%d parts are found of %d documents", len(got), len(all))
+	}
+	of := map[int]int{} // how many documents are of a version
+	for _, version := range all {
+		of[version]++
+	}
+	if of[last] != 2 {
+		t.Errorf("of two that were put in at once there are %d", of[last])
+	}
+	for version := range last + 1 {
+		if got := found(fmt.Sprint("version", version)); len(got) != 2*of[version] {
+			t.Errorf("version %d is found in %q, and %d documents are of it", version, got, of[version])
+		}
+	}
+}
