@@ -11,7 +11,10 @@ import (
 	"testing"
 )
 
-const crashDocuments = 10 // that are put in again and again
+const (
+	crashDocuments = 10 // that are put in again and again
+	crashParts     = 30 // of each of them
+)
 
 // putFilesForEver puts documents into an index, two at once, takes one out now and then and
 // merges, and says on stdout which version of them is in, until it is killed. The versions go on
@@ -26,18 +29,21 @@ func putFilesForEver(path string) int {
 	if err != nil {
 		return complain(err)
 	}
-	long := strings.Repeat("notes and more of them ", 2000) // many pages, so that a kill falls between them
 	for {
 		version++
-		parts := []Part{{Title: fmt.Sprint("version", version), Text: long, Line: 1}, {Title: fmt.Sprint("version", version), Text: "notes", Line: 2}}
 		var both []Document
 		for _, at := range []int{version, version + crashDocuments/2} {
-			both = append(both, Document{Path: fmt.Sprint("/notes/", at%crashDocuments), Hash: strconv.Itoa(version), Parts: parts})
+			d := Document{Path: fmt.Sprint("/notes/", at%crashDocuments), Hash: strconv.Itoa(version)}
+			for i := range crashParts {
+				d.Parts = append(d.Parts, Part{Title: fmt.Sprint("version", version), Text: strings.Repeat("notes and more ", 20*i), Line: 1 + i})
+			}
+			d.Cut() // what follows what it says is the writing, where the kill is to fall
+			both = append(both, d)
 		}
+		fmt.Println("put", version-1)
 		if err := f.Put(ctx, both...); err != nil {
 			return complain(err)
 		}
-		fmt.Println("put", version)
 		if version%3 == 0 {
 			if err := f.Remove(ctx, fmt.Sprint("/notes/", (version+2)%crashDocuments)); err != nil {
 				return complain(err)
@@ -71,14 +77,14 @@ func versions(ctx context.Context, f *Files) (last int, all map[string]int, err 
 func TestKilledWhilePuttingFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index.db")
 	acknowledged := 0
-	for round := range 6 {
+	for round := range 12 {
 		command := child(t, "put files for ever", path)
 		output, err := command.StdoutPipe()
 		must(t, err)
 		must(t, command.Start())
 		lines := bufio.NewScanner(output)
 		for seen := 0; lines.Scan(); seen++ {
-			if seen == 5+4*round {
+			if seen == 3+round {
 				must(t, command.Process.Signal(syscall.SIGKILL))
 			}
 			_, version, _ := strings.Cut(lines.Text(), " ") // what it said before it died counts too
@@ -114,16 +120,10 @@ func checkVersions(t *testing.T, f *Files, acknowledged int) {
 	if last < acknowledged {
 		t.Errorf("the last version is %d, and %d was acknowledged", last, acknowledged)
 	}
-	found := func(text string) (places []string) {
-		hits, err := f.Search(t.Context(), FileQuery{Text: text, AnyScope: true, Limit: searchLimit})
-		must(t, err)
-		for _, h := range hits {
-			places = append(places, h.Path+" "+h.Hash)
-		}
-		return places
-	}
-	if got := found("notes"); len(got) != 2*len(all) {
-		t.Errorf("%d parts are found of %d documents", len(got), len(all))
+	var parts, words int
+	must(t, f.readers.QueryRowContext(t.Context(), "SELECT (SELECT count(*) FROM part), (SELECT count(*) FROM words WHERE words MATCH 'version*')").Scan(&parts, &words))
+	if want := crashParts * len(all); parts != want || words != want {
+		t.Errorf("%d parts and the words of %d, and there are %d", parts, words, want)
 	}
 	of := map[int]int{} // how many documents are of a version
 	for _, version := range all {
@@ -132,9 +132,11 @@ func checkVersions(t *testing.T, f *Files, acknowledged int) {
 	if of[last] != 2 {
 		t.Errorf("of two that were put in at once there are %d", of[last])
 	}
-	for version := range last + 1 {
-		if got := found(fmt.Sprint("version", version)); len(got) != 2*of[version] {
-			t.Errorf("version %d is found in %q, and %d documents are of it", version, got, of[version])
+	for version := max(0, last-2*crashDocuments); version <= last; version++ { // of older ones there is none
+		got, err := f.Search(t.Context(), FileQuery{Text: fmt.Sprint("version", version), AnyScope: true, Limit: searchLimit})
+		must(t, err)
+		if len(got) != crashParts*of[version] {
+			t.Errorf("version %d is found in %d parts, and %d documents are of it", version, len(got), of[version])
 		}
 	}
 }
