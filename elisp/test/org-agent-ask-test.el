@@ -153,14 +153,14 @@
 (ert-deftest org-agent-ask-over-a-kernel-that-dies ()
   "What is waited for is still waited for when the kernel was killed and is back."
   (org-agent-kernel-test--beside
-      (list (org-agent-kernel-test--exchange
-             (org-agent-kernel-test--envelope (org-agent-kernel-test--long 400))
-             '(chunk . 10) '(delay . "20ms")))
+      (list (org-agent-kernel-test--held
+             (org-agent-kernel-test--envelope (org-agent-kernel-test--long 400))))
       "text"
     (org-agent-ask "Well?" nil 'insert)
     (org-agent-fake-wait (with-current-buffer "*org-agent-chat*"
                            org-agent-answer--previews))
     (signal-process (org-agent-kernel-test--pid) 'SIGKILL)
+    (org-agent-kernel-test--let-go)
     (ert-with-message-capture messages
       (org-agent-fake-wait (null org-agent-await--functions))
       (should (string-match-p "nothing was inserted\\|came in" messages)))))
@@ -168,29 +168,29 @@
 (ert-deftest org-agent-ask-where-the-conversation-is-killed ()
   "What is waited for comes in although nobody shows its conversation any more."
   (org-agent-kernel-test--beside
-      (list (org-agent-kernel-test--exchange
-             (org-agent-kernel-test--envelope (org-agent-kernel-test--long 40))
-             '(chunk . 10) '(delay . "20ms")))
+      (list (org-agent-kernel-test--held
+             (org-agent-kernel-test--envelope (org-agent-kernel-test--long 40))))
       "text "
     (goto-char (point-max))
     (org-agent-ask "Well?" nil 'insert)
     (org-agent-fake-wait (with-current-buffer "*org-agent-chat*"
                            org-agent-answer--previews))
     (kill-buffer "*org-agent-chat*")
+    (org-agent-kernel-test--let-go)
     (org-agent-fake-wait (null org-agent-await--functions))
     (org-agent-fake-wait (string-match-p "word40" (buffer-string)))))
 
 (ert-deftest org-agent-ask-in-a-window ()
   "The small window shows what comes, without drawers."
   (org-agent-kernel-test--beside
-      (list (org-agent-kernel-test--exchange
-             (org-agent-kernel-test--envelope (org-agent-kernel-test--long 200))
-             '(chunk . 20) '(delay . "20ms")))
+      (list (org-agent-kernel-test--held
+             (org-agent-kernel-test--envelope (org-agent-kernel-test--long 200)) 40))
       "text"
     (org-agent-ask "Well?" nil 'window)
     (org-agent-fake-wait (with-current-buffer org-agent-ask-buffer
                            (string-match-p "word20" (buffer-string))))
     (should (with-current-buffer "*org-agent-chat*" org-agent-answer--previews))
+    (org-agent-kernel-test--let-go)
     (org-agent-ask-test--settle 1)
     (org-agent-fake-wait (with-current-buffer org-agent-ask-buffer
                            (string-match-p "word200$" (buffer-string))))

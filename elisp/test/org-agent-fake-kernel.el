@@ -38,7 +38,7 @@ refuse, or `silence'.")
 
 ;;;; Waiting
 
-(defvar org-agent-fake-patience 60
+(defvar org-agent-fake-patience 180
   "Seconds after which `org-agent-fake-wait' gives up.")
 
 (defmacro org-agent-fake-wait (form &optional what)

@@ -136,7 +136,8 @@ This one is not ready before Emacs, which went on, has written a file."
       (org-agent-kernel-ensure)
       (should (eq org-agent-kernel-state 'connecting))
       (org-agent-fake-wait (eq org-agent-kernel-state 'lost))
-      (setq org-agent-fake-answers nil)
+      (setq org-agent-fake-answers nil
+            org-agent-kernel--patience org-agent-fake-patience)
       (org-agent-fake-wait (org-agent-kernel-ready-p)))))
 
 (ert-deftest org-agent-kernel-comes-back ()

@@ -37,6 +37,18 @@
   "Return an exchange of the model server that answers REPLY; see OPTIONS."
   (append (list (cons 'reply reply)) options))
 
+(defun org-agent-kernel-test--held (reply &optional deltas)
+  "Return an exchange that answers REPLY, of which DELTAS come at first.
+The rest comes after `org-agent-kernel-test--let-go'.  DELTAS, of 16
+characters, are 20 by default; -1 are none."
+  (org-agent-kernel-test--exchange reply (cons 'hang_after (or deltas 20))
+                                   '(until . "go")))
+
+(defun org-agent-kernel-test--let-go ()
+  "Have the model say the rest of what is held."
+  (write-region "" nil (expand-file-name "go" org-agent-fake-directory)
+                nil 'silent))
+
 (defun org-agent-kernel-test--start-model (exchanges)
   "Start a model server with EXCHANGES and return (PROCESS . URL)."
   (let* ((script (expand-file-name "script.json" org-agent-fake-directory))
@@ -144,7 +156,7 @@ The buffers that were opened for what was asked from there go with it."
 
 (defun org-agent-kernel-test--settle (answers)
   "Wait until there are ANSWERS and nothing goes on."
-  (let ((deadline (+ (float-time) 60)))
+  (let ((deadline (+ (float-time) org-agent-fake-patience)))
     (while (not (and (>= (org-agent-kernel-test--answers) answers)
                      (org-agent-kernel-test--idle-p)))
       (when (> (float-time) deadline)
@@ -209,7 +221,7 @@ The buffers that were opened for what was asked from there go with it."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange
              (org-agent-kernel-test--envelope (org-agent-kernel-test--long 200))
-             '(chunk . 20) '(delay . "5ms")))
+             '(chunk . 20) '(delay . "20ms")))
     (org-agent-kernel-test--say "Tell me")
     (let (seen (typed 0) before)
       (org-agent-fake-wait org-agent-answer--previews)
@@ -341,7 +353,8 @@ Return its process, whose buffer has what it prints."
                    "-L" (expand-file-name "test" org-agent-kernel--directory)
                    "-l" "org-agent-kernel-test")
              (cl-loop for form in
-                      (append `((setq org-agent-fake-patience 60
+                      (append `((setq org-agent-fake-patience
+                                      ,org-agent-fake-patience
                                       org-agent-home ,org-agent-home
                                       org-agent-program ,org-agent-program
                                       org-agent-fake-directory
@@ -367,9 +380,8 @@ Return its process, whose buffer has what it prints."
 (ert-deftest org-agent-kernel-emacs-is-killed-while-streaming ()
   "An Emacs that dies while an answer streams loses nothing it had sent."
   (org-agent-kernel-test--with
-      (list (org-agent-kernel-test--exchange
-             (org-agent-kernel-test--envelope (org-agent-kernel-test--long 150))
-             '(chunk . 20) '(delay . "20ms")))
+      (list (org-agent-kernel-test--held
+             (org-agent-kernel-test--envelope (org-agent-kernel-test--long 150))))
     (kill-buffer)                       ; so that the other one keeps the file
     (org-agent-fake-settle)
     (let ((other (org-agent-kernel-test--emacs
@@ -382,6 +394,7 @@ Return its process, whose buffer has what it prints."
       (org-agent-kernel-test--wait-print other "streaming")
       (signal-process (process-id other) 'SIGKILL)
       (org-agent-fake-wait (not (process-live-p other))))
+    (org-agent-kernel-test--let-go)
     (org-agent-chat)
     (with-current-buffer "*org-agent-chat*"
       (org-agent-kernel-test--wait-attached)

@@ -40,8 +40,8 @@
   (org-agent-kernel-test--with
       (list (org-agent-progress-test--search "zebra" (cons 'usage '((prompt_tokens . 12000) (completion_tokens . 300) (cost . 0.02))))
             (org-agent-progress-test--search "gnu")
-            (append (list (cons 'match "nothing more is done") (cons 'first_delay "500ms"))
-                    (org-agent-kernel-test--exchange "* What I found\nThe rest is left."))
+            (append (list (cons 'match "nothing more is done"))
+                    (org-agent-kernel-test--held "* What I found\nThe rest is left." -1))
             (org-agent-kernel-test--exchange "* All of it"))
     (goto-char (point-min))
     (insert "#+PROPERTY: BUDGET_ROUNDS 2\n")
@@ -62,6 +62,7 @@
              (string-match-p "main, being written: answering with what was found, .* tokens, [0-9]+s of 1h, \\$0.02 of \\$2.00"
                              (buffer-string)))))
         (kill-buffer "*org-agent-status*"))
+      (org-agent-kernel-test--let-go)
       (org-agent-fake-wait (not (org-agent-chat-get :turn)))
       (should (equal kill-ring '("kept"))))
     (should-not (string-match-p "round\\|found" (org-agent-header-line)))

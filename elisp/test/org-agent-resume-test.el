@@ -13,10 +13,9 @@
 (require 'org-agent-kernel-test)
 
 (defun org-agent-resume-test--long ()
-  "Return an exchange that takes a second and a half."
-  (org-agent-kernel-test--exchange
-   (org-agent-kernel-test--envelope (org-agent-kernel-test--long 150))
-   '(chunk . 20) '(delay . "20ms")))
+  "Return an exchange of which the rest is held."
+  (org-agent-kernel-test--held
+   (org-agent-kernel-test--envelope (org-agent-kernel-test--long 150))))
 
 (defun org-agent-resume-test--begin ()
   "Return an Emacs in which an answer streams and another message waits."
@@ -84,6 +83,7 @@
           (signal-process (process-id other) 'SIGSTOP)
           (org-agent-resume-test--kill-kernel)
           (org-agent-resume-test--kill other)))
+      (org-agent-kernel-test--let-go)
       (org-agent-fake-reset)
       (org-agent-resume-test--open))))
 

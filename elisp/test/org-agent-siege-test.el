@@ -49,15 +49,15 @@
   (org-agent-fake-settle))
 
 (defmacro org-agent-siege-test--with-slow-answer (&rest body)
-  "Run BODY while the second answer is being written; the first is \"First\"."
+  "Run BODY while the second answer is being written; the first is \"First\".
+The rest of it comes after `org-agent-kernel-test--let-go'."
   (declare (indent 0) (debug t))
   `(org-agent-keeper-test--asking-fails
      (org-agent-kernel-test--with
          (list (org-agent-kernel-test--exchange "First\n\nanswer")
-               (org-agent-kernel-test--exchange
+               (org-agent-kernel-test--held
                 (org-agent-kernel-test--envelope
-                 (org-agent-kernel-test--long 150))
-                '(chunk . 20) '(delay . "20ms"))
+                 (org-agent-kernel-test--long 150)))
                '((echo . t) (times . -1)))
        (org-agent-kernel-test--say "one")
        (org-agent-kernel-test--settle 1)
@@ -71,6 +71,7 @@
     (org-agent-fake-type "my draft")
     (org-agent-siege-test--sed "1i # a remark")
     (org-agent-siege-test--sed "s/^answer$/answer, mended/")
+    (org-agent-kernel-test--let-go)
     (org-agent-kernel-test--settle 2)
     (should (string-prefix-p "# a remark\n" (org-agent-fake-text)))
     (dolist (regexp '("answer, mended" "word150" "^\\* my draft\\'" "^\\* two "))
@@ -103,6 +104,7 @@
 (ert-deftest org-agent-siege-both-edited ()
   "Two people's edits: neither is touched, and either can be taken whole."
   (org-agent-siege-test--with-slow-answer
+    (org-agent-kernel-test--let-go)
     (org-agent-kernel-test--settle 2)
     (goto-char (point-min))
     (end-of-line)
@@ -131,6 +133,7 @@
   (org-agent-siege-test--with-slow-answer
     (let ((file (org-agent-fake-file "main")))
       (delete-file file)
+      (org-agent-kernel-test--let-go)
       (org-agent-kernel-test--settle 2)
       (should (= 1 (org-agent-siege-test--count "word150")))
       (rename-file file (concat file ".mine"))
@@ -146,6 +149,7 @@
 (ert-deftest org-agent-siege-read-only ()
   "A file that was made read-only is left alone, and that is said."
   (org-agent-siege-test--with-slow-answer
+    (org-agent-kernel-test--let-go)
     (org-agent-kernel-test--settle 2)
     (let ((file (org-agent-fake-file "main"))
           (text (org-agent-fake-file-text)))
@@ -168,6 +172,7 @@
       (signal-process pid 'SIGKILL)
       (org-agent-siege-test--sed "1i # meanwhile")
       (org-agent-fake-wait (not (equal pid (org-agent-kernel-test--pid)))))
+    (org-agent-kernel-test--let-go)
     (org-agent-kernel-test--wait-attached)
     (org-agent-kernel-test--settle 2)
     (dolist (regexp '("^# meanwhile" "^\\* one " "^\\* two " "^\\*\\* First "))
@@ -177,9 +182,8 @@
 (ert-deftest org-agent-siege-keeper-dies-while-an-answer-is-written ()
   "Of two Emacsen the keeper is killed amid an answer; the other goes on."
   (org-agent-kernel-test--with
-      (list (org-agent-kernel-test--exchange
-             (org-agent-kernel-test--envelope (org-agent-kernel-test--long 150))
-             '(chunk . 20) '(delay . "20ms"))
+      (list (org-agent-kernel-test--held
+             (org-agent-kernel-test--envelope (org-agent-kernel-test--long 150)))
             '((echo . t) (times . -1)))
     (kill-buffer)
     (org-agent-fake-settle)
@@ -196,6 +200,8 @@
         (should-not buffer-file-name)
         (org-agent-fake-type "a draft here")
         (signal-process (process-id other) 'SIGKILL)
+        (org-agent-fake-wait (not (process-live-p other)))
+        (org-agent-kernel-test--let-go)
         (org-agent-fake-wait buffer-file-name)
         (org-agent-kernel-test--settle 1)
         (dolist (regexp '("^\\* Tell me " "word150" "^\\* a draft here\\'"))

@@ -112,7 +112,7 @@ and the next turn begins with none."
                              (number-sequence 1 60) "\n* ")))
     (org-agent-kernel-test--with
         (list (org-agent-kernel-test--exchange
-               "The answer" (cons 'reasoning thoughts) '(chunk . 20) '(delay . "15ms"))
+               "The answer" (cons 'reasoning thoughts) '(chunk . 20) '(delay . "40ms"))
               (org-agent-kernel-test--exchange "Another" '(reasoning . "once more")))
       (should-error (with-temp-buffer (org-agent-thoughts)) :type 'user-error)
       (org-agent-kernel-test--say "Question?")
@@ -227,8 +227,7 @@ and the next turn begins with none."
   "What is said to a turn that makes no further request is the next message.
 A question that waits is marked, and can be taken back."
   (org-agent-kernel-test--with
-      (list (org-agent-kernel-test--exchange "slowly, one word after the other"
-                                             (cons 'chunk 2) (cons 'delay "100ms"))
+      (list (org-agent-kernel-test--held "slowly, one word after the other" 1)
             (org-agent-kernel-test--exchange "rest" (cons 'times -1)))
     (org-agent-kernel-test--say "First")
     (org-agent-fake-wait (org-agent-chat-get :turn))
@@ -245,6 +244,7 @@ A question that waits is marked, and can be taken back."
     (org-agent-steer "Be brief")
     (org-agent-stop-turn)
     (org-agent-fake-wait (string-match-p "Stopped" (org-agent-fake-text)))
+    (org-agent-kernel-test--let-go)
     (org-agent-kernel-test--settle 3)
     (should (equal (mapcar #'cadr (org-agent-kernel-test--shape))
                    '("First" "slowly, one word after the other"

@@ -18,7 +18,7 @@
 ;; talk to.
 ;;
 ;; The exit code is 0 when every test that was to run did, as expected.
-;; A process that says nothing for RUN_PATIENCE seconds (300) is made to
+;; A process that says nothing for RUN_PATIENCE seconds (900) is made to
 ;; give its test up, with a backtrace, and is killed if it does not.
 
 ;;; Code:
@@ -155,7 +155,7 @@ end of the test, with a backtrace."
   (run-load)
   (let* ((selector (getenv "RUN_SELECTOR"))
          (count (run-number "RUN_PROCESSES" 3))
-         (patience (run-number "RUN_PATIENCE" 300))
+         (patience (run-number "RUN_PATIENCE" 900))
          (began (float-time))
          (directory (make-temp-file "org-agent-tests" t)))
     (setq run-names (mapcar #'ert-test-name

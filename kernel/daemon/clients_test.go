@@ -63,14 +63,15 @@ func TestWhatAPersonRemovesStaysAwayWhenTheKeeperGoes(t *testing.T) {
 // An Emacs that dies while an answer streams finds it whole when it comes back.
 func TestEditorKilledWhileStreaming(t *testing.T) {
 	var exchanges []llmtest.Exchange
-	var killed [5]chan struct{}
-	for i := range killed {
-		killed[i] = make(chan struct{})
-		exchanges = append(exchanges, llmtest.Exchange{Reply: insertion(`* One\ntwo three four five six seven eight`), Chunk: 2, HangAfter: 50, Until: killed[i]})
+	var isKilled [5]func()
+	for i := range isKilled {
+		killed, is := held(t)
+		isKilled[i] = is
+		exchanges = append(exchanges, llmtest.Exchange{Reply: insertion(`* One\ntwo three four five six seven eight`), Chunk: 2, HangAfter: 50, Until: killed})
 	}
 	in := newInstance(t, exchanges...)
 	in.start(t)
-	for i := range killed {
+	for i := range isKilled {
 		file := in.mainFile()
 		e := in.editor(t, rpctest.Config{File: file})
 		id := fmt.Sprintf("q%d", i)
@@ -82,7 +83,7 @@ func TestEditorKilledWhileStreaming(t *testing.T) {
 		}
 		e.Kill()
 		again := in.editor(t, rpctest.Config{File: file})
-		close(killed[i])
+		isKilled[i]()
 		idle(t, again)
 		see(t, again, "the answer", func() bool {
 			return strings.Count(bare(again.Text()), "** One\ntwo three four five six seven eight") == i+1 && !again.Previewing()

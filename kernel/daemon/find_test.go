@@ -63,7 +63,7 @@ func TestFindTurn(t *testing.T) {
 // Who asks about a turn that has not ended hears of its end without showing its
 // conversation, once, and of no other turn's.
 func TestFindTellsOfTheEnd(t *testing.T) {
-	found := make(chan struct{})
+	found, isFound := held(t)
 	in := newInstance(t, llmtest.Exchange{Reply: strings.Repeat("word ", 200), HangAfter: 3, Until: found},
 		llmtest.Exchange{Reply: "second"})
 	in.start(t)
@@ -80,7 +80,7 @@ func TestFindTellsOfTheEnd(t *testing.T) {
 			t.Fatalf("the turn is over too early: %+v", asked)
 		}
 	}
-	close(found)
+	isFound()
 	finished, err := finds.WaitTurn(within(t), asked.Turn)
 	if err != nil || finished.State != protocol.TurnAnswered || finished.Session != "main" {
 		t.Fatalf("%+v, %v", finished, err)

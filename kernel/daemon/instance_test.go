@@ -252,6 +252,18 @@ func ask(t testing.TB, e *rpctest.Editor, id, text string) outcome {
 
 type outcome struct{ state, notice, turn string }
 
+// held is a file that a model waits for before it goes on, and what puts it there.
+func held(t testing.TB) (file string, letGo func()) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "go")
+	return file, func() {
+		t.Helper()
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // see waits until the editor's state is as it should be.
 func see(t testing.TB, e *rpctest.Editor, what string, condition func() bool) {
 	t.Helper()

@@ -30,7 +30,7 @@ func fileLimit(t *testing.T, pid int, bytes uint64) {
 // On a full disk a message is refused with words that say what to do, a turn
 // that runs waits, the kernel lives, and with space everything goes on.
 func TestFullDisk(t *testing.T) {
-	full := make(chan struct{})
+	full, isFull := held(t)
 	in := newInstance(t,
 		llmtest.Exchange{Match: "^slow", Reply: insertion(`* Late\nbut there`), Chunk: 4, HangAfter: -1, Until: full},
 		llmtest.Exchange{Reply: insertion("Hello"), Times: -1})
@@ -48,7 +48,7 @@ func TestFullDisk(t *testing.T) {
 	if protocol.ErrorCode(err) != protocol.CodeStorage || !strings.Contains(err.Error(), "send again") {
 		t.Errorf("the message was refused with %v", err)
 	}
-	close(full)
+	isFull()
 	see(t, e, "the notice", func() bool { return strings.Contains(strings.Join(e.Notices(), "\n"), "disk") })
 	fileLimit(t, p.Process.Pid, ^uint64(0))
 	if finished, err := e.WaitTurn(within(t), sent.Turn); err != nil || finished.State != protocol.TurnAnswered {

@@ -77,11 +77,11 @@ type Exchange struct {
 	NoBlank bool `json:"no_blank"`
 
 	// CutAfter closes the connection after so many deltas, HangAfter says
-	// nothing more until the client leaves; -1 is before the first. Until, if
-	// set, ends the silence by being closed.
-	CutAfter  int             `json:"cut_after"`
-	HangAfter int             `json:"hang_after"`
-	Until     <-chan struct{} `json:"-"`
+	// nothing more until the client leaves; -1 is before the first. Until names
+	// a file, beside the script, that ends the silence when it is there.
+	CutAfter  int    `json:"cut_after"`
+	HangAfter int    `json:"hang_after"`
+	Until     string `json:"until"`
 	// Error is sent as an event in place of the end.
 	Error json.RawMessage `json:"error"`
 	// Finish is the finish reason, "stop" if empty, "none" for none. NoDone
@@ -136,6 +136,11 @@ func LoadScript(path string) (ServerScript, error) {
 		return script, fmt.Errorf("read the model script %s: %w", path, err)
 	}
 	for _, exchanges := range [][]Exchange{script.Exchanges, script.Transcriptions, script.Voices} {
+		for i := range exchanges {
+			if name := exchanges[i].Until; name != "" && !filepath.IsAbs(name) {
+				exchanges[i].Until = filepath.Join(filepath.Dir(path), name)
+			}
+		}
 		if err := readReplies(exchanges, filepath.Dir(path)); err != nil {
 			return script, err
 		}

@@ -32,14 +32,14 @@ func TestLoadScript(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "reply.txt", "from a file\n")
 	path := write(t, dir, "script.json", `{"models":["a","b"],"exchanges":[
-		{"match":"^hi","times":-1,"reply_file":"reply.txt","delay":"150ms"},
+		{"match":"^hi","times":-1,"reply_file":"reply.txt","delay":"150ms","until":"go"},
 		{"status":429,"headers":{"Retry-After":"1"},"error":{"message":"x"}}]}`)
 	script, err := llmtest.LoadScript(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	first := script.Exchanges[0]
-	if len(script.Models) != 2 || first.Reply != "from a file\n" || time.Duration(first.Delay) != 150*time.Millisecond || script.Exchanges[1].Status != 429 {
+	if len(script.Models) != 2 || first.Reply != "from a file\n" || first.Until != filepath.Join(dir, "go") || time.Duration(first.Delay) != 150*time.Millisecond || script.Exchanges[1].Status != 429 {
 		t.Errorf("got %+v", script)
 	}
 	encoded, err := json.Marshal(first.Delay)

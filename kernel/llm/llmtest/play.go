@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 )
@@ -144,13 +145,25 @@ func (p *playing) fault(ctx context.Context, sent int) error {
 	case due(p.exchange.CutAfter):
 		return errCut
 	case due(p.exchange.HangAfter):
-		select {
-		case <-p.exchange.Until: // never, if there is none
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+		return p.hang(ctx)
 	}
 	return nil
+}
+
+// hang says nothing until the client leaves, or the file is there that ends it.
+func (p *playing) hang(ctx context.Context) error {
+	if p.exchange.Until == "" {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	for {
+		if _, err := os.Stat(p.exchange.Until); err == nil {
+			return nil
+		}
+		if err := wait(ctx, 5*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 // end sends what comes behind the last delta.
