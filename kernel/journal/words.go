@@ -22,14 +22,10 @@ func wordsIn(text string) iter.Seq[word] {
 	return func(yield func(word) bool) {
 		start := -1
 		for i, r := range text {
-			inside, single := false, false
-			switch {
-			case r < utf8.RuneSelf: // of most texts almost all: looking it up would take longer than all else
-				inside = 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
-			case r >= firstUnblanked && unicode.In(r, unblanked...):
-				single = true
-			default:
-				inside = unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+			inside, single := 'a' <= r && r <= 'z', false
+			if !inside {
+				single = r >= firstUnblanked && unicode.In(r, unblanked...)
+				inside = !single && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r))
 			}
 			if start >= 0 && !inside {
 				if !yield(word{start, i, fold(text[start:i])}) {
@@ -86,12 +82,8 @@ var unaccented = func() map[rune]rune {
 // fold is a word in lower case without accents, also those that are characters of
 // their own.
 func fold(word string) string {
-	ascii := true
-	for i := 0; i < len(word) && ascii; i++ {
-		ascii = word[i] < utf8.RuneSelf
-	}
-	if ascii {
-		return strings.ToLower(word)
+	if strings.IndexFunc(word, func(r rune) bool { return r >= utf8.RuneSelf || 'A' <= r && r <= 'Z' }) < 0 {
+		return word
 	}
 	return strings.Map(func(r rune) rune {
 		r = unicode.ToLower(r)
