@@ -88,6 +88,11 @@ need-mcp: .cache/mcp/node_modules/.package-lock.json
 
 # ---- the tests ------------------------------------------------------------
 
+# The names of sockets are bounded, and tests have theirs below directories of their own: where
+# temporary files are in a deep place, tests have them in /tmp.
+SHORT_TMP := $(shell name=$${TMPDIR:-/tmp}; [ "$$(printf %s "$$name" | wc -c)" -le 16 ] && echo "$$name" || echo /tmp)
+test-go test-mcp test-elisp test-shared: export TMPDIR := $(SHORT_TMP)
+
 .PHONY: test
 test: need-tests test-go test-elisp ## get what the tests need and run them all
 
