@@ -86,6 +86,9 @@ func Protected(home, path string) bool {
 	if slices.Contains(protectedFiles[:], filepath.Base(path)) || slices.Contains(strings.Split(path, "/"), ".git") {
 		return true
 	}
+	if inRepository(path) {
+		return true
+	}
 	if home == "" {
 		return false
 	}
@@ -113,4 +116,21 @@ func Protected(home, path string) bool {
 			return note.Type()&os.ModeSymlink != 0 && linked(filepath.Join(directory, note.Name()))
 		})
 	})
+}
+
+// inRepository reports whether path lies in a git repository that has no .git in its name: a bare
+// one, or one that a file .git leads to. git goes by the same three names.
+func inRepository(path string) bool {
+	for at := path; at != "/" && at != "."; at = filepath.Dir(at) {
+		signs := 0
+		for _, name := range [...]string{"HEAD", "objects", "refs"} {
+			if _, err := os.Lstat(filepath.Join(at, name)); err == nil {
+				signs++
+			}
+		}
+		if signs == 3 {
+			return true
+		}
+	}
+	return false
 }

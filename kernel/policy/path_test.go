@@ -16,12 +16,12 @@ func TestProtected(t *testing.T) {
 	}
 	at := func(name string) string { return filepath.Join(root, name) }
 	home := at("home")
-	for _, name := range []string{"home/skills", "home/profiles", "dotfiles", "elsewhere/skills", "second"} {
+	for _, name := range []string{"home/skills", "home/profiles", "dotfiles", "elsewhere/skills", "second", "bare/objects", "bare/refs", "bare/hooks", "half/objects"} {
 		if err := os.MkdirAll(at(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"dotfiles/garden.txt", "dotfiles/rules", "dotfiles/work", "dotfiles/other"} {
+	for _, name := range []string{"dotfiles/garden.txt", "dotfiles/rules", "dotfiles/work", "dotfiles/other", "bare/HEAD", "half/HEAD"} {
 		if err := os.WriteFile(at(name), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -35,6 +35,7 @@ func TestProtected(t *testing.T) {
 		at("home/skills"): true, at("home/skills/new.org"): true, at("dotfiles/garden.txt"): true, at("dotfiles/rules"): true,
 		at("home/profiles/work.org"): true, at("home/prompt/style.org"): true, at("dotfiles/work"): true, at("home/profiles.org"): false,
 		at("dotfiles/other"): false, at("home/inbox.org"): false, at("home/skills.org"): false, home: false, at("any/.github/x"): false,
+		at("any/deep/er/.git"): true, at("bare"): true, at("bare/hooks/update"): true, at("half/hooks/update"): false,
 	} {
 		if got := Protected(home, path); got != want {
 			t.Errorf("%s: %v", path, got)

@@ -145,6 +145,9 @@ func (c *command) report() Report {
 	if running {
 		r.Took = time.Since(c.began)
 	}
+	if !running {
+		r.Made = c.process.Made()
+	}
 	if c.fault != nil && r.Stopped == "" {
 		r.Stopped = c.fault.Error()
 	}

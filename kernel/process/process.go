@@ -62,6 +62,8 @@ type Report struct {
 	Stopped string
 	Bytes   int64 // that it wrote
 	Kept    int64 // of them, from the first on
+	// Made are the git repositories that came to be where it could write, once it has ended.
+	Made []string
 }
 
 // State says in words whether the command runs, or how it ended.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -28,12 +29,6 @@ type guard struct {
 // stands before what is in it.
 var guards = [...]guard{
 	{path: ".git", placed: true, open: true},
-	{path: ".git/hooks", placed: true},
-	{path: ".git/config", placed: true},
-	{path: ".git/config.worktree", placed: true},
-	{path: ".git/commondir", placed: true, text: ".\n"}, // where the settings are: there, as without it
-	{path: ".git/worktrees", placed: true},
-	{path: ".git/modules", placed: true},
 	{path: ".dir-locals.el", placed: true},
 	{path: ".dir-locals-2.el", placed: true},
 	{path: ".envrc", placed: true},
@@ -41,11 +36,35 @@ var guards = [...]guard{
 	{path: ".bashrc"}, {path: ".profile"}, {path: ".zshrc"},
 }
 
-// guardsOf are the guards of a directory.
-func guardsOf(directory string) []guard {
-	all := guards[:]
+// gitGuards are those of every repository, by which git is told what to run.
+var gitGuards = [...]guard{
+	{path: "hooks", placed: true},
+	{path: "config", placed: true},
+	{path: "config.worktree", placed: true},
+	{path: "commondir", placed: true, text: ".\n"}, // where the settings are: there, as without it
+	{path: "worktrees", placed: true},
+	{path: "modules", placed: true},
+}
+
+// guardsOf are the guards of a directory, and of the repositories that are in it.
+func guardsOf(directory string, repositories []string) []guard {
+	all := slices.Clone(guards[:])
 	if base := filepath.Base(directory); base == ".emacs.d" || base == "emacs" {
-		all = append(append([]guard{}, all...), guard{path: "init.el", placed: true}, guard{path: "early-init.el", placed: true})
+		all = append(all, guard{path: "init.el", placed: true}, guard{path: "early-init.el", placed: true})
+	}
+	top := filepath.Join(directory, ".git")
+	for _, repository := range append([]string{top}, slices.DeleteFunc(slices.Clone(repositories), func(r string) bool { return r == top })...) {
+		path, err := filepath.Rel(directory, repository)
+		if err != nil {
+			continue
+		}
+		if repository != top && repository != directory {
+			all = append(all, guard{path: path, open: true})
+		}
+		for _, g := range gitGuards {
+			g.path = filepath.Join(path, g.path)
+			all = append(all, g)
+		}
 	}
 	return all
 }
@@ -57,7 +76,7 @@ const placedMode = fs.ModeDir | fs.ModeSticky | 0o500
 func (t *task) mountGuards(attributes uint64) error {
 	t.mounted = map[string]bool{}
 	closed := map[string]bool{} // nothing stands in them that could be written
-	for _, g := range guardsOf(t.Directory) {
+	for _, g := range guardsOf(t.Directory, t.Repositories) {
 		path := filepath.Join(t.Directory, g.path)
 		if closed[filepath.Dir(path)] {
 			continue
@@ -68,6 +87,9 @@ func (t *task) mountGuards(attributes uint64) error {
 		}
 		if info == nil {
 			continue
+		}
+		if err := t.mountAbove(path, attributes); err != nil {
+			return err
 		}
 		own := attributes
 		if !g.open || !info.IsDir() || info.Mode() == placedMode {
@@ -86,8 +108,24 @@ func (t *task) mountGuards(attributes uint64) error {
 	return nil
 }
 
-// guardLinked closes a guard that is a link, and where it leads to. What stands above that
-// in the granted directory is mounted on itself, as whoever moves it could make another.
+// mountAbove mounts what stands above a guard in the granted directory on itself: whoever moves it
+// could make another.
+func (t *task) mountAbove(path string, attributes uint64) error {
+	rest, err := filepath.Rel(t.Directory, filepath.Dir(path))
+	if err != nil || rest == "." {
+		return err
+	}
+	above := t.Directory
+	for name := range strings.SplitSeq(rest, "/") {
+		above = filepath.Join(above, name)
+		if err := t.mountOnce(above, attributes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// guardLinked closes a guard that is a link, and where it leads to.
 func (t *task) guardLinked(path string, attributes uint64) error {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,19 +143,10 @@ func (t *task) guardLinked(path string, attributes uint64) error {
 	if !within(real, t.Directory) {
 		return nil // there it cannot write
 	}
-	for above := t.Directory; above != real; {
-		rest, _ := filepath.Rel(above, real)
-		name, deeper, _ := strings.Cut(rest, "/")
-		above = filepath.Join(above, name)
-		own := attributes
-		if deeper == "" {
-			own |= unix.MOUNT_ATTR_RDONLY
-		}
-		if err := t.mountOnce(above, own); err != nil {
-			return err
-		}
+	if err := t.mountAbove(real, attributes); err != nil {
+		return err
 	}
-	return nil
+	return t.mountOnce(real, attributes|unix.MOUNT_ATTR_RDONLY)
 }
 
 // mountOnce shows a file or a directory, so that what is closed in it stays closed: a second
@@ -222,10 +251,15 @@ func lock(path string, how int) (*os.File, error) {
 	return file, nil
 }
 
-// Unguard takes away what was put into a directory while commands ran that could write in it,
-// once none does.
+// Unguard takes away what was put into a directory, and into repositories in it, while commands ran
+// that could write in it, once none does.
 func Unguard(directory string) {
-	all := guardsOf(directory)
+	repositories, _ := Repositories(directory)
+	unguard(directory, repositories)
+}
+
+func unguard(directory string, repositories []string) {
+	all := guardsOf(directory, repositories)
 	for i := range all {
 		g := all[len(all)-1-i] // what is in a directory goes before it
 		path := filepath.Join(directory, g.path)

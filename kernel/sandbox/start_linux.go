@@ -40,6 +40,7 @@ type task struct {
 	Arguments     []string // of a program that is run and no text; it is in no fence
 	Kind          Kind
 	LandlockLevel int
+	Repositories  []string // in the directory, where it writes
 
 	locks   []*os.File      // on what guards the directory, while the warden lives
 	mounted map[string]bool // of the directory by themselves, to be read alone
@@ -60,7 +61,9 @@ type Process struct {
 	kind    Kind
 	life    *os.File // closed to end it
 	scratch string
-	guarded string // the directory that was put guards into, "" for none
+	guarded string   // the directory that was put guards into, "" for none
+	known   []string // the repositories that were in it
+	made    []string
 	began   time.Time
 	end     sync.Once
 
@@ -121,6 +124,8 @@ func start(ctx context.Context, t task, input, output, complaints *os.File) (p *
 		t.unfenced(p.scratch)
 	} else if t.Writes {
 		p.guarded = t.Directory
+		p.known, _ = Repositories(t.Directory)
+		t.Repositories = p.known
 	}
 	reports, err := p.launch(t, input, output, complaints)
 	if err == nil {
@@ -278,7 +283,9 @@ func (p *Process) reap() error {
 func (p *Process) forget() {
 	p.end.Do(func() { p.closeLife() })
 	if p.guarded != "" {
-		Unguard(p.guarded)
+		unguard(p.guarded, p.known)
+		there, _ := Repositories(p.guarded)
+		p.made = slices.DeleteFunc(there, func(r string) bool { return slices.Contains(p.known, r) })
 	}
 	if p.scratch != "" {
 		_ = os.RemoveAll(p.scratch) // what it made there is its own and may be closed to us
@@ -317,6 +324,13 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 func (p *Process) Wait() (Outcome, error) {
 	<-p.done
 	return p.outcome, p.err
+}
+
+// Made are the repositories that came to be, while it ran, in the directory that it could write in,
+// as [Repositories] tells them: git obeys what it wrote in them. They are known once it is done.
+func (p *Process) Made() []string {
+	<-p.done
+	return p.made
 }
 
 // Terminate asks the command, and all that it started, to end.

@@ -148,6 +148,11 @@ func previewOfCommand(commands *process.Table, r process.Request) (Preview, erro
 		where = "it runs in " + r.Directory + ", can read everything there and change nothing"
 	}
 	p.Effects = append(p.Effects, where)
+	if r.Writes && commands.Kind().Fenced() {
+		if _, whole := sandbox.Repositories(r.Directory); !whole {
+			p.Effects = append(p.Effects, "there are more directories than are looked into, or closed ones: in repositories there it can change hooks and settings, which git obeys")
+		}
+	}
 	if r.Network {
 		p.Effects = append(p.Effects, "it has the network: what it can read it can send anywhere")
 	}
@@ -173,6 +178,10 @@ const (
 func tellRun(commands *process.Table, session string, r process.Report) string {
 	var b strings.Builder
 	b.WriteString("[" + r.State() + "]\n")
+	if n := len(r.Made); n > 0 {
+		fmt.Fprintf(&b, "[there are %d git repositories more than before, made by this command or by others; git will run what their settings and hooks say, so tell the person of them: %s]\n",
+			n, listed(r.Made, madeMost))
+	}
 	if r.Bytes == 0 {
 		b.WriteString("[it wrote nothing]\n")
 		return b.String()
@@ -194,6 +203,24 @@ func tellRun(commands *process.Table, session string, r process.Report) string {
 	}
 	if r.Bytes > r.Kept {
 		fmt.Fprintf(&b, "\n[it wrote %d bytes more, which are not kept]", r.Bytes-r.Kept)
+	}
+	return b.String()
+}
+
+// madeMost is how many repositories are named.
+const madeMost = 10
+
+// listed are the first names of a list on a line, quoted, and how many more there are.
+func listed(names []string, most int) string {
+	var b strings.Builder
+	for i, name := range names[:min(most, len(names))] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%q", name)
+	}
+	if more := len(names) - most; more > 0 {
+		fmt.Fprintf(&b, " and %d more", more)
 	}
 	return b.String()
 }

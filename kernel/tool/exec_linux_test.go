@@ -154,6 +154,23 @@ func TestExec(t *testing.T) {
 	}
 }
 
+// TestMadeRepositories: a model is told of the repositories that a command left, and nobody of
+// more than are read.
+func TestMadeRepositories(t *testing.T) {
+	kind, _ := sandbox.Look(t.Context())
+	if !kind.Fenced() {
+		return
+	}
+	directory, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := shop(t, kind).Call(inConversation(t, "main"), "exec", given(t, fmt.Sprintf(`(:command "for i in 0 1 2 3 4 5 6 7 8 9 a b; do mkdir -p $i/.git; done" :cwd %q :writes t)`, directory)))
+	if err != nil || !strings.Contains(text, "[there are 12 git repositories more than before") || !strings.Contains(text, fmt.Sprintf("%q and 2 more]\n", directory+"/9/.git")) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
 func TestProcess(t *testing.T) {
 	kind, _ := sandbox.Look(t.Context())
 	r := shop(t, kind)
