@@ -33,7 +33,7 @@ var rooms = []struct {
 	{"journal", "protocol recent", "keeps what was said and done; it interprets none of it"},
 	{"sandbox", "", "runs commands in a fence"},
 	{"shell", "", "what a command line would run; whether it may is judged above"},
-	{"files", "protocol wholefile", "reads, finds and changes files to the byte; whether one may be touched is judged above"},
+	{"files", "outline protocol wholefile", "reads, finds and changes files to the byte; whether one may be touched is judged above. outline, because what is kept from models is not shown"},
 	{"fetch", "protocol", "asks addresses and cannot be led inside; it does not judge whether it may"},
 	{"process", "protocol sandbox", "the commands of conversations, and what they wrote; who may run them is said above"},
 	{"websearch", "fetch protocol secret", "asks the one search server that the person named. fetch, because it knows what passes when a server is asked again"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"org-agent/kernel/outline"
 	"org-agent/kernel/protocol"
 )
 
@@ -24,18 +25,60 @@ func replaced(path string, text []byte, old, new string, all bool) (after []byte
 	if !bytes.Contains(text, o) && returns(text) && !strings.Contains(old, "\r") {
 		o, n = withReturns(old), withReturns(new)
 	}
-	places := placesOf(text, o)
+	kept := outline.Kept(path, string(text))
+	places := placesOf(text, o, kept)
 	switch {
+	case len(places) == 0 && len(kept) > 0:
+		return nil, 0, protocol.ToolErrorf(protocol.ToolNotFound, ":old is not in what is shown of %s; its subtrees tagged :noagent:, :@private: or :crypt: are not shown, and only the person changes them%s", path, nearestPlace(string(text), old, kept))
 	case len(places) == 0:
-		return nil, 0, protocol.ToolErrorf(protocol.ToolNotFound, ":old is not in %s%s", path, nearestPlace(string(text), old))
+		return nil, 0, protocol.ToolErrorf(protocol.ToolNotFound, ":old is not in %s%s", path, nearestPlace(string(text), old, nil))
 	case len(places) > 1 && !all:
 		return nil, 0, protocol.ToolErrorf(protocol.ToolNotUnique, ":old is in %s more than once, %s: give more of what is around the one that is meant, or :all t", path, linesOf(text, places))
 	}
-	count = bytes.Count(text, o)
+	count = countOf(text, o, kept)
 	if size := len(text) + count*(len(n)-len(o)); size > MaximumChanged {
 		return nil, 0, protocol.ToolErrorf(protocol.ToolTooLarge, "%s would have %d bytes; files of more than %d MiB are not written here", path, size, MaximumChanged>>20)
 	}
-	return bytes.ReplaceAll(text, o, n), count, nil
+	after = withReplaced(text, o, n, kept)
+	if err := outline.Intact(path, string(text), string(after)); err != nil {
+		return nil, 0, err
+	}
+	return after, count, nil
+}
+
+// eachOf calls visit with where old begins in the text outside of what is kept, one behind the
+// other.
+func eachOf(text, old []byte, kept []outline.Part, visit func(at int)) {
+	for from := 0; ; {
+		at := bytes.Index(text[from:], old)
+		if at < 0 {
+			return
+		}
+		if at += from; outline.Overlaps(kept, at, at+len(old)) {
+			from = at + 1
+			continue
+		}
+		visit(at)
+		from = at + len(old)
+	}
+}
+
+func countOf(text, old []byte, kept []outline.Part) (count int) {
+	eachOf(text, old, kept, func(int) { count++ })
+	return count
+}
+
+// withReplaced is the text with new in the place of every old outside of what is kept.
+func withReplaced(text, old, new []byte, kept []outline.Part) []byte {
+	var after bytes.Buffer
+	end := 0
+	eachOf(text, old, kept, func(at int) {
+		after.Write(text[end:at])
+		after.Write(new)
+		end = at + len(old)
+	})
+	after.Write(text[end:])
+	return after.Bytes()
 }
 
 // returns reports whether every line of a text ends in a carriage return and a newline.
@@ -52,16 +95,18 @@ func withReturns(text string) []byte {
 const placesTold = 10
 
 // placesOf is where old begins in the text, also where two of them overlap: which of those is
-// meant nobody knows.
-func placesOf(text, old []byte) []int {
+// meant nobody knows. What is in a part that is kept is not there.
+func placesOf(text, old []byte, kept []outline.Part) []int {
 	var places []int
 	for from := 0; len(places) <= placesTold; {
 		at := bytes.Index(text[from:], old)
 		if at < 0 {
 			break
 		}
-		places = append(places, from+at)
-		from += at + 1
+		if at += from; !outline.Overlaps(kept, at, at+len(old)) {
+			places = append(places, at)
+		}
+		from = at + 1
 	}
 	return places
 }
@@ -89,9 +134,10 @@ const (
 	nearestBytes = 2000
 )
 
-// nearestPlace tells of the lines that are most like old, "" if none is like it.
-func nearestPlace(text, old string) string {
-	lines, wanted := strings.Split(text, "\n"), strings.Split(strings.Trim(old, "\n"), "\n")
+// nearestPlace tells of the lines that are most like old and not in a part that is kept, "" if
+// none is like it.
+func nearestPlace(text, old string, kept []outline.Part) string {
+	lines, wanted := strings.Split(veiled(text, kept), "\n"), strings.Split(strings.Trim(old, "\n"), "\n")
 	wanted = wanted[:min(len(wanted), max(1, comparisons/len(lines)))]
 	keys := make([]string, len(lines))
 	for i, line := range lines {
@@ -116,6 +162,19 @@ func nearestPlace(text, old string) string {
 	end := min(best+min(len(wanted), nearestLines), len(lines))
 	place := protocol.Prefix(strings.Join(lines[best:end], "\n"), nearestBytes)
 	return fmt.Sprintf("; what is most like it are the lines %d to %d, which are, to the character:\n%s", best+1, end, place)
+}
+
+// veiled is a text with empty lines in the place of those that are kept.
+func veiled(text string, kept []outline.Part) string {
+	var b strings.Builder
+	end := 0
+	for _, p := range kept {
+		b.WriteString(text[end:p.Start])
+		b.WriteString(strings.Repeat("\n", strings.Count(text[p.Start:p.End], "\n")))
+		end = p.End
+	}
+	b.WriteString(text[end:])
+	return b.String()
 }
 
 // likeness is how much two lines without their blanks have in common: what they begin and end

@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"strings"
 	"unicode/utf8"
 
+	"org-agent/kernel/outline"
 	"org-agent/kernel/protocol"
 )
 
@@ -39,6 +41,9 @@ type Part struct {
 	Open    bool   // the last line of the file is among them, and has no end
 	Escaped bool   // something in the lines is no UTF-8
 	Cut     bool   // something is left out of a long line
+	// Withheld are the lines that are left out, as they are kept from every model ([outline.Veil]);
+	// Lines is without them.
+	Withheld []protocol.LineSpan
 }
 
 // Lines reads at most limit lines of a text, from one on. What is no text is refused, and it
@@ -69,7 +74,11 @@ func Lines(ctx context.Context, path string, from, limit int) (Part, error) {
 	if p.Mark {
 		_, _ = reader.Discard(len(byteOrderMark)) // it was peeked at
 	}
-	if err := p.read(reader, limit, sum); err != nil {
+	veil, err := veilOf(ctx, path, file, info, head)
+	if err != nil {
+		return Part{}, err
+	}
+	if err := p.read(reader, limit, sum, veil); err != nil {
 		return Part{}, systemError(path, err)
 	}
 	if p.Total > 0 && from > p.Total || p.Size == 0 && from > 1 {
@@ -78,7 +87,7 @@ func Lines(ctx context.Context, path string, from, limit int) (Part, error) {
 	return p, nil
 }
 
-func (p *Part) read(reader *bufio.Reader, limit int, sum hash.Hash) error {
+func (p *Part) read(reader *bufio.Reader, limit int, sum hash.Hash, veil *outline.Veil) error {
 	size := 0
 	for number := 1; ; number++ {
 		line, ended, left, err := readLine(reader, lineBytes)
@@ -89,7 +98,12 @@ func (p *Part) read(reader *bufio.Reader, limit int, sum hash.Hash) error {
 		if err != nil {
 			return err
 		}
+		hidden := veil != nil && veil.Hides(string(bytes.TrimSuffix(line, []byte("\r"))), left > 0)
 		if number < p.From || p.Next > 0 {
+			continue
+		}
+		if hidden {
+			p.withhold(number)
 			continue
 		}
 		text, escaped := shown(line)
@@ -110,6 +124,27 @@ func (p *Part) read(reader *bufio.Reader, limit int, sum hash.Hash) error {
 		p.Lines = append(p.Lines, text)
 		p.Open, p.Escaped, p.Cut = !ended, p.Escaped || escaped, p.Cut || left > 0
 	}
+}
+
+// withhold notes that the line of that number is left out.
+func (p *Part) withhold(number int) {
+	if n := len(p.Withheld); n > 0 && p.Withheld[n-1].Last == number-1 {
+		p.Withheld[n-1].Last = number
+		return
+	}
+	p.Withheld = append(p.Withheld, protocol.LineSpan{First: number, Last: number})
+}
+
+// veilOf is the veil of a file that begins with head, nil for one that is no Org.
+func veilOf(ctx context.Context, path string, file io.ReaderAt, info fs.FileInfo, head []byte) (*outline.Veil, error) {
+	if !outline.IsOrg(path, head) {
+		return nil, nil
+	}
+	veil, err := outline.NewVeil(attentive{ctx, io.NewSectionReader(file, 0, info.Size())})
+	if err != nil {
+		return nil, systemError(path, err)
+	}
+	return &veil, nil
 }
 
 // readLine reads a line and keeps at most so many bytes of it, whole characters. Left is how

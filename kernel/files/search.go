@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,6 +31,7 @@ type Matches struct {
 	Files    int    // that were searched
 	Full     bool   // there may be more: a bound was met
 	Unwalked bool   // there are more files than are searched
+	Withheld int    // files with lines that are kept from every model, which were not searched
 }
 
 // Bounds of one search.
@@ -51,7 +53,7 @@ func (t Tree) Search(ctx context.Context, s Search, show func(name string) strin
 			return true // it has gone, or is not for us
 		}
 		defer file.Close() // it is only read
-		f.file(ctx, show(below), io.LimitReader(file, info.Size()))
+		f.file(ctx, below, show(below), file, info)
 		return !f.full
 	})
 	return f.matches(!whole), err
@@ -65,7 +67,7 @@ func SearchFile(ctx context.Context, path string, s Search, shown string) (Match
 	}
 	defer file.Close() // it is only read
 	f := finder{search: s}
-	f.file(ctx, shown, io.LimitReader(file, info.Size()))
+	f.file(ctx, path, shown, file, info)
 	if err := ctx.Err(); err != nil {
 		return Matches{}, systemError(path, err)
 	}
@@ -82,6 +84,7 @@ type finder struct {
 	lines  int
 	files  int
 	binary int
+	kept   int // files with lines that are kept from every model
 	full   bool
 	reader *bufio.Reader
 
@@ -96,14 +99,14 @@ type numbered struct {
 }
 
 func (f *finder) matches(unwalked bool) Matches {
-	return Matches{Text: f.out.String(), Lines: f.lines, Files: f.files, Full: f.full, Unwalked: unwalked && !f.full}
+	return Matches{Text: f.out.String(), Lines: f.lines, Files: f.files, Full: f.full, Unwalked: unwalked && !f.full, Withheld: f.kept}
 }
 
-func (f *finder) file(ctx context.Context, name string, from io.Reader) {
+func (f *finder) file(ctx context.Context, path, name string, file *os.File, info fs.FileInfo) {
 	if f.reader == nil {
 		f.reader = bufio.NewReaderSize(nil, searchedLine)
 	}
-	f.reader.Reset(attentive{ctx, from})
+	f.reader.Reset(attentive{ctx, io.LimitReader(file, info.Size())})
 	head, _ := f.reader.Peek(8000) // an error comes again
 	if notText(head) != "" {
 		f.binary++
@@ -112,31 +115,41 @@ func (f *finder) file(ctx context.Context, name string, from io.Reader) {
 	if bytes.HasPrefix(head, []byte(byteOrderMark)) {
 		_, _ = f.reader.Discard(len(byteOrderMark)) // it was peeked at
 	}
+	veil, err := veilOf(ctx, path, file, info, head)
+	if err != nil {
+		return // as one that cannot be opened
+	}
 	f.files++
 	f.last, f.after, f.before = -1, 0, f.before[:0]
+	keeps := 0
 	for number := 1; !f.full; number++ {
-		line, more := f.next()
+		line, cut, more := f.next()
 		if !more {
-			return
+			break
+		}
+		if veil != nil && veil.Hides(string(line), cut) {
+			keeps = 1
+			continue
 		}
 		f.line(name, number, line)
 	}
+	f.kept += keeps
 }
 
-// next is the line that follows, or as much of it as is searched.
-func (f *finder) next() (line []byte, more bool) {
+// next is the line that follows, or as much of it as is searched; then it is cut.
+func (f *finder) next() (line []byte, cut, more bool) {
 	line, err := f.reader.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
 		if err != nil && len(line) == 0 {
-			return nil, false
+			return nil, false, false
 		}
-		return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")), true
+		return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")), false, true
 	}
 	line = bytes.Clone(line)
 	for errors.Is(err, bufio.ErrBufferFull) {
 		_, err = f.reader.ReadSlice('\n')
 	}
-	return line, true
+	return line, true, true
 }
 
 func (f *finder) line(name string, number int, line []byte) {

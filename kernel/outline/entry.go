@@ -33,9 +33,12 @@ type Entry struct {
 // withheld are the tags that keep what has them from every model.
 var withheld = [...]string{"noagent", "@private", "crypt"}
 
-// Withheld reports whether what has these tags is kept from every model.
+// Withheld reports whether what has these tags is kept from every model, in whatever case they
+// are written.
 func Withheld(tags []string) bool {
-	return slices.ContainsFunc(tags, func(tag string) bool { return slices.Contains(withheld[:], tag) })
+	return slices.ContainsFunc(tags, func(tag string) bool {
+		return slices.ContainsFunc(withheld[:], func(other string) bool { return strings.EqualFold(tag, other) })
+	})
 }
 
 // File is a text taken apart.
@@ -102,11 +105,14 @@ func union(a, b []string) []string {
 func (f *File) tags() []string {
 	var tags []string
 	for _, value := range f.document.KeywordValues("FILETAGS") {
-		for _, tag := range strings.FieldsFunc(value, func(r rune) bool { return r == ':' || r == ' ' || r == '\t' }) {
-			tags = union(tags, []string{tag})
-		}
+		tags = union(tags, splitTags(value))
 	}
 	return tags
+}
+
+// splitTags are the tags in the value of a line "#+FILETAGS:".
+func splitTags(value string) []string {
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ':' || r == ' ' || r == '\t' })
 }
 
 // sequences finds out what the TODO keywords mean.

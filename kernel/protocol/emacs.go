@@ -109,13 +109,22 @@ type EmacsReadParams struct {
 	About      bool   `json:"about,omitempty"`
 }
 
-// EmacsRead are lines of a buffer. Next is the line to go on with, 0 if there is none.
+// LineSpan is some lines of a text, counted from 1, the last one among them.
+type LineSpan struct {
+	First int `json:"first"`
+	Last  int `json:"last"`
+}
+
+// EmacsRead are lines of a buffer. Next is the line to go on with, 0 if there is none. Text has
+// nothing of the lines in Withheld, which are in order: they are kept from every model.
 type EmacsRead struct {
-	Busy   bool        `json:"busy,omitempty"`
-	Of     EmacsBuffer `json:"of"`
-	From   int         `json:"from,omitempty"`
-	Total  int         `json:"total,omitempty"` // lines
-	Text   string      `json:"text,omitempty"`
-	Next   int         `json:"next,omitempty"`
-	Narrow bool        `json:"narrow,omitempty"` // the person sees a part of it only
+	Busy  bool        `json:"busy,omitempty"`
+	Of    EmacsBuffer `json:"of"`
+	From  int         `json:"from,omitempty"`
+	Total int         `json:"total,omitempty"` // lines
+	Text  string      `json:"text,omitempty"`
+	Next  int         `json:"next,omitempty"`
+	// Withheld are what is left out of those lines.
+	Withheld []LineSpan `json:"withheld,omitempty"`
+	Narrow   bool       `json:"narrow,omitempty"` // the person sees a part of it only
 }

@@ -105,17 +105,17 @@ func (n Notes) toldText(got protocol.EmacsRead) string {
 	lines := strings.Split(strings.TrimSuffix(got.Text, "\n"), "\n")
 	if got.Text == "" {
 		lines = nil
+	}
+	if len(lines)+len(got.Withheld) == 0 {
 		b.WriteString(", nothing there")
 	} else {
-		fmt.Fprintf(&b, ", lines %d to %d of %d", got.From, got.From+len(lines)-1, got.Total)
+		fmt.Fprintf(&b, ", lines %d to %d of %d", got.From, lastLine(got.From, len(lines), got.Withheld), got.Total)
 	}
 	b.WriteString("\n")
 	if got.Narrow {
 		b.WriteString("[The user sees only a part of it; this is all.]\n")
 	}
-	for i, line := range lines {
-		fmt.Fprintf(&b, "%6d\t%s\n", got.From+i, line)
-	}
+	numberLines(&b, got.From, lines, got.Withheld)
 	if got.Next > 0 {
 		fmt.Fprintf(&b, "[More follows: go on with :from %d.]\n", got.Next)
 	}

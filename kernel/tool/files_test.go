@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"org-agent/kernel/files"
 	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/tool"
@@ -206,5 +207,103 @@ func TestAgainAfter(t *testing.T) {
 				t.Errorf("%s: made %d times in %v: %v", name, made, over, err)
 			}
 		})
+	}
+}
+
+// secretive is an Org text of which lines 3 to 5 and 8 are kept from every model.
+const secretive = "* Garden\nTwo cans of water.\n** Safe :noagent:\nThe key is CANARY-1 under a can of water.\n*** Deep\n** Roses\nwater\n* TODO Mine :@private:\n* Trip\r\nlast water"
+
+func TestWithheldIsNotShown(t *testing.T) {
+	r, home := shed(t)
+	for name, text := range map[string]string{"plan.org": secretive, "plan.org~": secretive, "all.org": "x\n#+FILETAGS: :noagent:\nCANARY-2 water\n"} {
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := ""
+	call := func(name string, pairs ...any) string {
+		text, err := done(t, r, name, pairs...)
+		all += text
+		if err != nil {
+			all += err.Error()
+			return err.Error()
+		}
+		return text
+	}
+	text := call("read", "path", "plan.org")
+	_, body, _ := strings.Cut(text, "\n")
+	want := "[1 of these lines end in \\r\\n, which is not shown.]\n" +
+		"     1\t* Garden\n     2\tTwo cans of water.\n[Lines 3 to 5 are not shown: what is tagged :noagent:, :@private: or :crypt:.]\n     6\t** Roses\n     7\twater\n[Line 8 is not shown: it is tagged :noagent:, :@private: or :crypt:.]\n     9\t* Trip\n    10\tlast water\n[The last line has no newline at its end.]\n"
+	if body != want || !strings.Contains(text, "lines 1 to 10 of 10") {
+		t.Errorf("read:\n%s", text)
+	}
+	// From within what is kept, and no further than asked.
+	if text := call("read", "path", "plan.org", "from", int64(4), "limit", int64(1)); !strings.HasSuffix(text, "lines 4 to 6 of 10\n[Lines 4 to 5 are not shown: what is tagged :noagent:, :@private: or :crypt:.]\n     6\t** Roses\n[More follows: go on with :from 7.]\n") {
+		t.Errorf("read from within:\n%s", text)
+	}
+	if text := call("read", "path", "all.org"); !strings.HasSuffix(text, "lines 1 to 3 of 3\n[Lines 1 to 3 are not shown: what is tagged :noagent:, :@private: or :crypt:.]\n") {
+		t.Errorf("a file that is kept:\n%s", text)
+	}
+	call("read", "path", "plan.org~")
+	for _, around := range []int64{0, 10} {
+		if text := call("grep", "pattern", "water", "context", around); !strings.HasPrefix(text, "6 lines in the") || !strings.Contains(text, "plan.org:7:water\n") ||
+			!strings.Contains(text, "[What is tagged :noagent:, :@private: or :crypt: was not searched, in 3 files.]") {
+			t.Errorf("grep:\n%s", text)
+		}
+	}
+	call("grep", "pattern", "Deep|CANARY", "path", "plan.org")
+	call("edit", "path", "plan.org", "old", "the key is under a can of", "new", "x")
+	if strings.Contains(all, "CANARY") || strings.Contains(all, "Safe") || strings.Contains(all, "Deep") {
+		t.Errorf("what is kept is told:\n%s", all)
+	}
+}
+
+func TestWithheldIsNotChanged(t *testing.T) {
+	r, home := shed(t)
+	path := filepath.Join(home, "plan.org")
+	put := func() {
+		if err := os.WriteFile(path, []byte(secretive), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := func() string {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	put()
+	hash := files.Hash([]byte(secretive))
+	for _, c := range []struct {
+		says  string
+		pairs []any
+	}{
+		{"not in what is shown of", []any{"old", "CANARY-1", "new", "x"}},
+		{"not in what is shown of", []any{"old", "nowhere", "new", "x"}},
+		{"not in what is shown of", []any{"old", "Two cans of water.\n** Safe :noagent:\n", "new", "x"}},
+		{"only the person does that", []any{"old", "Two cans of water.\n", "new", "Two cans of water."}},
+		{"only the person does that", []any{"old", "** Roses", "new", "*** Roses"}},
+		{"only the person does that", []any{"old", "* Trip", "new", "#+FILETAGS: :noagent:\n* Trip"}},
+		{"more than once, in the lines 2, 7, 10:", []any{"old", "water", "new", "x"}},
+	} {
+		if _, err := done(t, r, "edit", append([]any{"path", "plan.org"}, c.pairs...)...); err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "CANARY") {
+			t.Errorf("%v: %v", c.pairs, err)
+		}
+	}
+	for _, content := range []string{"* Garden\n", secretive + "\n* TODO Mine :@private:\n", strings.Replace(secretive, "CANARY", "canary", 1)} {
+		if _, err := done(t, r, "write", "path", "plan.org", "hash", hash, "content", content); err == nil || !strings.Contains(err.Error(), "only the person does that") {
+			t.Errorf("write %q: %v", content, err)
+		}
+	}
+	if now() != secretive {
+		t.Fatalf("it was changed: %q", now())
+	}
+	// Everything else is changed, to the byte.
+	if text, err := done(t, r, "edit", "path", "plan.org", "old", "water", "new", "wine", "all", true); err != nil || !strings.Contains(text, "3 places") {
+		t.Errorf("%s %v", text, err)
+	}
+	if want := strings.Replace(strings.ReplaceAll(secretive, "water", "wine"), "can of wine", "can of water", 1); now() != want {
+		t.Errorf("%q, want %q", now(), want)
 	}
 }

@@ -99,5 +99,8 @@ func toldMatches(m files.Matches) string {
 	if m.Unwalked {
 		text += unwalked
 	}
+	if m.Withheld > 0 {
+		text += fmt.Sprintf("[What is tagged :noagent:, :@private: or :crypt: was not searched, in %s.]\n", times(m.Withheld, "file"))
+	}
 	return text
 }

@@ -67,12 +67,12 @@ func (f Files) part(path string, p files.Part) string {
 		fmt.Fprintf(&b, ", hash %s", p.Hash)
 	}
 	switch {
-	case len(p.Lines) == 0:
+	case len(p.Lines)+len(p.Withheld) == 0:
 		b.WriteString(", is empty")
 	case p.Total > 0:
-		fmt.Fprintf(&b, ", lines %d to %d of %d", p.From, p.From+len(p.Lines)-1, p.Total)
+		fmt.Fprintf(&b, ", lines %d to %d of %d", p.From, lastLine(p.From, len(p.Lines), p.Withheld), p.Total)
 	default:
-		fmt.Fprintf(&b, ", lines %d to %d", p.From, p.From+len(p.Lines)-1)
+		fmt.Fprintf(&b, ", lines %d to %d", p.From, lastLine(p.From, len(p.Lines), p.Withheld))
 	}
 	b.WriteString("\n")
 	if files.Unsaved(path) {
@@ -87,9 +87,7 @@ func (f Files) part(path string, p files.Part) string {
 	if p.Escaped {
 		b.WriteString("[Not all of it is UTF-8: what is not stands as \\xNN.]\n")
 	}
-	for i, line := range p.Lines {
-		fmt.Fprintf(&b, "%6d\t%s\n", p.From+i, line)
-	}
+	numberLines(&b, p.From, p.Lines, p.Withheld)
 	if p.Open {
 		b.WriteString("[The last line has no newline at its end.]\n")
 	}
@@ -97,4 +95,36 @@ func (f Files) part(path string, p files.Part) string {
 		fmt.Fprintf(&b, "[More follows: go on with :from %d.]\n", p.Next)
 	}
 	return b.String()
+}
+
+// numberLines writes lines with their numbers, the first of which is from, and says where some
+// are kept from every model.
+func numberLines(b *strings.Builder, from int, lines []string, withheld []protocol.LineSpan) {
+	number := from
+	skip := func() {
+		for len(withheld) > 0 && withheld[0].First <= number {
+			gap := withheld[0]
+			if withheld = withheld[1:]; gap.First == gap.Last {
+				fmt.Fprintf(b, "[Line %d is not shown: it is tagged :noagent:, :@private: or :crypt:.]\n", gap.First)
+			} else {
+				fmt.Fprintf(b, "[Lines %d to %d are not shown: what is tagged :noagent:, :@private: or :crypt:.]\n", gap.First, gap.Last)
+			}
+			number = gap.Last + 1
+		}
+	}
+	for _, line := range lines {
+		skip()
+		fmt.Fprintf(b, "%6d\t%s\n", number, line)
+		number++
+	}
+	skip()
+}
+
+// lastLine is the number of the last of so many lines, those that are not shown among them.
+func lastLine(from, lines int, withheld []protocol.LineSpan) int {
+	last := from + lines - 1
+	for _, gap := range withheld {
+		last += gap.Last - gap.First + 1
+	}
+	return last
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"org-agent/kernel/files"
+	"org-agent/kernel/outline"
 	"org-agent/kernel/protocol"
 )
 
@@ -23,6 +24,9 @@ func (a writeArguments) change(ctx context.Context) (files.Change, error) {
 	c, err := files.Rewriting(ctx, a.Path, a.Hash, []byte(*a.Content))
 	if err == nil && !c.New && string(c.Before) == *a.Content {
 		err = errNoChange
+	}
+	if err == nil && !c.New {
+		err = outline.Intact(c.Path, string(c.Before), *a.Content)
 	}
 	return c, err
 }
