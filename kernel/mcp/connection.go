@@ -171,7 +171,7 @@ func (c *connection) why(err error) error {
 		}
 		return err
 	}
-	ends := fault == nil || errors.Is(fault, io.EOF) || errors.Is(fault, sdk.ErrConnectionClosed)
+	ends := fault == nil || silent(fault)
 	late := time.After(grace)
 	if ends {
 		late = time.After(lastWords)

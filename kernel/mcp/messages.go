@@ -7,8 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
+	"syscall"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // messageLimit is the largest message that a server may send, in bytes.
@@ -35,7 +39,7 @@ func (m *messages) Read(b []byte) (int, error) {
 			m.noise(string(text[:min(len(text), 400)]))
 		}
 		if err != nil {
-			if !errors.Is(err, io.EOF) {
+			if !silent(err) {
 				m.fault(err)
 			}
 			return 0, err
@@ -44,6 +48,17 @@ func (m *messages) Read(b []byte) (int, error) {
 	n := copy(b, m.rest)
 	m.rest = m.rest[n:]
 	return n, nil
+}
+
+// silent reports whether an error says no more than that the other side is not there any more,
+// or that this one was closed because of that.
+func silent(err error) bool {
+	for _, end := range [...]error{io.EOF, os.ErrClosed, syscall.EPIPE, sdk.ErrConnectionClosed} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return false
 }
 
 // line reads a line.
