@@ -9,7 +9,9 @@
 
 ;; The requests `emacs/buffers' and `emacs/read' ask which buffers there
 ;; are, and for some lines of one.  Private ones (`org-agent-private-p')
-;; are not there.  Nothing of a buffer is changed, and none is made.
+;; are not there, and of others what is kept from every model is not
+;; (`org-agent-private-parts').  Nothing of a buffer is changed, and none
+;; is made.
 
 ;;; Code:
 
@@ -129,21 +131,31 @@
       (let* ((total (line-number-at-pos (point-max) t))
              (total (if (and (> total 1) (eq (char-before (point-max)) ?\n))
                         (1- total) total))
+             (parts (org-agent-private-parts))
              (left org-agent-buffers--characters)
              (line from)
-             lines)
+             lines withheld)
         (when (= 0 (forward-line (1- from)))
           (while (and (not (eobp)) (> limit 0) (> left 0))
-            (let ((text (org-agent-buffers--text (point) (line-end-position))))
-              (push text lines)
-              (cl-decf left (1+ (length text)))
-              (cl-decf limit)
-              (cl-incf line)
-              (forward-line))))
+            (let ((part (org-agent-private-part-at (point) parts))
+                  (first line))
+              (if part
+                  (progn
+                    (cl-incf line (count-lines (point) (cdr part)))
+                    (goto-char (cdr part))
+                    (push (list :first first :last (1- line)) withheld))
+                (let ((text (org-agent-buffers--text (point)
+                                                     (line-end-position))))
+                  (push text lines)
+                  (cl-decf left (1+ (length text)))
+                  (cl-decf limit)
+                  (cl-incf line)
+                  (forward-line))))))
         (append (list :from from :total total
                       :text (and lines
                                  (concat (string-join (nreverse lines) "\n") "\n"))
                       :narrow narrowed)
+                (and withheld (list :withheld (nreverse withheld)))
                 (unless (eobp) (list :next line)))))))
 
 (defun org-agent-buffers--text (beg end)
@@ -161,13 +173,27 @@
     (org-agent-buffers--refuse -32003 "nothing is marked in %s" (buffer-name)))
   (let* ((beg (region-beginning))
          (end (region-end))
-         (cut (min end (+ beg org-agent-buffers--characters))))
-    (list :from (line-number-at-pos beg t)
-          :total (line-number-at-pos (point-max) t)
-          :text (concat (org-agent-rpc-text beg cut)
-                        (if (< cut end)
-                            (format "\n[%d more characters are marked]" (- end cut))
-                          "")))))
+         (cut (min end (+ beg org-agent-buffers--characters)))
+         (from beg)
+         texts withheld)
+    (dolist (part (org-agent-private-parts))
+      (let ((first (max from (car part)))
+            (last (min cut (cdr part))))
+        (when (< first last)
+          (push (org-agent-rpc-text from first) texts)
+          (push (list :first (line-number-at-pos first t)
+                      :last (line-number-at-pos (1- last) t))
+                withheld)
+          (setq from last))))
+    (push (org-agent-rpc-text from cut) texts)
+    (append
+     (list :from (line-number-at-pos beg t)
+           :total (line-number-at-pos (point-max) t)
+           :text (concat (string-join (nreverse texts))
+                         (if (< cut end)
+                             (format "\n[%d more characters are marked]" (- end cut))
+                           "")))
+     (and withheld (list :withheld (nreverse withheld))))))
 
 (provide 'org-agent-buffers)
 ;;; org-agent-buffers.el ends here

@@ -29,8 +29,14 @@
 (require 'org-agent-act)
 (require 'org-agent-kernel)
 (require 'org-agent-diff)
+(require 'org-agent-private)
 
 (defvar org-agent-chat-session)
+
+(defvar org-agent-edit--veiled nil
+  "Non-nil while an act of a model is made or checked.
+What is kept from every model (`org-agent-private-parts') is not there
+then.")
 
 (defvar org-agent-edit--receipts nil
   "Receipts of the latest edits, an alist by the act's id.")
@@ -56,6 +62,7 @@ PLACE returns the parameters for `org-agent-edit--in', which calls there
 CHANGE, once for the act's id, or SETTLE when the act was sent before,
 or CHECK when the kernel only wants to know whether it could be made."
   (let ((known (assoc (plist-get params :id) org-agent-edit--receipts))
+        (org-agent-edit--veiled (plist-get params :veiled))
         (inhibit-interaction t))
     (cl-flet ((there (function)
                 (condition-case err
@@ -171,6 +178,10 @@ are not searched: that can take long."
     (unless (re-search-forward regexp nil t)
       (org-agent-act-refuse "no entry of %s has the id %s"
                             (buffer-name) entry))
+    (when (and org-agent-edit--veiled
+               (org-agent-private-part-at (point) (org-agent-private-parts)))
+      (org-agent-act-refuse "no entry of %s that may be seen has the id %s"
+                            (buffer-name) entry))
     (when (save-excursion (re-search-forward regexp nil t))
       (org-agent-act-refuse "several entries of %s have the id %s"
                             (buffer-name) entry))
@@ -216,6 +227,7 @@ are not searched: that can take long."
     (when (equal old new)
       (org-agent-act-refuse "the new text is the old one"))
     (org-agent-edit--check-encoding new)
+    (org-agent-edit--check-kept beg old new)
     (undo-boundary)
     (atomic-change-group
       (org-agent-edit--replace beg old new))
@@ -225,14 +237,16 @@ are not searched: that can take long."
 
 (defun org-agent-edit--check (old new)
   "Refuse where OLD could not be replaced by NEW as things are."
-  (org-agent-edit--find old)
-  (when (equal old new)
-    (org-agent-act-refuse "the new text is the old one"))
-  (org-agent-edit--check-encoding new))
+  (let ((beg (org-agent-edit--find old)))
+    (when (equal old new)
+      (org-agent-act-refuse "the new text is the old one"))
+    (org-agent-edit--check-encoding new)
+    (org-agent-edit--check-kept beg old new)))
 
 (defun org-agent-edit--find (old)
   "Return where OLD stands, or refuse the edit with what is there."
   (let ((case-fold-search nil)
+        (kept (and org-agent-edit--veiled (org-agent-private-parts)))
         (places nil))
     (if (string-empty-p old)
         (if (= (point-min) (point-max))
@@ -241,9 +255,17 @@ are not searched: that can take long."
                                 (buffer-name)))
       (goto-char (point-min))
       (while (search-forward old nil t)
-        (push (match-beginning 0) places)
+        (unless (cl-some (lambda (part)
+                           (and (< (match-beginning 0) (cdr part))
+                                (> (match-end 0) (car part))))
+                         kept)
+          (push (match-beginning 0) places))
         (goto-char (1+ (match-beginning 0)))))
     (pcase places
+      ((and '() (guard kept))
+       (org-agent-act-refuse
+        "the old text is not in what may be seen of %s; what is tagged :noagent:, :@private: or :crypt: only the person changes"
+        (buffer-name)))
       ('() (org-agent-act-refuse "the old text is not in %s%s" (buffer-name)
                                  (org-agent-edit--instead old)))
       (`(,beg) beg)
@@ -253,6 +275,38 @@ are not searched: that can take long."
           (mapconcat (lambda (place)
                        (number-to-string (line-number-at-pos place t)))
                      (seq-take (reverse places) 10) ", "))))))
+
+(defun org-agent-edit--check-kept (beg old new)
+  "Refuse an act of a model in which NEW takes the place of OLD at BEG.
+That is where what is kept from every model would be another then."
+  (when org-agent-edit--veiled
+    (let ((mode major-mode)
+          (file (buffer-file-name (buffer-base-buffer)))
+          (kept (org-agent-edit--kept))
+          (text (save-restriction
+                  (widen)
+                  (concat (buffer-substring-no-properties (point-min) beg) new
+                          (buffer-substring-no-properties
+                           (+ beg (length old)) (point-max))))))
+      (unless (equal kept (with-temp-buffer
+                            (insert text)
+                            ;; They tell what is Org; no mode is turned on.
+                            (setq major-mode mode
+                                  buffer-file-name file)
+                            (unwind-protect (org-agent-edit--kept)
+                              (setq buffer-file-name nil))))
+        (org-agent-act-refuse
+         "%s has a subtree tagged :noagent:, :@private: or :crypt:, and this would change it or what is in it; only the person does that"
+         (buffer-name))))))
+
+(defun org-agent-edit--kept ()
+  "Return all of this buffer that is kept from every model."
+  (let ((parts (org-agent-private-parts)))
+    (save-restriction
+      (widen)
+      (mapconcat (lambda (part)
+                   (buffer-substring-no-properties (car part) (cdr part)))
+                 parts ""))))
 
 (defun org-agent-edit--instead (old)
   "Return what stands where OLD was looked for, for a refusal."

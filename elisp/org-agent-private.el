@@ -13,6 +13,10 @@
 ;; `org-agent-private-buffers', those that decrypt their file, and those in
 ;; which the person turned on `org-agent-private-mode'.
 ;;
+;; Of other buffers it is not told what is kept from every model: subtrees
+;; of Org that have a tag of `org-agent-private-tags', and all where
+;; #+FILETAGS: has one; see `org-agent-private-parts'.
+;;
 ;; What the kernel asks is answered briefly, or not at all while the person
 ;; types: see `org-agent-private-briefly'.
 
@@ -34,6 +38,9 @@ file, or a function that is called in the buffer and returns non-nil
 when it is private."
   :type '(repeat (choice regexp function))
   :group 'org-agent)
+
+(defconst org-agent-private-tags '("noagent" "@private" "crypt")
+  "Tags that keep what is below a heading, or in a file, from every model.")
 
 ;;;###autoload
 (define-minor-mode org-agent-private-mode
@@ -65,7 +72,8 @@ So is one of which that cannot be found out."
                                       names)
                            (funcall what)))
                        org-agent-private-buffers)
-            (error t))))))
+            (error t))
+          (org-agent-private--of-part-p buffer)))))
 
 (defun org-agent-private-name-p (file)
   "Return non-nil when FILE, whether it is visited or not, has a private name."
@@ -77,6 +85,115 @@ So is one of which that cannot be found out."
   "Return the real name of the file of this machine that BUFFER visits, or nil."
   (let ((file (buffer-file-name (or (buffer-base-buffer buffer) buffer))))
     (and file (not (file-remote-p file)) (file-truename file))))
+
+;;;; Parts of a buffer
+
+(defun org-agent-private-parts ()
+  "Return what of this buffer is kept from every model, whole lines of it.
+That is a list of (BEG . END), in order and apart from each other.  It
+errs towards keeping: a line #+FILETAGS: in an example counts."
+  (let ((case-fold-search t))
+    (save-excursion
+      (save-restriction
+        (save-match-data
+          (widen)
+          (cond ((derived-mode-p 'org-agenda-mode)
+                 (org-agent-private--agenda-lines))
+                ((not (org-agent-private--org-p)) nil)
+                ((org-agent-private--file-p)
+                 (list (cons (point-min) (point-max))))
+                (t (org-agent-private--subtrees))))))))
+
+(defun org-agent-private--org-p ()
+  "Return non-nil when the text of this buffer is Org."
+  (let ((file (buffer-file-name (buffer-base-buffer))))
+    (or (derived-mode-p 'org-mode)
+        (and file (string-match-p
+                   "\\.org\\(?:_archive\\)?\\(?:~\\|#\\|\\.~[^/]*~\\|\\.bak\\|\\.orig\\)?\\'"
+                   file)))))
+
+(defun org-agent-private--tagged-p (tags)
+  "Return non-nil when TAGS, between colons or blanks, keep what has them."
+  (cl-some (lambda (tag) (member (downcase tag) org-agent-private-tags))
+           (split-string tags "[: \t\r]+" t)))
+
+(defun org-agent-private--file-p ()
+  "Return non-nil when the whole file is kept."
+  (goto-char (point-min))
+  (let (found)
+    (while (and (not found)
+                (re-search-forward "^[ \t]*#\\+filetags:\\(.*\\)" nil t))
+      (setq found (org-agent-private--tagged-p (match-string-no-properties 1))))
+    found))
+
+(defun org-agent-private--subtrees ()
+  "Return the subtrees that are kept."
+  (let ((tagged (format "^\\(\\*+\\) .*:%s:.*$"
+                        (regexp-opt org-agent-private-tags t)))
+        parts)
+    (goto-char (point-min))
+    (while (re-search-forward tagged nil t)
+      (let ((beg (match-beginning 0))
+            (level (- (match-end 1) (match-beginning 1))))
+        (goto-char (match-end 1))
+        (if (not (and (re-search-forward
+                       "[ \t]:\\([[:alnum:]_@#%:]+\\):[ \t\r]*$"
+                       (line-end-position) t)
+                      (org-agent-private--tagged-p
+                       (match-string-no-properties 1))))
+            (end-of-line)
+          (end-of-line)
+          (let ((end (if (re-search-forward
+                          (format "^\\*\\{1,%d\\} " level) nil t)
+                         (match-beginning 0)
+                       (point-max))))
+            (goto-char end)
+            (if (and parts (= (cdar parts) beg))
+                (setcdr (car parts) end)
+              (push (cons beg end) parts))))))
+    (nreverse parts)))
+
+(defun org-agent-private--agenda-lines ()
+  "Return the lines of an agenda that are of entries that are kept."
+  (let (known parts)
+    (goto-char (point-min))
+    (while (not (eobp))
+      (let* ((beg (point))
+             (marker (or (get-text-property beg 'org-hd-marker)
+                         (get-text-property beg 'org-marker)))
+             (buffer (and (markerp marker) (marker-buffer marker))))
+        (forward-line)
+        (when buffer
+          (unless (assq buffer known)
+            (push (cons buffer (with-current-buffer buffer
+                                 (org-agent-private-parts)))
+                  known))
+          (when (org-agent-private-part-at marker (cdr (assq buffer known)))
+            (if (and parts (= (cdar parts) beg))
+                (setcdr (car parts) (point))
+              (push (cons beg (point)) parts))))))
+    (nreverse parts)))
+
+(defun org-agent-private-part-at (position parts)
+  "Return the element of PARTS that POSITION is in, or nil."
+  (cl-find-if (lambda (part)
+                (and (<= (car part) position) (< position (cdr part))))
+              parts))
+
+(defun org-agent-private--of-part-p (buffer)
+  "Return non-nil when BUFFER shows only what is kept of another one.
+So does one in which a source block is edited, and an indirect one."
+  (with-current-buffer buffer
+    (let ((source (and (bound-and-true-p org-src-mode)
+                       (bound-and-true-p org-src--beg-marker))))
+      (cond
+       ((and (markerp source) (marker-buffer source))
+        (with-current-buffer (marker-buffer source)
+          (org-agent-private-part-at source (org-agent-private-parts))))
+       ((and (buffer-base-buffer) (buffer-narrowed-p))
+        (let ((part (org-agent-private-part-at (point-min)
+                                               (org-agent-private-parts))))
+          (and part (<= (point-max) (cdr part)))))))))
 
 (defmacro org-agent-private-briefly (&rest body)
   "Return the value of BODY, or (:busy t) as soon as the person types.

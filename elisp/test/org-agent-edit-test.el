@@ -25,13 +25,18 @@
     (insert-file-contents file)
     (buffer-string)))
 
+(defvar org-agent-edit-test--about nil
+  "What else is said of the acts that are sent, a plist.")
+
 (defun org-agent-edit-test--send (act &rest payload)
   "Have the edit with PAYLOAD performed as the act named ACT; return the answer."
-  (org-agent-fake-request
+  (apply
+   #'org-agent-fake-request
    "act" :id (or act (format "edit-%d" (cl-incf org-agent-edit-test--acts)))
    :session "main" :turn "t" :event "e" :type :request :target :emacs
    :payload (if (plist-get payload :action) payload
-              (append '(:action :edit) payload))))
+              (append '(:action :edit) payload))
+   org-agent-edit-test--about))
 
 (defun org-agent-edit-test--refusal (answer)
   "Return the message of the refusal ANSWER."
@@ -68,6 +73,42 @@
         (should-not (buffer-modified-p))
         (let ((last-command nil)) (undo))
         (should (equal (buffer-string) "* Inbox\n* Gr\u00fc\u00dfe \u4e16\u754c\n"))))))
+
+(ert-deftest org-agent-edit-withheld ()
+  "What is kept from every model is neither changed by its acts nor told of."
+  (let ((text (concat "* A\nsome water\n* Safe :noagent:\n:PROPERTIES:\n:ID: safe\n:END:\n"
+                      "canary water\n* B\nend\n")))
+    (org-agent-edit-test--with text
+      (dolist (about '((:veiled t) (:veiled t :check t)))
+        (let ((org-agent-edit-test--about about))
+          (pcase-dolist (`(,says . ,payload)
+                         `(("not in what may be seen" :file ,file :old "canary" :new "x")
+                           ("not in what may be seen" :file ,file :old "the canary water" :new "x")
+                           ("not in what may be seen" :file ,file :old "water\n* Safe" :new "x")
+                           ("no entry .* that may be seen" :id "safe" :file ,file :old "water" :new "x")
+                           ("no entry .* that may be seen" :action :set-properties :id "safe"
+                            :file ,file :properties (("x" "y")))
+                           ("only the person does that" :file ,file :old "some water\n" :new "some water")
+                           ("only the person does that" :file ,file :old "* B" :new "** B")
+                           ("only the person does that" :file ,file :old "end" :new "#+filetags: noagent")))
+            (let ((refusal (org-agent-edit-test--refusal
+                            (apply #'org-agent-edit-test--send nil payload))))
+              (should (string-match-p says refusal))
+              (should-not (string-match-p "canary" refusal))))
+          (should (equal (org-agent-edit-test--text file) text))))
+      (let ((org-agent-edit-test--about '(:veiled t)))
+        (should (plist-get (plist-get (org-agent-edit-test--send
+                                       nil :file file :old "water" :new "wine")
+                                      :result)
+                           :done)))
+      ;; What the person allowed as a change of the whole, as to move it, is made.
+      (should (plist-get (plist-get (org-agent-edit-test--send
+                                     nil :file file :old "canary" :new "bird")
+                                    :result)
+                         :done))
+      (should (equal (org-agent-edit-test--text file)
+                     (string-replace "canary" "bird"
+                                     (string-replace "some water" "some wine" text)))))))
 
 (ert-deftest org-agent-edit-live-buffer ()
   "Unsaved work stays unsaved; typing before and after is undone by itself."

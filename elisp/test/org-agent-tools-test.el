@@ -229,6 +229,99 @@
         (kill-buffer words)
         (kill-buffer key)))))
 
+;;;; What is kept from every model
+
+(defconst org-agent-tools-test--secretive
+  (concat "* Garden\nTwo cans of water.\n"
+          "** Safe :home:NoAgent:\nThe key is canary under a can of water.\n*** Deep\n"
+          "** Roses\nwater\n* About :noagent: things\n"
+          "* TODO Mine :@private:\n* Trip\nlast water")
+  "An Org text of which the lines 3 to 5 and 9 are kept from every model.")
+
+(ert-deftest org-agent-tools-read-withheld ()
+  "What is tagged so is not read; the other lines keep their numbers."
+  (org-agent-tools-test--with
+    (with-current-buffer (find-file-noselect file)
+      (erase-buffer)
+      (insert org-agent-tools-test--secretive)
+      (cl-flet ((read (&rest params)
+                  (let ((result (apply #'org-agent-tools-test--ask "emacs/read"
+                                       :file file params)))
+                    (mapcar (lambda (key) (plist-get result key))
+                            '(:from :total :text :next :withheld)))))
+        (org-agent-tools-test--untouched (current-buffer)
+          (should (equal (read)
+                         '(1 11 "* Garden\nTwo cans of water.\n** Roses\nwater\n* About :noagent: things\n* Trip\nlast water\n"
+                             nil ((:first 3 :last 5) (:first 9 :last 9)))))
+          (should (equal (read :from 4 :limit 1)
+                         '(4 11 "** Roses\n" 7 ((:first 4 :last 5)))))
+          (should (equal (read :from 9 :limit 1)
+                         '(9 11 "* Trip\n" 11 ((:first 9 :last 9))))))
+        (goto-char (point-min))
+        (search-forward "key is")
+        (push-mark (- (point-max) 3) t t)
+        (should (equal (read :region t)
+                       '(4 11 "** Roses\nwater\n* About :noagent: things\n* Trip\nlast wa"
+                           nil ((:first 4 :last 5) (:first 9 :last 9)))))
+        (goto-char (point-max))
+        (push-mark (- (point-max) 3) t t)
+        (should (equal (nth 2 (read :region t)) "ter"))
+        (goto-char (point-max))
+        (insert "\n#+filetags: :crypt:\n")
+        (should (equal (read) '(1 12 nil nil ((:first 1 :last 12)))))))))
+
+(ert-deftest org-agent-tools-withheld-elsewhere ()
+  "Of an agenda those lines are not read, and buffers of such a part are private."
+  (org-agent-tools-test--with
+    (with-current-buffer (find-file-noselect file)
+      (goto-char (point-max))
+      (insert "#+begin_src emacs-lisp\n(canary)\n#+end_src\n")
+      (should (equal (org-agent-private-parts)
+                     (list (cons (save-excursion (goto-char (point-min))
+                                                 (search-forward "* TODO Secret")
+                                                 (line-beginning-position))
+                                 (point-max)))))
+      (let ((whole (make-indirect-buffer (current-buffer) "plan-whole" t))
+            (part (make-indirect-buffer (current-buffer) "plan-Secret" t))
+            source agenda)
+        (unwind-protect
+            (cl-flet ((names ()
+                        (mapcar (lambda (b) (plist-get b :name))
+                                (plist-get (org-agent-tools-test--ask
+                                            "emacs/buffers" :limit 1000)
+                                           :buffers))))
+              (with-current-buffer part
+                (goto-char (point-max))
+                (re-search-backward "^\\* ")
+                (narrow-to-region (point) (point-max)))
+              (save-window-excursion
+                (goto-char (point-max))
+                (search-backward "canary")
+                (org-edit-special)
+                (setq source (current-buffer)))
+              (with-current-buffer source
+                (should (string-match-p "canary" (buffer-string))))
+              (should (member "plan-whole" (names)))
+              (should-not (member "plan-Secret" (names)))
+              (should-not (member (buffer-name source) (names)))
+              (save-window-excursion
+                (let ((org-agenda-files (list file))
+                      (org-agenda-sticky nil)
+                      (inhibit-message t))
+                  (org-todo-list)
+                  (setq agenda (current-buffer))))
+              (with-current-buffer agenda
+                (should (string-match-p "Secret" (buffer-string))))
+              (let ((read (org-agent-tools-test--ask
+                           "emacs/read" :buffer (buffer-name agenda))))
+                (should (string-match-p "Prune" (plist-get read :text)))
+                (should-not (string-match-p "Secret" (plist-get read :text)))
+                (should (plist-get read :withheld))))
+          (dolist (buffer (list source part whole agenda))
+            (when (buffer-live-p buffer)
+              (with-current-buffer buffer (set-buffer-modified-p nil))
+              (kill-buffer buffer))))))))
+
 (ert-deftest org-agent-tools-give-way ()
   "While the person types the answer is that Emacs is busy."
   (org-agent-tools-test--with
@@ -315,6 +408,20 @@
           (org-agent-kernel-test--settle 1)
           (should (string-match-p "2.the second" (org-agent-fake-text))))
       (kill-buffer words))))
+
+(ert-deftest org-agent-tools-read-withheld-for-a-model ()
+  "A model is told that lines are not shown, and not what they are."
+  (org-agent-tools-test--kernel
+      (org-agent-tools-test--call "emacs_read" :file "plan.org")
+    (with-current-buffer (find-file-noselect file)
+      (erase-buffer)
+      (insert org-agent-tools-test--secretive))
+    (let ((text (org-agent-tools-test--went)))
+      (should (string-match-p "lines 1 to 11 of 11" text))
+      (should (string-match-p "Lines 3 to 5 are not shown" text))
+      (should (string-match-p " 6.\\*\\* Roses" text))
+      (should (string-match-p "11.last water" text))
+      (should-not (string-match-p "canary\\|Safe\\|Mine" text)))))
 
 (ert-deftest org-agent-tools-edit-for-a-model ()
   "An entry is changed in the live buffer, once, and the turn can be taken back."

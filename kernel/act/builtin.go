@@ -71,7 +71,7 @@ func Emacs(editors Editors) Actuator {
 		}
 		client, receipt, err := editors.Perform(ctx, protocol.Act{
 			ID: o.ID, Session: o.Session, Turn: o.Turn, Event: o.Event,
-			Type: o.Action.Type(), Target: protocol.Keyword(o.Action.Target()), Payload: payload,
+			Type: o.Action.Type(), Target: protocol.Keyword(o.Action.Target()), Payload: payload, Veiled: true,
 		})
 		return Result{Text: "done in Emacs", Client: client, Receipt: receipt}, err
 	}, Check: func(ctx context.Context, o Order, action sexp.List) error {
@@ -81,7 +81,7 @@ func Emacs(editors Editors) Actuator {
 		}
 		inTheWay := editors.Check(ctx, protocol.Act{
 			ID: o.ID, Session: o.Session, Turn: o.Turn, Event: o.Event,
-			Type: protocol.TypeRequest, Target: "emacs", Payload: payload, Check: true,
+			Type: protocol.TypeRequest, Target: "emacs", Payload: payload, Check: true, Veiled: true,
 		})
 		if inTheWay != "" {
 			return protocol.ToolErrorf(protocol.ToolRefused, "%s", inTheWay)

@@ -157,6 +157,9 @@ type Act struct {
 	// Check: the act is not performed. The answer is a [Receipt] of nothing when it could be
 	// made as things are now, and an error with [CodeForbidden] that says what is in the way.
 	Check bool `json:"check,omitempty"`
+	// Veiled: the act is a model's. What is kept from every model, as Org text that is tagged
+	// :noagent:, is not there for it: neither found, changed nor told of.
+	Veiled bool `json:"veiled,omitempty"`
 }
 
 // Receipt says what an act did. Start and End are the buffer's positions,
