@@ -10,6 +10,7 @@ import (
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc/rpctest"
+	"org-agent/kernel/sandbox"
 )
 
 // hooked is a note with one hook in Lisp.
@@ -31,6 +32,13 @@ func echoing(t *testing.T, words ...string) (*instance, *llmtest.Server) {
 	return in, model
 }
 
+// fenced reports whether commands run in a fence on this system. Where they do not, each is asked
+// about whatever the rules say, and tests of what hooks do to those that are not asked about end.
+func fenced(t *testing.T) bool {
+	kind, _ := sandbox.Look(t.Context())
+	return kind.Fenced()
+}
+
 // told is the last message that the model was sent.
 func told(model *llmtest.Server) string {
 	_, lasts := systems(model)
@@ -40,6 +48,9 @@ func told(model *llmtest.Server) string {
 // TestHookRefuses: what the rules allow a hook refuses, and the model is told why; nothing else
 // of it happens, and why tells which hook it was.
 func TestHookRefuses(t *testing.T) {
+	if !fenced(t) {
+		return
+	}
 	in, model := echoing(t, "push", "pull")
 	in.write(t, "skills/guard.org", hooked(`(before-tool "exec")`, `(when (search "push" (getf (getf event :arguments) :command)) '(:refuse "no \"pushes\" on Sunday" :append "Try to pull."))`))
 	in.startWithCommands(t)
@@ -67,6 +78,9 @@ func TestHookRefuses(t *testing.T) {
 // TestHookAsks: a hook that asks has a person decide each time, and for once alone; an edited
 // note counts at once, and one that is broken has a person decide.
 func TestHookAsks(t *testing.T) {
+	if !fenced(t) {
+		return
+	}
 	in, model := echoing(t, "push", "pull", "pop")
 	in.write(t, "skills/guard.org", hooked(`(before-tool "exec")`, `'(:ask "are you sure?")`))
 	in.startWithCommands(t)
@@ -105,6 +119,9 @@ func TestHookAsks(t *testing.T) {
 // TestHookAddsAndWithholds: what a hook adds to a result reaches the model as data out of which
 // nothing leads, and a result that one refuses reaches nobody.
 func TestHookAddsAndWithholds(t *testing.T) {
+	if !fenced(t) {
+		return
+	}
 	in, model := echoing(t, "push", "pull", "list")
 	in.write(t, "skills/guard.org", hooked("after-tool", `
   (let ((result (getf event :result)))
@@ -181,6 +198,9 @@ func TestHooksOfTurns(t *testing.T) {
 // TestHooksAndRestart: what a hook asked about waits beyond the kernel's end, and the hooks of
 // the turn's beginning are told of it once.
 func TestHooksAndRestart(t *testing.T) {
+	if !fenced(t) {
+		return
+	}
 	in, model := echoing(t, "push")
 	in.write(t, "skills/a.org", hooked("turn-start", `'(:append "It is Sunday.")`))
 	in.write(t, "skills/b.org", strings.Replace(hooked("before-tool", `'(:ask "sure?")`), "defhook guard", "defhook sure", 1))
