@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -523,6 +524,9 @@ func TestAsOrdinaryUser(t *testing.T) {
 	command.Dir, command.Env = directory, []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + directory, "HOME=" + directory}
 	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	output, err := command.CombinedOutput()
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EINVAL) {
+		return // a root who is nobody else, as in some containers
+	}
 	if err != nil || strings.Contains(string(output), "no tests to run") {
 		t.Errorf("as an ordinary user: %v\n%s", err, output)
 	}

@@ -180,8 +180,8 @@ func anInstance(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
-	runtime := filepath.Join("/tmp", filepath.Base(t.TempDir())+fmt.Sprint(os.Getpid()))
-	if err := os.Mkdir(runtime, 0o700); err != nil {
+	runtime, err := os.MkdirTemp("", "oa")
+	if err != nil {
 		t.Fatal(err)
 	}
 	note := filepath.Join(home, ".org-agent", "skills", "do.org")
