@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,8 +93,8 @@ func TestConversationFileThatCannotBeWritten(t *testing.T) {
 func TestHomeThatCannotBeWritten(t *testing.T) {
 	in := newInstance(t)
 	if os.Getuid() == 0 {
-		out := spawnAsNobody(t, in)
-		if !strings.Contains(out, in.paths.Home) || !strings.Contains(out, "permission denied") {
+		out, can := spawnAsNobody(t, in)
+		if can && (!strings.Contains(out, in.paths.Home) || !strings.Contains(out, "permission denied")) {
 			t.Errorf("nobody's kernel says %q", out)
 		}
 	} else if err := os.Mkdir(in.paths.Home, 0o500); err != nil {
@@ -115,8 +116,8 @@ func TestHomeThatCannotBeWritten(t *testing.T) {
 }
 
 // spawnAsNobody runs the kernel as a user who may not write the home, and returns
-// what it says.
-func spawnAsNobody(t *testing.T, in *instance) string {
+// what it says. The root of some containers cannot become anybody else.
+func spawnAsNobody(t *testing.T, in *instance) (said string, can bool) {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -145,8 +146,11 @@ func spawnAsNobody(t *testing.T, in *instance) string {
 	}
 	kernel.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := kernel.CombinedOutput()
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EINVAL) {
+		return "", false
+	}
 	if err == nil {
 		t.Error("nobody's kernel runs")
 	}
-	return string(out)
+	return string(out), true
 }
