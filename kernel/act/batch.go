@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
 
@@ -21,10 +22,10 @@ type Call struct {
 }
 
 // together is how many calls of a batch are made at once: most of them wait, for a disk or for
-// a server.
+// a server. Those that hand on work all begin at once, as they wait for their place elsewhere.
 const together = 4
 
-// batch makes the calls, which only read, several at a time. What comes of them stands in the
+// batch makes the calls, which only read or hand on work, several at a time. What comes of them stands in the
 // order of the calls; one that fails does not keep the others from being made. It returns when
 // all have ended, which is soon after ctx has; what had come until then counts.
 func batch(ctx context.Context, tools Tools, payload protocol.Object) Result {
@@ -33,6 +34,11 @@ func batch(ctx context.Context, tools Tools, payload protocol.Object) Result {
 	var making sync.WaitGroup
 	free := make(chan struct{}, together)
 	for i, item := range items {
+		call, _ := item.(protocol.Object)
+		if name, _, err := callOf(call); err == nil && name == policy.SpawnTool {
+			making.Go(func() { calls[i] = made(ctx, tools, item) })
+			continue
+		}
 		free <- struct{}{}
 		making.Go(func() {
 			defer func() { <-free }()

@@ -72,6 +72,18 @@ func Shell(tools Tools) Actuator {
 	}}
 }
 
+// Spawn performs an :agent :spawn, which is a call of the tool that hands on work.
+func Spawn(tools Tools) Actuator {
+	return Actuator{Target: "agent", Actions: []string{"spawn"}, Perform: func(ctx context.Context, o Order) (Result, error) {
+		payload, err := o.Action.Payload()
+		if err != nil {
+			return Result{}, err
+		}
+		text, err := tools.Call(ctx, policy.SpawnTool, protocol.Object{{Key: "task", Value: payload.Get("task")}})
+		return Result{Text: text}, err
+	}}
+}
+
 // callOf takes a call apart.
 func callOf(call protocol.Object) (name string, arguments protocol.Object, err error) {
 	name = call.Text("tool")

@@ -20,6 +20,7 @@ import (
 
 	"org-agent/kernel/act"
 	"org-agent/kernel/agent/history"
+	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/hook"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
@@ -86,6 +87,10 @@ type Config struct {
 	// Window says how much a model can be shown, "" being the one that answers where none is
 	// chosen, and may ask its server if it is to; nil when nobody knows.
 	Window func(ctx context.Context, model string, ask bool) llm.Window
+	// Subagents answer what turns hand on; nil hands on nothing.
+	Subagents *subagent.Pool
+	// CheckModel says that there is no model of that name; nil: any may be one.
+	CheckModel func(ctx context.Context, name string) error
 	// Compacted tells the clients of a session what becomes of a summary of it; nil tells nobody.
 	Compacted func(ctx context.Context, told protocol.SessionCompacted)
 }
@@ -130,11 +135,12 @@ func (a *Agent) Compaction() *history.Compaction { return a.compaction }
 // Run answers the turn.
 func (a *Agent) Run(ctx context.Context, turn *session.Turn) session.Outcome {
 	r := &run{agent: a, turn: turn, log: a.config.Logger.With("session", turn.Record.Session, "turn", turn.Record.ID)}
-	r.facts = sync.OnceValue(func() prompt.Facts { return a.facts(ctx, turn.Record) })
+	r.facts = sync.OnceValue(func() prompt.Facts { return r.factsOf(ctx) })
 	defer a.secrets.forget(turn.Record.ID)
 	asked := a.askedSkill(turn.Record)
 	r.budget = newBudget(turn.Record.Settings, asked != "")
 	ctx = tool.WithResults(tool.WithConversation(tool.WithTurn(ctx, asked, r), r.conversation()), r.earlierResult)
+	ctx = tool.WithSpawner(ctx, r)
 	answer := r.answer
 	if turn.Record.Question.Sensor == protocol.SensorToolCall {
 		answer = r.called
@@ -180,6 +186,8 @@ type run struct {
 	squeezed bool                  // a model found a request too long
 	kept     bool                  // how the question was asked is in the journal
 	requests []journal.RequestSent // before the kernel's end
+	handed   *journal.Spawn        // what a subagent was handed; nil in any other turn
+	handing  sync.Mutex            // held while work is handed on: calls of a batch do so at once
 	asksFor  string                // what the system prompt of the request is for: see [run.purpose]
 }
 
@@ -198,6 +206,9 @@ func failf(format string, args ...any) error {
 
 // answer goes round until the turn's text is in the conversation.
 func (r *run) answer(ctx context.Context) error {
+	if err := r.findHanded(ctx); err != nil {
+		return err
+	}
 	if err := r.restore(ctx); err != nil {
 		return err
 	}
@@ -263,6 +274,9 @@ func (r *run) pick(ctx context.Context) error {
 		return err
 	}
 	live := r.agent.config.Skills.Current()
+	if r.handed != nil {
+		return r.pickHanded(ctx, live)
+	}
 	if wanted := r.turn.Record.Settings.Value(protocol.SettingSkill); wanted != "" {
 		if err := r.pickSet(ctx, live, wanted); r.skill != nil || err != nil {
 			return err

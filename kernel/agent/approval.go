@@ -64,6 +64,9 @@ func (r *run) ask(ctx context.Context, verdict policy.Verdict, canonical string)
 		Action: canonical, Hash: verdict.Hash, Reason: verdict.Reason, Asked: time.Now().UTC().Format(time.RFC3339),
 		Once: verdict.OnceOnly,
 	}
+	if r.handed != nil {
+		approval.Subagent, approval.Parent = r.handed.Label, r.handed.Session
+	}
 	r.describeApproval(ctx, &approval, verdict.Action)
 	decided := r.agent.approvals.wait(approval.ID)
 	defer r.agent.approvals.forget(approval.ID)
@@ -121,7 +124,7 @@ func (r *run) resumeApproval(ctx context.Context, id string) (bool, error) {
 // judges the action again before it runs.
 func (r *run) await(ctx context.Context, approval protocol.Approval, decided <-chan protocol.ApprovalDecideParams) (bool, error) {
 	r.budget.pause()
-	if err := r.turn.Waiting(ctx, true); err != nil {
+	if err := r.waits(ctx, true); err != nil {
 		return false, err
 	}
 	if err := r.turn.Ask(ctx, approval); err != nil {
@@ -137,7 +140,7 @@ func (r *run) await(ctx context.Context, approval protocol.Approval, decided <-c
 	r.turn.Asked(ctx, approval.ID)
 	r.doing = time.Now() // what a person takes is not its time
 	r.budget.resume()
-	if err := r.turn.Waiting(ctx, false); err != nil {
+	if err := r.waits(ctx, false); err != nil {
 		return false, err
 	}
 	if decision.Decision == protocol.Deny {

@@ -77,7 +77,7 @@ func (a *asker) send(ctx context.Context) (string, error) {
 	r.estimate = prompt.Tokens(a.request.System) + history.Total(a.request.Messages)
 	r.recordRequest(ctx, a.request)
 	r.turn.Held(r.corrected(r.estimate), r.windowTokens())
-	r.turn.Progress(r.budget.progress(r.turn.Record))
+	r.progress()
 	begun := time.Now()
 	reply, err := a.read(ctx)
 	a.finish = reply.Finish
@@ -115,7 +115,7 @@ func (a *asker) keepReply(ctx context.Context, reply llm.Reply, took time.Durati
 	}
 	r.budget.spent(tokens, spent.Cost, took)
 	r.spend(ctx, reply.Usage)
-	r.turn.Progress(r.budget.progress(r.turn.Record))
+	r.progress()
 }
 
 // spend counts what a reply took, for the turn and in the journal; nil is nothing

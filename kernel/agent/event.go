@@ -39,8 +39,12 @@ func eventOf(record journal.Turn) sexp.List {
 	if record.Question.Command != "" {
 		text = record.Question.Arguments
 	}
+	sensor := record.Question.Sensor
+	if record.Question.Message() {
+		sensor = protocol.SensorChatMessage
+	}
 	payload := sexp.List{
-		plist.Keyword("sensor"), plist.Keyword(record.Question.Sensor),
+		plist.Keyword("sensor"), plist.Keyword(sensor),
 		plist.Keyword("text"), plist.String(text),
 		plist.Keyword("channel"), plist.Keyword(record.Question.Channel),
 	}

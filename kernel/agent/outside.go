@@ -14,6 +14,9 @@ import (
 // they are reminded of from their own notes.
 func (r *run) outside() string {
 	const attached = "what was attached"
+	if r.handed != nil && r.handed.Outside != "" {
+		return r.handed.Outside
+	}
 	if r.turn.Record.Question.Sensor == protocol.SensorToolCall {
 		return "another program's call" // of which nobody knows whose words it has
 	}

@@ -56,6 +56,10 @@ func (r *run) symbolic(ctx context.Context, proposal sexp.List) (action sexp.Lis
 // decide asks the policy, and a person where the policy says so, and performs
 // what is let through. Granted is the hash of an action just allowed once.
 func (r *run) decide(ctx context.Context, action sexp.List, granted string, final bool) (done bool, err error) {
+	if reason := r.beyond(action); reason != "" {
+		r.record(ctx, journal.KindVerdict, map[string]any{"gate": "subagent", "verdict": "refused", "reason": reason})
+		return r.refused(ctx, plist.Print(action), errRefused(reason), final)
+	}
 	where := r.where()
 	where.Granted, where.Outside = granted, r.outside()
 	verified, verdict, err := r.agent.config.Policy.Verify(ctx, action, where)

@@ -23,6 +23,9 @@ func (r *run) projectsOf(ctx context.Context) []string {
 	}
 	found := []string{}
 	record := r.turn.Record
+	if r.handed != nil {
+		found = append(found, r.handed.Projects...)
+	}
 	if channel := record.Question.Channel; channel == protocol.ChannelEmacs || channel == protocol.ChannelCLI {
 		add := func(path string) {
 			if project := policy.ProjectOf(path); project != "" && !slices.Contains(found, project) {

@@ -53,7 +53,7 @@ const promptShare = 4
 // offers reports whether the reply of an ask may be any action: then the model is told of
 // the forms of actions, of tools and of skills.
 func (r *run) offers(ask skill.Ask) bool {
-	return r.turn.Record.Question.Sensor == protocol.SensorChatMessage && !ask.NoStream && r.modeOf(ask) == prompt.Full
+	return r.turn.Record.Question.Message() && !ask.NoStream && (r.handed != nil || r.modeOf(ask) == prompt.Full)
 }
 
 // modeOf is how much an ask is told: all of it where the reply becomes the answer to a
@@ -64,7 +64,7 @@ func (r *run) modeOf(ask skill.Ask) prompt.Mode {
 		return r.looked.mode
 	case ask.Prompt != "":
 		return prompt.Mode(ask.Prompt)
-	case ask.NoStream || r.turn.Record.Question.Sensor != protocol.SensorChatMessage:
+	case ask.NoStream || r.handed != nil || !r.turn.Record.Question.Message():
 		return prompt.Minimal
 	}
 	return prompt.Full
@@ -80,7 +80,7 @@ func (r *run) formats(ctx context.Context, tools bool) []policy.Form {
 	var forms []policy.Form
 	var actions []sexp.List
 	for _, form := range policy.Forms(r.where()) {
-		if form.Target == "tool" && !tools || r.agent.config.Actuators.Available(form.Target, form.Action) != nil {
+		if form.Target == "tool" && !tools || r.beyondForm(form) || r.agent.config.Actuators.Available(form.Target, form.Action) != nil {
 			continue
 		}
 		action, err := r.agent.actionOf(form)

@@ -32,6 +32,8 @@ type Settings struct {
 	IdleTimeout  time.Duration
 	TurnTimeout  time.Duration
 	HistoryTurns int
+	// Subagents is how many are at work at once, 0 for the usual number, below 0 for none.
+	Subagents int
 	// History is what of a conversation a model is shown where nothing nearer says so: all,
 	// branch, none, or "".
 	History string
@@ -338,6 +340,7 @@ func (p *settingsParser) section(h *org.Heading) {
 		{"IDLE_TIMEOUT", func(value string) error { return setDuration(&s.IdleTimeout, value) }},
 		{"TURN_TIMEOUT", func(value string) error { return setDuration(&s.TurnTimeout, value) }},
 		{"HISTORY_TURNS", func(value string) error { return setCount(&s.HistoryTurns, value) }},
+		{"SUBAGENTS", func(value string) error { return setSubagents(&s.Subagents, value) }},
 		{"PROPOSE_AFTER", func(value string) error { return s.ProposeAfter.set(value) }},
 		{"NOTES", func(value string) error {
 			if s.NotesSaid = true; value == "none" {
@@ -476,6 +479,33 @@ func setCount(to *int, value string) error {
 	}
 	*to = n
 	return nil
+}
+
+// mostSubagents bounds how many are at work at once; usualSubagents holds where nobody says.
+const (
+	mostSubagents  = 32
+	usualSubagents = 4
+)
+
+func setSubagents(to *int, value string) error {
+	if strings.EqualFold(value, "off") {
+		*to = -1
+		return nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > mostSubagents {
+		return fmt.Errorf("%q is not a number from 1 to %d, or off", value, mostSubagents)
+	}
+	*to = n
+	return nil
+}
+
+// SubagentsAtOnce is how many subagents are at work at once; 0 hands on nothing.
+func (s Settings) SubagentsAtOnce() int {
+	if s.Subagents == 0 {
+		return usualSubagents
+	}
+	return max(s.Subagents, 0)
 }
 
 // setNames reads names with blanks or commas between.

@@ -26,6 +26,7 @@ import (
 
 	"org-agent/kernel/act"
 	"org-agent/kernel/agent"
+	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
@@ -107,6 +108,7 @@ type daemon struct {
 	policy       *policy.Policy
 	sessions     *session.Sessions
 	agent        *agent.Agent
+	subagents    *subagent.Pool // nil: no work is handed on
 	models       models
 	editors      editors
 	consent      consent
@@ -204,7 +206,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 	d.servers = d.mcpServers(settings, func() []string { return tools.Names() })
 	tools, err = tool.BuiltIn(tool.World{Kept: d.servers.Result, Skills: d.prompts.Current, Memory: tool.Memory{Store: d.kept, Index: d.index}, Past: d.past(),
 		Pages: Pages(settings, d.config.Env, d.config.Addresses, d.redirected), Search: SearchServer(settings.Search, d.config.Env),
-		Commands: d.commands, Files: d.files(), Notes: d.notes(settings)})
+		Subagents: settings.SubagentsAtOnce() > 0, Commands: d.commands, Files: d.files(), Notes: d.notes(settings)})
 	if err != nil {
 		return err
 	}
@@ -214,15 +216,17 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 	hooks := d.hooks()
 	d.policy.Hooks = hooks
 	talk := &conversations{}
+	d.subagents = d.openSubagents(settings, talk)
 	d.agent = agent.New(agent.Config{
 		Skills: d.skills, Provider: provider, Policy: d.policy, Journal: d.journal, Logger: d.log, NewID: newID, Now: d.now, Model: d.model, Images: d.images,
 		HistoryTurns: settings.HistoryTurns, Window: d.window, Compacted: d.compacted, Tools: d.tools, Prompts: d.prompts,
 		Library: d.library.Load, Persona: d.personaWith, Shown: d.shown, Runtime: d.runtime(), Sandbox: func() string { kind, _ := d.fence(); return string(kind) }, Emacs: d.editors.Version, WithoutSafety: d.config.WithoutSafety,
 		Grammar: d.models.takesGrammar, Index: d.index, Memory: d.kept, SummaryModel: settings.SummaryModel, MemoryModel: settings.MemoryModel,
+		Subagents: d.subagents, CheckModel: d.checkModel,
 		Hooks: hooks, Actuators: act.NewRegistry(d.actuators(talk)...),
 	})
 	d.sessions = session.New(session.Config{
-		Journal: d.journal, Runner: d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.now, Logger: d.log, Everyone: d.editors.others,
+		Journal: d.journal, Runner: d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.now, Logger: d.log, Everyone: d.editors.others, Ended: d.turnEnded,
 	})
 	talk.sessions = d.sessions
 	d.table = d.methods()
@@ -236,6 +240,7 @@ func (d *daemon) actuators(talk *conversations) []act.Actuator {
 		act.Insertion(talk),
 		act.Emacs(&d.editors),
 		d.noted(act.Tool(d.tools)),
+		act.Spawn(d.tools),
 		act.Log(d.log),
 	}
 	if d.commands != nil {
@@ -266,6 +271,9 @@ func (d *daemon) serve(ctx context.Context) error {
 		return err
 	}
 	defer os.Remove(d.paths.KernelJSON)
+	if err := d.recoverSubagents(ctx); err != nil {
+		return err
+	}
 	if err := d.sessions.Resume(ctx); err != nil {
 		return err
 	}
@@ -282,7 +290,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 	d.watch(ctx, &work)
 	for _, run := range []func(context.Context){
-		d.mergeIndex, d.embedNotes, d.formWhenIdle, d.book.Deliver, d.agent.Compaction().Run, d.linger, d.servers.Run,
+		d.mergeIndex, d.embedNotes, d.formWhenIdle, d.book.Deliver, d.agent.Compaction().Run, d.linger, d.servers.Run, d.runSubagents,
 	} {
 		work.Go(func() { run(ctx) })
 	}

@@ -29,7 +29,7 @@ func onParams[P, R any](answer func(ctx context.Context, params P) (R, error)) m
 func (d *daemon) methods() map[string]method {
 	return map[string]method{
 		protocol.MethodEvent:         on(d.event),
-		protocol.MethodTurnCancel:    onParams(d.sessions.Cancel),
+		protocol.MethodTurnCancel:    onParams(d.cancel),
 		protocol.MethodTurnRetry:     on(d.retry),
 		protocol.MethodTurnPrefer:    onParams(d.sessions.Prefer),
 		protocol.MethodTurnSteer:     onParams(d.sessions.Steer),
@@ -63,6 +63,7 @@ func (d *daemon) methods() map[string]method {
 		protocol.MethodSessionSearch:   onParams(d.sessions.Search),
 		protocol.MethodSessionRename:   onParams(d.sessions.Rename),
 		protocol.MethodSessionFork:     onParams(d.sessions.Fork),
+		protocol.MethodSubagentList:    onParams(d.subagentList),
 		protocol.MethodSessionAsked:    on(d.asked),
 		protocol.MethodComplete:        on(d.complete),
 		protocol.MethodSessionCompact:  on(d.compact),

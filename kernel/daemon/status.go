@@ -47,8 +47,8 @@ func (d *daemon) status(ctx context.Context, client *rpc.Client, _ *protocol.Emp
 	status.Faults = d.faults.lasting()
 	status.Presets = presetStatuses(d.live())
 	status.Connected = d.editors.connected()
-	status.Conversations = d.sessions.Busy()
-	return status, nil
+	status.Conversations, err = d.busy(ctx)
+	return status, err
 }
 
 // presetStatuses are the presets that can be had, and what is wrong with the others.

@@ -16,7 +16,7 @@ import (
 func (d *daemon) toolList(context.Context, *rpc.Client, *protocol.Empty) (protocol.ToolListResult, error) {
 	var result protocol.ToolListResult
 	for _, t := range d.tools.Offered() {
-		if !t.Foreign() {
+		if !t.Foreign() && t.Name() != "sessions_list" && t.Effect() != protocol.ToolSpawns { // a program's call has no model that could be handed work
 			result.Tools = append(result.Tools, protocol.ToolInfo{Name: t.Name(), Does: t.Does(), Effect: t.Effect(), Schema: t.Schema()})
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // Kind says what a row records, and so the shape of its data. The journal
 // writes the kinds event, context, turn, act, receipt, approval, decision, question, answer, rename, fork, usage,
-// preference, session-model, session-preset, steer and digest itself, together with the state they change; the others are
+// preference, session-model, session-preset, steer, spawn, spawn-change and digest itself, together with the state they change; the others are
 // written by [Journal.Append] and [Journal.Later]
 // in the shape of whoever writes them.
 type Kind string
@@ -50,6 +50,8 @@ const (
 	KindFormation      Kind = "formation"       // {"turn",…}: up to which turn a conversation was looked at for what to keep of it
 	KindMemoryProposal Kind = "memory-proposal" // a change of what is kept that waits for a person
 	KindMemoryDecision Kind = "memory-decision" // {"accepted"}: what a person decided about it; ID is the proposal's
+	KindSpawn          Kind = "spawn"           // a [Spawn]: work that a turn handed on; ID is its task's
+	KindSpawnChange    Kind = "spawn-change"    // {"cancelled"}; or {"reported"}: the spawns whose end the event ID tells of
 	KindAudit          Kind = "audit"           // {"option","version","pid"}: the kernel was started with an option that takes a safeguard away
 	KindNotice         Kind = "notice"          // a line for a person
 	KindLog            Kind = "log"             // a line for the log

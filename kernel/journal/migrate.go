@@ -21,7 +21,7 @@ var schemas embed.FS
 
 // schemaVersion is the version this program reads and writes; SQLite keeps the
 // file's own in user_version.
-const schemaVersion = 11
+const schemaVersion = 12
 
 // applicationID marks the file as ours ("oajl"), so that another program's
 // database is refused rather than written to.

@@ -52,6 +52,8 @@ func renameRows(ctx context.Context, tx *writer, former, name string) error {
 		"UPDATE question SET session = ?1 WHERE session = ?2",
 		"UPDATE digest SET session = ?1 WHERE session = ?2",
 		"UPDATE session SET parent = ?1 WHERE parent = ?2",
+		"UPDATE spawn SET session = ?1 WHERE session = ?2",
+		"UPDATE spawn SET child = ?1 WHERE child = ?2",
 		"DELETE FROM session WHERE name = ?2 AND name <> ?1",
 	} {
 		if _, err := tx.ExecContext(ctx, statement, name, former); err != nil {

@@ -12,7 +12,8 @@ import (
 
 // The first words of a session are those of the first question in it that a person
 // asked; what a person asks is never far from the beginning.
-const sessionsQuery = `SELECT s.name, s.turns, s.updated, s.parent, coalesce(
+const sessionsQuery = `SELECT s.name, s.turns, s.updated, coalesce((SELECT session FROM spawn WHERE child = s.name), s.parent),
+	EXISTS (SELECT 1 FROM spawn WHERE child = s.name), coalesce(
 	(SELECT state FROM turn WHERE session = s.name AND finished = 0 ORDER BY queue LIMIT 1),
 	(SELECT state FROM turn WHERE session = s.name ORDER BY seq DESC LIMIT 1), ''), coalesce(
 	(SELECT substr(j.data ->> '$.text', 1, 300) FROM turn AS t JOIN journal AS j ON j.seq = t.seq
@@ -33,7 +34,7 @@ func scanSession(row scanner) (protocol.SessionInfo, error) {
 	var info protocol.SessionInfo
 	var updated int64
 	var said string
-	err := row.Scan(&info.Name, &info.Turns, &updated, &info.Parent, &info.State, &said)
+	err := row.Scan(&info.Name, &info.Turns, &updated, &info.Parent, &info.Subagent, &info.State, &said)
 	info.Updated = instant(updated).Format(time.RFC3339)
 	line := []rune(strings.Join(strings.Fields(said), " "))
 	if len(line) > wordsLimit {

@@ -35,9 +35,24 @@ func (p *Policy) rule(ctx context.Context, a view, where Where) Verdict {
 	case "peer":
 		return Verdict{Kind: Refuse, Reason: "no peer is connected"}
 	case "agent":
-		return Verdict{Kind: Ask, Reason: "a subagent spends tokens and time"}
+		return p.spawnRule(ctx, a, where)
 	}
 	return Verdict{Kind: Refuse, Reason: "nothing is known about this target"}
+}
+
+// SpawnTool is the tool that :agent :spawn is the same as.
+const SpawnTool = "sessions_spawn"
+
+// spawnRule judges work that is handed on as a call of the tool that does so.
+func (p *Policy) spawnRule(ctx context.Context, a view, where Where) Verdict {
+	v := Verdict{Kind: Ask, Reason: "a subagent spends tokens and time"}
+	if p.Tools == nil {
+		return v
+	}
+	if name, _, found := p.Tools.Find(SpawnTool); found {
+		v = p.named(name, v, true)
+	}
+	return v
 }
 
 func (p *Policy) emacsRule(a view, where Where) Verdict {

@@ -21,7 +21,7 @@ const batchLimit = 16
 // can be taken back, while only the person has spoken: what others wrote could want to be kept,
 // and would then be in every later conversation. Any other is asked about. What is judged, shown and performed has the
 // names of the tools as they are written, and what the arguments name resolved. A batch has
-// only calls that read.
+// only calls that read, or that hand on work: subagents work at the same time.
 func (p *Policy) toolRule(ctx context.Context, a view, where Where) Verdict {
 	if a.payloadWord("action") == "batch" {
 		return p.batchRule(ctx, a, where)
@@ -32,7 +32,7 @@ func (p *Policy) toolRule(ctx context.Context, a view, where Where) Verdict {
 }
 
 // callRule judges one call, and returns it as it is judged. Reads: it does no more than that, or
-// fetches what may be fetched without asking.
+// fetches what may be fetched without asking, or hands on work; a batch may have it.
 func (p *Policy) callRule(ctx context.Context, call sexp.List, where Where) (judged sexp.List, reads bool, v Verdict) {
 	refuse := func(err error) (sexp.List, bool, Verdict) {
 		of := protocol.ToolErrorOf(err)
@@ -61,7 +61,7 @@ func (p *Policy) callRule(ctx context.Context, call sexp.List, where Where) (jud
 	if reach != nil {
 		v = p.judgeReach(reach)
 	}
-	reads = effect == protocol.ToolReads && !slices.ContainsFunc(reach, func(r protocol.Reach) bool {
+	reads = effect == protocol.ToolSpawns || effect == protocol.ToolReads && !slices.ContainsFunc(reach, func(r protocol.Reach) bool {
 		return r.Kind != protocol.ReachReads && (r.Kind != protocol.ReachFetches || v.Kind == Ask)
 	})
 	return call, reads, p.named(name, v, reach == nil)
@@ -104,6 +104,9 @@ func effectRule(name string, effect protocol.ToolEffect, where Where) Verdict {
 			return Verdict{Kind: Ask, Reason: fmt.Sprintf("it would be kept for later conversations, and %s came into this one, which others may have written", where.Outside)}
 		}
 		return Verdict{Kind: Allow, Reason: "the tool adds a note of the agent's own, which the person is told of and can take back"}
+	}
+	if effect == protocol.ToolSpawns {
+		return Verdict{Kind: Ask, Reason: "a subagent spends tokens and time"}
 	}
 	return Verdict{Kind: Ask, Reason: fmt.Sprintf("the tool %s does more than read", name)}
 }

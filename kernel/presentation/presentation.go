@@ -102,6 +102,9 @@ func (a view) present() Presentation {
 			Effects: []string{"it asks the model as often as its budget lets it: it costs time and tokens, how many is not known before"},
 		}
 	case "tool":
+		if word(a.payload, "action") == "batch" {
+			return a.batch()
+		}
 		return a.call()
 	}
 	return Presentation{Summary: "Do :" + target, Language: "lisp", Text: plist.Print(a.action), Effects: []string{"what it does is not known here"}}
@@ -183,6 +186,35 @@ func (a view) call() Presentation {
 	return Presentation{
 		Summary: "Call the tool " + name, Language: "lisp", Text: pretty(arguments), Effects: effects,
 	}
+}
+
+// batch presents the calls of a batch, one below the other.
+func (a view) batch() Presentation {
+	value, _ := plist.Get(a.payload, "calls")
+	calls, _ := value.(sexp.List)
+	p := Presentation{Summary: fmt.Sprintf("Make %s together", count(len(calls), "call")), Language: "text"}
+	same := len(calls) > 0
+	first := ""
+	var text strings.Builder
+	for i, item := range calls {
+		call, _ := item.(sexp.List)
+		one := view{action: a.action, payload: call, world: a.world}.call()
+		if i == 0 {
+			first = one.Summary
+		}
+		same = same && one.Summary == first
+		fmt.Fprintf(&text, "%d. %s\n%s\n\n", i+1, one.Summary, strings.TrimRight(one.Text, "\n"))
+		for _, effect := range one.Effects {
+			if !slices.Contains(p.Effects, effect) {
+				p.Effects = append(p.Effects, effect)
+			}
+		}
+	}
+	if same {
+		p.Summary = fmt.Sprintf("%s, %d times", first, len(calls))
+	}
+	p.Text = strings.TrimRight(text.String(), "\n") + "\n"
+	return p
 }
 
 // properties presents :set-properties: what is there now only the Emacs that performs it

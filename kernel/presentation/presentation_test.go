@@ -50,6 +50,8 @@ func TestOf(t *testing.T) {
 			"Call the tool exec", "(:cmd \"ls\"\n :cwd \"/\")", []string{"more than read"}},
 		{"a tool that only reads", `:target :tool :payload (:action :call :tool "look" :args (:path "/x"))`,
 			"Call the tool look", "(:path \"/x\")", []string{"it reads /x"}},
+		{"two subagents", `:target :tool :payload (:action :batch :calls ((:tool "sessions_spawn" :args (:task "look")) (:tool "sessions_spawn" :args (:task "find"))))`,
+			"Call the tool sessions_spawn, 2 times", "1. Call the tool sessions_spawn\n(:task \"look\")\n\n2. Call the tool sessions_spawn\n(:task \"find\")\n", []string{"does more than read"}},
 		{"a subagent", `:target :agent :payload (:action :spawn :task "look")`, "Start a subagent", "look", []string{"tokens"}},
 		{"a long command", `:target :shell :payload (:cmd "` + strings.Repeat("x", 100) + `")`,
 			"Run " + strings.Repeat("x", 67) + "…", strings.Repeat("x", 100), nil},

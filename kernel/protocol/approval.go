@@ -20,6 +20,10 @@ type Approval struct {
 	Language Keyword `json:"language,omitempty"`
 	// Effects are what is foreseen of it, a line each.
 	Effects []string `json:"effects,omitempty"`
+	// Subagent is the label of the subagent that asks, Parent the conversation that handed it
+	// its work; "" where a turn asks for itself.
+	Subagent string `json:"subagent,omitempty"`
+	Parent   string `json:"parent,omitempty"`
 	// Once: it can be allowed once only.
 	Once bool `json:"once,omitempty"`
 	// Cut: how many bytes of Action and Text are left out here.

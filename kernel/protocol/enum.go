@@ -21,6 +21,8 @@ const (
 	SensorProbe        Sensor = "probe"     // made once when a skill is loaded
 	SensorToolCall     Sensor = "tool-call" // another program wants a tool used
 	SensorPost         Sensor = "post"      // text that a turn puts into another conversation
+	SensorSubagent     Sensor = "subagent"  // a turn handed on a part of its work: the task
+	SensorReport       Sensor = "report"    // what subagents of the conversation came to
 )
 
 // PlistKeyword marks the type as an enum.
@@ -122,6 +124,8 @@ const (
 	ToolReads ToolEffect = "reads" // nothing: it changes nothing; what it fetches is judged by its reach
 	ToolAsks  ToolEffect = "asks"  // nothing: it asks the person, whose answer is its result
 	ToolKeeps ToolEffect = "keeps" // nothing: it adds to what is kept; the person is told and can take it back
+	// ToolSpawns hands on work, which spends: a person's approval; several may be asked for together.
+	ToolSpawns ToolEffect = "spawns"
 )
 
 // PlistKeyword marks the type as an enum.

@@ -196,17 +196,24 @@ func shorten(word string) string {
 	return word
 }
 
-// Said reports whether the event is a person's words, which have a heading in the
-// conversation.
+// Said reports whether the event is words that have a heading in the conversation: a
+// person's, the task of a subagent, or the report of one.
 func (e *Event) Said() bool {
-	return e.Sensor == SensorChatMessage || e.Sensor == SensorUserCommand && e.Command != ""
+	return e.Message() || e.Sensor == SensorUserCommand && e.Command != ""
+}
+
+// Message reports whether the event is answered as a message is: it is one, the task of a
+// subagent, or the report of one. To skills all three are messages.
+func (e *Event) Message() bool {
+	return e.Sensor == SensorChatMessage || e.Sensor == SensorSubagent || e.Sensor == SensorReport
 }
 
 func (e *Event) check() error {
 	if e.Sensor == "" {
 		return Errorf(CodeInvalidParams, "an event needs a :sensor, for a message :chat-message")
 	}
-	if e.Sensor == SensorProbe || e.Sensor == SensorPost || e.Sensor == SensorToolCall {
+	switch e.Sensor {
+	case SensorProbe, SensorPost, SensorToolCall, SensorSubagent, SensorReport:
 		return Errorf(CodeForbidden, "the sensor :%s is the kernel's own", e.Sensor)
 	}
 	if len(e.Text) > TextLimit {

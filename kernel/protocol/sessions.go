@@ -17,7 +17,10 @@ type SessionInfo struct {
 	State   TurnState `json:"state,omitempty"`
 	File    string    `json:"file,omitempty"`
 	Words   string    `json:"words,omitempty"`
-	Parent  string    `json:"parent,omitempty"`
+	// Parent is the conversation that it was forked from, or that handed it its work.
+	Parent string `json:"parent,omitempty"`
+	// Subagent: the work in it was handed on by a turn of Parent.
+	Subagent bool `json:"subagent,omitempty"`
 }
 
 // SessionSearchParams looks for words in the questions and answers of a session, or of

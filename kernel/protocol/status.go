@@ -62,4 +62,8 @@ type ConversationStatus struct {
 	// Progress is how far that has come; missing before it asked a model.
 	Progress *TurnProgress `json:"progress,omitempty"`
 	Queued   int           `json:"queued,omitempty"`
+	// Parent is the conversation that handed on the work, and Label what that is called, where
+	// a subagent does it.
+	Parent string `json:"parent,omitempty"`
+	Label  string `json:"label,omitempty"`
 }

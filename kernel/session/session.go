@@ -279,6 +279,9 @@ func (s *Session) finish(ctx context.Context, turn *Turn, outcome Outcome) {
 		Seconds: took.Seconds(), Total: total, Shown: turn.shown, Window: turn.window,
 	})
 	log.Info("turn finished", "state", outcome.State, "dur", took)
+	if ended := s.house.config.Ended; ended != nil && record.ID != "" {
+		ended(record)
+	}
 }
 
 // keepPause is how long the journal is left alone after it could not be written.

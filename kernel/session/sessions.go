@@ -26,6 +26,9 @@ type Config struct {
 	// time.Now.
 	Now    func() time.Time
 	Logger *slog.Logger
+	// Ended is called when a turn has ended and the journal has that; nil for nobody. It is
+	// called by the goroutine of the session, and must not wait for one.
+	Ended func(turn journal.Turn)
 	// Everyone tells all people but those whose clients show the session, which shown knows by
 	// their ids; nil tells nobody.
 	Everyone func(shown func(client string) bool, method string, params any)

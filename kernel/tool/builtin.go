@@ -23,6 +23,8 @@ type World struct {
 	Pages *fetch.Fetcher
 	// Search is the search server that the person named; nil for none.
 	Search *websearch.Server
+	// Subagents: work can be handed on.
+	Subagents bool
 	// Kept returns results that are kept outside of the journal, by ids of their own: found is
 	// false for any other. Nil: there are none.
 	Kept func(ctx context.Context, id string) (text string, found bool, err error)
@@ -51,6 +53,8 @@ func BuiltIn(w World) (*Registry, error) {
 		processTool(w.Commands),
 		readFile(w.Files),
 		searchMessages(w.Past),
+		sessionsList(w.Subagents),
+		sessionsSpawn(w.Subagents),
 		useSkill(w.Skills),
 		webFetch(w.Pages),
 		webSearch(w.Search),

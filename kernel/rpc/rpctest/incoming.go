@@ -65,6 +65,7 @@ func (e *Editor) handle(ctx context.Context, method string, params any) (any, er
 		e.model = p.Model
 	case *protocol.SessionPresetParams:
 		e.preset = p.Preset
+	case *protocol.Subagent: // whoever wants to know lists them
 	case *protocol.Notice:
 		e.notices = append(e.notices, p.Text)
 	case *protocol.Approval: // whoever comes while it is asked again is told twice

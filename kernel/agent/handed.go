@@ -1,0 +1,167 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/plist"
+	"org-agent/kernel/policy"
+	"org-agent/kernel/prompt"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/skill"
+)
+
+// A subagent's turn is answered as any other, by the skill of the turn that handed it its work and
+// under the same policy. Here is what it may not do that the other may: it is decided here, before
+// skill and policy, whatever its model was told and whatever a person allowed elsewhere.
+
+// findHanded finds what a subagent was handed.
+func (r *run) findHanded(ctx context.Context) error {
+	if r.turn.Record.Question.Sensor != protocol.SensorSubagent {
+		return nil
+	}
+	s, err := r.agent.config.Journal.Spawn(ctx, r.turn.Record.Event)
+	if err != nil {
+		return fmt.Errorf("look for what was handed on: %w", err)
+	}
+	r.handed = &s
+	return nil
+}
+
+// pickHanded takes the skill of the turn that handed the work on: what that does not let pass
+// does not pass here.
+func (r *run) pickHanded(ctx context.Context, live *skill.Set) error {
+	if r.skill = live.Named(r.handed.Skill); r.skill == nil {
+		return failf("the skill %s, which handed this on, is not live any more; \"org-agent skill list\" says why", r.handed.Skill)
+	}
+	r.describe("")
+	r.recordChoice(ctx, live, nil)
+	return r.useAsked(ctx)
+}
+
+// neverHanded are the tools that no subagent has: nobody answers its questions, and it hands on
+// nothing.
+var neverHanded = [...]string{"sessions_spawn", "sessions_list", "ask_user"}
+
+// has reports whether the subagent has the tool of that name, as it is written.
+func (r *run) has(name string) bool {
+	if slices.Contains(neverHanded[:], name) {
+		return false
+	}
+	return r.handed.Tools == nil || slices.ContainsFunc(r.handed.Tools, func(t string) bool { return sameTool(t, name) })
+}
+
+// sameTool reports whether two names are of the same tool.
+func sameTool(a, b string) bool {
+	fold := func(s string) string {
+		return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(strings.TrimPrefix(s, ":"))), "-", "_")
+	}
+	return fold(a) == fold(b)
+}
+
+// beyond says why an action is none of a subagent's; "" if it may be, and in any other turn.
+func (r *run) beyond(action sexp.List) string {
+	if r.handed == nil {
+		return ""
+	}
+	target, name := policy.Target(nestedOf(action))
+	switch target {
+	case "tool":
+		for _, call := range append(callsOf(action), fieldsOf(action)) {
+			value, _ := plist.Get(call, "tool")
+			written, _, found := r.agent.config.Tools.Find(strings.Trim(plist.Print(value), `":`))
+			if found && !r.has(written) {
+				return r.beyondTool(written)
+			}
+		}
+		return ""
+	case "log", "response":
+		return ""
+	case "shell":
+		name = "exec"
+	case "emacs":
+		switch name {
+		case "insert-at-end":
+			buffer, _ := plist.Text(fieldsOf(action), "buffer")
+			session, named := protocol.BufferSession(buffer)
+			if buffer == "" || named && (session == r.turn.Record.Session || session == protocol.MainSession) {
+				return "" // its own conversation, whatever its model calls that
+			}
+			return "a subagent writes into no other conversation: its answer is its report"
+		case "edit":
+		case "set-properties":
+			name = "org_edit"
+		default:
+			return "a subagent shows nothing in Emacs: its answer is its report"
+		}
+	case "agent":
+		return "a subagent hands on no work: do it, or say in the answer what is left to do"
+	default:
+		return "a subagent writes to nobody: its answer is its report"
+	}
+	if !r.has(name) {
+		return r.beyondTool(name)
+	}
+	return ""
+}
+
+func (r *run) beyondTool(name string) string {
+	if slices.Contains(neverHanded[:], name) {
+		return fmt.Sprintf("a subagent has no %s: nobody answers its questions, and it hands on nothing", name)
+	}
+	return fmt.Sprintf("the tool %s was not handed to this subagent: it has %s", name, strings.Join(r.handed.Tools, ", "))
+}
+
+// beyondForm reports whether a reply of that form would be none of a subagent's.
+func (r *run) beyondForm(form policy.Form) bool {
+	if r.handed == nil || form.Target == "tool" {
+		return false
+	}
+	action, err := r.agent.actionOf(form)
+	return err != nil || r.beyond(action) != ""
+}
+
+// nestedOf is the action in the kernel's view; one that has none is as it is.
+func nestedOf(action sexp.List) sexp.List {
+	if nested, err := plist.Nested(action); err == nil {
+		return nested
+	}
+	return action
+}
+
+// factsOf are what the turn's prompts are made of.
+func (r *run) factsOf(ctx context.Context) prompt.Facts {
+	facts := r.agent.facts(ctx, r.turn.Record)
+	if r.handed == nil {
+		return facts
+	}
+	facts.Kind = prompt.Subagent
+	facts.Handed = prompt.Handed{Requester: r.handed.Session, Child: r.turn.Record.Session, Label: r.handed.Label, Task: r.handed.Task}
+	facts.Tools = slices.DeleteFunc(facts.Tools, func(t prompt.Tool) bool { return !r.has(t.Name) })
+	if !slices.ContainsFunc(facts.Tools, func(t prompt.Tool) bool { return t.Name == "use_skill" }) {
+		facts.Skills, facts.MoreSkills = "", 0
+	}
+	return facts
+}
+
+// progress tells how far the turn has come.
+func (r *run) progress() {
+	at := r.budget.progress(r.turn.Record)
+	r.turn.Progress(at)
+	if r.handed != nil && r.agent.config.Subagents != nil {
+		r.agent.config.Subagents.Progress(r.handed.ID, at)
+	}
+}
+
+// waits shows that the turn waits for a person, or no longer.
+func (r *run) waits(ctx context.Context, waiting bool) error {
+	err := r.turn.Waiting(ctx, waiting)
+	if r.handed != nil && r.agent.config.Subagents != nil {
+		r.agent.config.Subagents.Waiting(r.handed.ID, waiting)
+	}
+	return err
+}

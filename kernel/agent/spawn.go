@@ -1,0 +1,226 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"org-agent/kernel/agent/subagent"
+	"org-agent/kernel/config"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/tool"
+)
+
+// labelLimit is how many characters a subagent's label has.
+const labelLimit = 40
+
+// Spawn implements [tool.Spawner]: the turn hands on a part of its work, and waits for what comes
+// of it if it is to.
+func (r *run) Spawn(ctx context.Context, wanted tool.Work) (string, error) {
+	pool := r.agent.config.Subagents
+	switch {
+	case r.handed != nil:
+		return "", protocol.ToolErrorf(protocol.ToolRefused, "a subagent hands on no work: do it, or say in the answer what is left to do")
+	case pool == nil || r.skill == nil:
+		return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here: it is handed on by a conversation with a model")
+	}
+	s, err := r.toHand(ctx, wanted)
+	if err != nil {
+		return "", err
+	}
+	if err := pool.Spawn(ctx, s); err != nil {
+		return "", fmt.Errorf("hand on the work: %w", err)
+	}
+	if !wanted.Wait {
+		return fmt.Sprintf("[%s is begun as %s, in the conversation %q; you are told when it has ended]", s.Label, s.ID, s.Child), nil
+	}
+	outcome, err := pool.Await(ctx, s.ID)
+	if err != nil {
+		return "", err
+	}
+	return toldEnd(outcome, 0)
+}
+
+// toHand is what is handed on, checked.
+func (r *run) toHand(ctx context.Context, wanted tool.Work) (journal.Spawn, error) {
+	r.handing.Lock() // what is found of the turn is kept in it
+	defer r.handing.Unlock()
+	record := r.turn.Record
+	s := journal.Spawn{
+		ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event, Label: labelOf(wanted), Task: r.agent.Hide(wanted.Task), Skill: r.skill.Name,
+		Projects: slices.Clone(r.projectsOf(ctx)), Outside: r.outside(), Fork: wanted.Fork, Wait: wanted.Wait,
+		Channel: record.Question.Channel, Group: !conversationOf(record).Alone,
+	}
+	s.Child = childOf(s)
+	for _, name := range wanted.Tools {
+		written, _, found := r.agent.config.Tools.Find(name)
+		if !found {
+			return s, protocol.ToolErrorf(protocol.ToolNotFound, "there is no tool named %q to hand on%s", name, didYouMean(r.agent.config.Tools.Nearest(name)))
+		}
+		s.Tools = append(s.Tools, written)
+	}
+	if wanted.Model != "" && r.agent.config.CheckModel != nil {
+		if err := r.agent.config.CheckModel(ctx, wanted.Model); err != nil {
+			return s, protocol.ToolErrorf(protocol.ToolNotFound, "%w", err)
+		}
+	}
+	s.Settings = handedSettings(record, r.budget.Budget, wanted)
+	return s, nil
+}
+
+func didYouMean(near string) string {
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", near)
+}
+
+// handedSettings are those of the turn, with what was wanted for the work: of a budget never more
+// than the turn's own.
+func handedSettings(record journal.Turn, budget config.Budget, wanted tool.Work) protocol.TurnSettings {
+	const from = "the task"
+	var settings protocol.TurnSettings
+	for _, set := range record.Settings {
+		if set.Name != protocol.SettingModel && set.Name != protocol.SettingHistory && !slices.Contains(config.BudgetNames(), set.Name) {
+			settings = append(settings, set)
+		}
+	}
+	put := func(name, value string) {
+		if value != "" {
+			settings = append(settings, protocol.TurnSetting{Name: name, Value: value, From: from})
+		}
+	}
+	put(protocol.SettingModel, cmp.Or(wanted.Model, record.Wanted))
+	put(protocol.SettingBudgetRounds, strconv.Itoa(narrower(budget.Rounds, wanted.Rounds)))
+	if tokens := narrower(budget.Tokens, wanted.Tokens); tokens > 0 {
+		put(protocol.SettingBudgetTokens, strconv.Itoa(tokens))
+	} else {
+		put(protocol.SettingBudgetTokens, "off")
+	}
+	if within := narrower(budget.Time, time.Duration(wanted.Minutes)*time.Minute); within > 0 {
+		put(protocol.SettingBudgetTime, within.String())
+	} else {
+		put(protocol.SettingBudgetTime, "off")
+	}
+	if budget.Cost > 0 {
+		put(protocol.SettingBudgetCost, strconv.FormatFloat(budget.Cost, 'f', -1, 64))
+	} else {
+		put(protocol.SettingBudgetCost, "off")
+	}
+	return settings
+}
+
+// narrower is the least of two bounds, of which 0 is none.
+func narrower[N int | time.Duration](a, b N) N {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// labelOf is what the work is called: as was wanted, or by its first words.
+func labelOf(wanted tool.Work) string {
+	label := strings.Join(strings.Fields(cmp.Or(strings.TrimSpace(wanted.Label), wanted.Task)), " ")
+	if runes := []rune(label); len(runes) > labelLimit {
+		label = strings.TrimSpace(string(runes[:labelLimit-1])) + "…"
+	}
+	return label
+}
+
+// childOf is the conversation of a subagent: named by the one that hands on the work, by its label
+// and by its id, so that it is like no other.
+func childOf(s journal.Spawn) string {
+	word := strings.Map(func(c rune) rune {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) {
+			return unicode.ToLower(c)
+		}
+		return '-'
+	}, s.Label)
+	cut := func(text string, most int) string {
+		if runes := []rune(text); len(runes) > most {
+			text = string(runes[:most])
+		}
+		return strings.Trim(text, "-. ")
+	}
+	name := cut(s.Session, 30) + "." + cut(word, 20)
+	return strings.TrimRight(name, ".") + "-" + s.ID[:min(8, len(s.ID))]
+}
+
+// toldEnd is what a model is told of one that has ended; that it has no answer is an error.
+func toldEnd(o subagent.Outcome, from int) (string, error) {
+	if !o.State.Final() {
+		return fmt.Sprintf("[%s is %s]", o.Label, o.State), nil
+	}
+	if o.State != protocol.SubagentDone {
+		code := protocol.ToolFailed
+		if o.State == protocol.SubagentCancelled {
+			code = protocol.ToolCancelled
+		}
+		return "", protocol.ToolErrorf(code, "the subagent %s ended without an answer: %s%s", o.Label, o.State, behind(": ", o.Notice))
+	}
+	line := fmt.Sprintf("[%s is %s, %d tokens%s]\n", o.Label, o.State, o.Tokens, behind("; ", o.Notice))
+	return line + o.Told(from), nil
+}
+
+func behind(mark, text string) string {
+	if text == "" {
+		return ""
+	}
+	return mark + text
+}
+
+// Subagents implements [tool.Spawner].
+func (r *run) Subagents(ctx context.Context, id string, from int) (string, error) {
+	pool := r.agent.config.Subagents
+	if r.handed != nil || pool == nil {
+		return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here")
+	}
+	session := r.turn.Record.Session
+	if id != "" {
+		o, err := pool.Outcome(ctx, id)
+		if protocol.ErrorCode(err) == protocol.CodeNotFound || err == nil && o.Session != session {
+			return "", protocol.ToolErrorf(protocol.ToolNotFound, "this conversation has no subagent %q: without an id all are listed", id)
+		}
+		if err != nil {
+			return "", err
+		}
+		text, err := toldEnd(o, from)
+		if err != nil { // it is told, and no fault of the call
+			return err.Error(), nil
+		}
+		return text, nil
+	}
+	list, err := pool.List(ctx, session)
+	if err != nil {
+		return "", err
+	}
+	if len(list) == 0 {
+		return "This conversation has handed on no work.", nil
+	}
+	return subagentTable(list, r.agent.config.Now().Location()), nil
+}
+
+// subagentTable is the list as an Org table.
+func subagentTable(list []protocol.Subagent, where *time.Location) string {
+	var b strings.Builder
+	b.WriteString("| run | label | status | started | took | tokens | cost |\n|-+-+-+-+-+-+-|\n")
+	for _, s := range list {
+		started, took, cost := "", "", ""
+		if at, err := time.Parse(time.RFC3339, s.Started); err == nil {
+			started = at.In(where).Format("2006-01-02 15:04")
+			took = plainTime(time.Duration(s.Seconds * float64(time.Second)).Round(100 * time.Millisecond))
+		}
+		if s.Cost != nil {
+			cost = dollars(*s.Cost)
+		}
+		label := strings.ReplaceAll(s.Label, "|", "¦")
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", s.ID, label, s.State, started, took, thousands(s.Tokens), cost)
+	}
+	return b.String()
+}

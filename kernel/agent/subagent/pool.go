@@ -1,0 +1,311 @@
+// Package subagent keeps the parts of the work that turns hand on: how many are at work at once,
+// how each is doing, and that what came of it is told once. It answers nothing itself: a subagent
+// is a conversation of its own, with one turn that asks its task, which the agent answers as it
+// answers any.
+//
+// The journal is the only truth. What was handed on is there before it is begun, its end is that
+// of its turn, and what was told is there before it is told, under the id of the event that tells
+// it. So whatever is killed when, each is told of exactly once. What is in memory is how far those
+// have come that are at work, and who waits.
+//
+// A [Pool] is safe for many goroutines. [Pool.Run] is its one goroutine, which begins what has a
+// place and tells what has ended; the others only wake it.
+package subagent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/session"
+)
+
+// unfinishedLimit is how many may be unfinished at once in all conversations.
+const unfinishedLimit = 200
+
+// Sessions are the conversations in which subagents work and are told of. kernel/session
+// implements it.
+type Sessions interface {
+	Submit(ctx context.Context, event protocol.Event) (protocol.EventResult, error)
+	Cancel(ctx context.Context, p protocol.TurnParams) (protocol.TurnCancelResult, error)
+	Fork(ctx context.Context, p protocol.SessionForkParams) (protocol.SessionForkResult, error)
+	Tell(session, method string, params any)
+}
+
+// Config is what a pool needs; all of it.
+type Config struct {
+	Journal  *journal.Journal
+	Sessions Sessions
+	// Limit is how many are at work at once, 1 or more.
+	Limit int
+	// Reads reports whether an action, in canonical form, does no more than read.
+	Reads  func(action string) bool
+	Logger *slog.Logger
+	NewID  func() string
+}
+
+// Pool is the subagents of one kernel.
+type Pool struct {
+	config Config
+	wake   chan struct{}
+
+	mu    sync.Mutex
+	live  map[string]*child // that have not ended, by id
+	queue []*child          // those of them that wait for a place, in order
+	due   []*report         // what is to be told
+
+	beginning sync.Mutex // held while one is begun, or stopped before it is
+}
+
+// child is one that has not ended.
+type child struct {
+	spawn   journal.Spawn
+	started time.Time // zero while it waits for a place
+	waiting bool      // for a person
+	at      protocol.TurnProgress
+	ended   chan struct{}
+}
+
+// New returns a pool. Nothing runs before [Pool.Run].
+func New(config Config) *Pool {
+	return &Pool{config: config, wake: make(chan struct{}, 1), live: map[string]*child{}}
+}
+
+// Spawn takes work that a turn hands on. When it returns nil the journal has it, and it is begun
+// when it has a place, in the order of the calls.
+func (p *Pool) Spawn(ctx context.Context, s journal.Spawn) error {
+	p.mu.Lock()
+	full := len(p.live) >= unfinishedLimit
+	p.mu.Unlock()
+	if full {
+		return protocol.ToolErrorf(protocol.ToolFailed, "%d subagents have not ended yet: wait until some have", unfinishedLimit)
+	}
+	if err := p.config.Journal.PutSpawn(ctx, s); err != nil {
+		return err
+	}
+	c := &child{spawn: s, ended: make(chan struct{})}
+	c.spawn.Asked = time.Now()
+	p.mu.Lock()
+	p.live[s.ID] = c
+	p.queue = append(p.queue, c)
+	p.mu.Unlock()
+	p.tell(c)
+	p.rouse()
+	return nil
+}
+
+// rouse has Run look again.
+func (p *Pool) rouse() {
+	select {
+	case p.wake <- struct{}{}:
+	default: // it is about to
+	}
+}
+
+// Await waits until it has ended, marks it as told, and returns how it ended. When ctx ends
+// before, it is stopped, unless the kernel stops, after which it goes on.
+func (p *Pool) Await(ctx context.Context, id string) (Outcome, error) {
+	p.mu.Lock()
+	c := p.live[id]
+	p.mu.Unlock()
+	if c != nil {
+		select {
+		case <-c.ended:
+		case <-ctx.Done():
+			cause := context.Cause(ctx)
+			if errors.Is(cause, session.ErrStopping) {
+				return Outcome{}, cause
+			}
+			return Outcome{}, errors.Join(cause, p.stop(context.WithoutCancel(ctx), id))
+		}
+	}
+	outcome, err := p.Outcome(ctx, id)
+	if err == nil {
+		_, err = p.config.Journal.Report(ctx, journal.ReportGiven, id)
+	}
+	return outcome, err
+}
+
+// Cancel stops those that a conversation has handed on, or one turn of it, and returns how many.
+// Nobody is told of their end: whoever stopped them knows.
+func (p *Pool) Cancel(ctx context.Context, session, turn string) (stopped int, err error) {
+	all, err := p.config.Journal.Unreported(ctx)
+	for _, s := range all {
+		if s.Session != session || turn != "" && s.Turn != turn || !p.unfinished(s.ID) {
+			continue
+		}
+		stopped++
+		err = errors.Join(err, p.stop(ctx, s.ID))
+	}
+	return stopped, err
+}
+
+func (p *Pool) unfinished(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.live[id] != nil
+}
+
+// stop ends one of which nobody is to be told.
+func (p *Pool) stop(ctx context.Context, id string) error {
+	if _, err := p.config.Journal.Report(ctx, journal.ReportGiven, id); err != nil {
+		return err
+	}
+	p.beginning.Lock()
+	defer p.beginning.Unlock()
+	before, err := p.config.Journal.CancelSpawn(ctx, id)
+	if err != nil {
+		return err
+	}
+	if before {
+		p.end(id)
+		return nil
+	}
+	_, err = p.config.Sessions.Cancel(ctx, protocol.TurnParams{Event: id})
+	return err
+}
+
+// end takes one out of those that have not ended.
+func (p *Pool) end(id string) *child {
+	p.mu.Lock()
+	c := p.live[id]
+	delete(p.live, id)
+	p.queue = slices.DeleteFunc(p.queue, func(q *child) bool { return q.spawn.ID == id })
+	p.mu.Unlock()
+	if c == nil {
+		return nil
+	}
+	close(c.ended)
+	p.tell(c)
+	p.rouse()
+	return c
+}
+
+// Ended takes note of the end of a turn: of a subagent, of which its conversation is told then,
+// or of one that was stopped and whose subagents are stopped with it.
+func (p *Pool) Ended(ctx context.Context, turn journal.Turn) {
+	if turn.State == protocol.TurnCancelled {
+		if _, err := p.Cancel(ctx, turn.Session, turn.ID); err != nil {
+			p.config.Logger.Error("subagents of a turn that was stopped go on", "turn", turn.ID, "err", err)
+		}
+	}
+	if turn.Question.Sensor != protocol.SensorSubagent {
+		return
+	}
+	if c := p.end(turn.Event); c != nil && !c.spawn.Wait {
+		p.later(c.spawn)
+	}
+}
+
+// Progress takes note of how far one has come.
+func (p *Pool) Progress(id string, at protocol.TurnProgress) {
+	p.change(id, func(c *child) { c.at = at })
+}
+
+// Waiting takes note that one waits for a person, or no longer.
+func (p *Pool) Waiting(id string, waiting bool) {
+	p.change(id, func(c *child) { c.waiting = waiting })
+}
+
+func (p *Pool) change(id string, change func(*child)) {
+	p.mu.Lock()
+	c := p.live[id]
+	if c != nil {
+		change(c)
+	}
+	p.mu.Unlock()
+	if c != nil {
+		p.tell(c)
+	}
+}
+
+// tell tells the clients of the conversation how one is doing.
+func (p *Pool) tell(c *child) {
+	info, err := p.info(context.Background(), c.spawn)
+	if err != nil {
+		p.config.Logger.Error("nobody is told how a subagent is doing", "subagent", c.spawn.ID, "err", err)
+		return
+	}
+	p.config.Sessions.Tell(info.Session, protocol.MethodSubagentChanged, info)
+}
+
+// Run begins what has a place and tells what has ended, until ctx ends.
+func (p *Pool) Run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.wake:
+		case <-timer.C:
+		}
+		p.beginNext(ctx)
+		timer.Reset(p.tellDue(ctx))
+	}
+}
+
+// beginNext begins those that have a place.
+func (p *Pool) beginNext(ctx context.Context) {
+	for ctx.Err() == nil {
+		p.mu.Lock()
+		if len(p.queue) == 0 || len(p.live)-len(p.queue) >= p.config.Limit {
+			p.mu.Unlock()
+			return
+		}
+		c := p.queue[0]
+		p.mu.Unlock()
+		p.begin(ctx, c)
+	}
+}
+
+// begin has one answered. One that cannot be begun has ended.
+func (p *Pool) begin(ctx context.Context, c *child) {
+	p.beginning.Lock()
+	defer p.beginning.Unlock()
+	p.mu.Lock()
+	if len(p.queue) == 0 || p.queue[0] != c { // it was stopped meanwhile
+		p.mu.Unlock()
+		return
+	}
+	p.queue = p.queue[1:]
+	c.started = time.Now()
+	p.mu.Unlock()
+	err := p.submit(ctx, c.spawn)
+	if err == nil {
+		p.tell(c)
+		return
+	}
+	if ctx.Err() != nil { // the next kernel begins it
+		return
+	}
+	p.config.Logger.Error("a subagent is not begun", "subagent", c.spawn.ID, "err", err)
+	if _, err := p.config.Journal.CancelSpawn(ctx, c.spawn.ID); err != nil {
+		p.config.Logger.Error("a subagent that is not begun is not kept as ended", "subagent", c.spawn.ID, "err", err)
+	}
+	if p.end(c.spawn.ID) != nil && !c.spawn.Wait {
+		p.later(c.spawn)
+	}
+}
+
+// submit is where a subagent begins: with a copy of the conversation if it is to see that.
+func (p *Pool) submit(ctx context.Context, s journal.Spawn) error {
+	if s.Fork {
+		_, err := p.config.Sessions.Fork(ctx, protocol.SessionForkParams{Session: s.Session, To: s.Child})
+		if err != nil && protocol.ErrorCode(err) != protocol.CodeConflict { // the last kernel copied it
+			return fmt.Errorf("show it the conversation: %w", err)
+		}
+	}
+	event := protocol.Event{ID: s.ID, Session: s.Child, Sensor: protocol.SensorSubagent, Channel: s.Channel, Level: 1, Text: s.Task, Settings: s.Settings}
+	if s.Group {
+		event.Payload.Set(protocol.PayloadGroup, true)
+	}
+	_, err := p.config.Sessions.Submit(ctx, event)
+	return err
+}
