@@ -301,12 +301,18 @@ the approval ID, LINE is that of the buffer."
         (setq at (next-single-property-change at 'org-agent-approval))))
     found))
 
+(defun org-agent-approval--who (approval)
+  "Return who asks for APPROVAL: a conversation, or a subagent of one."
+  (if-let ((label (plist-get approval :subagent)))
+      (format "%s, subagent of %s" label (plist-get approval :parent))
+    (plist-get approval :session)))
+
 (defun org-agent-approval-insert (approval)
   "Insert APPROVAL with all that the kernel sent of it."
   (let ((beg (point))
         (text (plist-get approval :text))
         (cut (plist-get approval :cut)))
-    (insert (propertize (format "%s  %s  %s" (plist-get approval :session)
+    (insert (propertize (format "%s  %s  %s" (org-agent-approval--who approval)
                                 (org-agent-list-time (or (plist-get approval :asked) ""))
                                 (or (plist-get approval :summary) ""))
                         'face 'bold 'org-agent-approval-head t)
@@ -386,7 +392,10 @@ Those of its last line, which names them, are letters, too."
                                       (plist-get params :subtree)))
       (org-agent-chat-put :turn (plist-get params :turn) :phase 'waiting))
     (unless known
-      (message "The agent waits for your decision: %s (M-x org-agent-approvals)"
+      (message "%s waits for your decision: %s (M-x org-agent-approvals)"
+               (if-let ((label (plist-get params :subagent)))
+                   (concat "The subagent " label)
+                 "The agent")
                (or (plist-get params :summary) "")))))
 
 (cl-defmethod org-agent-handle-notification ((_method (eql 'approval/closed))

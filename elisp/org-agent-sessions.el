@@ -99,7 +99,10 @@ Its name is the line's identity, so that point stays on it."
                   (org-agent-sessions--state (plist-get session :state))
                   (concat (or (plist-get session :words) "")
                           (when (and parent (not (string-empty-p parent)))
-                            (propertize (format "  (forked from %s)" parent)
+                            (propertize (format (if (plist-get session :subagent)
+                                                    "  (subagent of %s)"
+                                                  "  (forked from %s)")
+                                                parent)
                                         'face 'shadow)))))))
 
 (defun org-agent-sessions--state (state)

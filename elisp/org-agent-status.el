@@ -112,7 +112,10 @@ FACE may be nil.  With ACTION the text is a button that calls it."
                (let ((name (plist-get conversation :name))
                      (behind (or (plist-get conversation :queued) 0)))
                  (list nil
-                       (concat name
+                       (concat (if-let ((parent (plist-get conversation :parent)))
+                                   (format "  %s, subagent of %s"
+                                           (plist-get conversation :label) parent)
+                                 name)
                                (and (plist-get conversation :running) ", being written")
                                (when-let ((progress (plist-get conversation :progress)))
                                  (concat ": " (org-agent-progress-text progress t)))

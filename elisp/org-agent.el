@@ -58,6 +58,7 @@
 (require 'org-agent-model)
 (require 'org-agent-sibling)
 (require 'org-agent-thought)
+(require 'org-agent-subagent)
 (require 'org-agent-usage)
 (require 'org-agent-block)
 (require 'org-agent-recall)
@@ -113,6 +114,7 @@
   "Add the template that asks the agent to Org's, under KEY." t)
 ;;;###autoload (autoload 'org-agent-sessions "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-search "org-agent" nil t)
+;;;###autoload (autoload 'org-agent-subagents "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-memory "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-memory-search "org-agent" nil t)
 ;;;###autoload (autoload 'org-agent-memory-undo "org-agent" nil t)
@@ -204,6 +206,7 @@ What was said stays as it is."
   "What the agent may do, and what it never sees."
   [["What it may do"
     ("j" "The rules" org-agent-policy)
+    ("s" "Subagents" org-agent-subagents)
     ("p" "This buffer is private" org-agent-private-mode)]])
 
 (transient-define-prefix org-agent-menu ()
