@@ -50,6 +50,7 @@ var benches = []bench{
 	{"start", measureStart},
 	{"turn", measureTurns},
 	{"rounds", measureRounds},
+	{"subagents", measureSubagents},
 	{"stream", measureStreams},
 	{"note", measureNote},
 	{"prompt", measurePrompt},

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"org-agent/kernel/llm/llmtest"
+)
+
+// measureSubagents has turns that hand on four tasks together, one after the other, and one alone.
+// Each model thinks for the same time, which the four together should take once.
+func measureSubagents(ctx context.Context, p programs) ([]row, error) {
+	const (
+		n     = 20 // turns of each kind, the first not counted
+		model = 20 * time.Millisecond
+	)
+	task := `(:tool "sessions_spawn" :args (:task "part"))`
+	one := "(:type :request :target :tool :action :call " + task[1:]
+	batch := "(:type :request :target :tool :action :batch :calls (" + strings.Repeat(task, 4) + "))"
+	four, err := subagentTurns(ctx, p, n, model, batch)
+	if err != nil {
+		return nil, err
+	}
+	sequence, err := subagentTurns(ctx, p, n, model, one, one, one, one)
+	if err != nil {
+		return nil, err
+	}
+	alone, err := subagentTurns(ctx, p, n, model, one)
+	if err != nil {
+		return nil, err
+	}
+	return []row{{what: "4 subagents of scripted models in parallel", unit: seconds, values: four, peers: []peer{
+		{name: "4 in sequence", values: sequence}, {name: "one alone", values: alone}}}}, nil
+}
+
+// subagentTurns is how long turns take in which the model says this, one after the other.
+func subagentTurns(ctx context.Context, p programs, n int, model time.Duration, says ...string) (values []float64, err error) {
+	reply := func(text string) llmtest.Exchange {
+		return llmtest.Exchange{Reply: text, FirstDelay: llmtest.Duration(model)}
+	}
+	part := reply(envelope("Done"))
+	part.Match, part.Times = "^part", -1
+	exchanges := []llmtest.Exchange{part}
+	for range n {
+		for _, text := range says {
+			exchanges = append(exchanges, reply(text))
+		}
+		exchanges = append(exchanges, reply(envelope("Done")))
+	}
+	in, err := newInstance(exchanges...)
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	rule := "* Rules\n| rule | matches | verdict | why | since |\n| tool sessions_spawn | | allow | | |\n"
+	if err := os.MkdirAll(in.paths.Home, 0o755); err != nil {
+		return nil, fmt.Errorf("make the home: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(in.paths.Home, "policy.org"), []byte(rule), 0o644); err != nil {
+		return nil, fmt.Errorf("write the rules: %w", err)
+	}
+	k, err := in.start(ctx, p.kernel)
+	if err != nil {
+		return nil, err
+	}
+	values, err = in.converse(ctx, "handing on", n, 0)
+	return values, errors.Join(err, k.end())
+}
