@@ -32,7 +32,10 @@ func (d *daemon) openMemory(ctx context.Context, settings config.Settings) (clos
 	for _, path := range settings.Notes {
 		d.index.Roots = append(d.index.Roots, memory.Root{Path: d.notePath(path)})
 	}
-	d.kept = &memory.Store{Home: d.paths.Home, Journal: d.journal, NewID: newID, Now: d.now, Changed: func(c memory.Change) {
+	d.kept = &memory.Store{Home: d.paths.Home, Journal: d.journal, NewID: newID, Now: d.now, Changed: func(ctx context.Context, c memory.Change) {
+		if err := d.index.Take(ctx, c.Path); err != nil { // it is taken in when the file is seen to be another
+			d.log.Warn("what was kept is not found yet", "file", c.Path, "err", err)
+		}
 		d.editors.notify(protocol.MethodMemoryChanged, changeForWire(c))
 	}}
 	return files.Close, nil

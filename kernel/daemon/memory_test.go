@@ -248,3 +248,24 @@ func TestDayNoteEditedByHandMeanwhile(t *testing.T) {
 		t.Errorf("the note is\n%s", text)
 	}
 }
+
+// What was saved, changed or forgotten is found, or not, by the very next call.
+func TestMemoryIsFoundAtOnce(t *testing.T) {
+	var script []llmtest.Exchange
+	for i := range 6 {
+		script = append(script, calling("memory_save", fmt.Sprintf(`:text "The zebra%d eats"`, i)), calling("memory_search", fmt.Sprintf(`:query "zebra%d"`, i)))
+	}
+	in, model := newInstanceAndModel(t, append(script, llmtest.Exchange{Reply: insertion("* Done"), Times: -1})...)
+	in.write(t, "policy.org", "* Rules\n| rule | matches | verdict | why | since |\n| tool memory_save | | allow | whatever came before | |\n")
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	if got := ask(t, e, "q1", "Six zebras"); got.state != "answered" {
+		t.Fatalf("the turn ended %+v", got)
+	}
+	_, lasts := systems(model)
+	for i := range 6 {
+		if result := lasts[2*i+2]; !strings.Contains(result, fmt.Sprintf("The zebra%d eats", i)) || strings.Contains(result, "Nothing that is kept") {
+			t.Errorf("zebra %d is not found: %s", i, result)
+		}
+	}
+}

@@ -116,21 +116,25 @@ func (x *Index) catchUp(ctx context.Context, stale []string) error {
 		return err
 	}
 	for _, path := range stale {
-		root, there := x.rootOf(path)
-		d, _, err := x.document(root, path, journal.Document{})
-		switch {
-		case !there || errors.Is(err, fs.ErrNotExist):
-			err = x.Files.Remove(ctx, path)
-		case err == nil:
-			err = x.Files.Put(ctx, d)
-		default:
-			err = nil // who looks through all says so
-		}
-		if err != nil {
+		if err := x.Take(ctx, path); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Take makes the index what one file is now; one that is in none of the roots is not in it. Whoever
+// has just written a file need not wait until it is seen.
+func (x *Index) Take(ctx context.Context, path string) error {
+	root, there := x.rootOf(path)
+	d, _, err := x.document(root, path, journal.Document{})
+	switch {
+	case !there || errors.Is(err, fs.ErrNotExist):
+		return x.Files.Remove(ctx, path)
+	case err == nil:
+		return x.Files.Put(ctx, d)
+	}
+	return nil // who looks through all says so
 }
 
 // rootOf is the root that a file is found below.

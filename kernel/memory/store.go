@@ -29,8 +29,9 @@ type Store struct {
 	NewID   func() string
 	// Now is the time where the person is.
 	Now func() time.Time
-	// Changed is told of each change that was made; nil if nobody wants to know.
-	Changed func(Change)
+	// Changed is told of each change that was made, before whoever made it goes on; nil if nobody
+	// wants to know.
+	Changed func(context.Context, Change)
 
 	mu       sync.Mutex
 	deciding sync.Mutex // held while a proposal is decided about, before mu
@@ -206,7 +207,7 @@ func (s *Store) change(ctx context.Context, turn, path string, c Change, edit fu
 			err = wholefile.Replace(path, old, []byte(text), 0o644)
 		}
 		if err == nil && s.Changed != nil {
-			s.Changed(c)
+			s.Changed(ctx, c)
 		}
 		if !errors.Is(err, wholefile.ErrChanged) || tries == changeTries {
 			return c, err
