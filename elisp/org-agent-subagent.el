@@ -144,7 +144,7 @@ of its subagents at work; when there are several, ask which."
 (defun org-agent-subagent--choose ()
   "Return the conversation of the subagent that is meant here."
   (or (and (derived-mode-p 'org-agent-subagents-mode)
-           (plist-get (tabulated-list-get-id) :child))
+           (cdr (tabulated-list-get-id)))
       (let ((known (mapcar (lambda (one)
                              (cons (org-agent-subagent-text one)
                                    (plist-get one :child)))
@@ -208,7 +208,8 @@ Outside of a conversation those of all that are at work."
   "List what RESULT, of `subagent/list', has, in the current buffer."
   (org-agent-list-show
    (mapcar (lambda (one)
-             (list one
+             ;; What a line is stays while what it tells changes, and point with it.
+             (list (cons (plist-get one :id) (plist-get one :child))
                    (vector (or (plist-get one :label) "")
                            (or (plist-get one :session) "")
                            (org-agent-list-time (or (plist-get one :started) ""))
@@ -230,7 +231,7 @@ Outside of a conversation those of all that are at work."
   (interactive)
   (let ((one (or (tabulated-list-get-id)
                  (user-error "There is no subagent on this line"))))
-    (org-agent-kernel-ask "turn/cancel" (list :event (plist-get one :id))
+    (org-agent-kernel-ask "turn/cancel" (list :event (car one))
                           (lambda (_) (org-agent-subagent--ask)))))
 
 (provide 'org-agent-subagent)

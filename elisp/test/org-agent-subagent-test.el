@@ -70,6 +70,16 @@
                 (string-match-p "two, subagent of main, being written" (buffer-string))))))
       (kill-buffer "*org-agent-status*")
       (save-window-excursion
+        (org-agent-subagents)
+        (with-current-buffer "*org-agent-subagents*"
+          (org-agent-fake-wait tabulated-list-entries)
+          (goto-char (point-min))
+          (search-forward "running")
+          (org-agent-subagent--refresh)
+          (should (equal (org-agent-subagent--choose)
+                         (cdr (tabulated-list-get-id))))
+          (should (org-agent-subagent--choose))))
+      (save-window-excursion
         (org-agent-subagent-open child)
         (should buffer-read-only)
         (org-agent-fake-wait (string-match-p "^\\* part \\(one\\|two\\)" (buffer-string))
