@@ -112,6 +112,11 @@ func TestRuleFile(t *testing.T) {
 		if got := kind(); got != policy.Refuse {
 			t.Errorf("%s: %s", name, got)
 		}
+		p.Tools = shed{"send": ""}
+		if v := p.Judge(t.Context(), read(t, `(:type :request :target :tool :action :call :tool "send")`), policy.Where{}); v.Kind != policy.Refuse || !strings.Contains(v.Reason, "calls send, and the rules cannot be read: ") {
+			t.Errorf("%s: a tool of which only the name is known: %s, %q", name, v.Kind, v.Reason)
+		}
+		p.Tools = nil
 		for _, c := range []struct {
 			reach protocol.Reach
 			want  policy.Kind

@@ -73,7 +73,7 @@ func (p *Policy) named(name string, v Verdict, unknown bool) Verdict {
 	rules := p.Rules.Rules()
 	what := "calls " + name
 	if unknown && v.Kind == Ask && len(rules.faults) > 0 {
-		return verdictOf([]Decision{faulty(rules, Decision{What: what})})
+		return verdictOf([]Decision{faulty(rules, Decision{What: what, Kind: Ask})})
 	}
 	worst := -1
 	for n, r := range rules.rules {
