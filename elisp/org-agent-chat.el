@@ -24,6 +24,7 @@
 (require 'org-id)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
+(require 'org-agent-project)
 (require 'org-agent-draft)
 (require 'org-agent-answer)
 (require 'org-agent-keeper)
@@ -360,10 +361,15 @@ Keys and values in the buffer's state are the buffer's own."
 (defun org-agent-chat (&optional session)
   "Talk to the agent, in the conversation SESSION.
 That is the main one; with a prefix argument, ask which.  The kernel is
-started if none runs."
+started if none runs.  A conversation that a person opens from a project
+may read there: see `org-agent-project-taken'."
   (interactive (list (and current-prefix-arg (org-agent-chat-read-session))))
-  (pop-to-buffer-same-window
-   (org-agent-chat-open (or session org-agent-chat-main)))
+  (let ((from (and (called-interactively-p 'any)
+                   (not (derived-mode-p 'org-agent-chat-mode))
+                   default-directory)))
+    (pop-to-buffer-same-window
+     (org-agent-chat-open (or session org-agent-chat-main)))
+    (org-agent-project-take from))
   (org-agent-kernel-ensure))
 
 ;;;; Attaching

@@ -61,6 +61,7 @@
   (string-join
    (delq nil (list (concat " " (org-agent-header--model))
                    (org-agent-header--preset)
+                   (org-agent-header--project)
                    (org-agent-header--notice)
                    (org-agent-header--kernel)
                    (org-agent-header--phase)
@@ -88,6 +89,14 @@
   (when-let ((preset (org-agent-chat-get :preset)))
     (org-agent-header--button
      (concat "@" (org-agent-header--escape preset)) 'org-agent-header-model)))
+
+(defun org-agent-header--project ()
+  "Return the part of the header line that says what is read freely, or nil."
+  (when org-agent-project
+    (propertize (concat "reads " (org-agent-header--escape
+                                  (abbreviate-file-name org-agent-project)))
+                'face 'shadow
+                'help-echo "org-agent-project-set: another project, or none")))
 
 (defun org-agent-header--notice ()
   "Return what the kernel found rather than was told, or nil.

@@ -29,6 +29,7 @@
 (require 'org-agent-context)
 (require 'org-agent-context-read)
 (require 'org-agent-above)
+(require 'org-agent-project)
 
 (declare-function org-agent-steer-mark-waiting "org-agent-steer")
 (declare-function org-agent-draft-kept-write "org-agent-draft-kept")
@@ -75,6 +76,7 @@ Signal an error if the answer is no."
           (when-let ((instead (plist-get message :instead)))
             (list :instead instead))
           (org-agent-above-event (plist-get message :id))
+          (org-agent-project-event)
           (and org-agent-send--agreed
                (equal org-agent-send--agreed
                       (plist-get org-agent-kernel-server :consent))

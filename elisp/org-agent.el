@@ -237,6 +237,7 @@ What makes no sense where point is is not shown."
     ("t" "Thoughts" org-agent-thoughts)
     ("m" "Choose a model" org-agent-model)
     ("T" "Choose a preset" org-agent-preset)
+    ("J" "Choose a project" org-agent-project-set)
     ("O" "New topic" org-agent-topic)]
    ["From anywhere"
     ("q" "Ask" org-agent-ask)
