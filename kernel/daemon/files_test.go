@@ -141,6 +141,7 @@ func TestProjectIsRead(t *testing.T) {
 	grep := calling("grep", fmt.Sprintf(`:pattern "roses" :path %q`, project)).Reply
 	in, model := newInstanceAndModel(t,
 		llmtest.Exchange{Match: "look$", Reply: grep}, llmtest.Exchange{Match: "again$", Reply: grep}, llmtest.Exchange{Match: "elsewhere$", Reply: grep},
+		llmtest.Exchange{Match: "there$", Reply: grep}, llmtest.Exchange{Match: "above$", Reply: grep}, llmtest.Exchange{Match: "home$", Reply: grep},
 		llmtest.Exchange{Reply: insertion("* Well"), Times: -1})
 	in.start(t)
 	e := in.editor(t, rpctest.Config{})
@@ -152,12 +153,28 @@ func TestProjectIsRead(t *testing.T) {
 			t.Errorf("%+v: %s", finished, last)
 		}
 	}
+	// What a client says of a directory opens the project that this is in, and never more.
+	from := func(id, text, directory string) protocol.Object {
+		return append(message(id, text), protocol.Field{Key: "session", Value: id}, protocol.Field{Key: protocol.PayloadDirectory, Value: directory})
+	}
 	var sent protocol.EventResult
-	if err := e.Call(within(t), protocol.MethodEvent, append(message("q3", "elsewhere"), protocol.Field{Key: "session", Value: "other"}), &sent); err != nil {
+	if err := e.Call(within(t), protocol.MethodEvent, from("q4", "there", filepath.Join(project, "deep", "er")), &sent); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the person to be asked", func() bool {
-		var list protocol.ApprovalListResult
-		return e.Call(within(t), protocol.MethodApprovalList, protocol.Empty{}, &list) == nil && len(list.Approvals) == 1
+	until(t, "the model to be told what was found", func() bool {
+		_, lasts := systems(model)
+		return len(lasts) == 6 && strings.Contains(lasts[5], "1 line in the 1 file that were searched")
 	})
+	for n, params := range []protocol.Object{
+		append(message("q3", "elsewhere"), protocol.Field{Key: "session", Value: "q3"}),
+		from("q5", "above", filepath.Dir(project)), from("q6", "home", "/"),
+	} {
+		if err := e.Call(within(t), protocol.MethodEvent, params, &sent); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the person to be asked", func() bool {
+			var list protocol.ApprovalListResult
+			return e.Call(within(t), protocol.MethodApprovalList, protocol.Empty{}, &list) == nil && len(list.Approvals) == n+1
+		})
+	}
 }
