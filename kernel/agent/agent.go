@@ -188,6 +188,7 @@ type run struct {
 	requests []journal.RequestSent // before the kernel's end
 	handed   *journal.Spawn        // what a subagent was handed; nil in any other turn
 	handing  sync.Mutex            // held while work is handed on: calls of a batch do so at once
+	spawned  bool                  // work may have been handed on
 	asksFor  string                // what the system prompt of the request is for: see [run.purpose]
 }
 

@@ -61,6 +61,7 @@ func (a *asker) send(ctx context.Context) (string, error) {
 	if r.looked != nil {
 		return "", r.looked.take(a.request)
 	}
+	r.countBeside(ctx)
 	if err := r.budget.allows(); err != nil {
 		a.fault = err
 		return "", err

@@ -23,6 +23,11 @@ type budget struct {
 	stop   string        // why the model is asked for its answer and for nothing else; "" while it is not
 	asked  int           // requests since then
 
+	// whole is what the question may take of which this is a turn, and beside is what its other
+	// turns took: those of subagents and the one that handed on the work.
+	whole  config.Budget
+	beside journal.Taken
+
 	begun time.Time // since when time is taken; zero: a person is waited for
 	timer *time.Timer
 	ended func() // ends what is being done
@@ -44,6 +49,7 @@ func newBudget(settings protocol.TurnSettings, asked bool) budget {
 	if asked {
 		b.Rounds++
 	}
+	b.whole = b.Budget
 	return b
 }
 
@@ -101,18 +107,34 @@ func (b *budget) spent(tokens int, cost *float64, took time.Duration) {
 	}
 }
 
-// round counts a result, and says what is used up then; "" for nothing.
+// round counts a result, and says what is used up then; "" for nothing. What the next request and
+// the one for the answer take counts as taken.
 func (b *budget) round() string {
 	b.taken.Rounds++
-	switch {
-	case b.taken.Rounds >= b.Rounds:
+	if b.taken.Rounds >= b.Rounds {
 		return fmt.Sprintf("%d of %d rounds (%s)", b.taken.Rounds, b.Rounds, protocol.SettingBudgetRounds)
-	case b.Tokens > 0 && b.taken.Tokens+2*b.last.Tokens > b.Tokens:
-		return fmt.Sprintf("%s of %s tokens (%s)", thousands(b.taken.Tokens), thousands(b.Tokens), protocol.SettingBudgetTokens)
-	case b.Cost > 0 && b.taken.Cost+2*b.last.Cost > b.Cost:
-		return fmt.Sprintf("%s of %s (%s)", dollars(b.taken.Cost), dollars(b.Cost), protocol.SettingBudgetCost)
-	case b.Time > 0 && b.time()+b.last.Time > b.Time:
+	}
+	if used := b.used(2*b.last.Tokens, 2*b.last.Cost); used != "" {
+		return used
+	}
+	if b.Time > 0 && b.time()+b.last.Time > b.Time {
 		return fmt.Sprintf("%s of %s (%s)", plainTime(b.time()), plainTime(b.Time), protocol.SettingBudgetTime)
+	}
+	return ""
+}
+
+// used says which of the tokens and the cost there is not enough of for so much more; "" for none.
+func (b *budget) used(tokens int, cost float64) string {
+	taken, limit, with := b.taken, b.Budget, ""
+	for range 2 {
+		switch {
+		case limit.Tokens > 0 && taken.Tokens+tokens > limit.Tokens:
+			return fmt.Sprintf("%s of %s tokens%s (%s)", thousands(taken.Tokens), thousands(limit.Tokens), with, protocol.SettingBudgetTokens)
+		case limit.Cost > 0 && (taken.Cost >= limit.Cost || taken.Cost+cost > limit.Cost):
+			return fmt.Sprintf("%s of %s%s (%s)", dollars(taken.Cost), dollars(limit.Cost), with, protocol.SettingBudgetCost)
+		}
+		taken.Tokens, taken.Cost = taken.Tokens+b.beside.Tokens, taken.Cost+b.beside.Cost
+		limit, with = b.whole, ", with all its subagents"
 	}
 	return ""
 }
@@ -120,15 +142,14 @@ func (b *budget) round() string {
 // allows says whether the model may be asked once more; a skill may ask it many times before
 // anything comes of it.
 func (b *budget) allows() error {
-	switch {
-	case b.stop != "":
+	if b.stop != "" {
 		if b.asked++; b.asked > lastAsks {
 			return b.usedUp(b.stop)
 		}
-	case b.Tokens > 0 && b.taken.Tokens >= b.Tokens:
-		return b.usedUp(fmt.Sprintf("%s of %s tokens (%s)", thousands(b.taken.Tokens), thousands(b.Tokens), protocol.SettingBudgetTokens))
-	case b.Cost > 0 && b.taken.Cost >= b.Cost:
-		return b.usedUp(fmt.Sprintf("%s of %s (%s)", dollars(b.taken.Cost), dollars(b.Cost), protocol.SettingBudgetCost))
+		return nil
+	}
+	if used := b.used(1, 0); used != "" {
+		return b.usedUp(used)
 	}
 	return nil
 }

@@ -117,6 +117,7 @@ func (r *run) goOn(ctx context.Context, action string, res result) {
 		round.Calls = append(round.Calls, journal.RoundCall(c))
 	}
 	r.came(res, round.Took)
+	r.countBeside(ctx)
 	r.advise(&round)
 	r.keepRound(ctx, round)
 }

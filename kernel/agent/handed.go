@@ -29,7 +29,30 @@ func (r *run) findHanded(ctx context.Context) error {
 		return fmt.Errorf("look for what was handed on: %w", err)
 	}
 	r.handed = &s
+	above, err := r.agent.config.Journal.Turn(ctx, s.Turn)
+	if err != nil {
+		return fmt.Errorf("look for the turn that handed it on: %w", err)
+	}
+	r.budget.whole = newBudget(above.Settings, false).Budget
 	return nil
+}
+
+// countBeside finds what the other turns of the question took: a question with its subagents takes
+// no more than one without.
+func (r *run) countBeside(ctx context.Context) {
+	question := r.turn.Record.ID
+	switch {
+	case r.handed != nil:
+		question = r.handed.Turn
+	case !r.spawned:
+		return
+	}
+	taken, err := r.agent.config.Journal.TakenBeside(context.WithoutCancel(ctx), question, r.turn.Record.ID)
+	if err != nil {
+		r.log.Warn("what subagents took is not counted", "err", err)
+		return
+	}
+	r.budget.beside = taken
 }
 
 // pickHanded takes the skill of the turn that handed the work on: what that does not let pass
@@ -151,6 +174,12 @@ func (r *run) factsOf(ctx context.Context) prompt.Facts {
 // progress tells how far the turn has come.
 func (r *run) progress() {
 	at := r.budget.progress(r.turn.Record)
+	if r.handed == nil {
+		at.Tokens += r.budget.beside.Tokens
+		if at.Cost != nil {
+			*at.Cost += r.budget.beside.Cost
+		}
+	}
 	r.turn.Progress(at)
 	if r.handed != nil && r.agent.config.Subagents != nil {
 		r.agent.config.Subagents.Progress(r.handed.ID, at)

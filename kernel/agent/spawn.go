@@ -27,6 +27,8 @@ func (r *run) Spawn(ctx context.Context, wanted tool.Work) (string, error) {
 	switch {
 	case r.handed != nil:
 		return "", protocol.ToolErrorf(protocol.ToolRefused, "a subagent hands on no work: do it, or say in the answer what is left to do")
+	case !wanted.Wait && r.turn.Record.Question.Sensor == protocol.SensorReport: // else they could go on without anybody for ever
+		return "", protocol.ToolErrorf(protocol.ToolRefused, "no person asked for this turn, so nothing is begun behind it: wait for the subagent with :wait :yes, or tell the user what is left to do")
 	case pool == nil || r.skill == nil:
 		return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here: it is handed on by a conversation with a model")
 	}
@@ -51,6 +53,7 @@ func (r *run) Spawn(ctx context.Context, wanted tool.Work) (string, error) {
 func (r *run) toHand(ctx context.Context, wanted tool.Work) (journal.Spawn, error) {
 	r.handing.Lock() // what is found of the turn is kept in it
 	defer r.handing.Unlock()
+	r.spawned = true
 	record := r.turn.Record
 	s := journal.Spawn{
 		ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event, Label: labelOf(wanted), Task: r.agent.Hide(wanted.Task), Skill: r.skill.Name,

@@ -434,3 +434,53 @@ func TestSubagentsOutliveTheKernel(t *testing.T) {
 		})
 	}
 }
+
+// A question with its subagents takes no more than one without: what they took counts to what the
+// turn that handed on the work may take, and what that and the others took to what they may.
+func TestSubagentsTakeOfTheSameBudget(t *testing.T) {
+	takes := func(e llmtest.Exchange) llmtest.Exchange {
+		e.Usage = []byte(`{"prompt_tokens": 900, "completion_tokens": 100, "cost": 0.02}`)
+		return e
+	}
+	search := calling("memory_search", `:query "zebra"`)
+	for _, c := range []struct{ settings, told string }{
+		{":BUDGET_TOKENS: 7k", "tokens, with all its subagents (BUDGET_TOKENS)"},
+		{":BUDGET_COST: $0.14", "$0.14, with all its subagents (BUDGET_COST)"},
+	} {
+		search.Match, search.Times = "^part", 3
+		replies := []llmtest.Exchange{takes(llmtest.Exchange{Match: "go on", Reply: batchOf("part 1", "part 2", "part 3")}), takes(search),
+			takes(llmtest.Exchange{Match: "used up", Reply: insertion("* So far"), Times: -1}), takes(llmtest.Exchange{Match: "result", Reply: search.Reply, Times: -1})}
+		in, model := newInstanceAndModel(t, replies...)
+		in.write(t, "policy.org", handingOn)
+		in.write(t, "config.org", "* Settings\n:PROPERTIES:\n"+c.settings+"\n:END:\n")
+		in.start(t)
+		e := in.editor(t, rpctest.Config{})
+		if got := ask(t, e, "q1", "go on"); got.state != "answered" || !strings.Contains(got.notice, c.told) {
+			t.Errorf("the turn ended %+v", got)
+		}
+		// Of seven requests' worth each turn keeps one for its answer, which four may have begun at once.
+		if n := len(model.Requests()); n > 7+4 {
+			t.Errorf("the model was asked %d times", n)
+		}
+	}
+}
+
+// A turn that no person asked for begins nothing that would begin another.
+func TestReportBeginsNothing(t *testing.T) {
+	behind := strings.ReplaceAll(batchOf("part 1"), ":label", ":wait :no :label")
+	in, model := newInstanceAndModel(t,
+		llmtest.Exchange{Match: "go on", Reply: behind}, llmtest.Exchange{Match: "^part", Reply: insertion("* Found")},
+		llmtest.Exchange{Match: "A subagent has ended", Reply: behind}, llmtest.Exchange{Reply: insertion("* Well"), Times: -1})
+	in.write(t, "policy.org", handingOn)
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	ask(t, e, "q1", "go on")
+	until(t, "the report to be answered", func() bool {
+		_, lasts := systems(model)
+		return slices.ContainsFunc(lasts, func(last string) bool { return strings.Contains(last, "no person asked for this turn") })
+	})
+	idle(t, e)
+	if list := subagentsOf(t, e, "main"); len(list) != 1 {
+		t.Errorf("there are %d subagents", len(list))
+	}
+}

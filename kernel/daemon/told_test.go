@@ -47,7 +47,7 @@ func TestFormsAreWhatPasses(t *testing.T) {
 		return texts
 	}
 	chat := forms(told[0])
-	if len(chat) != 7 || !strings.Contains(chat[0], ":insert-at-end") || strings.Contains(told[0], ":shell") || strings.Contains(told[0], ":telegram") {
+	if len(chat) != 8 || !strings.Contains(chat[0], ":insert-at-end") || strings.Contains(told[0], ":shell") || strings.Contains(told[0], ":telegram") {
 		t.Errorf("the chat is told %d forms: %q", len(chat), chat)
 	}
 	if narrow := forms(told[1]); len(narrow) != 1 || !strings.HasPrefix(narrow[0], "(:type :response") {
@@ -114,7 +114,7 @@ func TestHowMuchIsTold(t *testing.T) {
 		"silent":  "Identity, What counts, Safety, Runtime, From skills, From the skill that answers",
 		"none":    "Identity, What counts, Safety, From the skill that answers",
 		"minimal": "Identity, What counts, Safety, Runtime, From skills, From the skill that answers",
-		"usual":   "Identity, Persona, What counts, Workspace, Safety, Tools, How tools are called, What a reply is, Recalling, The web, Runtime, From skills, From the skill that answers",
+		"usual":   "Identity, Persona, What counts, Workspace, Safety, Tools, How tools are called, What a reply is, Recalling, Subagents, The web, Runtime, From skills, From the skill that answers",
 	}
 	if len(told) != 8 {
 		t.Fatalf("the model was asked %d times", len(told))

@@ -96,6 +96,15 @@ func (j *Journal) Spawn(ctx context.Context, id string) (Spawn, error) {
 	return s, j.failure(ctx, "read what was handed on", notFound(err, "subagent", id))
 }
 
+// TakenBeside is the tokens and the cost, as servers counted them, of what a question took outside
+// of one of its turns. Its turns are the one that answers it and those of the subagents to which
+// that handed on work.
+func (j *Journal) TakenBeside(ctx context.Context, turn, own string) (taken Taken, err error) {
+	err = j.readers.QueryRowContext(ctx, `SELECT coalesce(sum(input + output), 0), coalesce(sum(cost), 0) FROM usage WHERE turn <> ?2
+		AND (turn = ?1 OR turn IN (SELECT t.id FROM spawn AS s JOIN turn AS t ON t.event = s.id WHERE s.turn = ?1))`, turn, own).Scan(&taken.Tokens, &taken.Cost)
+	return taken, j.failure(ctx, "add up what a question took", err)
+}
+
 // spawnsLimit is how many of a session are told of at most.
 const spawnsLimit = 200
 

@@ -14,5 +14,6 @@ CREATE TABLE spawn (
 	reported TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX spawn_session ON spawn (session, seq);
+CREATE INDEX spawn_turn ON spawn (turn);
 CREATE INDEX spawn_unreported ON spawn (seq) WHERE reported = '';
 CREATE INDEX spawn_reported ON spawn (reported) WHERE reported <> '';
