@@ -156,7 +156,9 @@ of its subagents at work; when there are several, ask which."
 
 (defun org-agent-subagent-open-at-mouse (event)
   "Show the conversation of the subagent on whose line EVENT, a click, was."
-  (interactive "e")
+  (interactive (list (if (mouse-event-p last-input-event)
+                         last-input-event
+                       (user-error "Click on the line of a subagent"))))
   (pcase-let ((`(,string . ,at) (posn-string (event-start event))))
     (when-let ((child (and string (get-text-property at 'org-agent-subagent string))))
       (org-agent-subagent-open child))))

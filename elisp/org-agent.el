@@ -206,6 +206,7 @@ What was said stays as it is."
   "What the agent may do, and what it never sees."
   [["What it may do"
     ("j" "The rules" org-agent-policy)
+    ("o" "The project it reads" org-agent-project-set :if org-agent--chat-p)
     ("s" "Subagents" org-agent-subagents)
     ("p" "This buffer is private" org-agent-private-mode)]])
 
@@ -237,7 +238,6 @@ What makes no sense where point is is not shown."
     ("t" "Thoughts" org-agent-thoughts)
     ("m" "Choose a model" org-agent-model)
     ("T" "Choose a preset" org-agent-preset)
-    ("J" "Choose a project" org-agent-project-set)
     ("O" "New topic" org-agent-topic)]
    ["From anywhere"
     ("q" "Ask" org-agent-ask)
