@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,19 +75,57 @@ func TestCommandIsRun(t *testing.T) {
 	}
 }
 
+// sleeping is how many processes sleep for that time, by which they are known.
+func sleeping(mark string) (count int) {
+	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range names {
+		if line, _ := os.ReadFile(name); strings.HasPrefix(string(line), "sleep\x00"+mark) {
+			count++
+		}
+	}
+	return count
+}
+
+// TestCommandsOfSubagentsEnd: a command of a subagent is asked about as any other, and is gone when
+// the turn is stopped that handed on the work.
+func TestCommandsOfSubagentsEnd(t *testing.T) {
+	mark := fmt.Sprintf("65432.%d", time.Now().UnixNano()%1e9)
+	in, _ := newInstanceAndModel(t,
+		llmtest.Exchange{Match: "^part", Reply: `(:type :request :target :shell :cmd "setsid sleep ` + mark + ` & sleep ` + mark + `")`, Times: -1},
+		llmtest.Exchange{Match: "go on", Reply: batchOf("part 1", "part 2", "part 3")})
+	in.write(t, "policy.org", handingOn)
+	in.startWithCommands(t)
+	e := in.editor(t, rpctest.Config{})
+	sent, err := e.Send(within(t), "q1", "go on")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list protocol.ApprovalListResult
+	until(t, "each of them asks", func() bool {
+		return e.Call(within(t), protocol.MethodApprovalList, protocol.Empty{}, &list) == nil && len(list.Approvals) == 3
+	})
+	for _, approval := range list.Approvals {
+		if err := decide(t, e, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "the commands run", func() bool { return sleeping(mark) == 6 })
+	if err := e.Call(within(t), protocol.MethodTurnCancel, protocol.TurnParams{Turn: sent.Turn}, &protocol.TurnCancelResult{}); err != nil {
+		t.Fatal(err)
+	}
+	stopped := time.Now()
+	until(t, "the commands are gone", func() bool { return sleeping(mark) == 0 })
+	t.Logf("they were gone after %v", time.Since(stopped))
+	until(t, "all being stopped", func() bool {
+		return !slices.ContainsFunc(subagentsOf(t, e, "main"), func(s protocol.Subagent) bool { return s.State != protocol.SubagentCancelled })
+	})
+}
+
 // TestCommandsEnd: a command is gone within a second when its turn is stopped, and with the
 // kernel.
 func TestCommandsEnd(t *testing.T) {
 	mark := fmt.Sprintf("76543.%d", time.Now().UnixNano()%1e9)
-	runs := func() bool {
-		names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-		for _, name := range names {
-			if line, _ := os.ReadFile(name); strings.HasPrefix(string(line), "sleep\x00"+mark) {
-				return true
-			}
-		}
-		return false
-	}
+	runs := func() bool { return sleeping(mark) > 0 }
 	in, _ := newInstanceAndModel(t,
 		llmtest.Exchange{Match: "^wait", Reply: `(:type :request :target :shell :cmd "sleep ` + mark + ` & setsid sleep ` + mark + `")`},
 		llmtest.Exchange{Match: "^begin", Reply: `(:type :request :target :tool :action :call :tool "process" :args (:action :start :command "sleep ` + mark + `"))`},
