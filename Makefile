@@ -98,10 +98,10 @@ test: need-tests test-go test-elisp ## get what the tests need and run them all
 
 # Rooms that start no goroutine and whose tests are long: of them the race detector sees
 # the tests that share something between goroutines, and what the rooms above do with them.
-# So it is with the sandbox and with MCP, whose tests start their own program for every command and
-# server: with the race detector in it that takes most of a second.
+# So it is with the sandbox, MCP and the command line, whose tests start their own program for every
+# command and server: with the race detector in it that takes most of a second.
 # SQLite, translated from C, is not ours to look for races in, and takes ten times as long.
-SEQUENTIAL := ./kernel/lisp ./kernel/org ./kernel/sandbox ./kernel/mcp
+SEQUENTIAL := ./kernel/lisp ./kernel/org ./kernel/sandbox ./kernel/mcp ./kernel/cmd/org-agent
 PARALLEL   := ^(TestParallel|TestGuard)$$
 # What takes a minute with the race detector in it: killing a kernel again and again, a model that
 # obeys everybody, and two weeks of a life, of which some days fit.
