@@ -121,7 +121,7 @@ func (h *household) tools(prompts *promptskill.Registry) *tool.Registry {
 	built, err := tool.BuiltIn(tool.World{Skills: prompts.Current, Memory: tool.Memory{Store: &memory.Store{}, Index: &memory.Index{}}})
 	h.must(err)
 	all = append(all, built.All()...)
-	for i := range promptTools - len(all) {
+	for i := range promptTools - len(built.Offered()) {
 		all = append(all, tool.New(tool.Definition[arguments]{
 			Name: fmt.Sprintf("look_up_%d", i), Manual: fmt.Sprintf("# Look up %d\n\nLooks up what is known of a thing in the place number %d.\n", i, i),
 			Perform: func(context.Context, arguments) (string, error) { return "", nil },
@@ -186,7 +186,7 @@ func BenchmarkPrompt(b *testing.B) {
 	look := func(a *agent.Agent) {
 		shown := a.Prompt(b.Context(), protocol.Event{ID: "now", Session: "main", Sensor: protocol.SensorChatMessage, Channel: protocol.ChannelEmacs,
 			Text: "where does the samovar number 17 stand?", Level: 1, Stamp: h.config.Now()}, "", "")
-		if shown.Note != "" || shown.History.Turns < promptTurns || !strings.Contains(shown.Parts[0].Text, "look_up_39") || !strings.Contains(shown.Parts[0].Text, "skill-99") {
+		if shown.Note != "" || shown.History.Turns < promptTurns || len(h.config.Tools.Offered()) != promptTools || !strings.Contains(shown.Parts[0].Text, "- look_up_1 ") || !strings.Contains(shown.Parts[0].Text, "skill-99") {
 			b.Fatalf("%s %+v\n%s", shown.Note, shown.History, shown.Parts[0].Text)
 		}
 	}
