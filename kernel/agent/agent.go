@@ -188,8 +188,11 @@ type run struct {
 	requests []journal.RequestSent // before the kernel's end
 	handed   *journal.Spawn        // what a subagent was handed; nil in any other turn
 	handing  sync.Mutex            // held while work is handed on: calls of a batch do so at once
-	spawned  bool                  // work may have been handed on
-	asksFor  string                // what the system prompt of the request is for: see [run.purpose]
+	// pastNames is what pastOutside found in pastFound, which is what was shown of the past then.
+	pastNames string
+	pastFound *history.Shown
+	spawned   bool   // work may have been handed on
+	asksFor   string // what the system prompt of the request is for: see [run.purpose]
 }
 
 // ended is the error of a turn that ends without an answer: its text is the

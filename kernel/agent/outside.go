@@ -3,9 +3,12 @@ package agent
 import (
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/agent/history"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
 )
+
+const attached = "what was attached"
 
 // outside names something that came into what the model is shown and that others may have
 // written, in this turn or in an earlier one that is still shown: what was attached, or what a
@@ -13,7 +16,6 @@ import (
 // nothing of the kind. What a person types or pastes into a message is theirs, and so is what
 // they are reminded of from their own notes.
 func (r *run) outside() string {
-	const attached = "what was attached"
 	if r.handed != nil && r.handed.Outside != "" {
 		return r.handed.Outside
 	}
@@ -28,18 +30,28 @@ func (r *run) outside() string {
 			return name
 		}
 	}
-	if r.past == nil {
-		return ""
+	return r.pastOutside()
+}
+
+// pastOutside is outside for the earlier turns. It is found once for what is shown of them: a
+// verdict is wanted for each batch of a reply, and a conversation may have had many calls.
+func (r *run) pastOutside() string {
+	if r.pastFound != r.past {
+		r.pastFound, r.pastNames = r.past, r.namesOutside(r.past)
 	}
-	for _, action := range r.past.Actions {
+	return r.pastNames
+}
+
+func (r *run) namesOutside(past *history.Shown) string {
+	for _, action := range past.Actions {
 		if name := r.agent.returned(action); name != "" {
 			return name
 		}
 	}
-	if r.past.Attached {
+	switch {
+	case past.Attached:
 		return attached
-	}
-	if r.past.NotedOutside {
+	case past.NotedOutside:
 		return "what was noted of earlier turns"
 	}
 	return ""

@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -85,6 +86,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	began := time.Now()
 	fmt.Fprintln(stdout, machine())
 	var rows []row
+	var faults []error // what was measured is printed, whatever else could not be
 	for _, b := range benches {
 		if !chosen.MatchString(b.name) {
 			continue
@@ -92,13 +94,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		fmt.Fprintf(stderr, "measuring %s ...\n", b.name)
 		measured, err := b.measure(ctx, p)
 		if err != nil {
-			return fmt.Errorf("measure %s: %w", b.name, err)
+			faults = append(faults, fmt.Errorf("measure %s: %w", b.name, err))
 		}
 		rows = append(rows, measured...)
 	}
 	printTable(stdout, rows)
 	fmt.Fprintf(stdout, "\n%s; %s in all\n", load(), time.Since(began).Round(time.Second))
-	return nil
+	return errors.Join(faults...)
 }
 
 // machine says where the numbers come from.
