@@ -25,7 +25,7 @@ type Foreign struct {
 
 // NewForeign returns the tool of a foreign definition.
 func NewForeign(f Foreign) Tool {
-	t := Tool{name: f.Name, does: f.Does, form: f.Name + " " + f.Form, digest: f.Digest}
+	t := Tool{name: f.Name, spelled: folded(f.Name), does: f.Does, form: f.Name + " " + f.Form, digest: f.Digest}
 	t.preview = func(ctx context.Context, arguments protocol.Object) (Preview, error) {
 		p, err := f.Preview(ctx, arguments)
 		if err != nil {

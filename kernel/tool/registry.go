@@ -35,13 +35,15 @@ func NewRegistry(tools ...Tool) (*Registry, error) {
 	r := &Registry{tools: slices.Clone(tools)}
 	slices.SortFunc(r.tools, func(a, b Tool) int { return strings.Compare(a.name, b.name) })
 	var faults []error
-	for i, t := range r.tools {
+	taken := map[string]bool{}
+	for _, t := range r.tools {
 		if t.err != nil {
 			faults = append(faults, fmt.Errorf("the tool %q: %w", t.name, t.err))
 		}
-		if i > 0 && folded(t.name) == folded(r.tools[i-1].name) {
+		if taken[t.spelled] {
 			faults = append(faults, fmt.Errorf("two tools are named %q", t.name))
 		}
+		taken[t.spelled] = true
 	}
 	return r, errors.Join(faults...)
 }
@@ -65,18 +67,29 @@ func (r *Registry) Offered() []Tool {
 	all := r.all()
 	offered := make([]Tool, 0, len(all))
 	for _, t := range all {
-		if t.offered == nil || t.offered() {
+		if t.isOffered() {
 			offered = append(offered, t)
 		}
 	}
 	return offered
 }
 
+func (t Tool) isOffered() bool { return t.offered == nil || t.offered() }
+
 // named is the offered tool of that name, in any case, with hyphens or underscores.
 func (r *Registry) named(name string) (Tool, bool) {
-	for _, t := range r.Offered() {
-		if folded(t.name) == folded(name) {
-			return t, true
+	if r == nil {
+		return Tool{}, false
+	}
+	spelled := folded(name)
+	is := func(t Tool) bool { return t.spelled == spelled && t.isOffered() }
+	if i := slices.IndexFunc(r.tools, is); i >= 0 {
+		return r.tools[i], true
+	}
+	if r.others != nil {
+		others := r.others()
+		if i := slices.IndexFunc(others, is); i >= 0 {
+			return others[i], true
 		}
 	}
 	return Tool{}, false

@@ -180,8 +180,9 @@ func (s schema) read(arguments protocol.Object, into reflect.Value) error {
 }
 
 func (s schema) named(key string) (argument, bool) {
+	spelled := folded(key)
 	for _, a := range s {
-		if folded(a.name) == folded(key) {
+		if folded(a.name) == spelled {
 			return a, true
 		}
 	}
@@ -201,7 +202,7 @@ func (s schema) unknown(key string) error {
 
 // folded is a name without what spellings differ in.
 func folded(name string) string {
-	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
+	return strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "-", ""), "_", ""))
 }
 
 // store puts a value of the wire into a field. The error says what it would have to be.

@@ -52,6 +52,7 @@ type Preview struct {
 // Tool is one thing that a model can have done. The zero value is none.
 type Tool struct {
 	name    string
+	spelled string // the name, folded
 	does    string
 	effect  protocol.ToolEffect
 	offered func() bool
@@ -68,7 +69,7 @@ type Tool struct {
 // New returns the tool of a definition. What is wrong with the definition is told by
 // [NewRegistry].
 func New[A any](d Definition[A]) Tool {
-	t := Tool{name: d.Name, does: summary(d.Manual), effect: d.Effect, offered: d.Offered, own: d.Own}
+	t := Tool{name: d.Name, spelled: folded(d.Name), does: summary(d.Manual), effect: d.Effect, offered: d.Offered, own: d.Own}
 	t.schema, t.err = schemaOf(reflect.TypeFor[A]())
 	t.form = t.name + " " + t.schema.form()
 	if d.Name == "" || t.does == "" || d.Perform == nil {
