@@ -21,20 +21,22 @@ const errorBodyLimit = 64 << 10
 type answer struct {
 	retryAfter time.Duration
 	done       bool // the stream said [DONE]
+	events     *eventReader
 }
 
 // doer makes one HTTP request for go-openai: it adds what the library cannot
 // say, and hands back a body that the library cannot stumble over.
 type doer struct {
 	provider *Provider
-	body     map[string]any
+	messages []byte         // the conversation, encoded
+	fields   map[string]any // of the body, beside those that the library writes
 	answer   *answer
 }
 
 // Do sends the request. A redirect is an error; the body of an error status is
 // cut at errorBodyLimit; the body of a stream is made regular by an eventReader.
 func (d *doer) Do(request *http.Request) (*http.Response, error) {
-	if err := d.merge(request); err != nil {
+	if err := d.complete(request); err != nil {
 		return nil, err
 	}
 	d.provider.decorate(request)
@@ -50,34 +52,37 @@ func (d *doer) Do(request *http.Request) (*http.Response, error) {
 	case response.StatusCode >= 400 || response.StatusCode < 200:
 		response.Body = limitBody(response.Body, errorBodyLimit)
 	default:
-		response.Body = newEventReader(response.Body, d.answer)
+		d.answer.events = newEventReader(response.Body, d.answer)
+		response.Body = d.answer.events
 	}
 	return response, nil
 }
 
-// merge puts the extra fields into the request's JSON body.
-func (d *doer) merge(request *http.Request) error {
-	if len(d.body) == 0 || request.Body == nil {
-		return nil
-	}
+// complete puts the conversation and the fields into the request's JSON body.
+func (d *doer) complete(request *http.Request) error {
 	defer request.Body.Close()
 	fields := map[string]json.RawMessage{}
 	if err := json.NewDecoder(request.Body).Decode(&fields); err != nil {
 		return fmt.Errorf("read the request's body: %w", err)
 	}
-	for key, value := range d.body {
+	for key, value := range d.fields {
 		encoded, err := json.Marshal(value)
 		if err != nil {
 			return fmt.Errorf("encode the request's field %q: %w", key, err)
 		}
 		fields[key] = encoded
 	}
+	delete(fields, "messages")
 	encoded, err := json.Marshal(fields)
 	if err != nil {
 		return fmt.Errorf("encode the request: %w", err)
 	}
-	request.ContentLength = int64(len(encoded))
-	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(encoded)), nil }
+	// Behind another field: there is always a model.
+	head := append(bytes.TrimSuffix(encoded, []byte("}")), `,"messages":`...)
+	request.ContentLength = int64(len(head) + len(d.messages) + len("}"))
+	request.GetBody = func() (io.ReadCloser, error) {
+		return io.NopCloser(io.MultiReader(bytes.NewReader(head), bytes.NewReader(d.messages), strings.NewReader("}"))), nil
+	}
 	request.Body, err = request.GetBody()
 	return err
 }

@@ -1,28 +1,51 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/json"
+	"fmt"
 
 	goopenai "github.com/sashabaranov/go-openai"
 
 	"org-agent/kernel/llm"
 )
 
-// messages returns the conversation as the library wants it.
-func messages(request llm.Request) []goopenai.ChatCompletionMessage {
-	list := make([]goopenai.ChatCompletionMessage, 0, len(request.Messages)+1)
+// message is one of a conversation. The library's own type is encoded twice each time, which
+// takes longer than all else that is done for a request with a long conversation.
+type message struct {
+	Role    llm.Role `json:"role"`
+	Content any      `json:"content"` // a string or []goopenai.ChatMessagePart
+}
+
+// messages is the conversation as JSON.
+func messages(request llm.Request) ([]byte, error) {
+	list := make([]message, 0, len(request.Messages)+1)
 	if request.System != "" {
-		list = append(list, goopenai.ChatCompletionMessage{Role: string(llm.RoleSystem), Content: request.System})
+		list = append(list, message{llm.RoleSystem, request.System})
 	}
-	for _, message := range request.Messages {
+	for _, m := range request.Messages {
 		switch {
-		case len(message.Images) > 0:
-			list = append(list, goopenai.ChatCompletionMessage{Role: string(message.Role), MultiContent: parts(message)})
-		case message.Content != "":
-			list = append(list, goopenai.ChatCompletionMessage{Role: string(message.Role), Content: message.Content})
+		case len(m.Images) > 0:
+			list = append(list, message{m.Role, parts(m)})
+		case m.Content != "":
+			list = append(list, message{m.Role, m.Content})
 		}
 	}
-	return list
+	size := 0
+	for _, m := range list {
+		if text, ok := m.Content.(string); ok {
+			size += len(text) + len(text)/16 + 64 // some of it is escaped
+		}
+	}
+	var b bytes.Buffer
+	b.Grow(size)
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(list); err != nil {
+		return nil, fmt.Errorf("encode the conversation: %w", err)
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
 }
 
 // parts is a message with images: each in the address that stands for it, then the text.

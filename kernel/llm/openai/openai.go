@@ -8,8 +8,8 @@
 // between two deltas, streams that just end.
 //
 // Ordering and blocking are those of llm.Provider. A Provider owns the idle
-// connections of its HTTP client until Close; a stream's own connection is gone
-// when the stream ends. Memory is bounded: a line of the stream by LineLimit, the
+// connections of its HTTP client until Close: that of a stream which came to its
+// end is used again, any other is gone when the stream ends. Memory is bounded: a line of the stream by LineLimit, the
 // body of an error by 64 KiB; text is handed on and not kept.
 package openai
 
@@ -39,6 +39,10 @@ const DefaultBaseURL = "https://api.openai.com/v1"
 // afterFinish is how long a stream may stay open behind its finish reason. What
 // can still come there is the usage.
 const afterFinish = 2 * time.Second
+
+// afterDone is how long the body may take to end behind the last event, so that the connection
+// can be used again: a new one may cost a request more than all that the kernel does for it.
+const afterDone = 50 * time.Millisecond
 
 // Config says which server to ask and how. Its zero value is OpenAI without a
 // key.
@@ -156,7 +160,13 @@ func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(l
 		}
 		return failure
 	}
-	defer chunks.Close()
+	defer func() {
+		if answer.done {
+			time.AfterFunc(afterDone, cancel)
+			answer.events.end()
+		}
+		chunks.Close()
+	}()
 
 	reply := decoder{provider: p.config.Name, model: model}
 	var grace *time.Timer
@@ -205,15 +215,18 @@ func (p *Provider) finish(ctx context.Context, reply *decoder, answer *answer, e
 // open sends the request and returns its stream once the server has agreed to
 // answer.
 func (p *Provider) open(ctx context.Context, request llm.Request, model string, answer *answer) (*goopenai.ChatCompletionStream, error) {
+	conversation, err := messages(request)
+	if err != nil {
+		return nil, err
+	}
 	client := goopenai.DefaultConfig(p.config.APIKey.Reveal())
 	base := *p.base
 	base.RawQuery, base.Fragment = "", ""
 	client.BaseURL = base.String()
-	client.HTTPClient = &doer{provider: p, body: p.extra(request, model), answer: answer}
+	client.HTTPClient = &doer{provider: p, messages: conversation, fields: p.extra(request, model), answer: answer}
 	client.EmptyMessagesLimit = math.MaxUint
 	return goopenai.NewClientWithConfig(client).CreateChatCompletionStream(ctx, goopenai.ChatCompletionRequest{
 		Model:         model,
-		Messages:      messages(request),
 		StreamOptions: &goopenai.StreamOptions{IncludeUsage: true},
 	})
 }

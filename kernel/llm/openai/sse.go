@@ -75,6 +75,10 @@ func (r *eventReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// end reads what stands behind the last event, of which nothing is wanted, until the body ends or
+// cannot be read. It is bounded by the context of the request and by LineLimit.
+func (r *eventReader) end() { _, _ = io.CopyN(io.Discard, r.body, LineLimit) }
+
 // Close closes the server's body.
 func (r *eventReader) Close() error { return r.body.Close() }
 

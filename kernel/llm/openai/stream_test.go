@@ -5,8 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -303,6 +308,46 @@ func BenchmarkLongLine(b *testing.B) {
 		openai.ReadStream(iotest.HalfReader(strings.NewReader(body)), func(_ llm.Delta, err error) {
 			if err != nil {
 				b.Fatal(err)
+			}
+		})
+	}
+}
+
+// TestConnectionIsUsedAgain: a connection, which may have cost two round trips and a handshake,
+// serves one reply after the other, unless the server keeps a reply open behind its end.
+func TestConnectionIsUsedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		end   func(ctx context.Context) // of the body, behind [DONE]
+		dials int32
+	}{
+		"the end comes with [DONE]": {func(context.Context) {}, 1},
+		"the end comes behind it":   {func(context.Context) { time.Sleep(time.Millisecond) }, 1},
+		"the end never comes":       {func(ctx context.Context) { <-ctx.Done() }, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"Done\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+				_ = http.NewResponseController(w).Flush()
+				c.end(r.Context())
+			}))
+			defer server.Close()
+			var dials atomic.Int32
+			transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+				dials.Add(1)
+				return (&net.Dialer{}).DialContext(ctx, network, address)
+			}}
+			defer transport.CloseIdleConnections()
+			p, err := openai.New(openai.Config{BaseURL: server.URL, HTTPClient: &http.Client{Transport: transport}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				if reply, err := ask(t, p); err != nil || reply.Text != "Done" {
+					t.Fatal(reply, err)
+				}
+			}
+			if got := dials.Load(); got != c.dials {
+				t.Errorf("%d connections for 3 replies, not %d", got, c.dials)
 			}
 		})
 	}
