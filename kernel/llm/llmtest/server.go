@@ -36,6 +36,7 @@ type Server struct {
 	exchanges scripted
 	requests  []Received
 	left      int
+	took      time.Duration
 }
 
 // scripted is what is left of a script.
@@ -212,6 +213,7 @@ func (s *Server) listModels(w http.ResponseWriter) {
 
 // complete answers a completion request with the exchange that is for it.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
+	defer s.count(time.Now())
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestLimit))
 	if err != nil || !json.Valid(body) {
 		refuse(w, http.StatusBadRequest, "the request is not JSON")
@@ -224,6 +226,21 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.play(r.Context(), playing{exchange: exchange, w: w, received: received})
+}
+
+// Took returns how long completions took all together, each from when its request came
+// until its reply was sent, as the script has it and this server's own work makes it.
+func (s *Server) Took() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.took
+}
+
+// count adds a completion that began then, and ends now.
+func (s *Server) count(begun time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.took += time.Since(begun)
 }
 
 // receive is the request r, whose body was read.
