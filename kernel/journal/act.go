@@ -51,26 +51,54 @@ type Receipt struct {
 // CodeConflict, a turn that does not exist CodeNotFound. If Saved is set the
 // file has it from the start.
 func (j *Journal) PutAct(ctx context.Context, act Act) error {
-	switch act.Kind {
+	if err := act.check(); err != nil {
+		return err
+	}
+	return j.transact(ctx, "record an act", func(ctx context.Context, tx *writer) error { return putActOf(ctx, tx, act) })
+}
+
+// ActLater is PutAct of an action that changes nothing, with the next change, as of
+// [Journal.Later]: if the process is killed before, it may be done again. One whose turn does not
+// exist then, or whose id is taken, is not recorded.
+func (j *Journal) ActLater(ctx context.Context, act Act) error {
+	if err := act.check(); err != nil {
+		return err
+	}
+	act.Time = cmp.Or(act.Time, time.Now())
+	return j.whenever(ctx, "record an act", later{len(act.Action) + laterSize, func(ctx context.Context, tx *writer) error {
+		err := putActOf(ctx, tx, act)
+		if _, refused := errors.AsType[*protocol.Error](err); refused {
+			return nil
+		}
+		return err
+	}})
+}
+
+// check says what is wrong with an act that somebody made.
+func (a Act) check() error {
+	switch a.Kind {
 	case ActAnswer, ActNotice, ActAsk, ActAction:
 	default:
-		return protocol.Errorf(protocol.CodeInvalidParams, "%q is not a kind of act", act.Kind)
+		return protocol.Errorf(protocol.CodeInvalidParams, "%q is not a kind of act", a.Kind)
 	}
-	if !protocol.ValidID(act.ID) {
-		return protocol.Errorf(protocol.CodeInvalidParams, "the id %q of an act is not one", act.ID)
+	if !protocol.ValidID(a.ID) {
+		return protocol.Errorf(protocol.CodeInvalidParams, "the id %q of an act is not one", a.ID)
 	}
-	return j.transact(ctx, "record an act", func(ctx context.Context, tx *writer) error {
-		var first int64
-		err := tx.QueryRowContext(ctx, "SELECT s.first FROM turn AS t JOIN session AS s ON s.name = t.session WHERE t.id = ? AND t.session = ?",
-			act.Turn, act.Session).Scan(&first)
-		if errors.Is(err, sql.ErrNoRows) {
-			return protocol.Errorf(protocol.CodeNotFound, "there is no turn %q in the session %q", act.Turn, act.Session)
-		}
-		if err != nil {
-			return fmt.Errorf("look for the turn %s: %w", act.Turn, err)
-		}
-		return putAct(ctx, tx, act, placeWord(first))
-	})
+	return nil
+}
+
+// putActOf writes an act of a turn that there has to be.
+func putActOf(ctx context.Context, tx *writer, act Act) error {
+	var first int64
+	err := tx.QueryRowContext(ctx, "SELECT s.first FROM turn AS t JOIN session AS s ON s.name = t.session WHERE t.id = ? AND t.session = ?",
+		act.Turn, act.Session).Scan(&first)
+	if errors.Is(err, sql.ErrNoRows) {
+		return protocol.Errorf(protocol.CodeNotFound, "there is no turn %q in the session %q", act.Turn, act.Session)
+	}
+	if err != nil {
+		return fmt.Errorf("look for the turn %s: %w", act.Turn, err)
+	}
+	return putAct(ctx, tx, act, placeWord(first))
 }
 
 // putAct writes an act of a turn that exists, and makes an answer findable at places.

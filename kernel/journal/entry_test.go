@@ -116,8 +116,9 @@ func TestQueriesUseIndexes(t *testing.T) {
 	bySession, _ := Query{Session: "main"}.statement([]span{{"main", 5, 9}})
 	byTurn, _ := Query{Turn: "t1"}.statement(nil)
 	byID, _ := Query{ID: "x"}.statement(nil)
+	total, _ := usageQuery(protocol.UsageTotal, "main")
 	for _, query := range []string{
-		byKind, bySession, byTurn, byID,
+		byKind, bySession, byTurn, byID, total,
 		turnQuery + "WHERE t.id = 'x'", turnQuery + "WHERE t.event = 'x'", unfinishedQuery, turnsQuery,
 		actQuery + "WHERE a.id = 'x'", actsOfQuery, backboneQuery, changedQuery, untilQuery, exchangesQuery, knownQuery, pendingQuery, pendingOfTurnQuery, allowedQuery, sessionsQuery,
 		unsavedTurnsQuery, unsavedActsQuery, marksQuery, turnsOfQuery, unmovedQuery, latestRenamingQuery, nextRenamingQuery, spanQuery, lastStampQuery,

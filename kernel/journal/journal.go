@@ -75,7 +75,7 @@ func Open(ctx context.Context, path string) (*Journal, error) {
 }
 
 func newJournal(path string) *Journal {
-	return &Journal{path: path, writing: make(chan struct{}, 1), exchanges: recent.New[string, *Exchange](exchangesKept),
+	return &Journal{path: path, writing: make(chan struct{}, 1), later: laterQueue{longest: laterTime}, exchanges: recent.New[string, *Exchange](exchangesKept),
 		backbones: recent.New[string, backbone](backbonesKept)}
 }
 
@@ -96,13 +96,14 @@ func (j *Journal) open(ctx context.Context) (err error) {
 
 // Close waits for what runs and closes the file. A second call does nothing.
 func (j *Journal) Close() error {
+	waiting := j.later.close()
 	j.writing <- struct{}{}
 	defer func() { <-j.writing }()
 	if j.closed {
 		return nil
 	}
 	j.closed = true
-	err := j.writeLater(context.Background())
+	err := j.writeLater(context.Background(), waiting)
 	if j.writer != nil {
 		err = errors.Join(err, j.writer.close())
 	}

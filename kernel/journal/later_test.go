@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"org-agent/kernel/protocol"
 )
@@ -21,10 +22,17 @@ func kinds(t testing.TB, j *Journal, after int64) string {
 	return strings.Join(all, " ")
 }
 
+// waiting is a fresh journal in which what may wait does, however slow the machine is.
+func waiting(t *testing.T) *Journal {
+	j := fresh(t)
+	j.later.longest = time.Hour
+	return j
+}
+
 // TestLater: rows that may wait stand before the change that came after them, in the same
 // transaction, in their order; a change that fails takes none of them along.
 func TestLater(t *testing.T) {
-	j := fresh(t)
+	j := waiting(t)
 	turn := accepted(t, j, "q", "main", "a question")
 	for i := range 3 {
 		must(t, j.Later(t.Context(), Entry{Kind: KindProposal, Session: "main", Turn: turn.ID, ID: fmt.Sprint(i)}))
@@ -44,6 +52,49 @@ func TestLater(t *testing.T) {
 	}
 	for _, bad := range []Entry{{}, {Kind: KindLog, Data: []byte("{")}} {
 		wantCode(t, j.Later(t.Context(), bad), protocol.CodeInvalidParams)
+	}
+}
+
+// TestLaterInAWhile: what no change takes along is written by itself.
+func TestLaterInAWhile(t *testing.T) {
+	j := fresh(t)
+	for round := range 2 {
+		must(t, j.Later(t.Context(), Entry{Kind: KindLog, ID: fmt.Sprint(round)}))
+		want := []string{"log0", "log0 log1"}[round]
+		for deadline := time.Now().Add(time.Minute); kinds(t, j, 0) != want; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("written was %q, not %q", kinds(t, j, 0), want)
+			}
+		}
+	}
+}
+
+// TestChangesLater: what a reply took and an action that changes nothing may wait as rows may, and
+// what cannot be kept of them keeps nothing else from being written.
+func TestChangesLater(t *testing.T) {
+	j, ctx := waiting(t), t.Context()
+	turn := accepted(t, j, "q", "main", "a question")
+	action := func(id, turn string) Act {
+		return Act{ID: id, Session: "main", Turn: turn, Kind: ActAction, Action: "(:type :x)"}
+	}
+	must(t, j.SpentLater(ctx, Spent{Turn: turn.ID, Model: "m", Input: 10, Output: 2}))
+	must(t, j.SpentLater(ctx, Spent{Turn: "missing", Model: "m", Input: 1}))
+	must(t, j.ActLater(ctx, action("a", turn.ID)))
+	must(t, j.ActLater(ctx, action("a", turn.ID)))   // taken
+	must(t, j.ActLater(ctx, action("q", turn.ID)))   // a question's
+	must(t, j.ActLater(ctx, action("b", "missing"))) // of no turn
+	wantCode(t, j.ActLater(ctx, action("not an id", turn.ID)), protocol.CodeInvalidParams)
+	set(t, j, turn.ID, protocol.TurnAnswered)
+	if got := kinds(t, j, turn.Seq); got != "usage acta turn" {
+		t.Errorf("written was %s", got)
+	}
+	used, err := j.Usage(ctx, protocol.UsageTotal, "main", time.Time{}, 0)
+	must(t, err)
+	if len(used) != 1 || used[0].Input != 10 || used[0].Replies != 1 {
+		t.Errorf("counted was %+v", used)
+	}
+	if got, err := j.Act(ctx, "a"); err != nil || got.Action != "(:type :x)" || got.Time.IsZero() {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -71,7 +122,7 @@ func TestLaterAtTheEnd(t *testing.T) {
 
 // TestLaterIsBounded: while nothing can wait any more rows are written at once, and none is lost.
 func TestLaterIsBounded(t *testing.T) {
-	j := fresh(t)
+	j := waiting(t)
 	data := []byte(`{"text":"` + strings.Repeat("x", laterBytes/4) + `"}`)
 	for i := range 5 {
 		must(t, j.Later(t.Context(), Entry{Kind: KindLog, ID: fmt.Sprint(i), Data: data}))

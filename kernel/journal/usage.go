@@ -2,6 +2,8 @@ package journal
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,21 +29,38 @@ type Spent struct {
 // PutSpent records what a reply took. CodeNotFound if there is no such turn.
 func (j *Journal) PutSpent(ctx context.Context, spent Spent) error {
 	return j.transact(ctx, "record what a reply took", func(ctx context.Context, tx *writer) error {
-		t, err := turnWhere(ctx, tx, "t.id = ?", spent.Turn)
-		if err != nil {
-			return notFound(err, "turn", spent.Turn)
-		}
-		row, err := record(ctx, tx, Entry{Kind: KindUsage, Session: t.Session, Turn: t.ID}, spent)
-		if err != nil {
+		return notFound(putSpent(ctx, tx, spent, time.Now()), "turn", spent.Turn)
+	})
+}
+
+// SpentLater is PutSpent with the next change, as of [Journal.Later]: what a reply took is counted
+// with what comes of it. If there is no such turn nothing is.
+func (j *Journal) SpentLater(ctx context.Context, spent Spent) error {
+	at := time.Now()
+	return j.whenever(ctx, "record what a reply took", later{laterSize, func(ctx context.Context, tx *writer) error {
+		if err := putSpent(ctx, tx, spent, at); !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO usage (seq, turn, model, time, input, output, cost) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			row.Seq, spent.Turn, spent.Model, micros(row.Time), spent.Input, spent.Output, spent.Cost)
-		if err != nil {
-			return fmt.Errorf("write what a reply took: %w", err)
-		}
-		return correct(ctx, tx, spent)
-	})
+		return nil
+	}})
+}
+
+// putSpent fails with [sql.ErrNoRows] if there is no such turn.
+func putSpent(ctx context.Context, tx *writer, spent Spent, at time.Time) error {
+	var session string
+	if err := tx.QueryRowContext(ctx, "SELECT session FROM turn WHERE id = ?", spent.Turn).Scan(&session); err != nil {
+		return err
+	}
+	row, err := record(ctx, tx, Entry{Time: at, Kind: KindUsage, Session: session, Turn: spent.Turn}, spent)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "INSERT INTO usage (seq, turn, model, time, input, output, cost) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		row.Seq, spent.Turn, spent.Model, micros(row.Time), spent.Input, spent.Output, spent.Cost)
+	if err != nil {
+		return fmt.Errorf("write what a reply took: %w", err)
+	}
+	return correct(ctx, tx, spent)
 }
 
 // PutCompletion counts what a completion took: beside the turns, as it is none. Its Turn
@@ -64,20 +83,25 @@ func (j *Journal) PutCompletion(ctx context.Context, spent Spent) error {
 // usageQuery sums what was spent, by what the rows are to be. ?1 is the session,
 // or empty for all; ?2 the first moment that counts; ?3 the seconds by which the
 // person's days differ from UTC's.
-func usageQuery(by protocol.UsageBy) (query string, ok bool) {
+func usageQuery(by protocol.UsageBy, session string) (query string, ok bool) {
+	where, sums := usageWhere, usageSums+usageWhere+" UNION ALL "+completionSums+")"
+	if session != "" { // found by the index of a session's turns: each turn's end asks for one session's total
+		where = "t.session = ?1 AND " + usageWhere
+		sums = usageSums + where + ")"
+	}
 	switch by {
 	case protocol.UsageByTurn:
 		return `SELECT t.session, t.event, coalesce(json_extract(q.data, '$.text'), ''), u.model, count(*), count(u.cost), sum(u.input), sum(u.output), sum(u.cost)
-			FROM usage AS u JOIN turn AS t ON t.id = u.turn JOIN journal AS q ON q.seq = t.seq
-			WHERE (?1 = '' OR t.session = ?1) AND u.time >= ?2 AND ?3 = ?3 GROUP BY t.seq, u.model ORDER BY t.seq DESC` + usageLimit, true
+			FROM turn AS t JOIN usage AS u ON u.turn = t.id JOIN journal AS q ON q.seq = t.seq
+			WHERE ` + where + ` GROUP BY t.seq, u.model ORDER BY t.seq DESC` + usageLimit, true
 	case protocol.UsageBySession:
-		return `SELECT session, '', iif(session = '', '` + completionsRow + `', ''), ''` + usageSums + ` GROUP BY session ORDER BY max(time) DESC, session` + usageLimit, true
+		return `SELECT session, '', iif(session = '', '` + completionsRow + `', ''), ''` + sums + ` GROUP BY session ORDER BY max(time) DESC, session` + usageLimit, true
 	case protocol.UsageByModel:
-		return `SELECT '', '', '', model` + usageSums + ` GROUP BY model ORDER BY sum(input + output) DESC` + usageLimit, true
+		return `SELECT '', '', '', model` + sums + ` GROUP BY model ORDER BY sum(input + output) DESC` + usageLimit, true
 	case protocol.UsageByDay:
-		return `SELECT '', '', date(time / 1000000 + ?3, 'unixepoch'), ''` + usageSums + ` GROUP BY 3 ORDER BY 3 DESC` + usageLimit, true
+		return `SELECT '', '', date(time / 1000000 + ?3, 'unixepoch'), ''` + sums + ` GROUP BY 3 ORDER BY 3 DESC` + usageLimit, true
 	case protocol.UsageTotal:
-		return `SELECT '', '', '', ''` + usageSums + ` HAVING count(*) > 0`, true
+		return `SELECT '', '', '', ''` + sums + ` HAVING count(*) > 0`, true
 	}
 	return "", false
 }
@@ -88,17 +112,17 @@ const (
 
 	usageSums = `, sum(replies), sum(priced), sum(input), sum(output), sum(cost) FROM (
 		SELECT t.session, u.model, u.time, 1 AS replies, u.cost IS NOT NULL AS priced, u.input, u.output, u.cost
-			FROM usage AS u JOIN turn AS t ON t.id = u.turn
-		UNION ALL SELECT '', model, time, replies, priced, input, output, cost FROM completion)
-		WHERE (?1 = '' OR session = ?1) AND time >= ?2 AND ?3 = ?3`
-	usageLimit = ` LIMIT 1000`
+			FROM turn AS t JOIN usage AS u ON u.turn = t.id WHERE `
+	usageWhere     = `u.time >= ?2 AND ?1 = ?1 AND ?3 = ?3`
+	completionSums = `SELECT '', model, time, replies, priced, input, output, cost FROM completion WHERE time >= ?2`
+	usageLimit     = ` LIMIT 1000`
 )
 
 // Usage sums what models took in the session, or in all if that is "", since a
 // moment, in at most 1,000 rows. East is how many seconds the person's clock is
 // before UTC, which says when a day begins.
 func (j *Journal) Usage(ctx context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error) {
-	query, ok := usageQuery(by)
+	query, ok := usageQuery(by, session)
 	if !ok {
 		return nil, protocol.Errorf(protocol.CodeInvalidParams, "usage is told by turn, session, model, day, tool or in total, not by %q", by)
 	}
