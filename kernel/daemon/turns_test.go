@@ -2,6 +2,9 @@ package daemon_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -51,6 +54,42 @@ func TestSteer(t *testing.T) {
 	if said := model.Requests()[2].Messages(); said[len(said)-3].Content != lasts[1] {
 		t.Errorf("later the model was shown %q", said)
 	}
+}
+
+// What is said in different rounds of a turn is shown with the request behind each, once, also
+// where a request had nothing new to show; what comes during the last reply is a message.
+func TestSteerAgainAndAgain(t *testing.T) {
+	gates := t.TempDir()
+	round := func(n int, reply string) llmtest.Exchange {
+		return llmtest.Exchange{Reply: reply, HangAfter: -1, Until: filepath.Join(gates, fmt.Sprint(n))}
+	}
+	call := calling("list_skills", "").Reply
+	in, model := newInstanceAndModel(t, round(0, call), round(1, call), round(2, call), round(3, insertion("* Done")), llmtest.Exchange{Reply: insertion("* Late"), Times: -1})
+	in.write(t, "skills/garden/SKILL.md", promptSkill("garden", "", "Water.\n"))
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	if _, err := e.Send(within(t), "q1", "What about it?"); err != nil {
+		t.Fatal(err)
+	}
+	for n, says := range []string{"first", "", "third", "last"} {
+		until(t, fmt.Sprint("request ", n), func() bool { return len(model.Requests()) == n+1 })
+		if says != "" {
+			if err := e.Call(within(t), protocol.MethodTurnSteer, protocol.TurnSteerParams{ID: "s" + says, Text: says}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(gates, fmt.Sprint(n)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	see(t, e, "the answer to what came too late", func() bool { return strings.Contains(e.Text(), "** Late") })
+	_, lasts := systems(model)
+	for n, says := range []string{"", "first", "", "third", "last"} {
+		if got := strings.HasSuffix(lasts[n], says); !got || strings.Contains(lasts[n], "meanwhile") != (says == "first" || says == "third") {
+			t.Errorf("request %d ends in %q, not in %q", n, lasts[n], says)
+		}
+	}
+	converged(t, in, e)
 }
 
 // The models of config.org and of the servers are listed, one is asked for by its

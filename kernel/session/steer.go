@@ -53,13 +53,39 @@ func (t *Turn) steer(ctx context.Context, id, text string) error {
 	if t.ended {
 		return errEnded
 	}
+	t.heard = false
 	return t.session.house.config.Journal.PutSteer(ctx, journal.Steer{ID: id, Turn: t.Record.ID, Text: text})
+}
+
+// hear reports whether something may have been said since it was asked last. What is said from
+// now on is for the next time.
+func (t *Turn) hear() bool {
+	t.steerMu.Lock()
+	defer t.steerMu.Unlock()
+	heard := t.heard
+	t.heard = true
+	return !heard
+}
+
+// unhear has the next look for what was said, as this one could not.
+func (t *Turn) unhear() {
+	t.steerMu.Lock()
+	defer t.steerMu.Unlock()
+	t.heard = false
 }
 
 // Told returns what a person said to the turn since the last call, for the model,
 // and notes that it was shown it. In a turn that is answered again that begins
 // with what it was told before.
-func (t *Turn) Told(ctx context.Context) ([]string, error) {
+func (t *Turn) Told(ctx context.Context) (told []string, err error) {
+	if !t.hear() {
+		return nil, nil
+	}
+	defer func() {
+		if err != nil {
+			t.unhear()
+		}
+	}()
 	j := t.session.house.config.Journal
 	steers, err := j.Steers(ctx, t.Record.ID)
 	if err != nil {
@@ -98,7 +124,11 @@ func (t *Turn) Told(ctx context.Context) ([]string, error) {
 func (s *Session) leftover(ctx context.Context, t *Turn) {
 	t.steerMu.Lock()
 	t.ended = true
+	heard := t.heard
 	t.steerMu.Unlock()
+	if heard {
+		return
+	}
 	j := s.house.config.Journal
 	steers, err := j.Steers(ctx, t.Record.ID)
 	for _, steer := range steers {

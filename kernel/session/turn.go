@@ -33,6 +33,7 @@ type Turn struct {
 
 	steerMu sync.Mutex
 	ended   bool // nothing can be said to it any more
+	heard   bool // all that was said to it was told
 }
 
 // begin marks the turn as running and shows it.
