@@ -51,8 +51,10 @@ type Row struct {
 // messageLimit is what Emacs's echo area is given at most, in characters.
 const messageLimit = 200
 
-// Table returns the rows in the order in which they are documented.
-func Table() []Row {
+// Table returns the rows in the order in which they are documented. They must not be changed.
+func Table() []Row { return table }
+
+var table = func() []Row {
 	const sends = "to send a message elsewhere"
 	chat := []Field{
 		{Name: "chat-id", Kind: Name, Required: true, Example: `"<chat>"`}, {Name: "text", Kind: Text, Required: true, Example: `"<message>"`},
@@ -84,4 +86,4 @@ func Table() []Row {
 		{Target: "peer", Off: true, Fields: []Field{{Name: "act", Kind: Name, Required: true}, {Name: "text", Kind: AnyText}}},
 		{Target: "agent", Action: "spawn", Does: "to hand on a part of the work", Fields: []Field{{Name: "task", Kind: Text, Required: true, Example: `"<task>"`}}},
 	}
-}
+}()

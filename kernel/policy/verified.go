@@ -31,6 +31,12 @@ func (v Verified) Action() string { return view{v.action}.payloadWord("action") 
 // Text is the payload's :text, "" if it has none.
 func (v Verified) Text() string { return view{v.action}.text("text") }
 
+// Tool is the name of the tool that a call is of, as it is written; "" for anything else.
+func (v Verified) Tool() string {
+	name, _ := plist.Text(view{v.action}.payload(), "tool")
+	return name
+}
+
 // Canonical is the action as one line, for the journal and for people.
 func (v Verified) Canonical() string { return plist.Print(v.action) }
 
