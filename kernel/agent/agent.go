@@ -162,7 +162,8 @@ type run struct {
 	results  []result
 	input    []string            // what came from outside in this turn, for telling quotations
 	facts    func() prompt.Facts // what the turn's prompts are made of
-	forms    []policy.Form       // that a reply may have
+	systems  map[systemOf]prompt.Prompt
+	forms    []policy.Form // that a reply may have
 	usage    llm.Usage
 	budget   budget
 	repeats  repeats
@@ -192,6 +193,7 @@ type run struct {
 	pastNames string
 	pastFound *history.Shown
 	spawned   bool   // work may have been handed on
+	light     bool   // what is being done changes nothing: see [run.reads]
 	asksFor   string // what the system prompt of the request is for: see [run.purpose]
 }
 

@@ -76,9 +76,6 @@ func (a *asker) send(ctx context.Context) (string, error) {
 		r.describe(cmp.Or(a.request.Model, r.agent.config.Model))
 	}
 	r.estimate = prompt.Tokens(a.request.System) + history.Total(a.request.Messages)
-	r.recordRequest(ctx, a.request)
-	r.turn.Held(r.corrected(r.estimate), r.windowTokens())
-	r.progress()
 	begun := time.Now()
 	reply, err := a.read(ctx)
 	a.finish = reply.Finish
@@ -109,14 +106,9 @@ func (a *asker) keepReply(ctx context.Context, reply llm.Reply, took time.Durati
 		a.fault, a.partial = err, reply.Text
 		entry["err"] = err.Error()
 	}
-	if reply.Usage == nil { // else it is written with what the reply took
-		r.recordOf(ctx, journal.KindModelReply, "", entry)
-	} else {
-		r.record(ctx, journal.KindModelReply, entry)
-	}
+	r.record(ctx, journal.KindModelReply, entry)
 	r.budget.spent(tokens, spent.Cost, took)
 	r.spend(ctx, reply.Usage)
-	r.progress()
 }
 
 // spend counts what a reply took, for the turn and in the journal; nil is nothing
@@ -127,7 +119,11 @@ func (r *run) spend(ctx context.Context, usage *llm.Usage) {
 	}
 	r.usage = r.usage.Add(*usage)
 	r.turn.Spent(r.usage.Input, r.usage.Output, r.usage.Cost)
-	err := r.agent.config.Journal.PutSpent(context.WithoutCancel(ctx), journal.Spent{
+	put := r.agent.config.Journal.SpentLater
+	if r.handed != nil || r.spawned { // other turns count it: see [run.countBeside]
+		put = r.agent.config.Journal.PutSpent
+	}
+	err := put(context.WithoutCancel(ctx), journal.Spent{
 		Turn: r.turn.Record.ID, Model: r.model, Input: usage.Input, Output: usage.Output,
 		Cached: usage.Cached, Reason: usage.Reasoning, Cost: usage.Cost, Estimate: r.estimate, Asked: r.asks(),
 	})

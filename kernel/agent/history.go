@@ -213,13 +213,18 @@ func (r *run) keepAsked(ctx context.Context, content string, items []protocol.Co
 
 // keepRound adds a round to what the model is told, and keeps it for later turns.
 func (r *run) keepRound(ctx context.Context, round journal.Round) {
-	round.Seq = r.recordOf(ctx, journal.KindRound, r.turn.AnswerID(), round)
+	if r.light {
+		r.recordLater(ctx, journal.KindRound, r.turn.AnswerID(), round)
+	} else {
+		r.recordOf(ctx, journal.KindRound, r.turn.AnswerID(), round)
+	}
+	r.light = false
 	r.rounds = append(r.rounds, round)
 	r.exchange = append(r.exchange, history.Round(round)...)
 }
 
-// record has a row of this turn written into the journal with what the turn does next: before a
-// request is sent, an action performed or an answer shown. What cannot be kept is
+// record has a row of this turn written into the journal with what the turn does next: before the
+// reply to a request is used, an action performed or an answer shown. What cannot be kept is
 // logged: the turn goes on, its end is kept or fails on its own.
 func (r *run) record(ctx context.Context, kind journal.Kind, data any) {
 	r.recordLater(ctx, kind, "", data)

@@ -75,6 +75,7 @@ func (r *run) decide(ctx context.Context, action sexp.List, granted string, fina
 	r.record(ctx, journal.KindVerdict, entry)
 	switch verdict.Kind {
 	case policy.Allow:
+		r.light = granted == "" && r.reads(verified)
 		return r.act(ctx, verified)
 	case policy.Ask:
 		if r.budget.stop != "" {
@@ -86,6 +87,7 @@ func (r *run) decide(ctx context.Context, action sexp.List, granted string, fina
 		if inTheWay := r.agent.config.Actuators.Check(ctx, r.order(), verdict.Action); inTheWay != nil {
 			return r.refused(ctx, canonical, inTheWay, final) // a person is not asked about what could not be done
 		}
+		r.progress()
 		return r.ask(ctx, verdict, canonical)
 	}
 	if verdict.Failure != nil {
@@ -120,7 +122,13 @@ func (r *run) act(ctx context.Context, verified policy.Verified) (done bool, err
 		ID: order.ID, Session: order.Session, Turn: order.Turn, Event: order.Event,
 		Kind: journal.ActAction, Action: verified.Canonical(),
 	}
-	if err := r.agent.config.Journal.PutAct(ctx, kept); err != nil {
+	put := r.agent.config.Journal.PutAct
+	if r.light {
+		put = r.agent.config.Journal.ActLater
+	} else { // it may take long
+		r.progress()
+	}
+	if err := put(ctx, kept); err != nil {
 		return false, fmt.Errorf("not done, because it could not be journalled: %w", err)
 	}
 	r.acting, r.answers = order, nil
@@ -133,15 +141,28 @@ func (r *run) act(ctx context.Context, verified policy.Verified) (done bool, err
 	return r.performed(ctx, verified, result, err)
 }
 
-// receipt records how an action went. What cannot be kept is logged, as the
-// action is done.
+// reads reports whether an action calls a tool that changes nothing. Such a call may be done twice,
+// and the journal is told of it, of what came of it and of the next request together.
+func (r *run) reads(verified policy.Verified) bool {
+	if verified.Target() != "tool" || verified.Action() != "call" {
+		return false
+	}
+	_, effect, _ := r.agent.config.Tools.Find(verified.Tool())
+	return effect == protocol.ToolReads
+}
+
+// receipt records how an action went, with the round that tells the model of it. What cannot be
+// kept is logged, as the action is done.
 func (r *run) receipt(ctx context.Context, id string, result act.Result, err error) {
 	receipt := journal.Receipt{Client: result.Client, Receipt: result.Receipt}
 	if err != nil {
 		receipt.Failure, receipt.Unknown = err.Error(), errors.Is(err, act.ErrOutcomeUnknown)
 	}
-	err = r.agent.config.Journal.PutReceipt(context.WithoutCancel(ctx), id, receipt)
-	if err != nil {
+	if !receipt.Saved { // else it is more than a row
+		r.recordLater(ctx, journal.KindReceipt, id, receipt)
+		return
+	}
+	if err = r.agent.config.Journal.PutReceipt(context.WithoutCancel(ctx), id, receipt); err != nil {
 		r.log.Error("receipt not kept", "act", id, "err", err)
 	}
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"time"
 
@@ -45,7 +46,8 @@ type reading struct {
 }
 
 // read takes the deltas as they come and shows a batch at a time. With an error
-// it returns what had come until then. Thoughts between tags are part of the
+// it returns what had come until then. What is asked is told and recorded while the model has it:
+// that has to be known before the reply is used. Thoughts between tags are part of the
 // text; Reasoning has those that came apart from it.
 func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -61,9 +63,14 @@ func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 		for range pieces { // until the reader is gone
 		}
 	}()
+	begun := time.Now()
+	runtime.Gosched() // the request goes first
+	a.run.turn.Held(a.run.corrected(a.run.estimate), a.run.windowTokens())
+	a.run.progress()
+	a.run.recordRequest(ctx, a.request)
 	a.first = 0
 	d := &reading{
-		asker: a, begun: time.Now(), words: newStuck(), thinking: newStuck(), thoughts: thoughts{run: a.run},
+		asker: a, begun: begun, words: newStuck(), thinking: newStuck(), thoughts: thoughts{run: a.run},
 		show: preview{run: a.run, on: a.stream, stream: plist.Stream{Input: a.run.input}},
 	}
 	err := d.all(ctx, pieces)

@@ -31,7 +31,7 @@ func (r *run) restore(ctx context.Context) error {
 		r.rounds = append(r.rounds, done.Round)
 	}
 	r.exchange = exchangeOf(r.rounds)
-	r.budget.taken, r.spawned = begun.Taken, true // if it did
+	r.budget.taken, r.spawned = begun.Taken, r.kept // if it had begun, it may have
 	if n := len(r.rounds); n > 0 && r.rounds[n-1].Last && !r.turn.Waits() {
 		r.keepRound(ctx, journal.Round{Note: "The user has you go on: actions are performed again, as many as before."})
 	}

@@ -25,7 +25,7 @@ type stuck struct {
 	words [runWords]spoken // the last ones, a ring
 	count int              // of all words
 	seen  map[uint64]int   // the last place of each run of words
-	runs  []uint64         // those in seen, a ring
+	runs  []uint64         // those in seen, a ring once there are so many
 
 	same  int // how many runs, one after the other, stood there before
 	apart int // how far, at most
@@ -55,7 +55,7 @@ const (
 var errStuck = ended{protocol.TurnFailed, "the model wrote the same again and again and was stopped: try again, or with another model"}
 
 func newStuck() *stuck {
-	return &stuck{now: time.Now, seen: map[uint64]int{}, runs: make([]uint64, longestPeriod)}
+	return &stuck{now: time.Now, seen: map[uint64]int{}}
 }
 
 // write takes more of a reply. Found: the model is stuck, and From is where it begins to say once
@@ -141,8 +141,10 @@ func (s *stuck) slow(since time.Time, bytes int) bool {
 
 // remember keeps where a run stands, and forgets the one that stands longestPeriod before.
 func (s *stuck) remember(run uint64) {
-	at := s.count % longestPeriod
-	if old := s.runs[at]; s.seen[old] == s.count-longestPeriod {
+	at := (s.count - runWords) % longestPeriod
+	if at == len(s.runs) {
+		s.runs = append(s.runs, run)
+	} else if old := s.runs[at]; s.seen[old] == s.count-longestPeriod {
 		delete(s.seen, old)
 	}
 	s.runs[at], s.seen[run] = run, s.count

@@ -25,9 +25,30 @@ const catalogBytes = 16 << 10
 // the turn first asked, so that every request of the turn begins with the same bytes, and
 // requests of later turns do too, while nothing changes.
 func (r *run) system(ctx context.Context, ask skill.Ask) prompt.Prompt {
+	of := systemOf{extra: ask.System, mode: r.modeOf(ask), noStream: ask.NoStream, budget: r.window.Room() / promptShare}
+	if known, ok := r.systems[of]; ok && r.looked == nil {
+		return known
+	}
+	if r.systems == nil {
+		r.systems = map[systemOf]prompt.Prompt{}
+	}
+	r.systems[of] = r.composeSystem(ctx, ask, of.budget)
+	return r.systems[of]
+}
+
+// systemOf is all that differs from one system prompt of a turn to another.
+type systemOf struct {
+	extra    string
+	mode     prompt.Mode
+	noStream bool
+	budget   int
+}
+
+// composeSystem is system for what was not asked for before.
+func (r *run) composeSystem(ctx context.Context, ask skill.Ask, budget int) prompt.Prompt {
 	facts := r.facts()
 	facts.Mode, facts.Extra, facts.Wishes = r.modeOf(ask), ask.System, r.wishes(ask, facts.Wishes)
-	facts.Budget = r.window.Room() / promptShare
+	facts.Budget = budget
 	if r.offers(ask) {
 		for _, form := range r.formats(ctx, len(facts.Tools) > 0) {
 			facts.Formats = append(facts.Formats, "- "+form.String())
