@@ -96,6 +96,19 @@ func (in *instance) addNotes(n int) error {
 	return nil
 }
 
+// addSkill puts a skill into the home that is a text for the model.
+func (in *instance) addSkill(name, description string) error {
+	directory := filepath.Join(in.paths.Skills, name)
+	if err := os.MkdirAll(directory, 0o755); err != nil {
+		return fmt.Errorf("make a skill: %w", err)
+	}
+	text := fmt.Sprintf("---\nname: %s\ndescription: %s\n---\nNothing is to be done.\n", name, description)
+	if err := os.WriteFile(filepath.Join(directory, "SKILL.md"), []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write a skill: %w", err)
+	}
+	return nil
+}
+
 // kernel is the real program, running.
 type kernel struct {
 	command *exec.Cmd

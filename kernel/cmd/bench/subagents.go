@@ -68,6 +68,9 @@ func subagentTurns(ctx context.Context, p programs, n int, model time.Duration, 
 	if err != nil {
 		return nil, err
 	}
-	values, err = in.converse(ctx, "handing on", n, 0)
+	times, err := in.converse(ctx, "handing on", n)
+	for _, t := range times {
+		values = append(values, t.took.Seconds())
+	}
 	return values, errors.Join(err, k.end())
 }

@@ -42,7 +42,7 @@ func measureTurns(ctx context.Context, p programs) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	alone, err := in.converse(ctx, "alone", 100, 20*time.Millisecond)
+	alone, err := in.converse(ctx, "alone", 100)
 	var together []float64
 	if err == nil {
 		together, err = in.converseTogether(ctx)
@@ -52,31 +52,44 @@ func measureTurns(ctx context.Context, p programs) ([]row, error) {
 	}
 	together99 := []float64{quantile(together, 0.99)}
 	return []row{
-		{what: "kernel's own time in a turn, one conversation", unit: seconds, values: alone},
+		{what: "kernel's own time in a turn, one conversation", unit: seconds, values: own(alone)},
 		{what: fmt.Sprintf("the same, %d conversations at once", conversations), target: "p50 2 ms", unit: seconds, values: together},
 		{what: "p99 of these", target: "10 ms", unit: seconds, values: together99},
 	}, nil
 }
 
-// converse has n turns in a session, the first not counted, and returns each
-// turn's time less what the model takes of it.
-func (in *instance) converse(ctx context.Context, session string, n int, model time.Duration) ([]float64, error) {
+// turnTime is how long a turn took until its act was there, and what the model's server took of
+// that, which is known of one conversation alone: reading a long request is its work.
+type turnTime struct{ took, model time.Duration }
+
+// own is what the kernel took of turns of one conversation alone.
+func own(turns []turnTime) []float64 {
+	values := make([]float64, len(turns))
+	for i, t := range turns {
+		values[i] = (t.took - t.model).Seconds()
+	}
+	return values
+}
+
+// converse has n turns in a session, and tells of all but the first.
+func (in *instance) converse(ctx context.Context, session string, n int) ([]turnTime, error) {
 	c, err := in.connect(ctx, session, true)
 	if err != nil {
 		return nil, err
 	}
 	defer c.conn.Close()
-	var own []float64
+	var times []turnTime
 	for i := range n {
+		before := in.model.Took()
 		took, err := c.ask(ctx, fmt.Sprintf("%s: which notes mention Samarkand? (%d)", session, i))
 		if err != nil {
 			return nil, err
 		}
 		if i > 0 {
-			own = append(own, (took - model).Seconds())
+			times = append(times, turnTime{took, in.model.Took() - before})
 		}
 	}
-	return own, nil
+	return times, nil
 }
 
 // converseTogether has all conversations at once. They begin spread over the
@@ -84,18 +97,20 @@ func (in *instance) converse(ctx context.Context, session string, n int, model t
 func (in *instance) converseTogether(ctx context.Context) ([]float64, error) {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	times, errs := make([][]float64, conversations), make([]error, conversations)
+	times, errs := make([][]turnTime, conversations), make([]error, conversations)
 	var talking sync.WaitGroup
 	for i := range conversations {
 		talking.Go(func() {
 			time.Sleep(thinking * time.Duration(i) / conversations)
-			times[i], errs[i] = in.converse(ctx, fmt.Sprintf("conversation %d", i), turns, thinking)
+			times[i], errs[i] = in.converse(ctx, fmt.Sprintf("conversation %d", i), turns)
 		})
 	}
 	talking.Wait()
 	var all []float64
-	for _, own := range times {
-		all = append(all, own...)
+	for _, of := range times {
+		for _, t := range of {
+			all = append(all, (t.took - thinking).Seconds())
+		}
 	}
 	return all, errors.Join(errs...)
 }
