@@ -19,6 +19,31 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// TestOfWhatIsShortOrLong: names that models know from elsewhere.
+func TestOfWhatIsShortOrLong(t *testing.T) {
+	for _, c := range []struct{ name, candidates, want string }{
+		{"cmd", "command cwd writes network timeout", "command"},
+		{"cwd", "command cwd", "cwd"},
+		{"cdw", "command cwd", "cwd"},
+		{"comand", "command cwd", "command"},
+		{"pat", "pattern path", "path"},
+		{"fil", "file from", "file"},
+		{"dir", "directory depth", "directory"},
+		{"old_string", "path old new hash", "old"},
+		{"new-text", "path old new hash", "new"},
+		{"file_path", "path old new", "path"},
+		{"defn", "defun define", "defun"},
+		{"x", "xylophone", ""},
+		{"of", "old offset", "offset"},
+		{"überschr", "überschrift", "überschrift"},
+		{"unrelated", "path old new", ""},
+	} {
+		if got := nearest.Of(c.name, strings.Fields(c.candidates)); got != c.want {
+			t.Errorf("nearest to %q of %s is %q, want %q", c.name, c.candidates, got, c.want)
+		}
+	}
+}
+
 func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
