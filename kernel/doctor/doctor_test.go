@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -160,18 +161,19 @@ func deadSocket(t *testing.T, c Config) {
 
 // hungKernel is a process that holds a socket and never says a word.
 func hungKernel(t *testing.T, c Config) {
-	l, err := net.Listen("unix", c.Paths.Socket)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: c.Paths.Socket, Net: "unix"})
+	must(t, err)
+	l.SetUnlinkOnClose(false)
+	socket, err := l.File()
 	must(t, err)
 	child := exec.Command("sleep", "600")
+	child.ExtraFiles = []*os.File{socket} // which dies with it
 	must(t, child.Start())
+	must(t, errors.Join(socket.Close(), l.Close()))
 	reaped := make(chan struct{})
 	go func() { _ = child.Wait(); close(reaped) }()
-	t.Cleanup(func() { _ = child.Process.Kill(); <-reaped; _ = l.Close() })
+	t.Cleanup(func() { _ = child.Process.Kill(); <-reaped })
 	must(t, config.WriteKernelInfo(c.Paths.KernelJSON, config.KernelInfo{PID: child.Process.Pid, Socket: c.Paths.Socket, Version: "1", Started: time.Now()}))
-	go func() {
-		<-reaped // a socket dies with its process
-		_ = l.Close()
-	}()
 }
 
 // spoil overwrites pages of a journal that has some.
