@@ -10,7 +10,7 @@ import (
 type ChoiceKind string
 
 const (
-	ChoiceOpenAI   ChoiceKind = "openai"   // a server that speaks OpenAI's protocol
+	ChoiceServer   ChoiceKind = "server"   // a server; its driver says what it speaks
 	ChoiceDiscover ChoiceKind = "discover" // whatever server listens on this machine, if one does
 	ChoiceBuiltin  ChoiceKind = "builtin"  // the responder that is built in
 	ChoiceNone     ChoiceKind = "none"     // no model: only skills that need none answer
@@ -110,7 +110,7 @@ func Configured(settings Settings) []Choice { return configuredChoices(settings)
 func configuredChoices(settings Settings) []Choice {
 	var choices []Choice
 	for _, m := range settings.Models {
-		choices = append(choices, Choice{Model: m, Kind: ChoiceOpenAI, Source: fmt.Sprintf("config.org:%d", m.Line)})
+		choices = append(choices, Choice{Model: m, Kind: ChoiceServer, Source: fmt.Sprintf("config.org:%d", m.Line)})
 	}
 	return choices
 }
@@ -137,7 +137,7 @@ func environmentChoices(env func(string) string) ([]Choice, error) {
 		if variable(baseVariable) == "" {
 			source = keyVariable
 		}
-		choices = append(choices, Choice{Model: model, Kind: ChoiceOpenAI, Found: found, Source: source})
+		choices = append(choices, Choice{Model: model, Kind: ChoiceServer, Found: found, Source: source})
 		return nil
 	}
 	if base := variable("ORG_AGENT_LLM_BASE_URL"); base != "" {

@@ -35,21 +35,21 @@ func show(choices []Choice) string {
 
 func TestChoices(t *testing.T) {
 	const (
-		local  = "openai local http://localhost:11434/v1 by config.org:2"
-		far    = "openai far https://far.example/v1 env:FAR_KEY by config.org:6"
+		local  = "server local http://localhost:11434/v1 by config.org:2"
+		far    = "server far https://far.example/v1 env:FAR_KEY by config.org:6"
 		oneLLM = "\n* Settings\n:PROPERTIES:\n:LLM: far\n:END:\n"
 	)
 	for _, test := range []struct{ config, env, want, err string }{
 		{want: "discover localhost found by localhost; builtin builtin by nothing else was found"},
 		{env: "ORG_AGENT_LLM_MODEL=m", want: "discover localhost m found by localhost; builtin builtin by nothing else was found"},
-		{env: "OPENAI_API_KEY=k", want: "openai openai https://api.openai.com/v1 env:OPENAI_API_KEY found by OPENAI_API_KEY"},
-		{env: "OPENAI_BASE_URL=http://h/v1", want: "openai openai http://h/v1 found by OPENAI_BASE_URL"},
+		{env: "OPENAI_API_KEY=k", want: "server openai https://api.openai.com/v1 env:OPENAI_API_KEY found by OPENAI_API_KEY"},
+		{env: "OPENAI_BASE_URL=http://h/v1", want: "server openai http://h/v1 found by OPENAI_BASE_URL"},
 		{env: "OPENAI_BASE_URL=http://h/v1 OPENAI_API_KEY=k ORG_AGENT_LLM_MODEL=m",
-			want: "openai openai http://h/v1 m env:OPENAI_API_KEY found by OPENAI_BASE_URL"},
+			want: "server openai http://h/v1 m env:OPENAI_API_KEY found by OPENAI_BASE_URL"},
 		{env: "OPENAI_API_KEY=k ORG_AGENT_LLM_BASE_URL=http://h/v1 ORG_AGENT_LLM_MODEL=m",
-			want: "openai environment http://h/v1 m by ORG_AGENT_LLM_BASE_URL"},
+			want: "server environment http://h/v1 m by ORG_AGENT_LLM_BASE_URL"},
 		{env: "ORG_AGENT_LLM_BASE_URL=http://h/v1 ORG_AGENT_LLM_API_KEY=k",
-			want: "openai environment http://h/v1 env:ORG_AGENT_LLM_API_KEY by ORG_AGENT_LLM_BASE_URL"},
+			want: "server environment http://h/v1 env:ORG_AGENT_LLM_API_KEY by ORG_AGENT_LLM_BASE_URL"},
 		{env: "ORG_AGENT_LLM_API_KEY=k", err: "which server the key is for"},
 		{env: "ORG_AGENT_LLM_BASE_URL=nonsense", err: "ORG_AGENT_LLM_BASE_URL: this is not an address"},
 		{env: "ORG_AGENT_LLM_API_KEY=k ORG_AGENT_LLM=builtin", want: "builtin builtin by ORG_AGENT_LLM"},
@@ -57,7 +57,7 @@ func TestChoices(t *testing.T) {
 		{config: twoModels, env: "OPENAI_API_KEY=k ORG_AGENT_LLM_API_KEY=k", want: local + "; " + far},
 		{config: twoModels, env: "ORG_AGENT_LLM=none", want: "none none by ORG_AGENT_LLM"},
 		{config: twoModels, env: "ORG_AGENT_LLM=far", want: far},
-		{config: twoModels, env: "ORG_AGENT_LLM=openai OPENAI_API_KEY=k", want: "openai openai https://api.openai.com/v1 env:OPENAI_API_KEY by OPENAI_API_KEY"},
+		{config: twoModels, env: "ORG_AGENT_LLM=openai OPENAI_API_KEY=k", want: "server openai https://api.openai.com/v1 env:OPENAI_API_KEY by OPENAI_API_KEY"},
 		{config: twoModels, env: "ORG_AGENT_LLM=fra", err: "use local, far, builtin or none"},
 		{config: twoModels + oneLLM, want: far},
 		{config: twoModels + oneLLM, env: "ORG_AGENT_LLM=local", want: local},
@@ -105,7 +105,7 @@ func TestOneServerAlone(t *testing.T) {
 		for _, c := range choices {
 			hosts[strings.SplitN(c.Source, ":", 2)[0]] = true
 		}
-		if c := show(choices); strings.Contains(c, "openai ") && len(hosts) != 1 {
+		if c := show(choices); strings.Contains(c, "server ") && len(hosts) != 1 {
 			r.Fatalf("several sources: %s", c)
 		}
 	})

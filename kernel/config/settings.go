@@ -80,6 +80,7 @@ type Settings struct {
 type Model struct {
 	Name        string
 	BaseURL     string
+	Driver      string // what its server speaks; "" for what servers speak of which nothing is said
 	Model       string // "" for the only one the server has
 	Key         KeySource
 	MoreKeys    []KeySource // asked with while Key is refused
@@ -372,6 +373,7 @@ func (p *settingsParser) model(h *org.Heading) {
 	}()
 	whole := p.drawer(h, []property{
 		{"BASE_URL", func(value string) error { m.BaseURL = value; return checkBaseURL(value) }},
+		{"DRIVER", func(value string) error { m.Driver = value; return nil }},
 		{"MODEL", func(value string) error { m.Model = value; return nil }},
 		{"API_KEY", func(value string) (err error) { m.Key, err = ParseKeySource(value); return err }},
 		{"API_KEY+", func(value string) error {

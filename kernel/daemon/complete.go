@@ -51,11 +51,11 @@ func (d *daemon) complete(ctx context.Context, client *rpc.Client, p *protocol.C
 		p.Model = d.settings.Load().CompletionModel
 	}
 	if p.Model != "" {
-		if _, _, err := d.models.find(p.Model); err != nil {
+		if err := d.models.Find(p.Model); err != nil {
 			return protocol.CompleteResult{}, err
 		}
 	}
-	if err := d.consent.check(protocol.Event{Consent: p.Consent}); err != nil {
+	if err := d.models.CheckConsent(p.Consent); err != nil {
 		return protocol.CompleteResult{}, err
 	}
 	ctx, done := d.pending.begin(ctx, client.ID())

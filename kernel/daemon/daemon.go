@@ -29,7 +29,7 @@ import (
 	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
-	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/route"
 	"org-agent/kernel/logbook"
 	"org-agent/kernel/mcp"
 	"org-agent/kernel/memory"
@@ -81,9 +81,6 @@ type daemon struct {
 	pid     int
 	started time.Time
 	socket  string
-	model   string
-	notice  string
-	images  func(llm.Request) (llm.Request, error) // of the provider that is asked first
 	stop    context.CancelFunc
 
 	journal      *journal.Journal
@@ -109,11 +106,9 @@ type daemon struct {
 	sessions     *session.Sessions
 	agent        *agent.Agent
 	subagents    *subagent.Pool // nil: no work is handed on
-	models       models
+	models       *route.Router
 	editors      editors
-	consent      consent
 	pending      completions
-	health       health
 	hears        speechServer
 	speaks       speechServer
 	settings     atomic.Pointer[config.Settings] // as config.org was read last
@@ -176,9 +171,8 @@ func prepare(c Config) (config.Paths, error) {
 
 // wire makes the rooms and gives each what it needs.
 func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
-	d.consent.path = filepath.Join(d.paths.State, "consent")
 	d.settings.Store(&settings)
-	provider, err := d.provider(ctx, settings)
+	err := d.openModels(ctx, settings)
 	if err != nil {
 		return err
 	}
@@ -218,11 +212,11 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 	talk := &conversations{}
 	d.subagents = d.openSubagents(settings, talk)
 	d.agent = agent.New(agent.Config{
-		Skills: d.skills, Provider: provider, Policy: d.policy, Journal: d.journal, Logger: d.log, NewID: newID, Now: d.now, Model: d.model, Images: d.images,
-		HistoryTurns: settings.HistoryTurns, Window: d.window, Compacted: d.compacted, Tools: d.tools, Prompts: d.prompts,
+		Skills: d.skills, Provider: d.models, Policy: d.policy, Journal: d.journal, Logger: d.log, NewID: newID, Now: d.now, Model: d.models.Model(), Images: d.models.Images,
+		HistoryTurns: settings.HistoryTurns, Window: d.models.Window, Compacted: d.compacted, Tools: d.tools, Prompts: d.prompts,
 		Library: d.library.Load, Persona: d.personaWith, Shown: d.shown, Runtime: d.runtime(), Sandbox: func() string { kind, _ := d.fence(); return string(kind) }, Emacs: d.editors.Version, WithoutSafety: d.config.WithoutSafety,
-		Grammar: d.models.takesGrammar, Index: d.index, Memory: d.kept, SummaryModel: settings.SummaryModel, MemoryModel: settings.MemoryModel,
-		Subagents: d.subagents, CheckModel: d.checkModel,
+		Grammar: d.models.TakesGrammar, Index: d.index, Memory: d.kept, SummaryModel: settings.SummaryModel, MemoryModel: settings.MemoryModel,
+		Subagents: d.subagents, CheckModel: d.models.Check,
 		Hooks: hooks, Actuators: act.NewRegistry(d.actuators(talk)...),
 	})
 	d.sessions = session.New(session.Config{
@@ -280,7 +274,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	server := &rpc.Server{
 		Handler: d, Presence: d, Token: rpc.Token(token), Version: d.config.Version, Logger: d.log,
 		Info: func() protocol.ServerInfo {
-			return protocol.ServerInfo{Home: d.paths.Home, Model: d.model, Notice: d.notice, Consent: d.consent.needed(), Hears: d.hears.host(), Speaks: d.speaks.host()}
+			return protocol.ServerInfo{Home: d.paths.Home, Model: d.models.Model(), Notice: d.models.Notice(), Consent: d.models.ConsentNeeded(), Hears: d.hears.host(), Speaks: d.speaks.host()}
 		},
 	}
 	var work sync.WaitGroup

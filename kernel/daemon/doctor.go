@@ -24,7 +24,7 @@ func ToolNames() []string {
 func (d *daemon) doctor(ctx context.Context, _ *rpc.Client, p *protocol.DoctorParams) (protocol.DoctorResult, error) {
 	var result protocol.DoctorResult
 	for _, f := range doctor.Examine(ctx, doctor.Config{
-		Paths: d.paths, Tools: d.tools.Names(), Env: d.config.Env, Version: d.config.Version, Self: true, WithoutSafety: d.config.WithoutSafety, Sandbox: d.sandbox,
+		Paths: d.paths, Drivers: Drivers(), Tools: d.tools.Names(), Env: d.config.Env, Version: d.config.Version, Self: true, WithoutSafety: d.config.WithoutSafety, Sandbox: d.sandbox,
 		Grants: func(settings config.Settings) *skill.Grants { return Grants(d.paths, settings, d.config.Env) },
 	}, p.Only...) {
 		result.Findings = append(result.Findings, protocol.DoctorFinding{

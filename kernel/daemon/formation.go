@@ -80,7 +80,7 @@ func (d *daemon) formQuiet(ctx context.Context, after time.Duration, done map[st
 
 // mayForm reports whether there is a model, and somebody has agreed to send it words.
 func (d *daemon) mayForm() bool {
-	return d.model != "" && d.model != "builtin" && d.model != "none" && d.consent.needed() == ""
+	return d.models.IsModel() && d.models.ConsentNeeded() == ""
 }
 
 // leaveShare is the part of the quiet time after which a conversation that was left is looked

@@ -51,7 +51,7 @@ func (d *daemon) methods() map[string]method {
 		protocol.MethodSessionLoad: on(func(ctx context.Context, c *rpc.Client, p *protocol.SessionLoadParams) (protocol.SessionLoadResult, error) {
 			result, err := d.sessions.Attach(ctx, c, *p)
 			if result.Model == "" {
-				result.Model = d.model
+				result.Model = d.models.Model()
 			}
 			return result, errors.Join(err, d.sessions.Remind(ctx, c, result.Session))
 		}),
@@ -138,7 +138,7 @@ func (d *daemon) event(ctx context.Context, client *rpc.Client, params *protocol
 		}
 	}
 	d.editors.used(client, event.ID) // before: the turn may act at once
-	if err := d.consent.check(event); err != nil {
+	if err := d.models.CheckConsent(event.Consent); err != nil {
 		return protocol.EventResult{}, err
 	}
 	return d.sessions.Submit(ctx, event)

@@ -7,7 +7,7 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
-	"org-agent/kernel/llm/openai"
+	"org-agent/kernel/llm/route"
 	"org-agent/kernel/memory"
 )
 
@@ -21,9 +21,14 @@ const (
 	embedAgain, embedLongest = 30 * time.Second, 30 * time.Minute
 )
 
+// vectorMaker is a provider whose server makes vectors of texts.
+type vectorMaker interface {
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
 // embedder asks the server that config.org names for vectors.
 type embedder struct {
-	server *server
+	server *route.Server
 	model  string
 }
 
@@ -35,7 +40,7 @@ func (d *daemon) meaning(settings config.Settings) *memory.Meaning {
 	}
 	model := config.Model{Name: "embeddings", BaseURL: set.BaseURL, Model: set.Model, Key: set.Key}
 	made := &memory.Meaning{Least: set.Likeness, Embedder: &embedder{
-		server: &server{choice: config.Choice{Model: model, Kind: config.ChoiceOpenAI}, env: d.config.Env},
+		server: d.server(model),
 		model:  llm.RedactURL(set.BaseURL) + " " + set.Model,
 	}}
 	if made.Least == 0 {
@@ -52,7 +57,13 @@ func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	ctx, cancel := context.WithTimeout(ctx, embedPatience)
 	defer cancel()
 	var vectors [][]float32
-	err := e.server.let(ctx, func(p *openai.Provider) (err error) { vectors, err = p.Embed(ctx, texts); return err })
+	err := e.server.Ask(ctx, func(p llm.Provider) error {
+		server, err := llm.As[vectorMaker](p, "make vectors of texts")
+		if err == nil {
+			vectors, err = server.Embed(ctx, texts)
+		}
+		return err
+	})
 	switch llm.ClassOf(err) {
 	case llm.ClassBadRequest, llm.ClassTooLong:
 		return nil, fmt.Errorf("%w: %w", memory.ErrNoVector, err)

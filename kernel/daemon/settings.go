@@ -348,9 +348,9 @@ func (d *daemon) checkSetting(ctx context.Context, name, value string, typed boo
 	switch name {
 	case protocol.SettingModel:
 		if typed {
-			_, _, err = d.models.find(value)
+			err = d.models.Find(value)
 		} else {
-			err = d.checkModel(ctx, value)
+			err = d.models.Check(ctx, value)
 		}
 	case protocol.SettingSkill:
 		value, _, _ = strings.Cut(value, "@") // as an answer's drawer has it

@@ -8,7 +8,7 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
-	"org-agent/kernel/llm/openai"
+	"org-agent/kernel/llm/route"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
@@ -17,19 +17,29 @@ import (
 // speechPatience is how long a recording or a text may take, with all attempts.
 const speechPatience = 2 * time.Minute
 
+// transcriber is a provider whose server hears.
+type transcriber interface {
+	Transcribe(ctx context.Context, recording []byte, language string) (string, error)
+}
+
+// speaker is a provider whose server speaks.
+type speaker interface {
+	Speak(ctx context.Context, text, voice string) ([]byte, error)
+}
+
 // speechServer is a server that hears or speaks; one that config.org does not name has no
 // settings.
 type speechServer struct {
 	heading  string // below "Speech" in config.org
 	settings *config.SpeechServer
-	server   *server
+	server   *route.Server
 }
 
 func (d *daemon) speechServer(heading string, settings *config.SpeechServer) speechServer {
 	s := speechServer{heading: heading, settings: settings}
 	if settings != nil {
 		model := config.Model{Name: strings.ToLower(heading), BaseURL: settings.BaseURL, Model: settings.Model, Key: settings.Key}
-		s.server = &server{choice: config.Choice{Model: model, Kind: config.ChoiceOpenAI}, env: d.config.Env}
+		s.server = d.server(model)
 	}
 	return s
 }
@@ -39,12 +49,12 @@ func (s speechServer) host() string {
 	if s.settings == nil {
 		return ""
 	}
-	return host(s.settings.BaseURL)
+	return route.Host(s.settings.BaseURL)
 }
 
 // askSpeech has the server asked, again where that may help. The next request of the client does
 // not wait for it, and $/cancelRequest stops it.
-func (d *daemon) askSpeech(ctx context.Context, s speechServer, ask func(context.Context, *openai.Provider) error) error {
+func (d *daemon) askSpeech(ctx context.Context, s speechServer, ask func(context.Context, llm.Provider) error) error {
 	if s.settings == nil {
 		return protocol.Errorf(protocol.CodeNotFound,
 			"no server is named for it: write a heading %q below \"Speech\" in config.org, then restart the kernel", s.heading)
@@ -53,7 +63,7 @@ func (d *daemon) askSpeech(ctx context.Context, s speechServer, ask func(context
 	limited, cancel := context.WithTimeout(ctx, speechPatience)
 	defer cancel()
 	err := llm.Retry{Logger: d.log}.Call(limited, func(ctx context.Context) error {
-		provider, err := s.server.provider(ctx)
+		provider, err := s.server.Provider(ctx)
 		if err != nil {
 			return err
 		}
@@ -79,12 +89,16 @@ func (d *daemon) transcribe(ctx context.Context, _ *rpc.Client, p *protocol.Spee
 	if err != nil || len(recording) == 0 {
 		return result, protocol.Errorf(protocol.CodeInvalidParams, ":data is no WAV file in base64")
 	}
-	err = d.askSpeech(ctx, d.hears, func(ctx context.Context, provider *openai.Provider) error {
+	err = d.askSpeech(ctx, d.hears, func(ctx context.Context, provider llm.Provider) error {
 		language := p.Language
 		if language == "" {
 			language = d.hears.settings.Language
 		}
-		text, err := provider.Transcribe(ctx, recording, language)
+		hears, err := llm.As[transcriber](provider, "hear")
+		if err != nil {
+			return err
+		}
+		text, err := hears.Transcribe(ctx, recording, language)
 		result.Text = strings.TrimSpace(org.Inert(strings.Join(strings.Fields(text), " ")))
 		return err
 	})
@@ -100,8 +114,12 @@ func (d *daemon) speak(ctx context.Context, _ *rpc.Client, p *protocol.SpeechSpe
 	if strings.TrimSpace(p.Text) == "" {
 		return result, protocol.Errorf(protocol.CodeInvalidParams, ":text is empty")
 	}
-	err := d.askSpeech(ctx, d.speaks, func(ctx context.Context, provider *openai.Provider) error {
-		sound, err := provider.Speak(ctx, p.Text, d.speaks.settings.Voice)
+	err := d.askSpeech(ctx, d.speaks, func(ctx context.Context, provider llm.Provider) error {
+		speaks, err := llm.As[speaker](provider, "speak")
+		if err != nil {
+			return err
+		}
+		sound, err := speaks.Speak(ctx, p.Text, d.speaks.settings.Voice)
 		result.Data = base64.StdEncoding.EncodeToString(sound)
 		return err
 	})

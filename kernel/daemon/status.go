@@ -21,7 +21,7 @@ func (d *daemon) status(ctx context.Context, client *rpc.Client, _ *protocol.Emp
 	open, running, queued := d.sessions.Counts()
 	status := protocol.StatusResult{
 		Version: d.config.Version, PID: d.pid, Home: d.paths.Home, Socket: d.socket,
-		Started: d.started.UTC().Format(time.RFC3339), Model: d.model,
+		Started: d.started.UTC().Format(time.RFC3339), Model: d.models.Model(),
 		Skills: len(d.skills.Current().Skills()), Clients: d.editors.count(),
 		Sessions: open, Running: running, Queued: queued, Waiting: waiting,
 		WithoutSafety: d.config.WithoutSafety,
@@ -42,7 +42,7 @@ func (d *daemon) status(ctx context.Context, client *rpc.Client, _ *protocol.Emp
 			status.Faulty++
 		}
 	}
-	status.Models = d.health.statuses()
+	status.Models = d.models.Statuses()
 	status.MCP = d.servers.Statuses()
 	status.Faults = d.faults.lasting()
 	status.Presets = presetStatuses(d.live())

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"org-agent/kernel/config"
+	"org-agent/kernel/llm"
 	"org-agent/kernel/sandbox"
 	"org-agent/kernel/skill"
 )
@@ -47,6 +48,8 @@ type Config struct {
 	Paths   config.Paths
 	Env     func(string) string
 	Version string // of this program
+	// Drivers are what the servers of models are asked with.
+	Drivers llm.Drivers
 	// Grants are what policy.org grants, for the notes; nil looks at none.
 	Grants func(config.Settings) *skill.Grants
 	// Tools are the names of the tools there are; nil looks for none that are named.

@@ -18,6 +18,8 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/openai"
 	"org-agent/kernel/skill"
 )
 
@@ -50,7 +52,7 @@ func patient(t *testing.T, variables map[string]string) Config {
 	j, err := journal.Open(t.Context(), paths.Journal)
 	must(t, err)
 	must(t, j.Close())
-	return Config{Paths: paths, Env: env, Version: "1", Grants: func(config.Settings) *skill.Grants {
+	return Config{Paths: paths, Drivers: llm.Drivers{openai.Driver()}, Env: env, Version: "1", Grants: func(config.Settings) *skill.Grants {
 		return skill.NewGrants(skill.GrantsConfig{File: paths.Policy, Home: paths.Home, User: directory})
 	}}
 }
@@ -83,14 +85,14 @@ func TestLookingChangesNothing(t *testing.T) {
 	}
 	paths, err := config.FindPaths("", env)
 	must(t, err)
-	found := Examine(t.Context(), Config{Paths: paths, Env: env})
+	found := Examine(t.Context(), Config{Paths: paths, Drivers: llm.Drivers{openai.Driver()}, Env: env})
 	if Worst(found) != Warn {
 		t.Errorf("%+v", found)
 	}
 	if entries, err := os.ReadDir(directory); err != nil || len(entries) != 0 {
 		t.Errorf("looking made %v, %v", entries, err)
 	}
-	Mend(t.Context(), Config{Paths: paths, Env: env})
+	Mend(t.Context(), Config{Paths: paths, Drivers: llm.Drivers{openai.Driver()}, Env: env})
 	if _, err := os.Stat(paths.Config); err != nil {
 		t.Errorf("mending did not make the home: %v", err)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
-	"org-agent/kernel/llm/openai"
 )
 
 // embeddings looks whether the server that tells what notes mean can be asked: for one word,
@@ -17,8 +16,14 @@ func embeddings(ctx context.Context, c Config) []Finding {
 	}
 	set := loaded.Embeddings
 	var vectors [][]float32
-	err = c.asked(ctx, openai.Config{Name: "embeddings", BaseURL: set.BaseURL, Model: set.Model}, set.Key, func(ctx context.Context, p *openai.Provider) (err error) {
-		vectors, err = p.Embed(ctx, []string{"notes"})
+	server := config.Model{Name: "embeddings", BaseURL: set.BaseURL, Model: set.Model, Key: set.Key}
+	err = c.asked(ctx, server, func(ctx context.Context, p llm.Provider) error {
+		able, err := llm.As[interface {
+			Embed(context.Context, []string) ([][]float32, error)
+		}](p, "make vectors of texts")
+		if err == nil {
+			vectors, err = able.Embed(ctx, []string{"notes"})
+		}
 		return err
 	})
 	if err != nil {

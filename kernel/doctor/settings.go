@@ -13,7 +13,6 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
-	"org-agent/kernel/llm/openai"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/skill"
 )
@@ -64,7 +63,7 @@ func model(ctx context.Context, c Config) []Finding {
 		case config.ChoiceBuiltin:
 			found = append(found, warn("name one in config.org, below \"Models\"", "the built-in guide answers (%s): it is no language model", choice.Source))
 		case config.ChoiceDiscover:
-			if servers := openai.Discover(ctx, openai.LocalPlaces()); len(servers) > 0 {
+			if servers, _ := c.Drivers.Discover(ctx); len(servers) > 0 {
 				return append(found, ok("%s answers on this machine, with %d models", servers[0].Name, len(servers[0].Models)))
 			}
 		default:
@@ -83,7 +82,7 @@ func model(ctx context.Context, c Config) []Finding {
 // server looks whether a server answers and has the model.
 func (c Config) server(ctx context.Context, choice config.Choice) Finding {
 	name := fmt.Sprintf("%s (%s)", choice.Name, choice.Source)
-	names, err := c.models(ctx, choice.Name, choice.BaseURL, choice.Key)
+	names, err := c.models(ctx, choice.Model)
 	switch {
 	case err != nil && unusable(err):
 		return fail(llm.HintOf(err), "the model %s: %v", name, err)
@@ -102,28 +101,40 @@ func (c Config) server(ctx context.Context, choice config.Choice) Finding {
 }
 
 // models are those that a server lists.
-func (c Config) models(ctx context.Context, name, address string, source config.KeySource) ([]string, error) {
+func (c Config) models(ctx context.Context, server config.Model) ([]string, error) {
 	var names []string
-	err := c.asked(ctx, openai.Config{Name: name, BaseURL: address}, source, func(ctx context.Context, p *openai.Provider) (err error) {
-		names, err = p.Models(ctx)
+	server.Model = "" // it may be one that is not there
+	err := c.asked(ctx, server, func(ctx context.Context, p llm.Provider) error {
+		able, err := llm.As[interface {
+			Models(context.Context) ([]string, error)
+		}](p, "list its models")
+		if err == nil {
+			names, err = able.Models(ctx)
+		}
 		return err
 	})
 	return names, err
 }
 
 // asked asks a server something, for a bounded time.
-func (c Config) asked(ctx context.Context, server openai.Config, source config.KeySource, ask func(context.Context, *openai.Provider) error) error {
+func (c Config) asked(ctx context.Context, server config.Model, ask func(context.Context, llm.Provider) error) error {
 	ctx, cancel := context.WithTimeout(ctx, modelTime)
 	defer cancel()
-	var err error
-	if server.APIKey, err = source.Resolve(ctx, c.Env); err != nil {
-		return err
-	}
-	provider, err := openai.New(server)
+	driver, err := c.Drivers.Named(server.Driver)
 	if err != nil {
 		return err
 	}
-	defer provider.Close()
+	key, err := server.Key.Resolve(ctx, c.Env)
+	if err != nil {
+		return err
+	}
+	provider, err := driver.Open(llm.ServerConfig{Name: server.Name, BaseURL: server.BaseURL, Key: key, Model: server.Model})
+	if err != nil {
+		return err
+	}
+	if closer, ok := provider.(interface{ Close() }); ok {
+		defer closer.Close()
+	}
 	return ask(ctx, provider)
 }
 

@@ -28,7 +28,7 @@ func speech(ctx context.Context, c Config) []Finding {
 // speechServer looks whether a server of speech answers. That it does not list its model is no
 // fault: some list only those that write.
 func (c Config) speechServer(ctx context.Context, what string, server config.SpeechServer) Finding {
-	names, err := c.models(ctx, what, server.BaseURL, server.Key)
+	names, err := c.models(ctx, config.Model{Name: what, BaseURL: server.BaseURL, Key: server.Key})
 	switch {
 	case err != nil && unusable(err):
 		return fail(llm.HintOf(err), "the server for %s: %v", what, err)

@@ -47,7 +47,7 @@ func (c *doctorCommand) examine(ctx context.Context, w *world) ([]doctor.Finding
 		return []doctor.Finding{{Check: "home", State: doctor.Fail, Text: err.Error()}}, nil
 	}
 	asked := doctor.Config{
-		Paths: paths, Tools: daemon.ToolNames(), Env: w.env, Version: version, Sandbox: sandbox.Look,
+		Paths: paths, Drivers: daemon.Drivers(), Tools: daemon.ToolNames(), Env: w.env, Version: version, Sandbox: sandbox.Look,
 		Grants: func(settings config.Settings) *skill.Grants { return daemon.Grants(paths, settings, w.env) },
 	}
 	if c.Fix {

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"org-agent/kernel/llm"
 )
 
 // discoverTime is how long Discover takes at most.
@@ -14,12 +16,6 @@ const discoverTime = 300 * time.Millisecond
 // Place is where a model server may be listening.
 type Place struct {
 	Name, BaseURL string
-}
-
-// Found is a server that answered, with the models it has.
-type Found struct {
-	Place
-	Models []string
 }
 
 // LocalPlaces are where Ollama and llama.cpp listen when nobody said otherwise.
@@ -33,7 +29,7 @@ func LocalPlaces() []Place {
 // Discover asks the places at once and returns those where a server lists at
 // least one model, in the order of the places. It takes 300 ms at most, asks
 // this machine only (a place elsewhere is left out), and uses no proxy.
-func Discover(ctx context.Context, places []Place) []Found {
+func Discover(ctx context.Context, places []Place) []llm.FoundServer {
 	ctx, cancel := context.WithTimeout(ctx, discoverTime)
 	defer cancel()
 	client := newClient()
@@ -55,10 +51,10 @@ func Discover(ctx context.Context, places []Place) []Found {
 		})
 	}
 	asking.Wait()
-	var found []Found
+	var found []llm.FoundServer
 	for i, models := range answers {
 		if len(models) > 0 {
-			found = append(found, Found{Place: places[i], Models: models})
+			found = append(found, llm.FoundServer{Name: places[i].Name, BaseURL: places[i].BaseURL, Models: models})
 		}
 	}
 	return found

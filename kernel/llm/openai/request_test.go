@@ -192,7 +192,7 @@ func TestDiscover(t *testing.T) {
 		{Name: "nonsense", BaseURL: "::"},
 	}
 	got := openai.Discover(t.Context(), places)
-	want := []openai.Found{{Place: places[2], Models: []string{"big", "small"}}}
+	want := []llm.FoundServer{{Name: places[2].Name, BaseURL: places[2].BaseURL, Models: []string{"big", "small"}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -1,4 +1,4 @@
-package daemon
+package route
 
 import (
 	"path/filepath"
@@ -20,14 +20,14 @@ func TestConsent(t *testing.T) {
 		t.Fatalf("%v, needs %q", err, c.needed())
 	}
 	for _, said := range []string{"", "other.example"} {
-		if err := c.check(protocol.Event{Consent: said}); protocol.ErrorCode(err) != protocol.CodeConsent {
+		if err := c.check(said); protocol.ErrorCode(err) != protocol.CodeConsent {
 			t.Errorf("%q passed: %v", said, err)
 		}
 	}
-	if err := c.check(protocol.Event{Consent: "api.openai.com"}); err != nil {
+	if err := c.check("api.openai.com"); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.check(protocol.Event{}); err != nil || c.needed() != "" {
+	if err := c.check(""); err != nil || c.needed() != "" {
 		t.Errorf("asked again: %v", err)
 	}
 	again := consent{path: path}

@@ -1,4 +1,4 @@
-package daemon
+package route
 
 import (
 	"errors"
@@ -53,14 +53,15 @@ func (c *consent) needed() string {
 	return c.host
 }
 
-// check lets an event pass whose sender has agreed, now or before.
-func (c *consent) check(event protocol.Event) error {
+// check passes when the person has agreed, now or before. agreed is the host that they agree
+// to now, or "".
+func (c *consent) check(agreed string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.host == "" {
 		return nil
 	}
-	if event.Consent != c.host {
+	if agreed != c.host {
 		return protocol.Errorf(protocol.CodeConsent,
 			"your words would go to %s, which was found and not chosen: agree to that, or name a model in config.org", c.host)
 	}

@@ -1,0 +1,31 @@
+package openai
+
+import (
+	"context"
+
+	"org-agent/kernel/llm"
+)
+
+// Driver is OpenAI's protocol as [llm.Drivers] lists it. Its providers also list their models,
+// tell how much those can be shown, make vectors of texts, and hear and speak.
+func Driver() llm.Driver {
+	return llm.Driver{
+		Name: "openai",
+		Open: func(c llm.ServerConfig) (llm.Provider, error) {
+			provider, err := New(configOf(c))
+			if err != nil {
+				return nil, err
+			}
+			return provider, nil
+		},
+		Discover: func(ctx context.Context) []llm.FoundServer { return Discover(ctx, LocalPlaces()) },
+	}
+}
+
+func configOf(c llm.ServerConfig) Config {
+	own := Config{Name: c.Name, BaseURL: c.BaseURL, APIKey: c.Key, Model: c.Model, GrammarField: c.GrammarField}
+	if c.Effort != "" {
+		own.Extra = map[string]any{"reasoning_effort": c.Effort}
+	}
+	return own
+}

@@ -1,0 +1,214 @@
+package route
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/url"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/llm"
+)
+
+// The names of what answers without being a server.
+const (
+	nameBuiltin = "builtin"
+	nameNone    = "none"
+)
+
+// New makes the router of what the settings and the environment choose. Its errors name the
+// line or the variable that is at fault.
+func New(ctx context.Context, c Config) (*Router, error) {
+	r := &Router{config: c, consent: consent{path: c.Consent}}
+	choices, err := config.Choices(c.Settings, c.Env)
+	if err != nil {
+		return nil, err
+	}
+	if r.standard, err = r.cascade(ctx, choices); err != nil {
+		return nil, err
+	}
+	for _, choice := range config.Configured(c.Settings) { // those that are asked only by name
+		provider, server, err := r.connect(choice)
+		if err != nil {
+			return nil, err
+		}
+		r.add(endpoint{name: choice.Name, heading: true, provider: provider, server: server})
+	}
+	return r, nil
+}
+
+// add makes an endpoint known, once.
+func (r *Router) add(e endpoint) {
+	if !slices.ContainsFunc(r.endpoints, func(known endpoint) bool { return known.name == e.name }) {
+		r.endpoints = append(r.endpoints, e)
+	}
+}
+
+// cascade is what answers where no model is chosen: the choices in the order in which they are
+// tried.
+func (r *Router) cascade(ctx context.Context, choices []config.Choice) (llm.Provider, error) {
+	cascade := llm.Cascade{Logger: r.config.Logger}
+	for _, choice := range choices {
+		provider, err := r.choose(ctx, choice)
+		if err != nil {
+			return nil, err
+		}
+		if provider == nil {
+			continue
+		}
+		cascade.Steps = append(cascade.Steps, llm.Step{Name: choice.Name, Provider: provider})
+		if choice.Kind == config.ChoiceDiscover {
+			break // what is found answers alone
+		}
+	}
+	if len(cascade.Steps) == 1 {
+		// No breaker: the person mends the server and asks again at once.
+		return r.health.watch(cascade.Steps[0].Name, cascade.Steps[0].Provider), nil
+	}
+	for i, step := range cascade.Steps {
+		cascade.Steps[i].Provider = r.health.watch(step.Name, &llm.Breaker{Next: step.Provider, Name: step.Name})
+	}
+	return cascade, nil
+}
+
+// choose makes the provider of one choice; nil if there is nothing to ask.
+func (r *Router) choose(ctx context.Context, choice config.Choice) (llm.Provider, error) {
+	switch choice.Kind {
+	case config.ChoiceBuiltin:
+		r.introduce(nameBuiltin, "")
+		responder := r.withImages(r.config.Builtin, "the built-in responder", llm.ImagesOmitted)
+		r.add(endpoint{name: nameBuiltin, standard: true, provider: responder})
+		return responder, nil
+	case config.ChoiceNone:
+		r.introduce(nameNone, "")
+		return noModel{}, nil
+	case config.ChoiceDiscover:
+		found, drivers := r.config.Drivers.Discover(ctx)
+		if len(found) == 0 {
+			return nil, nil
+		}
+		choice.Name, choice.BaseURL, choice.Driver = found[0].Name, found[0].BaseURL, drivers[0]
+		if choice.Model.Model == "" && len(found[0].Models) == 1 {
+			choice.Model.Model = found[0].Models[0]
+		}
+	}
+	return r.server(choice)
+}
+
+// server makes the provider of a server that is asked where nothing is chosen.
+func (r *Router) server(choice config.Choice) (llm.Provider, error) {
+	provider, server, err := r.connect(choice)
+	if err != nil {
+		return nil, err
+	}
+	notice := ""
+	if choice.Found {
+		notice = fmt.Sprintf("answers come from %s, found by %s; config.org chooses another model", Host(choice.BaseURL), choice.Source)
+		if err := r.consent.require(Host(choice.BaseURL)); err != nil {
+			return nil, err
+		}
+	}
+	r.introduce(modelName(choice), notice)
+	heading := strings.HasPrefix(choice.Source, "config.org:")
+	r.add(endpoint{name: choice.Name, heading: heading, standard: true, provider: provider, server: server})
+	return provider, nil
+}
+
+// modelName is what a choice is called where people are told of it.
+func modelName(choice config.Choice) string {
+	if choice.Model.Model == "" {
+		return choice.Name
+	}
+	return choice.Model.Model
+}
+
+// introduce notes the model's name and the notice, once: the first choice is what people are
+// told.
+func (r *Router) introduce(model, notice string) {
+	if r.model == "" {
+		r.model, r.notice = model, notice
+	}
+}
+
+// connect makes the provider of a server, with what makes it dependable.
+func (r *Router) connect(choice config.Choice) (llm.Provider, *Server, error) {
+	driver, err := r.config.Drivers.Named(choice.Driver)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", choice.Source, err)
+	}
+	server := &Server{choice: choice, driver: driver, env: r.config.Env}
+	if _, err := server.open(""); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", choice.Source, err)
+	}
+	retried := llm.Retry{Next: r.withKeys(server), Logger: r.config.Logger}
+	return r.withImages(agreed{retried, &r.consent}, modelName(choice), llm.ImageRule(choice.Images)), server, nil
+}
+
+// withKeys asks a server in the time it has, with one of its keys after the other if it has
+// several.
+func (r *Router) withKeys(server *Server) llm.Provider {
+	name := server.choice.Name
+	timed := func(s *Server) llm.Provider {
+		return llm.Timeouts{Next: s, Name: name, Idle: r.config.Settings.IdleTimeout, Total: r.config.Settings.TurnTimeout}
+	}
+	if len(server.choice.MoreKeys) == 0 {
+		return timed(server)
+	}
+	rotation := &llm.Rotation{Logger: r.config.Logger}
+	for i, key := range server.choice.Keys() {
+		with := server
+		if i > 0 {
+			with = &Server{choice: server.choice, driver: server.driver, env: server.env}
+			with.choice.Key = key
+			server.spare = append(server.spare, with)
+		}
+		rotation.Keys = append(rotation.Keys, llm.Key{Name: fmt.Sprintf("%s, key %d (%s)", name, i+1, key), Provider: timed(with)})
+	}
+	return rotation
+}
+
+// withImages gives a provider its rule about images; the first one's is told to people who
+// look at a prompt.
+func (r *Router) withImages(provider llm.Provider, model string, rule llm.ImageRule) llm.Provider {
+	images := llm.Images{Next: provider, Model: model, Rule: rule}
+	if r.images == nil {
+		r.images = images.Apply
+	}
+	return images
+}
+
+// agreed asks nothing before a person has agreed to where the words go, whatever brought the
+// turn: an event, a retry, or the kernel's start.
+type agreed struct {
+	llm.Provider
+	consent *consent
+}
+
+// Stream implements [llm.Provider].
+func (a agreed) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
+	if err := a.consent.check(""); err != nil {
+		return func(yield func(llm.Delta, error) bool) { yield(llm.Delta{}, err) }
+	}
+	return a.Provider.Stream(ctx, request)
+}
+
+// noModel is the provider of ORG_AGENT_LLM=none: only skills that need no model answer.
+type noModel struct{}
+
+// Stream implements [llm.Provider].
+func (noModel) Stream(context.Context, llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		yield(llm.Delta{}, fmt.Errorf("no model is to be asked (ORG_AGENT_LLM or the setting LLM is none)"))
+	}
+}
+
+// Host is the part of an address that tells people where their words go.
+func Host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return llm.RedactURL(address)
+	}
+	return u.Host
+}

@@ -1,0 +1,147 @@
+package route
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"org-agent/kernel/llm"
+	"org-agent/kernel/nearest"
+	"org-agent/kernel/protocol"
+)
+
+const (
+	// listPatience is how long a server has to say which models it has, when a person wants to
+	// see them; listLimit is how many of one server are listed.
+	listPatience = 5 * time.Second
+	listLimit    = 1000
+	// checkPatience is how long a message waits to learn which models a server has; checkTime
+	// is how long that is believed.
+	checkPatience = 2 * time.Second
+	checkTime     = time.Minute
+)
+
+// lister is a provider whose server says which models it has.
+type lister interface {
+	Models(ctx context.Context) ([]string, error)
+}
+
+// models asks the server for its models.
+func (s *Server) models(ctx context.Context) (names []string, err error) {
+	err = s.Ask(ctx, func(provider llm.Provider) error {
+		server, err := llm.As[lister](provider, "list its models")
+		if err == nil {
+			names, err = server.Models(ctx)
+		}
+		return err
+	})
+	return names, err
+}
+
+// List asks every server which models it has, all at once, for five seconds at most, and lists
+// up to a thousand of each. A server that was found is asked when a person has agreed to it.
+// chosen is the model that is marked as chosen.
+func (r *Router) List(ctx context.Context, chosen string) protocol.ModelListResult {
+	ctx, cancel := context.WithTimeout(ctx, listPatience)
+	defer cancel()
+	found := make([][]string, len(r.endpoints))
+	silent := make([]bool, len(r.endpoints))
+	var work sync.WaitGroup
+	for i, e := range r.endpoints {
+		if e.server != nil && r.mayAsk(e.server) {
+			work.Go(func() {
+				names, err := e.server.models(ctx)
+				found[i], silent[i] = names[:min(len(names), listLimit)], err != nil
+			})
+		}
+	}
+	work.Wait()
+	var result protocol.ModelListResult
+	standard := slices.IndexFunc(r.endpoints, func(e endpoint) bool { return e.standard })
+	for i, e := range r.endpoints {
+		result.Models = append(result.Models, e.infos(found[i], i == standard)...)
+		if silent[i] {
+			result.Silent = append(result.Silent, e.name)
+		}
+	}
+	for i := range result.Models {
+		result.Models[i].Chosen = result.Models[i].Name == chosen
+	}
+	return result
+}
+
+// infos are the models of an endpoint by the names with which they can be chosen: first the one
+// that is set, then the others that its server has.
+func (e endpoint) infos(found []string, standard bool) (all []protocol.ModelInfo) {
+	set := ""
+	if e.server != nil {
+		set = e.server.choice.Model.Model
+	}
+	if e.heading || e.server == nil || set != "" {
+		name := e.name
+		if !e.heading && set != "" {
+			name = set
+		}
+		all = append(all, protocol.ModelInfo{Name: name, Provider: e.name, Default: standard})
+	}
+	for _, model := range found {
+		if model == set {
+			continue
+		}
+		if e.heading {
+			model = e.name + ":" + model
+		}
+		all = append(all, protocol.ModelInfo{Name: model, Provider: e.name})
+	}
+	return all
+}
+
+// listed is which models a server said it has, and when it was asked.
+type listed struct {
+	mu    sync.Mutex
+	names []string
+	asked time.Time
+}
+
+// knownModels is the names of the server's models, none if it does not tell.
+func (s *Server) knownModels(ctx context.Context) []string {
+	s.listed.mu.Lock()
+	defer s.listed.mu.Unlock()
+	if s.listed.asked.IsZero() || time.Since(s.listed.asked) > checkTime {
+		ctx, cancel := context.WithTimeout(ctx, checkPatience)
+		defer cancel()
+		s.listed.names, _ = s.models(ctx) // one that does not tell is asked by the message itself
+		s.listed.asked = time.Now()
+	}
+	return s.listed.names
+}
+
+// Check fails as [Router.Find] does, and also where the server that would be asked lists its
+// models and has none of that name. The server is asked at most once a minute, for two seconds.
+func (r *Router) Check(ctx context.Context, name string) error {
+	endpoint, model, err := r.find(name)
+	if err != nil || model == "" || endpoint.server == nil {
+		return err
+	}
+	if !r.mayAsk(endpoint.server) || model == endpoint.server.choice.Model.Model {
+		return nil
+	}
+	has := endpoint.server.knownModels(ctx)
+	base, _, _ := strings.Cut(model, ":") // a variant of one that is listed
+	if len(has) == 0 || slices.ContainsFunc(has, func(h string) bool { return h == model || h == model+":latest" || h == base }) {
+		return nil
+	}
+	names := r.names()
+	for _, h := range has {
+		if model != name { // it was asked for with the endpoint's name
+			h = endpoint.name + ":" + h
+		}
+		names = append(names, h)
+	}
+	if near := nearest.Of(name, names); near != "" {
+		return protocol.Errorf(protocol.CodeNotFound, "there is no model %q: did you mean %q?", name, near)
+	}
+	return protocol.Errorf(protocol.CodeNotFound, "there is no model %q: M-x org-agent-model lists those that there are", name)
+}

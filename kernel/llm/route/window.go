@@ -1,0 +1,37 @@
+package route
+
+import (
+	"context"
+
+	"org-agent/kernel/llm"
+)
+
+// Window is what the model of this name can be shown, "" for the standard one. Of several
+// that may answer it is the smallest. Servers that have not said it yet are asked only if ask
+// is set; that takes a second at most.
+func (r *Router) Window(ctx context.Context, name string, ask bool) llm.Window {
+	if name != "" {
+		endpoint, model, err := r.find(name)
+		if err != nil {
+			return llm.Window{}
+		}
+		return r.windowOf(ctx, endpoint, model, ask)
+	}
+	var least llm.Window
+	for _, e := range r.endpoints {
+		if !e.standard {
+			continue
+		}
+		if w := r.windowOf(ctx, e, "", ask); least.Tokens == 0 || w.Tokens > 0 && w.Tokens < least.Tokens {
+			least = w
+		}
+	}
+	return least
+}
+
+func (r *Router) windowOf(ctx context.Context, e endpoint, model string, ask bool) llm.Window {
+	if e.server == nil {
+		return llm.Window{Tokens: llm.AssumedWindow, Source: "the built-in responder", Silent: true}
+	}
+	return e.server.window(ctx, model, ask && r.mayAsk(e.server))
+}
