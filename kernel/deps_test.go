@@ -28,12 +28,13 @@ var rooms = []struct {
 	{"plist", "", "reads and prints s-expressions; everything stands on it"},
 	{"org", "", "knows Org text and nothing of who wants it"},
 	{"protocol", "", "the wire's words, without behaviour"},
-	{"outline", "nearest org protocol", "finds and changes entries of Org texts; where a text comes from is known above"},
+	{"withheld", "", "the one rule of what no model sees of a text; every reader asks it, so it knows none of them"},
+	{"outline", "nearest org protocol withheld", "finds and changes entries of Org texts; where a text comes from is known above"},
 	{"agenda", "org outline", "what stands on days; it looks at no clock"},
 	{"journal", "protocol recent", "keeps what was said and done; it interprets none of it"},
 	{"sandbox", "", "runs commands in a fence"},
 	{"shell", "", "what a command line would run; whether it may is judged above"},
-	{"files", "outline protocol wholefile", "reads, finds and changes files to the byte; whether one may be touched is judged above. outline, because what is kept from models is not shown"},
+	{"files", "outline protocol wholefile withheld", "reads, finds and changes files to the byte; whether one may be touched is judged above. outline, because no change may touch what is withheld"},
 	{"fetch", "protocol", "asks addresses and cannot be led inside; it does not judge whether it may"},
 	{"process", "protocol sandbox", "the commands of conversations, and what they wrote; who may run them is said above"},
 	{"websearch", "fetch protocol secret", "asks the one search server that the person named. fetch, because it knows what passes when a server is asked again"},
@@ -51,10 +52,10 @@ var rooms = []struct {
 	{"skill", "nearest org lisp plist watch wholefile", "notes become functions; it performs nothing"},
 	{"promptskill", "nearest skill watch", "skills that are prose for a model; it runs nothing. skill, because their faults are told alike"},
 	{"prompt", "org plist", "composes text"},
-	{"memory", "journal org wholefile", "files and an index over them"},
+	{"memory", "journal org wholefile withheld", "files and an index over them"},
 	{"policy", "nearest org plist protocol journal shell", "the only maker of verified actions must stay small enough to read"},
 	{"act", "policy protocol", "performs verified actions and nothing else"},
-	{"tool", "agenda fetch files memory nearest org outline process promptskill protocol sandbox websearch", "tools do; they do not decide. promptskill, because what they read for a model is in it"},
+	{"tool", "agenda fetch files memory nearest org outline process promptskill protocol sandbox websearch withheld", "tools do; they do not decide. promptskill, because what they read for a model is in it"},
 	{"mcp", "nearest protocol sandbox secret tool", "other people's tools look like ours"},
 	{"hook", "plist policy protocol sandbox skill", "asks what people wrote to be asked; what they say only narrows"},
 	{"session", "journal llm org protocol wholefile", "conversations: order, delivery, files; it does not answer. protocol, because what it delivers are the wire's messages"},
@@ -230,6 +231,56 @@ func TestVerifiedIsMadeInOnePlace(t *testing.T) {
 			return true
 		})
 	})
+}
+
+// unjudged are the rooms that take Org text apart and show no model what a person wrote in it.
+var unjudged = []struct{ room, why string }{
+	{"org", "it is what takes Org text apart"},
+	{"config", "the settings are for the program"},
+	{"policy", "the rules are for the program"},
+	{"skill", "notes are programs"},
+}
+
+// TestOneRuleOfWhatIsWithheld: whoever takes Org text apart asks package withheld what of it no
+// model sees, and nobody else knows the tags that say so.
+func TestOneRuleOfWhatIsWithheld(t *testing.T) {
+	asks, parses := map[string]bool{}, map[string]string{}
+	others := map[string]string{ // the same words, which mean something else there
+		"org/convert_heading.go": "crypt",    // what a model writes gets no such tag
+		"memory/index.go":        "@private", // a scope
+	}
+	walk(t, func(path string, files *token.FileSet, file *ast.File) {
+		room := filepath.Dir(path)
+		if strings.HasSuffix(path, "_test.go") || room == "withheld" {
+			return
+		}
+		for _, i := range file.Imports {
+			asks[room] = asks[room] || i.Path.Value == `"`+kernel+`withheld"`
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BasicLit:
+				word := strings.ToLower(strings.Trim(n.Value, "\"`"))
+				if slices.Contains([]string{"noagent", "@private", "crypt"}, word) && others[filepath.ToSlash(path)] != word {
+					t.Errorf("%s: %s is a tag that only package withheld knows: ask it", files.Position(n.Pos()), n.Value)
+				}
+			case *ast.SelectorExpr:
+				if in, ok := n.X.(*ast.Ident); ok && in.Name == "org" && (n.Sel.Name == "Parse" || n.Sel.Name == "ParseWith") {
+					parses[room] = files.Position(n.Pos()).String()
+				}
+			}
+			return true
+		})
+	})
+	for room, place := range parses {
+		shown := slices.ContainsFunc(unjudged, func(u struct{ room, why string }) bool { return u.room == room })
+		if !asks[room] && !shown {
+			t.Errorf("%s: it takes Org text apart, and does not ask package withheld what of it no model sees", place)
+		}
+	}
+	if len(parses) < 3 {
+		t.Errorf("org.Parse is called in %v only: the test looks for something else", parses)
+	}
 }
 
 // TestNoInit: what exists is in explicit lists, not registered on import.

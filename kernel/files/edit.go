@@ -8,6 +8,7 @@ import (
 
 	"org-agent/kernel/outline"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/withheld"
 )
 
 // replaced is a text with new in the place of old. Every other byte stays. Where all lines of
@@ -25,7 +26,7 @@ func replaced(path string, text []byte, old, new string, all bool) (after []byte
 	if !bytes.Contains(text, o) && returns(text) && !strings.Contains(old, "\r") {
 		o, n = withReturns(old), withReturns(new)
 	}
-	kept := outline.Kept(path, string(text))
+	kept := withheld.File(path, string(text)).Parts
 	places := placesOf(text, o, kept)
 	switch {
 	case len(places) == 0 && len(kept) > 0:
@@ -48,13 +49,13 @@ func replaced(path string, text []byte, old, new string, all bool) (after []byte
 
 // eachOf calls visit with where old begins in the text outside of what is kept, one behind the
 // other.
-func eachOf(text, old []byte, kept []outline.Part, visit func(at int)) {
+func eachOf(text, old []byte, kept []withheld.Part, visit func(at int)) {
 	for from := 0; ; {
 		at := bytes.Index(text[from:], old)
 		if at < 0 {
 			return
 		}
-		if at += from; outline.Overlaps(kept, at, at+len(old)) {
+		if at += from; withheld.Overlaps(kept, at, at+len(old)) {
 			from = at + 1
 			continue
 		}
@@ -63,13 +64,13 @@ func eachOf(text, old []byte, kept []outline.Part, visit func(at int)) {
 	}
 }
 
-func countOf(text, old []byte, kept []outline.Part) (count int) {
+func countOf(text, old []byte, kept []withheld.Part) (count int) {
 	eachOf(text, old, kept, func(int) { count++ })
 	return count
 }
 
 // withReplaced is the text with new in the place of every old outside of what is kept.
-func withReplaced(text, old, new []byte, kept []outline.Part) []byte {
+func withReplaced(text, old, new []byte, kept []withheld.Part) []byte {
 	var after bytes.Buffer
 	end := 0
 	eachOf(text, old, kept, func(at int) {
@@ -96,14 +97,14 @@ const placesTold = 10
 
 // placesOf is where old begins in the text, also where two of them overlap: which of those is
 // meant nobody knows. What is in a part that is kept is not there.
-func placesOf(text, old []byte, kept []outline.Part) []int {
+func placesOf(text, old []byte, kept []withheld.Part) []int {
 	var places []int
 	for from := 0; len(places) <= placesTold; {
 		at := bytes.Index(text[from:], old)
 		if at < 0 {
 			break
 		}
-		if at += from; !outline.Overlaps(kept, at, at+len(old)) {
+		if at += from; !withheld.Overlaps(kept, at, at+len(old)) {
 			places = append(places, at)
 		}
 		from = at + 1
@@ -136,7 +137,7 @@ const (
 
 // nearestPlace tells of the lines that are most like old and not in a part that is kept, "" if
 // none is like it.
-func nearestPlace(text, old string, kept []outline.Part) string {
+func nearestPlace(text, old string, kept []withheld.Part) string {
 	lines, wanted := strings.Split(veiled(text, kept), "\n"), strings.Split(strings.Trim(old, "\n"), "\n")
 	wanted = wanted[:min(len(wanted), max(1, comparisons/len(lines)))]
 	keys := make([]string, len(lines))
@@ -165,7 +166,7 @@ func nearestPlace(text, old string, kept []outline.Part) string {
 }
 
 // veiled is a text with empty lines in the place of those that are kept.
-func veiled(text string, kept []outline.Part) string {
+func veiled(text string, kept []withheld.Part) string {
 	var b strings.Builder
 	end := 0
 	for _, p := range kept {

@@ -126,3 +126,16 @@ func (a attentive) Read(p []byte) (int, error) {
 	}
 	return a.reader.Read(p)
 }
+
+// attentiveAt is a file that is read until its context ends.
+type attentiveAt struct {
+	ctx  context.Context
+	file io.ReaderAt
+}
+
+func (a attentiveAt) ReadAt(p []byte, at int64) (int, error) {
+	if err := a.ctx.Err(); err != nil {
+		return 0, fmt.Errorf("stopped: %w", err)
+	}
+	return a.file.ReadAt(p, at)
+}

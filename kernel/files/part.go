@@ -13,8 +13,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"org-agent/kernel/outline"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/withheld"
 )
 
 // Bounds of what one call reads.
@@ -41,7 +41,7 @@ type Part struct {
 	Open    bool   // the last line of the file is among them, and has no end
 	Escaped bool   // something in the lines is no UTF-8
 	Cut     bool   // something is left out of a long line
-	// Withheld are the lines that are left out, as they are kept from every model ([outline.Veil]);
+	// Withheld are the lines that are left out, as they are kept from every model ([withheld.Veil]);
 	// Lines is without them.
 	Withheld []protocol.LineSpan
 }
@@ -74,7 +74,7 @@ func Lines(ctx context.Context, path string, from, limit int) (Part, error) {
 	if p.Mark {
 		_, _ = reader.Discard(len(byteOrderMark)) // it was peeked at
 	}
-	veil, err := veilOf(ctx, path, file, info, head)
+	veil, err := veilOf(ctx, path, file, info)
 	if err != nil {
 		return Part{}, err
 	}
@@ -87,7 +87,7 @@ func Lines(ctx context.Context, path string, from, limit int) (Part, error) {
 	return p, nil
 }
 
-func (p *Part) read(reader *bufio.Reader, limit int, sum hash.Hash, veil *outline.Veil) error {
+func (p *Part) read(reader *bufio.Reader, limit int, sum hash.Hash, veil *withheld.Veil) error {
 	size := 0
 	for number := 1; ; number++ {
 		line, ended, left, err := readLine(reader, lineBytes)
@@ -135,16 +135,13 @@ func (p *Part) withhold(number int) {
 	p.Withheld = append(p.Withheld, protocol.LineSpan{First: number, Last: number})
 }
 
-// veilOf is the veil of a file that begins with head, nil for one that is no Org.
-func veilOf(ctx context.Context, path string, file io.ReaderAt, info fs.FileInfo, head []byte) (*outline.Veil, error) {
-	if !outline.IsOrg(path, head) {
-		return nil, nil
-	}
-	veil, err := outline.NewVeil(attentive{ctx, io.NewSectionReader(file, 0, info.Size())})
+// veilOf is the veil of a file, nil for one that is no Org.
+func veilOf(ctx context.Context, path string, file io.ReaderAt, info fs.FileInfo) (*withheld.Veil, error) {
+	veil, err := withheld.Over(path, attentiveAt{ctx, file}, info)
 	if err != nil {
 		return nil, systemError(path, err)
 	}
-	return &veil, nil
+	return veil, nil
 }
 
 // readLine reads a line and keeps at most so many bytes of it, whole characters. Left is how

@@ -53,7 +53,7 @@ func (t Tree) Search(ctx context.Context, s Search, show func(name string) strin
 			return true // it has gone, or is not for us
 		}
 		defer file.Close() // it is only read
-		f.file(ctx, below, show(below), file, info)
+		f.file(ctx, filepath.Join(t.Root, below), show(below), file, info)
 		return !f.full
 	})
 	return f.matches(!whole), err
@@ -115,7 +115,7 @@ func (f *finder) file(ctx context.Context, path, name string, file *os.File, inf
 	if bytes.HasPrefix(head, []byte(byteOrderMark)) {
 		_, _ = f.reader.Discard(len(byteOrderMark)) // it was peeked at
 	}
-	veil, err := veilOf(ctx, path, file, info, head)
+	veil, err := veilOf(ctx, path, file, info)
 	if err != nil {
 		return // as one that cannot be opened
 	}

@@ -34,6 +34,7 @@ type Document struct {
 	Size    int64
 	Changed time.Time
 	Hash    string // of its content, as its indexer tells it
+	Beside  string // what else its parts depend on, as its indexer tells it
 	Parts   []Part // only to be put in: they are not read again
 }
 
@@ -170,7 +171,7 @@ func (f *Files) open(ctx context.Context) (fresh bool, err error) {
 }
 
 // filesVersion is the user_version that files.sql sets.
-const filesVersion = 4
+const filesVersion = 5
 
 // private makes a missing file that only the user can read.
 func private(path string) error {
@@ -204,10 +205,10 @@ func (f *Files) Documents(ctx context.Context) (map[string]Document, error) {
 	documents := map[string]Document{}
 	rows, err := collect(ctx, f.readers, func(row scanner) (d Document, err error) {
 		var changed int64
-		err = row.Scan(&d.Path, &d.Size, &changed, &d.Hash)
+		err = row.Scan(&d.Path, &d.Size, &changed, &d.Hash, &d.Beside)
 		d.Changed = time.Unix(0, changed)
 		return d, err
-	}, "SELECT path, size, changed, hash FROM document")
+	}, "SELECT path, size, changed, hash, beside FROM document")
 	if err != nil {
 		return nil, fmt.Errorf("list what is indexed: %w", err)
 	}
@@ -234,7 +235,7 @@ func putDocument(ctx context.Context, w *writer, d Document) error {
 	if err := forget(ctx, w, d.Path); err != nil {
 		return err
 	}
-	done, err := w.ExecContext(ctx, "INSERT INTO document (path, size, changed, hash) VALUES (?, ?, ?, ?)", d.Path, d.Size, d.Changed.UnixNano(), d.Hash)
+	done, err := w.ExecContext(ctx, "INSERT INTO document (path, size, changed, hash, beside) VALUES (?, ?, ?, ?, ?)", d.Path, d.Size, d.Changed.UnixNano(), d.Hash, d.Beside)
 	if err != nil {
 		return err
 	}

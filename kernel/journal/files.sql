@@ -6,7 +6,8 @@ CREATE TABLE document (
     path    TEXT    NOT NULL UNIQUE,
     size    INTEGER NOT NULL,
     changed INTEGER NOT NULL, -- nanoseconds
-    hash    TEXT    NOT NULL
+    hash    TEXT    NOT NULL,
+    beside  TEXT    NOT NULL -- what else its parts depend on, as its indexer tells it
 ) STRICT;
 
 CREATE TABLE part (
@@ -46,4 +47,4 @@ CREATE VIRTUAL TABLE words USING fts5(
 -- have to be merged at once.
 INSERT INTO words (words, rank) VALUES ('automerge', 0), ('crisismerge', 256), ('hashsize', 4194304);
 
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;

@@ -131,7 +131,7 @@ func (q FileQuery) statement(terms, rare []string) (string, []any) {
 
 // hitColumns are what scanFileHit reads behind the score.
 const hitColumns = `, part.id, part.title, part.tags, part.scope, part.day, part.own, part.line, part.begins, part.ends, part.sum,
-		document.path, document.size, document.changed, document.hash`
+		document.path, document.size, document.changed, document.hash, document.beside`
 
 // limit is how many are found at most.
 func (q FileQuery) limit() int {
@@ -181,7 +181,7 @@ func scanFileHit(row scanner) (h FileHit, err error) {
 	var on int
 	var changed int64
 	var tags string
-	err = row.Scan(&h.Score, &h.ID, &h.Title, &tags, &h.Scope, &on, &h.Own, &h.Line, &h.Start, &h.End, &h.Sum, &h.Path, &h.Size, &changed, &h.Hash)
+	err = row.Scan(&h.Score, &h.ID, &h.Title, &tags, &h.Scope, &on, &h.Own, &h.Line, &h.Start, &h.End, &h.Sum, &h.Path, &h.Size, &changed, &h.Hash, &h.Beside)
 	if tags != "" {
 		h.Tags = strings.Split(tags, ":")
 	}

@@ -21,6 +21,7 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
+	"org-agent/kernel/withheld"
 )
 
 // Index finds what stands in the files of a home and in the person's own notes. It is a
@@ -47,16 +48,9 @@ type Root struct {
 	Memory bool
 }
 
-// Private is the scope of what stands below a heading tagged @private, or in such a file. It
-// is found for the person and brought before no model.
+// Private is the scope of what is withheld from every model and that the person's own search
+// finds ([withheld.Own]).
 const Private = "@private"
-
-// Tags that keep what is below them out of every model's sight.
-const (
-	tagNever   = "noagent"  // not even indexed
-	tagPrivate = "@private" // found by the person only
-	tagCrypt   = "crypt"    // there is nothing to read
-)
 
 const (
 	// sourceBytes is the largest file that is indexed.
@@ -68,7 +62,8 @@ const (
 
 // Refresh makes the index what the files are: new and changed files are read, those that are
 // gone are taken out. It returns how many that were. Files that cannot be read are logged and
-// left out. A file counts as changed when its size or its time is another.
+// left out. A file counts as changed when its size or its time is another, or those of a file
+// whose tags count for it.
 func (x *Index) Refresh(ctx context.Context) (changed int, err error) {
 	x.refreshing.Add(1)
 	defer x.refreshing.Add(-1)
@@ -222,7 +217,7 @@ func (x *Index) passedOver(root Root, path string, entry fs.DirEntry, err error)
 // document reads a file, unless it is as it was when it was known.
 func (x *Index) document(root Root, path string, known journal.Document) (d journal.Document, fresh bool, err error) {
 	info, err := os.Stat(path)
-	if err == nil && known.Path != "" && known.Size == info.Size() && known.Changed.Equal(info.ModTime()) {
+	if err == nil && known.Path != "" && known.Size == info.Size() && known.Changed.Equal(info.ModTime()) && withheld.Standing(known.Beside) {
 		return known, false, nil
 	}
 	f, info, err := openRegular(path)
@@ -239,7 +234,7 @@ func (x *Index) document(root Root, path string, known journal.Document) (d jour
 	}
 	sum := sha256.Sum256(data)
 	d = journal.Document{Path: path, Size: info.Size(), Changed: info.ModTime(), Hash: hex.EncodeToString(sum[:])}
-	d.Parts = partsOf(root, path, data)
+	d.Parts, d.Beside = partsOf(root, path, data)
 	d.Cut() // here, beside whoever puts it in
 	return d, true, nil
 }
@@ -275,32 +270,31 @@ func asciiOf(data []byte) string {
 	return string(text)
 }
 
-// partsOf are the headings of a file that may be found, and what stands before the first.
-func partsOf(root Root, path string, data []byte) []journal.Part {
+// partsOf are the headings of a file that may be found, and what stands before the first; and
+// the stamps of the files whose tags count for it.
+func partsOf(root Root, path string, data []byte) (found []journal.Part, beside string) {
 	text := string(data)
 	if !utf8.ValidString(text) {
 		text = asciiOf(data)
 	}
-	parts := orgParts
 	if filepath.Ext(path) == markdownEnding {
-		parts = markdownParts
+		found = markdownParts(root, path, text)
+	} else {
+		judgement := withheld.Org(path, text)
+		found, beside = orgParts(root, path, text, judgement), judgement.Stamps()
 	}
-	found := parts(root, path, text)
 	for i, p := range found {
 		found[i].Sum = sumOf(meant(p))
 	}
-	return found
+	return found, beside
 }
 
 // orgParts are those of an Org file.
-func orgParts(root Root, path, text string) []journal.Part {
+func orgParts(root Root, path, text string, judgement withheld.Judgement) []journal.Part {
 	d := org.Parse(text)
 	name := strings.TrimSuffix(filepath.Base(path), ".org")
 	day, _ := time.ParseInLocation(time.DateOnly, name, time.Local)
 	fileTags := fileTags(d)
-	if slices.Contains(fileTags, tagNever) {
-		return nil
-	}
 	title, _ := d.Keyword("TITLE")
 	if title == "" {
 		title = name
@@ -310,25 +304,22 @@ func orgParts(root Root, path, text string) []journal.Part {
 		first = d.Headings[0].Start
 	}
 	var parts []journal.Part
-	if head := said(text[:first]); head != "" || title != name {
-		parts = append(parts, journal.Part{Title: title, Text: head, Tags: fileTags, Scope: scopeOf(root, fileTags, ""), Day: day, Line: 1, End: first})
+	if head, level := said(text[:first]), judgement.At(0); (head != "" || title != name) && level < withheld.Sealed {
+		parts = append(parts, journal.Part{Title: title, Text: head, Tags: fileTags, Scope: scopeOf(root, level, ""), Day: day, Line: 1, End: first})
 	}
-	tags := map[*org.Heading][]string{}
+	tags := map[*org.Heading][]string{nil: fileTags}
 	for i, h := range d.Headings {
 		end := len(text)
 		if i+1 < len(d.Headings) {
 			end = d.Headings[i+1].Start
 		}
-		inherited := fileTags
-		if h.Parent != nil {
-			inherited = tags[h.Parent]
-		}
-		tags[h] = append(slices.Clip(inherited), h.Tags...)
-		if h.Hidden() || slices.Contains(tags[h], tagNever) || slices.Contains(tags[h], tagCrypt) {
+		tags[h] = append(slices.Clip(tags[h.Parent]), h.Tags...)
+		level := judgement.At(h.Start)
+		if h.Hidden() || level == withheld.Sealed {
 			continue
 		}
 		r := recordOf(text, h, end, time.Local)
-		p := journal.Part{ID: r.ID, Title: r.Title, Text: r.Text, Tags: tags[h], Scope: scopeOf(root, tags[h], r.Scope), Day: r.Created, Own: r.Own, Line: r.Line, Start: r.Start, End: r.End}
+		p := journal.Part{ID: r.ID, Title: r.Title, Text: r.Text, Tags: tags[h], Scope: scopeOf(root, level, r.Scope), Day: r.Created, Own: r.Own, Line: r.Line, Start: r.Start, End: r.End}
 		if p.Day.IsZero() {
 			p.Day = day
 		}
@@ -337,11 +328,11 @@ func orgParts(root Root, path, text string) []journal.Part {
 	return parts
 }
 
-// scopeOf is whom a part is for: what its scope says, where that counts, and nobody but the
-// person where a tag says so.
-func scopeOf(root Root, tags []string, scope string) string {
+// scopeOf is whom a part of that level is for: what its scope says, where that counts, and
+// nobody but the person where it is withheld from models.
+func scopeOf(root Root, level withheld.Level, scope string) string {
 	switch {
-	case slices.Contains(tags, tagPrivate):
+	case level > withheld.Shown:
 		return Private
 	case root.Memory:
 		return scope

@@ -9,6 +9,7 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
+	"org-agent/kernel/withheld"
 )
 
 // markdownEnding is the ending of a file that is read where there is none with .org.
@@ -66,9 +67,10 @@ func markdownParts(root Root, path, text string) []journal.Part {
 		if i+1 < len(sections) {
 			end = sections[i+1].start
 		}
-		p := journal.Part{Title: s.title, Tags: s.tags, Scope: scopeOf(root, s.tags, ""), Day: day, Line: s.line, Start: s.start, End: end}
+		level := withheld.Tagged(s.tags)
+		p := journal.Part{Title: s.title, Tags: s.tags, Scope: scopeOf(root, level, ""), Day: day, Line: s.line, Start: s.start, End: end}
 		p.Text = markdownBody(text[s.start:end])
-		if (i > 0 || p.Text != "") && !slices.Contains(s.tags, tagNever) && !slices.Contains(s.tags, tagCrypt) {
+		if (i > 0 || p.Text != "") && level < withheld.Sealed {
 			parts = append(parts, p)
 		}
 	}

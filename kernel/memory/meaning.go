@@ -194,7 +194,8 @@ func (x *Index) Embed(ctx context.Context) (made int, err error) {
 	}
 }
 
-// partsNow are the parts of a file; same reports that it is, to the byte, what was indexed.
+// partsNow are the parts of a file; same reports that it, to the byte, and what its tags
+// depend on are what was indexed.
 func (x *Index) partsNow(d journal.Document) (parts []journal.Part, same bool) {
 	f, _, err := openRegular(d.Path)
 	if err != nil {
@@ -209,7 +210,8 @@ func (x *Index) partsNow(d journal.Document) (parts []journal.Part, same bool) {
 	if !there {
 		return nil, false
 	}
-	return partsOf(root, d.Path, data), true
+	parts, beside := partsOf(root, d.Path, data)
+	return parts, beside == d.Beside
 }
 
 // embed makes the vectors of what is missing of one file.

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"org-agent/kernel/org"
+	"org-agent/kernel/withheld"
 )
 
 // File is one of the files in a home that say who the agent is, whom it works for and what
@@ -35,6 +36,7 @@ type File struct {
 	Fields []Field
 	pieces []piece
 	roles  []File // of a profile
+	beside string // the stamps of the files whose tags count for it
 }
 
 // Field is something that a file says by name.
@@ -177,7 +179,7 @@ func (h *Home) read(path string, take func(path string) (File, error)) (reading,
 	}
 	known := h.known[path]
 	now := stampOf(info)
-	if err == nil && known.stamp == now && known.at.Sub(now.changed) > settled {
+	if err == nil && known.stamp == now && known.at.Sub(now.changed) > settled && withheld.Standing(known.file.beside) {
 		return known, true
 	}
 	known.stamp, known.at, known.file.Path, known.fault = now, time.Now(), path, ""
@@ -216,7 +218,9 @@ func readFile(path string) (File, error) {
 	if strings.HasSuffix(path, ".md") {
 		text = org.MarkdownToOrg(text)
 	}
-	file.pieces, text = pieces(text)
+	judgement := withheld.Org(path, text)
+	file.beside = judgement.Stamps()
+	file.pieces, text = pieces(text, judgement)
 	file.Fields, file.Text = fields(text), file.Within("", true)
 	return file, nil
 }

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"org-agent/kernel/org"
+	"org-agent/kernel/withheld"
 )
 
 // Profile is a file of the directory "profiles" in a home, as it was at its last good
@@ -155,8 +156,12 @@ func readProfile(path string) (File, error) {
 	if len(d.Headings) > 0 {
 		first = d.Headings[0].Start
 	}
-	shown, _ := pieces(text[:first])
-	file.Text = File{pieces: shown}.Within("", true)
+	judgement := withheld.Org(path, text)
+	file.beside = judgement.Stamps()
+	if judgement.At(0) == withheld.Shown {
+		shown, _ := pieces(text[:first], withheld.Judgement{})
+		file.Text = File{pieces: shown}.Within("", true)
+	}
 	if len(file.Text) > styleLimit {
 		return File{}, fmt.Errorf("the text before its first heading has %d bytes, more than the %d that it can", len(file.Text), styleLimit)
 	}
@@ -173,7 +178,7 @@ func readProfile(path string) (File, error) {
 			return File{}, fmt.Errorf("line %d: the heading %s is in line %d already", h.Line, role, lines[role])
 		}
 		lines[role] = h.Line
-		if !kept(slices.Concat(fileTags(d), h.Tags)) {
+		if judgement.At(h.Start) == withheld.Shown {
 			file.roles = append(file.roles, roleOf(file, d, h, text))
 		}
 	}
@@ -194,7 +199,7 @@ func roleOf(profile File, d *org.Document, h *org.Heading, text string) File {
 	own.WriteString(text[from:h.End])
 	file := File{Role: strings.ToUpper(h.Title), Path: profile.Path + "::*" + h.Title, Size: h.End - h.Start, Hash: profile.Hash}
 	var raw string
-	file.pieces, raw = pieces(own.String())
+	file.pieces, raw = pieces(own.String(), withheld.Org(profile.Path, own.String()))
 	scope, _ := h.Property(propertyScope)
 	for i := range file.pieces {
 		if file.pieces[i].scope == "" {

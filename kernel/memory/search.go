@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/withheld"
 )
 
 // Query says what to look for.
@@ -75,6 +76,9 @@ func (x *Index) search(ctx context.Context, q Query, text string) (found []Found
 		}
 		alike := x.alike(ctx, q, vector)
 		found, stale := read(blend(hits, alike, q.Limit))
+		if !again { // what changes faster than it is indexed is judged by nobody
+			found = slices.DeleteFunc(found, func(f Found) bool { return slices.Contains(stale, f.Path) })
+		}
 		for i, f := range found {
 			found[i].Alike = slices.ContainsFunc(alike, func(h journal.FileHit) bool { return h.Path == f.Path && h.Line == f.Line })
 		}
@@ -124,7 +128,7 @@ func sections(path string, hits []journal.FileHit, in []int, texts []*string) (s
 	same = true
 	for _, i := range in {
 		h := hits[i]
-		same = same && info.Size() == h.Size && info.ModTime().Equal(h.Changed)
+		same = same && info.Size() == h.Size && info.ModTime().Equal(h.Changed) && withheld.Standing(h.Beside)
 		data, err := io.ReadAll(io.NewSectionReader(f, int64(h.Start), int64(min(h.End-h.Start, textLimit))))
 		if err != nil {
 			continue

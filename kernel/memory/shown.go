@@ -2,10 +2,10 @@ package memory
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"org-agent/kernel/org"
+	"org-agent/kernel/withheld"
 )
 
 // piece is a heading with the text below it, or what stands before the first heading.
@@ -14,33 +14,31 @@ type piece struct {
 	text  string
 }
 
-// pieces are what a text has for a model: without what is commented out, archived, or
-// tagged to be kept from it, and without drawers. A heading has the tags and the scope of
-// those it stands below. raw is the same with its drawers and keyword lines.
-func pieces(text string) (shown []piece, raw string) {
+// pieces are what the Org text of a file has for a model: without what is commented out,
+// archived, or withheld from it, and without drawers. A heading has the scope of those it stands
+// below. raw is the same with its drawers and keyword lines.
+func pieces(text string, judgement withheld.Judgement) (shown []piece, raw string) {
 	d := org.Parse(text)
-	tags, scopes := map[*org.Heading][]string{nil: fileTags(d)}, map[*org.Heading]string{}
-	if kept(tags[nil]) {
-		return nil, ""
-	}
+	scopes := map[*org.Heading]string{}
 	first := len(text)
 	if len(d.Headings) > 0 {
 		first = d.Headings[0].Start
 	}
-	if head := said(text[:first]); head != "" {
-		shown = append(shown, piece{text: head})
-	}
 	var all strings.Builder
-	all.WriteString(text[:first])
+	if judgement.At(0) == withheld.Shown || first == 0 {
+		if head := said(text[:first]); head != "" {
+			shown = append(shown, piece{text: head})
+		}
+		all.WriteString(text[:first])
+	}
 	for i, h := range d.Headings {
 		end := len(text)
 		if i+1 < len(d.Headings) {
 			end = d.Headings[i+1].Start
 		}
-		tags[h] = append(slices.Clip(tags[h.Parent]), h.Tags...)
 		own, _ := h.Property(propertyScope)
 		scopes[h] = cmp.Or(strings.TrimSpace(own), scopes[h.Parent])
-		if h.Hidden() || kept(tags[h]) {
+		if h.Hidden() || judgement.At(h.Start) > withheld.Shown {
 			continue
 		}
 		title, _, _ := strings.Cut(text[h.Start:end], "\n")
@@ -53,11 +51,7 @@ func pieces(text string) (shown []piece, raw string) {
 	return shown, all.String()
 }
 
-// kept reports whether tags keep what has them from every model.
-func kept(tags []string) bool {
-	return slices.ContainsFunc(tags, func(tag string) bool { return tag == tagNever || tag == tagPrivate || tag == tagCrypt })
-}
-
+// fileTags are the tags that a file says itself everything in it has.
 func fileTags(d *org.Document) []string {
 	return strings.FieldsFunc(strings.Join(d.KeywordValues("FILETAGS"), ":"), func(c rune) bool { return c == ':' || c == ' ' })
 }

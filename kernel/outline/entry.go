@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/org"
+	"org-agent/kernel/withheld"
 )
 
 // Source is the text of a file.
@@ -30,17 +31,6 @@ type Entry struct {
 	Next     int    // offset of the next heading, whatever its level
 }
 
-// withheld are the tags that keep what has them from every model.
-var withheld = [...]string{"noagent", "@private", "crypt"}
-
-// Withheld reports whether what has these tags is kept from every model, in whatever case they
-// are written.
-func Withheld(tags []string) bool {
-	return slices.ContainsFunc(tags, func(tag string) bool {
-		return slices.ContainsFunc(withheld[:], func(other string) bool { return strings.EqualFold(tag, other) })
-	})
-}
-
 // File is a text taken apart.
 type File struct {
 	Source
@@ -49,15 +39,17 @@ type File struct {
 	Keywords []string // all TODO keywords, in order
 	Starts   []string // the first keyword of each sequence
 	document *org.Document
+
+	judgement withheld.Judgement
 }
 
 // Read takes a text apart.
 func Read(source Source) *File {
 	d := org.ParseWith(source.Text, source.Sequences)
-	f := &File{Source: source, document: d, Done: map[string]bool{}}
+	f := &File{Source: source, document: d, judgement: withheld.Org(source.Path, source.Text), Done: map[string]bool{}}
 	f.sequences()
 	fileTags := f.tags()
-	if Withheld(fileTags) || slices.Contains(fileTags, "ARCHIVE") {
+	if slices.Contains(fileTags, "ARCHIVE") {
 		return f
 	}
 	category, _ := d.Keyword("CATEGORY")
@@ -83,11 +75,18 @@ func Read(source Source) *File {
 		}
 		e.AllTags = union(mine.tags, h.Tags)
 		of[h] = inherited{e.AllTags, append(slices.Clip(mine.above), h.Title), e.Category}
-		if !h.Hidden() && !Withheld(e.AllTags) {
+		if !h.Hidden() && f.judgement.At(h.Start) == withheld.Shown {
 			f.Entries = append(f.Entries, e)
 		}
 	}
 	return f
+}
+
+// Withholds reports whether the heading in a line of the text is withheld from models.
+func (f *File) Withholds(line int) bool {
+	return slices.ContainsFunc(f.document.Headings, func(h *org.Heading) bool {
+		return h.Line == line && f.judgement.At(h.Start) > withheld.Shown
+	})
 }
 
 // union is the elements of both, each once.

@@ -13,6 +13,7 @@ import (
 	"org-agent/kernel/org"
 	"org-agent/kernel/outline"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/withheld"
 )
 
 //go:embed agenda.md
@@ -84,7 +85,7 @@ func (n Notes) lines(ctx context.Context, l *look, span agenda.Span) ([]agendaLi
 	asked := l.live
 	for _, f := range l.files {
 		if asked && slices.Contains(l.emacs.Agenda, f.Path) {
-			lines, err := n.linesOfEmacs(ctx, f.Path, span)
+			lines, err := n.linesOfEmacs(ctx, f, span)
 			if err == nil {
 				all = append(all, lines...)
 				continue
@@ -130,21 +131,21 @@ func agendaText(h org.Heading) string {
 }
 
 // linesOfEmacs asks Emacs for the days of one file, some at a time.
-func (n Notes) linesOfEmacs(ctx context.Context, path string, span agenda.Span) ([]agendaLine, error) {
+func (n Notes) linesOfEmacs(ctx context.Context, f *outline.File, span agenda.Span) ([]agendaLine, error) {
 	var all []agendaLine
 	for from := span.From; from <= span.To; {
-		got, err := n.Emacs.Agenda(ctx, protocol.EmacsAgendaParams{File: path, From: from.String(), Days: int(span.To-from) + 1})
+		got, err := n.Emacs.Agenda(ctx, protocol.EmacsAgendaParams{File: f.Path, From: from.String(), Days: int(span.To-from) + 1})
 		if err != nil {
 			return nil, err
 		}
 		for _, i := range got.Items {
-			if outline.Withheld(i.Tags) {
+			if withheld.Tagged(i.Tags) > withheld.Shown || f.Withholds(i.Line) {
 				continue
 			}
 			h := org.Heading{Level: 1, Todo: i.Todo, Priority: i.Priority, Title: i.Title, Tags: i.Tags}
 			all = append(all, agendaLine{
 				day: i.Day, time: timeSpan(i.Time, i.End), note: strings.Trim(strings.Join(strings.Fields(i.Leader), " "), ":"), text: agendaText(h),
-				at: fmt.Sprintf("%s:%d", n.short(path), i.Line), id: i.ID,
+				at: fmt.Sprintf("%s:%d", n.short(f.Path), i.Line), id: i.ID,
 			})
 		}
 		if got.Next == "" {

@@ -1,0 +1,119 @@
+package withheld
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+)
+
+// Bounds of the other files whose tags count for one text. What is beyond them is taken to
+// have any tag.
+const (
+	besideFiles = 1000
+	besideDepth = 20 // how many setup files lead to one another
+	besideBytes = 64 << 20
+)
+
+// elsewhere is how a name begins that is no file of this machine: a URL, or what Emacs reaches
+// by a program.
+var elsewhere = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://|/[A-Za-z0-9-]+(:[^:/]*)?:)`)
+
+// beside looks into the other files whose tags count for a text.
+type beside struct {
+	known map[string]Level // by path
+	paths []string         // in the order in which they were looked for
+	bytes int64
+}
+
+// complete puts into a scan what the other files say. Path is the file's own; without an
+// absolute one there are no others.
+func (b *beside) complete(s *scan, path string) {
+	if !filepath.IsAbs(path) || len(s.setups)+len(s.origins) == 0 {
+		return
+	}
+	b.known = map[string]Level{path: Shown}
+	directories := []string{filepath.Dir(path)}
+	if real, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(real) != directories[0] {
+		directories = append(directories, filepath.Dir(real)) // Emacs may take either
+	}
+	for _, directory := range directories {
+		for _, name := range s.setups {
+			s.file = max(s.file, b.level(name, directory, 0))
+		}
+	}
+	for _, o := range s.origins {
+		s.inherit(o.heading, b.level(o.name, directories[0], 0))
+	}
+}
+
+// level is that of the tags which a file gives all that is in it.
+func (b *beside) level(name, directory string, depth int) Level {
+	path, ok := local(name, directory)
+	if !ok {
+		return Shown
+	}
+	if level, known := b.known[path]; known {
+		return level
+	}
+	if depth > besideDepth || len(b.known) > besideFiles {
+		return Sealed
+	}
+	b.known[path] = Shown // for those that lead back to it
+	b.paths = append(b.paths, path)
+	level := b.read(path, depth)
+	b.known[path] = level
+	return level
+}
+
+func (b *beside) read(path string, depth int) Level {
+	if Encrypted(path) {
+		return Sealed
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return Shown
+	case err != nil:
+		return Sealed
+	}
+	defer func() { _ = file.Close() }() // it is only read
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return Sealed
+	case !info.Mode().IsRegular():
+		return Shown
+	}
+	if b.bytes += info.Size(); b.bytes > besideBytes {
+		return Sealed
+	}
+	var s scan
+	if err := s.read(io.LimitReader(file, info.Size())); err != nil {
+		return Sealed
+	}
+	for _, name := range s.setups {
+		s.file = max(s.file, b.level(name, filepath.Dir(path), depth+1))
+	}
+	return s.file
+}
+
+// local is the path of a name as it is written in a file of a directory, if it is one of this
+// machine.
+func local(name, directory string) (string, bool) {
+	if elsewhere.MatchString(name) || strings.ContainsRune(name, 0) {
+		return "", false
+	}
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		home, err := os.UserHomeDir()
+		return filepath.Join(home, rest), err == nil
+	}
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name), true
+	}
+	return filepath.Join(directory, name), true
+}

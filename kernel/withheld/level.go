@@ -1,0 +1,66 @@
+package withheld
+
+import "strings"
+
+// Level says from whom a text is withheld.
+type Level int
+
+// Levels, the least first.
+const (
+	Shown  Level = iota // from nobody
+	Own                 // from every model; the person's own search finds it
+	Sealed              // from every model, and from every index
+)
+
+// Tagged is the level of what has these tags, in whatever case they are written.
+func Tagged(tags []string) Level {
+	level := Shown
+	for _, tag := range tags {
+		level = max(level, levelOf(tag))
+	}
+	return level
+}
+
+func levelOf(tag string) Level {
+	switch {
+	case strings.EqualFold(tag, "noagent"), strings.EqualFold(tag, "crypt"):
+		return Sealed
+	case strings.EqualFold(tag, "@private"):
+		return Own
+	}
+	return Shown
+}
+
+// written is the level of a text that has tags between colons and blanks.
+func written(tags string) Level {
+	return Tagged(strings.FieldsFunc(tags, func(r rune) bool { return r == ':' || r == ' ' || r == '\t' || r == '\r' || r == '\n' }))
+}
+
+// headline is the depth of a heading, 0 for a line that is none, and the level of its own tags.
+// Words between colons at its end are tags, even where Org would take them for its title.
+func headline(line string) (depth int, level Level) {
+	for depth < len(line) && line[depth] == '*' {
+		depth++
+	}
+	if depth == 0 || depth == len(line) || line[depth] != ' ' {
+		return 0, Shown
+	}
+	line = strings.TrimRight(line, " \t\r\n")
+	if !strings.HasSuffix(line, ":") {
+		return depth, Shown
+	}
+	word := line[strings.LastIndexAny(line, " \t")+1:]
+	if !strings.HasPrefix(word, ":") {
+		return depth, Shown
+	}
+	return depth, written(word)
+}
+
+// keyword is the value of a line that begins with name, in any case and behind blanks.
+func keyword(line, name string) (value string, ok bool) {
+	line = strings.TrimLeft(line, " \t")
+	if len(line) < len(name) || !strings.EqualFold(line[:len(name)], name) {
+		return "", false
+	}
+	return strings.Trim(line[len(name):], " \t\r\n"), true
+}

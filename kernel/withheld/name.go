@@ -1,0 +1,39 @@
+package withheld
+
+import (
+	"bytes"
+	"regexp"
+)
+
+var (
+	// orgName matches the names of Org files, of their archives, and of what is left beside them
+	// by editors, merges and those who copy: x.org~, #x.org#, x.org.~3~, x.org.rej, x.org.bak;
+	// and of the files that are made for #+SETUPFILE.
+	orgName = regexp.MustCompile(`(?i)\.(org(_archive)?([^a-z0-9/][^/]*)?|setup)$`)
+	// encryptedName matches the names of encrypted files, and of copies of them.
+	encryptedName = regexp.MustCompile(`(?i)(\.(gpg|pgp|age)|\.org(_archive)?\.asc)([~#]|\.~[^/]*~|\.bak|\.orig|\.rej)?$`)
+	modeLine      = regexp.MustCompile(`(?i)-\*-[ \t]*(.*;[ \t]*)?(mode:[ \t]*)?org[ \t]*(;.*)?-\*-`)
+	localMode     = regexp.MustCompile(`(?im)^(.*)Local Variables:(?:.*\n)(?:.*\n)*?.*\bmode:[ \t]*org\b`)
+)
+
+// Of a file without such a name so much is looked at for what says that it is Org.
+const (
+	headBytes = 4096
+	tailBytes = 12 << 10 // 3000 characters, as Emacs looks at
+)
+
+// Encrypted reports whether a file is encrypted, by its name.
+func Encrypted(path string) bool { return encryptedName.MatchString(path) }
+
+// named reports whether a file is Org by its name.
+func named(path string) bool { return orgName.MatchString(path) || Encrypted(path) }
+
+// declared reports whether a file is Org by its first line, or by the local variables at its
+// end, as Emacs would find out.
+func declared(head, tail []byte) bool {
+	first, rest, _ := bytes.Cut(head, []byte("\n"))
+	if bytes.HasPrefix(first, []byte("#!")) {
+		first, _, _ = bytes.Cut(rest, []byte("\n"))
+	}
+	return modeLine.Match(first) || bytes.Contains(tail, []byte("ariables:")) && localMode.Match(tail)
+}

@@ -1,0 +1,128 @@
+package withheld
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+)
+
+// scan gathers what has to be known of a text before its first line is shown: the tags of the
+// file may stand anywhere in it, and those that an archived entry inherited stand below its
+// heading.
+type scan struct {
+	file     Level         // by the tags of the file
+	inherits map[int]Level // by the number of the line of a heading
+	setups   []string      // the names that #+SETUPFILE: gives
+	origins  []origin
+	heading  int // the number of the last heading's line, 0 before the first
+	number   int // of the last line
+}
+
+// origin is the file that an entry was archived from.
+type origin struct {
+	name    string
+	heading int
+}
+
+// lineBytes is how much of a line is looked at.
+const lineBytes = 64 << 10
+
+const byteOrderMark = "\ufeff"
+
+// of scans a text that is in memory.
+func (s *scan) of(text string) {
+	text = strings.TrimPrefix(text, byteOrderMark)
+	for line := range strings.Lines(text) {
+		s.number++
+		if telling(line) {
+			s.line(line, false)
+		}
+	}
+}
+
+// read scans what a reader has.
+func (s *scan) read(text io.Reader) error {
+	reader := bufio.NewReaderSize(text, lineBytes)
+	for begins := true; ; {
+		line, err := reader.ReadSlice('\n')
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+		if begins {
+			if s.number++; s.number == 1 {
+				line = bytes.TrimPrefix(line, []byte(byteOrderMark))
+			}
+			if telling(line) {
+				s.line(string(line), errors.Is(err, bufio.ErrBufferFull))
+			}
+		}
+		if begins = err == nil; errors.Is(err, io.EOF) {
+			return nil
+		}
+	}
+}
+
+// telling reports whether a line may say something, by its first character.
+func telling[Text string | []byte](line Text) bool {
+	for i := range len(line) {
+		switch line[i] {
+		case ' ', '\t':
+		case '*':
+			return i == 0
+		case '#', ':':
+			return true
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// line takes in a line. Cut: only its beginning is given, and what would follow may be any tag.
+func (s *scan) line(line string, cut bool) {
+	if depth, _ := headline(line); depth > 0 {
+		s.heading = s.number
+		return
+	}
+	level := func(tags string) Level {
+		if cut {
+			return Sealed
+		}
+		return written(tags)
+	}
+	if tags, ok := keyword(line, "#+FILETAGS:"); ok {
+		s.file = max(s.file, level(tags))
+	} else if name, ok := keyword(line, "#+SETUPFILE:"); ok {
+		if name = strings.Trim(name, `"`); name != "" {
+			s.setups = append(s.setups, name)
+		}
+	} else if tags, ok := archived(line, "ITAGS"); ok {
+		s.inherit(s.heading, level(tags))
+	} else if name, ok := archived(line, "FILE"); ok && name != "" {
+		s.origins = append(s.origins, origin{name, s.heading})
+	}
+}
+
+// archived is the value of a property of an archived entry; it may add to another one.
+func archived(line, name string) (value string, ok bool) {
+	if value, ok = keyword(line, ":ARCHIVE_"+name+":"); !ok {
+		value, ok = keyword(line, ":ARCHIVE_"+name+"+:")
+	}
+	return value, ok
+}
+
+// inherit notes what the entry at a line inherits, all of the file before the first.
+func (s *scan) inherit(heading int, level Level) {
+	switch {
+	case level == Shown:
+	case heading == 0:
+		s.file = max(s.file, level)
+	default:
+		if s.inherits == nil {
+			s.inherits = map[int]Level{}
+		}
+		s.inherits[heading] = max(s.inherits[heading], level)
+	}
+}
