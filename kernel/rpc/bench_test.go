@@ -73,13 +73,13 @@ func BenchmarkDecode(b *testing.B) {
 	text := strings.Repeat("Größe \"x\"\nline ", 1000)
 	for _, spelling := range spellings() {
 		for _, size := range []int{40, len(text)} {
-			frame := appendRequest(b, spelling.codec, nil, "1", protocol.MethodEvent, protocol.Object{{Key: "sensor", Value: protocol.Keyword("chat-message")}, {Key: "text", Value: text[:size]}})
+			frame := appendRequest(b, spelling.codec, nil, 1, protocol.MethodEvent, protocol.Object{{Key: "sensor", Value: protocol.Keyword("chat-message")}, {Key: "text", Value: text[:size]}})
 			body := frame[strings.IndexAny(string(frame), "({"):]
 			b.Run(fmt.Sprintf("%s/%d", spelling.name, size), func(b *testing.B) {
 				b.SetBytes(int64(len(body)))
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := spelling.codec.decode(body, nil); err != nil {
+					if _, err := spelling.codec.decode(body, noResult); err != nil {
 						b.Fatal(err)
 					}
 				}

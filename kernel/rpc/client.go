@@ -25,10 +25,9 @@ var (
 // handle of an Emacs or of a command line. All methods may be called from any
 // goroutine at any time, also after the connection has ended.
 type Client struct {
-	id     string
-	stream *stream
-	conn   *jsonrpc2.Conn
-	done   chan struct{}
+	id         string
+	connection *connection
+	done       chan struct{}
 
 	mu     sync.Mutex
 	info   protocol.ClientInfo
@@ -75,16 +74,16 @@ func (c *Client) Performs(action string) bool {
 // to it. It never blocks. A client that has gone is told nothing; one that lets
 // too much pile up is dropped.
 func (c *Client) Notify(method string, params any) {
-	row, known := c.stream.schema[method]
+	row, known := c.connection.schema[method]
 	err := fmt.Errorf("there is no notification %q to a client", method)
 	if known && !row.fromClient && row.Result == nil {
 		err = checkType("the params of "+method, params, row.Params)
 	}
 	if err == nil {
-		err = c.stream.send(message{kind: notification, method: method, params: params})
+		err = c.connection.send(message{kind: notification, method: method, params: params})
 	}
-	if err != nil && !errors.Is(err, errQueueClosed) {
-		c.stream.logger.Error("notification not sent", "method", method, "err", err)
+	if err != nil && !errors.Is(err, jsonrpc2.ErrClosed) {
+		c.connection.logger.Error("notification not sent", "method", method, "err", err)
 	}
 }
 
@@ -98,14 +97,14 @@ func (c *Client) Act(ctx context.Context, act protocol.Act) (protocol.Receipt, e
 // *protocol.Error; after [ErrConnectionLost] or the end of ctx it is unknown
 // whether the act was performed, after [ErrNotConnected] it was not.
 func (c *Client) Deliver(act protocol.Act) (receipt func(ctx context.Context) (protocol.Receipt, error)) {
-	pending, err := c.stream.call(context.Background(), c.conn, protocol.MethodAct, act)
+	pending, err := c.connection.call(protocol.MethodAct, act)
 	if errors.Is(err, errTooManyCalls) {
 		c.Close("it does not answer what it is sent")
-		err = errQueueClosed
+		err = jsonrpc2.ErrClosed
 	}
 	return func(ctx context.Context) (protocol.Receipt, error) {
 		switch {
-		case errors.Is(err, jsonrpc2.ErrClosed), errors.Is(err, errQueueClosed):
+		case errors.Is(err, jsonrpc2.ErrClosed):
 			return protocol.Receipt{}, ErrNotConnected
 		case err != nil:
 			return protocol.Receipt{}, fmt.Errorf("send act %s: %w", act.ID, err)
@@ -122,9 +121,9 @@ func (c *Client) Deliver(act protocol.Act) (receipt func(ctx context.Context) (p
 // result type. The errors are those of [Client.Act]. An answer that comes after ctx has ended
 // is taken by nobody.
 func (c *Client) Ask(ctx context.Context, method string, params any) (any, error) {
-	pending, err := c.stream.call(context.Background(), c.conn, method, params)
+	pending, err := c.connection.call(method, params)
 	switch {
-	case errors.Is(err, jsonrpc2.ErrClosed), errors.Is(err, errQueueClosed):
+	case errors.Is(err, jsonrpc2.ErrClosed):
 		return nil, ErrNotConnected
 	case err != nil:
 		return nil, fmt.Errorf("ask for %s: %w", method, err)
@@ -156,5 +155,5 @@ func (c *Client) welcome(info protocol.ClientInfo) {
 	c.mu.Lock()
 	c.info, c.known = info, true
 	c.mu.Unlock()
-	c.stream.trust()
+	c.connection.trust()
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 	"strings"
 
@@ -29,20 +30,20 @@ type jsonEnvelope struct {
 	Type    json.RawMessage `json:"type"`
 }
 
-func (c jsonCodec) decode(body []byte, pending func(id) (protocol.Method, bool)) (message, error) {
+func (c jsonCodec) decode(body []byte, newResult func(id) any) (message, error) {
 	if trimmed := bytes.TrimLeft(body, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '[' {
-		return message{}, malformedf(id{}, protocol.CodeInvalidRequest, sayBatch)
+		return message{}, malformedf(nullID, protocol.CodeInvalidRequest, sayBatch)
 	}
 	var e jsonEnvelope
 	if err := json.Unmarshal(body, &e); err != nil {
 		if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			return message{}, malformedf(id{}, protocol.CodeInvalidRequest, sayNoType)
+			return message{}, malformedf(nullID, protocol.CodeInvalidRequest, sayNoType)
 		}
-		return message{}, malformedf(id{}, protocol.CodeParse, "the frame is not one JSON value: %s", clip(err.Error()))
+		return message{}, malformedf(nullID, protocol.CodeParse, "the frame is not one JSON value: %s", clip(err.Error()))
 	}
-	key, ok := jsonID(e.ID)
-	if !ok {
-		return message{}, malformedf(id{}, protocol.CodeInvalidRequest, sayID)
+	key := nullID
+	if len(e.ID) > 0 && json.Unmarshal(e.ID, &key) != nil {
+		return message{}, malformedf(nullID, protocol.CodeInvalidRequest, sayID)
 	}
 	if version, ok := jsonText(e.Version); len(e.Version) > 0 && (!ok || version != "2.0") {
 		return message{}, malformedf(key, protocol.CodeInvalidRequest, sayVersion)
@@ -54,7 +55,7 @@ func (c jsonCodec) decode(body []byte, pending func(id) (protocol.Method, bool))
 	case len(e.Method) > 0:
 		return c.decodeRequest(e, key)
 	case answers:
-		return c.decodeResponse(e, key, pending)
+		return decodeJSONResponse(e, key, newResult), nil
 	}
 	if text, ok := jsonText(e.Type); ok && isRequestType(text) {
 		return message{}, malformedf(key, protocol.CodeForbidden, sayOldForm)
@@ -67,22 +68,24 @@ func (c jsonCodec) decodeRequest(e jsonEnvelope, key id) (message, error) {
 	switch {
 	case !ok:
 		return message{}, malformedf(key, protocol.CodeInvalidRequest, sayMethod)
-	case key.kind == idNull:
+	case len(e.ID) > 0 && key == nullID:
 		return message{}, malformedf(key, protocol.CodeInvalidRequest, sayID)
 	}
 	m := message{kind: request, id: key, method: method}
-	if key.kind == idNone {
+	if len(e.ID) == 0 {
 		m.kind = notification
 	}
 	row, known := c.schema[method]
 	switch {
 	case method == protocol.MethodCancelRequest:
 		var params struct {
-			ID json.RawMessage `json:"id"`
+			ID id `json:"id"`
 		}
-		_ = json.Unmarshal(e.Params, &params) // one without an id names no request
-		named, _ := jsonID(params.ID)
-		m.params = &named
+		params.ID = nullID
+		if json.Unmarshal(e.Params, &params) != nil { // it names no request
+			params.ID = nullID
+		}
+		m.params = &params.ID
 	case !known:
 		var params struct {
 			Type json.RawMessage `json:"type"`
@@ -98,37 +101,18 @@ func (c jsonCodec) decodeRequest(e jsonEnvelope, key id) (message, error) {
 	return m, nil
 }
 
-func (c jsonCodec) decodeResponse(e jsonEnvelope, key id, pending func(id) (protocol.Method, bool)) (message, error) {
+func decodeJSONResponse(e jsonEnvelope, key id, newResult func(id) any) message {
 	m := message{kind: response, id: key}
 	if len(e.Error) > 0 && string(e.Error) != "null" {
-		var body struct {
-			Code    *protocol.Code `json:"code"`
-			Message string         `json:"message"`
+		if json.Unmarshal(e.Error, &m.err) != nil || m.err == nil || m.err.Code == 0 {
+			m.err, m.fault = nil, protocol.Errorf(protocol.CodeInvalidRequest, sayError)
 		}
-		if json.Unmarshal(e.Error, &body) != nil || body.Code == nil {
-			return m, malformedf(key, protocol.CodeInvalidRequest, sayError)
-		}
-		m.err = &protocol.Error{Code: *body.Code, Message: body.Message}
-		return m, nil
+		return m
 	}
-	if m.awaited(pending) {
+	if m.result = newResult(key); m.result != nil {
 		m.fault = readJSON(e.Result, m.result)
 	}
-	return m, nil
-}
-
-// jsonID reads a request's id; absent is none, false for what cannot be one.
-func jsonID(raw json.RawMessage) (id, bool) {
-	switch {
-	case len(raw) == 0:
-		return id{}, true
-	case string(raw) == "null":
-		return id{kind: idNull}, true
-	}
-	if text, ok := jsonText(raw); ok {
-		return id{idString, text}, true
-	}
-	return parseNumberID(string(raw))
+	return m
 }
 
 func jsonText(raw json.RawMessage) (string, bool) {
@@ -219,34 +203,25 @@ func article(noun string) string {
 func (c jsonCodec) appendMessage(dst []byte, m message) ([]byte, error) {
 	b := bytes.NewBuffer(dst)
 	b.WriteString(`{"jsonrpc":"2.0"`)
-	switch m.id.kind {
-	case idNull:
-		b.WriteString(`,"id":null`)
-	case idNumber:
-		b.WriteString(`,"id":` + m.id.text)
-	case idString:
-		b.WriteString(`,"id":`)
-		if err := appendJSON(b, m.id.text); err != nil {
-			return dst, err
+	var err error
+	add := func(member string, value any) {
+		if err == nil {
+			b.WriteString(member)
+			err = appendJSON(b, value)
 		}
 	}
-	var err error
+	if m.kind != notification {
+		add(`,"id":`, m.id)
+	}
 	switch {
 	case m.kind == response && m.err != nil:
-		b.WriteString(`,"error":`)
-		err = appendJSON(b, struct {
-			Code    protocol.Code `json:"code"`
-			Message string        `json:"message"`
-		}{m.err.Code, m.err.Message})
+		add(`,"error":`, m.err)
 	case m.kind == response:
-		b.WriteString(`,"result":`)
-		err = appendJSON(b, m.result)
+		add(`,"result":`, m.result)
 	default:
-		b.WriteString(`,"method":`)
-		err = appendJSON(b, m.method)
-		if err == nil && m.params != nil {
-			b.WriteString(`,"params":`)
-			err = appendJSON(b, m.params)
+		add(`,"method":`, m.method)
+		if m.params != nil {
+			add(`,"params":`, m.params)
 		}
 	}
 	b.WriteByte('}')
@@ -255,9 +230,6 @@ func (c jsonCodec) appendMessage(dst []byte, m message) ([]byte, error) {
 
 // appendJSON writes v without escaping what only HTML would need escaped.
 func appendJSON(b *bytes.Buffer, v any) error {
-	if named, ok := v.(*id); ok {
-		v = cancelParams(*named)
-	}
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
@@ -267,10 +239,144 @@ func appendJSON(b *bytes.Buffer, v any) error {
 	return nil
 }
 
-// cancelParams is the params of $/cancelRequest as they are written.
-func cancelParams(named id) any {
-	if named.kind == idNumber {
-		return protocol.CancelRequestParams{ID: json.Number(named.text)}
+// isNothing reports whether a value without blanks is one of the spellings of
+// nothing.
+func isNothing(raw []byte) bool {
+	switch string(raw) {
+	case "null", "false", "[]", "{}":
+		return true
 	}
-	return protocol.CancelRequestParams{ID: named.text}
+	return false
+}
+
+// prune takes the members that mean nothing out of every object in raw, which
+// is valid JSON, and the blanks with them, in one pass. It reports whether a
+// member went.
+func prune(raw []byte) (pruned []byte, changed bool) {
+	p := pruner{in: raw, out: make([]byte, 0, len(raw))}
+	p.value()
+	return p.out, p.changed
+}
+
+type pruner struct {
+	in, out []byte
+	at      int
+	changed bool
+}
+
+// value copies the value that begins at the next character that is no blank.
+func (p *pruner) value() {
+	p.blanks()
+	switch c := p.in[p.at]; c {
+	case '{':
+		p.members('}', true)
+	case '[':
+		p.members(']', false)
+	case '"':
+		p.text()
+	default:
+		for p.at < len(p.in) && !ends(p.in[p.at]) {
+			p.copy()
+		}
+	}
+}
+
+// members copies what stands up to the closing bracket.
+func (p *pruner) members(closing byte, keyed bool) {
+	p.copy()
+	empty := len(p.out)
+	for {
+		p.blanks()
+		c := p.in[p.at]
+		if c == closing {
+			p.copy()
+			return
+		}
+		if c == ',' {
+			p.at++
+			continue
+		}
+		begin := len(p.out)
+		if begin > empty {
+			p.out = append(p.out, ',')
+		}
+		if keyed {
+			p.text()
+			p.blanks()
+			p.copy() // the colon
+		}
+		value := len(p.out)
+		p.value()
+		if keyed && isNothing(p.out[value:]) {
+			p.out = p.out[:begin]
+			p.changed = true
+		}
+	}
+}
+
+// text copies a string.
+func (p *pruner) text() {
+	p.copy()
+	for p.in[p.at] != '"' {
+		if p.in[p.at] == '\\' {
+			p.copy()
+		}
+		p.copy()
+	}
+	p.copy()
+}
+
+func (p *pruner) copy() {
+	p.out = append(p.out, p.in[p.at])
+	p.at++
+}
+
+func (p *pruner) blanks() {
+	for p.at < len(p.in) && isBlank(p.in[p.at]) {
+		p.at++
+	}
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// ends reports whether c stands behind a number or a word.
+func ends(c byte) bool { return isBlank(c) || c == ',' || c == '}' || c == ']' }
+
+// foldEnums gives the enums in a value that was read from JSON the spelling they
+// have in Go: lower case, without a colon. A plist's keywords have it already.
+func foldEnums(v reflect.Value) {
+	if _, dynamic := v.Interface().(interface {
+		PlistFields() iter.Seq2[string, any]
+	}); dynamic {
+		return // it reads JSON by its own method
+	}
+	switch v.Kind() {
+	case reflect.String:
+		if _, enum := v.Interface().(interface{ PlistKeyword() }); enum {
+			v.SetString(foldKeyword(v.String()))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				foldEnums(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.String {
+			return // arrays hold no keywords
+		}
+		for i := range v.Len() {
+			foldEnums(v.Index(i))
+		}
+	}
+}
+
+// foldKeyword folds ASCII only, as the plist reader does.
+func foldKeyword(name string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, strings.TrimPrefix(name, ":"))
 }

@@ -3,8 +3,11 @@ package rpc
 import (
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 
 	"github.com/chewxy/sexp"
+	"github.com/sourcegraph/jsonrpc2"
 
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
@@ -22,28 +25,28 @@ type plistEnvelope struct {
 	version, id, method, params, result, failure, kind sexp.Sexp
 }
 
-func (c plistCodec) decode(body []byte, pending func(id) (protocol.Method, bool)) (message, error) {
+func (c plistCodec) decode(body []byte, newResult func(id) any) (message, error) {
 	x, err := plist.Read(string(body))
 	if syntax, ok := errors.AsType[*plist.SyntaxError](err); ok {
-		return message{}, malformedf(id{}, protocol.CodeParse, "the frame is not one plist: %w", syntax)
+		return message{}, malformedf(nullID, protocol.CodeParse, "the frame is not one plist: %w", syntax)
 	}
 	if err != nil {
-		return message{}, malformedf(id{}, protocol.CodeParse, "the frame cannot be read: %w", err)
+		return message{}, malformedf(nullID, protocol.CodeParse, "the frame cannot be read: %w", err)
 	}
 	list, ok := x.(sexp.List)
 	if !ok {
-		return message{}, malformedf(id{}, protocol.CodeInvalidRequest, sayNoType)
+		return message{}, malformedf(nullID, protocol.CodeInvalidRequest, sayNoType)
 	}
 	if len(list) > 0 && isList(list[0]) {
-		return message{}, malformedf(id{}, protocol.CodeInvalidRequest, sayBatch)
+		return message{}, malformedf(nullID, protocol.CodeInvalidRequest, sayBatch)
 	}
 	e, ok := splitPlist(list)
 	if !ok {
-		return message{}, malformedf(id{}, protocol.CodeInvalidRequest, sayNoType)
+		return message{}, malformedf(nullID, protocol.CodeInvalidRequest, sayNoType)
 	}
 	key, ok := plistID(e.id)
 	if !ok {
-		return message{}, malformedf(id{}, protocol.CodeInvalidRequest, sayID)
+		return message{}, malformedf(nullID, protocol.CodeInvalidRequest, sayID)
 	}
 	if e.version != nil && e.version != sexp.Sexp(plist.String("2.0")) {
 		return message{}, malformedf(key, protocol.CodeInvalidRequest, sayVersion)
@@ -55,7 +58,7 @@ func (c plistCodec) decode(body []byte, pending func(id) (protocol.Method, bool)
 	case e.method != nil:
 		return c.decodeRequest(e, key)
 	case answers:
-		return c.decodeResponse(e, key, pending)
+		return decodePlistResponse(e, key, newResult), nil
 	case isRequestForm(e.kind):
 		return message{}, malformedf(key, protocol.CodeForbidden, sayOldForm)
 	}
@@ -100,11 +103,11 @@ func (c plistCodec) decodeRequest(e plistEnvelope, key id) (message, error) {
 	switch {
 	case !ok:
 		return message{}, malformedf(key, protocol.CodeInvalidRequest, sayMethod)
-	case key.kind == idNull:
+	case e.id != nil && key == nullID:
 		return message{}, malformedf(key, protocol.CodeInvalidRequest, sayID)
 	}
 	m := message{kind: request, id: key, method: string(method)}
-	if key.kind == idNone {
+	if e.id == nil {
 		m.kind = notification
 	}
 	row, known := c.schema[m.method]
@@ -123,40 +126,44 @@ func (c plistCodec) decodeRequest(e plistEnvelope, key id) (message, error) {
 	return m, nil
 }
 
-func (c plistCodec) decodeResponse(e plistEnvelope, key id, pending func(id) (protocol.Method, bool)) (message, error) {
+func decodePlistResponse(e plistEnvelope, key id, newResult func(id) any) message {
 	m := message{kind: response, id: key}
 	if !plist.IsNil(e.failure) {
-		var body struct {
-			Code    protocol.Code `json:"code"`
-			Message string        `json:"message"`
+		var body struct { // Data is JSON, and nobody here reads it
+			Code    int64  `json:"code"`
+			Message string `json:"message"`
 		}
-		if _, ok := plist.Get(e.failure, "code"); !ok || plist.Unmarshal(e.failure, &body) != nil {
-			return m, malformedf(key, protocol.CodeInvalidRequest, sayError)
+		if plist.Unmarshal(e.failure, &body) != nil || body.Code == 0 {
+			m.fault = protocol.Errorf(protocol.CodeInvalidRequest, sayError)
+			return m
 		}
-		m.err = &protocol.Error{Code: body.Code, Message: body.Message}
-		return m, nil
+		m.err = &jsonrpc2.Error{Code: body.Code, Message: body.Message}
+		return m
 	}
-	if m.awaited(pending) {
+	if m.result = newResult(key); m.result != nil {
 		m.fault = readPlist(e.result, m.result)
 	}
-	return m, nil
+	return m
 }
 
-// plistID reads a request's id; absent is none, false for what cannot be one.
+// plistID reads a request's id; absent is null, false for what cannot be one.
 func plistID(x sexp.Sexp) (id, bool) {
 	switch x := x.(type) {
 	case nil:
-		return id{}, true
+		return nullID, true
 	case sexp.List:
-		return id{kind: idNull}, len(x) == 0
+		return nullID, len(x) == 0
 	case plist.String:
-		return id{idString, string(x)}, true
+		return stringID(string(x)), true
 	case plist.Int:
-		return parseNumberID(fmt.Sprint(int64(x)))
+		if x >= 0 {
+			return numberID(uint64(x)), true
+		}
+		return integerID(strconv.FormatInt(int64(x), 10))
 	case plist.BigInt:
-		return parseNumberID(string(x))
+		return integerID(string(x))
 	}
-	return id{}, false
+	return nullID, false
 }
 
 // isRequestForm recognises the old form of a message by its type.
@@ -187,48 +194,44 @@ func readPlist(x sexp.Sexp, into any) *protocol.Error {
 }
 
 func (c plistCodec) appendMessage(dst []byte, m message) ([]byte, error) {
-	list := sexp.List{plist.Keyword("jsonrpc"), plist.String("2.0")}
+	list := make(sexp.List, 0, 8)
+	list = append(list, plist.Keyword("jsonrpc"), plist.String("2.0"))
 	add := func(key plist.Keyword, value sexp.Sexp) { list = append(list, key, value) }
-	if m.id.kind != idNone {
+	if m.kind != notification {
 		add("id", idPlist(m.id))
 	}
 	var err error
 	var value sexp.Sexp
 	switch {
 	case m.kind == response && m.err != nil:
-		add("error", sexp.List{
-			plist.Keyword("code"), plist.Int(m.err.Code),
-			plist.Keyword("message"), plist.String(m.err.Message),
-		})
+		value, err = plist.Marshal(m.err)
+		add("error", value)
 	case m.kind == response:
 		value, err = plist.Marshal(m.result)
 		add("result", value) // also if it is nil: it makes the message a response
 	default:
 		add("method", plist.String(m.method))
-		value, err = plistParams(m.params)
+		value, err = plist.Marshal(m.params)
 		if !plist.IsNil(value) {
 			add("params", value)
 		}
 	}
 	if err != nil {
-		return dst, fmt.Errorf("write %s: %w", m.method, err)
+		return dst, fmt.Errorf("write a message: %w", err)
 	}
 	return plist.AppendPrint(dst, list), nil
 }
 
-func plistParams(params any) (sexp.Sexp, error) {
-	if named, ok := params.(*id); ok {
-		return sexp.List{plist.Keyword("id"), idPlist(*named)}, nil
-	}
-	return plist.Marshal(params)
-}
-
 func idPlist(of id) sexp.Sexp {
-	switch of.kind {
-	case idString:
-		return plist.String(of.text)
-	case idNumber:
-		return plist.BigInt(of.text) // prints as its digits, whatever their number
+	switch {
+	case of == nullID:
+		return sexp.List(nil)
+	case of.other != "":
+		return plist.BigInt(of.other) // prints as its digits, whatever their number
+	case of.IsString:
+		return plist.String(of.Str)
+	case of.Num > math.MaxInt64:
+		return plist.BigInt(of.String())
 	}
-	return sexp.List(nil)
+	return plist.Int(of.Num)
 }

@@ -186,7 +186,8 @@ func (tr *transcript) bytesOf(t *testing.T, line string, spelling spelling) []by
 	if err := json.Unmarshal([]byte(line), &head); err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
-	key, _ := jsonID(head.ID)
+	key := nullID
+	_ = json.Unmarshal(head.ID, &key) // what is no id is a case, too
 	tr.methods[key], _ = jsonText(head.Method)
 	if spelling.name == "json" {
 		return spelling.codec.appendFrame(nil, []byte(line))
@@ -270,9 +271,11 @@ func (tr *transcript) listen(c net.Conn, codec codec) {
 			tr.hear(err)
 			return
 		}
-		m, err := codec.decode(body, func(of id) (protocol.Method, bool) {
-			m, ok := newSchema()[tr.methods[of]]
-			return m.Method, ok
+		m, err := codec.decode(body, func(of id) any {
+			if m := newSchema()[tr.methods[of]]; m.Result != nil {
+				return reflect.New(m.Result).Interface()
+			}
+			return nil
 		})
 		if err != nil {
 			tr.hear(fmt.Errorf("%w in %s", err, body))

@@ -53,10 +53,8 @@ type DialConfig struct {
 // A Conn is a client's connection to a kernel. Its methods may be called from
 // any goroutine, Call also from the handler.
 type Conn struct {
-	stream     *stream
-	conn       *jsonrpc2.Conn
-	dispatcher *dispatcher
-	done       chan struct{}
+	connection *connection
+	done       <-chan struct{}
 	end        context.CancelFunc
 	welcome    protocol.InitializeResult
 }
@@ -121,9 +119,6 @@ func start(over net.Conn, config DialConfig) *Conn {
 	if config.Codec == Plist {
 		spelling = plistCodec{schema: schema}
 	}
-	ctx, end := context.WithCancel(context.Background())
-	c := &Conn{stream: newStream(over, spelling, schema, logger), done: make(chan struct{}), end: end}
-	c.stream.trust()
 	chain := typed(schema, false, func(ctx context.Context, call *call) (any, error) {
 		switch {
 		case config.Handler != nil:
@@ -133,16 +128,10 @@ func start(over net.Conn, config DialConfig) *Conn {
 		}
 		return nil, nil
 	})
-	begun := make(chan struct{})
-	go func() {
-		defer close(c.done)
-		converse(ctx, c.stream, chain, func(conn *jsonrpc2.Conn, d *dispatcher) <-chan struct{} {
-			c.conn, c.dispatcher = conn, d
-			close(begun)
-			return nil
-		})
-	}()
-	<-begun
+	ctx, end := context.WithCancel(context.Background())
+	c := &Conn{connection: newConnection(over, spelling, schema, chain, logger), end: end}
+	c.connection.trust()
+	c.done = begin(func() { c.connection.run(ctx, nil) })
 	return c
 }
 
@@ -155,8 +144,8 @@ func (c *Conn) Server() protocol.InitializeResult { return c.welcome }
 // does, the error is [ErrConnectionLost]. Notifications that came before the
 // result may still wait for the handler: see [Conn.Settle].
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
-	pending, err := c.stream.call(ctx, c.conn, method, params)
-	if errors.Is(err, jsonrpc2.ErrClosed) || errors.Is(err, errQueueClosed) {
+	pending, err := c.connection.call(method, params)
+	if errors.Is(err, jsonrpc2.ErrClosed) {
 		return ErrConnectionLost
 	}
 	if err != nil {
@@ -165,7 +154,7 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	got, err := pending.wait(ctx)
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		// The caller is told that its context ended, whether or not the kernel is.
-		_ = c.stream.send(message{kind: notification, method: protocol.MethodCancelRequest, params: &pending.id})
+		_ = c.connection.send(message{kind: notification, method: protocol.MethodCancelRequest, params: protocol.CancelRequestParams{ID: pending.number}})
 	}
 	if err != nil || result == nil {
 		return err
@@ -182,7 +171,7 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 // called from the handler.
 func (c *Conn) Settle(ctx context.Context) error {
 	select {
-	case <-c.dispatcher.barrier():
+	case <-c.connection.dispatcher.barrier():
 		return nil
 	case <-c.done:
 		return nil // then the handler has had everything
@@ -191,8 +180,8 @@ func (c *Conn) Settle(ctx context.Context) error {
 	}
 }
 
-// Close ends the connection and waits for its handler, from which it must not
-// be called.
+// Close ends the connection and waits for all that runs on it, its handler too,
+// from which it must not be called.
 func (c *Conn) Close() {
 	c.end()
 	<-c.done

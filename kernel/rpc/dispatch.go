@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/sourcegraph/jsonrpc2"
+
 	"org-agent/kernel/protocol"
 )
 
@@ -230,17 +232,16 @@ func (d *dispatcher) answer(c *call, result any, err error) {
 		}
 		return
 	}
-	m := message{kind: response, id: c.id, method: c.method, result: result}
+	m := message{kind: response, id: c.id, result: result}
 	if err != nil {
-		m.result, m.err = nil, d.replyError(c, err)
+		m = errorReply(c.id, d.replyError(c, err))
 	}
 	err = d.send(m)
-	if err == nil || errors.Is(err, errQueueClosed) {
+	if err == nil || errors.Is(err, jsonrpc2.ErrClosed) {
 		return
 	}
 	d.logger.Error("reply not sent", "method", clip(c.method), "err", err)
-	m.result, m.err = nil, d.replyError(c, err)
-	if err := d.send(m); err != nil && !errors.Is(err, errQueueClosed) {
+	if err := d.send(errorReply(c.id, d.replyError(c, err))); err != nil && !errors.Is(err, jsonrpc2.ErrClosed) {
 		d.logger.Error("error reply not sent", "method", clip(c.method), "err", err)
 	}
 }

@@ -1,12 +1,16 @@
 // Package rpc carries the wire: JSON-RPC 2.0 over a local socket, in one of two
 // spellings that the first two bytes of a connection decide. "Co" or "co" begins
 // Content-Length framed JSON, two lower-case hex digits begin frames of six hex
-// digits (the length in bytes) and a plist. What the messages mean is the
-// business of the room above, which is known here only as a [Handler].
+// digits (the length in bytes) and a plist. What the messages mean is decided
+// above, by a [Handler].
 //
-// The layers, lowest first: framing finds messages in bytes, a codec turns them
-// into Go values by the schema of package protocol, a stream reads and queues
-// them, a dispatcher runs handlers, [Server] and [Dial] own connections.
+// The layers, lowest first, each ignorant of the next: a framing finds messages
+// in bytes (frame.go), a codec turns them into Go values by the schema of package
+// protocol (codec_json.go, codec_plist.go), a stream reads and queues them
+// (stream.go, queue.go), a dispatcher runs handlers (dispatch.go), a connection
+// joins these with the requests of its own (connection.go). [Server] and [Dial]
+// own connections; what they promise their users is made of handlers around
+// handlers (handshake.go, schema.go).
 //
 // # Order
 //
@@ -15,9 +19,9 @@
 // other. What is sent to one connection arrives in the order it was sent, except
 // that a turn/delta may be merged into a queued delta of the same act when no
 // other kind of message stands between them. Every request is answered exactly
-// once, a notification never. Answers to what is no message at all do not wait
-// for those to requests before it. $/cancelRequest overtakes everything: it cancels
-// the context of the request it names.
+// once, a notification or a response never. Answers to malformed messages do not
+// wait for those to the requests before them. $/cancelRequest overtakes everything:
+// it cancels the context of the request it names.
 //
 // # Blocking
 //
@@ -29,17 +33,18 @@
 //
 // # Ownership
 //
-// [Server.Serve] returns when every connection is closed and every handler has
-// returned. Values given to Notify, Act and Call are read before they return and
-// not kept. Params given to a handler are its own.
+// A connection has three goroutines, which read, dispatch and write, and one for
+// each handler that runs. [Server.Serve], [Server.ServeConn] and [Conn.Close]
+// return when all of theirs have ended. Values given to Notify, Act and Call are
+// read before they return and not kept. Params given to a handler are its own.
 //
 // # The library
 //
-// jsonrpc2.Conn of sourcegraph/jsonrpc2 runs the read loop and matches responses
-// with calls, on a stream of ours. Requests pass through it as a bare envelope,
-// because it would lose the order of an object's keys, refuse ids that are not
-// 63-bit integers and answer none of the malformed messages; their decoded
-// params wait in the stream, and replies go to the queue directly. Two
-// goroutines belong to a Conn that nobody can wait for: they end with the stream,
-// at once, and hold nothing.
+// Ids, error objects and the error of a closed connection are those of
+// sourcegraph/jsonrpc2; its Conn is a client like any other (library_test.go).
+// The kernel does not run that Conn: it takes messages only as JSON text, which
+// a plist would have to become first, it answers no malformed message, it has no
+// limits, and nobody can wait for its goroutines. Its Request and Response hold
+// JSON text too, and reading a Request loses the order of its keys; a message
+// here holds Go values.
 package rpc

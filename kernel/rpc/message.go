@@ -1,40 +1,42 @@
 package rpc
 
 import (
-	"reflect"
+	"fmt"
 	"strconv"
+
+	"github.com/sourcegraph/jsonrpc2"
 
 	"org-agent/kernel/protocol"
 )
 
-// An id is a request's id as its sender spelled it. The zero value is none: the
-// message is a notification.
+// An id is a request's id as its sender spelled it. The library's ID has room for
+// strings and for the numbers from 0 to 2^64-1; the other ids that JSON-RPC
+// allows are kept as text.
 type id struct {
-	kind idKind
-	text string // the digits, or the string
+	jsonrpc2.ID
+	other string // an integer that ID cannot hold, or null, as JSON spells it
 }
 
-type idKind byte
+// nullID stands in answers to what could not be read.
+var nullID = id{other: "null"}
 
-const (
-	idNone idKind = iota
-	idNull        // in answers to what could not be read
-	idNumber
-	idString
-)
+// integerDigits bounds the digits of an id that ID cannot hold.
+const integerDigits = 64
 
-// idDigits bounds the digits of an id that is a number.
-const idDigits = 64
+func numberID(n uint64) id { return id{ID: jsonrpc2.ID{Num: n}} }
 
-func numberID(n uint64) id { return id{idNumber, strconv.FormatUint(n, 10)} }
+func stringID(s string) id { return id{ID: jsonrpc2.ID{Str: s, IsString: true}} }
 
-// parseNumberID reads an integer of any size.
-func parseNumberID(text string) (id, bool) {
+// integerID reads an integer of any size.
+func integerID(text string) (id, bool) {
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return numberID(n), true
+	}
 	digits := text
 	if len(digits) > 1 && digits[0] == '-' {
 		digits = digits[1:]
 	}
-	if digits == "" || len(digits) > idDigits {
+	if digits == "" || len(digits) > integerDigits {
 		return id{}, false
 	}
 	for _, c := range []byte(digits) {
@@ -42,38 +44,65 @@ func parseNumberID(text string) (id, bool) {
 			return id{}, false
 		}
 	}
-	return id{idNumber, text}, true
+	return id{other: text}, true
+}
+
+// number is the number of a request of ours; 0 is none. A peer may have made it a
+// string.
+func (of id) number() uint64 {
+	if !of.IsString {
+		return of.Num
+	}
+	n, err := strconv.ParseUint(of.Str, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// MarshalJSON gives the id as its sender spelled it.
+func (of id) MarshalJSON() ([]byte, error) {
+	if of.other != "" {
+		return []byte(of.other), nil
+	}
+	return of.ID.MarshalJSON()
+}
+
+// UnmarshalJSON reads null, a string or an integer of any size.
+func (of *id) UnmarshalJSON(raw []byte) error {
+	*of = id{}
+	if string(raw) == "null" {
+		*of = nullID
+		return nil
+	}
+	if raw[0] == '"' {
+		return of.ID.UnmarshalJSON(raw)
+	}
+	var ok bool
+	if *of, ok = integerID(string(raw)); !ok {
+		return fmt.Errorf("%s is no id", clip(string(raw)))
+	}
+	return nil
 }
 
 // A message is one request, notification or response as Go values.
 type message struct {
 	kind   messageKind
-	id     id
-	method string // of a response received: of the request it answers
+	id     id // not of a notification
+	method string
 
 	// params is a pointer to the method's params type in a message that was
 	// read; nil if the method is unknown.
 	params any
-	// fault says why the params could not be read, for whoever answers.
+	// fault says why the params, the result or the error could not be read.
 	fault *protocol.Error
 	// oldForm marks params with :type :request, an action sent as a message.
 	oldForm bool
 
 	result any
-	err    *protocol.Error
+	err    *jsonrpc2.Error
 
 	size int // bytes of the frame it came in
-}
-
-// awaited makes a response ready to be read as the answer that a request of ours waits for;
-// false if nobody waits for it, or wants to know more than that it came.
-func (m *message) awaited(pending func(id) (protocol.Method, bool)) bool {
-	method, ok := pending(m.id)
-	if !ok || method.Result == nil {
-		return false
-	}
-	m.method, m.result = method.Name, reflect.New(method.Result).Interface()
-	return true
 }
 
 type messageKind byte
@@ -84,14 +113,19 @@ const (
 	response
 )
 
+// errorReply answers the request of that id with an error.
+func errorReply(of id, err *protocol.Error) message {
+	return message{kind: response, id: of, err: &jsonrpc2.Error{Code: int64(err.Code), Message: err.Message}}
+}
+
 // A codec spells messages. Both codecs keep one schema, so that a message means
 // the same in either.
 type codec interface {
 	framing
-	// decode reads one message. pending finds the method of a request of ours
-	// by its id, for the response to it. A message that is none is a
-	// *malformed.
-	decode(body []byte, pending func(id) (protocol.Method, bool)) (message, error)
+	// decode reads one message. newResult makes a pointer to the result of our
+	// request of that id; nil: no such request waits, and the result is not read.
+	// A message that is neither a request nor a response is a *malformed.
+	decode(body []byte, newResult func(id) any) (message, error)
 	// appendMessage appends the body of a message to dst.
 	appendMessage(dst []byte, m message) ([]byte, error)
 }
@@ -105,9 +139,6 @@ type malformed struct {
 func (e *malformed) Error() string { return e.reply.Message }
 
 func malformedf(of id, code protocol.Code, format string, args ...any) error {
-	if of.kind == idNone {
-		of.kind = idNull
-	}
 	return &malformed{of, protocol.Errorf(code, format, args...)}
 }
 

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/sourcegraph/jsonrpc2"
+
 	"org-agent/kernel/protocol"
 )
 
@@ -15,10 +17,7 @@ const (
 	entryCost  = 256       // bytes an entry is counted for beside its content
 )
 
-var (
-	errQueueFull   = errors.New("too much waits for a peer that does not read")
-	errQueueClosed = errors.New("the connection is closing")
-)
+var errQueueFull = errors.New("too much waits for a peer that does not read")
 
 // A queue holds what waits to be written to one peer. Any goroutine may push,
 // one takes. It never blocks a push: a peer for which too much waits is an error.
@@ -100,7 +99,7 @@ func (q *queue) add(e entry, size int) error {
 func (q *queue) charge(size int) error {
 	switch {
 	case q.closed:
-		return errQueueClosed
+		return jsonrpc2.ErrClosed
 	case q.bytes+size > queueLimit:
 		return errQueueFull
 	}

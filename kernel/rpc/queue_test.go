@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sourcegraph/jsonrpc2"
 	"pgregory.net/rapid"
 
 	"org-agent/kernel/protocol"
@@ -154,7 +155,7 @@ func TestQueueIsBounded(t *testing.T) {
 			break
 		}
 	}
-	if err := newClosedQueue().push(frame); !errors.Is(err, errQueueClosed) {
+	if err := newClosedQueue().push(frame); !errors.Is(err, jsonrpc2.ErrClosed) {
 		t.Errorf("a closed queue: %v", err)
 	}
 }

@@ -95,7 +95,7 @@ func TestSlowClientIsDroppedAlone(t *testing.T) {
 		}
 		slow := connect()
 		hello := protocol.InitializeParams{Protocol: protocol.ProtocolRange{Min: 1, Max: 1}, Token: string(testToken)}
-		if _, err := slow.Write(appendRequest(t, plistCodec{}, nil, "1", protocol.MethodInitialize, hello)); err != nil {
+		if _, err := slow.Write(appendRequest(t, plistCodec{}, nil, 1, protocol.MethodInitialize, hello)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.ReadFull(slow, make([]byte, 10)); err != nil { // and it reads no more
@@ -196,13 +196,13 @@ func TestBurstKeepsOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		frames := appendRequest(t, spelling.codec, nil, "1", protocol.MethodInitialize, protocol.InitializeParams{
+		frames := appendRequest(t, spelling.codec, nil, 1, protocol.MethodInitialize, protocol.InitializeParams{
 			Protocol: protocol.ProtocolRange{Min: 1, Max: 1}, Token: string(testToken)})
 		var want []string
 		for i := range 200 {
 			id := fmt.Sprint(i + 2)
 			want = append(want, id)
-			frames = appendRequest(t, spelling.codec, frames, id, protocol.MethodEvent, protocol.Object{{Key: "id", Value: id}})
+			frames = appendRequest(t, spelling.codec, frames, uint64(i+2), protocol.MethodEvent, protocol.Object{{Key: "id", Value: id}})
 		}
 		if _, err := c.Write(frames); err != nil {
 			t.Fatal(err)
@@ -217,21 +217,24 @@ func TestBurstKeepsOrder(t *testing.T) {
 			t.Fatalf("%s: %d answers, handled %v", spelling.name, len(answers), got)
 		}
 		for i, m := range answers {
-			if m.id.text != fmt.Sprint(i+1) || m.err != nil {
-				t.Fatalf("%s: answer %d is for %s: %v", spelling.name, i, m.id.text, m.err)
+			if m.id != numberID(uint64(i+1)) || m.err != nil {
+				t.Fatalf("%s: answer %d is for %s: %v", spelling.name, i, m.id, m.err)
 			}
 		}
 	}
 }
 
-func appendRequest(t testing.TB, c codec, dst []byte, number, method string, params any) []byte {
+func appendRequest(t testing.TB, c codec, dst []byte, number uint64, method string, params any) []byte {
 	t.Helper()
-	body, err := c.appendMessage(nil, message{kind: request, id: id{idNumber, number}, method: method, params: params})
+	body, err := c.appendMessage(nil, message{kind: request, id: numberID(number), method: method, params: params})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c.appendFrame(dst, body)
 }
+
+// noResult leaves the results of responses unread.
+func noResult(id) any { return nil }
 
 // readAll reads frames until the end.
 func readAll(t testing.TB, c codec, r io.Reader) []message {
@@ -250,7 +253,7 @@ func readAll(t testing.TB, c codec, r io.Reader) []message {
 		if _, err := io.ReadFull(reader, body); err != nil {
 			t.Fatal(err)
 		}
-		m, err := c.decode(body, func(id) (protocol.Method, bool) { return protocol.Method{}, false })
+		m, err := c.decode(body, noResult)
 		if err != nil {
 			t.Fatalf("%s: %v", body, err)
 		}

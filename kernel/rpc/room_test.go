@@ -152,9 +152,9 @@ func TestEveryFieldInBothCodecs(t *testing.T) {
 				if row.Result != nil {
 					result = filled(row.Result)
 				}
-				passes(t, spelling.codec, row, message{kind: request, id: id{kind: idNumber, text: "1"}, method: row.Name, params: params})
+				passes(t, spelling.codec, row, message{kind: request, id: numberID(1), method: row.Name, params: params})
 				if result != nil {
-					passes(t, spelling.codec, row, message{kind: response, id: id{kind: idNumber, text: "1"}, result: result})
+					passes(t, spelling.codec, row, message{kind: response, id: numberID(1), result: result})
 				}
 			})
 		}
@@ -168,7 +168,7 @@ func passes(t *testing.T, codec codec, row protocol.Method, m message) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := codec.decode(body, func(id) (protocol.Method, bool) { return row, true })
+	got, err := codec.decode(body, func(id) any { return reflect.New(row.Result).Interface() })
 	if err != nil || got.fault != nil {
 		t.Fatalf("%s cannot be read: %v %v", body, err, got.fault)
 	}

@@ -10,20 +10,12 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
-
-	"github.com/sourcegraph/jsonrpc2"
 
 	"org-agent/kernel/protocol"
 )
 
-const (
-	// DefaultConnections is how many a [Server] takes where nothing is set.
-	DefaultConnections = 1024
-
-	drainTime = time.Second // for handlers to finish when their client has gone
-	flushTime = time.Second // for a client to take the last of what it is sent
-)
+// DefaultConnections is how many a [Server] takes where nothing is set.
+const DefaultConnections = 1024
 
 // A Handler answers what clients ask. Params is a pointer to the method's params
 // type of package protocol; the result is the method's result type or a pointer
@@ -74,36 +66,20 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() {
+	running.Go(func() {
+		<-ctx.Done()
 		// Accept reports that the listener is closed.
 		_ = listener.Close()
 	})
-	defer stop()
 	for {
 		c, err := accept(ctx, listener)
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
-			_ = listener.Close()
 			return fmt.Errorf("accept a connection: %w", err)
 		}
 		running.Go(func() { s.ServeConn(ctx, c) })
-	}
-}
-
-// accept waits out what passes, as when no file descriptor is left.
-func accept(ctx context.Context, listener net.Listener) (net.Conn, error) {
-	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		c, err := listener.Accept()
-		if err == nil || errors.Is(err, net.ErrClosed) || !isTemporary(err) {
-			return c, err
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
 	}
 }
 
@@ -136,7 +112,6 @@ func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
 // attend runs a client's connection.
 func (s *Server) attend(ctx context.Context, client *Client, c net.Conn, logger *slog.Logger) {
 	schema := newSchema()
-	client.stream = newStream(c, nil, schema, logger)
 	shake := &handshake{
 		token: s.Token, info: s.info, welcome: client.welcome, disconnect: client.Close,
 		attend: func() {
@@ -149,10 +124,8 @@ func (s *Server) attend(ctx context.Context, client *Client, c net.Conn, logger 
 	chain := shake.guard(typed(schema, true, func(ctx context.Context, c *call) (any, error) {
 		return s.Handler.Handle(ctx, client, c.method, c.params)
 	}))
-	reason := converse(ctx, client.stream, chain, func(conn *jsonrpc2.Conn, _ *dispatcher) <-chan struct{} {
-		client.conn = conn
-		return client.ending
-	})
+	client.connection = newConnection(c, nil, schema, chain, logger)
+	reason := client.connection.run(ctx, client.ending)
 	if asked := client.closeReason(); asked != "" {
 		reason = asked
 	}

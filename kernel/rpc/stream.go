@@ -2,8 +2,8 @@ package rpc
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
 
 	"org-agent/kernel/protocol"
 )
@@ -25,54 +27,46 @@ const (
 	readerSize    = 16 << 10         // bytes
 )
 
-// A stream is one connection's messages. It implements jsonrpc2.ObjectStream
-// for the Conn that reads from it: one goroutine reads, any goroutine may write.
+// A stream is one connection's messages. One goroutine reads, one writes what any
+// goroutine may send.
 type stream struct {
 	net    net.Conn
 	logger *slog.Logger
 	schema schema
 	out    *queue
-	wrote  chan struct{} // closed when the writer has ended
 
 	// Of the reading goroutine.
-	reader   *bufio.Reader
-	body     []byte
-	received message // the request that is being handed to the Conn's handler
+	reader *bufio.Reader
+	body   []byte
 
 	fatal atomic.Bool // the peer broke the framing
 
-	mu       sync.Mutex
-	codec    codec            // nil until the first bytes came
-	limit    int              // bytes of a frame that is read
-	stopped  bool             // no more is read
-	calls    map[id]*outgoing // that the peer has not answered
-	lastCall uint64
-	writeErr error // why nothing more can be written
+	mu       sync.Mutex // guards what follows
+	codec    codec      // nil until the first bytes came
+	limit    int        // bytes of a frame that is read
+	stopped  bool       // no more is read
+	writeErr error      // why nothing more can be written
 }
 
-// newStream starts the writer of a connection; finish ends it. With a codec nil
-// the peer chooses by what it sends first.
+// newStream starts nothing: see [stream.read] and [stream.writeLoop].
 func newStream(c net.Conn, codec codec, schema schema, logger *slog.Logger) *stream {
-	s := &stream{
+	return &stream{
 		net: c, codec: codec, schema: schema, logger: logger,
-		out: newQueue(), wrote: make(chan struct{}),
+		out:    newQueue(),
 		reader: bufio.NewReaderSize(c, readerSize),
 		limit:  strangerLimit,
-		calls:  map[id]*outgoing{},
 	}
-	go s.writeLoop()
-	return s
 }
 
-// ReadObject reads up to the next message that is for the Conn: malformed ones
-// are answered here. v is the Conn's own message type.
-func (s *stream) ReadObject(v any) error {
+// read returns the next message. It answers malformed ones itself, and a frame
+// that cannot be one before it gives up with io.EOF.
+func (s *stream) read(newResult func(id) any) (message, error) {
 	for {
-		m, err := s.next()
+		m, err := s.next(newResult)
 		if bad, ok := errors.AsType[*malformed](err); ok {
 			s.logger.Info("malformed message", "err", bad)
-			if err := s.send(message{kind: response, id: bad.id, err: bad.reply}); err != nil {
-				return err
+			if err := s.send(errorReply(bad.id, bad.reply)); err != nil {
+				return message{}, err
 			}
 			continue
 		}
@@ -80,52 +74,15 @@ func (s *stream) ReadObject(v any) error {
 			s.logger.Info("connection cut off", "err", bad)
 			s.fatal.Store(true)
 			// A queue that takes nothing more has been closed: there is nobody to tell.
-			_ = s.send(message{kind: response, id: id{kind: idNull}, err: bad.reply})
-			return io.EOF
+			_ = s.send(errorReply(nullID, bad.reply))
+			return message{}, io.EOF
 		}
-		if err != nil {
-			return err
-		}
-		envelope, ok := s.envelope(m)
-		if !ok {
-			continue
-		}
-		return json.Unmarshal(envelope, v)
+		return m, err
 	}
-}
-
-// envelope is what the Conn needs to see of a message; false: nothing of it.
-func (s *stream) envelope(m message) ([]byte, bool) {
-	if m.kind != response {
-		s.received = m
-		return []byte(`{"jsonrpc":"2.0","method":"-"}`), true
-	}
-	m.id.kind = idNumber // as ours are; the peer may have made it a string
-	s.mu.Lock()
-	waiting := s.calls[m.id]
-	delete(s.calls, m.id)
-	s.mu.Unlock()
-	if waiting == nil {
-		if m.err != nil {
-			s.logger.Warn("the peer reports an error of ours", "err", m.err)
-		}
-		return nil, false
-	}
-	if m.fault != nil {
-		m.err = protocol.Errorf(protocol.CodeInternal, "the answer cannot be read: %w", m.fault)
-	}
-	waiting.result = m.result
-	m.result = nil
-	b, err := jsonCodec{}.appendMessage(nil, m)
-	if err != nil { // an id and an error always can
-		s.logger.Error("response lost", "method", m.method, "err", err)
-		return nil, false
-	}
-	return b, true
 }
 
 // next reads one frame and decodes it.
-func (s *stream) next() (message, error) {
+func (s *stream) next(newResult func(id) any) (message, error) {
 	body, err := s.frame()
 	if errors.Is(err, os.ErrDeadlineExceeded) && !s.isStopped() {
 		err = frameErrorf(protocol.CodeParse, "a frame was not finished within %v", frameTimeout)
@@ -133,7 +90,7 @@ func (s *stream) next() (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	m, err := s.codec.decode(body, s.pending)
+	m, err := s.codec.decode(body, newResult)
 	m.size = len(body)
 	return m, err
 }
@@ -231,10 +188,157 @@ func (s *stream) trust() {
 	s.limit = protocol.FrameLimit
 }
 
-// Close stops the reading; what is queued still goes out until finish.
-func (s *stream) Close() error {
+// stopReading ends a read that waits; what is queued still goes out until finish.
+func (s *stream) stopReading() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopped = true
-	return s.net.SetReadDeadline(time.Unix(1, 0))
+	// A connection that takes no deadline has ended already, or ends in finish.
+	_ = s.net.SetReadDeadline(time.Unix(1, 0))
+}
+
+// send queues a message. It never waits for the peer: the errors are of the
+// message itself, or jsonrpc2.ErrClosed. A peer for which too much waits is cut off.
+func (s *stream) send(m message) error {
+	err := s.push(m)
+	if errors.Is(err, errQueueFull) {
+		s.fail(err)
+		return jsonrpc2.ErrClosed
+	}
+	return err
+}
+
+func (s *stream) push(m message) error {
+	if m.method == protocol.MethodTurnDelta && m.kind == notification {
+		switch d := m.params.(type) {
+		case protocol.TurnDelta:
+			return s.out.pushDelta(d)
+		case *protocol.TurnDelta:
+			return s.out.pushDelta(*d)
+		}
+	}
+	frame, err := s.encode(nil, m)
+	if err != nil {
+		return err
+	}
+	return s.out.push(frame)
+}
+
+// encode appends the frame of a message.
+func (s *stream) encode(dst []byte, m message) ([]byte, error) {
+	s.mu.Lock()
+	c := s.codec
+	s.mu.Unlock()
+	if c == nil {
+		return dst, fmt.Errorf("send %s: the peer has not said how it spells messages", m.method)
+	}
+	body, err := c.appendMessage(nil, m)
+	if err != nil {
+		return dst, err
+	}
+	if len(body) > protocol.FrameLimit {
+		return dst, protocol.Errorf(protocol.CodeTooLarge, "a message of %d bytes is too large: the limit is %d", len(body), protocol.FrameLimit)
+	}
+	return c.appendFrame(dst, body), nil
+}
+
+// writeLoop writes what is queued until the queue is closed and empty, or the
+// peer does not take it in time.
+func (s *stream) writeLoop() {
+	var buf []byte
+	for {
+		batch := s.out.take()
+		if len(batch) == 0 {
+			return
+		}
+		buf = buf[:0]
+		for _, e := range batch {
+			buf = s.appendEntry(buf, e)
+		}
+		if err := s.write(buf); err != nil {
+			s.fail(err)
+			return
+		}
+		if cap(buf) > 2*batchSize {
+			buf = nil
+		}
+	}
+}
+
+func (s *stream) appendEntry(dst []byte, e entry) []byte {
+	if e.preview == nil {
+		return append(dst, e.frame...)
+	}
+	out, err := s.encode(dst, e.preview.message())
+	if err != nil { // merging stops long before the frame limit
+		s.logger.Error("preview lost", "turn", e.preview.delta.Turn, "err", err)
+		return dst
+	}
+	return out
+}
+
+// write gives the peer writeTimeout for each writeSize bytes.
+func (s *stream) write(b []byte) error {
+	for len(b) > 0 {
+		if err := s.net.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+			return err
+		}
+		n, err := s.net.Write(b[:min(len(b), writeSize)])
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// fail ends a connection that cannot be written to.
+func (s *stream) fail(err error) {
+	s.mu.Lock()
+	if s.writeErr == nil {
+		s.writeErr = err
+	}
+	s.mu.Unlock()
+	s.out.close()
+	// What closing it says is of no use to anyone: the connection is gone.
+	_ = s.net.Close()
+}
+
+// writeFailure is why nothing more could be written, or nil.
+func (s *stream) writeFailure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.writeErr
+}
+
+// finish lets the peer have what is queued, for as long as grace, closes the
+// connection and waits for writeLoop, whose end written is. A read ends with it.
+func (s *stream) finish(written <-chan struct{}, grace time.Duration) {
+	s.out.close()
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-written:
+		if s.fatal.Load() {
+			s.linger()
+		}
+	case <-timer.C:
+	}
+	if err := s.net.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		s.logger.Info("connection not closed cleanly", "err", err)
+	}
+	<-written
+}
+
+// linger reads away what a peer goes on sending, because closing with unread
+// bytes can take from it the error it was just sent.
+func (s *stream) linger() {
+	if half, ok := s.net.(interface{ CloseWrite() error }); ok && half.CloseWrite() != nil {
+		return
+	}
+	if s.net.SetReadDeadline(time.Now().Add(lingerTimeout)) != nil {
+		return
+	}
+	// It ends by the deadline, the limit or the peer; all are fine.
+	_, _ = io.Copy(io.Discard, io.LimitReader(s.net, 2*protocol.FrameLimit))
 }
