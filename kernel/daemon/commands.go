@@ -9,6 +9,7 @@ import (
 	"org-agent/kernel/config"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/process"
+	"org-agent/kernel/protocol"
 	"org-agent/kernel/sandbox"
 )
 
@@ -28,12 +29,14 @@ func (d *daemon) openCommands(ctx context.Context, programs []string) {
 	if !d.config.Commands {
 		return
 	}
-	d.commands = Commands(d.paths, programs, d.config.Env, func() sandbox.Kind { kind, _ := d.fence(); return kind })
+	d.commands = Commands(d.paths, programs, d.config.Env, func() sandbox.Kind { kind, _ := d.fence(); return kind }, func(text string) {
+		d.editors.notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: text})
+	})
 }
 
 // Commands is the table of the commands of an instance, in a fence of a kind. Programs are
-// directories that each can read.
-func Commands(paths config.Paths, programs []string, env func(string) string, kind func() sandbox.Kind) *process.Table {
+// directories that each can read. warn tells the person of what one left that other programs obey.
+func Commands(paths config.Paths, programs []string, env func(string) string, kind func() sandbox.Kind, warn func(text string)) *process.Table {
 	var shown []string
 	private := policy.Unread(paths.Home, paths.State)
 	for _, path := range programs {
@@ -51,6 +54,7 @@ func Commands(paths config.Paths, programs []string, env func(string) string, ki
 		Hidden:      hiddenFrom(paths),
 		Shown:       shown,
 		Environment: env,
+		Warn:        warn,
 	})
 }
 

@@ -214,12 +214,12 @@ func (p *Policy) namesProtected(c shell.Command, directory string, inside bool) 
 
 // protectedWord is whether a name without a directory may be that of something protected.
 func protectedWord(name string) bool {
-	return name == "sessions" || name == ".git" || keeps(name) || hasKeys(name) || slices.Contains(protectedDirectories[:], name) || slices.Contains(protectedFiles[:], name)
+	return name == "sessions" || obeyed(name) || keeps(name) || hasKeys(name) || slices.Contains(protectedDirectories[:], name) || slices.Contains(protectedFiles[:], name)
 }
 
 // protectedName is a quick look at a name alone.
 func (p *Policy) protectedName(path string) bool {
-	if slices.Contains(protectedFiles[:], filepath.Base(path)) || strings.Contains(path+"/", "/.git/") {
+	if slices.Contains(protectedFiles[:], filepath.Base(path)) || obeyed(path) {
 		return true
 	}
 	if p.State != "" && beneath(path, p.State) || keeps(path) || hasKeys(path) {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"org-agent/kernel/autorun"
 )
 
 // remoteName is how Emacs spells a file on another machine, or behind a
@@ -57,10 +59,11 @@ func within(path, directory string) bool {
 	return err == nil && relative != ".." && !strings.HasPrefix(relative, "../")
 }
 
-// protectedFiles decide what the agent is and may do.
+// protectedFiles decide what the agent is and may do. What other programs are told to run by is
+// in [autorun.Names] and protected with it.
 var protectedFiles = [...]string{
 	"config.org", "policy.org", "tasks.org", "HEARTBEAT.org", "IDENTITY.org", "SOUL.org", "TOOLS.org", "PROFILES.org",
-	"MEMORY.org", "WORKSPACE.org", "USER.org", ".dir-locals.el", ".dir-locals-2.el", ".emacs", ".emacs.el", "init.el", "early-init.el",
+	"MEMORY.org", "WORKSPACE.org", "USER.org",
 }
 
 // protectedDirectories of a home have such files: skills, profiles of who answers, and the
@@ -83,7 +86,7 @@ func (p *Policy) holds(path string) bool {
 // decides what the agent of a home is and may do, or lies where such files are. A file
 // of another name counts where a link of the home leads to it.
 func Protected(home, path string) bool {
-	if slices.Contains(protectedFiles[:], filepath.Base(path)) || slices.Contains(strings.Split(path, "/"), ".git") {
+	if slices.Contains(protectedFiles[:], filepath.Base(path)) || obeyed(path) {
 		return true
 	}
 	if inRepository(path) {
@@ -118,17 +121,23 @@ func Protected(home, path string) bool {
 	})
 }
 
+// obeyed reports whether path is one by which other programs are told what to run, or lies in such
+// a directory.
+func obeyed(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if part == ".git" || autorun.Has(part) {
+			return true
+		}
+	}
+	return false
+}
+
 // inRepository reports whether path lies in a git repository that has no .git in its name: a bare
-// one, or one that a file .git leads to. git goes by the same three names.
+// one, or one that a file .git leads to. git goes by the same names.
 func inRepository(path string) bool {
 	for at := path; at != "/" && at != "."; at = filepath.Dir(at) {
-		signs := 0
-		for _, name := range [...]string{"HEAD", "objects", "refs"} {
-			if _, err := os.Lstat(filepath.Join(at, name)); err == nil {
-				signs++
-			}
-		}
-		if signs == 3 {
+		there := func(name string) bool { _, err := os.Lstat(filepath.Join(at, name)); return err == nil }
+		if there("HEAD") && (there("commondir") || there("objects") && there("refs")) {
 			return true
 		}
 	}

@@ -16,12 +16,12 @@ func TestProtected(t *testing.T) {
 	}
 	at := func(name string) string { return filepath.Join(root, name) }
 	home := at("home")
-	for _, name := range []string{"home/skills", "home/profiles", "dotfiles", "elsewhere/skills", "second", "bare/objects", "bare/refs", "bare/hooks", "half/objects"} {
+	for _, name := range []string{"home/skills", "home/profiles", "dotfiles", "elsewhere/skills", "second", "bare/objects", "bare/refs", "bare/hooks", "half/objects", "parts"} {
 		if err := os.MkdirAll(at(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"dotfiles/garden.txt", "dotfiles/rules", "dotfiles/work", "dotfiles/other", "bare/HEAD", "half/HEAD"} {
+	for _, name := range []string{"dotfiles/garden.txt", "dotfiles/rules", "dotfiles/work", "dotfiles/other", "bare/HEAD", "half/HEAD", "parts/HEAD", "parts/commondir"} {
 		if err := os.WriteFile(at(name), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -36,6 +36,7 @@ func TestProtected(t *testing.T) {
 		at("home/profiles/work.org"): true, at("home/prompt/style.org"): true, at("dotfiles/work"): true, at("home/profiles.org"): false,
 		at("dotfiles/other"): false, at("home/inbox.org"): false, at("home/skills.org"): false, home: false, at("any/.github/x"): false,
 		at("any/deep/er/.git"): true, at("bare"): true, at("bare/hooks/update"): true, at("half/hooks/update"): false,
+		at("any/.vscode/tasks.json"): true, at("any/sub/.envrc"): true, at("any/.zshenv"): true, at("any/Makefile"): false, at("any/vscode"): false, at("parts/hooks/x"): true,
 	} {
 		if got := Protected(home, path); got != want {
 			t.Errorf("%s: %v", path, got)

@@ -146,7 +146,7 @@ func (c *command) report() Report {
 		r.Took = time.Since(c.began)
 	}
 	if !running {
-		r.Made = c.process.Made()
+		r.Left = c.process.Left()
 	}
 	if c.fault != nil && r.Stopped == "" {
 		r.Stopped = c.fault.Error()

@@ -38,6 +38,9 @@ type Config struct {
 	Hidden      []string
 	Shown       []string
 	Environment func(string) string
+	// Warn tells the person of what a command left that other programs obey, as it has ended; nil
+	// tells nobody.
+	Warn func(text string)
 }
 
 // Request is a command that is to run.
@@ -62,8 +65,8 @@ type Report struct {
 	Stopped string
 	Bytes   int64 // that it wrote
 	Kept    int64 // of them, from the first on
-	// Made are the git repositories that came to be where it could write, once it has ended.
-	Made []string
+	// Left is what came to be where it could write and other programs obey, once it has ended.
+	Left sandbox.Left
 }
 
 // State says in words whether the command runs, or how it ended.
@@ -195,6 +198,9 @@ func (t *Table) start(r Request, talks bool) (*command, error) {
 	t.work.Go(func() {
 		c.follow()
 		_ = os.Remove(note)
+		if text := c.process.Left().String(); text != "" && t.config.Warn != nil {
+			t.config.Warn("A command in " + r.Directory + " has ended. " + text)
+		}
 		t.Prune()
 	})
 	t.commands = append(t.commands, c)

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"org-agent/kernel/autorun"
 )
 
 // guard is a name in a directory by which others, outside of any fence, are told what to run.
@@ -27,14 +29,17 @@ type guard struct {
 
 // guards are those of every directory that a command may write in. A repository's own directory
 // stands before what is in it.
-var guards = [...]guard{
-	{path: ".git", placed: true, open: true},
-	{path: ".dir-locals.el", placed: true},
-	{path: ".dir-locals-2.el", placed: true},
-	{path: ".envrc", placed: true},
-	{path: "init.el"}, {path: "early-init.el"}, {path: ".emacs"}, {path: ".emacs.el"},
-	{path: ".bashrc"}, {path: ".profile"}, {path: ".zshrc"},
+func guards() []guard {
+	// Where nothing is a repository, HEAD would be the beginning of one without a .git.
+	all := []guard{{path: ".git", placed: true, open: true}, {path: head, placed: true}}
+	for _, n := range autorun.Names {
+		all = append(all, guard{path: n.Name, placed: n.Placed})
+	}
+	return all
 }
+
+// head is the file by which git begins to know a repository.
+const head = "HEAD"
 
 // gitGuards are those of every repository, by which git is told what to run.
 var gitGuards = [...]guard{
@@ -46,9 +51,10 @@ var gitGuards = [...]guard{
 	{path: "modules", placed: true},
 }
 
-// guardsOf are the guards of a directory, and of the repositories that are in it.
-func guardsOf(directory string, repositories []string) []guard {
-	all := slices.Clone(guards[:])
+// guardsOf are the guards of a directory, of the repositories that are in it, and of what git obeys
+// there by its settings.
+func guardsOf(directory string, repositories []string, obeyed []setting) []guard {
+	all := guards()
 	if base := filepath.Base(directory); base == ".emacs.d" || base == "emacs" {
 		all = append(all, guard{path: "init.el", placed: true}, guard{path: "early-init.el", placed: true})
 	}
@@ -66,19 +72,21 @@ func guardsOf(directory string, repositories []string) []guard {
 			all = append(all, g)
 		}
 	}
+	for _, s := range obeyed {
+		if path, err := filepath.Rel(directory, s.Path); err == nil {
+			all = append(all, guard{path: path, placed: s.Hooks})
+		}
+	}
 	return all
 }
-
-// placedMode is that of a directory that was put somewhere as a guard: nobody makes such ones.
-const placedMode = fs.ModeDir | fs.ModeSticky | 0o500
 
 // mountGuards closes the guards of the granted directory to the command.
 func (t *task) mountGuards(attributes uint64) error {
 	t.mounted = map[string]bool{}
 	closed := map[string]bool{} // nothing stands in them that could be written
-	for _, g := range guardsOf(t.Directory, t.Repositories) {
+	for _, g := range guardsOf(t.Directory, t.Repositories, t.Obeyed) {
 		path := filepath.Join(t.Directory, g.path)
-		if closed[filepath.Dir(path)] {
+		if closed[filepath.Dir(path)] || g.path == head && !t.bare() {
 			continue
 		}
 		info, err := t.guarded(path, g)
@@ -106,6 +114,17 @@ func (t *task) mountGuards(attributes uint64) error {
 		}
 	}
 	return nil
+}
+
+// bare reports whether the directory has neither a repository nor the beginning of one. In one
+// git would take a file HEAD for what a person means by that name.
+func (t *task) bare() bool {
+	git, err := os.Lstat(filepath.Join(t.Directory, ".git"))
+	if err == nil && git.Mode() != placedMode {
+		return false
+	}
+	info, err := os.Lstat(filepath.Join(t.Directory, head))
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode() == placedMode
 }
 
 // mountAbove mounts what stands above a guard in the granted directory on itself: whoever moves it
@@ -184,6 +203,9 @@ func (t *task) guarded(path string, g guard) (fs.FileInfo, error) {
 			if errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) {
 				return nil, nil // neither can the command
 			}
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+				return nil, nil // nor is there what it would be in: what comes to be is put aside afterwards
+			}
 			if err != nil && !errors.Is(err, fs.ErrExist) {
 				return nil, err
 			}
@@ -255,11 +277,12 @@ func lock(path string, how int) (*os.File, error) {
 // that could write in it, once none does.
 func Unguard(directory string) {
 	repositories, _ := Repositories(directory)
-	unguard(directory, repositories)
+	obeyed, _ := obeyed(directory, repositories)
+	unguard(directory, repositories, obeyed)
 }
 
-func unguard(directory string, repositories []string) {
-	all := guardsOf(directory, repositories)
+func unguard(directory string, repositories []string, obeyed []setting) {
+	all := guardsOf(directory, repositories, obeyed)
 	for i := range all {
 		g := all[len(all)-1-i] // what is in a directory goes before it
 		path := filepath.Join(directory, g.path)

@@ -70,7 +70,7 @@ mkdir -p mine/a; mv mine/a mine/b; true`}, nil, nil)
 	if outcome, err := p.Wait(); err != nil || outcome.Status != 0 {
 		t.Fatalf("%v, %v", outcome, err)
 	}
-	made := p.Made()
+	made := p.Left().Repositories
 	if want := []string{filepath.Join(directory, "bare"), filepath.Join(directory, "made/.git")}; !slices.Equal(made, want) {
 		t.Errorf("made are %q", made)
 	}

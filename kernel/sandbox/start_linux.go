@@ -40,7 +40,8 @@ type task struct {
 	Arguments     []string // of a program that is run and no text; it is in no fence
 	Kind          Kind
 	LandlockLevel int
-	Repositories  []string // in the directory, where it writes
+	Repositories  []string  // in the directory, where it writes
+	Obeyed        []setting // what git obeys there beside
 
 	locks   []*os.File      // on what guards the directory, while the warden lives
 	mounted map[string]bool // of the directory by themselves, to be read alone
@@ -61,9 +62,8 @@ type Process struct {
 	kind    Kind
 	life    *os.File // closed to end it
 	scratch string
-	guarded string   // the directory that was put guards into, "" for none
-	known   []string // the repositories that were in it
-	made    []string
+	before  *view // of the directory that was put guards into, nil for none
+	left    Left
 	began   time.Time
 	end     sync.Once
 
@@ -123,9 +123,9 @@ func start(ctx context.Context, t task, input, output, complaints *os.File) (p *
 		}
 		t.unfenced(p.scratch)
 	} else if t.Writes {
-		p.guarded = t.Directory
-		p.known, _ = Repositories(t.Directory)
-		t.Repositories = p.known
+		p.before = viewOf(t.Directory)
+		p.before.ask()
+		t.Repositories, t.Obeyed = p.before.repositories, p.before.obeyed
 	}
 	reports, err := p.launch(t, input, output, complaints)
 	if err == nil {
@@ -282,10 +282,9 @@ func (p *Process) reap() error {
 // forget closes and removes what the process had here.
 func (p *Process) forget() {
 	p.end.Do(func() { p.closeLife() })
-	if p.guarded != "" {
-		unguard(p.guarded, p.known)
-		there, _ := Repositories(p.guarded)
-		p.made = slices.DeleteFunc(there, func(r string) bool { return slices.Contains(p.known, r) })
+	if p.before != nil {
+		unguard(p.before.directory, p.before.repositories, p.before.obeyed)
+		p.left = p.before.settle()
 	}
 	if p.scratch != "" {
 		_ = os.RemoveAll(p.scratch) // what it made there is its own and may be closed to us
@@ -326,11 +325,11 @@ func (p *Process) Wait() (Outcome, error) {
 	return p.outcome, p.err
 }
 
-// Made are the repositories that came to be, while it ran, in the directory that it could write in,
-// as [Repositories] tells them: git obeys what it wrote in them. They are known once it is done.
-func (p *Process) Made() []string {
+// Left is what came to be, while it ran, in the directory that it could write in and that others
+// obey. It is known once it is done.
+func (p *Process) Left() Left {
 	<-p.done
-	return p.made
+	return p.left
 }
 
 // Terminate asks the command, and all that it started, to end.

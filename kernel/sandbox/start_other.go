@@ -25,8 +25,8 @@ func Look(context.Context) (Kind, error) {
 // Unguard does nothing where nothing is fenced in.
 func Unguard(string) {}
 
-// Made are none where nothing is fenced in: the command may have made them anywhere.
-func (p *Process) Made() []string { return nil }
+// Left is nothing where nothing is fenced in: the command may have left it anywhere.
+func (p *Process) Left() Left { return Left{} }
 
 // Process is a command that runs.
 type Process struct {

@@ -178,9 +178,8 @@ const (
 func tellRun(commands *process.Table, session string, r process.Report) string {
 	var b strings.Builder
 	b.WriteString("[" + r.State() + "]\n")
-	if n := len(r.Made); n > 0 {
-		fmt.Fprintf(&b, "[there are %d git repositories more than before, made by this command or by others; git will run what their settings and hooks say, so tell the person of them: %s]\n",
-			n, listed(r.Made, madeMost))
+	if text := r.Left.String(); text != "" {
+		b.WriteString("[tell the person: " + text + "]\n")
 	}
 	if r.Bytes == 0 {
 		b.WriteString("[it wrote nothing]\n")
@@ -203,24 +202,6 @@ func tellRun(commands *process.Table, session string, r process.Report) string {
 	}
 	if r.Bytes > r.Kept {
 		fmt.Fprintf(&b, "\n[it wrote %d bytes more, which are not kept]", r.Bytes-r.Kept)
-	}
-	return b.String()
-}
-
-// madeMost is how many repositories are named.
-const madeMost = 10
-
-// listed are the first names of a list on a line, quoted, and how many more there are.
-func listed(names []string, most int) string {
-	var b strings.Builder
-	for i, name := range names[:min(most, len(names))] {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%q", name)
-	}
-	if more := len(names) - most; more > 0 {
-		fmt.Fprintf(&b, " and %d more", more)
 	}
 	return b.String()
 }

@@ -166,7 +166,7 @@ func TestMadeRepositories(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := shop(t, kind).Call(inConversation(t, "main"), "exec", given(t, fmt.Sprintf(`(:command "for i in 0 1 2 3 4 5 6 7 8 9 a b; do mkdir -p $i/.git; done" :cwd %q :writes t)`, directory)))
-	if err != nil || !strings.Contains(text, "[there are 12 git repositories more than before") || !strings.Contains(text, fmt.Sprintf("%q and 2 more]\n", directory+"/9/.git")) {
+	if err != nil || !strings.Contains(text, "[tell the person: There are 12 git repositories more than before") || !strings.Contains(text, fmt.Sprintf("%q and 2 more.]\n", directory+"/9/.git")) {
 		t.Errorf("%s, %v", text, err)
 	}
 }

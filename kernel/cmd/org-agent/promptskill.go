@@ -86,7 +86,7 @@ func (w *world) tools(ctx context.Context, paths config.Paths) (*tool.Registry, 
 		return nil, err
 	}
 	fence := sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Look(ctx); return kind })
-	return tool.BuiltIn(tool.World{Commands: daemon.Commands(paths, settings.Programs, w.env, fence), Pages: daemon.Pages(settings, w.env, nil, nil), Search: daemon.SearchServer(settings.Search, w.env), Skills: sync.OnceValue(func() *promptskill.Set {
+	return tool.BuiltIn(tool.World{Commands: daemon.Commands(paths, settings.Programs, w.env, fence, nil), Pages: daemon.Pages(settings, w.env, nil, nil), Search: daemon.SearchServer(settings.Search, w.env), Skills: sync.OnceValue(func() *promptskill.Set {
 		notes := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills})
 		return w.promptSkills(ctx, paths, paths.Skills, notes.Load(ctx)).Current()
 	}), Files: tool.Files{Home: paths.Home, Unread: policy.Unread(paths.Home, paths.State)}})

@@ -1,0 +1,24 @@
+package autorun_test
+
+import (
+	"strings"
+	"testing"
+
+	"org-agent/kernel/autorun"
+)
+
+// TestNames: each name stands once, is the name of one file, and says why it is there.
+func TestNames(t *testing.T) {
+	seen := map[string]bool{}
+	for _, n := range autorun.Names {
+		if n.Name == "" || strings.ContainsAny(n.Name, "/ *") || seen[n.Name] || len(n.Reason) < 15 || !autorun.Has(n.Name) {
+			t.Errorf("%+v", n)
+		}
+		seen[n.Name] = true
+	}
+	for _, name := range []string{"Makefile", "package.json", "", ".git"} { // ordinary, or guarded as a whole
+		if autorun.Has(name) {
+			t.Errorf("%q is among them", name)
+		}
+	}
+}
