@@ -100,6 +100,7 @@ It is read where Org thinks that it is visited, as its name is asked for."
          org-tag-groups-alist-for-agenda
          (types (remq :sexp org-agenda-entry-types))
          (until (+ (float-time) org-agent-agenda-days--seconds))
+         (kept (with-current-buffer buffer (org-agent-private-parts)))
          (day from)
          items)
     (unwind-protect
@@ -117,7 +118,10 @@ It is read where Org thinks that it is visited, as its name is asked for."
                                        buffer-file-name
                                        (calendar-gregorian-from-absolute day)
                                        types))
-                    (push (org-agent-agenda-days--item item day) items))
+                    (let ((heading (get-text-property 0 'org-hd-marker item)))
+                      (unless (and heading
+                                   (org-agent-private-part-at heading kept))
+                        (push (org-agent-agenda-days--item item day) items))))
                   (cl-incf day))))))
       (mapc (lambda (marker) (set-marker marker nil)) org-agenda-markers)
       (kill-buffer org-agenda-buffer))

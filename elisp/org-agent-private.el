@@ -15,7 +15,10 @@
 ;;
 ;; Of other buffers it is not told what is kept from every model: subtrees
 ;; of Org that have a tag of `org-agent-private-tags', and all where
-;; #+FILETAGS: has one; see `org-agent-private-parts'.
+;; #+FILETAGS: has one; see `org-agent-private-parts'.  Tags count that stand
+;; elsewhere: in a file that #+SETUPFILE: names, in :ARCHIVE_ITAGS:, and in
+;; the file of :ARCHIVE_FILE:.  The kernel judges files by the same rule, in
+;; its package "withheld"; both change together.
 ;;
 ;; What the kernel asks is answered briefly, or not at all while the person
 ;; types: see `org-agent-private-briefly'.
@@ -28,7 +31,7 @@
 (defcustom org-agent-private-buffers
   '("\\`\\*org-agent-\\(?:ap\\|form\\|question\\|grant\\|log\\|status\\|prompt\\|why\\)"
     "\\`\\*\\(?:pass\\|auth-source\\|password\\|pinentry\\|epa\\|Keys\\)"
-    "\\(?:\\.gpg\\|\\.asc\\|\\.age\\|\\.pem\\|\\.key\\|\\.p12\\|\\.kdbx\\)\\'"
+    "\\(?:\\.gpg\\|\\.pgp\\|\\.asc\\|\\.age\\|\\.pem\\|\\.key\\|\\.p12\\|\\.kdbx\\)\\(?:[~#]\\|\\.~[^/]*~\\|\\.bak\\|\\.orig\\|\\.rej\\)?\\'"
     "\\(?:\\`\\|/\\)[._]\\(?:authinfo\\|netrc\\|pgpass\\|git-credentials\\|npmrc\\|pypirc\\|env\\)"
     "/\\.\\(?:ssh\\|gnupg\\|password-store\\|aws\\|kube\\|azure\\)/"
     "\\(?:\\`\\|/\\)id_\\(?:rsa\\|dsa\\|ecdsa\\|ed25519\\)\\'")
@@ -104,13 +107,32 @@ errs towards keeping: a line #+FILETAGS: in an example counts."
                  (list (cons (point-min) (point-max))))
                 (t (org-agent-private--subtrees))))))))
 
+(defconst org-agent-private--org-name
+  "\\.\\(?:org\\(?:_archive\\)?\\(?:[^a-z0-9/][^/]*\\)?\\|setup\\)\\'"
+  "Matches the names of Org files, and of copies of them, in any case.")
+
 (defun org-agent-private--org-p ()
-  "Return non-nil when the text of this buffer is Org."
+  "Return non-nil when the text of this buffer is Org.
+So may be one whose file has other names."
   (let ((file (buffer-file-name (buffer-base-buffer))))
     (or (derived-mode-p 'org-mode)
-        (and file (string-match-p
-                   "\\.org\\(?:_archive\\)?\\(?:~\\|#\\|\\.~[^/]*~\\|\\.bak\\|\\.orig\\)?\\'"
-                   file)))))
+        (and file (string-match-p org-agent-private--org-name file))
+        (org-agent-private--declared-p)
+        (and file (not (file-remote-p file))
+             (> (or (file-attribute-link-number (file-attributes file)) 0) 1)))))
+
+(defun org-agent-private--declared-p ()
+  "Return non-nil when this buffer says of itself that it is Org."
+  (goto-char (point-min))
+  (when (looking-at-p "#!")
+    (forward-line))
+  (or (re-search-forward
+       "-\\*-[ \t]*\\(?:.*;[ \t]*\\)?\\(?:mode:[ \t]*\\)?org[ \t]*\\(?:;.*\\)?-\\*-"
+       (line-end-position) t)
+      (progn
+        (goto-char (max (point-min) (- (point-max) 3000)))
+        (and (search-forward "Local Variables:" nil t)
+             (re-search-forward "\\<mode:[ \t]*org\\>" nil t)))))
 
 (defun org-agent-private--tagged-p (tags)
   "Return non-nil when TAGS, between colons or blanks, keep what has them."
@@ -119,38 +141,167 @@ errs towards keeping: a line #+FILETAGS: in an example counts."
 
 (defun org-agent-private--file-p ()
   "Return non-nil when the whole file is kept."
+  (let ((said (org-agent-private--file-tags))
+        (file (buffer-file-name (buffer-base-buffer))))
+    (or (car said)
+        (progn
+          (goto-char (point-min))
+          (org-agent-private--archived-p
+           file (save-excursion
+                  (if (re-search-forward "^\\*+ " nil t) (match-beginning 0)
+                    (point-max)))))
+        (org-agent-private--setups-p (cdr said) file))))
+
+(defun org-agent-private--file-tags ()
+  "Return (KEPT . SETUPS) of this buffer, which its tags keep or not.
+SETUPS are the names of its setup files."
   (goto-char (point-min))
-  (let (found)
+  (let (kept setups)
+    (while (and (not kept)
+                (re-search-forward "^[ \t]*#\\+\\(filetags\\|setupfile\\):\\(.*\\)"
+                                   nil t))
+      (let ((tags (memq (char-after (match-beginning 1)) '(?f ?F)))
+            (value (match-string-no-properties 2)))
+        (cond (tags
+               (setq kept (org-agent-private--tagged-p value)))
+              ((not (string-empty-p
+                     (setq value (string-trim value "[ \t\r\"]+" "[ \t\r\"]+"))))
+               (push value setups)))))
+    (cons kept setups)))
+
+;;;;; Tags that stand in other files
+
+(defconst org-agent-private--beside-size (* 4 1024 1024)
+  "Bytes of the largest other file that is looked at; a larger one is kept.")
+
+(defconst org-agent-private--beside-files 1000
+  "How many other files are looked at for one buffer; the rest is kept.")
+
+(defvar org-agent-private--seen nil
+  "Files that are looked at for the buffer that is judged.")
+
+(defvar org-agent-private--known (make-hash-table :test #'equal)
+  "What `org-agent-private--file-tags' said of files, with their stamps.")
+
+(defun org-agent-private--setups-p (names file)
+  "Return non-nil when a setup file of NAMES, which FILE has, keeps all."
+  (when (and names file (not (file-remote-p file)))
+    (let ((org-agent-private--seen (list (expand-file-name file))))
+      (cl-some (lambda (directory)
+                 (cl-some (lambda (name)
+                            (org-agent-private--beside-p name directory))
+                          names))
+               (delete-dups (list (file-name-directory (expand-file-name file))
+                                  (file-name-directory (file-truename file))))))))
+
+(defun org-agent-private--beside-p (name directory)
+  "Return non-nil when the file NAME of DIRECTORY keeps all that is in it.
+What cannot be looked at does; what is not there or not here does not."
+  (unless (or (string-match-p "\\`[a-z][a-z0-9+.-]*://" name)
+              (file-remote-p name))
+    (let* (file-name-handler-alist
+           (file (expand-file-name name directory))
+           (attributes (file-attributes (file-truename file))))
+      (cond
+       ((member file org-agent-private--seen) nil)
+       ((> (length org-agent-private--seen) org-agent-private--beside-files) t)
+       ((string-match-p "\\.\\(?:gpg\\|pgp\\|age\\|org\\.asc\\)\\'" file) t)
+       ((not (and attributes
+                  (eq (aref (file-attribute-modes attributes) 0) ?-)))
+        nil)
+       ((or (not (file-readable-p file))
+            (> (file-attribute-size attributes) org-agent-private--beside-size))
+        t)
+       (t
+        (push file org-agent-private--seen)
+        (let ((said (org-agent-private--said file attributes)))
+          (or (car said)
+              (cl-some (lambda (setup)
+                         (org-agent-private--beside-p
+                          setup (file-name-directory file)))
+                       (cdr said)))))))))
+
+(defun org-agent-private--said (file attributes)
+  "Return `org-agent-private--file-tags' of FILE, which has ATTRIBUTES."
+  (let ((stamp (list (file-attribute-size attributes)
+                     (file-attribute-modification-time attributes)))
+        (known (gethash file org-agent-private--known)))
+    (if (equal (car known) stamp)
+        (cdr known)
+      (when (> (hash-table-count org-agent-private--known) 500)
+        (clrhash org-agent-private--known))
+      (cdr (puthash file
+                    (cons stamp
+                          (with-temp-buffer
+                            (insert-file-contents file)
+                            (let ((case-fold-search t))
+                              (org-agent-private--file-tags))))
+                    org-agent-private--known)))))
+
+(defun org-agent-private--archived-p (file limit)
+  "Move behind a property before LIMIT by which an archived entry is kept.
+FILE is that of the buffer.  Return nil when there is none."
+  (let ((org-agent-private--seen (and file (list (expand-file-name file))))
+        origins found)
     (while (and (not found)
-                (re-search-forward "^[ \t]*#\\+filetags:\\(.*\\)" nil t))
-      (setq found (org-agent-private--tagged-p (match-string-no-properties 1))))
+                (re-search-forward
+                 "^[ \t]*:archive_\\(itags\\|file\\)\\+?:\\(.*\\)" limit t))
+      (let ((tags (memq (char-after (match-beginning 1)) '(?i ?I)))
+            (value (string-trim (match-string-no-properties 2))))
+        (setq found
+              (save-match-data
+                (cond
+                 (tags (org-agent-private--tagged-p value))
+                 ((and file (not (file-remote-p file))
+                       (not (string-empty-p value)))
+                  (let ((known (assoc value origins)))
+                    (if known (cdr known)
+                      (let ((kept (org-agent-private--beside-p
+                                   value (file-name-directory
+                                          (expand-file-name file)))))
+                        (push (cons value kept) origins)
+                        kept)))))))))
     found))
+
+;;;;; Subtrees
 
 (defun org-agent-private--subtrees ()
   "Return the subtrees that are kept."
-  (let ((tagged (format "^\\(\\*+\\) .*:%s:.*$"
+  (let ((file (buffer-file-name (buffer-base-buffer)))
+        (tagged (format "^\\*+ .*:%s:.*$"
                         (regexp-opt org-agent-private-tags t)))
-        parts)
+        (end (point-min))
+        headings parts)
     (goto-char (point-min))
     (while (re-search-forward tagged nil t)
-      (let ((beg (match-beginning 0))
-            (level (- (match-end 1) (match-beginning 1))))
-        (goto-char (match-end 1))
-        (if (not (and (re-search-forward
-                       "[ \t]:\\([[:alnum:]_@#%:]+\\):[ \t\r]*$"
-                       (line-end-position) t)
-                      (org-agent-private--tagged-p
-                       (match-string-no-properties 1))))
-            (end-of-line)
+      (let ((beg (match-beginning 0)))
+        (goto-char beg)
+        (skip-chars-forward "*")
+        (when (and (re-search-forward
+                    "[ \t]:\\([[:alnum:]_@#%:]+\\):[ \t\r]*$"
+                    (line-end-position) t)
+                   (org-agent-private--tagged-p
+                    (match-string-no-properties 1)))
+          (push beg headings))
+        (goto-char beg)
+        (end-of-line)))
+    (goto-char (point-min))
+    (while (org-agent-private--archived-p file nil)
+      (save-excursion
+        (when (re-search-backward "^\\*+ " nil t)
+          (push (point) headings))))
+    (dolist (beg (sort (delete-dups headings) #'<))
+      (when (>= beg end)
+        (goto-char beg)
+        (let ((level (skip-chars-forward "*")))
           (end-of-line)
-          (let ((end (if (re-search-forward
-                          (format "^\\*\\{1,%d\\} " level) nil t)
-                         (match-beginning 0)
-                       (point-max))))
-            (goto-char end)
-            (if (and parts (= (cdar parts) beg))
-                (setcdr (car parts) end)
-              (push (cons beg end) parts))))))
+          (setq end (if (re-search-forward
+                         (format "^\\*\\{1,%d\\} " level) nil t)
+                        (match-beginning 0)
+                      (point-max))))
+        (if (and parts (= (cdar parts) beg))
+            (setcdr (car parts) end)
+          (push (cons beg end) parts))))
     (nreverse parts)))
 
 (defun org-agent-private--agenda-lines ()

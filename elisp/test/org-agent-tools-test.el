@@ -131,7 +131,6 @@
                                        :items))))
              (expected '("2026-03-02|upcoming-deadline|||In   3 d.:|TODO||Prune|"
                          "2026-03-02|scheduled|09:30|10:15|Scheduled:|TODO|A|Water the roses|roses"
-                         "2026-03-02|scheduled|||Scheduled:|TODO||Secret|"
                          "2026-03-03|block|||(1/2):|||Trip|"
                          "2026-03-04|block|||(2/2):|||Trip|"
                          "2026-03-05|deadline|||Deadline:|TODO||Prune|"
