@@ -202,7 +202,11 @@ Return non-nil when somebody listens there."
      (list :protocol '(:min 1 :max 1)
            :client (list :name "emacs" :version org-agent-version
                          :emacs emacs-version
-                         :actions '("message" "open" "edit" "set-properties"))
+                         :capabilities
+                         '(:keeps-file t :streams t :notices t
+                           :performs ("message" "open" "edit" "set-properties")
+                           :answers ("emacs/notes" "emacs/agenda"
+                                     "emacs/buffers" "emacs/read")))
            :token (org-agent-kernel--token))
      :success #'org-agent-kernel--initialized
      :failure #'org-agent-kernel--refused)

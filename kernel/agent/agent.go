@@ -142,7 +142,7 @@ func (a *Agent) Run(ctx context.Context, turn *session.Turn) session.Outcome {
 	ctx = tool.WithResults(tool.WithConversation(tool.WithTurn(ctx, asked, r), r.conversation()), r.earlierResult)
 	ctx = tool.WithSpawner(ctx, r)
 	answer := r.answer
-	if turn.Record.Question.Sensor == protocol.SensorToolCall {
+	if turn.Record.Question.Route.Kind == protocol.RouteMCP {
 		answer = r.called
 	}
 	err := answer(ctx)
@@ -333,7 +333,7 @@ func (r *run) outcome(ctx context.Context, err error) session.Outcome {
 	case err == nil:
 	case errors.Is(cause, session.ErrCancelled):
 		o.State, o.Notice = protocol.TurnCancelled, "you stopped this turn"
-		if r.turn.Record.Question.Sensor == protocol.SensorToolCall {
+		if r.turn.Record.Question.Route.Kind == protocol.RouteMCP {
 			o.Notice = "you stopped this, or the program that wanted it gave up or is gone"
 		}
 	case errors.Is(cause, session.ErrStopping):

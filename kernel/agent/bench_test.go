@@ -184,7 +184,7 @@ func BenchmarkPrompt(b *testing.B) {
 		h.say()
 	}
 	look := func(a *agent.Agent) {
-		shown := a.Prompt(b.Context(), protocol.Event{ID: "now", Session: "main", Sensor: protocol.SensorChatMessage, Channel: protocol.ChannelEmacs,
+		shown := a.Prompt(b.Context(), protocol.Event{ID: "now", Session: "main", Sensor: protocol.SensorChatMessage, Route: protocol.LocalRoute(protocol.ChannelEmacs),
 			Text: "where does the samovar number 17 stand?", Level: 1, Stamp: h.config.Now()}, "", "")
 		if shown.Note != "" || shown.History.Turns < promptTurns || len(h.config.Tools.Offered()) != promptTools || !strings.Contains(shown.Parts[0].Text, "- look_up_1 ") || !strings.Contains(shown.Parts[0].Text, "skill-99") {
 			b.Fatalf("%s %+v\n%s", shown.Note, shown.History, shown.Parts[0].Text)

@@ -5,7 +5,6 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/skill"
 	"org-agent/kernel/tool"
 )
 
@@ -19,13 +18,12 @@ func (r *run) conversation() tool.Conversation {
 // not. A conversation is known by its id on the channel, which names do not change.
 func conversationOf(record journal.Turn) tool.Conversation {
 	alone := false
-	switch record.Question.Channel {
-	case "", protocol.ChannelEmacs, protocol.ChannelCLI:
+	if record.Question.Route.Local() {
 		group := record.Question.Payload.Get(protocol.PayloadGroup)
 		alone = group == nil || group == false
 	}
 	return tool.Conversation{
 		Session: record.Session, Turn: record.ID, Event: record.Event, Alone: alone,
-		Name: cmp.Or(skill.ConversationID(eventOf(record)), record.Session),
+		Name: cmp.Or(record.Question.Route.Chat, record.Session),
 	}
 }

@@ -46,7 +46,7 @@ func eventOf(record journal.Turn) sexp.List {
 	payload := sexp.List{
 		plist.Keyword("sensor"), plist.Keyword(sensor),
 		plist.Keyword("text"), plist.String(text),
-		plist.Keyword("channel"), plist.Keyword(record.Question.Channel),
+		plist.Keyword("channel"), plist.Keyword(record.Question.Route.Channel),
 	}
 	if record.Question.Command != "" {
 		payload = append(payload, plist.Keyword("command"), plist.String(record.Question.Command))
@@ -71,7 +71,7 @@ func eventOf(record journal.Turn) sexp.List {
 // where is the turn for the policy.
 func (r *run) where() policy.Where {
 	record := r.turn.Record
-	return policy.Where{Session: record.Session, Turn: record.ID, Channel: record.Question.Channel, ChatID: skill.ConversationID(r.event()), Projects: r.projectsOf}
+	return policy.Where{Session: record.Session, Turn: record.ID, Channel: record.Question.Route.Channel, ChatID: record.Question.Route.Chat, Projects: r.projectsOf}
 }
 
 // reply is text as an action that answers in the conversation of the turn.

@@ -17,7 +17,7 @@ func TestPromptFollows(t *testing.T) {
 	a := agent.New(h.config)
 	look := func() (skill, text string) {
 		t.Helper()
-		shown := a.Prompt(t.Context(), protocol.Event{ID: "now", Session: "main", Sensor: protocol.SensorChatMessage, Channel: protocol.ChannelEmacs,
+		shown := a.Prompt(t.Context(), protocol.Event{ID: "now", Session: "main", Sensor: protocol.SensorChatMessage, Route: protocol.LocalRoute(protocol.ChannelEmacs),
 			Text: "where does the samovar number 17 stand?", Level: 1, Stamp: h.config.Now()}, "", "")
 		var all strings.Builder
 		for _, part := range shown.Parts {

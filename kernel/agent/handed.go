@@ -21,7 +21,7 @@ import (
 
 // findHanded finds what a subagent was handed.
 func (r *run) findHanded(ctx context.Context) error {
-	if r.turn.Record.Question.Sensor != protocol.SensorSubagent {
+	if r.turn.Record.Question.Route.Kind != protocol.RouteSubagent {
 		return nil
 	}
 	s, err := r.agent.config.Journal.Spawn(ctx, r.turn.Record.Event)

@@ -19,7 +19,7 @@ func (r *run) outside() string {
 	if r.handed != nil && r.handed.Outside != "" {
 		return r.handed.Outside
 	}
-	if r.turn.Record.Question.Sensor == protocol.SensorToolCall {
+	if r.turn.Record.Question.Route.Kind == protocol.RouteMCP {
 		return "another program's call" // of which nobody knows whose words it has
 	}
 	if len(r.turn.Record.Question.Context) > 0 {

@@ -26,7 +26,7 @@ func (r *run) projectsOf(ctx context.Context) []string {
 	if r.handed != nil {
 		found = append(found, r.handed.Projects...)
 	}
-	if channel := record.Question.Channel; channel == protocol.ChannelEmacs || channel == protocol.ChannelCLI {
+	if record.Question.Route.Local() {
 		add := func(path string) {
 			if project := policy.ProjectOf(path); project != "" && !slices.Contains(found, project) {
 				found = append(found, project)

@@ -71,7 +71,7 @@ func openTalk(b *testing.B, in *instance, session string) *talk {
 	}
 	conn, err := rpc.Dial(context.Background(), rpc.DialConfig{
 		Socket: in.paths.Socket, Token: in.token(b), Codec: rpc.Plist, Handler: handler,
-		Client: protocol.ClientInfo{Name: "emacs"},
+		Client: protocol.ClientInfo{Name: "emacs", Capabilities: protocol.Capabilities{KeepsFile: true, Streams: true}},
 	})
 	if err != nil {
 		b.Error(err)

@@ -148,7 +148,7 @@ func TestClientWithoutToken(t *testing.T) {
 	in := newInstance(t)
 	in.start(t)
 	dial := func(token rpc.Token) (*rpc.Conn, error) {
-		return rpc.Dial(within(t), rpc.DialConfig{Socket: in.paths.Socket, Token: token, Codec: rpc.Plist, Client: protocol.ClientInfo{Name: "emacs"}})
+		return rpc.Dial(within(t), rpc.DialConfig{Socket: in.paths.Socket, Token: token, Codec: rpc.Plist, Client: protocol.ClientInfo{Name: "emacs", Capabilities: protocol.Capabilities{KeepsFile: true, Streams: true}}})
 	}
 	if conn, err := dial("wrong"); err == nil {
 		conn.Close()

@@ -343,10 +343,10 @@ func (d *daemon) listen() ([]net.Listener, error) {
 	return []net.Listener{unix, tcp}, nil
 }
 
-// Connected implements [rpc.Presence]. An Emacs is told what others were told before it came.
+// Connected implements [rpc.Presence]. A client that shows notices is told what others were told before it came.
 func (d *daemon) Connected(client *rpc.Client) {
 	d.editors.add(client)
-	if !client.IsEmacs() {
+	if !client.Capabilities().Notices {
 		return
 	}
 	for _, fault := range d.faults.lasting() {

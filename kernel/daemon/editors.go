@@ -37,7 +37,7 @@ func (e *editors) Version() string {
 
 // seen notes the version of a client. The caller holds the lock.
 func (e *editors) seen(client *rpc.Client) {
-	if told := client.Info().Emacs; client.IsEmacs() && emacsVersion.MatchString(told) {
+	if told := client.Info().Emacs; emacsVersion.MatchString(told) {
 		e.emacs = told
 	}
 }
@@ -82,7 +82,7 @@ func (e *editors) others(told func(client string) bool, method string, params an
 	clients := slices.Clone(e.clients)
 	e.mu.Unlock()
 	for _, c := range clients {
-		if c.IsEmacs() && !told(c.ID()) {
+		if c.Capabilities().Notices && !told(c.ID()) {
 			c.Notify(method, params)
 		}
 	}
@@ -111,16 +111,26 @@ func (e *editors) used(client *rpc.Client, event string) {
 // choose finds the client for an act: the event's sender, else the Emacs that
 // was used last, of those that perform such an action.
 func (e *editors) choose(event, action string) *rpc.Client {
+	return e.last(event, func(c protocol.Capabilities) bool { return c.CanPerform(action) })
+}
+
+// foremost finds the client to ask something for an event: its sender, else the one that was
+// used last, of those that answer the method; nil for none.
+func (e *editors) foremost(event, method string) *rpc.Client {
+	return e.last(event, func(c protocol.Capabilities) bool { return c.CanAnswer(method) })
+}
+
+// last finds the event's sender, else the client that was used last, of those that fit; nil for none.
+func (e *editors) last(event string, fits func(protocol.Capabilities) bool) *rpc.Client {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	fits := func(c *rpc.Client) bool { return c.IsEmacs() && c.Performs(action) }
 	for _, s := range slices.Backward(e.senders) {
-		if s.event == event && fits(s.client) {
+		if s.event == event && fits(s.client.Capabilities()) {
 			return s.client
 		}
 	}
 	for _, c := range slices.Backward(e.clients) {
-		if fits(c) {
+		if fits(c.Capabilities()) {
 			return c
 		}
 	}

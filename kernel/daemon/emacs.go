@@ -36,7 +36,7 @@ func ask[R any](ctx context.Context, e emacs, method string, params any, busy fu
 		"Emacs did not answer within %v: it may be waiting for its user, or at work; go on without it, or try again later", e.patience))
 	defer stop()
 	for {
-		client := e.editors.foremost(conversation.Event)
+		client := e.editors.foremost(conversation.Event, method)
 		if client == nil {
 			return answer, tool.ErrNoEmacs
 		}
@@ -127,22 +127,4 @@ func (d *daemon) notes(settings config.Settings) tool.Notes {
 		n.Roots = append(n.Roots, d.notePath(path))
 	}
 	return n
-}
-
-// foremost is the Emacs to ask for an event: its sender, else the one that was used last; nil
-// for none.
-func (e *editors) foremost(event string) *rpc.Client {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for i := len(e.senders) - 1; i >= 0; i-- {
-		if e.senders[i].event == event && e.senders[i].client.IsEmacs() {
-			return e.senders[i].client
-		}
-	}
-	for i := len(e.clients) - 1; i >= 0; i-- {
-		if e.clients[i].IsEmacs() {
-			return e.clients[i]
-		}
-	}
-	return nil
 }

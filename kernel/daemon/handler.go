@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -151,16 +152,12 @@ func (d *daemon) readEvent(client *rpc.Client, params protocol.Object) (protocol
 	if err != nil {
 		return event, err
 	}
-	switch event.Channel {
+	switch channel := cmp.Or(event.Route.Channel, client.Capabilities().Channel()); channel {
 	case protocol.ChannelEmacs, protocol.ChannelCLI:
-	case "":
-		event.Channel = protocol.ChannelEmacs
-		if !client.IsEmacs() {
-			event.Channel = protocol.ChannelCLI
-		}
+		event.Route = protocol.LocalRoute(channel)
 	default:
 		return event, protocol.Errorf(protocol.CodeForbidden,
-			"a client's channel is :emacs or :cli; messages of :%s come through that channel", event.Channel)
+			"a client's channel is :emacs or :cli; messages of :%s come through that channel", channel)
 	}
 	return event, d.readCommand(&event)
 }

@@ -38,14 +38,14 @@ func TestSettingsHaveChanged(t *testing.T) {
 	}
 }
 
-// TestFaultsOfTheSettingsAreTold: what was wrong when the kernel started is told to each Emacs
-// that comes, and stands in the status for as long as it lasts.
+// TestFaultsOfTheSettingsAreTold: what was wrong when the kernel started is told to each client
+// that shows notices when it comes, whatever its name, and stands in the status for as long as it lasts.
 func TestFaultsOfTheSettingsAreTold(t *testing.T) {
 	in := newInstance(t)
 	in.write(t, "config.org", "* Settings\n:PROPERTIES:\n:HISTORY_TURNS: many\n:END:\n")
 	in.start(t)
-	for _, name := range []string{"emacs", "emacs-2"} {
-		e := in.editor(t, rpctest.Config{Name: name})
+	for _, config := range []rpctest.Config{{}, {Name: "another editor", Capabilities: &protocol.Capabilities{Notices: true}}} {
+		e := in.editor(t, config)
 		noticed(t, e, "config.org:3:")
 	}
 	e := in.editor(t, rpctest.Config{})

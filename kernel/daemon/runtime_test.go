@@ -37,7 +37,7 @@ func TestWhereItRuns(t *testing.T) {
 	}
 	e.Close()
 	for _, info := range []protocol.ClientInfo{
-		{Name: "emacs", Emacs: "29.1\n* Safety"}, {Name: "emacs", Emacs: strings.Repeat("1.1", 1000)}, {Name: "emacs"}, {Name: "cli", Emacs: "31.1"},
+		{Name: "emacs", Emacs: "29.1\n* Safety"}, {Name: "emacs", Emacs: strings.Repeat("1.1", 1000)}, {Name: "emacs"},
 	} {
 		conn, err := rpc.Dial(within(t), rpc.DialConfig{Socket: in.paths.Socket, Token: in.token(t), Codec: rpc.JSON, Client: info})
 		if err != nil {

@@ -31,7 +31,7 @@ func (d *daemon) toolCall(ctx context.Context, _ *rpc.Client, p *protocol.ToolCa
 	if err != nil {
 		return protocol.ToolCallResult{}, protocol.Errorf(protocol.CodeInvalidParams, "%v", err)
 	}
-	event := protocol.Event{ID: newID(), Session: programSession(p.Program), Sensor: protocol.SensorToolCall, Channel: protocol.ChannelCLI, Text: text}
+	event := protocol.Event{ID: newID(), Session: programSession(p.Program), Sensor: protocol.SensorToolCall, Route: protocol.Route{Kind: protocol.RouteMCP}, Text: text}
 	outcome, forget := d.agent.AwaitCall(event.ID)
 	defer forget()
 	submitted, err := d.sessions.Submit(ctx, event)

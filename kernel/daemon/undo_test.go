@@ -170,6 +170,10 @@ func TestChangesWaitForAnEmacs(t *testing.T) {
 	id := e.Approvals()[0].ID
 	e.Close()
 	shell := in.editor(t, rpctest.Config{Name: "cli"})
+	until(t, "the Emacs being gone", func() bool {
+		var status protocol.StatusResult
+		return shell.Call(within(t), protocol.MethodStatus, protocol.Empty{}, &status) == nil && len(status.Connected) == 1
+	})
 	err := decide(t, shell, protocol.ApprovalDecideParams{ID: id, Decision: protocol.AllowOnce})
 	if protocol.ErrorCode(err) != protocol.CodeStale || !strings.Contains(err.Error(), "open one") {
 		t.Errorf("allowed without an Emacs: %v", err)

@@ -177,8 +177,11 @@ func TestEventsComeBackAsTheyWere(t *testing.T) {
 		count++
 		event := protocol.Event{
 			ID: fmt.Sprint("q", count), Session: "main", Sensor: protocol.SensorChatMessage,
-			Channel: protocol.Channel(rapid.SampledFrom([]string{"", "emacs", "cli"}).Draw(r, "channel")),
-			Text:    rapid.String().Draw(r, "text"), Level: rapid.IntRange(1, 9).Draw(r, "level"),
+			Route: rapid.SampledFrom([]protocol.Route{
+				protocol.LocalRoute(protocol.ChannelEmacs), protocol.LocalRoute(protocol.ChannelCLI), {Kind: protocol.RouteNone},
+				{Kind: protocol.RouteChannel, Channel: "telegram", Chat: "42"}, {Kind: protocol.RouteSubagent, Channel: protocol.ChannelCLI},
+			}).Draw(r, "route"),
+			Text: rapid.String().Draw(r, "text"), Level: rapid.IntRange(1, 9).Draw(r, "level"),
 			Payload: objects(3).Draw(r, "payload"),
 		}
 		if len(event.Payload) == 0 {

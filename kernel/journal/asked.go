@@ -77,7 +77,7 @@ func (a *askedOnce) full() bool { return len(a.turns) >= a.limit || a.bytes >= a
 // may have said.
 func (a *askedOnce) add(turn Turn) {
 	event := turn.Question
-	said := event.Said() && event.Sensor != protocol.SensorSubagent && event.Sensor != protocol.SensorReport && (event.Channel == protocol.ChannelEmacs || event.Channel == protocol.ChannelCLI)
+	said := event.Said() && event.Sensor != protocol.SensorReport && (event.Route.Kind == protocol.RouteEmacs || event.Route.Kind == protocol.RouteCLI)
 	text := AskedText(event)
 	if !said || text == "" || len(text) > askedLength || turn.Session == a.except || a.seen[text] {
 		return

@@ -16,7 +16,7 @@ func TestAskedOnceAndLatestFirst(t *testing.T) {
 	ask := func(session string, channel protocol.Channel, text, command, arguments string) {
 		count++
 		event := message(fmt.Sprint("q", count), session, text)
-		event.Channel = channel
+		event.Route = protocol.RouteOf(protocol.SensorChatMessage, channel, "")
 		if command != "" {
 			event.Sensor, event.Command, event.Arguments = protocol.SensorUserCommand, command, arguments
 		}

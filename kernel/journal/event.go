@@ -13,8 +13,10 @@ import (
 
 // eventData is the data of an event's row; id and session have columns.
 type eventData struct {
-	Sensor  protocol.Sensor  `json:"sensor"`
+	Sensor protocol.Sensor `json:"sensor"`
+	// Channel is in the place of a route in events that were kept before there were any.
 	Channel protocol.Channel `json:"channel,omitempty"`
+	Route   protocol.Route   `json:"route,omitzero"`
 	Level   int              `json:"level"`
 	Text    string           `json:"text"`
 	// Of a command.
@@ -32,7 +34,7 @@ type eventData struct {
 }
 
 func eventDataOf(e protocol.Event) eventData {
-	return eventData{e.Sensor, e.Channel, e.Level, e.Text, e.Command, e.Arguments, e.Context, payload(e.Payload), e.Instead,
+	return eventData{e.Sensor, "", e.Route, e.Level, e.Text, e.Command, e.Arguments, e.Context, payload(e.Payload), e.Instead,
 		e.Parent, e.Properties, e.Presets}
 }
 
@@ -45,8 +47,11 @@ func (e Entry) Event() (protocol.Event, error) {
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return protocol.Event{}, fmt.Errorf("read the event %s of row %d: %w", e.ID, e.Seq, err)
 	}
+	if data.Route.Kind == "" {
+		data.Route = protocol.RouteOf(data.Sensor, data.Channel, protocol.Object(data.Payload).Chat())
+	}
 	return protocol.Event{
-		ID: e.ID, Session: e.Session, Sensor: data.Sensor, Channel: data.Channel,
+		ID: e.ID, Session: e.Session, Sensor: data.Sensor, Route: data.Route,
 		Text: data.Text, Command: data.Command, Arguments: data.Arguments, Level: data.Level, Context: data.Context, Payload: protocol.Object(data.Payload), Instead: data.Instead,
 		Parent: data.Parent, Properties: data.Properties, Presets: data.Presets,
 	}, nil

@@ -53,7 +53,7 @@ func reopen(t testing.TB, path string) *Journal {
 
 // message is a chat message with the id.
 func message(id, session, text string) protocol.Event {
-	return protocol.Event{ID: id, Session: session, Sensor: protocol.SensorChatMessage, Channel: protocol.ChannelEmacs, Text: text, Level: 1}
+	return protocol.Event{ID: id, Session: session, Sensor: protocol.SensorChatMessage, Route: protocol.LocalRoute(protocol.ChannelEmacs), Text: text, Level: 1}
 }
 
 // accepted takes a message and returns its turn, "turn-" and the id.

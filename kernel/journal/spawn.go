@@ -29,10 +29,11 @@ type Spawn struct {
 	Projects []string `json:"projects,omitempty"`
 	// Outside is what others may have written that had come into the turn, "" for nothing.
 	Outside  string                `json:"outside,omitempty"`
-	Fork     bool                  `json:"fork,omitempty"` // it is shown the conversation so far
-	Wait     bool                  `json:"wait,omitempty"` // the turn waits for what comes of it
-	Channel  protocol.Channel      `json:"channel,omitempty"`
-	Group    bool                  `json:"group,omitempty"` // others hear the conversation
+	Fork     bool                  `json:"fork,omitempty"`    // it is shown the conversation so far
+	Wait     bool                  `json:"wait,omitempty"`    // the turn waits for what comes of it
+	Route    protocol.Route        `json:"route,omitzero"`    // of the turn, to which the report goes
+	Channel  protocol.Channel      `json:"channel,omitempty"` // in its place where it was kept before there were routes
+	Group    bool                  `json:"group,omitempty"`   // others hear the conversation
 	Settings protocol.TurnSettings `json:"settings,omitempty"`
 
 	Asked time.Time `json:"-"`
@@ -57,6 +58,9 @@ func scanSpawn(row scanner) (s Spawn, err error) {
 	}
 	if err = json.Unmarshal(data, &s); err != nil {
 		return s, fmt.Errorf("read what was handed on as %s: %w", s.ID, err)
+	}
+	if s.Route.Kind == "" {
+		s.Route, s.Channel = protocol.RouteOf(protocol.SensorChatMessage, s.Channel, ""), ""
 	}
 	s.Child, s.Asked = child, instant(asked)
 	return s, nil

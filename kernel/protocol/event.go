@@ -37,7 +37,7 @@ type Event struct {
 	ID      string // the client's, else made by the kernel; the question's :ID:
 	Session string
 	Sensor  Sensor
-	Channel Channel
+	Route   Route
 	// Text is what the person said, as it stands in the conversation: of a command
 	// "/NAME ARGUMENTS", and below that what it was given on.
 	Text string
@@ -75,7 +75,8 @@ type Event struct {
 }
 
 // ParseEvent reads the parameters of the method "event". Missing: the session
-// is main, the level 1; the channel is left empty for the caller to set. The
+// is main, the level 1; of the route only the channel is set, as the client said it, and the
+// caller makes the route. The
 // error is a [*Error] with code [CodeInvalidParams].
 func ParseEvent(params Object) (Event, error) {
 	e := Event{Session: MainSession, Level: 1}
@@ -118,7 +119,7 @@ func (e *Event) textAt(key string) *string {
 	case "sensor":
 		return (*string)(&e.Sensor)
 	case "channel":
-		return (*string)(&e.Channel)
+		return (*string)(&e.Route.Channel)
 	case "text":
 		return &e.Text
 	case "command":

@@ -14,17 +14,6 @@ type ProtocolRange struct {
 	Max int `json:"max"`
 }
 
-// ClientInfo names a client. A Name that begins with "emacs" (in any case) is
-// an Emacs, which may keep a conversation's file and perform :emacs actions;
-// Version is the client's own and Emacs that of the Emacs it lives in;
-// Actions are the :action names it performs beside :insert-at-end.
-type ClientInfo struct {
-	Name    string   `json:"name"`
-	Version string   `json:"version,omitempty"`
-	Emacs   string   `json:"emacs,omitempty"`
-	Actions []string `json:"actions,omitempty"`
-}
-
 // InitializeResult tells the client what it talks to.
 type InitializeResult struct {
 	Protocol int        `json:"protocol"`

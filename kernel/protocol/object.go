@@ -247,3 +247,11 @@ func readArray(dec *json.Decoder, key string) (any, error) {
 	}
 	return items, nil
 }
+
+// Chat is the room or chat that a message's payload names, "" for none.
+func (o Object) Chat() string {
+	if room := o.Text("room-id"); room != "" {
+		return room
+	}
+	return o.Text("chat-id")
+}

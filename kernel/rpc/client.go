@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -53,22 +52,8 @@ func (c *Client) Introduced() bool {
 	return c.known
 }
 
-// IsEmacs reports whether the client is an Emacs, by its name.
-func (c *Client) IsEmacs() bool {
-	const emacs = "emacs"
-	name := c.Info().Name
-	return len(name) >= len(emacs) && strings.EqualFold(name[:len(emacs)], emacs)
-}
-
-// Performs reports whether the client said that it performs the action.
-func (c *Client) Performs(action string) bool {
-	for _, a := range c.Info().Actions {
-		if strings.EqualFold(strings.TrimPrefix(a, ":"), action) {
-			return true
-		}
-	}
-	return false
-}
+// Capabilities are what the client announced in initialize, zero before.
+func (c *Client) Capabilities() protocol.Capabilities { return c.Info().Capabilities }
 
 // Notify queues a notification; params is the method's params type or a pointer
 // to it. It never blocks. A client that has gone is told nothing; one that lets

@@ -56,7 +56,7 @@ func emacsKernel(ctx context.Context, client *Client, _ string, params any) (any
 				return nil, err
 			}
 			sum := sha256.Sum256([]byte(inserted))
-			result.Turn = fmt.Sprint(receipt.Chars, " ", receipt.SHA256 == hex.EncodeToString(sum[:]) && receipt.Done && client.IsEmacs())
+			result.Turn = fmt.Sprint(receipt.Chars, " ", receipt.SHA256 == hex.EncodeToString(sum[:]) && receipt.Done && client.Capabilities().KeepsFile)
 		case "burst":
 			for i := range 2000 {
 				client.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelInfo, Text: fmt.Sprint("é", i)})

@@ -118,7 +118,7 @@ func TestSlowClientIsDroppedAlone(t *testing.T) {
 		if took := time.Since(begin); took != writeTimeout {
 			t.Errorf("dropped after %v", took)
 		}
-		if all := who.all(); len(all) != 1 || !all[0].IsEmacs() {
+		if all := who.all(); len(all) != 1 || all[0].Info().Name != "Emacs 28" {
 			t.Errorf("the wrong client was dropped")
 		}
 		slow.Close()

@@ -26,16 +26,9 @@ func (t *Turn) Ask(ctx context.Context, approval protocol.Approval) error {
 	if err != nil {
 		return err
 	}
-	t.session.unattended.Store(t.unattended())
+	t.session.unattended.Store(t.Record.Question.Route.Unattended())
 	t.session.tellAsked(protocol.MethodApprovalAsked, shown)
 	return nil
-}
-
-// unattended reports whether nobody need show the conversation that something is asked in: it is
-// another program's, or a subagent's.
-func (t *Turn) unattended() bool {
-	sensor := t.Record.Question.Sensor
-	return sensor == protocol.SensorToolCall || sensor == protocol.SensorSubagent
 }
 
 // shown is a pending approval as clients of its conversation are told of it.

@@ -12,7 +12,7 @@ import (
 
 // Attach shows the session to a client: what its buffer lacks is sent as
 // turn/kept notifications before Attach returns, and what happens from then on
-// as it happens. The first attached Emacs becomes the keeper of the file. A client that
+// as it happens. The first attached client that keeps files becomes the keeper. A client that
 // has not heard that the session was renamed is told by the name in the result; one that
 // only watches holds nothing of it, and goes by the name that there is.
 func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.SessionLoadParams) (protocol.SessionLoadResult, error) {
@@ -96,7 +96,7 @@ func (s *Session) attach(a *attached) protocol.SessionLoadResult {
 		return true
 	})
 	s.clients = append(s.clients, a)
-	if wasKeeper || s.keeper == nil && a.client.IsEmacs() && a.view == protocol.ViewSubtree && result.File != "" {
+	if wasKeeper || s.keeper == nil && a.canKeep() && result.File != "" {
 		s.keeper = a
 	}
 	result.Keeper = s.keeper == a
@@ -247,7 +247,7 @@ func (h *Sessions) Detach(client Client) {
 	}
 }
 
-// detach removes the client; when it kept the file, the next Emacs does, or
+// detach removes the client; when it kept the file, the next that can does, or
 // else the kernel adds what is missing.
 func (s *Session) detach(ctx context.Context, id string) {
 	s.mu.Lock()
@@ -270,7 +270,7 @@ func (s *Session) detach(ctx context.Context, id string) {
 	}
 	s.keeper = nil
 	for _, a := range s.clients {
-		if a.client.IsEmacs() && a.view == protocol.ViewSubtree {
+		if a.canKeep() {
 			s.keeper = a
 			break
 		}

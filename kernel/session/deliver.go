@@ -113,7 +113,7 @@ func (h *Sessions) Insert(ctx context.Context, session, turn, action, text strin
 // Post puts the text at the end of another conversation, as a turn of its own
 // that has no question. ID is the event's: the same id again posts nothing.
 func (h *Sessions) Post(ctx context.Context, id, session, text string) error {
-	_, err := h.Submit(ctx, protocol.Event{ID: id, Session: session, Sensor: protocol.SensorPost, Text: text})
+	_, err := h.Submit(ctx, protocol.Event{ID: id, Session: session, Sensor: protocol.SensorPost, Route: protocol.Route{Kind: protocol.RoutePost}, Text: text})
 	return err
 }
 

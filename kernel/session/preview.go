@@ -67,7 +67,7 @@ func (t *Turn) Preview(text string) {
 	p.raw = text
 	subtreeAt, subtree := p.subtree.add(added)
 	plainAt, plain := p.plain.add(added)
-	for _, a := range t.session.attached() {
+	for _, a := range t.session.streaming() {
 		offset, piece := subtreeAt, subtree
 		if a.view == protocol.ViewPlain {
 			offset, piece = plainAt, plain
@@ -91,7 +91,7 @@ func (t *Turn) Retract() {
 	}
 	id := p.id
 	*p.clear() = ""
-	for _, a := range t.session.attached() {
+	for _, a := range t.session.streaming() {
 		a.client.Notify(protocol.MethodTurnDelta, protocol.TurnDelta{
 			Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event, ID: id, Offset: 0, Text: "",
 		})

@@ -20,7 +20,7 @@ func (t *Turn) AskQuestion(ctx context.Context, question protocol.Question) erro
 	if err != nil {
 		return err
 	}
-	t.session.unattended.Store(t.unattended())
+	t.session.unattended.Store(t.Record.Question.Route.Unattended())
 	t.session.tellAsked(protocol.MethodQuestionAsked, shown)
 	return nil
 }

@@ -23,6 +23,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,8 +36,8 @@ import (
 type Client interface {
 	// ID distinguishes connections.
 	ID() string
-	// IsEmacs reports whether it can keep a conversation's file.
-	IsEmacs() bool
+	// Capabilities are what it announced when it came.
+	Capabilities() protocol.Capabilities
 	// Notify queues a notification; it never blocks.
 	Notify(method string, params any)
 	// Deliver queues a verified action, in order with notifications; it never
@@ -104,6 +105,11 @@ type attached struct {
 	view   protocol.View
 	ctx    context.Context // ends when it detaches, or with the sessions
 	leave  context.CancelFunc
+}
+
+// canKeep reports whether the client can keep the conversation's file, which has subtrees.
+func (a *attached) canKeep() bool {
+	return a.view == protocol.ViewSubtree && a.client.Capabilities().KeepsFile
 }
 
 // enqueue adds a turn that the journal has, and sees that it is taken. The
@@ -235,7 +241,7 @@ func (s *Session) withdraw(ctx context.Context, turn *Turn) {
 
 // answer runs the turn. One that only posts text has its answer already.
 func (s *Session) answer(ctx context.Context, turn *Turn) Outcome {
-	if turn.Record.Question.Sensor != protocol.SensorPost {
+	if turn.Record.Question.Route.Kind != protocol.RoutePost {
 		return s.house.config.Runner.Run(ctx, turn)
 	}
 	if err := turn.Insert(ctx, "", turn.Record.Question.Text); err != nil {
@@ -351,6 +357,11 @@ func (s *Session) attached() []*attached {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]*attached(nil), s.clients...)
+}
+
+// streaming returns the clients that show an answer while it is written.
+func (s *Session) streaming() []*attached {
+	return slices.DeleteFunc(s.attached(), func(a *attached) bool { return !a.client.Capabilities().Streams })
 }
 
 // logger is the logger with this session's name.

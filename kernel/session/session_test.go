@@ -40,8 +40,11 @@ type note struct {
 	params any
 }
 
-func (c *client) ID() string    { return c.id }
-func (c *client) IsEmacs() bool { return c.emacs }
+func (c *client) ID() string { return c.id }
+
+func (c *client) Capabilities() protocol.Capabilities {
+	return protocol.Capabilities{KeepsFile: c.emacs, Streams: true}
+}
 
 func (c *client) Notify(method string, params any) {
 	c.mu.Lock()
@@ -142,7 +145,7 @@ func (h *house) file(t *testing.T, name string) string {
 }
 
 func message(id, text string) protocol.Event {
-	return protocol.Event{ID: id, Session: "main", Sensor: protocol.SensorChatMessage, Channel: protocol.ChannelEmacs, Text: text, Level: 1}
+	return protocol.Event{ID: id, Session: "main", Sensor: protocol.SensorChatMessage, Route: protocol.LocalRoute(protocol.ChannelEmacs), Text: text, Level: 1}
 }
 
 func until(t *testing.T, what string, done func() bool) {

@@ -137,7 +137,7 @@ func (s *Session) leftover(ctx context.Context, t *Turn) {
 		}
 		event := t.Record.Question
 		_, took := s.accept(ctx, protocol.Event{
-			ID: steer.ID, Session: s.name(), Sensor: protocol.SensorChatMessage, Channel: event.Channel, Level: t.Record.Level, Text: steer.Text,
+			ID: steer.ID, Session: s.name(), Sensor: protocol.SensorChatMessage, Route: event.Route, Level: t.Record.Level, Text: steer.Text,
 		})
 		if took == nil {
 			took = j.UseSteers(ctx, steer.ID)

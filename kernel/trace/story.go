@@ -148,7 +148,7 @@ func (s *story) received(e journal.Entry) error {
 	}
 	s.event("Event: %s", event.Sensor)
 	s.field("Id", "%s", e.ID)
-	s.field("Came from", "%s", event.Channel)
+	s.field("Came from", "%s", event.Route)
 	if event.Command != "" {
 		s.field("Command", "/%s %s", event.Command, event.Arguments)
 	}

@@ -195,7 +195,7 @@ func (p *Pool) Ended(ctx context.Context, turn journal.Turn) {
 			p.config.Logger.Error("subagents of a turn that was stopped go on", "turn", turn.ID, "err", err)
 		}
 	}
-	if turn.Question.Sensor != protocol.SensorSubagent {
+	if turn.Question.Route.Kind != protocol.RouteSubagent {
 		return
 	}
 	if c := p.end(turn.Event); c != nil && !c.spawn.Wait {
@@ -302,7 +302,7 @@ func (p *Pool) submit(ctx context.Context, s journal.Spawn) error {
 			return fmt.Errorf("show it the conversation: %w", err)
 		}
 	}
-	event := protocol.Event{ID: s.ID, Session: s.Child, Sensor: protocol.SensorSubagent, Channel: s.Channel, Level: 1, Text: s.Task, Settings: s.Settings}
+	event := protocol.Event{ID: s.ID, Session: s.Child, Sensor: protocol.SensorSubagent, Route: protocol.Route{Kind: protocol.RouteSubagent, Channel: s.Route.Channel, Chat: s.Route.Chat}, Level: 1, Text: s.Task, Settings: s.Settings}
 	if s.Group {
 		event.Payload.Set(protocol.PayloadGroup, true)
 	}

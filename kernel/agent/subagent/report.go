@@ -102,7 +102,7 @@ func (p *Pool) report(ctx context.Context, r *report) error {
 	if len(r.spawns) == 0 {
 		return nil
 	}
-	event := protocol.Event{ID: r.event, Session: r.session, Sensor: protocol.SensorReport, Channel: r.spawns[0].Channel, Level: 1}
+	event := protocol.Event{ID: r.event, Session: r.session, Sensor: protocol.SensorReport, Route: r.spawns[0].Route, Level: 1}
 	if r.spawns[0].Group {
 		event.Payload.Set(protocol.PayloadGroup, true)
 	}

@@ -31,7 +31,7 @@ func (in *instance) connect(ctx context.Context, session string, keeper bool) (*
 	}
 	c := &client{session: session, keeper: keeper, acted: make(chan time.Time, 64), finished: make(chan protocol.TurnFinished, 64)}
 	c.conn, err = rpc.Dial(ctx, rpc.DialConfig{Socket: in.paths.Socket, Token: rpc.Token(token), Codec: rpc.Plist,
-		Client: protocol.ClientInfo{Name: "bench"}, Handler: c.handle})
+		Client: protocol.ClientInfo{Name: "bench", Capabilities: protocol.Capabilities{KeepsFile: keeper, Streams: true}}, Handler: c.handle})
 	if err != nil {
 		return nil, err
 	}

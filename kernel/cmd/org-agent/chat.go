@@ -47,7 +47,7 @@ func (c *chatCommand) Run(ctx context.Context, w *world) error {
 		}
 	}
 	t := &talk{world: w, session: c.Session, added: added, preset: c.Preset, stream: terminal(w.out.to), turns: make(chan turnEvent, 64)}
-	conn, err := w.connect(ctx, connection{start: true, handler: t.incoming})
+	conn, err := w.connect(ctx, connection{start: true, streams: t.stream, handler: t.incoming})
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ const lingerAfterChat = 60 * time.Second
 // connection says how a command meets the kernel.
 type connection struct {
 	start   bool // start one if none runs
+	streams bool // what is said appears while it is written
 	handler rpc.IncomingHandler
 }
 
@@ -56,7 +57,7 @@ func (w *world) dial(ctx context.Context, c connection) (*rpc.Conn, error) {
 	}
 	conn, err := rpc.Dial(ctx, rpc.DialConfig{
 		Socket: kernel.Socket, Patience: 2 * time.Second, Token: rpc.Token(token),
-		Client:  protocol.ClientInfo{Name: "cli", Version: version},
+		Client:  protocol.ClientInfo{Name: "cli", Version: version, Capabilities: protocol.Capabilities{Streams: c.streams}},
 		Handler: c.handler,
 	})
 	if errors.Is(err, rpc.ErrConnectionLost) && dies(ctx, kernel) {

@@ -28,15 +28,18 @@ import (
 
 // Config says what kind of editor to open. Of Over and Socket one is set.
 type Config struct {
-	Socket  string
-	Over    net.Conn // an open connection to a kernel
-	Token   rpc.Token
-	Codec   rpc.Codec
-	Name    string // "emacs" where nothing is set
-	Session string // main where nothing is set
-	View    protocol.View
-	Watch   bool     // attach without replay
-	Actions []string // beside :insert-at-end
+	Socket string
+	Over   net.Conn // an open connection to a kernel
+	Token  rpc.Token
+	Codec  rpc.Codec
+	// Name is that of another client than Emacs, which has only the capabilities that are set here, and
+	// by default streams. Without it the editor can all that an Emacs can.
+	Name         string
+	Capabilities *protocol.Capabilities
+	Session      string // main where nothing is set
+	View         protocol.View
+	Watch        bool     // attach without replay
+	Actions      []string // beside :insert-at-end
 	// File is the conversation's file: the buffer begins with what it holds, and
 	// the keeper saves there. Text is what the buffer begins with otherwise.
 	File, Text string
@@ -83,9 +86,6 @@ const emacsVersion = "28.2"
 // Open connects, initializes and loads the session. The caller ends it by Close
 // or Kill.
 func Open(ctx context.Context, config Config) (*Editor, error) {
-	if config.Name == "" {
-		config.Name = "emacs"
-	}
 	if config.Session == "" {
 		config.Session = protocol.MainSession
 	}
@@ -111,7 +111,7 @@ func Open(ctx context.Context, config Config) (*Editor, error) {
 	e.wire = newWire(over, config.Faults)
 	conn, err := rpc.Dial(ctx, rpc.DialConfig{
 		Over: e.wire, Token: config.Token, Codec: config.Codec, Logger: config.Logger, Handler: e.handle,
-		Client: protocol.ClientInfo{Name: config.Name, Version: "0.1", Emacs: emacsVersion, Actions: config.Actions},
+		Client: config.info(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open an editor: %w", err)
@@ -122,6 +122,20 @@ func Open(ctx context.Context, config Config) (*Editor, error) {
 		return nil, fmt.Errorf("open an editor: %w", err)
 	}
 	return e, nil
+}
+
+// info is how the client introduces itself.
+func (c Config) info() protocol.ClientInfo {
+	switch {
+	case c.Capabilities != nil:
+		return protocol.ClientInfo{Name: c.Name, Version: "0.1", Capabilities: *c.Capabilities}
+	case c.Name != "":
+		return protocol.ClientInfo{Name: c.Name, Version: "0.1", Capabilities: protocol.Capabilities{Streams: true}}
+	}
+	return protocol.ClientInfo{Name: "emacs", Version: "0.1", Emacs: emacsVersion, Capabilities: protocol.Capabilities{
+		KeepsFile: true, Streams: true, Notices: true, Performs: c.Actions,
+		Answers: []string{protocol.MethodEmacsNotes, protocol.MethodEmacsAgenda, protocol.MethodEmacsBuffers, protocol.MethodEmacsRead},
+	}}
 }
 
 // load attaches to the session with the ids that the buffer holds.

@@ -126,7 +126,7 @@ Return the bytes that are left.  PROCESS is where they came from."
     (check client "initialize"
            (eql 1 (plist-get (plist-get (funcall request 'initialize
                                                  (list :protocol '(:min 1 :max 1)
-                                                       :client '(:name "Emacs" :version "28.2")
+                                                       :client '(:name "Emacs" :version "28.2" :capabilities (:keeps-file t))
                                                        :token token))
                                         :result)
                              :protocol)))

@@ -1,0 +1,106 @@
+package protocol
+
+import "fmt"
+
+// RouteKind names the kinds of routes.
+type RouteKind string
+
+// The routes that there are. What differs between them is said by the methods of [Route];
+// nothing else asks for a kind by name but whoever makes events of it.
+const (
+	RouteEmacs    RouteKind = "emacs"    // a person in an editor; the answer goes into the conversation
+	RouteCLI      RouteKind = "cli"      // a person at a command line; likewise
+	RouteChannel  RouteKind = "channel"  // a chat elsewhere; the answer is sent there
+	RoutePeer     RouteKind = "peer"     // another agent; the answer is sent to it
+	RouteMCP      RouteKind = "mcp"      // a program that called a tool; the result goes back to it
+	RouteSubagent RouteKind = "subagent" // a part of a turn's work; the report goes to that turn's conversation
+	RouteTask     RouteKind = "task"     // a plan of the person's; the outcome is delivered to them
+	RoutePost     RouteKind = "post"     // text of another turn; it is the conversation's and wants no answer
+	RouteNone     RouteKind = "none"     // something that happened; nobody waits for an answer
+)
+
+// PlistKeyword marks the type as an enum.
+func (RouteKind) PlistKeyword() {}
+
+// Route says where an event came from and where its answer goes. It is made once, by whoever
+// takes the event in, kept with the event in the journal, and never guessed later. The zero value
+// is [RouteNone].
+type Route struct {
+	Kind RouteKind `json:"kind,omitempty"`
+	// Channel is what skills are told of the route: :emacs, :cli, or the name of the channel
+	// or peer network. Of a subagent it is that of its parent.
+	Channel Channel `json:"channel,omitempty"`
+	// Chat names the conversation on its channel, "" for a person at this machine.
+	Chat string `json:"chat,omitempty"`
+}
+
+// LocalRoute is the route of a person at this machine, in an editor or at a command line.
+func LocalRoute(channel Channel) Route {
+	if channel == ChannelCLI {
+		return Route{Kind: RouteCLI, Channel: ChannelCLI}
+	}
+	return Route{Kind: RouteEmacs, Channel: ChannelEmacs}
+}
+
+// RouteOf is the route of an event that has only a sensor, a channel and a chat: one that was
+// written down before events had routes, or one that a person made up to try a note with.
+func RouteOf(sensor Sensor, channel Channel, chat string) Route {
+	r := Route{Kind: RouteChannel, Channel: channel, Chat: chat}
+	switch {
+	case sensor == SensorPost:
+		r.Kind = RoutePost
+	case sensor == SensorToolCall:
+		r.Kind = RouteMCP
+	case sensor == SensorSubagent:
+		r.Kind = RouteSubagent
+	case channel == ChannelEmacs:
+		r.Kind = RouteEmacs
+	case channel == ChannelCLI:
+		r.Kind = RouteCLI
+	case channel == "" && (sensor == SensorChatMessage || sensor == SensorUserCommand):
+		return LocalRoute(ChannelEmacs)
+	case channel == "":
+		r.Kind = RouteNone
+	}
+	return r
+}
+
+// Local reports whether only the person at this machine is on the route, so that what is the
+// person's own may be brought up: they are in an editor or at a command line, run a program
+// that calls tools, planned a task, or handed work to a subagent from there.
+func (r Route) Local() bool {
+	switch r.Kind {
+	case RouteEmacs, RouteCLI, RouteMCP, RouteTask:
+		return true
+	case RouteSubagent:
+		return r.Channel == "" || r.Channel == ChannelEmacs || r.Channel == ChannelCLI
+	}
+	return false
+}
+
+// Unattended reports whether nobody need be looking at the conversation: what waits for a person
+// in it is told to everybody.
+func (r Route) Unattended() bool {
+	return r.Kind == RouteMCP || r.Kind == RouteSubagent || r.Kind == RouteTask || r.Kind == RouteNone
+}
+
+// Elsewhere reports whether the answer is sent to a channel or a peer. On any other route it is
+// text in the event's own conversation.
+func (r Route) Elsewhere() bool { return r.Kind == RouteChannel || r.Kind == RoutePeer }
+
+// TakesProse reports whether plain prose of a model is a reply. To a peer it is not: what is said
+// there is an act of its own. Where nobody waits for an answer it is none either.
+func (r Route) TakesProse() bool { return r.Kind != RoutePeer && r.Kind != RouteNone }
+
+// String is the route for people and for the log.
+func (r Route) String() string {
+	switch {
+	case r.Kind == "":
+		return string(RouteNone)
+	case r.Chat != "":
+		return fmt.Sprintf("%s %s", r.Channel, r.Chat)
+	case r.Kind == RouteSubagent || r.Kind == RouteMCP || r.Channel == "":
+		return string(r.Kind)
+	}
+	return string(r.Channel)
+}
