@@ -110,8 +110,11 @@ This one is not ready before Emacs, which went on, has written a file."
     (let ((params (car (org-agent-fake-requests "initialize"))))
       (should (equal (plist-get params :token) "secret"))
       (should (equal (plist-get params :protocol) '(:min 1 :max 1)))
-      (should (equal (plist-get (plist-get params :client) :actions)
-                     '("message" "open" "edit" "set-properties"))))))
+      (let ((can (plist-get (plist-get params :client) :capabilities)))
+        (should (plist-get can :keeps-file))
+        (should (plist-get can :streams))
+        (should (equal (plist-get can :performs)
+                       '("message" "open" "edit" "set-properties")))))))
 
 (ert-deftest org-agent-kernel-refuses ()
   "A kernel that refuses is not asked again and again."
