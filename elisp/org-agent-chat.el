@@ -157,6 +157,7 @@ inserted there, and \\[org-agent-rewrite] has a region rewritten."
   (add-hook 'kill-buffer-hook #'org-agent-chat--leave nil t)
   (org-agent-paste-setup)
   (org-agent-fontify-quietly)
+  (org-agent-fontify-listed-languages)
   (org-agent-steer-setup)
   (org-agent-saved-watch)
   (when org-agent-chat-hide-drawers

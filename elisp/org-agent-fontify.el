@@ -22,6 +22,10 @@
 ;; comes: that is most of what it would cost, and it is gone from the
 ;; window before it is looked at.  What a window still shows is as soon as
 ;; less comes, or none.
+;;
+;; Org highlights a block by calling the mode that the block names.  In a
+;; buffer with text that others wrote, only blocks of listed languages
+;; are, whatever was saved in its file.
 
 ;;; Code:
 
@@ -29,6 +33,30 @@
 (require 'subr-x)
 (require 'font-lock)
 (require 'jit-lock)
+(require 'org-src)
+(require 'org-agent-inert)
+
+;;;; Which blocks
+
+(defun org-agent-fontify-listed-languages ()
+  "Have only blocks of `org-agent-inert-languages' highlighted in this buffer."
+  (font-lock-add-keywords nil '((org-agent-fontify--hold-languages))))
+
+(defun org-agent-fontify--hold-languages (limit)
+  "See to it that Org calls no mode for what is not listed, from point to LIMIT.
+This comes before Org's own rules, which look at the same text.  Org
+treats whatever follows `#+begin_NAME' as a language, of any block."
+  (save-excursion
+    (let ((case-fold-search t))
+      (while (re-search-forward "^[ \t]*#\\+begin_[a-z]+[ \t]*\\([^ \t\n]+\\)" limit t)
+        (let ((name (match-string-no-properties 1)))
+          (unless (or (member name org-agent-inert-languages)
+                      (equal (cdr (assoc name org-src-lang-modes))
+                             org-agent-inert-mark))
+            (setq-local org-src-lang-modes
+                        (cons (cons name org-agent-inert-mark)
+                              org-src-lang-modes)))))))
+  nil)
 
 ;;;; How far
 

@@ -11,9 +11,9 @@
 ;; table's cell, a `:var' header argument.  Text that a model wrote must
 ;; never do that, so only harmless Org stays Org in it: headings, lists,
 ;; tables, footnotes, emphasis, quote, verse, center, example and src
-;; blocks with a bare language, inactive timestamps, and links of type
-;; http, https, mailto, id and file.  A zero-width space makes plain text
-;; of everything else.
+;; blocks with a bare language of a list, inactive timestamps, and links
+;; of type http, https, mailto, id and file.  A zero-width space makes
+;; plain text of everything else.
 ;;
 ;; The kernel does this first.  This is the client's own check: it does
 ;; not trust the kernel's, and shares nothing with it.
@@ -39,6 +39,28 @@
   '("ID" "SKILL" "MODEL" "STATE" "TURN" "COST" "TOKENS" "SECONDS" "CREATED"
     "REASON" "ASKS" "PREFERRED")
   "Properties that an answer's own drawer may have.")
+
+(defconst org-agent-inert-languages
+  '("C" "C++" "D" "R" "asm" "awk" "bash" "bat" "beamer" "bibtex" "c"
+    "c++" "clojure" "cmake" "common-lisp" "conf" "cpp" "crystal" "csharp"
+    "css" "csv" "cuda" "d" "dart" "diff" "dockerfile" "dot" "ebnf"
+    "elisp" "elixir" "elm" "emacs-lisp" "erlang" "f90" "fish" "fortran"
+    "fsharp" "glsl" "go" "graphql" "groovy" "haskell" "hcl" "html" "ini"
+    "java" "javascript" "jq" "js" "json" "jsonc" "jsx" "julia" "kotlin"
+    "latex" "lisp" "lisp-data" "lua" "m4" "make" "makefile" "matlab"
+    "nasm" "nginx" "nim" "nix" "nroff" "objc" "ocaml" "octave" "pascal"
+    "patch" "perl" "php" "plaintext" "postgresql" "powershell" "prolog"
+    "properties" "proto" "protobuf" "py" "python" "r" "racket" "rb" "rs"
+    "rst" "ruby" "rust" "sass" "scala" "scheme" "scss" "sed" "sh" "shell"
+    "solidity" "sparql" "sql" "sqlite" "swift" "tcl" "terraform" "tex"
+    "texinfo" "text" "toml" "ts" "tsx" "txt" "typescript" "verilog"
+    "vhdl" "wgsl" "xml" "yaml" "yml" "zig" "zsh")
+  "Languages of blocks that Org may highlight.
+For a block of a language X it calls the function `X-mode', whatever that
+is.  These are languages whose function, where there is one, does nothing
+but highlight.  Not among them are those whose mode does what the text of
+the block says: `org-mode' opens images and runs LaTeX, where the user
+has it begin so, and Markdown calls the modes that its own blocks name.")
 
 (defvar org-agent-inert--parsed 0
   "How often Org's parser was asked about the text at hand.")
@@ -229,11 +251,19 @@ In a cell that begins with `=' or `:=' Org would find a formula."
 
 (defun org-agent-inert--block-begin (state whole)
   "If a src or example block begins at point, note it in STATE.
-WHOLE is as for `org-agent-inert--scan'.  Return non-nil if so."
-  (when (or (looking-at "[ \t]*#\\+begin_\\(src\\)\\(?:[ \t]+[^-+:\"(){}[:blank:]\n][^:\"(){}[:blank:]\n]*\\)?[ \t]*$")
-            (looking-at "[ \t]*#\\+begin_\\(example\\)[ \t]*$"))
-    (let ((type (downcase (match-string 1))))
+WHOLE is as for `org-agent-inert--scan'.  Return non-nil if so.  The name
+of a language that is not listed gets the mark, which makes it that of no
+mode; behind an example only such a name may stand."
+  (when (or (looking-at "[ \t]*#\\+begin_\\(src\\)\\(?:[ \t]+\\([^-+:\"(){}[:blank:]\n][^:\"(){}[:blank:]\n]*\\)\\)?[ \t]*$")
+            (looking-at "[ \t]*#\\+begin_\\(example\\)\\(?:[ \t]+\\(\u200b[^:\"(){}[:blank:]\n]*\\)\\)?[ \t]*$"))
+    (let ((type (downcase (match-string 1)))
+          (language (match-string 2))
+          (place (match-beginning 2)))
       (when (or (not whole) (org-agent-inert--block-ends-p type))
+        (unless (or (null language)
+                    (member language org-agent-inert-languages)
+                    (string-prefix-p org-agent-inert-mark language))
+          (org-agent-inert--mark place))
         (setf (org-agent-inert-state-block state) type)))))
 
 (defun org-agent-inert--block-ends-p (type)

@@ -74,7 +74,12 @@ CODE is non-nil for the content of a block."
         (lambda (block)
           (pcase-let ((`(,from . ,to) (org-agent-markup--extent block)))
             (push (cons nil (buffer-substring-no-properties beg from)) parts)
-            (push (cons t (cdr (org-agent-markup--content block))) parts)
+            (let ((code (cdr (org-agent-markup--content block))))
+              (push (cons t (if (eq (org-element-type block) 'src-block)
+                                code
+                              ;; What Org would read in an example is held.
+                              (string-replace org-agent-inert-mark "" code)))
+                    parts))
             (setq beg to))))
       (push (cons nil (buffer-substring-no-properties beg (point-max))) parts)
       (cl-remove-if (lambda (part)
@@ -183,7 +188,7 @@ MARKDOWN is non-nil when it is to be that."
                        "^." (concat indentation "\\&")
                        (if markdown
                            (org-agent-markup--fenced
-                            content (org-element-property :language element))
+                            content (org-agent-markup--language element))
                          content))
                       "\n")))))
       ((or 'quote-block 'verse-block 'center-block)
@@ -242,6 +247,15 @@ MARKDOWN is non-nil when it is to be that."
         (while (< (progn (forward-line 1) (point)) last)
           (push (list (point) (point) "> ") changes))))
     changes))
+
+(defun org-agent-markup--language (block)
+  "Return the language of BLOCK, or nil; an example has one that is held."
+  (or (org-element-property :language block)
+      (save-excursion
+        (goto-char (org-element-property :post-affiliated block))
+        (and (looking-at (concat "[ \t]*#\\+begin_example[ \t]+"
+                                 org-agent-inert-mark "\\([^ \t\n]+\\)"))
+             (match-string 1)))))
 
 (defun org-agent-markup--fenced (code language)
   "Return CODE of LANGUAGE, or nil, as a block of Markdown."

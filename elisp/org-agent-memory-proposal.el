@@ -113,6 +113,7 @@
       (user-error "There is nothing to change about forgetting; `a' accepts it, `d' drops it"))
     (pop-to-buffer (generate-new-buffer "*org-agent-keep*"))
     (org-mode)
+    (org-agent-fontify-listed-languages)
     (org-agent-memory-edit-mode 1)
     (setq org-agent-memory-proposal--id (plist-get proposal :proposal)
           header-line-format

@@ -45,7 +45,8 @@
               org-confirm-babel-evaluate t
               truncate-lines nil
               word-wrap t
-              buffer-read-only t))
+              buffer-read-only t)
+  (org-agent-fontify-listed-languages))
 
 (defun org-agent-prompt ()
   "Show exactly what would be sent to the model for the draft.

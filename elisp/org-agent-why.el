@@ -118,7 +118,8 @@ the conversation, \\[org-agent-why-log] shows the turn's lines in the log,
   (setq buffer-read-only t
         buffer-undo-list t
         truncate-lines nil
-        word-wrap t))
+        word-wrap t)
+  (org-agent-fontify-listed-languages))
 
 (defun org-agent-why--header ()
   "Return the header line of a story."

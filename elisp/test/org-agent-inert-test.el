@@ -16,7 +16,11 @@
 (require 'org)
 (require 'org-element)
 (require 'ob)
+(require 'diff)
 (require 'org-agent-fake-kernel)
+(load (expand-file-name "../../testdata/languages/modes.el"
+                        (file-name-directory (or load-file-name buffer-file-name)))
+      nil t)
 
 (defun org-agent-inert-test--visible (text)
   "Return TEXT with its zero-width spaces as a middle dot."
@@ -196,6 +200,123 @@ Making it inert again changes nothing, and only marks were added."
               (setq shown (concat shown (substring inert 0 (match-beginning 0))))))))
       (ert-info ((format "%S" text))
         (should (equal shown whole))))))
+
+;;;; Highlighting as the judge
+
+(defun org-agent-inert-test--highlighted (text)
+  "Return the languages whose modes Org calls to highlight TEXT."
+  (with-temp-buffer
+    (let ((org-inhibit-startup t)) (delay-mode-hooks (org-mode)))
+    (insert text)
+    (org-agent-modes-called)))
+
+(defun org-agent-inert-test--unlisted (text)
+  "Return those of `org-agent-inert-test--highlighted' TEXT that are not listed."
+  (cl-set-difference (org-agent-inert-test--highlighted text)
+                     (org-agent-modes-lines "listed") :test #'equal))
+
+(ert-deftest org-agent-inert-languages-are-those-of-the-kernel ()
+  "The languages are those that the kernel's tests read."
+  (should (equal (sort (copy-sequence org-agent-inert-languages) #'string<)
+                 (sort (org-agent-modes-lines "listed") #'string<))))
+
+(ert-deftest org-agent-inert-the-modes-are-seen ()
+  "As they stand the hostile texts do call a mode, all but a few."
+  (let ((calling (cl-count-if
+                  (lambda (line)
+                    (cl-letf (((symbol-function 'org-agent-modes-lines)
+                               (lambda (_) (list line))))
+                      (org-agent-inert-test--highlighted
+                       (org-agent-modes-text "recentf"))))
+                  (org-agent-modes-lines "hostile"))))
+    (should (>= calling 20))))
+
+(ert-deftest org-agent-inert-no-block-calls-what-is-not-listed ()
+  "Whatever language a block names, no function of Emacs is called for it.
+Neither is when the text comes line by line."
+  (let ((languages (org-agent-modes-languages)))
+    (should (> (length languages) 300))
+    (dolist (language '("recentf" "org-agent" "org-agent-chat" "org" "ditaa"))
+      (let ((text (org-agent-modes-text language)))
+        (should-not (org-agent-inert-test--unlisted (org-agent-inert text)))))
+    (while languages
+      (let ((text (mapconcat
+                   (lambda (language)
+                     (format "#+begin_src %s\nx\n#+end_src\n- a\n  #+begin_export %s\n  #+end_export\n#+begin_example %s\n#+end_example\n"
+                             language language language))
+                   (seq-take languages 100) "")))
+        (setq languages (seq-drop languages 100))
+        (should (> (length (org-agent-inert-test--highlighted text)) 10))
+        (should-not (org-agent-inert-test--unlisted (org-agent-inert text)))
+        (should-not (org-agent-inert-test--unlisted
+                     (car (org-agent-inert-lines
+                           text (make-org-agent-inert-state)))))))))
+
+(ert-deftest org-agent-inert-languages-that-are-held ()
+  "A language that is not listed is held by its name, and the code is as it was."
+  (pcase-dolist
+      (`(,text ,inert)
+       '(("#+begin_src recentf\n<2026-01-01> [[elisp:x]]\n#+end_src"
+          "#+begin_src \u00b7recentf\n<2026-01-01> [[elisp:x]]\n#+end_src")
+         ("  #+BEGIN_SRC\tPython  \n  #+END_SRC" "  #+BEGIN_SRC\t\u00b7Python  \n  #+END_SRC")
+         ("#+begin_src org-agent\n#+end_src" "#+begin_src \u00b7org-agent\n#+end_src")
+         ("#+begin_src python\n#+end_src" "#+begin_src python\n#+end_src")
+         ("#+begin_example \u200brecentf\nx\n#+end_example" "#+begin_example \u00b7recentf\nx\n#+end_example")
+         ("#+begin_example recentf\nx\n#+end_example" "\u00b7#+begin_example recentf\nx\n#+end_example")))
+    (ert-info (text)
+      (should (equal (org-agent-inert-test--visible (org-agent-inert text)) inert))
+      (should (equal (org-agent-inert (org-agent-inert text)) (org-agent-inert text))))))
+
+(ert-deftest org-agent-inert-listed-languages-only-highlight ()
+  "A listed language stays, and what it calls is a major mode that only highlights."
+  (let ((modes (copy-sequence global-minor-modes)) called
+        (code "\"a\" 'b' (c) <d> # e\n--- /ssh:nowhere.invalid:/x\n+++ /ssh:nowhere.invalid:/x\n@@ -1 +1 @@\n-x\n+y\n"))
+    (dolist (language (org-agent-modes-lines "listed"))
+      (ert-info (language)
+        (let ((text (format "#+begin_src %s\n%s#+end_src\n" language code))
+              (mode (org-src-get-lang-mode language)))
+          (should (equal (org-agent-inert text) text))
+          (should (equal (org-agent-inert-test--highlighted text)
+                         (and (fboundp mode) (list language))))
+          (when (fboundp mode)
+            (push mode called)
+            (org-agent-inert-test--watching
+              (let ((org-src-fontify-natively t) (inhibit-message t))
+                (with-temp-buffer
+                  (let ((org-inhibit-startup t)) (org-mode))
+                  (insert text)
+                  (font-lock-ensure)))
+              ;; `diff-mode' has the two sides of a hunk compared, in files that
+              ;; it writes itself.  Whatever the hunk names is left alone.
+              (pcase-dolist (`(,name ,program . ,_) org-agent-inert-test--ran)
+                (should (equal (list mode name program)
+                               (list 'diff-mode 'call-process diff-command)))))
+            (with-current-buffer (format " *org-src-fontification:%s*" mode)
+              (should (or (eq mode 'fundamental-mode)
+                          (not (eq major-mode 'fundamental-mode))))
+              (should-not buffer-file-name)
+              (should-not (derived-mode-p 'special-mode 'comint-mode 'org-mode)))
+            (should (equal global-minor-modes modes))))))
+    (should (> (length (delete-dups called)) 30))))
+
+(ert-deftest org-agent-inert-conversations-of-the-past ()
+  "A conversation that was saved with such blocks calls nothing when it is opened.
+What is listed is highlighted there, and other buffers are left alone."
+  (org-agent-fake-with-home
+    (make-directory (file-name-directory (org-agent-fake-file "main")) t)
+    (with-temp-file (org-agent-fake-file "main")
+      (insert "* Q :user:\n** A :agent:\n" (org-agent-modes-text "recentf")
+              "\n" (org-agent-modes-text "python") "\n* \n"))
+    (org-agent-fake-start)
+    (org-agent-chat)
+    (with-current-buffer "*org-agent-chat*"
+      (should (string-match-p "^#\\+begin_src recentf" (buffer-string)))
+      (should (equal (org-agent-modes-called) '("python")))
+      (org-mode-restart)
+      (should (equal (org-agent-modes-called) '("python"))))
+    (should-not (assoc "recentf" (default-value 'org-src-lang-modes)))
+    (should (member "recentf" (org-agent-inert-test--highlighted
+                               (org-agent-modes-text "recentf"))))))
 
 ;;;; C-c C-c as the judge
 

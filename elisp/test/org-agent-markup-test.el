@@ -45,7 +45,11 @@
                  "**a** `b`"))
   (should (equal (org-agent-markup-test--in
                   'markdown-mode "* A\n*b* /c/ +d+ =e= [[https://f.org][g]] [[file:h.png]]\n- i\n  #+begin_src sh\n  ```\n  #+end_src\n")
-                 "# A\n**b** *c* ~~d~~ `e` [g](https://f.org) ![](file:h.png)\n- i\n  ````sh\n  ```\n  ````")))
+                 "# A\n**b** *c* ~~d~~ `e` [g](https://f.org) ![](file:h.png)\n- i\n  ````sh\n  ```\n  ````"))
+  ;; The name of a language that is held comes back.
+  (should (equal (org-agent-markup-test--in
+                  'markdown-mode "* A\n#+BEGIN_EXAMPLE \u200brecentf\n<\u200b2026-01-01>\n#+END_EXAMPLE\n")
+                 "# A\n```recentf\n<2026-01-01>\n```")))
 
 (ert-deftest org-agent-markup-in-code ()
   "In code blocks are to the letter, and words are comments."
@@ -56,6 +60,10 @@
                              (org-agent-markup-test--in 'emacs-lisp-mode org)))
     (should (string-suffix-p "/* Twice. */"
                              (org-agent-markup-test--in 'c-mode org))))
+  ;; Also those of a language that is held.
+  (should (equal (org-agent-markup-test--in
+                  'python-mode "#+begin_example \u200brecentf\nx[<\u200b2026-1]\n#+end_example\n")
+                 "x[<2026-1]"))
   ;; Words cannot end the comment that they are in.
   (should (equal (org-agent-markup-test--in
                   'c-mode "Mind a*/ system(0);\n#+begin_src c\nx;\n#+end_src")

@@ -307,8 +307,9 @@ func MarkdownToOrg(text string) string { return convert(text, Options{Dialect: M
 // Inert makes a text that is Org already safe to have in a buffer, and converts nothing.
 //
 // These stay Org: headings, paragraphs, lists, tables, footnotes, emphasis and verbatim
-// text; quote, verse, center, example and src blocks, of which src alone may have
-// anything behind its name, a bare language; inactive timestamps; links of the types
+// text; quote, verse, center, example and src blocks, of which src alone has anything
+// behind its name, a bare language of a list (a block of another language is an example,
+// with the name behind a zero-width space); inactive timestamps; links of the types
 // http, https, mailto, id and file (not to a remote file). So do what only changes how
 // text looks: comments, fixed-width lines, rules, line breaks, sub- and superscripts,
 // cookies, and LaTeX commands that name a character or lay out a formula.

@@ -11,32 +11,19 @@ type fence struct {
 	prefix  string // indentation of its first and last line in Org
 }
 
-// openFence writes the first line of a block. A fence without a language becomes an
-// example. The body of a block in a list is not indented: Org takes the indentation of
+// openFence writes the first line of a block. A fence without a language, or with
+// one that is not listed, becomes an example. The body of a block in a list is not indented: Org takes the indentation of
 // code for code, and would turn tabs into blanks when removing it.
 func (c *Converter) openFence(l, prefix string) {
 	c.flushBullet()
 	columns := c.column + markdownColumn(l)
 	l = l[indentation(l):]
-	f := &fence{b: l[0], n: runLength(l, l[0]), columns: columns, kind: "example", prefix: prefix}
-	first := f.prefix + "#+begin_example"
-	if language := languageName(l[f.n:]); language != "" {
-		f.kind = "src"
-		first = f.prefix + "#+begin_src " + language
-	}
-	c.beginLine(first)
+	f := &fence{b: l[0], n: runLength(l, l[0]), columns: columns, prefix: prefix}
+	kind, first := beginCode(languageName(l[f.n:]))
+	f.kind = kind
+	c.beginLine(f.prefix + first)
 	c.fence = f
 	c.paragraph = false
-}
-
-// languageName cuts an info string to a bare language name.
-func languageName(info string) string {
-	name := strings.TrimLeft(firstField(info), "{.-+_#")
-	end := 0
-	for end < len(name) && end < wordLimit && (isAlnum(name[end]) || strings.IndexByte("-+_#.", name[end]) >= 0) {
-		end++
-	}
-	return name[:end]
 }
 
 // fenceLine copies a line of a fenced block, or ends the block. Lines of a block in a

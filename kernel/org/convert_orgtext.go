@@ -116,14 +116,13 @@ func (c *Converter) beginOrgBlock(prefix, kind, rest string) bool {
 	case "quote", "center", "verse":
 		c.open = append(c.open, kind)
 	case "src":
-		c.verbatim, c.verbatimIn = kind, kind
-		if language := languageName(rest); language != "" {
-			first += " " + language
-		} else {
-			c.verbatim, first = "example", prefix+"#+begin_example"
-		}
+		c.verbatim, first = beginCode(languageName(rest))
+		c.verbatimIn, first = kind, prefix+first
 	case "example":
 		c.verbatim, c.verbatimIn = kind, kind
+		if language := heldLanguage(rest); language != "" {
+			first += " " + zeroWidthSpace + language
+		}
 	default:
 		return false
 	}

@@ -31,7 +31,7 @@ func runEmacs(t *testing.T, function string, texts []string, results any) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
-	command := exec.CommandContext(ctx, "emacs", "--batch", "-Q", "--eval", "(setq load-prefer-newer t)", "-L", "../../elisp", "-l", "testdata/parse.el", "-l", "testdata/outline.el", "-l", "testdata/use.el",
+	command := exec.CommandContext(ctx, "emacs", "--batch", "-Q", "--eval", "(setq load-prefer-newer t)", "-L", "../../elisp", "-l", "testdata/parse.el", "-l", "testdata/outline.el", "-l", "testdata/use.el", "-l", "../../testdata/languages/modes.el", "-l", "testdata/modes.el",
 		"--eval", `(org-agent-parse-file "`+in+`" "`+out+`" #'`+function+`)`)
 	command.Env = append(os.Environ(), "HOME="+directory)
 	if output, err := command.CombinedOutput(); err != nil {
@@ -159,7 +159,7 @@ func TestEmacsReadsSourceByteExact(t *testing.T) {
 		body := strings.TrimSuffix(code.Example(seed), "\r")
 		place := places[seed%len(places)]
 		var text strings.Builder
-		text.WriteString(place.first + fenceMark + "org\n")
+		text.WriteString(place.first + fenceMark + "text\n")
 		for line := range strings.SplitSeq(body, "\n") {
 			text.WriteString(place.rest + line + "\n")
 		}

@@ -88,6 +88,7 @@ var (
 	blockStart   = regexp.MustCompile(`(?i)^[ \t]*#\+begin_(quote|verse|center|example|src)(?:[ \t]+(\S+))?[ \t]*$`)
 	blockEnd     = regexp.MustCompile(`(?i)^[ \t]*#\+end_(quote|verse|center|example|src)[ \t]*$`)
 	language     = regexp.MustCompile(`^[A-Za-z0-9][-A-Za-z0-9_+#.]*$`)
+	heldName     = regexp.MustCompile(`^\x{200b}[A-Za-z0-9][-A-Za-z0-9_+#.]*$`)
 	formulaCell  = regexp.MustCompile(`\|[ \t]*:?=`)
 	quickCell    = regexp.MustCompile(`^[ \t]*\|`)
 )
@@ -198,9 +199,15 @@ func (c *inertCheck) begin(kind, rest string) string {
 		if !language.MatchString(rest) {
 			return "src block without a bare language name"
 		}
+		if !isListedLanguage(rest) {
+			return "src block of a language that is not listed"
+		}
 		c.block = kind
 	case "example":
 		c.block = kind
+		if heldName.MatchString(rest) {
+			return ""
+		}
 		fallthrough
 	default:
 		if rest != "" {

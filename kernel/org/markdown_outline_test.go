@@ -128,8 +128,11 @@ func (o *outline) paragraph(words string) {
 
 func (o *outline) code(language, body string) {
 	kind := "example"
-	if language != "" {
+	switch {
+	case isListedLanguage(language):
 		kind = "src " + language
+	case language != "":
+		kind = "example " + language // the name is held, and kept
 	}
 	o.line(kind, strconv.Quote(body))
 }

@@ -20,6 +20,13 @@
   "Add the line of WORDS, which may be nil."
   (push (string-trim (string-join (delq nil words) " ")) org-agent-outline-lines))
 
+(defun org-agent-outline-held-language (element)
+  "Return the language that is held in the first line of ELEMENT, an example, or nil."
+  (save-excursion
+    (goto-char (org-element-property :post-affiliated element))
+    (and (looking-at "[ \t]*#\\+begin_example \u200b\\([^ \t\n]+\\)$")
+         (match-string 1))))
+
 (defun org-agent-outline-blocks (element)
   "Add the blocks in ELEMENT."
   (mapc #'org-agent-outline-block (org-element-contents element)))
@@ -67,7 +74,7 @@
      (org-agent-outline-line "src" (org-element-property :language element)
                              (org-agent-outline-quote (org-element-property :value element))))
     ('example-block
-     (org-agent-outline-line "example"
+     (org-agent-outline-line "example" (org-agent-outline-held-language element)
                              (org-agent-outline-quote (org-element-property :value element))))
     ('table
      (org-agent-outline-line "(table")

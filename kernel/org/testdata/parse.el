@@ -43,6 +43,11 @@
            (not (memq (org-element-property :type element) '(inactive inactive-range))))
       (format "timestamp %s" (org-element-property :raw-value element)))
      ((and (memq type '(src-block example-block))
+           ;; An example may have the name of a language, held.
+           (not (and (eq type 'example-block)
+                     (not (org-element-property :header element))
+                     (string-match-p "\\`\u200b[-+#._[:alnum:]]+\\'"
+                                     (or (org-element-property :switches element) ""))))
            (or (org-element-property :parameters element) (org-element-property :switches element)
                (org-element-property :header element)))
       "block with arguments")
