@@ -56,8 +56,8 @@ func (c *Client) Introduced() bool {
 func (c *Client) Capabilities() protocol.Capabilities { return c.Info().Capabilities }
 
 // Notify queues a notification; params is the method's params type or a pointer
-// to it. It never blocks. A client that has gone is told nothing; one that lets
-// too much pile up is dropped.
+// to it. It never blocks. It does nothing for a client that has gone, and drops one
+// that lets too much pile up.
 func (c *Client) Notify(method string, params any) {
 	row, known := c.connection.schema[method]
 	err := fmt.Errorf("there is no notification %q to a client", method)
@@ -103,8 +103,8 @@ func (c *Client) Deliver(act protocol.Act) (receipt func(ctx context.Context) (p
 }
 
 // Ask sends a request that is no act, and waits for its result: a pointer to the method's
-// result type. The errors are those of [Client.Act]. An answer that comes after ctx has ended
-// is taken by nobody.
+// result type. The errors are those of [Client.Act]. An answer that comes after
+// the end of ctx is dropped.
 func (c *Client) Ask(ctx context.Context, method string, params any) (any, error) {
 	pending, err := c.connection.call(method, params)
 	switch {

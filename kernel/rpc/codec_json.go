@@ -129,8 +129,8 @@ func isRequestType(text string) bool {
 }
 
 // readJSON reads params or a result. null, false, [], {} and a missing member
-// are one value, which JSON writers of languages with one nil rely on: where
-// the plain reading fails they are taken out and it is tried again.
+// mean the same, because languages with one nil write any of them. Where the
+// plain reading fails, such members are removed and the rest is read again.
 func readJSON(raw json.RawMessage, into any) *protocol.Error {
 	if len(raw) == 0 || isNothing(raw) {
 		return nil
@@ -249,9 +249,8 @@ func isNothing(raw []byte) bool {
 	return false
 }
 
-// prune takes the members that mean nothing out of every object in raw, which
-// is valid JSON, and the blanks with them, in one pass. It reports whether a
-// member went.
+// prune removes the members that mean nothing from every object in raw, which is
+// valid JSON, and all blanks, in one pass. It reports whether a member went.
 func prune(raw []byte) (pruned []byte, changed bool) {
 	p := pruner{in: raw, out: make([]byte, 0, len(raw))}
 	p.value()
@@ -281,7 +280,7 @@ func (p *pruner) value() {
 	}
 }
 
-// members copies what stands up to the closing bracket.
+// members copies everything up to the closing bracket.
 func (p *pruner) members(closing byte, keyed bool) {
 	p.copy()
 	empty := len(p.out)

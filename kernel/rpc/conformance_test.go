@@ -41,8 +41,9 @@ var update = flag.Bool("update", false, "write what the JSON codec answers into 
 // The server's are its messages as JSON, "closed" when it closes, and a line with
 // the time that has passed where it is not the moment of the line before.
 //
-// A case may bring a room of its own, which answers by method, see [parseRoom]; what
-// such a room was given stands among the server's lines, as "took METHOD PARAMS".
+// A case may bring a handler of its own, see [caseHandler]. What it was given stands
+// among the server's lines as "took METHOD PARAMS", what the client answered it as
+// "had METHOD RESULT".
 func TestConformance(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -57,16 +58,16 @@ func TestConformance(t *testing.T) {
 		for _, f := range archive.Files {
 			names = append(names, f.Name)
 		}
-		if order := strings.Join(names, " "); order != "client server" && order != "client room server" {
-			t.Fatalf("%s: want the files client, maybe room, and server, not %s", file, order)
+		if order := strings.Join(names, " "); order != "client server" && order != "client handler server" {
+			t.Fatalf("%s: want the files client, maybe handler, and server, not %s", file, order)
 		}
-		room := parseRoom(t, archive)
+		handler := parseHandler(t, archive)
 		answer := &archive.Files[len(archive.Files)-1]
 		script, want := string(archive.Files[0].Data), string(answer.Data)
 		for _, spelling := range spellings() {
 			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar")+"/"+spelling.name, func(t *testing.T) {
 				var got string
-				synctest.Test(t, func(t *testing.T) { got = play(t, script, room, spelling) })
+				synctest.Test(t, func(t *testing.T) { got = play(t, script, handler, spelling) })
 				if *update && spelling.name == "json" {
 					answer.Data = []byte(got)
 					want = got
@@ -113,10 +114,10 @@ func spellings() []spelling {
 }
 
 // play runs a script against a server and returns what it sent.
-func play(t *testing.T, script string, room *room, spelling spelling) string {
+func play(t *testing.T, script string, handler *caseHandler, spelling spelling) string {
 	near, far := net.Pipe()
 	transcript := &transcript{begin: time.Now(), methods: map[id]string{}}
-	server := &Server{Token: testToken, Version: "1.2", Handler: room.handler(transcript.write), Info: func() protocol.ServerInfo {
+	server := &Server{Token: testToken, Version: "1.2", Handler: handler.handler(transcript.write), Info: func() protocol.ServerInfo {
 		return protocol.ServerInfo{PID: 42, Home: "/home/me/.org-agent"}
 	}}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -153,7 +154,7 @@ func play(t *testing.T, script string, room *room, spelling spelling) string {
 
 type transcript struct {
 	begin   time.Time
-	mu      sync.Mutex // guards last and text: a room writes too
+	mu      sync.Mutex // guards last and text: a handler writes too
 	last    time.Duration
 	text    strings.Builder
 	methods map[id]string // of the requests sent, by id
@@ -310,7 +311,7 @@ func (tr *transcript) write(line string) {
 	tr.text.WriteString(line + "\n")
 }
 
-// scripted is the room above: what an event's text says happens.
+// scripted is the handler of most cases: it does what an event's text says.
 func scripted(ctx context.Context, client *Client, method string, params any) (any, error) {
 	switch p := params.(type) {
 	case *protocol.Empty:

@@ -20,8 +20,8 @@ const (
 	drainTime = time.Second // for handlers to finish when their peer has gone
 	flushTime = time.Second // for a peer to take the last of what it is sent
 
-	// callLimit bounds the requests to a peer that it has not answered, also those
-	// nobody waits for any more.
+	// callLimit bounds the requests to a peer that it has not answered. Those whose
+	// callers have given up count, too.
 	callLimit = 4096
 )
 

@@ -36,7 +36,7 @@ func (Token) LogValue() slog.Value { return slog.StringValue(redacted) }
 // MarshalText gives REDACTED.
 func (Token) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// matches compares in a time that tells nothing of either.
+// matches compares in constant time. An empty token matches nothing.
 func (t Token) matches(shown string) bool {
 	want, got := sha256.Sum256([]byte(t)), sha256.Sum256([]byte(shown))
 	return t != "" && subtle.ConstantTimeCompare(want[:], got[:]) == 1

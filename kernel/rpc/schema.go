@@ -67,9 +67,9 @@ func (s schema) names(fromClient bool) func(yield func(string) bool) {
 	}
 }
 
-// typed keeps a handler to the schema. It answers what none should see: methods
-// there are not, those that the other side sends, the old form and params that
-// could not be read. A result must have the method's type; nil is its zero.
+// typed lets through what the schema knows from that side, with params of their
+// type, and answers everything else itself. The result must have the method's
+// type; nil stands for its zero value.
 func typed(s schema, fromClient bool, next handler) handler {
 	return func(ctx context.Context, c *call) (any, error) {
 		row, known := s[c.method]

@@ -97,7 +97,7 @@ func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
 	defer s.open.Add(-1)
 	if s.open.Add(1) > int64(most) {
 		logger.Warn("connection refused", "open", most)
-		// Nobody was promised anything on it.
+		// Nothing was written to it that could be lost.
 		_ = c.Close()
 		return
 	}

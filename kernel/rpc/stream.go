@@ -139,8 +139,8 @@ func (s *stream) awaitFrame() error {
 	}
 }
 
-// sniff chooses the codec by the first two bytes. Whoever sends something else
-// is answered in JSON.
+// sniff chooses the codec by the first two bytes. A peer that begins otherwise is
+// answered in JSON.
 func (s *stream) sniff() error {
 	first, err := s.reader.Peek(2)
 	if err != nil {

@@ -14,27 +14,27 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// A room is what a case has above the server: the results of methods, and what it
-// tells or asks the client. Each is a line, the method and JSON; told is what an event makes
-// it tell or ask, in order; what it had as an answer stands among the server's lines. A nil room does as [scripted].
-type room struct {
+// A caseHandler is the handler of a case. Each of its lines is a method and JSON:
+// the result of a client's method, or a notification or request of the kernel's,
+// which an event makes it send, in order. A nil one does as [scripted].
+type caseHandler struct {
 	results map[string]any
-	told    []tell
+	sends   []outgoing
 }
 
-type tell struct {
+type outgoing struct {
 	method string
 	params any
 }
 
-// parseRoom reads the room of a case, nil if it has none. Unknown methods and fields
-// that a method does not have are faults of the case.
-func parseRoom(t *testing.T, archive *txtar.Archive) *room {
+// parseHandler reads the handler of a case, nil if it has none. Unknown methods and
+// fields that a method does not have are faults of the case.
+func parseHandler(t *testing.T, archive *txtar.Archive) *caseHandler {
 	for _, file := range archive.Files {
-		if file.Name != "room" {
+		if file.Name != "handler" {
 			continue
 		}
-		r := &room{results: map[string]any{}}
+		r := &caseHandler{results: map[string]any{}}
 		for line := range strings.Lines(string(file.Data)) {
 			method, body, _ := strings.Cut(strings.TrimSpace(line), " ")
 			row, known := newSchema()[method]
@@ -44,7 +44,7 @@ func parseRoom(t *testing.T, archive *txtar.Archive) *room {
 			case row.fromClient:
 				r.results[method] = parseValue(t, line, body, row.Result)
 			default:
-				r.told = append(r.told, tell{method, parseValue(t, line, body, row.Params)})
+				r.sends = append(r.sends, outgoing{method, parseValue(t, line, body, row.Params)})
 			}
 		}
 		return r
@@ -62,7 +62,7 @@ func parseValue(t *testing.T, line, body string, of reflect.Type) any {
 	return value.Elem().Interface()
 }
 
-func (r *room) handler(write func(line string)) Handler {
+func (r *caseHandler) handler(write func(line string)) Handler {
 	if r == nil {
 		return handlerFunc(scripted)
 	}
@@ -73,12 +73,12 @@ func (r *room) handler(write func(line string)) Handler {
 		}
 		write(fmt.Sprintf("took %s %s", method, took))
 		if method == protocol.MethodEvent {
-			for _, tell := range r.told {
-				if newSchema()[tell.method].Result == nil {
-					client.Notify(tell.method, tell.params)
+			for _, m := range r.sends {
+				if newSchema()[m.method].Result == nil {
+					client.Notify(m.method, m.params)
 					continue
 				}
-				had, err := client.Ask(ctx, tell.method, tell.params)
+				had, err := client.Ask(ctx, m.method, m.params)
 				if err != nil {
 					return nil, err
 				}
@@ -86,7 +86,7 @@ func (r *room) handler(write func(line string)) Handler {
 				if err != nil {
 					return nil, err
 				}
-				write(fmt.Sprintf("had %s %s", tell.method, answer))
+				write(fmt.Sprintf("had %s %s", m.method, answer))
 			}
 		}
 		result, known := r.results[method]
