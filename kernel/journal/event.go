@@ -1,12 +1,8 @@
 package journal
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
 
 	"org-agent/kernel/protocol"
 )
@@ -24,7 +20,7 @@ type eventData struct {
 	Arguments string `json:"arguments,omitempty"`
 	// Context tells of what went along; a row of the kind context holds it.
 	Context []protocol.ContextItem `json:"context,omitempty"`
-	Payload payload                `json:"payload,omitzero"`
+	Payload protocol.ExactObject   `json:"payload,omitzero"`
 	Instead string                 `json:"instead,omitempty"`
 	Parent  string                 `json:"parent,omitempty"`
 	// Properties are those of its heading, Presets what the text names of them. What they
@@ -34,7 +30,7 @@ type eventData struct {
 }
 
 func eventDataOf(e protocol.Event) eventData {
-	return eventData{e.Sensor, "", e.Route, e.Level, e.Text, e.Command, e.Arguments, e.Context, payload(e.Payload), e.Instead,
+	return eventData{e.Sensor, "", e.Route, e.Level, e.Text, e.Command, e.Arguments, e.Context, protocol.ExactObject(e.Payload), e.Instead,
 		e.Parent, e.Properties, e.Presets}
 }
 
@@ -55,152 +51,4 @@ func (e Entry) Event() (protocol.Event, error) {
 		Text: data.Text, Command: data.Command, Arguments: data.Arguments, Level: data.Level, Context: data.Context, Payload: protocol.Object(data.Payload), Instead: data.Instead,
 		Parent: data.Parent, Properties: data.Properties, Presets: data.Presets,
 	}, nil
-}
-
-// payload is an object that comes back from its JSON as it was: the wire's
-// JSON has one type for keywords and strings and one for both numbers, which
-// the journal must not lose. A keyword is a string that begins with a colon; a
-// string that begins with a colon or a quote has a quote before it; a float
-// has a point or an exponent.
-type payload protocol.Object
-
-// IsZero reports whether there is nothing to write.
-func (p payload) IsZero() bool { return len(p) == 0 }
-
-// MarshalJSON writes the object in order.
-func (p payload) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	err := writeValue(&b, protocol.Object(p))
-	return b.Bytes(), err
-}
-
-func writeValue(b *bytes.Buffer, value any) error {
-	switch v := value.(type) {
-	case nil:
-		b.WriteString("null")
-	case bool:
-		b.WriteString(strconv.FormatBool(v))
-	case int64:
-		b.WriteString(strconv.FormatInt(v, 10))
-	case float64:
-		return writeFloat(b, v)
-	case protocol.Keyword:
-		return writeString(b, ":"+string(v))
-	case string:
-		if strings.HasPrefix(v, ":") || strings.HasPrefix(v, "'") {
-			v = "'" + v
-		}
-		return writeString(b, v)
-	case []any:
-		return writeItems(b, '[', ']', len(v), func(i int) error { return writeValue(b, v[i]) })
-	case protocol.Object:
-		return writeItems(b, '{', '}', len(v), func(i int) error {
-			if err := writeString(b, v[i].Key); err != nil {
-				return err
-			}
-			b.WriteByte(':')
-			if err := writeValue(b, v[i].Value); err != nil {
-				return fmt.Errorf("write %s: %w", v[i].Key, err)
-			}
-			return nil
-		})
-	default:
-		return fmt.Errorf("a value of type %T has no place in an event", value)
-	}
-	return nil
-}
-
-func writeItems(b *bytes.Buffer, begin, end byte, count int, item func(int) error) error {
-	b.WriteByte(begin)
-	for i := range count {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := item(i); err != nil {
-			return err
-		}
-	}
-	b.WriteByte(end)
-	return nil
-}
-
-func writeString(b *bytes.Buffer, s string) error {
-	quoted, err := encode(s)
-	b.Write(quoted)
-	return err
-}
-
-func writeFloat(b *bytes.Buffer, f float64) error {
-	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return fmt.Errorf("%v is not a number", f)
-	}
-	digits := strconv.FormatFloat(f, 'g', -1, 64)
-	b.WriteString(digits)
-	if !strings.ContainsAny(digits, ".e") {
-		b.WriteString(".0")
-	}
-	return nil
-}
-
-// UnmarshalJSON is the inverse of MarshalJSON.
-func (p *payload) UnmarshalJSON(data []byte) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	value, err := readValue(decoder)
-	if err != nil {
-		return err
-	}
-	object, ok := value.(protocol.Object)
-	if !ok && value != nil {
-		return fmt.Errorf("a payload is an object, not %T", value)
-	}
-	*p = payload(object)
-	return nil
-}
-
-func readValue(decoder *json.Decoder) (any, error) {
-	token, err := decoder.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch t := token.(type) {
-	case json.Delim:
-		if t == '[' {
-			items := []any{}
-			for decoder.More() {
-				item, err := readValue(decoder)
-				if err != nil {
-					return nil, err
-				}
-				items = append(items, item)
-			}
-			_, err := decoder.Token() // the closing bracket
-			return items, err
-		}
-		object := protocol.Object{}
-		for decoder.More() {
-			key, err := decoder.Token()
-			if err != nil {
-				return nil, err
-			}
-			value, err := readValue(decoder)
-			if err != nil {
-				return nil, err
-			}
-			object = append(object, protocol.Field{Key: key.(string), Value: value}) // the decoder yields only strings here
-		}
-		_, err := decoder.Token() // the closing brace
-		return object, err
-	case string:
-		if name, ok := strings.CutPrefix(t, ":"); ok {
-			return protocol.Keyword(name), nil
-		}
-		return strings.TrimPrefix(t, "'"), nil
-	case json.Number:
-		if strings.ContainsAny(t.String(), ".eE") {
-			return t.Float64()
-		}
-		return t.Int64()
-	}
-	return token, nil
 }

@@ -3,6 +3,8 @@ package protocol_test
 import (
 	"encoding/json"
 	"errors"
+	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -110,5 +112,31 @@ func TestErrorsKeepTheirCause(t *testing.T) {
 	}
 	if protocol.ErrorCode(cause) != protocol.CodeInternal || protocol.ErrorCode(nil) != 0 {
 		t.Error("codes of other errors")
+	}
+}
+
+// What the wire's JSON cannot tell apart comes back from the exact form.
+func TestExactObject(t *testing.T) {
+	want := protocol.ExactObject{
+		{Key: "Case", Value: protocol.Keyword("k")}, {Key: "colon", Value: ":k"}, {Key: "quote", Value: "':k"},
+		{Key: "float", Value: 1.0}, {Key: "tiny", Value: 1e-300}, {Key: "integer", Value: int64(1)},
+		{Key: "no", Value: false}, {Key: "null", Value: nil}, {Key: "empty", Value: protocol.Object{}}, {Key: "none", Value: []any{}},
+		{Key: "nested", Value: []any{protocol.Object{{Key: "type", Value: "text <b>"}}}},
+	}
+	text, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got protocol.ExactObject
+	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%s, %v\nis %#v", text, err, got)
+	}
+	for _, bad := range []any{5, []string{"x"}, struct{}{}, math.NaN()} {
+		if text, err := json.Marshal(protocol.ExactObject{{Key: "x", Value: bad}}); err == nil {
+			t.Errorf("%#v was written as %s", bad, text)
+		}
+	}
+	if text, err := json.Marshal(protocol.Object{{Key: "x", Value: 1.0}, {Key: "n", Value: 5}}); err != nil || string(text) != `{"x":1,"n":5}` {
+		t.Errorf("the wire's form is %s, %v", text, err)
 	}
 }
