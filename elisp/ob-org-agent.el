@@ -29,7 +29,7 @@
   (let ((note (cdr (assq :note params))))
     (append (cond
              (note (list :file (expand-file-name note)))
-             ((org-agent-skill-note-p) (org-agent-skill--params))
+             ((org-agent-skill-note-p) (org-agent-skill-params))
              (t (list :file (or buffer-file-name (buffer-name)) :text "")))
             (list :code body))))
 

@@ -1,4 +1,4 @@
-;;; org-agent-act.el --- What the kernel may have Emacs do  -*- lexical-binding: t; -*-
+;;; org-agent-act.el --- What the kernel may do and see in Emacs  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -10,11 +10,24 @@
 ;; The kernel sends verified actions as the request `act'.  Each is a
 ;; method of `org-agent-perform'; what has no method is refused.  The
 ;; kernel's policy was first; what is checked here is checked again.
+;;
+;; The requests `emacs/buffers' and `emacs/read' ask which buffers there
+;; are, and for some lines of one.  Private ones (`org-agent-private-p')
+;; are not there, and of others what is kept from every model is not
+;; (`org-agent-private-parts').  Nothing of a buffer is changed, and none
+;; is made.
+;;
+;; When a tool has changed a file on the disk, the buffer that visits it
+;; shows what is there now, with point, windows and undo as they were.  A
+;; buffer with changes of its own stays as it is: Emacs asks about it when
+;; it is saved, as always.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'subr-x)
 (require 'org-agent-rpc)
+(require 'org-agent-private)
 
 (defconst org-agent-act--size-limit (* 16 1024 1024)
   "Bytes of the largest file that is opened for the kernel.")
@@ -114,6 +127,229 @@ It is under the person's home or in the project."
             (vc-follow-symlinks t)
             (find-file-hook nil))
         (find-file-noselect file t))))
+
+;;;; What stands in buffers
+
+(defconst org-agent-act--buffers-characters 50000
+  "Characters of a text that one answer has.")
+
+(defconst org-agent-act--buffers-line 2000
+  "Characters of a line that are told.")
+
+(defconst org-agent-act--buffers-name 500
+  "Characters of a name that are told.")
+
+;;;; Which there are
+
+(cl-defmethod org-agent-handle-request ((_method (eql 'emacs/buffers)) params)
+  "Tell of the buffers that PARAMS ask for."
+  (let ((match (plist-get params :match))
+        (limit (or (plist-get params :limit) 100))
+        (more 0)
+        all)
+    (org-agent-private-briefly
+      (dolist (buffer (buffer-list))
+        (unless (or (org-agent-private-p buffer)
+                    (and match
+                         (not (org-agent-act--buffers-match-p buffer match))))
+          (if (>= (length all) limit)
+              (cl-incf more)
+            (push (org-agent-act--buffers-about buffer) all))))
+      (list :buffers (nreverse all) :more more))))
+
+(defun org-agent-act--buffers-match-p (buffer match)
+  "Return non-nil when MATCH stands in the name of BUFFER or of its file."
+  (let ((case-fold-search t) (regexp (regexp-quote match)))
+    (or (string-match-p regexp (buffer-name buffer))
+        (string-match-p regexp (or (buffer-file-name buffer) "")))))
+
+(defun org-agent-act--buffers-about (buffer)
+  "Return what is told of BUFFER."
+  (with-current-buffer buffer
+    (let ((file (org-agent-private-file buffer))
+          (visited (buffer-file-name (buffer-base-buffer))))
+      (append
+       (list :name (org-agent-act--buffers-clip (buffer-name))
+             :mode (symbol-name major-mode)
+             :size (buffer-size)
+             :modified (and visited (buffer-modified-p) t)
+             :visible (and (get-buffer-window buffer 'visible) t)
+             :read-only (and buffer-read-only t)
+             :selected (eq buffer (window-buffer (selected-window)))
+             :region (and mark-active (mark t) t))
+       (cond (file (list :file file))
+             (visited
+              (list :remote (org-agent-act--buffers-clip visited))))))))
+
+(defun org-agent-act--buffers-clip (name)
+  "Return as much of NAME as is told, on a line."
+  (truncate-string-to-width
+   (replace-regexp-in-string "[[:cntrl:]]+" " " name)
+   org-agent-act--buffers-name nil nil t))
+
+;;;; Their text
+
+(cl-defmethod org-agent-handle-request ((_method (eql 'emacs/read)) params)
+  "Tell the lines of the buffer that PARAMS ask for."
+  (let ((buffer (org-agent-act--buffers-find params)))
+    (org-agent-private-briefly
+      (append
+       (list :of (org-agent-act--buffers-about buffer))
+       (unless (plist-get params :about)
+         (with-current-buffer buffer
+           (save-excursion
+             (save-match-data
+               (if (plist-get params :region)
+                   (org-agent-act--buffers-region)
+                 (org-agent-act--buffers-lines (or (plist-get params :from) 1)
+                                           (or (plist-get params :limit)
+                                               1000)))))))))))
+
+(defun org-agent-act--buffers-refuse (code format-string &rest arguments)
+  "Refuse a request with CODE and the text of FORMAT-STRING and ARGUMENTS."
+  (signal 'org-agent-rpc-error
+          (list code (apply #'format format-string arguments))))
+
+(defun org-agent-act--buffers-find (params)
+  "Return the buffer that PARAMS name, or refuse."
+  (let* ((name (plist-get params :buffer))
+         (file (plist-get params :file))
+         (buffer (cond (name (get-buffer name))
+                       ((and file (not (file-remote-p file)))
+                        (find-buffer-visiting file)))))
+    (unless (and buffer (not (org-agent-private-p buffer)))
+      ;; That a private one is there is not told either.
+      (if name
+          (org-agent-act--buffers-refuse
+           -32003 "there is no buffer %s that could be read; emacs_buffers lists them" name)
+        (org-agent-act--buffers-refuse
+         -32003 "no buffer that could be read visits %s; the tool read reads files" file)))
+    (let ((visited (org-agent-private-file buffer)))
+      (when (if file (not (equal visited (file-truename file)))
+              (and visited (plist-get params :unvisiting)))
+        (org-agent-act--buffers-refuse
+         -32004 "the buffer %s visits another file than it did when that was judged; make the call again"
+         (buffer-name buffer))))
+    buffer))
+
+(defun org-agent-act--buffers-lines (from limit)
+  "Return LIMIT lines of the current buffer, the first FROM, as a plist."
+  (save-restriction
+    (let ((narrowed (buffer-narrowed-p)))
+      (widen)
+      (goto-char (point-min))
+      (let* ((total (line-number-at-pos (point-max) t))
+             (total (if (and (> total 1) (eq (char-before (point-max)) ?\n))
+                        (1- total) total))
+             (parts (org-agent-private-parts))
+             (left org-agent-act--buffers-characters)
+             (line from)
+             lines withheld)
+        (when (= 0 (forward-line (1- from)))
+          (while (and (not (eobp)) (> limit 0) (> left 0))
+            (let ((part (org-agent-private-part-at (point) parts))
+                  (first line))
+              (if part
+                  (progn
+                    (cl-incf line (count-lines (point) (cdr part)))
+                    (goto-char (cdr part))
+                    (push (list :first first :last (1- line)) withheld))
+                (let ((text (org-agent-act--buffers-text (point)
+                                                     (line-end-position))))
+                  (push text lines)
+                  (cl-decf left (1+ (length text)))
+                  (cl-decf limit)
+                  (cl-incf line)
+                  (forward-line))))))
+        (append (list :from from :total total
+                      :text (and lines
+                                 (concat (string-join (nreverse lines) "\n") "\n"))
+                      :narrow narrowed)
+                (and withheld (list :withheld (nreverse withheld)))
+                (unless (eobp) (list :next line)))))))
+
+(defun org-agent-act--buffers-text (beg end)
+  "Return the text from BEG to END, on a line, and not too long."
+  (let ((text (org-agent-rpc-text
+               beg (min end (+ beg org-agent-act--buffers-line)))))
+    (if (> (- end beg) org-agent-act--buffers-line)
+        (format "%s … [%d more characters]" text
+                (- end beg org-agent-act--buffers-line))
+      text)))
+
+(defun org-agent-act--buffers-region ()
+  "Return what is marked in the current buffer, as a plist, or refuse."
+  (unless (and mark-active (mark t))
+    (org-agent-act--buffers-refuse -32003 "nothing is marked in %s" (buffer-name)))
+  (let* ((beg (region-beginning))
+         (end (region-end))
+         (cut (min end (+ beg org-agent-act--buffers-characters)))
+         (from beg)
+         texts withheld)
+    (dolist (part (org-agent-private-parts))
+      (let ((first (max from (car part)))
+            (last (min cut (cdr part))))
+        (when (< first last)
+          (push (org-agent-rpc-text from first) texts)
+          (push (list :first (line-number-at-pos first t)
+                      :last (line-number-at-pos (1- last) t))
+                withheld)
+          (setq from last))))
+    (push (org-agent-rpc-text from cut) texts)
+    (append
+     (list :from (line-number-at-pos beg t)
+           :total (line-number-at-pos (point-max) t)
+           :text (concat (string-join (nreverse texts))
+                         (if (< cut end)
+                             (format "\n[%d more characters are marked]" (- end cut))
+                           "")))
+     (and withheld (list :withheld (nreverse withheld))))))
+
+;;;; Files that tools changed
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'file/changed))
+                                             params)
+  "Show the files that PARAMS name as they are now."
+  (dolist (file (plist-get params :files))
+    (when-let ((buffer (find-buffer-visiting file)))
+      (with-current-buffer buffer
+        (unless (or (buffer-modified-p) (verify-visited-file-modtime))
+          (org-agent-act--refresh-buffer))))))
+
+(defun org-agent-act--refresh-buffer ()
+  "Have this buffer show what its file has now.
+What cannot be shown without a question stays."
+  (condition-case err
+      (let ((inhibit-message t)
+            (inhibit-interaction t)
+            (message-log-max nil)
+            (revert-without-query '("")))
+        (undo-boundary)
+        (revert-buffer t t t)
+        (undo-boundary))
+    ((inhibited-interaction file-error)
+     (org-agent-rpc-log "%s is not shown as it is now: %s"
+                        buffer-file-name (error-message-string err)))))
+
+(defun org-agent-act-mark (receipt id)
+  "Give the text that RECEIPT names the property `org-agent-id' ID.
+This is no change of the buffer, and what is typed beside it stays the
+person's."
+  (when-let* ((name (plist-get receipt :buffer))
+              (buffer (get-buffer name))
+              (beg (plist-get receipt :start))
+              (end (plist-get receipt :end)))
+    (with-current-buffer buffer
+      (setq-local text-property-default-nonsticky
+                  (cons '(org-agent-id . t)
+                        (assq-delete-all
+                         'org-agent-id
+                         (copy-sequence text-property-default-nonsticky))))
+      (save-restriction
+        (widen)
+        (when (<= (point-min) beg end (point-max))
+          (with-silent-modifications
+            (put-text-property beg end 'org-agent-id id)))))))
 
 (provide 'org-agent-act)
 ;;; org-agent-act.el ends here

@@ -12,20 +12,48 @@
 ;; it, or change which lines are meant.  It is read when the message is
 ;; sent (see org-agent-context-read.el); until then a region follows the
 ;; edits around it.
+;;
+;; Behind an at sign in the draft `completion-at-point' knows the region
+;; of the buffer one looks at, buffers, headings of Org buffers and, after
+;; a slash, files.  What is chosen becomes a link, which is what goes
+;; along: there is no second notation to learn, and it can be read in
+;; twenty years.
+;;
+;; A file or an image that is dropped on a conversation, or an image that
+;; is pasted into it, goes along with the next message, as if it were
+;; added with `org-agent-add': it is listed in the draft, wherever it was
+;; dropped.  An address of the web becomes a link; nothing is fetched.
+;;
+;; An image that is no file becomes one: beside the conversations, named
+;; by what is in it.  It is listed in the draft like anything that goes
+;; along, is seen there before it is sent, and is not sent when its line
+;; is deleted.
+;;
+;; `org-agent-add-clipboard' takes the image that was copied, and
+;; `org-agent-add-screenshot' a part of the screen that the person marks.
+;; Programs of the system do that, and Emacs does not wait for them.  In
+;; Emacs 29 and later a copied image can also be yanked into a
+;; conversation with `yank-media'.
 
 ;;; Code:
 
 (require 'cl-lib)
-(require 'subr-x)
+(require 'dnd)
 (require 'org)
-(require 'org-agent-answer)
+(require 'subr-x)
+(require 'url-util)
+(require 'org-agent-rpc)
+(require 'org-agent-kernel)
+(require 'org-agent-draft)
 (require 'org-agent-chat)
+(require 'org-agent-command)
 (require 'org-agent-context)
 (require 'org-agent-context-read)
-(require 'org-agent-remote)
 
-(declare-function dired-get-marked-files "dired")
 (declare-function dired-get-filename "dired")
+(declare-function dired-get-marked-files "dired")
+(declare-function org-agent-settings-preset-mentions "org-agent-settings")
+(declare-function yank-media-handler "yank-media")
 
 (defun org-agent-add (&optional argument)
   "Have what you are at go along with your next message to the agent.
@@ -41,7 +69,7 @@ outside Org, ask which conversation."
          (session (org-agent-add--session
                    (or (> (prefix-numeric-value argument) 4)
                        (and argument (not (derived-mode-p 'org-mode))))))
-         (added (mapcar #'org-agent-add--checked references))
+         (added (mapcar #'org-agent-add-checked references))
          (buffer (org-agent-chat-open session)))
     (with-current-buffer buffer
       (org-agent-chat-restore-draft)
@@ -62,11 +90,11 @@ outside Org, ask which conversation."
       (org-agent-chat-read-session)
     (org-agent-chat-session-in-use)))
 
-(defun org-agent-add--checked (reference)
+(defun org-agent-add-checked (reference)
   "Return (REFERENCE . BYTES) if what it names can be sent.
 A secret that the person agreed to is not asked about again."
   (when (eq (plist-get reference :type) 'file)
-    (org-agent-remote-offer (plist-get reference :path)))
+    (org-agent-context-offer-connection (plist-get reference :path)))
   (let ((item (org-agent-context-read reference)))
     (cons (append (list :agreed t) reference)
           (org-agent-context-bytes item))))
@@ -76,7 +104,7 @@ A secret that the person agreed to is not asked about again."
 (defun org-agent-add--references (argument)
   "Return the references to what the person is at, as ARGUMENT wants it."
   (cond
-   ((use-region-p) (list (org-agent-add--region (region-beginning) (region-end))))
+   ((use-region-p) (list (org-agent-add-region (region-beginning) (region-end))))
    ((derived-mode-p 'dired-mode) (org-agent-add--dired))
    ((and (derived-mode-p 'image-mode) buffer-file-name)
     (list (org-agent-context-of-buffer (current-buffer))))
@@ -88,7 +116,7 @@ A secret that the person agreed to is not asked about again."
     (user-error "This is the conversation itself; add from another buffer, from a region of this one or on a link"))
    (t (list (org-agent-context-of-buffer (current-buffer))))))
 
-(defun org-agent-add--region (beg end)
+(defun org-agent-add-region (beg end)
   "Return the reference to the text from BEG to END."
   (append (org-agent-context-of-buffer (current-buffer))
           (list :lines (cons (line-number-at-pos beg t)
@@ -99,7 +127,7 @@ A secret that the person agreed to is not asked about again."
   "Return the references to the marked files, or to the one at point."
   (mapcar (lambda (file)
             (list :type 'file
-                  :path (if (and (not (org-agent-remote-silent-p file))
+                  :path (if (and (not (org-agent-context-silent-p file))
                                  (file-directory-p file))
                             (file-name-as-directory file)
                           file)))
@@ -130,7 +158,7 @@ A link that leads elsewhere is an error: nothing is fetched."
          (link (and (eq (org-element-type context) 'link)
                     (org-element-property :raw-link context))))
     (when link
-      (list (or (org-agent-context--of-link link)
+      (list (or (org-agent-context-of-link link)
                 (user-error "Nothing is read from %s; open it and add the buffer, or a region of it"
                             link))))))
 
@@ -140,7 +168,7 @@ A link that leads elsewhere is an error: nothing is fetched."
   "Have FILE go along with the next message in this conversation."
   (org-agent-chat-check-whole)
   (pcase-let ((`(,reference . ,bytes)
-               (org-agent-add--checked (list :type 'file :path file))))
+               (org-agent-add-checked (list :type 'file :path file))))
     (org-agent-chat-restore-draft)
     (org-agent-add-line reference)
     (message "%s (%s) goes along with the next message"
@@ -167,6 +195,383 @@ Point stays, and so does what was written."
                                    :agreed (plist-get reference :agreed))
                              line)
           (insert line))))))
+
+;;;; Naming things with @
+
+(defconst org-agent-add-mention-heading-limit 2000
+  "Headings that are offered.")
+
+(defun org-agent-add-mention-completion ()
+  "Complete what is named behind an at sign in the draft.
+This is for `completion-at-point-functions'."
+  (let ((end (point)))
+    (save-excursion
+      (when (and (re-search-backward "\\(?:^\\|[ \t(]\\)@\\([^\n@]\\{0,100\\}\\)"
+                                     (line-beginning-position) t)
+                 (org-agent-draft-p (match-beginning 1))
+                 (<= (match-beginning 1) end))
+        (let* ((beg (match-beginning 1))
+               (said (buffer-substring-no-properties beg end)))
+          (unless (string-match-p "[])]" said)
+            (if (string-match-p "\\`\\(?:\\.\\.?/\\|~\\|/\\)" said)
+                (list beg end (if (org-agent-context-silent-p said)
+                                  #'ignore
+                                #'completion-file-name-table)
+                      :exclusive 'no
+                      :exit-function #'org-agent-add--mention-file-chosen)
+              (let ((known (org-agent-add--mention-known)))
+                (list beg end
+                      (lambda (string predicate action)
+                        (if (eq action 'metadata)
+                            '(metadata (category . org-agent-mention))
+                          (complete-with-action action (mapcar #'car known)
+                                                string predicate)))
+                      :exclusive 'no
+                      :annotation-function
+                      (lambda (name)
+                        (concat "  " (cadr (assoc name known))))
+                      :exit-function
+                      (lambda (name status)
+                        (when (eq status 'finished)
+                          (when-let ((chosen (nth 2 (assoc name known))))
+                            (org-agent-add--mention-insert name chosen)))))))))))))
+
+(defun org-agent-add--mention-known ()
+  "Return what can be named: a list of (NAME ANNOTATION FUNCTION).
+FUNCTION returns the reference."
+  (let ((looked (org-agent-command-looked-at)) known)
+    (when looked
+      (with-current-buffer looked
+        (when (and (mark t) (/= (mark t) (point)))
+          (let ((beg (min (point) (mark t))) (end (max (point) (mark t))))
+            (push (list "region"
+                        (format "%s, from line %d" (buffer-name)
+                                (line-number-at-pos beg t))
+                        (lambda ()
+                          (with-current-buffer looked
+                            (org-agent-add-region beg end))))
+                  known)))
+        (when (derived-mode-p 'org-mode)
+          (setq known (append (org-agent-add--mention-headings) known)))))
+    (append (org-agent-settings-preset-mentions) known (org-agent-add--mention-buffers))))
+
+(defun org-agent-add--mention-headings ()
+  "Return the headings of this buffer, as `org-agent-add--mention-known' does."
+  (let ((buffer (current-buffer)) (count 0) headings)
+    (save-excursion
+      (save-restriction
+        (widen)
+        (goto-char (point-min))
+        (while (and (< count org-agent-add-mention-heading-limit)
+                    (re-search-forward "^\\*+ " nil t))
+          (let ((title (org-get-heading t t t t))
+                (position (copy-marker (match-beginning 0))))
+            (cl-incf count)
+            (unless (string-empty-p title)
+              (push (list (concat "*" (substring-no-properties title))
+                          (buffer-name)
+                          (lambda ()
+                            (with-current-buffer buffer
+                              (save-excursion
+                                (goto-char position)
+                                (org-agent-add--subtree)))))
+                    headings))))))
+    (nreverse headings)))
+
+(defun org-agent-add--mention-buffers ()
+  "Return the buffers, as `org-agent-add--mention-known' does."
+  (cl-loop for buffer in (buffer-list)
+           unless (or (string-prefix-p " " (buffer-name buffer))
+                      (buffer-local-value 'org-agent-chat-session buffer)
+                      (org-agent-command-private-p buffer))
+           collect (let ((buffer buffer))
+                     (list (buffer-name buffer)
+                           (if (buffer-file-name buffer)
+                               (org-agent-context-abbreviate
+                                (buffer-file-name buffer))
+                             "buffer")
+                           (lambda () (org-agent-context-of-buffer buffer))))))
+
+(defun org-agent-add--mention-insert (name function)
+  "Put the link to what FUNCTION returns in the place of NAME and its at sign."
+  (let* ((end (point)) (beg (- end (length name) 1)))
+    (when (and (>= beg (point-min)) (eq (char-after beg) ?@))
+      (let* ((reference (funcall function))
+             (said (org-agent-context-link
+                    reference (or (plist-get reference :name)
+                                  (org-agent-context-name reference)))))
+        (put-text-property 0 1 'org-agent-context
+                           (list :line said :span (plist-get reference :span))
+                           said)
+        (delete-region beg end)
+        (insert said)))))
+
+(defun org-agent-add--mention-file-chosen (name status)
+  "Put a link in the place of the file NAME when STATUS says it is chosen."
+  (when (and (eq status 'finished) (not (directory-name-p name)))
+    (org-agent-add--mention-insert
+     name (lambda ()
+            (list :type 'file :path (if (file-remote-p name) name
+                                      (expand-file-name name)))))))
+
+(defun org-agent-add--mention-in-chat ()
+  "Have what is named completed in this conversation."
+  (add-hook 'completion-at-point-functions #'org-agent-add-mention-completion
+            nil t))
+
+(add-hook 'org-agent-chat-mode-hook #'org-agent-add--mention-in-chat)
+
+;;;; Dropping files and images
+
+(defun org-agent-add-drop-file (uri _action)
+  "Have the file URI, which was dropped, go along with the next message.
+Return `private', for a drop that was taken."
+  (let ((file (or (dnd-get-local-file-name uri t)
+                  (user-error "%s is no file of this machine" uri))))
+    (org-agent-add-file (if (file-directory-p file)
+                            (file-name-as-directory file)
+                          file))
+    'private))
+
+(defun org-agent-add-drop-link (uri _action)
+  "Put the link URI, which was dropped, at the end of the draft.
+Nothing is fetched from there."
+  (org-agent-chat-check-whole)
+  (org-agent-chat-restore-draft)
+  (save-excursion
+    (save-restriction
+      (widen)
+      (goto-char (point-max))
+      (insert (org-link-make-string uri) " ")))
+  'private)
+
+(defun org-agent-add-drop-image (_type data)
+  "Have the image DATA, which was pasted, go along with the next message."
+  (org-agent-add-image-add data))
+
+(defun org-agent-add-drop-data (uri _action)
+  "Have the image that the data URI holds, which was dropped, go along."
+  (unless (string-match "\\`data:image/[-+.a-z0-9]+;base64," uri)
+    (user-error "What was dropped is no image that can be sent"))
+  (org-agent-add-image-add
+   (condition-case nil
+       (base64-decode-string (url-unhex-string (substring uri (match-end 0))))
+     (error (user-error "The image that was dropped cannot be read"))))
+  'private)
+
+(defun org-agent-add-drop-setup ()
+  "Take files, links and images that are dropped on this conversation."
+  (setq-local dnd-protocol-alist
+              (append '(("\\`file:" . org-agent-add-drop-file)
+                        ("\\`https?:" . org-agent-add-drop-link)
+                        ("\\`data:" . org-agent-add-drop-data))
+                      dnd-protocol-alist))
+  (when (fboundp 'yank-media-handler)   ; Emacs 29
+    (yank-media-handler "\\`image/" #'org-agent-add-drop-image)))
+
+(add-hook 'org-agent-chat-mode-hook #'org-agent-add-drop-setup)
+
+;;;; Images from the clipboard and the screen
+
+(defcustom org-agent-image-clipboard-program
+  '(("wl-paste" "--type" "image/png")
+    ("xclip" "-selection" "clipboard" "-target" "image/png" "-out")
+    ("pngpaste" "-"))
+  "Programs that print the image in the clipboard.
+Each is a list of a program and its arguments; %f among them is a file
+for the image instead.  The first that is installed is used, those of
+Wayland and of X only where there is one."
+  :type '(repeat (cons (string :tag "Program")
+                       (repeat :tag "Arguments" string)))
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+(defcustom org-agent-image-screenshot-program
+  '(("grim" "-") ("maim" "--select") ("import" "png:-")
+    ("gnome-screenshot" "--area" "--file" "%f") ("scrot" "--select" "%f")
+    ("screencapture" "-i" "%f"))
+  "Programs that print an image of a part of the screen.
+They are as those of `org-agent-image-clipboard-program'."
+  :type '(repeat (cons (string :tag "Program")
+                       (repeat :tag "Arguments" string)))
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+(defconst org-agent-add--image-needs
+  '(("wl-paste" . "WAYLAND_DISPLAY") ("grim" . "WAYLAND_DISPLAY")
+    ("xclip" . "DISPLAY") ("maim" . "DISPLAY") ("import" . "DISPLAY")
+    ("scrot" . "DISPLAY") ("gnome-screenshot" . "DISPLAY"))
+  "The variables of the environment without which programs see no screen.")
+
+(defconst org-agent-add--image-patience 120
+  "Seconds that a program may take; a person may have to mark something.")
+
+;;;; Images as files
+
+(defun org-agent-add-image-keep (data)
+  "Keep DATA, the bytes of an image, and return its file.
+What is no image, or too large to be sent, is refused."
+  (when (> (length data) org-agent-context-image-limit)
+    (user-error "The image has %s; %s can be sent"
+                (org-agent-context-size (length data))
+                (org-agent-context-size org-agent-context-image-limit)))
+  (let* ((media (or (org-agent-context-read-image-media data)
+                    (user-error "That is no PNG, JPEG, GIF or WebP image")))
+         (directory (expand-file-name "sessions/images/"
+                                      (org-agent-kernel-home-directory)))
+         (file (expand-file-name
+                (concat (substring (secure-hash 'sha256 data) 0 16) "."
+                        (pcase media
+                          ("image/jpeg" "jpg")
+                          (_ (string-remove-prefix "image/" media))))
+                directory))
+         (coding-system-for-write 'no-conversion))
+    (make-directory directory t)
+    (unless (file-exists-p file)
+      (with-file-modes #o600
+        (write-region data nil file nil 'silent)))
+    file))
+
+(defun org-agent-add-image-add (data)
+  "Have the image DATA go along with the next message in this conversation."
+  (org-agent-add-file (org-agent-add-image-keep data)))
+
+;;;; Commands
+
+(defun org-agent-add-clipboard ()
+  "Have the image in the clipboard go along with your next message."
+  (interactive)
+  (org-agent-add--image-from org-agent-image-clipboard-program
+                         "the clipboard" "There is no image in it"))
+
+(defun org-agent-add-screenshot ()
+  "Have a part of the screen, which you mark, go along with your next message."
+  (interactive)
+  (when-let ((command (org-agent-add--image-from org-agent-image-screenshot-program
+                                             "the screen" "Nothing was marked")))
+    (message "%s: mark a part of the screen" (car command))))
+
+(defun org-agent-add--image-usable-p (command)
+  "Return non-nil when the program of COMMAND is installed and can see."
+  (let ((needs (cdr (assoc (file-name-nondirectory (car command))
+                           org-agent-add--image-needs))))
+    (and (or (null needs)
+             (not (member (or (getenv needs (selected-frame)) (getenv needs))
+                          '(nil ""))))
+         (executable-find (car command)))))
+
+(defun org-agent-add-image-clipboard-lacks ()
+  "Return what is missing for the clipboard's images, nil when nothing is."
+  (org-agent-add--image-lacks org-agent-image-clipboard-program
+                          'org-agent-image-clipboard-program
+                          "install wl-clipboard on Wayland or xclip on X"))
+
+(defun org-agent-add-image-screenshot-lacks ()
+  "Return what is missing for screenshots, nil when nothing is."
+  (org-agent-add--image-lacks org-agent-image-screenshot-program
+                          'org-agent-image-screenshot-program
+                          "install grim on Wayland, maim or imagemagick on X"))
+
+(defun org-agent-add--image-lacks (commands option advice)
+  "Return what is missing when none of COMMANDS, an OPTION's, can be run.
+ADVICE says what to install."
+  (unless (cl-some #'org-agent-add--image-usable-p commands)
+    (if (or (eq system-type 'darwin)
+            (cl-some (lambda (name)
+                       (not (member (or (getenv name (selected-frame)) (getenv name))
+                                    '(nil ""))))
+                     '("DISPLAY" "WAYLAND_DISPLAY")))
+        (format "No program for it is installed: %s, or set `%s'" advice option)
+      (format "There is no screen that Emacs knows of (neither DISPLAY nor WAYLAND_DISPLAY is set); see `%s'"
+              option))))
+
+;;;; Running the programs
+
+(defun org-agent-add--image-from (commands source none)
+  "Add the image that the first usable one of COMMANDS takes from SOURCE.
+Return that command.  NONE says what it means when there is none."
+  (when-let ((lacks (if (eq commands org-agent-image-clipboard-program)
+                        (org-agent-add-image-clipboard-lacks)
+                      (org-agent-add-image-screenshot-lacks))))
+    (user-error "%s" lacks))
+  (let* ((command (cl-find-if #'org-agent-add--image-usable-p commands))
+         (buffer (org-agent-chat-open (org-agent-chat-session-in-use)))
+         (directory (and (member "%f" command)
+                         (make-temp-file "org-agent-image" t)))
+         (file (and directory (expand-file-name "image.png" directory))))
+    (org-agent-add--image-run
+     (if file (cl-substitute file "%f" command :test #'equal) command)
+     (lambda (data complaint)
+       (unwind-protect
+           (condition-case err
+               (org-agent-add--image-took
+                buffer (if file (org-agent-add--image-bytes file) data)
+                (format "Nothing was taken from %s: %s%s" source none
+                        (if complaint (format " (%s)" complaint) "")))
+             (user-error (message "%s" (error-message-string err))))
+         (when directory
+           (ignore-errors (delete-directory directory t))))))
+    command))
+
+(defun org-agent-add--image-took (buffer data none)
+  "Add the image DATA in the conversation BUFFER; without one say NONE."
+  (cond
+   ((string-empty-p (or data "")) (message "%s" none))
+   ((buffer-live-p buffer)
+    (with-current-buffer buffer
+      (org-agent-add-image-add data)))
+   (t (message "The conversation is gone; the image was not added"))))
+
+(defun org-agent-add--image-bytes (file)
+  "Return what FILE has, nil when it is not there or too large."
+  (when (file-exists-p file)
+    (with-temp-buffer
+      (set-buffer-multibyte nil)
+      (insert-file-contents-literally
+       file nil 0 (1+ org-agent-context-image-limit))
+      (buffer-string))))
+
+(defun org-agent-add--image-run (command done)
+  "Run COMMAND; call DONE with what it printed and its last complaint.
+What is too much, or takes too long, ends it."
+  (let* ((default-directory (file-name-as-directory (expand-file-name "~")))
+         (errors (make-pipe-process
+                  :name "org-agent-image-errors" :noquery t
+                  :buffer (generate-new-buffer " *org-agent-image-errors*" t)
+                  :sentinel #'ignore :coding 'utf-8-unix))
+         (chunks nil) (bytes 0))
+    (condition-case err
+        (let ((process
+               (make-process
+                :name "org-agent-image" :noquery t :connection-type 'pipe
+                :coding 'no-conversion :command command :stderr errors
+                :filter (lambda (process piece)
+                          (push piece chunks)
+                          (when (> (cl-incf bytes (length piece))
+                                   org-agent-context-image-limit)
+                            (delete-process process)))
+                :sentinel
+                (lambda (process _event)
+                  (unless (process-live-p process)
+                    (let ((complaint (org-agent-add--image-complaint errors)))
+                      (org-agent-rpc-guard "an image"
+                        (funcall done (apply #'concat (nreverse chunks))
+                                 complaint))))))))
+          (run-at-time org-agent-add--image-patience nil
+                       (lambda () (when (process-live-p process)
+                                    (kill-process process)))))
+      (error (org-agent-add--image-complaint errors)
+             (user-error "%s could not be run: %s" (car command)
+                         (error-message-string err))))))
+
+(defun org-agent-add--image-complaint (errors)
+  "Return the last line that came from the process ERRORS, and end it."
+  (while (accept-process-output errors 0 nil t))
+  (prog1 (when (buffer-live-p (process-buffer errors))
+           (with-current-buffer (process-buffer errors)
+             (prog1 (car (last (split-string (buffer-string) "\n" t "[ \t\r]+")))
+               (kill-buffer))))
+    (delete-process errors)))
 
 (provide 'org-agent-add)
 ;;; org-agent-add.el ends here

@@ -26,11 +26,12 @@
 (require 'org-agent-undo)
 (require 'org-agent-inert)
 (require 'org-agent-fontify)
+(require 'org-agent-heading)
 (require 'org-agent-draft)
 
-(defvar-local org-agent-answer--previews nil
-  "Previews in this buffer: an alist of turns and `org-agent-preview's.")
-(put 'org-agent-answer--previews 'permanent-local t)
+(defvar-local org-agent-answer-previews nil
+  "Previews in this buffer: an alist of turns and `org-agent-answer-partial's.")
+(put 'org-agent-answer-previews 'permanent-local t)
 
 (defvar-local org-agent-answer--last-record nil
   "The turn that was last written and its undo record: (TURN . RECORD).")
@@ -43,10 +44,10 @@
 (defvar org-agent-answer-undoable t
   "When nil, what goes in is no undo step: it is history, not news.")
 
-(defvar org-agent-answer--writing nil
+(defvar org-agent-answer-writing nil
   "Non-nil while this file changes a preview.")
 
-(cl-defstruct (org-agent-preview (:copier nil))
+(cl-defstruct (org-agent-answer-partial (:copier nil))
   "An answer that is being written.
 Its region is from BEG to END.  The text begins at TEXT (a missing line
 end stands before it) and ends with a line end, which belongs to the
@@ -65,36 +66,36 @@ is how far the text is highlighted."
 
 ;;;; Changing the buffer
 
-(defvar org-agent-answer--point nil
+(defvar org-agent-answer-point nil
   "A marker: where point is to be when the change is done.")
 
-(defmacro org-agent-answer--undisturbed (&rest body)
+(defmacro org-agent-answer-undisturbed (&rest body)
   "Run BODY, which changes the conversation, without disturbing its user.
 The buffer is widened and writable; point, match data and an active
 region stay; a file that changed on disk makes nobody ask."
   (declare (indent 0) (debug t))
   `(let ((inhibit-read-only t)
          (deactivate-mark nil)
-         (org-agent-answer--writing t)
-         (org-agent-answer--point (point-marker))
+         (org-agent-answer-writing t)
+         (org-agent-answer-point (point-marker))
          (buffer-file-name nil)
          (buffer-file-truename nil))
      (unwind-protect
          (save-restriction
            (widen)
            (save-match-data ,@body))
-       (goto-char org-agent-answer--point)
-       (set-marker org-agent-answer--point nil))))
+       (goto-char org-agent-answer-point)
+       (set-marker org-agent-answer-point nil))))
 
-(defun org-agent-answer--refuse (&rest _)
+(defun org-agent-answer-refuse (&rest _)
   "Refuse to change an answer that is being written, also by undo."
-  (unless org-agent-answer--writing
+  (unless org-agent-answer-writing
     (signal 'text-read-only
             (list "The answer is being written; C-c C-k stops it"))))
 
 (defconst org-agent-answer--protection
   '(read-only "The answer is being written; C-c C-k stops it"
-    modification-hooks (org-agent-answer--refuse)
+    modification-hooks (org-agent-answer-refuse)
     front-sticky (read-only)
     rear-nonsticky (read-only modification-hooks))
   "Text properties of an answer that is being written.
@@ -114,14 +115,14 @@ is as for `org-agent-fontify-ours'."
 (defun org-agent-answer--release (preview)
   "Make the text of PREVIEW ordinary text and forget its markers.
 From now on it is font lock's."
-  (let ((beg (org-agent-preview-beg preview))
-        (end (org-agent-preview-end preview)))
-    (org-agent-fontify-no-later (org-agent-preview-fontified preview))
+  (let ((beg (org-agent-answer-partial-beg preview))
+        (end (org-agent-answer-partial-end preview)))
+    (org-agent-fontify-no-later (org-agent-answer-partial-fontified preview))
     (org-agent-undo-off
       (remove-text-properties beg end org-agent-answer--protection))
     (font-lock-flush beg end)
-    (dolist (marker (list beg end (org-agent-preview-text preview)
-                          (org-agent-preview-line preview)))
+    (dolist (marker (list beg end (org-agent-answer-partial-text preview)
+                          (org-agent-answer-partial-line preview)))
       (set-marker marker nil))))
 
 (defun org-agent-answer-insert (position text &optional heading record)
@@ -177,7 +178,7 @@ One that has none yet gets it where TURN began."
 (defun org-agent-answer--who-is-at (position)
   "Return who stands at POSITION: windows, `point' and `mark'."
   (append
-   (and org-agent-answer--point (= org-agent-answer--point position) '(point))
+   (and org-agent-answer-point (= org-agent-answer-point position) '(point))
    (and (mark t) (= (mark t) position) '(mark))
    (cl-remove-if-not (lambda (window) (= (window-point window) position))
                      (get-buffer-window-list nil nil t))))
@@ -186,7 +187,7 @@ One that has none yet gets it where TURN began."
   "Bring FOLLOWERS, see `org-agent-answer--who-is-at', to POSITION."
   (dolist (follower followers)
     (pcase follower
-      ('point (set-marker org-agent-answer--point position))
+      ('point (set-marker org-agent-answer-point position))
       ('mark (set-marker (mark-marker) position))
       (window (set-window-point window position)))))
 
@@ -231,14 +232,14 @@ behind the new one."
   (let ((beg (make-symbol "beg")) (line-end (make-symbol "line-end")))
     `(let* ((,line-end (save-excursion (goto-char ,heading) (line-end-position)))
             (,beg (org-agent-answer--fold-start
-                   (org-agent-subtree-end ,heading) ,heading)))
+                   (org-agent-heading-subtree-end ,heading) ,heading)))
        (if (not (eql ,beg ,line-end))
            (progn ,@body)
-         (org-agent-answer--fold ,beg (org-agent-subtree-end ,heading) 'open)
+         (org-agent-answer--fold ,beg (org-agent-heading-subtree-end ,heading) 'open)
          ,@body
          (org-agent-answer--fold
           (save-excursion (goto-char ,heading) (line-end-position))
-          (org-agent-subtree-end ,heading))))))
+          (org-agent-heading-subtree-end ,heading))))))
 
 ;;;; Places
 
@@ -252,7 +253,7 @@ behind the new one."
       ""
     "\n"))
 
-(defun org-agent-answer--closed (text)
+(defun org-agent-answer-closed (text)
   "Return TEXT with a line end."
   (if (string-suffix-p "\n" text) text (concat text "\n")))
 
@@ -260,18 +261,18 @@ behind the new one."
 
 (defun org-agent-answer-preview (turn)
   "Return the preview of TURN in this buffer, or nil."
-  (cdr (assoc turn org-agent-answer--previews)))
+  (cdr (assoc turn org-agent-answer-previews)))
 
 (defun org-agent-answer-previews-p ()
   "Return non-nil while an answer is being written in this buffer."
-  (and org-agent-answer--previews t))
+  (and org-agent-answer-previews t))
 
 (defun org-agent-answer-regions ()
   "Return the regions, (BEG . END), of what is being written, in order."
   (sort (mapcar (lambda (entry)
-                  (cons (marker-position (org-agent-preview-beg (cdr entry)))
-                        (marker-position (org-agent-preview-end (cdr entry)))))
-                org-agent-answer--previews)
+                  (cons (marker-position (org-agent-answer-partial-beg (cdr entry)))
+                        (marker-position (org-agent-answer-partial-end (cdr entry)))))
+                org-agent-answer-previews)
         #'car-less-than-car))
 
 (defun org-agent-answer-delta (params gap)
@@ -284,14 +285,14 @@ missing; it is expected to ask the kernel for it."
          (text (or (plist-get params :text) ""))
          (preview (org-agent-answer-preview turn)))
     (when (and preview
-               (or (not (equal id (org-agent-preview-id preview)))
+               (or (not (equal id (org-agent-answer-partial-id preview)))
                    (and (zerop offset) (string-empty-p text))))
       (org-agent-answer-remove turn)
       (setq preview nil))
     (cond
      ((string-empty-p text))
      (preview (org-agent-answer--continue preview offset text gap))
-     ((org-agent-find-heading id))      ; the act was quicker
+     ((org-agent-heading-find id))      ; the act was quicker
      ((zerop offset)
       (org-agent-answer--begin turn id (plist-get params :event) text))
      (t (funcall gap 0)))))
@@ -299,13 +300,13 @@ missing; it is expected to ask the kernel for it."
 (defun org-agent-answer--begin (turn id event text)
   "Begin the preview ID of TURN, the answer to EVENT, with TEXT.
 Without the question nothing is shown before the act comes."
-  (when-let ((heading (org-agent-find-heading event)))
-    (org-agent-answer--undisturbed
-      (let* ((place (org-agent-subtree-end heading))
+  (when-let ((heading (org-agent-heading-find event)))
+    (org-agent-answer-undisturbed
+      (let* ((place (org-agent-heading-subtree-end heading))
              (prefix (org-agent-answer--line-end place))
              (beg (+ place (length prefix)))
              (checked (org-agent-inert-lines text (make-org-agent-inert-state)))
-             (shown (org-agent-answer--closed (car checked)))
+             (shown (org-agent-answer-closed (car checked)))
              (ours (org-agent-fontify-p place))
              (record (org-agent-answer--record
                       turn (org-agent-fontify-ours ours
@@ -313,13 +314,13 @@ Without the question nothing is shown before the act comes."
                               place (org-agent-answer--dressed
                                      (concat prefix shown) t ours)
                               heading (org-agent-answer--record turn)))))
-             (preview (make-org-agent-preview
+             (preview (make-org-agent-answer-partial
                        :id id :event event :record record
                        :beg (copy-marker place t)
                        :end (copy-marker (+ beg (length shown)))
                        :text (copy-marker beg)
                        :line (copy-marker beg))))
-        (push (cons turn preview) org-agent-answer--previews)
+        (push (cons turn preview) org-agent-answer-previews)
         (org-agent-answer--note preview beg checked text text)
         (org-agent-answer--fontify preview ours (length text))))))
 
@@ -327,109 +328,109 @@ Without the question nothing is shown before the act comes."
   "Add TEXT, which stands at OFFSET, to PREVIEW.
 What came already is left out; OFFSET 0 begins anew.  GAP is as for
 `org-agent-answer-delta'."
-  (let ((received (org-agent-preview-received preview)))
+  (let ((received (org-agent-answer-partial-received preview)))
     (cond
      ((and (zerop offset) (> received 0))
-      (org-agent-answer--undisturbed
+      (org-agent-answer-undisturbed
         (org-agent-answer--restart preview text)))
      ((> offset received)
-      (unless (org-agent-preview-asked preview)
-        (setf (org-agent-preview-asked preview) t)
+      (unless (org-agent-answer-partial-asked preview)
+        (setf (org-agent-answer-partial-asked preview) t)
         (funcall gap received)))
      ((> (+ offset (length text)) received)
-      (org-agent-answer--undisturbed
+      (org-agent-answer-undisturbed
         (org-agent-answer--add preview (substring text (- received offset))))))))
 
 (defun org-agent-answer--restart (preview text)
   "Show TEXT in PREVIEW in the place of all that was shown."
-  (org-agent-fontify-no-later (org-agent-preview-fontified preview))
-  (setf (org-agent-preview-received preview) 0
-        (org-agent-preview-tail preview) ""
-        (org-agent-preview-state preview) (make-org-agent-inert-state)
-        (org-agent-preview-fontified preview) (make-org-agent-fontify-progress))
-  (set-marker (org-agent-preview-line preview) (org-agent-preview-text preview))
+  (org-agent-fontify-no-later (org-agent-answer-partial-fontified preview))
+  (setf (org-agent-answer-partial-received preview) 0
+        (org-agent-answer-partial-tail preview) ""
+        (org-agent-answer-partial-state preview) (make-org-agent-inert-state)
+        (org-agent-answer-partial-fontified preview) (make-org-agent-fontify-progress))
+  (set-marker (org-agent-answer-partial-line preview) (org-agent-answer-partial-text preview))
   (org-agent-answer--add preview text))
 
 (defun org-agent-answer--add (preview text)
   "Add TEXT at the end of PREVIEW.
 What was shown of the unfinished line is checked again with it: only
 then it can be seen whether it is active Org."
-  (let* ((all (concat (org-agent-preview-tail preview) text))
-         (line (marker-position (org-agent-preview-line preview)))
-         (checked (org-agent-inert-lines all (org-agent-preview-state preview)))
+  (let* ((all (concat (org-agent-answer-partial-tail preview) text))
+         (line (marker-position (org-agent-answer-partial-line preview)))
+         (checked (org-agent-inert-lines all (org-agent-answer-partial-state preview)))
          (ours (org-agent-fontify-p line)))
     (org-agent-fontify-ours ours
       (org-agent-answer--replace
        preview line (org-agent-answer--dressed
-                     (org-agent-answer--closed (car checked))
-                     (= line (org-agent-preview-beg preview)) ours)))
+                     (org-agent-answer-closed (car checked))
+                     (= line (org-agent-answer-partial-beg preview)) ours)))
     (org-agent-answer--note preview line checked all text)
     (org-agent-answer--fontify preview ours (length text))))
 
 (defun org-agent-answer--fontify (preview ours length)
   "Highlight the lines of PREVIEW that have been finished, if OURS.
 LENGTH is how many characters came: many wait for a while."
-  (let* ((progress (org-agent-preview-fontified preview))
+  (let* ((progress (org-agent-answer-partial-fontified preview))
          (late (org-agent-fontify-no-later progress)))
     (if (and ours (> length org-agent-fontify-fast))
         (org-agent-fontify-later progress #'org-agent-answer--fontify-late
                                  (current-buffer) preview)
       (when late
         (org-agent-fontify-pass-over
-         progress (marker-position (org-agent-preview-beg preview))))
+         progress (marker-position (org-agent-answer-partial-beg preview))))
       (org-agent-fontify-advance
        progress
-       (marker-position (org-agent-preview-beg preview))
-       (marker-position (org-agent-preview-line preview))
-       (org-agent-inert-state-block (org-agent-preview-state preview))
+       (marker-position (org-agent-answer-partial-beg preview))
+       (marker-position (org-agent-answer-partial-line preview))
+       (org-agent-inert-state-block (org-agent-answer-partial-state preview))
        (or ours late)))))
 
 (defun org-agent-answer--fontify-late (buffer preview)
   "Highlight what came of PREVIEW in BUFFER, if it is still being written."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
-      (when (marker-position (org-agent-preview-line preview))
-        (org-agent-answer--undisturbed
+      (when (marker-position (org-agent-answer-partial-line preview))
+        (org-agent-answer-undisturbed
           (org-agent-answer--fontify preview t 0))))))
 
 (defun org-agent-answer--note (preview line checked all text)
   "Note in PREVIEW that TEXT came and that ALL is shown from LINE on.
 CHECKED is what `org-agent-inert-lines' made of ALL."
   (pcase-let ((`(,inert ,final . ,state) checked))
-    (cl-incf (org-agent-preview-received preview) (length text))
-    (setf (org-agent-preview-asked preview) nil
-          (org-agent-preview-state preview) state
-          (org-agent-preview-tail preview) (substring all final))
-    (set-marker (org-agent-preview-line preview)
+    (cl-incf (org-agent-answer-partial-received preview) (length text))
+    (setf (org-agent-answer-partial-asked preview) nil
+          (org-agent-answer-partial-state preview) state
+          (org-agent-answer-partial-tail preview) (substring all final))
+    (set-marker (org-agent-answer-partial-line preview)
                 (+ line (org-agent-inert-whole-lines inert)))
     (org-agent-answer--shorten preview)))
 
 (defun org-agent-answer--shorten (preview)
   "Count most of a very long unfinished line of PREVIEW as finished.
 Otherwise each delta would cost as much as the line is long."
-  (let* ((tail (org-agent-preview-tail preview))
+  (let* ((tail (org-agent-answer-partial-tail preview))
          (excess (- (length tail) org-agent-answer--line-limit)))
     (when (> excess 0)
       (let ((keep (/ org-agent-answer--line-limit 2))
             (state (org-agent-inert-copy-state
-                    (org-agent-preview-state preview))))
+                    (org-agent-answer-partial-state preview))))
         (unless (org-agent-inert-state-block state)
           (setf (org-agent-inert-state-place state) 'body))
-        (setf (org-agent-preview-tail preview) (substring tail (- keep))
-              (org-agent-preview-state preview) state)
+        (setf (org-agent-answer-partial-tail preview) (substring tail (- keep))
+              (org-agent-answer-partial-state preview) state)
         ;; From there on the buffer may hold a few marks more than TAIL;
         ;; they are replaced with it.
-        (set-marker (org-agent-preview-line preview)
-                    (- (org-agent-preview-end preview) 1 keep))))))
+        (set-marker (org-agent-answer-partial-line preview)
+                    (- (org-agent-answer-partial-end preview) 1 keep))))))
 
 (defun org-agent-answer--replace (preview beg text)
   "Replace PREVIEW from BEG to its end by TEXT, which ends in a line end."
-  (let* ((end (marker-position (org-agent-preview-end preview)))
+  (let* ((end (marker-position (org-agent-answer-partial-end preview)))
          (followers (org-agent-answer--who-is-at end))
          (folded (org-agent-answer--folded-p (- end 2))))
-    (org-agent-undo-replace (org-agent-preview-record preview) beg end text)
+    (org-agent-undo-replace (org-agent-answer-partial-record preview) beg end text)
     (let ((last (+ beg (length text))))
-      (set-marker (org-agent-preview-end preview) last)
+      (set-marker (org-agent-answer-partial-end preview) last)
       (org-agent-answer--bring followers last)
       (when folded
         (org-agent-answer--fold (org-agent-answer--hidden-from beg) last)))))
@@ -437,24 +438,24 @@ Otherwise each delta would cost as much as the line is long."
 (defun org-agent-answer-remove (turn)
   "Take the preview of TURN away, if there is one."
   (when-let ((preview (org-agent-answer-preview turn)))
-    (org-agent-answer--undisturbed
-      (let ((beg (marker-position (org-agent-preview-beg preview)))
-            (end (marker-position (org-agent-preview-end preview))))
+    (org-agent-answer-undisturbed
+      (let ((beg (marker-position (org-agent-answer-partial-beg preview)))
+            (end (marker-position (org-agent-answer-partial-end preview))))
         (org-agent-answer--release preview)
         (when (< beg end)
-          (org-agent-undo-delete (org-agent-preview-record preview)
+          (org-agent-undo-delete (org-agent-answer-partial-record preview)
                                  beg end))))
     (org-agent-answer--forget turn)))
 
 (defun org-agent-answer-remove-all ()
   "Take all previews away."
-  (dolist (entry (copy-sequence org-agent-answer--previews))
+  (dolist (entry (copy-sequence org-agent-answer-previews))
     (org-agent-answer-remove (car entry))))
 
 (defun org-agent-answer--forget (turn)
   "Forget the preview of TURN."
-  (setq org-agent-answer--previews
-        (assoc-delete-all turn org-agent-answer--previews)))
+  (setq org-agent-answer-previews
+        (assoc-delete-all turn org-agent-answer-previews)))
 
 ;;;; Acts
 
@@ -466,41 +467,41 @@ where TEXT stands, (BEG . END)."
         (preview (org-agent-answer-preview turn)))
     (unless (equal inert text)
       (org-agent-rpc-log "made inert: the text of %s had active Org in it" id))
-    (org-agent-answer--undisturbed
+    (org-agent-answer-undisturbed
       (prog1
           (cond
-           ((and preview (equal id (org-agent-preview-id preview)))
+           ((and preview (equal id (org-agent-answer-partial-id preview)))
             (org-agent-answer--settle preview inert))
            ((org-agent-answer--present id inert))
            (t (org-agent-answer--insert-whole turn event inert words)))
-        (when (and preview (equal id (org-agent-preview-id preview)))
+        (when (and preview (equal id (org-agent-answer-partial-id preview)))
           (org-agent-answer--release preview)
           (org-agent-answer--forget turn))))))
 
 (defun org-agent-answer--settle (preview text)
   "Make what PREVIEW shows equal to TEXT and return where it stands."
-  (let ((beg (marker-position (org-agent-preview-text preview)))
-        (closed (org-agent-answer--closed text)))
+  (let ((beg (marker-position (org-agent-answer-partial-text preview)))
+        (closed (org-agent-answer-closed text)))
     (org-agent-answer--replace preview beg closed)
     (cons beg (+ beg (length text)))))
 
 (defun org-agent-answer--present (id text)
   "Return where the answer with the ID stands, nil when it does not.
 TEXT is as it came; what a person changed counts as they left it."
-  (when-let ((heading (org-agent-find-heading id)))
+  (when-let ((heading (org-agent-heading-find id)))
     (let ((end (min (point-max) (+ heading (length text)))))
       (cons heading
             (if (equal (buffer-substring-no-properties heading end) text)
                 end
-              (org-agent-subtree-end heading))))))
+              (org-agent-heading-subtree-end heading))))))
 
 (defun org-agent-answer--insert-whole (turn event text words)
   "Insert the answer TEXT of TURN to EVENT and return where it stands.
 Without its question it goes before the draft, under a heading made of
 WORDS if there are any."
-  (let* ((heading (org-agent-find-heading event))
+  (let* ((heading (org-agent-heading-find event))
          (place (if heading
-                    (org-agent-subtree-end heading)
+                    (org-agent-heading-subtree-end heading)
                   (org-agent-answer--before-draft)))
          (prefix (concat (org-agent-answer--line-end place)
                          (unless heading
@@ -508,7 +509,7 @@ WORDS if there are any."
          (beg (+ place (length prefix))))
     (org-agent-answer--record
      turn (org-agent-answer-insert
-           place (concat prefix (org-agent-answer--closed text)) heading
+           place (concat prefix (org-agent-answer-closed text)) heading
            (org-agent-answer--record turn)))
     (cons beg (+ beg (length text)))))
 
@@ -521,14 +522,14 @@ WORDS if there are any."
 (defun org-agent-answer-insert-question (id subtree &optional parent)
   "Insert the question SUBTREE with the ID before the draft, once.
 PARENT is the ID of the heading that it stands below, if any."
-  (unless (org-agent-find-heading id)
-    (org-agent-answer--undisturbed
-      (let* ((above (and parent (org-agent-find-heading parent)))
-             (place (if above (org-agent-subtree-end above)
+  (unless (org-agent-heading-find id)
+    (org-agent-answer-undisturbed
+      (let* ((above (and parent (org-agent-heading-find parent)))
+             (place (if above (org-agent-heading-subtree-end above)
                       (org-agent-answer--before-draft)))
              (prefix (org-agent-answer--line-end place)))
         (org-agent-answer-insert
-         place (concat prefix (org-agent-answer--closed subtree)))))))
+         place (concat prefix (org-agent-answer-closed subtree)))))))
 
 (provide 'org-agent-answer)
 ;;; org-agent-answer.el ends here

@@ -12,24 +12,36 @@
 ;; places the same keys decide.  A decision is for exactly the action that
 ;; the kernel asks about, which it shows: text that somebody wrote decides
 ;; nothing.
+;;
+;; What the agent may do without asking, and what it may never do, stands in a
+;; table of policy.org in its home.  `org-agent-policy' opens it, and where
+;; something waits for a decision, at the row because of which it is asked; a
+;; hook of a note that asks is opened in its note.
+;; The file is the person's: nothing here writes it, and what is saved counts
+;; at once.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'org)
 (require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
-(require 'org-agent-chat)
+(require 'org-agent-heading)
+(require 'org-agent-undo)
+(require 'org-agent-file-owner)
 (require 'org-agent-asked)
+(require 'org-agent-chat)
 (require 'org-agent-list)
 (require 'org-agent-diff)
 
-(declare-function org-agent-approval-view "org-agent-review")
-(declare-function org-agent-review-show-stale "org-agent-review")
 (declare-function org-agent-approval-edit "org-agent-review")
+(declare-function org-agent-approval-view "org-agent-review")
 (declare-function org-agent-question-insert-all "org-agent-question")
 (declare-function org-agent-question-refresh "org-agent-question")
-(defvar org-agent-question--waiting)
+(declare-function org-agent-review-show-stale "org-agent-review")
+
+(defvar org-agent-question-waiting)
 
 (defconst org-agent-approval--buffer "*org-agent-approvals*"
   "The buffer that lists what waits.")
@@ -37,7 +49,7 @@
 (defconst org-agent-approval--stale -32010
   "The code of the kernel's refusal to do what could not be done now.")
 
-(defvar org-agent-approval--waiting nil
+(defvar org-agent-approval-waiting nil
   "What waits for a person, oldest first: plists as the kernel sent them.")
 
 (defvar org-agent-approval--sent nil
@@ -107,7 +119,7 @@ Letters decide nowhere else: a conversation is where people type.")
   (with-current-buffer (get-buffer-create org-agent-approval--buffer)
     (unless (derived-mode-p 'org-agent-approval-mode)
       (org-agent-approval-mode))
-    (org-agent-approval--draw)
+    (org-agent-approval-draw)
     (org-agent-approval--refresh))
   (pop-to-buffer org-agent-approval--buffer))
 
@@ -117,30 +129,30 @@ Letters decide nowhere else: a conversation is where people type.")
   (org-agent-kernel-request
    "approval/list" nil
    :success (lambda (result)
-              (setq org-agent-approval--waiting
+              (setq org-agent-approval-waiting
                     (mapcar #'org-agent-approval--with-subtree
                             (plist-get result :approvals)))
-              (org-agent-approval--draw))
+              (org-agent-approval-draw))
    :failure (lambda (refusal)
               (org-agent-chat-complain "What waits cannot be listed" refusal))))
 
 (defun org-agent-approval--with-subtree (approval)
   "Return APPROVAL with its subtree, if its conversation was told of it.
 A list of what waits is for all and does not have how it stands in one."
-  (let ((subtree (plist-get (org-agent-approval--waits (plist-get approval :id))
+  (let ((subtree (plist-get (org-agent-approval-waits (plist-get approval :id))
                             :subtree)))
     (if (or (plist-get approval :subtree) (not subtree))
         approval
       (append approval (list :subtree subtree)))))
 
-(defun org-agent-approval--waits (id)
+(defun org-agent-approval-waits (id)
   "Return the approval ID if it waits, as far as is known here."
-  (cl-find id org-agent-approval--waiting
+  (cl-find id org-agent-approval-waiting
            :key (lambda (approval) (plist-get approval :id)) :test #'equal))
 
 (defun org-agent-approval--here ()
   "Return the approval whose subtree, exactly as the kernel wrote it, is here."
-  (let ((approval (org-agent-approval--waits (org-agent-asked-at-point))))
+  (let ((approval (org-agent-approval-waits (org-agent-asked-at-point))))
     (when approval
       (unless (org-agent-asked-intact-p (plist-get approval :id)
                                         (or (plist-get approval :subtree) ""))
@@ -168,7 +180,7 @@ The first decision counts, also while it is on its way."
      :success (lambda (_)
                 (setq org-agent-approval--sent
                       (delete id org-agent-approval--sent))
-                (org-agent-approval--remove id)
+                (org-agent-approval-remove id)
                 (message "%s: %s"
                          (if (eq decision :deny) "Refused" "Allowed")
                          (or (plist-get approval :summary) "decided")))
@@ -236,7 +248,7 @@ The first decision counts, also while it is on its way."
 
 ;;;; The list
 
-(defun org-agent-approval--draw ()
+(defun org-agent-approval-draw ()
   "Show what waits in the list, if there is one.
 Point, and that of every window, stay on what they were on."
   (when-let ((buffer (get-buffer org-agent-approval--buffer)))
@@ -250,9 +262,9 @@ Point, and that of every window, stay on what they were on."
         (erase-buffer)
         (insert (substitute-command-keys
                  "o once  t turn  s session  A always  d deny  v look  e edit  RET answer  g look again  q bury\n\n"))
-        (mapc #'org-agent-approval-insert org-agent-approval--waiting)
+        (mapc #'org-agent-approval-insert org-agent-approval-waiting)
         (org-agent-question-insert-all)
-        (unless (or org-agent-approval--waiting org-agent-question--waiting)
+        (unless (or org-agent-approval-waiting org-agent-question-waiting)
           (insert "Nothing waits for you.\n"))
         (goto-char (org-agent-approval--position place))
         (pcase-dolist (`(,window . ,place) windows)
@@ -336,13 +348,13 @@ the approval ID, LINE is that of the buffer."
     (insert "\n")
     (put-text-property beg (point) 'org-agent-approval approval)))
 
-(defun org-agent-approval--remove (id)
+(defun org-agent-approval-remove (id)
   "Take the approval ID out of the list."
-  (setq org-agent-approval--waiting
-        (cl-remove id org-agent-approval--waiting
+  (setq org-agent-approval-waiting
+        (cl-remove id org-agent-approval-waiting
                    :key (lambda (approval) (plist-get approval :id))
                    :test #'equal))
-  (org-agent-approval--draw))
+  (org-agent-approval-draw))
 
 ;;;; What the kernel reports
 
@@ -353,24 +365,24 @@ it."
   (when (and (eq (org-agent-chat-get :phase) 'waiting)
              (cl-notany (lambda (asked)
                           (equal (plist-get asked :session) session))
-                        (append org-agent-approval--waiting
-                                org-agent-question--waiting)))
+                        (append org-agent-approval-waiting
+                                org-agent-question-waiting)))
     (org-agent-chat-put :phase 'thinking)))
 
 (defun org-agent-approval-renamed (former name)
   "Note that what waits in the conversation FORMER waits in NAME."
-  (dolist (asked (append org-agent-approval--waiting
-                         org-agent-question--waiting))
+  (dolist (asked (append org-agent-approval-waiting
+                         org-agent-question-waiting))
     (when (equal (plist-get asked :session) former)
       (plist-put asked :session name)))
-  (org-agent-approval--draw))
+  (org-agent-approval-draw))
 
 (defun org-agent-approval--decorate (id subtree)
   "Give SUBTREE, which the kernel wrote for the approval ID, its keys.
 Those of its last line, which names them, are letters, too."
   (when (org-agent-asked-decorate id subtree 'org-agent-approval-subtree)
-    (let ((heading (org-agent-find-heading id)))
-      (org-agent-draft--widely
+    (let ((heading (org-agent-heading-find id)))
+      (org-agent-heading-widely
         (goto-char (+ heading (length (string-trim-right subtree "\n+"))))
         (with-silent-modifications
           (org-agent-undo-off
@@ -380,12 +392,12 @@ Those of its last line, which names them, are letters, too."
 (cl-defmethod org-agent-handle-notification ((_method (eql 'approval/asked))
                                              params)
   "Say that the action of PARAMS waits for a decision."
-  (let ((known (org-agent-approval--waits (plist-get params :id))))
-    (setq org-agent-approval--waiting
+  (let ((known (org-agent-approval-waits (plist-get params :id))))
+    (setq org-agent-approval-waiting
           (if known
-              (cl-substitute params known org-agent-approval--waiting)
-            (append org-agent-approval--waiting (list params))))
-    (org-agent-approval--draw)
+              (cl-substitute params known org-agent-approval-waiting)
+            (append org-agent-approval-waiting (list params))))
+    (org-agent-approval-draw)
     (org-agent-chat-in (plist-get params :session)
       (when (plist-get params :subtree)
         (org-agent-approval--decorate (plist-get params :id)
@@ -401,7 +413,7 @@ Those of its last line, which names them, are letters, too."
 (cl-defmethod org-agent-handle-notification ((_method (eql 'approval/closed))
                                              params)
   "Note that the approval of PARAMS needs no decision any more."
-  (org-agent-approval--remove (plist-get params :id))
+  (org-agent-approval-remove (plist-get params :id))
   (let ((session (plist-get params :session)))
     (org-agent-chat-in session
       (when (plist-get params :subtree)
@@ -409,8 +421,70 @@ Those of its last line, which names them, are letters, too."
                                (plist-get params :waiting)
                                (plist-get params :subtree))
         (org-agent-chat-restore-draft)
-        (org-agent-keeper-save))
+        (org-agent-file-owner-save))
       (org-agent-approval-go-on session))))
+
+;;;; The rules
+
+(defun org-agent-approval--policy-reason ()
+  "Return why what is at point is asked, an empty string where nothing is."
+  (let ((approval (ignore-errors (org-agent-approval-at-point))))
+    (or (plist-get approval :reason) "")))
+
+(defun org-agent-approval--policy-line ()
+  "Return the line of policy.org because of which what is at point is asked."
+  (let ((reason (org-agent-approval--policy-reason)))
+    (and (string-match "\\bpolicy\\.org:\\([0-9]+\\)\\b" reason)
+         (string-to-number (match-string 1 reason)))))
+
+(defun org-agent-approval--policy-hook ()
+  "Return the note and the line of the hook because of which is asked.
+That is a cons cell, nil where no hook of the person's notes asks."
+  (let ((reason (org-agent-approval--policy-reason)))
+    (when (or (string-match "\\bthe hook [^ ]+ (\\([^/()]+\\.org\\):\\([0-9]+\\))"
+                            reason)
+              (string-match "\\bthe hooks of \\([^/()]+\\.org\\) are .*?: line \\([0-9]+\\):"
+                            reason))
+      (let* ((line (string-to-number (match-string 2 reason)))
+             (file (expand-file-name
+                    (match-string 1 reason)
+                    (expand-file-name "skills" (org-agent-kernel-home-directory)))))
+        (and (file-exists-p file) (cons file line))))))
+
+(defun org-agent-approval--policy-go-to-table ()
+  "Move to the table of rules, if there is one."
+  (goto-char (point-min))
+  (let ((case-fold-search t))
+    (when (re-search-forward "^\\*+[ \t]+Rules[ \t]*$" nil t)
+      (forward-line 0)
+      (let ((end (save-excursion (org-end-of-subtree t) (point))))
+        (when (re-search-forward "^[ \t]*|" end t)
+          (forward-line 0))))))
+
+;;;###autoload
+(defun org-agent-policy (&optional line note)
+  "Open policy.org, which says what the agent may do, at LINE if that is given.
+Where something waits for a decision, that is the line of the rule
+because of which it is asked, or that of the hook of a NOTE that
+asks.  What you save counts at once; \\[org-agent-doctor] tells of rows
+that cannot be read, \\[org-agent-skills] lists the hooks."
+  (interactive (let ((rule (org-agent-approval--policy-line))
+                     (hook (org-agent-approval--policy-hook)))
+                 (if (or rule (not hook))
+                     (list rule)
+                   (list (cdr hook) (car hook)))))
+  (let ((file (or note (expand-file-name "policy.org"
+                                         (org-agent-kernel-home-directory)))))
+    (unless (file-exists-p file)
+      (user-error "There is no %s yet; it is made when the kernel starts"
+                  (abbreviate-file-name file)))
+    (find-file file)
+    (widen)
+    (goto-char (point-min))
+    (unless (and line (zerop (forward-line (1- line))))
+      (org-agent-approval--policy-go-to-table))
+    (when (derived-mode-p 'org-mode)
+      (org-show-context 'agenda))))
 
 (provide 'org-agent-approval)
 ;;; org-agent-approval.el ends here

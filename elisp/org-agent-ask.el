@@ -16,22 +16,31 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'subr-x)
 (require 'org-id)
+(require 'subr-x)
+(require 'org-agent-rpc)
 (require 'org-agent-kernel)
-(require 'org-agent-draft)
+(require 'org-agent-heading)
 (require 'org-agent-inert)
 (require 'org-agent-undo)
 (require 'org-agent-chat)
 (require 'org-agent-send)
 (require 'org-agent-command)
-(require 'org-agent-context-read)
 (require 'org-agent-add)
-(require 'org-agent-await)
-(require 'org-agent-recall)
-(require 'org-agent-markup)
-(require 'org-agent-approval)
-(require 'org-agent-question)
+(require 'org-agent-turn)
+(require 'org-agent-asked)
+
+(declare-function org-agent-approval-insert "org-agent-approval")
+(declare-function org-agent-approval-next "org-agent-approval")
+(declare-function org-agent-approval-previous "org-agent-approval")
+(declare-function org-agent-context-read-gather "org-agent-context-read")
+(declare-function org-agent-input-history-fill-history "org-agent-input-history")
+(declare-function org-agent-markup-for-mode "org-agent-markup")
+(declare-function org-agent-question-insert "org-agent-question")
+
+(defvar org-agent-approval-line-map)
+(defvar org-agent-approval-waiting)
+(defvar org-agent-question-waiting)
 
 (defcustom org-agent-ask-display 'chat
   "Where the answer to a question of `org-agent-ask' is shown.
@@ -55,19 +64,19 @@ stands in Org and what the model wrote.")
 
 ;;;; What is asked
 
-(defun org-agent-ask--region ()
+(defun org-agent-ask-region ()
   "Return a reference to the region, if there is one that can go along.
 That of a conversation does not: it is known there."
   (when (and (use-region-p) (not org-agent-chat-session)
              (not (= (region-beginning) (region-end))))
     (cons :listed
-          (cons t (car (org-agent-add--checked
-                        (org-agent-add--region (region-beginning)
+          (cons t (car (org-agent-add-checked
+                        (org-agent-add-region (region-beginning)
                                                (region-end))))))))
 
 (defun org-agent-ask--read (session region)
   "Read a question for SESSION; REGION, a reference or nil, goes with it."
-  (org-agent-recall-fill-history 'org-agent-ask-history)
+  (org-agent-input-history-fill-history 'org-agent-ask-history)
   (let* ((lines (plist-get region :lines))
          (question
           (string-trim
@@ -96,7 +105,7 @@ That of a conversation does not: it is known there."
 
 (defun org-agent-ask--arguments (display)
   "Read the arguments of `org-agent-ask'; DISPLAY nil means as is customary."
-  (let* ((region (org-agent-ask--region))
+  (let* ((region (org-agent-ask-region))
          (session (if current-prefix-arg
                       (org-agent-chat-read-session)
                     (org-agent-chat-session-in-use)))
@@ -125,7 +134,7 @@ the answer."
       (deactivate-mark))
     (pcase display
       ('insert (org-agent-ask--await-place id question place))
-      ('window (org-agent-ask--show id chat))
+      ('window (org-agent-ask-show id chat))
       (_ (org-agent-ask--display chat id)))))
 
 (defun org-agent-ask-here (question &optional session _display region)
@@ -145,14 +154,14 @@ A command says itself what it wants of the buffer."
   (let ((message (org-agent-command-message id 1 question)))
     (if (and region (not (plist-get message :event)))
         (org-agent-send-with-context message
-                                     (org-agent-context-gather (list region)))
+                                     (org-agent-context-read-gather (list region)))
       message)))
 
 (defun org-agent-ask--display (chat id)
   "Display the conversation CHAT with the question ID in sight."
   (when-let ((window (display-buffer chat)))
     (with-current-buffer chat
-      (when-let ((heading (org-agent-find-heading id)))
+      (when-let ((heading (org-agent-heading-find id)))
         (unless (eq window (selected-window))
           (set-window-point window heading))))))
 
@@ -206,14 +215,14 @@ DIRECTION is -1 or 1.  No text says nothing, but in an empty buffer."
   "Have the answer to the question ID, QUESTION, come in at PLACE."
   (message "The answer to \"%s\" will come in here" (truncate-string-to-width
                                                      question 40 nil nil t))
-  (org-agent-await
+  (org-agent-turn-when-ended
    id :plain
    (lambda (result)
      (if (or (plist-get result :notice)
              (not (eq (plist-get result :state) :answered)))
          (progn
            (message "org-agent: nothing was inserted.  %s"
-                    (org-agent-ask--line (or (plist-get result :answer) "")))
+                    (org-agent-ask-line (or (plist-get result :answer) "")))
            (set-marker (org-agent-ask-place-marker place) nil))
        (org-agent-ask--fetch-raw
         id (lambda (raw)
@@ -245,12 +254,12 @@ RAW is what the model wrote."
     (if (not trouble)
         (message "The answer is in %s now; undo takes it back"
                  (org-agent-ask-place-name place))
-      (org-agent-ask--show
+      (org-agent-ask-show
        id (org-agent-chat-open (plist-get result :session)))
       (message "The answer has come, but %s.  M-x org-agent-ask-insert-latest inserts it at point"
                trouble))))
 
-(defun org-agent-ask--line (text)
+(defun org-agent-ask-line (text)
   "Return TEXT as one short line."
   (truncate-string-to-width
    ;; Not [[:space:]]: what that is, the current buffer's mode says.
@@ -279,7 +288,7 @@ headings go below the one they come under."
                     (org-agent-ask-body (org-agent-inert (car answer)))
                     (cdr answer)))
              (text (if (derived-mode-p 'org-mode)
-                       (org-agent-draft--demote
+                       (org-agent-heading-demote
                         text (org-agent-ask--level position))
                      text))
              (lines (string-search "\n" text))
@@ -331,7 +340,7 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer.
   (define-key map (kbd "p") '("previous that waits" . org-agent-approval-previous))
   (define-key map (kbd "C-c C-k") '("stop the answer" . org-agent-ask-stop)))
 
-(defun org-agent-ask--show (id chat)
+(defun org-agent-ask-show (id chat)
   "Show the question ID of the conversation CHAT in a small window."
   (let ((buffer (get-buffer-create org-agent-ask-buffer)))
     (with-current-buffer buffer
@@ -364,12 +373,12 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer.
 (defun org-agent-ask--insert-waiting (id)
   "Insert what the turn of the question ID asks, to be decided here."
   (let ((beg (point)))
-    (dolist (approval org-agent-approval--waiting)
+    (dolist (approval org-agent-approval-waiting)
       (when (equal (plist-get approval :event) id)
         (let ((beg (point)))
           (org-agent-approval-insert approval)
           (put-text-property beg (point) 'keymap org-agent-approval-line-map))))
-    (dolist (question org-agent-question--waiting)
+    (dolist (question org-agent-question-waiting)
       (when (equal (plist-get question :event) id)
         (org-agent-question-insert question)))
     (unless (= beg (point))
@@ -387,9 +396,9 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer.
   "Return question and answer ID of the conversation CHAT, without drawers.
 What waits for the person is left out."
   (with-current-buffer chat
-    (when-let ((heading (org-agent-find-heading id)))
+    (when-let ((heading (org-agent-heading-find id)))
       (let ((text (org-agent-ask--without-waiting
-                   heading (org-agent-subtree-end heading))))
+                   heading (org-agent-heading-subtree-end heading))))
         (with-temp-buffer
           (insert text)
           (goto-char (point-min))
@@ -411,14 +420,14 @@ What waits for the person is left out."
 
 (defun org-agent-ask--without-waiting (beg end)
   "Return the text from BEG to END without the subtrees of what waits."
-  (org-agent-draft--widely
+  (org-agent-heading-widely
     (goto-char beg)
     (let ((from beg) (text ""))
       (while (re-search-forward "^\\*+ " end t)
         (let ((heading (line-beginning-position)))
           (when (org-agent-asked-waiting-p heading)
             (setq text (concat text (buffer-substring-no-properties from heading))
-                  from (org-agent-subtree-end heading))
+                  from (org-agent-heading-subtree-end heading))
             (goto-char from))))
       (concat text (buffer-substring-no-properties from end)))))
 
@@ -483,7 +492,7 @@ Several pieces that come at once are shown at once."
   (interactive nil org-agent-ask-mode)
   (let ((id (car org-agent-ask--shown)))
     (pop-to-buffer (org-agent-ask--chat))
-    (when-let ((heading (org-agent-find-heading id)))
+    (when-let ((heading (org-agent-heading-find id)))
       (goto-char heading)
       (org-reveal))))
 

@@ -17,11 +17,11 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'subr-x)
-(require 'org-agent-draft)
-(require 'org-agent-answer)
-(require 'org-agent-undo)
 (require 'diff-mode)
+(require 'subr-x)
+(require 'org-agent-answer)
+(require 'org-agent-heading)
+(require 'org-agent-undo)
 
 (defvar org-agent-chat-session)
 
@@ -34,12 +34,12 @@
 (defun org-agent-asked-waiting ()
   "Return the ids of what stands in the buffer as waiting."
   (let (ids last)
-    (org-agent-draft--widely
+    (org-agent-heading-widely
       (goto-char (point-min))
       (while (search-forward ":ASKS:" nil t)
         (let ((heading (org-agent-heading-at (point))))
           (when (and heading (not (eql heading last))
-                     (org-agent-turn-p heading)
+                     (org-agent-heading-turn-p heading)
                      (org-agent-asked-waiting-p heading))
             (push (org-agent-heading-property heading "ID") ids)
             (setq last heading)))))
@@ -52,11 +52,11 @@
 (defun org-agent-asked-intact-p (id subtree)
   "Return non-nil when SUBTREE stands in the buffer as ID asked it.
 Otherwise, since the file was changed, say, it becomes ordinary text."
-  (when-let ((heading (org-agent-find-heading id)))
-    (org-agent-draft--widely
+  (when-let ((heading (org-agent-heading-find id)))
+    (org-agent-heading-widely
       (or (org-agent-asked--at-p heading subtree)
           (progn
-            (org-agent-asked--release heading (org-agent-subtree-end heading))
+            (org-agent-asked--release heading (org-agent-heading-subtree-end heading))
             nil)))))
 
 (defun org-agent-asked--release (beg end)
@@ -73,8 +73,8 @@ Otherwise, since the file was changed, say, it becomes ordinary text."
 CATEGORY is a symbol with `keymap' and, if it is so, `read-only'.  What
 is not in the buffer as it was written is left alone, and nil returned;
 with HEADING-ONLY that counts for its heading, and all of it gets them."
-  (when-let ((heading (org-agent-find-heading id)))
-    (org-agent-draft--widely
+  (when-let ((heading (org-agent-heading-find id)))
+    (org-agent-heading-widely
       (let ((end (+ heading (length subtree)))
             (line (1+ (or (string-search "\n" subtree) 0))))
         (when (if heading-only
@@ -85,7 +85,7 @@ with HEADING-ONLY that counts for its heading, and all of it gets them."
                      (equal (buffer-substring-no-properties heading end)
                             subtree)))
           (when heading-only
-            (setq end (org-agent-subtree-end heading)))
+            (setq end (org-agent-heading-subtree-end heading)))
           (with-silent-modifications
             (org-agent-undo-off
               (add-text-properties
@@ -123,7 +123,7 @@ its properties and then adds some of its own."
 
 (defun org-agent-asked--refuse (&rest _)
   "Refuse a change of what waits, in its conversation."
-  (unless (or (not org-agent-chat-session) org-agent-answer--writing)
+  (unless (or (not org-agent-chat-session) org-agent-answer-writing)
     (signal 'text-read-only
             (list "It waits for your decision: C-c C-c on it decides"))))
 
@@ -132,10 +132,10 @@ its properties and then adds some of its own."
 Where a person changed the subtree only its heading and drawer become
 CLOSED, and the rest stays below; a heading that they changed stays.
 With ALL the rest of the subtree goes in any case."
-  (when-let ((heading (org-agent-find-heading id)))
-    (org-agent-answer--undisturbed
-      (let* ((last (org-agent-subtree-end heading))
-             (head (org-agent-asked--head waiting))
+  (when-let ((heading (org-agent-heading-find id)))
+    (org-agent-answer-undisturbed
+      (let* ((last (org-agent-heading-subtree-end heading))
+             (head (org-agent-asked-head waiting))
              (end (cond
                    ((org-agent-asked--at-p heading waiting)
                     (+ heading (length waiting)))
@@ -154,7 +154,7 @@ With ALL the rest of the subtree goes in any case."
          (not (string-empty-p text))
          (equal (buffer-substring-no-properties position end) text))))
 
-(defun org-agent-asked--head (subtree)
+(defun org-agent-asked-head (subtree)
   "Return the heading of SUBTREE with its drawer."
   (if (string-match ":END:\n" subtree)
       (substring subtree 0 (match-end 0))

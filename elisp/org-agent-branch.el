@@ -1,4 +1,4 @@
-;;; org-agent-branch.el --- Going on from an old heading  -*- lexical-binding: t; -*-
+;;; org-agent-branch.el --- Other ways to go on: branches, other answers, steering  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -11,13 +11,32 @@
 ;; heading with the tag `:draft:', which C-c C-c in it sends.  With the
 ;; property HISTORY set to branch the model is shown the turns that the
 ;; question stands below, and nothing that was said elsewhere.
+;;
+;; A question may have several answers, one behind the other.  Later turns
+;; are shown the last whole one, or the one that was marked: the mark is
+;; the property PREFERRED of its drawer.  Two are compared with Ediff.
+;;
+;; What waits for its turn stands below with a mark; `C-c C-k' on it takes
+;; it back.  A question can be edited and asked anew, and something can be
+;; said to the turn that runs.
 
 ;;; Code:
 
-(require 'subr-x)
+(require 'cl-lib)
 (require 'org)
+(require 'org-id)
+(require 'subr-x)
+(require 'org-agent-rpc)
+(require 'org-agent-kernel)
+(require 'org-agent-heading)
 (require 'org-agent-draft)
+(require 'org-agent-answer)
+(require 'org-agent-file-owner)
+(require 'org-agent-undo)
 (require 'org-agent-chat)
+(require 'org-agent-send)
+
+(declare-function ediff-buffers "ediff")
 
 (defcustom org-agent-branch-alone t
   "Whether a draft below an old heading gets the property HISTORY: branch.
@@ -41,10 +60,10 @@ was said before in the whole conversation, as always."
     (widen)
     (let ((level (1+ (org-agent-heading-level heading)))
           start)
-      (goto-char (org-agent-subtree-end heading))
+      (goto-char (org-agent-heading-subtree-end heading))
       (unless (bolp) (insert "\n"))
       (setq start (point))
-      (insert (org-agent-turn-heading level "" '("draft"))
+      (insert (org-agent-heading-line level "" '("draft"))
               (if org-agent-branch-alone
                   ":PROPERTIES:\n:HISTORY:  branch\n:END:\n"
                 ""))
@@ -54,9 +73,254 @@ was said before in the whole conversation, as always."
 (defun org-agent-branch--turn-at (position)
   "Return the heading of the question or answer that POSITION is in, or nil."
   (let ((heading (org-agent-heading-at position)))
-    (while (and heading (not (org-agent-turn-p heading)))
+    (while (and heading (not (org-agent-heading-turn-p heading)))
       (setq heading (org-agent-heading-above heading)))
     heading))
+
+;;;; Several answers
+
+(defun org-agent-branch--answers (question)
+  "Return the headings of the answers to the QUESTION's heading, in order."
+  (let ((level (1+ (org-agent-heading-level question)))
+        (end (org-agent-heading-subtree-end question))
+        found)
+    (org-agent-heading-map-turns
+     (lambda (heading)
+       (when (and (> heading question) (< heading end)
+                  (= (org-agent-heading-level heading) level)
+                  (eq (org-agent-heading-turn-p heading) 'agent)
+                  (org-agent-heading-property heading "MODEL"))
+         (push heading found))))
+    (nreverse found)))
+
+(defun org-agent-branch--at-point ()
+  "Return the heading of the answer that point is in, or nil."
+  (when-let ((question (org-agent-send-question-at-point)))
+    (cl-find-if (lambda (answer)
+                  (and (>= (point) answer)
+                       (< (point) (org-agent-heading-subtree-end answer))))
+                (org-agent-branch--answers question))))
+
+(defun org-agent-prefer-answer ()
+  "Have later turns be shown the answer at point rather than the last one.
+On the one that is preferred already, take that back.  The answers stay
+as they are; the mark is the property PREFERRED."
+  (interactive)
+  (let ((answer (org-agent-branch--at-point)))
+    (unless answer
+      (user-error "Point is in no answer"))
+    (org-agent-chat-check-attached)
+    (let ((not (and (org-agent-heading-property answer "PREFERRED") t)))
+      (org-agent-kernel-request
+       "turn/prefer"
+       (append (list :id (org-agent-heading-property answer "ID"))
+               (and not (list :not t)))
+       :success (lambda (_)
+                  (message (if not "The last answer counts again"
+                             "Later turns are shown this answer")))
+       :failure (lambda (refusal)
+                  (org-agent-chat-complain "Not preferred" refusal))))))
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'turn/preferred))
+                                             params)
+  "Mark the answer that PARAMS say is preferred, and no other."
+  (org-agent-chat-in (plist-get params :session)
+    (org-agent-file-owner-look)
+    (when-let ((question (org-agent-heading-find (plist-get params :event))))
+      (dolist (answer (nreverse (org-agent-branch--answers question)))
+        (org-agent-branch--mark
+         answer (equal (org-agent-heading-property answer "ID")
+                       (plist-get params :id))))
+      (org-agent-file-owner-save))))
+
+(defun org-agent-branch--mark (heading preferred)
+  "Give the answer at HEADING the mark if it is PREFERRED, or else take it."
+  (unless (eq preferred
+              (and (org-agent-heading-property heading "PREFERRED") t))
+    (let ((end (cdr (assq t (org-agent-heading-properties heading)))))
+      (org-agent-answer-undisturbed
+        (goto-char end)
+        (forward-line -1)
+        (if preferred
+            (org-agent-undo-insert nil (point) ":PREFERRED: t\n")
+          (when (re-search-backward "^[ \t]*:PREFERRED:.*\n" heading t)
+            (org-agent-undo-delete nil (match-beginning 0)
+                                   (match-end 0))))))))
+
+;;;; Comparing
+
+(defun org-agent-compare-answers ()
+  "Compare two answers to the question at point with Ediff.
+With more than two, the one at point (or the last) and the one before it
+are compared.  The buffers are temporary and go with the session."
+  (interactive)
+  (let* ((question (org-agent-send-question-here))
+         (answers (org-agent-branch--answers question))
+         (at (cl-position (org-agent-branch--at-point) answers))
+         (second (or (and at (> at 0) at)
+                     (if at 1 (1- (length answers))))))
+    (when (< (length answers) 2)
+      (user-error "There are no two answers; M-x org-agent-regenerate makes another one"))
+    (let* ((buffers (mapcar #'org-agent-branch--buffer
+                            (list (nth (1- second) answers)
+                                  (nth second answers))))
+           (windows (current-window-configuration)))
+      (ediff-buffers
+       (car buffers) (cadr buffers)
+       (list
+        (lambda ()
+          (add-hook 'ediff-quit-hook
+                    (lambda ()
+                      (run-at-time 0 nil #'org-agent-branch--clean
+                                   buffers windows))
+                    t t)))))))
+
+(defun org-agent-branch--clean (buffers windows)
+  "Kill the BUFFERS of a comparison and show WINDOWS again."
+  (dolist (buffer buffers)
+    (when (buffer-live-p buffer) (kill-buffer buffer)))
+  (when (eq (window-configuration-frame windows) (selected-frame))
+    (set-window-configuration windows)))
+
+(defun org-agent-branch--buffer (heading)
+  "Return a temporary buffer with the answer at HEADING, without its drawer."
+  (let* ((model (or (org-agent-heading-property heading "MODEL") "answer"))
+         (title (org-agent-heading-title heading))
+         (text (org-agent-heading-widely
+                 (buffer-substring-no-properties
+                  (cdr (assq t (org-agent-heading-properties heading)))
+                  (org-agent-heading-subtree-end heading))))
+         (buffer (generate-new-buffer (format "*org-agent answer: %s*" model))))
+    (with-current-buffer buffer
+      (insert "* " title "\n" text)
+      (goto-char (point-min))
+      (setq-local enable-local-variables nil)
+      (delay-mode-hooks (org-mode))
+      (when (fboundp 'org-show-all) (org-show-all))
+      (set-buffer-modified-p nil)
+      (setq buffer-read-only t))
+    buffer))
+
+;;;; Steering
+
+(defun org-agent-steer (text)
+  "Say TEXT to the turn that runs in this conversation.
+The model is shown it with its next request of that turn, as after the
+result of a tool, and the answer has it as a line of yours.  If the turn
+makes no further request, it becomes the next message."
+  (interactive
+   (progn (org-agent-branch--steer-check)
+          (list (read-string "Say to the turn that runs: "))))
+  (org-agent-branch--steer-check)
+  (when (string-empty-p (string-trim text))
+    (user-error "Nothing to say"))
+  (org-agent-kernel-request
+   "turn/steer" (list :session org-agent-chat-session :id (org-id-uuid)
+                      :text (substring-no-properties text))
+   :success (lambda (_) (message "The agent is told with its next step"))
+   :failure (lambda (refusal)
+              (org-agent-chat-complain "Not said" refusal))))
+
+(defun org-agent-branch--steer-check ()
+  "Signal an error where nothing runs that could be told something."
+  (org-agent-chat-check)
+  (unless (and (eq org-agent-chat-attached t) (org-agent-chat-get :turn))
+    (user-error "Nothing is being answered; write a message and send it")))
+
+;;;; Asking anew
+
+(defvar-local org-agent-branch--origin nil
+  "The conversation, the id and the level of the question edited here.")
+(put 'org-agent-branch--origin 'permanent-local t)
+
+(defvar org-agent-question-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "C-c C-c") #'org-agent-question-send)
+    (define-key map (kbd "C-c C-k") #'org-agent-question-abandon)
+    map)
+  "Keys of a question that is edited.")
+
+(define-minor-mode org-agent-question-mode
+  "Edit a question; \\<org-agent-question-mode-map>\\[org-agent-question-send] asks it anew.
+\\[org-agent-question-abandon] leaves it as it is."
+  :lighter " Question"
+  (setq header-line-format
+        (and org-agent-question-mode
+             (substitute-command-keys
+              "Edit, then \\<org-agent-question-mode-map>\\[org-agent-question-send] to ask anew, \\[org-agent-question-abandon] to leave it"))))
+
+(defun org-agent-edit-question ()
+  "Edit the question at point in a buffer of its own and ask it anew.
+The old question and its answers stay as they are.  The new one stands
+at the end of the conversation, with the property INSTEAD, and goes on
+from where the old one stood: the model is shown what was said before
+that, and later turns are not shown the old one nor what came behind it.
+A question that still waits for its turn is taken back, and the new one
+is a message like any other.  The draft stays as it is."
+  (interactive)
+  (org-agent-chat-check-whole)
+  (let ((heading (org-agent-send-question-here))
+        (chat (current-buffer)))
+    (let ((text (org-agent-heading-question-text heading))
+          (origin (list chat (org-agent-heading-property heading "ID")
+                        (org-agent-heading-level heading)))
+          (buffer (generate-new-buffer "*org-agent question*")))
+      (with-current-buffer buffer
+        (setq-local enable-local-variables nil)
+        (delay-mode-hooks (org-mode))
+        (insert text)
+        (set-buffer-modified-p nil)
+        (setq org-agent-branch--origin origin)
+        (org-agent-question-mode 1))
+      (pop-to-buffer buffer))))
+
+(defun org-agent-question-send ()
+  "Ask the question that was edited here anew."
+  (interactive)
+  (unless org-agent-branch--origin
+    (user-error "No question is edited here; M-x org-agent-edit-question begins it"))
+  (pcase-let ((`(,chat ,id ,level) org-agent-branch--origin)
+              (text (org-agent-draft-normalize
+                     (buffer-substring-no-properties (point-min) (point-max))
+                     (nth 2 org-agent-branch--origin))))
+    (unless text (user-error "Nothing to send"))
+    (unless (buffer-live-p chat)
+      (user-error "The conversation was closed; open it and copy this there"))
+    (with-current-buffer chat
+      (org-agent-branch--ask-anew id level text))
+    (quit-window t)))
+
+(defun org-agent-branch--ask-anew (id level text)
+  "Ask TEXT at LEVEL in the place of the question ID."
+  (org-agent-send-ask-consent)
+  (let* ((heading (org-agent-heading-find id))
+         (waits (org-agent-heading-waits-p heading))
+         (new (org-id-uuid))
+         (above (and heading (org-agent-heading-above heading)))
+         (properties
+          (and heading
+               (cl-remove-if (lambda (property)
+                               (member (car property) '(t "ID" "INSTEAD")))
+                             (org-agent-heading-properties heading))))
+         (instead (and (not waits)
+                       (not (org-agent-send-unsent-p heading))
+                       id)))
+    (when waits
+      (org-agent-kernel-request "turn/cancel" (list :event id)))
+    (org-agent-file-owner-look)
+    (org-agent-answer-insert-question
+     new (org-agent-heading-question level new text t instead properties)
+     (and above (org-agent-heading-property above "ID")))
+    (org-agent-file-owner-save)
+    (org-agent-send-post
+     (append (list :id new :level level :text text)
+             (and instead (list :instead instead))))))
+
+(defun org-agent-question-abandon ()
+  "Leave the question as it is."
+  (interactive)
+  (set-buffer-modified-p nil)
+  (quit-window t))
 
 (provide 'org-agent-branch)
 ;;; org-agent-branch.el ends here

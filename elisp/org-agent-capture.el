@@ -18,9 +18,9 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'subr-x)
 (require 'org)
 (require 'org-capture)
+(require 'subr-x)
 (require 'org-agent-ask)
 
 (defvar org-agent-capture-template
@@ -60,7 +60,7 @@ The region, if there is one, goes along."
   (org-capture-put :org-agent-region
                    (with-current-buffer (or (org-capture-get :original-buffer)
                                             (current-buffer))
-                     (org-agent-ask--region)))
+                     (org-agent-ask-region)))
   (if (org-capture-get :org-agent-region)
       "%?\n"
     "%?\n%a"))

@@ -15,23 +15,39 @@
 ;; This file has the mode and how a buffer is attached to its session.
 ;; `org-agent-send.el' has what a person does with turns and
 ;; `org-agent-turn.el' what the kernel reports of them.
+;;
+;; Who opens a conversation from a file of a project talks about that
+;; project: the agent may read there without asking, as it may in the
+;; project of what was attached.  The header line says which it is, and
+;; `org-agent-project' sets another, or none.  The directory goes along
+;; with each message; the kernel finds the project by itself and takes
+;; no home for one, whatever it is sent.
 
 ;;; Code:
 
 (require 'cl-lib)
-(require 'subr-x)
 (require 'org)
 (require 'org-id)
+(require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
-(require 'org-agent-project)
+(require 'org-agent-heading)
 (require 'org-agent-draft)
 (require 'org-agent-answer)
-(require 'org-agent-keeper)
-(require 'org-agent-drawer)
+(require 'org-agent-file-owner)
+(require 'org-agent-disk-copy)
 (require 'org-agent-undo)
 (require 'org-agent-asked)
-(require 'org-agent-paste)
+(require 'org-agent-drawer)
+(require 'org-agent-fontify)
+
+(declare-function org-agent-chat-ctrl-c-ctrl-c "org-agent-send")
+(declare-function org-agent-chat-ctrl-c-ctrl-k "org-agent-send")
+(declare-function org-agent-header-line "org-agent-header")
+(declare-function org-agent-menu "org-agent")
+(declare-function org-agent-send-mark "org-agent-send")
+(declare-function org-agent-send-waiting "org-agent-send")
+(declare-function org-agent-turn-ask-preview "org-agent-turn")
 
 (defcustom org-agent-chat-hide-drawers t
   "Non-nil means to hide what is in the property drawers of a conversation.
@@ -48,15 +64,6 @@ TAB on a `:PROPERTIES:' line shows one."
 
 (defconst org-agent-chat-main "main"
   "The session whose buffer has no session in its name.")
-
-(declare-function org-agent-menu "org-agent")
-(declare-function org-agent-header-line "org-agent-header")
-(declare-function org-agent-chat-ctrl-c-ctrl-c "org-agent-send")
-(declare-function org-agent-chat-ctrl-c-ctrl-k "org-agent-send")
-(declare-function org-agent-send-waiting "org-agent-send")
-(declare-function org-agent-send-mark "org-agent-send")
-(declare-function org-agent-steer-setup "org-agent-steer")
-(declare-function org-agent-steer-mark-waiting "org-agent-steer")
 
 ;;;; State
 
@@ -84,13 +91,13 @@ command with `:event', a plist (:sensor :command :arguments …).")
 (defvar-local org-agent-chat-records nil
   "Undo records of unacknowledged questions, an alist by ID.")
 
-(defvar-local org-agent-chat--asked nil
+(defvar-local org-agent-chat-asked nil
   "Turns whose preview was asked for and has not come yet.")
 
 ;; Org restarts the mode when C-c C-c is pressed on a keyword.
 (dolist (variable '(org-agent-chat-session org-agent-chat-attached
                     org-agent-chat-status org-agent-chat-outbox
-                    org-agent-chat-records org-agent-chat--asked))
+                    org-agent-chat-records org-agent-chat-asked))
   (put variable 'permanent-local t))
 
 (defun org-agent-chat-put (&rest changes)
@@ -155,11 +162,11 @@ inserted there, and \\[org-agent-rewrite] has a region rewritten."
   (add-hook 'after-set-visited-file-name-hook #'org-agent-chat--written-elsewhere nil t)
   (add-hook 'kill-buffer-query-functions #'org-agent-chat--save-first nil t)
   (add-hook 'kill-buffer-hook #'org-agent-chat--leave nil t)
-  (org-agent-paste-setup)
+  (org-agent-draft-paste-setup)
   (org-agent-fontify-quietly)
   (org-agent-fontify-listed-languages)
-  (org-agent-steer-setup)
-  (org-agent-saved-watch)
+  (org-agent-heading-show-waiting)
+  (org-agent-disk-copy-watch)
   (when org-agent-chat-hide-drawers
     (org-agent-drawer-setup)))
 
@@ -167,20 +174,20 @@ inserted there, and \\[org-agent-rewrite] has a region rewritten."
   "Refuse to do what point is on in an answer that is being written.
 This is for `org-ctrl-c-ctrl-c-hook': the answer is checked whole only
 when it is."
-  (when (memq 'org-agent-answer--refuse
+  (when (memq 'org-agent-answer-refuse
               (get-text-property (point) 'modification-hooks))
     (user-error "The answer is being written; C-c C-k stops it")))
 
 (defun org-agent-chat--write ()
   "Write the conversation; for `write-contents-functions'."
-  (org-agent-paste-settle)
-  (and org-agent-keeper-p buffer-file-name
-       (org-agent-keeper-write)))
+  (org-agent-draft-paste-settle)
+  (and org-agent-file-owner-p buffer-file-name
+       (org-agent-file-owner-write)))
 
 (defun org-agent-chat--save-first ()
   "Save before the buffer is killed, without asking; return t."
   (unless (buffer-base-buffer)
-    (org-agent-keeper-save))
+    (org-agent-file-owner-save))
   t)
 
 (defun org-agent-chat--leave ()
@@ -195,14 +202,14 @@ when it is."
 What is said from now on would go there, and the conversation's file
 would not have it."
   (unless (or (not org-agent-chat-session)
-              (equal buffer-file-name org-agent-keeper-file))
+              (equal buffer-file-name org-agent-file-owner-file))
     (org-agent-answer-remove-all)
     (org-agent-chat--leave)
     (setq org-agent-chat-session nil
           org-agent-chat-attached nil
           org-agent-chat-outbox nil
-          org-agent-keeper-p nil
-          org-agent-keeper-file nil)
+          org-agent-file-owner-p nil
+          org-agent-file-owner-file nil)
     (let ((inhibit-read-only t))
       (remove-overlays (point-min) (point-max) 'org-agent-asked t)
       (remove-list-of-text-properties
@@ -218,12 +225,12 @@ would not have it."
 If that changes a buffer that was saved, save it again."
   (when-let ((missing (org-agent-draft-missing)))
     (let ((saved (not (buffer-modified-p))))
-      (org-agent-answer--undisturbed
-        (let ((at-end (= org-agent-answer--point (point-max))))
+      (org-agent-answer-undisturbed
+        (let ((at-end (= org-agent-answer-point (point-max))))
           (org-agent-undo-insert nil (car missing) (cdr missing))
           (when at-end
-            (set-marker org-agent-answer--point (point-max)))))
-      (when saved (org-agent-keeper-save)))))
+            (set-marker org-agent-answer-point (point-max)))))
+      (when saved (org-agent-file-owner-save)))))
 
 ;;;; Buffers
 
@@ -298,15 +305,15 @@ Keys and values in the buffer's state are the buffer's own."
          (string-match-p "\\`[[:alnum:]_-][[:alnum:] ._-]*\\'" name)
          (not (string-suffix-p " " name)))))
 
-(defun org-agent-chat--file (session)
+(defun org-agent-chat-file (session)
   "Return the file of SESSION."
   (expand-file-name (concat "sessions/" session ".org")
-                    (org-agent-home-directory)))
+                    (org-agent-kernel-home-directory)))
 
-(defun org-agent-chat--sessions ()
+(defun org-agent-chat-sessions ()
   "Return the names of the sessions that have a file or a buffer."
   (let ((directory (file-name-directory
-                    (org-agent-chat--file org-agent-chat-main))))
+                    (org-agent-chat-file org-agent-chat-main))))
     (seq-uniq
      (append
       (mapcar (lambda (buffer)
@@ -319,7 +326,7 @@ Keys and values in the buffer's state are the buffer's own."
 (defun org-agent-chat-read-session ()
   "Read the name of a session, an old or a new one."
   (let ((name (completing-read
-               "Conversation: " (org-agent-chat--sessions) nil nil nil nil
+               "Conversation: " (org-agent-chat-sessions) nil nil nil nil
                org-agent-chat-main)))
     (org-agent-chat-check-name name)
     name))
@@ -334,23 +341,23 @@ Keys and values in the buffer's state are the buffer's own."
   (or (org-agent-chat-buffer session)
       (with-current-buffer (get-buffer-create
                             (org-agent-chat-buffer-name session))
-        (let ((file (org-agent-chat--file session))
+        (let ((file (org-agent-chat-file session))
               (new (zerop (buffer-size))))
           ;; Org loads its modules here, which fails in a directory that is
           ;; not there: a new home comes with the kernel.
           (setq default-directory
                 (file-name-as-directory
                  (seq-find #'file-directory-p
-                           (list (org-agent-home-directory)
+                           (list (org-agent-kernel-home-directory)
                                  (expand-file-name "~") "/"))))
           (when new
-            (org-agent-keeper-fill file))
+            (org-agent-file-owner-fill file))
           ;; The first Org buffer loads `org-modules', and much garbage with them.
           (let ((gc-cons-threshold (max gc-cons-threshold
                                         org-agent-rpc-gc-threshold)))
             (org-agent-chat-mode))
           (when new
-            (org-agent-keeper-fill-rest))
+            (org-agent-file-owner-fill-rest))
           (setq org-agent-chat-session session)
           (org-agent-chat-restore-draft)
           (setq buffer-undo-list nil)
@@ -370,7 +377,7 @@ may read there: see `org-agent-project-taken'."
                    default-directory)))
     (pop-to-buffer-same-window
      (org-agent-chat-open (or session org-agent-chat-main)))
-    (org-agent-project-take from))
+    (org-agent-chat-project-take from))
   (org-agent-kernel-ensure))
 
 ;;;; Attaching
@@ -390,7 +397,7 @@ The kernel sends what the buffer lacks, and then what happens."
     (let ((buffer (current-buffer)))
       (org-agent-kernel-request
        "session/load"
-       (list :session org-agent-chat-session :ids (org-agent-turn-ids)
+       (list :session org-agent-chat-session :ids (org-agent-heading-turn-ids)
              :waiting (org-agent-asked-waiting))
        :success (lambda (result)
                   (when (buffer-live-p buffer)
@@ -408,7 +415,7 @@ The kernel sends what the buffer lacks, and then what happens."
 This is the `revert-buffer-function' of a conversation; IGNORE-AUTO and
 NOCONFIRM are as for `revert-buffer'.  What was said and the file never
 had comes from the kernel again."
-  (org-agent-keeper-revert ignore-auto noconfirm)
+  (org-agent-file-owner-revert ignore-auto noconfirm)
   (when (eq org-agent-chat-attached t)
     (setq org-agent-chat-attached nil)
     (org-agent-chat-attach)))
@@ -426,7 +433,7 @@ What the buffer lacked was sent before it."
     (org-agent-chat-renamed (plist-get result :session)
                             (plist-get result :file)))
   (setq org-agent-chat-attached t
-        org-agent-chat--asked nil)
+        org-agent-chat-asked nil)
   (org-agent-chat-put :preset (plist-get result :preset))
   (org-agent-chat-put :model (or (plist-get result :model)
                                  (org-agent-chat-get :model))
@@ -441,15 +448,15 @@ What the buffer lacked was sent before it."
   (org-agent-chat--drop-stale-previews (plist-get result :running))
   (if (plist-get result :keeper)
       (org-agent-chat-keep (plist-get result :file))
-    (org-agent-keeper-release))
+    (org-agent-file-owner-release))
   (org-agent-chat--mark-unreceived (plist-get result :never-received))
   (dolist (event (plist-get result :queued-events))
-    (org-agent-steer-mark-waiting event t))
+    (org-agent-heading-mark-waiting event t))
   (org-agent-chat-restore-draft)
-  (org-agent-keeper-save)
+  (org-agent-file-owner-save)
   (when (plist-get result :running)
     (org-agent-answer-begin (plist-get result :running))
-    (org-agent-chat-ask-preview (plist-get result :running)
+    (org-agent-turn-ask-preview (plist-get result :running)
                                 (plist-get result :running-event) 0))
   (run-hooks 'org-agent-chat-loaded-hook)
   (org-agent-send-waiting))
@@ -458,20 +465,20 @@ What the buffer lacked was sent before it."
   "Follow the conversation of this buffer to its new NAME and FILE."
   (setq org-agent-chat-session name)
   (rename-buffer (org-agent-chat-buffer-name name) t)
-  (org-agent-keeper-moved file)
+  (org-agent-file-owner-moved file)
   (org-agent-chat-put)
   (message "This conversation is now called %s" name))
 
 (defun org-agent-chat-keep (file)
   "Keep FILE; load again when it had turns that the buffer had not."
-  (when (org-agent-keeper-take file)
+  (when (org-agent-file-owner-take file)
     (setq org-agent-chat-attached nil)
     (org-agent-chat-attach))
-  (org-agent-keeper-save))
+  (org-agent-file-owner-save))
 
 (defun org-agent-chat--drop-stale-previews (running)
   "Take away the previews of turns other than RUNNING: they have ended."
-  (pcase-dolist (`(,turn . ,_) (copy-sequence org-agent-answer--previews))
+  (pcase-dolist (`(,turn . ,_) (copy-sequence org-agent-answer-previews))
     (unless (equal turn running)
       (org-agent-answer-remove turn))))
 
@@ -479,10 +486,10 @@ What the buffer lacked was sent before it."
   "Mark the questions of IDS, which the kernel never received, as unsent.
 Take the mark from the others."
   (dolist (id ids)
-    (when-let ((heading (org-agent-find-heading id)))
-      (when (eq (org-agent-turn-p heading) 'user)
+    (when-let ((heading (org-agent-heading-find id)))
+      (when (eq (org-agent-heading-turn-p heading) 'user)
         (org-agent-send-mark heading t))))
-  (org-agent-map-unsent
+  (org-agent-heading-map-unsent
    (lambda (heading)
      (unless (member (org-agent-heading-property heading "ID") ids)
        (org-agent-send-mark heading nil)))))
@@ -492,60 +499,86 @@ Take the mark from the others."
   (dolist (buffer (org-agent-chat-buffers))
     (with-current-buffer buffer
       (setq org-agent-chat-attached nil
-            org-agent-chat--asked nil)
+            org-agent-chat-asked nil)
       (dolist (message org-agent-chat-outbox)
         (plist-put message :sent nil))
       (org-agent-chat-put :phase nil :turn nil :queued 0)
       (when (memq org-agent-kernel-state '(failed stopped))
         (org-agent-answer-remove-all)
         (when (and (eq org-agent-kernel-state 'failed)
-                   (not org-agent-keeper-p))
+                   (not org-agent-file-owner-p))
           ;; Nobody says who keeps the file; what is written must not be
           ;; lost meanwhile.
-          (org-agent-keeper-take
-           (org-agent-chat--file org-agent-chat-session)))))))
+          (org-agent-file-owner-take
+           (org-agent-chat-file org-agent-chat-session)))))))
 
 (add-hook 'org-agent-kernel-ready-hook #'org-agent-chat-attach-all)
 (add-hook 'org-agent-kernel-lost-hook #'org-agent-chat-detach-all)
 
-(defun org-agent-chat-ask-preview (turn event from)
-  "Ask for what is written of TURN, the answer to EVENT, FROM a code point on.
-Nothing is asked twice at a time."
-  (unless (member turn org-agent-chat--asked)
-    (push turn org-agent-chat--asked)
-    (let ((buffer (current-buffer)))
-      (org-agent-kernel-request
-       "turn/get" (list :turn turn :from from)
-       :success
-       (lambda (result)
-         (when (buffer-live-p buffer)
-           (with-current-buffer buffer
-             (setq org-agent-chat--asked (delete turn org-agent-chat--asked))
-             (cond
-              ;; Its end has come before the piece that was asked for.
-              ((not (equal turn (org-agent-chat-get :turn))))
-              ((plist-get result :id)
-               (org-agent-chat-show-delta
-                (append (list :turn turn :event event) result)))
-              ;; It ended while `session/load' called it running.
-              ((memq (plist-get result :state)
-                     '(:answered :failed :cancelled :interrupted))
-               (org-agent-answer-remove turn)
-               (org-agent-chat-put :turn nil :phase nil)
-               (org-agent-chat-restore-draft)
-               (org-agent-keeper-save))))))
-       :failure #'ignore))))
+;;;; The project
 
-(defun org-agent-chat-show-delta (params)
-  "Show the piece of an answer that PARAMS, as of `turn/delta', bring."
-  (let ((turn (plist-get params :turn))
-        (event (plist-get params :event)))
-    (unless (and (eq (org-agent-chat-get :phase) 'streaming)
-                 (equal turn (org-agent-chat-get :turn)))
-      (org-agent-chat-put :turn turn :phase 'streaming))
-    (org-agent-answer-delta
-     params
-     (lambda (from) (org-agent-chat-ask-preview turn event from)))))
+(defcustom org-agent-project-taken t
+  "Non-nil has `org-agent-chat' take the project it is called in.
+What it is called in outside of any project leaves a conversation's
+project as it is."
+  :type 'boolean
+  :group 'org-agent)
+
+(defvar-local org-agent-chat-project nil
+  "The directory of the project that this conversation may read, or nil.")
+(put 'org-agent-chat-project 'permanent-local t)
+
+(defconst org-agent-chat--project-signs '(".git" ".org-agent")
+  "What the directory of a project has in it; the kernel looks for the same.")
+
+(defun org-agent-chat-project-of (directory)
+  "Return the project that DIRECTORY of this machine is in, or nil.
+A directory that holds the home is no project."
+  (unless (file-remote-p directory)
+    (when-let ((root (locate-dominating-file
+                      directory
+                      (lambda (parent)
+                        (seq-some (lambda (sign)
+                                    (file-exists-p (expand-file-name sign parent)))
+                                  org-agent-chat--project-signs)))))
+      (let ((root (file-truename root)))
+        (unless (or (equal root "/")
+                    (string-prefix-p (file-name-as-directory root)
+                                     (file-name-as-directory
+                                      (file-truename "~"))))
+          (file-name-as-directory root))))))
+
+(defun org-agent-chat-project-take (directory)
+  "Make the project of DIRECTORY that of this conversation, if there is one."
+  (when-let ((project (and org-agent-project-taken directory
+                           (org-agent-chat-project-of directory))))
+    (setq org-agent-chat-project project)
+    (force-mode-line-update)))
+
+(defun org-agent-project-set (directory)
+  "Let this conversation read the project of DIRECTORY without asking.
+With a prefix argument, which makes DIRECTORY nil, it has no project any
+more: what was attached opens its own."
+  (interactive
+   (list (unless current-prefix-arg
+           (read-directory-name "Project: " org-agent-chat-project nil t)))
+   org-agent-chat-mode)
+  (unless (derived-mode-p 'org-agent-chat-mode)
+    (user-error "A conversation has a project: call this in one"))
+  (setq org-agent-chat-project
+        (when directory
+          (or (org-agent-chat-project-of directory)
+              (user-error
+               "%s is in no project below your home: neither .git nor .org-agent is in it or above it; an empty .org-agent makes it one"
+               (abbreviate-file-name directory)))))
+  (force-mode-line-update)
+  (message (if org-agent-chat-project "What is in %s is read without asking"
+             "No project is read without asking")
+           (and org-agent-chat-project (abbreviate-file-name org-agent-chat-project))))
+
+(defun org-agent-chat-project-event ()
+  "Return what a message says of the project, as parameters of an event."
+  (and org-agent-chat-project (list :directory (directory-file-name org-agent-chat-project))))
 
 (provide 'org-agent-chat)
 ;;; org-agent-chat.el ends here

@@ -19,16 +19,18 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'subr-x)
 (require 'ol)
 (require 'org-id)
+(require 'subr-x)
+(require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-draft)
-(require 'org-agent-answer)
-(require 'org-agent-keeper)
 (require 'org-agent-chat)
-(require 'org-agent-send)
-(require 'org-agent-agenda)
+
+(declare-function org-agent-agenda "org-agent-agenda")
+(declare-function org-agent-agenda-line "org-agent-agenda")
+(declare-function org-agent-send-ask-consent "org-agent-send")
+(declare-function org-agent-send-in "org-agent-send")
 
 (defcustom org-agent-command-private-names
   '("\\` " "\\*auth" "authinfo" "\\.netrc" "/\\.password-store/" "/\\.ssh/"
@@ -99,7 +101,7 @@ they come with the kernel, which may be starting."
 
 ;;;; What goes with a command
 
-(defun org-agent-command--private-p (buffer)
+(defun org-agent-command-private-p (buffer)
   "Return why BUFFER is not to be read aloud, or nil."
   (with-current-buffer buffer
     (let ((case-fold-search t))
@@ -115,14 +117,14 @@ they come with the kernel, which may be starting."
         "its name is one for secrets (`org-agent-command-private-names')")
        ((and buffer-file-name (not (file-remote-p buffer-file-name))
              (file-in-directory-p buffer-file-name
-                                  (org-agent-state-file "")))
+                                  (org-agent-kernel-state-file "")))
         "the kernel's token is in that directory")
        ((not enable-multibyte-characters) "it holds no text")
        ((derived-mode-p 'image-mode 'doc-view-mode 'archive-mode 'tar-mode
                         'pdf-view-mode)
         "it holds no text")))))
 
-(defun org-agent-command--looked-at ()
+(defun org-agent-command-looked-at ()
   "Return the buffer that the person looks at, or nil.
 In a conversation it is that of another window of the frame."
   (if (not (or org-agent-chat-session (minibufferp)))
@@ -130,14 +132,14 @@ In a conversation it is that of another window of the frame."
     (cl-loop for window in (cdr (window-list nil 'no-minibuffer))
              for buffer = (window-buffer window)
              unless (or (buffer-local-value 'org-agent-chat-session buffer)
-                        (org-agent-command--private-p buffer))
+                        (org-agent-command-private-p buffer))
              return buffer)))
 
 (defun org-agent-command--buffer (buffer)
   "Return what is sent of BUFFER: its region or else what is accessible of it.
 That is (PLIST . LINE), where LINE says it to the person."
   (with-current-buffer buffer
-    (when-let ((reason (org-agent-command--private-p buffer)))
+    (when-let ((reason (org-agent-command-private-p buffer)))
       (user-error "Nothing was sent: %s is not read aloud, because %s"
                   (buffer-name) reason))
     (let* ((region (and (use-region-p) (not (= (region-beginning) (region-end)))))
@@ -145,7 +147,7 @@ That is (PLIST . LINE), where LINE says it to the person."
            (end (if region (region-end) (point-max)))
            (cut (min end (+ beg org-agent-command-text-limit)))
            (remote (and buffer-file-name (file-remote-p buffer-file-name 'host)))
-           (name (org-agent-command--line (buffer-name)))
+           (name (org-agent-command-line (buffer-name)))
            (lines (and region
                        (format "lines %d-%d of " (line-number-at-pos beg t)
                                (line-number-at-pos end t)))))
@@ -154,14 +156,14 @@ That is (PLIST . LINE), where LINE says it to the person."
         (list :name name :mode (symbol-name major-mode)
               :text (org-agent-rpc-text beg cut))
         (and buffer-file-name
-             (list :file (org-agent-command--line buffer-file-name)))
+             (list :file (org-agent-command-line buffer-file-name)))
         (and region '(:region t))
         (and (< cut end) (list :cut (- end beg)))
         (and remote (list :remote remote)))
        (concat "On " lines
                (if (and buffer-file-name (not remote))
                    (org-link-make-string
-                    (concat "file:" (org-agent-command--line
+                    (concat "file:" (org-agent-command-line
                                      (abbreviate-file-name buffer-file-name)))
                     name)
                  (concat "the buffer " name))
@@ -172,7 +174,7 @@ That is (PLIST . LINE), where LINE says it to the person."
                            (- cut beg) (- end beg))
                  (format ", %d characters" (- end beg))))))))
 
-(defun org-agent-command--line (text)
+(defun org-agent-command-line (text)
   "Return TEXT as one line without control characters."
   (replace-regexp-in-string "[[:cntrl:]]+" " " text))
 
@@ -211,7 +213,7 @@ wants of what the person looks at."
   (pcase (org-agent-command--in text)
     (`(,command . ,arguments)
      (org-agent-command--message id level command text arguments
-                                 (org-agent-command--looked-at)))
+                                 (org-agent-command-looked-at)))
     (_ (list :id id :level level :text text))))
 
 (defun org-agent-command-alone (id level text)
@@ -261,7 +263,7 @@ is shown."
                     id 1 command
                     (string-trim (format "/%s %s" (plist-get command :name)
                                          arguments))
-                    arguments (org-agent-command--looked-at))))
+                    arguments (org-agent-command-looked-at))))
       (display-buffer (org-agent-send-in session message))
       (message "%s" (string-join (split-string (plist-get message :text) "\n")
                                  "  ")))))

@@ -1,4 +1,4 @@
-;;; org-agent-complete.el --- The text that comes next, as one types  -*- lexical-binding: t; -*-
+;;; org-agent-complete.el --- Text that is proposed where one writes  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,6 +7,13 @@
 
 ;;; Commentary:
 
+;; A ghost is text that is seen behind point and is not in the buffer: the
+;; string of one overlay, of the window one writes in.  There is one at a
+;; time in an Emacs.  It is never in the undo list, in what is saved or
+;; copied, and it moves nothing.  It goes at the next command, unless that
+;; has the property `org-agent-ghost-keeps', and when the text beside it
+;; changes.
+;;
 ;; In a buffer with `org-agent-complete-mode' a model is asked, a moment
 ;; after one has typed something, what might come next; the answer is a
 ;; ghost (org-agent-ghost.el) that one accepts or types past.
@@ -24,16 +31,105 @@
 
 (require 'cl-lib)
 (require 'subr-x)
+(require 'org-agent-rpc)
 (require 'org-agent-kernel)
-(require 'org-agent-send)
-(require 'org-agent-ghost)
-(require 'org-agent-surroundings)
-(require 'org-agent-complete-inert)
+(require 'org-agent-command)
+(require 'org-agent-completion-context)
 
-(defvar completion-in-region-mode)
+(declare-function org-agent-send-ask-consent "org-agent-send")
+
 (defvar company-candidates)
+(defvar completion-in-region-mode)
 (defvar evil-local-mode)
 (defvar evil-state)
+(defvar org-agent-send-agreed)
+
+;;;; The text that is proposed
+
+(defface org-agent-ghost '((t :inherit shadow))
+  "Face of text that is proposed and not there."
+  :group 'org-agent)
+
+(defvar org-agent-complete--ghost-overlay nil
+  "The overlay that shows the ghost, or nil when none was shown yet.")
+
+(defvar org-agent-complete--ghost-text nil
+  "The text of the ghost, nil when there is none.")
+
+(defvar-local org-agent-complete-ghost-shown nil
+  "Non-nil while a ghost is shown in this buffer.")
+
+(defun org-agent-complete-ghost-show (text)
+  "Show TEXT, which is not empty, behind point, in the selected window."
+  (org-agent-complete-ghost-hide)
+  (unless org-agent-complete--ghost-overlay
+    (setq org-agent-complete--ghost-overlay (make-overlay (point) (point))))
+  (let ((overlay org-agent-complete--ghost-overlay))
+    (move-overlay overlay (point) (point) (current-buffer))
+    (overlay-put overlay 'window (selected-window))
+    (overlay-put overlay 'priority 100)
+    (overlay-put overlay 'after-string (org-agent-complete--ghost-string text)))
+  (setq org-agent-complete--ghost-text text
+        org-agent-complete-ghost-shown t)
+  (add-hook 'pre-command-hook #'org-agent-complete--ghost-before-command nil t)
+  (add-hook 'post-command-hook #'org-agent-complete--ghost-after-command nil t)
+  (add-hook 'after-change-functions #'org-agent-complete--ghost-after-change nil t)
+  (add-hook 'change-major-mode-hook #'org-agent-complete-ghost-hide nil t)
+  (add-hook 'kill-buffer-hook #'org-agent-complete-ghost-hide nil t))
+
+(defun org-agent-complete--ghost-string (text)
+  "Return TEXT as it is shown behind point.
+The cursor stands before it, and lines are indented as this one is.
+Before a line break it would not: there it stands on a blank."
+  (let ((string (propertize (if (string-prefix-p "\n" text)
+                                (concat " " text)
+                              text)
+                            'face 'org-agent-ghost)))
+    (dolist (property '(line-prefix wrap-prefix))
+      (when-let ((value (get-char-property (line-beginning-position) property)))
+        (put-text-property 0 (length string) property value string)))
+    (put-text-property 0 1 'cursor t string)
+    string))
+
+(defun org-agent-complete-ghost-hide ()
+  "Show no ghost any more, wherever it is."
+  (setq org-agent-complete--ghost-text nil)
+  (when-let* ((overlay org-agent-complete--ghost-overlay)
+              (buffer (overlay-buffer overlay)))
+    (overlay-put overlay 'after-string nil)
+    (delete-overlay overlay)
+    (with-current-buffer buffer
+      (setq org-agent-complete-ghost-shown nil)
+      (remove-hook 'pre-command-hook #'org-agent-complete--ghost-before-command t)
+      (remove-hook 'post-command-hook #'org-agent-complete--ghost-after-command t)
+      (remove-hook 'after-change-functions #'org-agent-complete--ghost-after-change t)
+      (remove-hook 'change-major-mode-hook #'org-agent-complete-ghost-hide t)
+      (remove-hook 'kill-buffer-hook #'org-agent-complete-ghost-hide t))))
+
+(defun org-agent-complete-ghost-at-point ()
+  "Return the text of the ghost that is shown at point, or nil."
+  (and org-agent-complete-ghost-shown
+       ;; A clone of the buffer has its variables, and no ghost.
+       (eq (overlay-buffer org-agent-complete--ghost-overlay) (current-buffer))
+       (eql (overlay-start org-agent-complete--ghost-overlay) (point))
+       org-agent-complete--ghost-text))
+
+(defun org-agent-complete--ghost-before-command ()
+  "Hide the ghost before a command that is not about it."
+  (unless (and (symbolp this-command)
+               (get this-command 'org-agent-ghost-keeps))
+    (org-agent-complete-ghost-hide)))
+
+(defun org-agent-complete--ghost-after-command ()
+  "Hide the ghost when a command that keeps it has moved point."
+  (unless (org-agent-complete-ghost-at-point)
+    (org-agent-complete-ghost-hide)))
+
+(defun org-agent-complete--ghost-after-change (beg end _length)
+  "Hide the ghost when the text from BEG to END, which changed, touches it."
+  (let ((place (overlay-start org-agent-complete--ghost-overlay)))
+    (when (or (null place) (<= beg place end))
+      (org-agent-complete-ghost-hide))))
 
 (defcustom org-agent-complete-delay 0.6
   "Seconds without typing after which a completion is asked for."
@@ -49,7 +145,7 @@ answers where nothing is chosen."
   :group 'org-agent
   :package-version '(org-agent . "0.1.0"))
 
-(cl-defstruct (org-agent-completion (:copier nil))
+(cl-defstruct (org-agent-complete-request (:copier nil))
   "A completion that was asked for."
   buffer point before after
   (id nil :documentation "The id of the request.")
@@ -86,8 +182,8 @@ answers where nothing is chosen."
     map)
   "Keys while a proposed text is shown, and only then.")
 
-(unless (assq 'org-agent-ghost-shown minor-mode-map-alist)
-  (push (cons 'org-agent-ghost-shown org-agent-complete-map)
+(unless (assq 'org-agent-complete-ghost-shown minor-mode-map-alist)
+  (push (cons 'org-agent-complete-ghost-shown org-agent-complete-map)
         minor-mode-map-alist))
 
 (define-minor-mode org-agent-complete-mode
@@ -137,14 +233,14 @@ Turn it off again when the person does not want words to go anywhere."
     ((user-error quit)
      (setq org-agent-complete-mode nil)
      (signal (car err) (cdr err))))
-  (when-let ((reason (org-agent-surroundings-refusal)))
+  (when-let ((reason (org-agent-completion-context-refusal)))
     (message "Here nothing is sent: %s" reason)))
 
 (defun org-agent-complete--lighter ()
   "Return what the mode line shows."
   (cond
    ((and org-agent-complete--asked
-         (eq (org-agent-completion-buffer org-agent-complete--asked)
+         (eq (org-agent-complete-request-buffer org-agent-complete--asked)
              (current-buffer)))
     " Ghost…")
    (org-agent-complete--trouble
@@ -186,8 +282,8 @@ Turn it off again when the person does not want words to go anywhere."
 
 (defun org-agent-complete--refusal ()
   "Return why nothing is completed at point, or nil."
-  (or (org-agent-surroundings-refusal)
-      (org-agent-complete-inert-refusal)))
+  (or (org-agent-completion-context-refusal)
+      (org-agent-completion-context-inert-refusal)))
 
 (defun org-agent-complete--fit-p ()
   "Return non-nil when a proposal at point would be in nobody's way."
@@ -207,14 +303,14 @@ Turn it off again when the person does not want words to go anywhere."
 (defun org-agent-complete--ask (manual)
   "Ask for the text at point; MANUAL says that the person wants it now."
   (org-agent-complete--give-up)
-  (when-let ((around (org-agent-surroundings)))
-    (let ((completion (make-org-agent-completion
+  (when-let ((around (org-agent-completion-context)))
+    (let ((completion (make-org-agent-complete-request
                        :buffer (current-buffer) :manual manual
                        :point (copy-marker (point))
                        :before (car around) :after (cdr around))))
       (setq org-agent-complete--asked completion)
       (add-hook 'pre-command-hook #'org-agent-complete--give-up nil t)
-      (setf (org-agent-completion-id completion)
+      (setf (org-agent-complete-request-id completion)
             (org-agent-kernel-request
              "complete" (org-agent-complete--parameters completion)
              :success (lambda (result)
@@ -229,18 +325,18 @@ Turn it off again when the person does not want words to go anywhere."
 (defun org-agent-complete--parameters (completion)
   "Return what the kernel is told of COMPLETION, one of this buffer."
   (append
-   (list :before (org-agent-completion-before completion)
-         :after (org-agent-completion-after completion)
+   (list :before (org-agent-complete-request-before completion)
+         :after (org-agent-complete-request-after completion)
          :name (truncate-string-to-width
-                (org-agent-command--line
+                (org-agent-command-line
                  (if buffer-file-name
                      (file-name-nondirectory buffer-file-name)
                    (buffer-name)))
                 100)
          :mode (symbol-name major-mode))
    (and org-agent-complete-model (list :model org-agent-complete-model))
-   (and org-agent-send--agreed
-        (list :consent org-agent-send--agreed))))
+   (and org-agent-send-agreed
+        (list :consent org-agent-send-agreed))))
 
 (defun org-agent-complete--done (completion)
   "Note that COMPLETION is not under way any more.
@@ -248,8 +344,8 @@ Return nil if it was given up, or its buffer is gone."
   (when (eq completion org-agent-complete--asked)
     (setq org-agent-complete--asked nil)
     (force-mode-line-update)
-    (when (buffer-live-p (org-agent-completion-buffer completion))
-      (with-current-buffer (org-agent-completion-buffer completion)
+    (when (buffer-live-p (org-agent-complete-request-buffer completion))
+      (with-current-buffer (org-agent-complete-request-buffer completion)
         (remove-hook 'pre-command-hook #'org-agent-complete--give-up t)
         t))))
 
@@ -260,7 +356,7 @@ Return nil if it was given up, or its buffer is gone."
     (setq org-agent-complete--timer nil))
   (when-let ((completion org-agent-complete--asked))
     (org-agent-complete--done completion)
-    (when-let ((id (org-agent-completion-id completion)))
+    (when-let ((id (org-agent-complete-request-id completion)))
       (org-agent-kernel-cancel id))))
 
 (defun org-agent-complete--forget (buffer)
@@ -270,10 +366,10 @@ Return nil if it was given up, or its buffer is gone."
     (cancel-timer org-agent-complete--timer)
     (setq org-agent-complete--timer nil))
   (when (and org-agent-complete--asked
-             (eq buffer (org-agent-completion-buffer org-agent-complete--asked)))
+             (eq buffer (org-agent-complete-request-buffer org-agent-complete--asked)))
     (org-agent-complete--give-up))
-  (when (buffer-local-value 'org-agent-ghost-shown buffer)
-    (org-agent-ghost-hide)))
+  (when (buffer-local-value 'org-agent-complete-ghost-shown buffer)
+    (org-agent-complete-ghost-hide)))
 
 ;;;; What comes
 
@@ -281,18 +377,18 @@ Return nil if it was given up, or its buffer is gone."
   "Propose the text of RESULT for COMPLETION, if one is still there."
   (setq org-agent-complete--trouble nil
         org-agent-complete--failures 0)
-  (let ((buffer (org-agent-completion-buffer completion))
-        (manual (org-agent-completion-manual completion)))
+  (let ((buffer (org-agent-complete-request-buffer completion))
+        (manual (org-agent-complete-request-manual completion)))
     (when (eq buffer (window-buffer (selected-window)))
       (with-current-buffer buffer
         (when (and (or manual org-agent-complete-mode)
                    (org-agent-complete--still-p completion)
                    (org-agent-complete--fit-p)
                    (not (org-agent-complete--refusal)))
-          (let ((text (org-agent-complete-inert (or (plist-get result :text) ""))))
+          (let ((text (org-agent-completion-context-inert (or (plist-get result :text) ""))))
             (cond
              (text (setq org-agent-complete--offered (cons completion text))
-                   (org-agent-ghost-show text))
+                   (org-agent-complete-ghost-show text))
              (manual (message "Nothing comes next here")))))))))
 
 (defconst org-agent-complete--near 200
@@ -303,8 +399,8 @@ What is farther away may: an answer that comes in above the draft.")
   "Return non-nil when point and the text at it are those of COMPLETION.
 With FROM the text before is that before FROM."
   (let* ((from (or from (point)))
-         (before (org-agent-completion-before completion))
-         (after (org-agent-completion-after completion))
+         (before (org-agent-complete-request-before completion))
+         (after (org-agent-complete-request-after completion))
          (before (substring before (max 0 (- (length before)
                                              org-agent-complete--near))))
          (after (substring after 0 (min (length after)
@@ -312,7 +408,7 @@ With FROM the text before is that before FROM."
     (cl-flet ((there-p (text beg end)
                 (and (<= (point-min) beg) (<= end (point-max))
                      (equal text (org-agent-rpc-text beg end)))))
-      (and (= from (org-agent-completion-point completion))
+      (and (= from (org-agent-complete-request-point completion))
            (there-p before (- from (length before)) from)
            (there-p after (point) (+ (point) (length after)))))))
 
@@ -322,11 +418,11 @@ What was not asked for by the person is told once, and then not tried
 for a while, which gets longer."
   (let ((said (or (plist-get refusal :message) "")))
     (unless (memql (plist-get refusal :code)
-                   (if (org-agent-completion-manual completion)
+                   (if (org-agent-complete-request-manual completion)
                        '(-32800)          ; given up
                      '(-32800 -32098)))   ; the kernel is gone, which is told
       (cond
-       ((org-agent-completion-manual completion)
+       ((org-agent-complete-request-manual completion)
         (message "org-agent: %s" said))
        (t
         (unless (equal said org-agent-complete--trouble)
@@ -343,15 +439,15 @@ for a while, which gets longer."
 Return non-nil then."
   (pcase-let ((`(,completion . ,text) org-agent-complete--offered))
     (when (and completion
-               (eq (org-agent-completion-buffer completion) (current-buffer)))
-      (let* ((from (marker-position (org-agent-completion-point completion)))
+               (eq (org-agent-complete-request-buffer completion) (current-buffer)))
+      (let* ((from (marker-position (org-agent-complete-request-point completion)))
              (typed (and (<= (point-min) from) (< from (point))
                          (< (- (point) from) (length text))
                          (buffer-substring-no-properties from (point)))))
         (if (and typed (string-prefix-p typed text)
                  (org-agent-complete--still-p completion from)
                  (org-agent-complete--fit-p))
-            (progn (org-agent-ghost-show (substring text (length typed)))
+            (progn (org-agent-complete-ghost-show (substring text (length typed)))
                    t)
           (setq org-agent-complete--offered nil))))))
 
@@ -368,30 +464,30 @@ what is sent and what is not."
     (org-agent-kernel-ensure)
     (user-error "The kernel is being started; try again in a moment"))
   (org-agent-send-ask-consent)
-  (org-agent-ghost-hide)
+  (org-agent-complete-ghost-hide)
   (unless (org-agent-complete--ask t)
     (user-error "Nothing was sent: there is a private key in sight"))
   (message "Asking what comes next"))
 
 (defun org-agent-complete--accept (size)
   "Accept what is proposed, SIZE of its characters."
-  (let* ((text (or (org-agent-ghost-at-point)
+  (let* ((text (or (org-agent-complete-ghost-at-point)
                    (user-error "Nothing is proposed here")))
-         (piece (org-agent-complete-inert (substring text 0 size)))
+         (piece (org-agent-completion-context-inert (substring text 0 size)))
          (rest (substring text size)))
     (barf-if-buffer-read-only)
     (unless piece
       (user-error "That alone would do something in Org; accept more of it"))
-    (org-agent-ghost-hide)
+    (org-agent-complete-ghost-hide)
     (undo-boundary)
     (insert piece)
     (unless (string-blank-p rest)
-      (org-agent-ghost-show rest))))
+      (org-agent-complete-ghost-show rest))))
 
 (defun org-agent-complete-accept ()
   "Accept the text that is proposed, all of it, as one undo step."
   (interactive)
-  (org-agent-complete--accept (length (org-agent-ghost-at-point))))
+  (org-agent-complete--accept (length (org-agent-complete-ghost-at-point))))
 
 (defun org-agent-complete-accept-word ()
   "Accept the first word of the text that is proposed."
@@ -406,7 +502,7 @@ what is sent and what is not."
 
 (defun org-agent-complete--accept-matching (regexp)
   "Accept what REGEXP matches of the text that is proposed."
-  (let ((text (org-agent-ghost-at-point)))
+  (let ((text (org-agent-complete-ghost-at-point)))
     (org-agent-complete--accept (if (and text (string-match regexp text))
                                     (match-end 0)
                                   (length text)))))
@@ -416,7 +512,7 @@ what is sent and what is not."
   (interactive)
   (org-agent-complete--give-up)
   (setq org-agent-complete--offered nil)
-  (org-agent-ghost-hide))
+  (org-agent-complete-ghost-hide))
 
 (dolist (command '(org-agent-complete-accept org-agent-complete-accept-word
                    org-agent-complete-accept-line

@@ -29,16 +29,71 @@
 ;;   `:agreed'  non-nil when the person said that a secret may be sent
 ;;   `:listed'  non-nil when it stands in a line of its own
 ;;   `:from' `:to'  where it stands in the text it was found in
+;;
+;; Behind everything in the draft that will go along with the message its
+;; size is shown, or why it cannot go: before it is sent, so that it can
+;; be deleted.  The sizes are no text of the buffer.  They are looked up
+;; while Emacs is idle, after a command of the person's that changed the
+;; conversation; nothing is read for it, and no other machine is asked.
+;;
+;; Emacs reads files of other machines, and asks them, over connections
+;; that may take long to open and may want a password.  Nothing of the
+;; agent opens one by itself: not what is shown of a draft, not a message
+;; that is sent.  What is on a machine to which there is no connection is
+;; named as that; a person who adds it is offered to connect.
+;;
+;; The kernel is given the text, and the file's whole name with its
+;; machine, which it takes for no file of its own.
 
 ;;; Code:
 
 (require 'cl-lib)
-(require 'subr-x)
 (require 'ol)
+(require 'subr-x)
+(require 'org-agent-heading)
 (require 'org-agent-draft)
 
-(declare-function org-agent-preset-p "org-agent-preset")
-(require 'org-agent-remote)
+(declare-function org-agent-settings-preset-p "org-agent-settings")
+
+;;;; Showing what will go along
+
+(defface org-agent-context-size '((t :inherit shadow))
+  "How the size of what will go along with a message is shown."
+  :group 'org-agent)
+
+(defcustom org-agent-context-secret-names
+  '("authinfo" "\\.netrc" "/\\.password-store/" "/\\.ssh/" "/\\.gnupg/"
+    "\\.\\(?:gpg\\|asc\\|pem\\|key\\|p12\\|pfx\\|kdbx\\)\\'"
+    "/\\.env\\(?:\\.[^/]*\\)?\\'" "/credentials[^/]*\\'" "\\*auth")
+  "Files and buffers that are sent only after asking: regexps for their names."
+  :type '(repeat regexp)
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+(defconst org-agent-context-text-limit (* 1024 1024)
+  "Bytes of one text that goes along.")
+
+(defconst org-agent-context-image-limit (* 4 1024 1024)
+  "Bytes of one image that goes along.")
+
+(defun org-agent-context-size (bytes)
+  "Return BYTES as people say them."
+  (cond ((= bytes 1) "1 byte")
+        ((< bytes 1000) (format "%d bytes" bytes))
+        ((< bytes 1000000) (format "%.1f kB" (/ bytes 1000.0)))
+        (t (format "%.1f MB" (/ bytes 1000000.0)))))
+
+(defun org-agent-context-last-line (beg end)
+  "Return the line in which the text from BEG to END has its last character."
+  (line-number-at-pos (max beg (1- end)) t))
+
+;;;; All that goes along
+(defun org-agent-context-bytes (item)
+  "Return how many bytes ITEM brings."
+  (if-let ((data (plist-get item :data)))
+      (- (* 3 (/ (length data) 4)) (if (string-suffix-p "==" data) 2
+                                     (if (string-suffix-p "=" data) 1 0)))
+    (string-bytes (or (plist-get item :text) ""))))
 
 (defcustom org-agent-context-links t
   "Whether links and `@NAME' in the words of a message send what they name.
@@ -153,7 +208,7 @@ A line with other words than a link is one of the message."
       (let ((from (match-beginning 0)) (to (match-end 0))
             (link (org-link-unescape (match-string-no-properties 1 text))))
         (setq start to)
-        (when-let ((reference (org-agent-context--of-link link)))
+        (when-let ((reference (org-agent-context-of-link link)))
           (let* ((line (cl-position ?\n text :end from :from-end t))
                  (before (substring text (if line (1+ line) 0) from))
                  (lines (and (string-match org-agent-context--lines-regexp before)
@@ -178,11 +233,11 @@ A line with other words than a link is one of the message."
     (while (string-match "\\(?:^\\|[ \t(]\\)\\(file:[^][ \t\n()<>]*[^][ \t\n()<>.,;:!?]\\)" text start)
       (setq start (match-end 0))
       (push (append (list :from (match-beginning 1) :to (match-end 1))
-                    (org-agent-context--of-link (match-string-no-properties 1 text)))
+                    (org-agent-context-of-link (match-string-no-properties 1 text)))
             found))
     (nreverse found)))
 
-(defun org-agent-context--of-link (link)
+(defun org-agent-context-of-link (link)
   "Return the reference that LINK is, or nil."
   (cond
    ((string-prefix-p "org-agent-buffer:" link)
@@ -212,7 +267,7 @@ Only what is there is mentioned; all else is words with an at sign."
         (setq start to)
         (when-let ((reference
                     (cond
-                     ((org-agent-preset-p name) nil) ; that is meant
+                     ((org-agent-settings-preset-p name) nil) ; that is meant
                      ((string-match-p "\\`\\(?:\\.\\.?/\\|~/\\|/\\)" name)
                       (org-agent-context--mentioned-file name))
                      ((and (get-buffer name) (not (string-prefix-p " " name)))
@@ -225,7 +280,7 @@ Only what is there is mentioned; all else is words with an at sign."
 Another machine is not asked: what it has is known when it is read."
   (let ((path (if (file-remote-p name) name (expand-file-name name))))
     (when (if (file-remote-p path)
-              (org-agent-remote-connected-p path)
+              (org-agent-context-connected-p path)
             (file-exists-p path))
       (list :type 'file :path path))))
 
@@ -251,14 +306,14 @@ Another machine is not asked: what it has is known when it is read."
                   (format "lines %d-%d of " (car lines) (cdr lines))))
      (org-link-make-string
       (pcase (plist-get reference :type)
-        ('file (concat "file:" (org-agent-context--abbreviate path)
+        ('file (concat "file:" (org-agent-context-abbreviate path)
                        (and heading (concat "::*" heading))))
         ('buffer (concat "org-agent-buffer:" path))
         ('id (concat "id:" path)))
       (org-agent-context--one-line
        (or description (org-agent-context-name reference)))))))
 
-(defun org-agent-context--abbreviate (path)
+(defun org-agent-context-abbreviate (path)
   "Return PATH, a file's, as people write it."
   (if (file-remote-p path) path (abbreviate-file-name path)))
 
@@ -295,14 +350,165 @@ Another machine is not asked: what it has is known when it is read."
 (defun org-agent-context-draft ()
   "Return (WORDS . REFERENCES) of the draft.
 WORDS are what it says, nil if nothing; REFERENCES is what it names."
-  (org-agent-draft--widely
+  (org-agent-heading-widely
     (let* ((start (org-agent-draft-start))
            (level (and start (org-agent-heading-level start)))
            (text (org-agent-draft-raw)))
-      (cons (org-agent-draft--normalize
+      (cons (org-agent-draft-normalize
              (org-agent-context-without-lines (substring-no-properties text))
              (or level 1))
             (org-agent-context-references text)))))
+
+(defcustom org-agent-context-show-delay 0.3
+  "Seconds without a command after which sizes in the draft are shown anew."
+  :type 'number
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+(defvar-local org-agent-context--show-tick nil
+  "The state of the text for which sizes are shown.")
+(put 'org-agent-context--show-tick 'permanent-local t)
+
+(defvar-local org-agent-context--show-timer nil
+  "The timer that will show sizes anew, or nil.")
+(put 'org-agent-context--show-timer 'permanent-local t)
+
+(defun org-agent-context-show-setup ()
+  "Have sizes shown in this conversation."
+  (add-hook 'post-command-hook #'org-agent-context--show-soon nil t)
+  (add-hook 'kill-buffer-hook #'org-agent-context--show-stop nil t))
+
+(defun org-agent-context--show-stop ()
+  "Give up the timer of this conversation."
+  (when org-agent-context--show-timer
+    (cancel-timer org-agent-context--show-timer)
+    (setq org-agent-context--show-timer nil)))
+
+(defun org-agent-context--show-soon ()
+  "Have sizes shown when Emacs is idle, if the text has changed."
+  (unless (or org-agent-context--show-timer
+              (eql org-agent-context--show-tick (buffer-chars-modified-tick)))
+    (setq org-agent-context--show-timer
+          (run-with-idle-timer org-agent-context-show-delay nil
+                               #'org-agent-context--show-now (current-buffer)))))
+
+(defun org-agent-context--show-now (buffer)
+  "Show the sizes in BUFFER, if it is still there."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (setq org-agent-context--show-timer nil)
+      (org-agent-context-show))))
+
+(defun org-agent-context-show ()
+  "Show behind each thing in the draft what it will bring."
+  (setq org-agent-context--show-tick (buffer-chars-modified-tick))
+  (org-agent-heading-widely
+    (when-let ((start (org-agent-draft-start)))
+      (remove-overlays start (point-max) 'org-agent-context t)
+      (dolist (reference (ignore-errors
+                           (org-agent-context-references
+                            (buffer-substring start (point-max)))))
+        (let ((overlay (make-overlay (+ start (plist-get reference :from))
+                                     (+ start (plist-get reference :to)))))
+          (overlay-put overlay 'org-agent-context t)
+          (overlay-put overlay 'evaporate t)
+          (overlay-put overlay 'after-string
+                       (propertize (concat " (" (org-agent-context--show-told reference)
+                                           ")")
+                                   'face 'org-agent-context-size)))))))
+
+(defun org-agent-context--show-told (reference)
+  "Return in a few words what REFERENCE will bring."
+  (let* ((span (plist-get reference :span))
+         (path (plist-get reference :path))
+         (buffer (pcase (plist-get reference :type)
+                   ('buffer (get-buffer path))
+                   ('file (org-agent-context-visiting path)))))
+    (cond
+     ((and span (buffer-live-p (marker-buffer (car span))))
+      (org-agent-context--show-characters (car span) (cdr span)
+                                          (marker-buffer (car span))))
+     ((eq (plist-get reference :type) 'id) "the heading's subtree")
+     ((plist-get reference :heading) "the heading's subtree")
+     ((and buffer (not (plist-get reference :lines)))
+      (org-agent-context--show-characters
+       (with-current-buffer buffer (point-min))
+       (with-current-buffer buffer (point-max)) buffer))
+     ((eq (plist-get reference :type) 'buffer)
+      (if buffer "its lines" "gone"))
+     ((file-remote-p path)
+      (format (if (org-agent-context-connected-p path) "on %s"
+                "on %s, not connected: open it first")
+              (org-agent-context-host path)))
+     (t (org-agent-context--show-file path (plist-get reference :lines))))))
+
+(defun org-agent-context--show-characters (beg end buffer)
+  "Return how much text is from BEG to END of BUFFER."
+  (with-current-buffer buffer
+    (save-restriction
+      (widen)
+      (org-agent-context-size (- (position-bytes end) (position-bytes beg))))))
+
+(defun org-agent-context--show-file (path lines)
+  "Return what the file PATH will bring, or LINES of it."
+  (let* ((attributes (file-attributes (file-truename path)))
+         (size (file-attribute-size attributes))
+         (case-fold-search t))
+    (cond
+     ((null attributes) "not there")
+     ((eq t (file-attribute-type attributes)) "a listing")
+     ((not (file-regular-p path)) "no regular file")
+     ((cl-some (lambda (regexp) (string-match-p regexp path))
+               org-agent-context-secret-names)
+      "a secret: asks first")
+     (lines "its lines")
+     ((> size (if (string-match-p "\\.\\(?:png\\|jpe?g\\|gif\\|webp\\)\\'" path)
+                  org-agent-context-image-limit
+                org-agent-context-text-limit))
+      (concat (org-agent-context-size size) ": too large"))
+     (t (org-agent-context-size size)))))
+
+(add-hook 'org-agent-chat-mode-hook #'org-agent-context-show-setup)
+
+;;;; Files on other machines
+
+(defun org-agent-context-connected-p (path)
+  "Return non-nil when there is a connection to the machine that PATH is on."
+  (and (file-remote-p path nil t) t))
+
+(defun org-agent-context-silent-p (path)
+  "Return non-nil when PATH is on a machine to which there is no connection.
+PATH may be relative to the directory of this buffer."
+  (let ((remote (or (file-remote-p path)
+                    (and (not (file-name-absolute-p path))
+                         (file-remote-p default-directory)))))
+    (and remote (not (org-agent-context-connected-p remote)))))
+
+(defun org-agent-context-host (path)
+  "Return how a person knows the machine that PATH is on."
+  (or (file-remote-p path 'host) (file-remote-p path) "this machine"))
+
+(defun org-agent-context-visiting (path)
+  "Return the buffer that visits PATH, or nil; no other machine is asked.
+A file there is known by its name alone."
+  (if (file-remote-p path)
+      (cl-find path (buffer-list)
+               :key (lambda (buffer)
+                      (buffer-local-value 'buffer-file-name buffer))
+               :test #'equal)
+    (find-buffer-visiting path)))
+
+(defun org-agent-context-offer-connection (path)
+  "Offer the person to connect to the machine that PATH is on, if there is need."
+  (when (and (org-agent-context-silent-p path)
+             (not (org-agent-context-visiting path))
+             (y-or-n-p (format "There is no connection to %s.  Connect to it? "
+                               (org-agent-context-host path))))
+    (condition-case err
+        (file-attributes path)
+      (file-error (user-error "No connection to %s: %s"
+                              (org-agent-context-host path)
+                              (error-message-string err))))))
 
 (provide 'org-agent-context)
 ;;; org-agent-context.el ends here

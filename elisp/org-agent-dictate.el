@@ -26,9 +26,9 @@
 (require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
-(require 'org-agent-chat)
 (require 'org-agent-draft)
 (require 'org-agent-inert)
+(require 'org-agent-chat)
 
 (defcustom org-agent-dictate-program
   `(("arecord" "-q" "-t" "raw" "-f" "S16_LE" "-r" "16000" "-c" "1" "-")
@@ -78,7 +78,7 @@ When nil it is what `config.org' says, else found out."
   "[[:cntrl:][:blank:]\u2028\u2029\u202a-\u202e\u2066-\u2069\x3fff80-\x3fffff]+"
   "Matches what is no text on one line.")
 
-(cl-defstruct (org-agent-dictation
+(cl-defstruct (org-agent-dictate-recording
                (:constructor org-agent-dictate--make)
                (:copier nil))
   "Something that is being dictated."
@@ -143,7 +143,7 @@ is being dictated.
 The recording goes to the server that `config.org' names for it."
   (interactive "P")
   (pcase (and org-agent-dictate--now
-              (org-agent-dictation-phase org-agent-dictate--now))
+              (org-agent-dictate-recording-phase org-agent-dictate--now))
     ((guard cancel) (org-agent-dictate-cancel))
     ('listening (org-agent-dictate--stop org-agent-dictate--now))
     ((or 'stopping 'transcribing)
@@ -157,7 +157,7 @@ The recording goes to the server that `config.org' names for it."
   (if-let ((now org-agent-dictate--now))
       (progn
         (org-agent-dictate--forget now)
-        (when-let ((request (org-agent-dictation-request now)))
+        (when-let ((request (org-agent-dictate-recording-request now)))
           (org-agent-kernel-cancel request))
         (message "Forgotten"))
     (user-error "Nothing is being dictated")))
@@ -205,7 +205,7 @@ If it was and the place for the words was gone, insert them here."
          (now (org-agent-dictate--make :place place :errors errors
                                       :began (float-time))))
     (condition-case err
-        (setf (org-agent-dictation-process now)
+        (setf (org-agent-dictate-recording-process now)
               (make-process
                :name "org-agent-dictate" :noquery t :connection-type 'pipe
                :coding 'no-conversion :command command :stderr errors
@@ -226,19 +226,19 @@ If it was and the place for the words was gone, insert them here."
 
 (defun org-agent-dictate--heard (now bytes)
   "Keep BYTES, a piece of what NOW records."
-  (push bytes (org-agent-dictation-chunks now))
-  (when (> (cl-incf (org-agent-dictation-bytes now) (length bytes))
+  (push bytes (org-agent-dictate-recording-chunks now))
+  (when (> (cl-incf (org-agent-dictate-recording-bytes now) (length bytes))
            (- org-agent-dictate--limit 100))
-    (pop (org-agent-dictation-chunks now))
+    (pop (org-agent-dictate-recording-chunks now))
     (org-agent-dictate--stop now)))
 
 (defun org-agent-dictate--tick ()
   "Count a second; end a recording that is long enough."
   (let ((now org-agent-dictate--now))
     (cond
-     ((not (and now (eq (org-agent-dictation-phase now) 'listening)))
+     ((not (and now (eq (org-agent-dictate-recording-phase now) 'listening)))
       (org-agent-dictate--count-no-more))
-     ((>= (- (float-time) (org-agent-dictation-began now))
+     ((>= (- (float-time) (org-agent-dictate-recording-began now))
           org-agent-dictate-seconds)
       (message "%s seconds were recorded, which is as long as one may be"
                org-agent-dictate-seconds)
@@ -247,10 +247,10 @@ If it was and the place for the words was gone, insert them here."
 
 (defun org-agent-dictate--stop (now)
   "Have the recorder of NOW end; one that does not want to is killed."
-  (when (eq (org-agent-dictation-phase now) 'listening)
-    (setf (org-agent-dictation-phase now) 'stopping)
+  (when (eq (org-agent-dictate-recording-phase now) 'listening)
+    (setf (org-agent-dictate-recording-phase now) 'stopping)
     (org-agent-dictate--show)
-    (let ((process (org-agent-dictation-process now)))
+    (let ((process (org-agent-dictate-recording-process now)))
       (interrupt-process process)
       (run-at-time org-agent-dictate--patience nil
                    (lambda ()
@@ -260,21 +260,21 @@ If it was and the place for the words was gone, insert them here."
 (defun org-agent-dictate--ended (now)
   "Have what NOW recorded transcribed, or say why it cannot be.
 The recorder has ended."
-  (let ((asked (eq (org-agent-dictation-phase now) 'stopping))
-        (process (org-agent-dictation-process now))
+  (let ((asked (eq (org-agent-dictate-recording-phase now) 'stopping))
+        (process (org-agent-dictate-recording-process now))
         (complaint (org-agent-dictate--release now)))
     (when (eq now org-agent-dictate--now) ; else it was forgotten
-      (setf (org-agent-dictation-sound now)
+      (setf (org-agent-dictate-recording-sound now)
             (org-agent-dictate--wav
-             (apply #'concat (nreverse (org-agent-dictation-chunks now))))
-            (org-agent-dictation-chunks now) nil)
+             (apply #'concat (nreverse (org-agent-dictate-recording-chunks now))))
+            (org-agent-dictate-recording-chunks now) nil)
       (cond
        ((and (not asked) (not (eql 0 (process-exit-status process))))
         (org-agent-dictate--forget now)
         (message "Nothing was recorded: %s: %s; see `org-agent-dictate-program'"
                  (car (process-command process))
                  (or complaint "it ended at once")))
-       ((not (org-agent-dictation-sound now))
+       ((not (org-agent-dictate-recording-sound now))
         (org-agent-dictate--forget now)
         (message "Nothing was recorded%s"
                  (if complaint (concat ": " complaint)
@@ -283,7 +283,7 @@ The recorder has ended."
 
 (defun org-agent-dictate--release (now)
   "Let go of what NOW has of the system; return the recorder's complaint."
-  (let ((errors (org-agent-dictation-errors now)) complaint)
+  (let ((errors (org-agent-dictate-recording-errors now)) complaint)
     (when errors
       (while (accept-process-output errors 0 nil t))
       (when (buffer-live-p (process-buffer errors))
@@ -292,18 +292,18 @@ The recorder has ended."
                                                    "[ \t\r]+"))))
           (kill-buffer)))
       (delete-process errors)
-      (setf (org-agent-dictation-errors now) nil))
+      (setf (org-agent-dictate-recording-errors now) nil))
     complaint))
 
 (defun org-agent-dictate--forget (now)
   "End NOW, whatever is going on with it."
-  (when (process-live-p (org-agent-dictation-process now))
-    (interrupt-process (org-agent-dictation-process now))
-    (let ((process (org-agent-dictation-process now)))
+  (when (process-live-p (org-agent-dictate-recording-process now))
+    (interrupt-process (org-agent-dictate-recording-process now))
+    (let ((process (org-agent-dictate-recording-process now)))
       (run-at-time org-agent-dictate--patience nil
                    (lambda () (when (process-live-p process)
                                 (kill-process process))))))
-  (set-marker (org-agent-dictation-place now) nil)
+  (set-marker (org-agent-dictate-recording-place now) nil)
   (when (eq now org-agent-dictate--now)
     (setq org-agent-dictate--now nil))
   (org-agent-dictate--show))
@@ -342,13 +342,13 @@ put right."
 
 (defun org-agent-dictate--transcribe (now)
   "Ask the kernel what is said in the sound of NOW."
-  (setf (org-agent-dictation-phase now) 'transcribing)
+  (setf (org-agent-dictate-recording-phase now) 'transcribing)
   (org-agent-dictate--show)
   (message "Transcribing, at %s" (plist-get org-agent-kernel-server :hears))
-  (setf (org-agent-dictation-request now)
+  (setf (org-agent-dictate-recording-request now)
         (org-agent-kernel-request
          "speech/transcribe"
-         (append (list :data (base64-encode-string (org-agent-dictation-sound now) t))
+         (append (list :data (base64-encode-string (org-agent-dictate-recording-sound now) t))
                  (and org-agent-dictate-language
                       (list :language org-agent-dictate-language)))
          :success (lambda (result)
@@ -360,7 +360,7 @@ put right."
 (defun org-agent-dictate--not-said (now reason)
   "Say that NOW was not transcribed for REASON, and keep the sound."
   (when (eq now org-agent-dictate--now)
-    (setq org-agent-dictate--failed (org-agent-dictation-sound now))
+    (setq org-agent-dictate--failed (org-agent-dictate-recording-sound now))
     (org-agent-dictate--forget now)
     (message "Not transcribed: %s.  M-x org-agent-dictate-again tries it again"
              reason)))
@@ -373,13 +373,13 @@ put right."
     (org-agent-dictate--not-said now "the server answers with more than anybody says"))
    (t
     (setq org-agent-dictate--failed nil)
-    (let ((place (copy-marker (org-agent-dictation-place now))))
+    (let ((place (copy-marker (org-agent-dictate-recording-place now))))
       (org-agent-dictate--forget now)
       (cond
        ((string-empty-p (or text ""))
         (message "Nothing was said"))
        ((and (org-agent-dictate--place-p place)
-             (org-agent-rpc--guard "dictating"
+             (org-agent-rpc-guard "dictating"
                (org-agent-dictate--insert place text)
                t))
         (message nil))
@@ -463,11 +463,11 @@ mention, which would have a file sent along."
 (defun org-agent-dictate--text (now)
   "Return what the mode line shows of NOW."
   (propertize
-   (if (eq (org-agent-dictation-phase now) 'listening)
-       (let ((seconds (floor (- (float-time) (org-agent-dictation-began now)))))
+   (if (eq (org-agent-dictate-recording-phase now) 'listening)
+       (let ((seconds (floor (- (float-time) (org-agent-dictate-recording-began now)))))
          (format " Listening %d:%02d " (/ seconds 60) (% seconds 60)))
      " Transcribing ")
-   'face (if (eq (org-agent-dictation-phase now) 'listening)
+   'face (if (eq (org-agent-dictate-recording-phase now) 'listening)
              'org-agent-dictate-listening
            'mode-line-emphasis)
    'mouse-face 'mode-line-highlight 'local-map org-agent-dictate--map
@@ -487,7 +487,7 @@ mention, which would have a file sent along."
           (append (or global-mode-string '(""))
                   (list org-agent-dictate--construct))))
   (unless (and org-agent-dictate--now
-               (eq (org-agent-dictation-phase org-agent-dictate--now) 'listening))
+               (eq (org-agent-dictate-recording-phase org-agent-dictate--now) 'listening))
     (org-agent-dictate--count-no-more))
   (force-mode-line-update t))
 

@@ -17,12 +17,9 @@
 (require 'json)
 (require 'org)
 (require 'subr-x)
-(require 'org-agent-rpc)
 (require 'org-agent-kernel)
-(require 'org-agent-draft)
 
 (declare-function org-agent-chat-buffers "org-agent-chat")
-(defvar org-agent-chat-session)
 
 (defface org-agent-doctor-ok '((t :inherit success))
   "Face of what is well."
@@ -234,7 +231,7 @@ without one the program is asked to."
 
 (defun org-agent-doctor--sources ()
   "Return the source files of this package."
-  (directory-files org-agent-kernel--directory t
+  (directory-files org-agent-kernel-directory t
                    "\\`\\(?:org-agent.*\\|ob-org-agent\\)\\.el\\'"))
 
 (defun org-agent-doctor--loaded ()
@@ -243,7 +240,7 @@ Whatever they were compiled to, byte code or native code, what runs is
 what was there then."
   (when-let ((changed (cl-remove-if-not
                        (lambda (source)
-                         (time-less-p org-agent-kernel--loaded
+                         (time-less-p org-agent-kernel-loaded
                                       (file-attribute-modification-time
                                        (file-attributes source))))
                        (org-agent-doctor--sources))))
@@ -312,7 +309,7 @@ what was there then."
 
 (defun org-agent-doctor--auto-saves ()
   "Look for files that Emacs left beside conversations when it died."
-  (let* ((directory (expand-file-name "sessions" (org-agent-home-directory)))
+  (let* ((directory (expand-file-name "sessions" (org-agent-kernel-home-directory)))
          (left (and (file-directory-p directory)
                     (directory-files directory t "\\`\\(?:#.*#\\|\\.#.*\\)\\'"))))
     (cl-mapcan

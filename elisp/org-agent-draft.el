@@ -1,4 +1,4 @@
-;;; org-agent-draft.el --- Turns and the draft of a conversation  -*- lexical-binding: t; -*-
+;;; org-agent-draft.el --- The draft of a conversation, and what is pasted into it  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -17,182 +17,24 @@
 ;; The functions here find these things and turn a draft into a question.
 ;; They look at the current buffer, widened, and keep point.  The kernel
 ;; writes the same bytes when no Emacs is there to do it.
+;;
+;; A turn's heading is one with a tag and an `:ID:', and the draft is what
+;; stands behind the last.  So a question or an answer that somebody copies
+;; into the draft would count as said, and cut the draft in two.  What is
+;; put into a draft is words: the tags and drawers of turns go, as a part
+;; of the command that brought them, and one `undo' takes back both.
+;;
+;; Elsewhere a turn that is moved stays one; of a copy the ID would stand
+;; twice, and it becomes words too.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'subr-x)
+(require 'org-agent-heading)
 
-(defconst org-agent-draft--tag-column 77
-  "The column where the tags of a turn's heading end.")
-
-(defconst org-agent-draft--tags-regexp
-  "[ \t]+\\(:[[:alnum:]_@#%:]+:\\)[ \t]*$"
-  "Matches the tags of a heading; group 1 is all of them.")
-
-(defconst org-agent-draft--turn-regexp
-  "^\\*+ .*?[ \t]:\\(?:[[:alnum:]_@#%]+:\\)*\\(?:user\\|agent\\):[[:alnum:]_@#%:]*[ \t]*$"
-  "Matches a heading that may be a turn's.
-It is not greedy: of a heading of a megabyte, which somebody pastes, the
-matcher's stack would overflow.")
-
-(defmacro org-agent-draft--widely (&rest body)
-  "Run BODY with the buffer widened; keep point and match data."
-  (declare (indent 0) (debug t))
-  `(save-excursion
-     (save-restriction
-       (widen)
-       (save-match-data
-         (let ((case-fold-search t)) ,@body)))))
-
-;;;; Headings
-
-(defun org-agent-heading-level (position)
-  "Return the level of the heading at POSITION."
-  (save-excursion
-    (goto-char position)
-    (skip-chars-forward "*")))
-
-(defun org-agent-heading-tags (position)
-  "Return the tags of the heading at POSITION."
-  (save-excursion
-    (goto-char position)
-    (when (re-search-forward org-agent-draft--tags-regexp
-                             (line-end-position) t)
-      (split-string (match-string-no-properties 1) ":" t))))
-
-(defun org-agent-heading-title (position)
-  "Return the text of the heading at POSITION without stars and tags."
-  (save-excursion
-    (goto-char position)
-    (skip-chars-forward "*")
-    (let* ((beg (point))
-           (end (if (re-search-forward org-agent-draft--tags-regexp
-                                       (line-end-position) t)
-                    (match-beginning 0)
-                  (line-end-position))))
-      (string-trim (buffer-substring-no-properties beg (max beg end))))))
-
-(defun org-agent-heading-properties (position)
-  "Return the properties of the heading at POSITION.
-The result is an alist of names, in upper case, and values, with an
-element (t . END) where END is the position behind the drawer."
-  (save-excursion
-    (goto-char position)
-    (forward-line)
-    (when (looking-at "[ \t]*\\(?:CLOSED\\|DEADLINE\\|SCHEDULED\\):")
-      (forward-line))
-    (when (looking-at "[ \t]*:PROPERTIES:[ \t]*$")
-      (forward-line)
-      (let (properties)
-        (while (and (not (looking-at "[ \t]*:END:[ \t]*$"))
-                    (looking-at "[ \t]*:\\(\\S-+\\):\\(?:[ \t]+\\(.*?\\)\\)?[ \t]*$"))
-          (push (cons (upcase (match-string-no-properties 1))
-                      (or (match-string-no-properties 2) ""))
-                properties)
-          (forward-line))
-        (when (looking-at "[ \t]*:END:[ \t]*$")
-          (forward-line)
-          (cons (cons t (point)) (nreverse properties)))))))
-
-(defun org-agent-heading-property (position name)
-  "Return the property NAME of the heading at POSITION, or nil."
-  (cdr (assoc name (org-agent-heading-properties position))))
-
-(defun org-agent-subtree-end (position)
-  "Return the end of the subtree of the heading at POSITION.
-That is the next heading of the same or a higher level, or the end of
-the buffer."
-  (org-agent-draft--widely
-    (let ((level (org-agent-heading-level position)))
-      (goto-char position)
-      (end-of-line)
-      (if (re-search-forward (format "^\\*\\{1,%d\\} " level) nil t)
-          (match-beginning 0)
-        (point-max)))))
-
-(defun org-agent-heading-at (position)
-  "Return the heading that POSITION is in or under, or nil."
-  (org-agent-draft--widely
-    (goto-char position)
-    (forward-line 0)
-    (if (or (looking-at "\\*+ ") (re-search-backward "^\\*+ " nil t))
-        (point))))
-
-(defun org-agent-find-heading (id)
-  "Return the position of the heading whose `:ID:' is ID, or nil."
-  (org-agent-draft--widely
-    (goto-char (point-max))
-    (let (found)
-      ;; Most often it is not there yet, or near the end.
-      (while (and (not found)
-                  (let ((case-fold-search nil)) (search-backward id nil t)))
-        (let ((heading (save-excursion
-                         (forward-line 0)
-                         (and (looking-at-p "[ \t]*:ID:[ \t]")
-                              (org-agent-heading-at (point))))))
-          (when (and heading
-                     (equal (org-agent-heading-property heading "ID") id))
-            (setq found heading))))
-      found)))
-
-;;;; Turns
-
-(defun org-agent-turn-p (position)
-  "Return the role of the turn whose heading is at POSITION, or nil.
-The role is `user' or `agent'."
-  (let ((tags (org-agent-heading-tags position)))
-    (and (or (member "user" tags) (member "agent" tags))
-         (not (string-empty-p
-               (or (org-agent-heading-property position "ID") "")))
-         (if (member "user" tags) 'user 'agent))))
-
-(defun org-agent-map-turns (function)
-  "Call FUNCTION with the position of each turn's heading, in order."
-  (org-agent-draft--widely
-    (goto-char (point-min))
-    (while (re-search-forward org-agent-draft--turn-regexp nil t)
-      (let ((heading (match-beginning 0)))
-        (when (org-agent-turn-p heading)
-          (save-excursion (funcall function heading)))))))
-
-(defun org-agent-turn-ids ()
-  "Return the IDs of all turns, in order.
-There may be ten thousands: a heading that is as the kernel writes it is
-read by one regexp."
-  (let (ids)
-    (org-agent-draft--widely
-      (goto-char (point-min))
-      (while (re-search-forward org-agent-draft--turn-regexp nil t)
-        (let ((heading (match-beginning 0)))
-          (cond
-           ((looking-at "\n:PROPERTIES:\n:ID:[ \t]+\\(\\S-+\\)[ \t]*$")
-            (push (match-string-no-properties 1) ids))
-           ((org-agent-turn-p heading)
-            (push (org-agent-heading-property heading "ID") ids))))))
-    (nreverse ids)))
-
-(defun org-agent-map-unsent (function)
-  "Call FUNCTION with the heading of each question marked as not sent."
-  (org-agent-draft--widely
-    (goto-char (point-min))
-    (while (let ((case-fold-search nil)) (search-forward ":unsent:" nil t))
-      (let ((heading (line-beginning-position)))
-        (when (and (eq (char-after heading) ?*)
-                   (member "unsent" (org-agent-heading-tags heading))
-                   (eq (org-agent-turn-p heading) 'user))
-          (save-excursion (funcall function heading)))))))
-
-(defun org-agent-last-turn ()
-  "Return the position of the last turn's heading, or nil."
-  (org-agent-draft--widely
-    (goto-char (point-max))
-    (let (found)
-      (while (and (not found)
-                  (re-search-backward org-agent-draft--turn-regexp nil t))
-        (when (org-agent-turn-p (point))
-          (setq found (point))))
-      found)))
+(defvar org-agent-answer-writing)
+(defvar org-agent-chat-session)
 
 ;;;; The draft
 
@@ -204,7 +46,7 @@ Bound where something is done with a draft below an old heading.")
   "Return the heading of the branch's draft that POSITION is in, or nil.
 That is a heading with the tag `:draft:' and no `:ID:', which
 `org-agent-branch' makes below a question or an answer."
-  (org-agent-draft--widely
+  (org-agent-heading-widely
     (let ((heading (org-agent-heading-at position)) found)
       (while (and heading (not found))
         (if (and (member "draft" (org-agent-heading-tags heading))
@@ -213,19 +55,10 @@ That is a heading with the tag `:draft:' and no `:ID:', which
           (setq heading (org-agent-heading-above heading))))
       found)))
 
-(defun org-agent-heading-above (heading)
-  "Return the heading that the one at HEADING stands below, or nil."
-  (org-agent-draft--widely
-    (let ((level (org-agent-heading-level heading)))
-      (goto-char heading)
-      (and (> level 1)
-           (re-search-backward (format "^\\*\\{1,%d\\} " (1- level)) nil t)
-           (point)))))
-
 (defun org-agent-draft-end ()
   "Return where the draft that is meant ends."
   (if org-agent-draft-chosen
-      (org-agent-subtree-end org-agent-draft-chosen)
+      (org-agent-heading-subtree-end org-agent-draft-chosen)
     (point-max)))
 
 (defun org-agent-draft-start ()
@@ -234,14 +67,14 @@ That is a heading with the tag `:draft:' and no `:ID:', which
 
 (defun org-agent-draft--last-start ()
   "Return the position of the heading of the draft at the end, or nil."
-  (org-agent-draft--widely
-    (let ((last (org-agent-last-turn)) found)
-      (goto-char (if last (org-agent-subtree-end last) (point-min)))
+  (org-agent-heading-widely
+    (let ((last (org-agent-heading-last-turn)) found)
+      (goto-char (if last (org-agent-heading-subtree-end last) (point-min)))
       (while (and (not found) (re-search-forward "^\\*+ " nil t))
         (goto-char (match-beginning 0))
         (cond ((org-agent-heading-property (point) "ID") (end-of-line))
               ((member "draft" (org-agent-heading-tags (point)))
-               (goto-char (org-agent-subtree-end (point))))
+               (goto-char (org-agent-heading-subtree-end (point))))
               (t (setq found (point)))))
       found)))
 
@@ -254,7 +87,7 @@ That is a heading with the tag `:draft:' and no `:ID:', which
 (defun org-agent-draft-raw ()
   "Return what is written in the draft, behind the stars, without its drawer.
 Its text properties stay; the tag of a draft below an old heading goes."
-  (org-agent-draft--widely
+  (org-agent-heading-widely
     (if-let ((start (org-agent-draft-start)))
         (let* ((from (+ start (org-agent-heading-level start)))
                (end (org-agent-draft-end))
@@ -271,7 +104,7 @@ Its text properties stay; the tag of a draft below an old heading goes."
 (defun org-agent-draft--untagged (text)
   "Return TEXT, that of a draft, without the tag `:draft:' of its first line."
   (let ((end (or (string-search "\n" text) (length text))))
-    (if (string-match org-agent-draft--tags-regexp (substring text 0 end))
+    (if (string-match org-agent-heading-tags-regexp (substring text 0 end))
         (let ((from (match-beginning 0))
               (tags (remove "draft" (split-string (match-string 1 text) ":" t))))
           (concat (substring text 0 from)
@@ -290,44 +123,25 @@ Its text properties stay; the tag of a draft below an old heading goes."
 That is raw text: the heading without its stars, or, when it is empty,
 the first line of the body; then the rest, with its headings moved below
 the draft's own."
-  (org-agent-draft--widely
+  (org-agent-heading-widely
     (when-let ((start (org-agent-draft-start)))
       (let ((level (org-agent-heading-level start)))
-        (org-agent-draft--normalize
+        (org-agent-draft-normalize
          (substring-no-properties (org-agent-draft-raw)) level)))))
 
-(defun org-agent-draft--normalize (text level)
+(defun org-agent-draft-normalize (text level)
   "Return TEXT as it is sent from a heading of LEVEL, nil when it is empty."
   (let ((text (string-trim (string-replace "\r\n" "\n" text))))
     (unless (string-empty-p text)
-      (pcase-let ((`(,first . ,rest) (org-agent-draft--cut text)))
+      (pcase-let ((`(,first . ,rest) (org-agent-heading-cut text)))
         (if (string-empty-p rest)
             first
-          (concat first "\n" (org-agent-draft--demote rest level)))))))
-
-(defun org-agent-draft--cut (text)
-  "Return the first line of TEXT and the rest, without empty lines between."
-  (let ((end (or (string-search "\n" text) (length text))))
-    (cons (string-trim (substring text 0 end))
-          (string-trim (substring text end) "\n+" "\n+"))))
-
-(defun org-agent-draft--demote (text level)
-  "Move the headings in TEXT below LEVEL, all by as much as the highest needs."
-  (let ((highest nil) (start 0))
-    (while (string-match "^\\*+ " text start)
-      (let ((stars (- (match-end 0) (match-beginning 0) 1)))
-        (setq highest (min stars (or highest stars))
-              start (match-end 0))))
-    (if (and highest (<= highest level))
-        (let ((more (make-string (- (1+ level) highest) ?*)))
-          (replace-regexp-in-string "^\\*+ " (lambda (stars) (concat more stars))
-                                    text t t))
-      text)))
+          (concat first "\n" (org-agent-heading-demote rest level)))))))
 
 (defun org-agent-draft-missing ()
   "Return what the buffer lacks at its end to have a draft.
 That is (POSITION . TEXT), or nil when it has one."
-  (org-agent-draft--widely
+  (org-agent-heading-widely
     (unless (org-agent-draft-start)
       (goto-char (point-max))
       (skip-chars-backward "\n")
@@ -370,59 +184,8 @@ there is no draft.  Return non-nil when there was such a line."
 
 (defun org-agent-draft--inside-turn-p ()
   "Return non-nil when the last turn's heading is at or behind point."
-  (when-let ((last (org-agent-last-turn)))
+  (when-let ((last (org-agent-heading-last-turn)))
     (>= last (point))))
-
-;;;; Questions
-
-(defun org-agent-turn-heading (level title tags)
-  "Return a heading line of LEVEL with TITLE and TAGS, a list of strings.
-The tags end at column 77, or stand one blank behind a longer title."
-  (let* ((head (string-trim-right (concat (make-string level ?*) " " title)))
-         (tags (concat ":" (string-join tags ":") ":"))
-         ;; Not `string-width', for which a window system and a terminal differ.
-         (width (cl-loop for char across head sum (char-width char)))
-         (blanks (max 1 (- org-agent-draft--tag-column
-                           width (length tags)))))
-    (concat head (make-string blanks ?\s) tags "\n")))
-
-(defun org-agent-question-subtree (level id text unsent
-                                         &optional instead properties)
-  "Return the question TEXT as an Org subtree of LEVEL with the ID.
-With UNSENT it is marked as not yet acknowledged.  INSTEAD is the ID of
-the question in whose place it stands, if any.  PROPERTIES, an alist, are
-those that the person gave it."
-  (pcase-let ((`(,first . ,rest) (org-agent-draft--cut text)))
-    (concat (org-agent-turn-heading level first
-                                    (if unsent '("user" "unsent") '("user")))
-            ":PROPERTIES:\n"
-            (format "%-10s %s\n" ":ID:" id)
-            (when instead (format "%-10s %s\n" ":INSTEAD:" instead))
-            (mapconcat (lambda (property)
-                         (string-trim-right
-                          (format "%-10s %s" (concat ":" (car property) ":")
-                                  (cdr property))))
-                       properties "\n")
-            (and properties "\n")
-            ":END:\n"
-            (unless (string-empty-p rest) (concat rest "\n")))))
-
-(defun org-agent-question-text (position)
-  "Return the text of the question whose heading is at POSITION.
-Its answers are not part of it."
-  (org-agent-draft--widely
-    (let ((title (org-agent-heading-title position))
-          (beg (cdr (assq t (org-agent-heading-properties position))))
-          (end (org-agent-subtree-end position)))
-      (goto-char beg)
-      (while (re-search-forward org-agent-draft--turn-regexp end t)
-        (let ((turn (match-beginning 0)))
-          (when (org-agent-turn-p turn)
-            (setq end turn)
-            (goto-char turn))))
-      (let ((rest (string-trim (buffer-substring-no-properties beg end)
-                               "\n+" "[ \t\n]+")))
-        (if (string-empty-p rest) title (concat title "\n" rest))))))
 
 (defun org-agent-draft-to-question (id text)
   "Turn the draft into the question TEXT with the ID, marked unsent.
@@ -437,7 +200,7 @@ undo."
     (widen)
     (delete-region start (min end (point-max)))
     (goto-char start)
-    (insert (org-agent-question-subtree level id text t nil properties)
+    (insert (org-agent-heading-question level id text t nil properties)
             (if org-agent-draft-chosen ""
               (concat (make-string level ?*) " ")))
     (cons level (org-agent-draft--record start))))
@@ -448,6 +211,176 @@ undo."
        (consp (car buffer-undo-list))
        (eql (caar buffer-undo-list) start)
        (car buffer-undo-list)))
+
+;;;; Pasted turns
+
+(defvar-local org-agent-draft--paste-regions nil
+  "What was put in and not looked at yet: a list of (BEG . END), markers.")
+
+(defun org-agent-draft-paste-setup ()
+  "Look at what is put into this conversation."
+  (add-hook 'after-change-functions #'org-agent-draft--paste-note nil t))
+
+(defun org-agent-draft--paste-note (beg end _length)
+  "Note the text from BEG to END if it has what looks like a turn.
+It may not be changed before the command that put it in has ended.  What
+cuts off the tag of a draft below an old heading is noted, too."
+  (when (and (> (- end beg) 1)
+             org-agent-chat-session
+             (not undo-in-progress)
+             (not org-agent-answer-writing)
+             (org-agent-heading-widely
+               (goto-char end)
+               (let ((limit (line-end-position)))
+                 (goto-char beg)
+                 (forward-line 0)
+                 (or (re-search-forward org-agent-heading-turn-regexp limit t)
+                     (org-agent-draft--paste-split-p (point) beg end)))))
+    (push (cons (copy-marker beg) (copy-marker end t)) org-agent-draft--paste-regions)
+    (add-hook 'post-command-hook #'org-agent-draft-paste-settle nil t)))
+
+(defun org-agent-draft--paste-split-p (from beg end)
+  "Return non-nil when the heading at FROM lost its tag, \":draft:\".
+That is because lines were put into it between BEG and END."
+  (and (< from beg)
+       (progn (goto-char end) (looking-at-p "[ \t]+:draft:[ \t]*$"))
+       (not (<= (line-beginning-position) from))
+       (progn (goto-char from) (looking-at-p "\\*+ "))))
+
+(defun org-agent-draft-paste-settle ()
+  "Make words of the turns that were put where they are none."
+  (remove-hook 'post-command-hook #'org-agent-draft-paste-settle t)
+  (while org-agent-draft--paste-regions
+    (pcase-let ((`(,beg . ,end) (pop org-agent-draft--paste-regions)))
+      (when (< beg end)
+        (let ((inhibit-read-only t))
+          (org-agent-heading-widely
+            (org-agent-draft--paste-settle beg end))))
+      (set-marker beg nil)
+      (set-marker end nil))))
+
+(defun org-agent-draft--paste-settle (beg end)
+  "Make words of the turns between the markers BEG and END, where needed."
+  (let* ((from (progn (goto-char beg) (line-beginning-position)))
+         (split (org-agent-draft--paste-split-p from beg end))
+         (branch (if split from
+                   (and (> from (point-min))
+                        (org-agent-draft-branch-at (1- from)))))
+         (drafted (or branch (org-agent-draft--paste-in-draft-p from beg end)))
+         (elsewhere (unless drafted (org-agent-draft--paste-ids-outside from end))))
+    (dolist (heading (org-agent-draft--paste-turns from end))
+      (when (or drafted
+                (gethash (org-agent-heading-property heading "ID") elsewhere))
+        (org-agent-draft--paste-to-words heading)))
+    (when drafted
+      (org-agent-draft--paste-join beg))
+    (when split
+      (org-agent-draft--paste-unsplit from end))
+    (when branch
+      (org-agent-draft--paste-demote beg end (org-agent-heading-level branch)))))
+
+(defun org-agent-draft--paste-turns (from end)
+  "Return the headings of the turns between FROM and END, the last first."
+  (let (turns)
+    (goto-char end)
+    (let ((limit (line-end-position)))
+      (goto-char from)
+      (while (re-search-forward org-agent-heading-turn-regexp limit t)
+        (let ((heading (line-beginning-position)))
+          (when (and (< heading end) (org-agent-heading-turn-p heading))
+            (push heading turns)))))
+    turns))
+
+(defun org-agent-draft--paste-in-draft-p (from beg end)
+  "Return non-nil when what stands between BEG and END was put into the draft.
+FROM is the beginning of its first line.  That is so when no turn stands
+behind it, and the draft begins before it."
+  (and (null (org-agent-draft--paste-turns-behind end))
+       (let ((last (org-agent-draft--paste-turn-before from))
+             found)
+         (goto-char (if last (min from (org-agent-heading-subtree-end last))
+                      (point-min)))
+         (while (and (not found) (re-search-forward "^\\*+ " beg t))
+           (goto-char (match-beginning 0))
+           ;; In the first line stands what was put there, too.
+           (if (and (< (point) from) (org-agent-heading-property (point) "ID"))
+               (end-of-line)
+             (setq found t)))
+         found)))
+
+(defun org-agent-draft--paste-turns-behind (end)
+  "Return non-nil when a turn stands behind the line of END."
+  (goto-char end)
+  (unless (bolp) (forward-line))
+  (let (found)
+    (while (and (not found)
+                (re-search-forward org-agent-heading-turn-regexp nil t))
+      (setq found (org-agent-heading-turn-p (line-beginning-position))))
+    found))
+
+(defun org-agent-draft--paste-turn-before (from)
+  "Return the heading of the last turn before FROM, or nil."
+  (goto-char from)
+  (let (found)
+    (while (and (not found)
+                (re-search-backward org-agent-heading-turn-regexp nil t))
+      (when (org-agent-heading-turn-p (point))
+        (setq found (point))))
+    found))
+
+(defun org-agent-draft--paste-ids-outside (from end)
+  "Return the IDs of the turns that are not between FROM and END, a table."
+  (let ((ids (make-hash-table :test #'equal)))
+    (org-agent-heading-map-turns
+     (lambda (heading)
+       (unless (<= from heading end)
+         (puthash (org-agent-heading-property heading "ID") t ids))))
+    ids))
+
+(defun org-agent-draft--paste-to-words (heading)
+  "Take from the turn at HEADING what makes it one: its tags and its drawer."
+  (let ((drawer-end (cdr (assq t (org-agent-heading-properties heading))))
+        (tags (cl-set-difference (org-agent-heading-tags heading)
+                                 '("user" "agent" "unsent" "waiting")
+                                 :test #'equal)))
+    (goto-char drawer-end)
+    (re-search-backward "^[ \t]*:PROPERTIES:" heading)
+    (delete-region (point) drawer-end)
+    (goto-char heading)
+    (when (re-search-forward org-agent-heading-tags-regexp
+                             (line-end-position) t)
+      (delete-region (match-beginning 0) (line-end-position))
+      (when tags
+        (goto-char (line-end-position))
+        (insert " :" (string-join tags ":") ":")))))
+
+(defun org-agent-draft--paste-join (beg)
+  "Take the stars away that were put at BEG, right behind those of the draft."
+  (goto-char beg)
+  (when (and (looking-at "\\*+ ")
+             (save-match-data (looking-back "^\\*+ +" (line-beginning-position))))
+    (delete-region (match-beginning 0) (match-end 0))))
+
+(defun org-agent-draft--paste-unsplit (from end)
+  "Give the heading at FROM its tag back, and its drawer, which stand at END."
+  (goto-char end)
+  (when (looking-at "[ \t]+:draft:[ \t]*\\(?:\n:PROPERTIES:\n\\(?:.*\n\\)*?:END:[ \t]*\\)?$")
+    (let ((tail (match-string 0)))
+      (delete-region (match-beginning 0) (match-end 0))
+      (goto-char from)
+      (end-of-line)
+      (insert tail))))
+
+(defun org-agent-draft--paste-demote (beg end level)
+  "Move the headings between BEG and END below LEVEL."
+  (goto-char beg)
+  (unless (bolp) (forward-line))
+  (when (< (point) end)
+    (let* ((text (buffer-substring (point) end))
+           (below (org-agent-heading-demote text level)))
+      (unless (equal text below)
+        (delete-region (point) end)
+        (insert below)))))
 
 (provide 'org-agent-draft)
 ;;; org-agent-draft.el ends here

@@ -17,6 +17,10 @@
 
 (require 'org)
 
+(defvar font-lock-beg)
+(defvar font-lock-end)
+(defvar org-agent-show-thoughts)
+
 (defconst org-agent-drawer--regexp
   "^[ \t]*:\\(?:PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*\\(\n\\(?:[ \t]*:.*\n\\)*?[ \t]*:END:\\)[ \t]*$"
   "Matches a drawer that is hidden; group 1 is what of it.
@@ -30,8 +34,6 @@ fixed width.")
 (defface org-agent-drawer-state '((t :inherit warning))
   "Face of what became of an answer that is not whole."
   :group 'org-agent)
-
-(defvar org-agent-show-thoughts)
 
 (defun org-agent-drawer-setup ()
   "Hide property drawers in the current buffer, which is in Org mode."
@@ -72,9 +74,6 @@ That is what a person chose with TAB, or else what is the rule."
             (save-excursion
               (goto-char position)
               (looking-at-p "[ \t]*:\\(?:THOUGHTS\\|CALLS\\):"))))))
-
-(defvar font-lock-beg)
-(defvar font-lock-end)
 
 (defun org-agent-drawer--extend-region ()
   "Extend the region to be fontified to whole drawers.

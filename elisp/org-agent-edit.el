@@ -1,4 +1,4 @@
-;;; org-agent-edit.el --- Edits of live buffers for the kernel  -*- lexical-binding: t; -*-
+;;; org-agent-edit.el --- Edits of live buffers and properties, for the kernel  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -18,18 +18,25 @@
 ;; An act is performed once for its id.  When the kernel has lost a
 ;; connection before the receipt it sends the act again with `:settle',
 ;; and is told what is known of it or what the text shows.
+;;
+;; The act `:set-properties' sets properties of the entry with an `:ID:', in
+;; the buffer that has it: an open one, or the one that visits the file
+;; where Org knows the entry to be, or an agenda file.  It is made as an
+;; edit is, whole or not at all and as one undo step, and asks nothing.
+;;
+;; The kernel's policy was first; what must not be set is refused again.
 
 ;;; Code:
 
 (require 'cl-lib)
-(require 'org-id)
 (require 'org)
+(require 'org-id)
 (require 'subr-x)
 (require 'org-agent-rpc)
-(require 'org-agent-act)
 (require 'org-agent-kernel)
 (require 'org-agent-diff)
 (require 'org-agent-private)
+(require 'org-agent-act)
 
 (defvar org-agent-chat-session)
 
@@ -58,7 +65,7 @@ then.")
 
 (defun org-agent-edit-act (params place change settle check)
   "Do what the kernel wants done about the act with PARAMS; return the receipt.
-PLACE returns the parameters for `org-agent-edit--in', which calls there
+PLACE returns the parameters for `org-agent-edit-in', which calls there
 CHANGE, once for the act's id, or SETTLE when the act was sent before,
 or CHECK when the kernel only wants to know whether it could be made."
   (let ((known (assoc (plist-get params :id) org-agent-edit--receipts))
@@ -66,7 +73,7 @@ or CHECK when the kernel only wants to know whether it could be made."
         (inhibit-interaction t))
     (cl-flet ((there (function)
                 (condition-case err
-                    (org-agent-edit--in (funcall place) function)
+                    (org-agent-edit-in (funcall place) function)
                   ((inhibited-interaction text-read-only buffer-read-only
                                           file-error)
                    (org-agent-act-refuse "nothing was changed: %s"
@@ -88,7 +95,7 @@ or CHECK when the kernel only wants to know whether it could be made."
 
 ;;;; Where
 
-(defun org-agent-edit--in (params function)
+(defun org-agent-edit-in (params function)
   "Call FUNCTION where the act with PARAMS is to be performed.
 It gets `:old' and `:new'; the buffer is narrowed to the entry that is
 named, or widened."
@@ -99,21 +106,21 @@ named, or widened."
          (file (plist-get payload :file)))
     (unless (and (stringp (or old "")) (stringp new))
       (org-agent-act-refuse "an edit has :old and :new, two texts"))
-    (with-current-buffer (org-agent-edit--buffer file entry)
-      (org-agent-edit--check-buffer)
+    (with-current-buffer (org-agent-edit-buffer file entry)
+      (org-agent-edit-check-buffer)
       (save-excursion
         (save-restriction
           (widen)
           (when entry
-            (org-agent-edit--narrow entry))
+            (org-agent-edit-narrow entry))
           (funcall function (or old "") new))))))
 
-(defun org-agent-edit--buffer (file entry)
+(defun org-agent-edit-buffer (file entry)
   "Return the buffer that visits FILE, or the file with the ENTRY."
   (let ((real (org-agent-act-regular-file
                (or file (org-agent-edit--file-of entry)))))
     (when (file-in-directory-p real (expand-file-name
-                                     "sessions" (org-agent-home-directory)))
+                                     "sessions" (org-agent-kernel-home-directory)))
       (org-agent-act-refuse "%s is a conversation, and nobody changes what was said" real))
     (or (find-buffer-visiting real)
         (progn
@@ -170,7 +177,7 @@ are not searched: that can take long."
   "Return a regexp for the line with the `:ID:' ENTRY."
   (format "^[ \t]*:ID:[ \t]+%s[ \t]*$" (regexp-quote entry)))
 
-(defun org-agent-edit--narrow (entry)
+(defun org-agent-edit-narrow (entry)
   "Narrow the buffer to the subtree whose `:ID:' is ENTRY."
   (let ((case-fold-search t)
         (regexp (org-agent-edit--id-regexp entry)))
@@ -194,7 +201,7 @@ are not searched: that can take long."
                  (match-beginning 0)
                (point-max)))))))
 
-(defun org-agent-edit--check-buffer ()
+(defun org-agent-edit-check-buffer ()
   "Refuse the edit when the current buffer cannot take one without a question."
   (let ((name (buffer-name))
         (file buffer-file-name))
@@ -219,31 +226,31 @@ are not searched: that can take long."
 
 (defun org-agent-edit--change (old new)
   "Replace OLD, which has to be there once, by NEW; return the receipt."
-  (org-agent-edit--replace-at (org-agent-edit--find old) old new))
+  (org-agent-edit--replace-at (org-agent-edit-find old) old new))
 
 (defun org-agent-edit--replace-at (beg old new)
   "Replace OLD, which stands at BEG, by NEW as one undo step; return the receipt."
   (let ((modified (buffer-modified-p)))
     (when (equal old new)
       (org-agent-act-refuse "the new text is the old one"))
-    (org-agent-edit--check-encoding new)
+    (org-agent-edit-check-encoding new)
     (org-agent-edit--check-kept beg old new)
     (undo-boundary)
     (atomic-change-group
-      (org-agent-edit--replace beg old new))
+      (org-agent-edit-replace beg old new))
     (undo-boundary)
     (org-agent-edit--receipt beg new (and (not modified)
-                                          (org-agent-edit--save)))))
+                                          (org-agent-edit-save)))))
 
 (defun org-agent-edit--check (old new)
   "Refuse where OLD could not be replaced by NEW as things are."
-  (let ((beg (org-agent-edit--find old)))
+  (let ((beg (org-agent-edit-find old)))
     (when (equal old new)
       (org-agent-act-refuse "the new text is the old one"))
-    (org-agent-edit--check-encoding new)
+    (org-agent-edit-check-encoding new)
     (org-agent-edit--check-kept beg old new)))
 
-(defun org-agent-edit--find (old)
+(defun org-agent-edit-find (old)
   "Return where OLD stands, or refuse the edit with what is there."
   (let ((case-fold-search nil)
         (kept (and org-agent-edit--veiled (org-agent-private-parts)))
@@ -310,13 +317,13 @@ That is where what is kept from every model would be another then."
 
 (defun org-agent-edit--instead (old)
   "Return what stands where OLD was looked for, for a refusal."
-  (let ((difference (org-agent-edit--difference old)))
+  (let ((difference (org-agent-edit-difference old)))
     (if difference
         (concat "; this is what it was made for (-) and what is there now (+):\n"
                 difference)
       (org-agent-edit--instead-of-line (car (split-string old "\n"))))))
 
-(defun org-agent-edit--difference (old)
+(defun org-agent-edit-difference (old)
   "Return a diff from OLD to what stands where most of its lines are, or nil."
   (let* ((wanted (split-string (string-trim-right old "\n") "\n"))
          (count (length wanted))
@@ -345,7 +352,7 @@ That is where what is kept from every model would be another then."
       (let ((first (line-number-at-pos nil t))
             (there (buffer-substring-no-properties
                     (point) (line-end-position (+ count (min 0 best))))))
-        (org-agent-edit--clip
+        (org-agent-edit-clip
          (org-agent-diff (concat (string-trim-right old "\n") "\n")
                          (concat there "\n") (string-trim (buffer-name))
                          first))))))
@@ -355,12 +362,12 @@ That is where what is kept from every model would be another then."
   (goto-char (point-min))
   (if (and (not (string-blank-p line)) (search-forward (string-trim line) nil t))
       (format "; where it begins there is: %s"
-              (org-agent-edit--clip
+              (org-agent-edit-clip
                (buffer-substring-no-properties (line-beginning-position)
                                                (line-end-position))))
     ""))
 
-(defun org-agent-edit--clip (text)
+(defun org-agent-edit-clip (text)
   "Return as much of TEXT as a refusal shows."
   (if (<= (length text) org-agent-edit--shown)
       text
@@ -368,7 +375,7 @@ That is where what is kept from every model would be another then."
             (format "\n… %d more characters"
                     (- (length text) org-agent-edit--shown)))))
 
-(defun org-agent-edit--check-encoding (new)
+(defun org-agent-edit-check-encoding (new)
   "Refuse NEW when the file's encoding has no place for all of it."
   (let ((place (and buffer-file-coding-system
                     (ignore-errors
@@ -379,7 +386,7 @@ That is where what is kept from every model would be another then."
                             (buffer-name) buffer-file-coding-system
                             (aref new place)))))
 
-(defun org-agent-edit--replace (beg old new)
+(defun org-agent-edit-replace (beg old new)
   "Replace OLD, which stands at BEG, by NEW.
 What both have at their ends is not touched, so that point, markers and
 folds there stay."
@@ -397,7 +404,7 @@ folds there stay."
       (insert (substring new head (- (length new) tail)))
       (delete-region from to))))
 
-(defun org-agent-edit--save ()
+(defun org-agent-edit-save ()
   "Save the buffer; return t when it is saved.
 An error of a hook leaves it unsaved, which the receipt says."
   (condition-case err
@@ -447,6 +454,138 @@ The answer is a receipt, or a refusal that says that nothing happened."
 (defun org-agent-edit-untold (reason)
   "Answer that it cannot be told what became of an act, for REASON."
   (signal 'org-agent-rpc-error (list -32003 reason)))
+
+;;;; Properties
+
+(defconst org-agent-edit--properties-former-limit (* 1024 1024)
+  "Characters that the former values of properties may have.
+They are part of the receipt, so that they can be put back.")
+
+(cl-defmethod org-agent-perform ((_action (eql :set-properties)) params)
+  "Set the `:properties' of PARAMS in the entry `:id', once for the act's id."
+  (let* ((payload (plist-get params :payload))
+         (entry (plist-get payload :id))
+         (pairs (org-agent-edit-properties-checked (plist-get payload :properties))))
+    (org-agent-edit-act
+     params
+     (lambda () (list :payload (list :id entry)))
+     (lambda (_old _new) (org-agent-edit--properties-set pairs))
+     (lambda (_old _new) (org-agent-edit--properties-settle pairs))
+     (lambda (_old _new) (org-agent-edit-properties-check pairs)))))
+
+(defun org-agent-edit-properties-checked (pairs)
+  "Return PAIRS, two texts each, or refuse what must not be set."
+  (unless (and pairs (proper-list-p pairs))
+    (org-agent-act-refuse "the act names no property"))
+  (dolist (pair pairs pairs)
+    (unless (and (proper-list-p pair) (= 2 (length pair))
+                 (cl-every #'stringp pair))
+      (org-agent-act-refuse "properties are pairs of two texts"))
+    (let ((name (upcase (car pair))))
+      (cond
+       ((or (member name '("ID" "CRON" "END" "PROPERTIES"))
+            (member name org-special-properties)
+            (string-prefix-p "HEADER-ARGS" name)
+            (string-search "+" name)
+            (not (string-match-p "\\`[^ \t\n\r:[:cntrl:]]+\\'" name)))
+        (org-agent-act-refuse "the property %s is not to be set from outside"
+                              (car pair)))
+       ((string-match-p "[\n\r\f\v\u2028\u2029]" (cadr pair))
+        (org-agent-act-refuse "the value of the property %s is not one line"
+                              (car pair)))))))
+
+(defun org-agent-edit-properties-find ()
+  "Return the drawer of the entry the buffer is narrowed to: (BEG . TEXT).
+TEXT are the lines between its first and its last, the first at BEG."
+  (goto-char (point-min))
+  (let ((case-fold-search t))
+    (unless (and (re-search-forward "^[ \t]*:PROPERTIES:[ \t]*\n" nil t)
+                 (<= (count-lines (point-min) (point)) 3))
+      (org-agent-act-refuse "the entry has no property drawer of its own in %s"
+                            (buffer-name)))
+    (let ((beg (point)))
+      (unless (re-search-forward "^[ \t]*:END:[ \t]*$" nil t)
+        (org-agent-act-refuse "the drawer of the entry has no end"))
+      (cons beg (buffer-substring-no-properties beg (line-beginning-position))))))
+
+(defun org-agent-edit--properties-set (pairs)
+  "Set PAIRS in the drawer of the entry the buffer is narrowed to.
+Return the receipt.  The drawer's other lines stay as they are."
+  (pcase-let* ((`(,beg . ,old) (org-agent-edit-properties-check pairs))
+               (former (org-agent-edit--properties-former old pairs)))
+    (append (org-agent-edit--replace-at
+             beg old (org-agent-edit-properties-drawer old pairs))
+            (list :former former))))
+
+(defun org-agent-edit-properties-check (pairs)
+  "Refuse where PAIRS could not be set as things are; return the drawer."
+  (pcase-let* ((`(,beg . ,old) (org-agent-edit-properties-find))
+               (new (org-agent-edit-properties-drawer old pairs)))
+    (when (equal old new)
+      (org-agent-act-refuse "the entry has these properties already"))
+    (when (> (cl-loop for former in (org-agent-edit--properties-former old pairs)
+                      sum (length (plist-get former :line)))
+             org-agent-edit--properties-former-limit)
+      (org-agent-act-refuse "what the properties are now is too long to be put back later"))
+    (org-agent-edit-check-encoding new)
+    (cons beg old)))
+
+(defun org-agent-edit--properties-settle (pairs)
+  "Say what became of setting PAIRS, by looking at the drawer.
+The answer is a receipt, or a refusal that says that nothing happened."
+  (pcase-let* ((`(,beg . ,drawer) (org-agent-edit-properties-find))
+               (there (cl-count-if
+                       (pcase-lambda (`(,name ,value))
+                         (equal (org-agent-edit-properties-value drawer name)
+                                (string-trim value)))
+                       pairs)))
+    (cond
+     ((= there (length pairs))
+      (org-agent-edit--receipt beg drawer (not (buffer-modified-p))))
+     ((= there 0)
+      (org-agent-act-refuse "nothing was changed: the properties are others"))
+     (t (org-agent-edit-untold "some of the properties are as they were to be, and some are not")))))
+
+(defun org-agent-edit--properties-regexp (name)
+  "Return a regexp for the line of the property NAME."
+  (format "^[ \t]*:%s:\\(?:[ \t]\\(.*\\)\\)?\n" (regexp-quote name)))
+
+(defun org-agent-edit-properties-line (drawer name)
+  "Return the line of the property NAME in DRAWER, with its end, or nil."
+  (let ((case-fold-search t))
+    (and (string-match (org-agent-edit--properties-regexp name) drawer)
+         (match-string 0 drawer))))
+
+(defun org-agent-edit-properties-value (drawer name)
+  "Return the value of the property NAME in DRAWER, or nil."
+  (let ((case-fold-search t))
+    (and (string-match (org-agent-edit--properties-regexp name) drawer)
+         (string-trim (or (match-string 1 drawer) "")))))
+
+(defun org-agent-edit--properties-former (drawer pairs)
+  "Return what DRAWER has of the properties that PAIRS set, for the receipt."
+  (mapcar (pcase-lambda (`(,name ,_))
+            (let ((line (org-agent-edit-properties-line drawer name)))
+              (append (list :name name)
+                      (and line (list :line (string-remove-suffix "\n" line))))))
+          pairs))
+
+(defun org-agent-edit-properties-drawer (drawer pairs)
+  "Return the lines DRAWER with PAIRS set."
+  (let ((case-fold-search t)
+        (indentation (if (string-match "\\`[ \t]*" drawer)
+                         (match-string 0 drawer)
+                       "")))
+    (pcase-dolist (`(,name ,value) pairs)
+      (let ((line (concat indentation
+                          (string-trim-right
+                           (format "%-10s %s" (concat ":" name ":") value))
+                          "\n")))
+        (setq drawer
+              (if (string-match (org-agent-edit--properties-regexp name) drawer)
+                  (replace-match line t t drawer)
+                (concat drawer line)))))
+    drawer))
 
 (provide 'org-agent-edit)
 ;;; org-agent-edit.el ends here

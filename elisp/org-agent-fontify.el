@@ -30,10 +30,10 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'subr-x)
 (require 'font-lock)
 (require 'jit-lock)
 (require 'org-src)
+(require 'subr-x)
 (require 'org-agent-inert)
 
 ;;;; Which blocks

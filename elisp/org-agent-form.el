@@ -18,8 +18,10 @@
 
 (require 'cl-lib)
 (require 'subr-x)
-(require 'org-agent-draft)
+(require 'org-agent-heading)
 (require 'org-agent-undo)
+
+(defvar org-agent-question-waiting)
 
 (defconst org-agent-form--box "^[ \t]*- \\(\\[\\([ xX-]\\)\\]\\)[ \t]*"
   "Matches the box of an option.")
@@ -57,8 +59,8 @@
   "Return where each field of QUESTION, a plist, is answered.
 The form is at HEADING.  The elements are (LABEL BEG END), LABEL being
 where the line begins that asks; an error says which line is not there."
-  (org-agent-draft--widely
-    (let ((end (org-agent-subtree-end heading))
+  (org-agent-heading-widely
+    (let ((end (org-agent-heading-subtree-end heading))
           (case-fold-search nil)
           places)
       (goto-char heading)
@@ -75,7 +77,7 @@ where the line begins that asks; an error says which line is not there."
 (defun org-agent-form--boxes (beg end)
   "Return the boxes of the options from BEG to END.
 The elements are (BOX CHECKED TEXT TEXT-END), positions but for CHECKED."
-  (org-agent-draft--widely
+  (org-agent-heading-widely
     (goto-char beg)
     (let (boxes)
       (while (re-search-forward org-agent-form--box end t)
@@ -86,7 +88,7 @@ The elements are (BOX CHECKED TEXT TEXT-END), positions but for CHECKED."
         (end-of-line))
       (nreverse boxes))))
 
-(defun org-agent-form--fields (question)
+(defun org-agent-form-fields (question)
   "Return the fields of QUESTION."
   (plist-get (plist-get question :form) :fields))
 
@@ -94,7 +96,7 @@ The elements are (BOX CHECKED TEXT TEXT-END), positions but for CHECKED."
   "Return non-nil when FIELD is answered by checking boxes."
   (memq (plist-get field :kind) '(:choice :choices :yes-no)))
 
-(defun org-agent-form--options (field)
+(defun org-agent-form-options (field)
   "Return the options of FIELD, without an answer of one's own."
   (if (eq (plist-get field :kind) :yes-no)
       '("yes" "no")
@@ -119,7 +121,7 @@ error says what is missing or was changed, and goes there."
                           answers))
             ((not (plist-get field :optional))
              (org-agent-form--complain field region "has no answer yet"))))))
-     (org-agent-form--fields question)
+     (org-agent-form-fields question)
      (org-agent-form--regions heading question))
     (nreverse answers)))
 
@@ -167,7 +169,7 @@ What is DEFAULT but for what made it harmless in Org is DEFAULT."
 (defun org-agent-form--checked (field region)
   "Return what is checked for FIELD in REGION, a list of strings."
   (let* ((boxes (org-agent-form--boxes (nth 1 region) (nth 2 region)))
-         (options (org-agent-form--options field))
+         (options (org-agent-form-options field))
          (count (length options))
          (own (and (plist-get field :own) (nth count boxes)))
          (written (and own (org-agent-form--written
@@ -193,10 +195,10 @@ What is DEFAULT but for what made it harmless in Org is DEFAULT."
   (let ((plain (lambda (text)
                  (replace-regexp-in-string "^\\([ \t]*- \\)\\[[xX-]\\]" "\\1[ ]"
                                            text))))
-    (org-agent-draft--widely
+    (org-agent-heading-widely
       (equal (funcall plain subtree)
              (funcall plain (buffer-substring-no-properties
-                             heading (org-agent-subtree-end heading)))))))
+                             heading (org-agent-heading-subtree-end heading)))))))
 
 (defun org-agent-form-unsent (heading question)
   "Return what somebody wrote into the form of QUESTION at HEADING, as Org.
@@ -210,7 +212,7 @@ Boxes do not count.  An error says that the form is none any more."
                 (let ((text (org-agent-form--free field region)))
                   (unless (member text (list nil "" (plist-get field :default)))
                     (cons (plist-get field :question) text))))
-              (org-agent-form--fields question)
+              (org-agent-form-fields question)
               (org-agent-form--regions heading question)))
    ""))
 
@@ -219,7 +221,7 @@ Boxes do not count.  An error says that the form is none any more."
   (pcase (plist-get field :kind)
     ((or :text :number) (car (org-agent-form--values field region)))
     ((guard (plist-get field :own))
-     (when-let ((own (nth (length (org-agent-form--options field))
+     (when-let ((own (nth (length (org-agent-form-options field))
                           (org-agent-form--boxes (nth 1 region) (nth 2 region)))))
        (org-agent-form--written (nth 2 own) (nth 2 region) org-agent-form--own
                                 (plist-get field :default))))))
@@ -231,11 +233,11 @@ Boxes do not count.  An error says that the form is none any more."
 A form whose lines were changed is left as it is."
   (when-let ((regions (ignore-errors
                         (org-agent-form--regions heading question))))
-    (org-agent-draft--widely
+    (org-agent-heading-widely
       (with-silent-modifications
         (org-agent-undo-off
           (let ((inhibit-read-only t) (beg heading)
-                (end (org-agent-subtree-end heading)))
+                (end (org-agent-heading-subtree-end heading)))
             (put-text-property heading end
                                'org-agent-asked (plist-get question :id))
             (cl-mapc
@@ -246,7 +248,7 @@ A form whose lines were changed is left as it is."
                ;; The end of the answer's last line is what divides it from
                ;; the line that asks next.
                (setq beg (1- (nth 2 region))))
-             (org-agent-form--fields question) regions)
+             (org-agent-form-fields question) regions)
             (when (eq ?\n (char-before end))
               (org-agent-form--mark (1- end) end 'org-agent-form-label))
             (org-agent-form--stick heading)))))))
@@ -264,7 +266,7 @@ A form whose lines were changed is left as it is."
 
 (defun org-agent-form--decorate-boxes (field region)
   "Give the options of FIELD in REGION their keys."
-  (let ((count (length (org-agent-form--options field))))
+  (let ((count (length (org-agent-form-options field))))
     (cl-loop
      for (box _ text end) in (org-agent-form--boxes (nth 1 region) (nth 2 region))
      for n from 0 do
@@ -277,7 +279,7 @@ A form whose lines were changed is left as it is."
      (when (< text end)
        (org-agent-form--stick text)))))
 
-(defun org-agent-form--here (questions)
+(defun org-agent-form-here (questions)
   "Return (HEADING . QUESTION) of the form at point, or nil.
 QUESTIONS are those that wait."
   (when-let* ((heading (org-agent-heading-at (point)))
@@ -286,19 +288,17 @@ QUESTIONS are those that wait."
                                  :key (lambda (q) (plist-get q :id)))))
     (cons heading question)))
 
-(defvar org-agent-question--waiting)
-
 (defun org-agent-form-toggle (&optional event)
   "Check the box of the option at point, or where EVENT was; or not any more.
 Where one answer is wanted the other boxes are cleared."
   (interactive (list last-nonmenu-event))
   (when (mouse-event-p event)
     (mouse-set-point event))
-  (let* ((here (or (org-agent-form--here org-agent-question--waiting)
+  (let* ((here (or (org-agent-form-here org-agent-question-waiting)
                    (user-error "No question waits here any more")))
          (question (cdr here)))
     (cl-loop
-     for field in (org-agent-form--fields question)
+     for field in (org-agent-form-fields question)
      for region in (org-agent-form--regions (car here) question)
      for boxes = (org-agent-form--boxes (nth 1 region) (nth 2 region))
      when (and (org-agent-form--boxed-p field)

@@ -10,17 +10,23 @@
 ;; The header line says who answers, what is going on, how far that has
 ;; come, what it cost so far and how the kernel is.  Its parts are buttons: the mouse on them
 ;; opens the menu.
+;;
+;; While a turn runs the kernel tells how far it has come: in which round
+;; it is, and what it took in tokens, time and money, of how much.  The
+;; header line shows that from the second round on, as a first answer is
+;; no work to watch; the status shows all of it.
 
 ;;; Code:
 
 (require 'subr-x)
+(require 'org-agent-rpc)
 (require 'org-agent-kernel)
-(require 'org-agent-keeper)
+(require 'org-agent-heading)
+(require 'org-agent-file-owner)
 (require 'org-agent-chat)
-(require 'org-agent-progress)
 
-(declare-function org-agent-menu "org-agent")
 (declare-function org-agent-approvals "org-agent-approval")
+(declare-function org-agent-menu "org-agent")
 
 (defface org-agent-header-model '((t :inherit bold))
   "Face of the model's name in the header line."
@@ -65,7 +71,7 @@
                    (org-agent-header--notice)
                    (org-agent-header--kernel)
                    (org-agent-header--phase)
-                   (org-agent-progress-header)
+                   (org-agent-header--progress)
                    (org-agent-header--usage)
                    (org-agent-header--room)
                    (org-agent-header--file)))
@@ -92,9 +98,9 @@
 
 (defun org-agent-header--project ()
   "Return the part of the header line that says what is read freely, or nil."
-  (when org-agent-project
+  (when org-agent-chat-project
     (propertize (concat "reads " (org-agent-header--escape
-                                  (abbreviate-file-name org-agent-project)))
+                                  (abbreviate-file-name org-agent-chat-project)))
                 'face 'shadow
                 'help-echo "org-agent-project-set: another project, or none")))
 
@@ -133,7 +139,7 @@ It is shown until the first answer."
   "Return non-nil when nothing was said in this conversation yet."
   (and (< (buffer-size) 1000)
        (not (org-agent-chat-get :turn))
-       (not (org-agent-turn-ids))))
+       (not (org-agent-heading-turn-ids))))
 
 (defun org-agent-header--usage ()
   "Return the part of the header line that counts tokens and money, or nil."
@@ -195,10 +201,80 @@ A kernel that is well is not worth a word: return nil."
 
 (defun org-agent-header--file ()
   "Return the part of the header line that tells of trouble with the file."
-  (when org-agent-keeper-trouble
+  (when org-agent-file-owner-trouble
     (org-agent-header--button (org-agent-header--escape
-                               org-agent-keeper-trouble)
+                               org-agent-file-owner-trouble)
                               'org-agent-header-trouble)))
+
+;;;; How far a turn has come
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'turn/progress))
+                                             params)
+  "Show how far the turn of PARAMS has come."
+  (org-agent-chat-in (plist-get params :session)
+    (org-agent-chat-put :progress params)))
+
+(defun org-agent-header-progress-thousands (number)
+  "Return NUMBER, of tokens, as people read it: 950, 12k, 1.5M."
+  (cond ((>= number 1000000)
+         (concat (string-remove-suffix ".0" (format "%.1f" (/ number 1e6))) "M"))
+        ((>= number 10000) (format "%dk" (/ number 1000)))
+        ((>= number 1000)
+         (concat (string-remove-suffix ".0" (format "%.1f" (/ number 1e3))) "k"))
+        (t (number-to-string number))))
+
+(defun org-agent-header--progress-time (seconds)
+  "Return SECONDS as people read them, without what is not worth a word."
+  (let ((seconds (round seconds)))
+    (cond ((< seconds 100) (format "%ds" seconds))
+          ((and (>= seconds 3600) (< (% seconds 3600) 60))
+           (format "%dh" (/ seconds 3600)))
+          ((>= seconds 3600)
+           (format "%dh%dm" (/ seconds 3600) (/ (% seconds 3600) 60)))
+          (t (format "%dm" (/ seconds 60))))))
+
+(defun org-agent-header--progress-of (taken limit format &optional unit)
+  "Return that TAKEN of LIMIT are taken, as FORMAT writes a number.
+Without LIMIT, nil or 0, it is TAKEN alone.  UNIT stands behind it."
+  (concat (funcall format taken)
+          (and limit (> limit 0) (concat " of " (funcall format limit)))
+          unit))
+
+(defun org-agent-header-progress-text (progress &optional all)
+  "Return PROGRESS, a plist of the kernel's, in words.
+Time is told when half of it is gone, or with ALL."
+  (let ((seconds (or (plist-get progress :seconds) 0))
+        (of-seconds (or (plist-get progress :of-seconds) 0)))
+    (string-join
+     (delq
+      nil
+      (list
+       (if (plist-get progress :last)
+           "answering with what was found"
+         (concat "round "
+                 (org-agent-header--progress-of (or (plist-get progress :round) 1)
+                                         (plist-get progress :of-rounds)
+                                         #'number-to-string)))
+       (org-agent-header--progress-of (or (plist-get progress :tokens) 0)
+                               (plist-get progress :of-tokens)
+                               #'org-agent-header-progress-thousands " tokens")
+       (and (or all (> (* 2 seconds) of-seconds 0))
+            (org-agent-header--progress-of seconds of-seconds
+                                    #'org-agent-header--progress-time))
+       (and (plist-get progress :cost)
+            (org-agent-header--progress-of (plist-get progress :cost)
+                                    (plist-get progress :of-cost)
+                                    (lambda (cost) (format "$%.2f" cost))))))
+     ", ")))
+
+(defun org-agent-header--progress ()
+  "Return how far the running turn has come, for the header line, or nil."
+  (when-let ((turn (org-agent-chat-get :turn))
+             (progress (org-agent-chat-get :progress)))
+    ;; That of a turn that ran on without this Emacs comes before its id.
+    (when (and (equal turn (plist-get progress :turn))
+               (> (or (plist-get progress :round) 1) 1))
+      (org-agent-header-progress-text progress))))
 
 (provide 'org-agent-header)
 ;;; org-agent-header.el ends here

@@ -25,9 +25,9 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'subr-x)
 (require 'org)
 (require 'org-element)
+(require 'subr-x)
 
 (defconst org-agent-inert-mark "\u200b"
   "The zero-width space that makes plain text of active Org.")

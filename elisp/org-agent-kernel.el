@@ -40,11 +40,11 @@ else `~/.org-agent'."
 (defconst org-agent-version "0.1.0"
   "The version of this package.")
 
-(defconst org-agent-kernel--directory
+(defconst org-agent-kernel-directory
   (file-name-directory (or load-file-name buffer-file-name default-directory))
   "The directory of this package.")
 
-(defconst org-agent-kernel--loaded (current-time)
+(defconst org-agent-kernel-loaded (current-time)
   "When this Emacs loaded the package.")
 
 (defvar org-agent-kernel--patience 10
@@ -88,7 +88,7 @@ or `stopped' (on purpose).")
 
 ;;;; Files
 
-(defun org-agent-home-directory ()
+(defun org-agent-kernel-home-directory ()
   "Return the agent's home as a directory name.
 The kernel runs on this machine, and so does its home have to be here."
   (let ((home (or org-agent-home
@@ -112,7 +112,7 @@ The kernel runs on this machine, and so does its home have to be here."
 
 (defun org-agent-kernel--instance ()
   "Return the name of this home's files: every home has its own kernel."
-  (let ((home (org-agent-kernel--real-name (org-agent-home-directory))))
+  (let ((home (org-agent-kernel--real-name (org-agent-kernel-home-directory))))
     (if (equal home (org-agent-kernel--real-name "~/.org-agent"))
         "org-agent"
       (concat "org-agent-"
@@ -120,7 +120,7 @@ The kernel runs on this machine, and so does its home have to be here."
                                                home 'utf-8-unix))
                          0 8)))))
 
-(defun org-agent-state-file (name)
+(defun org-agent-kernel-state-file (name)
   "Return the file NAME in the state directory of this home."
   (let ((state (org-agent-kernel--environment "XDG_STATE_HOME")))
     (expand-file-name
@@ -132,7 +132,7 @@ The kernel runs on this machine, and so does its home have to be here."
 
 (defun org-agent-kernel--description ()
   "Return what `kernel.json' says, an alist; nil when there is none."
-  (let ((file (org-agent-state-file "kernel.json"))
+  (let ((file (org-agent-kernel-state-file "kernel.json"))
         (json-object-type 'alist)
         (json-key-type 'symbol))
     (when (file-readable-p file)
@@ -143,7 +143,7 @@ The kernel runs on this machine, and so does its home have to be here."
 
 (defun org-agent-kernel--token ()
   "Return the token that the kernel asks for, nil when there is none."
-  (let ((file (org-agent-state-file "token")))
+  (let ((file (org-agent-kernel-state-file "token")))
     (when (file-readable-p file)
       (with-temp-buffer
         (insert-file-contents-literally file)
@@ -152,7 +152,7 @@ The kernel runs on this machine, and so does its home have to be here."
 (defun org-agent-kernel-program ()
   "Return the org-agent program, or nil when it cannot be found."
   (let ((beside (expand-file-name "../bin/org-agent"
-                                  org-agent-kernel--directory)))
+                                  org-agent-kernel-directory)))
     (cond
      ((and org-agent-program (file-remote-p org-agent-program)) nil)
      (org-agent-program
@@ -335,7 +335,7 @@ that was stopped did not."
            :command (append (list program "serve" "--detach")
                             (and org-agent-home
                                  (list "--home" (directory-file-name
-                                                 (org-agent-home-directory)))))
+                                                 (org-agent-kernel-home-directory)))))
            :sentinel #'org-agent-kernel--started))))
 
 (defun org-agent-kernel--started (process _event)
@@ -354,7 +354,7 @@ that was stopped did not."
            (if (zerop (process-exit-status process))
                (format "The kernel started but does not listen (%s).  See %s"
                        org-agent-kernel-trouble
-                       (abbreviate-file-name (org-agent-state-file "log.jsonl")))
+                       (abbreviate-file-name (org-agent-kernel-state-file "log.jsonl")))
              (org-agent-kernel--reason output))))))))
 
 (defun org-agent-kernel--reason (output)
@@ -411,7 +411,7 @@ the program is not there."
                :command (append (list program)
                                 (and org-agent-home
                                      (list "--home" (directory-file-name
-                                                     (org-agent-home-directory))))
+                                                     (org-agent-kernel-home-directory))))
                                 arguments)
                :sentinel
                (lambda (process _event)
@@ -437,7 +437,7 @@ the program is not there."
     (delete-process errors)
     (let ((output (funcall text process))
           (lines (split-string (funcall text errors) "\n" t "[ \t]+")))
-      (org-agent-rpc--guard "the end of a program"
+      (org-agent-rpc-guard "the end of a program"
         (funcall done
                  (if (eq (process-status process) 'exit)
                      (process-exit-status process)
@@ -454,7 +454,7 @@ kernel FAILURE is called at once, and nil returned."
   (if (org-agent-kernel-ready-p)
       (org-agent-rpc-request org-agent-kernel--connection method params
                              :success success :failure failure)
-    (org-agent-rpc--fail failure (or org-agent-kernel-trouble
+    (org-agent-rpc-fail failure (or org-agent-kernel-trouble
                                      "no kernel is running"))
     nil))
 

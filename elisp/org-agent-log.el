@@ -23,7 +23,7 @@
 (require 'org-agent-kernel)
 
 (declare-function org-agent-skill-position "org-agent-skill")
-(declare-function org-agent-why "org-agent-why")
+(declare-function org-agent-why "org-agent-explain")
 
 (defcustom org-agent-log-lines 500
   "Number of lines of the log that are shown at first."
@@ -405,7 +405,7 @@ A line that names none but a turn leads to the turn's story."
       (find-file-other-window file)
       (goto-char (org-agent-skill-position line column)))
      ((get-text-property (line-beginning-position) 'org-agent-turn)
-      (require 'org-agent-why)
+      (require 'org-agent-explain)
       (org-agent-why (get-text-property (line-beginning-position)
                                         'org-agent-turn)))
      (t (user-error "This line names no place in a note and no turn")))))

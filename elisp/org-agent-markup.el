@@ -1,4 +1,4 @@
-;;; org-agent-markup.el --- Answers in buffers that are not Org  -*- lexical-binding: t; -*-
+;;; org-agent-markup.el --- Answers, and their blocks, in other buffers  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -13,15 +13,21 @@
 ;; to the letter, and the words around them as comments; an answer
 ;; without a block comes in as the model wrote it.  Elsewhere markup goes
 ;; and the words stay.
+;;
+;; What a model wrote as code is wanted elsewhere: in the kill ring, or in
+;; the buffer one was in.
 
 ;;; Code:
 
 (require 'cl-lib)
-(require 'subr-x)
 (require 'newcomment)
 (require 'org)
 (require 'org-element)
+(require 'org-src)
+(require 'subr-x)
+(require 'org-agent-heading)
 (require 'org-agent-inert)
+(require 'org-agent-chat)
 
 (defconst org-agent-markup--code-modes '(prog-mode conf-mode yaml-mode)
   "Modes, with those derived from them, of buffers that hold code.")
@@ -30,6 +36,15 @@
   '((bold . "**") (italic . "*") (strike-through . "~~") (underline . "")
     (code . "`") (verbatim . "`"))
   "How Markdown writes what Org emphasises.")
+
+(defmacro org-agent-markup--parsed (org &rest body)
+  "Evaluate BODY in a buffer that holds ORG."
+  (declare (indent 1) (debug t))
+  `(with-temp-buffer
+     (insert ,org)
+     (let ((org-inhibit-startup t) (org-element-use-cache nil))
+       (delay-mode-hooks (org-mode)))
+     ,@body))
 
 (defun org-agent-markup-for-mode (org raw)
   "Return an answer as it is written in the mode of the current buffer.
@@ -105,15 +120,6 @@ CODE is non-nil for the content of a block."
                (split-string (string-trim text "\n+" "[ \t\n]+") "\n") "\n")))
 
 ;;;; Org in other words
-
-(defmacro org-agent-markup--parsed (org &rest body)
-  "Evaluate BODY in a buffer that holds ORG."
-  (declare (indent 1) (debug t))
-  `(with-temp-buffer
-     (insert ,org)
-     (let ((org-inhibit-startup t) (org-element-use-cache nil))
-       (delay-mode-hooks (org-mode)))
-     ,@body))
 
 (defun org-agent-markup--extent (element)
   "Return where ELEMENT stands, (BEG . END), without blank lines behind it."
@@ -264,6 +270,103 @@ MARKDOWN is non-nil when it is to be that."
       (setq fence (concat fence "`")))
     (concat fence (or language "") "\n" code (if (string-empty-p code) "" "\n")
             fence)))
+
+;;;; Source blocks
+
+(defconst org-agent-markup--block-regexp
+  "^[ \t]*#\\+begin_\\(?:src\\|example\\)\\(?:[ \t].*\\)?\n\\(\\(?:.*\n\\)*?\\)[ \t]*#\\+end_\\(?:src\\|example\\)[ \t]*$"
+  "Matches a block; group 1 is its text.")
+
+(defun org-agent-markup--block-text ()
+  "Return the text of the block that was just matched, unescaped."
+  (org-unescape-code-in-string (match-string-no-properties 1)))
+
+(defun org-agent-markup--block-at-point ()
+  "Return the text of the block at point, or nil."
+  (save-excursion
+    (save-match-data
+      (let ((position (point)) found)
+        (end-of-line)
+        (while (and (not found)
+                    (re-search-backward "^[ \t]*#\\+begin_\\(?:src\\|example\\)" nil t))
+          (when (and (looking-at org-agent-markup--block-regexp)
+                     (<= (match-beginning 0) position (match-end 0)))
+            (setq found (org-agent-markup--block-text)))
+          (unless found (goto-char (point-min))))
+        found))))
+
+(defun org-agent-markup--block-last (beg end)
+  "Return the text of the last block between BEG and END, or nil."
+  (org-agent-heading-widely
+    (goto-char beg)
+    (let (found)
+      (while (re-search-forward org-agent-markup--block-regexp end t)
+        (setq found (org-agent-markup--block-text)))
+      found)))
+
+(defun org-agent-markup--block-of-answer ()
+  "Return the last block of the answer at point, else of the last with one."
+  (let* ((here (org-agent-heading-at (point)))
+         (found (and here
+                     (org-agent-markup--block-last
+                      here (org-agent-heading-subtree-end here)))))
+    (or found
+        (let (answers)
+          (org-agent-heading-map-turns
+           (lambda (heading)
+             (when (eq (org-agent-heading-turn-p heading) 'agent)
+               (push heading answers))))
+          (while (and answers (not found))
+            (setq found (org-agent-markup--block-last
+                         (car answers) (org-agent-heading-subtree-end (car answers)))
+                  answers (cdr answers)))
+          found))))
+
+(defun org-agent-markup--block-wanted ()
+  "Return the text of the block that is wanted here, or signal an error."
+  (or (org-agent-markup--block-at-point)
+      (org-agent-markup--block-of-answer)
+      (user-error "No answer has a source block")))
+
+(defun org-agent-copy-block ()
+  "Copy the source block at point, or the last one of the answer.
+It is code as it is: without the commas that protect it in Org."
+  (interactive)
+  (unless (derived-mode-p 'org-mode)
+    (user-error "This is no Org buffer"))
+  (let ((text (org-agent-markup--block-wanted)))
+    (kill-new text)
+    (message "Copied %d lines" (length (split-string text "\n" t)))))
+
+(defun org-agent-yank-block ()
+  "Insert the last source block of the conversation at point.
+In a conversation, insert the block at point, or the last one, into the
+buffer one was in before."
+  (interactive)
+  (if org-agent-chat-session
+      (let ((text (org-agent-markup--block-wanted))
+            (target (other-buffer (current-buffer) t)))
+        (when (buffer-local-value 'buffer-read-only target)
+          (user-error "The buffer %s is read-only" (buffer-name target)))
+        (with-current-buffer target
+          (org-agent-markup--block-insert text))
+        (message "Inserted into %s" (buffer-name target)))
+    (barf-if-buffer-read-only)
+    (let ((chat (or (car (org-agent-chat-buffers))
+                    (user-error "No conversation is open"))))
+      (org-agent-markup--block-insert
+       (with-current-buffer chat
+         (save-excursion
+           (goto-char (point-max))
+           (or (org-agent-markup--block-of-answer)
+               (user-error "No answer has a source block"))))))))
+
+(defun org-agent-markup--block-insert (text)
+  "Insert TEXT at point as one undo step, the mark before it."
+  (push-mark nil t)
+  (undo-boundary)
+  (insert text)
+  (undo-boundary))
 
 (provide 'org-agent-markup)
 ;;; org-agent-markup.el ends here

@@ -12,18 +12,27 @@
 ;; would keep if you let it, and finds things in it and in your notes; a
 ;; line leads to the heading.  What the agent changes there can be taken
 ;; back.
+;;
+;; The agent can look through Org files of yours, which it never writes
+;; to.  Which these are stands in config.org, below "Settings", as NOTES.
+;; As long as nothing stands there `org-agent-memory' says so, and
+;; `org-agent-memory-notes' asks and writes the answer, yes or no.
+;;
+;; After a conversation the agent may propose what to keep of it.  Nothing
+;; of that happens by itself: each proposal stands in the list of
+;; `org-agent-memory' until it is accepted, as it is or changed, or
+;; dropped.
 
 ;;; Code:
 
 (require 'org)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
+(require 'org-agent-fontify)
 (require 'org-agent-list)
-(require 'org-agent-search)
 
-(declare-function org-agent-memory-notes "org-agent-memory-notes")
-(declare-function org-agent-memory-notes-offer "org-agent-memory-notes")
-(declare-function org-agent-memory-proposal-entry "org-agent-memory-proposal")
+(declare-function org-agent-goto-open "org-agent-goto")
+(declare-function org-agent-sessions-search-snippet "org-agent-sessions")
 
 (defconst org-agent-memory--buffer "*org-agent-memory*"
   "The name of the buffer of what is kept.")
@@ -152,7 +161,7 @@ is kept is listed."
                              (propertize
                               (format " :%s:" (string-join (plist-get hit :tags) ":"))
                               'face 'org-tag)))
-                (if (plist-get hit :snippet) (org-agent-search-snippet hit) ""))))
+                (if (plist-get hit :snippet) (org-agent-sessions-search-snippet hit) ""))))
 
 (defun org-agent-memory-visit ()
   "Go to the heading of this line, in its file."
@@ -252,8 +261,224 @@ In the list of changes that is the one at point."
                                "[\\`]" "" (or (plist-get params :title) ""))))))
   (org-agent-memory--again))
 
-(require 'org-agent-memory-proposal)
-(require 'org-agent-memory-notes)
+;;;; Notes of yours
+
+(defun org-agent-memory-notes-offer ()
+  "Return what is said where it is open which notes may be looked through.
+Nil when there is nothing to offer."
+  (and (stringp org-directory)
+       (not (file-remote-p org-directory))
+       (file-directory-p org-directory)
+       (substitute-command-keys
+        (format-message "Your notes in %s are not looked through: \\[org-agent-memory-notes] asks whether they may be"
+                        (abbreviate-file-name
+                         (directory-file-name (expand-file-name org-directory)))))))
+
+(defun org-agent-memory-notes--read ()
+  "Ask which directory may be looked through, and return it, or nil for none."
+  (if current-prefix-arg
+      (read-directory-name "Let the agent look through: " org-directory nil t)
+    (and (file-directory-p org-directory)
+         (y-or-n-p (format "Let the agent look through %s, which it never writes to? "
+                           (abbreviate-file-name org-directory)))
+         org-directory)))
+
+;;;###autoload
+(defun org-agent-memory-notes (directory)
+  "Let the agent look through the Org files of DIRECTORY, never to write there.
+You are asked about `org-directory'; with a prefix argument, which one.
+Nil is none.  The answer is written into config.org."
+  (interactive (list (org-agent-memory-notes--read)))
+  (let ((file (expand-file-name "config.org" (org-agent-kernel-home-directory))))
+    (when (and (get-file-buffer file)
+               (buffer-modified-p (get-file-buffer file)))
+      (user-error "Save %s first" (abbreviate-file-name file)))
+    (with-current-buffer (find-file-noselect file)
+      (org-with-wide-buffer
+       (goto-char (point-min))
+       (unless (re-search-forward "^\\* Settings[ \t]*$" nil t)
+         (goto-char (point-max))
+         (unless (bolp) (insert "\n"))
+         (insert "* Settings"))
+       (org-back-to-heading t)
+       (org-entry-put nil "NOTES" (org-agent-memory-notes--value
+                                   (org-entry-get nil "NOTES") directory)))
+      (let ((save-silently t))
+        (save-buffer)))
+    (message "%s" (if directory
+                      (format "The agent looks through %s from its next start on (M-x org-agent-stop ends it)"
+                              (abbreviate-file-name directory))
+                    "The agent looks through no notes of yours"))))
+
+(defun org-agent-memory-notes--value (old directory)
+  "Return the value of NOTES that was OLD, with DIRECTORY too; nil is none."
+  (let* ((known (and old (not (member old '("" "none"))) old))
+         (name (and directory
+                    (directory-file-name
+                     (abbreviate-file-name (expand-file-name directory)))))
+         (written (if (and name (string-match-p "[ \t,]" name))
+                      (format "\"%s\"" name)
+                    name)))
+    (cond ((not name) (or known "none"))
+          ((not known) written)
+          ((member name (split-string-and-unquote known)) known)
+          (t (concat known " " written)))))
+
+;;;; What the agent would keep
+
+(defvar-local org-agent-memory-proposal--id nil
+  "The proposal that is being edited in this buffer.")
+
+(defun org-agent-memory-proposal-entry (proposal)
+  "Return the line of PROPOSAL in the list of what is kept."
+  (list proposal
+        (vector (substring (org-agent-list-time (plist-get proposal :time)) 0 10)
+                (propertize (pcase (plist-get proposal :operation)
+                              (:saved "keep?") (:updated "change?") (_ "forget?"))
+                            'face 'warning)
+                (concat (plist-get proposal :title)
+                        (and (plist-get proposal :tags)
+                             (propertize
+                              (format " :%s:" (string-join (plist-get proposal :tags) ":"))
+                              'face 'org-tag)))
+                (replace-regexp-in-string
+                 "[ \t\n]+" " " (or (plist-get proposal :text) "")))))
+
+(defun org-agent-memory-proposal--here ()
+  "Return the proposal of this line, or signal an error."
+  (let ((entry (tabulated-list-get-id)))
+    (unless (plist-get entry :proposal)
+      (user-error "This is kept already; what the agent would keep has a question mark"))
+    entry))
+
+(defun org-agent-memory-proposal--decide (method params what)
+  "Ask METHOD with PARAMS and say WHAT was done with it."
+  (org-agent-kernel-ask
+   method params
+   (lambda (result)
+     (let ((refused (plist-get result :refused)))
+       (if refused
+           (message "org-agent: %s" (plist-get (car refused) :message))
+         (message "%s" what)))
+     (when (derived-mode-p 'org-agent-list-mode)
+       (revert-buffer)))))
+
+(defun org-agent-memory-accept ()
+  "Have the agent do what the proposal of this line says."
+  (interactive nil org-agent-memory-mode)
+  (let ((proposal (org-agent-memory-proposal--here)))
+    (org-agent-memory-proposal--decide
+     "memory/accept" (list :ids (list (plist-get proposal :proposal)))
+     (format "Accepted: %s" (plist-get proposal :title)))))
+
+(defun org-agent-memory-accept-all ()
+  "Accept all proposals that are listed."
+  (interactive nil org-agent-memory-mode)
+  (let ((ids (delq nil (mapcar (lambda (entry) (plist-get (car entry) :proposal))
+                               tabulated-list-entries))))
+    (unless ids
+      (user-error "Nothing is proposed"))
+    (org-agent-memory-proposal--decide
+     "memory/accept" (list :ids ids) (format "Accepted: %d" (length ids)))))
+
+(defun org-agent-memory-drop ()
+  "Drop the proposal of this line."
+  (interactive nil org-agent-memory-mode)
+  (let ((proposal (org-agent-memory-proposal--here)))
+    (org-agent-memory-proposal--decide
+     "memory/drop" (list :ids (list (plist-get proposal :proposal)))
+     (format "Dropped: %s" (plist-get proposal :title)))))
+
+(defun org-agent-memory-source ()
+  "Go to the question that the proposal of this line is from."
+  (interactive nil org-agent-memory-mode)
+  (let* ((proposal (org-agent-memory-proposal--here))
+         (event (or (plist-get proposal :event)
+                    (user-error "It is not known what it is from"))))
+    (pop-to-buffer (org-agent-goto-open (plist-get proposal :session) event))))
+
+;;;; Editing
+
+(defvar org-agent-memory-edit-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "C-c C-c") #'org-agent-memory-edit-accept)
+    (define-key map (kbd "C-c C-k") #'org-agent-memory-edit-leave)
+    map)
+  "Keys while a proposal is changed.")
+
+(define-minor-mode org-agent-memory-edit-mode
+  "Minor mode of a buffer in which a proposal is changed.
+\\<org-agent-memory-edit-mode-map>\\[org-agent-memory-edit-accept] accepts it as it is here, \\[org-agent-memory-edit-leave] leaves it as it was."
+  :lighter " Keep")
+
+(defun org-agent-memory-edit ()
+  "Change the proposal of this line, and accept it then."
+  (interactive nil org-agent-memory-mode)
+  (let ((proposal (org-agent-memory-proposal--here)))
+    (when (eq (plist-get proposal :operation) :forgotten)
+      (user-error "There is nothing to change about forgetting; `a' accepts it, `d' drops it"))
+    (pop-to-buffer (generate-new-buffer "*org-agent-keep*"))
+    (org-mode)
+    (org-agent-fontify-listed-languages)
+    (org-agent-memory-edit-mode 1)
+    (setq org-agent-memory-proposal--id (plist-get proposal :proposal)
+          header-line-format
+          (substitute-command-keys
+           "\\<org-agent-memory-edit-mode-map>\\[org-agent-memory-edit-accept] accepts, \\[org-agent-memory-edit-leave] leaves it"))
+    (insert "* " (plist-get proposal :title)
+            (if (plist-get proposal :tags)
+                (format " :%s:" (string-join (plist-get proposal :tags) ":"))
+              "")
+            "\n" (or (plist-get proposal :text) "") "\n")
+    (goto-char (+ (point-min) 2))
+    (set-buffer-modified-p nil)))
+
+(defun org-agent-memory-edit-accept ()
+  "Accept the proposal as it stands in this buffer."
+  (interactive nil org-agent-memory-edit-mode)
+  (let (title tags text)
+    (save-excursion
+      (goto-char (point-min))
+      (unless (looking-at org-outline-regexp-bol)
+        (user-error "The first line is a heading: begin it with * and a blank"))
+      (setq title (org-get-heading t nil nil nil)
+            tags (org-get-tags nil t))
+      (forward-line)
+      (setq text (string-trim (buffer-substring-no-properties
+                               (point) (point-max)))))
+    (let ((buffer (current-buffer)))
+      (org-agent-kernel-ask
+       "memory/accept" (list :ids (list org-agent-memory-proposal--id)
+                             :title (substring-no-properties title)
+                             :text text :edited t
+                             :tags (mapcar #'substring-no-properties tags))
+       (lambda (result)
+         (let ((refused (car (plist-get result :refused))))
+           (if refused
+               (message "org-agent: %s" (plist-get refused :message))
+             (message "Accepted: %s" title)
+             (when (buffer-live-p buffer)
+               (set-buffer-modified-p nil)
+               (quit-windows-on buffer t)))))))))
+
+(defun org-agent-memory-edit-leave ()
+  "Leave the proposal as it was."
+  (interactive nil org-agent-memory-edit-mode)
+  (set-buffer-modified-p nil)
+  (quit-window t))
+
+;;;; What the kernel tells
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'memory/proposed))
+                                             params)
+  "Say that the agent would keep something, as PARAMS have it."
+  (let ((count (or (plist-get params :waiting) 0)))
+    (when (> count 0)
+      (message "%s" (substitute-command-keys
+                     (format "org-agent would keep %d thing%s: \\[org-agent-memory] shows them"
+                             count (if (= count 1) "" "s"))))))
+  (when (fboundp 'org-agent-memory--again)
+    (org-agent-memory--again)))
 
 (provide 'org-agent-memory)
 ;;; org-agent-memory.el ends here

@@ -1,4 +1,4 @@
-;;; org-agent-notify.el --- Say that a long turn ended  -*- lexical-binding: t; -*-
+;;; org-agent-notify.el --- Tell a person who looks elsewhere  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -12,21 +12,30 @@
 ;; a session bus, else in the echo area.  Nothing here waits for an
 ;; answer: a notification is sent, and who clicks it gets to the
 ;; conversation.
+;;
+;; `org-agent-mode-line-mode' shows in every mode line what the agent does
+;; in the conversations that are open here, and what waits for the
+;; person; a click goes there.  It is told of changes and polls nothing.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'subr-x)
 (require 'org-agent-rpc)
+(require 'org-agent-kernel)
+(require 'org-agent-heading)
 (require 'org-agent-chat)
-(require 'org-agent-draft)
-(require 'org-agent-place)
 
 (declare-function dbus-call-method-asynchronously "dbus")
-(declare-function dbus-register-signal "dbus")
 (declare-function dbus-init-bus "dbus")
+(declare-function dbus-register-signal "dbus")
 (declare-function org-agent-approvals "org-agent-approval")
-(defvar org-agent-approval--waiting)
+(declare-function org-agent-goto-first-words "org-agent-goto")
+(declare-function org-agent-goto-open "org-agent-goto")
+
+(defvar org-agent-approval-waiting)
+(defvar org-agent-mode-line-mode)
+(defvar org-agent-question-waiting)
 
 (defcustom org-agent-notify-after 20
   "Seconds that a turn takes before its end is worth a notification.
@@ -168,8 +177,8 @@ Return non-nil; the answer is not waited for."
   "Return the first words of the question EVENT in BUFFER."
   (or (and buffer event
            (with-current-buffer buffer
-             (when-let ((heading (org-agent-find-heading event)))
-               (org-agent-place-words heading))))
+             (when-let ((heading (org-agent-heading-find event)))
+               (org-agent-goto-first-words heading))))
       "a question"))
 
 (defun org-agent-notify-ended (params)
@@ -209,7 +218,7 @@ Return non-nil; the answer is not waited for."
 (defun org-agent-notify--show (session event)
   "Show the question EVENT of SESSION."
   (select-frame-set-input-focus (selected-frame))
-  (pop-to-buffer (org-agent-place-open session event)))
+  (pop-to-buffer (org-agent-goto-open session event)))
 
 (cl-defmethod org-agent-handle-notification :extra "notify" :after
   ((_method (eql 'turn/finished)) params)
@@ -225,6 +234,125 @@ Return non-nil; the answer is not waited for."
   ((_method (eql 'question/asked)) params)
   "Notify of what PARAMS ask."
   (org-agent-notify-asked params))
+
+;;;; The mode line
+
+(defface org-agent-mode-line-running '((t :inherit mode-line-emphasis))
+  "Face of the mode line's count of conversations that are answered."
+  :group 'org-agent)
+
+(defface org-agent-mode-line-waiting '((t :inherit warning))
+  "Face of the mode line's count of what waits for a person."
+  :group 'org-agent)
+
+(defvar org-agent-notify--mode-line-string ""
+  "What the mode lines show.")
+(put 'org-agent-notify--mode-line-string 'risky-local-variable t)
+
+(defvar org-agent-notify--mode-line-shown nil
+  "The counts that are shown: (RUNNING . WAITING).")
+
+(defconst org-agent-notify--mode-line-construct
+  '(org-agent-mode-line-mode org-agent-notify--mode-line-string)
+  "What `global-mode-string' has while the mode is on.")
+
+(defun org-agent-notify--mode-line-part (text face command help)
+  "Return TEXT in FACE as a button that runs COMMAND; HELP says so."
+  (let ((map (make-sparse-keymap)))
+    (define-key map [mode-line mouse-1] command)
+    (propertize text 'face face 'mouse-face 'mode-line-highlight
+                'local-map map 'help-echo (concat "mouse-1: " help))))
+
+(defun org-agent-notify--mode-line-counts ()
+  "Return how many conversations are answered and how much waits."
+  (cons (cl-count-if
+         (lambda (buffer)
+           (memq (plist-get (buffer-local-value 'org-agent-chat-status buffer)
+                            :phase)
+                 '(thinking streaming)))
+         (org-agent-chat-buffers))
+        (+ (length org-agent-approval-waiting)
+           (length org-agent-question-waiting))))
+
+(defun org-agent-notify-mode-line-update (&rest _)
+  "Show what is going on now, if that has changed."
+  (when org-agent-mode-line-mode
+    (let ((counts (org-agent-notify--mode-line-counts)))
+      (unless (equal counts org-agent-notify--mode-line-shown)
+        (setq org-agent-notify--mode-line-shown counts
+              org-agent-notify--mode-line-string (org-agent-notify--mode-line-text counts))
+        (force-mode-line-update t)))))
+
+(defun org-agent-notify--mode-line-text (counts)
+  "Return the text for COUNTS, (RUNNING . WAITING)."
+  (pcase-let ((`(,running . ,waiting) counts))
+    (concat
+     (when (> running 0)
+       (org-agent-notify--mode-line-part (format " Agent:%d" running)
+                                  'org-agent-mode-line-running
+                                  #'org-agent-mode-line-show
+                                  "show what is being answered"))
+     (when (> waiting 0)
+       (org-agent-notify--mode-line-part (format " Agent waits:%d" waiting)
+                                  'org-agent-mode-line-waiting
+                                  #'org-agent-approvals
+                                  "show what waits for you")))))
+
+(defun org-agent-mode-line-show ()
+  "Show a conversation that is being answered, or the latest one."
+  (interactive)
+  (pop-to-buffer
+   (or (cl-find-if (lambda (buffer)
+                     (plist-get (buffer-local-value 'org-agent-chat-status
+                                                    buffer)
+                                :phase))
+                   (org-agent-chat-buffers))
+       (car (org-agent-chat-buffers))
+       (user-error "No conversation is open"))))
+
+(define-minor-mode org-agent-mode-line-mode
+  "Show in the mode lines what the agent does and what waits for you.
+\"Agent:2\" says that two conversations are being answered, \"Agent
+waits:1\" that one decision or answer waits; a click goes there."
+  :global t
+  :group 'org-agent
+  (setq org-agent-notify--mode-line-shown nil
+        org-agent-notify--mode-line-string "")
+  (setq global-mode-string
+        (remove org-agent-notify--mode-line-construct
+                (if (listp global-mode-string)
+                    global-mode-string
+                  (list global-mode-string))))
+  (when org-agent-mode-line-mode
+    (setq global-mode-string
+          (append (or global-mode-string '(""))
+                  (list org-agent-notify--mode-line-construct)))
+    (org-agent-notify-mode-line-update))
+  (force-mode-line-update t))
+
+;; Whatever changes the state of a conversation is one of these.
+(add-hook 'org-agent-chat-status-hook #'org-agent-notify-mode-line-update)
+(add-hook 'org-agent-kernel-lost-hook #'org-agent-notify-mode-line-update 90)
+
+(cl-defmethod org-agent-handle-notification :extra "mode-line" :after
+  ((_method (eql 'approval/asked)) _params)
+  "Count what waits."
+  (org-agent-notify-mode-line-update))
+
+(cl-defmethod org-agent-handle-notification :extra "mode-line" :after
+  ((_method (eql 'approval/closed)) _params)
+  "Count what waits."
+  (org-agent-notify-mode-line-update))
+
+(cl-defmethod org-agent-handle-notification :extra "mode-line" :after
+  ((_method (eql 'question/asked)) _params)
+  "Count what waits."
+  (org-agent-notify-mode-line-update))
+
+(cl-defmethod org-agent-handle-notification :extra "mode-line" :after
+  ((_method (eql 'question/closed)) _params)
+  "Count what waits."
+  (org-agent-notify-mode-line-update))
 
 (provide 'org-agent-notify)
 ;;; org-agent-notify.el ends here

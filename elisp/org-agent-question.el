@@ -20,12 +20,16 @@
 (require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
-(require 'org-agent-chat)
+(require 'org-agent-heading)
+(require 'org-agent-file-owner)
 (require 'org-agent-asked)
+(require 'org-agent-chat)
 (require 'org-agent-form)
 (require 'org-agent-approval)
 
-(defvar org-agent-question--waiting nil
+(declare-function org-agent-list-time "org-agent-list")
+
+(defvar org-agent-question-waiting nil
   "The questions that wait, oldest first: plists as the kernel sent them.")
 
 (defvar org-agent-question--sent nil
@@ -47,13 +51,13 @@
 
 (defun org-agent-question--known (id)
   "Return the question ID if it waits, as far as is known here."
-  (cl-find id org-agent-question--waiting :test #'equal
+  (cl-find id org-agent-question-waiting :test #'equal
            :key (lambda (question) (plist-get question :id))))
 
 (defun org-agent-question-at-point ()
   "Return the question at point, in a form or in the list of what waits."
   (or (get-text-property (point) 'org-agent-question)
-      (cdr (org-agent-form--here org-agent-question--waiting))
+      (cdr (org-agent-form-here org-agent-question-waiting))
       (user-error "No question waits here; M-x org-agent-approvals shows what does")))
 
 (defun org-agent-question-form-p (heading)
@@ -82,7 +86,7 @@
 
 (defun org-agent-question--secrets (question)
   "Read what QUESTION asks that is secret; return the answers."
-  (cl-loop for field in (org-agent-form--fields question)
+  (cl-loop for field in (org-agent-form-fields question)
            when (eq (plist-get field :kind) :secret)
            when (org-agent-question--read-secret field) collect it))
 
@@ -100,7 +104,7 @@
   "Send the answers in the form at point."
   (interactive nil org-agent-chat-mode)
   (org-agent-chat-check-whole)
-  (let* ((here (or (org-agent-form--here org-agent-question--waiting)
+  (let* ((here (or (org-agent-form-here org-agent-question-waiting)
                    (user-error "This does not wait, or not yet; M-x org-agent-approvals shows what does")))
          (question (cdr here))
          (answers (if (member (plist-get question :id) org-agent-question--sent)
@@ -126,7 +130,7 @@ Whoever asks is told it; the turn goes on."
     (org-agent-question--send
      question :answers
      (delq nil (mapcar #'org-agent-question--read
-                       (org-agent-form--fields question))))))
+                       (org-agent-form-fields question))))))
 
 (defun org-agent-question--prompt (field &optional more)
   "Return the prompt for FIELD, with MORE behind it."
@@ -151,7 +155,7 @@ Whoever asks is told it; the turn goes on."
 
 (defun org-agent-question--read-values (field)
   "Read what answers FIELD, a list of strings."
-  (let ((options (org-agent-form--options field))
+  (let ((options (org-agent-form-options field))
         (free (plist-get field :own))
         (default (plist-get field :default)))
     (if (eq (plist-get field :kind) :choices)
@@ -181,14 +185,14 @@ Whoever asks is told it; the turn goes on."
   (let* ((question (org-agent-question-at-point))
          (buffer (org-agent-chat-open (plist-get question :session))))
     (pop-to-buffer buffer)
-    (when-let ((heading (org-agent-find-heading (plist-get question :id))))
+    (when-let ((heading (org-agent-heading-find (plist-get question :id))))
       (goto-char heading))))
 
 ;;;; In the list of what waits
 
 (defun org-agent-question-insert-all ()
   "Insert the questions that wait, for the list of what waits."
-  (mapc #'org-agent-question-insert org-agent-question--waiting))
+  (mapc #'org-agent-question-insert org-agent-question-waiting))
 
 (defun org-agent-question-insert (question)
   "Insert QUESTION with all that it asks."
@@ -202,7 +206,7 @@ Whoever asks is told it; the turn goes on."
             "\n")
     (dolist (field (plist-get form :fields))
       (insert "  " (plist-get field :question)
-              (if-let ((options (org-agent-form--options field)))
+              (if-let ((options (org-agent-form-options field)))
                   (format " [%s%s]" (string-join options " | ")
                           (if (plist-get field :own) " | other" ""))
                 "")
@@ -217,10 +221,10 @@ Whoever asks is told it; the turn goes on."
   (org-agent-kernel-request
    "question/list" nil
    :success (lambda (result)
-              (setq org-agent-question--waiting
+              (setq org-agent-question-waiting
                     (mapcar #'org-agent-question--with-subtree
                             (plist-get result :questions)))
-              (org-agent-approval--draw))
+              (org-agent-approval-draw))
    :failure #'ignore))
 
 (defun org-agent-question--with-subtree (question)
@@ -232,10 +236,10 @@ Whoever asks is told it; the turn goes on."
 
 (defun org-agent-question--remove (id)
   "Take the question ID out of what waits."
-  (setq org-agent-question--waiting
-        (cl-remove id org-agent-question--waiting :test #'equal
+  (setq org-agent-question-waiting
+        (cl-remove id org-agent-question-waiting :test #'equal
                    :key (lambda (question) (plist-get question :id))))
-  (org-agent-approval--draw))
+  (org-agent-approval-draw))
 
 (defun org-agent-question--close (heading params question mine)
   "Make the form at HEADING what PARAMS say of its end.
@@ -258,14 +262,14 @@ it was stays, as a quotation: a form must not seem to wait."
 (defun org-agent-question--left (heading waiting)
   "Return what stands below HEADING and its drawer as a quotation.
 WAITING is the form as it was asked."
-  (let ((head (org-agent-asked--head waiting)))
-    (org-agent-draft--widely
+  (let ((head (org-agent-asked-head waiting)))
+    (org-agent-heading-widely
       (concat "Not sent, as it stood here:\n#+begin_example\n"
               (org-escape-code-in-string
                (string-trim-right
                 (buffer-substring-no-properties
-                 (min (+ heading (length head)) (org-agent-subtree-end heading))
-                 (org-agent-subtree-end heading))
+                 (min (+ heading (length head)) (org-agent-heading-subtree-end heading))
+                 (org-agent-heading-subtree-end heading))
                 "\n+"))
               "\n#+end_example\n"))))
 
@@ -276,14 +280,14 @@ WAITING is the form as it was asked."
   "Show the question of PARAMS, and say that it waits."
   (let* ((id (plist-get params :id))
          (known (org-agent-question--known id)))
-    (setq org-agent-question--waiting
+    (setq org-agent-question-waiting
           (if known
-              (cl-substitute params known org-agent-question--waiting)
-            (append org-agent-question--waiting (list params))))
-    (org-agent-approval--draw)
+              (cl-substitute params known org-agent-question-waiting)
+            (append org-agent-question-waiting (list params))))
+    (org-agent-approval-draw)
     (org-agent-chat-in (plist-get params :session)
       (when-let ((heading (and (plist-get params :subtree)
-                               (org-agent-find-heading id))))
+                               (org-agent-heading-find id))))
         (org-agent-form-decorate heading params))
       (org-agent-chat-put :turn (plist-get params :turn) :phase 'waiting))
     (unless known
@@ -301,11 +305,11 @@ What was written into the form and is not what was sent stays."
     (setq org-agent-question--sent (delete id org-agent-question--sent))
     (org-agent-chat-in (plist-get params :session)
       (when-let ((heading (and (plist-get params :subtree)
-                               (org-agent-find-heading id))))
+                               (org-agent-heading-find id))))
         (org-agent-question--close heading params (and (not mine) question)
                                    mine)
         (org-agent-chat-restore-draft)
-        (org-agent-keeper-save))
+        (org-agent-file-owner-save))
       (org-agent-approval-go-on (plist-get params :session)))))
 
 (provide 'org-agent-question)

@@ -19,11 +19,10 @@
 (require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
-(require 'org-agent-approval)
+(require 'org-agent-chat)
 (require 'org-agent-diff)
 (require 'org-agent-edit)
-(require 'org-agent-properties)
-(require 'org-agent-ediff)
+(require 'org-agent-approval)
 
 (cl-defstruct (org-agent-review (:copier nil))
   "The review of an edit that waits.
@@ -44,13 +43,13 @@ an edit.  REWRITTEN is non-nil when the changes are not those proposed."
 
 ;;;; The whole of it
 
-(defun org-agent-approval--whole (approval action function)
+(defun org-agent-review-whole (approval action function)
   "Call FUNCTION with the whole text of APPROVAL, or its ACTION if non-nil."
   (if (not (plist-get approval :cut))
       (funcall function (or (plist-get approval (if action :action :text)) ""))
-    (org-agent-approval--part approval action 0 nil function)))
+    (org-agent-review--fetch approval action 0 nil function)))
 
-(defun org-agent-approval--part (approval action from parts function)
+(defun org-agent-review--fetch (approval action from parts function)
   "Get what APPROVAL has FROM a byte on, then call FUNCTION with the whole.
 PARTS came before, newest first; ACTION is as for the whole."
   (org-agent-kernel-request
@@ -60,14 +59,14 @@ PARTS came before, newest first; ACTION is as for the whole."
    :success (lambda (result)
               (push (or (plist-get result :text) "") parts)
               (if (plist-get result :next)
-                  (org-agent-approval--part approval action
+                  (org-agent-review--fetch approval action
                                             (plist-get result :next) parts
                                             function)
                 (funcall function (apply #'concat (nreverse parts)))))
    :failure (lambda (refusal)
               (org-agent-chat-complain "It cannot be shown" refusal))))
 
-(defun org-agent-approval--read (text)
+(defun org-agent-review--read (text)
   "Return the action that TEXT, canonical, is."
   (let ((action (car (read-from-string text))))
     (and (proper-list-p action) action)))
@@ -88,15 +87,15 @@ An edit is shown as what it does to its buffer as that is now, and its
 changes can be taken one by one."
   (interactive nil org-agent-approval-mode org-agent-chat-mode)
   (let ((approval (org-agent-approval-at-point)))
-    (org-agent-approval--whole
+    (org-agent-review-whole
      approval t
      (lambda (text)
        (let ((action (org-agent-review--located
-                      (ignore-errors (org-agent-approval--read text)))))
+                      (ignore-errors (org-agent-review--read text)))))
          (if (memq (plist-get (plist-get action :payload) :action)
                    '(:edit :set-properties))
              (org-agent-review--open approval action)
-           (org-agent-approval--whole
+           (org-agent-review-whole
             approval nil
             (lambda (shown)
               (org-agent-review--show-text approval shown)))))))))
@@ -121,7 +120,7 @@ changes can be taken one by one."
 
 (defun org-agent-review-show-stale (approval refusal)
   "Show that APPROVAL cannot be done as things are, as REFUSAL says."
-  (org-agent-approval--whole
+  (org-agent-review-whole
    approval nil
    (lambda (shown)
      (let ((window (selected-window)))
@@ -166,7 +165,7 @@ text is again what it was made for, \\[org-agent-review-allow] allows it.
          (approval (if (org-agent-review-p this)
                        (org-agent-review-approval this)
                      this)))
-    (or (org-agent-approval--waits (plist-get approval :id))
+    (or (org-agent-approval-waits (plist-get approval :id))
         (user-error "This waits no more"))))
 
 (defun org-agent-review--quit ()
@@ -228,7 +227,7 @@ there the new text can be edited.
 (defun org-agent-review--open (approval action)
   "Show ACTION, the edit that APPROVAL is about, as changes of its buffer."
   (condition-case err
-      (let ((review (org-agent-edit--in
+      (let ((review (org-agent-edit-in
                      action
                      (if (plist-get (plist-get action :payload) :properties)
                          (lambda (_old _new)
@@ -243,7 +242,7 @@ there the new text can be edited.
           (org-agent-review-next))
         (pop-to-buffer "*org-agent-review*"))
     (org-agent-rpc-error
-     (org-agent-approval--whole
+     (org-agent-review-whole
       approval nil
       (lambda (shown)
         (org-agent-review--show-text
@@ -252,7 +251,7 @@ there the new text can be edited.
 
 (defun org-agent-review--make (approval action old new)
   "Return the review of ACTION of APPROVAL, which makes NEW of OLD here."
-  (let* ((beg (org-agent-edit--find old))
+  (let* ((beg (org-agent-edit-find old))
          (end (+ beg (length old)))
          (from (save-excursion (goto-char beg) (line-beginning-position)))
          (to (save-excursion
@@ -273,10 +272,10 @@ there the new text can be edited.
 (defun org-agent-review--make-properties (approval action)
   "Return the review of ACTION of APPROVAL, which sets properties here.
 Each property is a change."
-  (let* ((pairs (org-agent-properties--checked
+  (let* ((pairs (org-agent-edit-properties-checked
                  (plist-get (plist-get action :payload) :properties)))
-         (drawer (org-agent-properties--check pairs))
-         (lines (org-agent-diff--lines (cdr drawer)))
+         (drawer (org-agent-edit-properties-check pairs))
+         (lines (org-agent-diff-lines (cdr drawer)))
          (set (sort (mapcar (lambda (pair)
                               (cons (org-agent-review--property lines pair) pair))
                             pairs)
@@ -290,14 +289,14 @@ Each property is a change."
 
 (defun org-agent-review--property (lines pair)
   "Return the change of LINES, those of a drawer, that setting PAIR makes."
-  (let* ((line (org-agent-properties--line
+  (let* ((line (org-agent-edit-properties-line
                 (mapconcat #'identity lines "") (car pair)))
          (at (if line (cl-position line lines :test #'equal) (length lines)))
          ;; A new line is indented as the first one is.
          (model (if (or line (= (length lines) 0)) "" (aref lines 0))))
     (list at (if line (1+ at) at)
           (list (string-remove-prefix
-                 model (org-agent-properties--drawer (or line model)
+                 model (org-agent-edit-properties-drawer (or line model)
                                                      (list pair)))))))
 
 (defun org-agent-review--draw ()
@@ -418,7 +417,7 @@ When some are out, what is allowed is a new edit, of those alone."
 What the new text is when Ediff ends is what can be allowed."
   (interactive nil org-agent-review-mode)
   (let ((review (org-agent-review--text-of org-agent-review--this)))
-    (org-agent-ediff (org-agent-review-before review)
+    (org-agent-diff-ediff (org-agent-review-before review)
                      (org-agent-review--after review)
                      (org-agent-review--taker review))))
 
@@ -427,7 +426,7 @@ What the new text is when Ediff ends is what can be allowed."
 What the text is then is what can be allowed."
   (interactive nil org-agent-review-mode)
   (let ((review (org-agent-review--text-of org-agent-review--this)))
-    (org-agent-smerge
+    (org-agent-diff-smerge
      (org-agent-review-before review)
      (mapcar (lambda (number) (nth number (org-agent-review-changes review)))
              (org-agent-review-taken review))
@@ -483,13 +482,13 @@ What the text is then is what can be allowed."
 
 (defun org-agent-review--edit (approval)
   "Let the action of APPROVAL be edited."
-  (org-agent-approval--whole
+  (org-agent-review-whole
    approval t
    (lambda (text)
      (with-current-buffer (generate-new-buffer "*org-agent-edit-action*")
        (org-agent-review-action-mode)
        (setq org-agent-review--this approval)
-       (insert (org-agent-review--pretty (org-agent-approval--read text)) "\n")
+       (insert (org-agent-review--pretty (org-agent-review--read text)) "\n")
        (set-buffer-modified-p nil)
        (goto-char (point-min))
        (pop-to-buffer (current-buffer))))))
@@ -522,7 +521,7 @@ Texts have their line ends."
            :edited (string-trim (buffer-substring-no-properties
                                  (point-min) (point-max))))
      :success (lambda (_)
-                (org-agent-approval--remove (plist-get approval :id))
+                (org-agent-approval-remove (plist-get approval :id))
                 (message "Allowed as it was edited")
                 (when (buffer-live-p buffer)
                   (with-current-buffer buffer

@@ -28,8 +28,8 @@
 
 ;;; Code:
 
-(require 'cl-lib)
 (require 'cl-generic)
+(require 'cl-lib)
 (require 'subr-x)
 
 (defconst org-agent-rpc-frame-limit (* 8 1024 1024)
@@ -44,7 +44,7 @@
 (define-error 'org-agent-rpc-error "Request refused")
 (define-error 'org-agent-rpc-unreadable "Message cannot be read")
 
-(defmacro org-agent-rpc--guard (what &rest body)
+(defmacro org-agent-rpc-guard (what &rest body)
   "Run BODY; log an error in it as one in WHAT and return nil then."
   (declare (indent 1) (debug t))
   (let ((err (make-symbol "err")))
@@ -139,13 +139,13 @@ The second call for the same connection does nothing."
     (when (buffer-live-p (process-buffer process))
       (kill-buffer (process-buffer process)))
     (dolist (continuation (nreverse continuations))
-      (org-agent-rpc--guard (nth 0 continuation)
-        (org-agent-rpc--fail (nth 2 continuation) reason)))
+      (org-agent-rpc-guard (nth 0 continuation)
+        (org-agent-rpc-fail (nth 2 continuation) reason)))
     (when on-close
-      (org-agent-rpc--guard "on-close"
+      (org-agent-rpc-guard "on-close"
         (funcall on-close connection reason)))))
 
-(defun org-agent-rpc--fail (failure reason)
+(defun org-agent-rpc-fail (failure reason)
   "Call FAILURE, if non-nil, with an error made from REASON."
   (when failure
     (funcall failure (list :code -32098 :message reason))))
@@ -168,7 +168,7 @@ TEXT); exactly one of them, once."
       (error
        (when (gethash id pending)
          (remhash id pending)
-         (org-agent-rpc--fail failure (error-message-string err)))))
+         (org-agent-rpc-fail failure (error-message-string err)))))
     id))
 
 (defun org-agent-rpc-cancel (connection id)
@@ -180,7 +180,7 @@ The request still ends as others do, most often as one that failed."
   "Send the notification METHOD with PARAMS over CONNECTION.
 Without a live connection it is lost."
   (when (org-agent-rpc-live-p connection)
-    (org-agent-rpc--guard method
+    (org-agent-rpc-guard method
       (org-agent-rpc--send
        connection (list :jsonrpc "2.0" :method method :params params)))))
 
@@ -309,7 +309,7 @@ Should a handler leave by a throw, the rest is handled right after."
 
 (defun org-agent-rpc--handle (connection bytes)
   "Handle the message BYTES that came over CONNECTION."
-  (when-let ((message (org-agent-rpc--guard "the reader"
+  (when-let ((message (org-agent-rpc-guard "the reader"
                         (org-agent-rpc-read bytes))))
     (let ((method (plist-get message :method))
           (id (plist-get message :id)))
@@ -317,7 +317,7 @@ Should a handler leave by a throw, the rest is handled right after."
        ((not (stringp method)) (org-agent-rpc--handle-response connection message))
        (id (org-agent-rpc--handle-request connection id method
                                           (plist-get message :params)))
-       (t (org-agent-rpc--guard method
+       (t (org-agent-rpc-guard method
             (org-agent-handle-notification (intern method)
                                            (plist-get message :params))))))))
 
@@ -334,7 +334,7 @@ Should a handler leave by a throw, the rest is handled right after."
                                (error-message-string err))
             (list :error (list :code -32603
                                :message (error-message-string err)))))))
-    (org-agent-rpc--guard method
+    (org-agent-rpc-guard method
       (org-agent-rpc--send connection
                            (append (list :jsonrpc "2.0" :id id) answer)))))
 
@@ -347,7 +347,7 @@ Should a handler leave by a throw, the rest is handled right after."
     (cond
      (continuation
       (remhash id pending)
-      (org-agent-rpc--guard (nth 0 continuation)
+      (org-agent-rpc-guard (nth 0 continuation)
         (pcase-let ((`(,_method ,success ,failure) continuation))
           (if refusal
               (when failure (funcall failure refusal))

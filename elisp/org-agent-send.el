@@ -16,29 +16,27 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'subr-x)
 (require 'org)
 (require 'org-id)
+(require 'subr-x)
+(require 'org-agent-rpc)
 (require 'org-agent-kernel)
+(require 'org-agent-heading)
 (require 'org-agent-draft)
 (require 'org-agent-answer)
-(require 'org-agent-keeper)
+(require 'org-agent-file-owner)
 (require 'org-agent-undo)
+(require 'org-agent-asked)
 (require 'org-agent-chat)
-(require 'org-agent-paste)
 (require 'org-agent-context)
-(require 'org-agent-context-read)
-(require 'org-agent-above)
-(require 'org-agent-project)
+(require 'org-agent-settings)
 
-(declare-function org-agent-steer-mark-waiting "org-agent-steer")
-(declare-function org-agent-draft-kept-write "org-agent-draft-kept")
-(declare-function org-agent-steer-waits-p "org-agent-steer")
+(declare-function org-agent-command-alone "org-agent-command")
+(declare-function org-agent-command-message "org-agent-command")
+(declare-function org-agent-context-read-gather "org-agent-context-read")
+(declare-function org-agent-question-decline "org-agent-question")
 (declare-function org-agent-question-form-p "org-agent-question")
 (declare-function org-agent-question-submit "org-agent-question")
-(declare-function org-agent-question-decline "org-agent-question")
-(declare-function org-agent-command-message "org-agent-command")
-(declare-function org-agent-command-alone "org-agent-command")
 
 (defvar-local org-agent-send--commands nil
   "Messages that are commands and that the kernel refused, newest first.")
@@ -46,7 +44,7 @@
 
 ;;;; Consent
 
-(defvar org-agent-send--agreed nil
+(defvar org-agent-send-agreed nil
   "The host that the person has agreed to send words to, or nil.")
 
 (defun org-agent-send-ask-consent ()
@@ -54,35 +52,35 @@
 Signal an error if the answer is no."
   (let ((host (and (org-agent-kernel-ready-p)
                    (plist-get org-agent-kernel-server :consent))))
-    (unless (or (null host) (equal host org-agent-send--agreed))
+    (unless (or (null host) (equal host org-agent-send-agreed))
       (unless (yes-or-no-p
                (format "What you write here will go to %s.  Send it there? "
                        host))
         (user-error "Not sent.  A model of your own is set in config.org in %s"
-                    (abbreviate-file-name (org-agent-home-directory))))
-      (setq org-agent-send--agreed host))))
+                    (abbreviate-file-name (org-agent-kernel-home-directory))))
+      (setq org-agent-send-agreed host))))
 
-(defun org-agent-send--event (message)
+(defun org-agent-send-event (message)
   "Return the parameters of the event that MESSAGE of the outbox is."
   (append (list :session org-agent-chat-session :id (plist-get message :id)
                 :level (plist-get message :level))
           (if-let ((event (plist-get message :event)))
               (cl-list* :said (plist-get message :text)
                         :text (plist-get event :arguments)
-                        (org-agent-send--without event :arguments))
+                        (org-agent-send-without event :arguments))
             (list :sensor :chat-message :text (plist-get message :text)))
           (when-let ((items (plist-get message :context)))
             (list :context items))
           (when-let ((instead (plist-get message :instead)))
             (list :instead instead))
-          (org-agent-above-event (plist-get message :id))
-          (org-agent-project-event)
-          (and org-agent-send--agreed
-               (equal org-agent-send--agreed
+          (org-agent-settings-event (plist-get message :id))
+          (org-agent-chat-project-event)
+          (and org-agent-send-agreed
+               (equal org-agent-send-agreed
                       (plist-get org-agent-kernel-server :consent))
-               (list :consent org-agent-send--agreed))))
+               (list :consent org-agent-send-agreed))))
 
-(defun org-agent-send--without (plist key)
+(defun org-agent-send-without (plist key)
   "Return a copy of PLIST without KEY."
   (cl-loop for (other value) on plist by #'cddr
            unless (eq other key) append (list other value)))
@@ -93,11 +91,11 @@ Signal an error if the answer is no."
   "Send the draft of this conversation.
 That is the one point is in, or the one at the end.  What is set for it
 by properties or a preset is checked before anything is sent; see
-`org-agent-above'."
+`org-agent-settings-inherited'."
   (interactive)
   (org-agent-chat-check)
-  (org-agent-paste-settle)
-  (org-agent-keeper-look)
+  (org-agent-draft-paste-settle)
+  (org-agent-file-owner-look)
   (let ((org-agent-draft-chosen (org-agent-draft-branch-at (point))))
     (unless org-agent-draft-chosen
       (org-agent-draft-mend (point-max))
@@ -109,7 +107,7 @@ by properties or a preset is checked before anything is sent; see
                       "Nothing to send: write a message behind the last turn"))))
     (org-agent-send-ask-consent)
     (if (and (eq org-agent-chat-attached t)
-             (org-agent-above-sets-p (org-agent-draft-start)))
+             (org-agent-settings-set-p (org-agent-draft-start)))
         (org-agent-send--checked)
       (org-agent-send--draft))))
 
@@ -124,7 +122,7 @@ by properties or a preset is checked before anything is sent; see
      (append (list :session org-agent-chat-session :sensor :chat-message
                    :text (string-trim raw)
                    :level (org-agent-heading-level (org-agent-draft-start)))
-             (org-agent-above-of (org-agent-draft-start)))
+             (org-agent-settings-of (org-agent-draft-start)))
      :success
      (lambda (_)
        (when (buffer-live-p buffer)
@@ -147,8 +145,8 @@ by properties or a preset is checked before anything is sent; see
     (let* ((level (org-agent-heading-level (org-agent-draft-start)))
            (message (org-agent-send-with-context
                      (org-agent-command-message id level words)
-                     (org-agent-context-gather references)))
-           (record (let ((org-agent-answer--writing t))
+                     (org-agent-context-read-gather references)))
+           (record (let ((org-agent-answer-writing t))
                      (cdr (org-agent-draft-to-question
                            id (plist-get message :text))))))
       (unless org-agent-draft-chosen
@@ -156,8 +154,8 @@ by properties or a preset is checked before anything is sent; see
       (when record
         (push (cons id record) org-agent-chat-records))
       (let (org-agent-draft-chosen)
-        (org-agent-keeper-save)
-        (org-agent-draft-kept-write)
+        (org-agent-file-owner-save)
+        (org-agent-file-owner-kept-draft-write)
         (org-agent-send-post message)))))
 
 (defun org-agent-send-with-context (message gathered)
@@ -186,14 +184,14 @@ by properties or a preset is checked before anything is sent; see
 It becomes a question before the draft, which stays.  Return the
 conversation's buffer."
   (with-current-buffer (org-agent-chat-open session)
-    (org-agent-keeper-look)
+    (org-agent-file-owner-look)
     (org-agent-answer-insert-question
      (plist-get message :id)
-     (org-agent-question-subtree (plist-get message :level)
+     (org-agent-heading-question (plist-get message :level)
                                  (plist-get message :id)
                                  (plist-get message :text) t))
     (org-agent-chat-restore-draft)
-    (org-agent-keeper-save)
+    (org-agent-file-owner-save)
     (org-agent-send-post message)
     (current-buffer)))
 
@@ -207,7 +205,7 @@ conversation's buffer."
           (let ((id (plist-get message :id)))
             (org-agent-kernel-request
              "event"
-             (org-agent-send--event message)
+             (org-agent-send-event message)
              :success (lambda (result)
                         (when (buffer-live-p buffer)
                           (with-current-buffer buffer
@@ -225,12 +223,12 @@ conversation's buffer."
              (org-agent-chat-get :turn)
              (not (equal (org-agent-chat-get :turn) (plist-get result :turn))))
     (org-agent-chat-put :queued (1+ (or (org-agent-chat-get :queued) 0)))
-    (org-agent-steer-mark-waiting id t))
-  (org-agent-keeper-settle)
-  (when-let ((heading (org-agent-find-heading id)))
+    (org-agent-heading-mark-waiting id t))
+  (org-agent-file-owner-settle)
+  (when-let ((heading (org-agent-heading-find id)))
     (org-agent-send-mark heading nil))
   (setq org-agent-chat-records (assoc-delete-all id org-agent-chat-records))
-  (org-agent-keeper-save))
+  (org-agent-file-owner-save))
 
 (defun org-agent-send--keep (id)
   "Keep the command ID of the outbox: what went with it stands nowhere else."
@@ -266,14 +264,14 @@ there is one."
                   (if (member "unsent" tags) tags (append tags '("unsent")))
                 (remove "unsent" tags))))
     (unless (equal tags new)
-      (org-agent-answer--undisturbed
+      (org-agent-answer-undisturbed
         (goto-char heading)
         (let ((record (alist-get (org-agent-heading-property heading "ID")
                                  org-agent-chat-records nil nil #'equal)))
           (org-agent-undo-replace
            record heading (line-end-position)
            (string-trim-right
-            (org-agent-turn-heading (org-agent-heading-level heading)
+            (org-agent-heading-line (org-agent-heading-level heading)
                                     (org-agent-heading-title heading)
                                     new))))))))
 
@@ -293,20 +291,20 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
      ((org-agent-question-form-p heading) (org-agent-question-submit))
      ((org-agent-asked-waiting-p heading)
       (user-error "Nothing is decided here: this text is not, or not yet, what the kernel asks; M-x org-agent-approvals shows what waits"))
-     ((org-agent-send--unsent-p heading) (org-agent-send--again heading))
+     ((org-agent-send-unsent-p heading) (org-agent-send--again heading))
      ((org-agent-send--unanswered-p heading) (org-agent-retry))
      (t (org-ctrl-c-ctrl-c arg)))))
 
-(defun org-agent-send--unsent-p (heading)
+(defun org-agent-send-unsent-p (heading)
   "Return non-nil when a question that was not sent is at HEADING."
   (and heading
-       (eq (org-agent-turn-p heading) 'user)
+       (eq (org-agent-heading-turn-p heading) 'user)
        (member "unsent" (org-agent-heading-tags heading))))
 
 (defun org-agent-send--unanswered-p (heading)
   "Return non-nil when the turn whose answer is at HEADING came to nothing."
   (and heading
-       (eq (org-agent-turn-p heading) 'agent)
+       (eq (org-agent-heading-turn-p heading) 'agent)
        (member (org-agent-heading-property heading "STATE")
                '("interrupted" "failed" "cancelled"))))
 
@@ -316,11 +314,11 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
   (org-agent-send-ask-consent)
   (let* ((id (org-agent-heading-property heading "ID"))
          (level (org-agent-heading-level heading))
-         (text (org-agent-question-text heading))
+         (text (org-agent-heading-question-text heading))
          (instead (org-agent-heading-property heading "INSTEAD")))
     (org-agent-send-post
      (or (org-agent-send--command-again id level text)
-         (let ((items (car (org-agent-context-gather
+         (let ((items (car (org-agent-context-read-gather
                             (org-agent-context-references text)))))
            (append (list :id id :level level :text text)
                    (and instead (list :instead instead))
@@ -356,7 +354,7 @@ On a question that waits for its turn, take that back instead."
      "turn/cancel"
      (let ((heading (org-agent-send-question-at-point))
            (turn (org-agent-chat-get :turn)))
-       (cond ((org-agent-steer-waits-p heading)
+       (cond ((org-agent-heading-waits-p heading)
               (list :event (org-agent-heading-property heading "ID")))
              (turn (list :turn turn))
              (t (list :session org-agent-chat-session))))
@@ -369,12 +367,12 @@ On a question that waits for its turn, take that back instead."
 
 (defun org-agent-send-question-at-point ()
   "Return the heading of the question that point is in or under, or nil."
-  (org-agent-draft--widely
+  (org-agent-heading-widely
     (when-let ((heading (org-agent-heading-at (point))))
       (goto-char heading)
       (let ((level (org-agent-heading-level heading)) found)
         (while (and (not found) (> level 0))
-          (if (eq (org-agent-turn-p (point)) 'user)
+          (if (eq (org-agent-heading-turn-p (point)) 'user)
               (setq found (point))
             (setq level (if (and (> level 1)
                                  (re-search-backward
@@ -397,7 +395,7 @@ Signal an error where there is none."
     (org-agent-chat-check-attached)
     (org-agent-kernel-request
      "turn/retry" (list :event (org-agent-heading-property heading "ID")
-                        :above (org-agent-above heading))
+                        :above (org-agent-settings-inherited heading))
      :success (lambda (_) (message "It is being answered again"))
      :failure (lambda (refusal)
                 (when (buffer-live-p buffer)

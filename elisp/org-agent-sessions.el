@@ -1,4 +1,4 @@
-;;; org-agent-sessions.el --- The list of conversations, their names and forks  -*- lexical-binding: t; -*-
+;;; org-agent-sessions.el --- Conversations as a whole: list, search, names, forks  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -13,22 +13,32 @@
 ;;
 ;; The kernel does these things and tells every Emacs; a buffer follows
 ;; its conversation to the new name, and its text, undo and draft stay.
+;;
+;; `org-agent-search' looks through all that was ever said, in whichever
+;; conversation, and goes to where it stands.  The kernel's index answers;
+;; no buffer needs to be open.
+;;
+;; A model can be shown so much and no more.  When a conversation fills
+;; four fifths of that, the kernel has its beginning summarised by the
+;; model that answers in it, and shows the notes in its place.  Here a
+;; person does so earlier, stops it, or takes it back.  Nothing in the buffer
+;; changes by it: what was said stays.
 
 ;;; Code:
 
 (require 'cl-lib)
-(require 'subr-x)
 (require 'org)
+(require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
+(require 'org-agent-heading)
 (require 'org-agent-draft)
-(require 'org-agent-keeper)
+(require 'org-agent-file-owner)
 (require 'org-agent-chat)
 (require 'org-agent-list)
 
 (declare-function org-agent-approval-renamed "org-agent-approval")
-
-(declare-function org-agent-search "org-agent-search")
+(declare-function org-agent-goto-open "org-agent-goto")
 
 (defface org-agent-sessions-running '((t :inherit success))
   "Face of the state of a conversation in which an answer is being written."
@@ -152,7 +162,7 @@ That is the one of this buffer or of this line."
   (when (equal session name)
     (user-error "That is its name"))
   (when-let ((buffer (org-agent-chat-buffer session)))
-    (with-current-buffer buffer (org-agent-keeper-save)))
+    (with-current-buffer buffer (org-agent-file-owner-save)))
   (org-agent-kernel-ask
    "session/rename" (list :session session :to name)
    (lambda (_)
@@ -197,9 +207,9 @@ the NAME of the new one."
 (defun org-agent-sessions--turn-at-point ()
   "Return the ID of the question or answer point is in, nil in the draft."
   (unless (org-agent-draft-p (point))
-    (org-agent-draft--widely
+    (org-agent-heading-widely
       (let ((heading (org-agent-heading-at (point))) role)
-        (while (and heading (not (setq role (org-agent-turn-p heading))))
+        (while (and heading (not (setq role (org-agent-heading-turn-p heading))))
           (let ((level (org-agent-heading-level heading)))
             (goto-char heading)
             (setq heading
@@ -211,6 +221,203 @@ the NAME of the new one."
         (when (member "unsent" (org-agent-heading-tags heading))
           (user-error "This was not sent yet; C-c C-c sends it"))
         (org-agent-heading-property heading "ID")))))
+
+;;;; Search
+
+(defface org-agent-search-match '((t :inherit match))
+  "Face of what was looked for in the results of a search."
+  :group 'org-agent)
+
+(defconst org-agent-sessions--search-buffer "*org-agent-search*"
+  "The name of the buffer of the results.")
+
+(defvar org-agent-sessions--search-history nil
+  "What was looked for.")
+
+(defvar-local org-agent-sessions--search-query nil
+  "What the results are of: (QUERY . SESSION), without a session of all.")
+
+(defvar-local org-agent-sessions--search-hits nil
+  "What was found so far.")
+
+(defvar-local org-agent-sessions--search-before nil
+  "Where to go on with what is older, nil when all was looked at.")
+
+(defconst org-agent-sessions--search-page 100
+  "How many results are looked for before one has to ask for more.")
+
+(defvar org-agent-search-mode-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map org-agent-list-mode-map)
+    (define-key map (kbd "RET") #'org-agent-search-visit)
+    (define-key map (kbd "s") #'org-agent-search)
+    (define-key map (kbd "/") #'org-agent-search)
+    (define-key map (kbd "+") #'org-agent-search-older)
+    map)
+  "Keys in the results of a search.")
+
+(define-derived-mode org-agent-search-mode org-agent-list-mode
+  "Org-Agent-Search"
+  "Major mode of the results of a search through all that was said.
+\\<org-agent-search-mode-map>\\[org-agent-search-visit] goes to where it stands,
+\\[org-agent-search] looks for something else, \\[org-agent-search-older] goes on with what is older."
+  (org-agent-list-columns
+   [("When" 16 t) ("Conversation" 20 t) ("Who" 5 t) ("What" 0 nil)]
+   #'org-agent-sessions--search-anew))
+
+;;;###autoload
+(defun org-agent-search (query &optional session)
+  "Look for QUERY in all questions and answers there ever were.
+All of its words must be there: \"words in quotes\" next to one another,
+word* is the beginning of one.  since:2026-11-01 and until:2026-12-01
+bound when it was said.  The latest is looked at first, and what is
+found is shown while older things are looked at.  With a prefix argument
+look in SESSION, the conversation of this buffer or line, only."
+  (interactive
+   (let ((session (and current-prefix-arg
+                       (or (org-agent-sessions-at-point)
+                           (org-agent-chat-read-session)))))
+     (list (read-string (if session
+                            (format "Search %s for: " session)
+                          "Search all conversations for: ")
+                        nil 'org-agent-sessions--search-history)
+           session)))
+  (org-agent-list-open org-agent-sessions--search-buffer 'org-agent-search-mode
+                       (lambda ()
+                         (setq org-agent-sessions--search-query (cons query session))
+                         (org-agent-sessions--search-anew))))
+
+(defun org-agent-sessions--search-anew (&rest _)
+  "Look again for what the results are of."
+  (setq org-agent-sessions--search-hits nil
+        org-agent-sessions--search-before nil
+        ;; A new object: what is under way for the former is not shown.
+        org-agent-sessions--search-query (cons (car org-agent-sessions--search-query)
+                                      (cdr org-agent-sessions--search-query)))
+  (org-agent-sessions--search-ask org-agent-sessions--search-page))
+
+(defun org-agent-search-older ()
+  "Go on with what is older than the results."
+  (interactive)
+  (unless org-agent-sessions--search-before
+    (user-error "All was looked at"))
+  (org-agent-sessions--search-ask (+ (length org-agent-sessions--search-hits)
+                            org-agent-sessions--search-page)))
+
+(defun org-agent-sessions--search-ask (wanted)
+  "Look on until WANTED results are there, or all was looked at."
+  (let ((asked org-agent-sessions--search-query)
+        (first (null org-agent-sessions--search-hits)))
+    (pcase-let ((`(,query . ,session) asked))
+      (org-agent-kernel-ask
+       "session/search"
+       (append (list :query query :limit 300)
+               (and session (list :session session))
+               (and org-agent-sessions--search-before
+                    (list :before org-agent-sessions--search-before)))
+       (lambda (result)
+         (when (eq asked org-agent-sessions--search-query)
+           (setq org-agent-sessions--search-hits
+                 (append org-agent-sessions--search-hits (plist-get result :hits))
+                 org-agent-sessions--search-before (plist-get result :before))
+           (let ((on (and org-agent-sessions--search-before
+                          (< (length org-agent-sessions--search-hits) wanted))))
+             (org-agent-sessions--search-show result on)
+             (when (and first org-agent-sessions--search-hits)
+               (goto-char (point-min)))
+             (when on
+               (org-agent-sessions--search-ask wanted)))))))))
+
+(defun org-agent-sessions--search-show (result on)
+  "List what was found, with RESULT, of `session/search', in this buffer.
+ON says that what is older is being looked at."
+  (org-agent-list-show
+   (mapcar #'org-agent-sessions--search-entry org-agent-sessions--search-hits)
+   (when org-agent-sessions--search-before
+     (format (if on "(back to %s …)" "(back to %s, + goes on)")
+             (org-agent-list-time (plist-get result :reached)))))
+  (unless (or tabulated-list-entries on)
+    (message "Nothing that was said has all of: %s"
+             (car org-agent-sessions--search-query))))
+
+(defun org-agent-sessions--search-entry (hit)
+  "Return the line of HIT."
+  (list hit
+        (vector (org-agent-list-time (plist-get hit :time))
+                (plist-get hit :session)
+                (if (eq (plist-get hit :role) :user) "you" "agent")
+                (org-agent-sessions-search-snippet hit))))
+
+(defun org-agent-sessions-search-snippet (hit)
+  "Return the snippet of HIT with what matched in a face."
+  (let ((snippet (copy-sequence (plist-get hit :snippet))))
+    (dolist (match (plist-get hit :matches) snippet)
+      (let ((beg (or (plist-get match :start) 0))
+            (end (plist-get match :end)))
+        (when (and (integerp end) (<= 0 beg end (length snippet)))
+          (put-text-property beg end 'face 'org-agent-search-match snippet))))))
+
+(defun org-agent-search-visit ()
+  "Go to where the result of this line stands in its conversation."
+  (interactive)
+  (let* ((hit (or (tabulated-list-get-id)
+                  (user-error "There is no result on this line")))
+         (match (car (plist-get hit :matches)))
+         (words (and match (substring-no-properties
+                            (plist-get hit :snippet)
+                            (or (plist-get match :start) 0)
+                            (plist-get match :end)))))
+    (pop-to-buffer (org-agent-goto-open (plist-get hit :session)
+                                         (plist-get hit :id) words))))
+
+;;;; Summaries
+
+(defun org-agent-sessions--compact-session ()
+  "Return the name of this conversation."
+  (or org-agent-chat-session
+      (user-error "This is no conversation; M-x org-agent-chat opens one")))
+
+;;;###autoload
+(defun org-agent-compact ()
+  "Have the model summarise the beginning of this conversation.
+From then on it is shown the notes in the place of those turns;
+`org-agent-prompt' shows them, and `org-agent-compact-undo' takes them
+back.  The conversation itself stays as it is."
+  (interactive)
+  (org-agent-kernel-ask "session/compact"
+                        (list :session (org-agent-sessions--compact-session))
+                        #'ignore))
+
+;;;###autoload
+(defun org-agent-compact-undo ()
+  "Have the model shown again what it was before the last summary."
+  (interactive)
+  (org-agent-kernel-ask "session/compact"
+                        (list :session (org-agent-sessions--compact-session) :undo t)
+                        #'ignore))
+
+;;;###autoload
+(defun org-agent-compact-stop ()
+  "Stop the summary of this conversation that is being made.
+Nothing changes then, and nothing is lost."
+  (interactive)
+  (org-agent-kernel-ask "session/compact"
+                        (list :session (org-agent-sessions--compact-session) :stop t)
+                        #'ignore))
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'session/compacted))
+                                             params)
+  "Say what becomes of the summary that PARAMS tell of."
+  (org-agent-chat-in (plist-get params :session)
+    (org-agent-chat-put :compacting (eq (plist-get params :state) :running))
+    (when-let ((window (org-agent-chat-get :window))
+               (after (plist-get params :after))
+               (before (plist-get params :before)))
+      (org-agent-chat-put
+       :shown (max 0 (- (or (org-agent-chat-get :shown) 0) (- before after)))
+       :window window))
+    (message "org-agent: %s" (or (plist-get params :text)
+                                 (plist-get params :state)))))
 
 (provide 'org-agent-sessions)
 ;;; org-agent-sessions.el ends here

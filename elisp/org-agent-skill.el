@@ -23,16 +23,15 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'subr-x)
-(require 'org)
 (require 'ob-core)
-(require 'org-agent-grant)
+(require 'org)
+(require 'subr-x)
 (require 'org-agent-kernel)
-(require 'org-agent-rpc)
 
-;; Flymake is loaded by who writes a note, not by who talks.
 (declare-function flymake-make-diagnostic "flymake")
 (declare-function flymake-start "flymake")
+(declare-function org-agent-skill-grant "org-agent-skills")
+(declare-function org-agent-skills-grant-line-p "org-agent-skills")
 
 (defvar org-agent-skill-symbols nil
   "What the kernel's Lisp has: a hash table from names to plists.
@@ -50,7 +49,7 @@ kernel was asked.")
     (widen)
     (buffer-substring-no-properties (point-min) (point-max))))
 
-(defun org-agent-skill--params (&rest more)
+(defun org-agent-skill-params (&rest more)
   "Return parameters that name this note, as it stands, and MORE."
   (append (list :file (or buffer-file-name (buffer-name))
                 :text (org-agent-skill--text))
@@ -111,7 +110,7 @@ kernel was asked.")
       (funcall report nil)
     (let ((tick (buffer-chars-modified-tick)))
       (org-agent-kernel-ask
-       "skill/check" (org-agent-skill--params)
+       "skill/check" (org-agent-skill-params)
        (lambda (result)
          ;; A newer check may be under way, of a newer text.
          (when (and (eq report org-agent-skill--report)
@@ -270,7 +269,7 @@ This is for `org-ctrl-c-ctrl-c-hook'."
      ((and element (org-agent-skill--test-block-p element))
       (org-agent-skill-test) t)
      (element (org-agent-skill-evaluate) t)
-     ((org-agent-grant-line-p)
+     ((org-agent-skills-grant-line-p)
       (call-interactively #'org-agent-skill-grant) t)
      ((org-agent-skill--at-criteria-p) (org-agent-skill-test) t))))
 
@@ -304,7 +303,7 @@ returns goes under the block, as #+RESULTS:."
                          (org-element-property :post-affiliated element))))
       (org-agent-kernel-ask
        "skill/evaluate"
-       (org-agent-skill--params
+       (org-agent-skill-params
         :code (org-unescape-code-in-string
                (buffer-substring-no-properties beg end))
         :line (line-number-at-pos beg t))
@@ -337,7 +336,7 @@ passed, and else TODO; :PROVEN: says so with the hash of the blocks.
 The lines of what failed are shown in a window of their own."
   (interactive)
   (org-agent-kernel-ask
-   "skill/test" (org-agent-skill--params)
+   "skill/test" (org-agent-skill-params)
    (lambda (result)
      (let ((faults (plist-get result :diagnostics))
            (proofs (plist-get result :proofs)))
@@ -445,7 +444,7 @@ That is an Org file in the directory of the home's skills."
        (derived-mode-p 'org-mode)
        (file-in-directory-p buffer-file-name
                             (expand-file-name "skills"
-                                              (org-agent-home-directory)))))
+                                              (org-agent-kernel-home-directory)))))
 
 (defun org-agent-skill--maybe ()
   "Turn `org-agent-skill-mode' on in a skill note."

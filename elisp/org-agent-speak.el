@@ -1,4 +1,4 @@
-;;; org-agent-speak.el --- Hearing answers  -*- lexical-binding: t; -*-
+;;; org-agent-speak.el --- Org as it is read aloud  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,6 +7,14 @@
 
 ;;; Commentary:
 
+;; What a person would say who reads Org to somebody: headings and list
+;; items as sentences, the words of a link and not its address, no markup,
+;; no drawers.  Code is not read but told of.
+;;
+;; `org-agent-spoken' makes the words, `org-agent-spoken-pieces' cuts them
+;; where one would breathe.  Both are linear in the text, and neither asks
+;; Org's parser.
+;;
 ;; `org-agent-speak' reads the answer at point aloud, or the region;
 ;; `org-agent-speak-mode' reads each answer when it has ended.  A program
 ;; of the system speaks; it gets the words on its standard input, never
@@ -23,10 +31,201 @@
 (require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
+(require 'org-agent-heading)
 (require 'org-agent-chat)
-(require 'org-agent-draft)
-(require 'org-agent-send)
-(require 'org-agent-spoken)
+
+(declare-function org-agent-send-question-at-point "org-agent-send")
+
+;;;; Org as it is read aloud
+
+(defconst org-agent-speak-words-piece 400
+  "Characters that are spoken at once, about.")
+
+(defvar org-agent-speak--words-without-end nil
+  "Before which place drawers that begin have no end: a marker, or nil.")
+
+(defun org-agent-speak-words (text)
+  "Return the Org text TEXT as words to be spoken."
+  (let ((case-fold-search t) (org-agent-speak--words-without-end nil))
+    (with-temp-buffer
+      (insert text)
+      (goto-char (point-min))
+      (while (not (eobp))
+        (org-agent-speak--words-line))
+      (org-agent-speak--words-objects)
+      (string-trim (replace-regexp-in-string
+                    "\n\n\n+" "\n\n"
+                    (replace-regexp-in-string "[ \t]+" " " (buffer-string)))))))
+
+;;;; Lines
+
+(defun org-agent-speak--words-line ()
+  "Make the line at point, or what begins there, words; go behind it."
+  (cond
+   ((looking-at "[ \t]*#\\+begin_\\(src\\|example\\|export\\|comment\\)\\(?:[ \t]+\\(\\S-+\\)\\)?.*$")
+    (org-agent-speak--words-block (match-string 1) (match-string 2)))
+   ((looking-at "[ \t]*:\\([-_[:alnum:]]+\\):[ \t]*$")
+    (org-agent-speak--words-drawer))
+   ((looking-at "[ \t]*#\\(?:\\+\\| \\|$\\)\\|[ \t]*-----+[ \t]*$\\|[ \t]*|[-+|]+[ \t]*$\\|[ \t]*\\(?:CLOSED\\|SCHEDULED\\|DEADLINE\\|CLOCK\\):")
+    (delete-region (point) (line-beginning-position 2)))
+   ((looking-at "\\*+ +")
+    (replace-match "")
+    (org-agent-speak--words-without-tags)
+    (org-agent-speak--words-sentence))
+   ((looking-at "[ \t]*|")
+    (org-agent-speak--words-row))
+   ((looking-at "[ \t]*\\(?:[-+]\\|\\([0-9]+\\)[.)]\\|[ \t]\\*\\)[ \t]+\\(?:\\[@[0-9]+\\][ \t]*\\)?\\(?:\\[[ X-]\\][ \t]*\\)?")
+    (replace-match (if (match-string 1) (concat (match-string 1) ". ") "") t t)
+    (when (looking-at "\\(.*?\\) ::\\(?: \\|$\\)")
+      (replace-match "\\1: " t))
+    (org-agent-speak--words-sentence))
+   ((looking-at "\\[fn:[^]\n]*\\][ \t]*")
+    (replace-match "Footnote: " t t)
+    (org-agent-speak--words-sentence))
+   ((looking-at "[ \t]*: ")
+    (replace-match "")
+    (forward-line))
+   (t (forward-line))))
+
+(defun org-agent-speak--words-sentence ()
+  "End the line at point as a sentence and go behind it."
+  (end-of-line)
+  (skip-chars-backward " \t")
+  (unless (or (bolp) (memq (char-before) '(?. ?! ?? ?: ?\; ?… ?。)))
+    (insert "."))
+  (forward-line))
+
+(defun org-agent-speak--words-without-tags ()
+  "Take the tags from the heading whose text is at point."
+  (save-excursion
+    (when (re-search-forward "[ \t]+:[[:alnum:]_@#%:]+:[ \t]*$"
+                             (line-end-position) t)
+      (replace-match ""))))
+
+(defun org-agent-speak--words-block (type language)
+  "Tell of the block of TYPE and LANGUAGE at point instead of reading it.
+One without an end is text."
+  (let ((beg (point)) (first (line-beginning-position 2)))
+    (if (not (re-search-forward (format "^[ \t]*#\\+end_%s[ \t]*$"
+                                        (regexp-quote type))
+                                nil t))
+        (delete-region beg (min first (point-max)))
+      (let ((lines (count-lines first (match-beginning 0)))
+            (type (downcase type)))
+        (delete-region beg (min (1+ (match-end 0)) (point-max)))
+        (when (member type '("src" "example"))
+          (insert (format "%s of %s.\n"
+                          (cond ((equal type "example") "An example")
+                                (language (concat "Code in " language))
+                                (t "Code"))
+                          (if (= lines 1) "one line"
+                            (format "%d lines" lines)))))))))
+
+(defun org-agent-speak--words-drawer ()
+  "Leave out the drawer at point; a line that only looks like one is text."
+  (let ((beg (point)) end)
+    (unless (and org-agent-speak--words-without-end
+                 (< beg org-agent-speak--words-without-end))
+      (save-excursion
+        (forward-line)
+        (if (and (re-search-forward "^\\(?:\\*+ \\|[ \t]*\\(:END:\\)[ \t]*$\\)"
+                                    nil 'to-the-end)
+                 (match-beginning 1))
+            (setq end (line-beginning-position 2))
+          (setq org-agent-speak--words-without-end (point-marker)))))
+    (if end (delete-region beg end) (forward-line))))
+
+(defun org-agent-speak--words-row ()
+  "Make the row of a table at point a sentence."
+  (let ((cells (split-string (buffer-substring (point) (line-end-position))
+                             "|" t "[ \t]+")))
+    (delete-region (point) (line-end-position))
+    (insert (string-join (remove "" cells) ", "))
+    (org-agent-speak--words-sentence)))
+
+;;;; Within lines
+
+(defconst org-agent-speak--words-emphasis
+  (mapcar (lambda (sign)
+            (cons (format "\\(^\\|[ \t('\"{-]\\)%s\\([^ \t\n%s]\\(?:[^\n%s]\\{0,300\\}[^ \t\n%s]\\)?\\)%s\\($\\|[] \t.,:;!?'\")}-]\\)"
+                          (regexp-quote sign) sign sign sign (regexp-quote sign))
+                  "\\1\\2\\3"))
+          '("*" "/" "_" "+" "=" "~"))
+  "What is said of emphasis: regexps and words.")
+
+(defconst org-agent-speak--words-objects
+  `(("\\[\\[\\([^][\n]\\{1,1000\\}\\)]\\(?:\\[\\(\\(?:[^]\n]\\|][^]\n]\\)\\{1,400\\}\\)]\\)?]"
+     . org-agent-speak--words-link)
+    ("\\<\\(https?\\)://\\([^][ \t\n<>()/?#\"]+\\)[^][ \t\n<>()\"]*[^][ \t\n<>()\".,;:!?]"
+     . "a link to \\2")
+    ("<\\(?:https?\\|mailto\\|file\\):\\([^>\n]\\{0,1000\\}\\)>" . "\\1")
+    ("[<[]\\([0-9]\\{4\\}-[0-9]+-[0-9]+[^]>\n]\\{0,60\\}\\)[]>]" . "\\1")
+    ("\\[fn:[^]\n]\\{0,300\\}\\]\\|\\[[0-9]*\\(?:%\\|/[0-9]*\\)\\]" . "")
+    ;; Twice: one may stand in another.
+    ,@org-agent-speak--words-emphasis ,@org-agent-speak--words-emphasis
+    ("\u200b" . "")
+    ("\\\\\\\\[ \t]*$" . ""))
+  "What is said of things within a line: regexps, and words or a function.
+Each looks only so far, for a line may be very long.")
+
+(defun org-agent-speak--words-objects ()
+  "Make words of links, emphasis and other things in this buffer."
+  (pcase-dolist (`(,regexp . ,words) org-agent-speak--words-objects)
+    (goto-char (point-min))
+    (while (re-search-forward regexp nil t)
+      (let ((from (match-beginning 0)))
+        (replace-match (if (stringp words) words (funcall words))
+                       t (functionp words))
+        ;; What ends one may be what has to stand before the next.
+        (when (equal words "\\1\\2\\3")
+          (goto-char (max from (1- (point)))))))))
+
+(defun org-agent-speak--words-link ()
+  "Return what is said of the link that was matched."
+  (let ((address (match-string 1)) (words (match-string 2)))
+    (save-match-data
+      (cond
+       ((not (or (null words) (string-match-p "\\`[a-z]+:" words))) words)
+       ((string-match "\\`https?://\\([^/?#]+\\)" address)
+        (concat "a link to " (match-string 1 address)))
+       ((string-match "\\`mailto:\\(.*\\)" address) (match-string 1 address))
+       ((string-match "\\`\\(?:file:\\|\\([./~]\\)\\)\\(?:.*/\\)?\\([^/]+\\)/?\\'" address)
+        (concat "the file " (match-string 2 address)))
+       (t "a link")))))
+
+;;;; Pieces
+
+(defun org-agent-speak-words-pieces (words)
+  "Return WORDS as a list of pieces, each a few sentences at most."
+  (let (pieces)
+    (with-temp-buffer
+      (insert words)
+      (goto-char (point-min))
+      (skip-chars-forward " \t\n")
+      (while (not (eobp))
+        (let ((beg (point)))
+          (goto-char (org-agent-speak--words-end beg))
+          (let ((piece (string-trim (buffer-substring beg (point)))))
+            (when (string-match-p "[[:alnum:]]" piece)
+              (push piece pieces)))
+          (skip-chars-forward " \t\n"))))
+    (nreverse pieces)))
+
+(defun org-agent-speak--words-end (beg)
+  "Return where the piece that begins at BEG ends.
+That is behind the last sentence that fits, else the last word, else
+wherever it is full."
+  (let ((limit (min (point-max) (+ beg org-agent-speak-words-piece))))
+    (if (= limit (point-max))
+        limit
+      (save-excursion
+        (cl-some (lambda (regexp)
+                   (goto-char limit)
+                   (and (re-search-backward regexp beg t)
+                        (> (match-end 0) (1+ beg))
+                        (match-end 0)))
+                 '("\n[ \t]*\n" "[.!?…][])\"']*[ \t\n]\\|[。！？\n]"
+                   "[,;:][ \t]" "[ \t]" "\\(?:.\\|\n\\)"))))))
 
 (defcustom org-agent-speak-program
   '(("espeak-ng" "--stdin") ("espeak" "--stdin") ("say" "-f" "-")
@@ -99,7 +298,7 @@ What is being spoken is stopped first."
         (lacks (org-agent-speak-lacks)))
     (when lacks
       (user-error "%s" lacks))
-    (let ((pieces (org-agent-spoken-pieces text)))
+    (let ((pieces (org-agent-speak-words-pieces text)))
       (unless pieces
         (user-error "There is nothing in it that can be spoken"))
       (org-agent-speak--quiet)
@@ -141,9 +340,9 @@ What is being spoken is stopped first."
   "Return the pieces of TEXT that are spoken though nobody asked for them.
 A very long one is cut: it would hold up Emacs, and the person."
   (if (<= (length text) org-agent-speak--limit)
-      (org-agent-spoken-pieces (org-agent-spoken text))
-    (append (org-agent-spoken-pieces
-             (org-agent-spoken (substring text 0 org-agent-speak--limit)))
+      (org-agent-speak-words-pieces (org-agent-speak-words text))
+    (append (org-agent-speak-words-pieces
+             (org-agent-speak-words (substring text 0 org-agent-speak--limit)))
             '("There is more."))))
 
 ;;;; What is spoken
@@ -153,25 +352,25 @@ A very long one is cut: it would hold up Emacs, and the person."
   (cond
    ((use-region-p)
     (let ((text (buffer-substring-no-properties (region-beginning) (region-end))))
-      (if (derived-mode-p 'org-mode) (org-agent-spoken text) text)))
+      (if (derived-mode-p 'org-mode) (org-agent-speak-words text) text)))
    (org-agent-chat-session
-    (org-agent-spoken (or (org-agent-speak--answer-at-point)
+    (org-agent-speak-words (or (org-agent-speak--answer-at-point)
                           (user-error "There is no answer here yet"))))
    (t (user-error "Mark what is to be spoken, or go to an answer"))))
 
 (defun org-agent-speak--subtree (heading)
   "Return the text of the subtree of HEADING."
-  (org-agent-draft--widely
-    (buffer-substring-no-properties heading (org-agent-subtree-end heading))))
+  (org-agent-heading-widely
+    (buffer-substring-no-properties heading (org-agent-heading-subtree-end heading))))
 
 (defun org-agent-speak--last-answer (beg end)
   "Return the heading of the last answer from BEG to END, or nil."
-  (org-agent-draft--widely
+  (org-agent-heading-widely
     (goto-char end)
     (let (found)
       (while (and (not found)
-                  (re-search-backward org-agent-draft--turn-regexp beg t))
-        (when (eq (org-agent-turn-p (point)) 'agent)
+                  (re-search-backward org-agent-heading-turn-regexp beg t))
+        (when (eq (org-agent-heading-turn-p (point)) 'agent)
           (setq found (point))))
       found)))
 
@@ -183,15 +382,15 @@ A very long one is cut: it would hold up Emacs, and the person."
                    (or (org-agent-speak--last-answer
                         question (min (point-max) (line-end-position)))
                        (org-agent-speak--last-answer
-                        question (org-agent-subtree-end question))))
+                        question (org-agent-heading-subtree-end question))))
               (org-agent-speak--last-answer (point-min) (point-max)))))
     (and heading (org-agent-speak--subtree heading))))
 
 (defun org-agent-speak--answer-to (event)
   "Return the text of the latest answer to the question EVENT, or nil."
-  (when-let* ((question (and event (org-agent-find-heading event)))
+  (when-let* ((question (and event (org-agent-heading-find event)))
               (heading (org-agent-speak--last-answer
-                        question (org-agent-subtree-end question))))
+                        question (org-agent-heading-subtree-end question))))
     (org-agent-speak--subtree heading)))
 
 ;;;; Speaking
@@ -244,7 +443,7 @@ A very long one is cut: it would hold up Emacs, and the person."
          (lambda (process _event)
            (unless (process-live-p process)
              (let ((complaint (org-agent-speak--complaint buffer)))
-               (org-agent-rpc--guard "speaking"
+               (org-agent-rpc-guard "speaking"
                  (funcall ended process complaint))))))
       (error (kill-buffer buffer)
              (signal (car err) (cdr err))))))

@@ -23,10 +23,11 @@
 (require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
-(require 'org-agent-draft)
+(require 'org-agent-heading)
 (require 'org-agent-chat)
 (require 'org-agent-list)
-(require 'org-agent-progress)
+
+(declare-function org-agent-header-progress-thousands "org-agent-header")
 
 (defvar-local org-agent-subagent--known nil
   "The subagents of this conversation as the kernel told of them, oldest first.
@@ -78,13 +79,13 @@ Those of a question are forgotten when the last one has ended.")
   (let ((overlay (cdr (assoc event org-agent-subagent--overlays)))
         (lines (mapconcat #'org-agent-subagent--line
                           (org-agent-subagent--of event) ""))
-        (heading (org-agent-find-heading event)))
+        (heading (org-agent-heading-find event)))
     (if (or (string-empty-p lines) (not heading))
         (when overlay
           (delete-overlay overlay)
           (setq org-agent-subagent--overlays
                 (assoc-delete-all event org-agent-subagent--overlays)))
-      (org-agent-draft--widely
+      (org-agent-heading-widely
         (goto-char heading)
         (let ((end (line-end-position)))
           (if overlay
@@ -120,7 +121,7 @@ Those of a question are forgotten when the last one has ended.")
               (_ (org-agent-subagent--state state)))
             (and (eq state :running) round (> round 0) (format ", round %d" round))
             (and (> tokens 0)
-                 (format ", %s tokens" (org-agent-progress-thousands tokens)))
+                 (format ", %s tokens" (org-agent-header-progress-thousands tokens)))
             (when-let ((notice (plist-get subagent :notice)))
               (concat ", " notice)))))
 

@@ -9,17 +9,32 @@
 
 ;; The kernel's messages about conversations, one method each.  A message
 ;; for a session that has no buffer here is none of this Emacs's business.
+;;
+;; Something was asked whose answer is wanted elsewhere than in its
+;; conversation: at point, in a window, as a diff.  `org-agent-await'
+;; calls a function when the turn has ended, however it did and whatever
+;; was killed meanwhile: each time a kernel is there it is asked anew, and
+;; who asked about a turn is told of its end, be its conversation shown
+;; here or not.
+;;
+;; Thoughts are counted in the header line while they come.  Whoever wants
+;; to read them meanwhile opens them: they are shown in a buffer of their
+;; own, as plain text.  The answer has them in a folded drawer, THOUGHTS,
+;; beside the calls of tools, CALLS.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'subr-x)
 (require 'org-agent-rpc)
-(require 'org-agent-act)
+(require 'org-agent-kernel)
+(require 'org-agent-heading)
 (require 'org-agent-answer)
-(require 'org-agent-keeper)
+(require 'org-agent-file-owner)
 (require 'org-agent-chat)
-(require 'org-agent-steer)
+
+(declare-function org-agent-act-refuse "org-agent-act")
+(declare-function org-agent-act-text "org-agent-act")
 
 ;;;; Acts
 
@@ -37,7 +52,7 @@ The receipt says what stands where, and whether it is in the file."
       (org-agent-act-refuse "this Emacs does not show the conversation %s"
                             session))
     (org-agent-chat-in session
-      (org-agent-keeper-settle)
+      (org-agent-file-owner-settle)
       (pcase-let* ((org-agent-answer-undoable
                     (and org-agent-answer-undoable
                          (not (plist-get params :asks))))
@@ -51,7 +66,7 @@ The receipt says what stands where, and whether it is in the file."
         (list :buffer name :start beg :end end :chars (length inserted)
               :sha256 (secure-hash 'sha256 (encode-coding-string
                                             inserted 'utf-8-unix))
-              :saved (and (org-agent-keeper-save) t))))))
+              :saved (and (org-agent-file-owner-save) t))))))
 
 (defun org-agent-turn--text (beg end)
   "Return the text from BEG to END, also where the buffer is narrowed."
@@ -69,11 +84,11 @@ The receipt says what stands where, and whether it is in the file."
           (turn (plist-get params :turn))
           (question (plist-get params :question)))
       (when question
-        (org-agent-keeper-settle)
+        (org-agent-file-owner-settle)
         (org-agent-answer-insert-question event question
                                           (plist-get params :parent))
         (org-agent-chat-restore-draft))
-      (org-agent-steer-mark-waiting event nil)
+      (org-agent-heading-mark-waiting event nil)
       (org-agent-answer-begin turn)
       (org-agent-chat-put
        :turn turn :phase 'thinking :thought nil :progress nil
@@ -84,7 +99,7 @@ The receipt says what stands where, and whether it is in the file."
                                              params)
   "Show the piece of an answer that PARAMS bring."
   (org-agent-chat-in (plist-get params :session)
-    (org-agent-chat-show-delta params)))
+    (org-agent-turn-show-delta params)))
 
 (cl-defmethod org-agent-handle-notification ((_method (eql 'turn/finished))
                                              params)
@@ -96,11 +111,11 @@ The receipt says what stands where, and whether it is in the file."
       (when (member (org-agent-chat-get :turn) (list nil turn))
         (org-agent-chat-put :turn nil :phase nil :progress nil))
       (org-agent-turn--count params)
-      (org-agent-steer-mark-waiting (plist-get params :event) nil)
-      (when (org-agent-keeper-awaited-p)
-        (org-agent-chat-keep org-agent-keeper-file))
+      (org-agent-heading-mark-waiting (plist-get params :event) nil)
+      (when (org-agent-file-owner-awaited-p)
+        (org-agent-chat-keep org-agent-file-owner-file))
       (org-agent-chat-restore-draft)
-      (org-agent-keeper-save)
+      (org-agent-file-owner-save)
       (org-agent-turn--announce params))))
 
 (defun org-agent-turn--count (params)
@@ -129,7 +144,7 @@ The receipt says what stands where, and whether it is in the file."
           (question (plist-get params :question))
           (answer (plist-get params :answer))
           (org-agent-answer-undoable nil))
-      (org-agent-keeper-settle)
+      (org-agent-file-owner-settle)
       (when question
         (org-agent-answer-insert-question event question
                                           (plist-get params :parent)))
@@ -145,7 +160,7 @@ The receipt says what stands where, and whether it is in the file."
   (org-agent-chat-in (plist-get params :session)
     (if (plist-get params :keeper)
         (org-agent-chat-keep (plist-get params :file))
-      (org-agent-keeper-release))
+      (org-agent-file-owner-release))
     (org-agent-chat-restore-draft)))
 
 (cl-defmethod org-agent-handle-notification ((_method (eql 'notice)) params)
@@ -153,6 +168,164 @@ The receipt says what stands where, and whether it is in the file."
   (let ((text (plist-get params :text)))
     (org-agent-rpc-log "%s" text)
     (message "org-agent: %s" text)))
+
+;;;; Waiting for the end of a turn
+
+(defvar org-agent-turn--awaited nil
+  "What is waited for: an alist of questions' ids and (FORM . FUNCTION).")
+
+(defun org-agent-turn-when-ended (event form function)
+  "Call FUNCTION once the question EVENT was answered, or will not be.
+It gets the result of the method `turn/find': `:state' is final,
+`:answer' is the text in FORM (`:plain', `:raw' or `:subtree'), with
+`:notice' that of the kernel, which says why there is no answer.
+Call this once the question is sent."
+  (setf (alist-get event org-agent-turn--awaited nil nil #'equal)
+        (cons form function))
+  (when (org-agent-kernel-ready-p)
+    (org-agent-turn--look event)))
+
+(defun org-agent-turn-forget (event)
+  "Do not wait for the answer to EVENT any more."
+  (setf (alist-get event org-agent-turn--awaited nil t #'equal) nil))
+
+(defun org-agent-turn--look (event)
+  "Ask the kernel whether EVENT was answered, if that is waited for.
+A question that it does not know yet is in the outbox of its
+conversation, and goes on being waited for."
+  (when-let ((waiting (alist-get event org-agent-turn--awaited
+                                 nil nil #'equal)))
+    (org-agent-kernel-request
+     "turn/find" (list :id event :form (car waiting))
+     :success (lambda (result)
+                (when (memq (plist-get result :state)
+                            '(:answered :failed :cancelled :interrupted))
+                  (org-agent-turn--tell-end event result)))
+     :failure #'ignore)))
+
+(defun org-agent-turn--tell-end (event result)
+  "Tell who waits for EVENT that it has ended with RESULT, once."
+  (when-let ((waiting (alist-get event org-agent-turn--awaited
+                                 nil nil #'equal)))
+    (org-agent-turn-forget event)
+    (funcall (cdr waiting) result)))
+
+(defun org-agent-turn--look-all ()
+  "Ask the kernel, which has just become ready, for all that is waited for."
+  (dolist (waiting (copy-sequence org-agent-turn--awaited))
+    (org-agent-turn--look (car waiting))))
+
+(add-hook 'org-agent-kernel-ready-hook #'org-agent-turn--look-all)
+
+;; With `:extra' several files can each say what they do with the same news.
+(cl-defmethod org-agent-handle-notification :extra "await" :after
+  ((_method (eql 'turn/started)) params)
+  "Have the end of the turn of PARAMS told, if somebody waits for it.
+Its question may have been in the outbox until now."
+  (org-agent-turn--look (plist-get params :event)))
+
+(cl-defmethod org-agent-handle-notification :extra "await" :after
+  ((_method (eql 'turn/finished)) params)
+  "Look whether somebody waits for the turn of PARAMS."
+  (org-agent-turn--look (plist-get params :event)))
+
+;;;; Thoughts
+
+(defcustom org-agent-show-thoughts nil
+  "Non-nil means that thoughts and calls stand unfolded in an answer.
+TAB on the first line of their drawer opens and closes it."
+  :type 'boolean
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+(defvar-local org-agent-turn--thought-text nil
+  "The turn and what its model thought so far: (TURN . STRING).")
+(put 'org-agent-turn--thought-text 'permanent-local t)
+
+(defconst org-agent-turn--thought-limit 200000
+  "Characters of thoughts that are kept for reading meanwhile.")
+
+(defun org-agent-turn--thought-buffer-name ()
+  "Return the name of the buffer for the thoughts of this conversation."
+  (format "*org-agent thoughts: %s*" org-agent-chat-session))
+
+(cl-defmethod org-agent-handle-notification ((_method (eql 'turn/thought))
+                                             params)
+  "Count what the model thinks, as PARAMS say; show it where that is open."
+  (org-agent-chat-in (plist-get params :session)
+    (let ((turn (plist-get params :turn))
+          (text (or (plist-get params :text) "")))
+      (unless (equal turn (car org-agent-turn--thought-text))
+        (setq org-agent-turn--thought-text (list turn))
+        (org-agent-turn--thought-show t ""))
+      (when (<= (or (plist-get params :chars) 0) org-agent-turn--thought-limit)
+        (push text (cdr org-agent-turn--thought-text)))
+      (org-agent-chat-put :thought (plist-get params :chars))
+      (org-agent-turn--thought-show nil text))))
+
+(defun org-agent-turn--thought-show (anew text)
+  "Add TEXT to the buffer of thoughts, if there is one; ANEW empties it."
+  (when-let ((buffer (get-buffer (org-agent-turn--thought-buffer-name))))
+    (with-current-buffer buffer
+      (let ((inhibit-read-only t))
+        (when anew (erase-buffer))
+        (save-excursion
+          (goto-char (point-max))
+          (when (< (buffer-size) org-agent-turn--thought-limit)
+            (insert text)))))))
+
+(defun org-agent-thoughts ()
+  "Show what the model of this conversation thinks, as it comes."
+  (interactive)
+  (org-agent-chat-check)
+  (let ((text (apply #'concat (reverse (cdr org-agent-turn--thought-text))))
+        (name (org-agent-turn--thought-buffer-name)))
+    (with-current-buffer (get-buffer-create name)
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (insert text)
+        (special-mode)
+        (visual-line-mode 1)))
+    (display-buffer name)))
+
+(defun org-agent-turn-ask-preview (turn event from)
+  "Ask for what is written of TURN, the answer to EVENT, FROM a code point on.
+Nothing is asked twice at a time."
+  (unless (member turn org-agent-chat-asked)
+    (push turn org-agent-chat-asked)
+    (let ((buffer (current-buffer)))
+      (org-agent-kernel-request
+       "turn/get" (list :turn turn :from from)
+       :success
+       (lambda (result)
+         (when (buffer-live-p buffer)
+           (with-current-buffer buffer
+             (setq org-agent-chat-asked (delete turn org-agent-chat-asked))
+             (cond
+              ;; Its end has come before the piece that was asked for.
+              ((not (equal turn (org-agent-chat-get :turn))))
+              ((plist-get result :id)
+               (org-agent-turn-show-delta
+                (append (list :turn turn :event event) result)))
+              ;; It ended while `session/load' called it running.
+              ((memq (plist-get result :state)
+                     '(:answered :failed :cancelled :interrupted))
+               (org-agent-answer-remove turn)
+               (org-agent-chat-put :turn nil :phase nil)
+               (org-agent-chat-restore-draft)
+               (org-agent-file-owner-save))))))
+       :failure #'ignore))))
+
+(defun org-agent-turn-show-delta (params)
+  "Show the piece of an answer that PARAMS, as of `turn/delta', bring."
+  (let ((turn (plist-get params :turn))
+        (event (plist-get params :event)))
+    (unless (and (eq (org-agent-chat-get :phase) 'streaming)
+                 (equal turn (org-agent-chat-get :turn)))
+      (org-agent-chat-put :turn turn :phase 'streaming))
+    (org-agent-answer-delta
+     params
+     (lambda (from) (org-agent-turn-ask-preview turn event from)))))
 
 (provide 'org-agent-turn)
 ;;; org-agent-turn.el ends here

@@ -21,16 +21,15 @@
 (require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
-(require 'org-agent-act)
-(require 'org-agent-edit)
-(require 'org-agent-properties)
+(require 'org-agent-heading)
 (require 'org-agent-diff)
-(require 'org-agent-draft)
-(require 'org-agent-place)
-(require 'org-agent-why)
+(require 'org-agent-edit)
+(require 'org-agent-explain)
+
+(declare-function org-agent-act-refuse "org-agent-act")
+(declare-function org-agent-goto-turn-at-point "org-agent-goto")
 
 (defvar org-agent-chat-session)
-(defvar org-agent-why--told)
 
 (defvar-local org-agent-undo-turn--told nil
   "What the kernel told of the turn that this buffer is about.")
@@ -56,10 +55,10 @@ changes are taken back then."
   "Return an id of the turn that is to be taken back, or nil."
   (cond
    (org-agent-undo-turn--told (plist-get org-agent-undo-turn--told :turn))
-   ((derived-mode-p 'org-agent-why-mode) (plist-get org-agent-why--told :turn))
+   ((derived-mode-p 'org-agent-why-mode) (plist-get org-agent-explain-story :turn))
    ((plist-get (get-text-property (point) 'org-agent-approval) :turn))
    (org-agent-chat-session
-    (let ((heading (or (org-agent-place-turn) (org-agent-undo-turn--last))))
+    (let ((heading (or (org-agent-goto-turn-at-point) (org-agent-undo-turn--last))))
       (and heading (org-agent-heading-property heading "ID"))))
    ((get-text-property (point) 'org-agent-id))
    ((and (> (point) (point-min))
@@ -69,9 +68,9 @@ changes are taken back then."
 (defun org-agent-undo-turn--last ()
   "Return the heading of the last question of the conversation, or nil."
   (let (last)
-    (org-agent-map-turns
+    (org-agent-heading-map-turns
      (lambda (heading)
-       (when (and (eq (org-agent-turn-p heading) 'user)
+       (when (and (eq (org-agent-heading-turn-p heading) 'user)
                   (or (null last) (> heading last)))
          (setq last heading))))
     last))
@@ -159,7 +158,7 @@ EARLIER are the changes before it, the last first."
   (condition-case err
       (let ((step (save-restriction (org-agent-undo-turn--step change))))
         (when step
-          (apply #'org-agent-edit--replace step)
+          (apply #'org-agent-edit-replace step)
           step))
     (org-agent-rpc-error
      ;; Where it changed what an earlier one had made, and that is taken
@@ -187,10 +186,10 @@ Those are the changes before it, the last first."
     (unless (org-agent-undo-turn--step change)
       (pcase (plist-get change :action)
         (:set-properties
-         (pcase-let ((`(,beg . ,drawer) (org-agent-properties--find)))
-           (org-agent-edit--replace
+         (pcase-let ((`(,beg . ,drawer) (org-agent-edit-properties-find)))
+           (org-agent-edit-replace
             beg drawer
-            (org-agent-properties--drawer
+            (org-agent-edit-properties-drawer
              drawer (mapcar (lambda (setting)
                               (list (plist-get setting :name)
                                     (or (plist-get setting :value) "")))
@@ -200,7 +199,7 @@ Those are the changes before it, the last first."
                (new (or (plist-get change :new) ""))
                (before (or (plist-get change :before) ""))
                (after (or (plist-get change :after) "")))
-           (org-agent-edit--replace
+           (org-agent-edit-replace
             (or (org-agent-undo-turn--place new old before after)
                 (org-agent-act-refuse "it cannot be made again"))
             old new)))))))
@@ -208,7 +207,7 @@ Those are the changes before it, the last first."
 (defun org-agent-undo-turn--copy (buffer)
   "Return a temporary buffer with the text of BUFFER, which can be changed."
   (with-current-buffer buffer
-    (org-agent-edit--check-buffer)
+    (org-agent-edit-check-buffer)
     (let ((name (buffer-name))
           (text (save-restriction
                   (widen)
@@ -225,14 +224,14 @@ An entry is found by its `:ID:' wherever it has gone since."
          (entry (plist-get change :entry))
          (buffer (and file
                       (condition-case err
-                          (org-agent-edit--buffer file nil)
+                          (org-agent-edit-buffer file nil)
                         (org-agent-rpc-error
                          (unless entry (signal (car err) (cdr err))))))))
     (if (and entry
              (not (and buffer (with-current-buffer buffer
                                 (org-agent-edit-has-p entry)))))
         (condition-case err
-            (org-agent-edit--buffer nil entry)
+            (org-agent-edit-buffer nil entry)
           (org-agent-rpc-error (or buffer (signal (car err) (cdr err)))))
       (or buffer
           (org-agent-act-refuse "no receipt says which file it was in")))))
@@ -321,12 +320,12 @@ BEFORE and AFTER are what stood around it: lines are compared whole."
   (let* ((made (concat (replace-regexp-in-string "\\`\\(?:.*\n\\)*" "" before)
                        new
                        (and (string-match "\\`.*" after) (match-string 0 after))))
-         (difference (org-agent-edit--difference made)))
+         (difference (org-agent-edit-difference made)))
     (cond
      (difference
       (concat ": what it made (-), and what is there now (+)\n" difference))
      ((string-blank-p new) "; it took something out there")
-     (t (concat ". It was:\n" (org-agent-edit--clip made))))))
+     (t (concat ". It was:\n" (org-agent-edit-clip made))))))
 
 ;;;; Properties
 
@@ -339,16 +338,16 @@ BEFORE and AFTER are what stood around it: lines are compared whole."
                                :test #'equal
                                :key (lambda (named) (plist-get named :name))))
     (org-agent-act-refuse "no receipt says what the properties were before"))
-  (org-agent-edit--narrow (plist-get change :entry))
-  (pcase-let* ((`(,beg . ,drawer) (org-agent-properties--find))
+  (org-agent-edit-narrow (plist-get change :entry))
+  (pcase-let* ((`(,beg . ,drawer) (org-agent-edit-properties-find))
                (back drawer) (differences ""))
     (dolist (setting (plist-get change :properties))
       (let* ((name (plist-get setting :name))
-             (line (org-agent-properties--line drawer name))
+             (line (org-agent-edit-properties-line drawer name))
              (former (org-agent-undo-turn--former change name)))
         (cond
          ((equal line former))
-         ((equal (org-agent-properties--value drawer name)
+         ((equal (org-agent-edit-properties-value drawer name)
                  (string-trim (or (plist-get setting :value) "")))
           (setq back (org-agent-undo-turn--put back line former)))
          (t (setq differences
@@ -396,8 +395,8 @@ What was in its file is so again."
               (save-excursion
                 (save-restriction
                   (widen)
-                  (org-agent-edit--check-encoding (nth 2 (plist-get part :step)))
-                  (apply #'org-agent-edit--replace (plist-get part :step))))))
+                  (org-agent-edit-check-encoding (nth 2 (plist-get part :step)))
+                  (apply #'org-agent-edit-replace (plist-get part :step))))))
           (setq done t))
       (if done
           (accept-change-group group)
@@ -406,7 +405,7 @@ What was in its file is so again."
       (with-current-buffer buffer
         (undo-boundary)
         (unless (memq buffer unsaved)
-          (org-agent-edit--save))))
+          (org-agent-edit-save))))
     (dolist (part steps)
       (when (plist-get (plist-get part :change) :created)
         (org-agent-undo-turn--remove-file (plist-get part :buffer))))))

@@ -74,9 +74,9 @@
 (defun org-agent-approval-test--waits ()
   "Say \"do it\", wait until something waits, and return it."
   (org-agent-kernel-test--say "do it")
-  (org-agent-fake-wait org-agent-approval--waiting)
+  (org-agent-fake-wait org-agent-approval-waiting)
   (org-agent-approval-test--decorated)
-  (car org-agent-approval--waiting))
+  (car org-agent-approval-waiting))
 
 (defun org-agent-approval-test--decorated ()
   "Wait until what waits can be decided in the conversation; go there."
@@ -202,16 +202,16 @@
       ;; Who looked at the list before decides here all the same.
       (save-current-buffer
         (save-window-excursion
-          (let ((told org-agent-approval--waiting))
+          (let ((told org-agent-approval-waiting))
             (org-agent-approvals)
-            (org-agent-fake-wait (not (eq told org-agent-approval--waiting))))))
+            (org-agent-fake-wait (not (eq told org-agent-approval-waiting))))))
       (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "not\nnow")))
         (call-interactively (key-binding (kbd "C-c C-k"))))
       (org-agent-kernel-test--settle 2)
       (goto-char (point-min))
       (should (re-search-forward "^\\*\\* CANCELLED Refused: Change ~/note.org +:agent:$" nil t))
       (should (string-match-p "\ntwo\n" (org-agent-approval-test--text file)))
-      (should-not (org-agent-approval--waits id)))))
+      (should-not (org-agent-approval-waits id)))))
 
 (ert-deftest org-agent-approval-survives-everything ()
   "The kernel dies, the file is edited, the buffer is opened anew."
@@ -223,24 +223,24 @@
       (let (kill-buffer-query-functions)
         (set-buffer-modified-p nil)
         (kill-buffer "*org-agent-chat*"))
-      (setq org-agent-approval--waiting nil)
+      (setq org-agent-approval-waiting nil)
       (org-agent-chat)
       (with-current-buffer "*org-agent-chat*"
         (org-agent-kernel-test--wait-attached)
-        (org-agent-fake-wait (org-agent-approval--waits id))
+        (org-agent-fake-wait (org-agent-approval-waits id))
         (org-agent-approval-test--decorated)
         ;; Somebody edits the file: what stands there now decides nothing.
         (let ((text (org-agent-fake-file-text)))
           (write-region (string-replace "+2\n" "+3\n" text) nil
                         (org-agent-fake-file "main") nil 'silent)
           (set-file-times (org-agent-fake-file "main") (time-add nil 10)))
-        (org-agent-keeper-look)
+        (org-agent-file-owner-look)
         (goto-char (point-min))
         (search-forward "+3")
         (should-error (org-agent-allow-once) :type 'user-error)
         (should-not (eq (key-binding (kbd "o")) 'org-agent-allow-once))
         (should-error (org-agent-chat-ctrl-c-ctrl-c) :type 'user-error)
-        (should (org-agent-approval--waits id))
+        (should (org-agent-approval-waits id))
         ;; The list has it, as the kernel does.
         (save-current-buffer (org-agent-approvals))
         (with-current-buffer "*org-agent-approvals*"
@@ -346,10 +346,10 @@
           (delete-char 1)
           (org-agent-review-send)
           (org-agent-fake-settle)
-          (should (org-agent-approval--waits id))
+          (should (org-agent-approval-waits id))
           (insert "("))
         (org-agent-review-send))
-      (org-agent-fake-wait (not (org-agent-approval--waits id)))
+      (org-agent-fake-wait (not (org-agent-approval-waits id)))
       (with-current-buffer "*org-agent-chat*" (org-agent-kernel-test--settle 2))
       (should (string-prefix-p "one\n2 (two)\nthree" (org-agent-approval-test--text file))))))
 
@@ -365,7 +365,7 @@
         (insert " and a half"))
       (call-interactively (key-binding (kbd "C-c C-c")))
       (org-agent-fake-wait (get-buffer "*org-agent-action*"))
-      (should (org-agent-approval--waits id))
+      (should (org-agent-approval-waits id))
       (with-current-buffer "*org-agent-action*"
         (goto-char (point-min))
         (should (search-forward "\n one\n-two\n+two and a half\n three\n" nil t))
@@ -408,7 +408,7 @@
     (org-agent-approval-test--shipped-chat)
     (org-agent-kernel-test--say "do it")
     (org-agent-kernel-test--settle 1)
-    (should-not org-agent-approval--waiting)
+    (should-not org-agent-approval-waiting)
     (should-not (string-match-p "Approve" (org-agent-fake-text)))
     (should (string-match-p "Well" (org-agent-fake-text)))
     (should (string-match-p "refused .*:\n.*\n\\(?:: .*\n\\)*: -too\n: \\+two\n" (org-agent-fake-text)))))
@@ -421,13 +421,13 @@
        "approval/asked" :id (format "a%d" n) :session "s" :turn "t" :event "e"
        :action "(:a)" :hash "h" :reason "because" :asked "2026-11-22T10:00:00Z"
        :summary (format "Number %d" n) :text "one\ntwo\nthree\n" :language :text))
-    (org-agent-fake-wait (= 5 (length org-agent-approval--waiting)))
+    (org-agent-fake-wait (= 5 (length org-agent-approval-waiting)))
     (save-window-excursion
       (delete-other-windows)
-      (org-agent-approval--draw)
+      (org-agent-approval-draw)
       (with-current-buffer (get-buffer-create "*org-agent-approvals*")
         (org-agent-approval-mode)
-        (org-agent-approval--draw)
+        (org-agent-approval-draw)
         (let ((window (split-window)))
           (set-window-buffer window (current-buffer))
           (goto-char (point-min))
@@ -437,7 +437,7 @@
           (goto-char (point-min))
           (search-forward "Number 1")
           (org-agent-fake-notify "approval/closed" :id "a0" :session "s")
-          (org-agent-fake-wait (= 4 (length org-agent-approval--waiting)))
+          (org-agent-fake-wait (= 4 (length org-agent-approval-waiting)))
           (should (looking-back "Number 1" (line-beginning-position)))
           (goto-char (window-point window))
           (should (looking-at "    one"))
@@ -460,27 +460,27 @@
           (org-agent-approval-test--ask "approval" "a1" "main")
           (org-agent-approval-test--ask "question" "q1" "main")
           (org-agent-approval-test--ask "question" "q2" "main")
-          (org-agent-fake-wait (= 2 (length org-agent-question--waiting)))
+          (org-agent-fake-wait (= 2 (length org-agent-question-waiting)))
           (org-agent-fake-notify "question/closed" :id "q1" :session "main")
           (org-agent-fake-wait (not (org-agent-question--known "q1")))
           (should (eq (funcall phase) 'waiting))
           (org-agent-fake-notify "approval/closed" :id "a1" :session "main")
-          (org-agent-fake-wait (not org-agent-approval--waiting))
+          (org-agent-fake-wait (not org-agent-approval-waiting))
           (should (eq (funcall phase) 'waiting))
           (org-agent-fake-notify "session/renamed" :session "main" :to "other"
                                  :file (org-agent-fake-file "other"))
           (org-agent-fake-wait (equal org-agent-chat-session "other"))
-          (should (equal (plist-get (car org-agent-question--waiting) :session)
+          (should (equal (plist-get (car org-agent-question-waiting) :session)
                          "other"))
           (org-agent-approval-test--ask "approval" "a2" "other")
-          (org-agent-fake-wait org-agent-approval--waiting)
+          (org-agent-fake-wait org-agent-approval-waiting)
           (org-agent-fake-notify "approval/closed" :id "a2" :session "other")
-          (org-agent-fake-wait (not org-agent-approval--waiting))
+          (org-agent-fake-wait (not org-agent-approval-waiting))
           (should (eq (funcall phase) 'waiting))
           (org-agent-fake-notify "question/closed" :id "q2" :session "other")
-          (org-agent-fake-wait (not org-agent-question--waiting))
+          (org-agent-fake-wait (not org-agent-question-waiting))
           (should (eq (funcall phase) 'thinking)))
-      (setq org-agent-question--waiting nil))))
+      (setq org-agent-question-waiting nil))))
 
 (ert-deftest org-agent-approval-closed-while-folded ()
   "What is folded when it is decided stays so, and its heading is to be seen."

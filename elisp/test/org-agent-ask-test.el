@@ -23,7 +23,7 @@
   "Wait for ANSWERS in the main conversation, and that nothing is waited for."
   (with-current-buffer "*org-agent-chat*"
     (org-agent-kernel-test--settle answers))
-  (org-agent-fake-wait (null org-agent-await--functions) "the end of a turn"))
+  (org-agent-fake-wait (null org-agent-turn--awaited) "the end of a turn"))
 
 (defun org-agent-ask-test--undo ()
   "Undo one step."
@@ -146,7 +146,7 @@
   (org-agent-kernel-test--beside (list '((status . 400))) "text"
     (org-agent-ask "Well?" nil 'insert)
     (ert-with-message-capture messages
-      (org-agent-fake-wait (null org-agent-await--functions))
+      (org-agent-fake-wait (null org-agent-turn--awaited))
       (should (string-match-p "nothing was inserted" messages)))
     (should (equal (buffer-string) "text"))))
 
@@ -158,11 +158,11 @@
       "text"
     (org-agent-ask "Well?" nil 'insert)
     (org-agent-fake-wait (with-current-buffer "*org-agent-chat*"
-                           org-agent-answer--previews))
+                           org-agent-answer-previews))
     (signal-process (org-agent-kernel-test--pid) 'SIGKILL)
     (org-agent-kernel-test--let-go)
     (ert-with-message-capture messages
-      (org-agent-fake-wait (null org-agent-await--functions))
+      (org-agent-fake-wait (null org-agent-turn--awaited))
       (should (string-match-p "nothing was inserted\\|came in" messages)))))
 
 (ert-deftest org-agent-ask-where-the-conversation-is-killed ()
@@ -174,10 +174,10 @@
     (goto-char (point-max))
     (org-agent-ask "Well?" nil 'insert)
     (org-agent-fake-wait (with-current-buffer "*org-agent-chat*"
-                           org-agent-answer--previews))
+                           org-agent-answer-previews))
     (kill-buffer "*org-agent-chat*")
     (org-agent-kernel-test--let-go)
-    (org-agent-fake-wait (null org-agent-await--functions))
+    (org-agent-fake-wait (null org-agent-turn--awaited))
     (org-agent-fake-wait (string-match-p "word40" (buffer-string)))))
 
 (ert-deftest org-agent-ask-in-a-window ()
@@ -189,7 +189,7 @@
     (org-agent-ask "Well?" nil 'window)
     (org-agent-fake-wait (with-current-buffer org-agent-ask-buffer
                            (string-match-p "word20" (buffer-string))))
-    (should (with-current-buffer "*org-agent-chat*" org-agent-answer--previews))
+    (should (with-current-buffer "*org-agent-chat*" org-agent-answer-previews))
     (org-agent-kernel-test--let-go)
     (org-agent-ask-test--settle 1)
     (org-agent-fake-wait (with-current-buffer org-agent-ask-buffer

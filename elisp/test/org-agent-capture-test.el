@@ -83,7 +83,7 @@
     (should-not (org-agent-capture-test--questions))
     (with-current-buffer "*org-agent-chat*"
       (should (zerop (org-agent-kernel-test--answers)))
-      (should-not (org-agent-turn-ids)))))
+      (should-not (org-agent-heading-turn-ids)))))
 
 (ert-deftest org-agent-capture-setup-respects-what-is-there ()
   "Loading adds no template; setting up twice adds one; no other is replaced."
@@ -109,14 +109,14 @@
                                                            " " "%20" file))))))
       (dnd-handle-one-url (selected-window) 'copy "https://example.org/x?a=b")
       (should (= (point) (point-min)))
-      (org-agent-drop-image 'image/png (unibyte-string 137 80 78 71 13 10 26 10 1 2))
+      (org-agent-add-drop-image 'image/png (unibyte-string 137 80 78 71 13 10 26 10 1 2))
       (should (string-match-p
                "\\`\\* Look\n- Context: \\[\\[file:.*a b.txt\\]\\[a b.txt\\]\\]\n\\[\\[https://example.org/x\\?a=b\\]\\] \n- Context: \\[\\[file:.*png\\]\\[.*png\\]\\]\n\\'"
                (org-agent-fake-text)))
       (should-error (dnd-handle-one-url (selected-window) 'copy "file:///nonexistent/x")
                     :type 'user-error)
-      (should-error (org-agent-drop-image 'image/../../x "") :type 'user-error)
-      (should-error (org-agent-drop-image 'image/png "<svg>") :type 'user-error)))
+      (should-error (org-agent-add-drop-image 'image/../../x "") :type 'user-error)
+      (should-error (org-agent-add-drop-image 'image/png "<svg>") :type 'user-error)))
   ;; Elsewhere drops are what they were.
   (should-not (assoc "\\`file:" (default-value 'dnd-protocol-alist))))
 

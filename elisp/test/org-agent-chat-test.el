@@ -36,7 +36,7 @@
         (should (equal (plist-get params :level) 1))
         (should (string-match-p ":user:unsent:$" file))
         (should (equal (org-agent-fake-text)
-                       (concat (org-agent-question-subtree
+                       (concat (org-agent-heading-question
                                 1 (plist-get params :id)
                                 "What is this?\nAnd that?" nil)
                                "* ")))
@@ -76,7 +76,7 @@
 
 (ert-deftest org-agent-chat-asks-where-words-go ()
   "Words go to a host that was found only when the person agrees, once."
-  (let (org-agent-send--agreed asked (answer nil))
+  (let (org-agent-send-agreed asked (answer nil))
     (org-agent-fake-with-home
       (setq org-agent-fake-answers
             (list (cons "initialize"
@@ -180,8 +180,8 @@
   (org-agent-fake-with-home
     (make-directory (file-name-directory (org-agent-fake-file "main")) t)
     (with-temp-file (org-agent-fake-file "main")
-      (insert (org-agent-question-subtree 1 "q1" "known" t)
-              (org-agent-question-subtree 1 "q2" "unknown" nil) "* "))
+      (insert (org-agent-heading-question 1 "q1" "known" t)
+              (org-agent-heading-question 1 "q2" "unknown" nil) "* "))
     (push (cons "session/load"
                 (lambda (params)
                   (should (equal (plist-get params :ids) '("q1" "q2")))
@@ -192,11 +192,11 @@
     (org-agent-chat)
     (with-current-buffer "*org-agent-chat*"
       (org-agent-fake-wait (eq org-agent-chat-attached t))
-      (should (equal (org-agent-heading-tags (org-agent-find-heading "q1"))
+      (should (equal (org-agent-heading-tags (org-agent-heading-find "q1"))
                      '("user")))
-      (should (equal (org-agent-heading-tags (org-agent-find-heading "q2"))
+      (should (equal (org-agent-heading-tags (org-agent-heading-find "q2"))
                      '("user" "unsent")))
-      (goto-char (org-agent-find-heading "q2"))
+      (goto-char (org-agent-heading-find "q2"))
       (org-agent-chat-ctrl-c-ctrl-c)
       (org-agent-fake-wait (org-agent-fake-requests "event"))
       (should (equal (plist-get (car (org-agent-fake-requests "event")) :text)
@@ -211,7 +211,7 @@
            (text (org-agent-fake-answer-text "a1" "H\u00e9llo \u4e16\u754c" "Body"))
            (receipt (plist-get (org-agent-fake-act "a1" question text) :result)))
       (should (equal (org-agent-fake-text)
-                     (concat (org-agent-question-subtree 1 question "Hello" nil)
+                     (concat (org-agent-heading-question 1 question "Hello" nil)
                              text "* ")))
       (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))
       (should (equal (plist-get receipt :buffer) "*org-agent-chat*"))
@@ -249,7 +249,7 @@
                           (string-trim-right
                            (org-agent-fake-answer-text "a1" "Hi" "Body")))
       (should (equal (org-agent-fake-text)
-                     (concat (org-agent-question-subtree 1 question "Hello" nil)
+                     (concat (org-agent-heading-question 1 question "Hello" nil)
                              (org-agent-fake-answer-text "a1" "Hi" "Body")
                              "* ")))
       (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))))
@@ -357,13 +357,13 @@ Each came with what stands above its question."
   (org-agent-fake-with-home
     (make-directory (file-name-directory (org-agent-fake-file "main")) t)
     (with-temp-file (org-agent-fake-file "main")
-      (insert (org-agent-question-subtree 2 "q1" "Hello\nthere" nil)
+      (insert (org-agent-heading-question 2 "q1" "Hello\nthere" nil)
               "*** Interrupted :agent:\n:PROPERTIES:\n:ID:       n1\n:STATE:    interrupted\n:END:\n* "))
     (org-agent-fake-start)
     (org-agent-chat)
     (with-current-buffer "*org-agent-chat*"
       (org-agent-fake-wait (eq org-agent-chat-attached t))
-      (goto-char (org-agent-find-heading "n1"))
+      (goto-char (org-agent-heading-find "n1"))
       (org-agent-chat-ctrl-c-ctrl-c)
       (org-agent-fake-wait (org-agent-fake-requests "turn/retry"))
       (should (equal (org-agent-chat-test--retried) '("q1"))))))

@@ -113,8 +113,8 @@
         (rename-buffer "looked-at"))
       (setq buffer-file-name (expand-file-name "~/.ssh/id"))
       (should-error (org-agent-command "look") :type 'user-error)
-      (setq buffer-file-name (org-agent-state-file "token"))
-      (make-directory (org-agent-state-file "") t)
+      (setq buffer-file-name (org-agent-kernel-state-file "token"))
+      (make-directory (org-agent-kernel-state-file "") t)
       (should-error (org-agent-command "look") :type 'user-error)
       (setq buffer-file-name nil)
       (setq major-mode 'authinfo-mode)
@@ -165,12 +165,12 @@
         (erase-buffer)
         (with-current-buffer "*org-agent-chat*"
           (goto-char (point-min))
-          (org-agent-fake-wait (org-agent-send--unsent-p (point)))
+          (org-agent-fake-wait (org-agent-send-unsent-p (point)))
           (setf (alist-get "event" org-agent-fake-answers nil nil #'equal)
                 (lambda (params) (list :event (plist-get params :id) :turn "t")))
           (org-agent-chat-ctrl-c-ctrl-c)
           (should (equal (org-agent-command-test--event) first))
-          (org-agent-fake-wait (not (org-agent-send--unsent-p (point)))))))
+          (org-agent-fake-wait (not (org-agent-send-unsent-p (point)))))))
     ;; What another Emacs had sent it with is not known here.
     (org-agent-send-mark (point-min) t)
     (setq org-agent-send--commands nil)
@@ -241,7 +241,7 @@
 (ert-deftest org-agent-command-real-kernel ()
   "A note's command, saved while Emacs runs, is known and answered."
   (org-agent-kernel-test--with (list '((echo . t) (times . -1)))
-    (let ((notes (expand-file-name "skills" (org-agent-home-directory))))
+    (let ((notes (expand-file-name "skills" (org-agent-kernel-home-directory))))
       (make-directory notes t)
       (write-region
        "#+begin_src lisp

@@ -47,7 +47,7 @@ the model is asked only through it."
              ,@body
              (should (equal kill-ring '("mine"))))
          (org-agent-complete--give-up)
-         (org-agent-ghost-hide)
+         (org-agent-complete-ghost-hide)
          (when (buffer-live-p org-agent-complete-test--buffer)
            (with-current-buffer org-agent-complete-test--buffer
              (set-buffer-modified-p nil))
@@ -65,7 +65,7 @@ the model is asked only through it."
       ;; The blank that the cursor stands on.
       (setq shown (list (substring (car shown) 1))))
     (should (equal (and shown (substring-no-properties (car shown)))
-                   (org-agent-ghost-at-point)))
+                   (org-agent-complete-ghost-at-point)))
     (when shown
       (should (eq (get-text-property 0 'face (car shown)) 'org-agent-ghost))
       (should (eq (overlay-get (car overlays) 'window) (selected-window))))
@@ -171,19 +171,19 @@ the model is asked only through it."
       (org-agent-complete-test--command
        (if (commandp command) command #'ignore))
       (should-not (org-agent-complete-test--ghost))
-      (should-not org-agent-ghost-shown))
+      (should-not org-agent-complete-ghost-shown))
     ;; Text that comes at point by itself, from a process say.
     (goto-char 5)
     (should (org-agent-complete-test--complete))
     (save-excursion (insert "z"))
-    (should-not org-agent-ghost-shown)
+    (should-not org-agent-complete-ghost-shown)
     ;; And text elsewhere, which is nobody's business.
     (should (org-agent-complete-test--complete))
     (save-excursion (goto-char (point-max)) (insert "z"))
     (should (org-agent-complete-test--ghost))
     (let ((buffer (current-buffer)))
       (kill-buffer buffer)
-      (should-not (overlay-buffer org-agent-ghost--overlay)))))
+      (should-not (overlay-buffer org-agent-complete--ghost-overlay)))))
 
 ;;;; As one types
 
@@ -260,8 +260,8 @@ the model is asked only through it."
       (should org-agent-complete--asked)
       (funcall leave)
       (org-agent-fake-wait (null org-agent-complete--asked))
-      (should-not (and org-agent-ghost--overlay
-                       (overlay-buffer org-agent-ghost--overlay)))
+      (should-not (and org-agent-complete--ghost-overlay
+                       (overlay-buffer org-agent-complete--ghost-overlay)))
       (when (buffer-live-p org-agent-complete-test--buffer)
         (set-window-buffer nil org-agent-complete-test--buffer)
         (set-buffer org-agent-complete-test--buffer)
@@ -311,7 +311,7 @@ the model is asked only through it."
   `(with-temp-buffer
      (rename-buffer "plain" t)
      ,@body
-     (let ((reason (org-agent-surroundings-refusal)))
+     (let ((reason (org-agent-completion-context-refusal)))
        (should (stringp reason))
        (should (string-match-p ,regexp reason)))
      (should (eq 'user-error (car (should-error (org-agent-complete)
@@ -322,7 +322,7 @@ the model is asked only through it."
   (with-temp-buffer
     (rename-buffer "plain" t)
     (insert "x ")
-    (should-not (org-agent-surroundings-refusal)))
+    (should-not (org-agent-completion-context-refusal)))
   (org-agent-complete-test--refused "for secrets" (rename-buffer "*auth-source*" t))
   (org-agent-complete-test--refused "for secrets" (setq buffer-file-name "/home/me/.authinfo"))
   (org-agent-complete-test--refused "for secrets" (setq buffer-file-name "/home/me/app/.env.local"))
@@ -337,21 +337,21 @@ the model is asked only through it."
   (with-temp-buffer
     (insert "a")
     (setq buffer-read-only t)
-    (should (org-agent-surroundings-refusal)))
+    (should (org-agent-completion-context-refusal)))
   (with-temp-buffer
     (insert (propertize "abc" 'read-only t))
     (goto-char 2)
-    (should (org-agent-surroundings-refusal)))
+    (should (org-agent-completion-context-refusal)))
   (with-temp-buffer
     (insert "x\n-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n")
-    (should-not (org-agent-surroundings)))
+    (should-not (org-agent-completion-context)))
   ;; A part of a private buffer is private.
   (with-temp-buffer
     (rename-buffer "*auth-source*" t)
     (insert "x")
     (let ((part (make-indirect-buffer (current-buffer) "part")))
       (with-current-buffer part
-        (should (string-match-p "secrets" (org-agent-surroundings-refusal))))
+        (should (string-match-p "secrets" (org-agent-completion-context-refusal))))
       (kill-buffer part))))
 
 (defconst org-agent-complete-test--private "#+TITLE: x
@@ -384,22 +384,22 @@ after text
       (dolist (private '("kept one" "kept two" "Deeper" "mine one" "sealed one"))
         (goto-char (point-min))
         (search-forward private)
-        (should (string-match-p "private" (org-agent-surroundings-refusal))))
+        (should (string-match-p "private" (org-agent-completion-context-refusal))))
       (goto-char (point-min))
       (search-forward "HERE")
-      (should-not (org-agent-surroundings-refusal))
-      (should (equal (org-agent-surroundings)
+      (should-not (org-agent-completion-context-refusal))
+      (should (equal (org-agent-completion-context)
                      '("* Middle\nmiddle text HERE" . " and on\n")))
       (goto-char (point-min))
       (search-forward "open te")
-      (should (equal (org-agent-surroundings)
+      (should (equal (org-agent-completion-context)
                      '("#+TITLE: x\nbefore all\n* Open\nopen te" . "xt\n")))
       (let ((org-agent-complete-before 10) (org-agent-complete-after 4))
-        (should (equal (org-agent-surroundings) '("open te" . "xt\n"))))
+        (should (equal (org-agent-completion-context) '("open te" . "xt\n"))))
       (goto-char (point-min))
       (insert "#+FILETAGS: :home:noagent:\n")
       (goto-char (point-max))
-      (should (string-match-p "private" (org-agent-surroundings-refusal)))
+      (should (string-match-p "private" (org-agent-completion-context-refusal)))
       (setq buffer-file-name nil))))
 
 (ert-deftest org-agent-complete-source-blocks-are-of-their-buffer ()
@@ -414,7 +414,7 @@ after text
       (search-forward (car case))
       (save-window-excursion
         (let ((inhibit-message t)) (org-edit-src-code))
-        (should (eq (and (org-agent-surroundings-refusal) t) (cdr case)))
+        (should (eq (and (org-agent-completion-context-refusal) t) (cdr case)))
         (org-edit-src-abort)))))
 
 (ert-deftest org-agent-complete-in-a-conversation ()
@@ -444,8 +444,8 @@ after text
                 (goto-char (point-max))
                 (search-backward "|")
                 (delete-char 1)
-                (and (not (org-agent-complete-inert-refusal))
-                     (org-agent-complete-inert proposed)))))
+                (and (not (org-agent-completion-context-inert-refusal))
+                     (org-agent-completion-context-inert proposed)))))
     (let ((mark org-agent-inert-mark))
       (should (equal (comes-to "one |" "two *three*\n- four") "two *three*\n- four"))
       (should (equal (comes-to "one|" "\n#+TBLFM: $1='(shell-command \"x\")")
@@ -481,7 +481,7 @@ after text
       "one |\n" #'org-mode
     (should (equal (org-agent-complete-test--complete) "=src_sh{rm x}= b"))
     (dotimes (_ 8)
-      (when (org-agent-ghost-at-point)
+      (when (org-agent-complete-ghost-at-point)
         (condition-case nil
             (org-agent-complete-test--command #'org-agent-complete-accept-word)
           (user-error nil)))
@@ -568,15 +568,15 @@ after text
       ;; Keys that the command loop reads, and the pause behind them.
       (setq unread-command-events (listify-key-sequence " and")
             timer (run-at-time 0.05 0.05 (lambda ()
-                                           (when (org-agent-ghost-at-point)
+                                           (when (org-agent-complete-ghost-at-point)
                                              (exit-recursive-edit)))))
       (unwind-protect (recursive-edit)
         (cancel-timer timer))
       (prog1 (list :moved (not (equal before (funcall place)))
-                   :ghost (org-agent-ghost-at-point)
+                   :ghost (org-agent-complete-ghost-at-point)
                    :column (current-column)
                    :here (eq (selected-window)
-                             (overlay-get org-agent-ghost--overlay 'window))
+                             (overlay-get org-agent-complete--ghost-overlay 'window))
                    :text (buffer-substring (line-beginning-position)
                                            (line-beginning-position 2)))
         (set-buffer-modified-p nil)))))

@@ -260,7 +260,7 @@
           (should (equal (org-agent-context-test--texts (org-agent-context-test--say "What?"))
                          '(("file" "innocent" "Host x"))))
           (should (= asked 2)))
-        (let ((token (org-agent-state-file "token")))
+        (let ((token (org-agent-kernel-state-file "token")))
           (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) t)))
             (should-not (plist-get (org-agent-context-test--say (format "See [[file:%s]]" token))
                                    :context))))))))
@@ -341,7 +341,7 @@
         (pop org-agent-fake-answers)
         (org-agent-context-test--file "a.txt" "second")
         (with-current-buffer "*org-agent-chat*"
-          (goto-char (org-agent-find-heading (plist-get event :id)))
+          (goto-char (org-agent-heading-find (plist-get event :id)))
           (org-agent-chat-ctrl-c-ctrl-c))
         (org-agent-fake-settle)
         (let ((again (car (last (org-agent-fake-requests "event")))))

@@ -32,14 +32,14 @@
 
 (defun org-agent-draft-kept-test--files ()
   "Return the drafts that are kept."
-  (let ((directory (org-agent-state-file "drafts")))
+  (let ((directory (org-agent-kernel-state-file "drafts")))
     (and (file-directory-p directory)
          (directory-files directory t "\\.org\\'"))))
 
 (ert-deftest org-agent-draft-kept-over-the-buffer ()
   "What was written beside the keeper is there again, until it is sent."
   (org-agent-draft-kept-test--with
-    (should-not org-agent-keeper-p)
+    (should-not org-agent-file-owner-p)
     (org-agent-fake-type "half a\n** \u4e16\u754c")
     (kill-buffer)
     (should (= 1 (length (org-agent-draft-kept-test--files))))
@@ -62,9 +62,9 @@
     (org-agent-fake-type "mine")
     (run-hooks 'auto-save-hook)
     (let ((mine (car (org-agent-draft-kept-test--files)))
-          (dead (org-agent-draft-kept--name "main" 999999999))
-          (alive (org-agent-draft-kept--name "main" 1))
-          (other (org-agent-draft-kept--name "main two" 999999999)))
+          (dead (org-agent-file-owner--kept-draft-name "main" 999999999))
+          (alive (org-agent-file-owner--kept-draft-name "main" 1))
+          (other (org-agent-file-owner--kept-draft-name "main two" 999999999)))
       (should (file-exists-p mine))
       (dolist (file (list dead alive other))
         (write-region "* of another\n" nil file nil 'silent))
@@ -75,7 +75,7 @@
       ;; Who becomes the keeper has it in the conversation's file.
       (org-agent-fake-notify "session/keeper" :session "main" :keeper t
                              :file (org-agent-fake-file "main"))
-      (org-agent-fake-wait org-agent-keeper-p)
+      (org-agent-fake-wait org-agent-file-owner-p)
       (run-hooks 'auto-save-hook)
       (should-not (file-exists-p mine))
       (should (equal (org-agent-fake-file-text) "* mine\n* of another\n")))))
@@ -84,16 +84,16 @@
   "What the keeper did not save yet is kept, and nothing of it comes twice."
   (org-agent-fake-with-chat
     (org-agent-fake-type "half")
-    (org-agent-keeper-save)
+    (org-agent-file-owner-save)
     (org-agent-fake-type " a word")
     (run-hooks 'auto-save-hook)
     (let* ((mine (car (org-agent-draft-kept-test--files)))
-           (dead (org-agent-draft-kept--name "main" 999999999)))
+           (dead (org-agent-file-owner--kept-draft-name "main" 999999999)))
       (should (equal (org-agent-fake-file-text) "* half"))
       (rename-file mine dead)
-      (setq org-agent-draft-kept--file nil)
+      (setq org-agent-file-owner--kept-draft-file nil)
       ;; Emacs dies, and another one opens the conversation.
-      (setq org-agent-keeper-p nil)
+      (setq org-agent-file-owner-p nil)
       (set-buffer-modified-p nil)
       (let (kill-buffer-hook kill-buffer-query-functions) (kill-buffer))
       (org-agent-draft-kept-test--open)
@@ -121,7 +121,7 @@
               (org-agent-draft-kept-test--open)
               (with-current-buffer "*org-agent-chat*"
                 (should (equal text (org-agent-fake-text)))
-                (should org-agent-keeper-p)
+                (should org-agent-file-owner-p)
                 (should (equal buffer-file-name (org-agent-fake-file "main")))))
           (with-current-buffer buffer
             (set-buffer-modified-p nil)

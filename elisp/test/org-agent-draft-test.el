@@ -10,6 +10,7 @@
 
 (require 'ert)
 (require 'cl-lib)
+(require 'org-agent-heading)
 (require 'org-agent-draft)
 
 (defconst org-agent-draft-test--turn
@@ -136,16 +137,16 @@
                            "* What" (make-string 58 ?\s) ":user:unsent:\n"
                            ":PROPERTIES:\n:ID:       id-1\n:END:\n"
                            "is this?\n** Sub\n* ")))
-    (should (equal (org-agent-question-text (org-agent-find-heading "id-1"))
+    (should (equal (org-agent-heading-question-text (org-agent-heading-find "id-1"))
                    "What\nis this?\n** Sub"))))
 
 (ert-deftest org-agent-draft-tags-end-at-column-77 ()
   "Tags end at column 77 as it is seen; at least one blank is before them."
-  (should (equal (org-agent-turn-heading 1 "\u6f22\u5b57" '("user"))
+  (should (equal (org-agent-heading-line 1 "\u6f22\u5b57" '("user"))
                  (concat "* \u6f22\u5b57" (make-string 65 ?\s) ":user:\n")))
-  (should (equal (org-agent-turn-heading 2 (make-string 67 ?x) '("user"))
+  (should (equal (org-agent-heading-line 2 (make-string 67 ?x) '("user"))
                  (concat "** " (make-string 67 ?x) " :user:\n")))
-  (should (equal (org-agent-turn-heading 2 (make-string 90 ?x) '("user"))
+  (should (equal (org-agent-heading-line 2 (make-string 90 ?x) '("user"))
                  (concat "** " (make-string 90 ?x) " :user:\n"))))
 
 (ert-deftest org-agent-draft-turns-are-found ()
@@ -155,21 +156,21 @@
               "* Not :user:\n* Nor this\n:PROPERTIES:\n:ID: n1\n:END:\n"
               "* Yes :x:user:\n:PROPERTIES:\n:CUSTOM: 1\n:id: y1\n:END:\n"
               "* No\n:ID: z\n#+begin_example\n:ID: a1\n#+end_example\n")
-    (should (equal (org-agent-turn-ids) '("q1" "a1" "y1")))
-    (should (equal (org-agent-heading-title (org-agent-find-heading "a1"))
+    (should (equal (org-agent-heading-turn-ids) '("q1" "a1" "y1")))
+    (should (equal (org-agent-heading-title (org-agent-heading-find "a1"))
                    "Answer"))
-    (should (equal (org-agent-heading-title (org-agent-find-heading "n1"))
+    (should (equal (org-agent-heading-title (org-agent-heading-find "n1"))
                    "Nor this"))
-    (should-not (org-agent-find-heading "z"))
-    (should-not (org-agent-find-heading "a"))
-    (let ((end (org-agent-subtree-end (org-agent-find-heading "q1"))))
+    (should-not (org-agent-heading-find "z"))
+    (should-not (org-agent-heading-find "a"))
+    (let ((end (org-agent-heading-subtree-end (org-agent-heading-find "q1"))))
       (should (equal (buffer-substring end (+ end 5)) "* Not")))))
 
 (ert-deftest org-agent-draft-of-one-long-line ()
   "A megabyte on one line is a draft as any other."
   (let ((line (apply #'concat (make-list 200000 "a :b "))))
     (org-agent-draft-test--in (concat org-agent-draft-test--turn "* " line)
-      (should (equal (org-agent-turn-ids) '("q1" "a1")))
+      (should (equal (org-agent-heading-turn-ids) '("q1" "a1")))
       (should (equal (org-agent-draft-text) (string-trim line))))))
 
 (ert-deftest org-agent-draft-keeps-point-and-narrowing ()
@@ -178,7 +179,7 @@
     (goto-char 5)
     (narrow-to-region 2 20)
     (should (org-agent-draft-start))
-    (should (org-agent-find-heading "a1"))
+    (should (org-agent-heading-find "a1"))
     (should (equal (org-agent-draft-text) "draft"))
     (should (equal (list (point) (point-min) (point-max)) '(5 2 20)))))
 

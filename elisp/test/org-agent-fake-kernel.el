@@ -71,9 +71,9 @@ After `org-agent-fake-patience' fail, naming WHAT."
            :log (lambda (_server client _message)
                   (process-put client 'input "")
                   (setq org-agent-fake-client client))))
-    (make-directory (file-name-directory (org-agent-state-file "token")) t)
-    (with-temp-file (org-agent-state-file "token") (insert "secret\n"))
-    (with-temp-file (org-agent-state-file "kernel.json")
+    (make-directory (file-name-directory (org-agent-kernel-state-file "token")) t)
+    (with-temp-file (org-agent-kernel-state-file "token") (insert "secret\n"))
+    (with-temp-file (org-agent-kernel-state-file "kernel.json")
       (insert (format "{\"pid\":%d,\"socket\":%S,\"version\":\"0\"}"
                       (emacs-pid) socket)))))
 
@@ -86,7 +86,7 @@ After `org-agent-fake-patience' fail, naming WHAT."
 
 (defun org-agent-fake-stop ()
   "End the kernel as `org-agent stop' would."
-  (ignore-errors (delete-file (org-agent-state-file "kernel.json")))
+  (ignore-errors (delete-file (org-agent-kernel-state-file "kernel.json")))
   (org-agent-fake-kill))
 
 (defun org-agent-fake--filter (process bytes)
@@ -170,7 +170,7 @@ After `org-agent-fake-patience' fail, naming WHAT."
 
 (defun org-agent-fake-answer-text (id title &rest body)
   "Return an answer as the kernel writes it: the ID, a TITLE and the BODY."
-  (concat (org-agent-turn-heading 2 title '("agent"))
+  (concat (org-agent-heading-line 2 title '("agent"))
           ":PROPERTIES:\n"
           (format "%-10s %s\n" ":ID:" id)
           (format "%-10s %s\n" ":MODEL:" "fake-1")
@@ -242,7 +242,7 @@ Without a command loop nothing else ends a completion either."
     (delete-process org-agent-kernel--starter))
   (dolist (buffer (org-agent-chat-buffers))
     (with-current-buffer buffer
-      (setq org-agent-keeper-p nil buffer-file-name nil)
+      (setq org-agent-file-owner-p nil buffer-file-name nil)
       (set-buffer-modified-p nil)
       (let (kill-buffer-query-functions kill-buffer-hook)
         (kill-buffer buffer))))
@@ -253,7 +253,7 @@ Without a command loop nothing else ends a completion either."
         org-agent-kernel--starter nil
         org-agent-kernel--attempts 0
         org-agent-kernel--ready-since nil
-        org-agent-approval--waiting nil))
+        org-agent-approval-waiting nil))
 
 (defmacro org-agent-fake-with-home (&rest body)
   "Run BODY with a home and a state directory of its own, without a kernel."

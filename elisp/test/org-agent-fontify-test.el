@@ -53,14 +53,14 @@
 
 (defun org-agent-fontify-test--preview ()
   "Return the only preview."
-  (cdar org-agent-answer--previews))
+  (cdar org-agent-answer-previews))
 
 (defun org-agent-fontify-test--finished ()
   "Return where the lines begin and end that are to be highlighted."
   (let* ((preview (org-agent-fontify-test--preview))
-         (beg (marker-position (org-agent-preview-beg preview)))
-         (line (marker-position (org-agent-preview-line preview))))
-    (cons beg (if (org-agent-inert-state-block (org-agent-preview-state preview))
+         (beg (marker-position (org-agent-answer-partial-beg preview)))
+         (line (marker-position (org-agent-answer-partial-line preview))))
+    (cons beg (if (org-agent-inert-state-block (org-agent-answer-partial-state preview))
                   (save-excursion
                     (goto-char line)
                     (re-search-backward "^#\\+begin_"))
@@ -69,7 +69,7 @@
 (defun org-agent-fontify-test--late ()
   "Return the timer that will highlight what came too fast, or nil."
   (org-agent-fontify-progress-late
-   (org-agent-preview-fontified (org-agent-fontify-test--preview))))
+   (org-agent-answer-partial-fontified (org-agent-fontify-test--preview))))
 
 (defun org-agent-fontify-test--breathe ()
   "Let the while pass after which what came too fast is highlighted."
@@ -144,12 +144,12 @@
                              (org-agent-fontify-test--reference beg end)))
               ;; Nothing is left to be done when it is drawn.
               (should-not (text-property-not-all
-                           beg (org-agent-preview-end
+                           beg (org-agent-answer-partial-end
                                 (org-agent-fontify-test--preview))
                            'fontified t)))))
         (org-agent-fake-act "a1" question text)
-        (let* ((beg (org-agent-find-heading "a1"))
-               (end (org-agent-subtree-end beg)))
+        (let* ((beg (org-agent-heading-find "a1"))
+               (end (org-agent-heading-subtree-end beg)))
           (should-not (text-property-not-all beg end 'fontified nil))
           (jit-lock-fontify-now beg end)
           (should (equal (org-agent-fontify-test--looks beg end)
@@ -202,7 +202,7 @@
       (with-current-buffer "*org-agent-chat*"
         (org-agent-fake-delta question "a1" 0 "** Title\nsome *bold*\n")
         (org-agent-fake-settle)
-        (let ((beg (org-agent-preview-beg (org-agent-fontify-test--preview))))
+        (let ((beg (org-agent-answer-partial-beg (org-agent-fontify-test--preview))))
           (should-not (text-property-not-all
                        beg (+ beg 20) 'fontified nil))
           ;; Seen from then on.

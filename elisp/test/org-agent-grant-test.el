@@ -14,7 +14,7 @@
 (require 'flymake)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-skill-test)
-(require 'org-agent-grant)
+(require 'org-agent-skills)
 
 (defconst org-agent-grant-test--note
   "#+TITLE: Adder
@@ -150,13 +150,13 @@ It is started anew each second, as it is for a person who types on."
     (org-mode)
     (insert "#+capabilities: env:A\ntext #+CAPABILITIES: x\n"
             "#+begin_example\n#+CAPABILITIES: env:B\n#+end_example\n")
-    (should-not (org-agent-grant-line-p))
+    (should-not (org-agent-skills-grant-line-p))
     (goto-char (point-min))
-    (should (org-agent-grant-line-p))
+    (should (org-agent-skills-grant-line-p))
     (forward-line 1)
-    (should-not (org-agent-grant-line-p))
+    (should-not (org-agent-skills-grant-line-p))
     (forward-line 2)
-    (should-not (org-agent-grant-line-p))))
+    (should-not (org-agent-skills-grant-line-p))))
 
 (ert-deftest org-agent-grant-shows-in-the-list ()
   "The list says what is asked for, granted and why not; a key grants there."

@@ -95,9 +95,9 @@
       (let ((properties (org-agent-heading-properties (point-min))))
         (should (equal (mapcar #'car properties)
                        '(t "ID" "X-HEADER-ARGS" "X-CRON"))))
-      (should (org-agent-find-heading "a"))
-      (should-not (org-agent-find-heading "b"))
-      (should-not (org-agent-find-heading "c")))))
+      (should (org-agent-heading-find "a"))
+      (should-not (org-agent-heading-find "b"))
+      (should-not (org-agent-heading-find "c")))))
 
 ;;;; Org's parser as the judge
 
@@ -398,7 +398,7 @@ The buffer is as it was before each."
       (unless (equal (buffer-substring-no-properties (point-min) (point-max))
                      (substring-no-properties text))
         (let ((inhibit-read-only t)
-              (org-agent-answer--writing t))
+              (org-agent-answer-writing t))
           (erase-buffer)
           (insert text))))))
 

@@ -22,7 +22,7 @@
   (let ((file (expand-file-name
                (or (getenv variable)
                    (expand-file-name (concat "../bin/" name)
-                                     org-agent-kernel--directory)))))
+                                     org-agent-kernel-directory)))))
     (unless (file-executable-p file)
       (error "%s is missing: build it, or set %s" file variable))
     file))
@@ -109,7 +109,7 @@ The buffers that were opened for what was asked from there go with it."
        (buffer-enable-undo)
        (setq buffer-undo-list nil)
        (unwind-protect (progn ,@body)
-         (setq org-agent-await--functions nil)
+         (setq org-agent-turn--awaited nil)
          (dolist (buffer (buffer-list))
            (when (or (string-match-p "\\`\\*org-agent[-:]+ \\|\\*org-agent-ask"
                                      (buffer-name buffer))
@@ -151,7 +151,7 @@ The buffers that were opened for what was asked from there go with it."
   (and (eq org-agent-chat-attached t)
        (not (org-agent-chat-get :phase))
        (not org-agent-chat-outbox)
-       (not org-agent-answer--previews)
+       (not org-agent-answer-previews)
        (not (buffer-modified-p))))
 
 (defun org-agent-kernel-test--settle (answers)
@@ -164,9 +164,9 @@ The buffers that were opened for what was asked from there go with it."
                         (list :attached org-agent-chat-attached
                               :status org-agent-chat-status
                               :outbox org-agent-chat-outbox
-                              :previews org-agent-answer--previews
+                              :previews org-agent-answer-previews
                               :modified (buffer-modified-p)
-                              :keeper org-agent-keeper-p)
+                              :keeper org-agent-file-owner-p)
                         (with-current-buffer "*Messages*" (buffer-string))
                         (buffer-string))))
       (accept-process-output nil 0.02)))
@@ -224,9 +224,9 @@ The buffers that were opened for what was asked from there go with it."
              '(chunk . 20) '(delay . "20ms")))
     (org-agent-kernel-test--say "Tell me")
     (let (seen (typed 0) before)
-      (org-agent-fake-wait org-agent-answer--previews)
-      (setq before (org-agent-turn-ids))
-      (while org-agent-answer--previews
+      (org-agent-fake-wait org-agent-answer-previews)
+      (setq before (org-agent-heading-turn-ids))
+      (while org-agent-answer-previews
         (when (< typed 10)
           (org-agent-fake-type (format "t%d " typed))
           (cl-incf typed))
@@ -259,7 +259,7 @@ The buffers that were opened for what was asked from there go with it."
              '(delay . "20ms"))
             (org-agent-kernel-test--exchange "Second try"))
     (org-agent-kernel-test--say "Tell me")
-    (org-agent-fake-wait org-agent-answer--previews)
+    (org-agent-fake-wait org-agent-answer-previews)
     (org-agent-stop-turn)
     (org-agent-kernel-test--settle 1)
     (should-not (string-match-p "word2000" (buffer-string)))
@@ -325,7 +325,7 @@ The buffers that were opened for what was asked from there go with it."
              '(delay . "20ms"))
             (org-agent-kernel-test--exchange "Second try" '(times . -1)))
     (org-agent-kernel-test--say "Tell me")
-    (org-agent-fake-wait org-agent-answer--previews)
+    (org-agent-fake-wait org-agent-answer-previews)
     (let ((pid (org-agent-kernel-test--pid)))
       (signal-process pid 'SIGKILL)
       (org-agent-fake-wait (not org-agent-chat-attached))
@@ -349,8 +349,8 @@ Return its process, whose buffer has what it prints."
    :command (append
              (list (expand-file-name invocation-name invocation-directory)
                    "--batch" "-Q"
-                   "-L" org-agent-kernel--directory
-                   "-L" (expand-file-name "test" org-agent-kernel--directory)
+                   "-L" org-agent-kernel-directory
+                   "-L" (expand-file-name "test" org-agent-kernel-directory)
                    "-l" "org-agent-kernel-test")
              (cl-loop for form in
                       (append `((setq org-agent-fake-patience
@@ -388,7 +388,7 @@ Return its process, whose buffer has what it prints."
                   '(org-agent-kernel-test--say "Tell me")
                   '(org-agent-fake-wait
                     (with-current-buffer "*org-agent-chat*"
-                      org-agent-answer--previews))
+                      org-agent-answer-previews))
                   '(message "streaming")
                   '(while t (accept-process-output nil 1)))))
       (org-agent-kernel-test--wait-print other "streaming")
@@ -440,7 +440,7 @@ Return its process, whose buffer has what it prints."
                      (org-agent-fake-wait
                       (string-match-p "the last" (org-agent-fake-text)))
                      (org-agent-fake-wait (<= 3 (org-agent-kernel-test--answers)))
-                     (org-agent-fake-wait (not org-agent-answer--previews))
+                     (org-agent-fake-wait (not org-agent-answer-previews))
                      (org-agent-fake-settle)
                      (message "visits %s" buffer-file-name)
                      (message "%s" (secure-hash

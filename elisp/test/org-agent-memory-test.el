@@ -12,7 +12,6 @@
 (require 'ert)
 (require 'org-agent-kernel-test)
 (require 'org-agent-memory)
-(require 'org-agent-memory-notes)
 
 (defun org-agent-memory-test--list ()
   "Return the list of what is kept as text, made anew."

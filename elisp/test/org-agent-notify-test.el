@@ -75,7 +75,7 @@
   (should (featurep 'dbusbind))
   (org-agent-notify-test--with-bus output
     (goto-char (point-min))
-    (insert (org-agent-question-subtree 1 "q1" "Is <b>this</b> & that so?" nil))
+    (insert (org-agent-heading-question 1 "q1" "Is <b>this</b> & that so?" nil))
     (goto-char (point-max))
     (save-window-excursion
       (switch-to-buffer "*scratch*")
@@ -171,7 +171,7 @@ hear of its processes any more: this is done by another one."
             (org-agent-fake-settle)
             (should (equal (shown) "mine Agent waits:1"))
             (should (eq (lookup-key (get-text-property
-                                     1 'local-map org-agent-mode-line--string)
+                                     1 'local-map org-agent-notify--mode-line-string)
                                     [mode-line mouse-1])
                         'org-agent-approvals))
             (org-agent-fake-notify "approval/closed" :id "p1" :session "main")

@@ -7,7 +7,7 @@
 ;;; Code:
 
 (require 'ert)
-(require 'org-agent-persona)
+(require 'org-agent-settings)
 
 (ert-deftest org-agent-persona-opens-what-is-there ()
   "A file in Org is opened before one in Markdown, and none is written."
@@ -19,8 +19,8 @@
         (progn
           (write-region "# Kind\n" nil markdown nil 'silent)
           (write-region "#+TITLE: User\n# - Name :: Ida\n" nil starter nil 'silent)
-          (should (equal (org-agent-persona--state "USER") "says nothing yet"))
-          (should (equal (org-agent-persona--state "IDENTITY") "not there"))
+          (should (equal (org-agent-settings--persona-state "USER") "says nothing yet"))
+          (should (equal (org-agent-settings--persona-state "IDENTITY") "not there"))
           (save-window-excursion
             (org-agent-persona "SOUL")
             (should (equal buffer-file-name markdown))
@@ -28,7 +28,7 @@
             (kill-buffer)
             (write-region "* Kind\n" nil (expand-file-name "SOUL.org" org-agent-home)
                           nil 'silent)
-            (should (equal (org-agent-persona--state "SOUL") ""))
+            (should (equal (org-agent-settings--persona-state "SOUL") ""))
             (org-agent-persona "SOUL")
             (should (string-suffix-p "SOUL.org" buffer-file-name))
             (kill-buffer)

@@ -8,7 +8,7 @@
 
 (require 'ert)
 (require 'org-agent)
-(require 'org-agent-policy)
+(require 'org-agent-approval)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
 (require 'org-agent-approval-test)

@@ -50,7 +50,7 @@
               (let ((shown (substring text 0 offset)))
                 (should (equal (string-replace org-agent-inert-mark ""
                                                (org-agent-fake-text))
-                               (concat (org-agent-question-subtree
+                               (concat (org-agent-heading-question
                                         1 question "Hello" nil)
                                        shown
                                        (unless (string-suffix-p "\n" shown) "\n")
@@ -59,7 +59,7 @@
         (let ((tick (buffer-chars-modified-tick)))
           (org-agent-fake-act "a1" question text)
           (should (= tick (buffer-chars-modified-tick))))
-        (should-not org-agent-answer--previews)
+        (should-not org-agent-answer-previews)
         (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))))))
 
 (ert-deftest org-agent-preview-that-differs ()
@@ -72,7 +72,7 @@
                               (org-agent-fake-answer-text "a1" "Title" "Body of"))
         (org-agent-fake-act "a1" question text)
         (should (equal (org-agent-fake-text)
-                       (concat (org-agent-question-subtree 1 question "Hello" nil)
+                       (concat (org-agent-heading-question 1 question "Hello" nil)
                                text "* ")))))))
 
 (ert-deftest org-agent-preview-begins-anew ()
@@ -278,7 +278,7 @@
     (let ((first (org-agent-fake-say "First\nwith a body"))
           (second (org-agent-fake-say "Second")))
       (org-agent-fake-act "a1" first "** One\nbody one\n")
-      (goto-char (org-agent-find-heading first))
+      (goto-char (org-agent-heading-find first))
       (outline-hide-subtree)
       (org-agent-fake-delta first "a2" 0 "** Two\nbody")
       (org-agent-fake-delta first "a2" 11 " two\n")
@@ -291,7 +291,7 @@
       (should-not (org-agent-preview-test--hidden-p "body three"))
       ;; The draft stays in sight, and what is unfolded is all there.
       (should-not (invisible-p (org-agent-draft-start)))
-      (goto-char (org-agent-find-heading first))
+      (goto-char (org-agent-heading-find first))
       (outline-show-subtree)
       (should-not (org-agent-preview-test--hidden-p "** Two"))
       ;; A folded sibling hides itself only.
@@ -400,7 +400,7 @@
                 (lambda (_)
                   (org-agent-fake-notify
                    "turn/kept" :session "main" :turn "t1" :event "q1"
-                   :question (org-agent-question-subtree 1 "q1" "Hello" nil)
+                   :question (org-agent-heading-question 1 "q1" "Hello" nil)
                    :id "a1" :answer (org-agent-fake-answer-text "a1" "Hi" "Body")
                    :state :answered)
                   (list :session "main" :file (org-agent-fake-file "main")
@@ -411,7 +411,7 @@
     (with-current-buffer "*org-agent-chat*"
       (org-agent-fake-type "typed early")
       (org-agent-fake-wait (eq org-agent-chat-attached t))
-      (let ((history (concat (org-agent-question-subtree 1 "q1" "Hello" nil)
+      (let ((history (concat (org-agent-heading-question 1 "q1" "Hello" nil)
                              (org-agent-fake-answer-text "a1" "Hi" "Body"))))
         (should (equal (org-agent-fake-text) (concat history "* typed early")))
         (org-agent-preview-test--undo)

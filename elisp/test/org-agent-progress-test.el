@@ -10,7 +10,7 @@
 ;;; Code:
 
 (require 'org-agent-kernel-test)
-(require 'org-agent-progress)
+(require 'org-agent-header)
 (require 'org-agent-status)
 
 (defun org-agent-progress-test--search (words &rest options)
@@ -32,8 +32,8 @@
                     :seconds 2000.2 :of-seconds 3600 :last t)
                    "answering with what was found, 999 of 2M tokens, 33m of 1h"
                    "answering with what was found, 999 of 2M tokens, 33m of 1h")))
-    (should (equal (org-agent-progress-text (nth 0 case)) (nth 1 case)))
-    (should (equal (org-agent-progress-text (nth 0 case) t) (nth 2 case)))))
+    (should (equal (org-agent-header-progress-text (nth 0 case)) (nth 1 case)))
+    (should (equal (org-agent-header-progress-text (nth 0 case) t) (nth 2 case)))))
 
 (ert-deftest org-agent-progress-shown-and-stopped ()
   "The header line and the status tell how far a turn is; the rest is kept."

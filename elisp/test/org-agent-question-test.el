@@ -33,15 +33,15 @@
        (prin1-to-string
         (list :type :request :target :tool :action :call :tool "ask_user"
               :args ,arguments))
-     (setq org-agent-question--waiting nil)
+     (setq org-agent-question-waiting nil)
      ,@body))
 
 (defun org-agent-question-test--asked ()
   "Say \"do it\", wait until the form is there, and return the question."
   (org-agent-kernel-test--say "do it")
-  (org-agent-fake-wait org-agent-question--waiting)
+  (org-agent-fake-wait org-agent-question-waiting)
   (org-agent-question-test--decorated)
-  (car org-agent-question--waiting))
+  (car org-agent-question-waiting))
 
 (defun org-agent-question-test--decorated ()
   "Wait until the form can be filled in; go there."
@@ -68,7 +68,7 @@
   (org-agent-question-test--decorated)
   (mapcar (lambda (answer) (cons (plist-get answer :name)
                                  (plist-get answer :values)))
-          (org-agent-form-read (point) (car org-agent-question--waiting))))
+          (org-agent-form-read (point) (car org-agent-question-waiting))))
 
 (defun org-agent-question-test--journal (text)
   "Return non-nil when TEXT is in a file of the kernel or the home."
@@ -145,7 +145,7 @@
         (should (search-forward (concat line "\n") nil t)))
       (should-not (search-forward "- [" nil t))
       (should (eq kills kill-ring))
-      (should-not org-agent-question--waiting)
+      (should-not org-agent-question-waiting)
       (should-not org-agent-question--sent)
       (should (string-suffix-p "\n* my draft" (org-agent-fake-text)))
       (should-not (string-match-p "Sesam" (format "%S" buffer-undo-list)))
@@ -180,7 +180,7 @@
       (ert-with-message-capture said
         (org-agent-chat-ctrl-c-ctrl-c)
         (org-agent-fake-wait (string-match-p "1 to 9, not 12" said))))
-    (should org-agent-question--waiting)
+    (should org-agent-question-waiting)
     ;; A line that was changed is named, and nothing is sent.
     (let ((inhibit-read-only t))
       (org-agent-question-test--at "Both sides")
@@ -213,7 +213,7 @@
     (org-agent-question-test--asked)
     (goto-char (point-max))
     (call-interactively (key-binding (kbd "C-c C-k")))
-    (org-agent-fake-wait (null org-agent-question--waiting))
+    (org-agent-fake-wait (null org-agent-question-waiting))
     (org-agent-fake-wait
      (string-match-p "CANCELLED Not answered: Printing "
                      (org-agent-fake-text)))))
@@ -228,13 +228,13 @@
       (org-agent-question-test--at "Answer:\n")
       (backward-char)
       (insert " half a")
-      (org-agent-keeper-save)
+      (org-agent-file-owner-save)
       (signal-process (org-agent-kernel-test--pid) 'SIGKILL)
       (org-agent-fake-wait (not (eq org-agent-chat-attached t)))
       (let (kill-buffer-query-functions)
         (set-buffer-modified-p nil)
         (kill-buffer "*org-agent-chat*"))
-      (setq org-agent-question--waiting nil)
+      (setq org-agent-question-waiting nil)
       (org-agent-chat)
       (with-current-buffer "*org-agent-chat*"
         (org-agent-kernel-test--wait-attached)
@@ -264,7 +264,7 @@
       (unwind-protect
           (let ((question (org-agent-question-test--asked)))
             (should (equal notified '(("org-agent" "Asks you: Printing"))))
-            (should (string-match-p "Agent waits:1" org-agent-mode-line--string))
+            (should (string-match-p "Agent waits:1" org-agent-notify--mode-line-string))
             (save-current-buffer (org-agent-approvals))
             (with-current-buffer "*org-agent-approvals*"
               (org-agent-fake-settle)
@@ -280,7 +280,7 @@
             (should (string-match-p "CANCELLED Declined: Printing +:agent:$"
                                     (org-agent-fake-text)))
             (should-not (org-agent-question--known (plist-get question :id)))
-            (should-not (string-match-p "waits" org-agent-mode-line--string))
+            (should-not (string-match-p "waits" org-agent-notify--mode-line-string))
             (with-current-buffer "*org-agent-approvals*"
               (should (string-match-p "Nothing waits" (buffer-string)))))
         (org-agent-mode-line-mode -1)))))

@@ -87,7 +87,7 @@
                                (org-agent-remote-test--file "zero" "a\0b")
                                (concat directory "none")))
           (should-error (org-agent-context-read (list :type 'file :path refused))
-                        :type 'org-agent-context-refused))))))
+                        :type 'org-agent-context-read-refused))))))
 
 (ert-deftest org-agent-remote-is-not-asked ()
   "Without a connection none is opened, whatever is shown, sent or completed."
@@ -118,7 +118,7 @@
           (should (string-match-p "See \\[\\[" (org-agent-draft-text))))
         (cl-letf (((symbol-function 'y-or-n-p) #'always))
           (org-agent-context-test--add))
-        (should (org-agent-remote-connected-p file))
+        (should (org-agent-context-connected-p file))
         (should (equal (mapcar (lambda (item) (plist-get item :text))
                                (plist-get (org-agent-context-test--say "") :context))
                        '("text\n")))))))
@@ -138,7 +138,7 @@
             (org-agent-context-test--add)
             (deactivate-mark)
             (org-agent-context-test--add)
-            (org-agent-mention--buffers)
+            (org-agent-add--mention-buffers)
             (with-current-buffer "*org-agent-chat*"
               (org-agent-context-show)
               (let ((event (org-agent-context-test--say "What?")))

@@ -23,11 +23,11 @@
                 '(org-agent-kernel-test--say "First")
                 '(org-agent-fake-wait
                   (with-current-buffer "*org-agent-chat*"
-                    org-agent-answer--previews))
+                    org-agent-answer-previews))
                 '(org-agent-kernel-test--say "Second")
                 '(org-agent-fake-wait
                   (with-current-buffer "*org-agent-chat*"
-                    (and (not org-agent-chat-outbox) org-agent-answer--previews)))
+                    (and (not org-agent-chat-outbox) org-agent-answer-previews)))
                 '(message "streaming")
                 '(while t (accept-process-output nil 1)))))
     (org-agent-kernel-test--wait-print other "streaming")
@@ -61,7 +61,7 @@
     (should (= 1 (how-many "word150" (point-min) (point-max))))
     (should (= 1 (how-many "the second" (point-min) (point-max))))
     (should-not (string-match-p ":unsent:" (buffer-string)))
-    (let ((ids (org-agent-turn-ids)))
+    (let ((ids (org-agent-heading-turn-ids)))
       (should (equal ids (delete-dups (copy-sequence ids)))))
     (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))))
 
@@ -102,7 +102,7 @@ It is marked, and sent with its own id when a person says so."
                   '(message "ready")
                   '(org-agent-fake-wait (not org-agent-chat-attached))
                   '(org-agent-kernel-test--say "Into the void")
-                  '(org-agent-keeper-save)
+                  '(org-agent-file-owner-save)
                   '(message "written")
                   '(while t (accept-process-output nil 1)))))
       (org-agent-kernel-test--wait-print other "ready")
@@ -120,7 +120,7 @@ It is marked, and sent with its own id when a person says so."
         (org-agent-chat-ctrl-c-ctrl-c)
         (org-agent-kernel-test--settle 2)
         (should (equal id (org-agent-heading-property
-                           (org-agent-find-heading id) "ID"))))
+                           (org-agent-heading-find id) "ID"))))
       (should (equal (mapcar #'cadr (org-agent-kernel-test--shape))
                      '("First" "heard" "Into the void" "heard" "")))
       (should-not (string-match-p ":unsent:" (buffer-string))))))

@@ -26,7 +26,7 @@ Return the buffer with the diff, or nil."
 
 (defun org-agent-rewrite-test--wait ()
   "Wait for the new text; return the buffer with the diff, or nil."
-  (org-agent-fake-wait (null org-agent-await--functions) "a new text")
+  (org-agent-fake-wait (null org-agent-turn--awaited) "a new text")
   (org-agent-rewrite-test--diff))
 
 (defun org-agent-rewrite-test--diff ()
@@ -234,7 +234,7 @@ Return the buffer with the diff, or nil."
     (should-error (org-agent-rewrite "x" 1 5) :type 'user-error)
     (with-current-buffer "*org-agent-chat*"
       (should-error (org-agent-rewrite "x" (point-min) (point-max)) :type 'user-error))
-    (should-not org-agent-await--functions)))
+    (should-not org-agent-turn--awaited)))
 
 (ert-deftest org-agent-rewrite-of-five-thousand-lines ()
   "A long text is rewritten whole, within seconds, and undone at once."

@@ -12,7 +12,7 @@
 (require 'ert)
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
-(require 'org-agent-search)
+(require 'org-agent-sessions)
 
 (defun org-agent-search-test--hits (from count)
   "Return COUNT hits, numbered from FROM on."
@@ -36,7 +36,7 @@
     (push (cons "session/search" #'org-agent-search-test--answer)
           org-agent-fake-answers)
     (save-window-excursion (org-agent-search "road"))
-    (with-current-buffer org-agent-search--buffer
+    (with-current-buffer org-agent-sessions--search-buffer
       (org-agent-fake-wait (= (length tabulated-list-entries) 120))
       (org-agent-fake-settle)
       (should (= (length tabulated-list-entries) 120))
@@ -65,7 +65,7 @@
           org-agent-fake-answers)
     (save-window-excursion (org-agent-search "first"))
     (save-window-excursion (org-agent-search "second"))
-    (with-current-buffer org-agent-search--buffer
+    (with-current-buffer org-agent-sessions--search-buffer
       (org-agent-fake-wait (= (length tabulated-list-entries) 1))
       (org-agent-fake-settle)
       (should (= (length tabulated-list-entries) 1))

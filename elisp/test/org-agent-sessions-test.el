@@ -27,7 +27,7 @@
 (defun org-agent-sessions-test--search (query &optional session)
   "Return what is shown of QUERY, in SESSION if given."
   (save-window-excursion (org-agent-search query session))
-  (with-current-buffer org-agent-search--buffer
+  (with-current-buffer org-agent-sessions--search-buffer
     (setq tabulated-list-entries nil)
     (org-agent-fake-wait tabulated-list-entries)
     (goto-char (point-min))
@@ -69,7 +69,7 @@
       (switch-to-buffer "*org-agent-chat*")
       (org-overview)
       (let ((text (org-agent-fake-text)))
-        (switch-to-buffer org-agent-search--buffer)
+        (switch-to-buffer org-agent-sessions--search-buffer)
         (org-agent-search-visit)
         (should (equal (buffer-name) "*org-agent-chat*"))
         (should (looking-back "road to" (line-beginning-position)))
@@ -78,16 +78,16 @@
         (kill-buffer)
         (delete-file (org-agent-fake-file "main"))
         (org-agent-fake-settle)
-        (switch-to-buffer org-agent-search--buffer)
+        (switch-to-buffer org-agent-sessions--search-buffer)
         (org-agent-search-visit)
         (org-agent-fake-wait (looking-back "road to" (line-beginning-position)))
         (org-agent-kernel-test--settle 2)
         (should (equal (org-agent-fake-text) text)))
       ;; Taken out by a person.
       (goto-char (point-min))
-      (delete-region (point-min) (org-agent-subtree-end (point-min)))
-      (org-agent-keeper-save)
-      (switch-to-buffer org-agent-search--buffer)
+      (delete-region (point-min) (org-agent-heading-subtree-end (point-min)))
+      (org-agent-file-owner-save)
+      (switch-to-buffer org-agent-sessions--search-buffer)
       (org-agent-search-visit)
       (should (string-match-p "And others" (org-agent-fake-text)))
       (should-not (string-match-p "Samarkand" (org-agent-fake-text))))))
@@ -103,7 +103,7 @@
                  (org-agent-fake-settle)
                  (should-not (buffer-local-value
                               'tabulated-list-entries
-                              (get-buffer org-agent-search--buffer))))
+                              (get-buffer org-agent-sessions--search-buffer))))
         (should (org-agent-sessions-test--search query))))
     (save-window-excursion (org-agent-search "\"*?"))
     (org-agent-fake-settle)
@@ -137,14 +137,14 @@
                                     (org-agent-chat-get :phase)
                                     (buffer-modified-p))))
       (org-agent-fake-settle)
-      (should (= 4 (length (org-agent-turn-ids))))
+      (should (= 4 (length (org-agent-heading-turn-ids))))
       (should (equal (org-agent-fake-file-text "The silk road")
                      (buffer-string)))
       (org-agent-chat)
       (should-not (eq (get-buffer "*org-agent-chat*") buffer))
       (with-current-buffer "*org-agent-chat*"
         (org-agent-kernel-test--wait-attached)
-        (should-not (org-agent-turn-ids))))))
+        (should-not (org-agent-heading-turn-ids))))))
 
 (ert-deftest org-agent-session-is-renamed-while-away ()
   "An Emacs that was not there finds the conversation under its new name."
@@ -183,14 +183,14 @@
         (with-current-buffer "*org-agent-chat: main fork*"
           (org-agent-fake-wait (eq org-agent-chat-attached t))
           (org-agent-fake-settle)
-          (should (= 4 (length (org-agent-turn-ids))))
+          (should (= 4 (length (org-agent-heading-turn-ids))))
           (should-not (string-match-p "three" (buffer-string)))
-          (dolist (id (org-agent-turn-ids))
+          (dolist (id (org-agent-heading-turn-ids))
             (should-not (string-match-p (regexp-quote id) main)))
           (goto-char (point-max))
           (insert "four")
           (org-agent-send)
-          (org-agent-fake-wait (= 6 (length (org-agent-turn-ids)))))
+          (org-agent-fake-wait (= 6 (length (org-agent-heading-turn-ids)))))
         (with-current-buffer "*org-agent-chat*"
           (goto-char (point-min))
           (search-forward "with *more*")
@@ -199,7 +199,7 @@
         (with-current-buffer "*org-agent-chat: edited*"
           (org-agent-fake-wait (eq org-agent-chat-attached t))
           (org-agent-fake-settle)
-          (should (= 2 (length (org-agent-turn-ids))))
+          (should (= 2 (length (org-agent-heading-turn-ids))))
           (should (equal (org-agent-draft-text) "two\nwith *more* of it"))
           (should (org-agent-draft-p (point)))))
       (should (equal main (org-agent-fake-text)))

@@ -68,7 +68,7 @@ What cannot be had leaves the draft as it is."
      "settings/get"
      (append (list :session "main" :sensor :chat-message :text "x"
                    :level (org-agent-heading-level draft))
-             (org-agent-above-of draft))
+             (org-agent-settings-of draft))
      :success (lambda (answer) (setq result answer))
      :failure (lambda (refusal) (setq result refusal)))
     (org-agent-fake-wait (not (eq result 'none)))
@@ -105,7 +105,7 @@ What cannot be had leaves the draft as it is."
         (goto-char (point-max))
         (re-search-backward (concat "^\\(\\*+\\) " heading))
         (let ((stars (match-string 1)))
-          (goto-char (org-agent-subtree-end (point)))
+          (goto-char (org-agent-heading-subtree-end (point)))
           (insert stars "* Mine\n")
           (forward-line -1)
           (should-not (org-agent-settings-test--of-the-draft (point))))))))
@@ -151,13 +151,13 @@ What cannot be had leaves the draft as it is."
       (make-directory directory t)
       (write-region "* SOUL\nRhyme.\n" nil (expand-file-name "poet.org" directory)
                     nil 'silent)
-      (org-agent-preset-refresh)
-      (org-agent-fake-wait (member "poet" org-agent-preset--profiles))
+      (org-agent-settings-preset-refresh)
+      (org-agent-fake-wait (member "poet" org-agent-settings--preset-profiles))
       (cl-letf (((symbol-function 'completing-read)
                  (lambda (_prompt table &rest _)
                    (setq offered (all-completions "po" table))
                    "poet")))
-        (should (equal (org-agent-topic--read-value "PROFILE") "poet")))
+        (should (equal (org-agent-settings--topic-read-value "PROFILE") "poet")))
       (should (equal offered '("poet"))))))
 
 (ert-deftest org-agent-settings-above ()
@@ -169,14 +169,14 @@ What cannot be had leaves the draft as it is."
     (org-mode)
     (goto-char (point-max))
     (let ((heading (org-agent-heading-at (1- (point-max)))))
-      (should (equal (org-agent-above heading)
+      (should (equal (org-agent-settings-inherited heading)
                      (concat "#+PROPERTY: MODEL big\n* One :user:\n:PROPERTIES:\n:ID: 1\n:END:\n"
                              "** Two :agent:\n:PROPERTIES:\n:ID: 2\n:MODEL: b\n:END:\n*** Three\n")))
-      (should (equal (org-agent-above-parent heading) "2"))
-      (should (org-agent-above-sets-p heading)))
+      (should (equal (org-agent-settings-parent heading) "2"))
+      (should (org-agent-settings-set-p heading)))
     (goto-char (point-min))
     (delete-region (point) (line-end-position))
-    (should-not (org-agent-above-sets-p
+    (should-not (org-agent-settings-set-p
                  (org-agent-heading-at (1- (point-max)))))))
 
 (provide 'org-agent-settings-test)

@@ -15,7 +15,7 @@
 (require 'org-agent)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
-(require 'org-agent-keeper-test)
+(require 'org-agent-file-owner-test)
 
 (defun org-agent-siege-test--run (program &rest arguments)
   "Run PROGRAM with ARGUMENTS in the home and fail if it does."
@@ -52,7 +52,7 @@
   "Run BODY while the second answer is being written; the first is \"First\".
 The rest of it comes after `org-agent-kernel-test--let-go'."
   (declare (indent 0) (debug t))
-  `(org-agent-keeper-test--asking-fails
+  `(org-agent-file-owner-test--asking-fails
      (org-agent-kernel-test--with
          (list (org-agent-kernel-test--exchange "First\n\nanswer")
                (org-agent-kernel-test--held
@@ -62,7 +62,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
        (org-agent-kernel-test--say "one")
        (org-agent-kernel-test--settle 1)
        (org-agent-kernel-test--say "two")
-       (org-agent-fake-wait org-agent-answer--previews)
+       (org-agent-fake-wait org-agent-answer-previews)
        ,@body)))
 
 (ert-deftest org-agent-siege-edited-while-an-answer-is-written ()
@@ -76,7 +76,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
     (should (string-prefix-p "# a remark\n" (org-agent-fake-text)))
     (dolist (regexp '("answer, mended" "word150" "^\\* my draft\\'" "^\\* two "))
       (should (= 1 (org-agent-siege-test--count regexp))))
-    (should-not org-agent-keeper-trouble)
+    (should-not org-agent-file-owner-trouble)
     (let ((text (org-agent-fake-text)))
       (org-agent-siege-test--reopen)
       (should (equal (org-agent-fake-text) text)))))
@@ -123,7 +123,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
       (org-agent-fake-settle)
       (org-agent-fake-wait (eq org-agent-chat-attached t))
       (org-agent-kernel-test--settle 3)
-      (should-not org-agent-keeper-trouble)
+      (should-not org-agent-file-owner-trouble)
       (dolist (regexp '("^# theirs" "^\\* three " "^\\*\\* .*three"))
         (should (= 1 (org-agent-siege-test--count regexp))))
       (should (= 0 (org-agent-siege-test--count "# mine"))))))
@@ -144,7 +144,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
       (org-agent-kernel-test--say "four")
       (org-agent-kernel-test--settle 4)
       (should (= 1 (org-agent-siege-test--count "^\\* one ")))
-      (should-not org-agent-keeper-trouble))))
+      (should-not org-agent-file-owner-trouble))))
 
 (ert-deftest org-agent-siege-read-only ()
   "A file that was made read-only is left alone, and that is said."
@@ -163,7 +163,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
       (set-file-modes file #o644)
       (save-buffer)
       (org-agent-kernel-test--settle 3)
-      (should-not org-agent-keeper-trouble))))
+      (should-not org-agent-file-owner-trouble))))
 
 (ert-deftest org-agent-siege-kernel-dies-and-the-file-is-edited ()
   "SIGKILL of the kernel while it answers, and an edit meanwhile."
@@ -177,7 +177,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
     (org-agent-kernel-test--settle 2)
     (dolist (regexp '("^# meanwhile" "^\\* one " "^\\* two " "^\\*\\* First "))
       (should (= 1 (org-agent-siege-test--count regexp))))
-    (should-not org-agent-keeper-trouble)))
+    (should-not org-agent-file-owner-trouble)))
 
 (ert-deftest org-agent-siege-keeper-dies-while-an-answer-is-written ()
   "Of two Emacsen the keeper is killed amid an answer; the other goes on."
@@ -190,7 +190,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
     (let ((other (org-agent-kernel-test--emacs
                   '(with-current-buffer "*org-agent-chat*"
                      (org-agent-kernel-test--say "Tell me")
-                     (org-agent-fake-wait org-agent-answer--previews)
+                     (org-agent-fake-wait org-agent-answer-previews)
                      (message "visits %s streaming" buffer-file-name)
                      (while t (accept-process-output nil 1))))))
       (org-agent-kernel-test--wait-print other "visits /.* streaming")

@@ -54,7 +54,7 @@
 (defun org-agent-speech-test--dictate (&optional then)
   "Dictate at point; call THEN while it is being listened; wait for the end."
   (org-agent-dictate)
-  (org-agent-fake-wait (= (org-agent-dictation-bytes org-agent-dictate--now) 16000))
+  (org-agent-fake-wait (= (org-agent-dictate-recording-bytes org-agent-dictate--now) 16000))
   (when then (funcall then))
   (when org-agent-dictate--now
     (org-agent-dictate))
@@ -120,7 +120,7 @@
       ;; From an answer the words go to the draft, which is then made.
       (with-current-buffer "*org-agent-chat*"
         (goto-char (point-min))
-        (insert (org-agent-question-subtree 1 "q" "Asked" nil))
+        (insert (org-agent-heading-question 1 "q" "Asked" nil))
         (goto-char (point-min))
         (org-agent-speech-test--dictate)
         (should (= (point) 1))
@@ -212,14 +212,14 @@
              (list (list (org-agent-speech-test--script
                           "deaf" "trap '' INT" "exec cat /dev/zero")))))
         (org-agent-dictate)
-        (let ((process (org-agent-dictation-process org-agent-dictate--now)))
+        (let ((process (org-agent-dictate-recording-process org-agent-dictate--now)))
           (org-agent-fake-wait (not org-agent-dictate--now))
           (should-not (process-live-p process))))
       (should (equal (org-agent-draft-text) "One. Two."))
       (org-agent-dictate)
-      (org-agent-fake-wait (> (org-agent-dictation-bytes org-agent-dictate--now) 0))
+      (org-agent-fake-wait (> (org-agent-dictate-recording-bytes org-agent-dictate--now) 0))
       (org-agent-dictate)
-      (org-agent-fake-wait (org-agent-dictation-request org-agent-dictate--now))
+      (org-agent-fake-wait (org-agent-dictate-recording-request org-agent-dictate--now))
       (should-error (org-agent-dictate) :type 'user-error)
       (org-agent-dictate t)
       (should-not org-agent-dictate--now)
@@ -227,10 +227,10 @@
       (should (equal (org-agent-draft-text) "One. Two."))
       (should-error (org-agent-dictate-cancel) :type 'user-error)
       (org-agent-dictate)
-      (let ((process (org-agent-dictation-process org-agent-dictate--now)))
+      (let ((process (org-agent-dictate-recording-process org-agent-dictate--now)))
         (org-agent-dictate-cancel)
         (org-agent-fake-wait (not (process-live-p process))))
-      (should-not (org-agent-dictation-p org-agent-dictate--now)))))
+      (should-not (org-agent-dictate-recording-p org-agent-dictate--now)))))
 
 (ert-deftest org-agent-dictate-wav ()
   "A recorder's file is put right; raw sound becomes a file."
@@ -374,7 +374,7 @@
          ("#+begin_quote\nIt *is*[fn:1].\n#+end_quote\n\n\n\n[fn:1] So." "It is.\n\nFootnote: So.")
          ("# comment\n-----\n[2026-11-22 Sun] [2/3] x" "2026-11-22 Sun x")
          ("" "") ("* " "") ("*" "*")))
-    (should (equal (list org (org-agent-spoken org)) (list org said)))))
+    (should (equal (list org (org-agent-speak-words org)) (list org said)))))
 
 (ert-deftest org-agent-spoken-pieces-are-all ()
   "Every word is in a piece, no piece is long, whatever the text."
@@ -383,12 +383,12 @@
                       (apply #'concat (make-list 3000 "word "))
                       (apply #'concat (make-list 1000 "一句话。"))
                       (apply #'concat (make-list 2000 "para\n\n"))))
-    (let ((pieces (org-agent-spoken-pieces text))
+    (let ((pieces (org-agent-speak-words-pieces text))
           (bare (lambda (s) (replace-regexp-in-string "[ \n]+" "" s))))
       (should (equal (funcall bare text) (funcall bare (apply #'concat pieces))))
       (dolist (piece pieces)
-        (should (<= (length piece) org-agent-spoken-piece)))))
-  (should (equal (org-agent-spoken-pieces "... \n\n ---") nil)))
+        (should (<= (length piece) org-agent-speak-words-piece)))))
+  (should (equal (org-agent-speak-words-pieces "... \n\n ---") nil)))
 
 (provide 'org-agent-speech-test)
 ;;; org-agent-speech-test.el ends here

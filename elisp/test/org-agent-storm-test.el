@@ -63,11 +63,11 @@
   "Return the regions of what is no person's: what is written, or was.
 KNOWN are the ids that stood in the buffer before the turn began."
   (or (org-agent-answer-regions)
-      (cl-loop for id in (org-agent-turn-ids)
+      (cl-loop for id in (org-agent-heading-turn-ids)
                for heading = (and (not (member id known))
-                                  (org-agent-find-heading id))
+                                  (org-agent-heading-find id))
                when heading
-               collect (cons heading (org-agent-subtree-end heading)))))
+               collect (cons heading (org-agent-heading-subtree-end heading)))))
 
 (defun org-agent-storm-test--outside (regions &optional position)
   "Return the text outside of REGIONS, up to POSITION."
@@ -146,17 +146,17 @@ An active region does not matter: `undo' would keep to it."
 
 (defun org-agent-storm-test--body (id)
   "Return the answer ID without its drawer of properties and its place."
-  (let ((heading (org-agent-find-heading id)))
+  (let ((heading (org-agent-heading-find id)))
     (concat (org-agent-heading-title heading) "\n"
             (buffer-substring-no-properties
              (cdr (assq t (org-agent-heading-properties heading)))
-             (org-agent-subtree-end heading)))))
+             (org-agent-heading-subtree-end heading)))))
 
 (defun org-agent-storm-test--headings (id)
   "Return the levels and titles that Org's parser finds in the answer ID."
-  (let ((heading (org-agent-find-heading id)))
+  (let ((heading (org-agent-heading-find id)))
     (save-restriction
-      (narrow-to-region heading (org-agent-subtree-end heading))
+      (narrow-to-region heading (org-agent-heading-subtree-end heading))
       (org-element-map (org-element-parse-buffer 'headline) 'headline
         (lambda (headline)
           (list (org-element-property :level headline)
@@ -166,8 +166,8 @@ An active region does not matter: `undo' would keep to it."
   "Return the id of the answer that is not of KNOWN."
   (cl-find-if (lambda (id)
                 (and (not (member id known))
-                     (eq (org-agent-turn-p (org-agent-find-heading id)) 'agent)))
-              (org-agent-turn-ids)))
+                     (eq (org-agent-heading-turn-p (org-agent-heading-find id)) 'agent)))
+              (org-agent-heading-turn-ids)))
 
 (defun org-agent-storm-test--one (n)
   "Have question N answered twice: meanwhile somebody is at work, or nobody is.
@@ -186,7 +186,7 @@ Return the texts that there were before each step since the turn began."
       (org-agent-fake-type "early "))
     (when (zerop (random 2)) (goto-char (org-agent-draft-start)))
     (let ((behind (buffer-substring-no-properties (point) (point-max))))
-      (org-agent-fake-wait org-agent-answer--previews)
+      (org-agent-fake-wait org-agent-answer-previews)
       (should (equal behind (buffer-substring-no-properties (point) (point-max)))))
     (cl-loop for n from (1- typed) downto 0
              collect (concat text (apply #'concat (make-list n "early "))))))
@@ -195,14 +195,14 @@ Return the texts that there were before each step since the turn began."
   "Do random things while answer N comes; return how often it grew.
 STATES are the texts that there were before what was done already."
   (let ((known (cl-set-difference
-                (org-agent-turn-ids)
-                (mapcar (lambda (entry) (org-agent-preview-id (cdr entry)))
-                        org-agent-answer--previews)
+                (org-agent-heading-turn-ids)
+                (mapcar (lambda (entry) (org-agent-answer-partial-id (cdr entry)))
+                        org-agent-answer-previews)
                 :test #'equal))
         (batches 0))
     (undo-boundary)
     (while (not (org-agent-kernel-test--idle-p))
-      (when (and (< (length states) 20) org-agent-answer--previews)
+      (when (and (< (length states) 20) org-agent-answer-previews)
         (let ((before (plist-get (org-agent-storm-test--person known) :text)))
           (when (if (and states (zerop (random 6)))
                     (progn (org-agent-storm-test--undo t) t)
@@ -241,7 +241,7 @@ KNOWN is as for the regions."
   "Have question N asked again, answered whole, and compare.
 KNOWN are the ids that stood there before it was answered first."
   (let* ((cut (org-agent-storm-test--new-answer known))
-         (known (org-agent-turn-ids)))
+         (known (org-agent-heading-turn-ids)))
     (goto-char (point-max))
     (org-agent-kernel-test--say (format "again %d" n))
     (org-agent-fake-wait (org-agent-storm-test--new-answer known))

@@ -30,9 +30,9 @@
 
 (defun org-agent-subagent-test--allow ()
   "Wait for something to decide, and allow it once."
-  (org-agent-fake-wait org-agent-approval--waiting)
+  (org-agent-fake-wait org-agent-approval-waiting)
   (org-agent-kernel-request
-   "approval/decide" (list :id (plist-get (car org-agent-approval--waiting) :id)
+   "approval/decide" (list :id (plist-get (car org-agent-approval-waiting) :id)
                            :decision :allow-once)))
 
 (ert-deftest org-agent-subagent-words ()
@@ -117,13 +117,13 @@
                     (org-agent-kernel-test--exchange "* It may not"))
             (append (list (cons 'match "It may not")) (org-agent-kernel-test--exchange "* Well")))
     (org-agent-kernel-test--say "Go on")
-    (let ((first (progn (org-agent-fake-wait org-agent-approval--waiting)
-                        (car org-agent-approval--waiting))))
+    (let ((first (progn (org-agent-fake-wait org-agent-approval-waiting)
+                        (car org-agent-approval-waiting))))
       (should-not (plist-get first :subagent))
       (org-agent-subagent-test--allow)
-      (org-agent-fake-wait (plist-get (car org-agent-approval--waiting) :subagent)
-                           org-agent-approval--waiting))
-    (let ((asked (car org-agent-approval--waiting)))
+      (org-agent-fake-wait (plist-get (car org-agent-approval-waiting) :subagent)
+                           org-agent-approval-waiting))
+    (let ((asked (car org-agent-approval-waiting)))
       (should (equal (org-agent-approval--who asked) "the writer, subagent of main"))
       (org-agent-fake-wait
        (string-prefix-p "↳ the writer: waits for your decision, M-x org-agent-approvals, "

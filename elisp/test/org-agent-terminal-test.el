@@ -30,8 +30,8 @@ An error there is one here."
                  "-Q" "-nw"
                  ;; Its home is empty: it would compile all of Org anew.
                  "--eval" "(setq native-comp-deferred-compilation nil)"
-                 "-L" org-agent-kernel--directory
-                 "-L" (expand-file-name "test" org-agent-kernel--directory)
+                 "-L" org-agent-kernel-directory
+                 "-L" (expand-file-name "test" org-agent-kernel-directory)
                  "-l" "org-agent-terminal-test" "--eval"
                  (prin1-to-string
                   `(progn

@@ -14,7 +14,7 @@
 (require 'org-agenda)
 (require 'org-agent)
 (require 'org-agent-fake-kernel)
-(require 'org-agent-agenda-days)
+(require 'org-agent-agenda)
 (require 'org-agent-approval-test)
 
 (defvar org-agent-tools-test--ran nil
@@ -111,7 +111,7 @@
       (should-not (plist-get (org-agent-tools-test--ask "emacs/notes" :file file)
                              :unsaved))
       (org-agent-private-mode -1)
-      (let ((org-agent-notes--limit 10))
+      (let ((org-agent-agenda--notes-limit 10))
         (should (equal (plist-get (org-agent-tools-test--ask "emacs/notes") :too-large)
                        (list file)))))))
 
@@ -120,7 +120,7 @@
   (org-agent-tools-test--with
     (cl-letf (((symbol-function 'org-today)
                (lambda () (calendar-absolute-from-gregorian '(3 2 2026)))))
-      (let* ((org-agent-agenda-days--seconds 100)
+      (let* ((org-agent-agenda--days-seconds 100)
              (ask (lambda ()
                     (mapcar (lambda (item)
                               (mapconcat (lambda (key) (format "%s" (or (plist-get item key) "")))
@@ -146,7 +146,7 @@
           (goto-char 7)
           (org-agent-tools-test--untouched (current-buffer)
             (should (equal (funcall ask) expected))
-            (let ((org-agent-agenda-days--seconds -1))
+            (let ((org-agent-agenda--days-seconds -1))
               (should (equal (plist-get (org-agent-tools-test--ask
                                          "emacs/agenda" :file file :from "2026-03-02" :days 8)
                                         :next)
@@ -399,7 +399,7 @@
             (org-agent-tools-test--call "emacs_read" :buffer "some words")
           (with-current-buffer words (insert "the first\nthe second\n"))
           (org-agent-kernel-test--say "go")
-          (org-agent-fake-wait org-agent-approval--waiting)
+          (org-agent-fake-wait org-agent-approval-waiting)
           (org-agent-approval-test--decorated)
           (should (string-match-p "Read the buffer some words" (org-agent-fake-text)))
           (should-not (string-match-p "the second" (org-agent-fake-text)))
@@ -435,7 +435,7 @@
             (chat (get-buffer "*org-agent-chat*")))
         (with-current-buffer chat
           (org-agent-kernel-test--say "go")
-          (org-agent-fake-wait org-agent-approval--waiting)
+          (org-agent-fake-wait org-agent-approval-waiting)
           (org-agent-approval-test--decorated)
           (should (string-match-p "\\+DEADLINE: <2026-03-30 Mon> SCHEDULED:" (org-agent-fake-text)))
           (org-agent-allow-once)

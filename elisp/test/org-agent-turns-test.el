@@ -40,9 +40,9 @@
     (org-agent-turns-test--goto "first")
     (org-agent-prefer-answer)
     (org-agent-fake-wait (not (string-match-p ":PREFERRED:" (org-agent-fake-file-text))))
-    (let ((answers (org-agent-sibling--answers (point-min))))
+    (let ((answers (org-agent-branch--answers (point-min))))
       (should (= (length answers) 2))
-      (let ((buffer (org-agent-sibling--buffer (car answers))))
+      (let ((buffer (org-agent-branch--buffer (car answers))))
         (unwind-protect
             (should (equal (with-current-buffer buffer (buffer-string))
                            "* first\n"))
@@ -234,7 +234,7 @@ A question that waits is marked, and can be taken back."
     (org-agent-kernel-test--say "Waits")
     (org-agent-turns-test--goto "* Waits")
     (let ((heading (line-beginning-position)))
-      (org-agent-fake-wait (org-agent-steer-waits-p heading))
+      (org-agent-fake-wait (org-agent-heading-waits-p heading))
       (font-lock-ensure)
       (should (string-match-p
                ":waiting:"
@@ -265,7 +265,7 @@ A question that waits is marked, and can be taken back."
 (ert-deftest org-agent-turns-models-are-completed ()
   "A model is read without waiting: what the kernel says comes while one types."
   (org-agent-fake-with-chat
-    (setq org-agent-model--known nil)
+    (setq org-agent-settings--model-known nil)
     (let (held asked offered)
       (push (cons "model/list" (lambda (_) (setq asked t) 'silence))
             org-agent-fake-answers)
@@ -281,18 +281,18 @@ A question that waits is marked, and can be taken back."
                         (list :jsonrpc "2.0" :id (plist-get request :id)
                               :result '(:models ((:name "gpt-5" :default t)
                                                  (:name "local:small")))))
-                       (org-agent-fake-wait org-agent-model--known))
+                       (org-agent-fake-wait org-agent-settings--model-known))
                      (push (cons prompt (all-completions "l" table)) offered))
                    (should (equal (funcall (cdr (assq 'annotation-function
                                                       (cdr (completion-metadata "" table nil))))
                                            "gpt-5")
                                   "  the configured one"))
                    (or held ""))))
-        (should-not (org-agent-model-read "Model"))
+        (should-not (org-agent-settings-model-read "Model"))
         (setq held "gpt-5")
-        (should-not (org-agent-model-read "Model"))
+        (should-not (org-agent-settings-model-read "Model"))
         (setq held " new-one ")
-        (should (equal (org-agent-model-read "Model") "new-one")))
+        (should (equal (org-agent-settings-model-read "Model") "new-one")))
       (should (equal (nreverse offered)
                      '(("Model (default the configured one): ")
                        ("Model (default the configured one): " "local:small")

@@ -16,13 +16,13 @@
 
 (defun org-agent-undisturbed-test--asks (id)
   "Return the heading of what waits under the ID."
-  (concat (org-agent-turn-heading 2 "TODO Approve: Change note.org" '("agent"))
+  (concat (org-agent-heading-line 2 "TODO Approve: Change note.org" '("agent"))
           ":PROPERTIES:\n" (format "%-10s %s\n" ":ID:" id)
           ":ASKS:     approval\n:END:\nIt asks.\n#+begin_src diff\n-a\n+b\n#+end_src\n"))
 
 (defun org-agent-undisturbed-test--closed (id)
   "Return what the heading of the ID becomes."
-  (concat (org-agent-turn-heading 2 "DONE Approved once: Change note.org" '("agent"))
+  (concat (org-agent-heading-line 2 "DONE Approved once: Change note.org" '("agent"))
           ":PROPERTIES:\n" (format "%-10s %s\n" ":ID:" id)
           ":ASKS:     approval\n:END:\n"))
 
@@ -59,11 +59,11 @@
     (others-question . ,(lambda (_)
                           (org-agent-fake-notify
                            "turn/started" :session "main" :turn "turn-9" :event "q9"
-                           :question (org-agent-question-subtree 1 "q9" "By others" nil))))
+                           :question (org-agent-heading-question 1 "q9" "By others" nil))))
     (kept . ,(lambda (_)
                (org-agent-fake-notify
                 "turn/kept" :session "main" :turn "turn-9" :event "q9"
-                :question (org-agent-question-subtree 1 "q9" "Kept" nil)
+                :question (org-agent-heading-question 1 "q9" "Kept" nil)
                 :id "a9" :answer (org-agent-fake-answer-text "a9" "Nine" "body")
                 :state :answered)))
     (thought . ,(lambda (question)

@@ -77,7 +77,7 @@ All of them were allowed; `file' and `file2' are the notes."
   (org-agent-kernel-test--say "steps")
   (let (decided)
     (org-agent-fake-wait
-     (let ((next (car org-agent-approval--waiting)))
+     (let ((next (car org-agent-approval-waiting)))
        (when (and next (not (member (plist-get next :id) decided)))
          (push (plist-get next :id) decided)
          (org-agent-approval-decide next :allow-once))

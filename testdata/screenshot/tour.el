@@ -55,7 +55,7 @@ saved twice very quickly, the second of the two saves got lost entirely.
   "Return non-nil when COUNT turns stand in the conversation and none runs."
   (and (shot-quiet-p)
        (with-current-buffer "*org-agent-chat*"
-         (= count (length (org-agent-turn-ids))))))
+         (= count (length (org-agent-heading-turn-ids))))))
 
 (defun tour-diff ()
   "Return the buffer with the diff of a rewritten text, or nil."
@@ -153,7 +153,7 @@ saved twice very quickly, the second of the two saves got lost entirely.
            (search-backward "  )")
            (forward-char 2)
            (org-agent-complete)))
-   (cons (lambda () (buffer-local-value 'org-agent-ghost-shown (get-buffer "shelf.el")))
+   (cons (lambda () (buffer-local-value 'org-agent-complete-ghost-shown (get-buffer "shelf.el")))
          (lambda () (tour-shoot "complete"))))
   "What is done, in order: when the first function agrees, the second.")
 

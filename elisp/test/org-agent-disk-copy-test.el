@@ -1,4 +1,4 @@
-;;; org-agent-saved-test.el --- Tests of saving what was added  -*- lexical-binding: t; -*-
+;;; org-agent-disk-copy-test.el --- Tests of saving what was added  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -13,65 +13,65 @@
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
 
-(defvar org-agent-saved-test--whole 0
+(defvar org-agent-disk-copy-test--whole 0
   "How often a conversation was written whole.")
 
-(defmacro org-agent-saved-test--counting (&rest body)
+(defmacro org-agent-disk-copy-test--counting (&rest body)
   "Run BODY where every text is large; count what is written whole."
   (declare (indent 0) (debug t))
-  `(let ((org-agent-saved-large 20)
-         (org-agent-saved-whole 20)
-         (org-agent-saved-test--whole 0)
-         (count (lambda (&rest _) (cl-incf org-agent-saved-test--whole))))
+  `(let ((org-agent-disk-copy-large 20)
+         (org-agent-disk-copy-whole 20)
+         (org-agent-disk-copy-test--whole 0)
+         (count (lambda (&rest _) (cl-incf org-agent-disk-copy-test--whole))))
      (unwind-protect
-         (progn (advice-add 'org-agent-keeper--write-without :before count)
+         (progn (advice-add 'org-agent-file-owner--write-without :before count)
                 ,@body)
-       (advice-remove 'org-agent-keeper--write-without count))))
+       (advice-remove 'org-agent-file-owner--write-without count))))
 
-(defun org-agent-saved-test--bytes (file)
+(defun org-agent-disk-copy-test--bytes (file)
   "Return the bytes of FILE."
   (with-temp-buffer
     (set-buffer-multibyte nil)
     (insert-file-contents-literally file)
     (buffer-string)))
 
-(defun org-agent-saved-test--check ()
+(defun org-agent-disk-copy-test--check ()
   "Check that the file has what the buffer has but for what is being written."
   (let ((text (org-agent-fake-text)))
     (pcase-dolist (`(,beg . ,end) (reverse (org-agent-answer-regions)))
       (setq text (concat (substring text 0 (1- beg)) (substring text (1- end)))))
-    (should (equal (org-agent-saved-test--bytes buffer-file-name)
+    (should (equal (org-agent-disk-copy-test--bytes buffer-file-name)
                    (encode-coding-string text 'utf-8-unix)))))
 
-(ert-deftest org-agent-saved-a-turn-is-added ()
+(ert-deftest org-agent-disk-copy-a-turn-is-added ()
   "A turn of a large conversation is written without the rest of it."
-  (org-agent-saved-test--counting
+  (org-agent-disk-copy-test--counting
     (org-agent-fake-with-chat
       (org-agent-fake-say "First, caf\u00e9 \U0001f600")
-      (let ((before org-agent-saved-test--whole))
+      (let ((before org-agent-disk-copy-test--whole))
         (dotimes (i 5)
           (let ((question (org-agent-fake-say (format "Question %d \u4e16" i)))
                 (id (format "a%d" i)))
             (org-agent-fake-delta question id 0 "** Half\nan ans")
             (org-agent-fake-settle)
             (org-agent-fake-type "dr\u00e4ft")
-            (org-agent-keeper-save)
-            (org-agent-saved-test--check)
+            (org-agent-file-owner-save)
+            (org-agent-disk-copy-test--check)
             (org-agent-fake-act id question
                                 (org-agent-fake-answer-text id "\u00c4nswer"))
-            (org-agent-saved-test--check)
+            (org-agent-disk-copy-test--check)
             (delete-region (- (point-max) 5) (point-max))))
-        (should (= org-agent-saved-test--whole before)))
+        (should (= org-agent-disk-copy-test--whole before)))
       ;; A person's own saving writes all.
-      (let ((before org-agent-saved-test--whole))
+      (let ((before org-agent-disk-copy-test--whole))
         (set-buffer-modified-p t)
         (save-buffer)
-        (should (= org-agent-saved-test--whole (1+ before)))
-        (org-agent-saved-test--check)))))
+        (should (= org-agent-disk-copy-test--whole (1+ before)))
+        (org-agent-disk-copy-test--check)))))
 
-(ert-deftest org-agent-saved-sees-what-nobody-told ()
+(ert-deftest org-agent-disk-copy-sees-what-nobody-told ()
   "Changes without hooks, in a clone, or of the file are not passed over."
-  (org-agent-saved-test--counting
+  (org-agent-disk-copy-test--counting
     (org-agent-fake-with-chat
       (org-agent-fake-say "A first question of some length")
       (org-agent-fake-say "A second question of some length")
@@ -103,18 +103,18 @@
                        (search-forward ":user:")
                        (insert "edited:"))))
         (funcall change)
-        (org-agent-keeper-save)
-        (org-agent-saved-test--check)
+        (org-agent-file-owner-save)
+        (org-agent-disk-copy-test--check)
         (goto-char (point-max))
         (insert "more")
-        (org-agent-keeper-save)
-        (org-agent-saved-test--check)))))
+        (org-agent-file-owner-save)
+        (org-agent-disk-copy-test--check)))))
 
-(ert-deftest org-agent-saved-any-history ()
+(ert-deftest org-agent-disk-copy-any-history ()
   "Random edits, saves and changes of the file by others."
   (dolist (seed '("one" "two" "three"))
     (random seed)
-    (org-agent-saved-test--counting
+    (org-agent-disk-copy-test--counting
       (org-agent-fake-with-chat
         (org-agent-fake-say "The first question, long enough to be large")
         (let ((file buffer-file-name))
@@ -129,22 +129,22 @@
                    (goto-char (1+ (random (point-max))))
                    (insert "quiet")))
               (5 (set-file-times file (time-add nil (random 100)))
-                 (org-agent-keeper-save)
-                 (unless org-agent-keeper-trouble (org-agent-saved-test--check)))
-              (_ (org-agent-keeper-save)
-                 (unless org-agent-keeper-trouble
-                   (org-agent-saved-test--check))))))))))
+                 (org-agent-file-owner-save)
+                 (unless org-agent-file-owner-trouble (org-agent-disk-copy-test--check)))
+              (_ (org-agent-file-owner-save)
+                 (unless org-agent-file-owner-trouble
+                   (org-agent-disk-copy-test--check))))))))))
 
-(ert-deftest org-agent-saved-large-opens-whole ()
+(ert-deftest org-agent-disk-copy-large-opens-whole ()
   "A large conversation has its settings, all of its text and its draft."
-  (let ((org-agent-saved-large 20))
+  (let ((org-agent-disk-copy-large 20))
     (org-agent-fake-with-chat
       (org-agent-fake-say "A question that is long enough")
       (goto-char (point-min))
       (insert "#+TODO: ASKED | KNOWN\n\n")
-      (org-agent-keeper-save)
+      (org-agent-file-owner-save)
       (let ((text (org-agent-fake-text))
-            (copy org-agent-saved--copy))
+            (copy org-agent-disk-copy--copy))
         (should (buffer-live-p copy))
         (kill-buffer)
         (should-not (buffer-live-p copy))
@@ -155,5 +155,5 @@
         (should-not (buffer-modified-p))
         (should (memq buffer-undo-list '(nil t)))))))
 
-(provide 'org-agent-saved-test)
-;;; org-agent-saved-test.el ends here
+(provide 'org-agent-disk-copy-test)
+;;; org-agent-disk-copy-test.el ends here

@@ -1,4 +1,4 @@
-;;; org-agent-surroundings.el --- What may be seen of the text around point  -*- lexical-binding: t; -*-
+;;; org-agent-completion-context.el --- What may be seen of the text around point  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -14,17 +14,29 @@
 ;;
 ;; What is said here of a buffer holds also for the one it is a part of:
 ;; an indirect buffer, or one in which a source block is edited.
+;;
+;; A person who accepts a word does not look for what Org would make of
+;; it.  So in Org prose a proposal goes through `org-agent-inert', together
+;; with the line that it continues: a `+TBLFM:' behind a `#' is nothing by
+;; itself.  What the person wrote is not changed; where the line is active
+;; by itself nothing is proposed.  In a block of code, and in a buffer that
+;; is not Org, text stays exactly as it is: but it never ends the block.
 
 ;;; Code:
 
 (require 'cl-lib)
-(require 'subr-x)
 (require 'org)
 (require 'org-src)
+(require 'subr-x)
+(require 'org-agent-rpc)
+(require 'org-agent-heading)
 (require 'org-agent-draft)
+(require 'org-agent-inert)
 (require 'org-agent-chat)
 (require 'org-agent-command)
 (require 'org-agent-context-read)
+
+(defvar org-agent-context-secret-names)
 
 (defcustom org-agent-complete-before 3000
   "Characters before point that are sent for a completion, 8000 at most."
@@ -50,13 +62,13 @@
   :group 'org-agent
   :package-version '(org-agent . "0.1.0"))
 
-(defconst org-agent-surroundings--secret
+(defconst org-agent-completion-context--secret
   "-----BEGIN [A-Z ]*PRIVATE KEY"
   "Matches what is a secret in any buffer.")
 
 ;;;; Whether
 
-(defun org-agent-surroundings-refusal ()
+(defun org-agent-completion-context-refusal ()
   "Return why nothing around point may be seen by a model, or nil."
   (cond
    ((minibufferp) "it is the minibuffer")
@@ -69,10 +81,10 @@
    (t
     (cl-some (lambda (place)
                (with-current-buffer (car place)
-                 (org-agent-surroundings--private (cdr place))))
-             (org-agent-surroundings--places)))))
+                 (org-agent-completion-context--private (cdr place))))
+             (org-agent-completion-context--places)))))
 
-(defun org-agent-surroundings--places ()
+(defun org-agent-completion-context--places ()
   "Return where the text at point is, a list of (BUFFER . POSITION)."
   (let ((base (buffer-base-buffer))
         (source (and (bound-and-true-p org-src-mode)
@@ -84,9 +96,9 @@
                  (list (cons (marker-buffer source)
                              (marker-position source)))))))
 
-(defun org-agent-surroundings--private (position)
+(defun org-agent-completion-context--private (position)
   "Return why this buffer, at POSITION, is private, or nil."
-  (or (org-agent-command--private-p (current-buffer))
+  (or (org-agent-command-private-p (current-buffer))
       (cond
        ((seq-some (lambda (regexp)
                     (or (string-match-p regexp (buffer-name))
@@ -96,44 +108,44 @@
         "its name is one for secrets (`org-agent-context-secret-names')")
        ((file-remote-p (or buffer-file-name default-directory))
         "it is on another machine")
-       ((and (org-agent-surroundings--org-p)
-             (or (org-agent-surroundings--private-file-p)
-                 (org-agent-surroundings--private-heading-p
+       ((and (org-agent-completion-context--org-p)
+             (or (org-agent-completion-context--private-file-p)
+                 (org-agent-completion-context--private-heading-p
                   (org-agent-heading-at position))))
         "it is private (`org-agent-complete-private-tags')"))))
 
 ;;;; Private parts of Org
 
-(defun org-agent-surroundings--org-p ()
+(defun org-agent-completion-context--org-p ()
   "Return non-nil when the text of this buffer is Org."
   (or (derived-mode-p 'org-mode)
       (and buffer-file-name
            (string-match-p "\\.org\\(?:_archive\\)?\\'" buffer-file-name))))
 
-(defun org-agent-surroundings--private-tags-p (tags)
+(defun org-agent-completion-context--private-tags-p (tags)
   "Return non-nil when one of TAGS makes private; case does not count."
   (cl-intersection (mapcar #'downcase tags)
                    (mapcar #'downcase org-agent-complete-private-tags)
                    :test #'equal))
 
-(defun org-agent-surroundings--private-file-p ()
+(defun org-agent-completion-context--private-file-p ()
   "Return non-nil when the file has a tag that makes all of it private."
-  (org-agent-draft--widely
+  (org-agent-heading-widely
     (goto-char (point-min))
     (let (found)
       (while (and (not found)
                   (re-search-forward "^[ \t]*#\\+filetags:\\(.*\\)" 20000 t))
-        (setq found (org-agent-surroundings--private-tags-p
+        (setq found (org-agent-completion-context--private-tags-p
                      (split-string (match-string-no-properties 1)
                                    "[: \t]+" t))))
       found)))
 
-(defun org-agent-surroundings--private-heading-p (heading)
+(defun org-agent-completion-context--private-heading-p (heading)
   "Return non-nil when HEADING, a position or nil, or one above it is private."
-  (org-agent-draft--widely
+  (org-agent-heading-widely
     (let (found)
       (while (and heading (not found))
-        (setq found (org-agent-surroundings--private-tags-p
+        (setq found (org-agent-completion-context--private-tags-p
                      (org-agent-heading-tags heading)))
         (goto-char heading)
         (let ((level (org-agent-heading-level heading)))
@@ -144,14 +156,14 @@
                      (point)))))
       found)))
 
-(defun org-agent-surroundings--bounds (beg end)
+(defun org-agent-completion-context--bounds (beg end)
   "Return the part of BEG to END around point in which nothing is private.
 That is (BEG . END)."
-  (if (not (org-agent-surroundings--org-p))
+  (if (not (org-agent-completion-context--org-p))
       (cons beg end)
     (let ((point (point))
           (heading (or (org-agent-heading-at beg) beg)))
-      (org-agent-draft--widely
+      (org-agent-heading-widely
         (goto-char heading)
         (while (< heading end)
           (let ((next (progn (goto-char heading)
@@ -159,7 +171,7 @@ That is (BEG . END)."
                              (if (re-search-forward "^\\*+ " nil t)
                                  (match-beginning 0)
                                (point-max)))))
-            (when (org-agent-surroundings--private-heading-p
+            (when (org-agent-completion-context--private-heading-p
                    (org-agent-heading-at heading))
               (if (<= next point)
                   (setq beg (max beg next))
@@ -169,36 +181,96 @@ That is (BEG . END)."
 
 ;;;; What
 
-(defun org-agent-surroundings ()
+(defun org-agent-completion-context ()
   "Return the text around point that may be seen, (BEFORE . AFTER).
 Whole lines of it, as far as there are any.  Return nil where it holds
 what is a secret."
   (let* ((point (point))
          (beg (max (point-min) (- point (min org-agent-complete-before 8000))))
          (end (min (point-max) (+ point (min org-agent-complete-after 2000))))
-         (bounds (org-agent-surroundings--bounds
-                  (org-agent-surroundings--line-after beg point)
-                  (org-agent-surroundings--line-before end point)))
+         (bounds (org-agent-completion-context--bounds
+                  (org-agent-completion-context--line-after beg point)
+                  (org-agent-completion-context--line-before end point)))
          (before (org-agent-rpc-text (car bounds) point))
          (after (org-agent-rpc-text point (cdr bounds)))
          (case-fold-search nil))
-    (unless (or (string-match-p org-agent-surroundings--secret before)
-                (string-match-p org-agent-surroundings--secret after))
+    (unless (or (string-match-p org-agent-completion-context--secret before)
+                (string-match-p org-agent-completion-context--secret after))
       (cons before after))))
 
-(defun org-agent-surroundings--line-after (beg point)
+(defun org-agent-completion-context--line-after (beg point)
   "Return the first beginning of a line from BEG on, or BEG if POINT is before."
   (save-excursion
     (goto-char beg)
     (unless (bolp) (forward-line))
     (if (<= (point) point) (point) beg)))
 
-(defun org-agent-surroundings--line-before (end point)
+(defun org-agent-completion-context--line-before (end point)
   "Return the last beginning of a line up to END, or END if POINT is behind."
   (save-excursion
     (goto-char end)
     (unless (eobp) (forward-line 0))
     (if (<= point (point)) (point) end)))
 
-(provide 'org-agent-surroundings)
-;;; org-agent-surroundings.el ends here
+;;;; What may come in
+
+(defconst org-agent-completion-context--inert-line
+  "[ \t]*\\(?:#\\+\\|:[-_[:word:]]+:\\|\\(?:CLOSED\\|DEADLINE\\|SCHEDULED\\|CLOCK\\):\\)"
+  "Matches the beginning of a line of Org that is no text.")
+
+(defun org-agent-completion-context--inert-in-code-p ()
+  "Return non-nil when point is in a block whose text Org leaves alone."
+  (org-agent-heading-widely
+    (forward-line 0)
+    (and (not (looking-at "[ \t]*#\\+\\(?:begin\\|end\\)_"))
+         (re-search-backward "^\\(?:\\*+ \\|[ \t]*#\\+\\(begin\\|end\\)_\\(src\\|example\\|export\\|comment\\)\\_>\\)"
+                             nil t)
+         (match-beginning 1)
+         (eq ?b (downcase (char-after (match-beginning 1)))))))
+
+(defun org-agent-completion-context-inert-refusal ()
+  "Return why nothing is proposed in the line at point of an Org buffer, or nil."
+  (and (org-agent-completion-context--org-p)
+       (not (org-agent-completion-context--inert-in-code-p))
+       (save-excursion
+         (forward-line 0)
+         (let ((case-fold-search t))
+           (looking-at-p org-agent-completion-context--inert-line)))
+       "a line of settings is not continued"))
+
+(defun org-agent-completion-context-inert (text)
+  "Return TEXT as it may come in at point, or nil when nothing of it may."
+  (let ((text (cond
+               ((not (org-agent-completion-context--org-p)) text)
+               ((org-agent-completion-context--inert-in-code-p)
+                (org-agent-completion-context--inert-within-code text))
+               (t (org-agent-completion-context--inert-prose text)))))
+    (and text (not (string-blank-p text)) text)))
+
+(defun org-agent-completion-context--inert-within-code (text)
+  "Return TEXT up to what would end the block that point is in."
+  (let* ((before (buffer-substring-no-properties (line-beginning-position)
+                                                 (point)))
+         (whole (concat before text))
+         (case-fold-search t)
+         (end (string-match "^\\(?:\\*+ \\|[ \t]*#\\+\\)" whole)))
+    (cond
+     ((null end) text)
+     ((> end (length before))
+      (string-trim-right (substring whole (length before) end))))))
+
+(defun org-agent-completion-context--inert-prose (text)
+  "Return TEXT with nothing active in it, in the line that point is in."
+  (let* ((before (buffer-substring-no-properties (line-beginning-position)
+                                                 (point)))
+         (after (buffer-substring-no-properties (point) (line-end-position)))
+         ;; A line before it: what begins an answer has a drawer.
+         (head (concat "-\n" before))
+         (inert (org-agent-inert (concat head text after))))
+    (and (string-prefix-p head inert)
+         (string-suffix-p after inert)
+         (>= (length inert) (+ (length head) (length after)))
+         (substring inert (length head) (- (length inert) (length after))))))
+
+(provide 'org-agent-completion-context)
+;;; org-agent-completion-context.el ends here

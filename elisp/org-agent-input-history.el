@@ -1,4 +1,4 @@
-;;; org-agent-recall.el --- Ask again what was asked before  -*- lexical-binding: t; -*-
+;;; org-agent-input-history.el --- Ask again what was asked before  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -22,21 +22,21 @@
 (require 'cl-lib)
 (require 'subr-x)
 (require 'org-agent-kernel)
+(require 'org-agent-heading)
 (require 'org-agent-draft)
 (require 'org-agent-chat)
-(require 'org-agent-command)
 
-(defconst org-agent-recall-limit 300
+(defconst org-agent-input-history-limit 300
   "How many questions of a conversation come back, of the latest.")
 
-(defvar org-agent-recall--elsewhere nil
+(defvar org-agent-input-history--elsewhere nil
   "Questions as the kernel told them, the latest first.
 Each is a plist (:session :id :time :text).")
 
-(defvar org-agent-recall--history nil
+(defvar org-agent-input-history--history nil
   "What was chosen with `org-agent-insert-question'.")
 
-(cl-defstruct (org-agent-recall-cycle (:copier nil))
+(cl-defstruct (org-agent-input-history-cycle (:copier nil))
   "What one goes through."
   (entries nil :documentation "A vector of (TEXT . OFFSET), oldest first.
 OFFSET is where point was in what the person wrote, nil in a question.")
@@ -45,13 +45,13 @@ OFFSET is where point was in what the person wrote, nil in a question.")
   (point nil :documentation "Where point was left.")
   (prefix nil :documentation "What questions had to begin with."))
 
-(defvar-local org-agent-recall--cycle nil
+(defvar-local org-agent-input-history--cycle nil
   "What one goes through in this conversation, nil before one does.")
-(put 'org-agent-recall--cycle 'permanent-local t)
+(put 'org-agent-input-history--cycle 'permanent-local t)
 
 ;;;; What was asked
 
-(defun org-agent-recall--as-written (text)
+(defun org-agent-input-history--as-written (text)
   "Return TEXT, a question, as a person would write it again.
 What a command was given on stands below it, and is left out."
   (if (string-match-p "\\`/[[:alnum:]]" text)
@@ -60,43 +60,43 @@ What a command was given on stands below it, and is left out."
        "" text)
     text))
 
-(defun org-agent-recall--here ()
+(defun org-agent-input-history--here ()
   "Return the questions of this conversation, the latest first.
 The buffer has them, with or without a kernel."
-  (org-agent-draft--widely
+  (org-agent-heading-widely
     (goto-char (point-max))
     (let (questions (count 0))
-      (while (and (< count org-agent-recall-limit)
-                  (re-search-backward org-agent-draft--turn-regexp nil t))
-        (when (eq (org-agent-turn-p (point)) 'user)
+      (while (and (< count org-agent-input-history-limit)
+                  (re-search-backward org-agent-heading-turn-regexp nil t))
+        (when (eq (org-agent-heading-turn-p (point)) 'user)
           (cl-incf count)
-          (push (org-agent-recall--as-written (org-agent-question-text (point)))
+          (push (org-agent-input-history--as-written (org-agent-heading-question-text (point)))
                 questions)))
       (delete-dups (delete "" (nreverse questions))))))
 
-(defun org-agent-recall--others (session)
+(defun org-agent-input-history--others (session)
   "Return what was asked in other conversations than SESSION, as plists."
-  (cl-remove session org-agent-recall--elsewhere
+  (cl-remove session org-agent-input-history--elsewhere
              :key (lambda (asked) (plist-get asked :session)) :test #'equal))
 
-(defun org-agent-recall-refresh ()
+(defun org-agent-input-history-refresh ()
   "Have the kernel tell what was asked, for the next time one looks."
   (org-agent-kernel-request
    "session/asked" '(:limit 200)
    :success (lambda (result)
-              (setq org-agent-recall--elsewhere (plist-get result :questions)))
+              (setq org-agent-input-history--elsewhere (plist-get result :questions)))
    :failure #'ignore))
 
-(add-hook 'org-agent-kernel-ready-hook #'org-agent-recall-refresh)
+(add-hook 'org-agent-kernel-ready-hook #'org-agent-input-history-refresh)
 
-(defun org-agent-recall-fill-history (history)
+(defun org-agent-input-history-fill-history (history)
   "Put what was asked anywhere behind what is in HISTORY, a variable's name.
 So one finds it in the minibuffer, too."
-  (org-agent-recall-refresh)
+  (org-agent-input-history-refresh)
   (let ((known (symbol-value history)))
     (set history
          (append known
-                 (cl-loop for asked in org-agent-recall--elsewhere
+                 (cl-loop for asked in org-agent-input-history--elsewhere
                           for text = (plist-get asked :text)
                           unless (or (member text known) (member text new))
                           collect text into new
@@ -104,7 +104,7 @@ So one finds it in the minibuffer, too."
 
 ;;;; The draft
 
-(defun org-agent-recall--beginning ()
+(defun org-agent-input-history--beginning ()
   "Return where the text of the draft begins."
   (org-agent-chat-check)
   (org-agent-draft-mend (point-max))
@@ -114,12 +114,12 @@ So one finds it in the minibuffer, too."
       (user-error "The draft is not in what this buffer is narrowed to"))
     (min (point-max) (+ start (org-agent-heading-level start) 1))))
 
-(defun org-agent-recall--written (beginning)
+(defun org-agent-input-history--written (beginning)
   "Return what stands in the draft from BEGINNING on, (TEXT . OFFSET)."
   (cons (buffer-substring beginning (point-max))
         (max 0 (- (point) beginning))))
 
-(defun org-agent-recall--put (beginning entry &optional offset)
+(defun org-agent-input-history--put (beginning entry &optional offset)
   "Make ENTRY the draft, whose text is from BEGINNING on, as one undo step.
 Point goes to its end, or to OFFSET in it, or to where it was."
   (pcase-let ((`(,text . ,was) entry))
@@ -127,10 +127,10 @@ Point goes to its end, or to OFFSET in it, or to where it was."
       (let ((level (org-agent-heading-level (save-excursion
                                               (goto-char beginning)
                                               (line-beginning-position)))))
-        (pcase-let ((`(,first . ,rest) (org-agent-draft--cut text)))
+        (pcase-let ((`(,first . ,rest) (org-agent-heading-cut text)))
           (unless (string-empty-p rest)
             (setq text (concat first "\n"
-                               (org-agent-draft--demote rest level)))))))
+                               (org-agent-heading-demote rest level)))))))
     (undo-boundary)
     (goto-char beginning)
     (delete-region beginning (point-max))
@@ -141,39 +141,39 @@ Point goes to its end, or to OFFSET in it, or to where it was."
 
 ;;;; Going through them
 
-(defun org-agent-recall--entries (own)
+(defun org-agent-input-history--entries (own)
   "Return all there is to come to, oldest first: questions, then OWN.
 OWN is what the person wrote, the latest first."
-  (org-agent-recall-refresh)
-  (let* ((here (org-agent-recall--here))
+  (org-agent-input-history-refresh)
+  (let* ((here (org-agent-input-history--here))
          (others (cl-set-difference
                   (mapcar (lambda (asked) (plist-get asked :text))
-                          (org-agent-recall--others org-agent-chat-session))
+                          (org-agent-input-history--others org-agent-chat-session))
                   here :test #'equal)))
     (vconcat (nreverse (mapcar #'list others))
              (nreverse (mapcar #'list here))
              own)))
 
-(defun org-agent-recall--own (cycle)
+(defun org-agent-input-history--own (cycle)
   "Return what the person wrote of the entries of CYCLE, or nil."
   (and cycle
-       (cl-remove-if-not #'cdr (append (org-agent-recall-cycle-entries cycle)
+       (cl-remove-if-not #'cdr (append (org-agent-input-history-cycle-entries cycle)
                                        nil))))
 
-(defun org-agent-recall--current (beginning)
+(defun org-agent-input-history--current (beginning)
   "Return the cycle that one is in; the draft's text is from BEGINNING on.
 What was changed since belongs to what the person wrote."
-  (let* ((cycle org-agent-recall--cycle)
-         (written (org-agent-recall--written beginning))
-         (former (and cycle (aref (org-agent-recall-cycle-entries cycle)
-                                  (org-agent-recall-cycle-place cycle)))))
+  (let* ((cycle org-agent-input-history--cycle)
+         (written (org-agent-input-history--written beginning))
+         (former (and cycle (aref (org-agent-input-history-cycle-entries cycle)
+                                  (org-agent-input-history-cycle-place cycle)))))
     (if (and former (null (cdr former))
-             (string= (org-agent-recall-cycle-shown cycle) (car written)))
+             (string= (org-agent-input-history-cycle-shown cycle) (car written)))
         cycle
-      (let* ((own (org-agent-recall--own-with written cycle))
-             (entries (org-agent-recall--entries own)))
-        (setq org-agent-recall--cycle
-              (make-org-agent-recall-cycle
+      (let* ((own (org-agent-input-history--own-with written cycle))
+             (entries (org-agent-input-history--entries own)))
+        (setq org-agent-input-history--cycle
+              (make-org-agent-input-history-cycle
                :entries entries
                ;; A question that was changed is where one goes on from.
                :place (or (and former (null (cdr former))
@@ -181,29 +181,29 @@ What was changed since belongs to what the person wrote."
                                (cl-position former entries :test #'equal))
                           (cl-position written entries :test #'eq))))))))
 
-(defun org-agent-recall--own-with (written cycle)
+(defun org-agent-input-history--own-with (written cycle)
   "Return what the person wrote in CYCLE and has not sent, with WRITTEN.
 WRITTEN is in its place, or else the first."
-  (let* ((asked (org-agent-recall--here))
+  (let* ((asked (org-agent-input-history--here))
          (own (cl-remove-if
                (lambda (entry)
                  (member (string-trim (substring-no-properties (car entry)))
                          (cons "" asked)))
-               (org-agent-recall--own cycle)))
+               (org-agent-input-history--own cycle)))
          (place (cl-position (car written) own :key #'car :test #'string=)))
     (if place
         (append (cl-subseq own 0 place) (list written)
                 (nthcdr (1+ place) own))
       (cons written own))))
 
-(defun org-agent-recall--step (by prefix)
+(defun org-agent-input-history--step (by prefix)
   "Come to the next entry BY steps of 1 or -1; it begins with PREFIX, if any."
-  (let* ((beginning (org-agent-recall--beginning))
-         (cycle (org-agent-recall--current beginning))
-         (entries (org-agent-recall-cycle-entries cycle))
-         (prefix (and prefix (org-agent-recall--prefix cycle beginning)))
-         (now (substring-no-properties (car (org-agent-recall--written beginning))))
-         (place (+ (org-agent-recall-cycle-place cycle) by)))
+  (let* ((beginning (org-agent-input-history--beginning))
+         (cycle (org-agent-input-history--current beginning))
+         (entries (org-agent-input-history-cycle-entries cycle))
+         (prefix (and prefix (org-agent-input-history--prefix cycle beginning)))
+         (now (substring-no-properties (car (org-agent-input-history--written beginning))))
+         (place (+ (org-agent-input-history-cycle-place cycle) by)))
     (while (and (< -1 place (length entries))
                 (let ((text (car (aref entries place))))
                   (or (string= text now)
@@ -215,27 +215,27 @@ WRITTEN is in its place, or else the first."
                             "There is no earlier question")
                           (and prefix (not (string-empty-p prefix))
                                (format " that begins with \"%s\"" prefix)))))
-    (org-agent-recall--show cycle place beginning prefix)))
+    (org-agent-input-history--show cycle place beginning prefix)))
 
-(defun org-agent-recall--show (cycle place beginning prefix)
+(defun org-agent-input-history--show (cycle place beginning prefix)
   "Show the entry at PLACE of CYCLE in the draft from BEGINNING on.
 PREFIX, or nil, is what it was to begin with."
-  (org-agent-recall--put beginning
-                         (aref (org-agent-recall-cycle-entries cycle) place)
+  (org-agent-input-history--put beginning
+                         (aref (org-agent-input-history-cycle-entries cycle) place)
                          (and prefix (length prefix)))
-  (setf (org-agent-recall-cycle-place cycle) place
-        (org-agent-recall-cycle-prefix cycle) prefix
-        (org-agent-recall-cycle-shown cycle)
+  (setf (org-agent-input-history-cycle-place cycle) place
+        (org-agent-input-history-cycle-prefix cycle) prefix
+        (org-agent-input-history-cycle-shown cycle)
         (buffer-substring-no-properties beginning (point-max))
-        (org-agent-recall-cycle-point cycle) (point)))
+        (org-agent-input-history-cycle-point cycle) (point)))
 
-(defun org-agent-recall--prefix (cycle beginning)
+(defun org-agent-input-history--prefix (cycle beginning)
   "Return what stands in the draft from BEGINNING to point.
 While nothing was done but to go through CYCLE it is what it was."
-  (or (and (eql (point) (org-agent-recall-cycle-point cycle))
-           (equal (org-agent-recall-cycle-shown cycle)
+  (or (and (eql (point) (org-agent-input-history-cycle-point cycle))
+           (equal (org-agent-input-history-cycle-shown cycle)
                   (buffer-substring-no-properties beginning (point-max)))
-           (org-agent-recall-cycle-prefix cycle))
+           (org-agent-input-history-cycle-prefix cycle))
       (buffer-substring-no-properties beginning (max beginning (point)))))
 
 (defun org-agent-previous-question (&optional count)
@@ -245,7 +245,7 @@ were writing comes back with \\[org-agent-next-question], and each step
 can be undone."
   (interactive "p" org-agent-chat-mode)
   (dotimes (_ (abs (or count 1)))
-    (org-agent-recall--step (if (< (or count 1) 0) 1 -1) nil)))
+    (org-agent-input-history--step (if (< (or count 1) 0) 1 -1) nil)))
 
 (defun org-agent-next-question (&optional count)
   "Put the question behind into the draft, or that COUNT behind.
@@ -257,16 +257,16 @@ Behind the last is what you were writing."
   "Put the question before that begins as the draft up to point does into it.
 Point stays there, so that one can go on."
   (interactive nil org-agent-chat-mode)
-  (org-agent-recall--step -1 t))
+  (org-agent-input-history--step -1 t))
 
 (defun org-agent-next-matching-question ()
   "Put the question behind that begins as the draft up to point does into it."
   (interactive nil org-agent-chat-mode)
-  (org-agent-recall--step 1 t))
+  (org-agent-input-history--step 1 t))
 
 ;;;; Choosing one
 
-(defun org-agent-recall--line (text)
+(defun org-agent-input-history--line (text)
   "Return TEXT, a question, on one line."
   (truncate-string-to-width
    (replace-regexp-in-string "[ \t]*\n[ \t\n]*"
@@ -274,27 +274,27 @@ Point stays there, so that one can go on."
                              (string-trim text))
    300 nil nil t))
 
-(defun org-agent-recall--add (known text note)
+(defun org-agent-input-history--add (known text note)
   "Add TEXT with its NOTE to KNOWN, unless it is there; return KNOWN.
 KNOWN is a list of (LINE TEXT NOTE), no line twice, behind a head."
   (unless (cl-find text (cdr known) :key #'cadr :test #'equal)
-    (let* ((line (org-agent-recall--line text)) (unique line) (count 1))
+    (let* ((line (org-agent-input-history--line text)) (unique line) (count 1))
       (while (assoc unique (cdr known))
         (setq unique (format "%s (%d)" line (cl-incf count))))
       (nconc known (list (list unique text note)))))
   known)
 
-(defun org-agent-recall--add-asked (known asked session)
+(defun org-agent-input-history--add-asked (known asked session)
   "Add ASKED, plists of the kernel's, to KNOWN, but those of SESSION."
   (dolist (one asked known)
     (unless (equal (plist-get one :session) session)
-      (org-agent-recall--add
+      (org-agent-input-history--add
        known (plist-get one :text)
        (format "  %s, %s" (plist-get one :session)
                (substring (plist-get one :time) 0
                           (min 10 (length (plist-get one :time)))))))))
 
-(defun org-agent-recall--table (known session)
+(defun org-agent-input-history--table (known session)
   "Return a completion table of KNOWN, which grows as the kernel finds more.
 SESSION is that of the conversation, whose questions are known."
   (let (asked)
@@ -305,19 +305,19 @@ SESSION is that of the conversation, whose questions are known."
                      (cycle-sort-function . identity)
                      (annotation-function
                       . ,(lambda (line) (nth 2 (assoc line (cdr known))))))
-        (let ((query (org-agent-recall--query string)))
+        (let ((query (org-agent-input-history--query string)))
           (unless (or (null query) (member query asked))
             (push query asked)
             (org-agent-kernel-request
              "session/asked" (list :query query :limit 100)
              :success (lambda (result)
-                        (org-agent-recall--add-asked
+                        (org-agent-input-history--add-asked
                          known (plist-get result :questions) session))
              :failure #'ignore)))
         (complete-with-action action (mapcar #'car (cdr known))
                               string predicate)))))
 
-(defun org-agent-recall--query (string)
+(defun org-agent-input-history--query (string)
   "Return the words of STRING as the kernel's search wants them, or nil."
   (let ((words (cl-remove-if (lambda (word) (< (length word) 3))
                              (split-string string "[^[:alnum:]]+" t))))
@@ -329,30 +329,30 @@ Those of this conversation come first, then those of others.  What you
 were writing comes back with \\[org-agent-next-question]."
   (interactive
    (progn
-     (org-agent-recall--beginning)
+     (org-agent-input-history--beginning)
      (let ((known (list 'known)) (session org-agent-chat-session)
            (completion-styles (cl-adjoin 'substring completion-styles)))
-       (dolist (text (org-agent-recall--here))
-         (org-agent-recall--add known text ""))
-       (org-agent-recall--add-asked known org-agent-recall--elsewhere session)
+       (dolist (text (org-agent-input-history--here))
+         (org-agent-input-history--add known text ""))
+       (org-agent-input-history--add-asked known org-agent-input-history--elsewhere session)
        (let ((line (completing-read "Question: "
-                                    (org-agent-recall--table known session)
-                                    nil t nil 'org-agent-recall--history)))
+                                    (org-agent-input-history--table known session)
+                                    nil t nil 'org-agent-input-history--history)))
          (list (or (cadr (assoc line (cdr known)))
                    (user-error "No question was chosen"))))))
    org-agent-chat-mode)
-  (let* ((beginning (org-agent-recall--beginning))
-         (cycle (org-agent-recall--current beginning))
-         (entries (org-agent-recall-cycle-entries cycle))
+  (let* ((beginning (org-agent-input-history--beginning))
+         (cycle (org-agent-input-history--current beginning))
+         (entries (org-agent-input-history-cycle-entries cycle))
          (place (cl-position-if (lambda (entry)
                                   (and (null (cdr entry))
                                        (equal (car entry) text)))
                                 entries)))
     (unless place
-      (setf (org-agent-recall-cycle-entries cycle)
+      (setf (org-agent-input-history-cycle-entries cycle)
             (vconcat (list (list text)) entries)
             place 0))
-    (org-agent-recall--show cycle place beginning nil)))
+    (org-agent-input-history--show cycle place beginning nil)))
 
-(provide 'org-agent-recall)
-;;; org-agent-recall.el ends here
+(provide 'org-agent-input-history)
+;;; org-agent-input-history.el ends here

@@ -1,4 +1,4 @@
-;;; org-agent-why-test.el --- Tests of why  -*- lexical-binding: t; -*-
+;;; org-agent-explain-test.el --- Tests of why  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -9,7 +9,7 @@
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
 
-(defun org-agent-why-test--told (regexp)
+(defun org-agent-explain-test--told (regexp)
   "Wait until the story has REGEXP."
   (org-agent-fake-wait
    (and (get-buffer "*org-agent-why*")
@@ -20,7 +20,7 @@
          (and (get-buffer "*org-agent-why*")
               (with-current-buffer "*org-agent-why*" (buffer-string))))))
 
-(defmacro org-agent-why-test--with (&rest body)
+(defmacro org-agent-explain-test--with (&rest body)
   "Run BODY in a conversation with one answer, without an old story."
   (declare (indent 0) (debug t))
   `(progn
@@ -33,7 +33,7 @@
        (unwind-protect (save-window-excursion ,@body)
          (when (get-buffer "*org-agent-why*") (kill-buffer "*org-agent-why*"))))))
 
-(defun org-agent-why-test--ids ()
+(defun org-agent-explain-test--ids ()
   "Return the ids of the conversation's headings."
   (let (ids)
     (save-excursion
@@ -42,21 +42,21 @@
         (push (match-string-no-properties 1) ids)))
     (nreverse ids)))
 
-(ert-deftest org-agent-why-tells-the-story ()
+(ert-deftest org-agent-explain-tells-the-story ()
   "The story of the text at point is told, folded, inert and read-only."
-  (org-agent-why-test--with
-    (pcase-let ((`(,question ,answer) (org-agent-why-test--ids))
+  (org-agent-explain-test--with
+    (pcase-let ((`(,question ,answer) (org-agent-explain-test--ids))
                 (tick (buffer-chars-modified-tick))
                 (undo (length buffer-undo-list)))
       (goto-char (point-min))
-      (should (equal (org-agent-why-id) question))
+      (should (equal (org-agent-explain-id) question))
       (search-forward "April")
-      (should (equal (org-agent-why-id) answer))
+      (should (equal (org-agent-explain-id) answer))
       (goto-char (point-max))
-      (should-not (org-agent-why-id))
+      (should-not (org-agent-explain-id))
       (search-backward "Detail")
       (call-interactively #'org-agent-why)
-      (org-agent-why-test--told "^\\* Answered: Which notes")
+      (org-agent-explain-test--told "^\\* Answered: Which notes")
       (should (= tick (buffer-chars-modified-tick)))
       (should (= undo (length buffer-undo-list)))
       (with-current-buffer "*org-agent-why*"
@@ -74,10 +74,10 @@
         (should (equal org-agent-chat-session "main"))
         (should (looking-at-p "\\* Which notes"))))))
 
-(ert-deftest org-agent-why-goes-with-the-text ()
+(ert-deftest org-agent-explain-goes-with-the-text ()
   "What was copied elsewhere still knows its turn; what is typed beside it does not."
-  (org-agent-why-test--with
-    (let ((answer (cadr (org-agent-why-test--ids)))
+  (org-agent-explain-test--with
+    (let ((answer (cadr (org-agent-explain-test--ids)))
           copied)
       (goto-char (point-min))
       (search-forward "Both ")
@@ -85,7 +85,7 @@
       (setq copied (buffer-substring (point) (+ 5 (point))))
       (with-temp-buffer
         (insert copied)
-        (should (equal answer (org-agent-why-id))))
+        (should (equal answer (org-agent-explain-id))))
       ;; Read again, only the heading knows.
       (let ((session org-agent-chat-session))
         (kill-buffer)
@@ -95,12 +95,12 @@
           (goto-char (point-min))
           (search-forward "Both ")
           (should-not (get-text-property (point) 'org-agent-id))
-          (should (equal answer (org-agent-why-id))))))))
+          (should (equal answer (org-agent-explain-id))))))))
 
-(ert-deftest org-agent-why-without-a-kernel ()
+(ert-deftest org-agent-explain-without-a-kernel ()
   "The journal is read when no kernel runs, and errors are told."
-  (org-agent-why-test--with
-    (let ((question (car (org-agent-why-test--ids))))
+  (org-agent-explain-test--with
+    (let ((question (car (org-agent-explain-test--ids))))
       (ert-with-message-capture messages
         (org-agent-why "nothing-at-all")
         (org-agent-fake-wait (string-match-p "nothing has the id" messages)))
@@ -108,13 +108,13 @@
       (org-agent-kernel-test--end-kernel)
       (org-agent-fake-wait (not (org-agent-kernel-ready-p)))
       (org-agent-why (substring question 0 12))
-      (org-agent-why-test--told "^\\* Answered: Which notes")
+      (org-agent-explain-test--told "^\\* Answered: Which notes")
       (ert-with-message-capture messages
         (org-agent-why "--help")
         (org-agent-fake-wait (string-match-p "--help" messages)))
       (should-error (org-agent-why " ") :type 'user-error))))
 
-(ert-deftest org-agent-why-marks-edits ()
+(ert-deftest org-agent-explain-marks-edits ()
   "What an edit wrote into a note is known to be the agent's."
   (org-agent-fake-with-chat
     (let ((file (expand-file-name "home/note.org" org-agent-fake-directory)))
@@ -128,7 +128,7 @@
       (with-current-buffer (find-buffer-visiting file)
         (goto-char (point-min))
         (search-forward "new t")
-        (should (equal "edit-1" (org-agent-why-id)))
+        (should (equal "edit-1" (org-agent-explain-id)))
         (should-not (buffer-modified-p))
         (search-forward "ext")
         (insert "mine")
@@ -136,12 +136,12 @@
         (set-buffer-modified-p nil)
         (kill-buffer)))))
 
-(ert-deftest org-agent-why-folds-without-bars ()
+(ert-deftest org-agent-explain-folds-without-bars ()
   "The end of a folded block's last line is seen, and has no colour."
-  (org-agent-why-test--with
+  (org-agent-explain-test--with
     (goto-char (point-min))
     (call-interactively #'org-agent-why)
-    (org-agent-why-test--told "^\\* Answered: Which notes")
+    (org-agent-explain-test--told "^\\* Answered: Which notes")
     (with-current-buffer "*org-agent-why*"
       (font-lock-ensure)
       (goto-char (point-min))
@@ -150,5 +150,5 @@
       (while (re-search-forward "\n\\*+ " nil t)
         (should-not (get-text-property (match-beginning 0) 'face))))))
 
-(provide 'org-agent-why-test)
-;;; org-agent-why-test.el ends here
+(provide 'org-agent-explain-test)
+;;; org-agent-explain-test.el ends here

@@ -1,4 +1,4 @@
-;;; org-agent-keeper-test.el --- Tests of the conversation's file  -*- lexical-binding: t; -*-
+;;; org-agent-file-owner-test.el --- Tests of the conversation's file  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -14,7 +14,7 @@
 
 (load "userlock" nil t)                 ; else its functions come unwatched
 
-(defun org-agent-keeper-test--write (text &optional session)
+(defun org-agent-file-owner-test--write (text &optional session)
   "Write TEXT to the file of SESSION as another program would."
   (let ((file (org-agent-fake-file (or session "main")))
         (new (expand-file-name "new" org-agent-fake-directory))
@@ -25,16 +25,16 @@
     ;; A file's time may be no finer than a clock tick.
     (set-file-times file (time-add nil 10))))
 
-(defun org-agent-keeper-test--not-keeper (params)
+(defun org-agent-file-owner-test--not-keeper (params)
   "Answer `session/load' with PARAMS: another Emacs keeps the file."
   (list :session (plist-get params :session)
         :file (org-agent-fake-file (plist-get params :session))))
 
-(defmacro org-agent-keeper-test--elsewhere (&rest body)
+(defmacro org-agent-file-owner-test--elsewhere (&rest body)
   "Open a conversation whose file another Emacs keeps, and run BODY in it."
   (declare (indent 0) (debug t))
   `(progn
-     (push (cons "session/load" #'org-agent-keeper-test--not-keeper)
+     (push (cons "session/load" #'org-agent-file-owner-test--not-keeper)
            org-agent-fake-answers)
      (org-agent-fake-start)
      (org-agent-chat)
@@ -42,7 +42,7 @@
        (org-agent-fake-wait (eq org-agent-chat-attached t))
        ,@body)))
 
-(defmacro org-agent-keeper-test--asking-fails (&rest body)
+(defmacro org-agent-file-owner-test--asking-fails (&rest body)
   "Run BODY; whatever asks a person makes the test fail."
   (declare (indent 0) (debug t))
   `(let ((asked (lambda (&rest arguments)
@@ -54,7 +54,7 @@
                ((symbol-function 'read-char-choice) asked))
        ,@body)))
 
-(ert-deftest org-agent-keeper-visits-the-file ()
+(ert-deftest org-agent-file-owner-visits-the-file ()
   "The buffer keeps its name, and finding the file finds the buffer."
   (org-agent-fake-with-chat
     (should (equal buffer-file-name (org-agent-fake-file "main")))
@@ -65,7 +65,7 @@
     (should-not (directory-files (file-name-directory buffer-file-name)
                                  nil "\\`\\.#\\|\\.org-agent"))))
 
-(ert-deftest org-agent-keeper-survives-what-saving-does ()
+(ert-deftest org-agent-file-owner-survives-what-saving-does ()
   "Hooks that tidy up on save break neither the draft nor identity."
   (org-agent-fake-with-chat
     (let ((require-final-newline t)
@@ -81,13 +81,13 @@
       (should-not (buffer-modified-p))
       (goto-char (point-max))
       (should (org-agent-draft-p (point)))
-      (should (equal (org-agent-turn-ids) (list question "a1")))
+      (should (equal (org-agent-heading-turn-ids) (list question "a1")))
       (org-agent-fake-say "And again")
       (should (equal (plist-get (nth 1 (org-agent-fake-requests "event")) :text)
                      "And again"))
       (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))))
 
-(ert-deftest org-agent-keeper-never-saves-a-part-of-an-answer ()
+(ert-deftest org-agent-file-owner-never-saves-a-part-of-an-answer ()
   "What is saved while an answer is written has nothing of it."
   (org-agent-fake-with-chat
     (let* ((question (org-agent-fake-say "Hello"))
@@ -102,37 +102,37 @@
         (should-not (string-match-p "Half" (org-agent-fake-file-text)))
         (org-agent-fake-act "a1" question "** Half\nan answer\n")
         (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))
-        (should (equal (org-agent-turn-ids) (list question second)))))))
+        (should (equal (org-agent-heading-turn-ids) (list question second)))))))
 
-(ert-deftest org-agent-keeper-takes-what-others-wrote ()
+(ert-deftest org-agent-file-owner-takes-what-others-wrote ()
   "A file that changed is taken before the next turn goes in."
-  (org-agent-keeper-test--asking-fails
+  (org-agent-file-owner-test--asking-fails
     (org-agent-fake-with-chat
       (let ((question (org-agent-fake-say "Hello")))
         (org-agent-fake-type "my draft")
-        (org-agent-keeper-test--write
+        (org-agent-file-owner-test--write
          (concat "# A remark\n" (org-agent-fake-file-text)))
         (org-agent-fake-act "a1" question (org-agent-fake-answer-text "a1" "Hi"))
         (should (equal (org-agent-fake-text)
                        (concat "# A remark\n"
-                               (org-agent-question-subtree 1 question "Hello" nil)
+                               (org-agent-heading-question 1 question "Hello" nil)
                                (org-agent-fake-answer-text "a1" "Hi")
                                "* my draft")))
         (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))))))
 
-(ert-deftest org-agent-keeper-overwrites-nobody ()
+(ert-deftest org-agent-file-owner-overwrites-nobody ()
   "When file and buffer both changed, neither is touched, and that is said."
-  (org-agent-keeper-test--asking-fails
+  (org-agent-file-owner-test--asking-fails
     (org-agent-fake-with-chat
       (let ((question (org-agent-fake-say "Hello")))
         (goto-char (point-min))
         (search-forward "Hello")
         (insert " (edited)")
         (let ((theirs (concat (org-agent-fake-file-text) "theirs")))
-          (org-agent-keeper-test--write theirs)
+          (org-agent-file-owner-test--write theirs)
           (goto-char (point-min))
           (insert "# mine\n")
-          (org-agent-keeper-test--write (concat "# theirs\n" theirs))
+          (org-agent-file-owner-test--write (concat "# theirs\n" theirs))
           (let ((receipt (org-agent-fake-act
                           "a1" question (org-agent-fake-answer-text "a1" "Hi"))))
             (should-not (plist-get (plist-get receipt :result) :saved)))
@@ -145,13 +145,13 @@
           (should-not (string-match-p "changed on disk"
                                       (org-agent-header-line))))))))
 
-(ert-deftest org-agent-keeper-streams-into-a-changed-file ()
+(ert-deftest org-agent-file-owner-streams-into-a-changed-file ()
   "Deltas into an unmodified buffer whose file changed make nobody ask."
-  (org-agent-keeper-test--asking-fails
+  (org-agent-file-owner-test--asking-fails
     (org-agent-fake-with-chat
       (let ((question (org-agent-fake-say "Hello")))
         (should-not (buffer-modified-p))
-        (org-agent-keeper-test--write (concat (org-agent-fake-file-text) "x"))
+        (org-agent-file-owner-test--write (concat (org-agent-fake-file-text) "x"))
         (org-agent-fake-delta question "a1" 0 "** Hi\n")
         (org-agent-fake-delta question "a1" 6 "there\n")
         (org-agent-fake-act "a1" question "** Hi\nthere\n")
@@ -162,16 +162,16 @@
         (should (string-match-p "there" (buffer-string)))
         (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))))))
 
-(ert-deftest org-agent-keeper-is-somebody-else ()
+(ert-deftest org-agent-file-owner-is-somebody-else ()
   "Who does not keep the file visits none and writes none."
   (org-agent-fake-with-home
-    (let ((text (concat (org-agent-question-subtree 1 "q1" "Hello" nil)
+    (let ((text (concat (org-agent-heading-question 1 "q1" "Hello" nil)
                         "* their draft")))
-      (org-agent-keeper-test--write text)
-      (org-agent-keeper-test--elsewhere
+      (org-agent-file-owner-test--write text)
+      (org-agent-file-owner-test--elsewhere
         (should-not buffer-file-name)
         (should (equal (org-agent-fake-text)
-                       (concat (org-agent-question-subtree 1 "q1" "Hello" nil)
+                       (concat (org-agent-heading-question 1 "q1" "Hello" nil)
                                "* ")))
         (let* ((mine (org-agent-fake-say "Mine"))
                (receipt (org-agent-fake-act
@@ -179,9 +179,9 @@
           (should-not (plist-get (plist-get receipt :result) :saved))
           (should (equal (org-agent-fake-file-text) text))
           ;; Then the other Emacs goes, having saved; so did the kernel.
-          (org-agent-keeper-test--write
-           (concat (org-agent-question-subtree 1 "q1" "Hello (mended)" nil)
-                   (org-agent-question-subtree 1 mine "Mine" nil)
+          (org-agent-file-owner-test--write
+           (concat (org-agent-heading-question 1 "q1" "Hello (mended)" nil)
+                   (org-agent-heading-question 1 mine "Mine" nil)
                    (org-agent-fake-answer-text "a1" "Hi")
                    "* their draft"))
           (org-agent-fake-type "and mine")
@@ -190,21 +190,21 @@
           (org-agent-fake-settle)
           (should (equal buffer-file-name (org-agent-fake-file "main")))
           (should (equal (org-agent-fake-text)
-                         (concat (org-agent-question-subtree
+                         (concat (org-agent-heading-question
                                   1 "q1" "Hello (mended)" nil)
-                                 (org-agent-question-subtree 1 mine "Mine" nil)
+                                 (org-agent-heading-question 1 mine "Mine" nil)
                                  (org-agent-fake-answer-text "a1" "Hi")
                                  "* their draft\n* and mine")))
           (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))))))
 
-(ert-deftest org-agent-keeper-becomes-it-while-an-answer-is-written ()
+(ert-deftest org-agent-file-owner-becomes-it-while-an-answer-is-written ()
   "The file is taken when the answer is there, not before."
   (org-agent-fake-with-home
-    (org-agent-keeper-test--elsewhere
+    (org-agent-file-owner-test--elsewhere
       (let ((question (org-agent-fake-say "Hello"))
             (text (org-agent-fake-answer-text "a1" "Hi" "Body")))
-        (org-agent-keeper-test--write
-         (concat (org-agent-question-subtree 1 question "Hello" nil) "* "))
+        (org-agent-file-owner-test--write
+         (concat (org-agent-heading-question 1 question "Hello" nil) "* "))
         (org-agent-fake-delta question "a1" 0 (substring text 0 40))
         (org-agent-fake-notify "session/keeper" :session "main"
                                :file (org-agent-fake-file "main") :keeper t)
@@ -224,11 +224,11 @@
                                :event question :state :answered)
         (org-agent-fake-settle)
         (should (equal (org-agent-fake-text)
-                       (concat (org-agent-question-subtree 1 question "Hello" nil)
+                       (concat (org-agent-heading-question 1 question "Hello" nil)
                                text "* ")))
         (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))))))
 
-(ert-deftest org-agent-keeper-cannot-save ()
+(ert-deftest org-agent-file-owner-cannot-save ()
   "Where nothing can be saved that is said, and the text stays."
   (org-agent-fake-with-chat
     (let* ((question (org-agent-fake-say "Hello"))
@@ -248,7 +248,7 @@
       (should-not (string-match-p "not saved" (org-agent-header-line)))
       (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))))
 
-(ert-deftest org-agent-keeper-follows-links ()
+(ert-deftest org-agent-file-owner-follows-links ()
   "A file that is a link stays one."
   (org-agent-fake-with-home
     (let ((file (org-agent-fake-file "main"))
@@ -266,9 +266,9 @@
         (should (= (file-modes real) #o600))
         (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))))))
 
-(ert-deftest org-agent-keeper-kills-without-asking ()
+(ert-deftest org-agent-file-owner-kills-without-asking ()
   "Killing the buffer saves the draft and tells the kernel."
-  (org-agent-keeper-test--asking-fails
+  (org-agent-file-owner-test--asking-fails
     (org-agent-fake-with-chat
       (org-agent-fake-type "half a thought")
       (kill-buffer)
@@ -277,7 +277,7 @@
       (org-agent-chat)
       (should (equal (org-agent-fake-text) "* half a thought")))))
 
-(ert-deftest org-agent-keeper-any-text ()
+(ert-deftest org-agent-file-owner-any-text ()
   "Every character comes back from the file as it went in."
   (org-agent-fake-with-chat
     (let ((text "caf\u00e9 \u4e16\u754c \U0001f600 \u200b \ufeff x\ty \u00a0 \u2028 end"))
@@ -285,7 +285,7 @@
       (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))
       (kill-buffer)
       (org-agent-chat)
-      (should (equal (org-agent-question-text (point-min)) text)))))
+      (should (equal (org-agent-heading-question-text (point-min)) text)))))
 
-(provide 'org-agent-keeper-test)
-;;; org-agent-keeper-test.el ends here
+(provide 'org-agent-file-owner-test)
+;;; org-agent-file-owner-test.el ends here

@@ -1,4 +1,4 @@
-;;; org-agent-place-test.el --- Tests of links, bookmarks and the index  -*- lexical-binding: t; -*-
+;;; org-agent-goto-test.el --- Tests of links, bookmarks and the index  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -18,35 +18,35 @@
 (require 'ox-md)
 (require 'org-agent-kernel-test)
 
-(defun org-agent-place-test--talk ()
+(defun org-agent-goto-test--talk ()
   "Say something twice and have it answered."
   (org-agent-kernel-test--say "Which & what?")
   (org-agent-kernel-test--settle 1)
   (org-agent-kernel-test--say "And _then_?")
   (org-agent-kernel-test--settle 2))
 
-(defun org-agent-place-test--exchanges ()
-  "Return what the model says in `org-agent-place-test--talk'."
+(defun org-agent-goto-test--exchanges ()
+  "Return what the model says in `org-agent-goto-test--talk'."
   (list (org-agent-kernel-test--exchange
          (org-agent-kernel-test--envelope "* Two of them\nBody\n** Detail\nMore"))
         (org-agent-kernel-test--exchange
          (org-agent-kernel-test--envelope "* Nothing\nmore"))))
 
-(defun org-agent-place-test--link ()
+(defun org-agent-goto-test--link ()
   "Store a link at point; return it and its description, or nil."
   (let (org-stored-links (org-store-link-plist nil))
-    (when (org-agent-link-store)
+    (when (org-agent-goto-link-store)
       (list (plist-get org-store-link-plist :link)
             (plist-get org-store-link-plist :description)))))
 
 (ert-deftest org-agent-link-stores-and-follows ()
   "A link made anywhere in a turn leads to its heading, from anywhere."
-  (org-agent-kernel-test--with (org-agent-place-test--exchanges)
-    (org-agent-place-test--talk)
-    (should-not (org-agent-place-test--link)) ; the draft
+  (org-agent-kernel-test--with (org-agent-goto-test--exchanges)
+    (org-agent-goto-test--talk)
+    (should-not (org-agent-goto-test--link)) ; the draft
     (goto-char (point-min))
     (search-forward "More")
-    (pcase-let ((`(,link ,description) (org-agent-place-test--link)))
+    (pcase-let ((`(,link ,description) (org-agent-goto-test--link)))
       (should (string-match-p "\\`org-agent:main::[0-9a-zA-Z-]+\\'" link))
       (should (equal description "Two of them"))
       (goto-char (point-max))
@@ -68,50 +68,50 @@
 
 (ert-deftest org-agent-link-to-what-is-gone ()
   "A link says so when it leads nowhere; nothing is begun for it."
-  (org-agent-kernel-test--with (org-agent-place-test--exchanges)
+  (org-agent-kernel-test--with (org-agent-goto-test--exchanges)
     (save-window-excursion
-      (should-error (org-agent-link-follow "x/y::z") :type 'user-error)
-      (should-error (org-agent-link-follow "nobody") :type 'user-error)
+      (should-error (org-agent-goto-link-follow "x/y::z") :type 'user-error)
+      (should-error (org-agent-goto-link-follow "nobody") :type 'user-error)
       (ert-with-message-capture messages
-        (org-agent-link-follow "nobody::1234")
+        (org-agent-goto-link-follow "nobody::1234")
         (org-agent-fake-wait (string-match-p "leads nowhere.*\"1234\"" messages)))
       (ert-with-message-capture messages
-        (org-agent-link-follow "main::1234")
+        (org-agent-goto-link-follow "main::1234")
         (org-agent-fake-wait (string-match-p "leads nowhere" messages))))
     (should-not (org-agent-chat-buffer "nobody"))
-    (should-not (file-exists-p (org-agent-chat--file "nobody")))))
+    (should-not (file-exists-p (org-agent-chat-file "nobody")))))
 
 (ert-deftest org-agent-link-to-what-was-taken-out ()
   "What a person took out of the file stays out and is shown beside it."
-  (org-agent-kernel-test--with (org-agent-place-test--exchanges)
-    (org-agent-place-test--talk)
+  (org-agent-kernel-test--with (org-agent-goto-test--exchanges)
+    (org-agent-goto-test--talk)
     (goto-char (point-min))
-    (let ((link (car (org-agent-place-test--link))))
-      (delete-region (point-min) (org-agent-subtree-end (point-min)))
+    (let ((link (car (org-agent-goto-test--link))))
+      (delete-region (point-min) (org-agent-heading-subtree-end (point-min)))
       (save-buffer)
       (save-window-excursion
-        (org-agent-link-follow (string-remove-prefix "org-agent:" link))
-        (org-agent-fake-wait (get-buffer org-agent-place--buffer))
-        (with-current-buffer org-agent-place--buffer
+        (org-agent-goto-link-follow (string-remove-prefix "org-agent:" link))
+        (org-agent-fake-wait (get-buffer org-agent-goto--buffer))
+        (with-current-buffer org-agent-goto--buffer
           (should (string-match-p "took it out" (buffer-string)))
           (should (string-match-p "^\\* Which & what\\?" (buffer-string)))
           (should (string-match-p "^\\*\\* Two of them" (buffer-string))))
-        (kill-buffer org-agent-place--buffer))
+        (kill-buffer org-agent-goto--buffer))
       (should-not (string-match-p "Which" (org-agent-fake-text))))))
 
 (ert-deftest org-agent-link-rebuilds-the-conversation ()
   "A conversation without a buffer and a file comes back for a link."
-  (org-agent-kernel-test--with (org-agent-place-test--exchanges)
-    (org-agent-place-test--talk)
+  (org-agent-kernel-test--with (org-agent-goto-test--exchanges)
+    (org-agent-goto-test--talk)
     (goto-char (point-min))
-    (let ((link (string-remove-prefix "org-agent:" (car (org-agent-place-test--link))))
+    (let ((link (string-remove-prefix "org-agent:" (car (org-agent-goto-test--link))))
           (text (org-agent-fake-text)))
       (let (kill-buffer-query-functions)
         (set-buffer-modified-p nil)
         (kill-buffer))
-      (delete-file (org-agent-chat--file "main"))
+      (delete-file (org-agent-chat-file "main"))
       (save-window-excursion
-        (org-agent-link-follow link)
+        (org-agent-goto-link-follow link)
         (org-agent-fake-wait
          (when-let ((buffer (get-buffer "*org-agent-chat*")))
            (with-current-buffer buffer
@@ -122,10 +122,10 @@
 
 (ert-deftest org-agent-link-to-a-renamed-conversation ()
   "A link from before a conversation was renamed leads to it all the same."
-  (org-agent-kernel-test--with (org-agent-place-test--exchanges)
-    (org-agent-place-test--talk)
+  (org-agent-kernel-test--with (org-agent-goto-test--exchanges)
+    (org-agent-goto-test--talk)
     (goto-char (point-min))
-    (let ((link (string-remove-prefix "org-agent:" (car (org-agent-place-test--link))))
+    (let ((link (string-remove-prefix "org-agent:" (car (org-agent-goto-test--link))))
           (renamed nil))
       (goto-char (point-max))
       (org-agent-kernel-request "session/rename" '(:session "main" :to "garden")
@@ -135,7 +135,7 @@
       (org-agent-fake-wait (org-agent-chat-buffer "garden"))
       (should-not (org-agent-chat-buffer "main"))
       (save-window-excursion
-        (org-agent-link-follow link)
+        (org-agent-goto-link-follow link)
         (org-agent-fake-wait
          (with-current-buffer (org-agent-chat-buffer "garden")
            (looking-at "\\* Which & what"))))
@@ -143,10 +143,10 @@
 
 (ert-deftest org-agent-link-exports-as-words ()
   "An exported link is its description or the turn's words, escaped."
-  (org-agent-kernel-test--with (org-agent-place-test--exchanges)
-    (org-agent-place-test--talk)
+  (org-agent-kernel-test--with (org-agent-goto-test--exchanges)
+    (org-agent-goto-test--talk)
     (goto-char (point-min))
-    (let ((link (car (org-agent-place-test--link)))
+    (let ((link (car (org-agent-goto-test--link)))
           (org-export-with-toc nil) (org-export-with-broken-links nil))
       (dolist (case '((html "Which &amp; what?") (latex "Which \\& what?")
                       (ascii "Which & what?") (md "Which &amp; what?")))
@@ -163,19 +163,19 @@
 
 (ert-deftest org-agent-link-completes ()
   "The index of the conversation is what a link is completed from."
-  (org-agent-kernel-test--with (org-agent-place-test--exchanges)
-    (org-agent-place-test--talk)
+  (org-agent-kernel-test--with (org-agent-goto-test--exchanges)
+    (org-agent-goto-test--talk)
     (cl-letf* ((answers '("main" "And _then_? / Nothing"))
                ((symbol-function 'completing-read) (lambda (&rest _) (pop answers))))
-      (let ((link (org-agent-link-complete)))
+      (let ((link (org-agent-goto-link-complete)))
         (should (string-match "\\`org-agent:main::\\(.+\\)" link))
-        (goto-char (org-agent-find-heading (match-string 1 link)))
+        (goto-char (org-agent-heading-find (match-string 1 link)))
         (should (looking-at "\\*\\* Nothing"))))))
 
 (ert-deftest org-agent-bookmark-leads-back ()
   "Bookmarks of a turn and of the draft lead there after the file was rewritten."
-  (org-agent-kernel-test--with (org-agent-place-test--exchanges)
-    (org-agent-place-test--talk)
+  (org-agent-kernel-test--with (org-agent-goto-test--exchanges)
+    (org-agent-goto-test--talk)
     (let ((bookmark-alist nil) (bookmark-save-flag nil)
           (bookmark-default-file (expand-file-name "marks" org-agent-fake-directory)))
       (goto-char (point-min))
@@ -207,12 +207,12 @@
     (let ((inhibit-modification-hooks t))
       (goto-char (point-min))
       (dotimes (n 1000)
-        (insert (org-agent-question-subtree 1 (format "q%d" n) (format "Question %d" (/ n 2)) nil)
+        (insert (org-agent-heading-question 1 (format "q%d" n) (format "Question %d" (/ n 2)) nil)
                 (org-agent-fake-answer-text (format "a%d" n) "Answer" "* not a turn")
                 "*** Detail\n")))
     (garbage-collect)
     (let* ((start (float-time))
-           (index (org-agent-imenu-index))
+           (index (org-agent-goto-imenu-index))
            (seconds (- (float-time) start)))
       (message "index of 1000 questions and answers: %.3f s" seconds)
       (should (= 2000 (length index) (length (delete-dups (mapcar #'car index)))))
@@ -225,8 +225,8 @@
       (imenu entry)
       (should (looking-at "\\* Question 7 "))
       (should (equal (org-agent-heading-property (point) "ID") "q14"))
-      (delete-region (point) (org-agent-subtree-end (point)))
+      (delete-region (point) (org-agent-heading-subtree-end (point)))
       (should-error (imenu entry) :type 'user-error))))
 
-(provide 'org-agent-place-test)
-;;; org-agent-place-test.el ends here
+(provide 'org-agent-goto-test)
+;;; org-agent-goto-test.el ends here

@@ -1,0 +1,402 @@
+;;; org-agent-explain.el --- What the model is told, and why it did what it did  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; `org-agent-why' tells the story of the turn that the text at point came
+;; from, as the kernel's journal has it: the event, the skill, what the
+;; model was asked and said, the verdicts, the acts and their receipts.
+;;
+;; Text that the agent inserted or changed has the text property
+;; `org-agent-id', the id of the act, in whatever buffer; it goes with the
+;; text when that is copied.  After a file was read again the `:ID:' of
+;; the nearest heading says the same.
+;;
+;; Without a kernel the program reads the journal itself.
+;;
+;; `org-agent-prompt' shows what would be sent if the draft were sent now:
+;; every byte, with sizes.  The kernel composes it as it composes what it
+;; sends; nothing is sent, and nothing is kept.
+;;
+;; The texts stand in example blocks, where a line that Org would take for
+;; its own has a comma before it, as everywhere in Org.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'org)
+(require 'org-table)
+(require 'subr-x)
+(require 'org-agent-rpc)
+(require 'org-agent-kernel)
+(require 'org-agent-heading)
+(require 'org-agent-inert)
+(require 'org-agent-chat)
+
+(declare-function org-agent-act-mark "org-agent-act")
+(declare-function org-agent-command-message "org-agent-command")
+(declare-function org-agent-context-draft "org-agent-context")
+(declare-function org-agent-context-read-gather "org-agent-context-read")
+(declare-function org-agent-context-size "org-agent-context")
+(declare-function org-agent-draft-branch-at "org-agent-draft")
+(declare-function org-agent-draft-start "org-agent-draft")
+(declare-function org-agent-log "org-agent-log")
+(declare-function org-agent-log-of-turn "org-agent-log")
+(declare-function org-agent-send-event "org-agent-send")
+(declare-function org-agent-send-with-context "org-agent-send")
+(declare-function org-agent-send-without "org-agent-send")
+
+(defvar org-agent-draft-chosen)
+
+;;;; Provenance
+
+(cl-defmethod org-agent-handle-request :around ((_method (eql 'act)) params)
+  "Mark the text that the act with PARAMS has put into a buffer as its own."
+  (let ((receipt (cl-call-next-method)))
+    (org-agent-rpc-guard "marking what an act inserted"
+      (org-agent-act-mark receipt (plist-get params :id)))
+    receipt))
+
+(defun org-agent-explain-id ()
+  "Return the id of what the agent did at point, or nil.
+It is that of the text at point, else that of the heading, or of the
+nearest one above it that has an `:ID:'."
+  (or (get-text-property (point) 'org-agent-id)
+      (and (> (point) (point-min))
+           (get-text-property (1- (point)) 'org-agent-id))
+      (plist-get (get-text-property (point) 'org-agent-approval) :turn)
+      (org-agent-explain--line-id)
+      (and (derived-mode-p 'org-mode)
+           (not (derived-mode-p 'org-agent-why-mode))
+           (org-agent-explain--heading-id))))
+
+(defun org-agent-explain--line-id ()
+  "Return the turn that the line at point is about, nil when it names none."
+  (get-text-property (line-beginning-position) 'org-agent-turn))
+
+(defun org-agent-explain--heading-id ()
+  "Return the `:ID:' of the entry at point or of the nearest one around it."
+  (save-excursion
+    (save-restriction
+      (widen)
+      (let (id (going (ignore-errors (org-back-to-heading t) t)))
+        (while (and going (not id))
+          (setq id (org-agent-heading-property (point) "ID")
+                going (and (not id) (org-up-heading-safe))))
+        (and id (not (string-empty-p id)) id)))))
+
+;;;; The story
+
+(defvar-local org-agent-explain-story nil
+  "What this buffer tells of, as the kernel answered: a plist.")
+(put 'org-agent-explain-story 'permanent-local t)
+
+(defvar org-agent-why-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map "q" #'quit-window)
+    (define-key map "g" #'org-agent-why-again)
+    (define-key map "n" #'org-next-visible-heading)
+    (define-key map "p" #'org-previous-visible-heading)
+    (define-key map "l" #'org-agent-why-log)
+    (define-key map "v" #'org-agent-why-visit)
+    (define-key map (kbd "RET") #'org-open-at-point)
+    (define-key map " " #'scroll-up-command)
+    map)
+  "Keys in the story of a turn.")
+
+(define-derived-mode org-agent-why-mode org-mode "Org-Agent-Why"
+  "Major mode of the story of a turn.
+\\<org-agent-why-mode-map>TAB opens and closes what happened, \\[org-open-at-point] follows a link, \\[org-agent-why-visit] goes to
+the conversation, \\[org-agent-why-log] shows the turn's lines in the log,
+\\[org-agent-why-again] tells it again."
+  (setq-local org-confirm-babel-evaluate t
+              enable-local-variables nil
+              ;; The end of a folded block's last line is seen: it has no colour.
+              org-fontify-whole-block-delimiter-line nil
+              header-line-format '(:eval (org-agent-explain--header)))
+  (setq buffer-read-only t
+        buffer-undo-list t
+        truncate-lines nil
+        word-wrap t)
+  (org-agent-fontify-listed-languages))
+
+(defun org-agent-explain--header ()
+  "Return the header line of a story."
+  (substitute-command-keys
+   (format " Turn %s in %s  \\<org-agent-why-mode-map>\\[org-agent-why-visit] conversation  \\[org-agent-why-log] log  \\[org-agent-why-again] again  \\[quit-window] quit"
+           (replace-regexp-in-string
+            "%" "%%" (substring (or (plist-get org-agent-explain-story :turn) "?")
+                                0 (min 8 (length (or (plist-get org-agent-explain-story :turn) "?")))))
+           (replace-regexp-in-string
+            "%" "%%" (or (plist-get org-agent-explain-story :session) "?")))))
+
+(defun org-agent-why (id)
+  "Tell why the agent wrote or did what is at point.
+ID is the id of a question, an answer, an action, an approval or a turn,
+or its beginning.  With a prefix argument ask for it."
+  (interactive
+   (list (let ((here (org-agent-explain-id)))
+           (if (or current-prefix-arg (not here))
+               (read-string (format-prompt "Why (id)" here) nil nil here)
+             here))))
+  (when (string-empty-p (string-trim (or id "")))
+    (user-error "Nothing here is the agent's; give the id of a question, an answer or a turn"))
+  (let ((origin (selected-window)))
+    (if (org-agent-kernel-ready-p)
+        (org-agent-kernel-request
+         "trace/get" (list :id id)
+         :success (lambda (told) (org-agent-explain--show told origin))
+         :failure (lambda (refusal)
+                    (message "org-agent: %s" (plist-get refusal :message))))
+      (org-agent-explain--run id origin))))
+
+(defun org-agent-explain--run (id origin)
+  "Have the program tell the story of ID, without a kernel.
+ORIGIN is the window in which it was asked for."
+  (org-agent-kernel-run-program
+   (list "why" "--" id)
+   (lambda (status output complaint)
+     (if (eql status 0)
+         (org-agent-explain--show (list :id id :turn id :outline output) origin)
+       (message "org-agent: %s"
+                (string-remove-prefix "org-agent: " complaint))))))
+
+(defun org-agent-explain--show (told origin)
+  "Show the story that TOLD, a plist, has; select it from the window ORIGIN."
+  (let ((buffer (get-buffer-create "*org-agent-why*"))
+        (outline (org-agent-inert (or (plist-get told :outline) ""))))
+    (with-current-buffer buffer
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (insert outline))
+      (org-agent-why-mode)
+      (setq org-agent-explain-story told)
+      (goto-char (point-min))
+      (org-overview)
+      (org-show-entry))
+    (let ((window (display-buffer buffer)))
+      (set-window-point window (point-min))
+      (when (and (eq (selected-window) origin) (window-live-p window)
+                 (not (active-minibuffer-window)))
+        (select-window window)))))
+
+(defun org-agent-why-again ()
+  "Tell the story in this buffer again, as far as it has come by now."
+  (interactive)
+  (org-agent-why (or (plist-get org-agent-explain-story :id)
+                     (user-error "There is no story here"))))
+
+(defun org-agent-why-log ()
+  "Show what the log has of this turn."
+  (interactive)
+  (require 'org-agent-log)
+  (org-agent-log-of-turn (or (plist-get org-agent-explain-story :turn)
+                             (user-error "There is no story here"))))
+
+(defun org-agent-why-visit ()
+  "Go to the question in its conversation."
+  (interactive)
+  (let ((session (plist-get org-agent-explain-story :session))
+        (event (plist-get org-agent-explain-story :event)))
+    (unless session
+      (user-error "Without a kernel it is not known which conversation this was"))
+    (require 'org-agent-chat)
+    (pop-to-buffer (org-agent-chat-open session))
+    (let ((heading (and event (org-agent-heading-find event))))
+      (if (not heading)
+          (message "The question is not in the conversation any more")
+        (goto-char heading)
+        (org-show-context)))))
+
+;;;; What would be sent
+
+(defvar-local org-agent-explain--prompt-session nil
+  "The conversation whose prompt this buffer shows.")
+(put 'org-agent-explain--prompt-session 'permanent-local t)
+
+(defvar org-agent-prompt-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "g") #'org-agent-prompt-again)
+    (define-key map (kbd "q") #'quit-window)
+    map)
+  "Keys where a prompt is shown; the rest is `org-mode-map'.")
+
+(define-derived-mode org-agent-prompt-mode org-mode "Org-Agent-Prompt"
+  "Major mode of a prompt that is looked at.
+\\[org-agent-prompt-again] looks again."
+  (setq-local enable-local-variables nil
+              enable-local-eval nil
+              org-confirm-babel-evaluate t
+              truncate-lines nil
+              word-wrap t
+              buffer-read-only t)
+  (org-agent-fontify-listed-languages))
+
+(defun org-agent-prompt ()
+  "Show exactly what would be sent to the model for the draft.
+Outside a conversation it is that of the conversation used last.
+Nothing is sent."
+  (interactive)
+  (let ((buffer (if org-agent-chat-session (current-buffer)
+                  (cl-find-if (lambda (buffer)
+                                (buffer-local-value 'org-agent-chat-session buffer))
+                              (buffer-list)))))
+    (unless buffer
+      (user-error "There is no conversation; M-x org-agent-chat opens one"))
+    (org-agent-explain--prompt-ask buffer)))
+
+(defun org-agent-prompt-again ()
+  "Look again at what would be sent."
+  (interactive)
+  (org-agent-explain--prompt-ask
+   (or (org-agent-chat-buffer org-agent-explain--prompt-session)
+       (user-error "The conversation is gone"))))
+
+(defun org-agent-explain--prompt-ask (buffer)
+  "Ask the kernel for the prompt of the conversation in BUFFER."
+  (unless (org-agent-kernel-ready-p)
+    (org-agent-kernel-ensure)
+    (user-error "The kernel is being started; ask again when it runs"))
+  (with-current-buffer buffer
+    (let ((session org-agent-chat-session))
+      (org-agent-kernel-request
+       "prompt/get" (let ((org-agent-draft-chosen
+                           (org-agent-draft-branch-at (point))))
+                      (org-agent-explain--prompt-parameters))
+       :success (lambda (result) (org-agent-explain--prompt-show session result))
+       :failure (lambda (refusal)
+                  (org-agent-chat-complain "The prompt cannot be shown"
+                                           refusal))))))
+
+(defun org-agent-explain--prompt-parameters ()
+  "Return the event that this conversation's draft would be."
+  (pcase-let* ((`(,words . ,references) (org-agent-context-draft))
+               (start (org-agent-draft-start))
+               (level (if start (org-agent-heading-level start) 1)))
+    (org-agent-send-without
+     (org-agent-send-event
+      (org-agent-send-with-context
+       (org-agent-command-message "draft" level (or words ""))
+       (org-agent-context-read-gather references)))
+     :id)))
+
+(defun org-agent-explain--prompt-show (session result)
+  "Show RESULT, the prompt of SESSION, in its buffer."
+  (with-current-buffer (get-buffer-create "*org-agent-prompt*")
+    (unless (derived-mode-p 'org-agent-prompt-mode)
+      (org-agent-prompt-mode))
+    (setq org-agent-explain--prompt-session session)
+    (let ((inhibit-read-only t) (buffer-undo-list t))
+      (erase-buffer)
+      (org-agent-explain--prompt-insert session result)
+      (org-cycle-hide-drawers 'all)
+      (org-overview)
+      (goto-char (point-min)))
+    (set-buffer-modified-p nil)
+    (display-buffer (current-buffer))))
+
+(defun org-agent-explain--prompt-insert (session result)
+  "Insert RESULT, the prompt of SESSION, as an outline."
+  (insert "What would be sent for the draft of " session
+          (if-let ((model (plist-get result :model)))
+              (format ", by the skill %s, to %s" (plist-get result :skill) model)
+            "")
+          ".\n")
+  (mapc #'org-agent-explain--prompt-insert-setting (plist-get result :settings))
+  (if-let ((parts (plist-get result :parts)))
+      (progn
+        (insert (format "%d messages, %s, about %d tokens.  Nothing was sent.\n"
+                        (length parts)
+                        (org-agent-context-size (plist-get result :bytes))
+                        (plist-get result :tokens)))
+        (when-let ((history (plist-get result :history)))
+          (insert (org-agent-explain--prompt-history history) "\n"))
+        (org-agent-explain--prompt-insert-sections (plist-get result :sections))
+        (mapc #'org-agent-explain--prompt-insert-part parts))
+    (insert (or (plist-get result :note) "Nothing would be sent") ".\n")))
+
+(defun org-agent-explain--prompt-insert-sections (sections)
+  "Insert a table of SECTIONS, what the system prompt is made of."
+  (when sections
+    (insert "* What the system prompt is made of\n"
+            "| section | whose | | bytes | tokens | from | hash |\n|-\n")
+    (let ((start (save-excursion (forward-line -1) (point)))
+          (absent nil))
+      (dolist (section sections)
+        (if-let ((why (plist-get section :why)))
+            (push (plist-get section :name) (alist-get why absent nil nil #'equal))
+          (insert (format "| %s | %s | %s | %s | %s | %s | %s |\n"
+                          (plist-get section :name)
+                          (org-agent-explain--prompt-word (plist-get section :trust))
+                          (org-agent-explain--prompt-word (plist-get section :tier))
+                          (concat (format "%d" (plist-get section :bytes))
+                                  (when-let ((whole (plist-get section :whole)))
+                                    (format " of %d" whole)))
+                          (plist-get section :tokens)
+                          (org-agent-explain--prompt-sources (plist-get section :sources))
+                          (plist-get section :hash)))))
+      (save-excursion (goto-char start) (org-table-align))
+      (pcase-dolist (`(,why . ,names) (nreverse absent))
+        (insert (format "- %s :: %s\n" why (string-join (nreverse names) ", ")))))))
+
+(defun org-agent-explain--prompt-sources (files)
+  "Return FILES as they stand in a cell of a table."
+  (if files
+      (mapconcat (lambda (file)
+                   (replace-regexp-in-string "[]|[]" "_"
+                                             (abbreviate-file-name file)))
+                 files ", ")
+    "the program"))
+
+(defun org-agent-explain--prompt-history (history)
+  "Return a line that says what of the conversation HISTORY shows."
+  (concat
+   (format "Of the conversation: %d turns as said" (plist-get history :turns))
+   (when-let ((count (plist-get history :summarised)))
+     (format ", notes of the first %d" count))
+   (when-let ((count (plist-get history :left)))
+     (format ", %d behind those not at all" count))
+   (when-let ((count (plist-get history :shortened)))
+     (format ", %d results shortened" count))
+   (when-let ((count (plist-get history :omitted)))
+     (format ", %d results left out" count))
+   (format "; about %d of %d tokens (%s)."
+           (or (plist-get history :tokens) 0) (plist-get history :window)
+           (if-let ((source (plist-get history :source)))
+               (concat "known by " source)
+             "which is assumed: WINDOW in config.org says it"))))
+
+(defun org-agent-explain--prompt-insert-setting (setting)
+  "Insert SETTING, something that holds for the message, and who set it."
+  (insert (format "%s, set by %s: %s\n" (plist-get setting :name)
+                  (org-agent-explain--prompt-one-line (plist-get setting :from))
+                  (org-agent-explain--prompt-one-line (plist-get setting :value)))))
+
+(defun org-agent-explain--prompt-one-line (text)
+  "Return TEXT shortened to a line."
+  (truncate-string-to-width (string-join (split-string text) " ")
+                            200 nil nil t))
+
+(defun org-agent-explain--prompt-insert-part (part)
+  "Insert PART, one message of a prompt."
+  (insert (format "* %s (%s), %s, about %d tokens\n"
+                  (capitalize (org-agent-explain--prompt-word (plist-get part :name)))
+                  (plist-get part :role)
+                  (org-agent-context-size (plist-get part :bytes))
+                  (plist-get part :tokens)))
+  (dolist (line (plist-get part :context))
+    (insert "- =" (replace-regexp-in-string "=" "_" line t t) "=\n"))
+  (insert "#+begin_example\n"
+          (org-escape-code-in-string (plist-get part :text))
+          "\n#+end_example\n"))
+
+(defun org-agent-explain--prompt-word (keyword)
+  "Return the name of KEYWORD."
+  (substring (symbol-name keyword) 1))
+
+(provide 'org-agent-explain)
+;;; org-agent-explain.el ends here
