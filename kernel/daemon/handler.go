@@ -142,7 +142,15 @@ func (d *daemon) event(ctx context.Context, client *rpc.Client, params *protocol
 	if err := d.models.CheckConsent(event.Consent); err != nil {
 		return protocol.EventResult{}, err
 	}
-	return d.sessions.Submit(ctx, event)
+	if !event.Broadcast() {
+		return d.sessions.Submit(ctx, event)
+	}
+	skills := d.agent.Matching(ctx, event)
+	if len(skills) == 0 { // it is acknowledged, and nobody waits for an answer to it
+		d.log.Debug("no skill is for the event", "session", event.Session, "event", event.ID, "sensor", event.Sensor)
+		return protocol.EventResult{Event: event.ID}, nil
+	}
+	return d.sessions.Broadcast(ctx, event, skills)
 }
 
 // readEvent is the event that a client reports: on its channel, and a command where the

@@ -209,6 +209,17 @@ func (e *Event) Message() bool {
 	return e.Sensor == SensorChatMessage || e.Sensor == SensorSubagent || e.Sensor == SensorReport
 }
 
+// Broadcast reports whether the event is for every skill that matches, each in a turn of its own.
+// A message or a command is for the best skill alone, and what the kernel makes itself has its
+// skill already.
+func (e *Event) Broadcast() bool {
+	switch e.Sensor {
+	case SensorChatMessage, SensorUserCommand, SensorSubagent, SensorReport, SensorPost, SensorToolCall:
+		return false
+	}
+	return true
+}
+
 func (e *Event) check() error {
 	if e.Sensor == "" {
 		return Errorf(CodeInvalidParams, "an event needs a :sensor, for a message :chat-message")

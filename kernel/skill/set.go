@@ -90,6 +90,26 @@ func (s *Set) Best(ctx context.Context, event sexp.List) (*Skill, []error) {
 	return nil, faults
 }
 
+// Matching returns all skills that a broadcast event is for, the preferred first. Each trigger
+// runs once. Skills whose trigger was true for the probe at load count only when no other
+// matched. Errors of triggers are as in [Set.Best].
+func (s *Set) Matching(ctx context.Context, event sexp.List) (matching []*Skill, faults []error) {
+	data := lisp.NewData(event)
+	for _, k := range s.ordered() {
+		if k.catchAll && len(matching) > 0 && !matching[0].catchAll {
+			break
+		}
+		matches, err := k.matches(ctx, data)
+		if err != nil {
+			faults = append(faults, err)
+		}
+		if matches {
+			matching = append(matching, k)
+		}
+	}
+	return matching, faults
+}
+
 // ordered returns the skills with triggers, those that match everything last.
 func (s *Set) ordered() []*Skill {
 	if s == nil {
