@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/org"
-	"org-agent/kernel/outline"
+	"org-agent/kernel/orgquery"
 )
 
 // Kind is why something stands on a day; the words are those of Org.
@@ -34,7 +34,7 @@ type Item struct {
 	Kind      Kind
 	Days      int // to the deadline, negative behind it; since it was scheduled; the day of a block, from 1
 	Of        int // the days of a block
-	Entry     outline.Entry
+	Entry     orgquery.Entry
 }
 
 // Span is what is looked at.
@@ -50,7 +50,7 @@ const (
 )
 
 // Items are what stands on the days of the span, by day and time.
-func Items(files []*outline.File, s Span) []Item {
+func Items(files []*orgquery.File, s Span) []Item {
 	if s.Warning == 0 {
 		s.Warning = usualWarning
 	}
@@ -81,8 +81,8 @@ func (s Span) comes(t org.Timestamp, day org.Day) org.Day {
 	return t.Nearest(day, true)
 }
 
-func (s Span) deadline(e outline.Entry, day org.Day) []Item {
-	t, ok := outline.Planned(e.Planning.Deadline)
+func (s Span) deadline(e orgquery.Entry, day org.Day) []Item {
+	t, ok := orgquery.Planned(e.Planning.Deadline)
 	if !ok {
 		return nil
 	}
@@ -111,8 +111,8 @@ func (s Span) deadline(e outline.Entry, day org.Day) []Item {
 	return []Item{item}
 }
 
-func (s Span) scheduled(e outline.Entry, day org.Day) []Item {
-	t, ok := outline.Planned(e.Planning.Scheduled)
+func (s Span) scheduled(e orgquery.Entry, day org.Day) []Item {
+	t, ok := orgquery.Planned(e.Planning.Scheduled)
 	if !ok {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (s Span) scheduled(e outline.Entry, day org.Day) []Item {
 }
 
 // timestamps are those of an entry's text that are on the day.
-func (s Span) timestamps(e outline.Entry, stamps []org.Timestamp, day org.Day) []Item {
+func (s Span) timestamps(e orgquery.Entry, stamps []org.Timestamp, day org.Day) []Item {
 	var items []Item
 	for i, t := range stamps {
 		switch {
@@ -157,7 +157,7 @@ func (s Span) timestamps(e outline.Entry, stamps []org.Timestamp, day org.Day) [
 	return items
 }
 
-func block(e outline.Entry, first, last org.Timestamp, day org.Day) Item {
+func block(e orgquery.Entry, first, last org.Timestamp, day org.Day) Item {
 	item := Item{Day: day, Kind: Block, Days: int(day-first.Day) + 1, Of: int(last.Day-first.Day) + 1, Entry: e}
 	switch {
 	case first.Time == last.Time, first.Day == last.Day:
@@ -187,7 +187,7 @@ func (s Span) again(t org.Timestamp, day org.Day) bool {
 
 // standing are the active timestamps of an entry, where a timestamp is one: not in the lines of
 // comments, keywords (but of a caption) and fixed width, nor in blocks of source and examples.
-func standing(e outline.Entry) []org.Timestamp {
+func standing(e orgquery.Entry) []org.Timestamp {
 	var all []org.Timestamp
 	add := func(text string) {
 		for _, t := range org.Timestamps(text) {

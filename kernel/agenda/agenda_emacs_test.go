@@ -16,7 +16,7 @@ import (
 
 	"org-agent/kernel/agenda"
 	"org-agent/kernel/org"
-	"org-agent/kernel/outline"
+	"org-agent/kernel/orgquery"
 )
 
 // emacs evaluates a form in a batch Emacs that writes to the file OUT, and returns what it wrote.
@@ -71,8 +71,8 @@ func ofFiles(t *testing.T, file string, from, today org.Day, days int) []string 
 		t.Fatal(err)
 	}
 	var lines []string
-	parsed := outline.Read(outline.Source{Path: file, Text: string(text)})
-	for _, i := range agenda.Items([]*outline.File{parsed}, agenda.Span{From: from, To: from + org.Day(days) - 1, Today: today}) {
+	parsed := orgquery.Read(orgquery.Source{Path: file, Text: string(text)})
+	for _, i := range agenda.Items([]*orgquery.File{parsed}, agenda.Span{From: from, To: from + org.Day(days) - 1, Today: today}) {
 		at := -1
 		if i.Time != "" {
 			fmt.Sscanf(strings.ReplaceAll(i.Time, ":", ""), "%d", &at)

@@ -24,14 +24,14 @@ import (
 	"org-agent/kernel/hook"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
+	"org-agent/kernel/lru"
 	"org-agent/kernel/memory"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/prompt"
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/recent"
 	"org-agent/kernel/session"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
 )
 
@@ -61,7 +61,7 @@ type Config struct {
 	WithoutSafety bool
 	// Tools and Prompts are what a chat turn is told of. Either may be nil.
 	Tools   *tool.Registry
-	Prompts *promptskill.Registry
+	Prompts *skillmd.Registry
 	// Index is what a turn is reminded from, Memory what proposals of what to keep are put
 	// into; nil for nothing.
 	Index   *memory.Index
@@ -107,16 +107,16 @@ type Agent struct {
 	composed  composed
 
 	past       history.Past
-	sent       *recent.Cache[string, sent]
-	forms      *recent.Cache[string, sexp.List]
+	sent       *lru.Cache[string, sent]
+	forms      *lru.Cache[string, sexp.List]
 	compaction *history.Compaction
 }
 
 // New returns an agent.
 func New(config Config) *Agent {
 	a := &Agent{config: config}
-	a.sent = recent.New[string, sent](sentKept)
-	a.forms = recent.New[string, sexp.List](formsKept)
+	a.sent = lru.New[string, sent](sentKept)
+	a.forms = lru.New[string, sexp.List](formsKept)
 	a.past = history.New(config.Journal, a.earlierQuestion)
 	window := config.Window
 	if window == nil {

@@ -19,9 +19,9 @@ import (
 	"org-agent/kernel/memory"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/prompt"
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
 	"org-agent/skills"
 )
@@ -57,7 +57,7 @@ func newHousehold(t testing.TB) *household {
 	h.must(err)
 	notes := skill.New(skill.Config{Shipped: skills.Notes(), Home: filepath.Join(h.home, "skills"), Logger: log})
 	notes.Load(t.Context())
-	prompts := promptskill.New(promptskill.Config{Home: filepath.Join(h.home, "skills"), Logger: log})
+	prompts := skillmd.New(skillmd.Config{Home: filepath.Join(h.home, "skills"), Logger: log})
 	prompts.Load(t.Context())
 	tools := h.tools(prompts)
 	library, faults := prompt.Load("")
@@ -113,7 +113,7 @@ func (h *household) writeHome() {
 }
 
 // tools are many, each with a manual.
-func (h *household) tools(prompts *promptskill.Registry) *tool.Registry {
+func (h *household) tools(prompts *skillmd.Registry) *tool.Registry {
 	type arguments struct {
 		Query string `doc:"what is looked for" required:"true"`
 	}

@@ -12,9 +12,9 @@ import (
 	"org-agent/kernel/memory"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/prompt"
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/skillmd"
 )
 
 // catalogBytes is what the list of skills may take of a prompt. The tool list_skills has
@@ -176,7 +176,7 @@ func (a *Agent) facts(ctx context.Context, turn journal.Turn) prompt.Facts {
 		facts.Tools = append(facts.Tools, prompt.Tool{Name: t.Name(), Line: t.Line()})
 	}
 	if c.Prompts != nil {
-		facts.Skills, facts.MoreSkills = promptskill.Catalog(c.Prompts.Current().Offered(), catalogBytes)
+		facts.Skills, facts.MoreSkills = skillmd.Catalog(c.Prompts.Current().Offered(), catalogBytes)
 	}
 	return facts
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"org-agent/kernel/nearest"
+	"org-agent/kernel/suggest"
 )
 
 // Budget is what one turn may take, from when a person asks to when it is answered. Zero is no
@@ -50,7 +50,7 @@ func (b *Budget) Set(name, value string) error {
 			return row.set(b, strings.TrimSpace(value))
 		}
 	}
-	return fmt.Errorf("%q is no part of a budget: did you mean %s?", name, nearest.Of(name, BudgetNames()))
+	return fmt.Errorf("%q is no part of a budget: did you mean %s?", name, suggest.Of(name, BudgetNames()))
 }
 
 // CheckBudget says what is wrong with a value of the setting of that name.

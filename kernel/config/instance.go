@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"org-agent/kernel/wholefile"
+	"org-agent/kernel/atomicfile"
 )
 
 // KernelInfo is what kernel.json says of the running kernel: where clients
@@ -31,7 +31,7 @@ func WriteKernelInfo(path string, info KernelInfo) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return wholefile.Write(path, append(content, '\n'), 0o600)
+	return atomicfile.Write(path, append(content, '\n'), 0o600)
 }
 
 // ReadKernelInfo reads kernel.json. The kernel it names may be dead: see

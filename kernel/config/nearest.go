@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"org-agent/kernel/nearest"
+	"org-agent/kernel/suggest"
 )
 
 // nearestKey is the key of the table that is most like key.
@@ -26,7 +26,7 @@ func mostLike(names []string, name string) string {
 		if strings.Contains(candidate, name) {
 			return 0
 		}
-		return nearest.Distance(candidate, name)
+		return suggest.Distance(candidate, name)
 	}
 	return slices.MinFunc(names, func(a, b string) int { return rate(a) - rate(b) })
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"org-agent/kernel/nearest"
 	"org-agent/kernel/org"
+	"org-agent/kernel/suggest"
 )
 
 // Preset is a heading below "Presets": settings under a name, for a message or for a
@@ -74,7 +74,7 @@ func (s Settings) NearPreset(name string) string {
 	for _, p := range s.Presets {
 		names = append(names, p.Name)
 	}
-	return nearest.Of(name, names)
+	return suggest.Of(name, names)
 }
 
 // preset reads a heading below "Presets". One that is at fault is left out: half a preset
@@ -134,7 +134,7 @@ func CheckHistory(value string) error {
 
 // meant is what was probably meant, for the end of a sentence.
 func meant(value string, names []string) string {
-	if near := nearest.Of(strings.ToLower(value), names); near != "" {
+	if near := suggest.Of(strings.ToLower(value), names); near != "" {
 		return fmt.Sprintf(": did you mean %q?", near)
 	}
 	return ""

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"org-agent/kernel/nearest"
 	"org-agent/kernel/org"
+	"org-agent/kernel/suggest"
 )
 
 // Settings is what config.org says. The zero value of a field means that it
@@ -266,7 +266,7 @@ func (p *settingsParser) values(h *org.Heading) {
 // Other headings are the person's.
 func (p *settingsParser) misspelt(h *org.Heading) {
 	for _, name := range []string{"Models", "Presets", "Settings"} {
-		if nearest.Distance(strings.ToLower(h.Title), strings.ToLower(name)) <= 2 {
+		if suggest.Distance(strings.ToLower(h.Title), strings.ToLower(name)) <= 2 {
 			p.fault(h.Line, "the heading %q is not read: did you mean %q?", h.Title, name)
 		}
 	}

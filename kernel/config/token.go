@@ -9,8 +9,8 @@ import (
 	"os"
 	"strings"
 
+	"org-agent/kernel/atomicfile"
 	"org-agent/kernel/secret"
-	"org-agent/kernel/wholefile"
 )
 
 // tokenBytes is the strength of the token: 256 bits.
@@ -27,7 +27,7 @@ func LoadOrCreateToken(path string) (secret.Text, error) {
 	random := make([]byte, tokenBytes)
 	_, _ = rand.Read(random) // never fails: it would end the program
 	text := hex.EncodeToString(random)
-	if err := wholefile.Write(path, []byte(text+"\n"), 0o600); err != nil {
+	if err := atomicfile.Write(path, []byte(text+"\n"), 0o600); err != nil {
 		return "", err
 	}
 	return secret.Text(text), nil

@@ -30,18 +30,18 @@ import (
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm/route"
-	"org-agent/kernel/logbook"
+	"org-agent/kernel/logfile"
 	"org-agent/kernel/mcp"
 	"org-agent/kernel/memory"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/process"
 	"org-agent/kernel/prompt"
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 	"org-agent/kernel/sandbox"
 	"org-agent/kernel/session"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
 	"org-agent/skills"
 )
@@ -77,7 +77,7 @@ type daemon struct {
 	config  Config
 	paths   config.Paths
 	log     *slog.Logger
-	book    *logbook.Book // what log writes to
+	book    *logfile.Book // what log writes to
 	pid     int
 	started time.Time
 	socket  string
@@ -85,7 +85,7 @@ type daemon struct {
 
 	journal      *journal.Journal
 	skills       *skill.Registry
-	prompts      *promptskill.Registry
+	prompts      *skillmd.Registry
 	home         *memory.Home
 	library      atomic.Pointer[prompt.Library]
 	place        atomic.Pointer[time.Location] // where the person is, if they say so

@@ -6,7 +6,7 @@ import (
 	"gopkg.in/natefinch/lumberjack.v2"
 
 	"org-agent/kernel/config"
-	"org-agent/kernel/logbook"
+	"org-agent/kernel/logfile"
 	"org-agent/kernel/skill"
 )
 
@@ -19,8 +19,8 @@ const (
 // openLog directs the log to the instance's file, a JSON record a line.
 func (d *daemon) openLog(settings config.Settings) (closeLog func()) {
 	file := &lumberjack.Logger{Filename: d.paths.Log, MaxSize: logMegabytes, MaxBackups: logFiles}
-	d.book = logbook.NewBook(d.paths.Log, file)
-	d.log = slog.New(logbook.Handler(d.book, settings.LogLevel))
+	d.book = logfile.NewBook(d.paths.Log, file)
+	d.log = slog.New(logfile.Handler(d.book, settings.LogLevel))
 	return func() { _ = file.Close() }
 }
 

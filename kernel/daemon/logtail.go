@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"org-agent/kernel/logbook"
+	"org-agent/kernel/logfile"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 )
@@ -19,7 +19,7 @@ const (
 
 // logTail answers with the end of the log, and has the client told of what comes.
 func (d *daemon) logTail(ctx context.Context, client *rpc.Client, p *protocol.LogTailParams) (protocol.LogTailResult, error) {
-	filter := logbook.Filter{Session: p.Session, Turn: p.Turn, Text: p.Text}
+	filter := logfile.Filter{Session: p.Session, Turn: p.Turn, Text: p.Text}
 	if p.Level != "" {
 		if err := filter.Level.UnmarshalText([]byte(p.Level)); err != nil {
 			return protocol.LogTailResult{}, protocol.Errorf(protocol.CodeInvalidParams, "the level %q is not debug, info, warn or error", p.Level)
@@ -29,9 +29,9 @@ func (d *daemon) logTail(ctx context.Context, client *rpc.Client, p *protocol.Lo
 	if count <= 0 {
 		count = logTailLines
 	}
-	var tell func([]logbook.Record, int)
+	var tell func([]logfile.Record, int)
 	if p.Follow {
-		tell = func(records []logbook.Record, dropped int) {
+		tell = func(records []logfile.Record, dropped int) {
 			told, left := logRecords(records)
 			client.Notify(protocol.MethodLog, protocol.LogLines{Records: told, Dropped: dropped + left, Mark: p.Mark})
 		}
@@ -45,7 +45,7 @@ func (d *daemon) logTail(ctx context.Context, client *rpc.Client, p *protocol.Lo
 }
 
 // logRecords are records for the wire: the latest that fit a message, and how many did not.
-func logRecords(records []logbook.Record) (told []protocol.LogRecord, left int) {
+func logRecords(records []logfile.Record) (told []protocol.LogRecord, left int) {
 	first, size := len(records), 0
 	for first > 0 {
 		r := records[first-1]

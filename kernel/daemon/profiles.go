@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"org-agent/kernel/memory"
-	"org-agent/kernel/nearest"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/suggest"
 )
 
 // profile is the profile of that name as it is now. Its error names the one that was
@@ -19,7 +19,7 @@ func (d *daemon) profile(name string) (memory.Profile, error) {
 		return profile, err
 	}
 	names, _ := d.home.Profiles()
-	if near := nearest.Of(name, names); near != "" {
+	if near := suggest.Of(name, names); near != "" {
 		return profile, protocol.Errorf(protocol.CodeNotFound, "there is no profile %q: did you mean %q?", name, near)
 	}
 	return profile, protocol.Errorf(protocol.CodeNotFound, "there is no profile %q: it would be the file profiles/%s.org in the home", name, name)

@@ -5,25 +5,25 @@ import (
 	"sync/atomic"
 
 	"org-agent/kernel/config"
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/skillmd"
 	"org-agent/skills"
 )
 
 // PromptSkills is where an instance's prompt skills are and what decides about them, but for
 // the notes. Settings are read anew each time they are asked for; while config.org cannot
 // be read, those from before hold.
-func PromptSkills(paths config.Paths, env func(string) string) promptskill.Config {
+func PromptSkills(paths config.Paths, env func(string) string) skillmd.Config {
 	var last atomic.Pointer[config.Settings]
 	last.Store(&config.Settings{})
-	return promptskill.Config{
+	return skillmd.Config{
 		Shipped: skills.Notes(), Home: paths.Skills, Originals: filepath.Join(paths.State, "originals"),
-		Surroundings: func() promptskill.Surroundings {
+		Surroundings: func() skillmd.Surroundings {
 			if settings, err := config.Load(paths); err == nil {
 				last.Store(&settings)
 			}
 			settings := last.Load()
-			return promptskill.Surroundings{
+			return skillmd.Surroundings{
 				Env: env, Config: settings.Value, Disabled: settings.SkillsDisabled, Allowed: settings.SkillsAllowed,
 			}
 		},
@@ -31,14 +31,14 @@ func PromptSkills(paths config.Paths, env func(string) string) promptskill.Confi
 }
 
 // promptSkills makes the registry of the prompt skills, beside the one of the notes.
-func (d *daemon) promptSkills() *promptskill.Registry {
+func (d *daemon) promptSkills() *skillmd.Registry {
 	c := PromptSkills(d.paths, d.config.Env)
 	c.Logger = d.log
-	c.Notes = func() map[string]string { return promptskill.NamesOf(d.skills.Statuses()) }
-	c.Changed = func([]promptskill.Status) {
+	c.Notes = func() map[string]string { return skillmd.NamesOf(d.skills.Statuses()) }
+	c.Changed = func([]skillmd.Status) {
 		d.editors.notify(protocol.MethodSkillChanged, d.skillList(d.skills.Statuses()))
 	}
-	return promptskill.New(c)
+	return skillmd.New(c)
 }
 
 // promptListBytes bounds what a message has of prompt skills: a frame has an end, and

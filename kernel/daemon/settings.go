@@ -15,10 +15,10 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
-	"org-agent/kernel/nearest"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
+	"org-agent/kernel/suggest"
 )
 
 // What holds for a message is decided here, once, when it comes; it is journalled with the
@@ -389,7 +389,7 @@ func (d *daemon) checkSkillName(name string) error {
 	for _, k := range prompts.Commands() {
 		names = append(names, k.Name)
 	}
-	if near := nearest.Of(name, names); near != "" {
+	if near := suggest.Of(name, names); near != "" {
 		return protocol.Errorf(protocol.CodeNotFound, "no live skill is named %q: did you mean %q?", name, near)
 	}
 	return protocol.Errorf(protocol.CodeNotFound, "no live skill is named %q: M-x org-agent-skills lists them", name)

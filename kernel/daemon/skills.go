@@ -10,10 +10,10 @@ import (
 
 	"org-agent/kernel/agent"
 	"org-agent/kernel/lisp"
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/skillmd"
 )
 
 // promptCommands is how many commands of prompt skills clients are told of. All can be
@@ -79,9 +79,9 @@ func (d *daemon) checkSkill(ctx context.Context, _ *rpc.Client, p *protocol.Skil
 	if err != nil {
 		return protocol.SkillCheckResult{}, err
 	}
-	if filepath.Base(p.File) == promptskill.FileName {
+	if filepath.Base(p.File) == skillmd.FileName {
 		directory := filepath.Base(filepath.Dir(p.File))
-		return protocol.SkillCheckResult{Diagnostics: skillDiagnostics(promptskill.Check(p.File, directory, string(source)))}, nil
+		return protocol.SkillCheckResult{Diagnostics: skillDiagnostics(skillmd.Check(p.File, directory, string(source)))}, nil
 	}
 	return protocol.SkillCheckResult{Diagnostics: skillDiagnostics(skill.Check(ctx, p.File, source, d.options()))}, nil
 }

@@ -10,8 +10,8 @@ import (
 
 	"org-agent/kernel/policy"
 	"org-agent/kernel/prompt"
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
 	"org-agent/skills"
 )
@@ -24,7 +24,7 @@ func TestPromptNamesOnlyTools(t *testing.T) {
 	if faults != nil {
 		t.Fatal(faults)
 	}
-	all, err := tool.BuiltIn(tool.World{Skills: func() *promptskill.Set { return nil }})
+	all, err := tool.BuiltIn(tool.World{Skills: func() *skillmd.Set { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

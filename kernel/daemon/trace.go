@@ -3,14 +3,14 @@ package daemon
 import (
 	"context"
 
+	"org-agent/kernel/explain"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
-	"org-agent/kernel/trace"
 )
 
 // trace tells a client why: the story of the turn that an id belongs to.
 func (d *daemon) trace(ctx context.Context, _ *rpc.Client, p *protocol.TraceGetParams) (protocol.TraceGetResult, error) {
-	t, err := trace.Read(ctx, d.journal, p.ID)
+	t, err := explain.Read(ctx, d.journal, p.ID)
 	if err != nil {
 		return protocol.TraceGetResult{}, err
 	}

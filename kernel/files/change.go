@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"org-agent/kernel/atomicfile"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/wholefile"
 )
 
 // Change is what a file would become: it is not made before [Change.Make].
@@ -134,7 +134,7 @@ func (c Change) make() error {
 		return protocol.ToolErrorf(protocol.ToolChanged, "%s leads to another file than it did when that was judged; make the call again", c.Path)
 	}
 	if c.New {
-		err := wholefile.Create(c.Path, c.After, 0o666)
+		err := atomicfile.Create(c.Path, c.After, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			return protocol.ToolErrorf(protocol.ToolExists, "%s was made by somebody else meanwhile: read it", c.Path)
 		}
@@ -147,14 +147,14 @@ func (c Change) make() error {
 	if err := regular(c.Path, info.Mode()); err != nil {
 		return err
 	}
-	return changed(c.Path, wholefile.Replace(c.Path, c.Before, c.After, info.Mode().Perm()))
+	return changed(c.Path, atomicfile.Replace(c.Path, c.Before, c.After, info.Mode().Perm()))
 }
 
 func changed(path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, wholefile.ErrChanged):
+	case errors.Is(err, atomicfile.ErrChanged):
 		return protocol.ToolErrorf(protocol.ToolChanged, "%s was changed by somebody else meanwhile and stays as it is: read it again", path)
 	}
 	return systemError(path, err)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"org-agent/kernel/outline"
+	"org-agent/kernel/orgquery"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/withheld"
 )
@@ -41,7 +41,7 @@ func replaced(path string, text []byte, old, new string, all bool) (after []byte
 		return nil, 0, protocol.ToolErrorf(protocol.ToolTooLarge, "%s would have %d bytes; files of more than %d MiB are not written here", path, size, MaximumChanged>>20)
 	}
 	after = withReplaced(text, o, n, kept)
-	if err := outline.Intact(path, string(text), string(after)); err != nil {
+	if err := orgquery.Intact(path, string(text), string(after)); err != nil {
 		return nil, 0, err
 	}
 	return after, count, nil

@@ -36,7 +36,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
-	"org-agent/kernel/recent"
+	"org-agent/kernel/lru"
 )
 
 // Journal is an open journal. Make one with [Open].
@@ -50,9 +50,9 @@ type Journal struct {
 	queue   acceptQueue
 	later   laterQueue
 	// exchanges are what was read of them, by the answer's id.
-	exchanges *recent.Cache[string, *Exchange]
+	exchanges *lru.Cache[string, *Exchange]
 	// backbones are the turns of sessions, by their names; each says up to which row it holds.
-	backbones *recent.Cache[string, backbone]
+	backbones *lru.Cache[string, backbone]
 }
 
 // Open opens the journal at path, which it creates (mode 0600) in a directory
@@ -75,8 +75,8 @@ func Open(ctx context.Context, path string) (*Journal, error) {
 }
 
 func newJournal(path string) *Journal {
-	return &Journal{path: path, writing: make(chan struct{}, 1), later: laterQueue{longest: laterTime}, exchanges: recent.New[string, *Exchange](exchangesKept),
-		backbones: recent.New[string, backbone](backbonesKept)}
+	return &Journal{path: path, writing: make(chan struct{}, 1), later: laterQueue{longest: laterTime}, exchanges: lru.New[string, *Exchange](exchangesKept),
+		backbones: lru.New[string, backbone](backbonesKept)}
 }
 
 // open connects: to write, then to read.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"org-agent/kernel/nearest"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/suggest"
 	"org-agent/kernel/tool"
 )
 
@@ -270,7 +270,7 @@ func (s schema) key(properties map[string]any, written string, exact bool) (stri
 		return written, nil
 	}
 	slices.Sort(names)
-	if near := nearest.Of(written, names); near != "" {
+	if near := suggest.Of(written, names); near != "" {
 		return "", fmt.Errorf("there is no argument :%s; did you mean :%s?", written, near)
 	}
 	return "", fmt.Errorf("there is no argument :%s", written)
@@ -382,7 +382,7 @@ func among(values []any, v any, name string) (any, error) {
 	}
 	const most = 20
 	meant := ""
-	if near := nearest.Of(fmt.Sprint(v), names); near != "" {
+	if near := suggest.Of(fmt.Sprint(v), names); near != "" {
 		meant = fmt.Sprintf("; did you mean %q?", near)
 	}
 	return nil, fmt.Errorf("the argument %s is one of %q, not %q%s", name, names[:min(len(names), most)], fmt.Sprint(v), meant)

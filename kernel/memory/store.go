@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
+	"org-agent/kernel/atomicfile"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
-	"org-agent/kernel/wholefile"
 )
 
 // Store changes what is kept, and remembers each change so that it can be undone.
@@ -204,12 +204,12 @@ func (s *Store) change(ctx context.Context, turn, path string, c Change, edit fu
 			err = os.MkdirAll(filepath.Dir(path), 0o755)
 		}
 		if err == nil {
-			err = wholefile.Replace(path, old, []byte(text), 0o644)
+			err = atomicfile.Replace(path, old, []byte(text), 0o644)
 		}
 		if err == nil && s.Changed != nil {
 			s.Changed(ctx, c)
 		}
-		if !errors.Is(err, wholefile.ErrChanged) || tries == changeTries {
+		if !errors.Is(err, atomicfile.ErrChanged) || tries == changeTries {
 			return c, err
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"org-agent/kernel/nearest"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/suggest"
 )
 
 // Rules are what a person wrote under "Rules" in policy.org. They do not change.
@@ -176,7 +176,7 @@ func (t *tableReader) row(cells []string) (rule, error) {
 }
 
 func meant(word string, of []string) string {
-	if near := nearest.Of(strings.ToLower(word), of); near != "" {
+	if near := suggest.Of(strings.ToLower(word), of); near != "" {
 		return fmt.Sprintf(": did you mean %s?", near)
 	}
 	return ""

@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"slices"
 
-	"org-agent/kernel/nearest"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/suggest"
 )
 
 // A schema gives each method its Go types, and knows who sends it.
@@ -50,7 +50,7 @@ func (s schema) suggest(name string, fromClient bool) string {
 	name = clip(name)
 	best, least := "", -1
 	for _, candidate := range slices.Sorted(s.names(fromClient)) {
-		if d := nearest.Distance(name, candidate); least < 0 || d < least {
+		if d := suggest.Distance(name, candidate); least < 0 || d < least {
 			best, least = candidate, d
 		}
 	}

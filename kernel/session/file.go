@@ -11,10 +11,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"org-agent/kernel/atomicfile"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/wholefile"
 )
 
 // writeFile adds to the conversation's file what the journal has and the file
@@ -28,7 +28,7 @@ func (s *Session) writeFile(ctx context.Context) {
 	s.fileMu.Lock()
 	defer s.fileMu.Unlock()
 	err := s.addToFile(ctx)
-	for tries := 0; tries < 3 && errors.Is(err, wholefile.ErrChanged); tries++ {
+	for tries := 0; tries < 3 && errors.Is(err, atomicfile.ErrChanged); tries++ {
 		err = s.addToFile(ctx) // another program saved the file meanwhile: what it wrote stays
 	}
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Session) addToFile(ctx context.Context) error {
 		return err
 	}
 	path := s.house.file(s.name())
-	if err := wholefile.Mend(path); err != nil {
+	if err := atomicfile.Mend(path); err != nil {
 		return fmt.Errorf("keep the conversation: %w", err)
 	}
 	old, err := os.ReadFile(path)
@@ -113,7 +113,7 @@ func (g *grown) write(path string, old []byte) error {
 	case len(old) < largeFile || len(end) > shortEnd:
 		return replaceFile(path, string(old), g.now)
 	}
-	if err := wholefile.Splice(path, old, g.first, []byte(end)); err != nil {
+	if err := atomicfile.Splice(path, old, g.first, []byte(end)); err != nil {
 		return fmt.Errorf("keep the conversation: %w", err)
 	}
 	return nil
@@ -178,7 +178,7 @@ func (s *Session) markSaved(ctx context.Context, turns []journal.Turn, acts []jo
 func replaceFile(path, old, text string) error {
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
-		err = wholefile.Replace(path, []byte(old), []byte(text), 0o644)
+		err = atomicfile.Replace(path, []byte(old), []byte(text), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("keep the conversation: %w", err)

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"org-agent/kernel/atomicfile"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/wholefile"
 )
 
 // Config is what the sessions need. All fields but Directory are required; with
@@ -175,7 +175,7 @@ func (s *Session) accept(ctx context.Context, event protocol.Event) (journal.Tur
 // already kept, and one that waited for a person waits again. It returns before
 // any of that has happened.
 func (h *Sessions) Resume(ctx context.Context) error {
-	if err := wholefile.MendAll(h.config.Directory); err != nil {
+	if err := atomicfile.MendAll(h.config.Directory); err != nil {
 		h.config.Logger.Error("conversation files may have the beginning of what a kernel wrote when it died", "err", err)
 	}
 	if err := h.moveFiles(ctx); err != nil {

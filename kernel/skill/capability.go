@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 
 	"org-agent/kernel/lisp"
-	"org-agent/kernel/nearest"
 	"org-agent/kernel/org"
+	"org-agent/kernel/suggest"
 )
 
 // capabilityKinds are what a note can ask for in #+CAPABILITIES.
@@ -69,7 +69,7 @@ func capabilities(file string, doc *org.Document) ([]asking, []Diagnostic) {
 
 func capabilityFault(word, kind string) string {
 	message := fmt.Sprintf("%q is no capability; write read:DIR write:DIR net:HOST exec:PROGRAM or env:NAME", word)
-	if near := nearest.Of(kind, capabilityKinds); near != "" && near != kind {
+	if near := suggest.Of(kind, capabilityKinds); near != "" && near != kind {
 		message += fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return message

@@ -9,8 +9,8 @@ import (
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/lisp"
-	"org-agent/kernel/nearest"
 	"org-agent/kernel/plist"
+	"org-agent/kernel/suggest"
 )
 
 // Command is what a person can ask of a skill by its name, with /NAME in a conversation or
@@ -183,7 +183,7 @@ func (s *Set) NearCommand(name string) string {
 	}
 	best, least := "", min(2, (len(name)-1)/3)+1
 	for _, c := range s.commands {
-		if d := nearest.Distance(name, c.Name); d < least {
+		if d := suggest.Distance(name, c.Name); d < least {
 			best, least = c.Name, d
 		}
 	}

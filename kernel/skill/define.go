@@ -10,8 +10,8 @@ import (
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/lisp"
-	"org-agent/kernel/nearest"
 	"org-agent/kernel/plist"
+	"org-agent/kernel/suggest"
 )
 
 // defaultPriority is that of a skill which names none.
@@ -68,7 +68,7 @@ func skillKey(skill string, v lisp.Value) (string, error) {
 	}
 	slices.Sort(names)
 	message := fmt.Sprintf("defskill has no key :%s", strings.ToLower(key.Name()))
-	if near := nearest.Of(key.Name(), names); near != "" {
+	if near := suggest.Of(key.Name(), names); near != "" {
 		return "", fmt.Errorf("%s; did you mean :%s?", message, strings.ToLower(near))
 	}
 	return "", fmt.Errorf("%s; it has :%s", message, strings.ToLower(strings.Join(names, " :")))

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"org-agent/kernel/atomicfile"
 	"org-agent/kernel/lisp"
-	"org-agent/kernel/wholefile"
 )
 
 // GrantsConfig says where grants are kept and what is beyond them. The zero value grants
@@ -146,5 +146,5 @@ func replacePolicy(path, old, text string) (err error) {
 	if path, err = lisp.RealPath(path); err != nil {
 		return err
 	}
-	return wholefile.Replace(path, []byte(old), []byte(text), 0o644)
+	return atomicfile.Replace(path, []byte(old), []byte(text), 0o644)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/lisp"
-	"org-agent/kernel/nearest"
 	"org-agent/kernel/org"
+	"org-agent/kernel/suggest"
 )
 
 // HookEvent is what a hook is called for.
@@ -183,7 +183,7 @@ func (h *Hook) on(event string, tools []string) error {
 	event = strings.ToLower(strings.TrimPrefix(event, ":"))
 	if !slices.Contains(hookEvents, event) {
 		message := fmt.Sprintf("there is no event %q; there are %s", event, strings.Join(hookEvents, ", "))
-		if near := nearest.Of(event, hookEvents); near != "" {
+		if near := suggest.Of(event, hookEvents); near != "" {
 			message = fmt.Sprintf("there is no event %q; did you mean %s?", event, near)
 		}
 		return errors.New(message)

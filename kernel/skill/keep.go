@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"org-agent/kernel/wholefile"
+	"org-agent/kernel/atomicfile"
 )
 
 // A keep has the text of the last good version of each of the home's notes, so that one
@@ -43,7 +43,7 @@ func (k keep) write(name string, source []byte) error {
 	if err := os.MkdirAll(k.directory, 0o700); err != nil {
 		return fmt.Errorf("keep the last good version: %w", err)
 	}
-	if err := wholefile.Write(filepath.Join(k.directory, name), source, 0o600); err != nil {
+	if err := atomicfile.Write(filepath.Join(k.directory, name), source, 0o600); err != nil {
 		return fmt.Errorf("keep the last good version: %w", err)
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"maps"
 	"os"
 
-	"org-agent/kernel/wholefile"
+	"org-agent/kernel/atomicfile"
 )
 
 // proofs say which texts of notes passed their tests, with which program: those notes are live
@@ -57,7 +57,7 @@ func (p *proofs) write(passed map[string]int) error {
 	}
 	data, err := json.Marshal(proofsFile{p.program, passed})
 	if err == nil {
-		err = wholefile.Write(p.path, data, 0o600)
+		err = atomicfile.Write(p.path, data, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("keep which notes passed their tests: %w", err)

@@ -11,7 +11,7 @@ import (
 
 	"org-agent/kernel/agenda"
 	"org-agent/kernel/org"
-	"org-agent/kernel/outline"
+	"org-agent/kernel/orgquery"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/withheld"
 )
@@ -61,7 +61,7 @@ func agendaTool(n Notes) Tool {
 
 // span is what the arguments ask for.
 func (a agendaArguments) span(today org.Day) (agenda.Span, error) {
-	from, err := outline.ParseDay(cmp.Or(a.From, "today"), today)
+	from, err := orgquery.ParseDay(cmp.Or(a.From, "today"), today)
 	if err != nil {
 		return agenda.Span{}, protocol.ToolErrorf(protocol.ToolArguments, "the argument :from: %w", err)
 	}
@@ -96,7 +96,7 @@ func (n Notes) lines(ctx context.Context, l *look, span agenda.Span) ([]agendaLi
 			l.said = append(l.said, fmt.Sprintf("[Emacs: %v. What stands in %s is told as the file has it.]", err, n.short(f.Path)))
 			asked = errors.As(err, new(*protocol.ToolError)) && protocol.ToolErrorOf(err).Code == protocol.ToolRefused
 		}
-		for _, i := range agenda.Items([]*outline.File{f}, span) {
+		for _, i := range agenda.Items([]*orgquery.File{f}, span) {
 			shown := *i.Entry.Heading
 			shown.Tags = i.Entry.AllTags
 			all = append(all, agendaLine{
@@ -131,7 +131,7 @@ func agendaText(h org.Heading) string {
 }
 
 // linesOfEmacs asks Emacs for the days of one file, some at a time.
-func (n Notes) linesOfEmacs(ctx context.Context, f *outline.File, span agenda.Span) ([]agendaLine, error) {
+func (n Notes) linesOfEmacs(ctx context.Context, f *orgquery.File, span agenda.Span) ([]agendaLine, error) {
 	var all []agendaLine
 	for from := span.From; from <= span.To; {
 		got, err := n.Emacs.Agenda(ctx, protocol.EmacsAgendaParams{File: f.Path, From: from.String(), Days: int(span.To-from) + 1})
@@ -207,8 +207,8 @@ func identified(id string) string {
 
 // tellOpen adds all that is to be done.
 func (n Notes) tellOpen(b *strings.Builder, l *look) {
-	var found []outline.Entry
-	q := outline.Query{Todo: []string{outline.Open}}
+	var found []orgquery.Entry
+	q := orgquery.Query{Todo: []string{orgquery.Open}}
 	for _, f := range l.files {
 		for _, e := range f.Entries {
 			if q.Matches(e) {

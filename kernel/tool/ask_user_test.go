@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
 )
 
@@ -34,7 +34,7 @@ func argumentsOf(t *testing.T, text string) (arguments protocol.Object) {
 }
 
 func TestAskUser(t *testing.T) {
-	r, err := tool.BuiltIn(tool.World{Skills: func() *promptskill.Set { return nil }})
+	r, err := tool.BuiltIn(tool.World{Skills: func() *skillmd.Set { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

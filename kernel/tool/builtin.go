@@ -5,14 +5,14 @@ import (
 
 	"org-agent/kernel/fetch"
 	"org-agent/kernel/process"
-	"org-agent/kernel/promptskill"
+	"org-agent/kernel/skillmd"
 	"org-agent/kernel/websearch"
 )
 
 // World is what the built-in tools work with; all of it is required but where it says so.
 type World struct {
 	// Skills returns the prompt skills that count now.
-	Skills func() *promptskill.Set
+	Skills func() *skillmd.Set
 	Memory Memory
 	Past   Past
 	// Commands are those that run for conversations; nil offers no tool that runs one.

@@ -12,9 +12,9 @@ import (
 
 	"org-agent/kernel/plist"
 	"org-agent/kernel/process"
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sandbox"
+	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
 )
 
@@ -26,7 +26,7 @@ func shop(t *testing.T, kind sandbox.Kind) *tool.Registry {
 		Hidden: []string{"/home/someone/.org-agent/config.org"},
 	})
 	t.Cleanup(table.Close)
-	r, err := tool.BuiltIn(tool.World{Commands: table, Skills: func() *promptskill.Set { return &promptskill.Set{} }})
+	r, err := tool.BuiltIn(tool.World{Commands: table, Skills: func() *skillmd.Set { return &skillmd.Set{} }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"org-agent/kernel/files"
-	"org-agent/kernel/nearest"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/suggest"
 )
 
 // Files is what the tools for files work with; without a home they are not offered.
@@ -47,7 +47,7 @@ func (f Files) missing(path string) error {
 	if short := f.short(path); !filepath.IsAbs(short) && files.IsDirectory(directory) && (f.Unread == nil || !f.Unread(path)) {
 		const looked = 1000
 		names, _, _ := files.Listed(directory, looked) // without them nothing is guessed
-		if near := nearest.Of(filepath.Base(path), names); near != "" {
+		if near := suggest.Of(filepath.Base(path), names); near != "" {
 			meant = fmt.Sprintf("; did you mean %q?", f.short(filepath.Join(directory, strings.TrimRight(near, "/@="))))
 		}
 	}

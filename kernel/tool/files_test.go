@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"org-agent/kernel/files"
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
 )
 
@@ -25,7 +25,7 @@ func shed(t *testing.T) (r *tool.Registry, home string) {
 		t.Fatal(err)
 	}
 	r, err = tool.BuiltIn(tool.World{
-		Skills: func() *promptskill.Set { return nil },
+		Skills: func() *skillmd.Set { return nil },
 		Files:  tool.Files{Home: home, Unread: func(path string) bool { return strings.HasPrefix(path, home+"/kept") }},
 	})
 	if err != nil {

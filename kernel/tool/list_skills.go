@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/skillmd"
 )
 
 //go:embed list_skills.md
@@ -20,12 +20,12 @@ type listSkillsArguments struct {
 	Query string `doc:"words that occur in the name or the description"`
 }
 
-func listSkills(skills func() *promptskill.Set) Tool {
+func listSkills(skills func() *skillmd.Set) Tool {
 	return New(Definition[listSkillsArguments]{
 		Name: "list_skills", Manual: listSkillsManual, Own: true, Effect: protocol.ToolReads,
 		Offered: func() bool { return len(skills().Offered()) > 0 },
 		Perform: func(_ context.Context, a listSkillsArguments) (string, error) {
-			var found []*promptskill.Skill
+			var found []*skillmd.Skill
 			for _, k := range skills().Offered() {
 				if matches(strings.ToLower(k.Name+" "+k.Description), a.Query) {
 					found = append(found, k)
@@ -34,7 +34,7 @@ func listSkills(skills func() *promptskill.Set) Tool {
 			if len(found) == 0 {
 				return "", fmt.Errorf("no skill has all of these words: %q; ask with fewer", a.Query)
 			}
-			list, left := promptskill.Catalog(found, listedBytes)
+			list, left := skillmd.Catalog(found, listedBytes)
 			if left > 0 {
 				list += fmt.Sprintf("- and %d more: ask with a query\n", left)
 			}

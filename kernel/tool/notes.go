@@ -11,7 +11,7 @@ import (
 
 	"org-agent/kernel/files"
 	"org-agent/kernel/org"
-	"org-agent/kernel/outline"
+	"org-agent/kernel/orgquery"
 	"org-agent/kernel/protocol"
 )
 
@@ -35,7 +35,7 @@ const (
 
 // look is what one call looks at.
 type look struct {
-	files []*outline.File
+	files []*orgquery.File
 	emacs protocol.EmacsNotes
 	live  bool     // an Emacs said what it has
 	said  []string // what is to be known of it, a line each
@@ -155,7 +155,7 @@ func (n Notes) look(ctx context.Context, names []string) (*look, error) {
 		if slices.Contains(l.emacs.TooLarge, path) {
 			l.said = append(l.said, fmt.Sprintf("[%s has changes in Emacs that are not saved, and is too large for them to be looked at.]", n.short(path)))
 		}
-		l.files = append(l.files, outline.Read(outline.Source{Path: path, Text: text, Sequences: l.emacs.Sequences}))
+		l.files = append(l.files, orgquery.Read(orgquery.Source{Path: path, Text: text, Sequences: l.emacs.Sequences}))
 	}
 	return l, nil
 }

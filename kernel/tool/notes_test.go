@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"org-agent/kernel/files"
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
 )
 
@@ -71,7 +71,7 @@ func study(t *testing.T, emacs tool.Emacs) (r *tool.Registry, home, notes, elsew
 	}
 	found := tool.Files{Home: home, Unread: func(path string) bool { return strings.Contains(path, "/kept") }}
 	r, err = tool.BuiltIn(tool.World{
-		Skills: func() *promptskill.Set { return nil }, Files: found,
+		Skills: func() *skillmd.Set { return nil }, Files: found,
 		Notes: tool.Notes{Files: found, Roots: []string{notes}, Emacs: emacs, NewID: func() string { return "new-1" },
 			Now: func() time.Time { return time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC) }},
 	})

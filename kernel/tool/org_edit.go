@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/files"
-	"org-agent/kernel/outline"
+	"org-agent/kernel/orgquery"
 	"org-agent/kernel/protocol"
 )
 
@@ -143,7 +143,7 @@ func (n Notes) fileOf(ctx context.Context, id string) (string, error) {
 		return "", err
 	}
 	for _, f := range l.files {
-		if slices.ContainsFunc(f.Entries, func(e outline.Entry) bool { return e.OwnID() == id }) {
+		if slices.ContainsFunc(f.Entries, func(e orgquery.Entry) bool { return e.OwnID() == id }) {
 			return f.Path, nil
 		}
 	}
@@ -164,14 +164,14 @@ func (n Notes) change(ctx context.Context, a orgEditArguments) (c orgChange, err
 	} else if err := c.read(ctx); err != nil {
 		return c, err
 	}
-	f := outline.Read(outline.Source{Path: c.path, Text: c.before, Sequences: has.Sequences})
+	f := orgquery.Read(orgquery.Source{Path: c.path, Text: c.before, Sequences: has.Sequences})
 	if err := n.apply(&c, f, a); err != nil {
 		return c, err
 	}
 	if c.after == c.before {
 		return c, protocol.ToolErrorf(protocol.ToolArguments, "the entry is so already: nothing is to be done")
 	}
-	c.old, c.new = outline.Narrow(c.before, c.after)
+	c.old, c.new = orgquery.Narrow(c.before, c.after)
 	if a.Change != "" && a.Change != c.known() {
 		return c, protocol.ToolErrorf(protocol.ToolChanged, "the entry or what is around it is not what it was when this was judged%s", now(f, a))
 	}
@@ -195,7 +195,7 @@ func (c *orgChange) read(ctx context.Context) error {
 }
 
 // apply fills in what the file would be.
-func (n Notes) apply(c *orgChange, f *outline.File, a orgEditArguments) error {
+func (n Notes) apply(c *orgChange, f *orgquery.File, a orgEditArguments) error {
 	if a.New && a.ID == "" && len(a.Heading) == 0 {
 		entry, err := a.newEntry(n)
 		if err == nil {
@@ -232,7 +232,7 @@ func (n Notes) apply(c *orgChange, f *outline.File, a orgEditArguments) error {
 	return err
 }
 
-func (n Notes) applyNew(c *orgChange, f *outline.File, e outline.Entry, a orgEditArguments) error {
+func (n Notes) applyNew(c *orgChange, f *orgquery.File, e orgquery.Entry, a orgEditArguments) error {
 	entry, err := a.newEntry(n)
 	if err != nil {
 		return err
@@ -249,7 +249,7 @@ func (n Notes) applyNew(c *orgChange, f *outline.File, e outline.Entry, a orgEdi
 }
 
 // now is what the entry is, for an error.
-func now(f *outline.File, a orgEditArguments) string {
+func now(f *orgquery.File, a orgEditArguments) string {
 	e, err := f.Find(a.ID, a.Heading)
 	if err != nil {
 		return "; look at it again"
@@ -258,10 +258,10 @@ func now(f *outline.File, a orgEditArguments) string {
 	return "; it is now:\n" + strings.TrimRight(text, "\n")
 }
 
-func (a orgEditArguments) settings() []outline.Setting {
-	var all []outline.Setting
+func (a orgEditArguments) settings() []orgquery.Setting {
+	var all []orgquery.Setting
 	for _, p := range a.Properties {
-		all = append(all, outline.Setting(p))
+		all = append(all, orgquery.Setting(p))
 	}
 	return all
 }
@@ -273,17 +273,17 @@ func (a orgEditArguments) changesIt() bool {
 }
 
 // changes is what is to be different.
-func (a orgEditArguments) changes(n Notes) outline.Change {
-	return outline.Change{
+func (a orgEditArguments) changes(n Notes) orgquery.Change {
+	return orgquery.Change{
 		Title: a.Title, Todo: a.Todo, Priority: a.Priority, Tags: a.Tags, Untagged: a.Untag, Properties: a.settings(),
 		Scheduled: a.Scheduled, Deadline: a.Deadline, Body: a.Body, Today: n.today(), Now: n.Now().Format("2006-01-02 Mon 15:04"),
 	}
 }
 
 // newEntry is the entry that is to be made.
-func (a orgEditArguments) newEntry(n Notes) (outline.New, error) {
+func (a orgEditArguments) newEntry(n Notes) (orgquery.New, error) {
 	if len(a.Untag)+len(a.Under) > 0 {
-		return outline.New{}, protocol.ToolErrorf(protocol.ToolArguments, "a new entry has no :untag and no :under")
+		return orgquery.New{}, protocol.ToolErrorf(protocol.ToolArguments, "a new entry has no :untag and no :under")
 	}
 	text := func(s *string) string {
 		if s == nil {
@@ -291,7 +291,7 @@ func (a orgEditArguments) newEntry(n Notes) (outline.New, error) {
 		}
 		return *s
 	}
-	return outline.New{
+	return orgquery.New{
 		Title: text(a.Title), Todo: text(a.Todo), Priority: text(a.Priority), Tags: a.Tags, Properties: a.settings(), ID: a.NewID,
 		Scheduled: text(a.Scheduled), Deadline: text(a.Deadline), Timestamp: a.Timestamp, Body: text(a.Body), Today: n.today(),
 	}, nil

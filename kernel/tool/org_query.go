@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/org"
-	"org-agent/kernel/outline"
+	"org-agent/kernel/orgquery"
 	"org-agent/kernel/protocol"
 )
 
@@ -57,7 +57,7 @@ func orgQuery(n Notes) Tool {
 			if err != nil {
 				return "", err
 			}
-			var found []outline.Entry
+			var found []orgquery.Entry
 			for _, f := range l.files {
 				for _, e := range f.Entries {
 					if q.Matches(e) {
@@ -65,15 +65,15 @@ func orgQuery(n Notes) Tool {
 					}
 				}
 			}
-			outline.Sort(found, a.Sort)
+			orgquery.Sort(found, a.Sort)
 			return n.toldEntries(found, a, l), nil
 		},
 	})
 }
 
 // query is what the arguments ask for.
-func (a orgQueryArguments) query(today org.Day) (*outline.Query, error) {
-	q := &outline.Query{Words: strings.Fields(a.Words), Todo: a.Todo, Tags: a.Tags, Priorities: a.Priority}
+func (a orgQueryArguments) query(today org.Day) (*orgquery.Query, error) {
+	q := &orgquery.Query{Words: strings.Fields(a.Words), Todo: a.Todo, Tags: a.Tags, Priorities: a.Priority}
 	bad := func(name string, err error) error {
 		return protocol.ToolErrorf(protocol.ToolArguments, "the argument :%s: %w", name, err)
 	}
@@ -87,7 +87,7 @@ func (a orgQueryArguments) query(today org.Day) (*outline.Query, error) {
 		}
 	}
 	for _, text := range a.Properties {
-		p, err := outline.ParseProperty(text)
+		p, err := orgquery.ParseProperty(text)
 		if err != nil {
 			return nil, bad("properties", err)
 		}
@@ -95,12 +95,12 @@ func (a orgQueryArguments) query(today org.Day) (*outline.Query, error) {
 	}
 	for _, d := range []struct {
 		name, text string
-		into       **outline.Days
+		into       **orgquery.Days
 	}{{"scheduled", a.Scheduled, &q.Scheduled}, {"deadline", a.Deadline, &q.Deadline}, {"closed", a.Closed, &q.Closed}, {"timestamp", a.Timestamp, &q.Timestamp}} {
 		if d.text == "" {
 			continue
 		}
-		days, err := outline.ParseDays(d.text, today)
+		days, err := orgquery.ParseDays(d.text, today)
 		if err != nil {
 			return nil, bad(d.name, err)
 		}
@@ -110,7 +110,7 @@ func (a orgQueryArguments) query(today org.Day) (*outline.Query, error) {
 }
 
 // toldEntries is what a model is given of entries.
-func (n Notes) toldEntries(found []outline.Entry, a orgQueryArguments, l *look) string {
+func (n Notes) toldEntries(found []orgquery.Entry, a orgQueryArguments, l *look) string {
 	limit := queryEntries
 	if a.Limit > 0 {
 		limit = min(a.Limit, queryEntriesMost)
@@ -139,7 +139,7 @@ func (n Notes) toldEntries(found []outline.Entry, a orgQueryArguments, l *look) 
 }
 
 // toldEntry is an entry as a model reads it: a line, what is known of it, and its text.
-func (n Notes) toldEntry(e outline.Entry, body bool) string {
+func (n Notes) toldEntry(e orgquery.Entry, body bool) string {
 	var b strings.Builder
 	shown := *e.Heading
 	shown.Tags = nil

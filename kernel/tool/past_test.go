@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
 )
 
@@ -29,7 +29,7 @@ func TestPast(t *testing.T) {
 			return protocol.SessionSearchResult{Hits: []protocol.SearchHit{{Session: "old", Role: protocol.RoleAgent, Time: at(-30), Snippet: "a\ncar"}}}, nil
 		},
 	}
-	r, err := tool.BuiltIn(tool.World{Skills: func() *promptskill.Set { return nil }, Past: past})
+	r, err := tool.BuiltIn(tool.World{Skills: func() *skillmd.Set { return nil }, Past: past})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"org-agent/kernel/nearest"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/suggest"
 )
 
 // Registry is a list of tools. A nil Registry has none.
@@ -115,7 +115,7 @@ func (r *Registry) Nearest(name string) string {
 	for _, t := range r.Offered() {
 		names = append(names, t.name)
 	}
-	return nearest.Of(name, names)
+	return suggest.Of(name, names)
 }
 
 // Call performs one call and returns what the model is given. Every error is one that

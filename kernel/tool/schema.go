@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
-	"org-agent/kernel/nearest"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/suggest"
 )
 
 // schema is the arguments of a tool, in the order of the struct's fields.
@@ -194,7 +194,7 @@ func (s schema) unknown(key string) error {
 	for _, a := range s {
 		names = append(names, a.name)
 	}
-	if near := nearest.Of(key, names); near != "" {
+	if near := suggest.Of(key, names); near != "" {
 		return fmt.Errorf("there is no argument :%s; did you mean :%s?", key, near)
 	}
 	return fmt.Errorf("there is no argument :%s", key)
@@ -223,7 +223,7 @@ func (a argument) store(value any, field reflect.Value) error {
 		}
 	}
 	meant := ""
-	if near := nearest.Of(field.String(), a.words); near != "" {
+	if near := suggest.Of(field.String(), a.words); near != "" {
 		meant = "; did you mean :" + near + "?"
 	}
 	return fmt.Errorf("the argument :%s is one of :%s, not %q%s", a.name, strings.Join(a.words, " :"), field.String(), meant)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
 )
 
@@ -107,7 +107,7 @@ func TestDefinitionsThatAreWrong(t *testing.T) {
 
 // The built-in tools are in order, and are not offered when there is nothing for them to do.
 func TestBuiltIn(t *testing.T) {
-	r, err := tool.BuiltIn(tool.World{Skills: func() *promptskill.Set { return nil }})
+	r, err := tool.BuiltIn(tool.World{Skills: func() *skillmd.Set { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

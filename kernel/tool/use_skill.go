@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/skillmd"
 )
 
 //go:embed use_skill.md
 var useSkillManual string
 
-// What a turn may have of skills. A reply is bounded by [promptskill.ReplyBytes].
+// What a turn may have of skills. A reply is bounded by [skillmd.ReplyBytes].
 const (
 	turnSkills = 5
 	turnBytes  = 256 << 10
@@ -26,7 +26,7 @@ type useSkillArguments struct {
 	File    string `doc:"a file of the skill, by its path beneath the skill's directory"`
 }
 
-func useSkill(skills func() *promptskill.Set) Tool {
+func useSkill(skills func() *skillmd.Set) Tool {
 	return New(Definition[useSkillArguments]{
 		Name: "use_skill", Manual: useSkillManual, Own: true, Effect: protocol.ToolReads,
 		Offered: func() bool { return len(skills().Offered()) > 0 },
@@ -49,7 +49,7 @@ func useSkill(skills func() *promptskill.Set) Tool {
 	})
 }
 
-func unknownSkill(set *promptskill.Set, name string) error {
+func unknownSkill(set *skillmd.Set, name string) error {
 	if near := set.Nearest(name); near != "" {
 		return fmt.Errorf("there is no skill %q; did you mean %q?", name, near)
 	}

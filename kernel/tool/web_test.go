@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"org-agent/kernel/fetch"
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
 	"org-agent/kernel/websearch"
 )
@@ -21,7 +21,7 @@ func web(t *testing.T, handler http.HandlerFunc, kind websearch.Kind) (r *tool.R
 	t.Helper()
 	s := httptest.NewServer(handler)
 	t.Cleanup(s.Close)
-	w := tool.World{Skills: func() *promptskill.Set { return nil }}
+	w := tool.World{Skills: func() *skillmd.Set { return nil }}
 	w.Pages = fetch.New(fetch.Config{Judge: func(a netip.Addr) error {
 		if a == netip.MustParseAddr("127.0.0.1") {
 			return nil

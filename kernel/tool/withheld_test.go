@@ -14,8 +14,8 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/memory"
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
 )
 
@@ -153,7 +153,7 @@ func TestWithheldFromAllReaders(t *testing.T) {
 		}}
 		registry := func(emacs tool.Emacs) *tool.Registry {
 			r, err := tool.BuiltIn(tool.World{
-				Skills: func() *promptskill.Set { return nil }, Files: files, Memory: tool.Memory{Store: &memory.Store{Home: home}, Index: x},
+				Skills: func() *skillmd.Set { return nil }, Files: files, Memory: tool.Memory{Store: &memory.Store{Home: home}, Index: x},
 				Notes: tool.Notes{Files: files, Roots: []string{filepath.Join(home, "notes")}, Emacs: emacs, NewID: func() string { return "new-1" },
 					Now: func() time.Time { return time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC) }},
 			})

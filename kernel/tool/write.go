@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"org-agent/kernel/files"
-	"org-agent/kernel/outline"
+	"org-agent/kernel/orgquery"
 	"org-agent/kernel/protocol"
 )
 
@@ -26,7 +26,7 @@ func (a writeArguments) change(ctx context.Context) (files.Change, error) {
 		err = errNoChange
 	}
 	if err == nil && !c.New {
-		err = outline.Intact(c.Path, string(c.Before), *a.Content)
+		err = orgquery.Intact(c.Path, string(c.Before), *a.Content)
 	}
 	return c, err
 }

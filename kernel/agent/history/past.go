@@ -6,7 +6,7 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
-	"org-agent/kernel/recent"
+	"org-agent/kernel/lru"
 )
 
 // Past shows the earlier turns of conversations. Make one with [New].
@@ -22,7 +22,7 @@ type Past struct {
 	// what has become of the earlier turns since then is nothing to it. 0 for any other turn.
 	Before int64
 	// pieces are exchanges as they were rendered last, by their answers.
-	pieces *recent.Cache[string, *piece]
+	pieces *lru.Cache[string, *piece]
 }
 
 // piecesKept is how many bytes of rendered exchanges are kept: the next turn is shown the same.
@@ -31,7 +31,7 @@ const piecesKept = 32 << 20
 // New returns what shows the earlier turns of a journal. Question is what a model was asked in
 // one of them, and always the same.
 func New(j *journal.Journal, question func(ctx context.Context, e *journal.Exchange, whole bool) (string, error)) Past {
-	return Past{Journal: j, Question: question, pieces: recent.New[string, *piece](piecesKept)}
+	return Past{Journal: j, Question: question, pieces: lru.New[string, *piece](piecesKept)}
 }
 
 // Room is what there is for the earlier turns.

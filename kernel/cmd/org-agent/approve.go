@@ -53,7 +53,7 @@ func (c *approveCommand) list(w *world, approvals []protocol.Approval) error {
 	}
 	for _, a := range approvals {
 		fmt.Fprintf(w.out, "%s  %s  %s\n", a.ID, a.Session, orAction(a))
-		explain(w.out, a)
+		printReason(w.out, a)
 		fmt.Fprint(w.out, indented(a.Text))
 		if a.Cut > 0 {
 			fmt.Fprintf(w.out, "    … %d more bytes: org-agent approve %s shows all\n", a.Cut, a.ID)
@@ -70,8 +70,8 @@ func orAction(a protocol.Approval) string {
 	return a.Summary
 }
 
-// explain prints why it asks and what is foreseen.
-func explain(out io.Writer, a protocol.Approval) {
+// printReason prints why it asks and what is foreseen.
+func printReason(out io.Writer, a protocol.Approval) {
 	fmt.Fprintf(out, "  asks because: %s\n", a.Reason)
 	for _, effect := range a.Effects {
 		fmt.Fprintf(out, "  will: %s\n", effect)
@@ -88,7 +88,7 @@ func indented(text string) string {
 // showWhole prints all that a person needs to know of an approval to decide it.
 func (w *world) showWhole(ctx context.Context, conn *rpc.Conn, a protocol.Approval) error {
 	fmt.Fprintf(w.err, "%s, for the session %s\n", orAction(a), a.Session)
-	explain(w.err, a)
+	printReason(w.err, a)
 	fmt.Fprintln(w.err)
 	return printApproval(ctx, w.err, conn, a, a.Text == "" && a.Cut == 0)
 }

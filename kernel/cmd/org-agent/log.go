@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"org-agent/kernel/logbook"
+	"org-agent/kernel/logfile"
 )
 
 // logCommand is "org-agent log". It reads the file itself: it works beside a kernel that
@@ -31,7 +31,7 @@ func (c *logCommand) Run(ctx context.Context, w *world) error {
 	if c.Lines < 0 {
 		return usagef("--lines is the number of lines to begin with")
 	}
-	filter := logbook.Filter{Session: c.Session, Turn: c.Turn, Text: c.Text}
+	filter := logfile.Filter{Session: c.Session, Turn: c.Turn, Text: c.Text}
 	if err := filter.Level.UnmarshalText([]byte(c.Level)); err != nil {
 		return usagef("--level: %w", err)
 	}
@@ -42,7 +42,7 @@ func (c *logCommand) Run(ctx context.Context, w *world) error {
 	if _, err := os.Stat(paths.Log); errors.Is(err, fs.ErrNotExist) && !c.Follow {
 		return fmt.Errorf("there is no log yet: no kernel has run for %s", paths.Home)
 	}
-	r := &logbook.Reader{Path: paths.Log}
+	r := &logfile.Reader{Path: paths.Log}
 	defer r.Close()
 	if c.Lines > 0 {
 		found, err := r.Tail(ctx, filter, c.Lines)
@@ -59,12 +59,12 @@ func (c *logCommand) Run(ctx context.Context, w *world) error {
 }
 
 // read prints the lines that are wanted, and with Follow those that come.
-func (c *logCommand) read(ctx context.Context, out io.Writer, r *logbook.Reader, filter logbook.Filter) error {
+func (c *logCommand) read(ctx context.Context, out io.Writer, r *logfile.Reader, filter logfile.Filter) error {
 	for {
 		line, err := r.Next()
 		switch {
 		case err == nil:
-			if record := logbook.Parse(line); line != "" && filter.Matches(record) {
+			if record := logfile.Parse(line); line != "" && filter.Matches(record) {
 				if err := c.print(out, record); err != nil {
 					return err
 				}
@@ -83,7 +83,7 @@ func (c *logCommand) read(ctx context.Context, out io.Writer, r *logbook.Reader,
 	}
 }
 
-func (c *logCommand) print(out io.Writer, record logbook.Record) error {
+func (c *logCommand) print(out io.Writer, record logfile.Record) error {
 	if c.JSON {
 		_, err := fmt.Fprintln(out, record.Raw)
 		return err

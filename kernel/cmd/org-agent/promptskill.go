@@ -14,9 +14,9 @@ import (
 	"org-agent/kernel/config"
 	"org-agent/kernel/daemon"
 	"org-agent/kernel/policy"
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/sandbox"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
 	"org-agent/skills"
 )
@@ -33,10 +33,10 @@ func promptsAt(w *world, roots []string) ([]string, error) {
 	}
 	var found []string
 	for _, root := range roots {
-		if filepath.Base(root) == promptskill.FileName {
+		if filepath.Base(root) == skillmd.FileName {
 			root = filepath.Dir(root)
 		}
-		below, err := promptskill.Directories(root)
+		below, err := skillmd.Directories(root)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -50,7 +50,7 @@ func promptsAt(w *world, roots []string) ([]string, error) {
 func (c *skillCheck) checkPrompts(w *world, directories []string) (wrong int, err error) {
 	for _, directory := range directories {
 		bad := false
-		for _, d := range promptskill.CheckDirectory(directory) {
+		for _, d := range skillmd.CheckDirectory(directory) {
 			bad = bad || !d.Warning
 			if c.JSON {
 				err = w.printJSON(d)
@@ -69,11 +69,11 @@ func (c *skillCheck) checkPrompts(w *world, directories []string) (wrong int, er
 }
 
 // promptSkills reads the prompt skills as a kernel of this home would.
-func (w *world) promptSkills(ctx context.Context, paths config.Paths, home string, notes []skill.Status) *promptskill.Registry {
+func (w *world) promptSkills(ctx context.Context, paths config.Paths, home string, notes []skill.Status) *skillmd.Registry {
 	c := daemon.PromptSkills(paths, w.env)
 	c.Home = home
-	c.Notes = func() map[string]string { return promptskill.NamesOf(notes) }
-	r := promptskill.New(c)
+	c.Notes = func() map[string]string { return skillmd.NamesOf(notes) }
+	r := skillmd.New(c)
 	r.Load(ctx)
 	return r
 }
@@ -86,14 +86,14 @@ func (w *world) tools(ctx context.Context, paths config.Paths) (*tool.Registry, 
 		return nil, err
 	}
 	fence := sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Look(ctx); return kind })
-	return tool.BuiltIn(tool.World{Commands: daemon.Commands(paths, settings.Programs, w.env, fence, nil), Pages: daemon.Pages(settings, w.env, nil, nil), Search: daemon.SearchServer(settings.Search, w.env), Skills: sync.OnceValue(func() *promptskill.Set {
+	return tool.BuiltIn(tool.World{Commands: daemon.Commands(paths, settings.Programs, w.env, fence, nil), Pages: daemon.Pages(settings, w.env, nil, nil), Search: daemon.SearchServer(settings.Search, w.env), Skills: sync.OnceValue(func() *skillmd.Set {
 		notes := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills})
 		return w.promptSkills(ctx, paths, paths.Skills, notes.Load(ctx)).Current()
 	}), Files: tool.Files{Home: paths.Home, Unread: policy.Unread(paths.Home, paths.State)}})
 }
 
 // listPrompts prints the prompt skills, with why those that do not count do not.
-func (w *world) listPrompts(prompts []promptskill.Status) {
+func (w *world) listPrompts(prompts []skillmd.Status) {
 	for _, s := range prompts {
 		fmt.Fprintf(w.out, "%-20s %-10s %4s  %s  %s\n", printable(s.Skill), s.State, "-", printable(s.File), s.Description)
 		for _, reason := range s.Reasons {
@@ -116,7 +116,7 @@ func printable(name string) string {
 }
 
 // skillsAsJSON is the one list of notes and prompt skills; "kind" tells them apart.
-func skillsAsJSON(notes []skill.Status, prompts []promptskill.Status) []any {
+func skillsAsJSON(notes []skill.Status, prompts []skillmd.Status) []any {
 	all := []any{}
 	for _, s := range notes {
 		all = append(all, struct {
@@ -127,7 +127,7 @@ func skillsAsJSON(notes []skill.Status, prompts []promptskill.Status) []any {
 	for _, s := range prompts {
 		all = append(all, struct {
 			Kind string `json:"kind"`
-			promptskill.Status
+			skillmd.Status
 		}{"prompt", s})
 	}
 	return all

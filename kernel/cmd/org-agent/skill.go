@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"org-agent/kernel/hook"
-	"org-agent/kernel/promptskill"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/skillmd"
 	"org-agent/skills"
 )
 
@@ -106,7 +106,7 @@ func notesAt(w *world, roots []string) ([]string, error) {
 			return nil, fmt.Errorf("find the notes: %w", err)
 		}
 		if !info.IsDir() {
-			if filepath.Base(root) != promptskill.FileName {
+			if filepath.Base(root) != skillmd.FileName {
 				notes = append(notes, root)
 			}
 			continue

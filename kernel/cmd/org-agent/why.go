@@ -5,9 +5,9 @@ import (
 	"io"
 	"time"
 
+	"org-agent/kernel/explain"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/trace"
 )
 
 // whyCommand is "org-agent why". It reads the journal itself: it works beside a kernel that
@@ -32,7 +32,7 @@ func (c *whyCommand) Run(ctx context.Context, w *world) error {
 		return err
 	}
 	defer j.Close()
-	t, err := trace.Read(ctx, j, c.ID)
+	t, err := explain.Read(ctx, j, c.ID)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"org-agent/kernel/llm"
-	"org-agent/kernel/nearest"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/suggest"
 )
 
 const (
@@ -140,7 +140,7 @@ func (r *Router) Check(ctx context.Context, name string) error {
 		}
 		names = append(names, h)
 	}
-	if near := nearest.Of(name, names); near != "" {
+	if near := suggest.Of(name, names); near != "" {
 		return protocol.Errorf(protocol.CodeNotFound, "there is no model %q: did you mean %q?", name, near)
 	}
 	return protocol.Errorf(protocol.CodeNotFound, "there is no model %q: M-x org-agent-model lists those that there are", name)

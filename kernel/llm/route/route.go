@@ -19,8 +19,8 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
-	"org-agent/kernel/nearest"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/suggest"
 )
 
 // Config is what a [Router] is made of. All of it is required, but for Logger.
@@ -134,7 +134,7 @@ func (r *Router) find(name string) (endpoint, string, error) {
 		}
 	}
 	names := r.names()
-	if near := nearest.Of(name, names); near != "" {
+	if near := suggest.Of(name, names); near != "" {
 		return endpoint{}, "", protocol.Errorf(protocol.CodeNotFound, "there is no model %q: did you mean %q?", name, near)
 	}
 	return endpoint{}, "", protocol.Errorf(protocol.CodeNotFound, "there is no model %q: there is %s", name, strings.Join(names, ", "))

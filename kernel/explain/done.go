@@ -1,0 +1,166 @@
+package explain
+
+import (
+	"encoding/json"
+	"strings"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+)
+
+// verdict tells what the skill or the policy said to a proposal.
+func (s *story) verdict(e journal.Entry) error {
+	var data struct {
+		Gate, Verdict, Reason, Hash, Action, Err string
+		Event                                    string
+		Symbolic                                 *bool
+		Hooks                                    []hookVerdict
+	}
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	if data.Gate == "skill" {
+		s.event("Verdict of the skill: %s", data.Verdict)
+		s.field("Reason", "%s", data.Reason)
+		s.field("Error", "%s", data.Err)
+		if data.Action != "" {
+			s.code(2, "Before", s.before)
+			s.code(2, "After", data.Action)
+			s.rewritten = true
+		}
+		return nil
+	}
+	if data.Gate == "hooks" {
+		s.event("Hooks at %s: %s", data.Event, data.Verdict)
+		s.field("Reason", "%s", data.Reason)
+		return nil
+	}
+	if data.Symbolic != nil && !s.rewritten {
+		said := "same: its symbolic function left the proposal as it is"
+		if !*data.Symbolic {
+			said = "same: it has no symbolic function"
+		}
+		s.event("Verdict of the skill: %s", said)
+	}
+	s.rewritten = false
+	s.event("Verdict of the %s: %s", data.Gate, data.Verdict)
+	s.field("Rule", "%s", data.Reason)
+	s.field("Hash of the action", "%s", data.Hash)
+	for _, h := range data.Hooks {
+		s.event("Verdict of the hook %s: %s", h.Hook, h.Verdict)
+		s.field("Reason", "%s", h.Reason)
+		s.note("Note", h.File, max(h.Line, 1), false)
+		s.text(2, "Added for the model", h.Append)
+	}
+	return nil
+}
+
+// hookVerdict is what a hook said of a proposal.
+type hookVerdict struct {
+	Hook, File, Verdict, Reason, Append string
+	Line                                int
+}
+
+func (s *story) approval(e journal.Entry) error {
+	var data protocol.Approval
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	s.event("A person was asked: %s", data.Reason)
+	s.field("Approval", "%s", e.ID)
+	s.code(2, "Action", data.Action)
+	return nil
+}
+
+// decision tells what a person decided, and for how long.
+func (s *story) decision(e journal.Entry) error {
+	var data struct {
+		Decision protocol.Decision
+		Reason   string
+		Edited   string
+		Client   string
+	}
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	scope := map[protocol.Decision]string{
+		protocol.AllowOnce: "allowed once", protocol.AllowTurn: "allowed for this turn",
+		protocol.AllowSession: "allowed for this session", protocol.AllowAlways: "always allowed",
+		protocol.Deny: "refused", "": "not decided: its turn ended",
+	}[data.Decision]
+	if scope == "" {
+		scope = string(data.Decision)
+	}
+	s.event("A person's decision: %s", scope)
+	s.field("Approval", "%s", e.ID)
+	s.field("When", "%s", clock(e.Time))
+	s.field("With", "%s", data.Client)
+	s.field("Reason", "%s", data.Reason)
+	s.code(2, "Edited to", data.Edited)
+	return nil
+}
+
+// act tells what was about to be done.
+func (s *story) act(e journal.Entry) error {
+	var data journal.Act
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	s.event("%s", map[string]string{
+		journal.ActAnswer: "Answer put into the conversation", journal.ActNotice: "Notice put into the conversation",
+		journal.ActAction: "Action performed",
+	}[data.Kind]+" ")
+	s.field("Id", "%s", e.ID)
+	s.code(2, "Action", data.Action)
+	s.code(2, "Org text", data.Text)
+	return nil
+}
+
+// receipt tells what whoever did it said.
+func (s *story) receipt(e journal.Entry) error {
+	var data journal.Receipt
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	by := data.Client
+	if by == "" {
+		by = "the kernel"
+	}
+	if data.Failure != "" {
+		s.event("Receipt of %s: it failed", by)
+	} else {
+		s.event("Receipt of %s", by)
+	}
+	s.field("Of", "%s", e.ID)
+	s.field("Failure", "%s", data.Failure)
+	s.field("Buffer", "%s", data.Buffer)
+	s.field("File", "%s", data.File)
+	if data.Chars > 0 {
+		s.field("Characters", "%d, from %d to %d", data.Chars, data.Start, data.End)
+	}
+	s.field("SHA-256", "%s", data.SHA256)
+	for _, former := range data.Former {
+		was := strings.TrimSpace(former.Line)
+		if was == "" {
+			was = "nothing"
+		}
+		s.field("Before, "+former.Name, "%s", was)
+	}
+	var said []string
+	if data.Saved {
+		said = append(said, "the file has it")
+	}
+	if data.Done {
+		said = append(said, "done")
+	}
+	s.field("Said", "%s", strings.Join(said, ", "))
+	return nil
+}
+
+// undone tells that a person took an act back.
+func (s *story) undone(e journal.Entry) error {
+	s.event("Taken back by a person")
+	s.field("Of", "%s", e.ID)
+	s.field("When", "%s", clock(e.Time))
+	return nil
+}

@@ -1,0 +1,102 @@
+// Package explain tells why: the whole story of a turn, from the event to the receipts, as
+// the journal has it and nothing else does. It reads; it decides and changes nothing.
+//
+// A [Trace] is plain data. Its [Trace.Outline] is Org that runs nothing, whatever the texts
+// in it are, and bounded; the rows themselves, for programs, are its Entries.
+package explain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/journal"
+)
+
+// Trace is the story of a turn.
+type Trace struct {
+	// Named is what was asked for.
+	Named journal.Named
+	Turn  journal.Turn
+	// Origin is the turn that Turn is a fork's copy of, directly or as the copy of a
+	// copy; without an ID when it is none.
+	Origin journal.Turn
+	// Entries are the journal's rows of the turn, oldest first. Those of a copy are what
+	// was done in the origin before the fork, and then what the fork did itself.
+	Entries []journal.Entry
+	// Left says that the turn has more rows: only the first were read.
+	Left bool
+}
+
+// entriesBytes bounds the data that is read of one turn.
+const entriesBytes = 64 << 20
+
+// Read finds the turn that an id belongs to, or the beginning of an id, and reads its rows.
+// Errors are those of [journal.Journal.Resolve]. Blanks around the id and "id:" before it,
+// as people copy it, do not count.
+func Read(ctx context.Context, j *journal.Journal, id string) (Trace, error) {
+	named, err := j.Resolve(ctx, strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(id), "id:")))
+	if err != nil {
+		return Trace{}, err
+	}
+	t := Trace{Named: named}
+	if t.Turn, err = j.Turn(ctx, named.Turn); err != nil {
+		return Trace{}, fmt.Errorf("trace the %s %s: %w", named.Kind, named.ID, err)
+	}
+	turns, err := copiesOf(ctx, j, t.Turn)
+	if err != nil {
+		return Trace{}, fmt.Errorf("trace where the turn %s comes from: %w", named.Turn, err)
+	}
+	if len(turns) > 1 {
+		t.Origin = turns[0]
+	}
+	size := 0
+	for i, turn := range turns {
+		before := int64(1<<63 - 1)
+		if i+1 < len(turns) {
+			before = turns[i+1].Seq
+		}
+		if err := t.read(ctx, j, turn, before, &size); err != nil {
+			return Trace{}, fmt.Errorf("trace the turn %s: %w", turn.ID, err)
+		}
+	}
+	return t, nil
+}
+
+// copiesOf are the turn and before it those that it is a copy of, the original first.
+func copiesOf(ctx context.Context, j *journal.Journal, turn journal.Turn) ([]journal.Turn, error) {
+	turns := []journal.Turn{turn}
+	for turn.Origin != "" {
+		var err error
+		if turn, err = j.Turn(ctx, turn.Origin); err != nil {
+			return nil, err
+		}
+		turns = append(turns, turn)
+	}
+	slices.Reverse(turns)
+	return turns, nil
+}
+
+// read adds the rows that a turn has before another one was copied from it. Those that a
+// copy was made of are its origin's: only what was done in it since is its own.
+func (t *Trace) read(ctx context.Context, j *journal.Journal, turn journal.Turn, before int64, size *int) error {
+	query := journal.Query{Turn: turn.ID}
+	own := turn.Origin == ""
+	for !t.Left {
+		entries, err := j.Entries(ctx, query)
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		query.After = entries[len(entries)-1].Seq
+		for _, e := range entries {
+			own = own || e.Kind == journal.KindTurn
+			if own && e.Seq < before {
+				t.Entries = append(t.Entries, e)
+				*size += len(e.Data)
+			}
+		}
+		t.Left = *size > entriesBytes
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package explain
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+)
+
+// recall tells what the turn was reminded of.
+func (s *story) recall(e journal.Entry) error {
+	var data struct {
+		Items []protocol.ContextItem
+		Err   string
+	}
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	s.event("Reminded of what is kept: %d", len(data.Items))
+	s.field("Error", "%s", data.Err)
+	for _, item := range data.Items {
+		s.text(2, fmt.Sprintf("%s (%s)", item.Name, item.Place), item.Text)
+	}
+	return nil
+}
+
+// memory tells a change of what is kept.
+func (s *story) memory(e journal.Entry) error {
+	var data struct{ Operation, Path, Record, Before, After, Undoes string }
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	s.event("Memory: %s", data.Operation)
+	s.field("Change", "%s", e.ID)
+	s.field("File", "%s", data.Path)
+	s.field("Record", "%s", data.Record)
+	s.field("Takes back", "%s", data.Undoes)
+	s.code(2, "Before", data.Before)
+	s.code(2, "After", data.After)
+	return nil
+}

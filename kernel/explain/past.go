@@ -1,0 +1,84 @@
+package explain
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+)
+
+// past tells what of the conversation so far a model was shown.
+func (s *story) past(h *protocol.History) {
+	if h == nil {
+		return
+	}
+	known := h.Source
+	if known == "" {
+		known = "nobody, so it is taken to be that"
+	}
+	s.field("Window", "%d tokens, known by %s", h.Window, known)
+	parts := []string{counted(h.Turns, "turn") + " as said"}
+	if h.Shortened+h.Omitted > 0 {
+		parts = append(parts, fmt.Sprintf("with %d results shortened and %d left out", h.Shortened, h.Omitted))
+	}
+	if h.Summarised > 0 {
+		parts = append(parts, fmt.Sprintf("notes (row %d) of the first %s", h.Digest, counted(h.Summarised, "turn")))
+	}
+	if h.Left > 0 {
+		parts = append(parts, counted(h.Left, "turn")+" not at all")
+	}
+	s.field("Earlier turns", "%s; about %d tokens", strings.Join(parts, ", "), h.Tokens)
+}
+
+// asking tells that the question was shown to the model in other words than the person's.
+func (s *story) asking(e journal.Entry) error {
+	var data struct{ Text string }
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	s.event("Question as the model is shown it, %s", size(len(data.Text)))
+	s.field("For the answer", "%s", e.ID)
+	return nil
+}
+
+// round tells what the model was told of a proposal, or of what a person said. The next
+// request has it whole.
+func (s *story) round(e journal.Entry) error {
+	var data journal.Round
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	if data.Said != "" {
+		s.event("A person said meanwhile: %s", data.Said)
+		return nil
+	}
+	if data.Action == "" && data.Note != "" {
+		s.event("The kernel told the model: %s", data.Note)
+		return nil
+	}
+	if !data.Came() {
+		s.event("Hooks added to the question")
+		s.added(data.Hooks)
+		return nil
+	}
+	bytes := len(data.Text)
+	for _, c := range data.Calls {
+		bytes += len(c.Text)
+	}
+	s.event("Result for the model: %s, %s", data.Verdict, size(bytes))
+	s.field("Number", "%d", e.Seq)
+	s.added(data.Hooks)
+	if data.Note != "" {
+		s.field("The kernel added", "%s", data.Note)
+	}
+	return nil
+}
+
+// added tells what hooks added for the model.
+func (s *story) added(all []journal.RoundHook) {
+	for _, h := range all {
+		s.text(2, "The hook "+h.Hook+" added", h.Text)
+	}
+}

@@ -1,0 +1,172 @@
+package explain
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+)
+
+// choice tells which skill answers, and who else would have.
+func (s *story) choice(e journal.Entry) error {
+	var data struct {
+		Skill, Hash, Version, File, Command, Set string
+		Priority, Line, Unasked                  int
+		Shipped                                  bool
+		Rivals                                   []struct {
+			Name, Hash string
+			Priority   int
+			CatchAll   bool `json:"catch-all"`
+		}
+		Faults []string
+	}
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	s.event("Skill %s, priority %d", data.Skill, data.Priority)
+	s.field("Version", "%s", strings.TrimSpace(data.Version+" "+data.Hash))
+	if data.Shipped {
+		s.field("Note", "%s, which came with the program", data.File)
+	} else {
+		s.note("Note", data.File, max(data.Line, 1), false)
+	}
+	switch {
+	case data.Command != "":
+		s.field("Why", "it has the command /%s", data.Command)
+	case data.Set != "":
+		s.field("Why", "%s sets it", data.Set)
+	default:
+		s.field("Why", "of the skills whose trigger was true it comes first")
+	}
+	for _, r := range data.Rivals {
+		why := "its trigger was true as well"
+		if r.CatchAll {
+			why = "it answers what nobody else does"
+		}
+		s.field("Would have answered", "%s@%s, priority %d: %s", r.Name, r.Hash[:min(8, len(r.Hash))], r.Priority, why)
+	}
+	if len(data.Rivals) == 0 && data.Command == "" && data.Set == "" && data.Unasked == 0 {
+		s.field("Would have answered", "nobody else")
+	}
+	if data.Unasked > 0 {
+		s.field("Not asked", "%d more, for want of time", data.Unasked)
+	}
+	for _, fault := range data.Faults {
+		s.field("A trigger failed", "%s", fault)
+	}
+	return nil
+}
+
+// request tells what a model was asked, whole.
+func (s *story) request(e journal.Entry) error {
+	var data struct {
+		Model, System, Grammar string
+		Messages               []struct{ Role, Content string }
+		Temperature            *float64
+		MaxTokens              int
+		History                *protocol.History
+	}
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	total := len(data.System)
+	for _, m := range data.Messages {
+		total += len(m.Content)
+	}
+	s.asked++
+	s.event("Model asked, request %d: %s, %s", s.asked, counted(len(data.Messages), "message"), size(total))
+	s.field("Model", "%s", data.Model)
+	s.past(data.History)
+	if data.Temperature != nil {
+		s.field("Temperature", "%g", *data.Temperature)
+	}
+	if data.MaxTokens > 0 {
+		s.field("Tokens at most", "%d", data.MaxTokens)
+	}
+	s.code(2, "Grammar", data.Grammar)
+	s.text(2, "System prompt", data.System)
+	for i, m := range data.Messages {
+		s.text(2, fmt.Sprintf("Message %d, %s", i+1, m.Role), m.Content)
+	}
+	return nil
+}
+
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// reply tells what a model answered, as it came.
+func (s *story) reply(e journal.Entry) error {
+	var data struct {
+		Text, Finish, Model, Err, Reasoning string
+		Input, Output                       int
+		Cost                                *float64
+		First, Seconds                      float64
+	}
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	end := data.Finish
+	switch {
+	case data.Err != "":
+		end = "it failed"
+	case end == "":
+		end = "without saying that it is complete"
+	}
+	s.event("Model replied: %s, %s", size(len(data.Text)), end)
+	s.field("Model", "%s", data.Model)
+	s.field("Error", "%s", data.Err)
+	if data.Seconds > 0 {
+		s.field("Took", "%s, %s until the first word", duration(time.Duration(data.Seconds*float64(time.Second))),
+			duration(time.Duration(data.First*float64(time.Second))))
+	}
+	cost := 0.0
+	if data.Cost != nil {
+		cost = *data.Cost
+	}
+	s.field("Tokens and cost", "%s", spent(data.Input, data.Output, cost))
+	s.text(2, "Thoughts", data.Reasoning)
+	s.code(2, "Text", data.Text)
+	return nil
+}
+
+// proposal tells what was read from a reply, and by which steps of the recovery.
+func (s *story) proposal(e journal.Entry) error {
+	var data struct {
+		Skill, Action, Unusable string
+		Steps                   []string
+		Candidates              json.RawMessage
+		Edited, Asked           bool
+	}
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	switch {
+	case data.Unusable != "":
+		s.event("Reply that is no proposal")
+	case data.Edited:
+		s.event("Proposal as a person edited it")
+	case data.Asked:
+		s.event("Proposal that a person asked for")
+	case len(data.Steps) > 0:
+		s.event("Proposal, read by %s", strings.Join(data.Steps, ", "))
+	default:
+		s.event("Proposal of the skill, without a model")
+	}
+	s.field("Cannot be used", "%s", data.Unusable)
+	if data.Unusable != "" {
+		s.field("Steps", "%s", strings.Join(data.Steps, ", "))
+	}
+	if text := string(data.Candidates); text != "" && text != "null" && text != "0" && text != "1" {
+		s.field("Candidates", "%s", text)
+	}
+	s.code(2, "Action", data.Action)
+	s.before = data.Action
+	return nil
+}

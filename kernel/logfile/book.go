@@ -1,0 +1,183 @@
+package logfile
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+const (
+	// deliverEvery is how long lines are gathered before followers are told.
+	deliverEvery = 100 * time.Millisecond
+	// pendingLines and pendingBytes bound what waits for the followers meanwhile.
+	pendingLines = 2000
+	pendingBytes = 4 << 20
+)
+
+// Book is the log as the kernel writes it, a line a call. It is safe for many goroutines,
+// and a write never waits for those who follow.
+type Book struct {
+	path string
+	file io.Writer
+
+	mu        sync.Mutex
+	followers map[any]follower
+	pending   []string
+	bytes     int
+	dropped   int
+	wake      chan struct{}
+}
+
+// follower is told of the lines that it wants.
+type follower struct {
+	filter Filter
+	tell   func(records []Record, dropped int)
+}
+
+// NewBook returns a book whose file is at path and is written by file. A line that was left
+// unfinished there, by a kernel that was killed, is ended.
+func NewBook(path string, file io.Writer) *Book {
+	if unfinished(path) {
+		// What cannot be written now will not be later either, and is told then.
+		_, _ = file.Write([]byte("\n"))
+	}
+	return &Book{path: path, file: file, followers: map[any]follower{}, wake: make(chan struct{}, 1)}
+}
+
+func unfinished(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || info.Size() == 0 {
+		return false
+	}
+	last := make([]byte, 1)
+	_, err = file.ReadAt(last, info.Size()-1)
+	return err == nil && last[0] != '\n'
+}
+
+// Write implements [io.Writer] for one record.
+func (b *Book) Write(line []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n, err := b.file.Write(line)
+	if len(b.followers) == 0 {
+		return n, err
+	}
+	if len(b.pending) >= pendingLines || b.bytes+len(line) > pendingBytes {
+		b.dropped++
+		return n, err
+	}
+	b.pending = append(b.pending, string(bytes.TrimSuffix(line, []byte("\n"))))
+	b.bytes += len(line)
+	select {
+	case b.wake <- struct{}{}:
+	default: // it is awake already
+	}
+	return n, err
+}
+
+// Follow returns the last records as [Tail] does, and has tell called for those that come
+// after them until [Book.Leave]; dropped counts lines that were too many to be kept
+// meanwhile. Tell is called by [Book.Deliver] and must not block. Whoever follows already
+// begins anew. A nil tell follows nothing.
+func (b *Book) Follow(ctx context.Context, who any, filter Filter, count int, tell func(records []Record, dropped int)) ([]Record, bool, error) {
+	b.mu.Lock()
+	file, size := b.open()
+	delete(b.followers, who)
+	if tell != nil {
+		b.followers[who] = follower{filter, tell}
+	}
+	// What waits was written before: for this one it is in the file.
+	tells := b.flush(who)
+	b.mu.Unlock()
+	call(tells)
+	found, left, err := tail(ctx, b.path, file, size, filter, count)
+	if err != nil {
+		b.Leave(who)
+	}
+	return found, left, err
+}
+
+// open is the file as it is now, nil if there is none. The caller holds mu.
+func (b *Book) open() (*os.File, int64) {
+	file, err := os.Open(b.path)
+	if err != nil {
+		return nil, 0
+	}
+	info, err := file.Stat()
+	if err != nil {
+		_ = file.Close() // it was only looked at
+		return nil, 0
+	}
+	return file, info.Size()
+}
+
+// Leave ends the following; who does not follow may leave.
+func (b *Book) Leave(who any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.followers, who)
+}
+
+// Deliver tells the followers of new lines, ten times a second at most, until ctx ends.
+func (b *Book) Deliver(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-b.wake:
+		}
+		b.mu.Lock()
+		tells := b.flush(nil)
+		b.mu.Unlock()
+		call(tells)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(deliverEvery):
+		}
+	}
+}
+
+// call tells the followers; mu must be free, as they may log.
+func call(tells []func()) {
+	for _, tell := range tells {
+		tell()
+	}
+}
+
+// flush returns the calls that tell everybody but one of what waits. The caller holds mu.
+func (b *Book) flush(except any) (tells []func()) {
+	if len(b.pending) == 0 && b.dropped == 0 {
+		return nil
+	}
+	dropped := b.dropped
+	records := make([]Record, len(b.pending))
+	for i, line := range b.pending {
+		records[i] = Parse(line)
+	}
+	for who, f := range b.followers {
+		var wanted []Record
+		for _, r := range records {
+			if f.filter.Matches(r) {
+				wanted = append(wanted, r)
+			}
+		}
+		if who != except && len(wanted)+dropped > 0 {
+			tells = append(tells, func() { f.tell(wanted, dropped) })
+		}
+	}
+	b.pending, b.bytes, b.dropped = nil, 0, 0
+	return tells
+}
+
+// String names the file, for errors and logs.
+func (b *Book) String() string { return fmt.Sprintf("the log %s", b.path) }

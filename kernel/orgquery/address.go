@@ -1,0 +1,71 @@
+package orgquery
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/suggest"
+)
+
+// Find is the one entry with an :ID:, or, without one, with such titles above it and its own
+// last; one title alone is enough where no other entry has it.
+func (f *File) Find(id string, titles []string) (Entry, error) {
+	var found []Entry
+	for _, e := range f.Entries {
+		if id != "" && e.OwnID() == id || id == "" && e.named(titles) {
+			found = append(found, e)
+		}
+	}
+	what := "the :ID: " + id
+	if id == "" {
+		what = "the heading " + strings.Join(titles, " / ")
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return Entry{}, protocol.ToolErrorf(protocol.ToolNotFound, "no entry of %s has %s%s", f.Path, what, f.meant(id, titles))
+	}
+	if id == "" { // the whole path is the one that is meant, though others end in it
+		if whole := slices.DeleteFunc(slices.Clone(found), func(e Entry) bool { return len(e.Above)+1 != len(titles) }); len(whole) == 1 {
+			return whole[0], nil
+		}
+	}
+	var lines []string
+	for _, e := range found[:min(len(found), 10)] {
+		lines = append(lines, fmt.Sprint(e.Line))
+	}
+	return Entry{}, protocol.ToolErrorf(protocol.ToolNotUnique, "%d entries of %s have %s, on the lines %s: name the headings above it, too, or its :ID:",
+		len(found), f.Path, what, strings.Join(lines, ", "))
+}
+
+// named reports whether the entry's titles end in these.
+func (e Entry) named(titles []string) bool {
+	all := append(slices.Clip(e.Above), e.Title)
+	if len(titles) == 0 || len(titles) > len(all) {
+		return false
+	}
+	for i, title := range titles {
+		if strings.TrimSpace(title) != all[len(all)-len(titles)+i] {
+			return false
+		}
+	}
+	return true
+}
+
+// meant says which title was probably meant.
+func (f *File) meant(id string, titles []string) string {
+	if id != "" || len(titles) == 0 {
+		return ""
+	}
+	var names []string
+	for _, e := range f.Entries {
+		names = append(names, e.Title)
+	}
+	if near := suggest.Of(titles[len(titles)-1], names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}

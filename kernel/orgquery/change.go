@@ -1,0 +1,245 @@
+package orgquery
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"org-agent/kernel/org"
+	"org-agent/kernel/protocol"
+)
+
+// Change is what is to be different about an entry. What is nil or empty stays as it is.
+type Change struct {
+	Title    *string
+	Todo     *string // "" takes the keyword away
+	Priority *string // "" takes it away
+	Tags     []string
+	Untagged []string // the tags that it loses
+	// Properties are set; one without a value is taken away.
+	Properties          []Setting
+	Scheduled, Deadline *string // "" takes it away
+	Body                *string
+	// Today is the day on which it is done, and Now when, for what comes again.
+	Today org.Day
+	Now   string // YYYY-MM-DD ddd HH:MM
+}
+
+// Setting is a property and its value.
+type Setting struct{ Name, Value string }
+
+func invalid(format string, arguments ...any) error {
+	return protocol.ToolErrorf(protocol.ToolArguments, format, arguments...)
+}
+
+// Apply is the text of the file after the change of one of its entries, and what was done, a
+// line each.
+func (f *File) Apply(e Entry, c Change) (after string, did []string, err error) {
+	p := parts{file: f, heading: *e.Heading, planning: e.Planning, drawer: f.drawer(e), body: e.Text}
+	for _, step := range []func(Change) (string, error){p.setTitle, p.setDates, p.setTodo, p.setPriority, p.setTags, p.setProperties, p.setBody} {
+		said, err := step(c)
+		if err != nil {
+			return "", nil, err
+		}
+		if said != "" {
+			did = append(did, said)
+		}
+	}
+	after = f.Text[:e.Start] + p.text(f.Text[e.Start:e.LineEnd], e) + f.Text[e.Next:]
+	return after, did, f.check(e, after, p.heading)
+}
+
+// check makes sure that the entry is what it was to become, and everything else what it was: a
+// title can end in what looks like tags, or begin with a keyword.
+func (f *File) check(e Entry, after string, want org.Heading) error {
+	d := org.ParseWith(after, f.Sequences)
+	i := slices.IndexFunc(f.document.Headings, func(h *org.Heading) bool { return h == e.Heading })
+	if len(d.Headings) != len(f.document.Headings) || i < 0 {
+		return invalid("that would make other headings of the file")
+	}
+	h := d.Headings[i]
+	if h.Title != want.Title || h.Todo != want.Todo || h.Priority != want.Priority || !slices.Equal(h.Tags, want.Tags) {
+		return invalid("Org would read the line %q otherwise than it is meant", org.Headline(want))
+	}
+	return nil
+}
+
+// parts are those of an entry while it is changed.
+type parts struct {
+	file     *File
+	heading  org.Heading
+	planning org.Planning
+	drawer   []string // its lines with their ends, without the first and the last; nil: there is none
+	body     string
+	relined  bool // the heading's line is another
+	replan   bool
+}
+
+// drawer are the lines of the entry's property drawer.
+func (f *File) drawer(e Entry) []string {
+	if e.Properties == nil {
+		return nil
+	}
+	lines := strings.SplitAfter(f.Text[e.LineEnd:e.First], "\n")
+	from := slices.IndexFunc(lines, func(l string) bool { return strings.EqualFold(strings.TrimSpace(l), ":PROPERTIES:") })
+	to := slices.IndexFunc(lines, func(l string) bool { return strings.EqualFold(strings.TrimSpace(l), ":END:") })
+	if from < 0 || to < from {
+		return nil
+	}
+	return slices.Clone(lines[from+1 : to : to])
+}
+
+// text is the entry without those below it.
+func (p *parts) text(line string, e Entry) string {
+	var b strings.Builder
+	if p.relined {
+		line = org.Headline(p.heading) + "\n"
+	} else if !strings.HasSuffix(line, "\n") {
+		line += "\n"
+	}
+	b.WriteString(line)
+	head := p.file.Text[e.LineEnd:e.First]
+	before, _, _ := strings.Cut(head, "\n")
+	indentation := before[:len(before)-len(strings.TrimLeft(before, " \t"))]
+	switch planned := p.plan(); {
+	case !p.replan && p.planning.Line > 0:
+		b.WriteString(strings.TrimSuffix(before, "\n") + "\n")
+	case planned != "":
+		b.WriteString(indentation + planned + "\n")
+	}
+	if len(p.drawer) > 0 || p.drawer != nil && p.heading.Properties != nil && len(p.heading.Properties) == 0 {
+		b.WriteString(indentation + ":PROPERTIES:\n" + strings.Join(p.drawer, "") + indentation + ":END:\n")
+	}
+	b.WriteString(p.body)
+	return b.String()
+}
+
+// plan is the line of planning.
+func (p *parts) plan() string {
+	var all []string
+	for _, part := range []struct{ name, stamp string }{{"CLOSED:", p.planning.Closed}, {"DEADLINE:", p.planning.Deadline}, {"SCHEDULED:", p.planning.Scheduled}} {
+		if part.stamp != "" {
+			all = append(all, part.name+" "+part.stamp)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func (p *parts) setTitle(c Change) (string, error) {
+	if c.Title == nil {
+		return "", nil
+	}
+	title, err := oneTitle(*c.Title)
+	if err != nil {
+		return "", err
+	}
+	p.heading.Title, p.relined = title, true
+	return "its title becomes " + title, nil
+}
+
+// oneTitle is a title that is safe in a heading.
+func oneTitle(title string) (string, error) {
+	title = strings.TrimSpace(title)
+	if title == "" || strings.ContainsAny(title, "\n\r") {
+		return "", invalid("a title is one line, and not empty")
+	}
+	safe, isHeading := strings.CutPrefix(strings.TrimRight(org.Inert("* "+title), "\n"), "* ")
+	if !isHeading || strings.Contains(safe, "\n") {
+		return "", invalid("%q is no title", title)
+	}
+	return safe, nil
+}
+
+func (p *parts) setPriority(c Change) (string, error) {
+	if c.Priority == nil {
+		return "", nil
+	}
+	priority := strings.ToUpper(strings.Trim(*c.Priority, "[#]"))
+	if len(priority) > 1 || priority != "" && (priority[0] < 'A' || priority[0] > 'Z') {
+		return "", invalid("a priority is a letter, as A, not %q", *c.Priority)
+	}
+	p.heading.Priority, p.relined = priority, true
+	if priority == "" {
+		return "it loses its priority", nil
+	}
+	return "its priority becomes " + priority, nil
+}
+
+func (p *parts) setTags(c Change) (string, error) {
+	if len(c.Tags)+len(c.Untagged) == 0 {
+		return "", nil
+	}
+	tags := slices.DeleteFunc(slices.Clone(p.heading.Tags), func(tag string) bool { return slices.Contains(c.Untagged, tag) })
+	for _, tag := range c.Tags {
+		if tag = strings.Trim(tag, ":"); tag == "" || strings.ContainsFunc(tag, notInTag) {
+			return "", invalid("%q is no tag: letters, digits, _, @, # and %% make one", tag)
+		}
+		tags = union(tags, []string{tag})
+	}
+	p.heading.Tags, p.relined = tags, true
+	return "its tags become :" + strings.Join(tags, ":") + ":", nil
+}
+
+func notInTag(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_@#%", r)
+}
+
+func (p *parts) setBody(c Change) (string, error) {
+	if c.Body == nil {
+		return "", nil
+	}
+	body, err := safeBody(*c.Body)
+	if err != nil {
+		return "", err
+	}
+	kept := logbook(p.body)
+	end := p.body[len(strings.TrimRight(p.body, "\n")):]
+	if p.body == "" || len(end) == 0 {
+		end = "\n"
+	}
+	if body == "" {
+		body = strings.TrimPrefix(end, "\n")
+	} else {
+		body += end
+	}
+	p.body = kept + body
+	return "its text is replaced", nil
+}
+
+// logbook is the drawer that Org keeps of an entry, if its text begins with it.
+func logbook(body string) string {
+	first, _, _ := strings.Cut(body, "\n")
+	if !strings.EqualFold(strings.TrimSpace(first), ":LOGBOOK:") {
+		return ""
+	}
+	size := 0
+	for line := range strings.Lines(body) {
+		size += len(line)
+		if strings.EqualFold(strings.TrimSpace(line), ":END:") {
+			return body[:size]
+		}
+	}
+	return ""
+}
+
+// safeBody is a text as the body of an entry: inert, and without headings.
+func safeBody(body string) (string, error) {
+	body = strings.Trim(strings.ReplaceAll(body, "\r\n", "\n"), "\n")
+	if body == "" {
+		return "", nil
+	}
+	safe := strings.TrimRight(org.Inert(body), "\n")
+	if len(org.Parse(safe).Headings) > 0 {
+		return "", invalid("the text of an entry has no headings: insert entries below it")
+	}
+	return safe, nil
+}
+
+// says is a line about a timestamp of planning.
+func says(name, stamp string) string {
+	if stamp == "" {
+		return "it loses its " + name
+	}
+	return fmt.Sprintf("its %s becomes %s", name, stamp)
+}

@@ -1,0 +1,184 @@
+package orgquery
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/org"
+)
+
+var stampPattern = regexp.MustCompile(`^[<\[]?(\S+?)(?: +[^\s\d+.-]+)?(?: +(\d{1,2}:\d\d)(-\d{1,2}:\d\d)?)?(?: +([.+]?\+\d+[hdwmy]))?(?: +(--?\d+[hdwmy]))?[>\]]?$`)
+
+// datePattern is the date of a timestamp with the name of its day, if it has one.
+var datePattern = regexp.MustCompile(`^<\d{4}-\d{2}-\d{2}(?: [^\s\d+.>-]+)?`)
+
+// Stamp is an active timestamp for a day, which may be told as to [ParseDay], with a time, a
+// repeater and a warning behind it: 2026-11-30 10:00-11:00 +1w -2d.
+func Stamp(text string, today org.Day) (string, error) {
+	bad := invalid("%q is no date: write 2026-11-30, 2026-11-30 10:00, with +1w behind it if it comes again", text)
+	m := stampPattern.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return "", bad
+	}
+	day, err := ParseDay(m[1], today)
+	if err != nil {
+		return "", bad
+	}
+	parts := []string{day.String(), day.Weekday().String()[:3]}
+	if m[2] != "" {
+		from, ok := timeOf(m[2])
+		to, also := timeOf(strings.TrimPrefix(m[3], "-"))
+		if !ok || m[3] != "" && !also {
+			return "", bad
+		}
+		if m[3] != "" {
+			from += "-" + to
+		}
+		parts = append(parts, from)
+	}
+	for _, part := range m[4:] {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return "<" + strings.Join(parts, " ") + ">", nil
+}
+
+// timeOf is a time of the day with two digits for the hour.
+func timeOf(text string) (string, bool) {
+	if len(text) == len("9:30") {
+		text = "0" + text
+	}
+	return text, len(text) == len("09:30") && text[:2] < "24" && text[3:] < "60"
+}
+
+func (p *parts) setDates(c Change) (string, error) {
+	var said []string
+	for _, d := range []struct {
+		name string
+		want *string
+		at   *string
+	}{{"scheduled", c.Scheduled, &p.planning.Scheduled}, {"deadline", c.Deadline, &p.planning.Deadline}} {
+		if d.want == nil {
+			continue
+		}
+		stamp := ""
+		if text := strings.TrimSpace(*d.want); text != "" && !strings.EqualFold(text, NoDay) {
+			var err error
+			if stamp, err = Stamp(text, c.Today); err != nil {
+				return "", err
+			}
+		}
+		if *d.at != stamp {
+			*d.at, p.replan = stamp, true
+			said = append(said, says(d.name, stamp))
+		}
+	}
+	return strings.Join(said, "; "), nil
+}
+
+// setTodo sets the keyword as org-todo does: what comes again is not done, its dates move on;
+// what is not done any more was not closed. What Org logs only if it is told to is not logged.
+func (p *parts) setTodo(c Change) (string, error) {
+	if c.Todo == nil {
+		return "", nil
+	}
+	todo := strings.TrimSpace(*c.Todo)
+	if strings.EqualFold(todo, NoTodo) {
+		todo = ""
+	}
+	if todo != "" && !slices.Contains(p.file.Keywords, todo) {
+		return "", invalid("%q is no keyword of %s: it has %s", todo, p.file.Path, strings.Join(p.file.Keywords, " "))
+	}
+	done := p.file.Done[todo]
+	if done && !p.file.Done[p.heading.Todo] {
+		again, err := p.comesAgain(c)
+		if err != nil || again != "" {
+			return again, err
+		}
+	}
+	if !done && p.planning.Closed != "" {
+		p.planning.Closed, p.replan = "", true
+	}
+	p.heading.Todo, p.relined = todo, true
+	if todo == "" {
+		return "it loses its keyword", nil
+	}
+	return "it becomes " + todo, nil
+}
+
+// comesAgain moves the dates of what comes again, and says so; "" if nothing does.
+func (p *parts) comesAgain(c Change) (string, error) {
+	moved := ""
+	for _, at := range []*string{&p.planning.Scheduled, &p.planning.Deadline} {
+		t, ok := Planned(*at)
+		if !ok || !t.Repeats() {
+			continue
+		}
+		if t.Unit == 'h' {
+			return "", invalid("it comes again within hours: set its :scheduled and :deadline")
+		}
+		day := next(t, c.Today)
+		*at, p.replan, moved = dated(*at, day), true, day.String()
+	}
+	if moved == "" {
+		return "", nil
+	}
+	if err := p.setProperty("LAST_REPEAT", "["+c.Now+"]"); err != nil {
+		return "", err
+	}
+	if to := p.start(); to != "" {
+		p.heading.Todo, p.relined = to, true
+	}
+	return "it is done for this time and comes again on " + moved, nil
+}
+
+// start is the keyword that what comes again has.
+func (p *parts) start() string {
+	if to, ok := (&p.heading).Property("REPEAT_TO_STATE"); ok && slices.Contains(p.file.Keywords, to) {
+		return to
+	}
+	at := slices.Index(p.file.Keywords, p.heading.Todo)
+	for _, first := range slices.Backward(p.file.Starts) {
+		if i := slices.Index(p.file.Keywords, first); at >= 0 && i <= at {
+			return first
+		}
+	}
+	if len(p.file.Starts) > 0 && p.heading.Todo == "" {
+		return p.file.Starts[0]
+	}
+	return p.heading.Todo
+}
+
+// dated is a timestamp with another day.
+func dated(stamp string, day org.Day) string {
+	return "<" + day.String() + " " + day.Weekday().String()[:3] + stamp[len(datePattern.FindString(stamp)):]
+}
+
+// next is the day on which it comes next when it was done: one step on, with ++ at least
+// behind today, with .+ from today.
+func next(t org.Timestamp, today org.Day) org.Day {
+	step := func(day org.Day, times int) org.Day {
+		switch t.Unit {
+		case 'd':
+			return day + org.Day(t.Every*times)
+		case 'w':
+			return day + org.Day(7*t.Every*times)
+		case 'm':
+			return day.Plus(t.Every * times)
+		}
+		return day.Plus(12 * t.Every * times)
+	}
+	switch {
+	case strings.HasPrefix(t.Repeater, "."):
+		return step(today, 1)
+	case strings.HasPrefix(t.Repeater, "++"):
+		day := step(t.Day, 1)
+		for times := 2; day <= today && times < days; times++ {
+			day = step(t.Day, times)
+		}
+		return day
+	}
+	return step(t.Day, 1)
+}

@@ -1,0 +1,164 @@
+package orgquery
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/org"
+	"org-agent/kernel/withheld"
+)
+
+// Source is the text of a file.
+type Source struct {
+	Path string
+	Text string
+	// Sequences are the TODO keywords where the text names none, as the values of lines
+	// "#+TODO:"; none are TODO and DONE.
+	Sequences []string
+}
+
+// Entry is a heading with its own text, without that of the headings below it.
+type Entry struct {
+	*org.Heading
+	File     string
+	Above    []string // the titles of the headings above it, the outermost first
+	AllTags  []string // its own and those it inherits, each once
+	Category string
+	Done     bool   // its TODO keyword is one of those for what is done
+	Text     string // behind the line, planning and drawer
+	First    int    // offset of Text in the file
+	Next     int    // offset of the next heading, whatever its level
+}
+
+// File is a text taken apart.
+type File struct {
+	Source
+	Entries  []Entry // those that are there for a model
+	Done     map[string]bool
+	Keywords []string // all TODO keywords, in order
+	Starts   []string // the first keyword of each sequence
+	document *org.Document
+
+	judgement withheld.Judgement
+}
+
+// Read takes a text apart.
+func Read(source Source) *File {
+	d := org.ParseWith(source.Text, source.Sequences)
+	f := &File{Source: source, document: d, judgement: withheld.Org(source.Path, source.Text), Done: map[string]bool{}}
+	f.sequences()
+	fileTags := f.tags()
+	if slices.Contains(fileTags, "ARCHIVE") {
+		return f
+	}
+	category, _ := d.Keyword("CATEGORY")
+	if category == "" {
+		category = strings.TrimSuffix(filepath.Base(source.Path), ".org")
+	}
+	type inherited struct {
+		tags     []string
+		above    []string
+		category string
+	}
+	of := map[*org.Heading]inherited{nil: {tags: fileTags, category: category}}
+	for i, h := range d.Headings {
+		mine := of[h.Parent]
+		next := len(d.Source)
+		if i+1 < len(d.Headings) {
+			next = d.Headings[i+1].Start
+		}
+		e := Entry{Heading: h, File: source.Path, Above: mine.above, Category: mine.category, Done: f.Done[h.Todo], First: min(h.Body, next), Next: next}
+		e.Text = d.Source[e.First:next]
+		if named, ok := h.Property("CATEGORY"); ok && named != "" {
+			e.Category = named
+		}
+		e.AllTags = union(mine.tags, h.Tags)
+		of[h] = inherited{e.AllTags, append(slices.Clip(mine.above), h.Title), e.Category}
+		if !h.Hidden() && f.judgement.At(h.Start) == withheld.Shown {
+			f.Entries = append(f.Entries, e)
+		}
+	}
+	return f
+}
+
+// Withholds reports whether the heading in a line of the text is withheld from models.
+func (f *File) Withholds(line int) bool {
+	return slices.ContainsFunc(f.document.Headings, func(h *org.Heading) bool {
+		return h.Line == line && f.judgement.At(h.Start) > withheld.Shown
+	})
+}
+
+// union is the elements of both, each once.
+func union(a, b []string) []string {
+	all := slices.Clip(a)
+	for _, tag := range b {
+		if !slices.Contains(all, tag) {
+			all = append(all, tag)
+		}
+	}
+	return all
+}
+
+// tags are those that everything in the file has.
+func (f *File) tags() []string {
+	var tags []string
+	for _, value := range f.document.KeywordValues("FILETAGS") {
+		tags = union(tags, splitTags(value))
+	}
+	return tags
+}
+
+// splitTags are the tags in the value of a line "#+FILETAGS:".
+func splitTags(value string) []string {
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ':' || r == ' ' || r == '\t' })
+}
+
+// sequences finds out what the TODO keywords mean.
+func (f *File) sequences() {
+	var lines []string
+	for _, k := range f.document.Keywords {
+		if k.Key == "TODO" || k.Key == "SEQ_TODO" || k.Key == "TYP_TODO" {
+			lines = append(lines, k.Value)
+		}
+	}
+	if len(lines) == 0 {
+		lines = f.Sequences
+	}
+	if len(lines) == 0 {
+		lines = []string{"TODO | DONE"}
+	}
+	for _, line := range lines {
+		var words []string
+		bar := -1
+		for word := range strings.FieldsSeq(line) {
+			if word == "|" {
+				bar = len(words)
+				continue
+			}
+			if word, _, _ = strings.Cut(word, "("); word != "" {
+				words = append(words, word)
+			}
+		}
+		if len(words) == 0 {
+			continue
+		}
+		if bar < 0 {
+			bar = len(words) - 1
+		}
+		for _, word := range words[bar:] {
+			f.Done[word] = true
+		}
+		f.Keywords = append(f.Keywords, words...)
+		f.Starts = append(f.Starts, words[0])
+	}
+}
+
+// Planned is one of the entry's timestamps of planning, if it is active.
+func Planned(text string) (org.Timestamp, bool) {
+	t, ok := org.ParseTimestamp(text)
+	return t, ok && t.Active
+}
+
+// OwnID is the entry's :ID:.
+func (e Entry) OwnID() string { return e.Heading.ID() }

@@ -1,0 +1,26 @@
+package orgquery
+
+import (
+	"strings"
+
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/withheld"
+)
+
+// Intact is an error where a change of a file's text would change what is withheld from every
+// model, or what of it is withheld.
+func Intact(path, before, after string) error {
+	if withheldText(path, before) == withheldText(path, after) {
+		return nil
+	}
+	return protocol.ToolErrorf(protocol.ToolRefused, "%s has a subtree tagged :noagent:, :@private: or :crypt:, and this would change it or what is in it; only the person does that", path)
+}
+
+// withheldText is all that is withheld of a text.
+func withheldText(path, text string) string {
+	var b strings.Builder
+	for _, p := range withheld.File(path, text).Parts {
+		b.WriteString(text[p.Start:p.End])
+	}
+	return b.String()
+}

@@ -1,0 +1,73 @@
+package orgquery
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/org"
+)
+
+// special are the names that Org has for parts of an entry and for what it computes.
+var special = [...]string{
+	"ALLTAGS", "BLOCKED", "CLOCKSUM", "CLOCKSUM_T", "CLOSED", "DEADLINE", "FILE", "ITEM", "PRIORITY", "SCHEDULED",
+	"TAGS", "TIMESTAMP", "TIMESTAMP_IA", "TODO",
+}
+
+// settable says what is against setting a property from outside.
+func settable(s Setting) error {
+	name := strings.ToUpper(s.Name)
+	switch {
+	case name == "ID", name == "CRON", strings.HasPrefix(name, "HEADER-ARGS"), strings.Contains(name, "+"):
+		return invalid("the property %s is not to be set from outside", s.Name)
+	case slices.Contains(special[:], name):
+		return invalid("%s is no property but a part of the entry, which has an argument of its own", s.Name)
+	case name == "", name == "END", name == "PROPERTIES", strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c == ':' || c == 0x7f || c == 0xa0 }):
+		return invalid("%q cannot name a property", s.Name)
+	case strings.ContainsFunc(s.Value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f || c == 0x2028 || c == 0x2029 }):
+		return invalid("the value of the property %s is to be one line", s.Name)
+	}
+	return nil
+}
+
+func (p *parts) setProperties(c Change) (string, error) {
+	var said []string
+	for _, s := range c.Properties {
+		if err := settable(s); err != nil {
+			return "", err
+		}
+		if err := p.setProperty(s.Name, s.Value); err != nil {
+			return "", err
+		}
+		if s.Value == "" {
+			said = append(said, "it loses the property "+s.Name)
+		} else {
+			said = append(said, fmt.Sprintf("its property %s becomes %s", s.Name, s.Value))
+		}
+	}
+	return strings.Join(said, "; "), nil
+}
+
+// setProperty sets a property in the drawer, or takes it away without a value.
+func (p *parts) setProperty(name, value string) error {
+	at := slices.IndexFunc(p.drawer, func(line string) bool {
+		key, _, isProperty := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), ":"), ":")
+		return isProperty && strings.EqualFold(key, name)
+	})
+	switch {
+	case at < 0 && value == "":
+		return invalid("the entry has no property %s", name)
+	case value == "":
+		p.drawer = slices.Delete(p.drawer, at, at+1)
+	case at < 0:
+		indentation := ""
+		if len(p.drawer) > 0 {
+			indentation = p.drawer[0][:len(p.drawer[0])-len(strings.TrimLeft(p.drawer[0], " \t"))]
+		}
+		p.drawer = append(p.drawer, indentation+org.PropertyLine(name, value)+"\n")
+	default:
+		old := p.drawer[at]
+		p.drawer[at] = old[:len(old)-len(strings.TrimLeft(old, " \t"))] + org.PropertyLine(name, value) + "\n"
+	}
+	return nil
+}

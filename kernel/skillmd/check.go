@@ -1,0 +1,182 @@
+package skillmd
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"org-agent/kernel/skill"
+	"org-agent/kernel/suggest"
+)
+
+// What the form of agentskills.io allows, in characters, and what is read here, in bytes.
+const (
+	nameLength          = 64
+	descriptionLength   = 1024
+	compatibilityLength = 500
+	fileBytes           = 1 << 20
+)
+
+var skillName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// systems are the names of operating systems, and what Go calls them.
+var systems = map[string]string{
+	"linux": "linux", "darwin": "darwin", "macos": "darwin", "mac": "darwin", "osx": "darwin",
+	"windows": "windows", "win32": "windows", "freebsd": "freebsd", "openbsd": "openbsd", "netbsd": "netbsd",
+}
+
+// Check returns all that is wrong with the text of a SKILL.md in the directory of that name.
+// A skill with a fault that is no warning does not count. file is what diagnostics call it.
+func Check(file, directory, source string) []skill.Diagnostic {
+	_, matter, faults := examine(file, directory, source)
+	return append(faults, advise(file, matter, Split(source))...)
+}
+
+// examine reads a skill and returns what keeps it from counting, with the warnings about its
+// front matter.
+func examine(file, directory, source string) (Document, Matter, []skill.Diagnostic) {
+	at := func(line int, format string, arguments ...any) []skill.Diagnostic {
+		return []skill.Diagnostic{{File: file, Line: line, Column: 1, Message: fmt.Sprintf(format, arguments...)}}
+	}
+	d := Split(source)
+	if len(source) > fileBytes {
+		return d, Matter{}, tooLong(file, int64(len(source)))
+	}
+	if fault := encoding(file, source); fault != nil {
+		return d, Matter{}, fault
+	}
+	switch {
+	case d.Open == "":
+		return d, Matter{}, at(1, "there is no front matter: begin with the lines ---, name: %s, description: …, ---", shown(directory))
+	case d.Close == "":
+		return d, Matter{}, at(1, "the front matter that begins here has no end: close it with a line ---")
+	}
+	matter, faults := readMatter(file, d)
+	if slices.ContainsFunc(faults, func(f skill.Diagnostic) bool { return !f.Warning }) {
+		return d, matter, faults
+	}
+	for _, objection := range objections(matter, directory) {
+		faults = append(faults, skill.Diagnostic{File: file, Line: lineOf(d, objection.key), Column: 1, Message: objection.message})
+	}
+	return d, matter, faults
+}
+
+func tooLong(file string, size int64) []skill.Diagnostic {
+	return []skill.Diagnostic{{File: file, Line: 1, Column: 1, Message: fmt.Sprintf(
+		"the file has %d bytes; a skill may have %d: put the rest into files beside it", size, fileBytes)}}
+}
+
+// objection is a rule that a value breaks.
+type objection struct{ key, message string }
+
+func objections(m Matter, directory string) []objection {
+	var all []objection
+	add := func(key, format string, arguments ...any) {
+		all = append(all, objection{key, fmt.Sprintf(format, arguments...)})
+	}
+	switch {
+	case m.Name == "":
+		add("name", "the skill has no name: write name: %s", shown(directory))
+	case utf8.RuneCountInString(m.Name) > nameLength:
+		add("name", "the name has %d characters; it may have %d", utf8.RuneCountInString(m.Name), nameLength)
+	case !skillName.MatchString(m.Name):
+		add("name", "%q is no name of a skill: use small letters, digits and single hyphens between them, such as pdf-forms", shorten(m.Name))
+	case m.Name != directory:
+		add("name", "the name is %q and the directory %q: they must be the same", m.Name, shown(directory))
+	}
+	switch length := utf8.RuneCountInString(m.Description); {
+	case strings.TrimSpace(m.Description) == "":
+		add("description", "the skill has no description: say what it does and when it is wanted, that is what it is chosen by")
+	case length > descriptionLength:
+		add("description", "the description has %d characters; it may have %d", length, descriptionLength)
+	}
+	return all
+}
+
+// lineOf is the line in which a key of the front matter stands, one that is not indented
+// before others; else that of the opening fence.
+func lineOf(d Document, key string) int {
+	found, number := 1, d.matterLine()
+	for line := range strings.Lines(d.Matter) {
+		name, _, ok := strings.Cut(line, ":")
+		indented := strings.TrimLeft(name, " \t") != name
+		if ok && folded(strings.Trim(name, " \t\"'")) == folded(key) && (!indented || found == 1) {
+			if found = number; !indented {
+				break
+			}
+		}
+		number++
+	}
+	return found
+}
+
+// advise returns what could be better and keeps nothing from counting.
+func advise(file string, m Matter, d Document) []skill.Diagnostic {
+	var all []skill.Diagnostic
+	warn := func(line int, format string, arguments ...any) {
+		all = append(all, skill.Diagnostic{File: file, Line: line, Column: 1, Warning: true, Message: fmt.Sprintf(format, arguments...)})
+	}
+	if d.Close == "" {
+		return nil
+	}
+	if n := utf8.RuneCountInString(m.Compatibility); n > compatibilityLength {
+		warn(lineOf(d, "compatibility"), "the compatibility has %d characters; it may have %d", n, compatibilityLength)
+	}
+	for _, system := range m.Requires.OS {
+		if systems[strings.ToLower(system)] == "" {
+			warn(lineOf(d, "os"), "%q is no operating system that is known here%s", shorten(system), meant(system))
+		}
+	}
+	if strings.TrimSpace(d.Body) == "" {
+		warn(d.bodyLine(), "there is nothing below the front matter: a model that reads this learns nothing")
+	}
+	if len(d.Body) > ReplyBytes {
+		warn(d.bodyLine(), "the text has %d bytes and a model is given %d at a time: put parts of it into files beside it", len(d.Body), ReplyBytes)
+	}
+	return all
+}
+
+func meant(system string) string {
+	var names []string
+	for name := range systems {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if near := suggest.Of(strings.ToLower(system), names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
+// encoding finds the first place that is no UTF-8, or a character that no text has.
+func encoding(file, source string) []skill.Diagnostic {
+	line, column := 1, 1
+	for i := 0; i < len(source); {
+		c, size := utf8.DecodeRuneInString(source[i:])
+		if c == utf8.RuneError && size == 1 || c == 0 {
+			return []skill.Diagnostic{{File: file, Line: line, Column: column, Message: fmt.Sprintf(
+				"the byte 0x%02x is no text in UTF-8; save the file in that encoding", source[i])}}
+		}
+		if c == '\n' {
+			line, column = line+1, 0
+		}
+		column++
+		i += size
+	}
+	return nil
+}
+
+// oneLine is text from a skill for a list: blanks for line ends, nothing that controls a
+// terminal, and not more than the form allows.
+func oneLine(text string, most int) string {
+	text = strings.Join(strings.FieldsFunc(text, func(c rune) bool {
+		return unicode.IsSpace(c) || unicode.IsControl(c)
+	}), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}

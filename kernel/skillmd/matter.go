@@ -1,0 +1,254 @@
+package skillmd
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+
+	"org-agent/kernel/skill"
+	"org-agent/kernel/suggest"
+)
+
+// The front matter may have so many bytes, so many levels and so many values. What people
+// write has a tenth of it; more is not read, because its reader takes time for each.
+const (
+	matterBytes  = 16 << 10
+	matterDepth  = 32
+	matterValues = 2000
+)
+
+// maximumFaults is how many faults are told before warnings are left out.
+const maximumFaults = 50
+
+// Matter is what the front matter of a skill says, as far as it has a meaning here. All else
+// stays in the text.
+type Matter struct {
+	Name        string
+	Description string
+	License     string
+	// Compatibility is what the skill says of where it works, in words.
+	Compatibility string
+	// AllowedTools are the tools that the skill expects. They are shown and allow nothing: the
+	// policy decides about each call.
+	AllowedTools []string
+	Version      string
+	Author       string
+	Homepage     string
+	Emoji        string
+	Tags         []string
+	// Key is a second name under which settings may name the skill.
+	Key string
+	// PrimaryEnv is the variable that holds the skill's key.
+	PrimaryEnv string
+	// OnlyUser: it is not offered to the model (disable-model-invocation). NotUser: no command
+	// of the user's (user-invocable: false).
+	OnlyUser, NotUser bool
+	Requires          Requirements
+}
+
+// Requirements are what a skill needs of the machine and the settings.
+type Requirements struct {
+	// Always: only the system is looked at.
+	Always bool
+	// OS are the systems it is for; none means every one.
+	OS []string
+	// Bins are programs that must all be there, of AnyBins one.
+	Bins, AnyBins []string
+	// Env are variables that must have a value.
+	Env []string
+	// Config are settings that must have a value, as config.org has them: HEADING.PROPERTY.
+	Config []string
+}
+
+// matterReader gathers what the front matter says.
+type matterReader struct {
+	file   string
+	text   string // of the front matter
+	line   int    // where it begins
+	matter Matter
+	faults []skill.Diagnostic
+	seen   map[string]bool // keys, wherever they stood
+}
+
+func (r *matterReader) tell(node *yaml.Node, warning bool, format string, arguments ...any) {
+	if len(r.faults) >= 2*maximumFaults || len(r.faults) >= maximumFaults && warning {
+		return
+	}
+	line, column := place(r.text, node.Line, node.Column)
+	r.faults = append(r.faults, skill.Diagnostic{
+		File: r.file, Line: r.line - 1 + line, Column: column,
+		Warning: warning, Message: fmt.Sprintf(format, arguments...),
+	})
+}
+
+// lineEnd is what ends a line in YAML. Elsewhere only the line feed does.
+var lineEnd = regexp.MustCompile("\r\n|[\r\n\u0085\u2028\u2029]")
+
+// place is a place in YAML as editors count it, from 1.
+func place(text string, line, column int) (int, int) {
+	from := 0
+	ends := lineEnd.FindAllStringIndex(text, max(line-1, 0))
+	if len(ends) > 0 {
+		from = ends[len(ends)-1][1]
+	}
+	start := strings.LastIndexByte(text[:from], '\n') + 1
+	return 1 + strings.Count(text[:from], "\n"), utf8.RuneCountInString(text[start:from]) + max(column, 1)
+}
+
+// readMatter reads the front matter of a document.
+func readMatter(file string, d Document) (Matter, []skill.Diagnostic) {
+	r := &matterReader{file: file, text: d.Matter, line: d.matterLine(), seen: map[string]bool{}}
+	if len(d.Matter) > matterBytes {
+		r.tell(&yaml.Node{}, false, "the front matter has %d bytes; it may have %d: move the text below it", len(d.Matter), matterBytes)
+		return r.matter, r.faults
+	}
+	var document yaml.Node
+	if err := yaml.Load([]byte(d.Matter), &document); err != nil {
+		if !emptyYAML(d.Matter) {
+			r.broken(d.Matter, err)
+			return r.matter, r.faults
+		}
+		document.Kind = 0
+	}
+	if values := 0; tooLarge(&document, 0, &values) {
+		r.tell(&document, false, "the front matter is nested deeper than %d levels or has more than %d values", matterDepth, matterValues)
+		return r.matter, r.faults
+	}
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	if len(document.Content) > 0 {
+		root = target(document.Content[0])
+	}
+	if root.Kind != yaml.MappingNode && root.Tag != "!!null" {
+		r.tell(root, false, "the front matter is no list of keys and values, such as \"name: %s\"", "my-skill")
+		return r.matter, r.faults
+	}
+	r.mapping(root, topFields())
+	return r.matter, r.faults
+}
+
+// emptyYAML reports whether there is nothing but blanks and comments.
+func emptyYAML(text string) bool {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return false
+		}
+	}
+	return true
+}
+
+// tooLarge counts the values as they are written; what an alias stands for is not followed.
+func tooLarge(node *yaml.Node, depth int, values *int) bool {
+	if *values++; depth > matterDepth || *values > matterValues {
+		return true
+	}
+	for _, child := range node.Content {
+		if tooLarge(child, depth+1, values) {
+			return true
+		}
+	}
+	return false
+}
+
+// broken tells what the YAML reader could not read.
+func (r *matterReader) broken(text string, err error) {
+	at := yaml.Node{Line: 1, Column: 1}
+	message := err.Error()
+	var fault *yaml.LoadError
+	if errors.As(err, &fault) {
+		message = fault.Message
+		if fault.ContextMsg != "" {
+			message += " " + fault.ContextMsg
+		}
+		place := fault.Mark
+		if strings.Contains(fault.Message, "unexpected end of stream") && fault.ContextMark.Line > 0 {
+			place = fault.ContextMark
+		}
+		if at.Line, at.Column = place.Line, place.Column; at.Line == 0 && place.Index > 0 && place.Index <= len(text) {
+			before := text[:place.Index]
+			at.Line = 1 + strings.Count(before, "\n")
+			at.Column = 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+		}
+	}
+	r.tell(&at, false, "the front matter is no YAML: %s%s", message, hint(message, lineAt(text, at.Line)))
+}
+
+// hint says what is mostly meant when the reader stops with the message.
+func hint(message, line string) string {
+	switch {
+	case strings.Contains(message, "mapping values are not allowed"):
+		return "; a text with a colon in it stands between quotation marks"
+	case strings.Contains(message, "cannot start any token") && strings.HasPrefix(line, "\t"):
+		return "; indent with blanks, not with a tab"
+	}
+	return ""
+}
+
+func lineAt(text string, number int) string {
+	for line := range strings.Lines(text) {
+		if number--; number == 0 {
+			return line
+		}
+	}
+	return ""
+}
+
+// target is the value that an alias stands for, else the node itself.
+func target(node *yaml.Node) *yaml.Node {
+	if node.Kind == yaml.AliasNode && node.Alias != nil {
+		return node.Alias
+	}
+	return node
+}
+
+// mapping reads the keys of a mapping by a table of what may stand there.
+func (r *matterReader) mapping(node *yaml.Node, fields []matterField) {
+	here := map[string]bool{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], target(node.Content[i+1])
+		field, ok := findField(fields, key.Value)
+		if !ok {
+			if near := misspelt(key.Value, fields); near != "" {
+				r.tell(key, true, "the key %q has no meaning here; did you mean %q?", shorten(key.Value), near)
+			}
+			continue
+		}
+		if here[field.name] {
+			r.tell(key, false, "%q stands twice", shorten(key.Value))
+			continue
+		}
+		here[field.name] = true
+		if field.once && r.seen[field.name] {
+			continue // the place before counts
+		}
+		r.seen[field.name] = true
+		if value.Kind == yaml.ScalarNode && value.Tag == "!!null" {
+			continue
+		}
+		if err := field.read(r, value); err != nil {
+			r.tell(value, field.cosmetic, "%s: %v", shorten(key.Value), err)
+		}
+	}
+}
+
+// misspelt is the key that was probably meant, "" for a word of its own: people may keep
+// there what they like.
+func misspelt(key string, fields []matterField) string {
+	near := suggest.Of(key, fieldNames(fields))
+	if near == "" || len(key) < 4 || suggest.Distance(folded(key), folded(near)) > 2 {
+		return ""
+	}
+	return near
+}
+
+// shorten keeps a message readable, whatever stands in the file.
+func shorten(text string) string {
+	const most = 60
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}

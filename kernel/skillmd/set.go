@@ -1,0 +1,89 @@
+package skillmd
+
+import (
+	"slices"
+	"strings"
+
+	"org-agent/kernel/suggest"
+)
+
+// Set is what counted at one moment. It is immutable and safe for any number of goroutines; a
+// nil Set is an empty one.
+type Set struct {
+	skills []*Skill // by name
+}
+
+// Skills returns the skills that count, by name. The slice is the caller's.
+func (s *Set) Skills() []*Skill {
+	if s == nil {
+		return nil
+	}
+	return slices.Clone(s.skills)
+}
+
+// Offered returns the skills that the model is told of, by name. The slice is the caller's.
+func (s *Set) Offered() []*Skill {
+	return slices.DeleteFunc(s.Skills(), func(k *Skill) bool { return k.OnlyUser })
+}
+
+// commandLength is the number of characters that the name of a command may have.
+const commandLength = 32
+
+// Commands returns the skills that a person can ask for by /NAME, by name. The slice is the
+// caller's.
+func (s *Set) Commands() []*Skill {
+	return slices.DeleteFunc(s.Skills(), func(k *Skill) bool { return !k.isCommand() })
+}
+
+// Command returns the skill that a person asks for by that name, nil if there is none.
+func (s *Set) Command(name string) *Skill {
+	if k := s.Named(name); k != nil && k.isCommand() {
+		return k
+	}
+	return nil
+}
+
+// Summary is the description on one line, shortened as for a list of commands.
+func (k *Skill) Summary() string { return oneLine(k.Description, 100) }
+
+func (k *Skill) isCommand() bool { return !k.NotUser && len(k.Name) <= commandLength }
+
+// Named returns the skill of that name, nil if there is none.
+func (s *Set) Named(name string) *Skill {
+	if s == nil {
+		return nil
+	}
+	i, found := slices.BinarySearchFunc(s.skills, name, func(k *Skill, name string) int { return strings.Compare(k.Name, name) })
+	if !found {
+		return nil
+	}
+	return s.skills[i]
+}
+
+// Nearest returns the name of an offered skill that was probably meant, "" if none is near.
+func (s *Set) Nearest(name string) string {
+	var names []string
+	for _, k := range s.Offered() {
+		names = append(names, k.Name)
+	}
+	return suggest.Of(name, names)
+}
+
+// Catalog lists skills by name and description, a line each, as far as it fits into so many
+// bytes, and says how many are left out.
+func Catalog(skills []*Skill, bytes int) (list string, left int) {
+	size := 0
+	for _, k := range skills {
+		size += len(k.Name) + len(k.told) + len("- : \n")
+	}
+	var b strings.Builder
+	b.Grow(min(size, bytes))
+	for i, k := range skills {
+		line := "- " + k.Name + ": " + k.told + "\n"
+		if b.Len()+len(line) > bytes {
+			return b.String(), len(skills) - i
+		}
+		b.WriteString(line)
+	}
+	return b.String(), 0
+}

@@ -1,0 +1,167 @@
+package skillmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// maximumSkills is the number of directories read in one place.
+const maximumSkills = 10_000
+
+// origin is where skills come from.
+type origin struct {
+	shipped   bool
+	files     fs.FS  // of the shipped ones
+	directory string // of the home's
+}
+
+// path is how a skill's file is named to people.
+func (o origin) path(name string) string {
+	if o.shipped {
+		return path.Join("skills", name, FileName)
+	}
+	return filepath.Join(o.directory, name, FileName)
+}
+
+// list returns the names of the directories that could be skills, sorted; a link counts
+// as what it leads to.
+func (o origin) list() ([]string, error) {
+	var entries []fs.DirEntry
+	var err error
+	if o.shipped {
+		entries, err = fs.ReadDir(o.files, ".")
+	} else {
+		entries, err = os.ReadDir(o.directory)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the skills in %s: %w", o.directory, err)
+	}
+	var names []string
+	for _, entry := range entries {
+		if name := entry.Name(); mayBeSkill(name) && (entry.IsDir() || entry.Type()&fs.ModeSymlink != 0) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > maximumSkills {
+		return names[:maximumSkills], fmt.Errorf("list the skills in %s: there are %d directories, and only the first %d are read", o.directory, len(names), maximumSkills)
+	}
+	return names, nil
+}
+
+// mayBeSkill leaves out what is hidden, and what notes and editors leave there.
+func mayBeSkill(name string) bool {
+	return !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "#") && !strings.HasSuffix(name, ".org")
+}
+
+// errNoSkill: the directory has no SKILL.md, and so is none of ours.
+var errNoSkill = errors.New("there is no " + FileName)
+
+// folder is a skill's directory, opened: nothing outside of it can be read through it.
+type folder struct {
+	root *os.Root // nil for a shipped one
+	fs   fs.FS
+}
+
+func (o origin) open(name string) (folder, error) {
+	if o.shipped {
+		files, err := fs.Sub(o.files, name)
+		return folder{fs: files}, err
+	}
+	root, err := os.OpenRoot(filepath.Join(o.directory, name))
+	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrNotExist) {
+		return folder{}, errNoSkill
+	}
+	if err != nil {
+		return folder{}, fmt.Errorf("open the directory: %w", plain(err))
+	}
+	return folder{root: root, fs: root.FS()}, nil
+}
+
+func (f folder) close() {
+	if f.root != nil {
+		_ = f.root.Close() // it was only read
+	}
+}
+
+// read returns at most limit bytes of a regular file and the size it has. Opening does not
+// wait for the other end of a pipe.
+func (f folder) read(name string, limit int64) (text string, size int64, err error) {
+	var file fs.File
+	if f.root != nil {
+		file, err = f.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	} else {
+		file, err = f.fs.Open(name)
+	}
+	if err != nil {
+		return "", 0, plain(err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	info, err := file.Stat()
+	if err != nil {
+		return "", 0, plain(err)
+	}
+	if !info.Mode().IsRegular() {
+		return "", 0, errNotRegular
+	}
+	data, err := io.ReadAll(io.LimitReader(file, limit))
+	return string(data), info.Size(), plain(err)
+}
+
+var errNotRegular = errors.New("it is no regular file")
+
+var errOutside = errors.New("a link there leads out of the skill's directory")
+
+// plain is an error without the operation and the path, which the message around it has.
+func plain(err error) error {
+	var inPath *fs.PathError
+	if !errors.As(err, &inPath) {
+		return err
+	}
+	if inPath.Err.Error() == "path escapes from parent" { // [os.Root] has no name for it
+		return errOutside
+	}
+	return inPath.Err
+}
+
+// A listing of a skill's files is bounded by their number, by what is looked at and by depth.
+const (
+	listedFiles  = 50
+	visitedFiles = 1000
+	listedDepth  = 4
+)
+
+// list returns the regular files beneath the directory, without SKILL.md and hidden ones,
+// and whether there are more.
+func (f folder) list() (names []string, more bool) {
+	visited := 0
+	_ = fs.WalkDir(f.fs, ".", func(name string, entry fs.DirEntry, err error) error { // what cannot be read is not listed
+		if visited++; visited > visitedFiles || len(names) == listedFiles {
+			more = true
+			return fs.SkipAll
+		}
+		if err != nil || name == "." {
+			return nil
+		}
+		hidden := strings.HasPrefix(entry.Name(), ".")
+		switch {
+		case entry.IsDir() && (hidden || strings.Count(name, "/") >= listedDepth-1):
+			return fs.SkipDir
+		case entry.Type().IsRegular() && !hidden && name != FileName:
+			names = append(names, name)
+		}
+		return nil
+	})
+	slices.Sort(names)
+	return names, more
+}

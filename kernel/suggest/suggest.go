@@ -1,0 +1,80 @@
+// Package suggest finds the name that a misspelt one was probably meant to be. It keeps
+// nothing and never blocks; however long the names are, it looks at 64 characters of each.
+package suggest
+
+import "strings"
+
+// longest is the number of characters of a name that are looked at.
+const longest = 64
+
+// Of returns the candidate that name was probably meant to be, the first of equals; "" if
+// none is near. A name that is a candidate is its own nearest. One of which a third or more
+// would be wrong is rather an abbreviation, if it can be: cmd is command before it is cwd. One
+// that is near to none may be more than was wanted: old-string is old.
+func Of(name string, candidates []string) string {
+	length := min(len(name), longest)
+	best, least := "", length/3+2
+	for _, candidate := range candidates {
+		if d := Distance(name, candidate); d < least {
+			best, least = candidate, d
+		}
+	}
+	if best != "" && 3*least < length || least == 0 {
+		return best
+	}
+	short, part := "", ""
+	for _, candidate := range candidates {
+		if abbreviates(name, candidate) && (short == "" || len(candidate) < len(short)) {
+			short = candidate
+		}
+		if len(candidate) > max(len(part), 2) && (strings.HasPrefix(name, candidate) || strings.HasSuffix(name, candidate)) {
+			part = candidate
+		}
+	}
+	switch {
+	case short != "":
+		return short
+	case best != "":
+		return best
+	}
+	return part
+}
+
+// abbreviates reports whether two or more characters of whole, the first of it among them, make
+// short.
+func abbreviates(short, whole string) bool {
+	from, of := []rune(short), []rune(whole)
+	from, of = from[:min(len(from), longest)], of[:min(len(of), longest)]
+	if len(from) < 2 || len(from) >= len(of) || from[0] != of[0] {
+		return false
+	}
+	for _, c := range of {
+		if len(from) > 0 && from[0] == c {
+			from = from[1:]
+		}
+	}
+	return len(from) == 0
+}
+
+// Distance is the number of characters to insert, remove or replace to make a into b.
+func Distance(a, b string) int {
+	from, to := []rune(a), []rune(b)
+	from, to = from[:min(len(from), longest)], to[:min(len(to), longest)]
+	row := make([]int, len(to)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, x := range from {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, y := range to {
+			replaced := diagonal
+			if x != y {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(to)]
+}
