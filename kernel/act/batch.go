@@ -3,60 +3,128 @@ package act
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/action"
+	"org-agent/kernel/describe"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
 
-// Call is what became of one call of a batch.
-type Call struct {
-	Tool   string
-	Text   string // the result, or why it failed
-	Failed bool
-	// Code and Retryable are those of the error.
-	Code      protocol.ToolErrorCode
-	Retryable bool
-	Took      time.Duration
-}
+// batchLimit is how many calls one batch may have.
+const batchLimit = 16
 
 // together is how many calls of a batch are made at once: most of them wait, for a disk or for
 // a server. Those that hand on work all begin at once, as they wait for their place elsewhere.
 const together = 4
 
-// batch makes the calls, which only read or hand on work, several at a time. What comes of them stands in the
+// batch makes several calls of tools at once, which only read or hand on work.
+func batch(d Deps) kind.Kind {
+	return kind.Kind{
+		Spec: action.Spec{Target: "tool", Name: "batch", Does: "to use tools that only read together", Fields: []action.Field{
+			{Name: "calls", Kind: action.CallList, Required: true, Example: `((:tool "<name>" :args (:<argument> "<value>")) (:tool "<name>" :args (:<argument> "<value>")))`}}},
+		Judge:    judgeBatch,
+		Describe: describeBatch,
+		Calls:    action.Action.Calls,
+		Reads:    func(a action.Action) bool { return d.all(a, protocol.ToolReads) },
+		Outside:  d.foreign,
+		Subagent: d.needed,
+		Perform: d.noted(func(ctx context.Context, o kind.Order) (kind.Result, error) {
+			return makeAll(ctx, d.Tools, o.Action.Action().Calls()), nil
+		}),
+		Undo: leavesNothing,
+	}
+}
+
+// judgeBatch judges each call: the verdict is the worst of them.
+func judgeBatch(ctx context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
+	value, _ := a.Field("calls")
+	calls, _ := value.(sexp.List) // it is usable
+	if len(calls) == 0 || len(calls) > batchLimit {
+		return policy.Refused("a batch has 1 to %d calls, not %d", batchLimit, len(calls))
+	}
+	worst := policy.Verdict{Kind: policy.Allow, Reason: "the tools only read"}
+	judged := make(sexp.List, len(calls))
+	for i, item := range calls {
+		fields, _ := item.(sexp.List)
+		one, reads, v := turn.Call(ctx, fields)
+		if v.Kind == policy.Refuse {
+			return policy.Refused("call %d of the batch: %s", i+1, v.Reason)
+		}
+		if !reads {
+			return policy.Refused("call %d of the batch: %s does more than read; call it by itself", i+1, action.CallOf(one).Tool)
+		}
+		if v.Kind < worst.Kind {
+			worst.Kind, worst.Reason = v.Kind, fmt.Sprintf("call %d of the batch: %s", i+1, v.Reason)
+		}
+		worst.OnceOnly = worst.OnceOnly || v.OnceOnly
+		judged[i] = one
+	}
+	worst.Action = a.With("calls", judged)
+	return worst
+}
+
+// describeBatch shows the calls one below the other.
+func describeBatch(a action.Action, w describe.World) describe.Description {
+	calls := a.Calls()
+	d := describe.Description{Summary: fmt.Sprintf("Make %s together", describe.Count(len(calls), "call")), Language: "text"}
+	same := len(calls) > 0
+	first := ""
+	var text strings.Builder
+	for i, c := range calls {
+		one := describeCall(c, w)
+		if i == 0 {
+			first = one.Summary
+		}
+		same = same && one.Summary == first
+		fmt.Fprintf(&text, "%d. %s\n%s\n\n", i+1, one.Summary, strings.TrimRight(one.Text, "\n"))
+		for _, effect := range one.Effects {
+			if !slices.Contains(d.Effects, effect) {
+				d.Effects = append(d.Effects, effect)
+			}
+		}
+	}
+	if same {
+		d.Summary = fmt.Sprintf("%s, %d times", first, len(calls))
+	}
+	d.Text = strings.TrimRight(text.String(), "\n") + "\n"
+	return d
+}
+
+// makeAll makes the calls, several at a time. What comes of them stands in the
 // order of the calls; one that fails does not keep the others from being made. It returns when
 // all have ended, which is soon after ctx has; what had come until then counts.
-func batch(ctx context.Context, tools Tools, payload protocol.Object) Result {
-	items, _ := payload.Get("calls").([]any)
-	calls := make([]Call, len(items))
+func makeAll(ctx context.Context, tools Tools, calls []action.Call) kind.Result {
+	made := make([]kind.Call, len(calls))
 	var making sync.WaitGroup
 	free := make(chan struct{}, together)
-	for i, item := range items {
-		call, _ := item.(protocol.Object)
-		if name, _, err := callOf(call); err == nil && name == policy.SpawnTool {
-			making.Go(func() { calls[i] = made(ctx, tools, item) })
+	for i, c := range calls {
+		if c.Tool == spawnTool {
+			making.Go(func() { made[i] = makeOne(ctx, tools, c) })
 			continue
 		}
 		free <- struct{}{}
 		making.Go(func() {
 			defer func() { <-free }()
-			calls[i] = made(ctx, tools, item)
+			made[i] = makeOne(ctx, tools, c)
 		})
 	}
 	making.Wait()
-	return Result{Calls: calls, Text: fmt.Sprintf("%d calls were made", len(calls))}
+	return kind.Result{Calls: made, Text: fmt.Sprintf("%d calls were made", len(made))}
 }
 
-// made makes one call.
-func made(ctx context.Context, tools Tools, item any) Call {
+func makeOne(ctx context.Context, tools Tools, c action.Call) kind.Call {
 	begun := time.Now()
-	call, _ := item.(protocol.Object)
-	name, arguments, err := callOf(call)
-	made := Call{Tool: name}
+	made := kind.Call{Tool: c.Tool}
+	arguments, err := c.Arguments()
 	if err == nil {
-		made.Text, err = tools.Call(ctx, name, arguments)
+		made.Text, err = tools.Call(ctx, c.Tool, arguments)
 	}
 	if err != nil && ctx.Err() != nil {
 		err = protocol.ToolErrorf(protocol.ToolCancelled, "it was stopped before it came to anything")

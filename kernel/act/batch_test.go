@@ -13,10 +13,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/chewxy/sexp"
-
 	"org-agent/kernel/act"
-	"org-agent/kernel/plist"
+	"org-agent/kernel/action"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/tool"
@@ -31,7 +30,7 @@ type numbered struct {
 // workshop performs batches of calls of one tool.
 type workshop struct {
 	policy  *policy.Policy
-	actions *act.Registry
+	actions *kind.Set
 }
 
 func newWorkshop(t *testing.T, perform func(ctx context.Context, n int) (string, error)) workshop {
@@ -43,24 +42,25 @@ func newWorkshop(t *testing.T, perform func(ctx context.Context, n int) (string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	return workshop{&policy.Policy{Home: t.TempDir(), Tools: tools}, act.NewRegistry(act.Tool(tools))}
+	kinds := kind.New(act.Kinds(act.Deps{Tools: tools, Catalog: tools})...)
+	return workshop{&policy.Policy{Home: t.TempDir(), Tools: tools, Kinds: kinds}, kinds}
 }
 
-func (w workshop) batch(ctx context.Context, t *testing.T, calls int) act.Result {
+func (w workshop) batch(ctx context.Context, t *testing.T, calls int) kind.Result {
 	t.Helper()
 	var list strings.Builder
 	for i := range calls {
 		fmt.Fprintf(&list, `(:tool "look" :args (:n %d))`, i+1)
 	}
-	action, err := plist.Read(`(:type :request :target :tool :action :batch :calls (` + list.String() + `))`)
+	proposed, err := action.Read(`(:type :request :target :tool :action :batch :calls (` + list.String() + `))`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	verified, verdict, err := w.policy.Verify(t.Context(), action.(sexp.List), policy.Where{Session: "main"})
+	verified, verdict, err := w.policy.Verify(t.Context(), proposed.Action(), policy.Where{Session: "main"})
 	if err != nil || verdict.Kind != policy.Allow {
 		t.Fatalf("%v %+v", err, verdict)
 	}
-	result, err := w.actions.Perform(ctx, act.Order{ID: "a", Session: "main", Action: verified})
+	result, err := w.actions.Perform(ctx, kind.Order{ID: "a", Session: "main", Action: verified})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,97 +2,126 @@ package act
 
 import (
 	"context"
-	"errors"
+	"slices"
 
-	"github.com/chewxy/sexp"
-
+	"org-agent/kernel/action"
+	"org-agent/kernel/describe"
+	"org-agent/kernel/diff"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
 
-// Tools performs calls of tools.
-type Tools interface {
-	// Call performs one call and returns what the model is given.
-	Call(ctx context.Context, name string, arguments protocol.Object) (string, error)
-	// Check says what is in the way of a call, nil when nothing is or nobody knows.
-	Check(ctx context.Context, name string, arguments protocol.Object) error
-	// Digest stands for what somebody else's program says of its tool; "" for a tool of ours.
-	Digest(name string) string
-}
-
-// Tool performs :call and :batch.
-func Tool(tools Tools) Actuator {
-	check := func(ctx context.Context, _ Order, action sexp.List) error {
-		payload, err := policy.Payload(action)
-		if err != nil {
-			return err
-		}
-		name, arguments, err := callOf(payload)
-		if err != nil {
-			return err
-		}
-		return tools.Check(ctx, name, arguments)
+// call calls a tool.
+func call(d Deps) kind.Kind {
+	return kind.Kind{
+		Spec: action.Spec{Target: "tool", Name: "call", Does: "to use a tool", Fields: []action.Field{
+			{Name: "tool", Kind: action.Name, Required: true, Example: `"<name>"`}, {Name: "args", Kind: action.Plist, Example: `(:<argument> "<value>")`}}},
+		Judge: func(ctx context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
+			judged, _, v := turn.Call(ctx, a.Payload())
+			v.Action = a.WithPayload(judged)
+			return v
+		},
+		Describe: func(a action.Action, w describe.World) describe.Description {
+			return describeCall(action.CallOf(a.Payload()), w)
+		},
+		Calls:    action.Action.Calls,
+		Reads:    func(a action.Action) bool { return d.all(a, protocol.ToolReads) },
+		Outside:  d.foreign,
+		Subagent: d.needed,
+		Check: func(ctx context.Context, _ kind.Order, a action.Action) error {
+			one := action.CallOf(a.Payload())
+			arguments, err := one.Arguments()
+			if err != nil {
+				return err
+			}
+			return d.Tools.Check(ctx, one.Tool, arguments)
+		},
+		Perform: d.noted(func(ctx context.Context, o kind.Order) (kind.Result, error) {
+			a := o.Action.Action()
+			one := action.CallOf(a.Payload())
+			arguments, err := one.Arguments()
+			if err != nil {
+				return kind.Result{}, err
+			}
+			if judged, now := a.Text("digest"), d.Tools.Digest(one.Tool); now != "" && judged != now {
+				return kind.Result{}, protocol.ToolErrorf(protocol.ToolChanged, "what is said of the tool %s changed while this was decided: look at it again", one.Tool)
+			}
+			text, err := d.Tools.Call(ctx, one.Tool, arguments)
+			return kind.Result{Text: text}, err
+		}),
+		Undo: func(a action.Action, receipt protocol.Receipt) (changes []protocol.Change, stays []string) {
+			switch {
+			case d.all(a, protocol.ToolReads, protocol.ToolAsks):
+				return nil, nil
+			case len(receipt.Files) > 0:
+				return kind.Files(receipt)
+			}
+			return nil, []string{describeCall(action.CallOf(a.Payload()), describe.World{}).Finished(describe.World{}).Summary}
+		},
 	}
-	return Actuator{Target: "tool", Actions: []string{"call", "batch"}, Check: check, Perform: func(ctx context.Context, o Order) (Result, error) {
-		payload, err := o.Action.Payload()
-		if err != nil {
-			return Result{}, err
-		}
-		if o.Action.Action() == "batch" {
-			return batch(ctx, tools, payload), nil
-		}
-		name, arguments, err := callOf(payload)
-		if err != nil {
-			return Result{}, err
-		}
-		if judged, now := payload.Text("digest"), tools.Digest(name); now != "" && judged != now {
-			return Result{}, protocol.ToolErrorf(protocol.ToolChanged, "what is said of the tool %s changed while this was decided: look at it again", name)
-		}
-		text, err := tools.Call(ctx, name, arguments)
-		return Result{Text: text}, err
-	}}
 }
 
-// Shell performs a :shell, which is a call of the tool exec.
-func Shell(tools Tools) Actuator {
-	const name = "exec"
-	return Actuator{Target: "shell", Check: func(ctx context.Context, _ Order, action sexp.List) error {
-		payload, err := policy.Payload(action)
-		if err != nil {
-			return err
-		}
-		return tools.Check(ctx, name, policy.ShellArguments(payload))
-	}, Perform: func(ctx context.Context, o Order) (Result, error) {
-		payload, err := o.Action.Payload()
-		if err != nil {
-			return Result{}, err
-		}
-		text, err := tools.Call(ctx, name, policy.ShellArguments(payload))
-		return Result{Text: text}, err
-	}}
-}
-
-// Spawn performs an :agent :spawn, which is a call of the tool that hands on work.
-func Spawn(tools Tools) Actuator {
-	return Actuator{Target: "agent", Actions: []string{"spawn"}, Perform: func(ctx context.Context, o Order) (Result, error) {
-		payload, err := o.Action.Payload()
-		if err != nil {
-			return Result{}, err
-		}
-		text, err := tools.Call(ctx, policy.SpawnTool, protocol.Object{{Key: "task", Value: payload.Get("task")}})
-		return Result{Text: text}, err
-	}}
-}
-
-// callOf takes a call apart.
-func callOf(call protocol.Object) (name string, arguments protocol.Object, err error) {
-	name = call.Text("tool")
-	switch v := call.Get("args").(type) {
-	case nil:
-	case protocol.Object:
-		arguments = v
-	default:
-		return name, nil, errors.New("the :args are no property list")
+// noted keeps what a performer changes in files in its receipts.
+func (d Deps) noted(perform kind.Performer) kind.Performer {
+	if d.Noted == nil {
+		return perform
 	}
-	return name, arguments, nil
+	return d.Noted(perform)
+}
+
+// all reports whether every call of the action takes one of these; false where it has none, or
+// one of a tool that is not there.
+func (d Deps) all(a action.Action, effects ...protocol.ToolEffect) bool {
+	calls := a.Calls()
+	if d.Catalog == nil || len(calls) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(calls, func(c action.Call) bool {
+		_, effect, found := d.Catalog.Find(c.Tool)
+		return !found || !slices.Contains(effects, effect)
+	})
+}
+
+// foreign names what the first tool returned that does not only tell what the person or the kernel
+// wrote.
+func (d Deps) foreign(a action.Action) string {
+	for _, c := range a.Calls() {
+		if c.Tool != "" && (d.Catalog == nil || !d.Catalog.Own(c.Tool)) {
+			return "what " + c.Tool + " returned"
+		}
+	}
+	return ""
+}
+
+// needed are the tools of the calls, which a subagent must have. What there is not it is told by
+// the policy.
+func (d Deps) needed(a action.Action) (needs []string, refused string) {
+	for _, c := range a.Calls() {
+		if d.Catalog == nil {
+			needs = append(needs, c.Tool)
+		} else if written, _, found := d.Catalog.Find(c.Tool); found {
+			needs = append(needs, written)
+		}
+	}
+	return needs, ""
+}
+
+// describeCall shows what a call would change, as far as its tool says that.
+func describeCall(c action.Call, w describe.World) describe.Description {
+	effects := []string{"the tool does more than read"}
+	change := w.ChangeOf(c.Tool, c.Args)
+	switch {
+	case change.Text != "":
+		return describe.Description{Summary: change.Summary, Language: "text", Text: describe.Visible(change.Text), Effects: change.Effects}
+	case change.Summary != "":
+		file := w.Short(change.File)
+		return describe.Description{
+			Summary: change.Summary, Language: "diff", Text: diff.Unified(change.Before, change.After, diff.Options{OldName: file, NewName: file}),
+			Effects: append(change.Effects, "it runs nothing and sends nothing over the network"),
+		}
+	case len(change.Effects) > 0:
+		effects = change.Effects
+	}
+	return describe.Description{Summary: "Call the tool " + c.Tool, Language: "lisp", Text: describe.Pretty(c.Args), Effects: effects}
 }

@@ -18,11 +18,12 @@ import (
 
 	"github.com/chewxy/sexp"
 
-	"org-agent/kernel/act"
+	"org-agent/kernel/action"
 	"org-agent/kernel/agent/history"
 	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/hook"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/lru"
 	"org-agent/kernel/memory"
@@ -38,10 +39,11 @@ import (
 // Config is what an agent works with; all of it is required but the limits
 // and where it says so.
 type Config struct {
-	Skills    *skill.Registry
-	Provider  llm.Provider
-	Policy    *policy.Policy
-	Actuators *act.Registry
+	Skills   *skill.Registry
+	Provider llm.Provider
+	Policy   *policy.Policy
+	// Kinds are those of the actions that there are: the same that Policy has.
+	Kinds *kind.Set
 	// Hooks are told of results, and of the beginning and the end of turns; nil tells none.
 	Hooks *hook.Hooks
 	// Library has the sections of a prompt, as they are now.
@@ -98,7 +100,7 @@ type Config struct {
 // Agent answers turns. It implements [session.Runner].
 type Agent struct {
 	config    Config
-	approvals waiting[protocol.ApprovalDecideParams]
+	approvals waiting[decided]
 	questions waiting[said]
 	calls     waiting[protocol.ToolCallResult]
 	secrets   secrets
@@ -108,7 +110,7 @@ type Agent struct {
 
 	past       history.Past
 	sent       *lru.Cache[string, sent]
-	forms      *lru.Cache[string, sexp.List]
+	forms      *lru.Cache[string, action.Proposed]
 	compaction *history.Compaction
 }
 
@@ -116,15 +118,16 @@ type Agent struct {
 func New(config Config) *Agent {
 	a := &Agent{config: config}
 	a.sent = lru.New[string, sent](sentKept)
-	a.forms = lru.New[string, sexp.List](formsKept)
+	a.forms = lru.New[string, action.Proposed](formsKept)
 	a.past = history.New(config.Journal, a.earlierQuestion)
+	a.past.Outside = config.Kinds.Outside
 	window := config.Window
 	if window == nil {
 		window = func(context.Context, string, bool) llm.Window { return llm.Window{} }
 	}
 	a.compaction = &history.Compaction{
 		Past: a.past, Provider: config.Provider, Window: window, Model: config.Model, Summarising: config.SummaryModel,
-		Outside: func(action string) bool { return a.returned(action) != "" }, Hide: a.Hide, Logger: config.Logger, Tell: config.Compacted,
+		Hide: a.Hide, Logger: config.Logger, Tell: config.Compacted,
 	}
 	return a
 }
@@ -163,7 +166,7 @@ type run struct {
 	input    []string            // what came from outside in this turn, for telling quotations
 	facts    func() prompt.Facts // what the turn's prompts are made of
 	systems  map[systemOf]prompt.Prompt
-	forms    []policy.Form // that a reply may have
+	forms    []action.Form // that a reply may have
 	usage    llm.Usage
 	budget   budget
 	repeats  repeats
@@ -173,7 +176,7 @@ type run struct {
 	looked   *look               // set where nothing is to be sent: only what would be
 	cut      bool                // the answer that was kept is the beginning of one
 	doing    time.Time           // since when what the model wants is being done
-	acting   act.Order           // what is being done
+	acting   kind.Order          // what is being done
 	recall   *recalled           // what the turn is reminded of; nil until it was asked for
 	answers  sexp.List           // what a person just answered, with what is secret of it
 	projects *[]string           // what the conversation is about; nil before it is known
@@ -189,12 +192,10 @@ type run struct {
 	requests []journal.RequestSent // before the kernel's end
 	handed   *journal.Spawn        // what a subagent was handed; nil in any other turn
 	handing  sync.Mutex            // held while work is handed on: calls of a batch do so at once
-	// pastNames is what pastOutside found in pastFound, which is what was shown of the past then.
-	pastNames string
-	pastFound *history.Shown
-	spawned   bool   // work may have been handed on
-	light     bool   // what is being done changes nothing: see [run.reads]
-	asksFor   string // what the system prompt of the request is for: see [run.purpose]
+	foreign  string                // what came into this turn that others may have written
+	spawned  bool                  // work may have been handed on
+	light    bool                  // what is being done changes nothing, and may be done twice
+	asksFor  string                // what the system prompt of the request is for: see [run.purpose]
 }
 
 // ended is the error of a turn that ends without an answer: its text is the

@@ -5,13 +5,17 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/chewxy/sexp"
-
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
-	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
+
+// decided is what a person decided, with what they wrote in place of the proposal.
+type decided struct {
+	protocol.ApprovalDecideParams
+	edited action.Proposed
+}
 
 // Decide records a person's decision, made with that kind of client, and lets the turn go on. Only a client
 // with the token may call it. The error of a second decision has
@@ -28,52 +32,41 @@ func (a *Agent) Decide(ctx context.Context, p protocol.ApprovalDecideParams, cli
 		return none, protocol.Errorf(protocol.CodeInvalidParams,
 			"the decision %q is not one of allow-once, allow-turn, allow-session, allow-always, deny", p.Decision)
 	}
+	said := decided{ApprovalDecideParams: p}
 	if p.Edited != "" {
-		action, err := readAction(p.Edited)
+		edited, err := action.Read(p.Edited)
 		if err != nil {
 			return none, protocol.Errorf(protocol.CodeInvalidParams, "the edited action cannot be read: %v", err)
 		}
-		if err := a.config.Policy.Usable(action); err != nil {
+		if said.edited, err = a.config.Policy.Usable(edited); err != nil {
 			return none, protocol.Errorf(protocol.CodeInvalidParams, "the edited action cannot be used: %v", err)
 		}
 	}
 	if _, err := a.config.Journal.Decide(ctx, p, client); err != nil {
 		return none, err
 	}
-	a.approvals.say(p.ID, p)
+	a.approvals.say(p.ID, said)
 	return protocol.ApprovalDecideResult{ID: p.ID, Decision: p.Decision}, nil
 }
 
-func readAction(text string) (sexp.List, error) {
-	x, err := plist.Read(text)
-	if err != nil {
-		return nil, err
-	}
-	action, ok := x.(sexp.List)
-	if !ok {
-		return nil, fmt.Errorf("it is not a property list")
-	}
-	return action, nil
-}
-
 // ask puts the action before a person and waits for the decision.
-func (r *run) ask(ctx context.Context, verdict policy.Verdict, canonical string) (bool, error) {
+func (r *run) ask(ctx context.Context, verdict policy.Verdict, hash string) (bool, error) {
 	record := r.turn.Record
 	approval := protocol.Approval{
 		ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event,
-		Action: canonical, Hash: verdict.Hash, Reason: verdict.Reason, Asked: time.Now().UTC().Format(time.RFC3339),
+		Action: verdict.Action.Canonical(), Hash: hash, Reason: verdict.Reason, Asked: time.Now().UTC().Format(time.RFC3339),
 		Once: verdict.OnceOnly,
 	}
 	if r.handed != nil {
 		approval.Subagent, approval.Parent = r.handed.Label, r.handed.Session
 	}
 	r.describeApproval(ctx, &approval, verdict.Action)
-	decided := r.agent.approvals.wait(approval.ID)
+	said := r.agent.approvals.wait(approval.ID)
 	defer r.agent.approvals.forget(approval.ID)
 	if err := r.agent.config.Journal.Ask(ctx, approval); err != nil {
 		return false, err
 	}
-	return r.await(ctx, approval, decided)
+	return r.await(ctx, approval, verdict.Action, said)
 }
 
 // resume waits again for what was asked before the kernel was started anew.
@@ -99,15 +92,19 @@ func interruptedWaiting() error {
 // resumeApproval waits again for the decision on an approval. One that the last kernel did
 // not come to carry out counts.
 func (r *run) resumeApproval(ctx context.Context, id string) (bool, error) {
-	decided := r.agent.approvals.wait(id)
+	said := r.agent.approvals.wait(id)
 	defer r.agent.approvals.forget(id)
 	approval, err := r.agent.config.Journal.Approval(ctx, id) // after wait: no decision falls between
 	switch {
 	case err != nil:
 		return false, err
 	case approval.Decision != "":
-		r.agent.approvals.say(approval.ID, protocol.ApprovalDecideParams{
-			ID: approval.ID, Decision: approval.Decision, Reason: approval.Comment, Edited: approval.Edited})
+		edited, err := action.Read(approval.Edited)
+		if approval.Edited != "" && err != nil {
+			return false, fmt.Errorf("read what a person wrote in place of the action: %w", err)
+		}
+		r.agent.approvals.say(approval.ID, decided{edited: edited, ApprovalDecideParams: protocol.ApprovalDecideParams{
+			ID: approval.ID, Decision: approval.Decision, Reason: approval.Comment, Edited: approval.Edited}})
 	case !approval.Closed.IsZero():
 		return false, interruptedWaiting()
 	}
@@ -117,12 +114,16 @@ func (r *run) resumeApproval(ctx context.Context, id string) (bool, error) {
 	if err := r.tellUntold(ctx, approval.ID); err != nil {
 		return false, err
 	}
-	return r.await(ctx, approval.Approval, decided)
+	asked, err := action.Read(approval.Action)
+	if err != nil {
+		return false, fmt.Errorf("read the action that waits: %w", err)
+	}
+	return r.await(ctx, approval.Approval, asked.Action(), said)
 }
 
-// await waits for the decision on an approval and does what it says; policy
+// await waits for the decision on the approval of an action and does what it says; policy
 // judges the action again before it runs.
-func (r *run) await(ctx context.Context, approval protocol.Approval, decided <-chan protocol.ApprovalDecideParams) (bool, error) {
+func (r *run) await(ctx context.Context, approval protocol.Approval, a action.Action, said <-chan decided) (bool, error) {
 	r.budget.pause()
 	if err := r.waits(ctx, true); err != nil {
 		return false, err
@@ -131,9 +132,9 @@ func (r *run) await(ctx context.Context, approval protocol.Approval, decided <-c
 		return false, err
 	}
 	r.log.Info("waiting for a decision", "approval", approval.ID, "reason", approval.Reason)
-	var decision protocol.ApprovalDecideParams
+	var decision decided
 	select {
-	case decision = <-decided:
+	case decision = <-said:
 	case <-ctx.Done():
 		return false, context.Cause(ctx)
 	}
@@ -148,34 +149,29 @@ func (r *run) await(ctx context.Context, approval protocol.Approval, decided <-c
 		if decision.Reason != "" {
 			reason += ": " + decision.Reason
 		}
-		r.goOn(ctx, approval.Action, result{verdict: "denied", text: reason})
+		r.goOn(ctx, a, result{verdict: "denied", text: reason})
 		return false, nil
 	}
 	if decision.Edited != "" {
-		return r.edited(ctx, decision.Edited)
+		return r.edited(ctx, decision.edited)
 	}
-	action, err := readAction(approval.Action)
-	if err != nil {
-		return false, err
-	}
-	return r.decide(ctx, action, approval.Hash, false)
+	return r.decide(ctx, a, approval.Hash, false)
 }
 
 // edited does what a person wrote in place of a proposal: it is a new one, which
 // the skill sees as well. What the skill rewrites is asked about again.
-func (r *run) edited(ctx context.Context, text string) (bool, error) {
-	proposal, err := readAction(text)
-	if err != nil {
-		return false, err
+func (r *run) edited(ctx context.Context, proposed action.Proposed) (bool, error) {
+	r.record(ctx, journal.KindProposal, map[string]any{"edited": true, "action": proposed.String()})
+	checked := proposed
+	if r.skill != nil { // else it is another program's call
+		var refusal string
+		var err error
+		if checked, refusal, err = r.symbolic(ctx, proposed); err != nil {
+			return false, err
+		}
+		if refusal != "" {
+			return r.refused(ctx, proposed.Action(), errRefused(refusal), false)
+		}
 	}
-	proposal, _ = policy.Strip(proposal)
-	r.record(ctx, journal.KindProposal, map[string]any{"edited": true, "action": plist.Print(proposal)})
-	action, refusal, err := r.symbolic(ctx, proposal)
-	if err != nil {
-		return false, err
-	}
-	if refusal != "" {
-		return r.refused(ctx, plist.Print(proposal), errRefused(refusal), false)
-	}
-	return r.decide(ctx, action, r.agent.config.Policy.Judge(ctx, proposal, r.where()).Hash, false)
+	return r.decide(ctx, checked.Action(), r.agent.config.Policy.Judge(ctx, proposed.Action(), r.where()).Action.Hash(), false)
 }

@@ -8,7 +8,6 @@ import (
 	"org-agent/kernel/agent/history"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
-	"org-agent/kernel/plist"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/skill"
 )
@@ -51,7 +50,7 @@ func (a *asker) again(ctx context.Context, reply, reason string) (string, error)
 		llm.Message{Role: llm.RoleAssistant, Content: reply},
 		llm.Message{Role: llm.RoleUser, Content: "Your reply could not be used: " + reason + ".\n" +
 			"Answer again with exactly one property list and nothing else, for example:\n" +
-			plist.Print(a.run.reply("Your answer"))})
+			a.run.reply("Your answer").String()})
 	return a.send(ctx)
 }
 

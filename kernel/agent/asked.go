@@ -6,6 +6,7 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
@@ -40,12 +41,12 @@ func (r *run) useAsked(ctx context.Context) error {
 	if err != nil {
 		return failf("the skill %s cannot be used: %v", name, err)
 	}
-	call := sexp.List{
+	proposed := action.Propose(sexp.List{
 		plist.Keyword("type"), plist.Keyword("request"), plist.Keyword("target"), plist.Keyword("tool"),
 		plist.Keyword("action"), plist.Keyword("call"), plist.Keyword("tool"), plist.String("use_skill"),
 		plist.Keyword("args"), sexp.List{plist.Keyword("name"), plist.String(name)},
-	}
-	r.record(ctx, journal.KindProposal, map[string]any{"asked": true, "action": plist.Print(call)})
-	r.goOn(ctx, plist.Print(call), result{verdict: "performed", text: text})
+	})
+	r.record(ctx, journal.KindProposal, map[string]any{"asked": true, "action": proposed.String()})
+	r.goOn(ctx, proposed.Action(), result{verdict: "performed", text: text})
 	return nil
 }

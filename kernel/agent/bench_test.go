@@ -15,6 +15,7 @@ import (
 	"org-agent/kernel/agent"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/memory"
 	"org-agent/kernel/policy"
@@ -66,12 +67,13 @@ func newHousehold(t testing.TB) *household {
 	}
 	home := &memory.Home{Directory: h.home}
 	now := func() time.Time { return time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) }
+	kinds := kind.New(act.Kinds(act.Deps{Tools: tools, Catalog: tools, Logger: log})...)
 	h.config = agent.Config{
-		Skills: notes, Policy: &policy.Policy{Home: h.home, Tools: tools}, Journal: j, Logger: log, NewID: func() string { return "id" }, Now: now, Model: "test-model",
+		Skills: notes, Policy: &policy.Policy{Home: h.home, Tools: tools, Kinds: kinds}, Kinds: kinds, Journal: j, Logger: log, NewID: func() string { return "id" }, Now: now, Model: "test-model",
 		Window: func(context.Context, string, bool) llm.Window { return llm.Window{Tokens: 1_000_000} },
 		Tools:  tools, Prompts: prompts, Library: func() *prompt.Library { return library }, Index: index,
 		Persona: func(string) (memory.Persona, error) { return home.Persona(now()), nil }, Shown: func(path string) string { return path },
-		Runtime: [][2]string{{"os", "linux"}}, Actuators: act.NewRegistry(act.Response(nil), act.Insertion(nil), act.Emacs(nil), act.Tool(tools), act.Log(log)),
+		Runtime: [][2]string{{"os", "linux"}},
 	}
 	return h
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
 )
@@ -25,15 +26,15 @@ func (r *run) called(ctx context.Context) error {
 	if !r.agent.calls.waits(record.Event) {
 		return ended{protocol.TurnInterrupted, "the program that wanted this is gone, so it was not done"}
 	}
-	action, err := readAction(record.Question.Text)
+	proposed, err := action.Read(record.Question.Text)
 	if err != nil {
 		return fmt.Errorf("read the call: %w", err)
 	}
-	if err := r.agent.config.Policy.Usable(action); err != nil {
+	if proposed, err = r.agent.config.Policy.Usable(proposed); err != nil {
 		return failf("it is no call: %v", err)
 	}
 	r.doing = time.Now()
-	if _, err := r.decide(ctx, action, "", false); err != nil {
+	if _, err := r.decide(ctx, proposed.Action(), "", false); err != nil {
 		return err
 	}
 	if len(r.results) == 0 {
@@ -47,7 +48,7 @@ func (r *run) called(ctx context.Context) error {
 	verified := r.agent.config.Policy.Notice(text)
 	order := r.order()
 	order.ID, order.Action = r.turn.AnswerID(), verified
-	if _, err := r.agent.config.Actuators.Perform(context.WithoutCancel(ctx), order); err != nil {
+	if _, err := r.agent.config.Kinds.Perform(context.WithoutCancel(ctx), order); err != nil {
 		return fmt.Errorf("put what became of the call into the conversation: %w", err)
 	}
 	r.agent.calls.say(record.Event, protocol.ToolCallResult{
@@ -65,8 +66,8 @@ func (r *run) skillName() string {
 }
 
 // toolOf is the name of the tool that an action calls, for people.
-func toolOf(text string) string {
-	if name := calledTool(text); name != "" {
+func toolOf(a action.Action) string {
+	if name := calledTool(a); name != "" {
 		return name
 	}
 	return "The call"

@@ -7,11 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chewxy/sexp"
-
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
-	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
@@ -97,17 +95,14 @@ func (a *Agent) forTheEyes(ctx context.Context, text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
-	verified, verdict, err := a.config.Policy.Verify(ctx, sexp.List{
-		plist.Keyword("type"), plist.Keyword(protocol.TypeResponse),
-		plist.Keyword("payload"), sexp.List{plist.Keyword("text"), plist.String(text)},
-	}, policy.Where{Session: protocol.MainSession, Channel: protocol.ChannelEmacs})
+	verified, verdict, err := a.config.Policy.Verify(ctx, action.Response(text), policy.Where{Session: protocol.MainSession, Route: protocol.LocalRoute(protocol.ChannelEmacs)})
 	if err != nil {
 		return "", err
 	}
 	if verdict.Kind != policy.Allow {
 		return "", protocol.Errorf(protocol.CodeForbidden, "the completion is not shown: %s", verdict.Reason)
 	}
-	return verified.Text(), nil
+	return verified.Action().Text("text"), nil
 }
 
 // countCompletion counts what a model took. A usage that cannot be kept is only logged:

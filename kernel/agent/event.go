@@ -7,13 +7,13 @@ import (
 
 	"github.com/chewxy/sexp"
 
-	"org-agent/kernel/act"
+	"org-agent/kernel/action"
 	"org-agent/kernel/agent/history"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/skill"
 )
 
 // event is the context that a skill's functions get:
@@ -71,25 +71,27 @@ func eventOf(record journal.Turn) sexp.List {
 // where is the turn for the policy.
 func (r *run) where() policy.Where {
 	record := r.turn.Record
-	return policy.Where{Session: record.Session, Turn: record.ID, Channel: record.Question.Route.Channel, ChatID: record.Question.Route.Chat, Projects: r.projectsOf}
+	return policy.Where{Session: record.Session, Turn: record.ID, Route: record.Question.Route, Projects: r.projectsOf}
 }
 
 // reply is text as an action that answers in the conversation of the turn.
-func (r *run) reply(text string) sexp.List { return skill.Answer(r.event(), text) }
+func (r *run) reply(text string) action.Proposed {
+	return r.agent.config.Kinds.Specs().Answer(r.turn.Record.Question.Route, text)
+}
 
 // result is what became of one proposal that did not end the turn.
 type result struct {
-	action  string // canonical
-	verdict string // "performed", "refused", "denied", "failed"
+	action  action.Action // as far as it was judged
+	verdict string        // "performed", "refused", "denied", "failed"
 	text    string
-	calls   []act.Call         // of a batch of tools
+	calls   []kind.Call        // of a batch of tools
 	failure protocol.ToolError // its code, where nothing came of it but an error
 	answers sexp.List          // of a person, for the skill: the text has them without what is secret
 }
 
 func (r result) plist() sexp.List {
 	list := sexp.List{
-		plist.Keyword("action"), plist.String(r.action),
+		plist.Keyword("action"), plist.String(r.action.Canonical()),
 		plist.Keyword("verdict"), plist.Keyword(r.verdict),
 		plist.Keyword("text"), plist.String(r.text),
 	}
@@ -109,23 +111,23 @@ func (r result) plist() sexp.List {
 }
 
 // goOn records what became of a proposal, for the skill and for the model.
-func (r *run) goOn(ctx context.Context, action string, res result) {
-	res.action = action
-	round := journal.Round{Action: action, Verdict: res.verdict, Text: res.text, Took: time.Since(r.doing), Code: res.failure.Code, Retryable: res.failure.Retryable, Hooks: r.added}
+func (r *run) goOn(ctx context.Context, a action.Action, res result) {
+	res.action = a
+	round := journal.Round{Action: a.Canonical(), Verdict: res.verdict, Text: res.text, Took: time.Since(r.doing), Code: res.failure.Code, Retryable: res.failure.Retryable, Hooks: r.added}
 	r.input, r.added = append(r.input, textsOf(r.added)...), nil
 	for _, c := range res.calls {
 		round.Calls = append(round.Calls, journal.RoundCall(c))
 	}
 	r.came(res, round.Took)
 	r.countBeside(ctx)
-	r.advise(&round)
+	r.advise(a, &round)
 	r.keepRound(ctx, round)
 }
 
 // advise has the model told, behind a result, that it goes round in a circle, or that this was
 // the last one: what it may take is used up.
-func (r *run) advise(round *journal.Round) {
-	found, what := r.repeats.note(*round)
+func (r *run) advise(a action.Action, round *journal.Round) {
+	found, what := r.repeats.note(unnamed(r.agent.config.Kinds, a), *round)
 	switch {
 	case found == isStopped:
 		r.budget.stop = inCircle + what
@@ -145,6 +147,9 @@ func (r *run) advise(round *journal.Round) {
 // came adds what became of a proposal to what the skill is told, and to what the answer shows.
 func (r *run) came(res result, took time.Duration) {
 	r.results = append(r.results, res)
+	if r.foreign == "" {
+		r.foreign = r.agent.config.Kinds.Outside(res.action)
+	}
 	r.showCall(res, took)
 	r.input = append(r.input, res.text)
 	for _, c := range res.calls {

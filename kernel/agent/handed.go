@@ -6,10 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/chewxy/sexp"
-
-	"org-agent/kernel/plist"
-	"org-agent/kernel/policy"
+	"org-agent/kernel/action"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
@@ -86,48 +83,21 @@ func sameTool(a, b string) bool {
 	return fold(a) == fold(b)
 }
 
-// beyond says why an action is none of a subagent's; "" if it may be, and in any other turn.
-func (r *run) beyond(action sexp.List) string {
-	if r.handed == nil {
+// beyond says why an action is none of a subagent's; "" if it may be, and in any other turn. Into
+// its own conversation it may always write.
+func (r *run) beyond(a action.Action) string {
+	kinds := r.agent.config.Kinds
+	if r.handed == nil || kinds.Ends(a, r.where()) {
 		return ""
 	}
-	target, name := policy.Target(nestedOf(action))
-	switch target {
-	case "tool":
-		for _, call := range append(callsOf(action), fieldsOf(action)) {
-			value, _ := plist.Get(call, "tool")
-			written, _, found := r.agent.config.Tools.Find(strings.Trim(plist.Print(value), `":`))
-			if found && !r.has(written) {
-				return r.beyondTool(written)
-			}
-		}
-		return ""
-	case "log", "response":
-		return ""
-	case "shell":
-		name = "exec"
-	case "emacs":
-		switch name {
-		case "insert-at-end":
-			buffer, _ := plist.Text(fieldsOf(action), "buffer")
-			session, named := protocol.BufferSession(buffer)
-			if buffer == "" || named && (session == r.turn.Record.Session || session == protocol.MainSession) {
-				return "" // its own conversation, whatever its model calls that
-			}
-			return "a subagent writes into no other conversation: its answer is its report"
-		case "edit":
-		case "set-properties":
-			name = "org_edit"
-		default:
-			return "a subagent shows nothing in Emacs: its answer is its report"
-		}
-	case "agent":
-		return "a subagent hands on no work: do it, or say in the answer what is left to do"
-	default:
-		return "a subagent writes to nobody: its answer is its report"
+	needs, refused := kinds.Subagent(a)
+	if refused != "" {
+		return refused
 	}
-	if !r.has(name) {
-		return r.beyondTool(name)
+	for _, name := range needs {
+		if !r.has(name) {
+			return r.beyondTool(name)
+		}
 	}
 	return ""
 }
@@ -140,20 +110,12 @@ func (r *run) beyondTool(name string) string {
 }
 
 // beyondForm reports whether a reply of that form would be none of a subagent's.
-func (r *run) beyondForm(form policy.Form) bool {
-	if r.handed == nil || form.Target == "tool" {
+func (r *run) beyondForm(form action.Form) bool {
+	if r.handed == nil {
 		return false
 	}
-	action, err := r.agent.actionOf(form)
-	return err != nil || r.beyond(action) != ""
-}
-
-// nestedOf is the action in the kernel's view; one that has none is as it is.
-func nestedOf(action sexp.List) sexp.List {
-	if nested, err := plist.Nested(action); err == nil {
-		return nested
-	}
-	return action
+	proposed, err := r.agent.proposedOf(form)
+	return err != nil || r.beyond(proposed.Action()) != ""
 }
 
 // factsOf are what the turn's prompts are made of.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"org-agent/kernel/act"
 	"org-agent/kernel/hook"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/session"
@@ -51,7 +51,7 @@ func (r *run) add(added []hook.Added) {
 }
 
 // tellResult tells hooks what came of an action, and returns it without what one withholds.
-func (r *run) tellResult(ctx context.Context, verified policy.Verified, res act.Result, err error) (act.Result, error) {
+func (r *run) tellResult(ctx context.Context, verified policy.Verified, res kind.Result, err error) (kind.Result, error) {
 	if r.agent.config.Hooks == nil {
 		return res, err
 	}

@@ -7,8 +7,9 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/action"
+	"org-agent/kernel/describe"
 	"org-agent/kernel/plist"
-	"org-agent/kernel/presentation"
 	"org-agent/kernel/protocol"
 )
 
@@ -16,28 +17,33 @@ import (
 const shownFile = 16 << 20
 
 // describeApproval adds what a person is shown of the action.
-func (r *run) describeApproval(ctx context.Context, approval *protocol.Approval, action sexp.List) {
+func (r *run) describeApproval(ctx context.Context, approval *protocol.Approval, a action.Action) {
 	user, _ := os.UserHomeDir() // without one paths are shown whole
-	shown := presentation.Of(action, presentation.World{
-		Home: r.agent.config.Policy.Home, User: user, Read: readRegular, Once: approval.Once,
-		Change: func(tool string, arguments sexp.List) presentation.Change { return r.changeOf(ctx, tool, arguments) },
+	shown := r.agent.config.Kinds.Describe(a, describe.World{
+		User: user, Read: readRegular, Once: approval.Once,
+		Change: func(tool string, arguments sexp.Sexp) describe.Change { return r.changeOf(ctx, tool, arguments) },
 	})
 	approval.Summary, approval.Text, approval.Effects = shown.Summary, shown.Text, shown.Effects
-	approval.Reason = presentation.Visible(approval.Reason)
+	approval.Reason = describe.Visible(approval.Reason)
 	approval.Language = protocol.Keyword(shown.Language)
 }
 
 // changeOf is what a call of a tool would change, the zero Change if that is not known.
-func (r *run) changeOf(ctx context.Context, tool string, arguments sexp.List) presentation.Change {
+func (r *run) changeOf(ctx context.Context, tool string, arguments sexp.Sexp) describe.Change {
 	var given protocol.Object
-	if err := plist.Unmarshal(arguments, &given); err != nil || r.agent.config.Tools == nil {
-		return presentation.Change{}
+	if r.agent.config.Tools == nil {
+		return describe.Change{}
+	}
+	if !plist.IsNil(arguments) {
+		if err := plist.Unmarshal(arguments, &given); err != nil {
+			return describe.Change{}
+		}
 	}
 	p, known, err := r.agent.config.Tools.Preview(ctx, tool, given)
 	if err != nil || !known {
-		return presentation.Change{}
+		return describe.Change{}
 	}
-	return presentation.Change(p)
+	return describe.Change(p)
 }
 
 // readRegular is the text of a file that is one and is not too large.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/plist"
-	"org-agent/kernel/policy"
 )
 
 // preview shows a reply while it is written, and nothing of it that skill and
@@ -47,15 +47,12 @@ func (p *preview) flush(ctx context.Context) (came int) {
 
 // passes reports whether the action, as far as it is known, is let through
 // unchanged into the turn's own conversation.
-func (p *preview) passes(ctx context.Context, action sexp.List) bool {
+func (p *preview) passes(ctx context.Context, list sexp.List) bool {
 	r := p.run
-	stripped, changed := policy.Strip(action)
-	if changed || r.agent.config.Policy.Usable(stripped) != nil {
+	proposed, err := r.agent.config.Policy.Usable(action.Propose(list))
+	if err != nil || proposed.Stripped() || !r.agent.config.Policy.Answers(ctx, proposed.Action(), r.where()) {
 		return false
 	}
-	returned, err := r.skill.Preview(ctx, stripped, r.event())
-	if err != nil || !plist.Equal(returned, stripped) {
-		return false
-	}
-	return r.agent.config.Policy.Answers(ctx, stripped, r.where())
+	returned, err := r.skill.Preview(ctx, proposed.List(), r.event())
+	return err == nil && plist.Equal(returned, proposed.List())
 }

@@ -8,10 +8,10 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/plist"
-	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/session"
 	"org-agent/kernel/skill"
@@ -20,7 +20,7 @@ import (
 // propose runs the skill's neuro function and returns its one usable proposal,
 // stripped of what nobody may set. A reply that holds none is sent back to the
 // model once, with the reason.
-func (r *run) propose(ctx context.Context) (sexp.List, error) {
+func (r *run) propose(ctx context.Context) (none action.Proposed, err error) {
 	asker := &asker{run: r}
 	neuro := r.skill.Neuro
 	if r.looked != nil {
@@ -28,25 +28,26 @@ func (r *run) propose(ctx context.Context) (sexp.List, error) {
 	}
 	out, err := neuro(ctx, r.event(), asker)
 	if err != nil {
-		return nil, r.neuroFault(ctx, asker, err)
+		return none, r.neuroFault(ctx, asker, err)
 	}
 	switch out.Kind {
 	case skill.Proposal:
-		proposal, _ := policy.Strip(out.Proposal)
-		proposal, _ = r.agent.hideIn(proposal).(sexp.List)
-		r.record(ctx, journal.KindProposal, map[string]any{"skill": r.skill.Name, "action": plist.Print(proposal)})
-		if err := r.agent.config.Policy.Usable(proposal); err != nil {
-			return nil, failf("the skill %s proposed what is no action: %v", r.skill.Name, err)
+		list, _ := r.agent.hideIn(out.Proposal).(sexp.List)
+		proposed := action.Propose(list)
+		r.record(ctx, journal.KindProposal, map[string]any{"skill": r.skill.Name, "action": proposed.String()})
+		usable, err := r.agent.config.Policy.Usable(proposed)
+		if err != nil {
+			return none, failf("the skill %s proposed what is no action: %v", r.skill.Name, err)
 		}
-		return proposal, nil
+		return usable, nil
 	case skill.Prompt:
 		text, err := asker.Ask(ctx, skill.Ask{Text: out.Text})
 		if err != nil {
-			return nil, r.neuroFault(ctx, asker, err)
+			return none, r.neuroFault(ctx, asker, err)
 		}
 		out.Text = text
 	case skill.None:
-		return nil, failf("the skill %s had nothing to say to this", r.skill.Name)
+		return none, failf("the skill %s had nothing to say to this", r.skill.Name)
 	}
 	return r.usable(ctx, asker, out.Text)
 }
@@ -57,7 +58,7 @@ func (r *run) neuroFault(ctx context.Context, asker *asker, err error) error {
 	if asker.fault == nil {
 		return failf("the skill %s failed: %v", r.skill.Name, err)
 	}
-	if proposal := r.partial(ctx, asker.partial); proposal != nil {
+	if proposal, answers := r.partial(ctx, asker.partial); answers {
 		state := protocol.TurnInterrupted
 		if errors.Is(context.Cause(ctx), session.ErrCancelled) {
 			state = protocol.TurnCancelled
@@ -73,23 +74,19 @@ func (r *run) neuroFault(ctx context.Context, asker *asker, err error) error {
 }
 
 // partial is the reply as far as it came, when it is an answer to show.
-func (r *run) partial(ctx context.Context, text string) sexp.List {
+func (r *run) partial(ctx context.Context, text string) (proposed action.Proposed, answers bool) {
 	if blank(text) {
-		return nil
+		return proposed, false
 	}
-	got := plist.Recover(text, plist.RecoverOptions{Input: r.input, Finished: false})
-	proposal := got.Proposal
-	if proposal == nil {
-		if blank(got.Text) {
-			return nil
-		}
-		proposal = r.reply(strings.TrimRight(got.Text, " \n") + "…")
+	got := plist.Recover(text, plist.RecoverOptions{Input: r.input, IsReply: r.agent.config.Kinds.IsReply})
+	switch {
+	case got.Proposal != nil:
+		proposed = action.Propose(got.Proposal)
+	case !blank(got.Text):
+		proposed = r.reply(strings.TrimRight(got.Text, " \n") + "…")
 	}
-	proposal, _ = policy.Strip(proposal)
-	if !r.agent.config.Policy.Answers(ctx, proposal, r.where()) {
-		return nil
-	}
-	return proposal
+	proposed, err := r.agent.config.Policy.Usable(proposed)
+	return proposed, err == nil && r.agent.config.Policy.Answers(ctx, proposed.Action(), r.where())
 }
 
 // noticeOf is what a person is told of a model's error.
@@ -101,7 +98,7 @@ func noticeOf(err error) string {
 }
 
 // usable turns a reply into a proposal, with one more try.
-func (r *run) usable(ctx context.Context, asker *asker, reply string) (sexp.List, error) {
+func (r *run) usable(ctx context.Context, asker *asker, reply string) (none action.Proposed, err error) {
 	proposal, reason := r.recover(ctx, reply, asker)
 	if reason == "" {
 		return proposal, nil
@@ -109,19 +106,19 @@ func (r *run) usable(ctx context.Context, asker *asker, reply string) (sexp.List
 	r.log.Info("reply not usable, asking again", "reason", reason)
 	again, err := asker.again(ctx, reply, reason)
 	if err != nil {
-		return nil, r.neuroFault(ctx, asker, err)
+		return none, r.neuroFault(ctx, asker, err)
 	}
 	proposal, reason = r.recover(ctx, again, asker)
 	if reason == "" {
 		return proposal, nil
 	}
-	return nil, failf("the model's reply could not be used, twice: %s. Try again, or use another model", reason)
+	return none, failf("the model's reply could not be used, twice: %s. Try again, or use another model", reason)
 }
 
 // recover reads one reply; reason says why it cannot be used.
-func (r *run) recover(ctx context.Context, reply string, asker *asker) (proposal sexp.List, reason string) {
+func (r *run) recover(ctx context.Context, reply string, asker *asker) (proposed action.Proposed, reason string) {
 	reply = r.agent.Hide(reply) // it is the skill's as well
-	got := plist.Recover(reply, plist.RecoverOptions{Input: r.input, Finished: asker.finish != "" && asker.finish != llm.FinishLength})
+	got := plist.Recover(reply, plist.RecoverOptions{Input: r.input, Finished: asker.finish != "" && asker.finish != llm.FinishLength, IsReply: r.agent.config.Kinds.IsReply})
 	r.notice = ""
 	if asker.finish == llm.FinishLength {
 		r.notice = "the reply ran into the model's limit; the answer is incomplete"
@@ -132,26 +129,25 @@ func (r *run) recover(ctx context.Context, reply string, asker *asker) (proposal
 	case got.Proposal == nil && blank(got.Text):
 		reason = "it is empty"
 	case got.Proposal == nil:
-		proposal = r.reply(got.Text)
+		proposed = r.reply(got.Text)
 	default:
-		var stripped bool
-		proposal, stripped = policy.Strip(got.Proposal)
-		if stripped {
+		if proposed = action.Propose(got.Proposal); proposed.Stripped() {
 			r.log.Warn("a reply set fields that nobody outside may set")
 		}
 	}
 	if reason == "" {
-		if err := r.agent.config.Policy.Usable(proposal); err != nil {
+		var err error
+		if proposed, err = r.agent.config.Policy.Usable(proposed); err != nil {
 			reason = err.Error()
 		}
 	}
 	entry := map[string]any{"skill": r.skill.Name, "steps": got.Steps, "candidates": got.Candidates}
-	if proposal != nil {
-		entry["action"] = plist.Print(proposal)
+	if !proposed.Empty() {
+		entry["action"] = proposed.String()
 	}
 	if reason != "" {
 		entry["unusable"] = reason
 	}
 	r.record(ctx, journal.KindProposal, entry)
-	return proposal, reason
+	return proposed, reason
 }

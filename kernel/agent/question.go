@@ -9,10 +9,11 @@ import (
 
 	"github.com/chewxy/sexp"
 
-	"org-agent/kernel/act"
+	"org-agent/kernel/action"
+	"org-agent/kernel/describe"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
-	"org-agent/kernel/presentation"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/tool"
 )
@@ -90,7 +91,7 @@ func (r *run) AskUser(ctx context.Context, form protocol.QuestionForm) (string, 
 			ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event,
 			Skill: r.skillName(), Asked: time.Now().UTC().Format(time.RFC3339), Form: visible(form),
 		},
-		Act: r.acting.ID, Action: r.acting.Action.Canonical(),
+		Act: r.acting.ID, Action: r.acting.Action.Action().Canonical(),
 	}
 	answered := r.agent.questions.wait(question.ID)
 	defer r.agent.questions.forget(question.ID)
@@ -107,14 +108,14 @@ func (s stillAsking) Error() string { return "the question still waits: " + s.ca
 
 // visible is the form with every character to be seen.
 func visible(form protocol.QuestionForm) protocol.QuestionForm {
-	form.Title = presentation.Visible(form.Title)
+	form.Title = describe.Visible(form.Title)
 	form.Fields = slices.Clone(form.Fields)
 	for i := range form.Fields {
 		f := &form.Fields[i]
-		f.Question, f.Default = presentation.Visible(f.Question), presentation.Visible(f.Default)
+		f.Question, f.Default = describe.Visible(f.Question), describe.Visible(f.Default)
 		f.Options = slices.Clone(f.Options)
 		for k := range f.Options {
-			f.Options[k] = presentation.Visible(f.Options[k])
+			f.Options[k] = describe.Visible(f.Options[k])
 		}
 	}
 	return form
@@ -224,13 +225,13 @@ func (r *run) resumeQuestion(ctx context.Context, id string) error {
 	if still, ok := errors.AsType[stillAsking](err); ok {
 		return still.cause
 	}
-	r.receipt(ctx, question.Act, act.Result{Text: text}, err)
-	r.toldOf(ctx, question.Action, text, err)
+	r.receipt(ctx, question.Act, kind.Result{Text: text}, err)
+	r.toldOf(ctx, action.Recorded(question.Action), text, err)
 	return nil
 }
 
 // toldOf goes on with what came of asking.
-func (r *run) toldOf(ctx context.Context, action, text string, err error) {
+func (r *run) toldOf(ctx context.Context, a action.Action, text string, err error) {
 	res := result{verdict: "performed", text: text, answers: r.answers}
 	r.answers = nil
 	declined, ok := errors.AsType[tool.Declined](err)
@@ -240,5 +241,5 @@ func (r *run) toldOf(ctx context.Context, action, text string, err error) {
 	case err != nil:
 		res.verdict, res.text, res.failure = "failed", err.Error(), protocol.ToolErrorOf(err)
 	}
-	r.goOn(ctx, action, res)
+	r.goOn(ctx, a, res)
 }

@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/chewxy/sexp"
-
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
-	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
 )
@@ -35,11 +33,11 @@ func Recall(ctx context.Context, j *journal.Journal, id string) (skill.Recording
 		if a.Kind != journal.ActAnswer {
 			continue
 		}
-		action, err := plist.Read(a.Action)
+		answer, err := action.Read(a.Action)
 		if err != nil {
 			return skill.Recording{}, fmt.Errorf("recall the turn %s: read its action: %w", id, err)
 		}
-		recording.Action, _ = action.(sexp.List)
+		recording.Action = answer.List()
 	}
 	if recording.Action == nil {
 		return skill.Recording{}, fmt.Errorf("the turn %s has no answer to compare with", id)

@@ -6,10 +6,9 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/chewxy/sexp"
-
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
-	"org-agent/kernel/plist"
+	"org-agent/kernel/kind"
 )
 
 // repeats finds a model that goes round in a circle: the same one, two, three or four actions
@@ -36,9 +35,9 @@ const (
 	isStopped
 )
 
-// note takes one round more. What is the period of the circle and how often it was gone.
-func (s *repeats) note(round journal.Round) (found repeating, what string) {
-	s.marks = append(s.marks, markOf(round))
+// note takes one round more, with what was done in it. What is the period of the circle and how often it was gone.
+func (s *repeats) note(did action.Action, round journal.Round) (found repeating, what string) {
+	s.marks = append(s.marks, markOf(did, round))
 	if len(s.marks) > marksKept {
 		s.marks = s.marks[1:]
 	}
@@ -79,10 +78,10 @@ func circle(period, times int) string {
 
 // markOf tells rounds apart by what was done and what came of it. How long it took, when it was
 // and what its output is kept as is left out.
-func markOf(round journal.Round) [sha256.Size]byte {
+func markOf(did action.Action, round journal.Round) [sha256.Size]byte {
 	hash := sha256.New()
 	part := func(text string) { fmt.Fprintf(hash, "%d:%s", len(text), text) }
-	part(withoutID(round.Action))
+	part(did.Canonical())
 	part(round.Verdict)
 	part(steady(round.Text))
 	for _, call := range round.Calls {
@@ -93,19 +92,13 @@ func markOf(round journal.Round) [sha256.Size]byte {
 	return [sha256.Size]byte(hash.Sum(nil))
 }
 
-// withoutID is an action without the name that the model gave it.
-func withoutID(action string) string {
-	read, err := readAction(action)
-	if err != nil {
-		return action
+// unnamed is an action without the :id that a model gave it as a name. One that says what is acted
+// on stays.
+func unnamed(kinds *kind.Set, a action.Action) action.Action {
+	if kinds.ActsOnID(a) {
+		return a
 	}
-	var kept sexp.List
-	for i := 0; i+1 < len(read); i += 2 {
-		if key, ok := read[i].(plist.Keyword); !ok || key != "id" {
-			kept = append(kept, read[i], read[i+1])
-		}
-	}
-	return plist.Print(kept)
+	return a.WithoutID()
 }
 
 // volatile is what differs each time and says nothing: moments, durations, names made up for

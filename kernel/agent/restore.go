@@ -8,9 +8,10 @@ import (
 	"errors"
 	"fmt"
 
-	"org-agent/kernel/act"
+	"org-agent/kernel/action"
 	"org-agent/kernel/agent/history"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/tool"
@@ -45,11 +46,11 @@ func (r *run) restoreResult(ctx context.Context, done *journal.RoundDone) error 
 			return err
 		}
 	}
-	res := result{action: done.Action, verdict: done.Verdict, text: done.Text, answers: r.answers,
+	res := result{action: action.Recorded(done.Action), verdict: done.Verdict, text: done.Text, answers: r.answers,
 		failure: protocol.ToolError{Code: done.Code, Retryable: done.Retryable}}
 	r.answers = nil
 	for _, c := range done.Calls {
-		res.calls = append(res.calls, act.Call(c))
+		res.calls = append(res.calls, kind.Call(c))
 	}
 	r.came(res, done.Took)
 	return nil
@@ -83,10 +84,10 @@ func (r *run) tellUntold(ctx context.Context, except string) error {
 			return err
 		}
 		text, err := r.told(question.Form, said{answer: question.Answer})
-		r.toldOf(ctx, question.Action, text, err)
+		r.toldOf(ctx, action.Recorded(question.Action), text, err)
 	}
 	if begun.Acting != "" && !r.turn.Waits() {
-		r.goOn(ctx, begun.Acting, result{verdict: "failed", text: "the kernel ended while this was being done: it is not known whether it happened, so look before you do it again"})
+		r.goOn(ctx, action.Recorded(begun.Acting), result{verdict: "failed", text: "the kernel ended while this was being done: it is not known whether it happened, so look before you do it again"})
 	}
 	return nil
 }

@@ -8,9 +8,9 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/memory"
-	"org-agent/kernel/policy"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
@@ -94,22 +94,22 @@ func (r *run) modeOf(ask skill.Ask) prompt.Mode {
 // formats are the forms that a reply may have: those that the kernel and the skill let
 // through in this turn, and that something performs. The skill is asked as it is about a
 // preview, with the forms themselves.
-func (r *run) formats(ctx context.Context, tools bool) []policy.Form {
+func (r *run) formats(ctx context.Context, tools bool) []action.Form {
 	if r.forms != nil {
 		return r.forms
 	}
-	var forms []policy.Form
+	var forms []action.Form
 	var actions []sexp.List
-	for _, form := range policy.Forms(r.where()) {
-		if form.Target == "tool" && !tools || r.beyondForm(form) || r.agent.config.Actuators.Available(form.Target, form.Action) != nil {
+	for _, form := range r.agent.config.Kinds.Specs().Forms(r.turn.Record.Question.Route) {
+		if form.Target == "tool" && !tools || r.beyondForm(form) || r.agent.config.Kinds.Available(form.Key) != nil {
 			continue
 		}
-		action, err := r.agent.actionOf(form)
+		proposed, err := r.agent.proposedOf(form)
 		if err != nil {
 			r.log.Error("a form is no action", "form", form.Text, "err", err)
 			continue
 		}
-		forms, actions = append(forms, form), append(actions, action)
+		forms, actions = append(forms, form), append(actions, proposed.List())
 	}
 	for i, passes := range r.skill.Passes(ctx, actions, r.event()) {
 		if passes {
@@ -122,17 +122,17 @@ func (r *run) formats(ctx context.Context, tools bool) []policy.Form {
 // formsKept is how many bytes of forms are kept as actions.
 const formsKept = 256 << 10
 
-// actionOf is the form as an action, which must not be changed.
-func (a *Agent) actionOf(form policy.Form) (sexp.List, error) {
-	if action, ok := a.forms.Get(form.Text); ok {
-		return action, nil
+// proposedOf is the form as a proposal.
+func (a *Agent) proposedOf(form action.Form) (action.Proposed, error) {
+	if proposed, ok := a.forms.Get(form.Text); ok {
+		return proposed, nil
 	}
-	action, err := readAction(form.Text)
+	proposed, err := action.Read(form.Text)
 	if err == nil {
 		const atoms = 16 // about how much larger the atoms are than their text
-		a.forms.Put(form.Text, action, atoms*len(form.Text))
+		a.forms.Put(form.Text, proposed, atoms*len(form.Text))
 	}
-	return action, err
+	return proposed, err
 }
 
 // grammar holds the reply to the forms that the model is told of, where it can be held to
@@ -150,7 +150,7 @@ func (r *run) grammar(ctx context.Context, ask skill.Ask) string {
 	if len(forms) == 0 {
 		return ""
 	}
-	return policy.Grammar(forms, tools)
+	return action.Grammar(forms, tools)
 }
 
 // facts are what a prompt of a turn is made of, but for what the asking skill says.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
-	"org-agent/kernel/plist"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/protocol"
 )
@@ -40,7 +40,7 @@ func (a *Agent) ToolUsage(ctx context.Context, session string, since time.Time) 
 		if len(round.Calls) > 0 || round.Verdict != "performed" && round.Verdict != "failed" {
 			return
 		}
-		if name := calledTool(round.Action); name != "" {
+		if name := calledTool(action.Recorded(round.Action)); name != "" {
 			add(name, round.Text)
 		}
 	})
@@ -58,12 +58,4 @@ func (a *Agent) ToolUsage(ctx context.Context, session string, since time.Time) 
 }
 
 // calledTool is the tool that an action calls, "" if it calls none.
-func calledTool(text string) string {
-	action, err := readAction(text)
-	if err != nil {
-		return ""
-	}
-	name, _ := plist.Get(fieldsOf(action), "tool")
-	tool, _ := name.(plist.String)
-	return string(tool)
-}
+func calledTool(a action.Action) string { return action.CallOf(a.Payload()).Tool }

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chewxy/sexp"
-
 	"org-agent/kernel/plist"
 	"org-agent/kernel/session"
 )
@@ -54,62 +52,22 @@ func (t *thoughts) finish(reply string) {
 
 // showCall shows in the answer what the model had done, or wanted to.
 func (r *run) showCall(res result, took time.Duration) {
-	action, err := readAction(res.action)
-	if err != nil {
+	if res.action.IsZero() {
 		return
 	}
 	if len(res.calls) == 0 {
-		r.turn.Called(session.Call{Line: callLine(action), Verdict: res.verdict, Result: res.text, Took: took})
+		r.turn.Called(session.Call{Line: res.action.Line(), Verdict: res.verdict, Result: res.text, Took: took})
 		return
 	}
-	lines := callsOf(action)
+	calls := res.action.Calls()
 	for i, c := range res.calls {
 		call := session.Call{Line: c.Tool, Verdict: "performed", Result: c.Text, Took: c.Took}
-		if i < len(lines) {
-			call.Line = callLine(lines[i])
+		if i < len(calls) {
+			call.Line = calls[i].Line()
 		}
 		if c.Failed {
 			call.Verdict = "failed"
 		}
 		r.turn.Called(call)
 	}
-}
-
-// callLine is a call of a tool as "NAME ARGUMENTS", and any other action whole.
-func callLine(action sexp.List) string {
-	fields := fieldsOf(action)
-	tool, ok := plist.Get(fields, "tool")
-	name, isText := tool.(plist.String)
-	if !ok || !isText {
-		return plist.Print(action)
-	}
-	arguments, ok := plist.Get(fields, "args")
-	if !ok {
-		return string(name)
-	}
-	return string(name) + " " + plist.Print(arguments)
-}
-
-// callsOf are the calls of a batch.
-func callsOf(action sexp.List) []sexp.List {
-	fields := fieldsOf(action)
-	var calls []sexp.List
-	listed, _ := plist.Get(fields, "calls")
-	items, _ := listed.(sexp.List)
-	for _, item := range items {
-		if call, ok := item.(sexp.List); ok {
-			calls = append(calls, call)
-		}
-	}
-	return calls
-}
-
-// fieldsOf is where the fields of an action stand: in its payload, or flat.
-func fieldsOf(action sexp.List) sexp.List {
-	if payload, ok := plist.Get(action, "payload"); ok {
-		if list, ok := payload.(sexp.List); ok {
-			return list
-		}
-	}
-	return action
 }

@@ -29,6 +29,7 @@ import (
 	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/llm/route"
 	"org-agent/kernel/logfile"
 	"org-agent/kernel/mcp"
@@ -68,6 +69,8 @@ type Config struct {
 	EmacsPatience time.Duration
 	// Now is the clock that messages, days and what is kept go by. Default time.Now.
 	Now func() time.Time
+	// Kinds are kinds of actions beside those that are built in; nil for none.
+	Kinds func(act.Deps) []kind.Kind
 	// Ready is called once, when clients can connect.
 	Ready func(socket string)
 }
@@ -102,6 +105,7 @@ type daemon struct {
 	embedding    chan struct{} // the same, for what has no vector
 	leaving      chan string   // sessions that somebody left
 	proposeAfter config.Delay
+	kinds        *kind.Set
 	policy       *policy.Policy
 	sessions     *session.Sessions
 	agent        *agent.Agent
@@ -206,10 +210,11 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 	}
 	d.tools, d.proposeAfter = tools.WithForeign(d.servers.Tools), settings.ProposeAfter
 	d.warnOfHooks(d.skills.Statuses())
-	d.policy = &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal, Tools: d.tools, Rules: Rules(d.paths)}
+	talk := &conversations{}
+	d.kinds = d.kindsOf(talk)
+	d.policy = &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal, Tools: d.tools, Rules: Rules(d.paths), Kinds: d.kinds}
 	hooks := d.hooks()
 	d.policy.Hooks = hooks
-	talk := &conversations{}
 	d.subagents = d.openSubagents(settings, talk)
 	d.agent = agent.New(agent.Config{
 		Skills: d.skills, Provider: d.models, Policy: d.policy, Journal: d.journal, Logger: d.log, NewID: newID, Now: d.now, Model: d.models.Model(), Images: d.models.Images,
@@ -217,7 +222,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 		Library: d.library.Load, Persona: d.personaWith, Shown: d.shown, Runtime: d.runtime(), Sandbox: func() string { kind, _ := d.fence(); return string(kind) }, Emacs: d.editors.Version, WithoutSafety: d.config.WithoutSafety,
 		Grammar: d.models.TakesGrammar, Index: d.index, Memory: d.kept, SummaryModel: settings.SummaryModel, MemoryModel: settings.MemoryModel,
 		Subagents: d.subagents, CheckModel: d.models.Check,
-		Hooks: hooks, Actuators: act.NewRegistry(d.actuators(talk)...),
+		Hooks: hooks, Kinds: d.kinds,
 	})
 	d.sessions = session.New(session.Config{
 		Journal: d.journal, Runner: d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.now, Logger: d.log, Everyone: d.editors.others, Ended: d.turnEnded,
@@ -225,22 +230,6 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 	talk.sessions = d.sessions
 	d.table = d.methods()
 	return nil
-}
-
-// actuators are those that are built in.
-func (d *daemon) actuators(talk *conversations) []act.Actuator {
-	all := []act.Actuator{
-		act.Response(talk),
-		act.Insertion(talk),
-		act.Emacs(&d.editors),
-		d.noted(act.Tool(d.tools)),
-		act.Spawn(d.tools),
-		act.Log(d.log),
-	}
-	if d.commands != nil {
-		all = append(all, act.Shell(d.tools))
-	}
-	return all
 }
 
 // newID is a fresh id, as Org makes them.

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"org-agent/kernel/act"
-	"org-agent/kernel/presentation"
+	"org-agent/kernel/describe"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 )
@@ -139,36 +139,34 @@ func (e *editors) last(event string, fits func(protocol.Capabilities) bool) *rpc
 
 // Perform implements [act.Editors].
 func (e *editors) Perform(ctx context.Context, order protocol.Act) (string, protocol.Receipt, error) {
-	action := order.Payload.Text("action")
-	client := e.choose(order.Event, action)
+	name := order.Payload.Text("action")
+	client := e.choose(order.Event, name)
 	if client == nil {
-		return "", protocol.Receipt{}, fmt.Errorf("no connected Emacs performs :%s: %w", action, act.ErrNoActuator)
+		return "", protocol.Receipt{}, fmt.Errorf("no connected Emacs performs :%s: %w", name, kind.ErrNoPerformer)
 	}
 	receipt, err := client.Act(ctx, order)
-	if !errors.Is(err, rpc.ErrConnectionLost) {
-		return client.ID(), receipt, err
+	if errors.Is(err, rpc.ErrConnectionLost) {
+		err = errors.Join(kind.ErrOutcomeUnknown, err)
 	}
-	if !slices.Contains(settled[:], action) {
-		return client.ID(), receipt, errors.Join(act.ErrOutcomeUnknown, err)
-	}
-	return e.settle(ctx, order, err)
+	return client.ID(), receipt, err
 }
 
 // checkPatience is how long an Emacs has to say whether it could make a change.
 const checkPatience = 5 * time.Second
 
-// Check implements [act.Editors]. Only changes of texts are checked: nothing else can be in
-// the way.
-func (e *editors) Check(ctx context.Context, order protocol.Act) string {
-	action := order.Payload.Text("action")
-	client := e.choose(order.Event, action)
-	if client == nil || !slices.Contains(settled[:], action) {
-		return ""
+// errNoEditor is why a change of a text waits.
+var errNoEditor = fmt.Errorf("no Emacs is connected that could make the change: open one, and decide then (%w)", kind.ErrNoPerformer)
+
+// Check implements [act.Editors].
+func (e *editors) Check(ctx context.Context, order protocol.Act) error {
+	client := e.choose(order.Event, order.Payload.Text("action"))
+	if client == nil {
+		return errNoEditor
 	}
 	ctx, stop := context.WithTimeout(ctx, checkPatience)
 	defer stop()
 	if _, err := client.Act(ctx, order); protocol.ErrorCode(err) == protocol.CodeForbidden {
-		return presentation.Visible(err.Error())
+		return protocol.ToolErrorf(protocol.ToolRefused, "%s", describe.Visible(err.Error()))
 	}
-	return ""
+	return nil
 }

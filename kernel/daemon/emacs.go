@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"org-agent/kernel/act"
 	"org-agent/kernel/config"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
@@ -107,7 +107,7 @@ func (e emacs) Edit(ctx context.Context, file, old, new string) (protocol.Receip
 		},
 	})
 	switch {
-	case errors.Is(err, act.ErrNoActuator):
+	case errors.Is(err, kind.ErrNoPerformer):
 		return receipt, tool.ErrNoEmacs
 	case protocol.ErrorCode(err) == protocol.CodeForbidden && err != nil:
 		return receipt, protocol.ToolErrorf(protocol.ToolChanged, "%w", err)

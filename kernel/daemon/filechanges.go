@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"org-agent/kernel/act"
 	"org-agent/kernel/files"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/protocol"
 )
 
@@ -13,11 +13,10 @@ import (
 // it for good. What is longer is told, and cannot be taken back.
 const keptChange = 256 << 10
 
-// noted is an actuator whose receipts have what its tools changed in files, so that it can be
-// taken back; who edits is told of it at once.
-func (d *daemon) noted(a act.Actuator) act.Actuator {
-	perform := a.Perform
-	a.Perform = func(ctx context.Context, order act.Order) (act.Result, error) {
+// noted keeps what tools change in files in the receipts of a performer, so that it can be taken
+// back; who edits is told of it at once.
+func (d *daemon) noted(perform kind.Performer) kind.Performer {
+	return func(ctx context.Context, order kind.Order) (kind.Result, error) {
 		ctx, made := files.Noting(ctx)
 		result, err := perform(ctx, order)
 		var names []string
@@ -32,7 +31,6 @@ func (d *daemon) noted(a act.Actuator) act.Actuator {
 		}
 		return result, err
 	}
-	return a
 }
 
 func fileChange(c files.Change) protocol.FileChange {

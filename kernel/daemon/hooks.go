@@ -9,7 +9,7 @@ import (
 
 // hooks asks the hooks of the notes of this kernel.
 func (d *daemon) hooks() *hook.Hooks {
-	c := Hooks(d.paths, d.config.Env, d.skills.Current)
+	c := Hooks(d.paths, d.config.Env, d.skills.Current, d.kinds)
 	c.Tools, c.Logger = d.tools, d.log
 	c.Kind = func() sandbox.Kind { kind, _ := d.fence(); return kind }
 	return hook.New(c)
@@ -30,6 +30,6 @@ func (d *daemon) warnOfHooks(statuses []skill.Status) {
 }
 
 // Hooks is what the hooks of an instance are asked with.
-func Hooks(paths config.Paths, env func(string) string, skills func() *skill.Set) hook.Config {
-	return hook.Config{Skills: skills, Home: resolvedPath(env("HOME")), Hidden: hiddenFrom(paths), Environment: env}
+func Hooks(paths config.Paths, env func(string) string, skills func() *skill.Set, kinds hook.Kinds) hook.Config {
+	return hook.Config{Kinds: kinds, Skills: skills, Home: resolvedPath(env("HOME")), Hidden: hiddenFrom(paths), Environment: env}
 }

@@ -13,6 +13,7 @@ import (
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 	"org-agent/kernel/tool"
+	"org-agent/kernel/undo"
 )
 
 // openMemory opens the index, which is made anew if it is not what it was; what stands in
@@ -147,7 +148,7 @@ func (d *daemon) memoryChanges(ctx context.Context, _ *rpc.Client, p *protocol.M
 	var result protocol.MemoryChangesResult
 	size := 0
 	for _, c := range changes {
-		if size += len(c.Before) + len(c.After); size > changesBytes {
+		if size += len(c.Before) + len(c.After); size > undo.Bytes {
 			break
 		}
 		result.Changes = append(result.Changes, changeForWire(c))

@@ -131,14 +131,14 @@ func (d *daemon) evaluateInSkill(ctx context.Context, _ *rpc.Client, p *protocol
 	var fault *lisp.Error
 	if errors.As(err, &fault) && ctx.Err() == nil {
 		result.Diagnostics, err = []protocol.SkillDiagnostic{{
-			File: p.File, Line: max(fault.Line, 1), Column: max(fault.Column, 1), Message: describe(fault),
+			File: p.File, Line: max(fault.Line, 1), Column: max(fault.Column, 1), Message: faultText(fault),
 		}}, nil
 	}
 	return result, err
 }
 
-// describe is the error without its place.
-func describe(fault *lisp.Error) string {
+// faultText is the error without its place.
+func faultText(fault *lisp.Error) string {
 	placeless := *fault
 	placeless.Line = 0
 	return placeless.Error()

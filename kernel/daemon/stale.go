@@ -2,13 +2,10 @@ package daemon
 
 import (
 	"context"
-	"slices"
 
-	"github.com/chewxy/sexp"
-
-	"org-agent/kernel/act"
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
-	"org-agent/kernel/plist"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
@@ -45,27 +42,23 @@ func (d *daemon) checkFresh(ctx context.Context, p protocol.ApprovalDecideParams
 	return protocol.Errorf(protocol.CodeStale, "it cannot be done as things are, and waits on: %s", stale)
 }
 
-// stale asks the Emacs that would change a text whether it could. The answer is what is in
-// the way, "" when nothing is, when nobody says, and for what changes no text.
+// stale judges what waits as things are, and asks whoever would do it whether it could. The answer
+// is what is in the way, "" when nothing is and when nobody says.
 func (d *daemon) stale(ctx context.Context, approval journal.Approval, text string) (string, error) {
-	read, err := plist.Read(text)
-	action, isList := read.(sexp.List)
-	if err != nil || !isList {
+	waits, err := action.Read(text)
+	if err != nil {
 		return "", nil // whoever carries it out says so
 	}
-	judged := d.policy.Judge(ctx, action, policy.Where{Session: approval.Session, Turn: approval.Turn})
-	target, name := judged.Target()
-	if target == "tool" && judged.Kind == policy.Refuse && judged.Failure != nil && judged.Failure.Code == protocol.ToolChanged {
+	judged := d.policy.Judge(ctx, waits.Action(), policy.Where{Session: approval.Session, Turn: approval.Turn})
+	switch {
+	case judged.Kind != policy.Refuse:
+	case judged.Failure != nil && judged.Failure.Code == protocol.ToolChanged:
 		return judged.Failure.Message, nil
+	default:
+		return "", nil // it is judged again when it is done
 	}
-	if target != "emacs" || !slices.Contains(settled[:], name) || judged.Kind == policy.Refuse {
-		return "", nil
-	}
-	if d.editors.choose(approval.Event, name) == nil {
-		return "no Emacs is connected that could make the change: open one, and decide then", nil
-	}
-	order := act.Order{ID: approval.ID, Session: approval.Session, Turn: approval.Turn, Event: approval.Event}
-	if inTheWay := act.Emacs(&d.editors).Check(ctx, order, judged.Action); inTheWay != nil {
+	order := kind.Order{ID: approval.ID, Session: approval.Session, Turn: approval.Turn, Event: approval.Event}
+	if inTheWay := d.kinds.CheckClient(ctx, order, judged.Action); inTheWay != nil {
 		return inTheWay.Error(), nil
 	}
 	return "", nil

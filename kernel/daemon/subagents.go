@@ -5,12 +5,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/chewxy/sexp"
-
 	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
-	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
 )
 
@@ -20,41 +17,7 @@ func (d *daemon) openSubagents(settings config.Settings, talk *conversations) *s
 	if limit == 0 {
 		return nil
 	}
-	return subagent.New(subagent.Config{Journal: d.journal, Sessions: talk, Limit: limit, Reads: d.reads, Logger: d.log, NewID: newID})
-}
-
-// reads reports whether an action only reads.
-func (d *daemon) reads(action string) bool {
-	read, err := plist.Read(action)
-	made, ok := read.(sexp.List)
-	if err != nil || !ok {
-		return false
-	}
-	if target, _ := plist.Get(made, "target"); target != plist.Keyword("tool") {
-		return false
-	}
-	fields, _ := plist.Get(made, "payload")
-	if fields == nil {
-		fields = made
-	}
-	var object protocol.Object
-	if err := plist.Unmarshal(fields, &object); err != nil {
-		return false
-	}
-	names := []string{object.Text("tool")}
-	if calls, ok := object.Get("calls").([]any); ok {
-		names = nil
-		for _, item := range calls {
-			call, _ := item.(protocol.Object)
-			names = append(names, call.Text("tool"))
-		}
-	}
-	for _, name := range names {
-		if _, effect, found := d.tools.Find(name); !found || effect != protocol.ToolReads {
-			return false
-		}
-	}
-	return true
+	return subagent.New(subagent.Config{Journal: d.journal, Sessions: talk, Limit: limit, Reads: d.kinds.Reads, Logger: d.log, NewID: newID})
 }
 
 func (d *daemon) recoverSubagents(ctx context.Context) error {

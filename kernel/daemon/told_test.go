@@ -6,9 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"org-agent/kernel/act"
+	"org-agent/kernel/action"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/plist"
-	"org-agent/kernel/policy"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc/rpctest"
@@ -87,7 +89,7 @@ func TestGrammarIsSent(t *testing.T) {
 	if len(grammars) != 3 || !strings.HasPrefix(grammars[0], "root ::= form-1 | ") || !strings.Contains(grammars[0], `"\"ask_user\""`) || grammars[1] != "" || grammars[2] != "" {
 		t.Errorf("the grammars are %q", grammars)
 	}
-	if want := policy.Grammar(policy.Forms(policy.Where{Channel: "emacs"}), nil); !strings.HasSuffix(grammars[0], want[strings.Index(want, "text ::="):]) {
+	if want := action.Grammar(kind.New(act.Kinds(act.Deps{})...).Specs().Forms(protocol.Route{Channel: "emacs"}), nil); !strings.HasSuffix(grammars[0], want[strings.Index(want, "text ::="):]) {
 		t.Errorf("the grammar ends otherwise:\n%s", grammars[0])
 	}
 }

@@ -8,8 +8,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"org-agent/kernel/policy"
+	"org-agent/kernel/act"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/prompt"
+	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
@@ -36,7 +38,7 @@ func TestPromptNamesOnlyTools(t *testing.T) {
 	registry := skill.New(skill.Config{Shipped: skills.Notes()})
 	registry.Load(t.Context())
 	augments := registry.Current().Augments(t.Context())
-	forms := policy.Forms(policy.Where{Channel: "emacs"})
+	forms := kind.New(act.Kinds(act.Deps{})...).Specs().Forms(protocol.Route{Channel: "emacs"})
 	names := regexp.MustCompile(`[a-z]+(?:_[a-z]+)+`)
 	rapid.Check(t, func(t *rapid.T) {
 		facts := prompt.Facts{Mode: rapid.SampledFrom(prompt.Modes()).Draw(t, "mode"), Kind: rapid.SampledFrom(prompt.Kinds()).Draw(t, "kind"),

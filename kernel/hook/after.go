@@ -25,13 +25,13 @@ func (h *Hooks) After(ctx context.Context, done policy.Verified, where policy.Wh
 	if h == nil {
 		return nil
 	}
-	payload, err := done.Payload()
+	calls, err := h.callsOf(done.Action())
 	if err != nil {
 		h.config.Logger.Warn("hooks are not told what was done", "err", err)
 		return nil
 	}
 	room := addedTotal
-	for i, c := range callsOf(done.Target(), payload) {
+	for i, c := range calls {
 		if c.event != skill.BeforeTool || i >= len(results) {
 			continue
 		}

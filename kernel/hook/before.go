@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/chewxy/sexp"
-
+	"org-agent/kernel/action"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
@@ -16,7 +15,7 @@ import (
 
 // Before implements [policy.Hooks]. What is about to be done is also asked about where a note
 // that means to have hooks is not live.
-func (h *Hooks) Before(ctx context.Context, action sexp.List, where policy.Where) []policy.Decision {
+func (h *Hooks) Before(ctx context.Context, a action.Action, where policy.Where) []policy.Decision {
 	if h == nil {
 		return nil
 	}
@@ -29,13 +28,12 @@ func (h *Hooks) Before(ctx context.Context, action sexp.List, where policy.Where
 			Reason: fmt.Sprintf("the hooks of %s are not in force, so that you are asked: line %d: %s", name, fault.Line, fault.Message),
 		})
 	}
-	target, _ := policy.Target(action)
-	payload, err := policy.Payload(action)
+	calls, err := h.callsOf(a)
 	if err != nil {
 		return append(all, policy.Decision{What: "the hooks", Kind: policy.Ask, OnceOnly: true, Reason: "what hooks are to be told of it cannot be read: " + err.Error()})
 	}
 	room := addedTotal
-	for _, c := range callsOf(target, payload) {
+	for _, c := range calls {
 		hooks := set.Hooks(c.event, c.tool)
 		if len(hooks) == 0 {
 			continue
@@ -84,45 +82,27 @@ type call struct {
 	fields    protocol.Object
 }
 
-// callsOf are the calls of an action: of a batch each by itself. What Emacs is to do is told like
-// the call of a tool, by the name emacs- and the action's, and a :shell like exec.
-func callsOf(target string, payload protocol.Object) []call {
-	toolCall := func(tool string, arguments protocol.Object) call {
-		return call{event: skill.BeforeTool, tool: tool, arguments: arguments,
-			fields: protocol.Object{{Key: "tool", Value: tool}, {Key: "arguments", Value: arguments}}}
+// callsOf are the calls of tools that the action's kind takes it for, of a batch each by itself,
+// or the message that it sends.
+func (h *Hooks) callsOf(a action.Action) ([]call, error) {
+	if to, sends := h.config.Kinds.Sends(a); sends {
+		fields, err := a.Object()
+		if err != nil {
+			return nil, err
+		}
+		fields.Take("action")
+		return []call{sending(a.Target(), to, fields)}, nil
 	}
-	action := payload.Take("action")
-	switch target {
-	case "tool":
-		items, batch := payload.Get("calls").([]any)
-		if !batch {
-			items = []any{payload}
+	var all []call
+	for _, c := range h.config.Kinds.Calls(a) {
+		arguments, err := c.Arguments()
+		if err != nil {
+			return nil, err
 		}
-		var all []call
-		for _, item := range items {
-			one, _ := item.(protocol.Object)
-			arguments, _ := one.Get("args").(protocol.Object)
-			all = append(all, toolCall(one.Text("tool"), arguments))
-		}
-		return all
-	case "shell":
-		return []call{toolCall("exec", policy.ShellArguments(payload))}
-	case "emacs":
-		if action != "insert-at-end" {
-			return []call{toolCall("emacs-"+action, payload)}
-		}
-		return []call{sending(target, payload.Text("buffer"), payload)}
-	case "telegram", "signal", "matrix", "peer":
-		to := payload.Get("chat-id")
-		if to == nil {
-			to = payload.Get("room-id")
-		}
-		if to == nil {
-			to = ""
-		}
-		return []call{sending(target, fmt.Sprint(to), payload)}
+		all = append(all, call{event: skill.BeforeTool, tool: c.Tool, arguments: arguments,
+			fields: protocol.Object{{Key: "tool", Value: c.Tool}, {Key: "arguments", Value: arguments}}})
 	}
-	return []call{toolCall(target+"-"+action, payload)}
+	return all, nil
 }
 
 // Unknown says of which tools a hook is that are not there, "" if they all are: it is not called,
@@ -152,15 +132,15 @@ func sending(target, to string, payload protocol.Object) call {
 func eventOf(event skill.HookEvent, where policy.Where, fields protocol.Object) protocol.Object {
 	told := append(protocol.Object{{Key: "event", Value: protocol.Keyword(event)}}, fields...)
 	told = append(told, protocol.Field{Key: "session", Value: where.Session}, protocol.Field{Key: "turn", Value: where.Turn},
-		protocol.Field{Key: "channel", Value: protocol.Keyword(where.Channel)})
-	if where.ChatID != "" {
-		told = append(told, protocol.Field{Key: "chat-id", Value: where.ChatID})
+		protocol.Field{Key: "channel", Value: protocol.Keyword(where.Route.Channel)})
+	if where.Route.Chat != "" {
+		told = append(told, protocol.Field{Key: "chat-id", Value: where.Route.Chat})
 	}
 	return told
 }
 
-// reachOf is what a call would touch, as far as its tool says that.
-func (h *Hooks) reachOf(ctx context.Context, c call) []any {
+// reachOf is what a call would touch, a list; nil where its tool does not say that.
+func (h *Hooks) reachOf(ctx context.Context, c call) any {
 	if h.config.Tools == nil {
 		return nil
 	}

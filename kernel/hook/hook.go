@@ -19,6 +19,7 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
@@ -26,8 +27,18 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// Config is what hooks are asked with. Skills and Kind are required.
+// Kinds know what hooks are told of an action.
+type Kinds interface {
+	// Calls are the calls of tools that the action is taken for.
+	Calls(a action.Action) []action.Call
+	// Sends says to whom the action sends its text; false where it sends nothing.
+	Sends(a action.Action) (to string, sends bool)
+}
+
+// Config is what hooks are asked with. Skills, Kinds and Kind are required.
 type Config struct {
+	// Kinds are those of the actions that hooks are asked about.
+	Kinds Kinds
 	// Skills are those that are live now.
 	Skills func() *skill.Set
 	// Tools say what a call would touch; nil: hooks are not told.

@@ -10,10 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chewxy/sexp"
 	"go.uber.org/goleak"
 
+	"org-agent/kernel/act"
+	"org-agent/kernel/action"
 	"org-agent/kernel/hook"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
@@ -45,7 +47,7 @@ func newHouse(t *testing.T, notes ...string) *house {
 	}
 	h.notes = skill.New(skill.Config{Home: h.dir})
 	h.notes.Load(t.Context())
-	h.hooks = hook.New(hook.Config{Skills: h.notes.Current, Kind: fence, Home: "/home/nobody", ScriptTime: time.Minute})
+	h.hooks = hook.New(hook.Config{Kinds: kinds, Skills: h.notes.Current, Kind: fence, Home: "/home/nobody", ScriptTime: time.Minute})
 	return h
 }
 
@@ -66,20 +68,23 @@ func script(arguments, body string) string {
 	return "#+begin_src sh " + arguments + "\n" + body + "\n#+end_src\n"
 }
 
-func action(t *testing.T, text string) sexp.List {
+// kinds are those that are built in.
+var kinds = kind.New(act.Kinds(act.Deps{})...)
+
+func proposed(t *testing.T, text string) action.Action {
 	t.Helper()
-	x, err := plist.Read(text)
+	p, err := action.Read(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return x.(sexp.List)
+	return p.Action()
 }
 
-var where = policy.Where{Session: "main", Turn: "t1", Channel: protocol.ChannelEmacs}
+var where = policy.Where{Session: "main", Turn: "t1", Route: protocol.LocalRoute(protocol.ChannelEmacs)}
 
 // running is a call of exec.
-func running(t *testing.T, command string) sexp.List {
-	return action(t, `(:type :request :target :tool :payload (:action :call :tool "exec" :args (:command `+plist.Print(plist.String(command))+`)))`)
+func running(t *testing.T, command string) action.Action {
+	return proposed(t, `(:type :request :target :tool :payload (:action :call :tool "exec" :args (:command `+plist.Print(plist.String(command))+`)))`)
 }
 
 // before is what the hooks say of a call of exec, a line each.
@@ -163,7 +168,7 @@ func TestManyAdd(t *testing.T) {
 // TestScriptsWithoutFence: where there is no sandbox no script is run, and the call asks.
 func TestScriptsWithoutFence(t *testing.T) {
 	h := newHouse(t, "s.org", "#+name: s\n"+script(":hook before-tool", "touch "+filepath.Join(t.TempDir(), "ran")))
-	h.hooks = hook.New(hook.Config{Skills: h.notes.Current, Kind: func() sandbox.Kind { return sandbox.None }})
+	h.hooks = hook.New(hook.Config{Kinds: kinds, Skills: h.notes.Current, Kind: func() sandbox.Kind { return sandbox.None }})
 	if got := h.before("ls"); !strings.Contains(got, "ask the hook s (s.org:4) failed, so that you are asked: this system has no sandbox") {
 		t.Errorf("got %s", got)
 	}
@@ -252,7 +257,7 @@ func TestSlowScript(t *testing.T) {
 		return
 	}
 	h := newHouse(t, "s.org", "#+name: s\n"+script(":hook before-tool :tool exec", "sleep 1000 & setsid sleep 1000"), "q.org", guard("quick", "nil"))
-	h.hooks = hook.New(hook.Config{Skills: h.notes.Current, Kind: fence, ScriptTime: time.Second / 2})
+	h.hooks = hook.New(hook.Config{Kinds: kinds, Skills: h.notes.Current, Kind: fence, ScriptTime: time.Second / 2})
 	all := h.hooks.Before(t.Context(), running(t, "ls"), where)
 	if len(all) != 2 || all[0].Kind != policy.Allow || all[1].Kind != policy.Ask || !strings.Contains(all[1].Reason, "it took longer than 500ms") {
 		t.Errorf("a script that does not end: %+v", all)
@@ -367,7 +372,7 @@ func TestCalls(t *testing.T) {
 		{`(:type :request :target :agent :payload (:action :spawn :task "x"))`, `before-tool agent-spawn (:task "x")`},
 	} {
 		var said []string
-		for _, d := range h.hooks.Before(t.Context(), action(t, c.action), where) {
+		for _, d := range h.hooks.Before(t.Context(), proposed(t, c.action), where) {
 			said = append(said, d.Append)
 		}
 		if got := strings.Join(said, " | "); got != c.want {
@@ -390,11 +395,11 @@ func BenchmarkBefore(b *testing.B) {
 			}
 			notes := skill.New(skill.Config{Home: dir})
 			notes.Load(b.Context())
-			hooks := hook.New(hook.Config{Skills: notes.Current, Kind: fence, Home: "/home/nobody"})
-			x, _ := plist.Read(`(:type :request :target :tool :payload (:action :call :tool "exec" :args (:command "git status")))`)
+			hooks := hook.New(hook.Config{Kinds: kinds, Skills: notes.Current, Kind: fence, Home: "/home/nobody"})
+			x, _ := action.Read(`(:type :request :target :tool :payload (:action :call :tool "exec" :args (:command "git status")))`)
 			fence()
 			for b.Loop() {
-				for _, d := range hooks.Before(b.Context(), x.(sexp.List), where) {
+				for _, d := range hooks.Before(b.Context(), x.Action(), where) {
 					if d.Kind != policy.Allow {
 						b.Fatal(d.Reason)
 					}

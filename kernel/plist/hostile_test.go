@@ -68,7 +68,7 @@ func TestReadProposal(t *testing.T) {
 		{"(:type)", "", "strict", "the plist cannot be used: in the plist the last key, :type, has no value"},
 		{"", "", "strict", plist.ErrEmpty.Error()},
 	} {
-		x, steps, err := plist.ReadProposal(c.text)
+		x, steps, err := plist.ReadProposal(c.text, nil)
 		message := ""
 		if err != nil {
 			message = err.Error()

@@ -20,6 +20,9 @@ type RecoverOptions struct {
 	// Finished says that the text ended because the model was done, so that
 	// closers missing at the end were forgotten and not cut off.
 	Finished bool
+	// IsReply says whether the :text of an action is words for a conversation, of which the
+	// beginning is of use when the rest was cut off. Default: that of a :response is.
+	IsReply func(action sexp.List) bool
 }
 
 // Recovered is what a model's reply says. One of Proposal, Text and Err is set.
@@ -86,16 +89,17 @@ func Recover(text string, opt RecoverOptions) Recovered {
 	if len(f.found) == 0 {
 		r = f.prose(quoted)
 	} else {
-		r = f.proposal(pick(f.found), opt.Finished, lost)
+		r = f.proposal(pick(f.found), opt, lost)
 	}
 	r.Thought = f.thoughts()
 	return r
 }
 
 // ReadProposal returns the first well-formed plist in a finished text, usable as
-// an action or not, with the steps that led to it. Without one the error says why.
-func ReadProposal(text string) (proposal sexp.List, steps []string, err error) {
-	r := Recover(text, RecoverOptions{Finished: true})
+// an action or not, with the steps that led to it. Without one the error says why. What isReply
+// says is as in [RecoverOptions].
+func ReadProposal(text string, isReply func(action sexp.List) bool) (proposal sexp.List, steps []string, err error) {
+	r := Recover(text, RecoverOptions{Finished: true, IsReply: isReply})
 	if r.Proposal == nil {
 		return nil, r.Steps, errors.New(r.Reason)
 	}
@@ -306,7 +310,7 @@ func structure(text string, i *int, depth int, inString bool) (int, bool) {
 }
 
 // proposal reads the candidate that counts.
-func (f *finder) proposal(c candidate, finished bool, lost int) Recovered {
+func (f *finder) proposal(c candidate, opt RecoverOptions, lost int) Recovered {
 	steps := f.peeled()
 	if c.fenced {
 		steps = append(steps, "fence")
@@ -317,7 +321,10 @@ func (f *finder) proposal(c candidate, finished bool, lost int) Recovered {
 	end := c.open + n
 	if result.Err != nil {
 		region := f.region(c)
-		m := mender{kind: c.kind, src: f.text[c.open:region], finished: finished}
+		m := mender{kind: c.kind, src: f.text[c.open:region], finished: opt.Finished, isReply: opt.IsReply}
+		if m.isReply == nil {
+			m.isReply = isResponse
+		}
 		if region == len(f.text) {
 			m.lost = lost
 		} else {

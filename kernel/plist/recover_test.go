@@ -10,6 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"org-agent/kernel/act"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
 )
 
@@ -42,6 +44,7 @@ func TestRecoverGolden(t *testing.T) {
 			got := describe(plist.Recover(unline(content[f.Name]), plist.RecoverOptions{
 				Input:    []string{unline(content[f.Name+".seen"])},
 				Finished: !strings.Contains(f.Name, "cut"),
+				IsReply:  kind.New(act.Kinds(act.Deps{})...).IsReply,
 			}))
 			updated.Files = append(updated.Files, txtar.File{Name: f.Name + ".want", Data: []byte(got)})
 			if want := content[f.Name+".want"]; got != want && !*update {
@@ -85,7 +88,7 @@ func TestRecoveredFitsTheReader(t *testing.T) {
 	}{{"1", 99_997}, {"[]", 99_997}, {"{}", 99_997}, {`{"a":1}`, 49_998}} {
 		for n, want := range map[int]bool{c.accepted: true, c.accepted + 1: false} {
 			text := `{"type":"x","v":[` + strings.TrimSuffix(strings.Repeat(c.item+",", n), ",") + `]}`
-			proposal, _, err := plist.ReadProposal(text)
+			proposal, _, err := plist.ReadProposal(text, nil)
 			if (err == nil) != want {
 				t.Errorf("%d times %s: %v", n, c.item, err)
 			}

@@ -14,6 +14,7 @@ type mender struct {
 	kind     candidateKind
 	src      string
 	finished bool
+	isReply  func(sexp.List) bool
 	lost     int // bytes at the end of src that are a cut character
 }
 
@@ -104,7 +105,7 @@ func (m mender) truncated(start int) (sexp.List, []string) {
 	}
 	closed := m.src[:start] + quoted
 	proposal, rewrites, _, err := parse(m.kind, closed+m.closers(closed))
-	if err != nil || !isReply(proposal) || !endsWithText(proposal, text+"…") {
+	if err != nil || !m.isReply(proposal) || !endsWithText(proposal, text+"…") {
 		return nil, nil
 	}
 	return proposal, rewrites
@@ -148,28 +149,10 @@ func endsWithText(x sexp.List, text string) bool {
 	return x[len(x)-2] == sexp.Sexp(Keyword("text")) && x[len(x)-1] == sexp.Sexp(String(text))
 }
 
-// isReply says whether the action's :text is words for the conversation: a
-// response, an insertion, or what is sent to a channel.
-func isReply(action sexp.List) bool {
-	switch kind, _ := KeywordValue(action, "type"); kind {
-	case "response":
-		return true
-	case "request":
-	default:
-		return false
-	}
-	switch target, _ := KeywordValue(action, "target"); target {
-	case "telegram", "signal", "matrix":
-		return true
-	case "emacs":
-		payload, _ := Get(action, "payload")
-		for _, x := range []sexp.Sexp{action, payload} {
-			if name, ok := KeywordValue(x, "action"); ok {
-				return name == "insert-at-end"
-			}
-		}
-	}
-	return false
+// isResponse says whether an action is a response: words for the conversation it came from.
+func isResponse(action sexp.List) bool {
+	kind, _ := KeywordValue(action, "type")
+	return kind == "response"
 }
 
 // innerQuotes reads the candidate with unescaped quotes in its :text, if there

@@ -26,7 +26,7 @@ func ruled(t testing.TB, text string) *policy.Policy {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return &policy.Policy{Home: home, Rules: &policy.RuleFile{Path: path, Home: home}}
+	return &policy.Policy{Kinds: kinds, Home: home, Rules: &policy.RuleFile{Path: path, Home: home}}
 }
 
 // table is a policy.org with rows as the corpus has them: PATTERN allows a command, !PATTERN

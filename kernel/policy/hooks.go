@@ -5,14 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/chewxy/sexp"
+	"org-agent/kernel/action"
+	"org-agent/kernel/protocol"
 )
 
 // Hooks are what a person has asked before something is done, beside the rules.
 type Hooks interface {
-	// Before is what each hook that is about the action says of it, in a fixed order: Allow has
+	// Before is what each hook that is about the action, as it was judged, says of it, in a fixed order: Allow has
 	// no objection. Of a hook that fails it is Ask.
-	Before(ctx context.Context, action sexp.List, where Where) []Decision
+	Before(ctx context.Context, a action.Action, where Where) []Decision
 }
 
 // Narrowed is a verdict with what the hooks say of the action. They only narrow: what is allowed
@@ -20,10 +21,10 @@ type Hooks interface {
 // approved before: it may have had no objection then. What the rules refuse, and what only puts
 // text where the turn came from, they are not asked about.
 func (p *Policy) Narrowed(ctx context.Context, v Verdict, where Where) Verdict {
-	if p.Hooks == nil || v.Kind == Refuse || (view{v.Action}).word("type") != "request" {
+	if p.Hooks == nil || v.Kind == Refuse || v.Action.Type() != protocol.TypeRequest {
 		return v
 	}
-	if (Verified{action: v.Action}).IntoConversation(where.Session) {
+	if p.Ends(v.Action, where) {
 		return v
 	}
 	said := p.Hooks.Before(ctx, v.Action, where)

@@ -1,31 +1,21 @@
 // Package policy decides what may be done. A proposal becomes a [Verified]
-// action here and nowhere else; actuators take nothing but that type.
+// action here and nowhere else; what performs takes nothing but that type.
 //
-// The decision has two parts. [Policy.Usable] asks whether the proposal is an
-// action at all: its type, target and action are known, its fields present and
-// of the right kind; what fails goes back to the model once. [Policy.Judge]
-// asks whether this turn may perform it: allowed, refused with a reason, or to
-// be asked of a person. Both look only at their arguments, at the names of files and at
-// policy.org, which a person writes, and are safe for many goroutines. [Policy.Verify] adds what people have approved,
+// [Policy.Judge] asks whether a turn may perform an action: allowed, refused with a reason, or to
+// be asked of a person. What is general stands here: the fence around files, the rules of
+// policy.org, what tools say that they touch, hooks. What is about one kind of action is that
+// kind's [Judge]. All look only at their arguments, at the names of files and at policy.org,
+// which a person writes, and are safe for many goroutines. [Policy.Verify] adds what people have approved,
 // which the journal keeps; it reads the journal each time, so that a decision
 // counts from the moment it is durable, and judges anew when an approved action
 // is about to run.
-//
-// Everything here works on the kernel's own view of an action, in which all
-// fields but :type :target :id stand under :payload.
 package policy
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"slices"
-	"strings"
 
-	"github.com/chewxy/sexp"
-
-	"org-agent/kernel/plist"
+	"org-agent/kernel/action"
 	"org-agent/kernel/protocol"
 )
 
@@ -37,8 +27,26 @@ type Approvals interface {
 	Allowed(ctx context.Context, hash, turn, session string) (protocol.Decision, bool, error)
 }
 
-// Policy judges actions. The zero value judges as a fresh installation does.
+// Judge says what a turn may do with an action of one kind, which is usable. The verdict's Action
+// is what was judged where that is not the action as it came: with its paths resolved.
+type Judge func(ctx context.Context, turn *Turn, a action.Action) Verdict
+
+// Kinds are the kinds of actions that there are.
+type Kinds interface {
+	// Specs say what is an action.
+	Specs() action.Specs
+	// Judge is the verdict of the kind that a usable action is of.
+	Judge(ctx context.Context, turn *Turn, a action.Action) Verdict
+	// Ends reports whether performing the action puts its text where the turn came from, or is
+	// the end of it in another way.
+	Ends(a action.Action, where Where) bool
+}
+
+// Policy judges actions. Without Kinds it refuses them all; with nothing else it judges as a
+// fresh installation does.
 type Policy struct {
+	// Kinds are those that can be proposed.
+	Kinds Kinds
 	// Home is the instance's directory, whose files may be opened.
 	Home string
 	// State is the directory of the journal and the token, which are protected.
@@ -52,7 +60,7 @@ type Policy struct {
 	// Hooks are asked by Verify, and can refuse what is allowed; nil means that there are none.
 	Hooks Hooks
 
-	projects func() []string // of the turn that is judged, nil for none: see [Policy.in]
+	projects func() []string // of the turn that is judged, nil for none: see [Policy.turn]
 }
 
 // Tools tells what the policy has to know of the tools.
@@ -75,9 +83,8 @@ type Tools interface {
 type Where struct {
 	Session string
 	Turn    string
-	Channel protocol.Channel
-	// ChatID names the conversation on its channel; "" for Emacs and the command line.
-	ChatID string
+	// Route says where the turn came from, and so where its answer goes.
+	Route protocol.Route
 	// Projects are the directories of what the conversation is about, whose files may be read
 	// unless a rule says otherwise; nil means that there are none. See [ProjectOf].
 	Projects func(ctx context.Context) []string
@@ -101,13 +108,11 @@ const (
 func (k Kind) String() string { return [...]string{"refuse", "ask", "allow"}[k] }
 
 // Verdict is a judgement with its reason, which is for a person and for the
-// model. Action is the kernel's view of what was judged, paths resolved; Hash
-// identifies it for approvals.
+// model. Action is what was judged, paths resolved.
 type Verdict struct {
 	Kind   Kind
 	Reason string
-	Action sexp.List
-	Hash   string
+	Action action.Action
 	// Failure is what the tool said that cannot be called so, if it did.
 	Failure *protocol.ToolError
 	// OnceOnly: an approval of this action may not outlast its one use.
@@ -116,45 +121,35 @@ type Verdict struct {
 	Decisions []Decision
 }
 
-// Target is the :target of the judged action, for a :response or a :log its
-// type.
-func (v Verdict) Target() (target, action string) { return Target(v.Action) }
-
-// Target is the :target and the :action of an action in the kernel's view, of a :response or
-// a :log the type.
-func Target(of sexp.List) (target, action string) {
-	a := view{of}
-	if t := a.word("target"); t != "" {
-		return t, a.payloadWord("action")
-	}
-	return a.word("type"), ""
+// Refused is the verdict that refuses, with the reason.
+func Refused(format string, arguments ...any) Verdict {
+	return Verdict{Kind: Refuse, Reason: fmt.Sprintf(format, arguments...)}
 }
 
-// forbidden are the fields that nobody outside the kernel may set.
-var forbidden = [...]string{"approved", "verified", "policy", "origin"}
+// specs are those of the kinds.
+func (p *Policy) specs() action.Specs {
+	if p.Kinds == nil {
+		return nil
+	}
+	return p.Kinds.Specs()
+}
 
-// Strip removes the fields that nobody outside may set, from the top level and
-// from :payload, never from :args. Changed reports whether there were any.
-func Strip(action sexp.List) (stripped sexp.List, changed bool) {
-	return plist.StripForbidden(action, forbidden[:]...)
+// Usable is the proposal if it is an action; see [action.Specs.Usable].
+func (p *Policy) Usable(proposed action.Proposed) (action.Proposed, error) {
+	return p.specs().Usable(proposed)
 }
 
 // Judge says what this turn may do with the action. An unusable action is
 // refused with what is wrong with it.
-func (p *Policy) Judge(ctx context.Context, action sexp.List, where Where) Verdict {
-	if err := p.Usable(action); err != nil {
-		return Verdict{Kind: Refuse, Reason: err.Error()}
-	}
-	action, _ = Strip(action)
-	nested, err := plist.Nested(action)
+func (p *Policy) Judge(ctx context.Context, a action.Action, where Where) Verdict {
+	usable, err := p.specs().Check(a)
 	if err != nil {
-		return Verdict{Kind: Refuse, Reason: err.Error()}
+		return Verdict{Kind: Refuse, Reason: err.Error(), Action: a}
 	}
-	v := p.in(ctx, where).rule(ctx, view{nested}, where)
-	if v.Action == nil {
-		v.Action = nested
+	v := p.Kinds.Judge(ctx, p.turn(ctx, where), usable)
+	if v.Action.IsZero() {
+		v.Action = usable
 	}
-	v.Hash = Hash(v.Action)
 	return v
 }
 
@@ -163,18 +158,11 @@ func (p *Policy) JudgeReach(all ...protocol.Reach) Verdict { return p.judgeReach
 
 // Verify judges the action, asks the hooks, and counts what people have approved. The Verified
 // is valid only when the verdict is Allow.
-func (p *Policy) Verify(ctx context.Context, action sexp.List, where Where) (Verified, Verdict, error) {
-	verdict := p.Narrowed(ctx, p.Judge(ctx, action, where), where)
-	if verdict.Kind == Ask && where.Granted != "" && where.Granted == verdict.Hash {
-		verdict.Kind, verdict.Reason = Allow, "allowed once by a person"
-	}
-	if verdict.Kind == Ask && p.Approvals != nil && !verdict.OnceOnly {
-		decision, ok, err := p.Approvals.Allowed(ctx, verdict.Hash, where.Turn, where.Session)
-		if err != nil {
-			return Verified{}, verdict, fmt.Errorf("look up approvals: %w", err)
-		}
-		if ok {
-			verdict.Kind, verdict.Reason = Allow, "approved before: "+string(decision)
+func (p *Policy) Verify(ctx context.Context, a action.Action, where Where) (Verified, Verdict, error) {
+	verdict := p.Narrowed(ctx, p.Judge(ctx, a, where), where)
+	if verdict.Kind == Ask {
+		if err := p.approved(ctx, &verdict, where); err != nil {
+			return Verified{}, verdict, err
 		}
 	}
 	if verdict.Kind != Allow {
@@ -183,44 +171,41 @@ func (p *Policy) Verify(ctx context.Context, action sexp.List, where Where) (Ver
 	return Verified{by: p, action: verdict.Action}, verdict, nil
 }
 
-// Answers reports whether the action is allowed and puts its text into the
-// conversation the turn came from, which ends the turn.
-func (p *Policy) Answers(ctx context.Context, action sexp.List, where Where) bool {
-	verdict := p.Judge(ctx, action, where)
-	return verdict.Kind == Allow && Verified{by: p, action: verdict.Action}.IntoConversation(where.Session)
+// approved allows what a person has allowed.
+func (p *Policy) approved(ctx context.Context, verdict *Verdict, where Where) error {
+	if where.Granted == "" && (p.Approvals == nil || verdict.OnceOnly) {
+		return nil
+	}
+	hash := verdict.Action.Hash()
+	if where.Granted == hash {
+		verdict.Kind, verdict.Reason = Allow, "allowed once by a person"
+		return nil
+	}
+	if p.Approvals == nil || verdict.OnceOnly {
+		return nil
+	}
+	decision, ok, err := p.Approvals.Allowed(ctx, hash, where.Turn, where.Session)
+	if err != nil {
+		return fmt.Errorf("look up approvals: %w", err)
+	}
+	if ok {
+		verdict.Kind, verdict.Reason = Allow, "approved before: "+string(decision)
+	}
+	return nil
+}
+
+// Ends reports whether performing the action ends the turn.
+func (p *Policy) Ends(a action.Action, where Where) bool {
+	return p.Kinds != nil && p.Kinds.Ends(a, where)
+}
+
+// Answers reports whether the action ends the turn and is allowed.
+func (p *Policy) Answers(ctx context.Context, a action.Action, where Where) bool {
+	return p.Ends(a, where) && p.Judge(ctx, a, where).Kind == Allow
 }
 
 // Notice is the kernel's own text for the turn's conversation: an error, a
 // refusal, an interruption. It needs no proposal.
 func (p *Policy) Notice(text string) Verified {
-	return Verified{by: p, action: sexp.List{
-		plist.Keyword("type"), plist.Keyword("response"),
-		plist.Keyword("payload"), sexp.List{plist.Keyword("text"), plist.String(text)},
-	}}
-}
-
-// Hash identifies an action: SHA-256, in hex, of the canonical form of the
-// kernel's view of it, whatever the order of its fields.
-func Hash(nested sexp.List) string {
-	payload := view{nested}.payload()
-	sum := sha256.Sum256([]byte(plist.Print(sorted(plist.Put(nested, "payload", sorted(payload))))))
-	return hex.EncodeToString(sum[:])
-}
-
-// sorted is a plist with its fields in the order of their keys.
-func sorted(list sexp.List) sexp.List {
-	type field struct {
-		key   string
-		value sexp.Sexp
-	}
-	var fields []field
-	for i := 0; i+1 < len(list); i += 2 {
-		fields = append(fields, field{plist.Print(list[i]), list[i+1]})
-	}
-	slices.SortFunc(fields, func(a, b field) int { return strings.Compare(a.key, b.key) })
-	out := make(sexp.List, 0, len(list))
-	for _, f := range fields {
-		out = append(out, plist.Keyword(f.key[1:]), f.value)
-	}
-	return out
+	return Verified{by: p, action: action.Response(text)}
 }

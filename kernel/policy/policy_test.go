@@ -11,22 +11,29 @@ import (
 	"github.com/chewxy/sexp"
 	"pgregory.net/rapid"
 
+	"org-agent/kernel/act"
+	"org-agent/kernel/action"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
 
-func read(t testing.TB, text string) sexp.List {
+// kinds are those that are built in, with nothing to perform them.
+var kinds = kind.New(act.Kinds(act.Deps{})...)
+
+func proposed(t testing.TB, text string) action.Proposed {
 	t.Helper()
-	x, err := plist.Read(text)
+	p, err := action.Read(text)
 	if err != nil {
 		t.Fatalf("read %s: %v", text, err)
 	}
-	list, ok := x.(sexp.List)
-	if !ok {
-		t.Fatalf("%s is not a list", text)
-	}
-	return list
+	return p
+}
+
+func read(t testing.TB, text string) action.Action {
+	t.Helper()
+	return proposed(t, text).Action()
 }
 
 func TestUsable(t *testing.T) {
@@ -73,9 +80,9 @@ func TestUsable(t *testing.T) {
 		{`(1 2 3)`, "well-formed"},
 		{`(:type)`, "well-formed"},
 	}
-	var p policy.Policy
+	p := policy.Policy{Kinds: kinds}
 	for _, c := range cases {
-		err := p.Usable(read(t, c.action))
+		_, err := p.Usable(proposed(t, c.action))
 		switch {
 		case c.wants == "" && err != nil:
 			t.Errorf("%s: %v", c.action, err)
@@ -83,7 +90,7 @@ func TestUsable(t *testing.T) {
 			t.Errorf("%s: usable, want %q", c.action, c.wants)
 		case c.wants != "" && !strings.Contains(err.Error(), c.wants):
 			t.Errorf("%s: %v, want %q", c.action, err, c.wants)
-		case err != nil && !errors.Is(err, policy.ErrUnusable):
+		case err != nil && !errors.Is(err, action.ErrUnusable):
 			t.Errorf("%s: %v is not ErrUnusable", c.action, err)
 		}
 	}
@@ -111,9 +118,9 @@ func TestJudge(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "sessions", "main.org"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := policy.Policy{Home: home}
-	where := policy.Where{Session: "work", Turn: "t1", Channel: protocol.ChannelEmacs}
-	telegram := policy.Where{Session: "main", Turn: "t1", Channel: "telegram", ChatID: "42"}
+	p := policy.Policy{Kinds: kinds, Home: home}
+	where := policy.Where{Session: "work", Turn: "t1", Route: protocol.LocalRoute(protocol.ChannelEmacs)}
+	telegram := policy.Where{Session: "main", Turn: "t1", Route: protocol.Route{Kind: protocol.RouteChannel, Channel: "telegram", Chat: "42"}}
 	cases := []struct {
 		where  policy.Where
 		action string
@@ -182,8 +189,8 @@ func TestJudge(t *testing.T) {
 		t.Errorf("a file of the state directory: %+v, want an approval for once only", v)
 	}
 	v = p.Judge(t.Context(), read(t, `(:type :request :target :emacs :action :open :file "./notes.org")`), where)
-	if real, _ := filepath.EvalSymlinks(note); !strings.Contains(plist.Print(v.Action), real) {
-		t.Errorf("the judged action names %s, not the resolved path", plist.Print(v.Action))
+	if real, _ := filepath.EvalSymlinks(note); !strings.Contains(v.Action.Canonical(), real) {
+		t.Errorf("the judged action names %s, not the resolved path", v.Action.Canonical())
 	}
 }
 
@@ -200,20 +207,20 @@ func TestApprovalsAreForTheExactAction(t *testing.T) {
 	list := read(t, `(:type :request :target :shell :cmd "ls")`)
 	nested := read(t, `(:payload (:cmd "ls") :target :shell :type :request)`)
 	other := read(t, `(:type :request :target :shell :cmd "ls -l")`)
-	p := policy.Policy{}
+	p := policy.Policy{Kinds: kinds}
 	asked := p.Judge(t.Context(), list, where)
-	p.Approvals = approvals{asked.Hash: protocol.AllowSession}
+	p.Approvals = approvals{asked.Action.Hash(): protocol.AllowSession}
 	if v, verdict, err := p.Verify(t.Context(), list, where); err != nil || !v.Valid() || verdict.Kind != policy.Allow {
 		t.Errorf("an approved action: %v %+v %v", v.Valid(), verdict, err)
 	}
 	if v, _, _ := p.Verify(t.Context(), other, where); v.Valid() {
 		t.Error("another command counted as approved")
 	}
-	if h := p.Judge(t.Context(), nested, where).Hash; h != asked.Hash {
+	if h := p.Judge(t.Context(), nested, where).Action.Hash(); h != asked.Action.Hash() {
 		t.Error("the same action in nested form has another hash")
 	}
 	p.Approvals = nil
-	where.Granted = asked.Hash
+	where.Granted = asked.Action.Hash()
 	if v, _, _ := p.Verify(t.Context(), list, where); !v.Valid() {
 		t.Error("an action allowed once was not let through")
 	}
@@ -239,30 +246,30 @@ func TestOnlyAllowedIsVerified(t *testing.T) {
 	proposal := list(rapid.OneOf(atom, atom, atom, list(atom)))
 	harmless := map[string]bool{"response": true, "log": true}
 	rapid.Check(t, func(t *rapid.T) {
-		action := proposal.Draw(t, "action").(sexp.List)
-		p := policy.Policy{}
-		v, verdict, err := p.Verify(context.Background(), action, policy.Where{Session: "main"})
+		list := proposal.Draw(t, "action").(sexp.List)
+		p := policy.Policy{Kinds: kinds}
+		v, verdict, err := p.Verify(context.Background(), action.Propose(list).Action(), policy.Where{Session: "main"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if v.Valid() != (verdict.Kind == policy.Allow) {
-			t.Fatalf("%s: valid %v, verdict %v", plist.Print(action), v.Valid(), verdict.Kind)
+			t.Fatalf("%s: valid %v, verdict %v", plist.Print(list), v.Valid(), verdict.Kind)
 		}
 		if !v.Valid() {
 			return
 		}
-		if v.Target() != "" && v.Target() != "emacs" || v.Target() == "" && !harmless[string(v.Type())] {
-			t.Fatalf("%s was allowed", plist.Print(action))
+		if key := v.Action().Key(); key.Target != "emacs" && !harmless[key.Target] {
+			t.Fatalf("%s was allowed", plist.Print(list))
 		}
-		if strings.Contains(v.Canonical(), ":approved") {
-			t.Fatalf("a forbidden field came through: %s", v.Canonical())
+		if strings.Contains(v.Action().Canonical(), ":approved") {
+			t.Fatalf("a forbidden field came through: %s", v.Action().Canonical())
 		}
 	})
 }
 
 func TestZeroVerifiedIsInvalid(t *testing.T) {
 	var v policy.Verified
-	if v.Valid() || v.IntoConversation("main") || v.Text() != "" {
+	if v.Valid() || !v.Action().IsZero() {
 		t.Error("the zero value does something")
 	}
 }

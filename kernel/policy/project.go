@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,16 +31,6 @@ func ProjectOf(path string) string {
 		}
 	}
 	return ""
-}
-
-// in is the policy with what it has to know of a turn.
-func (p *Policy) in(ctx context.Context, where Where) *Policy {
-	if where.Projects == nil {
-		return p
-	}
-	q := *p
-	q.projects = func() []string { return where.Projects(ctx) }
-	return &q
 }
 
 // projectOf is the project of the conversation that a file is in, "" for none.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
@@ -60,7 +59,7 @@ func TestReachRule(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p := policy.Policy{Home: home, State: state, Tools: workshop{root}}
+	p := policy.Policy{Kinds: kinds, Home: home, State: state, Tools: workshop{root}}
 	for _, c := range []struct {
 		tool, arguments string
 		kind            policy.Kind
@@ -92,8 +91,8 @@ func TestReachRule(t *testing.T) {
 		if got.Kind != c.kind || !strings.Contains(got.Reason, c.reason) || got.OnceOnly != c.once {
 			t.Errorf("%s: %s, %q, once only: %v", action, got.Kind, got.Reason, got.OnceOnly)
 		}
-		if strings.HasPrefix(c.arguments, `(:reads "home`) && !strings.Contains(plist.Print(got.Action), `"`+home) {
-			t.Errorf("%s: what is judged is not resolved: %s", action, plist.Print(got.Action))
+		if strings.HasPrefix(c.arguments, `(:reads "home`) && !strings.Contains(got.Action.Canonical(), `"`+home) {
+			t.Errorf("%s: what is judged is not resolved: %s", action, got.Action.Canonical())
 		}
 	}
 }
@@ -115,7 +114,7 @@ func TestUnread(t *testing.T) {
 	if err := os.WriteFile(rules, []byte("* Rules\n| rule | matches | verdict | why | since |\n|---\n| reads | /** | allow | all | |\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := policy.Policy{Home: home, State: state, Rules: &policy.RuleFile{Path: rules, Home: home}}
+	p := policy.Policy{Kinds: kinds, Home: home, State: state, Rules: &policy.RuleFile{Path: rules, Home: home}}
 	unread := policy.Unread(home, state)
 	for _, c := range []struct {
 		path   string
@@ -143,7 +142,7 @@ func TestUnread(t *testing.T) {
 // TestBatchReaches: a batch is judged by its calls, and has none that does more than read.
 func TestBatchReaches(t *testing.T) {
 	home := t.TempDir()
-	p := policy.Policy{Home: home, Tools: workshop{home}}
+	p := policy.Policy{Kinds: kinds, Home: home, Tools: workshop{home}}
 	for _, c := range []struct {
 		calls  string
 		kind   policy.Kind
@@ -161,8 +160,8 @@ func TestBatchReaches(t *testing.T) {
 		if got.Kind != c.kind || !strings.Contains(got.Reason, c.reason) {
 			t.Errorf("%s: %s, %q", action, got.Kind, got.Reason)
 		}
-		if c.kind == policy.Allow && !strings.Contains(plist.Print(got.Action), `"`+filepath.Join(home, "b")+`"`) {
-			t.Errorf("what is judged is not resolved: %s", plist.Print(got.Action))
+		if c.kind == policy.Allow && !strings.Contains(got.Action.Canonical(), `"`+filepath.Join(home, "b")+`"`) {
+			t.Errorf("what is judged is not resolved: %s", got.Action.Canonical())
 		}
 	}
 }
@@ -191,7 +190,7 @@ func TestProject(t *testing.T) {
 		}
 	}
 	rules := filepath.Join(home, "policy.org")
-	p := policy.Policy{Home: home, State: state, Tools: workshop{project}, Rules: &policy.RuleFile{Path: rules, Home: home}}
+	p := policy.Policy{Kinds: kinds, Home: home, State: state, Tools: workshop{project}, Rules: &policy.RuleFile{Path: rules, Home: home}}
 	try := func(arguments string, kind policy.Kind, reason string) {
 		t.Helper()
 		where := policy.Where{Projects: func(context.Context) []string { return []string{"", project} }}

@@ -151,7 +151,7 @@ func TestPathsAndAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := filepath.Join(root, "home")
-	p := &policy.Policy{Home: home, Rules: &policy.RuleFile{Path: filepath.Join(home, "policy.org"), Home: home}}
+	p := &policy.Policy{Kinds: kinds, Home: home, Rules: &policy.RuleFile{Path: filepath.Join(home, "policy.org"), Home: home}}
 	for _, c := range []struct {
 		rows  string // ROOT is the directory
 		reach protocol.Reach

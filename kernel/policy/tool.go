@@ -8,32 +8,23 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
 )
 
-// batchLimit is how many calls one batch may have.
-const batchLimit = 16
-
-// toolRule: a tool that says what a call would touch is judged by that. Of the others one that
+// Call judges one call, whose fields these are, and returns it as it is judged: with the name of
+// the tool as it is written, what its arguments name resolved, and the digest of somebody else's
+// tool. Reads: it does no more than that, or fetches what may be fetched without asking, or hands
+// on work; a batch may have it.
+//
+// A tool that says what a call would touch is judged by that. Of the others one that
 // only reads is allowed, and one that asks the person: what they answer is theirs to say, and
 // no rule says it for them; so is one that adds to what is kept, as nothing is lost by it and it
 // can be taken back, while only the person has spoken: what others wrote could want to be kept,
-// and would then be in every later conversation. Any other is asked about. What is judged, shown and performed has the
-// names of the tools as they are written, and what the arguments name resolved. A batch has
-// only calls that read, or that hand on work: subagents work at the same time.
-func (p *Policy) toolRule(ctx context.Context, a view, where Where) Verdict {
-	if a.payloadWord("action") == "batch" {
-		return p.batchRule(ctx, a, where)
-	}
-	named, _, v := p.callRule(ctx, a.payload(), where)
-	v.Action = plist.Put(a.action, "payload", named)
-	return v
-}
-
-// callRule judges one call, and returns it as it is judged. Reads: it does no more than that, or
-// fetches what may be fetched without asking, or hands on work; a batch may have it.
-func (p *Policy) callRule(ctx context.Context, call sexp.List, where Where) (judged sexp.List, reads bool, v Verdict) {
+// and would then be in every later conversation. Any other is asked about.
+func (t *Turn) Call(ctx context.Context, call sexp.List) (judged sexp.List, reads bool, v Verdict) {
+	p := t.policy
 	refuse := func(err error) (sexp.List, bool, Verdict) {
 		of := protocol.ToolErrorOf(err)
 		return call, reads, Verdict{Kind: Refuse, Reason: of.Message, Failure: &of}
@@ -54,7 +45,7 @@ func (p *Policy) callRule(ctx context.Context, call sexp.List, where Where) (jud
 	if err != nil {
 		return refuse(err)
 	}
-	v = effectRule(name, effect, where)
+	v = effectRule(name, effect, t.Where)
 	if digest != "" {
 		v = Verdict{Kind: Ask, Reason: fmt.Sprintf("the tool %s is of somebody else's program, and there is only its word for what it does", name)}
 	}
@@ -151,47 +142,10 @@ func (p *Policy) reachOf(ctx context.Context, name string, call sexp.List) (reso
 	return plist.Put(call, "args", written), reach, nil
 }
 
-func (p *Policy) batchRule(ctx context.Context, a view, where Where) Verdict {
-	refuse := func(format string, arguments ...any) Verdict {
-		return Verdict{Kind: Refuse, Reason: fmt.Sprintf(format, arguments...)}
-	}
-	value, _ := plist.Get(a.payload(), "calls")
-	calls, _ := value.(sexp.List) // it is usable
-	if len(calls) == 0 || len(calls) > batchLimit {
-		return refuse("a batch has 1 to %d calls, not %d", batchLimit, len(calls))
-	}
-	worst := Verdict{Kind: Allow, Reason: "the tools only read"}
-	named := make(sexp.List, len(calls))
-	for i, item := range calls {
-		call, _ := item.(sexp.List)
-		judged, reads, v := p.callRule(ctx, call, where)
-		if v.Kind == Refuse {
-			return refuse("call %d of the batch: %s", i+1, v.Reason)
-		}
-		if !reads {
-			name, _ := plist.Text(judged, "tool")
-			return refuse("call %d of the batch: %s does more than read; call it by itself", i+1, name)
-		}
-		if v.Kind < worst.Kind {
-			worst.Kind, worst.Reason = v.Kind, fmt.Sprintf("call %d of the batch: %s", i+1, v.Reason)
-		}
-		worst.OnceOnly = worst.OnceOnly || v.OnceOnly
-		named[i] = judged
-	}
-	worst.Action = withPayload(a.action, "calls", named)
-	return worst
-}
-
 // findTool finds the tool that a call names.
 func (p *Policy) findTool(call sexp.List) (written string, effect protocol.ToolEffect, err error) {
-	value, _ := plist.Get(call, "tool")
-	var name string
-	switch v := value.(type) {
-	case plist.String:
-		name = strings.TrimSpace(string(v))
-	case plist.Keyword:
-		name = string(v)
-	default:
+	name := action.CallOf(call).Tool
+	if name == "" {
 		return "", "", protocol.ToolErrorf(protocol.ToolArguments, "it names no tool: write :tool \"NAME\"")
 	}
 	near := ""

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
@@ -29,7 +28,7 @@ func (shed) Digest(string) string { return "" }
 func (s shed) Nearest(string) string { return "read" }
 
 func TestToolRule(t *testing.T) {
-	p := policy.Policy{Tools: shed{"read": protocol.ToolReads, "grep": protocol.ToolReads, "write": "", "ask": protocol.ToolAsks, "keep": protocol.ToolKeeps}}
+	p := policy.Policy{Kinds: kinds, Tools: shed{"read": protocol.ToolReads, "grep": protocol.ToolReads, "write": "", "ask": protocol.ToolAsks, "keep": protocol.ToolKeeps}}
 	for _, c := range []struct {
 		action string
 		kind   policy.Kind
@@ -56,8 +55,8 @@ func TestToolRule(t *testing.T) {
 		{`(:type :request :target :tool :action :batch :calls (` + strings.Repeat(`(:tool "read")`, 17) + `))`, policy.Refuse, "not 17", ``},
 	} {
 		got := p.Judge(t.Context(), read(t, c.action), policy.Where{})
-		if got.Kind != c.kind || !strings.Contains(got.Reason, c.reason) || c.judged != "" && plist.Print(got.Action) != c.judged {
-			t.Errorf("%s: %s, %q, %s", c.action, got.Kind, got.Reason, plist.Print(got.Action))
+		if got.Kind != c.kind || !strings.Contains(got.Reason, c.reason) || c.judged != "" && got.Action.Canonical() != c.judged {
+			t.Errorf("%s: %s, %q, %s", c.action, got.Kind, got.Reason, got.Action.Canonical())
 		}
 	}
 }
@@ -80,7 +79,7 @@ func TestKeepsAfterOthers(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.rules), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p := policy.Policy{Tools: shed{"keep": protocol.ToolKeeps}, Rules: &policy.RuleFile{Path: path}}
+		p := policy.Policy{Kinds: kinds, Tools: shed{"keep": protocol.ToolKeeps}, Rules: &policy.RuleFile{Path: path}}
 		got := p.Judge(t.Context(), read(t, `(:type :request :target :tool :action :call :tool "keep")`), policy.Where{Outside: c.outside})
 		if got.Kind != c.kind || !strings.Contains(got.Reason, c.reason) {
 			t.Errorf("%q, %q: %s, %q", c.outside, c.rules, got.Kind, got.Reason)

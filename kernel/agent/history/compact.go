@@ -28,8 +28,6 @@ type Compaction struct {
 	Model  string
 	// Summarising is the model that makes the notes; "" for the conversation's own.
 	Summarising string
-	// Outside reports whether others may have written what came of an action.
-	Outside func(action string) bool
 	// Hide takes out of a text what no model may see.
 	Hide   func(string) string
 	Logger *slog.Logger
@@ -348,7 +346,7 @@ func (r *run) own(ctx context.Context, exchanges []*journal.Exchange) (bool, err
 		if err != nil {
 			return false, err
 		}
-		if slices.ContainsFunc(rounds, func(round journal.Round) bool { return round.Action != "" && r.Outside(round.Action) }) {
+		if slices.ContainsFunc(rounds, func(round journal.Round) bool { return r.Past.outside(round) != "" }) {
 			return false, nil
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/protocol"
@@ -57,7 +58,13 @@ type life struct {
 // newLife has its summaries made until the test ends.
 func newLife(t *testing.T, window int) *life {
 	k := &life{talk: newTalk(t), random: rand.New(rand.NewPCG(64, 1)), room: llm.Window{Tokens: window}.Room() * 3 / 4}
-	k.compaction = &Compaction{Past: k.past, Provider: noting{}, Model: "noting", Hide: func(s string) string { return s }, Outside: func(action string) bool { return strings.Contains(action, ":shell") }, Logger: slog.New(slog.DiscardHandler),
+	k.past.Outside = func(a action.Action) string {
+		if a.Target() == "shell" {
+			return "what a command wrote"
+		}
+		return ""
+	}
+	k.compaction = &Compaction{Past: k.past, Provider: noting{}, Model: "noting", Hide: func(s string) string { return s }, Logger: slog.New(slog.DiscardHandler),
 		Window: func(context.Context, string, bool) llm.Window { return llm.Window{Tokens: window} }}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})

@@ -1,9 +1,11 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/lru"
@@ -21,6 +23,9 @@ type Past struct {
 	// Before is the row of the first request of a turn that goes on after the kernel's end:
 	// what has become of the earlier turns since then is nothing to it. 0 for any other turn.
 	Before int64
+	// Outside names what came of an action if others may have written that, "" if not; nil: nobody
+	// did.
+	Outside func(a action.Action) string
 	// pieces are exchanges as they were rendered last, by their answers.
 	pieces *lru.Cache[string, *piece]
 }
@@ -52,10 +57,10 @@ type Shown struct {
 	Messages []llm.Message
 	Tokens   int      // of all of it, estimated
 	Input    []string // what of it came from outside, for telling quotations
-	// Actions are what was done on the way to the answers, canonical, and Attached is whether
-	// something went along with a question. NotedOutside: there is a summary, and others may
-	// have written some of what it was made of.
-	Actions      []string
+	// Outside names something that came of what was done on the way to the answers and that others
+	// may have written, and Attached is whether something went along with a question.
+	// NotedOutside: there is a summary, and others may have written some of what it was made of.
+	Outside      string
 	Attached     bool
 	NotedOutside bool
 	// Digest is what the beginning is shown as; the zero value is as it was said.
@@ -73,6 +78,14 @@ type Shown struct {
 	// ones: an earlier turn is asked again, which must change nothing for the others.
 	latest int64
 	older  bool
+}
+
+// outside is [Past.Outside] for a row.
+func (p Past) outside(r journal.Round) string {
+	if r.Action == "" || p.Outside == nil {
+		return ""
+	}
+	return p.Outside(action.Recorded(r.Action))
 }
 
 // Show returns what is shown to the turn: as much as before as long as it fits the room.
@@ -105,7 +118,7 @@ func (p Past) Show(ctx context.Context, session, turn string, room Room) (Shown,
 	for _, one := range pieces[view.from:] {
 		shown.Messages = append(shown.Messages, one.messages...)
 		shown.Input = append(shown.Input, one.input...)
-		shown.Actions = append(shown.Actions, one.actions...)
+		shown.Outside = cmp.Or(shown.Outside, one.outside)
 		shown.Attached = shown.Attached || len(one.exchange.Context) > 0
 		shown.Shortened, shown.Omitted = shown.Shortened+one.cut[shortened], shown.Omitted+one.cut[omitted]
 		shown.Turns++

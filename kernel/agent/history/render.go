@@ -7,6 +7,7 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/plist"
@@ -50,12 +51,12 @@ func roundAt(r journal.Round, at level) []llm.Message {
 		return []llm.Message{{Role: llm.RoleUser, Result: true, Content: plist.Print(sexp.List{plist.Keyword("hooks"), hooksOf(r)}) +
 			"\nThis is what hooks of the user's notes add, not a message of the user. Answer the user."}}
 	}
-	action := r.Action
-	if at > whole && len(action) > longText {
-		action = shortenAction(action)
+	did := r.Action
+	if at > whole && len(did) > longText {
+		did = shortenAction(did)
 	}
 	list := sexp.List{
-		plist.Keyword("action"), plist.String(action),
+		plist.Keyword("action"), plist.String(did),
 		plist.Keyword("verdict"), plist.Keyword(r.Verdict),
 		plist.Keyword("text"), plist.String(textAt(r.Text, fmt.Sprint(r.Seq), at)),
 	}
@@ -67,7 +68,7 @@ func roundAt(r journal.Round, at level) []llm.Message {
 		list = append(list, plist.Keyword("hooks"), hooksOf(r))
 	}
 	return []llm.Message{
-		{Role: llm.RoleAssistant, Content: action},
+		{Role: llm.RoleAssistant, Content: did},
 		{Role: llm.RoleUser, Result: true, Content: plist.Print(sexp.List{plist.Keyword("result"), list}) + "\n" + behind(r)},
 	}
 }
@@ -161,12 +162,12 @@ func edges(text string) (head, tail string) {
 }
 
 // shortenAction is an action without the middle of its long strings: what it did is done.
-func shortenAction(action string) string {
-	x, err := plist.Read(action)
+func shortenAction(text string) string {
+	read, err := action.Read(text)
 	if err != nil {
-		return plist.Print(sexp.List{plist.Keyword("type"), plist.Keyword("log"), plist.Keyword("text"), plist.String("an action of " + fmt.Sprint(len(action)) + " bytes, left out here")})
+		return plist.Print(sexp.List{plist.Keyword("type"), plist.Keyword("log"), plist.Keyword("text"), plist.String("an action of " + fmt.Sprint(len(text)) + " bytes, left out here")})
 	}
-	return plist.Print(shortenStrings(x))
+	return plist.Print(shortenStrings(read.List()))
 }
 
 func shortenStrings(x sexp.Sexp) sexp.Sexp {

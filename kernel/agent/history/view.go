@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -27,7 +28,7 @@ type piece struct {
 	messages []llm.Message // rendered, nil before
 	as       journal.Digest
 	input    []string // what of it came from outside
-	actions  []string // what was done on the way to the answer
+	outside  string   // see [Shown.Outside]
 	cut      [levels]int
 }
 
@@ -109,9 +110,6 @@ func (one *piece) size() int {
 	for _, text := range one.input {
 		size += len(text)
 	}
-	for _, action := range one.actions {
-		size += len(action)
-	}
 	for _, m := range one.messages {
 		size += len(m.Content) + 64
 	}
@@ -149,6 +147,7 @@ func (p Past) build(ctx context.Context, e *journal.Exchange, digest journal.Dig
 	}
 	rounds = withSaid(rounds, e.Said)
 	for _, r := range rounds {
+		one.outside = cmp.Or(one.outside, p.outside(r))
 		one.round(r, digest, add)
 	}
 	answer := llm.Message{Role: llm.RoleAssistant, Content: e.Answer}
@@ -167,9 +166,6 @@ func (one *piece) round(r journal.Round, digest journal.Digest, add func(int64, 
 		}
 	}
 	shown := at(r.Seq, digest)
-	if r.Action != "" {
-		one.actions = append(one.actions, r.Action)
-	}
 	if weights[omitted] == weights[whole] {
 		one.rest += weights[whole]
 	} else {

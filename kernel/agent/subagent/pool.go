@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/session"
@@ -44,8 +45,8 @@ type Config struct {
 	Sessions Sessions
 	// Limit is how many are at work at once, 1 or more.
 	Limit int
-	// Reads reports whether an action, in canonical form, does no more than read.
-	Reads  func(action string) bool
+	// Reads reports whether an action does no more than read.
+	Reads  func(a action.Action) bool
 	Logger *slog.Logger
 	NewID  func() string
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
@@ -61,7 +62,9 @@ func (p *Pool) recoverOne(ctx context.Context, s journal.Spawn) error {
 		return nil
 	}
 	acts, err := p.config.Journal.ActsOf(ctx, turn.ID)
-	if err != nil || slices.ContainsFunc(acts, func(a journal.Act) bool { return a.Kind != journal.ActAction || !p.config.Reads(a.Action) }) {
+	if err != nil || slices.ContainsFunc(acts, func(a journal.Act) bool {
+		return a.Kind != journal.ActAction || !p.config.Reads(action.Recorded(a.Action))
+	}) {
 		return err // the session ends it
 	}
 	_, err = p.config.Journal.SetTurn(ctx, journal.TurnChange{ID: turn.ID, State: protocol.TurnQueued})

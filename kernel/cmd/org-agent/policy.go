@@ -11,6 +11,7 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/config"
 	"org-agent/kernel/daemon"
 	"org-agent/kernel/hook"
@@ -75,7 +76,7 @@ func (c *policyExplainCommand) judge(ctx context.Context, w *world) (policy.Verd
 	if err != nil {
 		return policy.Verdict{}, err
 	}
-	judge := policy.Policy{Home: paths.Home, State: paths.State, Rules: daemon.Rules(paths)}
+	judge := policy.Policy{Home: paths.Home, State: paths.State, Rules: daemon.Rules(paths), Kinds: builtIn()}
 	reach, err := c.reach()
 	if err != nil {
 		return policy.Verdict{}, err
@@ -88,17 +89,20 @@ func (c *policyExplainCommand) judge(ctx context.Context, w *world) (policy.Verd
 		return policy.Verdict{}, err
 	}
 	hooks.Tools, judge.Hooks = judge.Tools, hook.New(hooks)
-	where := policy.Where{Session: protocol.MainSession, Channel: protocol.ChannelEmacs}
+	where := policy.Where{Session: protocol.MainSession, Route: protocol.LocalRoute(protocol.ChannelEmacs)}
 	if c.Action == "" {
 		verdict := judge.JudgeReach(reach...)
-		verdict.Action = callFor(reach[0])
+		verdict.Action = action.Propose(callFor(reach[0])).Action()
 		return judge.Narrowed(ctx, verdict, where), nil
 	}
-	action, err := readList(c.Action)
+	proposed, err := action.Read(c.Action)
 	if err != nil {
 		return policy.Verdict{}, usagef("the action cannot be read: %w", err)
 	}
-	return judge.Narrowed(ctx, judge.Judge(ctx, action, where), where), nil
+	if proposed, err = judge.Usable(proposed); err != nil {
+		return policy.Refused("%v", err), nil
+	}
+	return judge.Narrowed(ctx, judge.Judge(ctx, proposed.Action(), where), where), nil
 }
 
 // callFor is the call that most likely touches this, which hooks are asked about.
@@ -127,7 +131,7 @@ func (w *world) hooks(ctx context.Context, paths config.Paths) (hook.Config, err
 	if own, err := skill.List(paths.Skills); err != nil || len(own) > 0 { // shipped ones have no hooks
 		notes.Load(ctx)
 	}
-	c := daemon.Hooks(paths, w.env, notes.Current)
+	c := daemon.Hooks(paths, w.env, notes.Current, builtIn())
 	c.Kind = sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Look(ctx); return kind })
 	c.Dry = true
 	return c, nil

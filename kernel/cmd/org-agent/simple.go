@@ -37,7 +37,7 @@ func (c *readCommand) Run(w *world) error {
 	if err != nil {
 		return err
 	}
-	proposal, steps, err := plist.ReadProposal(text)
+	proposal, steps, err := plist.ReadProposal(text, builtIn().IsReply)
 	if c.Explain {
 		fmt.Fprintf(w.err, "steps: %s\n", strings.Join(steps, " "))
 	}

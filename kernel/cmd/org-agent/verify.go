@@ -12,8 +12,11 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/act"
+	"org-agent/kernel/action"
 	"org-agent/kernel/daemon"
 	"org-agent/kernel/hook"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
@@ -46,11 +49,12 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 	if err != nil {
 		return usagef("the context cannot be read: %w", err)
 	}
-	proposal, _, err := plist.ReadProposal(text)
+	proposal, _, err := plist.ReadProposal(text, builtIn().IsReply)
 	if err != nil {
 		return err
 	}
-	action, rewritten := policy.Strip(proposal)
+	proposed := action.Propose(proposal)
+	rewritten := proposed.Stripped()
 	paths, err := w.paths()
 	if err != nil {
 		return err
@@ -59,19 +63,19 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
-	judge := policy.Policy{Home: paths.Home, State: paths.State, Tools: tools, Rules: daemon.Rules(paths)}
+	judge := policy.Policy{Home: paths.Home, State: paths.State, Tools: tools, Rules: daemon.Rules(paths), Kinds: builtIn()}
 	if c.Gate != "skill" {
-		if err := judge.Usable(action); err != nil {
+		if _, err := judge.Usable(proposed); err != nil {
 			return err
 		}
 	}
 	if c.Gate != "policy" {
-		checked, stripped, err := c.symbolic(ctx, w, action, event)
+		checked, err := c.symbolic(ctx, w, proposed, event)
 		if err != nil {
 			return err
 		}
-		rewritten = rewritten || stripped || !plist.Equal(checked, action)
-		action = checked
+		rewritten = rewritten || checked.Stripped() || !plist.Equal(checked.List(), proposed.List())
+		proposed = checked
 	}
 	code := 0
 	if rewritten {
@@ -85,7 +89,7 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 			}
 			hooks.Tools, judge.Hooks = tools, hook.New(hooks)
 		}
-		verdict := judge.Narrowed(ctx, judge.Judge(ctx, action, whereOf(event)), whereOf(event))
+		verdict := judge.Narrowed(ctx, judge.Judge(ctx, proposed.Action(), whereOf(event)), whereOf(event))
 		switch verdict.Kind {
 		case policy.Refuse:
 			return exit{exitRefused, fmt.Errorf("refused: %s", verdict.Reason)}
@@ -94,32 +98,33 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 			code = exitAsks
 		}
 	}
-	fmt.Fprintln(w.out, plist.Print(action))
+	fmt.Fprintln(w.out, proposed)
 	if code != 0 {
 		return exit{code: code}
 	}
 	return nil
 }
 
-// symbolic passes the action through the skill's symbolic function. Stripped says
-// that the function set fields that it may not set.
-func (c *verifyCommand) symbolic(ctx context.Context, w *world, action, event sexp.List) (checked sexp.List, stripped bool, err error) {
+// builtIn are the kinds of actions that are built in, to judge and to describe.
+func builtIn() *kind.Set { return kind.New(act.Kinds(act.Deps{})...) }
+
+// symbolic passes the proposal through the skill's symbolic function.
+func (c *verifyCommand) symbolic(ctx context.Context, w *world, proposed action.Proposed, event sexp.List) (checked action.Proposed, err error) {
 	s, err := c.choose(ctx, w, event)
 	if err != nil {
-		return nil, false, err
+		return checked, err
 	}
-	returned, err := s.Symbolic(ctx, action, event)
+	returned, err := s.Symbolic(ctx, proposed.List(), event)
 	if err != nil {
-		return nil, false, exit{exitRefused, fmt.Errorf("refused: %w", err)}
+		return checked, exit{exitRefused, fmt.Errorf("refused: %w", err)}
 	}
 	if len(returned) == 0 {
-		return nil, false, exit{exitRefused, fmt.Errorf("refused by the skill %s", s.Name)}
+		return checked, exit{exitRefused, fmt.Errorf("refused by the skill %s", s.Name)}
 	}
 	if err := plist.WellFormed(returned); err != nil {
-		return nil, false, exit{exitRefused, fmt.Errorf("refused: the skill %s returned no action: %w", s.Name, err)}
+		return checked, exit{exitRefused, fmt.Errorf("refused: the skill %s returned no action: %w", s.Name, err)}
 	}
-	checked, stripped = policy.Strip(returned)
-	return checked, stripped, nil
+	return action.Propose(returned), nil
 }
 
 // choose finds the skill that checks.
@@ -215,7 +220,7 @@ func whereOf(event sexp.List) policy.Where {
 	if chat == "" {
 		chat = identifier(payload, "chat-id")
 	}
-	return policy.Where{Session: session, Channel: protocol.Channel(channel), ChatID: chat}
+	return policy.Where{Session: session, Route: protocol.RouteOf(protocol.SensorChatMessage, protocol.Channel(channel), chat)}
 }
 
 // identifier is a field that names a chat, which may be written as a number.

@@ -1,4 +1,4 @@
-package presentation
+package describe
 
 import (
 	"fmt"
@@ -7,27 +7,29 @@ import (
 	"org-agent/kernel/diff"
 )
 
-// lines is the diff of an edit. What it finds out on the way is added to the effects.
-func (a view) lines(path, name, before, after string, effects *[]string) string {
+// Edit is the diff of an edit of the file at path, which is called name: of the file's lines if
+// the text before is there once, or else of the two texts alone. It also returns what a person
+// should know of that.
+func (w World) Edit(path, name, before, after string) (text string, effects []string) {
 	names := diff.Options{OldName: name, NewName: name}
-	if path == "" || a.world.Read == nil {
-		return diff.Unified(before, after, names)
+	if path == "" || w.Read == nil {
+		return diff.Unified(before, after, names), nil
 	}
-	source, err := a.world.Read(path)
+	source, err := w.Read(path)
 	if err != nil {
-		*effects = append(*effects, "the file cannot be read here: "+err.Error())
-		return diff.Unified(before, after, names)
+		effects = append(effects, "the file cannot be read here: "+err.Error())
+		return diff.Unified(before, after, names), effects
 	}
 	switch n := strings.Count(source, before); {
 	case before == "" && source == "":
 	case before == "" || n == 0:
-		*effects = append(*effects, "the text it was made for is not in the file as it is on the disk: unless a buffer has it, nothing will be changed")
+		effects = append(effects, "the text it was made for is not in the file as it is on the disk: unless a buffer has it, nothing will be changed")
 	case n > 1:
-		*effects = append(*effects, fmt.Sprintf("the text it was made for is in the file %d times: nothing will be changed", n))
+		effects = append(effects, fmt.Sprintf("the text it was made for is in the file %d times: nothing will be changed", n))
 	default:
-		return inPlace(source, before, after, names)
+		return inPlace(source, before, after, names), nil
 	}
-	return diff.Unified(before, after, names)
+	return diff.Unified(before, after, names), effects
 }
 
 // around is how many bytes of a file beside the edit are looked at for context.

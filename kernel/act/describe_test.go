@@ -1,4 +1,4 @@
-package presentation_test
+package act_test
 
 import (
 	"errors"
@@ -7,20 +7,21 @@ import (
 
 	"github.com/chewxy/sexp"
 
-	"org-agent/kernel/plist"
-	"org-agent/kernel/presentation"
+	"org-agent/kernel/action"
+	"org-agent/kernel/describe"
 )
 
 const note = "one\ntwo words\nthree\nfour\nfive\nsix\nseven\n"
 
-func read(path string) (string, error) {
+func readNote(path string) (string, error) {
 	if path == "/home/me/note.org" {
 		return note, nil
 	}
 	return "", errors.New("no such file")
 }
 
-func TestOf(t *testing.T) {
+// What a person is shown of each kind: a line, the whole of it, and its effects.
+func TestDescribe(t *testing.T) {
 	tests := []struct {
 		name, payload string
 		summary, text string
@@ -57,11 +58,11 @@ func TestOf(t *testing.T) {
 			"Run " + strings.Repeat("x", 67) + "…", strings.Repeat("x", 100), nil},
 	}
 	for _, test := range tests {
-		action, err := plist.Read("(:type :request " + test.payload + ")")
+		proposed, err := action.Read("(:type :request " + test.payload + ")")
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := presentation.Of(action.(sexp.List), presentation.World{User: "/home/me", Read: read, Change: touching, Once: true})
+		p := builtIn().Describe(proposed.Action(), describe.World{User: "/home/me", Read: readNote, Change: touching, Once: true})
 		if p.Summary != test.summary || !strings.HasSuffix(p.Text, test.text) {
 			t.Errorf("%s: %q\n%s", test.name, p.Summary, p.Text)
 		}
@@ -73,25 +74,10 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestVisible(t *testing.T) {
-	tests := [][2]string{
-		{"plain\n\ttext ä 世界 👍🏽 ❤️", "plain\n\ttext ä 世界 👍🏽 ❤️"},
-		{"a\x1b[31mb\r\x00\x7f\u0085", "a⟨U+001B⟩[31mb⟨U+000D⟩⟨U+0000⟩⟨U+007F⟩⟨U+0085⟩"},
-		{"\u202eabc\u202c \u2066x\u2069 \u200e\u061c", "⟨U+202E⟩abc⟨U+202C⟩ ⟨U+2066⟩x⟨U+2069⟩ ⟨U+200E⟩⟨U+061C⟩"},
-		{"a\u200bb\ufeff\u00ad\u2028\U000e0041\u3164", "a⟨U+200B⟩b⟨U+FEFF⟩⟨U+00AD⟩⟨U+2028⟩⟨U+E0041⟩⟨U+3164⟩"},
-		{"\xff ok \ufffd", "⟨U+00FF⟩ ok \ufffd"},
-	}
-	for _, test := range tests {
-		if got := presentation.Visible(test[0]); got != test[1] {
-			t.Errorf("%q is %q, want %q", test[0], got, test[1])
-		}
-	}
-}
-
 // touching knows of one tool what it touches.
-func touching(tool string, _ sexp.List) presentation.Change {
+func touching(tool string, _ sexp.Sexp) describe.Change {
 	if tool == "look" {
-		return presentation.Change{Effects: []string{"it reads /x"}}
+		return describe.Change{Effects: []string{"it reads /x"}}
 	}
-	return presentation.Change{}
+	return describe.Change{}
 }

@@ -1,4 +1,4 @@
-package policy_test
+package act_test
 
 import (
 	"fmt"
@@ -10,8 +10,9 @@ import (
 	"github.com/chewxy/sexp"
 	"pgregory.net/rapid"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/plist"
-	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
 )
 
 // gbnf reads the notation that engines take and writes any text that a grammar allows. It
@@ -195,7 +196,7 @@ func TestGrammar(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		where := places(t)
 		tools := rapid.SliceOfN(rapid.StringMatching(`[a-z_]{1,9}`), 0, 3).Draw(t, "tools")
-		grammar := policy.Grammar(policy.Forms(where), tools)
+		grammar := action.Grammar(builtIn().Specs().Forms(where.Route), tools)
 		g := readGrammar(t, grammar)
 		text := g.write("root", 0)
 		x, err := plist.Read(text)
@@ -209,8 +210,7 @@ func TestGrammar(t *testing.T) {
 		if got.Err != nil || got.Proposal == nil || fmt.Sprint(got.Steps) != "[strict]" && len(got.Steps) > 0 {
 			t.Fatalf("%s is read as %+v", text, got)
 		}
-		p := policy.Policy{}
-		if err := p.Usable(got.Proposal); err != nil && !keyTwice(x) && !strings.Contains(err.Error(), "200 characters") {
+		if _, err := builtIn().Specs().Usable(action.Propose(got.Proposal)); err != nil && !keyTwice(x) && !strings.Contains(err.Error(), "200 characters") {
 			t.Fatalf("%s: %v", text, err)
 		}
 	})
@@ -238,8 +238,8 @@ func keyTwice(x sexp.Sexp) bool {
 // TestGrammarIsWhole: every rule that is named is there, and every form can come out.
 func TestGrammarIsWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		forms := policy.Forms(policy.Where{Session: "main", Channel: "emacs"})
-		g := readGrammar(t, policy.Grammar(forms, []string{"read"}))
+		forms := builtIn().Specs().Forms(protocol.Route{Channel: "emacs"})
+		g := readGrammar(t, action.Grammar(forms, []string{"read"}))
 		g.write("root", 0)
 		for i := range forms {
 			text := g.write(fmt.Sprintf("form-%d", i+1), 0)

@@ -1,12 +1,12 @@
-package policy
+package act_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/chewxy/sexp"
-
+	"org-agent/kernel/action"
 	"org-agent/kernel/plist"
+	"org-agent/kernel/policy"
 )
 
 // What may be set is judged as pairs of texts; what must not be is refused with the reason.
@@ -32,15 +32,15 @@ func TestProperties(t *testing.T) {
 		{`(("A" "1") ("a" "2"))`, "twice"},
 	}
 	for _, test := range tests {
-		action, err := plist.Read(`(:type :request :target :emacs :action :set-properties :id "x" :properties ` + test.properties + `)`)
+		proposed, err := action.Read(`(:type :request :target :emacs :action :set-properties :id "x" :properties ` + test.properties + `)`)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := (&Policy{}).Judge(t.Context(), action.(sexp.List), Where{})
-		got, kind := v.Reason, Refuse
+		v := (&policy.Policy{Kinds: builtIn()}).Judge(t.Context(), proposed.Action(), policy.Where{})
+		got, kind := v.Reason, policy.Refuse
 		if strings.HasPrefix(test.want, "(") {
-			value, _ := plist.Get(view{v.Action}.payload(), "properties")
-			got, kind = plist.Print(value), Ask
+			value, _ := v.Action.Field("properties")
+			got, kind = plist.Print(value), policy.Ask
 		}
 		if v.Kind != kind || !strings.Contains(got, test.want) {
 			t.Errorf("%s: %v, %s, want %s", test.properties, v.Kind, got, test.want)

@@ -1,4 +1,4 @@
-package policy
+package action
 
 import (
 	"fmt"
@@ -51,25 +51,16 @@ func literal(text string) string {
 
 // rule is the form as a sequence: what stands in it as it is, and the kinds of its values.
 func (f Form) rule() string {
-	if f.row == nil {
-		head, tail, _ := strings.Cut(f.Text, `"<`)
-		_, tail, _ = strings.Cut(tail, `>"`)
-		return literal(head) + " text " + literal(tail)
-	}
-	head := "(:type :REQUEST :target :" + f.Target
-	if f.Action != "" {
-		head += " :action :" + f.Action
-	}
-	parts := []string{literal(head)}
-	for _, field := range f.row.Fields {
+	parts := []string{literal(f.spec.head())}
+	for _, field := range f.spec.Fields {
 		value := f.fixed[field.Name]
 		switch {
-		case slices.Contains(f.row.OneOf, field.Name):
-			if f.row.instead(field.Name) {
+		case slices.Contains(f.spec.OneOf, field.Name):
+			if f.spec.instead(field.Name) {
 				continue
 			}
 			var either []string
-			for _, name := range f.row.OneOf {
+			for _, name := range f.spec.OneOf {
 				either = append(either, literal(" :"+name+" ")+" text")
 			}
 			parts = append(parts, "("+strings.Join(either, " | ")+")")

@@ -1,4 +1,4 @@
-package policy_test
+package act_test
 
 import (
 	"context"
@@ -12,6 +12,9 @@ import (
 	"github.com/chewxy/sexp"
 	"pgregory.net/rapid"
 
+	"org-agent/kernel/act"
+	"org-agent/kernel/action"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
@@ -20,9 +23,9 @@ import (
 // places are turns of every channel, with ids that want quoting.
 func places(t *rapid.T) policy.Where {
 	where := policy.Where{Session: rapid.SampledFrom([]string{"main", "garden"}).Draw(t, "session"), Turn: "t",
-		Channel: rapid.SampledFrom([]protocol.Channel{"emacs", "cli", "telegram", "signal", "matrix", "odd", "tool"}).Draw(t, "channel")}
-	if where.Channel != "emacs" && where.Channel != "cli" {
-		where.ChatID = rapid.OneOf(rapid.StringMatching(`.{1,12}`), rapid.Just(`a"b\`), rapid.Just("+49 1")).Draw(t, "chat")
+		Route: protocol.Route{Channel: rapid.SampledFrom([]protocol.Channel{"emacs", "cli", "telegram", "signal", "matrix", "odd", "tool"}).Draw(t, "channel")}}
+	if where.Route.Channel != "emacs" && where.Route.Channel != "cli" {
+		where.Route.Chat = rapid.OneOf(rapid.StringMatching(`.{1,12}`), rapid.Just(`a"b\`), rapid.Just("+49 1")).Draw(t, "chat")
 	}
 	return where
 }
@@ -40,6 +43,9 @@ func (readers) Digest(string) string { return "" }
 
 func (readers) Nearest(string) string { return "" }
 
+// builtIn are the kinds that are built in, with nothing to perform them.
+func builtIn() *kind.Set { return kind.New(act.Kinds(act.Deps{})...) }
+
 // TestForms: whatever a prompt shows as the form of a reply is an action, and with something
 // sensible put in it is not refused; everything that can be proposed is shown, and no field
 // that is not in the table.
@@ -49,24 +55,23 @@ func TestForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	filled := strings.NewReplacer("<command>", "ls", "<path>", "note.org", "<name>", "read", ":<name>", ":effort", ":<argument>", ":path")
-	p := policy.Policy{Home: home, Tools: readers{}}
+	p := policy.Policy{Home: home, Tools: readers{}, Kinds: builtIn()}
 	rapid.Check(t, func(t *rapid.T) {
 		where := places(t)
-		forms := policy.Forms(where)
+		forms := builtIn().Specs().Forms(where.Route)
 		shown := map[string]bool{}
 		for i, f := range forms {
-			shown[strings.TrimSuffix(f.Target+" "+f.Action, " ")] = true
-			action := readForm(t, f.Text)
-			if err := p.Usable(action); err != nil {
+			shown[strings.TrimSuffix(f.Target+" "+f.Name, " ")] = true
+			if _, err := p.Usable(readForm(t, f.Text)); err != nil {
 				t.Fatalf("%s: %v", f, err)
 			}
-			v := p.Judge(context.Background(), readForm(t, filled.Replace(f.Text)), where)
+			v := p.Judge(context.Background(), readForm(t, filled.Replace(f.Text)).Action(), where)
 			if v.Kind == policy.Refuse {
 				t.Fatalf("%s is refused: %s", f, v.Reason)
 			}
 			answers := v.Kind == policy.Allow && v.Reason == "text into its own conversation"
 			if answers != (i == 0 || f.Target == "response") {
-				t.Fatalf("%d. %s answers %v, on %s", i, f, answers, where.Channel)
+				t.Fatalf("%d. %s answers %v, on %s", i, f, answers, where.Route.Channel)
 			}
 			for _, word := range regexp.MustCompile(` :([a-z][a-z-]*)`).FindAllStringSubmatch(f.Does+f.Instead, -1) {
 				if !inTable(word[1]) {
@@ -74,11 +79,11 @@ func TestForms(t *testing.T) {
 				}
 			}
 		}
-		for _, row := range policy.Table() {
-			name := strings.TrimSuffix(row.Target+" "+row.Action, " ")
-			own := row.Action == "insert-at-end" && where.Channel != "cli" && where.Channel != "emacs" && where.Channel != "odd" && where.Channel != "tool" &&
-				strings.TrimSpace(where.ChatID) != "" // a blank is nobody's conversation
-			if shown[name] == (row.Off || own) {
+		for _, row := range builtIn().Specs() {
+			name := strings.TrimSuffix(row.Target+" "+row.Name, " ")
+			own := row.Name == "insert-at-end" && where.Route.Channel != "cli" && where.Route.Channel != "emacs" && where.Route.Channel != "odd" && where.Route.Channel != "tool" &&
+				strings.TrimSpace(where.Route.Chat) != "" // a blank is nobody's conversation
+			if shown[name] == (row.Off != "" || own) {
 				t.Fatalf("%s is shown: %v", name, shown[name])
 			}
 		}
@@ -89,24 +94,22 @@ func TestForms(t *testing.T) {
 }
 
 func inTable(field string) bool {
-	return field == "action" || slices.ContainsFunc(policy.Table(), func(row policy.Row) bool {
-		return slices.ContainsFunc(row.Fields, func(f policy.Field) bool { return f.Name == field })
-	})
+	return field == "action" || slices.ContainsFunc(builtIn().Specs(), func(row action.Spec) bool { return row.HasField(field) })
 }
 
-func readForm(t *rapid.T, text string) sexp.List {
+func readForm(t *rapid.T, text string) action.Proposed {
 	x, err := plist.Read(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	action, ok := x.(sexp.List)
+	list, ok := x.(sexp.List)
 	if !ok {
 		t.Fatalf("%s is no list", text)
 	}
 	if got := plist.Recover(text, plist.RecoverOptions{Finished: true}); len(got.Steps) > 0 && got.Steps[0] != "strict" {
 		t.Fatalf("%s is read by way of %v", text, got.Steps)
 	}
-	return action
+	return action.Propose(list)
 }
 
 // TestFormsOfChannels: the forms of an answer are those that the user's note prescribes.
@@ -124,7 +127,7 @@ func TestFormsOfChannels(t *testing.T) {
 		{"elsewhere", "7", `to answer: (:type :REQUEST :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* <heading>\n<answer>")`},
 		{"matrix", `!r"x`, `to answer: (:type :REQUEST :target :matrix :room-id "!r\"x" :text "<answer>")`},
 	} {
-		forms := policy.Forms(policy.Where{Session: "main", Channel: c.channel, ChatID: c.chat})
+		forms := builtIn().Specs().Forms(protocol.Route{Channel: c.channel, Chat: c.chat})
 		if got := forms[0].String(); got != c.want {
 			t.Errorf("on %s:\n%s\nwant\n%s", c.channel, got, c.want)
 		}

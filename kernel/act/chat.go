@@ -1,0 +1,61 @@
+package act
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"org-agent/kernel/action"
+	"org-agent/kernel/describe"
+	"org-agent/kernel/kind"
+	"org-agent/kernel/plist"
+	"org-agent/kernel/policy"
+)
+
+// Chat is a message on a channel whose conversations the field names. It is known and judged; the
+// channel's driver gives it a Perform. A conversation may be answered where it takes place.
+func Chat(channel, field string) kind.Kind {
+	chat := func(a action.Action) string {
+		value, _ := a.Field(field)
+		return describe.Plain(value)
+	}
+	ends := func(a action.Action, where policy.Where) bool {
+		return where.Route.Chat != "" && string(where.Route.Channel) == channel && chat(a) == where.Route.Chat
+	}
+	return kind.Kind{
+		Spec: action.Spec{Target: channel, Does: "to send a message elsewhere", Reply: true, Fields: []action.Field{
+			{Name: field, Kind: action.Name, Required: true, Example: `"<` + strings.TrimSuffix(field, "-id") + `>"`, Chat: true},
+			{Name: "text", Kind: action.Text, Required: true, Example: `"<message>"`},
+			{Name: "reply-to", Kind: action.Name}, {Name: "attachments", Kind: action.CallList}}},
+		Judge: func(_ context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
+			if ends(a, turn.Where) {
+				return policy.Verdict{Kind: policy.Allow, Reason: "text into its own conversation"}
+			}
+			return policy.Verdict{Kind: policy.Ask, Reason: fmt.Sprintf("it sends a message to %s on %s", chat(a), channel)}
+		},
+		Ends: ends,
+		Describe: func(a action.Action, _ describe.World) describe.Description {
+			effects := []string{
+				fmt.Sprintf("%s are sent to %s over the network, through %s", describe.Count(utf8.RuneCountInString(a.Text("text")), "character"), chat(a), channel),
+				"what was sent cannot be taken back",
+			}
+			if v, ok := a.Field("attachments"); ok && !plist.IsNil(v) {
+				effects = append(effects, "with the attachments "+plist.Print(v))
+			}
+			return describe.Description{
+				Summary: fmt.Sprintf("Send a message to %s on %s", chat(a), channel), Language: "text", Text: a.Text("text"), Effects: effects,
+			}
+		},
+		Sends: chat,
+	}
+}
+
+// peer speaks to another agent, once any is connected.
+func peer() kind.Kind {
+	return kind.Kind{
+		Spec: action.Spec{Target: "peer", Off: "no peer is connected",
+			Fields: []action.Field{{Name: "act", Kind: action.Name, Required: true}, {Name: "text", Kind: action.AnyText}}},
+		Sends: func(a action.Action) string { return "" },
+	}
+}

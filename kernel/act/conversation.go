@@ -1,0 +1,112 @@
+package act
+
+import (
+	"context"
+	"fmt"
+	"unicode/utf8"
+
+	"org-agent/kernel/action"
+	"org-agent/kernel/describe"
+	"org-agent/kernel/kind"
+	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
+)
+
+// leavesNothing is the Undo of what only shows or reads.
+func leavesNothing(action.Action, protocol.Receipt) ([]protocol.Change, []string) { return nil, nil }
+
+// noTools is the Subagent of what a subagent does like any other turn.
+func noTools(action.Action) (needs []string, refused string) { return nil, "" }
+
+// none is the Subagent of what no subagent does.
+func none(why string) func(action.Action) ([]string, string) {
+	return func(action.Action) ([]string, string) { return nil, why }
+}
+
+// response answers in the conversation of the turn, wherever that is.
+func response(d Deps) kind.Kind {
+	return kind.Kind{
+		Spec: action.Spec{Target: string(protocol.TypeResponse), Type: protocol.TypeResponse, Does: "to answer, wherever the conversation is", Reply: true,
+			Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true, Example: `"<answer>"`}}},
+		Judge: func(context.Context, *policy.Turn, action.Action) policy.Verdict {
+			return policy.Verdict{Kind: policy.Allow, Reason: "text into its own conversation"}
+		},
+		Ends:     func(action.Action, policy.Where) bool { return true },
+		Subagent: noTools,
+		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
+			return kind.Result{}, d.Conversations.Insert(ctx, o, o.Action.Action().Text("text"))
+		},
+		Undo: leavesNothing,
+	}
+}
+
+// log writes a text to the log, and nowhere else.
+func log(d Deps) kind.Kind {
+	return kind.Kind{
+		Spec: action.Spec{Target: string(protocol.TypeLog), Type: protocol.TypeLog, Does: "to leave a line in the log and say nothing",
+			Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true, Example: `"<line>"`}}},
+		Judge: func(context.Context, *policy.Turn, action.Action) policy.Verdict {
+			return policy.Verdict{Kind: policy.Allow, Reason: "text into the log"}
+		},
+		Subagent: noTools,
+		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
+			d.Logger.InfoContext(ctx, "skill log", "session", o.Session, "turn", o.Turn, "text", o.Action.Action().Text("text"))
+			return kind.Result{Text: "written to the log"}, nil
+		},
+		Undo: leavesNothing,
+	}
+}
+
+// insertion puts text at the end of the turn's own conversation, or of the conversation whose
+// buffer is named.
+func insertion(d Deps) kind.Kind {
+	return kind.Kind{
+		Spec: action.Spec{Target: "emacs", Name: "insert-at-end", Does: "to answer", Reply: true, Answers: true, Fields: []action.Field{
+			{Name: "buffer", Kind: action.Text, Example: `"*org-agent-chat*"`, Fixed: true},
+			{Name: "text", Kind: action.Text, Required: true, Example: `"* <heading>\n<answer>"`}}},
+		Judge: func(_ context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
+			buffer := a.Text("buffer")
+			if ownBuffer(buffer, turn.Session) {
+				return policy.Verdict{Kind: policy.Allow, Reason: "text into its own conversation"}
+			}
+			if session, ok := protocol.BufferSession(buffer); ok {
+				return policy.Verdict{Kind: policy.Ask, Reason: fmt.Sprintf("it writes into another conversation, %q", session)}
+			}
+			return policy.Refused("the buffer %q is not a chat buffer: text goes to \"*org-agent-chat*\"", buffer)
+		},
+		Ends: func(a action.Action, where policy.Where) bool { return ownBuffer(a.Text("buffer"), where.Session) },
+		Describe: func(a action.Action, _ describe.World) describe.Description {
+			text := a.Text("text")
+			return describe.Description{
+				Summary: "Write into " + a.Text("buffer"), Language: "text", Text: text,
+				Effects: []string{
+					fmt.Sprintf("%s go into that conversation and its file, where all who have it open see them", describe.Count(utf8.RuneCountInString(text), "character")),
+					"it reads nothing and sends nothing over the network",
+				},
+			}
+		},
+		Sends:    func(a action.Action) string { return a.Text("buffer") },
+		Subagent: none("a subagent writes into no other conversation: its answer is its report"),
+		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
+			a := o.Action.Action()
+			text, buffer := a.Text("text"), a.Text("buffer")
+			if ownBuffer(buffer, o.Session) {
+				return kind.Result{}, d.Conversations.Insert(ctx, o, text)
+			}
+			session, ok := protocol.BufferSession(buffer)
+			if !ok {
+				return kind.Result{}, fmt.Errorf("%q: %w", buffer, kind.ErrNoPerformer)
+			}
+			if err := d.Conversations.Post(ctx, o, session, text); err != nil {
+				return kind.Result{}, err
+			}
+			return kind.Result{Text: "the text stands in the conversation " + session}, nil
+		},
+	}
+}
+
+// ownBuffer: no buffer, the main buffer's name and the session's own all mean
+// the conversation the turn came from.
+func ownBuffer(buffer, session string) bool {
+	return buffer == "" || buffer == protocol.SessionBuffer(protocol.MainSession) || buffer == protocol.SessionBuffer(session)
+}

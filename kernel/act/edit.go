@@ -1,0 +1,69 @@
+package act
+
+import (
+	"context"
+	"fmt"
+
+	"org-agent/kernel/action"
+	"org-agent/kernel/describe"
+	"org-agent/kernel/kind"
+	"org-agent/kernel/plist"
+	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
+)
+
+// edit changes a text where it stands: in a file, or in the entry with an :ID:.
+func edit(d Deps) kind.Kind {
+	return InEditor(d, kind.Kind{
+		Spec: action.Spec{Target: "emacs", Name: "edit", Does: "to change a text where it stands, :old being there exactly once", OneOf: []string{"file", "id"}, Fields: []action.Field{
+			{Name: "file", Kind: action.Text, Example: `"<path>"`}, {Name: "id", Kind: action.Text, Example: `"<the :ID: of an entry>"`},
+			{Name: "old", Kind: action.AnyText, Required: true, Example: `"<the text there>"`}, {Name: "new", Kind: action.AnyText, Required: true, Example: `"<what takes its place>"`}}},
+		Judge: func(_ context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
+			if a.Text("file") == "" {
+				return policy.Verdict{Kind: policy.Ask, Reason: "it changes a note"}
+			}
+			path, err := turn.File(a.Text("file"))
+			if err != nil {
+				return policy.Refused("%v", err)
+			}
+			v := turn.Reach(protocol.Reach{Kind: protocol.ReachWrites, Path: path})
+			v.Action = a.With("file", plist.String(path))
+			return v
+		},
+		Describe: describeEdit,
+		Subagent: func(action.Action) ([]string, string) { return []string{"edit"}, "" },
+		Undo: func(a action.Action, receipt protocol.Receipt) ([]protocol.Change, []string) {
+			change := changed(a, receipt)
+			change.Old, change.New = a.Text("old"), a.Text("new")
+			return []protocol.Change{change}, nil
+		},
+	}, true)
+}
+
+// describeEdit shows an edit with a diff: of the lines of its file, if the old text is there
+// once, or else of the two texts alone.
+func describeEdit(a action.Action, w describe.World) describe.Description {
+	path := a.Text("file")
+	name := w.Short(path)
+	if path == "" {
+		name = "the entry " + a.ID()
+	}
+	text, found := w.Edit(path, name, a.Text("old"), a.Text("new"))
+	effects := []string{fmt.Sprintf("it changes %s in the buffer that visits it, as one undo step; a buffer without unsaved work is saved", name)}
+	return describe.Description{
+		Summary: "Change " + name, Language: "diff", Text: text,
+		Effects: append(append(effects, found...), "it runs nothing and sends nothing over the network"),
+	}
+}
+
+// changed is what a receipt says of a change that an editor made.
+func changed(a action.Action, receipt protocol.Receipt) protocol.Change {
+	change := protocol.Change{
+		Action: protocol.Keyword(a.Name()), Entry: a.ID(), File: a.Text("file"),
+		Before: receipt.Before, After: receipt.After, Former: receipt.Former,
+	}
+	if receipt.File != "" {
+		change.File = receipt.File
+	}
+	return change
+}

@@ -1,0 +1,86 @@
+package act
+
+import (
+	"context"
+
+	"org-agent/kernel/action"
+	"org-agent/kernel/kind"
+	"org-agent/kernel/plist"
+	"org-agent/kernel/policy"
+)
+
+// InEditor is a kind that a client performs which announces it by its name. Changes says that it
+// changes a text: then the client says what is in the way, and whether it was done when the
+// receipt never came.
+func InEditor(d Deps, k kind.Kind, changes bool) kind.Kind {
+	k.ByClient = true
+	k.Perform = func(ctx context.Context, o kind.Order) (kind.Result, error) {
+		order, err := o.Act(o.Action.Action())
+		if err != nil {
+			return kind.Result{}, err
+		}
+		client, receipt, err := d.Editors.Perform(ctx, order)
+		return kind.Result{Text: "done in Emacs", Client: client, Receipt: receipt}, err
+	}
+	if !changes {
+		return k
+	}
+	k.Check = func(ctx context.Context, o kind.Order, a action.Action) error {
+		order, err := o.Act(a)
+		if err != nil {
+			return err
+		}
+		order.Check = true
+		return d.Editors.Check(ctx, order)
+	}
+	k.Settle = func(ctx context.Context, o kind.Order, lost error) (kind.Result, error) {
+		return settle(ctx, d, o, lost)
+	}
+	return k
+}
+
+const showsNothing = "a subagent shows nothing in Emacs: its answer is its report"
+
+// messageLimit is what Emacs's echo area is given at most, in characters.
+const messageLimit = 200
+
+// message shows a line in the echo area.
+func message(d Deps) kind.Kind {
+	return InEditor(d, kind.Kind{
+		Spec: action.Spec{Target: "emacs", Name: "message", Does: "to show a line that is not kept",
+			Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true, Limit: messageLimit, Example: `"<line>"`}}},
+		Judge: func(context.Context, *policy.Turn, action.Action) policy.Verdict {
+			return policy.Verdict{Kind: policy.Allow, Reason: "a line in the echo area"}
+		},
+		Subagent: none(showsNothing),
+		Undo:     leavesNothing,
+	}, false)
+}
+
+// open shows a file of the home.
+func open(d Deps) kind.Kind {
+	return InEditor(d, kind.Kind{
+		Spec: action.Spec{Target: "emacs", Name: "open", Does: "to show a file of the home", Fields: []action.Field{
+			{Name: "file", Kind: action.Text, Required: true, Example: `"<path>"`}, {Name: "line", Kind: action.Integer, Example: `1`}}},
+		Judge: func(_ context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
+			path, err := turn.File(a.Text("file"))
+			if err != nil {
+				return policy.Refused("%v", err)
+			}
+			if !turn.InHome(path) {
+				return policy.Refused("%s is not under %s: only files there are opened", path, turn.Home())
+			}
+			return policy.Verdict{Kind: policy.Allow, Reason: "it shows a file of the home", Action: a.With("file", plist.String(path))}
+		},
+		Subagent: none(showsNothing),
+		Undo:     leavesNothing,
+	}, false)
+}
+
+// eval runs Lisp in Emacs, which nothing does.
+func eval() kind.Kind {
+	return kind.Kind{
+		Spec:     action.Spec{Target: "emacs", Name: "eval", Off: ":eval does not exist unless the user sets org-agent-allow-eval"},
+		Subagent: none(showsNothing),
+	}
+}

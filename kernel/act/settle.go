@@ -1,0 +1,64 @@
+package act
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"org-agent/kernel/kind"
+	"org-agent/kernel/protocol"
+)
+
+// settledFile is the size of the largest file that is looked at.
+const settledFile = 16 << 20
+
+// settle finds out whether a change of a text was made whose receipt never came. A client that is
+// there again knows, or sees it in its buffer; when none comes, the one that had the buffer
+// is gone, and the file has the truth. The error is as that of [Editors.Perform]; one without
+// [kind.ErrOutcomeUnknown] means that nothing was changed.
+func settle(ctx context.Context, d Deps, o kind.Order, lost error) (kind.Result, error) {
+	order, err := o.Act(o.Action.Action())
+	if err != nil {
+		return kind.Result{}, err
+	}
+	order.Settle = true
+	client, receipt, err := d.Editors.Settle(ctx, order)
+	if errors.Is(err, kind.ErrNoPerformer) {
+		err = kind.ErrOutcomeUnknown
+		if ctx.Err() == nil {
+			receipt, err = settleByFile(order.Payload)
+		}
+	}
+	if errors.Is(err, kind.ErrOutcomeUnknown) {
+		err = errors.Join(err, lost)
+	}
+	return kind.Result{Text: "done in Emacs", Client: client, Receipt: receipt}, err
+}
+
+// settleByFile looks for the edit's texts in its file. Where an entry is, no kernel knows.
+func settleByFile(edit protocol.Object) (protocol.Receipt, error) {
+	before, after := edit.Text("old"), edit.Text("new")
+	info, err := os.Stat(edit.Text("file"))
+	if err != nil || !info.Mode().IsRegular() || info.Size() > settledFile {
+		return protocol.Receipt{}, kind.ErrOutcomeUnknown
+	}
+	source, err := os.ReadFile(edit.Text("file"))
+	if err != nil {
+		return protocol.Receipt{}, kind.ErrOutcomeUnknown
+	}
+	text := strings.ReplaceAll(string(source), "\r\n", "\n")
+	switch {
+	case after != "" && strings.Contains(text, after), after == "" && !strings.Contains(text, before):
+		sum := sha256.Sum256([]byte(after))
+		return protocol.Receipt{
+			Chars: utf8.RuneCountInString(after), SHA256: hex.EncodeToString(sum[:]), Saved: true, Done: true, File: edit.Text("file"),
+		}, nil
+	case before != "" && strings.Contains(text, before):
+		return protocol.Receipt{}, errors.New("the connection to Emacs was lost before it: nothing was changed in the file")
+	}
+	return protocol.Receipt{}, kind.ErrOutcomeUnknown
+}

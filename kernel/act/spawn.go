@@ -1,0 +1,36 @@
+package act
+
+import (
+	"context"
+
+	"org-agent/kernel/action"
+	"org-agent/kernel/describe"
+	"org-agent/kernel/kind"
+	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
+)
+
+// spawnTool is the tool that an :agent :spawn is the same as.
+const spawnTool = "sessions_spawn"
+
+// spawn hands on work: the same as the call of the tool that does so.
+func spawn(d Deps) kind.Kind {
+	return kind.Kind{
+		Spec: action.Spec{Target: "agent", Name: "spawn", Does: "to hand on a part of the work",
+			Fields: []action.Field{{Name: "task", Kind: action.Text, Required: true, Example: `"<task>"`}}},
+		Judge: func(_ context.Context, turn *policy.Turn, _ action.Action) policy.Verdict {
+			return turn.Named(spawnTool, policy.Verdict{Kind: policy.Ask, Reason: "a subagent spends tokens and time"})
+		},
+		Describe: func(a action.Action, _ describe.World) describe.Description {
+			return describe.Description{
+				Summary: "Start a subagent", Language: "text", Text: a.Text("task"),
+				Effects: []string{"it asks the model as often as its budget lets it: it costs time and tokens, how many is not known before"},
+			}
+		},
+		Subagent: none("a subagent hands on no work: do it, or say in the answer what is left to do"),
+		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
+			text, err := d.Tools.Call(ctx, spawnTool, protocol.Object{{Key: "task", Value: o.Action.Action().Text("task")}})
+			return kind.Result{Text: text}, err
+		},
+	}
+}

@@ -1,0 +1,225 @@
+package action
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/plist"
+	"org-agent/kernel/protocol"
+)
+
+// ErrUnusable is in the chain of every error of [Specs.Usable].
+var ErrUnusable = errors.New("unusable action")
+
+// unusable is a message for the model: what is wrong and what would be right.
+type unusable struct{ message string }
+
+func (e unusable) Error() string { return e.message }
+func (unusable) Unwrap() error   { return ErrUnusable }
+
+func unusablef(format string, args ...any) error {
+	return unusable{fmt.Sprintf(format, args...)}
+}
+
+// Usable is the proposal if it is an action of the specs, with its fields present and of the
+// right kind. That says nothing about permission. The error, which wraps [ErrUnusable], is one
+// line that tells the model what to mend.
+func (s Specs) Usable(p Proposed) (Proposed, error) {
+	if p.fault != nil {
+		return p, p.fault
+	}
+	usable, err := s.Check(p.action)
+	if err == nil {
+		p.action = usable
+	}
+	return p, err
+}
+
+// Check is [Specs.Usable] for an action. What was found usable is not looked at again.
+func (s Specs) Check(a Action) (Action, error) {
+	if a.usable {
+		return a, nil
+	}
+	spec, err := s.specOf(a)
+	if err == nil {
+		err = spec.check(a)
+	}
+	if err != nil {
+		return Action{}, err
+	}
+	a.usable = true
+	return a, nil
+}
+
+// specOf finds the kind of an action, or says what there is in its place.
+func (s Specs) specOf(a Action) (Spec, error) {
+	key := a.Key()
+	switch kind := a.Type(); kind {
+	case protocol.TypeRequest:
+	case protocol.TypeEvent:
+		return Spec{}, unusablef(":type :event is for sensors; use :request, :response or :log")
+	case "":
+		return Spec{}, unusablef("an action needs :type, a keyword: :request, :response or :log")
+	default:
+		for _, spec := range s {
+			if spec.Type == kind {
+				return spec, nil
+			}
+		}
+		return Spec{}, unusablef("the :type :%s is not one of :request, :response, :log", kind)
+	}
+	if a.Target() == "" {
+		return Spec{}, unusablef("a :request needs :target, a keyword such as :emacs or :tool")
+	}
+	var names []string
+	known := false
+	for _, spec := range s {
+		if spec.Type != "" || spec.Target != key.Target {
+			continue
+		}
+		if spec.is(key) {
+			return spec, nil
+		}
+		known = true
+		if spec.Off == "" {
+			names = append(names, ":"+spec.Name)
+		}
+	}
+	if !known {
+		return Spec{}, unusablef("the :target :%s is not one of %s", key.Target, strings.Join(s.targets(), ", "))
+	}
+	if key.Name == "" {
+		return Spec{}, unusablef("a request to :%s needs :action, one of %s", key.Target, strings.Join(names, ", "))
+	}
+	return Spec{}, unusablef("the :action :%s is not one that :%s has: %s", key.Name, key.Target, strings.Join(names, ", "))
+}
+
+func (s Specs) targets() []string {
+	var names []string
+	for _, spec := range s {
+		if name := ":" + spec.Target; spec.Type == "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// check says what is wrong with the fields of an action of the kind.
+func (s Spec) check(a Action) error {
+	what := s.Key().String()
+	if s.Type != "" {
+		what = ":type :" + string(s.Type)
+	}
+	for _, f := range s.Fields {
+		if err := f.check(a, what); err != nil {
+			return err
+		}
+	}
+	if s.OneOf == nil {
+		return nil
+	}
+	for _, name := range s.OneOf {
+		if v, ok := a.Field(name); ok && !plist.IsNil(v) {
+			return nil
+		}
+	}
+	return unusablef("%s needs one of :%s", what, strings.Join(s.OneOf, ", :"))
+}
+
+func (f Field) check(a Action, what string) error {
+	v, ok := a.Field(f.Name)
+	if !ok || plist.IsNil(v) {
+		if f.Required && !(ok && (f.Kind == Plist || f.Kind == Properties || f.Kind == CallList)) {
+			return unusablef("%s needs :%s, %s", what, f.Name, f.Kind)
+		}
+		return nil
+	}
+	if !f.Kind.holds(v) {
+		return unusablef("the :%s of %s must be %s", f.Name, what, f.Kind)
+	}
+	if s, isText := v.(plist.String); isText && f.Limit > 0 && utf8.RuneCountInString(string(s)) > f.Limit {
+		return unusablef("the :%s of %s may have %d characters, not %d", f.Name, what, f.Limit, utf8.RuneCountInString(string(s)))
+	}
+	return nil
+}
+
+func (k FieldKind) holds(v sexp.Sexp) bool {
+	switch k {
+	case Text:
+		s, ok := v.(plist.String)
+		return ok && strings.TrimSpace(string(s)) != ""
+	case AnyText:
+		_, ok := v.(plist.String)
+		return ok
+	case Name:
+		switch v := v.(type) {
+		case plist.String:
+			return strings.TrimSpace(string(v)) != ""
+		case plist.Keyword, plist.Int:
+			return true
+		}
+		return false
+	case Integer:
+		n, ok := v.(plist.Int)
+		return ok && n > 0
+	case Plist:
+		list, ok := v.(sexp.List)
+		return ok && plist.WellFormed(list) == nil
+	case Properties:
+		_, ok := PropertyNames(v)
+		return ok
+	case CallList:
+		list, ok := v.(sexp.List)
+		for _, item := range list {
+			if call, isList := item.(sexp.List); !isList || plist.WellFormed(call) != nil {
+				return false
+			}
+		}
+		return ok
+	}
+	return false
+}
+
+// PropertyNames are the names in a value of [Properties], in upper case as Org
+// prints them; false if it is none.
+func PropertyNames(v sexp.Sexp) (names []string, ok bool) {
+	list, ok := v.(sexp.List)
+	if !ok {
+		return nil, false
+	}
+	if len(list) == 0 {
+		return nil, true
+	}
+	if _, pairs := list[0].(sexp.List); pairs {
+		return pairNames(list)
+	}
+	if plist.WellFormed(list) != nil {
+		return nil, false
+	}
+	for i := 0; i < len(list); i += 2 {
+		key, _ := list[i].(plist.Keyword) // it is well-formed
+		names = append(names, strings.ToUpper(string(key)))
+	}
+	return names, true
+}
+
+// pairNames are the first of each two strings.
+func pairNames(list sexp.List) (names []string, ok bool) {
+	for _, item := range list {
+		pair, _ := item.(sexp.List)
+		if len(pair) != 2 {
+			return nil, false
+		}
+		name, named := pair[0].(plist.String)
+		if _, text := pair[1].(plist.String); !named || !text {
+			return nil, false
+		}
+		names = append(names, strings.ToUpper(strings.TrimSpace(string(name))))
+	}
+	return names, true
+}

@@ -1,0 +1,141 @@
+package action
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/plist"
+	"org-agent/kernel/protocol"
+)
+
+// Form is a shape that a proposal may have, with <…> where something is to be put in.
+type Form struct {
+	Key
+	// Does says what it is for.
+	Does string
+	// Text is the property list.
+	Text string
+	// Instead are fields that may stand in place of the first of [Spec.OneOf], with a value.
+	Instead string
+
+	spec  Spec
+	fixed map[string]string // fields with the one value they have here, as Lisp
+}
+
+// String is the form as a line of a prompt.
+func (f Form) String() string {
+	line := f.Does + ": " + f.Text
+	if f.Instead != "" {
+		line += ", or with " + f.Instead
+	}
+	return line
+}
+
+// Forms are the shapes of all that may be proposed in a turn, the answer first. They are
+// made of the specs that proposals are checked against. Whether there is anything that
+// performs them is not looked at. A chat of a channel is answered by the channel's own kind where
+// there is one.
+func (s Specs) Forms(route protocol.Route) []Form {
+	var answer, rest []Form
+	sent := slices.ContainsFunc(s, func(spec Spec) bool { return spec.sendsTo(route) })
+	for _, spec := range s {
+		own := spec.Answers
+		if sent {
+			own = spec.sendsTo(route)
+		}
+		switch {
+		case spec.Off != "":
+		case own: // how the conversation is answered
+			answer = append(answer, spec.form(route, true))
+		case !spec.Answers: // on a channel the answer goes there
+			rest = append(rest, spec.form(route, false))
+		}
+	}
+	return append(answer, rest...)
+}
+
+// sendsTo reports whether the kind sends messages to the chat of a turn.
+func (s Spec) sendsTo(route protocol.Route) bool {
+	return strings.TrimSpace(route.Chat) != "" && s.Target == string(route.Channel) && slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Chat })
+}
+
+// form is the spec with its examples; own says that it is how the conversation is answered: by a
+// message on the channels that have a kind of their own, by an insertion everywhere else.
+func (s Spec) form(route protocol.Route, own bool) Form {
+	f := Form{Key: s.Key(), Does: s.Does, spec: s, fixed: map[string]string{}}
+	var b strings.Builder
+	b.WriteString(s.head())
+	for _, field := range s.Fields {
+		value := field.Example
+		switch {
+		case own && field.Chat:
+			value = plist.Print(plist.String(route.Chat))
+			f.fixed[field.Name] = value
+		case own && field.Name == "text" && !s.Answers:
+			f.Does, value = "to answer", `"<answer>"`
+		case s.instead(field.Name):
+			f.Instead = fmt.Sprintf(":%s %s in place of :%s", field.Name, value, s.OneOf[0])
+			continue
+		}
+		if field.Fixed {
+			f.fixed[field.Name] = value
+		}
+		if value != "" {
+			fmt.Fprintf(&b, " :%s %s", field.Name, value)
+		}
+	}
+	f.Text = b.String() + ")"
+	return f
+}
+
+// Answer is a text as the action that answers where a turn came from: what the kernel makes of a
+// reply that is prose.
+func (s Specs) Answer(route protocol.Route, text string) Proposed {
+	i := slices.IndexFunc(s, func(spec Spec) bool { return spec.sendsTo(route) })
+	if i < 0 {
+		i = slices.IndexFunc(s, func(spec Spec) bool { return spec.Answers })
+	}
+	if i < 0 {
+		return Proposed{}
+	}
+	spec := s[i]
+	list := sexp.List{plist.Keyword("type"), plist.Keyword(protocol.TypeRequest), plist.Keyword("target"), plist.Keyword(spec.Target)}
+	if spec.Name != "" {
+		list = append(list, plist.Keyword("action"), plist.Keyword(spec.Name))
+	}
+	for _, field := range spec.Fields {
+		var value sexp.Sexp
+		switch {
+		case field.Chat:
+			value = plist.String(route.Chat)
+		case field.Name == "text":
+			value = plist.String(text)
+		case field.Fixed:
+			value, _ = plist.Read(field.Example) // a test reads every form
+		}
+		if value != nil {
+			list = append(list, plist.Keyword(field.Name), value)
+		}
+	}
+	return Propose(list)
+}
+
+// head is how every action of the kind begins.
+func (s Spec) head() string {
+	if s.Type != "" {
+		return "(:type :" + strings.ToUpper(string(s.Type))
+	}
+	head := "(:type :REQUEST :target :" + s.Target
+	if s.Name != "" {
+		head += " :action :" + s.Name
+	}
+	return head
+}
+
+// instead reports whether a field may stand in place of the one that is shown.
+func (s Spec) instead(name string) bool {
+	return slices.Index(s.OneOf, name) > 0
+}

@@ -1,0 +1,19 @@
+package daemon
+
+import (
+	"org-agent/kernel/act"
+	"org-agent/kernel/kind"
+)
+
+// kindsOf are the kinds of actions of this kernel: those that are built in, and behind them those
+// that it was started with.
+func (d *daemon) kindsOf(talk *conversations) *kind.Set {
+	deps := act.Deps{
+		Conversations: talk, Editors: &d.editors, Tools: d.tools, Catalog: d.tools, Commands: d.commands != nil, Noted: d.noted, Logger: d.log,
+	}
+	all := kind.New(act.Kinds(deps)...)
+	if d.config.Kinds != nil {
+		all = all.With(d.config.Kinds(deps)...)
+	}
+	return all
+}

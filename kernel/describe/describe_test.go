@@ -1,0 +1,22 @@
+package describe_test
+
+import (
+	"testing"
+
+	"org-agent/kernel/describe"
+)
+
+func TestVisible(t *testing.T) {
+	tests := [][2]string{
+		{"plain\n\ttext ä 世界 👍🏽 ❤️", "plain\n\ttext ä 世界 👍🏽 ❤️"},
+		{"a\x1b[31mb\r\x00\x7f\u0085", "a⟨U+001B⟩[31mb⟨U+000D⟩⟨U+0000⟩⟨U+007F⟩⟨U+0085⟩"},
+		{"\u202eabc\u202c \u2066x\u2069 \u200e\u061c", "⟨U+202E⟩abc⟨U+202C⟩ ⟨U+2066⟩x⟨U+2069⟩ ⟨U+200E⟩⟨U+061C⟩"},
+		{"a\u200bb\ufeff\u00ad\u2028\U000e0041\u3164", "a⟨U+200B⟩b⟨U+FEFF⟩⟨U+00AD⟩⟨U+2028⟩⟨U+E0041⟩⟨U+3164⟩"},
+		{"\xff ok \ufffd", "⟨U+00FF⟩ ok \ufffd"},
+	}
+	for _, test := range tests {
+		if got := describe.Visible(test[0]); got != test[1] {
+			t.Errorf("%q is %q, want %q", test[0], got, test[1])
+		}
+	}
+}
