@@ -1,14 +1,5 @@
 package lisp
 
-var (
-	kwInitialContents = standardKeyword("INITIAL-CONTENTS")
-	kwElementType     = standardKeyword("ELEMENT-TYPE")
-	kwFillPointer     = standardKeyword("FILL-POINTER")
-	kwAdjustable      = standardKeyword("ADJUSTABLE")
-	kwDisplacedTo     = standardKeyword("DISPLACED-TO")
-	kwDisplacedOffset = standardKeyword("DISPLACED-INDEX-OFFSET")
-)
-
 // maximumRank is below ARRAY-RANK-LIMIT.
 const maximumRank = 64
 
@@ -16,11 +7,10 @@ const maximumRank = 64
 func arrayMakers() []builtin {
 	const keywords = "element-type initial-element initial-contents adjustable fill-pointer displaced-to displaced-index-offset)"
 	return []builtin{
-		{name: "make-array", list: "(dimensions &key " + keywords, doc: "A new array.", call: func(c *Call, args []Value) Value {
-			o := c.arrayOptions(args[0], args[1:], generalElements)
-			return o.make(c)
+		{name: "make-array", list: "(dimensions &key " + keywords, doc: "A new array.", named: func(c *Call, args Args) Value {
+			return c.arrayOptions(args, generalElements).make(c)
 		}},
-		{name: "adjust-array", list: "(array dimensions &key " + keywords, doc: "The array with other dimensions: itself if it is adjustable.", call: adjustArray},
+		{name: "adjust-array", list: "(array dimensions &key " + keywords, doc: "The array with other dimensions: itself if it is adjustable.", named: adjustArray},
 	}
 }
 
@@ -36,26 +26,25 @@ type arrayOptions struct {
 	offset            int
 }
 
-func (c *Call) arrayOptions(dimensions Value, args []Value, kind *elementType) *arrayOptions {
-	k := c.keywords(args, kwElementType, kwInitialElement, kwInitialContents, kwAdjustable, kwFillPointer, kwDisplacedTo, kwDisplacedOffset)
-	o := &arrayOptions{kind: kind, element: k[1], contents: k[2], adjustable: given(k[3])}
-	o.sizes, o.total = c.arraySizes(dimensions)
-	if k[0] != nil {
-		o.kind = c.elementType(k[0])
+func (c *Call) arrayOptions(args Args, kind *elementType) *arrayOptions {
+	o := &arrayOptions{kind: kind, element: args.Get("initial-element"), contents: args.Get("initial-contents"), adjustable: args.True("adjustable")}
+	o.sizes, o.total = c.arraySizes(args.Get("dimensions"))
+	if kind := args.Get("element-type"); kind != nil {
+		o.kind = c.elementType(kind)
 	}
 	if o.element != nil && o.contents != nil {
 		c.fail(simpleError, "an array cannot have both :initial-element and :initial-contents")
 	}
-	if given(k[4]) {
-		o.fill = k[4]
+	if fill := args.Get("fill-pointer"); given(fill) {
+		o.fill = fill
 		if len(o.sizes) != 1 {
 			c.fail(simpleError, "only vectors can have fill pointers")
 		}
 	}
-	if given(k[5]) {
-		o.target = k[5]
-		if k[6] != nil {
-			o.offset = c.index(k[6])
+	if target := args.Get("displaced-to"); given(target) {
+		o.target = target
+		if offset := args.Get("displaced-index-offset"); offset != nil {
+			o.offset = c.index(offset)
 		}
 		if o.element != nil || o.contents != nil {
 			c.fail(simpleError, "a displaced array cannot be given initial values")
@@ -226,10 +215,10 @@ func (c *Call) flatten(contents Value, sizes []int, items *[]Value) {
 	}
 }
 
-func adjustArray(c *Call, args []Value) Value {
-	array := args[0]
+func adjustArray(c *Call, args Args) Value {
+	array := args.Get("array")
 	old, kind := c.dimensions(array), c.arrayKind(array)
-	o := c.arrayOptions(args[1], args[2:], kind)
+	o := c.arrayOptions(args, kind)
 	if len(old) != len(o.sizes) {
 		c.fail(simpleError, "adjust-array cannot change the number of dimensions from %d to %d", len(old), len(o.sizes))
 	}

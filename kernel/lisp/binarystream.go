@@ -95,12 +95,12 @@ func (b *binaryElements) bytes(n *big.Int) []byte {
 // byteFunctions read and write the elements of binary files.
 func byteStreamFunctions() []builtin {
 	return []builtin{
-		{name: "read-byte", list: "(stream &optional eof-error-p eof-value)", doc: "Read an integer from a binary file.", call: func(c *Call, args []Value) Value {
-			s := c.inputStream(c.streamArgument(args[0]))
+		{name: "read-byte", list: "(stream &optional eof-error-p eof-value)", doc: "Read an integer from a binary file.", named: func(c *Call, args Args) Value {
+			s := c.inputStream(c.streamArgument(args.Get("stream")))
 			if v, ok := c.readByte(s); ok {
 				return v
 			}
-			return c.ended(s, args[1:])
+			return c.ended(s, endArguments(args))
 		}},
 		{name: "write-byte", list: "(integer stream)", doc: "Write an integer to a binary file.", two: func(c *Call, a, b Value) Value {
 			c.writeByte(c.streamArgument(b), a)

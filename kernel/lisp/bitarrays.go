@@ -13,10 +13,10 @@ func bitArrayFunctions() []builtin {
 		{"andc1", func(a, b int64) int64 { return (1 ^ a) & b }}, {"andc2", func(a, b int64) int64 { return a & (1 ^ b) }},
 		{"orc1", func(a, b int64) int64 { return (1 ^ a) | b }}, {"orc2", func(a, b int64) int64 { return a | (1 ^ b) }},
 	} {
-		rows = append(rows, builtin{name: "bit-" + operation.name, list: "(a b &optional target)", doc: "Combine two bit arrays bit by bit.", call: func(c *Call, args []Value) Value {
-			a, b := c.bitArray(args[0]), c.bitArray(args[1])
+		rows = append(rows, builtin{name: "bit-" + operation.name, list: "(a b &optional target)", doc: "Combine two bit arrays bit by bit.", named: func(c *Call, args Args) Value {
+			a, b := c.bitArray(args.Get("a")), c.bitArray(args.Get("b"))
 			c.sameShape(a, b)
-			result := c.bitTarget(a, optional(args, 2))
+			result := c.bitTarget(a, args.Get("target"))
 			x, y, z := a.all(), b.all(), result.all()
 			for i := range z {
 				z[i] = Integer(operation.do(x[i].(int64), y[i].(int64)))
@@ -24,9 +24,9 @@ func bitArrayFunctions() []builtin {
 			return result
 		}})
 	}
-	return append(rows, builtin{name: "bit-not", list: "(a &optional target)", doc: "Turn all bits of a bit array.", call: func(c *Call, args []Value) Value {
-		a := c.bitArray(args[0])
-		result := c.bitTarget(a, optional(args, 1))
+	return append(rows, builtin{name: "bit-not", list: "(a &optional target)", doc: "Turn all bits of a bit array.", named: func(c *Call, args Args) Value {
+		a := c.bitArray(args.Get("a"))
+		result := c.bitTarget(a, args.Get("target"))
 		x, z := a.all(), result.all()
 		for i := range z {
 			z[i] = Integer(1 ^ x[i].(int64))

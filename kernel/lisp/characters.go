@@ -46,22 +46,26 @@ func characterFunctions() []builtin {
 			}
 			return Nil
 		}},
-		{name: "digit-char-p", list: "(character &optional radix)", doc: "The weight of a digit, or nil.", call: func(c *Call, args []Value) Value {
+		{name: "digit-char-p", list: "(character &optional radix)", doc: "The weight of a digit, or nil.", named: func(c *Call, args Args) Value {
+			radixArg := args.Get("radix")
+
 			radix := 10
-			if len(args) > 1 {
-				radix = c.radix(args[1])
+			if radixArg != nil {
+				radix = c.radix(radixArg)
 			}
-			if n := digitWeight(rune(c.character(args[0]))); n >= 0 && n < radix {
+			if n := digitWeight(rune(c.character(args.Get("character")))); n >= 0 && n < radix {
 				return count(n)
 			}
 			return Nil
 		}},
-		{name: "digit-char", list: "(weight &optional radix)", doc: "The digit of a weight, or nil.", call: func(c *Call, args []Value) Value {
+		{name: "digit-char", list: "(weight &optional radix)", doc: "The digit of a weight, or nil.", named: func(c *Call, args Args) Value {
+			radixArg := args.Get("radix")
+
 			radix := 10
-			if len(args) > 1 {
-				radix = c.radix(args[1])
+			if radixArg != nil {
+				radix = c.radix(radixArg)
 			}
-			n := c.amount(args[0])
+			n := c.amount(args.Get("weight"))
 			if n >= radix {
 				return Nil
 			}

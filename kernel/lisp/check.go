@@ -168,38 +168,6 @@ func (c *Call) bounds(start, end Value, n int) (from, to int) {
 	return from, to
 }
 
-// keywords takes &key arguments: the values of the named ones, nil where not given.
-func (c *Call) keywords(args []Value, names ...*Symbol) []Value {
-	if len(args)%2 != 0 {
-		c.fail(programError, "odd number of keyword arguments")
-	}
-	values := make([]Value, len(names))
-	var allowed, unknown Value
-next:
-	for i := 0; i < len(args); i += 2 {
-		for j, name := range names {
-			if args[i] == name {
-				if values[j] == nil {
-					values[j] = args[i+1]
-				}
-				continue next
-			}
-		}
-		switch {
-		case args[i] != kwAllowOtherKeys:
-			if unknown == nil {
-				unknown = args[i]
-			}
-		case allowed == nil:
-			allowed = args[i+1]
-		}
-	}
-	if unknown != nil && !given(allowed) {
-		c.fail(programError, "unknown keyword argument %s", sketch(unknown, formLength))
-	}
-	return values
-}
-
 // optional returns the i-th argument, nil if there are fewer.
 func optional(args []Value, i int) Value {
 	if i < len(args) {

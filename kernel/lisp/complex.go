@@ -12,14 +12,16 @@ type Complex struct{ real, imaginary Value }
 // complexFunctions make complex numbers and take them apart.
 func complexFunctions() []builtin {
 	return []builtin{
-		{name: "complex", list: "(real &optional imaginary)", doc: "The complex number with these parts; rationals without an imaginary part stay what they are.", call: func(c *Call, args []Value) Value {
+		{name: "complex", list: "(real &optional imaginary)", doc: "The complex number with these parts; rationals without an imaginary part stay what they are.", named: func(c *Call, args Args) Value {
+			realArg, imaginaryArg := args.Get("real"), args.Get("imaginary")
+
 			imaginary := Value(Integer(0))
-			if len(args) == 2 {
-				imaginary = args[1]
+			if imaginaryArg != nil {
+				imaginary = imaginaryArg
 			}
-			c.realNumber(args[0])
+			c.realNumber(realArg)
 			c.realNumber(imaginary)
-			return c.complex(args[0], imaginary)
+			return c.complex(realArg, imaginary)
 		}},
 		{name: "realpart", list: "(number)", doc: "The real part, of a real number itself.", one: func(c *Call, a Value) Value {
 			c.number(a)

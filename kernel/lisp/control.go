@@ -33,13 +33,13 @@ func controlFunctions() []builtin {
 			}
 			return c.values(c.function(fn), Nil, Nil)
 		}},
-		{name: "macroexpand-1", list: "(form &optional environment)", doc: "Expand a macro form once; true if it was one.", many: true, call: func(c *Call, args []Value) Value {
-			form, expanded := c.expandOnce(args[0], c.scopeArgument(optional(args, 1)))
+		{name: "macroexpand-1", list: "(form &optional environment)", doc: "Expand a macro form once; true if it was one.", many: true, named: func(c *Call, args Args) Value {
+			form, expanded := c.expandOnce(args.Get("form"), c.scopeArgument(args.Get("environment")))
 			return c.values(form, Boolean(expanded))
 		}},
-		{name: "macroexpand", list: "(form &optional environment)", doc: "Expand until it is no macro form.", many: true, call: func(c *Call, args []Value) Value {
-			form, any := args[0], false
-			sc := c.scopeArgument(optional(args, 1))
+		{name: "macroexpand", list: "(form &optional environment)", doc: "Expand until it is no macro form.", many: true, named: func(c *Call, args Args) Value {
+			form, any := args.Get("form"), false
+			sc := c.scopeArgument(args.Get("environment"))
 			for {
 				c.step()
 				next, expanded := c.expandOnce(form, sc)
@@ -53,7 +53,7 @@ func controlFunctions() []builtin {
 			c.proclaim(a)
 			return Nil
 		}},
-		{name: "documentation", list: "(object &optional kind)", doc: "The documentation string, or nil.", call: documentation},
+		{name: "documentation", list: "(object &optional kind)", doc: "The documentation string, or nil.", named: documentation},
 		{name: "provide", list: "(name)", doc: "Does nothing: a note is one module.", one: func(*Call, Value) Value { return T }},
 	}
 }
@@ -77,8 +77,10 @@ func (c *Call) proclaim(declaration Value) {
 	}
 }
 
-func documentation(c *Call, args []Value) Value {
-	switch x := args[0].(type) {
+func documentation(c *Call, args Args) Value {
+	object := args.Get("object")
+
+	switch x := object.(type) {
 	case *Function:
 		return c.docOf(x.doc)
 	case *Package:
@@ -87,12 +89,12 @@ func documentation(c *Call, args []Value) Value {
 		}
 		return x.doc
 	}
-	symbol, ok := args[0].(*Symbol)
+	symbol, ok := object.(*Symbol)
 	if !ok {
 		return Nil
 	}
 	g := c.environment.global(symbol)
-	kind, _ := optional(args, 1).(*Symbol)
+	kind, _ := args.Get("kind").(*Symbol)
 	if doc, ok := g.docs[kind]; ok {
 		return doc
 	}

@@ -4,43 +4,43 @@ package lisp
 func editFunctions() []builtin {
 	const keywords = "(sequence &key test test-not key start end from-end)"
 	rows := []builtin{
-		{name: "remove-duplicates", list: keywords, doc: "The sequence without all but the last of equal elements.", call: func(c *Call, args []Value) Value {
+		{name: "remove-duplicates", list: keywords, doc: "The sequence without all but the last of equal elements.", named: func(c *Call, args Args) Value {
 			s, marks := c.duplicates(args)
 			return s.without(marks)
 		}},
-		{name: "delete-duplicates", list: keywords, doc: "The sequence without all but the last of equal elements; the old one is used up.", call: func(c *Call, args []Value) Value {
+		{name: "delete-duplicates", list: keywords, doc: "The sequence without all but the last of equal elements; the old one is used up.", named: func(c *Call, args Args) Value {
 			s, marks := c.duplicates(args)
 			return s.delete(marks)
 		}},
 	}
-	rows = append(rows, family("remove", "", "The sequence without the elements that match.", true, func(c *Call, s *scan, _ []Value) Value {
+	rows = append(rows, family("remove", "", "The sequence without the elements that match.", true, func(c *Call, s *scan, _ Args) Value {
 		marks, n := s.chosen()
 		if n == 0 {
 			return s.sequence
 		}
 		return s.without(marks)
 	})...)
-	rows = append(rows, family("delete", "", "The sequence without the elements that match; the old one is used up.", true, func(c *Call, s *scan, _ []Value) Value {
+	rows = append(rows, family("delete", "", "The sequence without the elements that match; the old one is used up.", true, func(c *Call, s *scan, _ Args) Value {
 		marks, n := s.chosen()
 		if n == 0 {
 			return s.sequence
 		}
 		return s.delete(marks)
 	})...)
-	rows = append(rows, family("substitute", "new", "The sequence with the elements that match replaced.", true, func(c *Call, s *scan, args []Value) Value {
+	rows = append(rows, family("substitute", "new", "The sequence with the elements that match replaced.", true, func(c *Call, s *scan, args Args) Value {
 		marks, _ := s.chosen()
-		return s.replaced(args[0], marks)
+		return s.replaced(args.Get("new"), marks)
 	})...)
-	return append(rows, family("nsubstitute", "new", "Replace the elements that match in the sequence.", true, func(c *Call, s *scan, args []Value) Value {
+	return append(rows, family("nsubstitute", "new", "Replace the elements that match in the sequence.", true, func(c *Call, s *scan, args Args) Value {
 		marks, _ := s.chosen()
-		tail := s.sequence
+		item, tail := args.Get("new"), s.sequence
 		for i, marked := range marks {
 			cell, list := tail.(*Cons)
 			switch {
 			case marked && list:
-				cell.Car = args[0]
+				cell.Car = item
 			case marked:
-				c.setElement(s.sequence, i, args[0])
+				c.setElement(s.sequence, i, item)
 			}
 			if list {
 				tail = cell.Cdr
@@ -134,9 +134,8 @@ func (s *scan) replaced(item Value, marks []bool) Value {
 
 // duplicates marks the elements that have an equal one behind them, or with :from-end
 // before them.
-func (c *Call) duplicates(args []Value) (s *scan, marks []bool) {
-	k := c.keywords(args[1:], kwTest, kwTestNot, kwKey, kwStart, kwEnd, kwFromEnd)
-	s = c.newScan(args[0], c.newMatcher(k[0], k[1], k[2]), k[3], k[4], k[5])
+func (c *Call) duplicates(args Args) (s *scan, marks []bool) {
+	s = c.newScan(args.Get("sequence"), c.matcher(args), args.Get("start"), args.Get("end"), args.Get("from-end"))
 	c.chargeMany(2*s.size, valueBytes)
 	marks, parts := make([]bool, s.size), make([]Value, s.size)
 	for i := s.from; i < s.to; i++ {

@@ -46,11 +46,12 @@ func TestLambdaListsAreTrue(t *testing.T) {
 		if entry.Kind != FunctionEntry {
 			continue
 		}
-		least, most, err := countParameters(entry.LambdaList)
+		parameters, err := parseParameters(entry.LambdaList)
 		if err != nil {
 			t.Errorf("%s: %v", entry.Name, err)
 			continue
 		}
+		least, most := parameters.least(), parameters.most()
 		e := newEnvironment(t, Config{Limits: Limits{Steps: 100_000, Bytes: 4 << 20}, Access: everything()})
 		refused := func(count int) bool {
 			_, err := evaluated(t, e, "(funcall '"+entry.Name+strings.Repeat(" 1", count)+")")
@@ -88,10 +89,11 @@ func TestKeywordsAreTrue(t *testing.T) {
 		if entry.Kind != FunctionEntry || !found || strings.Contains(keys, "&allow-other-keys") {
 			continue
 		}
-		positions, _, err := countParameters(strings.ReplaceAll(entry.LambdaList, "&optional", ""))
+		parameters, err := parseParameters(entry.LambdaList)
 		if err != nil {
 			t.Fatal(err)
 		}
+		positions := parameters.positional
 		e := newEnvironment(t, Config{Limits: Limits{Steps: 100_000, Bytes: 4 << 20}, Access: everything()})
 		refused := func(key string) bool {
 			for _, argument := range []string{" nil", " 1", ` "a"`, " 'list", " #'car"} {
@@ -101,6 +103,9 @@ func TestKeywordsAreTrue(t *testing.T) {
 				}
 				_, err := evaluated(t, e, "("+entry.Name+arguments+" :"+key+" nil)")
 				var failed *Error
+				if errors.As(err, &failed) && failed.Class == internalError {
+					t.Errorf("%s%s :%s nil: %s %v", entry.Name, arguments, key, failed.Message, failed.Cause)
+				}
 				if errors.As(err, &failed) && strings.HasPrefix(strings.ToLower(failed.Message), "unknown keyword argument :"+key) {
 					return true
 				}

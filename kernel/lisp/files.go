@@ -5,7 +5,9 @@ import "io/fs"
 // fileFunctions touch files. Each exists only for a note that was granted what it needs.
 func fileFunctions() []builtin {
 	return []builtin{
-		{name: "open", needs: needsReadWrite, list: "(file &key direction element-type if-exists if-does-not-exist external-format)", doc: "A stream of a file's text.", call: openFunction},
+		{name: "open", needs: needsReadWrite, list: "(file &key direction element-type if-exists if-does-not-exist external-format)", doc: "A stream of a file's text.", named: func(c *Call, args Args) Value {
+			return c.open(c.pathname(args.Get("file")), opening{args.Get("direction"), args.Get("if-exists"), args.Get("if-does-not-exist"), args.Get("element-type")})
+		}},
 		{name: "probe-file", needs: needsReadWrite, list: "(file)", doc: "The file's pathname without links, or nil if there is no such file.", one: func(c *Call, a Value) Value {
 			p := c.pathname(a)
 			if c.fileInfo(p) == nil {
@@ -20,9 +22,8 @@ func fileFunctions() []builtin {
 			}
 			return c.truename(p)
 		}},
-		{name: "directory", needs: needsRead, list: "(pattern &key resolve-symlinks)", doc: "The files that fit a pathname with wildcards.", call: func(c *Call, args []Value) Value {
-			c.keywords(args[1:], standardKeyword("RESOLVE-SYMLINKS"))
-			return c.matchingFiles(c.merge(c.pathname(args[0]), c.defaultPathname()))
+		{name: "directory", needs: needsRead, list: "(pattern &key resolve-symlinks)", doc: "The files that fit a pathname with wildcards.", named: func(c *Call, args Args) Value {
+			return c.matchingFiles(c.merge(c.pathname(args.Get("pattern")), c.defaultPathname()))
 		}},
 		{name: "file-write-date", needs: needsReadWrite, list: "(file)", doc: "When the file was written last, as a universal time.", one: func(c *Call, a Value) Value {
 			p := c.pathname(a)
@@ -58,9 +59,10 @@ func fileFunctions() []builtin {
 			c.change(p, func() error { return from.rename(target) })
 			return c.values(to, parsePathname(from.path()), parsePathname(target.path()))
 		}},
-		{name: "ensure-directories-exist", needs: needsWrite, list: "(file &key verbose)", doc: "Make the directory of a file, and those above it.", many: true, call: func(c *Call, args []Value) Value {
-			c.keywords(args[1:], standardKeyword("VERBOSE"))
-			p := c.pathname(args[0])
+		{name: "ensure-directories-exist", needs: needsWrite, list: "(file &key verbose)", doc: "Make the directory of a file, and those above it.", many: true, named: func(c *Call, args Args) Value {
+			file := args.Get("file")
+
+			p := c.pathname(file)
 			directory := &Pathname{directory: p.directory, name: Nil, kind: Nil}
 			at := c.located(directory, kindWrite)
 			info, err := at.stat()
@@ -70,7 +72,7 @@ func fileFunctions() []builtin {
 			if info == nil {
 				c.change(p, at.makeDirectories)
 			}
-			return c.values(args[0], Boolean(info == nil))
+			return c.values(file, Boolean(info == nil))
 		}},
 	}
 }

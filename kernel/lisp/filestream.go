@@ -161,9 +161,6 @@ func (c *Call) fileInfo(p *Pathname) fs.FileInfo {
 
 var (
 	kwDirection    = standardKeyword("DIRECTION")
-	kwIfExists     = standardKeyword("IF-EXISTS")
-	kwIfMissing    = standardKeyword("IF-DOES-NOT-EXIST")
-	kwFormat       = standardKeyword("EXTERNAL-FORMAT")
 	kwInput        = standardKeyword("INPUT")
 	kwOutput       = standardKeyword("OUTPUT")
 	kwBoth         = standardKeyword("IO")
@@ -178,17 +175,17 @@ var (
 	kwRenameDelete = standardKeyword("RENAME-AND-DELETE")
 )
 
-// openFunction is open. A file is read whole when it is opened, unless it is to be
-// superseded.
-func openFunction(c *Call, args []Value) Value {
-	k := c.keywords(args[1:], kwDirection, kwIfExists, kwIfMissing, kwElementType, kwFormat)
-	p := c.pathname(args[0])
-	binary := c.binaryElements(k[3])
-	switch k[0] {
+// opening is what open is asked for; nil for what it is not told.
+type opening struct{ direction, ifExists, ifMissing, elementType Value }
+
+// open opens a file. It is read whole when it is opened, unless it is to be superseded.
+func (c *Call) open(p *Pathname, o opening) Value {
+	binary := c.binaryElements(o.elementType)
+	switch o.direction {
 	case nil, kwInput:
 		if c.located(p, kindRead); c.fileInfo(p) == nil {
-			if k[2] != Value(kwCreate) {
-				return c.missingFile(p, k[2], kwError)
+			if o.ifMissing != Value(kwCreate) {
+				return c.missingFile(p, o.ifMissing, kwError)
 			}
 			c.createFile(p)
 		}
@@ -197,18 +194,18 @@ func openFunction(c *Call, args []Value) Value {
 		return s
 	case kwProbe:
 		if c.fileInfo(p) == nil {
-			if k[2] != Value(kwCreate) {
-				return c.missingFile(p, k[2], Nil)
+			if o.ifMissing != Value(kwCreate) {
+				return c.missingFile(p, o.ifMissing, Nil)
 			}
 			c.createFile(p)
 		}
 		return &Stream{kind: fileInput, closed: true, file: &openFile{path: p}, binary: binary}
 	case kwOutput:
-		return c.openOutput(p, fileOutput, binary, k[1], k[2])
+		return c.openOutput(p, fileOutput, binary, o.ifExists, o.ifMissing)
 	case kwBoth:
-		return c.openOutput(p, fileBoth, binary, k[1], k[2])
+		return c.openOutput(p, fileBoth, binary, o.ifExists, o.ifMissing)
 	}
-	c.fail(simpleError, "the direction of a file is :input, :output, :io or :probe, not %s", c.shown(k[0]))
+	c.fail(simpleError, "the direction of a file is :input, :output, :io or :probe, not %s", c.shown(o.direction))
 	return nil
 }
 

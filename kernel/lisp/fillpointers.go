@@ -13,19 +13,21 @@ func fillPointerFunctions() []builtin {
 			}
 			return c.vectorPush(a, b)
 		}},
-		{name: "vector-push-extend", list: "(element vector &optional extension)", doc: "Add an element, growing the vector; its index.", call: func(c *Call, args []Value) Value {
-			vector := args[1]
+		{name: "vector-push-extend", list: "(element vector &optional extension)", doc: "Add an element, growing the vector; its index.", named: func(c *Call, args Args) Value {
+			extensionArg := args.Get("extension")
+
+			vector := args.Get("vector")
 			c.growing(vector)
 			if n := c.length(vector); n >= c.dimensions(vector)[0] {
 				extension := max(1, n)
-				if len(args) > 2 {
-					if extension = c.index(args[2]); extension == 0 {
-						c.typeError(args[2], "(INTEGER 1)")
+				if extensionArg != nil {
+					if extension = c.index(extensionArg); extension == 0 {
+						c.typeError(extensionArg, "(INTEGER 1)")
 					}
 				}
 				c.grow(vector, n+extension)
 			}
-			return c.vectorPush(args[0], vector)
+			return c.vectorPush(args.Get("element"), vector)
 		}},
 		{name: "vector-pop", list: "(vector)", doc: "Take the last element off.", one: func(c *Call, a Value) Value {
 			c.growing(a)

@@ -9,7 +9,10 @@ type Function struct {
 	// least and most count the arguments; most is -1 when there is no limit.
 	least, most int
 
-	call func(c *Call, args []Value) Value
+	// call gets the arguments as they are, named those that parameters bind.
+	call       func(c *Call, args []Value) Value
+	named      func(c *Call, args Args) Value
+	parameters *parameters
 	// one and two are call for functions of exactly that many arguments, without a slice.
 	one func(c *Call, a Value) Value
 	two func(c *Call, a, b Value) Value
@@ -71,8 +74,12 @@ func (c *Call) apply(fn *Function, args []Value) Value {
 	switch {
 	case fn.call != nil:
 		v = fn.call(c, args)
-	case fn.one != nil:
+	case fn.one != nil && len(args) == 1:
 		v = fn.one(c, args[0])
+	case fn.named != nil:
+		base := len(c.stack)
+		v = fn.named(c, c.bound(fn.parameters, args))
+		c.stack = c.stack[:base]
 	default:
 		v = fn.two(c, args[0], args[1])
 	}

@@ -156,9 +156,6 @@ func sameSpecializers(a, b []specializer) bool {
 func (k *Class) same(other *Class) bool { return k == other || k.name == other.name }
 
 var (
-	kwLambdaList         = standardKeyword("LAMBDA-LIST")
-	kwDeclare            = standardKeyword("DECLARE")
-	kwEnvironment        = standardKeyword("ENVIRONMENT")
 	kwMethod             = standardKeyword("METHOD")
 	kwMethodCombination  = standardKeyword("METHOD-COMBINATION")
 	kwArgumentPrecedence = standardKeyword("ARGUMENT-PRECEDENCE-ORDER")
@@ -274,18 +271,20 @@ func (c *Call) defineGeneric(d *genericDefinition, f *frame) Value {
 }
 
 // ensureGenericFunction is defgeneric as a function, without methods.
-func ensureGenericFunction(c *Call, args []Value) Value {
-	k := c.keywords(args[1:], kwLambdaList, kwDocumentation, kwArgumentPrecedence, kwMethodCombination, kwGenericClass, kwMethodClass, kwDeclare, kwEnvironment)
+func ensureGenericFunction(c *Call, args Args) Value {
+	nameArg, lambdaList, argumentPrecedenceOrder := args.Get("name"), args.Get("lambda-list"), args.Get("argument-precedence-order")
+	methodCombination := args.Get("method-combination")
+
 	cp := c.newCompiler("")
-	if k[0] == nil {
-		return c.generic(args[0])
+	if lambdaList == nil {
+		return c.generic(nameArg)
 	}
-	d := &genericDefinition{name: args[0], list: cp.genericLambdaList(k[0]), doc: k[1]}
-	if given(k[2]) {
-		cp.genericOption(d, append([]Value{kwArgumentPrecedence}, c.slice(k[2])...), nil)
+	d := &genericDefinition{name: nameArg, list: cp.genericLambdaList(lambdaList), doc: args.Get("documentation")}
+	if given(argumentPrecedenceOrder) {
+		cp.genericOption(d, append([]Value{kwArgumentPrecedence}, c.slice(argumentPrecedenceOrder)...), nil)
 	}
-	if given(k[3]) {
-		d.combination = c.slice(k[3])
+	if given(methodCombination) {
+		d.combination = c.slice(methodCombination)
 	}
 	return c.defineGeneric(d, nil)
 }

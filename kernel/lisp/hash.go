@@ -268,30 +268,32 @@ var hashTests = map[string]hashTest{"EQ": eqTest, "EQL": eqlTest, "EQUAL": equal
 // hashFunctions make and use hash tables.
 func hashFunctions() []builtin {
 	return []builtin{
-		{name: "make-hash-table", list: "(&key test size rehash-size rehash-threshold weakness synchronized)", doc: "A new hash table.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args, kwTest, kwSize, kwRehashSize, kwRehashThreshold,
-				kwWeakness, kwSynchronized)
+		{name: "make-hash-table", list: "(&key test size rehash-size rehash-threshold weakness synchronized)", doc: "A new hash table.", named: func(c *Call, args Args) Value {
+			testArg, sizeArg := args.Get("test"), args.Get("size")
+
 			c.charge(2 * closureBytes)
 			test, size := eqlTest, 14
-			if k[0] != nil {
+			if testArg != nil {
 				var ok bool
-				if test, ok = hashTests[c.function(k[0]).name]; !ok {
-					c.fail(simpleError, "unknown hash table test: %s", c.shown(k[0]))
+				if test, ok = hashTests[c.function(testArg).name]; !ok {
+					c.fail(simpleError, "unknown hash table test: %s", c.shown(testArg))
 				}
 			}
-			if k[1] != nil {
-				size = max(size, c.index(k[1]))
+			if sizeArg != nil {
+				size = max(size, c.index(sizeArg))
 			}
 			h := newHashTable(test)
 			h.size = size
 			return h
 		}},
-		{name: "gethash", list: "(key table &optional default)", doc: "The value of a key, and whether there is one.", many: true, call: func(c *Call, args []Value) Value {
-			if v, ok := c.hashTable(args[1]).get(c, args[0]); ok {
+		{name: "gethash", list: "(key table &optional default)", doc: "The value of a key, and whether there is one.", many: true, named: func(c *Call, args Args) Value {
+			defaultArg := args.Get("default")
+
+			if v, ok := c.hashTable(args.Get("table")).get(c, args.Get("key")); ok {
 				return c.values(v, T)
 			}
-			if len(args) == 3 {
-				return c.values(args[2], Nil)
+			if defaultArg != nil {
+				return c.values(defaultArg, Nil)
 			}
 			return c.values(Nil, Nil)
 		}},

@@ -6,11 +6,13 @@ import "strings"
 func jsonFunctions() []builtin {
 	encoder := func(name, doc string, encode, whole func(*jsonEncoder, Value)) []builtin {
 		return []builtin{
-			{name: "json:" + name, list: "(object &optional stream)", doc: doc, many: true, open: name == "encode-json", call: func(c *Call, args []Value) Value {
+			{name: "json:" + name, list: "(object &optional stream)", doc: doc, many: true, open: name == "encode-json", named: func(c *Call, args Args) Value {
+				object := args.Get("object")
+
 				e := c.jsonEncoder()
-				encode(e, args[0])
-				c.write(c.jsonOutput(optional(args, 1)), []rune(e.out.String()))
-				if _, list := args[0].(*Cons); list && name == "encode-json" && !e.explicit {
+				encode(e, object)
+				c.write(c.jsonOutput(args.Get("stream")), []rune(e.out.String()))
+				if _, list := object.(*Cons); list && name == "encode-json" && !e.explicit {
 					return noValues
 				}
 				return Nil
@@ -29,11 +31,11 @@ func jsonFunctions() []builtin {
 		{name: "json:decode-json-from-string", list: "(string)", doc: "The value of JSON text: objects are alists with keywords, arrays lists, null and false nil.", one: func(c *Call, a Value) Value {
 			return c.jsonDecoder(c.str(a).chars).value(0)
 		}},
-		{name: "json:decode-json", list: "(&optional stream)", doc: "The next JSON value of a stream.", call: func(c *Call, args []Value) Value {
-			return c.decodeJSON(optional(args, 0))
+		{name: "json:decode-json", list: "(&optional stream)", doc: "The next JSON value of a stream.", named: func(c *Call, args Args) Value {
+			return c.decodeJSON(args.Get("stream"))
 		}},
-		{name: "json:decode-json-strict", list: "(&optional stream)", doc: "The object or array that a stream has, and nothing else.", call: func(c *Call, args []Value) Value {
-			stream := c.jsonInput(optional(args, 0))
+		{name: "json:decode-json-strict", list: "(&optional stream)", doc: "The object or array that a stream has, and nothing else.", named: func(c *Call, args Args) Value {
+			stream := c.jsonInput(args.Get("stream"))
 			if r := c.jsonNext(stream); r != '{' && r != '[' {
 				c.fail(simpleError, "the JSON text is neither an object nor an array")
 			}
@@ -43,7 +45,7 @@ func jsonFunctions() []builtin {
 			}
 			return v
 		}},
-		{name: "json:decode-json-from-source", list: "(source &optional decoder)", doc: "The JSON value of a string, a stream or a file, by decode-json or another function of a stream.", call: decodeSource},
+		{name: "json:decode-json-from-source", list: "(source &optional decoder)", doc: "The JSON value of a string, a stream or a file, by decode-json or another function of a stream.", named: decodeSource},
 		name("camel-case-to-lisp", "The name of the symbol for a field.", lispName),
 		name("simplified-camel-case-to-lisp", "The name of a field in capitals, with hyphens before its capitals.", simpleLispName),
 		name("lisp-to-camel-case", "The name of the field for a symbol.", fieldName),
@@ -153,17 +155,19 @@ func (c *Call) decodeJSON(stream Value) Value {
 	return v
 }
 
-func decodeSource(c *Call, args []Value) Value {
+func decodeSource(c *Call, args Args) Value {
+	source := args.Get("source")
+
 	var stream Value
-	switch x := args[0].(type) {
+	switch x := source.(type) {
 	case *String:
 		stream = newInput(x.chars)
 	case *Pathname:
 		stream = newInput(c.fileText(x))
 	default:
-		stream = c.streamArgument(args[0])
+		stream = c.streamArgument(source)
 	}
-	if decoder := optional(args, 1); decoder != nil {
+	if decoder := args.Get("decoder"); decoder != nil {
 		return single(c.funcall(decoder, []Value{stream}))
 	}
 	return c.decodeJSON(stream)

@@ -51,20 +51,24 @@ func jsonMemberFunctions() []builtin {
 		c.funcall(encoder, []Value{v, stream})
 	}
 	return []builtin{
-		{name: "json:encode-array-member", list: "(object &optional stream)", doc: "Write a member of the array that json:with-array writes.", call: func(c *Call, args []Value) Value {
-			stream := c.jsonOutput(optional(args, 1))
+		{name: "json:encode-array-member", list: "(object &optional stream)", doc: "Write a member of the array that json:with-array writes.", named: func(c *Call, args Args) Value {
+			object := args.Get("object")
+
+			stream := c.jsonOutput(args.Get("stream"))
 			c.jsonMember(kwArray, stream)
-			c.encodeTo(args[0], stream)
-			return args[0]
+			c.encodeTo(object, stream)
+			return object
 		}},
-		{name: "json:encode-object-member", list: "(key value &optional stream)", doc: "Write a member of the object that json:with-object writes.", call: func(c *Call, args []Value) Value {
-			stream := c.jsonOutput(optional(args, 2))
-			c.jsonKey(args[0], stream)
-			c.encodeTo(args[1], stream)
-			return args[1]
+		{name: "json:encode-object-member", list: "(key value &optional stream)", doc: "Write a member of the object that json:with-object writes.", named: func(c *Call, args Args) Value {
+			value := args.Get("value")
+
+			stream := c.jsonOutput(args.Get("stream"))
+			c.jsonKey(args.Get("key"), stream)
+			c.encodeTo(value, stream)
+			return value
 		}},
-		{name: "json:stream-array-member-encoder", list: "(stream &optional encoder)", doc: "A function that writes its argument as a member of an array.", call: func(c *Call, args []Value) Value {
-			stream, encoder := c.outputStream(args[0]), optional(args, 1)
+		{name: "json:stream-array-member-encoder", list: "(stream &optional encoder)", doc: "A function that writes its argument as a member of an array.", named: func(c *Call, args Args) Value {
+			stream, encoder := c.outputStream(args.Get("stream")), args.Get("encoder")
 			c.charge(closureBytes)
 			return &Function{name: "ARRAY-MEMBER-ENCODER", least: 1, most: 1, one: func(c *Call, v Value) Value {
 				c.jsonMember(kwArray, stream)
@@ -72,8 +76,8 @@ func jsonMemberFunctions() []builtin {
 				return Nil
 			}}
 		}},
-		{name: "json:stream-object-member-encoder", list: "(stream &optional encoder)", doc: "A function that writes its arguments, a key and a value, as a member of an object.", call: func(c *Call, args []Value) Value {
-			stream, encoder := c.outputStream(args[0]), optional(args, 1)
+		{name: "json:stream-object-member-encoder", list: "(stream &optional encoder)", doc: "A function that writes its arguments, a key and a value, as a member of an object.", named: func(c *Call, args Args) Value {
+			stream, encoder := c.outputStream(args.Get("stream")), args.Get("encoder")
 			c.charge(closureBytes)
 			return &Function{name: "OBJECT-MEMBER-ENCODER", least: 2, most: 2, two: func(c *Call, key, v Value) Value {
 				c.jsonKey(key, stream)

@@ -121,7 +121,7 @@ func (i *Interface) addFunction(f *KernelFunction) error {
 	if err != nil {
 		return err
 	}
-	least, most, err := countParameters(f.LambdaList)
+	parameters, err := parseParameters(f.LambdaList)
 	if err != nil {
 		return fmt.Errorf("define %s: %w", f.Name, err)
 	}
@@ -133,7 +133,7 @@ func (i *Interface) addFunction(f *KernelFunction) error {
 		i.read[standard] = symbol
 	}
 	i.offers[symbol] = offer{function: &Function{
-		name: symbol.name, doc: f.Doc, list: f.LambdaList, least: least, most: most, many: true,
+		name: symbol.name, doc: f.Doc, list: f.LambdaList, least: parameters.least(), most: parameters.most(), parameters: parameters, many: true,
 		call: func(c *Call, args []Value) Value {
 			if f.Waits {
 				return c.wait(f, args)
@@ -150,12 +150,12 @@ func (i *Interface) addMacro(m *KernelMacro) error {
 	if err != nil {
 		return err
 	}
-	least, most, err := countParameters(m.LambdaList)
+	parameters, err := parseParameters(m.LambdaList)
 	if err != nil {
 		return fmt.Errorf("define %s: %w", m.Name, err)
 	}
 	i.offers[symbol] = offer{macro: &macro{name: symbol.name, doc: m.Doc, list: m.LambdaList, expand: func(cp *compiler, form *Cons) Value {
-		args := cp.arguments(form, least, most)
+		args := cp.arguments(form, parameters.least(), parameters.most())
 		v, err := m.Expand(cp.Call, args)
 		return cp.returned(v, err)
 	}}}
@@ -189,59 +189,4 @@ func (c *Call) wait(f *KernelFunction, args []Value) Value {
 	c.held = true
 	c.deadline = c.deadline.Add(time.Since(began))
 	return c.returned(v, err)
-}
-
-// countParameters reads a lambda list given as text; most is -1 when there is no limit.
-func countParameters(list string) (least, most int, err error) {
-	inner, ok := strings.CutPrefix(strings.TrimSpace(list), "(")
-	inner, closed := strings.CutSuffix(inner, ")")
-	inner = strings.TrimSpace(inner)
-	if !ok || !closed {
-		return 0, 0, fmt.Errorf("the lambda list %q is not in parentheses", list)
-	}
-	section, depth := "", 0
-	for inner != "" {
-		word := parameterWord(inner)
-		inner = strings.TrimLeft(inner[len(word):], " ")
-		switch {
-		case word == "(":
-			if depth++; depth > 1 {
-				continue
-			}
-		case word == ")":
-			if depth--; depth < 0 {
-				return 0, 0, fmt.Errorf("the lambda list %q is not balanced", list)
-			}
-			continue
-		case depth > 0:
-			continue
-		case word[0] == '&':
-			section = word
-			if word == "&rest" || word == "&key" || word == "&body" {
-				most = -1
-			}
-			continue
-		}
-		switch {
-		case section == "":
-			least++
-			most++
-		case section == "&optional" && most >= 0:
-			most++
-		}
-	}
-	if depth != 0 {
-		return 0, 0, fmt.Errorf("the lambda list %q is not balanced", list)
-	}
-	return least, most, nil
-}
-
-// parameterWord is the parenthesis or name that text begins with.
-func parameterWord(text string) string {
-	if i := strings.IndexAny(text, " ()"); i > 0 {
-		return text[:i]
-	} else if i == 0 {
-		return text[:1]
-	}
-	return text
 }

@@ -11,9 +11,12 @@ type builtin struct {
 	name string
 	list string
 	doc  string
-	call func(c *Call, args []Value) Value
-	one  func(c *Call, a Value) Value
-	two  func(c *Call, a, b Value) Value
+	// One of these does it. call gets the arguments as they were given, named by the names
+	// in list; one and two are for exactly that many, without a slice.
+	call  func(c *Call, args []Value) Value
+	named func(c *Call, args Args) Value
+	one   func(c *Call, a Value) Value
+	two   func(c *Call, a, b Value) Value
 	// many says that it may return other than one value.
 	many bool
 	// open says that notes may add methods to it.
@@ -132,13 +135,13 @@ func (l *language) define(b *builtin) {
 	if l.functions[symbol] != nil {
 		panic("lisp: defined twice: " + b.name)
 	}
-	least, most, err := countParameters(b.list)
+	parameters, err := parseParameters(b.list)
 	if err != nil {
 		panic("lisp: " + b.name + ": " + err.Error())
 	}
 	function := &Function{
-		name: symbol.name, doc: b.doc, list: b.list, least: least, most: most,
-		call: b.call, one: b.one, two: b.two, many: b.many, open: b.open,
+		name: symbol.name, doc: b.doc, list: b.list, least: parameters.least(), most: parameters.most(), parameters: parameters,
+		call: b.call, named: b.named, one: b.one, two: b.two, many: b.many, open: b.open,
 	}
 	l.functions[symbol] = function
 	if b.needs != "" {

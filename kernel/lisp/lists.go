@@ -61,9 +61,9 @@ func consFunctions() []builtin {
 			c.chargeMany(len(args), consBytes)
 			return listStar(args[:len(args)-1], args[len(args)-1])
 		}},
-		{name: "make-list", list: "(size &key initial-element)", doc: "A list of size elements.", call: func(c *Call, args []Value) Value {
-			n := c.index(args[0])
-			element := c.keywords(args[1:], kwInitialElement)[0]
+		{name: "make-list", list: "(size &key initial-element)", doc: "A list of size elements.", named: func(c *Call, args Args) Value {
+			n := c.index(args.Get("size"))
+			element := args.Get("initial-element")
 			if element == nil {
 				element = Nil
 			}
@@ -312,11 +312,13 @@ func plistFunctions() []builtin {
 	return []builtin{
 		{name: "getf", list: "(plist indicator &optional default)", doc: "The value of a property.", two: func(c *Call, a, b Value) Value {
 			return c.getf(a, b, Nil)
-		}, call: func(c *Call, args []Value) Value {
-			if len(args) == 3 {
-				return c.getf(args[0], args[1], args[2])
+		}, named: func(c *Call, args Args) Value {
+			plist, indicator, defaultArg := args.Get("plist"), args.Get("indicator"), args.Get("default")
+
+			if defaultArg != nil {
+				return c.getf(plist, indicator, defaultArg)
 			}
-			return c.getf(args[0], args[1], Nil)
+			return c.getf(plist, indicator, Nil)
 		}},
 		{name: "get-properties", list: "(plist indicators)", doc: "The first property that is one of the indicators: name, value, tail.", many: true, call: func(c *Call, args []Value) Value {
 			wanted := c.slice(args[1])
@@ -336,12 +338,12 @@ func plistFunctions() []builtin {
 		{name: "acons", list: "(key datum alist)", doc: "The alist with a new pair in front.", call: func(c *Call, args []Value) Value {
 			return c.cons(c.cons(args[0], args[1]), args[2])
 		}},
-		{name: "pairlis", list: "(keys data &optional alist)", doc: "The alist with new pairs in front.", call: func(c *Call, args []Value) Value {
-			keys, data := c.slice(args[0]), c.slice(args[1])
+		{name: "pairlis", list: "(keys data &optional alist)", doc: "The alist with new pairs in front.", named: func(c *Call, args Args) Value {
+			keys, data := c.slice(args.Get("keys")), c.slice(args.Get("data"))
 			if len(keys) != len(data) {
 				c.fail(simpleError, "the lists of keys and data are of unequal length")
 			}
-			result := optional(args, 2)
+			result := args.Get("alist")
 			if result == nil {
 				result = Nil
 			}
@@ -350,12 +352,14 @@ func plistFunctions() []builtin {
 			}
 			return result
 		}},
-		{name: "get", list: "(symbol indicator &optional default)", doc: "A property of a symbol.", call: func(c *Call, args []Value) Value {
+		{name: "get", list: "(symbol indicator &optional default)", doc: "A property of a symbol.", named: func(c *Call, args Args) Value {
+			defaultArg := args.Get("default")
+
 			fallback := Value(Nil)
-			if len(args) == 3 {
-				fallback = args[2]
+			if defaultArg != nil {
+				fallback = defaultArg
 			}
-			return c.getf(c.environment.global(c.symbol(args[0])).plist, args[1], fallback)
+			return c.getf(c.environment.global(c.symbol(args.Get("symbol"))).plist, args.Get("indicator"), fallback)
 		}},
 		{name: "remprop", list: "(symbol indicator)", doc: "Remove a property of a symbol.", two: func(c *Call, a, b Value) Value {
 			g := c.environment.global(c.symbol(a))

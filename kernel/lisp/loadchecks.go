@@ -29,23 +29,14 @@ func (fn *Function) keywordParameters() (keywords []string, before int, known bo
 		}
 		return keywords, len(b.required) + len(b.optional), b.hasKeys && !b.open
 	}
-	if fn.generic != nil || strings.Contains(fn.list, "&allow-other-keys") || strings.Contains(fn.list, "&rest") {
+	p := fn.parameters
+	if fn.generic != nil || p == nil || p.open || p.rest || len(p.keys) == 0 {
 		return nil, 0, false
 	}
-	words := strings.Fields(strings.Trim(fn.list, "()"))
-	at := slices.Index(words, "&key")
-	if at < 0 {
-		return nil, 0, false
+	for _, key := range p.keys {
+		keywords = append(keywords, key.name)
 	}
-	for _, word := range words[:at] {
-		if !strings.HasPrefix(word, "&") {
-			before++
-		}
-	}
-	for _, word := range words[at+1:] {
-		keywords = append(keywords, strings.ToUpper(word))
-	}
-	return keywords, before, true
+	return keywords, p.positional, true
 }
 
 // keywordProblem tells of a keyword argument that fn will refuse, nil if there is none.

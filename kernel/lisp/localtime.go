@@ -31,7 +31,6 @@ const farthest = 10_000_000_000_000
 var (
 	kwTimezone  = standardKeyword("TIMEZONE")
 	kwOffset    = standardKeyword("OFFSET")
-	kwInto      = standardKeyword("INTO")
 	kwNsec      = standardKeyword("NSEC")
 	kwSec       = standardKeyword("SEC")
 	kwMinute    = standardKeyword("MINUTE")
@@ -57,9 +56,8 @@ func momentFunctions() []builtin {
 		return builtin{name: name, list: "(timestamp)", doc: doc, one: func(c *Call, a Value) Value { return Integer(part(c.moment(a))) }}
 	}
 	seconds := func(name, doc string, epoch int64) builtin {
-		return builtin{name: name, list: "(seconds &key nsec)", doc: doc, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwNsec)
-			return c.newTimestamp(c.instant(c.fixnum(args[0]), epoch, c.nanoseconds(k[0])))
+		return builtin{name: name, list: "(seconds &key nsec)", doc: doc, named: func(c *Call, args Args) Value {
+			return c.newTimestamp(c.instant(c.fixnum(args.Get("seconds")), epoch, c.nanoseconds(args.Get("nsec"))))
 		}}
 	}
 	return []builtin{
@@ -78,15 +76,14 @@ func momentFunctions() []builtin {
 		part("local-time:timestamp-microsecond", "Microseconds since the beginning of the second.", func(t time.Time) int64 { return int64(t.Nanosecond() / 1e3) }),
 		part("local-time:astronomical-julian-date", "Days since the beginning of the Julian period.", func(t time.Time) int64 { return localDay(t) + 2451605 }),
 		part("local-time:modified-julian-date", "Days since the 17th of November 1858.", func(t time.Time) int64 { return localDay(t) + 51604 }),
-		{name: "local-time:make-timestamp", list: "(&key day sec nsec)", doc: "The moment of a day since the first of March 2000, a second of it and a nanosecond of that.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args, kwDay, kwSec, kwNsec)
+		{name: "local-time:make-timestamp", list: "(&key day sec nsec)", doc: "The moment of a day since the first of March 2000, a second of it and a nanosecond of that.", named: func(c *Call, args Args) Value {
 			numbers := [2]int64{}
-			for i, v := range k[:2] {
+			for i, v := range []Value{args.Get("day"), args.Get("sec")} {
 				if v != nil {
 					numbers[i] = c.fixnum(v)
 				}
 			}
-			return c.newTimestamp(c.localMoment(numbers[0], numbers[1], c.nanoseconds(k[2])))
+			return c.newTimestamp(c.localMoment(numbers[0], numbers[1], c.nanoseconds(args.Get("nsec"))))
 		}},
 		{name: "local-time:clone-timestamp", list: "(timestamp)", doc: "A moment like another one.", one: func(c *Call, a Value) Value { return c.newTimestamp(c.moment(a)) }},
 		{name: "local-time:find-timezone-by-location-name", list: "(name)", doc: "The zone of a place such as Europe/Paris, and whether there is one.", many: true, one: findTimezone},

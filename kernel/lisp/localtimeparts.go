@@ -8,9 +8,8 @@ import (
 // momentParts tell the parts of a moment in a zone, and make moments of them.
 func momentParts() []builtin {
 	part := func(name, doc string, part func(t time.Time) int) builtin {
-		return builtin{name: name, list: "(timestamp &key timezone)", doc: doc, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwTimezone)
-			return count(part(c.moment(args[0]).In(c.timezone(k[0]).location)))
+		return builtin{name: name, list: "(timestamp &key timezone)", doc: doc, named: func(c *Call, args Args) Value {
+			return count(part(c.moment(args.Get("timestamp")).In(c.timezone(args.Get("timezone")).location)))
 		}}
 	}
 	rows := []builtin{
@@ -20,21 +19,18 @@ func momentParts() []builtin {
 		part("local-time:timestamp-decade", "The year divided by ten.", func(t time.Time) int { return t.Year() / 10 }),
 		part("local-time:timestamp-century", "The century, counted from 1.", func(t time.Time) int { return counted(t.Year(), 100) }),
 		part("local-time:timestamp-millennium", "The millennium, counted from 1.", func(t time.Time) int { return counted(t.Year(), 1000) }),
-		{name: "local-time:timestamp-day-of-week", list: "(timestamp &key timezone offset)", doc: "The day of the week; Sunday is 0.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwTimezone, kwOffset)
-			return count(int(c.moment(args[0]).In(c.fixedZone(k[0], k[1]).location).Weekday()))
+		{name: "local-time:timestamp-day-of-week", list: "(timestamp &key timezone offset)", doc: "The day of the week; Sunday is 0.", named: func(c *Call, args Args) Value {
+			return count(int(c.moment(args.Get("timestamp")).In(c.fixedZone(args.Get("timezone"), args.Get("offset")).location).Weekday()))
 		}},
-		{name: "local-time:decode-timestamp", list: "(timestamp &key timezone offset)", doc: "Nanosecond, second, minute, hour, day, month, year, day of the week, whether it is summer time, seconds ahead of UTC, name of the zone.", many: true, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwTimezone, kwOffset)
-			return c.values(c.decoded(c.moment(args[0]).In(c.fixedZone(k[0], k[1]).location))...)
+		{name: "local-time:decode-timestamp", list: "(timestamp &key timezone offset)", doc: "Nanosecond, second, minute, hour, day, month, year, day of the week, whether it is summer time, seconds ahead of UTC, name of the zone.", many: true, named: func(c *Call, args Args) Value {
+			return c.values(c.decoded(c.moment(args.Get("timestamp")).In(c.fixedZone(args.Get("timezone"), args.Get("offset")).location))...)
 		}},
-		{name: "local-time:encode-timestamp", list: "(nsec sec minute hour day month year &key timezone offset into)", doc: "The moment of a date and time in a zone.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[7:], kwTimezone, kwOffset, kwInto)
+		{name: "local-time:encode-timestamp", list: "(nsec sec minute hour day month year &key timezone offset into)", doc: "The moment of a date and time in a zone.", named: func(c *Call, args Args) Value {
 			var numbers [7]int64
 			for i := range numbers {
-				numbers[i] = c.fixnum(args[i])
+				numbers[i] = c.fixnum(args.At(i))
 			}
-			return c.stored(k[2], c.encoded(numbers, c.fixedZone(k[0], k[1])))
+			return c.stored(args.Get("into"), c.encoded(numbers, c.fixedZone(args.Get("timezone"), args.Get("offset"))))
 		}},
 		{name: "local-time:days-in-month", list: "(month year)", doc: "The number of days of a month.", two: func(c *Call, a, b Value) Value {
 			month := c.fixnum(a)
@@ -43,17 +39,15 @@ func momentParts() []builtin {
 			}
 			return Integer(daysIn(month, c.year(b)))
 		}},
-		{name: "local-time:encode-universal-time-with-tz", list: "(sec minute hour day month year &key timezone)", doc: "The universal time of a date and time in a zone.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[6:], kwTimezone)
+		{name: "local-time:encode-universal-time-with-tz", list: "(sec minute hour day month year &key timezone)", doc: "The universal time of a date and time in a zone.", named: func(c *Call, args Args) Value {
 			var numbers [7]int64
 			for i := range 6 {
-				numbers[i+1] = c.fixnum(args[i])
+				numbers[i+1] = c.fixnum(args.At(i))
 			}
-			return Integer(c.encoded(numbers, c.timezone(k[0])).Unix() + universalEpoch)
+			return Integer(c.encoded(numbers, c.timezone(args.Get("timezone"))).Unix() + universalEpoch)
 		}},
-		{name: "local-time:decode-universal-time-with-tz", list: "(seconds &key timezone)", doc: "Second, minute, hour, day, month, year, day of the week from Monday, whether it is summer time, hours behind UTC, name of the zone.", many: true, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwTimezone)
-			v := c.decoded(c.instant(c.fixnum(args[0]), -universalEpoch, 0).In(c.timezone(k[0]).location))
+		{name: "local-time:decode-universal-time-with-tz", list: "(seconds &key timezone)", doc: "Second, minute, hour, day, month, year, day of the week from Monday, whether it is summer time, hours behind UTC, name of the zone.", many: true, named: func(c *Call, args Args) Value {
+			v := c.decoded(c.instant(c.fixnum(args.Get("seconds")), -universalEpoch, 0).In(c.timezone(args.Get("timezone")).location))
 			weekday := count(int(v[7].(int64)+6) % 7)
 			return c.values(v[1], v[2], v[3], v[4], v[5], v[6], weekday, v[8], c.divide(c.arithmetic(Integer(0), v[9], '-'), Integer(3600)), v[10])
 		}},

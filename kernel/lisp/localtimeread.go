@@ -6,34 +6,22 @@ import (
 	"strings"
 )
 
-var (
-	kwFailOnError      = standardKeyword("FAIL-ON-ERROR")
-	kwTimeSeparator    = standardKeyword("TIME-SEPARATOR")
-	kwDateSeparator    = standardKeyword("DATE-SEPARATOR")
-	kwBetweenSeparator = standardKeyword("DATE-TIME-SEPARATOR")
-	kwFractSeparators  = standardKeyword("FRACT-TIME-SEPARATORS")
-	kwMissingElements  = standardKeyword("ALLOW-MISSING-ELEMENTS")
-	kwMissingDate      = standardKeyword("ALLOW-MISSING-DATE-PART")
-	kwMissingTime      = standardKeyword("ALLOW-MISSING-TIME-PART")
-	kwMissingTimezone  = standardKeyword("ALLOW-MISSING-TIMEZONE-PART")
-)
-
 // momentReading reads moments.
 func momentReading() []builtin {
 	return []builtin{
 		{name: "local-time:parse-timestring", list: "(string &key start end fail-on-error time-separator date-separator date-time-separator fract-time-separators allow-missing-elements allow-missing-date-part allow-missing-time-part allow-missing-timezone-part offset)",
-			doc: "The moment that a string as 2026-11-22T10:00:00Z names; UTC, or offset seconds ahead of it, without a zone.", call: parseTimestring},
-		{name: "local-time:parse-rfc3339-timestring", list: "(string &key fail-on-error allow-missing-time-part)", doc: "The moment that a string as 2026-11-22T10:00:00Z names.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwFailOnError, kwMissingTime)
-			without := k[1]
-			if without == nil {
-				without = Nil
-			}
-			more := []Value{args[0], kwMissingTimezone, Nil, kwMissingTime, without, kwMissingDate, Nil, kwFractSeparators, Character('.')}
-			if k[0] != nil {
-				more = append(more, kwFailOnError, k[0])
-			}
-			return parseTimestring(c, more)
+			doc: "The moment that a string as 2026-11-22T10:00:00Z names; UTC, or offset seconds ahead of it, without a zone.", named: func(c *Call, args Args) Value {
+				return c.parseTimestring(args.Get("string"), timeOptions{
+					start: args.Get("start"), end: args.Get("end"), failOnError: args.Get("fail-on-error"),
+					time: args.Get("time-separator"), date: args.Get("date-separator"), between: args.Get("date-time-separator"), fraction: args.Get("fract-time-separators"),
+					elements: args.Get("allow-missing-elements"), withoutDate: args.Get("allow-missing-date-part"),
+					withoutTime: args.Get("allow-missing-time-part"), withoutZone: args.Get("allow-missing-timezone-part"), offset: args.Get("offset"),
+				})
+			}},
+		{name: "local-time:parse-rfc3339-timestring", list: "(string &key fail-on-error allow-missing-time-part)", doc: "The moment that a string as 2026-11-22T10:00:00Z names.", named: func(c *Call, args Args) Value {
+			o := timeOptions{failOnError: args.Get("fail-on-error"), withoutTime: orNil(args.Get("allow-missing-time-part"))}
+			o.withoutDate, o.withoutZone, o.fraction = Nil, Nil, Character('.')
+			return c.parseTimestring(args.Get("string"), o)
 		}},
 	}
 }
@@ -53,14 +41,20 @@ type timeReader struct {
 	failed  bool
 }
 
-func parseTimestring(c *Call, args []Value) Value {
-	k := c.keywords(args[1:], kwStart, kwEnd, kwFailOnError, kwTimeSeparator, kwDateSeparator, kwBetweenSeparator, kwFractSeparators,
-		kwMissingElements, kwMissingDate, kwMissingTime, kwMissingTimezone, kwOffset)
-	chars := c.str(args[0]).chars
-	if k[0] == Value(Nil) {
-		k[0] = nil
+// timeOptions is how a string that names a moment is read; nil for what is as usual.
+type timeOptions struct {
+	start, end, failOnError                         Value
+	time, date, between, fraction                   Value // separators
+	elements, withoutDate, withoutTime, withoutZone Value // may be missing
+	offset                                          Value
+}
+
+func (c *Call) parseTimestring(text Value, o timeOptions) Value {
+	chars := c.str(text).chars
+	if o.start == Value(Nil) {
+		o.start = nil
 	}
-	from, to := c.bounds(k[0], k[1], len(chars))
+	from, to := c.bounds(o.start, o.end, len(chars))
 	c.chargeMany(to-from, runeBytes)
 	separator := func(v Value, usual string) []rune {
 		if v == nil {
@@ -75,18 +69,18 @@ func parseTimestring(c *Call, args []Value) Value {
 		return v != Nil
 	}
 	r := &timeReader{call: c, text: chars[from:to], numbers: [7]int64{2000, 3, 1}}
-	r.time, r.date, r.between, r.fraction = separator(k[3], ":"), separator(k[4], "-"), separator(k[5], "T"), separator(k[6], ".,")
-	r.elements = allowed(k[7], true)
-	r.noDate, r.noTime, r.noZone = allowed(k[8], r.elements), allowed(k[9], r.elements), allowed(k[10], r.elements)
-	if k[11] != nil {
-		r.offset = c.fixnum(k[11])
+	r.time, r.date, r.between, r.fraction = separator(o.time, ":"), separator(o.date, "-"), separator(o.between, "T"), separator(o.fraction, ".,")
+	r.elements = allowed(o.elements, true)
+	r.noDate, r.noTime, r.noZone = allowed(o.withoutDate, r.elements), allowed(o.withoutTime, r.elements), allowed(o.withoutZone, r.elements)
+	if o.offset != nil {
+		r.offset = c.fixnum(o.offset)
 	}
 	r.read()
 	if r.failed {
-		if k[2] == Value(Nil) {
+		if o.failOnError == Value(Nil) {
 			return Nil
 		}
-		c.libraryError("LOCAL-TIME:INVALID-TIMESTRING", sketchText(string(r.text), 60)+" is no time such as 2026-11-22T10:00:00Z", args[0], Nil)
+		c.libraryError("LOCAL-TIME:INVALID-TIMESTRING", sketchText(string(r.text), 60)+" is no time such as 2026-11-22T10:00:00Z", text, Nil)
 	}
 	n := r.numbers
 	return c.newTimestamp(c.encoded([7]int64{n[6], n[5], n[4], n[3], n[2], n[1], n[0]}, c.fixedZone(Nil, Integer(r.offset))))

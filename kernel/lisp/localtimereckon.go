@@ -5,29 +5,30 @@ import "time"
 // momentReckoning computes with moments.
 func momentReckoning() []builtin {
 	move := func(name, doc string, direction int64) builtin {
-		return builtin{name: name, list: "(timestamp amount unit &optional timezone offset)", doc: doc, call: func(c *Call, args []Value) Value {
-			amount := args[1]
+		return builtin{name: name, list: "(timestamp amount unit &optional timezone offset)", doc: doc, named: func(c *Call, args Args) Value {
+			amount := args.Get("amount")
 			if direction < 0 {
 				amount = c.arithmetic(Integer(0), amount, '-')
 			}
-			return c.newTimestamp(c.moved(c.moment(args[0]), amount, args[2], c.fixedZone(optional(args, 3), optional(args, 4))))
+			return c.newTimestamp(c.moved(c.moment(args.Get("timestamp")), amount, args.Get("unit"), c.fixedZone(args.Get("timezone"), args.Get("offset"))))
 		}}
 	}
 	end := func(name, doc string, ends [6]int64) builtin {
-		return builtin{name: name, list: "(timestamp part &key timezone into)", doc: doc, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwTimezone, kwInto)
-			zone := c.timezone(k[0])
-			n := clock(c.moment(args[0]).In(zone.location))
+		return builtin{name: name, list: "(timestamp part &key timezone into)", doc: doc, named: func(c *Call, args Args) Value {
+			partArg, into := args.Get("part"), args.Get("into")
+
+			zone := c.timezone(args.Get("timezone"))
+			n := clock(c.moment(args.Get("timestamp")).In(zone.location))
 			for i, part := range [6]*Symbol{kwNsec, kwSec, kwMin, kwHour, kwDay, kwMonth} {
-				if n[i] = ends[i]; part != args[1] {
+				if n[i] = ends[i]; part != partArg {
 					continue
 				}
 				if i >= 4 && ends[4] > 1 {
 					n[4] = daysIn(n[5], n[6])
 				}
-				return c.stored(k[1], c.encoded(n, zone))
+				return c.stored(into, c.encoded(n, zone))
 			}
-			c.fail(simpleError, "%s is no part of a moment here: use :nsec :sec :min :hour :day or :month", c.shown(args[1]))
+			c.fail(simpleError, "%s is no part of a moment here: use :nsec :sec :min :hour :day or :month", c.shown(partArg))
 			return nil
 		}}
 	}

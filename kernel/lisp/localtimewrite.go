@@ -6,14 +6,6 @@ import (
 	"time"
 )
 
-var (
-	kwOmitDate     = standardKeyword("OMIT-DATE-PART")
-	kwOmitTime     = standardKeyword("OMIT-TIME-PART")
-	kwOmitTimezone = standardKeyword("OMIT-TIMEZONE-PART")
-	kwUseZulu      = standardKeyword("USE-ZULU")
-	kwTimeFormat   = standardKeyword("FORMAT")
-)
-
 // momentWriting writes moments.
 func momentWriting() []builtin {
 	whole := func(name, doc string, format Value) builtin {
@@ -22,21 +14,18 @@ func momentWriting() []builtin {
 		}}
 	}
 	return []builtin{
-		{name: "local-time:format-timestring", list: "(destination timestamp &key format timezone)", doc: "Write a moment: format is a list of strings, characters and fields such as :year or (:month 2), which is padded.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwTimeFormat, kwTimezone)
-			format := k[0]
+		{name: "local-time:format-timestring", list: "(destination timestamp &key format timezone)", doc: "Write a moment: format is a list of strings, characters and fields such as :year or (:month 2), which is padded.", named: func(c *Call, args Args) Value {
+			format := args.Get("format")
 			if format == nil {
 				format = isoFormat
 			}
-			return c.writeMoment(args[0], args[1], format, k[1])
+			return c.writeMoment(args.Get("destination"), args.Get("timestamp"), format, args.Get("timezone"))
 		}},
-		{name: "local-time:format-rfc1123-timestring", list: "(destination timestamp &key timezone)", doc: "Write a moment as Thu, 05 Nov 2026 10:30:05 +0000.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwTimezone)
-			return c.writeMoment(args[0], args[1], rfc1123Format, k[0])
+		{name: "local-time:format-rfc1123-timestring", list: "(destination timestamp &key timezone)", doc: "Write a moment as Thu, 05 Nov 2026 10:30:05 +0000.", named: func(c *Call, args Args) Value {
+			return c.writeMoment(args.Get("destination"), args.Get("timestamp"), rfc1123Format, args.Get("timezone"))
 		}},
-		{name: "local-time:format-rfc3339-timestring", list: "(destination timestamp &key omit-date-part omit-time-part omit-timezone-part use-zulu timezone)", doc: "Write a moment as 2026-11-22T10:00:00.000000Z, or parts of it.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwOmitDate, kwOmitTime, kwOmitTimezone, kwUseZulu, kwTimezone)
-			return c.writeMoment(args[0], args[1], rfc3339Parts(k), k[4])
+		{name: "local-time:format-rfc3339-timestring", list: "(destination timestamp &key omit-date-part omit-time-part omit-timezone-part use-zulu timezone)", doc: "Write a moment as 2026-11-22T10:00:00.000000Z, or parts of it.", named: func(c *Call, args Args) Value {
+			return c.writeMoment(args.Get("destination"), args.Get("timestamp"), rfc3339Parts(args), args.Get("timezone"))
 		}},
 		whole("local-time:to-rfc1123-timestring", "A moment as Thu, 05 Nov 2026 10:30:05 +0000.", rfc1123Format),
 		whole("local-time:to-rfc3339-timestring", "A moment as 2026-11-22T10:00:00.000000Z.", isoFormat),
@@ -82,14 +71,14 @@ func timeFormat(text string) Value {
 	return list.list()
 }
 
-func rfc3339Parts(k []Value) Value {
+func rfc3339Parts(args Args) Value {
 	var all []Value
 	add := func(format Value) {
 		parts, _ := Slice(format, 100)
 		all = append(all, parts...)
 	}
-	date, clock, zone := !given(k[0]), !given(k[1]), !given(k[2])
-	if k[2] == nil {
+	date, clock, zone := !args.True("omit-date-part"), !args.True("omit-time-part"), !args.True("omit-timezone-part")
+	if args.Get("omit-timezone-part") == nil {
 		zone = clock
 	}
 	if date {
@@ -102,7 +91,7 @@ func rfc3339Parts(k []Value) Value {
 		add(timeOfDay)
 	}
 	switch {
-	case zone && (k[3] == nil || k[3] != Nil):
+	case zone && args.Get("use-zulu") != Value(Nil):
 		all = append(all, kwGMTOffsetOrZ)
 	case zone:
 		all = append(all, kwGMTOffset)

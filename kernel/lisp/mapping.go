@@ -65,7 +65,7 @@ func mappingFunctions() []builtin {
 			c.mapSequences(args[0], args[1:], func(v Value) bool { result = v; return isTrue(v) })
 			return Boolean(result == Nil)
 		}},
-		{name: "reduce", list: "(function sequence &key key from-end start end initial-value)", doc: "Combine the elements by a function of two.", call: reduce},
+		{name: "reduce", list: "(function sequence &key key from-end start end initial-value)", doc: "Combine the elements by a function of two.", named: reduce},
 	}
 }
 
@@ -185,19 +185,20 @@ func (c *Call) mapSequences(function Value, sequences []Value, keep func(Value) 
 	}
 }
 
-func reduce(c *Call, args []Value) Value {
-	k := c.keywords(args[2:], kwKey, kwStart, kwEnd, kwFromEnd, kwInitialValue)
-	fn, m := c.function(args[0]), c.newMatcher(nil, nil, k[0])
-	items := c.elements(args[1])
-	from, to := c.bounds(k[1], k[2], len(items))
-	fromEnd := k[3] != nil && k[3] != Nil
+func reduce(c *Call, args Args) Value {
+	fromEndArg := args.Get("from-end")
+
+	fn, m := c.function(args.Get("function")), c.newMatcher(nil, nil, args.Get("key"))
+	items := c.elements(args.Get("sequence"))
+	from, to := c.bounds(args.Get("start"), args.Get("end"), len(items))
+	fromEnd := fromEndArg != nil && fromEndArg != Nil
 	part := func(i int) Value {
 		if fromEnd {
 			return m.keyed(items[to-1-(i-from)])
 		}
 		return m.keyed(items[i])
 	}
-	result := k[4]
+	result := args.Get("initial-value")
 	i := from
 	if result == nil {
 		if from == to {

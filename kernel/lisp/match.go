@@ -4,18 +4,9 @@ import "slices"
 
 // Keywords of the sequence functions.
 var (
-	kwTestNot        = standardKeyword("TEST-NOT")
-	kwKey            = standardKeyword("KEY")
-	kwStart          = standardKeyword("START")
-	kwEnd            = standardKeyword("END")
-	kwStart1         = standardKeyword("START1")
-	kwEnd1           = standardKeyword("END1")
-	kwStart2         = standardKeyword("START2")
-	kwEnd2           = standardKeyword("END2")
-	kwFromEnd        = standardKeyword("FROM-END")
-	kwCount          = standardKeyword("COUNT")
-	kwInitialElement = standardKeyword("INITIAL-ELEMENT")
-	kwInitialValue   = standardKeyword("INITIAL-VALUE")
+	kwStart = standardKeyword("START")
+	kwEnd   = standardKeyword("END")
+	kwCount = standardKeyword("COUNT")
 )
 
 // matcher compares elements as :test, :test-not and :key say.
@@ -28,13 +19,10 @@ type matcher struct {
 	exchanged bool
 }
 
-// matcher reads :test, :test-not and :key, the only keywords allowed.
-func (c *Call) matcher(args []Value) *matcher {
-	if len(args) == 0 {
-		return &matcher{call: c}
-	}
-	k := c.keywords(args, kwTest, kwTestNot, kwKey)
-	return c.newMatcher(k[0], k[1], k[2])
+// matcher reads the parameters test, test-not and key, of which the function need not have
+// all.
+func (c *Call) matcher(args Args) *matcher {
+	return c.newMatcher(args.find("test"), args.find("test-not"), args.find("key"))
 }
 
 func (c *Call) newMatcher(test, testNot, key Value) *matcher {
@@ -81,36 +69,46 @@ func (m *matcher) matches(item, element Value) bool { return m.same(item, m.keye
 // setFunctions search lists and treat them as sets.
 func setFunctions() []builtin {
 	rows := []builtin{
-		{name: "member", list: "(item list &key test test-not key)", doc: "The tail of list that begins with item.", two: memberEql, call: func(c *Call, args []Value) Value {
-			m := c.matcher(args[2:])
-			return c.memberBy(args[1], func(v Value) bool { return m.matches(args[0], v) })
+		{name: "member", list: "(item list &key test test-not key)", doc: "The tail of list that begins with item.", two: memberEql, named: func(c *Call, args Args) Value {
+			item := args.Get("item")
+
+			m := c.matcher(args)
+			return c.memberBy(args.Get("list"), func(v Value) bool { return m.matches(item, v) })
 		}},
 		conditional("member-if", "The tail that begins with an element the predicate holds for.", true, (*Call).memberBy),
 		conditional("member-if-not", "The tail that begins with an element the predicate does not hold for.", false, (*Call).memberBy),
-		{name: "assoc", list: "(item alist &key test test-not key)", doc: "The first pair whose car is item.", call: func(c *Call, args []Value) Value {
-			m := c.matcher(args[2:])
-			return c.assocBy(args[1], func(v Value) bool { return m.matches(args[0], v) })
+		{name: "assoc", list: "(item alist &key test test-not key)", doc: "The first pair whose car is item.", named: func(c *Call, args Args) Value {
+			item := args.Get("item")
+
+			m := c.matcher(args)
+			return c.assocBy(args.Get("alist"), func(v Value) bool { return m.matches(item, v) })
 		}},
 		conditional("assoc-if", "The first pair whose car the predicate holds for.", true, (*Call).assocBy),
 		conditional("assoc-if-not", "The first pair whose car the predicate does not hold for.", false, (*Call).assocBy),
-		{name: "rassoc", list: "(item alist &key test test-not key)", doc: "The first pair whose cdr is item.", call: func(c *Call, args []Value) Value {
-			m := c.matcher(args[2:])
-			return c.rassocBy(args[1], func(v Value) bool { return m.matches(args[0], v) })
+		{name: "rassoc", list: "(item alist &key test test-not key)", doc: "The first pair whose cdr is item.", named: func(c *Call, args Args) Value {
+			item := args.Get("item")
+
+			m := c.matcher(args)
+			return c.rassocBy(args.Get("alist"), func(v Value) bool { return m.matches(item, v) })
 		}},
 		conditional("rassoc-if", "The first pair whose cdr the predicate holds for.", true, (*Call).rassocBy),
 		conditional("rassoc-if-not", "The first pair whose cdr the predicate does not hold for.", false, (*Call).rassocBy),
-		{name: "adjoin", list: "(item list &key test test-not key)", doc: "The list, with item in front if it is not in it.", call: func(c *Call, args []Value) Value {
-			m := c.matcher(args[2:])
-			part := m.keyed(args[0])
-			if c.memberBy(args[1], func(v Value) bool { return m.matches(part, v) }) != Nil {
-				return args[1]
+		{name: "adjoin", list: "(item list &key test test-not key)", doc: "The list, with item in front if it is not in it.", named: func(c *Call, args Args) Value {
+			item, listArg := args.Get("item"), args.Get("list")
+
+			m := c.matcher(args)
+			part := m.keyed(item)
+			if c.memberBy(listArg, func(v Value) bool { return m.matches(part, v) }) != Nil {
+				return listArg
 			}
-			return c.cons(args[0], args[1])
+			return c.cons(item, listArg)
 		}},
-		{name: "subsetp", list: "(a b &key test test-not key)", doc: "True if every element of a is in b.", call: func(c *Call, args []Value) Value {
-			m := c.matcher(args[2:])
-			b := c.slice(args[1])
-			for _, v := range c.slice(args[0]) {
+		{name: "subsetp", list: "(a b &key test test-not key)", doc: "True if every element of a is in b.", named: func(c *Call, args Args) Value {
+			a := args.Get("a")
+
+			m := c.matcher(args)
+			b := c.slice(args.Get("b"))
+			for _, v := range c.slice(a) {
 				if !m.in(v, b) {
 					return Nil
 				}
@@ -145,9 +143,9 @@ func memberEql(c *Call, item, list Value) Value {
 }
 
 func conditional(name, doc string, sense bool, find func(*Call, Value, func(Value) bool) Value) builtin {
-	return builtin{name: name, list: "(predicate list &key key)", doc: doc, call: func(c *Call, args []Value) Value {
-		test, m := c.function(args[0]), c.matcher(args[2:])
-		return find(c, args[1], func(v Value) bool { return isTrue(c.call1(test, m.keyed(v))) == sense })
+	return builtin{name: name, list: "(predicate list &key key)", doc: doc, named: func(c *Call, args Args) Value {
+		test, m := c.function(args.Get("predicate")), c.matcher(args)
+		return find(c, args.Get("list"), func(v Value) bool { return isTrue(c.call1(test, m.keyed(v))) == sense })
 	}}
 }
 
@@ -190,8 +188,8 @@ func (c *Call) pair(v Value) *Cons {
 }
 
 func setFunction(name, doc string, combine func(m *matcher, a, b []Value) []Value) builtin {
-	return builtin{name: name, list: "(a b &key test test-not key)", doc: doc, call: func(c *Call, args []Value) Value {
-		return c.newList(combine(c.matcher(args[2:]), c.slice(args[0]), c.slice(args[1])))
+	return builtin{name: name, list: "(a b &key test test-not key)", doc: doc, named: func(c *Call, args Args) Value {
+		return c.newList(combine(c.matcher(args), c.slice(args.Get("a")), c.slice(args.Get("b"))))
 	}}
 }
 

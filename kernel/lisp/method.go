@@ -149,7 +149,7 @@ func (cp *compiler) mentions(form Value, symbol *Symbol) bool {
 func methodFunctions() []builtin {
 	return []builtin{
 		{name: "method-qualifiers", list: "(method)", doc: "The qualifiers of a method.", one: func(c *Call, a Value) Value { return c.newList(c.method(a).qualifiers) }},
-		{name: "ensure-generic-function", list: "(name &key lambda-list documentation argument-precedence-order method-combination generic-function-class method-class declare environment)", doc: "The generic function of that name, made if there is none.", call: ensureGenericFunction},
+		{name: "ensure-generic-function", list: "(name &key lambda-list documentation argument-precedence-order method-combination generic-function-class method-class declare environment)", doc: "The generic function of that name, made if there is none.", named: ensureGenericFunction},
 		{name: "find-method", list: "(function qualifiers specializers &optional error)", doc: "The method with these qualifiers and specializers.", call: findMethod},
 		{name: "add-method", list: "(function method)", doc: "Add a method to a generic function.", two: func(c *Call, a, b Value) Value {
 			fn, m := c.genericFunction(a), c.method(b)

@@ -63,28 +63,24 @@ func packageChanges() []builtin {
 			}
 			return T
 		}},
-		{name: "make-package", list: "(name &key use nicknames internal-symbols external-symbols)", doc: "A new package.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwUse, kwNicknames, kwInternalSymbols, kwExternalSymbols)
-			p := c.makePackage(c.name(args[0]))
-			if k[1] != nil {
-				c.addNicknames(p, c.slice(k[1]))
+		{name: "make-package", list: "(name &key use nicknames internal-symbols external-symbols)", doc: "A new package.", named: func(c *Call, args Args) Value {
+			use, nicknames := args.Get("use"), args.Get("nicknames")
+
+			p := c.makePackage(c.name(args.Get("name")))
+			if nicknames != nil {
+				c.addNicknames(p, c.slice(nicknames))
 			}
-			if k[0] != nil {
-				for _, used := range c.slice(k[0]) {
+			if use != nil {
+				for _, used := range c.slice(use) {
 					c.usePackage(p, c.pkg(used))
 				}
 			}
 			return p
 		}},
-		{name: "rename-package", list: "(package name &optional nicknames)", doc: "Give a package another name, and other nicknames.", call: renamePackage},
+		{name: "rename-package", list: "(package name &optional nicknames)", doc: "Give a package another name, and other nicknames.", named: renamePackage},
 		{name: "delete-package", list: "(package)", doc: "Delete a package that no other uses.", one: deletePackage},
 	}
 }
-
-var (
-	kwInternalSymbols = standardKeyword("INTERNAL-SYMBOLS")
-	kwExternalSymbols = standardKeyword("EXTERNAL-SYMBOLS")
-)
 
 // designated takes a list of things, or one of them. Nil is the empty list.
 func (c *Call) designated(v Value) []Value {
@@ -232,10 +228,12 @@ func (c *Call) addNicknames(p *Package, names []Value) {
 	}
 }
 
-func renamePackage(c *Call, args []Value) Value {
-	p, name := c.changeable(c.pkg(args[0])), c.name(args[1])
+func renamePackage(c *Call, args Args) Value {
+	packageArg, nicknames := args.Get("package"), args.Get("nicknames")
+
+	p, name := c.changeable(c.pkg(packageArg)), c.name(args.Get("name"))
 	if other := c.environment.packages[name]; other != nil && other != p {
-		c.signalError(c.newCondition(packageError, "a package named "+name+" exists already", "PACKAGE", args[0]))
+		c.signalError(c.newCondition(packageError, "a package named "+name+" exists already", "PACKAGE", packageArg))
 	}
 	if p == c.environment.user {
 		c.fail(packageError, "a note cannot rename its own package")
@@ -250,8 +248,8 @@ func renamePackage(c *Call, args []Value) Value {
 	c.charge(entryBytes + len(name))
 	p.name = name
 	c.environment.addPackage(p)
-	if len(args) > 2 {
-		c.addNicknames(p, c.slice(args[2]))
+	if nicknames != nil {
+		c.addNicknames(p, c.slice(nicknames))
 	}
 	return p
 }

@@ -24,7 +24,6 @@ var (
 	kwUnspecific   = standardKeyword("UNSPECIFIC")
 	kwDirectory    = standardKeyword("DIRECTORY")
 	kwName         = standardKeyword("NAME")
-	kwDefaults     = standardKeyword("DEFAULTS")
 	kwHost         = standardKeyword("HOST")
 	kwDevice       = standardKeyword("DEVICE")
 	kwVersion      = standardKeyword("VERSION")

@@ -5,9 +5,8 @@ import "strings"
 // pathnameFunctions take names of files apart and put them together.
 func pathnameFunctions() []builtin {
 	part := func(name, doc string, part func(*Pathname) Value) builtin {
-		return builtin{name: name, list: "(pathname &key case)", doc: doc, call: func(c *Call, args []Value) Value {
-			c.keywords(args[1:], kwCase)
-			return part(c.pathname(args[0]))
+		return builtin{name: name, list: "(pathname &key case)", doc: doc, named: func(c *Call, args Args) Value {
+			return part(c.pathname(args.Get("pathname")))
 		}}
 	}
 	text := func(name, doc string, text func(*Pathname) string) builtin {
@@ -15,26 +14,30 @@ func pathnameFunctions() []builtin {
 	}
 	return []builtin{
 		{name: "pathname", list: "(designator)", doc: "The pathname that a string names.", one: func(c *Call, a Value) Value { return c.pathname(a) }},
-		{name: "parse-namestring", list: "(thing &optional host defaults &key start end junk-allowed)", doc: "The pathname in a string, and where it ends.", many: true, call: parseNamestring},
-		{name: "make-pathname", list: "(&key host device directory name type version defaults case)", doc: "A pathname of parts.", call: makePathname},
-		{name: "merge-pathnames", list: "(pathname &optional defaults version)", doc: "The pathname with missing parts from the defaults.", call: func(c *Call, args []Value) Value {
+		{name: "parse-namestring", list: "(thing &optional host defaults &key start end junk-allowed)", doc: "The pathname in a string, and where it ends.", many: true, named: parseNamestring},
+		{name: "make-pathname", list: "(&key host device directory name type version defaults case)", doc: "A pathname of parts.", named: makePathname},
+		{name: "merge-pathnames", list: "(pathname &optional defaults version)", doc: "The pathname with missing parts from the defaults.", named: func(c *Call, args Args) Value {
+			defaultsArg := args.Get("defaults")
+
 			defaults := c.defaultPathname()
-			if len(args) > 1 {
-				defaults = c.pathname(args[1])
+			if defaultsArg != nil {
+				defaults = c.pathname(defaultsArg)
 			}
 			c.charge(closureBytes)
-			return c.merge(c.pathname(args[0]), defaults)
+			return c.merge(c.pathname(args.Get("pathname")), defaults)
 		}},
 		text("namestring", "The pathname as a string.", (*Pathname).text),
 		text("file-namestring", "The name and type as a string.", (*Pathname).fileText),
 		text("directory-namestring", "The directory as a string.", (*Pathname).directoryText),
 		text("host-namestring", "The empty string: there are no hosts.", func(*Pathname) string { return "" }),
-		{name: "enough-namestring", list: "(pathname &optional defaults)", doc: "The part of a pathname that the defaults do not give.", call: func(c *Call, args []Value) Value {
+		{name: "enough-namestring", list: "(pathname &optional defaults)", doc: "The part of a pathname that the defaults do not give.", named: func(c *Call, args Args) Value {
+			defaultsArg := args.Get("defaults")
+
 			defaults := c.defaultPathname()
-			if len(args) > 1 {
-				defaults = c.pathname(args[1])
+			if defaultsArg != nil {
+				defaults = c.pathname(defaultsArg)
 			}
-			p := c.pathname(args[0])
+			p := c.pathname(args.Get("pathname"))
 			rest, _ := strings.CutPrefix(p.directoryText(), defaults.directoryText())
 			return c.text(rest + p.fileText())
 		}},
@@ -49,9 +52,9 @@ func pathnameFunctions() []builtin {
 			}
 			return kwNewest
 		}},
-		{name: "wild-pathname-p", list: "(pathname &optional field)", doc: "True if a part is a wildcard.", call: func(c *Call, args []Value) Value {
-			p := c.pathname(args[0])
-			field := optional(args, 1)
+		{name: "wild-pathname-p", list: "(pathname &optional field)", doc: "True if a part is a wildcard.", named: func(c *Call, args Args) Value {
+			p := c.pathname(args.Get("pathname"))
+			field := args.Get("field")
 			if field != nil && field != Nil && field != kwName && field != kwFileType && field != kwDirectory && field != kwHost && field != kwDevice && field != kwVersion {
 				c.typeError(field, "(MEMBER :HOST :DEVICE :DIRECTORY :NAME :TYPE :VERSION NIL)")
 			}
@@ -137,47 +140,42 @@ func (c *Call) matchDirectory(items, wild []Value) bool {
 	return len(items) == 0
 }
 
-func parseNamestring(c *Call, args []Value) Value {
-	var keys []Value
-	if len(args) > 3 {
-		keys = c.keywords(args[3:], kwStart, kwEnd, kwJunkAllowed)
-	}
-	s, ok := args[0].(*String)
+func parseNamestring(c *Call, args Args) Value {
+	thing, start := args.Get("thing"), args.Get("start")
+	s, ok := thing.(*String)
 	if !ok {
-		return c.values(c.pathname(args[0]), optionalOr(keys, 0, Integer(0)))
+		if start == nil {
+			start = Integer(0)
+		}
+		return c.values(c.pathname(thing), start)
 	}
-	from, to := c.bounds(optional(keys, 0), optional(keys, 1), len(s.chars))
+	from, to := c.bounds(start, args.Get("end"), len(s.chars))
 	c.chargeMany(to-from, 2*runeBytes)
 	return c.values(parsePathname(string(s.chars[from:to])), count(to))
 }
 
-func optionalOr(args []Value, i int, fallback Value) Value {
-	if v := optional(args, i); v != nil {
-		return v
-	}
-	return fallback
-}
+func makePathname(c *Call, args Args) Value {
+	directoryArg, nameArg, typeArg := args.Get("directory"), args.Get("name"), args.Get("type")
+	defaultsArg := args.Get("defaults")
 
-func makePathname(c *Call, args []Value) Value {
-	k := c.keywords(args, kwDirectory, kwName, kwFileType, kwDefaults, kwHost, kwDevice, kwVersion, kwCase)
 	c.charge(closureBytes)
 	p := &Pathname{directory: Nil, name: Nil, kind: Nil}
-	if k[0] != nil {
-		p.directory = c.directoryArgument(k[0])
+	if directoryArg != nil {
+		p.directory = c.directoryArgument(directoryArg)
 	}
-	p.name, p.kind = c.partArgument(k[1]), c.partArgument(k[2])
+	p.name, p.kind = c.partArgument(nameArg), c.partArgument(typeArg)
 	defaults := &Pathname{directory: Nil, name: Nil, kind: Nil}
-	if given(k[3]) {
-		defaults = c.pathname(k[3])
+	if given(defaultsArg) {
+		defaults = c.pathname(defaultsArg)
 	}
 	merged := c.merge(p, defaults)
-	if k[0] != nil {
+	if directoryArg != nil {
 		merged.directory = p.directory
 	}
-	if k[1] != nil {
+	if nameArg != nil {
 		merged.name = p.name
 	}
-	if k[2] != nil {
+	if typeArg != nil {
 		merged.kind = p.kind
 	}
 	return merged

@@ -7,72 +7,69 @@ import (
 )
 
 var (
-	kwPreserveCase    = standardKeyword("PRESERVE-CASE")
-	kwSimpleCalls     = standardKeyword("SIMPLE-CALLS")
-	kwLimit           = standardKeyword("LIMIT")
-	kwSharedp         = standardKeyword("SHAREDP")
-	kwWithRegisters   = standardKeyword("WITH-REGISTERS-P")
-	kwOmitUnmatched   = standardKeyword("OMIT-UNMATCHED-P")
-	kwCaseInsensitive = standardKeyword("CASE-INSENSITIVE-MODE")
-	kwMultiLine       = standardKeyword("MULTI-LINE-MODE")
-	kwSingleLine      = standardKeyword("SINGLE-LINE-MODE")
-	kwExtended        = standardKeyword("EXTENDED-MODE")
-	kwDestructive     = standardKeyword("DESTRUCTIVE")
+	kwSharedp  = standardKeyword("SHAREDP")
+	kwExtended = standardKeyword("EXTENDED-MODE")
 )
 
 // regexpFunctions are those of cl-ppcre.
 func regexpFunctions() []builtin {
 	rows := []builtin{
-		{name: "cl-ppcre:create-scanner", list: "(pattern &key case-insensitive-mode multi-line-mode single-line-mode extended-mode destructive)", doc: "A compiled pattern, and the names of its registers.", many: true, check: checkPattern, call: createScanner},
+		{name: "cl-ppcre:create-scanner", list: "(pattern &key case-insensitive-mode multi-line-mode single-line-mode extended-mode destructive)", doc: "A compiled pattern, and the names of its registers.", many: true, check: checkPattern, named: createScanner},
 		{name: "cl-ppcre:parse-string", list: "(pattern)", doc: "The parse tree of a pattern.", one: func(c *Call, a Value) Value { return c.parsePattern(c.str(a), false) }},
-		{name: "cl-ppcre:scan", list: "(pattern target &key start end)", doc: "Bounds of the first match and its registers, or nil.", many: true, check: checkPattern, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwStart, kwEnd)
-			match, ok := c.matches(args[0], args[1], k[0], k[1]).next()
+		{name: "cl-ppcre:scan", list: "(pattern target &key start end)", doc: "Bounds of the first match and its registers, or nil.", many: true, check: checkPattern, named: func(c *Call, args Args) Value {
+			match, ok := c.matches(args.Get("pattern"), args.Get("target"), args.Get("start"), args.Get("end")).next()
 			if !ok {
 				return Nil
 			}
 			return c.values(match.bounds()...)
 		}},
-		{name: "cl-ppcre:scan-to-strings", list: "(pattern target &key start end sharedp)", doc: "The first match and a vector of its registers, or nil.", many: true, check: checkPattern, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwStart, kwEnd, kwSharedp)
-			match, ok := c.matches(args[0], args[1], k[0], k[1]).next()
+		{name: "cl-ppcre:scan-to-strings", list: "(pattern target &key start end sharedp)", doc: "The first match and a vector of its registers, or nil.", many: true, check: checkPattern, named: func(c *Call, args Args) Value {
+			match, ok := c.matches(args.Get("pattern"), args.Get("target"), args.Get("start"), args.Get("end")).next()
 			if !ok {
 				return Nil
 			}
 			return c.values(match.text(), newVector(match.groups()))
 		}},
-		{name: "cl-ppcre:all-matches", list: "(pattern target &key start end)", doc: "The bounds of all matches in a list.", check: checkPattern, call: func(c *Call, args []Value) Value {
+		{name: "cl-ppcre:all-matches", list: "(pattern target &key start end)", doc: "The bounds of all matches in a list.", check: checkPattern, named: func(c *Call, args Args) Value {
+			pattern, target, startArg := args.Get("pattern"), args.Get("target"), args.Get("start")
+			endArg := args.Get("end")
+
 			var b builder
-			k := c.keywords(args[2:], kwStart, kwEnd)
-			for match := range c.matches(args[0], args[1], k[0], k[1]).all() {
+			for match := range c.matches(pattern, target, startArg, endArg).all() {
 				c.charge(2 * consBytes)
 				b.add(count(match.start))
 				b.add(count(match.end))
 			}
 			return b.list()
 		}},
-		{name: "cl-ppcre:all-matches-as-strings", list: "(pattern target &key start end sharedp)", doc: "All matches in a list.", check: checkPattern, call: func(c *Call, args []Value) Value {
+		{name: "cl-ppcre:all-matches-as-strings", list: "(pattern target &key start end sharedp)", doc: "All matches in a list.", check: checkPattern, named: func(c *Call, args Args) Value {
+			pattern, target, start := args.Get("pattern"), args.Get("target"), args.Get("start")
+			end := args.Get("end")
+
 			var b builder
-			k := c.keywords(args[2:], kwStart, kwEnd, kwSharedp)
-			for match := range c.matches(args[0], args[1], k[0], k[1]).all() {
+			for match := range c.matches(pattern, target, start, end).all() {
 				c.charge(consBytes)
 				b.add(match.text())
 			}
 			return b.list()
 		}},
-		{name: "cl-ppcre:count-matches", list: "(pattern target &key start end)", doc: "The number of matches.", check: checkPattern, call: func(c *Call, args []Value) Value {
+		{name: "cl-ppcre:count-matches", list: "(pattern target &key start end)", doc: "The number of matches.", check: checkPattern, named: func(c *Call, args Args) Value {
+			pattern, target, start := args.Get("pattern"), args.Get("target"), args.Get("start")
+			end := args.Get("end")
+
 			n := 0
-			k := c.keywords(args[2:], kwStart, kwEnd)
-			for range c.matches(args[0], args[1], k[0], k[1]).all() {
+			for range c.matches(pattern, target, start, end).all() {
 				n++
 			}
 			return count(n)
 		}},
-		{name: "cl-ppcre:split", list: "(pattern target &key start end limit with-registers-p omit-unmatched-p sharedp)", doc: "The parts between the matches in a list.", check: checkPattern, call: splitByPattern},
-		{name: "cl-ppcre:quote-meta-chars", list: "(string &key start end)", doc: "The string as a pattern that matches it, and whether they differ.", many: true, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwStart, kwEnd)
-			chars := c.str(args[0]).chars
-			from, to := c.bounds(k[0], k[1], len(chars))
+		{name: "cl-ppcre:split", list: "(pattern target &key start end limit with-registers-p omit-unmatched-p sharedp)", doc: "The parts between the matches in a list.", check: checkPattern, named: func(c *Call, args Args) Value {
+			return c.splitByPattern(args.Get("pattern"), args.Get("target"),
+				splitting{args.Get("start"), args.Get("end"), args.Get("limit"), args.Get("with-registers-p"), args.Get("omit-unmatched-p")})
+		}},
+		{name: "cl-ppcre:quote-meta-chars", list: "(string &key start end)", doc: "The string as a pattern that matches it, and whether they differ.", many: true, named: func(c *Call, args Args) Value {
+			chars := c.str(args.Get("string")).chars
+			from, to := c.bounds(args.Get("start"), args.Get("end"), len(chars))
 			quoted := c.quoted(chars[from:to])
 			return c.values(runesString(quoted), Boolean(len(quoted) > to-from))
 		}},
@@ -104,11 +101,10 @@ func (c *Call) quoted(chars []rune) []rune {
 	return out
 }
 
-func createScanner(c *Call, args []Value) Value {
-	k := c.keywords(args[1:], kwCaseInsensitive, kwMultiLine, kwSingleLine, kwExtended, kwDestructive)
-	m, extended := modes{fold: given(k[0]), manyLines: given(k[1]), oneLine: given(k[2])}, given(k[3])
+func createScanner(c *Call, args Args) Value {
+	m, extended := modes{fold: args.True("case-insensitive-mode"), manyLines: args.True("multi-line-mode"), oneLine: args.True("single-line-mode")}, args.True("extended-mode")
 	var s *scanner
-	switch x := args[0].(type) {
+	switch x := args.Get("pattern").(type) {
 	case *Function:
 		if extended || m != (modes{}) {
 			c.invocationError("a compiled pattern cannot be given other modes")

@@ -103,14 +103,16 @@ func (m patternMatch) groups() []Value {
 	return groups
 }
 
+// splitting is how a string is split; nil for what is as usual.
+type splitting struct{ start, end, limit, withRegisters, omitUnmatched Value }
+
 // splitByPattern gives the parts between matches. An empty match beside the last one
 // parts nothing; without a limit the empty parts at the end go.
-func splitByPattern(c *Call, args []Value) Value {
-	k := c.keywords(args[2:], kwStart, kwEnd, kwLimit, kwWithRegisters, kwOmitUnmatched, kwSharedp)
-	found := c.matches(args[0], args[1], k[0], k[1])
+func (c *Call) splitByPattern(pattern, target Value, o splitting) Value {
+	found := c.matches(pattern, target, o.start, o.end)
 	limit, limited := 0, false
-	if given(k[2]) {
-		n := c.integer(k[2])
+	if given(o.limit) {
+		n := c.integer(o.limit)
 		limited = n.Sign() != 0
 		if n.IsInt64() && n.Sign() > 0 {
 			limit = int(n.Int64())
@@ -132,9 +134,9 @@ func splitByPattern(c *Call, args []Value) Value {
 		}
 		pieces++
 		add(text.part(last, match.start))
-		if given(k[3]) {
+		if given(o.withRegisters) {
 			for _, group := range match.groups() {
-				if group != Nil || !given(k[4]) {
+				if group != Nil || !given(o.omitUnmatched) {
 					add(group)
 				}
 			}

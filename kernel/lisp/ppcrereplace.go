@@ -7,11 +7,11 @@ import (
 
 func replaceFunctions() []builtin {
 	return []builtin{
-		{name: "cl-ppcre:regex-replace", list: "(pattern target replacement &key start end preserve-case simple-calls element-type)", doc: "The target with the first match replaced, and whether there was one.", many: true, check: checkPattern, call: func(c *Call, args []Value) Value {
-			return c.replaceMatches(args, 1)
+		{name: "cl-ppcre:regex-replace", list: "(pattern target replacement &key start end preserve-case simple-calls element-type)", doc: "The target with the first match replaced, and whether there was one.", many: true, check: checkPattern, named: func(c *Call, args Args) Value {
+			return c.replaceMatches(replacementOf(args), 1)
 		}},
-		{name: "cl-ppcre:regex-replace-all", list: "(pattern target replacement &key start end preserve-case simple-calls element-type)", doc: "The target with all matches replaced, and whether there was one.", many: true, check: checkPattern, call: func(c *Call, args []Value) Value {
-			return c.replaceMatches(args, -1)
+		{name: "cl-ppcre:regex-replace-all", list: "(pattern target replacement &key start end preserve-case simple-calls element-type)", doc: "The target with all matches replaced, and whether there was one.", many: true, check: checkPattern, named: func(c *Call, args Args) Value {
+			return c.replaceMatches(replacementOf(args), -1)
 		}},
 	}
 }
@@ -33,12 +33,21 @@ type replacing struct {
 	simple, keep bool
 }
 
+// replacement is what is replaced in what, and how.
+type replacement struct {
+	pattern, target, with, start, end Value
+	preserveCase, simpleCalls         bool
+}
+
+func replacementOf(args Args) replacement {
+	return replacement{args.Get("pattern"), args.Get("target"), args.Get("replacement"), args.Get("start"), args.Get("end"), args.True("preserve-case"), args.True("simple-calls")}
+}
+
 // replaceMatches replaces at most limit matches, all if it is negative. The result is
 // of the part that was searched.
-func (c *Call) replaceMatches(args []Value, limit int) Value {
-	k := c.keywords(args[3:], kwStart, kwEnd, kwPreserveCase, kwSimpleCalls, kwElementType)
-	found := c.matches(args[0], args[1], k[0], k[1])
-	r := &replacing{call: c, target: args[1], keep: given(k[2]), simple: given(k[3])}
+func (c *Call) replaceMatches(what replacement, limit int) Value {
+	found := c.matches(what.pattern, what.target, what.start, what.end)
+	r := &replacing{call: c, target: what.target, keep: what.preserveCase, simple: what.simpleCalls}
 	text := patternMatch{of: found.search}
 	var out []rune
 	add := func(part []rune) {
@@ -48,7 +57,7 @@ func (c *Call) replaceMatches(args []Value, limit int) Value {
 	last, n := found.search.from, 0
 	for match := range found.all() {
 		if n == 0 {
-			r.parts = c.replacementParts(args[2])
+			r.parts = c.replacementParts(what.with)
 		}
 		add(text.of.text[last:match.start])
 		r.match = match
@@ -64,7 +73,7 @@ func (c *Call) replaceMatches(args []Value, limit int) Value {
 		}
 	}
 	add(text.of.text[last:found.search.to])
-	if args[1] == Nil && n == 0 {
+	if what.target == Nil && n == 0 {
 		return c.values(Nil, Nil)
 	}
 	return c.values(runesString(out), Boolean(n > 0))

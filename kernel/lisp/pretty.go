@@ -149,14 +149,14 @@ func expandLogicalBlock(cp *compiler, form *Cons) Value {
 	pop := call(symCond,
 		NewList(call(standardSymbol("AND"), symPrintLength, call(symGreaterEqual, count, symPrintLength)), call(symWrite, NewString("..."), stream), leave),
 		NewList(call(standardSymbol("CONSP"), rest), call(standardSymbol("INCF"), count), call(symPop, rest)),
-		NewList(rest, call(symWrite, NewString(". "), stream), call(standardSymbol("WRITE"), rest, kwStream, stream), leave))
+		NewList(rest, call(symWrite, NewString(". "), stream), call(standardSymbol("WRITE"), rest, standardKeyword("STREAM"), stream), leave))
 	body := call(symBlock, block, callStar(standardSymbol("MACROLET"), form.Cdr.(*Cons).Cdr, NewList(
 		NewList(symPprintPop, Nil, call(symQuote, pop)),
 		NewList(symPprintExit, Nil, call(symQuote, exhausted)))))
 	bindings := NewList(NewList(stream, call(standardSymbol("OR"), spec[0], symStandardOutput)), NewList(rest, spec[1]), NewList(count, Integer(0)))
 	return call(symLet, bindings, call(symIf, call(standardSymbol("LISTP"), rest),
 		call(symProgn, call(symWrite, prefix, stream), body, call(symWrite, suffix, stream)),
-		call(standardSymbol("WRITE"), rest, kwStream, stream)), Nil)
+		call(standardSymbol("WRITE"), rest, standardKeyword("STREAM"), stream)), Nil)
 }
 
 // makeFormatter makes the function of a control string; it returns the arguments that

@@ -8,9 +8,11 @@ func printFunctions() []builtin {
 		}}
 	}
 	toStream := func(name, doc string, escape bool) builtin {
-		return builtin{name: name, list: "(object &optional stream)", doc: doc, call: func(c *Call, args []Value) Value {
-			c.write(c.outputStream(optional(args, 1)), c.printedRunes(args[0], escape))
-			return args[0]
+		return builtin{name: name, list: "(object &optional stream)", doc: doc, named: func(c *Call, args Args) Value {
+			object := args.Get("object")
+
+			c.write(c.outputStream(args.Get("stream")), c.printedRunes(object, escape))
+			return object
 		}}
 	}
 	return []builtin{
@@ -18,52 +20,49 @@ func printFunctions() []builtin {
 		toString("princ-to-string", "What princ prints.", false),
 		toStream("prin1", "Print so that it can be read.", true),
 		toStream("princ", "Print for people.", false),
-		{name: "print", list: "(object &optional stream)", doc: "Print on a new line so that it can be read, and a blank.", call: func(c *Call, args []Value) Value {
-			s := c.outputStream(optional(args, 1))
+		{name: "print", list: "(object &optional stream)", doc: "Print on a new line so that it can be read, and a blank.", named: func(c *Call, args Args) Value {
+			object := args.Get("object")
+
+			s := c.outputStream(args.Get("stream"))
 			c.write(s, []rune{'\n'})
-			c.write(s, c.printedRunes(args[0], true))
+			c.write(s, c.printedRunes(object, true))
 			c.write(s, []rune{' '})
-			return args[0]
+			return object
 		}},
-		{name: "pprint", list: "(object &optional stream)", doc: "Print on a new line so that it can be read.", many: true, call: func(c *Call, args []Value) Value {
-			s := c.outputStream(optional(args, 1))
+		{name: "pprint", list: "(object &optional stream)", doc: "Print on a new line so that it can be read.", many: true, named: func(c *Call, args Args) Value {
+			s := c.outputStream(args.Get("stream"))
 			c.write(s, []rune{'\n'})
-			c.write(s, c.printedRunes(args[0], true))
+			c.write(s, c.printedRunes(args.Get("object"), true))
 			return noValues
 		}},
-		{name: "write", list: "(object &key stream escape readably base radix circle pretty level length case lines array gensym right-margin miser-width pprint-dispatch)", doc: "Print as the variables and options say.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], append([]*Symbol{kwStream}, writeKeywords...)...)
-			c.write(c.outputStream(k[0]), c.written(args[0], k[1:]))
-			return args[0]
+		{name: "write", list: "(object &key stream escape readably base radix circle pretty level length case lines array gensym right-margin miser-width pprint-dispatch)", doc: "Print as the variables and options say.", named: func(c *Call, args Args) Value {
+			object := args.Get("object")
+			c.write(c.outputStream(args.Get("stream")), c.written(object, args))
+			return object
 		}},
-		{name: "write-to-string", list: "(object &key escape readably base radix circle pretty level length case lines array gensym right-margin miser-width pprint-dispatch)", doc: "Print to a string as the variables and options say.", call: func(c *Call, args []Value) Value {
-			return runesString(append([]rune(nil), c.written(args[0], c.keywords(args[1:], writeKeywords...))...))
+		{name: "write-to-string", list: "(object &key escape readably base radix circle pretty level length case lines array gensym right-margin miser-width pprint-dispatch)", doc: "Print to a string as the variables and options say.", named: func(c *Call, args Args) Value {
+			return runesString(append([]rune(nil), c.written(args.Get("object"), args)...))
 		}},
 		{name: "format", list: "(destination control &rest arguments)", doc: "Write as a control string says; to a string if destination is nil.", call: formatFunction, check: checkFormat},
 	}
 }
 
-var kwStream = standardKeyword("STREAM")
-
-// writeKeywords are the options of write, writeVariables what they bind.
-var (
-	writeKeywords = []*Symbol{
-		standardKeyword("ESCAPE"), kwReadably, standardKeyword("BASE"), kwRadix, kwCircle, kwPretty, kwLevel, kwLength, kwCase,
-		standardKeyword("LINES"), standardKeyword("ARRAY"), standardKeyword("GENSYM"), standardKeyword("RIGHT-MARGIN"),
-		standardKeyword("MISER-WIDTH"), standardKeyword("PPRINT-DISPATCH"),
-	}
-	writeVariables = []*Symbol{
-		symPrintEscape, symPrintReadably, symPrintBase, symPrintRadix, symPrintCircle, symPrintPretty, symPrintLevel, symPrintLength, symPrintCase,
-		symPrintLines, symPrintArray, symPrintGensym, symPrintMargin, symMiserWidth, symDispatch,
-	}
-)
+// writeOptions are the options of write, and the variables that they bind.
+var writeOptions = []struct {
+	name     string
+	variable *Symbol
+}{
+	{"escape", symPrintEscape}, {"readably", symPrintReadably}, {"base", symPrintBase}, {"radix", symPrintRadix}, {"circle", symPrintCircle},
+	{"pretty", symPrintPretty}, {"level", symPrintLevel}, {"length", symPrintLength}, {"case", symPrintCase}, {"lines", symPrintLines},
+	{"array", symPrintArray}, {"gensym", symPrintGensym}, {"right-margin", symPrintMargin}, {"miser-width", symMiserWidth}, {"pprint-dispatch", symDispatch},
+}
 
 // written prints with the variables bound to those options that are given.
-func (c *Call) written(v Value, options []Value) []rune {
+func (c *Call) written(v Value, args Args) []rune {
 	mark := len(c.bindings)
-	for i, option := range options {
-		if option != nil {
-			c.bind(c.environment.global(writeVariables[i]), option)
+	for _, o := range writeOptions {
+		if option := args.Get(o.name); option != nil {
+			c.bind(c.environment.global(o.variable), option)
 		}
 	}
 	text := c.printedWith(v, c.printControl())

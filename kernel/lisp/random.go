@@ -21,13 +21,15 @@ var symRandomState = standardSymbol("*RANDOM-STATE*")
 // randomFunctions make random numbers.
 func randomFunctions() []builtin {
 	return []builtin{
-		{name: "random", list: "(limit &optional state)", doc: "A random number from 0 to below limit.", call: randomNumber},
-		{name: "make-random-state", list: "(&optional state)", doc: "A copy of a state for random, of the current one without an argument or for nil, and a new one for t.", call: func(c *Call, args []Value) Value {
+		{name: "random", list: "(limit &optional state)", doc: "A random number from 0 to below limit.", named: randomNumber},
+		{name: "make-random-state", list: "(&optional state)", doc: "A copy of a state for random, of the current one without an argument or for nil, and a new one for t.", named: func(c *Call, args Args) Value {
+			state := args.Get("state")
+
 			c.charge(closureBytes)
-			if optional(args, 0) == Value(T) {
+			if state == Value(T) {
 				return newRandomState()
 			}
-			copied := *c.randomState(optional(args, 0)).generator
+			copied := *c.randomState(state).generator
 			return &randomState{generator: &copied}
 		}},
 	}
@@ -48,9 +50,11 @@ func (c *Call) randomState(v Value) *randomState {
 func (c *Call) randomSource(v Value) *rand.Rand { return rand.New(c.randomState(v).generator) }
 
 // randomNumber is random.
-func randomNumber(c *Call, args []Value) Value {
-	source := c.randomSource(optional(args, 1))
-	switch limit := args[0].(type) {
+func randomNumber(c *Call, args Args) Value {
+	limitArg := args.Get("limit")
+
+	source := c.randomSource(args.Get("state"))
+	switch limit := limitArg.(type) {
 	case int64:
 		if limit > 0 {
 			return Integer(source.Int64N(limit))
@@ -74,6 +78,6 @@ func randomNumber(c *Call, args []Value) Value {
 			return normal(n.Mod(n, limit))
 		}
 	}
-	c.typeError(args[0], "(OR (INTEGER 1) (FLOAT (0)))")
+	c.typeError(limitArg, "(OR (INTEGER 1) (FLOAT (0)))")
 	return nil
 }

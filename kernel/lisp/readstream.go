@@ -21,28 +21,30 @@ var symReadSuppress = standardSymbol("*READ-SUPPRESS*")
 // readFunctions read objects.
 func readFunctions() []builtin {
 	return []builtin{
-		{name: "read-from-string", list: "(string &optional eof-error-p eof-value &key start end preserve-whitespace)", doc: "Read one object from a string; also the position behind it.", many: true, call: readFromString},
-		{name: "read", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read one object from a stream.", call: func(c *Call, args []Value) Value {
+		{name: "read-from-string", list: "(string &optional eof-error-p eof-value &key start end preserve-whitespace)", doc: "Read one object from a string; also the position behind it.", many: true, named: func(c *Call, args Args) Value {
+			return c.readFromString(c.str(args.Get("string")), args.Get("start"), args.Get("end"), args.True("preserve-whitespace"), endArguments(args))
+		}},
+		{name: "read", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read one object from a stream.", named: func(c *Call, args Args) Value {
 			return c.readObject(args, false)
 		}},
-		{name: "read-preserving-whitespace", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read one object from a stream and nothing behind it.", call: func(c *Call, args []Value) Value {
+		{name: "read-preserving-whitespace", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read one object from a stream and nothing behind it.", named: func(c *Call, args Args) Value {
 			return c.readObject(args, true)
 		}},
-		{name: "read-delimited-list", list: "(character &optional stream recursive-p)", doc: "Read objects up to a character.", call: readDelimitedList},
+		{name: "read-delimited-list", list: "(character &optional stream recursive-p)", doc: "Read objects up to a character.", named: readDelimitedList},
 	}
 }
 
 // readObject is read; with preserve a blank that ends the object is left.
-func (c *Call) readObject(args []Value, preserve bool) Value {
-	s := c.inputStream(optional(args, 0))
+func (c *Call) readObject(args Args, preserve bool) Value {
+	s := c.inputStream(args.Get("stream"))
 	form, err := c.readForm(s)
 	if err == io.EOF {
-		return c.ended(s, args[min(1, len(args)):])
+		return c.ended(s, endArguments(args))
 	}
 	if err != nil {
 		c.readError(err, s)
 	}
-	recursive := len(args) > 3 && args[3] != Nil
+	recursive := args.True("recursive-p")
 	if r, ok := c.peekRune(s); ok && !preserve && !recursive && unicode.IsSpace(r) {
 		c.readRune(s)
 	}
@@ -117,37 +119,34 @@ func (c *Call) readText(s *Stream) (Value, error) {
 	return form, err
 }
 
-func readFromString(c *Call, args []Value) Value {
-	s := c.str(args[0])
-	var keys []Value
-	if len(args) > 3 {
-		keys = c.keywords(args[3:], kwStart, kwEnd, kwPreserveWhitespace)
-	}
-	from, to := c.bounds(optional(keys, 0), optional(keys, 1), len(s.chars))
+// readFromString returns the form that a part of a string begins with and where it ends. eof
+// says what to do when there is none.
+func (c *Call) readFromString(s *String, start, end Value, preserveWhitespace bool, eof endOfInput) Value {
+	from, to := c.bounds(start, end, len(s.chars))
 	in := newInput(s.chars[from:to])
 	form, err := c.readText(in)
 	if err == io.EOF {
-		return c.values(c.ended(in, args[min(1, len(args)):min(3, len(args))]), count(to))
+		return c.values(c.ended(in, eof), count(to))
 	}
 	if err != nil {
 		c.readError(err, in)
 	}
-	end := from + in.pos
-	if end < to && unicode.IsSpace(s.chars[end]) && !given(optional(keys, 2)) {
-		end++
+	after := from + in.pos
+	if after < to && unicode.IsSpace(s.chars[after]) && !preserveWhitespace {
+		after++
 	}
-	return c.values(form, count(end))
+	return c.values(form, count(after))
 }
 
-func readDelimitedList(c *Call, args []Value) Value {
-	end := rune(c.character(args[0]))
-	s := c.inputStream(optional(args, 1))
+func readDelimitedList(c *Call, args Args) Value {
+	end := rune(c.character(args.Get("character")))
+	s := c.inputStream(args.Get("stream"))
 	var list builder
 	for {
 		r, ok := c.peekRune(s)
 		switch {
 		case !ok:
-			return c.ended(s, nil)
+			return c.ended(s, endOfInput{})
 		case unicode.IsSpace(r):
 			c.readRune(s)
 			continue
@@ -158,7 +157,7 @@ func readDelimitedList(c *Call, args []Value) Value {
 		form, err := c.readForm(s)
 		if err != nil {
 			if err == io.EOF {
-				return c.ended(s, nil)
+				return c.ended(s, endOfInput{})
 			}
 			c.readError(err, s)
 		}

@@ -25,16 +25,18 @@ var (
 // readtableFunctions make and change readtables.
 func readtableFunctions() []builtin {
 	return []builtin{
-		{name: "copy-readtable", list: "(&optional from to)", doc: "A copy of a readtable, of the standard one for nil.", call: func(c *Call, args []Value) Value {
+		{name: "copy-readtable", list: "(&optional from to)", doc: "A copy of a readtable, of the standard one for nil.", named: func(c *Call, args Args) Value {
+			fromArg, toArg := args.Get("from"), args.Get("to")
+
 			from, to := c.readtable(), &readtable{}
 			switch {
-			case len(args) > 0 && args[0] == Nil:
+			case fromArg != nil && fromArg == Nil:
 				from = standardReadtable
-			case len(args) > 0:
-				from = c.readtableArgument(args[0])
+			case fromArg != nil:
+				from = c.readtableArgument(fromArg)
 			}
-			if given(optional(args, 1)) {
-				to = c.readtableArgument(args[1])
+			if given(toArg) {
+				to = c.readtableArgument(toArg)
 			}
 			c.charge(closureBytes)
 			*to = *from

@@ -322,17 +322,19 @@ func restartFunctions() []builtin {
 			}
 			return c.take(r, args)
 		}},
-		{name: "find-restart", list: "(name &optional condition)", doc: "The active restart of that name, or nil.", call: func(c *Call, args []Value) Value {
-			if r := c.findRestart(args[0], optional(args, 1)); r != nil {
+		{name: "find-restart", list: "(name &optional condition)", doc: "The active restart of that name, or nil.", named: func(c *Call, args Args) Value {
+			if r := c.findRestart(args.Get("name"), args.Get("condition")); r != nil {
 				return r
 			}
 			return Nil
 		}},
-		{name: "compute-restarts", list: "(&optional condition)", doc: "All active restarts, innermost first.", call: func(c *Call, args []Value) Value {
+		{name: "compute-restarts", list: "(&optional condition)", doc: "All active restarts, innermost first.", named: func(c *Call, args Args) Value {
+			condition := args.Get("condition")
+
 			var b builder
 			for r := c.restarts; r != nil; r = r.outer {
 				c.charge(consBytes)
-				if c.serves(r, optional(args, 0)) {
+				if c.serves(r, condition) {
 					b.add(r)
 				}
 			}
@@ -352,11 +354,13 @@ func restartFunctions() []builtin {
 }
 
 func restartFunction(name string, symbol *Symbol, must bool) builtin {
-	return builtin{name: name, list: "(&optional condition)", doc: "Invoke the restart of this name.", many: true, call: func(c *Call, args []Value) Value {
-		if !must && c.findRestart(symbol, optional(args, 0)) == nil {
+	return builtin{name: name, list: "(&optional condition)", doc: "Invoke the restart of this name.", many: true, named: func(c *Call, args Args) Value {
+		condition := args.Get("condition")
+
+		if !must && c.findRestart(symbol, condition) == nil {
 			return Nil
 		}
-		return c.invokeRestart(symbol, optional(args, 0), nil)
+		return c.invokeRestart(symbol, condition, nil)
 	}}
 }
 

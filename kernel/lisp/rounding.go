@@ -19,14 +19,16 @@ const (
 // roundingFunctions divide to integers.
 func roundingFunctions() []builtin {
 	row := func(name, doc string, how rounding, float bool) builtin {
-		return builtin{name: name, list: "(number &optional divisor)", doc: doc, many: true, call: func(c *Call, args []Value) Value {
+		return builtin{name: name, list: "(number &optional divisor)", doc: doc, many: true, named: func(c *Call, args Args) Value {
+			number, divisorArg := args.Get("number"), args.Get("divisor")
+
 			divisor := Value(Integer(1))
-			if len(args) == 2 {
-				divisor = args[1]
+			if divisorArg != nil {
+				divisor = divisorArg
 			}
-			q, r := c.quotient(args[0], divisor, how)
+			q, r := c.quotient(number, divisor, how)
 			if float {
-				like := args[0]
+				like := number
 				if _, isDouble := divisor.(float64); isDouble {
 					like = divisor
 				}

@@ -26,30 +26,22 @@ const (
 	byTestNot
 )
 
-// scan reads (item-or-predicate sequence . keywords).
-func (c *Call) scan(args []Value, sense selection, counts bool) *scan {
-	names := []*Symbol{kwKey, kwStart, kwEnd, kwFromEnd, kwCount, kwTest, kwTestNot}
-	if sense != byItem {
-		names = names[:5]
-	}
-	k := make([]Value, 7)
-	copy(k, c.keywords(args[2:], names...))
-	if k[4] != nil && !counts {
-		c.fail(programError, "unknown keyword argument :COUNT")
-	}
-	s := c.newScan(args[1], c.newMatcher(k[5], k[6], k[0]), k[1], k[2], k[3])
-	if given(k[4]) {
-		if c.integer(k[4]).Sign() < 0 {
+// scan reads the arguments of a function of a family.
+func (c *Call) scan(args Args, sense selection) *scan {
+	m := c.newMatcher(args.find("test"), args.find("test-not"), args.Get("key"))
+	s := c.newScan(args.Get("sequence"), m, args.Get("start"), args.Get("end"), args.Get("from-end"))
+	if limit := args.find("count"); given(limit) {
+		if c.integer(limit).Sign() < 0 {
 			s.limit = 0
-		} else if n, ok := k[4].(int64); ok {
+		} else if n, ok := limit.(int64); ok {
 			s.limit = int(n)
 		}
 	}
 	if sense == byItem {
-		s.wanted = s.sameAs(args[0])
+		s.wanted = s.sameAs(args.Get("item"))
 		return s
 	}
-	predicate := c.function(args[0])
+	predicate := c.function(args.Get("predicate"))
 	s.wanted = func(i int) bool { return isTrue(c.call1(predicate, s.keyed(s.element(i)))) == (sense == byTest) }
 	return s
 }
@@ -173,11 +165,11 @@ func (s *scan) chosen() (marks []bool, n int) {
 // family makes the rows NAME, NAME-if and NAME-if-not of one operation; before names the
 // argument that comes first, if any. That of -if-not says
 // "not" of what matches.
-func family(name, before, doc string, counts bool, do func(c *Call, s *scan, args []Value) Value) []builtin {
+func family(name, before, doc string, counts bool, do func(c *Call, s *scan, args Args) Value) []builtin {
 	row := func(name, first string, sense selection) builtin {
-		list, skip := "("+first+" sequence &key key start end from-end", 0
+		list := "(" + first + " sequence &key key start end from-end"
 		if before != "" {
-			list, skip = "("+before+" "+list[1:], 1
+			list = "(" + before + " " + list[1:]
 		}
 		if counts {
 			list += " count"
@@ -189,8 +181,8 @@ func family(name, before, doc string, counts bool, do func(c *Call, s *scan, arg
 		if sense == byTestNot {
 			said = strings.NewReplacer("that matches", "that does not match", "that match", "that do not match").Replace(doc)
 		}
-		return builtin{name: name, list: list + ")", doc: said, call: func(c *Call, args []Value) Value {
-			return do(c, c.scan(args[skip:], sense, counts), args)
+		return builtin{name: name, list: list + ")", doc: said, named: func(c *Call, args Args) Value {
+			return do(c, c.scan(args, sense), args)
 		}}
 	}
 	return []builtin{row(name, "item", byItem), row(name+"-if", "predicate", byTest), row(name+"-if-not", "predicate", byTestNot)}

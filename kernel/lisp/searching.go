@@ -3,26 +3,26 @@ package lisp
 // searchFunctions look for elements and parts.
 func searchFunctions() []builtin {
 	var rows []builtin
-	rows = append(rows, family("find", "", "The element that matches, or nil.", false, func(c *Call, s *scan, _ []Value) Value {
+	rows = append(rows, family("find", "", "The element that matches, or nil.", false, func(c *Call, s *scan, _ Args) Value {
 		if i := s.find(); i >= 0 {
 			return s.element(i)
 		}
 		return Nil
 	})...)
-	rows = append(rows, family("position", "", "The index of the element that matches, or nil.", false, func(c *Call, s *scan, _ []Value) Value {
+	rows = append(rows, family("position", "", "The index of the element that matches, or nil.", false, func(c *Call, s *scan, _ Args) Value {
 		if i := s.find(); i >= 0 {
 			return count(i)
 		}
 		return Nil
 	})...)
-	rows = append(rows, family("count", "", "The number of elements that match.", false, func(c *Call, s *scan, _ []Value) Value {
+	rows = append(rows, family("count", "", "The number of elements that match.", false, func(c *Call, s *scan, _ Args) Value {
 		_, n := s.chosen()
 		return count(n)
 	})...)
 	const keywords = " &key test test-not key start1 end1 start2 end2 from-end)"
 	return append(rows,
-		builtin{name: "search", list: "(part sequence" + keywords, doc: "The index where part begins in sequence, or nil.", call: searchPart},
-		builtin{name: "mismatch", list: "(a b" + keywords, doc: "The index where two sequences begin to differ, or nil.", call: mismatch},
+		builtin{name: "search", list: "(part sequence" + keywords, doc: "The index where part begins in sequence, or nil.", named: searchPart},
+		builtin{name: "mismatch", list: "(a b" + keywords, doc: "The index where two sequences begin to differ, or nil.", named: mismatch},
 	)
 }
 
@@ -35,11 +35,12 @@ type pairScan struct {
 	equal func(i, j int) bool
 }
 
-func (c *Call) pairScan(args []Value) *pairScan {
-	k := c.keywords(args[2:], kwTest, kwTestNot, kwKey, kwStart1, kwEnd1, kwStart2, kwEnd2, kwFromEnd)
-	m := c.newMatcher(k[0], k[1], k[2])
-	p := &pairScan{fromEnd: given(k[7])}
-	x, y := c.newScan(args[0], m, k[3], k[4], Nil), c.newScan(args[1], m, k[5], k[6], Nil)
+// pairScan reads the arguments of a function of the sequences a and b.
+func (c *Call) pairScan(args Args, a, b string) *pairScan {
+	m := c.matcher(args)
+	p := &pairScan{fromEnd: args.True("from-end")}
+	x := c.newScan(args.Get(a), m, args.Get("start1"), args.Get("end1"), Nil)
+	y := c.newScan(args.Get(b), m, args.Get("start2"), args.Get("end2"), Nil)
 	p.offset1, p.size1, p.offset2, p.size2 = x.from, x.to-x.from, y.from, y.to-y.from
 	p.equal = func(i, j int) bool { return m.same(m.keyed(x.element(x.from+i)), m.keyed(y.element(y.from+j))) }
 	if fold := m.folding(); x.items == nil && y.items == nil && m.key == nil && fold != noFolding {
@@ -60,8 +61,8 @@ func (p *pairScan) matchesAt(c *Call, j int) bool {
 	return true
 }
 
-func searchPart(c *Call, args []Value) Value {
-	p := c.pairScan(args)
+func searchPart(c *Call, args Args) Value {
+	p := c.pairScan(args, "part", "sequence")
 	last := p.size2 - p.size1
 	for n := range last + 1 {
 		j := n
@@ -76,8 +77,8 @@ func searchPart(c *Call, args []Value) Value {
 	return Nil
 }
 
-func mismatch(c *Call, args []Value) Value {
-	p := c.pairScan(args)
+func mismatch(c *Call, args Args) Value {
+	p := c.pairScan(args, "a", "b")
 	n := 0
 	for ; n < p.size1 && n < p.size2; n++ {
 		c.step()

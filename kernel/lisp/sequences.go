@@ -62,17 +62,19 @@ func sequenceFunctions() []builtin {
 	return []builtin{
 		{name: "length", list: "(sequence)", doc: "The number of elements.", one: func(c *Call, a Value) Value { return count(c.length(a)) }},
 		{name: "elt", list: "(sequence index)", doc: "The element at index.", two: elt},
-		{name: "subseq", list: "(sequence start &optional end)", doc: "A copy of a part.", call: subseq},
+		{name: "subseq", list: "(sequence start &optional end)", doc: "A copy of a part.", named: func(c *Call, args Args) Value {
+			return c.subsequence(args.Get("sequence"), args.Get("start"), args.Get("end"))
+		}},
 		{name: "copy-seq", list: "(sequence)", doc: "A copy.", one: func(c *Call, a Value) Value {
-			return subseq(c, []Value{a, Integer(0)})
+			return c.subsequence(a, nil, nil)
 		}},
 		{name: "reverse", list: "(sequence)", doc: "The elements in reverse order.", one: reverse},
 		{name: "nreverse", list: "(sequence)", doc: "The elements in reverse order; the old sequence is used up.", one: nreverse},
 		{name: "concatenate", list: "(type &rest sequences)", doc: "A new sequence of the elements of all.", call: concatenate},
-		{name: "make-sequence", list: "(type size &key initial-element)", doc: "A sequence of size elements.", call: makeSequence},
+		{name: "make-sequence", list: "(type size &key initial-element)", doc: "A sequence of size elements.", named: makeSequence},
 		{name: "coerce", list: "(object type)", doc: "The object as another type.", two: coerce},
-		{name: "fill", list: "(sequence item &key start end)", doc: "Set all elements.", call: fill},
-		{name: "replace", list: "(target source &key start1 end1 start2 end2)", doc: "Copy elements into target.", call: replaceElements},
+		{name: "fill", list: "(sequence item &key start end)", doc: "Set all elements.", named: fill},
+		{name: "replace", list: "(target source &key start1 end1 start2 end2)", doc: "Copy elements into target.", named: replaceElements},
 	}
 }
 
@@ -93,21 +95,21 @@ func elt(c *Call, a, b Value) Value {
 	return c.aref(a, i)
 }
 
-func subseq(c *Call, args []Value) Value {
-	switch x := args[0].(type) {
+func (c *Call) subsequence(sequence, start, end Value) Value {
+	switch x := sequence.(type) {
 	case *String:
-		from, to := c.bounds(args[1], optional(args, 2), len(x.chars))
+		from, to := c.bounds(start, end, len(x.chars))
 		return c.newString(append([]rune(nil), x.chars[from:to]...))
 	case *Vector:
 		items := c.elements(x)
-		from, to := c.bounds(args[1], optional(args, 2), len(items))
+		from, to := c.bounds(start, end, len(items))
 		c.chargeMany(to-from, valueBytes)
 		v := newVector(append([]Value(nil), items[from:to]...))
 		v.kind = x.kind
 		return v
 	}
-	items := c.elements(args[0])
-	from, to := c.bounds(args[1], optional(args, 2), len(items))
+	items := c.elements(sequence)
+	from, to := c.bounds(start, end, len(items))
 	return c.newList(items[from:to])
 }
 
@@ -233,10 +235,9 @@ func (c *Call) store(sequence Value, start int, items []Value) {
 	}
 }
 
-func fill(c *Call, args []Value) Value {
-	k := c.keywords(args[2:], kwStart, kwEnd)
-	sequence, item := args[0], args[1]
-	from, to := c.bounds(k[0], k[1], c.length(sequence))
+func fill(c *Call, args Args) Value {
+	sequence, item := args.Get("sequence"), args.Get("item")
+	from, to := c.bounds(args.Get("start"), args.Get("end"), c.length(sequence))
 	c.work(to - from)
 	switch x := sequence.(type) {
 	case *String:
@@ -259,19 +260,20 @@ func fill(c *Call, args []Value) Value {
 	return sequence
 }
 
-func replaceElements(c *Call, args []Value) Value {
-	k := c.keywords(args[2:], kwStart1, kwEnd1, kwStart2, kwEnd2)
-	from1, to1 := c.bounds(k[0], k[1], c.length(args[0]))
-	from2, to2 := c.bounds(k[2], k[3], c.length(args[1]))
+func replaceElements(c *Call, args Args) Value {
+	target, sourceArg := args.Get("target"), args.Get("source")
+
+	from1, to1 := c.bounds(args.Get("start1"), args.Get("end1"), c.length(target))
+	from2, to2 := c.bounds(args.Get("start2"), args.Get("end2"), c.length(sourceArg))
 	n := min(to1-from1, to2-from2)
-	x, text := args[0].(*String)
-	if y, both := args[1].(*String); text && both {
+	x, text := target.(*String)
+	if y, both := sourceArg.(*String); text && both {
 		c.work(n / 4)
 		copy(x.chars[from1:from1+n], y.chars[from2:from2+n])
 		return x
 	}
-	source := c.elements(args[1])
+	source := c.elements(sourceArg)
 	c.chargeMany(n, valueBytes)
-	c.store(args[0], from1, append([]Value(nil), source[from2:from2+n]...))
-	return args[0]
+	c.store(target, from1, append([]Value(nil), source[from2:from2+n]...))
+	return target
 }

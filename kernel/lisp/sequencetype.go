@@ -164,10 +164,10 @@ func concatenate(c *Call, args []Value) Value {
 	return c.makeSequence(t, items)
 }
 
-func makeSequence(c *Call, args []Value) Value {
-	t, n := c.sequenceType(args[0]), c.index(args[1])
+func makeSequence(c *Call, args Args) Value {
+	t, n := c.sequenceType(args.Get("type")), c.index(args.Get("size"))
 	c.checkLength(t, n)
-	element := c.keywords(args[2:], kwInitialElement)[0]
+	element := args.Get("initial-element")
 	if element == nil {
 		element = Nil
 		if t.kind != nil {

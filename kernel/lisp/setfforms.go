@@ -13,8 +13,8 @@ func placeForms() []standardForm {
 // placeFunctions look into places.
 func placeFunctions() []builtin {
 	return []builtin{
-		{name: "get-setf-expansion", list: "(place &optional environment)", doc: "Temporaries, their values, store variables, the form that stores, the form that reads.", many: true, call: func(c *Call, args []Value) Value {
-			p := c.newCompiler("").expandPlace(args[0], c.scopeArgument(optional(args, 1)))
+		{name: "get-setf-expansion", list: "(place &optional environment)", doc: "Temporaries, their values, store variables, the form that stores, the form that reads.", many: true, named: func(c *Call, args Args) Value {
+			p := c.newCompiler("").expandPlace(args.Get("place"), c.scopeArgument(args.Get("environment")))
 			var temporaries, stores builder
 			for _, temporary := range p.temporaries {
 				temporaries.add(temporary)

@@ -3,12 +3,12 @@ package lisp
 // sortFunctions order sequences.
 func sortFunctions() []builtin {
 	return []builtin{
-		{name: "sort", list: "(sequence predicate &key key)", doc: "The elements in order; the old sequence is used up.", call: sortSequence},
-		{name: "stable-sort", list: "(sequence predicate &key key)", doc: "The elements in order, equal ones as they were; the old sequence is used up.", call: sortSequence},
-		{name: "merge", list: "(type a b predicate &key key)", doc: "Two ordered sequences as one.", call: func(c *Call, args []Value) Value {
-			t := c.sequenceType(args[0])
-			less := c.order(args[3], c.keywords(args[4:], kwKey)[0])
-			a, b := c.elements(args[1]), c.elements(args[2])
+		{name: "sort", list: "(sequence predicate &key key)", doc: "The elements in order; the old sequence is used up.", named: sortSequence},
+		{name: "stable-sort", list: "(sequence predicate &key key)", doc: "The elements in order, equal ones as they were; the old sequence is used up.", named: sortSequence},
+		{name: "merge", list: "(type a b predicate &key key)", doc: "Two ordered sequences as one.", named: func(c *Call, args Args) Value {
+			t := c.sequenceType(args.Get("type"))
+			less := c.order(args.Get("predicate"), args.Get("key"))
+			a, b := c.elements(args.Get("a")), c.elements(args.Get("b"))
 			c.chargeMany(len(a)+len(b), valueBytes)
 			return c.makeSequence(t, mergeRuns(a, b, make([]Value, 0, len(a)+len(b)), less))
 		}},
@@ -20,15 +20,17 @@ func (c *Call) order(predicate, key Value) func(x, y Value) bool {
 	return func(x, y Value) bool { return isTrue(c.call2(fn, m.keyed(x), m.keyed(y))) }
 }
 
-func sortSequence(c *Call, args []Value) Value {
-	less := c.order(args[1], c.keywords(args[2:], kwKey)[0])
-	if isList(args[0]) {
-		return c.sortList(args[0], less)
+func sortSequence(c *Call, args Args) Value {
+	sequence := args.Get("sequence")
+
+	less := c.order(args.Get("predicate"), args.Get("key"))
+	if isList(sequence) {
+		return c.sortList(sequence, less)
 	}
-	items := append([]Value(nil), c.elements(args[0])...)
+	items := append([]Value(nil), c.elements(sequence)...)
 	c.chargeMany(2*len(items), valueBytes)
-	c.store(args[0], 0, mergeSort(items, make([]Value, len(items)), less))
-	return args[0]
+	c.store(sequence, 0, mergeSort(items, make([]Value, len(items)), less))
+	return sequence
 }
 
 // sortList links the conses of a list anew.

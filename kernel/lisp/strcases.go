@@ -6,8 +6,6 @@ import (
 	"unicode"
 )
 
-var kwMergeNumbers = standardKeyword("MERGE-NUMBERS")
-
 // strCases are the conversions of a whole string, and those that find its words first.
 func strCases() []builtin {
 	change := func(name, doc string, change func(rune) rune) builtin {
@@ -45,23 +43,25 @@ func strCases() []builtin {
 			capitalize(out.chars)
 			return out
 		}},
-		{name: "str:no-case", list: "(string &key replacement)", doc: "The words in lower case with blanks, or the replacement, between.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwReplacement)
-			if args[0] == Nil {
+		{name: "str:no-case", list: "(string &key replacement)", doc: "The words in lower case with blanks, or the replacement, between.", named: func(c *Call, args Args) Value {
+			stringArg, replacement := args.Get("string"), args.Get("replacement")
+
+			if stringArg == Nil {
 				return Nil
 			}
 			separator := []rune(" ")
-			if k[0] != nil {
-				separator = c.str(k[0]).chars
+			if replacement != nil {
+				separator = c.str(replacement).chars
 			}
-			return runesString(c.caseWords(c.chars(args[0]), separator))
+			return runesString(c.caseWords(c.chars(stringArg), separator))
 		}},
-		{name: "str:camel-case", list: "(string &key merge-numbers)", doc: "The words with capitals except the first and nothing between; an underscore before digits unless numbers are merged.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwMergeNumbers)
-			if args[0] == Nil {
+		{name: "str:camel-case", list: "(string &key merge-numbers)", doc: "The words with capitals except the first and nothing between; an underscore before digits unless numbers are merged.", named: func(c *Call, args Args) Value {
+			stringArg := args.Get("string")
+
+			if stringArg == Nil {
 				return Nil
 			}
-			return runesString(camelWords(c.caseWords(c.chars(args[0]), []rune(" ")), given(k[0])))
+			return runesString(camelWords(c.caseWords(c.chars(stringArg), []rune(" ")), args.True("merge-numbers")))
 		}},
 		words("str:pascal-case", "The words with capitals and nothing between; an underscore before digits.", " ", func(text []rune) []rune { return capitalFirst(camelWords(text, false)) }),
 		words("str:snake-case", "The words in lower case with underscores between.", "_", unchanged),

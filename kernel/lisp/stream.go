@@ -353,12 +353,9 @@ func (c *Call) unread(s *Stream, r rune) {
 
 // ended is what reading at the end of a stream yields: the value given for it, or an
 // error.
-func (c *Call) ended(s *Stream, args []Value) Value {
-	if len(args) > 0 && args[0] == Nil {
-		if len(args) > 1 {
-			return args[1]
-		}
-		return Nil
+func (c *Call) ended(s *Stream, eof endOfInput) Value {
+	if eof.failing == Nil {
+		return orNil(eof.value)
 	}
 	c.signalError(c.newCondition(endOfFile, "end of file", "STREAM", s))
 	return nil

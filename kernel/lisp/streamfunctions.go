@@ -8,14 +8,13 @@ func streamFunctions() []builtin {
 		return builtin{name: name, list: "(stream)", doc: doc, one: func(c *Call, a Value) Value { return Boolean(test(c.streamArgument(a))) }}
 	}
 	return []builtin{
-		{name: "make-string-output-stream", list: "(&key element-type)", doc: "A stream that collects what is written.", call: func(c *Call, args []Value) Value {
-			c.keywords(args, kwElementType)
+		{name: "make-string-output-stream", list: "(&key element-type)", doc: "A stream that collects what is written.", named: func(c *Call, args Args) Value {
 			c.charge(closureBytes)
 			return newOutput()
 		}},
-		{name: "make-string-input-stream", list: "(string &optional start end)", doc: "A stream that reads from a string.", call: func(c *Call, args []Value) Value {
-			s := c.str(args[0])
-			start, end := c.bounds(optional(args, 1), optional(args, 2), len(s.chars))
+		{name: "make-string-input-stream", list: "(string &optional start end)", doc: "A stream that reads from a string.", named: func(c *Call, args Args) Value {
+			s := c.str(args.Get("string"))
+			start, end := c.bounds(args.Get("start"), args.Get("end"), len(s.chars))
 			c.chargeMany(end, runeBytes)
 			return &Stream{kind: stringInput, input: append([]rune(nil), s.chars[:end]...), pos: start, start: start}
 		}},
@@ -28,9 +27,8 @@ func streamFunctions() []builtin {
 			s.out = nil
 			return text
 		}},
-		{name: "close", list: "(stream &key abort)", doc: "Close a stream.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwAbort)
-			c.closeStream(c.streamArgument(args[0]), given(k[0]))
+		{name: "close", list: "(stream &key abort)", doc: "Close a stream.", named: func(c *Call, args Args) Value {
+			c.closeStream(c.streamArgument(args.Get("stream")), args.True("abort"))
 			return T
 		}},
 		{name: "file-position", list: "(stream &optional position)", doc: "Where the next character is read or written, or go there.", call: filePosition},
@@ -132,27 +130,31 @@ func filePosition(c *Call, args []Value) Value {
 // outputFunctions write to streams.
 func outputFunctions() []builtin {
 	finish := func(name string) builtin {
-		return builtin{name: name, list: "(&optional stream)", doc: "Store what was written to a file; other output is never held back.", call: func(c *Call, args []Value) Value {
-			c.finishOutput(c.outputStream(optional(args, 0)))
+		return builtin{name: name, list: "(&optional stream)", doc: "Store what was written to a file; other output is never held back.", named: func(c *Call, args Args) Value {
+			c.finishOutput(c.outputStream(args.Get("stream")))
 			return Nil
 		}}
 	}
 	return []builtin{
-		{name: "write-char", list: "(character &optional stream)", doc: "Write a character.", call: func(c *Call, args []Value) Value {
-			c.write(c.outputStream(optional(args, 1)), []rune{rune(c.character(args[0]))})
-			return args[0]
+		{name: "write-char", list: "(character &optional stream)", doc: "Write a character.", named: func(c *Call, args Args) Value {
+			characterArg := args.Get("character")
+
+			c.write(c.outputStream(args.Get("stream")), []rune{rune(c.character(characterArg))})
+			return characterArg
 		}},
-		{name: "write-string", list: "(string &optional stream &key start end)", doc: "Write a string.", call: func(c *Call, args []Value) Value { return writeString(c, args, "") }},
-		{name: "write-line", list: "(string &optional stream &key start end)", doc: "Write a string and a newline.", call: func(c *Call, args []Value) Value { return writeString(c, args, "\n") }},
-		{name: "write-sequence", list: "(sequence stream &key start end)", doc: "Write the characters or integers of a sequence.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwStart, kwEnd)
-			if s, ok := args[0].(*String); ok {
-				from, to := c.bounds(k[0], k[1], len(s.chars))
-				c.write(c.outputStream(args[1]), s.chars[from:to])
-				return args[0]
+		{name: "write-string", list: "(string &optional stream &key start end)", doc: "Write a string.", named: func(c *Call, args Args) Value { return writeString(c, args, "") }},
+		{name: "write-line", list: "(string &optional stream &key start end)", doc: "Write a string and a newline.", named: func(c *Call, args Args) Value { return writeString(c, args, "\n") }},
+		{name: "write-sequence", list: "(sequence stream &key start end)", doc: "Write the characters or integers of a sequence.", named: func(c *Call, args Args) Value {
+			sequence, stream, start := args.Get("sequence"), args.Get("stream"), args.Get("start")
+			end := args.Get("end")
+
+			if s, ok := sequence.(*String); ok {
+				from, to := c.bounds(start, end, len(s.chars))
+				c.write(c.outputStream(stream), s.chars[from:to])
+				return sequence
 			}
-			items, out := c.elements(args[0]), c.outputStream(args[1])
-			from, to := c.bounds(k[0], k[1], len(items))
+			items, out := c.elements(sequence), c.outputStream(stream)
+			from, to := c.bounds(start, end, len(items))
 			for _, item := range items[from:to] {
 				if ch, ok := item.(Character); ok {
 					c.write(out, []rune{rune(ch)})
@@ -160,14 +162,14 @@ func outputFunctions() []builtin {
 					c.writeByte(out, item)
 				}
 			}
-			return args[0]
+			return sequence
 		}},
-		{name: "terpri", list: "(&optional stream)", doc: "Write a newline.", call: func(c *Call, args []Value) Value {
-			c.write(c.outputStream(optional(args, 0)), []rune{'\n'})
+		{name: "terpri", list: "(&optional stream)", doc: "Write a newline.", named: func(c *Call, args Args) Value {
+			c.write(c.outputStream(args.Get("stream")), []rune{'\n'})
 			return Nil
 		}},
-		{name: "fresh-line", list: "(&optional stream)", doc: "Write a newline unless at the beginning of a line.", call: func(c *Call, args []Value) Value {
-			s := c.outputStream(optional(args, 0))
+		{name: "fresh-line", list: "(&optional stream)", doc: "Write a newline unless at the beginning of a line.", named: func(c *Call, args Args) Value {
+			s := c.outputStream(args.Get("stream"))
 			if c.column(s) == 0 {
 				return Nil
 			}
@@ -175,8 +177,8 @@ func outputFunctions() []builtin {
 			return T
 		}},
 		finish("finish-output"), finish("force-output"),
-		{name: "clear-output", list: "(&optional stream)", doc: "Does nothing: output is never held back.", call: func(c *Call, args []Value) Value {
-			c.outputStream(optional(args, 0))
+		{name: "clear-output", list: "(&optional stream)", doc: "Does nothing: output is never held back.", named: func(c *Call, args Args) Value {
+			c.outputStream(args.Get("stream"))
 			return Nil
 		}},
 	}
@@ -196,54 +198,59 @@ func (c *Call) finishOutput(s *Stream) {
 	}
 }
 
-func writeString(c *Call, args []Value, end string) Value {
-	s := c.str(args[0])
-	var keys []Value
-	if len(args) > 2 {
-		keys = c.keywords(args[2:], kwStart, kwEnd)
-	}
-	from, to := c.bounds(optional(keys, 0), optional(keys, 1), len(s.chars))
-	stream := c.outputStream(optional(args, 1))
+func writeString(c *Call, args Args, end string) Value {
+	s := c.str(args.Get("string"))
+	from, to := c.bounds(args.Get("start"), args.Get("end"), len(s.chars))
+	stream := c.outputStream(args.Get("stream"))
 	c.write(stream, s.chars[from:to])
 	if end != "" {
 		c.write(stream, []rune(end))
 	}
-	return args[0]
+	return s
+}
+
+// endOfInput is what a reading function is told to do at the end of its stream: signal, unless
+// failing is nil, or return value.
+type endOfInput struct{ failing, value Value }
+
+func endArguments(args Args) endOfInput {
+	return endOfInput{args.Get("eof-error-p"), args.Get("eof-value")}
 }
 
 // inputFunctions read from streams.
 func inputFunctions() []builtin {
-	readChar := func(c *Call, args []Value) Value {
-		s := c.inputStream(optional(args, 0))
+	readChar := func(c *Call, args Args) Value {
+		s := c.inputStream(args.Get("stream"))
 		if r, ok := c.readRune(s); ok {
 			return Character(r)
 		}
-		return c.ended(s, args[min(1, len(args)):])
+		return c.ended(s, endArguments(args))
 	}
 	return []builtin{
-		{name: "read-char", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read a character.", call: readChar},
-		{name: "read-char-no-hang", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read a character.", call: readChar},
-		{name: "unread-char", list: "(character &optional stream)", doc: "Put the last character back.", call: func(c *Call, args []Value) Value {
-			c.unread(c.inputStream(optional(args, 1)), rune(c.character(args[0])))
+		{name: "read-char", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read a character.", named: readChar},
+		{name: "read-char-no-hang", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read a character.", named: readChar},
+		{name: "unread-char", list: "(character &optional stream)", doc: "Put the last character back.", named: func(c *Call, args Args) Value {
+			c.unread(c.inputStream(args.Get("stream")), rune(c.character(args.Get("character"))))
 			return Nil
 		}},
-		{name: "peek-char", list: "(&optional type stream eof-error-p eof-value recursive-p)", doc: "Look at the next character without reading it.", call: peekChar},
-		{name: "read-line", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read a line without its newline.", many: true, call: readLine},
-		{name: "read-sequence", list: "(sequence stream &key start end)", doc: "Fill a sequence with characters or integers; the index of the first element left as it was.", call: readSequence},
-		{name: "listen", list: "(&optional stream)", doc: "True if there is something to read.", call: func(c *Call, args []Value) Value {
-			_, ok := c.peekRune(c.inputStream(optional(args, 0)))
+		{name: "peek-char", list: "(&optional type stream eof-error-p eof-value recursive-p)", doc: "Look at the next character without reading it.", named: peekChar},
+		{name: "read-line", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read a line without its newline.", many: true, named: func(c *Call, args Args) Value {
+			return c.readLine(c.inputStream(args.Get("stream")), endArguments(args))
+		}},
+		{name: "read-sequence", list: "(sequence stream &key start end)", doc: "Fill a sequence with characters or integers; the index of the first element left as it was.", named: readSequence},
+		{name: "listen", list: "(&optional stream)", doc: "True if there is something to read.", named: func(c *Call, args Args) Value {
+			_, ok := c.peekRune(c.inputStream(args.Get("stream")))
 			return Boolean(ok)
 		}},
-		{name: "clear-input", list: "(&optional stream)", doc: "Does nothing: nobody types ahead.", call: func(c *Call, args []Value) Value {
-			c.inputStream(optional(args, 0))
+		{name: "clear-input", list: "(&optional stream)", doc: "Does nothing: nobody types ahead.", named: func(c *Call, args Args) Value {
+			c.inputStream(args.Get("stream"))
 			return Nil
 		}},
 	}
 }
 
-func peekChar(c *Call, args []Value) Value {
-	s := c.inputStream(optional(args, 1))
-	kind := optional(args, 0)
+func peekChar(c *Call, args Args) Value {
+	s, kind := c.inputStream(args.Get("stream")), args.Get("type")
 	wanted, isChar := kind.(Character)
 	if kind != nil && kind != Nil && kind != T && !isChar {
 		c.typeError(kind, "(OR CHARACTER BOOLEAN)")
@@ -251,7 +258,7 @@ func peekChar(c *Call, args []Value) Value {
 	for {
 		r, ok := c.peekRune(s)
 		if !ok {
-			return c.ended(s, args[min(2, len(args)):])
+			return c.ended(s, endArguments(args))
 		}
 		if kind == nil || kind == Nil || kind == T && !unicode.IsSpace(r) || isChar && rune(wanted) == r {
 			return Character(r)
@@ -260,10 +267,10 @@ func peekChar(c *Call, args []Value) Value {
 	}
 }
 
-func readLine(c *Call, args []Value) Value {
-	s := c.inputStream(optional(args, 0))
+// readLine reads a line, and tells whether the stream ended with it.
+func (c *Call) readLine(s *Stream, eof endOfInput) Value {
 	if _, ok := c.peekRune(s); !ok {
-		return c.values(c.ended(s, args[min(1, len(args)):]), T)
+		return c.values(c.ended(s, eof), T)
 	}
 	var line []rune
 	if s.kind == stringInput || s.file != nil {
@@ -290,18 +297,19 @@ func readLine(c *Call, args []Value) Value {
 	}
 }
 
-func readSequence(c *Call, args []Value) Value {
-	k := c.keywords(args[2:], kwStart, kwEnd)
-	s := c.inputStream(args[1])
-	from, to := c.bounds(k[0], k[1], c.length(args[0]))
+func readSequence(c *Call, args Args) Value {
+	sequence := args.Get("sequence")
+
+	s := c.inputStream(args.Get("stream"))
+	from, to := c.bounds(args.Get("start"), args.Get("end"), c.length(sequence))
 	var store func(i int, v Value)
-	switch x := args[0].(type) {
+	switch x := sequence.(type) {
 	case *String:
 		store = func(i int, v Value) { x.chars[i] = rune(c.character(v)) }
 	case *Vector:
 		store = func(i int, v Value) { c.setElement(x, i, v) }
 	default:
-		rest := args[0]
+		rest := sequence
 		for range from {
 			c.step()
 			rest = rest.(*Cons).Cdr

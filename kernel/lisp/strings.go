@@ -10,20 +10,18 @@ import (
 // stringFunctions make and change strings.
 func stringFunctions() []builtin {
 	convert := func(name, doc string, change func([]rune)) builtin {
-		return builtin{name: name, list: "(string &key start end)", doc: doc, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwStart, kwEnd)
-			chars := append([]rune(nil), c.chars(args[0])...)
-			from, to := c.bounds(k[0], k[1], len(chars))
+		return builtin{name: name, list: "(string &key start end)", doc: doc, named: func(c *Call, args Args) Value {
+			chars := append([]rune(nil), c.chars(args.Get("string"))...)
+			from, to := c.bounds(args.Get("start"), args.Get("end"), len(chars))
 			result := c.newString(chars)
 			change(result.chars[from:to])
 			return result
 		}}
 	}
 	destroy := func(name, doc string, change func([]rune)) builtin {
-		return builtin{name: name, list: "(string &key start end)", doc: doc, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwStart, kwEnd)
-			s := c.str(args[0])
-			from, to := c.bounds(k[0], k[1], len(s.chars))
+		return builtin{name: name, list: "(string &key start end)", doc: doc, named: func(c *Call, args Args) Value {
+			s := c.str(args.Get("string"))
+			from, to := c.bounds(args.Get("start"), args.Get("end"), len(s.chars))
 			c.work(to - from)
 			change(s.chars[from:to])
 			return s
@@ -39,13 +37,14 @@ func stringFunctions() []builtin {
 			}
 			return c.newString(c.chars(a))
 		}},
-		{name: "make-string", list: "(size &key initial-element element-type)", doc: "A string of size characters.", call: func(c *Call, args []Value) Value {
-			n := c.index(args[0])
-			k := c.keywords(args[1:], kwInitialElement, kwElementType)
+		{name: "make-string", list: "(size &key initial-element element-type)", doc: "A string of size characters.", named: func(c *Call, args Args) Value {
+			initialElement := args.Get("initial-element")
+
+			n := c.index(args.Get("size"))
 			c.chargeMany(n, runeBytes)
 			chars := make([]rune, n)
-			if k[0] != nil {
-				r := rune(c.character(k[0]))
+			if initialElement != nil {
+				r := rune(c.character(initialElement))
 				for i := range chars {
 					chars[i] = r
 				}
@@ -61,7 +60,7 @@ func stringFunctions() []builtin {
 		trim("string-trim", "The string without the characters at both ends.", true, true),
 		trim("string-left-trim", "The string without the characters at its beginning.", true, false),
 		trim("string-right-trim", "The string without the characters at its end.", false, true),
-		{name: "parse-integer", list: "(string &key start end radix junk-allowed)", doc: "The integer in a string, and where it ends.", many: true, call: parseInteger},
+		{name: "parse-integer", list: "(string &key start end radix junk-allowed)", doc: "The integer in a string, and where it ends.", many: true, named: parseInteger},
 	}
 }
 
@@ -118,18 +117,14 @@ func trimString(c *Call, bag, v Value, left, right bool) Value {
 	return c.newString(append([]rune(nil), chars[from:to]...))
 }
 
-var (
-	kwRadix       = standardKeyword("RADIX")
-	kwJunkAllowed = standardKeyword("JUNK-ALLOWED")
-)
+func parseInteger(c *Call, args Args) Value {
+	radixArg, junkAllowed := args.Get("radix"), args.Get("junk-allowed")
 
-func parseInteger(c *Call, args []Value) Value {
-	s := c.str(args[0])
-	k := c.keywords(args[1:], kwStart, kwEnd, kwRadix, kwJunkAllowed)
-	from, to := c.bounds(k[0], k[1], len(s.chars))
-	radix, junk := 10, k[3] != nil && k[3] != Nil
-	if k[2] != nil {
-		radix = c.radix(k[2])
+	s := c.str(args.Get("string"))
+	from, to := c.bounds(args.Get("start"), args.Get("end"), len(s.chars))
+	radix, junk := 10, junkAllowed != nil && junkAllowed != Nil
+	if radixArg != nil {
+		radix = c.radix(radixArg)
 	}
 	i := from
 	for i < to && unicode.IsSpace(s.chars[i]) {
@@ -224,11 +219,10 @@ func stringComparison(name string, test func(int) bool, equality bool, fold func
 	}
 	return builtin{name: name, list: "(a b &key start1 end1 start2 end2)", doc: "Compare two strings.",
 		two: func(c *Call, a, b Value) Value { return compare(c, c.chars(a), c.chars(b), 0) },
-		call: func(c *Call, args []Value) Value {
-			a, b := c.chars(args[0]), c.chars(args[1])
-			k := c.keywords(args[2:], kwStart1, kwEnd1, kwStart2, kwEnd2)
-			from1, to1 := c.bounds(k[0], k[1], len(a))
-			from2, to2 := c.bounds(k[2], k[3], len(b))
+		named: func(c *Call, args Args) Value {
+			a, b := c.chars(args.Get("a")), c.chars(args.Get("b"))
+			from1, to1 := c.bounds(args.Get("start1"), args.Get("end1"), len(a))
+			from2, to2 := c.bounds(args.Get("start2"), args.Get("end2"), len(b))
 			return compare(c, a[from1:to1], b[from2:to2], from1)
 		}}
 }

@@ -6,17 +6,9 @@ import (
 )
 
 var (
-	kwOmitNulls   = standardKeyword("OMIT-NULLS")
-	kwIgnoreCase  = standardKeyword("IGNORE-CASE")
-	kwPadSide     = standardKeyword("PAD-SIDE")
-	kwPadChar     = standardKeyword("PAD-CHAR")
-	kwEllipsis    = standardKeyword("ELLIPSIS")
-	kwLeft        = standardKeyword("LEFT")
-	kwRight       = standardKeyword("RIGHT")
-	kwCenter      = standardKeyword("CENTER")
-	kwCharBag     = standardKeyword("CHAR-BAG")
-	kwReplacement = standardKeyword("REPLACEMENT")
-	kwWrappedIn   = standardKeyword("WRAPPED-IN")
+	kwLeft   = standardKeyword("LEFT")
+	kwRight  = standardKeyword("RIGHT")
+	kwCenter = standardKeyword("CENTER")
 )
 
 // strFunctions are those of the library str.
@@ -42,13 +34,14 @@ func (c *Call) strChars(v Value) []rune {
 
 func strJoining() []builtin {
 	trim := func(name, doc string, left, right bool) builtin {
-		return builtin{name: name, list: "(string &key char-bag)", doc: doc, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwCharBag)
-			if args[0] == Nil {
+		return builtin{name: name, list: "(string &key char-bag)", doc: doc, named: func(c *Call, args Args) Value {
+			stringArg := args.Get("string")
+
+			if stringArg == Nil {
 				return Nil
 			}
-			inBag := c.bag(c.strDefault(k[0], "*WHITESPACES*"))
-			chars := c.chars(args[0])
+			inBag := c.bag(c.strDefault(args.Get("char-bag"), "*WHITESPACES*"))
+			chars := c.chars(stringArg)
 			c.work(len(chars))
 			for left && len(chars) > 0 && inBag(chars[0]) {
 				chars = chars[1:]
@@ -90,18 +83,19 @@ func strJoining() []builtin {
 			return runesString(slices.Repeat(chars, n))
 		}},
 		{name: "str:collapse-whitespaces", list: "(string)", doc: "Each run of blanks as one, and whether there was one.", many: true, one: func(c *Call, a Value) Value {
-			return c.replaceMatches([]Value{NewString(`\s+`), a, NewString(" ")}, -1)
+			return c.replaceMatches(replacement{pattern: NewString(`\s+`), target: a, with: NewString(" ")}, -1)
 		}},
-		{name: "str:remove-punctuation", list: "(string &key replacement)", doc: "The string with a blank, or the replacement, for each run of what is no letter or digit, without those at its ends.", many: true, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwReplacement)
-			replacement := c.text(" ")
-			if k[0] != nil {
-				replacement = c.str(k[0])
+		{name: "str:remove-punctuation", list: "(string &key replacement)", doc: "The string with a blank, or the replacement, for each run of what is no letter or digit, without those at its ends.", many: true, named: func(c *Call, args Args) Value {
+			stringArg, replacementArg := args.Get("string"), args.Get("replacement")
+
+			blank := c.text(" ")
+			if replacementArg != nil {
+				blank = c.str(replacementArg)
 			}
-			if args[0] == Nil {
+			if stringArg == Nil {
 				return c.text("")
 			}
-			return c.replaceMatches([]Value{NewString(`[^\p{L}\p{N}]+`), args[0], innerReplacement(replacement)}, -1)
+			return c.replaceMatches(replacement{pattern: NewString(`[^\p{L}\p{N}]+`), target: stringArg, with: innerReplacement(blank)}, -1)
 		}},
 	}
 }
@@ -131,32 +125,32 @@ func (c *Call) strJoin(separator []rune, strings Value) Value {
 
 func strParting() []builtin {
 	return []builtin{
-		{name: "str:split", list: "(separator string &key omit-nulls limit start end regex)", doc: "The parts between separators.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwOmitNulls, kwLimit, kwStart, kwEnd, kwRegex)
-			return c.strSplit(args[0], args[1], strOptions{omit: c.strDefault(k[0], "*OMIT-NULLS*"), limit: k[1], start: k[2], end: k[3], regex: given(k[4])})
+		{name: "str:split", list: "(separator string &key omit-nulls limit start end regex)", doc: "The parts between separators.", named: func(c *Call, args Args) Value {
+			return c.strSplit(args.Get("separator"), args.Get("string"), strOptions{omit: c.strDefault(args.Get("omit-nulls"), "*OMIT-NULLS*"), limit: args.Get("limit"), start: args.Get("start"), end: args.Get("end"), regex: args.True("regex")})
 		}},
-		{name: "str:rsplit", list: "(separator string &key omit-nulls limit regex)", doc: "The parts between separators; a limit counts from the end.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwOmitNulls, kwLimit, kwRegex)
-			separator := c.newString(slices.Clone(c.chars(args[0])))
-			if !given(k[2]) {
+		{name: "str:rsplit", list: "(separator string &key omit-nulls limit regex)", doc: "The parts between separators; a limit counts from the end.", named: func(c *Call, args Args) Value {
+			regexArg := args.Get("regex")
+
+			separator := c.newString(slices.Clone(c.chars(args.Get("separator"))))
+			if !given(regexArg) {
 				slices.Reverse(separator.chars)
 			}
-			text := c.newString(slices.Clone(c.strChars(args[1])))
+			text := c.newString(slices.Clone(c.strChars(args.Get("string"))))
 			slices.Reverse(text.chars)
-			parts := c.slice(c.strSplit(separator, text, strOptions{omit: c.strDefault(k[0], "*OMIT-NULLS*"), limit: k[1], regex: given(k[2])}))
+			parts := c.slice(c.strSplit(separator, text, strOptions{omit: c.strDefault(args.Get("omit-nulls"), "*OMIT-NULLS*"), limit: args.Get("limit"), regex: given(regexArg)}))
 			slices.Reverse(parts)
 			for _, part := range parts {
 				slices.Reverse(part.(*String).chars)
 			}
 			return c.newList(parts)
 		}},
-		{name: "str:split-omit-nulls", list: "(separator string &key regex)", doc: "The parts between separators that are not empty.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwRegex)
-			return c.strSplit(args[0], args[1], strOptions{omit: T, regex: given(k[0])})
+		{name: "str:split-omit-nulls", list: "(separator string &key regex)", doc: "The parts between separators that are not empty.", named: func(c *Call, args Args) Value {
+			return c.strSplit(args.Get("separator"), args.Get("string"), strOptions{omit: T, regex: args.True("regex")})
 		}},
-		{name: "str:lines", list: "(string &key omit-nulls)", doc: "The lines.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwOmitNulls)
-			chars := c.strChars(args[0])
+		{name: "str:lines", list: "(string &key omit-nulls)", doc: "The lines.", named: func(c *Call, args Args) Value {
+			stringArg := args.Get("string")
+
+			chars := c.strChars(stringArg)
 			end := len(chars)
 			if end == 0 {
 				return Nil
@@ -164,27 +158,28 @@ func strParting() []builtin {
 			if chars[end-1] == '\n' {
 				end--
 			}
-			return c.strSplit(Character('\n'), args[0], strOptions{omit: c.strDefault(k[0], "*OMIT-NULLS*"), end: count(end)})
+			return c.strSplit(Character('\n'), stringArg, strOptions{omit: c.strDefault(args.Get("omit-nulls"), "*OMIT-NULLS*"), end: count(end)})
 		}},
-		{name: "str:words", list: "(string &key limit)", doc: "The words between blanks.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwLimit)
-			if args[0] == Nil {
+		{name: "str:words", list: "(string &key limit)", doc: "The words between blanks.", named: func(c *Call, args Args) Value {
+			stringArg := args.Get("string")
+
+			if stringArg == Nil {
 				return Nil
 			}
-			chars := c.chars(args[0])
+			chars := c.chars(stringArg)
 			inBag := c.bag(c.strDefault(nil, "*WHITESPACES*"))
 			for len(chars) > 0 && inBag(chars[0]) {
 				c.step()
 				chars = chars[1:]
 			}
-			limit := k[0]
+			limit := args.Get("limit")
 			if limit == nil {
 				limit = Integer(0)
 			}
-			return splitByPattern(c, []Value{NewString(`\s+`), c.newString(slices.Clone(chars)), kwLimit, limit})
+			return c.splitByPattern(NewString(`\s+`), c.newString(slices.Clone(chars)), splitting{limit: limit})
 		}},
 		{name: "str:paragraphs", list: "(string)", doc: "The parts between empty lines, without blanks at their ends.", one: func(c *Call, a Value) Value {
-			parts := c.slice(splitByPattern(c, []Value{NewString(`\n\n`), a}))
+			parts := c.slice(c.splitByPattern(NewString(`\n\n`), a, splitting{}))
 			inBag := c.bag(c.strDefault(nil, "*WHITESPACES*"))
 			for i, part := range parts {
 				c.work(len(part.(*String).chars))
@@ -217,11 +212,7 @@ func (c *Call) strSplit(separator, text Value, o strOptions) Value {
 	if !given(limit) {
 		limit = count(len(c.strChars(text)) + 1)
 	}
-	args := []Value{separator, text, kwLimit, limit}
-	if o.start != nil {
-		args = append(args, kwStart, o.start)
-	}
-	parts := c.slice(splitByPattern(c, append(args, kwEnd, orNil(o.end))))
+	parts := c.slice(c.splitByPattern(separator, text, splitting{start: o.start, end: o.end, limit: limit}))
 	if given(o.omit) {
 		parts = slices.DeleteFunc(parts, func(part Value) bool { return len(part.(*String).chars) == 0 })
 	}

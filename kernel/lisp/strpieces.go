@@ -7,9 +7,8 @@ import (
 
 func strPieces() []builtin {
 	shorten := func(name string) builtin {
-		return builtin{name: name, list: "(length string &key ellipsis)", doc: "The string cut to length, with an ellipsis at its end.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwEllipsis)
-			return c.strShorten(args[0], args[1], c.strDefault(k[0], "*ELLIPSIS*"))
+		return builtin{name: name, list: "(length string &key ellipsis)", doc: "The string cut to length, with an ellipsis at its end.", named: func(c *Call, args Args) Value {
+			return c.strShorten(args.Get("length"), args.Get("string"), c.strDefault(args.Get("ellipsis"), "*ELLIPSIS*"))
 		}}
 	}
 	end := func(name, doc string, piece func(chars []rune) []rune) builtin {
@@ -64,27 +63,29 @@ func strPieces() []builtin {
 			}
 			return c.values(Nil, Nil)
 		}},
-		{name: "str:s-member", list: "(list string &key test ignore-case)", doc: "True if a string is in a list.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwTest, kwIgnoreCase)
+		{name: "str:s-member", list: "(list string &key test ignore-case)", doc: "True if a string is in a list.", named: func(c *Call, args Args) Value {
+			testArg := args.Get("test")
+
 			test := Value(standardSymbol("STRING="))
-			if k[0] != nil {
-				test = k[0]
+			if testArg != nil {
+				test = testArg
 			}
-			if given(c.strDefault(k[1], "*IGNORE-CASE*")) {
+			if given(c.strDefault(args.Get("ignore-case"), "*IGNORE-CASE*")) {
 				test = standardSymbol("STRING-EQUAL")
 			}
-			return Boolean(single(c.standard(symMember, args[1], args[0], kwTest, test)) != Nil)
+			return Boolean(single(c.standard(symMember, args.Get("string"), args.Get("list"), kwTest, test)) != Nil)
 		}},
-		{name: "str:count-substring", list: "(substring string &key start end ignore-case)", doc: "How often a substring occurs.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwStart, kwEnd, kwIgnoreCase)
-			part, chars := c.strChars(args[0]), c.strChars(args[1])
-			if len(part) == 0 || args[1] == Nil {
+		{name: "str:count-substring", list: "(substring string &key start end ignore-case)", doc: "How often a substring occurs.", named: func(c *Call, args Args) Value {
+			stringArg := args.Get("string")
+
+			part, chars := c.strChars(args.Get("substring")), c.strChars(stringArg)
+			if len(part) == 0 || stringArg == Nil {
 				return Nil
 			}
-			from, to := c.bounds(k[0], k[1], len(chars))
+			from, to := c.bounds(args.Get("start"), args.Get("end"), len(chars))
 			c.chargeMany(to-from+len(part), 8)
 			text, search := string(chars[from:to]), string(part)
-			if given(c.strDefault(k[2], "*IGNORE-CASE*")) {
+			if given(c.strDefault(args.Get("ignore-case"), "*IGNORE-CASE*")) {
 				text, search = strings.Map(lower, text), strings.Map(lower, search)
 			}
 			return count(strings.Count(text, search))
@@ -106,58 +107,57 @@ func (c *Call) strShorten(length, text, ellipsis Value) Value {
 
 func strReplacing() []builtin {
 	replace := func(name, doc string, limit int) builtin {
-		return builtin{name: name, list: "(old new string &key regex)", doc: doc, many: true, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[3:], kwRegex)
-			return c.strReplace(args[0], args[1], args[2], given(k[0]), limit)
+		return builtin{name: name, list: "(old new string &key regex)", doc: doc, many: true, named: func(c *Call, args Args) Value {
+			return c.strReplace(args.Get("old"), args.Get("new"), args.Get("string"), args.True("regex"), limit)
 		}}
 	}
 	return []builtin{
 		replace("str:replace-all", "Every old replaced by new, and whether there was one; old is a pattern with :regex t.", -1),
 		replace("str:replace-first", "The first old replaced by new, and whether there was one; old is a pattern with :regex t.", 1),
-		{name: "str:replace-using", list: "(replacements string &key regex)", doc: "The string with each old of a list (old new …) replaced by its new.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwRegex)
-			pairs, text := c.slice(args[0]), args[1]
+		{name: "str:replace-using", list: "(replacements string &key regex)", doc: "The string with each old of a list (old new …) replaced by its new.", named: func(c *Call, args Args) Value {
+			regex := args.Get("regex")
+
+			pairs, text := c.slice(args.Get("replacements")), args.Get("string")
 			for i := 0; i < len(pairs); i += 2 {
-				text = single(c.strReplace(c.str(pairs[i]), c.str(orNil(optional(pairs, i+1))), text, given(k[0]), -1))
+				text = single(c.strReplace(c.str(pairs[i]), c.str(orNil(optional(pairs, i+1))), text, given(regex), -1))
 			}
 			return text
 		}},
 	}
 }
 
-func (c *Call) strReplace(old, replacement, text Value, regex bool, limit int) Value {
+func (c *Call) strReplace(old, with, text Value, regex bool, limit int) Value {
 	if !regex {
 		old = c.newList([]Value{kwSequence, c.newString(slices.Clone(c.chars(old)))})
-		replacement = c.newList([]Value{c.str(replacement)})
+		with = c.newList([]Value{c.str(with)})
 	}
-	return c.replaceMatches([]Value{old, text, replacement}, limit)
+	return c.replaceMatches(replacement{pattern: old, target: text, with: with}, limit)
 }
 
 func strFilling() []builtin {
 	pad := func(name, doc string, side *Symbol) builtin {
-		return builtin{name: name, list: "(length string &key pad-char)", doc: doc, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwPadChar)
-			return c.strPad(args[0], args[1], side, c.strDefault(k[0], "*PAD-CHAR*"))
+		return builtin{name: name, list: "(length string &key pad-char)", doc: doc, named: func(c *Call, args Args) Value {
+			return c.strPad(args.Get("length"), args.Get("string"), side, c.strDefault(args.Get("pad-char"), "*PAD-CHAR*"))
 		}}
 	}
 	return []builtin{
-		{name: "str:pad", list: "(length string &key pad-side pad-char)", doc: "The string filled to length at :right, :left or :center.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwPadSide, kwPadChar)
-			return c.strPad(args[0], args[1], c.strDefault(k[0], "*PAD-SIDE*"), c.strDefault(k[1], "*PAD-CHAR*"))
+		{name: "str:pad", list: "(length string &key pad-side pad-char)", doc: "The string filled to length at :right, :left or :center.", named: func(c *Call, args Args) Value {
+			return c.strPad(args.Get("length"), args.Get("string"), c.strDefault(args.Get("pad-side"), "*PAD-SIDE*"), c.strDefault(args.Get("pad-char"), "*PAD-CHAR*"))
 		}},
 		pad("str:pad-left", "The string filled to length at its beginning.", kwLeft),
 		pad("str:pad-right", "The string filled to length at its end.", kwRight),
 		pad("str:pad-center", "The string filled to length at both ends.", kwCenter),
-		{name: "str:fit", list: "(length string &key pad-char pad-side ellipsis)", doc: "The string cut or filled to length.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwPadChar, kwPadSide, kwEllipsis)
-			side := k[1]
+		{name: "str:fit", list: "(length string &key pad-char pad-side ellipsis)", doc: "The string cut or filled to length.", named: func(c *Call, args Args) Value {
+			length, stringArg := args.Get("length"), args.Get("string")
+
+			side := args.Get("pad-side")
 			if side == nil {
 				side = kwRight
 			}
-			if c.fixnum(args[0]) < int64(len(c.strChars(args[1]))) {
-				return c.strShorten(args[0], args[1], c.strDefault(k[2], "*ELLIPSIS*"))
+			if c.fixnum(length) < int64(len(c.strChars(stringArg))) {
+				return c.strShorten(length, stringArg, c.strDefault(args.Get("ellipsis"), "*ELLIPSIS*"))
 			}
-			return c.strPad(args[0], args[1], side, c.strDefault(k[0], "*PAD-CHAR*"))
+			return c.strPad(length, stringArg, side, c.strDefault(args.Get("pad-char"), "*PAD-CHAR*"))
 		}},
 	}
 }

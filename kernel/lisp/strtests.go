@@ -83,10 +83,9 @@ func strMatching(name, doc, pattern string, found func(patternMatch) []Value) bu
 // strAffixTests look for a string in another one.
 func strAffixTests() []builtin {
 	affix := func(name, list, doc string, test func(part, text []rune) bool) builtin {
-		return builtin{name: name, list: list, doc: doc, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwIgnoreCase)
-			part, text := c.chars(args[0]), c.strChars(args[1])
-			if given(c.strDefault(k[0], "*IGNORE-CASE*")) {
+		return builtin{name: name, list: list, doc: doc, named: func(c *Call, args Args) Value {
+			part, text := c.chars(args.At(0)), c.strChars(args.At(1))
+			if given(c.strDefault(args.Get("ignore-case"), "*IGNORE-CASE*")) {
 				c.chargeMany(len(part)+len(text), runeBytes)
 				part, text = slices.Clone(part), slices.Clone(text)
 				mapRunes(part, lower)
@@ -99,15 +98,16 @@ func strAffixTests() []builtin {
 	starts := func(part, text []rune) bool { return slices.Equal(part, text[:len(part)]) }
 	ends := func(part, text []rune) bool { return slices.Equal(part, text[len(text)-len(part):]) }
 	contains := func(name string) builtin {
-		return builtin{name: name, list: "(substring string &key ignore-case)", doc: "True if string contains substring.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwIgnoreCase)
-			part, text := c.strChars(args[0]), c.strChars(args[1])
-			if args[1] == Nil && len(part) == 0 {
+		return builtin{name: name, list: "(substring string &key ignore-case)", doc: "True if string contains substring.", named: func(c *Call, args Args) Value {
+			stringArg := args.Get("string")
+
+			part, text := c.strChars(args.Get("substring")), c.strChars(stringArg)
+			if stringArg == Nil && len(part) == 0 {
 				return Nil
 			}
 			c.chargeMany(len(part)+len(text), 8)
 			own, other := string(part), string(text)
-			if given(c.strDefault(k[0], "*IGNORE-CASE*")) {
+			if given(c.strDefault(args.Get("ignore-case"), "*IGNORE-CASE*")) {
 				own, other = strings.Map(lower, own), strings.Map(lower, other)
 			}
 			return Boolean(strings.Contains(other, own))
@@ -167,12 +167,13 @@ func strAffixes() []builtin {
 			}
 			return text
 		}},
-		{name: "str:ensure", list: "(string &key wrapped-in prefix suffix)", doc: "The string with the given affixes, unless they are there.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwWrappedIn, kwPrefix, kwSuffix)
-			if text, ok := k[0].(*String); ok && len(text.chars) > 0 {
-				return wrapped(c, text, args[0])
+		{name: "str:ensure", list: "(string &key wrapped-in prefix suffix)", doc: "The string with the given affixes, unless they are there.", named: func(c *Call, args Args) Value {
+			stringArg := args.Get("string")
+
+			if text, ok := args.Get("wrapped-in").(*String); ok && len(text.chars) > 0 {
+				return wrapped(c, text, stringArg)
 			}
-			return prefix(c, orNil(k[1]), suffix(c, orNil(k[2]), args[0]))
+			return prefix(c, orNil(args.Get("prefix")), suffix(c, orNil(args.Get("suffix")), stringArg))
 		}},
 	}
 }

@@ -56,7 +56,7 @@ func symbolFunctions() []builtin {
 			c.setSpecial(c.environment.global(c.symbol(a)), b)
 			return b
 		}},
-		{name: "macro-function", list: "(symbol &optional environment)", doc: "The expander of the macro a symbol names, or nil.", call: macroFunction},
+		{name: "macro-function", list: "(symbol &optional environment)", doc: "The expander of the macro a symbol names, or nil.", named: macroFunction},
 		{name: "compiler-macro-function", list: "(name &optional environment)", doc: "The compiler macro of that name, which is never used, or nil.", call: func(c *Call, args []Value) Value {
 			symbol, ok := setfName(args[0])
 			if !ok {
@@ -75,11 +75,13 @@ func symbolFunctions() []builtin {
 			c.charge(entryBytes + len(c.str(a).chars))
 			return &Symbol{name: c.str(a).String()}
 		}},
-		{name: "copy-symbol", list: "(symbol &optional properties)", doc: "A new uninterned symbol of the same name, with the same value, function and properties if asked.", call: func(c *Call, args []Value) Value {
+		{name: "copy-symbol", list: "(symbol &optional properties)", doc: "A new uninterned symbol of the same name, with the same value, function and properties if asked.", named: func(c *Call, args Args) Value {
+			properties := args.Get("properties")
+
 			c.charge(2 * entryBytes)
-			original := c.symbol(args[0])
+			original := c.symbol(args.Get("symbol"))
 			made := &Symbol{name: original.name}
-			if len(args) > 1 && args[1] != Nil {
+			if properties != nil && properties != Nil {
 				from, to := c.environment.global(original), c.environment.global(made)
 				to.value, to.function, to.macro, to.plist = c.special(from), from.function, from.macro, c.newList(c.slice(from.plist))
 			}
@@ -104,8 +106,8 @@ func symbolFunctions() []builtin {
 	}
 }
 
-func macroFunction(c *Call, args []Value) Value {
-	symbol, sc := c.symbol(args[0]), c.scopeArgument(optional(args, 1))
+func macroFunction(c *Call, args Args) Value {
+	symbol, sc := c.symbol(args.Get("symbol")), c.scopeArgument(args.Get("environment"))
 	m := c.environment.macro(symbol)
 	if local, _, ok := sc.function(symbol); ok {
 		m = local.macro

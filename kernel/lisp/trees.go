@@ -4,9 +4,8 @@ package lisp
 func treeFunctions() []builtin {
 	rows := []builtin{
 		{name: "copy-tree", list: "(tree)", doc: "A copy of all conses.", one: func(c *Call, a Value) Value { return c.copyTree(a) }},
-		{name: "tree-equal", list: "(a b &key test test-not)", doc: "True if two trees have equal leaves.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwTest, kwTestNot)
-			return Boolean(c.treeEqual(args[0], args[1], c.newMatcher(k[0], k[1], nil)))
+		{name: "tree-equal", list: "(a b &key test test-not)", doc: "True if two trees have equal leaves.", named: func(c *Call, args Args) Value {
+			return Boolean(c.treeEqual(args.Get("a"), args.Get("b"), c.newMatcher(args.Get("test"), args.Get("test-not"), nil)))
 		}},
 	}
 	rows = append(rows, replacingFunctions("", "The tree with parts replaced.", (*Call).mapTree)...)
@@ -16,24 +15,30 @@ func treeFunctions() []builtin {
 // replacingFunctions are subst, its kin and sublis, over a tree that walk copies or changes.
 func replacingFunctions(prefix, doc string, walk func(c *Call, tree Value, replace func(Value) (Value, bool)) Value) []builtin {
 	conditional := func(name string, sense bool) builtin {
-		return builtin{name: prefix + name, list: "(new predicate tree &key key)", doc: doc, call: func(c *Call, args []Value) Value {
-			test, m := c.function(args[1]), c.newMatcher(nil, nil, c.keywords(args[3:], kwKey)[0])
-			return walk(c, args[2], func(v Value) (Value, bool) {
-				return args[0], isTrue(c.call1(test, m.keyed(v))) == sense
+		return builtin{name: prefix + name, list: "(new predicate tree &key key)", doc: doc, named: func(c *Call, args Args) Value {
+			newArg := args.Get("new")
+
+			test, m := c.function(args.Get("predicate")), c.newMatcher(nil, nil, args.Get("key"))
+			return walk(c, args.Get("tree"), func(v Value) (Value, bool) {
+				return newArg, isTrue(c.call1(test, m.keyed(v))) == sense
 			})
 		}}
 	}
 	return []builtin{
-		{name: prefix + "subst", list: "(new old tree &key test test-not key)", doc: doc, call: func(c *Call, args []Value) Value {
-			m := c.matcher(args[3:])
-			return walk(c, args[2], func(v Value) (Value, bool) { return args[0], m.matches(args[1], v) })
+		{name: prefix + "subst", list: "(new old tree &key test test-not key)", doc: doc, named: func(c *Call, args Args) Value {
+			newArg, old := args.Get("new"), args.Get("old")
+
+			m := c.matcher(args)
+			return walk(c, args.Get("tree"), func(v Value) (Value, bool) { return newArg, m.matches(old, v) })
 		}},
 		conditional("subst-if", true), conditional("subst-if-not", false),
-		{name: prefix + "sublis", list: "(alist tree &key test test-not key)", doc: doc, call: func(c *Call, args []Value) Value {
-			m := c.matcher(args[2:])
-			return walk(c, args[1], func(v Value) (Value, bool) {
+		{name: prefix + "sublis", list: "(alist tree &key test test-not key)", doc: doc, named: func(c *Call, args Args) Value {
+			alist := args.Get("alist")
+
+			m := c.matcher(args)
+			return walk(c, args.Get("tree"), func(v Value) (Value, bool) {
 				part := m.keyed(v)
-				pair, found := c.assocBy(args[0], func(key Value) bool { return m.same(part, key) }).(*Cons)
+				pair, found := c.assocBy(alist, func(key Value) bool { return m.same(part, key) }).(*Cons)
 				if !found {
 					return nil, false
 				}

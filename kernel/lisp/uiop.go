@@ -5,11 +5,6 @@ import (
 	"strings"
 )
 
-var (
-	kwSeparator = standardKeyword("SEPARATOR")
-	kwMax       = standardKeyword("MAX")
-)
-
 // uiopFunctions are those of uiop that need nothing from outside.
 func uiopFunctions() []builtin {
 	return slices.Concat(uiopStrings(), uiopLists(), uiopSymbols(), uiopVersions(), uiopStreams())
@@ -34,7 +29,7 @@ func uiopStrings() []builtin {
 		}}
 	}
 	return []builtin{
-		{name: "uiop:split-string", list: "(string &key max separator)", doc: "The parts between separator characters in a list; at most max, counted from the end.", call: splitString},
+		{name: "uiop:split-string", list: "(string &key max separator)", doc: "The parts between separator characters in a list; at most max, counted from the end.", named: splitString},
 		affix("uiop:string-prefix-p", "(affix string)", "True if string begins with affix.", 1, 0, begins),
 		affix("uiop:string-suffix-p", "(string affix)", "True if string ends with affix.", 0, 1, ends),
 		{name: "uiop:string-enclosed-p", list: "(prefix string suffix)", doc: "True if string begins with prefix and ends with suffix.", call: func(c *Call, args []Value) Value {
@@ -43,13 +38,14 @@ func uiopStrings() []builtin {
 			return Boolean(len(p) <= len(s) && len(x) <= len(s) && begins(s, p) && ends(s, x))
 		}},
 		{name: "uiop:strcat", list: "(&rest strings)", doc: "Strings and characters joined; nil is none.", call: func(c *Call, args []Value) Value { return c.strcat(args) }},
-		{name: "uiop:reduce/strcat", list: "(strings &key key start end)", doc: "The strings and characters of a list joined.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwKey, kwStart, kwEnd)
-			items := c.slice(args[0])
-			from, to := c.bounds(k[1], k[2], len(items))
+		{name: "uiop:reduce/strcat", list: "(strings &key key start end)", doc: "The strings and characters of a list joined.", named: func(c *Call, args Args) Value {
+			keyArg := args.Get("key")
+
+			items := c.slice(args.Get("strings"))
+			from, to := c.bounds(args.Get("start"), args.Get("end"), len(items))
 			items = items[from:to]
-			if given(k[0]) {
-				key := c.function(k[0])
+			if given(keyArg) {
+				key := c.function(keyArg)
 				for i, item := range items {
 					items[i] = c.call1(key, item)
 				}
@@ -68,7 +64,7 @@ func uiopStrings() []builtin {
 			}
 			return c.values(a, Nil)
 		}},
-		{name: "uiop:frob-substrings", list: "(string substrings &optional replacement)", doc: "The string with the substrings taken out, or replaced by a string or by what a function of the substring and a function that writes strings writes.", call: frobSubstrings},
+		{name: "uiop:frob-substrings", list: "(string substrings &optional replacement)", doc: "The string with the substrings taken out, or replaced by a string or by what a function of the substring and a function that writes strings writes.", named: frobSubstrings},
 	}
 }
 
@@ -92,22 +88,23 @@ func (c *Call) strcat(items []Value) Value {
 }
 
 // splitString splits from the end, so that with max the first part holds the rest.
-func splitString(c *Call, args []Value) Value {
-	k := c.keywords(args[1:], kwMax, kwSeparator)
-	chars := c.chars(args[0])
+func splitString(c *Call, args Args) Value {
+	maxArg, separator := args.Get("max"), args.Get("separator")
+
+	chars := c.chars(args.Get("string"))
 	if len(chars) == 0 {
 		return Nil
 	}
 	limit := -1
-	if given(k[0]) {
-		limit = c.index(k[0])
+	if given(maxArg) {
+		limit = c.index(maxArg)
 	}
 	separates := func(r rune) bool { return r == ' ' || r == '\t' }
-	if k[1] != nil {
-		if _, ok := k[1].(Character); ok {
-			c.typeError(k[1], "SEQUENCE")
+	if separator != nil {
+		if _, ok := separator.(Character); ok {
+			c.typeError(separator, "SEQUENCE")
 		}
-		separates = c.bag(k[1])
+		separates = c.bag(separator)
 	}
 	c.chargeMany(len(chars), runeBytes)
 	list := Value(Nil)
@@ -154,7 +151,9 @@ func (c *Call) separators(v Value) []rune {
 
 // frobSubstrings goes through the string once for each substring; what was put in is not
 // looked at again.
-func frobSubstrings(c *Call, args []Value) Value {
+func frobSubstrings(c *Call, args Args) Value {
+	replacement := args.Get("replacement")
+
 	var out strings.Builder
 	write := &Function{name: "WRITE-PART", least: 1, most: 1, one: func(c *Call, a Value) Value {
 		text := c.str(a).String()
@@ -178,7 +177,7 @@ func frobSubstrings(c *Call, args []Value) Value {
 				break
 			}
 			frob(before, rest[1:])
-			switch x := optional(args, 2).(type) {
+			switch x := replacement.(type) {
 			case nil:
 			case *String:
 				write.one(c, x)
@@ -191,6 +190,6 @@ func frobSubstrings(c *Call, args []Value) Value {
 		}
 		frob(text, rest[1:])
 	}
-	frob(c.str(args[0]).String(), c.slice(args[1]))
+	frob(c.str(args.Get("string")).String(), c.slice(args.Get("substrings")))
 	return c.text(out.String())
 }

@@ -52,8 +52,8 @@ func uiopFileFunctions() []builtin {
 			}
 			return Nil
 		}},
-		{name: "uiop:call-with-output-file", needs: needsWrite, list: "(file function &key element-type external-format if-exists if-does-not-exist)", doc: "Call a function with a stream that writes a file.", many: true, call: func(c *Call, args []Value) Value {
-			return c.calledWithFile(args, kwOutput)
+		{name: "uiop:call-with-output-file", needs: needsWrite, list: "(file function &key element-type external-format if-exists if-does-not-exist)", doc: "Call a function with a stream that writes a file.", many: true, named: func(c *Call, args Args) Value {
+			return c.calledWithFile(args, opening{kwOutput, args.Get("if-exists"), args.Get("if-does-not-exist"), args.Get("element-type")})
 		}},
 		{name: "uiop:getcwd", needs: needsReadWrite, list: "()", doc: "The directory that relative names are relative to.", call: func(c *Call, _ []Value) Value {
 			path, err := c.environment.config.Access.absolute(".")
@@ -69,12 +69,11 @@ func uiopFileFunctions() []builtin {
 func uiopReading() []builtin {
 	// whole is a function of a file that does what slurp does with a stream.
 	whole := func(name string, key *Symbol, doc, slurp string) builtin {
-		list := "(file &key external-format " + strings.ToLower(key.name) + ")"
-		return builtin{name: name, needs: needsRead, list: list, doc: doc, many: true, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwFormat, key)
-			more := []Value{newInput(c.fileText(c.pathname(args[0])))}
-			if k[1] != nil {
-				more = append(more, key, k[1])
+		option := strings.ToLower(key.name)
+		return builtin{name: name, needs: needsRead, list: "(file &key external-format " + option + ")", doc: doc, many: true, named: func(c *Call, args Args) Value {
+			more := []Value{newInput(c.fileText(c.pathname(args.Get("file"))))}
+			if v := args.Get(option); v != nil {
+				more = append(more, key, v)
 			}
 			return c.standard(c.environment.language.symbol("UIOP:"+slurp), more...)
 		}}
@@ -87,19 +86,19 @@ func uiopReading() []builtin {
 		whole("uiop:read-file-forms", kwCount, "The forms of a file, at most count.", "SLURP-STREAM-FORMS"),
 		whole("uiop:read-file-form", kwAt, "A form of a file, the first unless at says which, and what of it.", "SLURP-STREAM-FORM"),
 		whole("uiop:safe-read-file-form", kwAt, "A form of a file, the first unless at says which, and what of it.", "SLURP-STREAM-FORM"),
-		{name: "uiop:call-with-input-file", needs: needsRead, list: "(file function &key element-type external-format if-does-not-exist)", doc: "Call a function with a stream of a file.", many: true, call: func(c *Call, args []Value) Value {
-			return c.calledWithFile(args, kwInput)
+		{name: "uiop:call-with-input-file", needs: needsRead, list: "(file function &key element-type external-format if-does-not-exist)", doc: "Call a function with a stream of a file.", many: true, named: func(c *Call, args Args) Value {
+			return c.calledWithFile(args, opening{kwInput, nil, args.Get("if-does-not-exist"), args.Get("element-type")})
 		}},
 	}
 }
 
 // calledWithFile opens a file, calls a function with the stream and closes it; what was
 // written is not stored when the function is left otherwise.
-func (c *Call) calledWithFile(args []Value, direction *Symbol) Value {
-	more := append([]Value{args[0], kwDirection, direction}, args[2:]...)
-	stream, ok := openFunction(c, more).(*Stream)
+func (c *Call) calledWithFile(args Args, o opening) Value {
+	function := args.Get("function")
+	stream, ok := c.open(c.pathname(args.Get("file")), o).(*Stream)
 	if !ok {
-		return c.funcall(args[1], []Value{Nil})
+		return c.funcall(function, []Value{Nil})
 	}
 	done := false
 	defer func() {
@@ -107,7 +106,7 @@ func (c *Call) calledWithFile(args []Value, direction *Symbol) Value {
 			stream.closed = true
 		}
 	}()
-	v := c.funcall(args[1], []Value{stream})
+	v := c.funcall(function, []Value{stream})
 	done = true
 	c.closeStream(stream, false)
 	return v
@@ -142,13 +141,14 @@ func uiopLooking() []builtin {
 			}
 			return c.truename(directoryForm(c.pathname(a)))
 		}},
-		{name: "uiop:probe-file*", needs: needsReadWrite, list: "(file &key truename)", doc: "The file's pathname if there is such a file; without links if truename is true.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], standardKeyword("TRUENAME"))
-			if args[0] == Nil || !exists(c, c.pathname(args[0])) {
+		{name: "uiop:probe-file*", needs: needsReadWrite, list: "(file &key truename)", doc: "The file's pathname if there is such a file; without links if truename is true.", named: func(c *Call, args Args) Value {
+			file := args.Get("file")
+
+			if file == Nil || !exists(c, c.pathname(file)) {
 				return Nil
 			}
-			p := c.merge(c.pathname(args[0]), c.defaultPathname())
-			if given(k[0]) {
+			p := c.merge(c.pathname(file), c.defaultPathname())
+			if args.True("truename") {
 				return c.truename(p)
 			}
 			return p
@@ -163,9 +163,9 @@ func uiopLooking() []builtin {
 			}
 			return Nil
 		}},
-		{name: "uiop:directory-files", needs: needsRead, list: "(directory &optional pattern)", doc: "The files in a directory, those that fit a pattern such as *.txt if one is given.", call: func(c *Call, args []Value) Value {
-			pattern := optional(args, 1)
-			return c.entriesOf(args[0], false, func(p *Pathname) bool {
+		{name: "uiop:directory-files", needs: needsRead, list: "(directory &optional pattern)", doc: "The files in a directory, those that fit a pattern such as *.txt if one is given.", named: func(c *Call, args Args) Value {
+			pattern := args.Get("pattern")
+			return c.entriesOf(args.Get("directory"), false, func(p *Pathname) bool {
 				if !given(pattern) {
 					return true
 				}

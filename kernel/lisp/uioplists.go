@@ -51,12 +51,14 @@ func uiopLists() []builtin {
 			}
 			return Nil
 		}},
-		{name: "uiop:list-to-hash-set", list: "(list &optional table)", doc: "A table in which the elements of a list are true.", call: func(c *Call, args []Value) Value {
-			table := optional(args, 1)
+		{name: "uiop:list-to-hash-set", list: "(list &optional table)", doc: "A table in which the elements of a list are true.", named: func(c *Call, args Args) Value {
+			listArg := args.Get("list")
+
+			table := args.Get("table")
 			if table == nil {
 				table = single(c.standard(standardSymbol("MAKE-HASH-TABLE"), kwTest, standardSymbol("EQUAL")))
 			}
-			for _, item := range c.slice(args[0]) {
+			for _, item := range c.slice(listArg) {
 				c.hashTable(table).put(c, item, T)
 			}
 			return table
@@ -73,9 +75,8 @@ func uiopLists() []builtin {
 			c.hashTable(args[1]).put(c, args[0], v)
 			return c.values(v, Nil)
 		}},
-		{name: "uiop:ensure-function", list: "(function &key package)", doc: "A function: what it names, or what always returns it if it is a truth value, number, character or pathname.", call: func(c *Call, args []Value) Value {
-			c.keywords(args[1:], standardKeyword("PACKAGE"))
-			return c.ensureFunction(args[0])
+		{name: "uiop:ensure-function", list: "(function &key package)", doc: "A function: what it names, or what always returns it if it is a truth value, number, character or pathname.", named: func(c *Call, args Args) Value {
+			return c.ensureFunction(args.Get("function"))
 		}},
 		{name: "uiop:call-function", list: "(function &rest arguments)", doc: "Call what uiop:ensure-function makes of something.", many: true, call: func(c *Call, args []Value) Value {
 			return c.apply(c.ensureFunction(args[0]), slices.Clone(args[1:]))
@@ -86,14 +87,15 @@ func uiopLists() []builtin {
 			}
 			return Nil
 		}},
-		{name: "uiop:parse-body", list: "(body &key documentation whole)", doc: "The forms of a body, its declarations and its documentation.", many: true, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], standardKeyword("DOCUMENTATION"), standardKeyword("WHOLE"))
-			forms, declarations, text := c.slice(args[0]), []Value(nil), Value(Nil)
+		{name: "uiop:parse-body", list: "(body &key documentation whole)", doc: "The forms of a body, its declarations and its documentation.", many: true, named: func(c *Call, args Args) Value {
+			documentation := args.Get("documentation")
+
+			forms, declarations, text := c.slice(args.Get("body")), []Value(nil), Value(Nil)
 			for len(forms) > 0 {
 				_, isText := forms[0].(*String)
 				head, isList := forms[0].(*Cons)
 				switch {
-				case given(k[0]) && isText && text == Nil && len(forms) > 1:
+				case given(documentation) && isText && text == Nil && len(forms) > 1:
 					text = forms[0]
 				case isList && head.Car == symDeclare:
 					declarations = append(declarations, head)
@@ -163,28 +165,32 @@ func uiopSymbols() []builtin {
 			}
 			return c.funcall(symbol, slices.Clone(args[2:]))
 		}},
-		{name: "uiop:find-symbol*", list: "(name package &optional error)", doc: "The symbol of that name; an error, or nil if error is nil, if there is none.", many: true, call: func(c *Call, args []Value) Value {
-			p := c.environment.packages[c.packageName(args[1])]
+		{name: "uiop:find-symbol*", list: "(name package &optional error)", doc: "The symbol of that name; an error, or nil if error is nil, if there is none.", many: true, named: func(c *Call, args Args) Value {
+			nameArg, packageArg := args.Get("name"), args.Get("package")
+
+			p := c.environment.packages[c.packageName(packageArg)]
 			if p != nil {
-				if symbol, ok := p.find(c.name(args[0])); ok {
+				if symbol, ok := p.find(c.name(nameArg)); ok {
 					return c.values(symbol, p.status(symbol))
 				}
 			}
-			if optional(args, 2) == Value(Nil) {
+			if args.Get("error") == Value(Nil) {
 				return Nil
 			}
-			c.fail(simpleError, "there is no symbol %s in the package %s", c.name(args[0]), c.shown(args[1]))
+			c.fail(simpleError, "there is no symbol %s in the package %s", c.name(nameArg), c.shown(packageArg))
 			return nil
 		}},
-		{name: "uiop:find-package*", list: "(name &optional error)", doc: "The package of that name; an error, or nil if error is nil, if there is none.", call: func(c *Call, args []Value) Value {
-			p := c.environment.packages[c.packageName(args[0])]
+		{name: "uiop:find-package*", list: "(name &optional error)", doc: "The package of that name; an error, or nil if error is nil, if there is none.", named: func(c *Call, args Args) Value {
+			name := args.Get("name")
+
+			p := c.environment.packages[c.packageName(name)]
 			switch {
 			case p != nil:
 				return p
-			case optional(args, 1) == Value(Nil):
+			case args.Get("error") == Value(Nil):
 				return Nil
 			}
-			c.fail(simpleError, "there is no package %s", c.shown(args[0]))
+			c.fail(simpleError, "there is no package %s", c.shown(name))
 			return nil
 		}},
 		{name: "uiop:intern*", list: "(name package)", doc: "The symbol of that name in a package, made if there is none.", two: func(c *Call, a, b Value) Value {
@@ -200,12 +206,12 @@ func uiopSymbols() []builtin {
 			}
 			return Boolean(c.typep(b, a))
 		}},
-		{name: "uiop:featurep", list: "(expression &optional features)", doc: "True if a feature, or an expression of :and, :or and :not, holds.", call: func(c *Call, args []Value) Value {
-			features := optional(args, 1)
+		{name: "uiop:featurep", list: "(expression &optional features)", doc: "True if a feature, or an expression of :and, :or and :not, holds.", named: func(c *Call, args Args) Value {
+			features := args.Get("features")
 			if features == nil {
 				features = c.symbolValue(standardSymbol("*FEATURES*"))
 			}
-			return Boolean(c.feature(args[0], c.slice(features)))
+			return Boolean(c.feature(args.Get("expression"), c.slice(features)))
 		}},
 		{name: "uiop:os-unix-p", list: "()", doc: "True: names of files are as on Unix.", call: func(*Call, []Value) Value { return T }},
 		{name: "uiop:os-windows-p", list: "()", doc: "False: names of files are as on Unix.", call: func(*Call, []Value) Value { return Nil }},

@@ -5,11 +5,6 @@ import (
 	"strings"
 )
 
-var (
-	kwEnsureDirectory = standardKeyword("ENSURE-DIRECTORY")
-	kwDotDot          = standardKeyword("DOT-DOT")
-)
-
 // uiopPathnameFunctions are those of uiop that work on names of files.
 func uiopPathnameFunctions() []builtin {
 	test := func(name, doc string, test func(p *Pathname) bool) builtin {
@@ -73,15 +68,17 @@ func uiopPathnameFunctions() []builtin {
 		}},
 		{name: "uiop:native-namestring", list: "(pathname)", doc: "The name as the system writes it.", one: native},
 		{name: "uiop:unix-namestring", list: "(pathname)", doc: "The name as Unix writes it.", one: native},
-		{name: "uiop:merge-pathnames*", list: "(pathname &optional defaults)", doc: "The pathname with missing parts from the defaults.", call: func(c *Call, args []Value) Value {
-			if args[0] == Nil {
-				return orNil(optional(args, 1))
+		{name: "uiop:merge-pathnames*", list: "(pathname &optional defaults)", doc: "The pathname with missing parts from the defaults.", named: func(c *Call, args Args) Value {
+			pathnameArg, defaultsArg := args.Get("pathname"), args.Get("defaults")
+
+			if pathnameArg == Nil {
+				return orNil(defaultsArg)
 			}
 			defaults := c.defaultPathname()
-			if given(optional(args, 1)) {
-				defaults = c.pathname(args[1])
+			if given(defaultsArg) {
+				defaults = c.pathname(defaultsArg)
 			}
-			return c.merge(c.pathname(args[0]), defaults)
+			return c.merge(c.pathname(pathnameArg), defaults)
 		}},
 		{name: "uiop:pathname-equal", list: "(a b)", doc: "True if two pathnames have the same parts.", two: func(c *Call, a, b Value) Value {
 			if a == Nil || b == Nil {
@@ -131,41 +128,37 @@ func uiopPathnameFunctions() []builtin {
 
 // uiopNames read names as Unix writes them.
 func uiopNames() []builtin {
-	keys := func(c *Call, args []Value) (kind Value, directory bool) {
-		k := c.keywords(args, kwFileType, kwDefaults, kwDotDot, kwEnsureDirectory)
-		return k[0], given(k[3]) || k[0] == Value(kwDirectory)
-	}
 	sub := func(name, doc string, missing bool) builtin {
-		return builtin{name: name, list: "(directory name &key type)", doc: doc, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwFileType)
-			if missing && args[0] == Nil {
+		return builtin{name: name, list: "(directory name &key type)", doc: doc, named: func(c *Call, args Args) Value {
+			directoryArg, nameArg, typeArg := args.Get("directory"), args.Get("name"), args.Get("type")
+
+			if missing && directoryArg == Nil {
 				return Nil
 			}
 			name := &Pathname{directory: Nil, name: Nil, kind: Nil}
-			if args[1] != Nil {
-				name = c.unixPathname(args[1], k[0], k[0] == Value(kwDirectory))
+			if nameArg != Nil {
+				name = c.unixPathname(nameArg, typeArg, typeArg == Value(kwDirectory))
 			}
-			if args[0] == Nil {
+			if directoryArg == Nil {
 				return name
 			}
 			if pathHead(name) == kwAbsolute {
-				c.fail(simpleError, "%s is not relative", c.shown(args[1]))
+				c.fail(simpleError, "%s is not relative", c.shown(nameArg))
 			}
-			base := c.pathname(args[0])
+			base := c.pathname(directoryArg)
 			return c.merge(name, &Pathname{directory: base.directory, name: Nil, kind: Nil})
 		}}
 	}
 	return []builtin{
-		{name: "uiop:parse-unix-namestring", list: "(name &key type defaults dot-dot ensure-directory)", doc: "The pathname of a name as Unix writes it; with a type the name is taken whole, with :directory as that of a directory.", call: func(c *Call, args []Value) Value {
-			kind, directory := keys(c, args[1:])
-			if args[0] == Nil {
+		{name: "uiop:parse-unix-namestring", list: "(name &key type defaults dot-dot ensure-directory)", doc: "The pathname of a name as Unix writes it; with a type the name is taken whole, with :directory as that of a directory.", named: func(c *Call, args Args) Value {
+			name, kind := args.Get("name"), args.Get("type")
+			if name == Nil {
 				return Nil
 			}
-			return c.unixPathname(args[0], kind, directory)
+			return c.unixPathname(name, kind, args.True("ensure-directory") || kind == Value(kwDirectory))
 		}},
-		{name: "uiop:parse-native-namestring", list: "(name &key ensure-directory)", doc: "The pathname of a name as the system writes it.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwEnsureDirectory)
-			return c.unixPathname(args[0], nil, given(k[0]))
+		{name: "uiop:parse-native-namestring", list: "(name &key ensure-directory)", doc: "The pathname of a name as the system writes it.", named: func(c *Call, args Args) Value {
+			return c.unixPathname(args.Get("name"), nil, args.True("ensure-directory"))
 		}},
 		sub("uiop:subpathname", "The pathname of a name below a directory.", false), sub("uiop:subpathname*", "The pathname of a name below a directory, or nil without one.", true),
 		{name: "uiop:split-name-type", list: "(name)", doc: "The name and the type of a file's name.", many: true, one: func(c *Call, a Value) Value {
@@ -175,16 +168,17 @@ func uiopNames() []builtin {
 			}
 			return c.values(a, kwUnspecific)
 		}},
-		{name: "uiop:split-unix-namestring-directory-components", list: "(name &key ensure-directory dot-dot)", doc: "Whether a name begins at the root, its directories, the name of the file, and whether it is only that.", many: true, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwEnsureDirectory, kwDotDot)
-			text := c.str(args[0]).String()
-			head, onlyFile := kwRelative, !strings.Contains(text, "/") && !given(k[0])
+		{name: "uiop:split-unix-namestring-directory-components", list: "(name &key ensure-directory dot-dot)", doc: "Whether a name begins at the root, its directories, the name of the file, and whether it is only that.", many: true, named: func(c *Call, args Args) Value {
+			ensureDirectory := args.Get("ensure-directory")
+
+			text := c.str(args.Get("name")).String()
+			head, onlyFile := kwRelative, !strings.Contains(text, "/") && !given(ensureDirectory)
 			if strings.HasPrefix(text, "/") {
 				head = kwAbsolute
 			}
 			parts := strings.Split(text, "/")
 			file := Value(Nil)
-			if last := parts[len(parts)-1]; !given(k[0]) {
+			if last := parts[len(parts)-1]; !given(ensureDirectory) {
 				parts = parts[:len(parts)-1]
 				if last != "" {
 					file = c.text(last)

@@ -5,7 +5,6 @@ import "slices"
 var (
 	kwStripped = standardKeyword("STRIPPED")
 	kwAt       = standardKeyword("AT")
-	kwLinewise = standardKeyword("LINEWISE")
 )
 
 // uiopStreams read and write whole streams.
@@ -21,38 +20,34 @@ func uiopStreams() []builtin {
 		}}
 	}
 	return []builtin{
-		{name: "uiop:slurp-stream-string", list: "(stream &key stripped element-type)", doc: "The rest of a stream as a string, without its last end of line if stripped.", many: true, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwStripped, kwElementType)
-			text := c.newString(c.rest(c.inputStream(args[0])))
-			if given(k[0]) {
+		{name: "uiop:slurp-stream-string", list: "(stream &key stripped element-type)", doc: "The rest of a stream as a string, without its last end of line if stripped.", many: true, named: func(c *Call, args Args) Value {
+			text := c.newString(c.rest(c.inputStream(args.Get("stream"))))
+			if args.True("stripped") {
 				return c.standard(c.environment.language.symbol("UIOP:STRIPLN"), text)
 			}
 			return text
 		}},
-		{name: "uiop:slurp-stream-lines", list: "(stream &key count)", doc: "The lines of a stream, at most count.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwCount)
-			return c.slurpLines(c.inputStream(args[0]), c.most(k[0]))
+		{name: "uiop:slurp-stream-lines", list: "(stream &key count)", doc: "The lines of a stream, at most count.", named: func(c *Call, args Args) Value {
+			return c.slurpLines(c.inputStream(args.Get("stream")), c.most(args.Get("count")))
 		}},
-		{name: "uiop:slurp-stream-line", list: "(stream &key at)", doc: "A line of a stream, the first unless at says which.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwAt)
-			return c.slurpAt(c.inputStream(args[0]), k[0], (*Call).slurpLines)
+		{name: "uiop:slurp-stream-line", list: "(stream &key at)", doc: "A line of a stream, the first unless at says which.", named: func(c *Call, args Args) Value {
+			return c.slurpAt(c.inputStream(args.Get("stream")), args.Get("at"), (*Call).slurpLines)
 		}},
-		{name: "uiop:slurp-stream-forms", list: "(stream &key count)", doc: "The forms of a stream, at most count.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwCount)
-			return c.slurpForms(c.inputStream(args[0]), c.most(k[0]))
+		{name: "uiop:slurp-stream-forms", list: "(stream &key count)", doc: "The forms of a stream, at most count.", named: func(c *Call, args Args) Value {
+			return c.slurpForms(c.inputStream(args.Get("stream")), c.most(args.Get("count")))
 		}},
-		{name: "uiop:slurp-stream-form", list: "(stream &key at)", doc: "A form of a stream, the first unless at says which, and what of it.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwAt)
-			return c.slurpAt(c.inputStream(args[0]), k[0], (*Call).slurpForms)
+		{name: "uiop:slurp-stream-form", list: "(stream &key at)", doc: "A form of a stream, the first unless at says which, and what of it.", named: func(c *Call, args Args) Value {
+			return c.slurpAt(c.inputStream(args.Get("stream")), args.Get("at"), (*Call).slurpForms)
 		}},
-		{name: "uiop:copy-stream-to-stream", list: "(input output &key element-type buffer-size linewise prefix)", doc: "Write the rest of a stream to another one; with linewise, a prefix before each line.", call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[2:], kwElementType, standardKeyword("BUFFER-SIZE"), kwLinewise, kwPrefix)
-			text, out := c.rest(c.inputStream(args[0])), c.outputStream(args[1])
-			if !given(k[2]) || !given(k[3]) {
+		{name: "uiop:copy-stream-to-stream", list: "(input output &key element-type buffer-size linewise prefix)", doc: "Write the rest of a stream to another one; with linewise, a prefix before each line.", named: func(c *Call, args Args) Value {
+			prefixArg := args.Get("prefix")
+
+			text, out := c.rest(c.inputStream(args.Get("input"))), c.outputStream(args.Get("output"))
+			if !args.True("linewise") || !given(prefixArg) {
 				c.write(out, text)
 				return Nil
 			}
-			prefix := c.str(k[3]).chars
+			prefix := c.str(prefixArg).chars
 			for start := 0; start < len(text); {
 				end := start + 1
 				for end < len(text) && text[end-1] != '\n' {
@@ -65,48 +60,34 @@ func uiopStreams() []builtin {
 			return Nil
 		}},
 		format("uiop:format!"), format("uiop:safe-format!"),
-		{name: "uiop:println", list: "(object &optional stream)", doc: "Write an object as princ does, and a newline.", many: true, call: func(c *Call, args []Value) Value {
-			out := c.outputStream(orNil(optional(args, 1)))
-			c.writeText(out, c.printed(args[0], false)+"\n")
+		{name: "uiop:println", list: "(object &optional stream)", doc: "Write an object as princ does, and a newline.", many: true, named: func(c *Call, args Args) Value {
+			out := c.outputStream(orNil(args.Get("stream")))
+			c.writeText(out, c.printed(args.Get("object"), false)+"\n")
 			return noValues
 		}},
-		{name: "uiop:writeln", list: "(object &key stream)", doc: "Write an object as prin1 does, and a newline.", many: true, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], kwStream)
-			c.writeText(c.outputStream(orNil(k[0])), c.printed(args[0], true)+"\n")
+		{name: "uiop:writeln", list: "(object &key stream)", doc: "Write an object as prin1 does, and a newline.", many: true, named: func(c *Call, args Args) Value {
+			c.writeText(c.outputStream(orNil(args.Get("stream"))), c.printed(args.Get("object"), true)+"\n")
 			return noValues
 		}},
-		{name: "uiop:output-string", list: "(string &optional output)", doc: "Write a string to where uiop:with-output says; without that, the string.", call: func(c *Call, args []Value) Value {
-			to := optional(args, 1)
+		{name: "uiop:output-string", list: "(string &optional output)", doc: "Write a string to where uiop:with-output says; without that, the string.", named: func(c *Call, args Args) Value {
+			stringArg := args.Get("string")
+
+			to := args.Get("output")
 			if !given(to) {
-				return args[0]
+				return stringArg
 			}
-			c.write(c.destination(to), c.str(args[0]).chars)
+			c.write(c.destination(to), c.str(stringArg).chars)
 			return Nil
 		}},
-		{name: "uiop:safe-read-from-string", list: "(string &key package eof-error-p eof-value start end preserve-whitespace)", doc: "The first form of a string, read without evaluating anything.", many: true, call: func(c *Call, args []Value) Value {
-			k := c.keywords(args[1:], standardKeyword("PACKAGE"), kwEOFError, kwEOFValue, kwStart, kwEnd, kwPreserveWhitespace)
-			failing, value := Value(T), Value(Nil)
-			if k[1] != nil {
-				failing = k[1]
+		{name: "uiop:safe-read-from-string", list: "(string &key package eof-error-p eof-value start end preserve-whitespace)", doc: "The first form of a string, read without evaluating anything.", many: true, named: func(c *Call, args Args) Value {
+			eof := endArguments(args)
+			if eof.value == nil {
+				eof.value = Nil
 			}
-			if k[2] != nil {
-				value = k[2]
-			}
-			more := []Value{args[0], failing, value}
-			for i, key := range []*Symbol{kwStart, kwEnd, kwPreserveWhitespace} {
-				if k[3+i] != nil {
-					more = append(more, key, k[3+i])
-				}
-			}
-			return readFromString(c, more)
+			return c.readFromString(c.str(args.Get("string")), args.Get("start"), args.Get("end"), args.True("preserve-whitespace"), eof)
 		}},
 	}
 }
-
-var (
-	kwEOFError = standardKeyword("EOF-ERROR-P")
-	kwEOFValue = standardKeyword("EOF-VALUE")
-)
 
 // rest takes everything that a stream still has.
 func (c *Call) rest(s *Stream) []rune {
@@ -134,7 +115,7 @@ func (c *Call) slurpLines(s *Stream, most int) Value {
 			break
 		}
 		c.charge(consBytes)
-		list.add(single(readLine(c, []Value{s})))
+		list.add(single(c.readLine(s, endOfInput{})))
 	}
 	return list.list()
 }

@@ -43,8 +43,10 @@ func uiopVersions() []builtin {
 	}
 	later := func(c *Call, a, b Value) bool { return earlier(c, b, a) }
 	return []builtin{
-		{name: "uiop:parse-version", list: "(version &optional on-error)", doc: "The numbers of a version in a list, or nil.", call: func(c *Call, args []Value) Value {
-			if v := c.version(args[0]); v != nil {
+		{name: "uiop:parse-version", list: "(version &optional on-error)", doc: "The numbers of a version in a list, or nil.", named: func(c *Call, args Args) Value {
+			versionArg := args.Get("version")
+
+			if v := c.version(versionArg); v != nil {
 				var list builder
 				for _, n := range v {
 					c.charge(consBytes)
@@ -52,8 +54,8 @@ func uiopVersions() []builtin {
 				}
 				return list.list()
 			}
-			if fn := optional(args, 1); given(fn) && args[0] != Nil {
-				c.apply(c.ensureFunction(fn), []Value{c.text("~S: ~S is no version"), c.environment.language.symbol("UIOP:PARSE-VERSION"), args[0]})
+			if fn := args.Get("on-error"); given(fn) && versionArg != Nil {
+				c.apply(c.ensureFunction(fn), []Value{c.text("~S: ~S is no version"), c.environment.language.symbol("UIOP:PARSE-VERSION"), versionArg})
 			}
 			return Nil
 		}},

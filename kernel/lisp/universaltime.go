@@ -21,8 +21,8 @@ func timeFunctions() []builtin {
 			return Integer(c.environment.config.Now().UnixMicro())
 		}},
 		{name: "sleep", list: "(seconds)", doc: "Wait; the time counts for the call's limit.", one: sleep},
-		{name: "decode-universal-time", list: "(time &optional zone)", doc: "Second, minute, hour, day, month, year, weekday (Monday is 0), daylight, zone.", many: true, call: func(c *Call, args []Value) Value {
-			return c.decodeTime(c.fixnum(args[0]), optional(args, 1))
+		{name: "decode-universal-time", list: "(time &optional zone)", doc: "Second, minute, hour, day, month, year, weekday (Monday is 0), daylight, zone.", many: true, named: func(c *Call, args Args) Value {
+			return c.decodeTime(c.fixnum(args.Get("time")), args.Get("zone"))
 		}},
 		{name: "get-decoded-time", list: "()", doc: "Like decode-universal-time of now.", many: true, call: func(c *Call, _ []Value) Value {
 			return c.decodeTime(c.environment.config.Now().Unix()+universalEpoch, nil)
