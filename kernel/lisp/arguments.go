@@ -80,7 +80,7 @@ func (p *parameters) add(section, name string) {
 	case "&optional":
 		p.positional++
 	case "&key":
-		p.keys = append(p.keys, standardKeyword(strings.ToUpper(name)))
+		p.keys = append(p.keys, Keyword(strings.ToUpper(name)))
 	default:
 		return
 	}
@@ -120,7 +120,7 @@ func (a Args) Get(name string) Value {
 func (a Args) At(i int) Value { return a.values[i] }
 
 // True reports whether an argument was given and is not nil.
-func (a Args) True(name string) bool { return given(a.Get(name)) }
+func (a Args) True(name string) bool { return Given(a.Get(name)) }
 
 // find is Get for a name that may not be in the list.
 func (a Args) find(name string) Value {
@@ -150,7 +150,7 @@ func (c *Call) bound(p *parameters, args []Value) Args {
 // first counts.
 func (c *Call) bindKeys(p *parameters, values, args []Value) {
 	if len(args)%2 != 0 {
-		c.fail(programError, "odd number of keyword arguments")
+		c.Fail(ProgramError, "odd number of keyword arguments")
 	}
 	var allowed, unknown Value
 	for i := 0; i < len(args); i += 2 {
@@ -168,7 +168,7 @@ func (c *Call) bindKeys(p *parameters, values, args []Value) {
 			allowed = args[i+1]
 		}
 	}
-	if unknown != nil && !given(allowed) {
-		c.fail(programError, "unknown keyword argument %s", sketch(unknown, formLength))
+	if unknown != nil && !Given(allowed) {
+		c.Fail(ProgramError, "unknown keyword argument %s", Sketch(unknown, formLength))
 	}
 }

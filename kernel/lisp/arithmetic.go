@@ -6,67 +6,67 @@ import (
 )
 
 // numberFunctions are the basic arithmetic.
-func numberFunctions() []builtin {
-	return []builtin{
-		{name: "+", list: "(&rest numbers)", doc: "The sum.", two: (*Call).add, call: func(c *Call, args []Value) Value {
+func numberFunctions() []Builtin {
+	return []Builtin{
+		{Name: "+", LambdaList: "(&rest numbers)", Doc: "The sum.", Two: (*Call).add, Call: func(c *Call, args []Value) Value {
 			return c.fold(args, Integer(0), (*Call).add)
 		}},
-		{name: "*", list: "(&rest numbers)", doc: "The product.", two: (*Call).multiply, call: func(c *Call, args []Value) Value {
+		{Name: "*", LambdaList: "(&rest numbers)", Doc: "The product.", Two: (*Call).multiply, Call: func(c *Call, args []Value) Value {
 			return c.fold(args, Integer(1), (*Call).multiply)
 		}},
-		{name: "-", list: "(number &rest more)", doc: "The difference, or the negative.", two: (*Call).subtract, call: func(c *Call, args []Value) Value {
+		{Name: "-", LambdaList: "(number &rest more)", Doc: "The difference, or the negative.", Two: (*Call).subtract, Call: func(c *Call, args []Value) Value {
 			if len(args) == 1 {
 				return c.negate(args[0])
 			}
 			return c.fold(args[1:], args[0], (*Call).subtract)
 		}},
-		{name: "/", list: "(number &rest more)", doc: "The quotient, a ratio if it must be, or the reciprocal.", two: (*Call).divide, call: func(c *Call, args []Value) Value {
+		{Name: "/", LambdaList: "(number &rest more)", Doc: "The quotient, a ratio if it must be, or the reciprocal.", Two: (*Call).divide, Call: func(c *Call, args []Value) Value {
 			if len(args) == 1 {
 				return c.divide(Integer(1), args[0])
 			}
 			return c.fold(args[1:], args[0], (*Call).divide)
 		}},
-		{name: "1+", list: "(number)", doc: "One more.", one: func(c *Call, a Value) Value { return c.add(a, Integer(1)) }},
-		{name: "1-", list: "(number)", doc: "One less.", one: func(c *Call, a Value) Value { return c.subtract(a, Integer(1)) }},
-		{name: "abs", list: "(number)", doc: "The absolute value.", one: func(c *Call, a Value) Value {
+		{Name: "1+", LambdaList: "(number)", Doc: "One more.", One: func(c *Call, a Value) Value { return c.add(a, Integer(1)) }},
+		{Name: "1-", LambdaList: "(number)", Doc: "One less.", One: func(c *Call, a Value) Value { return c.subtract(a, Integer(1)) }},
+		{Name: "abs", LambdaList: "(number)", Doc: "The absolute value.", One: func(c *Call, a Value) Value {
 			c.number(a)
 			return c.absolute(a)
 		}},
-		{name: "signum", list: "(number)", doc: "-1, 0 or 1 in the type of the number.", one: signum},
-		{name: "max", list: "(number &rest more)", doc: "The largest.", call: func(c *Call, args []Value) Value { return c.extreme(args, 1) }},
-		{name: "min", list: "(number &rest more)", doc: "The smallest.", call: func(c *Call, args []Value) Value { return c.extreme(args, -1) }},
-		{name: "gcd", list: "(&rest integers)", doc: "The greatest common divisor.", call: func(c *Call, args []Value) Value {
+		{Name: "signum", LambdaList: "(number)", Doc: "-1, 0 or 1 in the type of the number.", One: signum},
+		{Name: "max", LambdaList: "(number &rest more)", Doc: "The largest.", Call: func(c *Call, args []Value) Value { return c.extreme(args, 1) }},
+		{Name: "min", LambdaList: "(number &rest more)", Doc: "The smallest.", Call: func(c *Call, args []Value) Value { return c.extreme(args, -1) }},
+		{Name: "gcd", LambdaList: "(&rest integers)", Doc: "The greatest common divisor.", Call: func(c *Call, args []Value) Value {
 			return c.fold(args, Integer(0), func(c *Call, a, b Value) Value {
 				c.chargeArithmetic(a, b)
-				x, y := c.integer(a), c.integer(b)
-				c.work(x.BitLen() / 64 * (y.BitLen() / 64))
+				x, y := c.Integer(a), c.Integer(b)
+				c.Work(x.BitLen() / 64 * (y.BitLen() / 64))
 				return normal(new(big.Int).GCD(nil, nil, new(big.Int).Abs(x), new(big.Int).Abs(y)))
 			})
 		}},
-		{name: "lcm", list: "(&rest integers)", doc: "The least common multiple.", call: func(c *Call, args []Value) Value {
+		{Name: "lcm", LambdaList: "(&rest integers)", Doc: "The least common multiple.", Call: func(c *Call, args []Value) Value {
 			return c.fold(args, Integer(1), func(c *Call, a, b Value) Value {
-				x, y := c.integer(a), c.integer(b)
+				x, y := c.Integer(a), c.Integer(b)
 				if x.Sign() == 0 || y.Sign() == 0 {
 					return Integer(0)
 				}
 				c.chargeArithmetic(a, b)
-				c.work(x.BitLen() / 64 * (y.BitLen() / 64))
+				c.Work(x.BitLen() / 64 * (y.BitLen() / 64))
 				product := new(big.Int).Mul(x, y)
 				product.Abs(product)
 				return normal(product.Quo(product, new(big.Int).GCD(nil, nil, new(big.Int).Abs(x), new(big.Int).Abs(y))))
 			})
 		}},
-		{name: "numerator", list: "(rational)", doc: "The numerator in lowest terms.", one: func(c *Call, a Value) Value {
+		{Name: "numerator", LambdaList: "(rational)", Doc: "The numerator in lowest terms.", One: func(c *Call, a Value) Value {
 			if r, ok := a.(*big.Rat); ok {
 				return normal(new(big.Int).Set(r.Num()))
 			}
-			return normal(c.integer(a))
+			return normal(c.Integer(a))
 		}},
-		{name: "denominator", list: "(rational)", doc: "The denominator in lowest terms.", one: func(c *Call, a Value) Value {
+		{Name: "denominator", LambdaList: "(rational)", Doc: "The denominator in lowest terms.", One: func(c *Call, a Value) Value {
 			if r, ok := a.(*big.Rat); ok {
 				return normal(new(big.Int).Set(r.Denom()))
 			}
-			c.integer(a)
+			c.Integer(a)
 			return Integer(1)
 		}},
 	}
@@ -137,16 +137,16 @@ func (c *Call) extreme(args []Value, direction int) Value {
 }
 
 // numberPredicates compare and classify numbers.
-func numberPredicates() []builtin {
-	return []builtin{
+func numberPredicates() []Builtin {
+	return []Builtin{
 		equality(),
 		comparison("<", "True if each is less than the next.", func(order int) bool { return order < 0 }),
 		comparison(">", "True if each is greater than the next.", func(order int) bool { return order > 0 }),
 		comparison("<=", "True if none is greater than the next.", func(order int) bool { return order <= 0 }),
 		comparison(">=", "True if none is less than the next.", func(order int) bool { return order >= 0 }),
-		{name: "/=", list: "(number &rest more)", doc: "True if all are different.", call: func(c *Call, args []Value) Value {
+		{Name: "/=", LambdaList: "(number &rest more)", Doc: "True if all are different.", Call: func(c *Call, args []Value) Value {
 			c.number(args[0])
-			c.work(len(args) * len(args) / 2)
+			c.Work(len(args) * len(args) / 2)
 			for i := range args {
 				for _, other := range args[i+1:] {
 					if c.sameValue(args[i], other) {
@@ -156,35 +156,35 @@ func numberPredicates() []builtin {
 			}
 			return T
 		}},
-		{name: "zerop", list: "(number)", doc: "True for zero.", one: func(c *Call, a Value) Value {
+		{Name: "zerop", LambdaList: "(number)", Doc: "True for zero.", One: func(c *Call, a Value) Value {
 			c.number(a)
 			return Boolean(isZero(a))
 		}},
 		numberTest("plusp", "True for a positive number.", func(v Value) bool { return sign(v) > 0 }),
 		numberTest("minusp", "True for a negative number.", func(v Value) bool { return sign(v) < 0 }),
-		{name: "evenp", list: "(integer)", doc: "True for an even integer.", one: func(c *Call, a Value) Value {
+		{Name: "evenp", LambdaList: "(integer)", Doc: "True for an even integer.", One: func(c *Call, a Value) Value {
 			if n, ok := a.(int64); ok {
 				return Boolean(n&1 == 0)
 			}
-			return Boolean(c.integer(a).Bit(0) == 0)
+			return Boolean(c.Integer(a).Bit(0) == 0)
 		}},
-		{name: "oddp", list: "(integer)", doc: "True for an odd integer.", one: func(c *Call, a Value) Value {
+		{Name: "oddp", LambdaList: "(integer)", Doc: "True for an odd integer.", One: func(c *Call, a Value) Value {
 			if n, ok := a.(int64); ok {
 				return Boolean(n&1 == 1)
 			}
-			return Boolean(c.integer(a).Bit(0) == 1)
+			return Boolean(c.Integer(a).Bit(0) == 1)
 		}},
 	}
 }
 
-func numberTest(name, doc string, test func(Value) bool) builtin {
-	return builtin{name: name, list: "(number)", doc: doc, one: func(c *Call, a Value) Value {
+func numberTest(name, doc string, test func(Value) bool) Builtin {
+	return Builtin{Name: name, LambdaList: "(number)", Doc: doc, One: func(c *Call, a Value) Value {
 		c.realNumber(a)
 		return Boolean(test(a))
 	}}
 }
 
-func comparison(name, doc string, test func(order int) bool) builtin {
+func comparison(name, doc string, test func(order int) bool) Builtin {
 	pair := func(c *Call, a, b Value) Value {
 		if x, ok := a.(int64); ok {
 			if y, ok := b.(int64); ok {
@@ -199,7 +199,7 @@ func comparison(name, doc string, test func(order int) bool) builtin {
 		}
 		return Boolean(test(c.compare(a, b)))
 	}
-	return builtin{name: name, list: "(number &rest more)", doc: doc, two: pair, call: func(c *Call, args []Value) Value {
+	return Builtin{Name: name, LambdaList: "(number &rest more)", Doc: doc, Two: pair, Call: func(c *Call, args []Value) Value {
 		c.realNumber(args[0])
 		result := Value(T)
 		for i := 1; i < len(args); i++ {
@@ -212,7 +212,7 @@ func comparison(name, doc string, test func(order int) bool) builtin {
 }
 
 // equality is =, which compares complex numbers too.
-func equality() builtin {
+func equality() Builtin {
 	pair := func(c *Call, a, b Value) Value {
 		if x, ok := a.(int64); ok {
 			if y, ok := b.(int64); ok {
@@ -221,7 +221,7 @@ func equality() builtin {
 		}
 		return Boolean(c.sameValue(a, b))
 	}
-	return builtin{name: "=", list: "(number &rest more)", doc: "True if all are equal.", two: pair, call: func(c *Call, args []Value) Value {
+	return Builtin{Name: "=", LambdaList: "(number &rest more)", Doc: "True if all are equal.", Two: pair, Call: func(c *Call, args []Value) Value {
 		c.number(args[0])
 		result := Value(T)
 		for i := 1; i < len(args); i++ {

@@ -4,13 +4,13 @@ package lisp
 const maximumRank = 64
 
 // arrayMakers make arrays and change their size.
-func arrayMakers() []builtin {
+func arrayMakers() []Builtin {
 	const keywords = "element-type initial-element initial-contents adjustable fill-pointer displaced-to displaced-index-offset)"
-	return []builtin{
-		{name: "make-array", list: "(dimensions &key " + keywords, doc: "A new array.", named: func(c *Call, args Args) Value {
+	return []Builtin{
+		{Name: "make-array", LambdaList: "(dimensions &key " + keywords, Doc: "A new array.", Named: func(c *Call, args Args) Value {
 			return c.arrayOptions(args, generalElements).make(c)
 		}},
-		{name: "adjust-array", list: "(array dimensions &key " + keywords, doc: "The array with other dimensions: itself if it is adjustable.", named: adjustArray},
+		{Name: "adjust-array", LambdaList: "(array dimensions &key " + keywords, Doc: "The array with other dimensions: itself if it is adjustable.", Named: adjustArray},
 	}
 }
 
@@ -33,21 +33,21 @@ func (c *Call) arrayOptions(args Args, kind *elementType) *arrayOptions {
 		o.kind = c.elementType(kind)
 	}
 	if o.element != nil && o.contents != nil {
-		c.fail(simpleError, "an array cannot have both :initial-element and :initial-contents")
+		c.Fail(SimpleError, "an array cannot have both :initial-element and :initial-contents")
 	}
-	if fill := args.Get("fill-pointer"); given(fill) {
+	if fill := args.Get("fill-pointer"); Given(fill) {
 		o.fill = fill
 		if len(o.sizes) != 1 {
-			c.fail(simpleError, "only vectors can have fill pointers")
+			c.Fail(SimpleError, "only vectors can have fill pointers")
 		}
 	}
-	if target := args.Get("displaced-to"); given(target) {
+	if target := args.Get("displaced-to"); Given(target) {
 		o.target = target
 		if offset := args.Get("displaced-index-offset"); offset != nil {
-			o.offset = c.index(offset)
+			o.offset = c.Index(offset)
 		}
 		if o.element != nil || o.contents != nil {
-			c.fail(simpleError, "a displaced array cannot be given initial values")
+			c.Fail(SimpleError, "a displaced array cannot be given initial values")
 		}
 	}
 	return o
@@ -55,17 +55,17 @@ func (c *Call) arrayOptions(args Args, kind *elementType) *arrayOptions {
 
 func (c *Call) arraySizes(v Value) (sizes []int, total int) {
 	dimensions := []Value{v}
-	if isList(v) {
-		dimensions = c.slice(v)
+	if IsList(v) {
+		dimensions = c.Slice(v)
 	}
 	if len(dimensions) > maximumRank {
-		c.fail(simpleError, "an array cannot have more than %d dimensions", maximumRank)
+		c.Fail(SimpleError, "an array cannot have more than %d dimensions", maximumRank)
 	}
 	total = 1
 	for _, d := range dimensions {
-		n := c.index(d)
+		n := c.Index(d)
 		if n > 0 && total > 1<<40/n {
-			c.charge(int(c.bytes) + 1)
+			c.Charge(int(c.bytes) + 1)
 		}
 		total *= n
 		sizes = append(sizes, n)
@@ -125,9 +125,9 @@ func (o *arrayOptions) used(c *Call) int {
 	if o.fill == T {
 		return o.total
 	}
-	n := c.index(o.fill)
+	n := c.Index(o.fill)
 	if n > o.total {
-		c.fail(simpleError, "a fill pointer of %d is beyond the %d elements", n, o.total)
+		c.Fail(SimpleError, "a fill pointer of %d is beyond the %d elements", n, o.total)
 	}
 	return n
 }
@@ -136,10 +136,10 @@ func (o *arrayOptions) used(c *Call) int {
 func (o *arrayOptions) displaced(c *Call) Value {
 	kind := c.arrayKind(o.target)
 	if size := product(c.dimensions(o.target)); o.offset > size || o.total > size-o.offset {
-		c.fail(simpleError, "%d elements from %d on do not fit into an array of %d", o.total, o.offset, size)
+		c.Fail(SimpleError, "%d elements from %d on do not fit into an array of %d", o.total, o.offset, size)
 	}
 	if kind != o.kind {
-		c.fail(simpleError, "an array of %s cannot be displaced to an array of %s", c.shown(o.kind.name), c.shown(kind.name))
+		c.Fail(SimpleError, "an array of %s cannot be displaced to an array of %s", c.Shown(o.kind.name), c.Shown(kind.name))
 	}
 	end := o.offset + o.total
 	switch x := o.target.(type) {
@@ -156,16 +156,16 @@ func (o *arrayOptions) displaced(c *Call) Value {
 			return v
 		}
 	}
-	c.fail(simpleError, "a string and an array of characters with another rank cannot share their elements")
+	c.Fail(SimpleError, "a string and an array of characters with another rank cannot share their elements")
 	return nil
 }
 
 func (o *arrayOptions) characters(c *Call) []rune {
-	c.chargeMany(o.total, runeBytes)
+	c.ChargeMany(o.total, RuneBytes)
 	if o.contents == nil {
 		chars := make([]rune, o.total)
 		if o.element != nil {
-			r := rune(c.character(o.element))
+			r := rune(c.Character(o.element))
 			for i := range chars {
 				chars[i] = r
 			}
@@ -174,13 +174,13 @@ func (o *arrayOptions) characters(c *Call) []rune {
 	}
 	var chars []rune
 	for _, item := range o.items(c) {
-		chars = append(chars, rune(c.character(item)))
+		chars = append(chars, rune(c.Character(item)))
 	}
 	return chars
 }
 
 func (o *arrayOptions) items(c *Call) []Value {
-	c.chargeMany(o.total, valueBytes)
+	c.ChargeMany(o.total, ValueBytes)
 	items := make([]Value, 0, o.total)
 	if o.contents != nil {
 		c.flatten(o.contents, o.sizes, &items)
@@ -206,9 +206,9 @@ func (c *Call) flatten(contents Value, sizes []int, items *[]Value) {
 		*items = append(*items, contents)
 		return
 	}
-	parts := c.elements(contents)
+	parts := c.Elements(contents)
 	if len(parts) != sizes[0] {
-		c.fail(simpleError, "the initial contents have %d elements where %d are needed", len(parts), sizes[0])
+		c.Fail(SimpleError, "the initial contents have %d elements where %d are needed", len(parts), sizes[0])
 	}
 	for _, part := range parts {
 		c.flatten(part, sizes[1:], items)
@@ -220,17 +220,17 @@ func adjustArray(c *Call, args Args) Value {
 	old, kind := c.dimensions(array), c.arrayKind(array)
 	o := c.arrayOptions(args, kind)
 	if len(old) != len(o.sizes) {
-		c.fail(simpleError, "adjust-array cannot change the number of dimensions from %d to %d", len(old), len(o.sizes))
+		c.Fail(SimpleError, "adjust-array cannot change the number of dimensions from %d to %d", len(old), len(o.sizes))
 	}
 	if o.kind != kind {
-		c.fail(simpleError, "the elements of the array are of type %s", c.shown(kind.name))
+		c.Fail(SimpleError, "the elements of the array are of type %s", c.Shown(kind.name))
 	}
 	if o.fill != nil && !hasFillPointer(array) {
 		c.growing(array)
 	}
 	if o.fill == nil && hasFillPointer(array) {
-		if o.fill = count(c.length(array)); c.length(array) > o.total {
-			c.fail(simpleError, "the fill pointer %d is beyond the %d elements", c.length(array), o.total)
+		if o.fill = Count(c.Length(array)); c.Length(array) > o.total {
+			c.Fail(SimpleError, "the fill pointer %d is beyond the %d elements", c.Length(array), o.total)
 		}
 	}
 	o.adjustable = !isSimple(array)
@@ -253,7 +253,7 @@ func adjustArray(c *Call, args Args) Value {
 // copyCommon copies the elements whose subscripts both arrays have.
 func (c *Call) copyCommon(to, from Value, sizes, old []int) {
 	total := product(old)
-	c.work(total)
+	c.Work(total)
 	if product(sizes) == 0 {
 		return
 	}

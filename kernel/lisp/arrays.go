@@ -48,7 +48,7 @@ func (c *Call) aref(v Value, i int) Value {
 			return x.all()[i]
 		}
 	default:
-		c.typeError(v, "ARRAY")
+		c.TypeError(v, "ARRAY")
 	}
 	c.badSubscript(i, product(c.dimensions(v)), v)
 	return nil
@@ -59,7 +59,7 @@ func (c *Call) setArrayElement(array Value, i int, v Value) {
 	switch x := array.(type) {
 	case *String:
 		if chars := x.all(); i < len(chars) {
-			chars[i] = rune(c.character(v))
+			chars[i] = rune(c.Character(v))
 			return
 		}
 	case *Vector:
@@ -69,7 +69,7 @@ func (c *Call) setArrayElement(array Value, i int, v Value) {
 			return
 		}
 	default:
-		c.typeError(array, "ARRAY")
+		c.TypeError(array, "ARRAY")
 	}
 	c.badSubscript(i, product(c.dimensions(array)), array)
 }
@@ -78,11 +78,11 @@ func (c *Call) setArrayElement(array Value, i int, v Value) {
 func (c *Call) rowMajor(v Value, subscripts []Value) int {
 	dimensions := c.dimensions(v)
 	if len(subscripts) != len(dimensions) {
-		c.fail(simpleError, "an array of rank %d needs as many subscripts, not %d", len(dimensions), len(subscripts))
+		c.Fail(SimpleError, "an array of rank %d needs as many subscripts, not %d", len(dimensions), len(subscripts))
 	}
 	index := 0
 	for i, d := range dimensions {
-		n := c.index(subscripts[i])
+		n := c.Index(subscripts[i])
 		if n >= d {
 			c.badSubscript(n, d, v)
 		}
@@ -102,7 +102,7 @@ func (c *Call) dimensions(v Value) []int {
 		}
 		return []int{len(x.all())}
 	}
-	c.typeError(v, "ARRAY")
+	c.TypeError(v, "ARRAY")
 	return nil
 }
 
@@ -117,21 +117,21 @@ func (c *Call) arrayKind(v Value) *elementType {
 		}
 		return generalElements
 	}
-	c.typeError(v, "ARRAY")
+	c.TypeError(v, "ARRAY")
 	return nil
 }
 
 // arrayFunctions read arrays and say what they are.
-func arrayFunctions() []builtin {
-	read := func(name, list string, takes func(Value) bool, kind string) builtin {
-		return builtin{name: name, list: list, doc: "An element of an array.", two: func(c *Call, a, b Value) Value {
+func arrayFunctions() []Builtin {
+	read := func(name, list string, takes func(Value) bool, kind string) Builtin {
+		return Builtin{Name: name, LambdaList: list, Doc: "An element of an array.", Two: func(c *Call, a, b Value) Value {
 			if !takes(a) {
-				c.typeError(a, kind)
+				c.TypeError(a, kind)
 			}
 			return c.aref(a, c.rowMajor(a, []Value{b}))
-		}, call: func(c *Call, args []Value) Value {
+		}, Call: func(c *Call, args []Value) Value {
 			if !takes(args[0]) {
-				c.typeError(args[0], kind)
+				c.TypeError(args[0], kind)
 			}
 			return c.aref(args[0], c.rowMajor(args[0], args[1:]))
 		}}
@@ -142,59 +142,59 @@ func arrayFunctions() []builtin {
 		x, ok := v.(*Vector)
 		return ok && x.dimensions == nil && x.kind == nil && isSimple(x)
 	}
-	return []builtin{
-		{name: "vector", list: "(&rest objects)", doc: "A new vector.", call: func(c *Call, args []Value) Value {
-			c.chargeMany(len(args), valueBytes)
-			return newVector(append([]Value(nil), args...))
+	return []Builtin{
+		{Name: "vector", LambdaList: "(&rest objects)", Doc: "A new vector.", Call: func(c *Call, args []Value) Value {
+			c.ChargeMany(len(args), ValueBytes)
+			return NewVector(append([]Value(nil), args...))
 		}},
-		{name: "aref", list: "(array &rest subscripts)", doc: "An element of an array.", two: func(c *Call, a, b Value) Value {
+		{Name: "aref", LambdaList: "(array &rest subscripts)", Doc: "An element of an array.", Two: func(c *Call, a, b Value) Value {
 			if v, ok := a.(*Vector); ok && v.dimensions != nil {
 				return c.aref(a, c.rowMajor(a, []Value{b}))
 			}
-			return c.aref(a, c.index(b))
-		}, call: func(c *Call, args []Value) Value { return c.aref(args[0], c.rowMajor(args[0], args[1:])) }},
-		{name: "row-major-aref", list: "(array index)", doc: "The element at an index in the order of storage.", two: func(c *Call, a, b Value) Value { return c.aref(a, c.index(b)) }},
+			return c.aref(a, c.Index(b))
+		}, Call: func(c *Call, args []Value) Value { return c.aref(args[0], c.rowMajor(args[0], args[1:])) }},
+		{Name: "row-major-aref", LambdaList: "(array index)", Doc: "The element at an index in the order of storage.", Two: func(c *Call, a, b Value) Value { return c.aref(a, c.Index(b)) }},
 		read("svref", "(vector index)", simpleVector, "SIMPLE-VECTOR"),
 		read("char", "(string index)", string1, "STRING"), read("schar", "(string index)", string1, "SIMPLE-STRING"),
 		read("bit", "(array &rest subscripts)", bitArray, "BIT-VECTOR"), read("sbit", "(array &rest subscripts)", bitArray, "SIMPLE-BIT-VECTOR"),
-		{name: "array-dimensions", list: "(array)", doc: "The dimensions as a list.", one: func(c *Call, a Value) Value {
+		{Name: "array-dimensions", LambdaList: "(array)", Doc: "The dimensions as a list.", One: func(c *Call, a Value) Value {
 			var items []Value
 			for _, d := range c.dimensions(a) {
-				items = append(items, count(d))
+				items = append(items, Count(d))
 			}
-			return c.newList(items)
+			return c.NewList(items)
 		}},
-		{name: "array-dimension", list: "(array axis)", doc: "One dimension.", two: func(c *Call, a, b Value) Value {
-			d, i := c.dimensions(a), c.index(b)
+		{Name: "array-dimension", LambdaList: "(array axis)", Doc: "One dimension.", Two: func(c *Call, a, b Value) Value {
+			d, i := c.dimensions(a), c.Index(b)
 			if i >= len(d) {
-				c.fail(simpleError, "an array of rank %d has no axis %d", len(d), i)
+				c.Fail(SimpleError, "an array of rank %d has no axis %d", len(d), i)
 			}
-			return count(d[i])
+			return Count(d[i])
 		}},
-		{name: "array-rank", list: "(array)", doc: "The number of dimensions.", one: func(c *Call, a Value) Value { return count(len(c.dimensions(a))) }},
-		{name: "array-total-size", list: "(array)", doc: "The number of elements.", one: func(c *Call, a Value) Value {
-			return count(product(c.dimensions(a)))
+		{Name: "array-rank", LambdaList: "(array)", Doc: "The number of dimensions.", One: func(c *Call, a Value) Value { return Count(len(c.dimensions(a))) }},
+		{Name: "array-total-size", LambdaList: "(array)", Doc: "The number of elements.", One: func(c *Call, a Value) Value {
+			return Count(product(c.dimensions(a)))
 		}},
-		{name: "array-row-major-index", list: "(array &rest subscripts)", doc: "The index of an element in the order of storage.", call: func(c *Call, args []Value) Value {
-			return count(c.rowMajor(args[0], args[1:]))
+		{Name: "array-row-major-index", LambdaList: "(array &rest subscripts)", Doc: "The index of an element in the order of storage.", Call: func(c *Call, args []Value) Value {
+			return Count(c.rowMajor(args[0], args[1:]))
 		}},
-		{name: "array-in-bounds-p", list: "(array &rest subscripts)", doc: "True if there is such an element.", call: inBounds},
-		{name: "array-element-type", list: "(array)", doc: "The type that the elements must be of.", one: func(c *Call, a Value) Value { return c.arrayKind(a).name }},
-		{name: "upgraded-array-element-type", list: "(type &optional environment)", doc: "The element type that an array made for a type has.", call: func(c *Call, args []Value) Value {
+		{Name: "array-in-bounds-p", LambdaList: "(array &rest subscripts)", Doc: "True if there is such an element.", Call: inBounds},
+		{Name: "array-element-type", LambdaList: "(array)", Doc: "The type that the elements must be of.", One: func(c *Call, a Value) Value { return c.arrayKind(a).name }},
+		{Name: "upgraded-array-element-type", LambdaList: "(type &optional environment)", Doc: "The element type that an array made for a type has.", Call: func(c *Call, args []Value) Value {
 			return c.elementType(args[0]).name
 		}},
-		{name: "array-displacement", list: "(array)", doc: "The array that another is displaced to, and the offset.", many: true, call: func(c *Call, args []Value) Value {
+		{Name: "array-displacement", LambdaList: "(array)", Doc: "The array that another is displaced to, and the offset.", Many: true, Call: func(c *Call, args []Value) Value {
 			c.dimensions(args[0])
 			if h := headerOf(args[0]); h != nil && h.target != nil {
-				return c.values(h.target, count(h.offset))
+				return c.Values(h.target, Count(h.offset))
 			}
-			return c.values(Nil, Integer(0))
+			return c.Values(Nil, Integer(0))
 		}},
-		{name: "array-has-fill-pointer-p", list: "(array)", doc: "True if the array has a fill pointer.", one: func(c *Call, a Value) Value {
+		{Name: "array-has-fill-pointer-p", LambdaList: "(array)", Doc: "True if the array has a fill pointer.", One: func(c *Call, a Value) Value {
 			c.dimensions(a)
 			return Boolean(hasFillPointer(a))
 		}},
-		{name: "adjustable-array-p", list: "(array)", doc: "True if adjust-array changes the array itself.", one: func(c *Call, a Value) Value {
+		{Name: "adjustable-array-p", LambdaList: "(array)", Doc: "True if adjust-array changes the array itself.", One: func(c *Call, a Value) Value {
 			c.dimensions(a)
 			return Boolean(!isSimple(a))
 		}},
@@ -222,7 +222,7 @@ func headerOf(v Value) *arrayHeader {
 func inBounds(c *Call, args []Value) Value {
 	dimensions := c.dimensions(args[0])
 	if len(args)-1 != len(dimensions) {
-		c.fail(simpleError, "an array of rank %d needs as many subscripts, not %d", len(dimensions), len(args)-1)
+		c.Fail(SimpleError, "an array of rank %d needs as many subscripts, not %d", len(dimensions), len(args)-1)
 	}
 	for i, d := range dimensions {
 		if n, ok := args[i+1].(int64); !ok || n < 0 || n >= int64(d) {

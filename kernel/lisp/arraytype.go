@@ -5,7 +5,7 @@ func (c *Call) arrayType(v Value, head *Symbol, args []Value) bool {
 	if !c.typep(v, head) {
 		return false
 	}
-	element, size := optional(args, 0), optional(args, 1)
+	element, size := Optional(args, 0), Optional(args, 1)
 	switch head.name {
 	case "STRING", "SIMPLE-STRING", "BASE-STRING", "SIMPLE-BASE-STRING", "SIMPLE-VECTOR", "BIT-VECTOR", "SIMPLE-BIT-VECTOR":
 		element, size = nil, element
@@ -25,12 +25,12 @@ func (c *Call) arrayType(v Value, head *Symbol, args []Value) bool {
 	if rank, ok := size.(int64); ok {
 		return int(rank) == len(dimensions)
 	}
-	sizes := c.slice(size)
+	sizes := c.Slice(size)
 	if len(sizes) != len(dimensions) {
 		return false
 	}
 	for i, n := range sizes {
-		if n != symStar && n != count(dimensions[i]) {
+		if n != symStar && n != Count(dimensions[i]) {
 			return false
 		}
 	}
@@ -42,22 +42,22 @@ func (c *Call) arrayTypeOf(v Value) Value {
 	kind := c.arrayKind(v)
 	var sizes []Value
 	for _, d := range c.dimensions(v) {
-		sizes = append(sizes, count(d))
+		sizes = append(sizes, Count(d))
 	}
 	if isSimple(v) {
 		switch {
 		case len(sizes) == 1 && kind == generalElements:
-			return NewList(standardSymbol("SIMPLE-VECTOR"), sizes[0])
+			return NewList(CL("SIMPLE-VECTOR"), sizes[0])
 		case len(sizes) == 1 && kind == bitElements:
-			return NewList(standardSymbol("SIMPLE-BIT-VECTOR"), sizes[0])
+			return NewList(CL("SIMPLE-BIT-VECTOR"), sizes[0])
 		}
-		return NewList(standardSymbol("SIMPLE-ARRAY"), kind.name, NewList(sizes...))
+		return NewList(CL("SIMPLE-ARRAY"), kind.name, NewList(sizes...))
 	}
 	if len(sizes) == 1 && kind == bitElements {
-		return NewList(standardSymbol("BIT-VECTOR"), sizes[0])
+		return NewList(CL("BIT-VECTOR"), sizes[0])
 	}
 	if len(sizes) == 1 {
 		return NewList(symVector, kind.name, sizes[0])
 	}
-	return NewList(standardSymbol("ARRAY"), kind.name, NewList(sizes...))
+	return NewList(CL("ARRAY"), kind.name, NewList(sizes...))
 }

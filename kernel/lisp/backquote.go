@@ -1,12 +1,12 @@
 package lisp
 
 // compileQuasiquote compiles a backquoted form into calls that build it.
-func compileQuasiquote(cp *compiler, form *Cons, sc *scope) expression {
-	return cp.compile(cp.quasiquote(cp.arguments(form, 1, 1)[0], 1), sc)
+func compileQuasiquote(cp *Compiler, form *Cons, sc *scope) expression {
+	return cp.compile(cp.quasiquote(cp.Arguments(form, 1, 1)[0], 1), sc)
 }
 
-func compileUnquote(cp *compiler, form *Cons, _ *scope) expression {
-	cp.fail(readerError, "a comma is not inside a backquote: %s", sketch(form, formLength))
+func compileUnquote(cp *Compiler, form *Cons, _ *scope) expression {
+	cp.Fail(readerError, "a comma is not inside a backquote: %s", Sketch(form, formLength))
 	return expression{}
 }
 
@@ -25,25 +25,25 @@ func marked(v Value, operator *Symbol) (Value, bool) {
 
 // operands returns those of (operator operand…): one as it is written, and as many as
 // the inner comma spliced in where two were nested, as in `(… `(… ,,@list)).
-func (cp *compiler) operands(v Value, operator *Symbol) ([]Value, bool) {
+func (cp *Compiler) operands(v Value, operator *Symbol) ([]Value, bool) {
 	cell, ok := v.(*Cons)
 	if !ok || cell.Car != operator {
 		return nil, false
 	}
-	return cp.forms(cell.Cdr), true
+	return cp.Forms(cell.Cdr), true
 }
 
 // laterUnquote builds a comma that belongs to an outer backquote, of operands that this
 // one may have something to fill into.
-func (cp *compiler) laterUnquote(operator *Symbol, operands []Value, level int) Value {
-	return call(symAppend, call(symList, call(symQuote, operator)), cp.quasiquoteList(NewList(operands...), level-1))
+func (cp *Compiler) laterUnquote(operator *Symbol, operands []Value, level int) Value {
+	return Form(symAppend, Form(symList, Form(symQuote, operator)), cp.quasiquoteList(NewList(operands...), level-1))
 }
 
 // quasiquote returns a form that builds template; level counts backquotes around it.
-func (cp *compiler) quasiquote(template Value, level int) Value {
-	cp.step()
-	cp.descend(4)
-	defer cp.ascend(4)
+func (cp *Compiler) quasiquote(template Value, level int) Value {
+	cp.Step()
+	cp.Descend(4)
+	defer cp.Ascend(4)
 	if inner, ok := marked(template, symUnquote); ok && level == 1 {
 		return inner
 	}
@@ -51,27 +51,27 @@ func (cp *compiler) quasiquote(template Value, level int) Value {
 		return cp.laterUnquote(symUnquote, operands, level)
 	}
 	if inner, ok := marked(template, symQuasiquote); ok {
-		return call(symList, call(symQuote, symQuasiquote), cp.quasiquote(inner, level+1))
+		return Form(symList, Form(symQuote, symQuasiquote), cp.quasiquote(inner, level+1))
 	}
 	switch x := template.(type) {
 	case *Cons:
 		return cp.quasiquoteList(x, level)
 	case *Vector:
-		return call(symCoerce, cp.quasiquote(NewList(x.elements...), level), call(symQuote, symVector))
+		return Form(symCoerce, cp.quasiquote(NewList(x.elements...), level), Form(symQuote, symVector))
 	case *Symbol:
 		if x == Nil || x == T || x.Keyword() {
 			return x
 		}
-		return call(symQuote, x)
+		return Form(symQuote, x)
 	}
 	return template
 }
 
 // quasiquoteList builds a list from its parts: single elements are consed, spliced ones
 // appended, and constant parts quoted whole.
-func (cp *compiler) quasiquoteList(list Value, level int) Value {
+func (cp *Compiler) quasiquoteList(list Value, level int) Value {
 	if cp.plainData(list) {
-		return call(symQuote, list)
+		return Form(symQuote, list)
 	}
 	var parts []Value
 	var pending []Value
@@ -87,7 +87,7 @@ func (cp *compiler) quasiquoteList(list Value, level int) Value {
 		if !ok {
 			break
 		}
-		cp.charge(consBytes)
+		cp.Charge(ConsBytes)
 		if _, ok := marked(cell, symUnquote); ok {
 			break // `(a . ,b)
 		}
@@ -121,11 +121,11 @@ func (cp *compiler) quasiquoteList(list Value, level int) Value {
 }
 
 // plainData reports that nothing in a template is evaluated.
-func (cp *compiler) plainData(v Value) bool {
-	cp.descend(2)
-	defer cp.ascend(2)
+func (cp *Compiler) plainData(v Value) bool {
+	cp.Descend(2)
+	defer cp.Ascend(2)
 	for {
-		cp.step()
+		cp.Step()
 		switch x := v.(type) {
 		case *Symbol:
 			return x != symUnquote && x != symUnquoteSplicing && x != symQuasiquote

@@ -21,9 +21,9 @@ func (b *binaryElements) width() int { return b.bits / 8 }
 // name is the type of the elements.
 func (b *binaryElements) name() Value {
 	if b.signed {
-		return NewList(standardSymbol("SIGNED-BYTE"), count(b.bits))
+		return NewList(CL("SIGNED-BYTE"), Count(b.bits))
 	}
-	return NewList(standardSymbol("UNSIGNED-BYTE"), count(b.bits))
+	return NewList(CL("UNSIGNED-BYTE"), Count(b.bits))
 }
 
 // binaryElements are those of an :element-type; nil for characters.
@@ -36,35 +36,35 @@ func (c *Call) binaryElements(kind Value) *binaryElements {
 	}
 	name, args := kind, []Value(nil)
 	if cell, ok := kind.(*Cons); ok {
-		name, args = cell.Car, c.slice(cell.Cdr)
+		name, args = cell.Car, c.Slice(cell.Cdr)
 	}
 	head, _ := name.(*Symbol)
 	bits, signed := 8, false
 	switch {
-	case head == standardSymbol("UNSIGNED-BYTE"), head == standardSymbol("SIGNED-BYTE"):
-		signed = head == standardSymbol("SIGNED-BYTE")
-		if size := optional(args, 0); size != nil && size != symStar {
-			bits = c.index(size)
+	case head == CL("UNSIGNED-BYTE"), head == CL("SIGNED-BYTE"):
+		signed = head == CL("SIGNED-BYTE")
+		if size := Optional(args, 0); size != nil && size != symStar {
+			bits = c.Index(size)
 		}
-	case head == standardSymbol("INTEGER") && len(args) == 2 && args[0] != symStar && args[1] != symStar:
-		low, high := c.integer(args[0]), c.integer(args[1])
+	case head == CL("INTEGER") && len(args) == 2 && args[0] != symStar && args[1] != symStar:
+		low, high := c.Integer(args[0]), c.Integer(args[1])
 		bits, signed = max(low.BitLen(), high.BitLen()), low.Sign() < 0
 		if signed {
 			bits++
 		}
-	case head == standardSymbol("INTEGER"):
+	case head == CL("INTEGER"):
 		bits, signed = 64, true
-	case head == standardSymbol("BIT"):
-	case head == standardSymbol("MOD"):
-		bits = c.integer(optional(args, 0)).BitLen()
+	case head == CL("BIT"):
+	case head == CL("MOD"):
+		bits = c.Integer(Optional(args, 0)).BitLen()
 	default:
 		if yes, _ := c.subtype(kind, symCharacter); yes != T {
-			c.fail(simpleError, "a file has characters or integers of a bounded size, not elements of type %s", c.shown(kind))
+			c.Fail(SimpleError, "a file has characters or integers of a bounded size, not elements of type %s", c.Shown(kind))
 		}
 		return nil
 	}
 	if bits > maximumElementBits {
-		c.fail(simpleError, "a file's integers have at most %d bits", maximumElementBits)
+		c.Fail(SimpleError, "a file's integers have at most %d bits", maximumElementBits)
 	}
 	return &binaryElements{bits: max(bits+7, 8) / 8 * 8, signed: signed}
 }
@@ -93,16 +93,16 @@ func (b *binaryElements) bytes(n *big.Int) []byte {
 }
 
 // byteFunctions read and write the elements of binary files.
-func byteStreamFunctions() []builtin {
-	return []builtin{
-		{name: "read-byte", list: "(stream &optional eof-error-p eof-value)", doc: "Read an integer from a binary file.", named: func(c *Call, args Args) Value {
-			s := c.inputStream(c.streamArgument(args.Get("stream")))
+func byteStreamFunctions() []Builtin {
+	return []Builtin{
+		{Name: "read-byte", LambdaList: "(stream &optional eof-error-p eof-value)", Doc: "Read an integer from a binary file.", Named: func(c *Call, args Args) Value {
+			s := c.InputStream(c.streamArgument(args.Get("stream")))
 			if v, ok := c.readByte(s); ok {
 				return v
 			}
 			return c.ended(s, endArguments(args))
 		}},
-		{name: "write-byte", list: "(integer stream)", doc: "Write an integer to a binary file.", two: func(c *Call, a, b Value) Value {
+		{Name: "write-byte", LambdaList: "(integer stream)", Doc: "Write an integer to a binary file.", Two: func(c *Call, a, b Value) Value {
 			c.writeByte(c.streamArgument(b), a)
 			return a
 		}},
@@ -114,14 +114,14 @@ func (c *Call) readByte(s *Stream) (v Value, ok bool) {
 	from, echo := c.source(s)
 	if from == nil {
 		if s.binary == nil && (s.kind == stringInput || s.file != nil) {
-			c.typeError(s, "(SATISFIES BINARY-STREAM-P)")
+			c.TypeError(s, "(SATISFIES BINARY-STREAM-P)")
 		}
 		return nil, false
 	}
 	if from.binary == nil {
-		c.typeError(s, "(SATISFIES BINARY-STREAM-P)")
+		c.TypeError(s, "(SATISFIES BINARY-STREAM-P)")
 	}
-	c.charge(from.binary.width() + valueBytes)
+	c.Charge(from.binary.width() + ValueBytes)
 	v = from.binary.at(from.pos)
 	from.pos++
 	if echo != nil {
@@ -133,9 +133,9 @@ func (c *Call) readByte(s *Stream) (v Value, ok bool) {
 // writeByte writes an element to all binary files that a stream writes to.
 func (c *Call) writeByte(s *Stream, v Value) {
 	s = c.resolve(s)
-	c.descend(4)
-	defer c.ascend(4)
-	c.step()
+	c.Descend(4)
+	defer c.Ascend(4)
+	c.Step()
 	switch s.kind {
 	case broadcastStream:
 		for _, part := range s.parts {
@@ -147,17 +147,17 @@ func (c *Call) writeByte(s *Stream, v Value) {
 		return
 	}
 	if s.binary == nil || s.file.store == nil {
-		c.typeError(s, "(SATISFIES BINARY-STREAM-P)")
+		c.TypeError(s, "(SATISFIES BINARY-STREAM-P)")
 	}
 	if s.closed {
 		c.streamError(s, "the stream is closed")
 	}
-	bytes := s.binary.bytes(c.integer(v))
+	bytes := s.binary.bytes(c.Integer(v))
 	if bytes == nil {
-		c.typeError(v, sketch(s.binary.name(), formLength))
+		c.TypeError(v, Sketch(s.binary.name(), formLength))
 	}
-	c.chargeOutput(len(bytes))
-	c.charge(len(bytes))
+	c.ChargeOutput(len(bytes))
+	c.Charge(len(bytes))
 	c.writeFile(s, 1, func() {
 		n := copy(s.binary.data[s.pos*len(bytes):], bytes)
 		s.binary.data = append(s.binary.data, bytes[n:]...)

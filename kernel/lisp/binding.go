@@ -6,7 +6,7 @@ const maximumScan = 400
 // captures reports whether forms may make a closure over the variables around them. If
 // not, the variables can live in the frame that is there; the answer may err only to
 // the safe side.
-func (cp *compiler) captures(forms Value, sc *scope) bool {
+func (cp *Compiler) captures(forms Value, sc *scope) bool {
 	for s := sc; s != nil; s = s.parent {
 		for _, f := range s.functions {
 			if f.macro != nil {
@@ -18,7 +18,7 @@ func (cp *compiler) captures(forms Value, sc *scope) bool {
 	return cp.scan(forms, &budget)
 }
 
-func (cp *compiler) scan(form Value, budget *int) bool {
+func (cp *Compiler) scan(form Value, budget *int) bool {
 	for {
 		switch x := form.(type) {
 		case *Symbol:
@@ -41,12 +41,12 @@ type letBinding struct {
 	value  Value
 }
 
-func (cp *compiler) letBindings(list Value) []letBinding {
+func (cp *Compiler) letBindings(list Value) []letBinding {
 	var bindings []letBinding
-	for _, item := range cp.forms(list) {
+	for _, item := range cp.Forms(list) {
 		b := letBinding{value: Nil}
 		if cell, ok := item.(*Cons); ok {
-			parts := cp.forms(cell)
+			parts := cp.Forms(cell)
 			if len(parts) > 2 {
 				cp.malformedBinding(item)
 			}
@@ -64,19 +64,19 @@ func (cp *compiler) letBindings(list Value) []letBinding {
 	return bindings
 }
 
-func (cp *compiler) malformedBinding(item Value) {
-	cp.fail(programError, "malformed let binding: %s; bindings are written ((variable value) …)", sketch(item, formLength))
+func (cp *Compiler) malformedBinding(item Value) {
+	cp.Fail(ProgramError, "malformed let binding: %s; bindings are written ((variable value) …)", Sketch(item, formLength))
 }
 
 // checkDistinct refuses a variable that is bound twice at once.
-func (cp *compiler) checkDistinct(bindings []letBinding) {
+func (cp *Compiler) checkDistinct(bindings []letBinding) {
 	if len(bindings) < 2 {
 		return
 	}
 	seen := make(map[*Symbol]bool, len(bindings))
 	for _, b := range bindings {
 		if seen[b.symbol] {
-			cp.fail(programError, "the variable %s is bound twice", b.symbol.name)
+			cp.Fail(ProgramError, "the variable %s is bound twice", b.symbol.name)
 		}
 		seen[b.symbol] = true
 	}
@@ -84,15 +84,15 @@ func (cp *compiler) checkDistinct(bindings []letBinding) {
 
 // letScope opens the scope for bindings around body: its own frame if closures may
 // capture them, else the frame there is.
-func (cp *compiler) letScope(form *Cons, sc *scope) (inner *scope, own bool) {
+func (cp *Compiler) letScope(form *Cons, sc *scope) (inner *scope, own bool) {
 	if cp.captures(form.Cdr, sc) {
 		return sc.withFrame(), true
 	}
 	return sc.nested(), false
 }
 
-func compileLet(cp *compiler, form *Cons, sc *scope) expression {
-	cp.arguments(form, 1, -1)
+func compileLet(cp *Compiler, form *Cons, sc *scope) expression {
+	cp.Arguments(form, 1, -1)
 	rest := form.Cdr.(*Cons)
 	bindings := cp.letBindings(rest.Car)
 	cp.checkDistinct(bindings)
@@ -107,7 +107,7 @@ func compileLet(cp *compiler, form *Cons, sc *scope) expression {
 	return expression{many: body.many, run: letCode(values, targets, inner, own, body.run)}
 }
 
-func (cp *compiler) letTargets(bindings []letBinding, inner *scope, specials []*Symbol) []target {
+func (cp *Compiler) letTargets(bindings []letBinding, inner *scope, specials []*Symbol) []target {
 	targets := make([]target, len(bindings))
 	for i, b := range bindings {
 		if cp.special(b.symbol, specials) {
@@ -123,7 +123,7 @@ func (cp *compiler) letTargets(bindings []letBinding, inner *scope, specials []*
 
 // declareSpecial makes special declarations for variables that are not bound here hold
 // in the body.
-func (cp *compiler) declareSpecial(specials []*Symbol, bindings []letBinding, inner *scope) {
+func (cp *Compiler) declareSpecial(specials []*Symbol, bindings []letBinding, inner *scope) {
 next:
 	for _, symbol := range specials {
 		for _, b := range bindings {
@@ -159,7 +159,7 @@ func letCode(values []code, targets []target, inner *scope, own bool, body code)
 		}
 	}
 	return func(c *Call, f *frame) Value {
-		c.charge(closureBytes)
+		c.Charge(ObjectBytes)
 		g := newFrame(f, inner.layout.slots)
 		for i, value := range values {
 			g.slots[targets[i].slot] = value(c, f)
@@ -178,7 +178,7 @@ func specialLet(values []code, targets []target, inner *scope, own bool, body co
 		}
 		g := f
 		if own {
-			c.charge(closureBytes)
+			c.Charge(ObjectBytes)
 			g = newFrame(f, inner.layout.slots)
 		}
 		mark := len(c.bindings)
@@ -192,8 +192,8 @@ func specialLet(values []code, targets []target, inner *scope, own bool, body co
 	}
 }
 
-func compileLetStar(cp *compiler, form *Cons, sc *scope) expression {
-	cp.arguments(form, 1, -1)
+func compileLetStar(cp *Compiler, form *Cons, sc *scope) expression {
+	cp.Arguments(form, 1, -1)
 	rest := form.Cdr.(*Cons)
 	bindings := cp.letBindings(rest.Car)
 	specials, _, forms := cp.declarations(rest.Cdr, false)
@@ -214,7 +214,7 @@ func compileLetStar(cp *compiler, form *Cons, sc *scope) expression {
 	run := body.run
 	return expression{many: body.many, run: func(c *Call, f *frame) Value {
 		if own {
-			c.charge(closureBytes)
+			c.Charge(ObjectBytes)
 			f = newFrame(f, inner.layout.slots)
 		}
 		if !special {
@@ -233,12 +233,12 @@ func compileLetStar(cp *compiler, form *Cons, sc *scope) expression {
 	}}
 }
 
-func compileMultipleValueBind(cp *compiler, form *Cons, sc *scope) expression {
-	cp.arguments(form, 2, -1)
+func compileMultipleValueBind(cp *Compiler, form *Cons, sc *scope) expression {
+	cp.Arguments(form, 2, -1)
 	rest := form.Cdr.(*Cons)
 	producer := rest.Cdr.(*Cons)
 	var bindings []letBinding
-	for _, name := range cp.forms(rest.Car) {
+	for _, name := range cp.Forms(rest.Car) {
 		bindings = append(bindings, letBinding{symbol: cp.checkBindable(name)})
 	}
 	cp.checkDistinct(bindings)
@@ -250,7 +250,7 @@ func compileMultipleValueBind(cp *compiler, form *Cons, sc *scope) expression {
 	return expression{many: body.many, run: func(c *Call, f *frame) Value {
 		v := values(c, f)
 		if own {
-			c.charge(closureBytes)
+			c.Charge(ObjectBytes)
 			f = newFrame(f, inner.layout.slots)
 		}
 		mark := len(c.bindings)
@@ -271,13 +271,13 @@ func compileMultipleValueBind(cp *compiler, form *Cons, sc *scope) expression {
 	}}
 }
 
-func compileMultipleValueList(cp *compiler, form *Cons, sc *scope) expression {
-	run := cp.compile(cp.arguments(form, 1, 1)[0], sc).run
-	return simple(func(c *Call, f *frame) Value { return c.newList(every(run(c, f))) })
+func compileMultipleValueList(cp *Compiler, form *Cons, sc *scope) expression {
+	run := cp.compile(cp.Arguments(form, 1, 1)[0], sc).run
+	return simple(func(c *Call, f *frame) Value { return c.NewList(every(run(c, f))) })
 }
 
-func compileMultipleValueProg1(cp *compiler, form *Cons, sc *scope) expression {
-	first := cp.compile(cp.arguments(form, 1, -1)[0], sc)
+func compileMultipleValueProg1(cp *Compiler, form *Cons, sc *scope) expression {
+	first := cp.compile(cp.Arguments(form, 1, -1)[0], sc)
 	rest := cp.body(form.Cdr.(*Cons).Cdr, sc).run
 	return expression{many: first.many, run: func(c *Call, f *frame) Value {
 		v := first.run(c, f)
@@ -286,8 +286,8 @@ func compileMultipleValueProg1(cp *compiler, form *Cons, sc *scope) expression {
 	}}
 }
 
-func compileMultipleValueCall(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 1, -1)
+func compileMultipleValueCall(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 1, -1)
 	function := cp.compile(parts[0], sc).one()
 	var producers []code
 	for _, part := range parts[1:] {
@@ -299,18 +299,18 @@ func compileMultipleValueCall(cp *compiler, form *Cons, sc *scope) expression {
 		var args []Value
 		for _, producer := range producers {
 			args = append(args, every(producer(c, f))...)
-			c.chargeMany(len(args), valueBytes)
+			c.ChargeMany(len(args), ValueBytes)
 		}
 		c.at = at
 		return c.funcall(fn, args)
 	}}
 }
 
-func compileNthValue(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, 2)
+func compileNthValue(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, 2)
 	index, run := cp.compile(parts[0], sc).one(), cp.compile(parts[1], sc).run
 	return simple(func(c *Call, f *frame) Value {
-		n := c.index(index(c, f))
+		n := c.Index(index(c, f))
 		vs := every(run(c, f))
 		if n < len(vs) {
 			return vs[n]
@@ -319,23 +319,23 @@ func compileNthValue(cp *compiler, form *Cons, sc *scope) expression {
 	})
 }
 
-func compileDestructuringBind(cp *compiler, form *Cons, sc *scope) expression {
-	cp.arguments(form, 2, -1)
+func compileDestructuringBind(cp *Compiler, form *Cons, sc *scope) expression {
+	cp.Arguments(form, 2, -1)
 	rest := form.Cdr.(*Cons)
-	if !isList(rest.Car) {
-		cp.typeError(rest.Car, "LIST")
+	if !IsList(rest.Car) {
+		cp.TypeError(rest.Car, "LIST")
 	}
 	producer := rest.Cdr.(*Cons)
 	list := cp.compile(producer.Car, sc).one()
 	specials, _, forms := cp.declarations(producer.Cdr, false)
 	inner, own := cp.letScope(form, sc)
-	b := cp.compileBinder(cp.parseLambdaList(rest.Car, true), inner, specials, simpleError)
+	b := cp.compileBinder(cp.parseLambdaList(rest.Car, true), inner, specials, SimpleError)
 	body := cp.body(forms, inner)
 	at := cp.site(form)
 	return expression{many: body.many, run: func(c *Call, f *frame) Value {
 		v := list(c, f)
 		if own {
-			c.charge(closureBytes)
+			c.Charge(ObjectBytes)
 			f = newFrame(f, inner.layout.slots)
 		}
 		c.at = at

@@ -1,8 +1,8 @@
 package lisp
 
 // bitArrayFunctions combine bit arrays bit by bit.
-func bitArrayFunctions() []builtin {
-	var rows []builtin
+func bitArrayFunctions() []Builtin {
+	var rows []Builtin
 	for _, operation := range []struct {
 		name string
 		do   func(a, b int64) int64
@@ -13,7 +13,7 @@ func bitArrayFunctions() []builtin {
 		{"andc1", func(a, b int64) int64 { return (1 ^ a) & b }}, {"andc2", func(a, b int64) int64 { return a & (1 ^ b) }},
 		{"orc1", func(a, b int64) int64 { return (1 ^ a) | b }}, {"orc2", func(a, b int64) int64 { return a | (1 ^ b) }},
 	} {
-		rows = append(rows, builtin{name: "bit-" + operation.name, list: "(a b &optional target)", doc: "Combine two bit arrays bit by bit.", named: func(c *Call, args Args) Value {
+		rows = append(rows, Builtin{Name: "bit-" + operation.name, LambdaList: "(a b &optional target)", Doc: "Combine two bit arrays bit by bit.", Named: func(c *Call, args Args) Value {
 			a, b := c.bitArray(args.Get("a")), c.bitArray(args.Get("b"))
 			c.sameShape(a, b)
 			result := c.bitTarget(a, args.Get("target"))
@@ -24,7 +24,7 @@ func bitArrayFunctions() []builtin {
 			return result
 		}})
 	}
-	return append(rows, builtin{name: "bit-not", list: "(a &optional target)", doc: "Turn all bits of a bit array.", named: func(c *Call, args Args) Value {
+	return append(rows, Builtin{Name: "bit-not", LambdaList: "(a &optional target)", Doc: "Turn all bits of a bit array.", Named: func(c *Call, args Args) Value {
 		a := c.bitArray(args.Get("a"))
 		result := c.bitTarget(a, args.Get("target"))
 		x, z := a.all(), result.all()
@@ -38,7 +38,7 @@ func bitArrayFunctions() []builtin {
 func (c *Call) bitArray(v Value) *Vector {
 	x, ok := v.(*Vector)
 	if !ok || x.kind != bitElements {
-		c.typeError(v, "(ARRAY BIT)")
+		c.TypeError(v, "(ARRAY BIT)")
 	}
 	return x
 }
@@ -50,17 +50,17 @@ func (c *Call) sameShape(a, b *Vector) {
 		same = same && x[i] == y[i]
 	}
 	if !same {
-		c.fail(simpleError, "%s and %s have different dimensions", c.shown(a), c.shown(b))
+		c.Fail(SimpleError, "%s and %s have different dimensions", c.Shown(a), c.Shown(b))
 	}
 }
 
 // bitTarget is where the result goes: a new array, or for T the first argument, or the
 // array given.
 func (c *Call) bitTarget(a *Vector, target Value) *Vector {
-	c.work(len(a.all()))
+	c.Work(len(a.all()))
 	switch {
 	case target == nil || target == Nil:
-		c.chargeMany(len(a.all()), valueBytes)
+		c.ChargeMany(len(a.all()), ValueBytes)
 		return &Vector{elements: make([]Value, len(a.all())), dimensions: a.dimensions, capacity: -1, kind: bitElements}
 	case target == T:
 		return a

@@ -125,7 +125,7 @@ func (c *Call) abortWith(class, message string, cause error) {
 // bind makes a special binding that lasts until unbind to an earlier mark.
 func (c *Call) bind(g *global, value Value) {
 	if g.constant {
-		c.fail(programError, "%s is a constant and cannot be bound", g.symbol.name)
+		c.Fail(ProgramError, "%s is a constant and cannot be bound", g.symbol.name)
 	}
 	c.checkCurrent(g, value)
 	if c.dynamic == nil {
@@ -141,7 +141,7 @@ func (c *Call) checkCurrent(g *global, value Value) {
 		return
 	}
 	if _, ok := value.(*Package); !ok {
-		c.typeError(value, "PACKAGE")
+		c.TypeError(value, "PACKAGE")
 	}
 }
 
@@ -167,8 +167,8 @@ func (c *Call) special(g *global) Value {
 	return g.value
 }
 
-// symbolValue returns the value of a special variable known by its symbol.
-func (c *Call) symbolValue(symbol *Symbol) Value {
+// Variable returns the value of a special variable known by its symbol.
+func (c *Call) Variable(symbol *Symbol) Value {
 	if symbol.Keyword() {
 		return symbol
 	}
@@ -182,7 +182,7 @@ func (c *Call) symbolValue(symbol *Symbol) Value {
 
 func (c *Call) setSpecial(g *global, value Value) {
 	if g.constant {
-		c.fail(programError, "%s is a constant and cannot be set", g.symbol.name)
+		c.Fail(ProgramError, "%s is a constant and cannot be set", g.symbol.name)
 	}
 	c.checkCurrent(g, value)
 	if len(c.dynamic) > 0 {
@@ -243,7 +243,7 @@ func (c *Call) resume(err error) {
 	if c.ctx.Err() != nil {
 		c.cancelled(c.ctx.Err())
 	}
-	condition := c.newCondition(simpleError, err.Error())
+	condition := c.newCondition(SimpleError, err.Error())
 	condition.cause = err
 	c.signalError(condition)
 }
@@ -256,7 +256,7 @@ func (c *Call) Environment() *Environment { return c.environment }
 
 // Symbol interns name, as spelled, in the note's package.
 func (c *Call) Symbol(name string) *Symbol {
-	symbol, _ := c.environment.user.intern(name, true)
+	symbol, _ := c.environment.user.Intern(name, true)
 	return symbol
 }
 
@@ -268,14 +268,14 @@ func (c *Call) Keyword(name string) *Symbol { return c.environment.Keyword(name)
 // would have ended the call.
 func (c *Call) Apply(function Value, args ...Value) (value Value, err error) {
 	at := c.at
-	err = c.protect(func() { value = single(c.funcall(function, args)) })
+	err = c.protect(func() { value = Single(c.funcall(function, args)) })
 	c.at = at // what the caller finds wrong with the value is wrong where it was called
 	return value, err
 }
 
 // Print returns what prin1 prints.
 func (c *Call) Print(v Value) (text string, err error) {
-	err = c.protect(func() { text = c.printed(v, true) })
+	err = c.protect(func() { text = c.Printed(v, true) })
 	return text, err
 }
 
@@ -285,17 +285,17 @@ type multiple struct{ values []Value }
 
 var noValues = &multiple{}
 
-// values returns vs as the values of a form. It does not keep vs.
-func (c *Call) values(vs ...Value) Value {
+// Values returns vs as the values of a form. It does not keep vs.
+func (c *Call) Values(vs ...Value) Value {
 	if len(vs) == 1 {
 		return vs[0]
 	}
-	c.charge(len(vs) * valueBytes)
+	c.Charge(len(vs) * ValueBytes)
 	return &multiple{values: append([]Value(nil), vs...)}
 }
 
-// single returns the first value of what a form returned.
-func single(v Value) Value {
+// Single returns the first value of what a form returned.
+func Single(v Value) Value {
 	if m, ok := v.(*multiple); ok {
 		if len(m.values) == 0 {
 			return Nil

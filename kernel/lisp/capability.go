@@ -8,10 +8,10 @@ import (
 // Kinds of capability as a note asks for them. A row of the tables names what its
 // function needs; there is such a function only where one of the kinds was granted.
 const (
-	needsRead      = "read:DIR"
-	needsWrite     = "write:DIR"
-	needsReadWrite = "read:DIR or write:DIR"
-	needsVariable  = "env:NAME"
+	NeedsRead      = "read:DIR"
+	NeedsWrite     = "write:DIR"
+	NeedsReadWrite = "read:DIR or write:DIR"
+	NeedsVariable  = "env:NAME"
 	needsNetwork   = "net:HOST"
 	needsProgram   = "exec:PROGRAM"
 )
@@ -33,7 +33,7 @@ var networkPackages = map[string]bool{"DEX": true, "DEXADOR": true, "DRAKMA": tr
 
 // lacking says why the note does not have the function of that name, "" when that is for
 // no want of a capability.
-func (l *language) lacking(symbol *Symbol) string {
+func (l *Language) lacking(symbol *Symbol) string {
 	name := symbol.home + ":" + symbol.name
 	if symbol.home == standardPackage {
 		name = symbol.name
@@ -99,7 +99,7 @@ func (e *Environment) provided(symbol *Symbol) *Function {
 // refuse signals that a function's capability is withheld: a FILE-ERROR if it is about
 // files, so that notes which expect a file to be missing go on.
 func (c *Call) refuse(kind, name string, args []Value, err error) {
-	condition := c.newCondition(simpleError, name+": "+err.Error())
+	condition := c.newCondition(SimpleError, name+": "+err.Error())
 	if kind != kindVariable {
 		path := Value(Nil)
 		if len(args) > 0 {

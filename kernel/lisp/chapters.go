@@ -5,12 +5,18 @@ import "slices"
 // chapter is a part of the language: the tables that define it. What is told about the
 // language is told in this order.
 type chapter struct {
-	title     string
-	functions []builtin
+	title string
+	// home is the package of the names, "" for the standard.
+	home      string
+	functions []Builtin
 	forms     []standardForm
-	macros    []standardMacro
+	macros    []Macro
 }
 
+// grantedChapter is about what needs a capability.
+const grantedChapter = "Files and the environment, as granted"
+
+// chapters are those of the standard.
 func chapters() []chapter {
 	return []chapter{
 		{title: "Evaluation, binding and choice", forms: slices.Concat(controlForms(), localForms()), macros: conditionalMacros()},
@@ -31,11 +37,6 @@ func chapters() []chapter {
 		{title: "Streams, printing and reading", functions: slices.Concat(streamFunctions(), outputFunctions(), inputFunctions(), byteStreamFunctions(), compoundStreamFunctions(), printFunctions(), prettyFunctions(), readFunctions(), readtableFunctions()), macros: slices.Concat(resourceMacros(), streamMacros(), prettyMacros())},
 		{title: "Pathnames", functions: pathnameFunctions()},
 		{title: "Time and surroundings", functions: slices.Concat(timeFunctions(), surroundingFunctions()), macros: surroundingMacros()},
-		{title: "Regular expressions", functions: regexpFunctions(), macros: regexpMacros()},
-		{title: "Files and the environment, as granted", functions: slices.Concat(fileFunctions(), uiopFileFunctions(), strFileFunctions()), macros: fileMacros()},
-		{title: "JSON", functions: jsonFunctions(), macros: jsonMacros()},
-		{title: "Moments by the library local-time", functions: localTimeFunctions(), macros: localTimeMacros()},
-		{title: "Strings by the library str", functions: strFunctions(), macros: strMacros()},
-		{title: "UIOP", functions: slices.Concat(uiopFunctions(), uiopPathnameFunctions()), macros: uiopMacros()},
+		{title: grantedChapter, functions: fileFunctions(), macros: fileMacros()},
 	}
 }

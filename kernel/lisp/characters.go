@@ -6,59 +6,59 @@ import (
 )
 
 // characterFunctions are about characters.
-func characterFunctions() []builtin {
-	test := func(name, doc string, test func(rune) bool) builtin {
-		return builtin{name: name, list: "(character)", doc: doc, one: func(c *Call, a Value) Value { return Boolean(test(rune(c.character(a)))) }}
+func characterFunctions() []Builtin {
+	test := func(name, doc string, test func(rune) bool) Builtin {
+		return Builtin{Name: name, LambdaList: "(character)", Doc: doc, One: func(c *Call, a Value) Value { return Boolean(test(rune(c.Character(a)))) }}
 	}
-	rows := []builtin{
+	rows := []Builtin{
 		test("alpha-char-p", "True for a letter.", unicode.IsLetter),
 		test("alphanumericp", "True for a letter or digit.", func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }),
-		test("upper-case-p", "True for an upper case letter.", func(r rune) bool { return lower(r) != r }),
-		test("lower-case-p", "True for a lower case letter.", func(r rune) bool { return upper(r) != r }),
-		test("both-case-p", "True for a letter that has both cases.", func(r rune) bool { return lower(r) != upper(r) }),
+		test("upper-case-p", "True for an upper case letter.", func(r rune) bool { return Lower(r) != r }),
+		test("lower-case-p", "True for a lower case letter.", func(r rune) bool { return Upper(r) != r }),
+		test("both-case-p", "True for a letter that has both cases.", func(r rune) bool { return Lower(r) != Upper(r) }),
 		test("graphic-char-p", "True for a printing character.", func(r rune) bool { return r >= ' ' && r < 0x7f || r > 0x9f }),
 		test("standard-char-p", "True for a printing ASCII character or newline.", func(r rune) bool { return r == '\n' || r >= ' ' && r < 0x7f }),
-		{name: "characterp", list: "(object)", doc: "True for a character.", one: func(_ *Call, a Value) Value { _, ok := a.(Character); return Boolean(ok) }},
-		{name: "character", list: "(designator)", doc: "The character that a string or symbol of length one names.", one: func(c *Call, a Value) Value { return c.designatedCharacter(a) }},
-		{name: "char-code", list: "(character)", doc: "The code point.", one: func(c *Call, a Value) Value { return Integer(int64(c.character(a))) }},
-		{name: "char-int", list: "(character)", doc: "The code point.", one: func(c *Call, a Value) Value { return Integer(int64(c.character(a))) }},
-		{name: "code-char", list: "(code)", doc: "The character of a code point, nil for half of a surrogate pair.", one: func(c *Call, a Value) Value {
-			n := c.index(a)
+		{Name: "characterp", LambdaList: "(object)", Doc: "True for a character.", One: func(_ *Call, a Value) Value { _, ok := a.(Character); return Boolean(ok) }},
+		{Name: "character", LambdaList: "(designator)", Doc: "The character that a string or symbol of length one names.", One: func(c *Call, a Value) Value { return c.designatedCharacter(a) }},
+		{Name: "char-code", LambdaList: "(character)", Doc: "The code point.", One: func(c *Call, a Value) Value { return Integer(int64(c.Character(a))) }},
+		{Name: "char-int", LambdaList: "(character)", Doc: "The code point.", One: func(c *Call, a Value) Value { return Integer(int64(c.Character(a))) }},
+		{Name: "code-char", LambdaList: "(code)", Doc: "The character of a code point, nil for half of a surrogate pair.", One: func(c *Call, a Value) Value {
+			n := c.Index(a)
 			if n > unicode.MaxRune {
-				c.typeError(a, "(MOD 1114112)")
+				c.TypeError(a, "(MOD 1114112)")
 			}
 			if utf16.IsSurrogate(rune(n)) {
 				return Nil
 			}
 			return Character(n)
 		}},
-		{name: "char-upcase", list: "(character)", doc: "The upper case letter.", one: func(c *Call, a Value) Value { return Character(upper(rune(c.character(a)))) }},
-		{name: "char-downcase", list: "(character)", doc: "The lower case letter.", one: func(c *Call, a Value) Value { return Character(lower(rune(c.character(a)))) }},
-		{name: "char-name", list: "(character)", doc: "The name of a character.", one: func(c *Call, a Value) Value {
-			if name := fullCharacterName(rune(c.character(a))); name != "" {
-				return c.text(name)
+		{Name: "char-upcase", LambdaList: "(character)", Doc: "The upper case letter.", One: func(c *Call, a Value) Value { return Character(Upper(rune(c.Character(a)))) }},
+		{Name: "char-downcase", LambdaList: "(character)", Doc: "The lower case letter.", One: func(c *Call, a Value) Value { return Character(Lower(rune(c.Character(a)))) }},
+		{Name: "char-name", LambdaList: "(character)", Doc: "The name of a character.", One: func(c *Call, a Value) Value {
+			if name := fullCharacterName(rune(c.Character(a))); name != "" {
+				return c.Text(name)
 			}
 			return Nil
 		}},
-		{name: "name-char", list: "(name)", doc: "The character of that name, or nil.", one: func(c *Call, a Value) Value {
-			if ch, ok := characterNamed(c.name(a)); ok && len(c.chars(a)) > 1 {
+		{Name: "name-char", LambdaList: "(name)", Doc: "The character of that name, or nil.", One: func(c *Call, a Value) Value {
+			if ch, ok := characterNamed(c.Name(a)); ok && len(c.Chars(a)) > 1 {
 				return ch
 			}
 			return Nil
 		}},
-		{name: "digit-char-p", list: "(character &optional radix)", doc: "The weight of a digit, or nil.", named: func(c *Call, args Args) Value {
+		{Name: "digit-char-p", LambdaList: "(character &optional radix)", Doc: "The weight of a digit, or nil.", Named: func(c *Call, args Args) Value {
 			radixArg := args.Get("radix")
 
 			radix := 10
 			if radixArg != nil {
 				radix = c.radix(radixArg)
 			}
-			if n := digitWeight(rune(c.character(args.Get("character")))); n >= 0 && n < radix {
-				return count(n)
+			if n := DigitWeight(rune(c.Character(args.Get("character")))); n >= 0 && n < radix {
+				return Count(n)
 			}
 			return Nil
 		}},
-		{name: "digit-char", list: "(weight &optional radix)", doc: "The digit of a weight, or nil.", named: func(c *Call, args Args) Value {
+		{Name: "digit-char", LambdaList: "(weight &optional radix)", Doc: "The digit of a weight, or nil.", Named: func(c *Call, args Args) Value {
 			radixArg := args.Get("radix")
 
 			radix := 10
@@ -77,16 +77,16 @@ func characterFunctions() []builtin {
 
 // designatedCharacter takes a character, or a string or symbol of length one.
 func (c *Call) designatedCharacter(v Value) Value {
-	if chars := c.chars(v); len(chars) == 1 {
+	if chars := c.Chars(v); len(chars) == 1 {
 		return Character(chars[0])
 	}
-	c.typeError(v, "CHARACTER")
+	c.TypeError(v, "CHARACTER")
 	return nil
 }
 
-// digitWeight is the value of a decimal digit of any script or of a Latin letter, -1 for
+// DigitWeight is the value of a decimal digit of any script or of a Latin letter, -1 for
 // other characters.
-func digitWeight(r rune) int {
+func DigitWeight(r rune) int {
 	switch {
 	case r >= '0' && r <= '9':
 		return int(r - '0')
@@ -104,15 +104,15 @@ func digitWeight(r rune) int {
 	return int(r-zero) % 10
 }
 
-// upper and lower change letters that have exactly one counterpart, as SBCL does.
-func upper(r rune) rune {
+// Upper and lower change letters that have exactly one counterpart, as SBCL does.
+func Upper(r rune) rune {
 	if u := unicode.ToUpper(r); u != r && unicode.ToLower(u) == r {
 		return u
 	}
 	return r
 }
 
-func lower(r rune) rune {
+func Lower(r rune) rune {
 	if l := unicode.ToLower(r); l != r && unicode.ToUpper(l) == r {
 		return l
 	}
@@ -121,13 +121,13 @@ func lower(r rune) rune {
 
 func same(r rune) rune { return r }
 
-func characterComparisons() []builtin {
-	chain := func(name string, fold func(rune) rune, test func(order int) bool) builtin {
+func characterComparisons() []Builtin {
+	chain := func(name string, fold func(rune) rune, test func(order int) bool) Builtin {
 		pair := func(c *Call, a, b Value) Value {
-			return Boolean(test(int(fold(rune(c.character(a)))) - int(fold(rune(c.character(b))))))
+			return Boolean(test(int(fold(rune(c.Character(a)))) - int(fold(rune(c.Character(b))))))
 		}
-		return builtin{name: name, list: "(character &rest more)", doc: "Compare characters in sequence.", two: pair, call: func(c *Call, args []Value) Value {
-			c.character(args[0])
+		return Builtin{Name: name, LambdaList: "(character &rest more)", Doc: "Compare characters in sequence.", Two: pair, Call: func(c *Call, args []Value) Value {
+			c.Character(args[0])
 			for i := 1; i < len(args); i++ {
 				if pair(c, args[i-1], args[i]) == Nil {
 					return Nil
@@ -136,12 +136,12 @@ func characterComparisons() []builtin {
 			return T
 		}}
 	}
-	different := func(name string, fold func(rune) rune) builtin {
-		return builtin{name: name, list: "(character &rest more)", doc: "True if all are different.", call: func(c *Call, args []Value) Value {
+	different := func(name string, fold func(rune) rune) Builtin {
+		return Builtin{Name: name, LambdaList: "(character &rest more)", Doc: "True if all are different.", Call: func(c *Call, args []Value) Value {
 			seen := map[rune]bool{}
 			for _, arg := range args {
-				c.charge(entryBytes)
-				r := fold(rune(c.character(arg)))
+				c.Charge(EntryBytes)
+				r := fold(rune(c.Character(arg)))
 				if seen[r] {
 					return Nil
 				}
@@ -150,12 +150,12 @@ func characterComparisons() []builtin {
 			return T
 		}}
 	}
-	return []builtin{
+	return []Builtin{
 		chain("char=", same, func(o int) bool { return o == 0 }), chain("char<", same, func(o int) bool { return o < 0 }),
 		chain("char>", same, func(o int) bool { return o > 0 }), chain("char<=", same, func(o int) bool { return o <= 0 }),
 		chain("char>=", same, func(o int) bool { return o >= 0 }), different("char/=", same),
-		chain("char-equal", lower, func(o int) bool { return o == 0 }), chain("char-lessp", lower, func(o int) bool { return o < 0 }),
-		chain("char-greaterp", lower, func(o int) bool { return o > 0 }), chain("char-not-greaterp", lower, func(o int) bool { return o <= 0 }),
-		chain("char-not-lessp", lower, func(o int) bool { return o >= 0 }), different("char-not-equal", lower),
+		chain("char-equal", Lower, func(o int) bool { return o == 0 }), chain("char-lessp", Lower, func(o int) bool { return o < 0 }),
+		chain("char-greaterp", Lower, func(o int) bool { return o > 0 }), chain("char-not-greaterp", Lower, func(o int) bool { return o <= 0 }),
+		chain("char-not-lessp", Lower, func(o int) bool { return o >= 0 }), different("char-not-equal", Lower),
 	}
 }

@@ -185,7 +185,7 @@ func (c *Call) namedClass(v Value) *Class {
 	if class, ok := v.(*Class); ok {
 		return class
 	}
-	class := c.environment.class(c.symbol(v))
+	class := c.environment.class(c.TakeSymbol(v))
 	if class == nil {
 		c.noClass(v)
 	}
@@ -193,7 +193,7 @@ func (c *Call) namedClass(v Value) *Class {
 }
 
 func (c *Call) noClass(name Value) {
-	c.signalError(c.newCondition(cellError, "There is no class named "+c.shown(name)+".", "NAME", name))
+	c.signalError(c.newCondition(cellError, "There is no class named "+c.Shown(name)+".", "NAME", name))
 }
 
 // inheritClass is inherit, paid for.
@@ -202,9 +202,9 @@ func (c *Call) inheritClass(class *Class, own []slot) {
 	for _, super := range class.supers {
 		size += len(super.precedence) + len(super.slots)
 	}
-	c.chargeMany(size, closureBytes)
-	c.work(size * size)
+	c.ChargeMany(size, ObjectBytes)
+	c.Work(size * size)
 	if !class.inherit(own) {
-		c.fail(simpleError, "the superclasses of %s contradict each other in their order", class.name.name)
+		c.Fail(SimpleError, "the superclasses of %s contradict each other in their order", class.name.name)
 	}
 }

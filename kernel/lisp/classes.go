@@ -28,9 +28,9 @@ var builtinClasses = []struct {
 func standardClasses() map[*Symbol]*Class {
 	classes := map[*Symbol]*Class{}
 	for _, k := range builtinClasses {
-		class := &Class{name: standardSymbol(k.name), kind: builtinClass}
+		class := &Class{name: CL(k.name), kind: builtinClass}
 		for _, super := range k.supers {
-			class.supers = append(class.supers, classes[standardSymbol(super)])
+			class.supers = append(class.supers, classes[CL(super)])
 		}
 		class.inherit(nil)
 		classes[class.name] = class
@@ -43,16 +43,16 @@ func standardClasses() map[*Symbol]*Class {
 var classNames = struct {
 	symbol, null, cons, fixnum, bignum, ratio, single, double, character, str, array, vector, bits, table, generic, function, class, structure, builtin, method, pkg, restart, complex *Symbol
 }{
-	symbol: standardSymbol("SYMBOL"), null: standardSymbol("NULL"), cons: standardSymbol("CONS"), fixnum: standardSymbol("FIXNUM"), bignum: standardSymbol("BIGNUM"),
-	ratio: standardSymbol("RATIO"), single: standardSymbol("SINGLE-FLOAT"), double: standardSymbol("DOUBLE-FLOAT"), character: standardSymbol("CHARACTER"),
-	str: standardSymbol("STRING"), array: standardSymbol("ARRAY"), vector: standardSymbol("VECTOR"), bits: standardSymbol("BIT-VECTOR"), table: standardSymbol("HASH-TABLE"),
-	generic: standardSymbol("STANDARD-GENERIC-FUNCTION"), function: standardSymbol("FUNCTION"), class: standardSymbol("STANDARD-CLASS"), structure: standardSymbol("STRUCTURE-CLASS"),
-	builtin: standardSymbol("BUILT-IN-CLASS"), method: standardSymbol("STANDARD-METHOD"), pkg: standardSymbol("PACKAGE"), restart: standardSymbol("RESTART"),
-	complex: standardSymbol("COMPLEX"),
+	symbol: CL("SYMBOL"), null: CL("NULL"), cons: CL("CONS"), fixnum: CL("FIXNUM"), bignum: CL("BIGNUM"),
+	ratio: CL("RATIO"), single: CL("SINGLE-FLOAT"), double: CL("DOUBLE-FLOAT"), character: CL("CHARACTER"),
+	str: CL("STRING"), array: CL("ARRAY"), vector: CL("VECTOR"), bits: CL("BIT-VECTOR"), table: CL("HASH-TABLE"),
+	generic: CL("STANDARD-GENERIC-FUNCTION"), function: CL("FUNCTION"), class: CL("STANDARD-CLASS"), structure: CL("STRUCTURE-CLASS"),
+	builtin: CL("BUILT-IN-CLASS"), method: CL("STANDARD-METHOD"), pkg: CL("PACKAGE"), restart: CL("RESTART"),
+	complex: CL("COMPLEX"),
 }
 
 // className is the name of the class of an object that is no instance.
-func className(v Value) *Symbol {
+func (c *Call) className(v Value) *Symbol {
 	n := &classNames
 	switch x := v.(type) {
 	case *Symbol:
@@ -97,17 +97,19 @@ func className(v Value) *Symbol {
 	case *Package:
 		return n.pkg
 	case *Stream:
-		return standardSymbol(streamTypes[x.kind])
+		return CL(streamTypes[x.kind])
 	case *Pathname:
-		return standardSymbol("PATHNAME")
+		return CL("PATHNAME")
 	case *restart:
 		return n.restart
 	case *readtable:
-		return standardSymbol("READTABLE")
+		return CL("READTABLE")
 	case *randomState:
-		return standardSymbol("RANDOM-STATE")
-	case *Timestamp:
-		return symTimestamp
+		return CL("RANDOM-STATE")
+	case Object:
+		if name := x.LispClass(); name != "" {
+			return c.Lookup(name)
+		}
 	}
 	return T
 }
@@ -137,5 +139,5 @@ func (c *Call) classOf(v Value) *Class {
 	if i, ok := v.(*Instance); ok {
 		return i.class
 	}
-	return c.environment.language.classes[className(v)]
+	return c.environment.language.classes[c.className(v)]
 }

@@ -3,8 +3,8 @@ package lisp
 // classForms define classes, conditions and methods, and reach slots.
 func classForms() []standardForm {
 	return []standardForm{
-		{"defclass", "(name superclasses slots &rest options)", "Define a class.", func(cp *compiler, form *Cons, sc *scope) expression { return cp.compileClass(form, sc, standardClass) }},
-		{"define-condition", "(name parents slots &rest options)", "Define a class of conditions.", func(cp *compiler, form *Cons, sc *scope) expression { return cp.compileClass(form, sc, conditionClass) }},
+		{"defclass", "(name superclasses slots &rest options)", "Define a class.", func(cp *Compiler, form *Cons, sc *scope) expression { return cp.compileClass(form, sc, standardClass) }},
+		{"define-condition", "(name parents slots &rest options)", "Define a class of conditions.", func(cp *Compiler, form *Cons, sc *scope) expression { return cp.compileClass(form, sc, conditionClass) }},
 		{"defgeneric", "(name lambda-list &rest options)", "Define a generic function.", compileDefgeneric},
 		{"defmethod", "(name &rest qualifiers-lambda-list-and-body)", "Define a method of a generic function.", compileDefmethod},
 		{"define-method-combination", "(name &key operator identity-with-one-argument documentation)", "Define a way to combine methods by an operator.", compileDefineMethodCombination},
@@ -34,20 +34,20 @@ type classDefinition struct {
 }
 
 // compileClass compiles (operator name supers slots . options).
-func (cp *compiler) compileClass(form *Cons, sc *scope, kind classKind) expression {
-	parts := cp.arguments(form, 3, -1)
+func (cp *Compiler) compileClass(form *Cons, sc *scope, kind classKind) expression {
+	parts := cp.Arguments(form, 3, -1)
 	d := &classDefinition{name: cp.unfrozen(cp.checkBindable(parts[0])).symbol, kind: kind}
-	for _, super := range cp.forms(parts[1]) {
-		d.supers = append(d.supers, cp.symbol(super))
+	for _, super := range cp.Forms(parts[1]) {
+		d.supers = append(d.supers, cp.TakeSymbol(super))
 	}
 	if len(d.supers) == 0 {
-		d.supers = []*Symbol{standardSymbol(map[classKind]string{conditionClass: "CONDITION", standardClass: "STANDARD-OBJECT"}[kind])}
+		d.supers = []*Symbol{CL(map[classKind]string{conditionClass: "CONDITION", standardClass: "STANDARD-OBJECT"}[kind])}
 	}
 	seen := map[*Symbol]bool{}
-	for _, item := range cp.forms(parts[2]) {
+	for _, item := range cp.Forms(parts[2]) {
 		s := cp.slotDefinition(item, sc)
 		if seen[s.name] {
-			cp.fail(programError, "the slot %s is defined twice", s.name.name)
+			cp.Fail(ProgramError, "the slot %s is defined twice", s.name.name)
 		}
 		seen[s.name] = true
 		d.slots = append(d.slots, s)
@@ -73,7 +73,7 @@ func (c *Call) defineClass(d *classDefinition, f *frame) *Class {
 			if hint := c.environment.suggestClass(super); k == nil && hint != "" {
 				text += "; " + hint
 			}
-			c.fail(simpleError, "%s", text)
+			c.Fail(SimpleError, "%s", text)
 		}
 		class.supers = append(class.supers, k)
 	}
@@ -105,19 +105,19 @@ type defaultArgument struct {
 }
 
 var (
-	kwDefaultInitargs = standardKeyword("DEFAULT-INITARGS")
-	kwDocumentation   = standardKeyword("DOCUMENTATION")
-	kwMetaclass       = standardKeyword("METACLASS")
-	symTypeWord       = standardSymbol("TYPE")
+	kwDefaultInitargs = Keyword("DEFAULT-INITARGS")
+	kwDocumentation   = Keyword("DOCUMENTATION")
+	kwMetaclass       = Keyword("METACLASS")
+	symTypeWord       = CL("TYPE")
 )
 
 // classOptions reads the options behind the slots.
-func (cp *compiler) classOptions(d *classDefinition, options []Value, sc *scope) {
+func (cp *Compiler) classOptions(d *classDefinition, options []Value, sc *scope) {
 	seen := map[Value]bool{}
 	for _, option := range options {
-		o := cp.forms(option)
+		o := cp.Forms(option)
 		if len(o) == 0 || seen[o[0]] {
-			cp.fail(programError, "malformed or repeated option %s in the definition of %s", sketch(option, formLength), d.name.name)
+			cp.Fail(ProgramError, "malformed or repeated option %s in the definition of %s", Sketch(option, formLength), d.name.name)
 		}
 		seen[o[0]] = true
 		switch {
@@ -125,63 +125,63 @@ func (cp *compiler) classOptions(d *classDefinition, options []Value, sc *scope)
 			if _, ok := o[1].(*String); ok {
 				d.report = constant(o[1]).run
 			} else {
-				d.report = cp.compile(call(symFunction, o[1]), sc).one()
+				d.report = cp.compile(Form(symFunction, o[1]), sc).one()
 			}
 		case o[0] == kwDefaultInitargs && len(o)%2 == 1:
 			given := map[Value]bool{}
 			for i := 1; i+1 < len(o); i += 2 {
 				if given[o[i]] {
-					cp.fail(programError, "the default argument %s is given twice", sketch(o[i], formLength))
+					cp.Fail(ProgramError, "the default argument %s is given twice", Sketch(o[i], formLength))
 				}
 				given[o[i]] = true
 				value := cp.compileLambda("", NewList(Nil, o[i+1]), sc, lambdaKind{})
-				d.defaults = append(d.defaults, defaultArgument{cp.symbol(o[i]), value})
+				d.defaults = append(d.defaults, defaultArgument{cp.TakeSymbol(o[i]), value})
 			}
 		case o[0] == kwDocumentation && len(o) == 2:
 			d.doc = o[1]
 		case o[0] == kwMetaclass && len(o) == 2:
 		default:
-			cp.fail(programError, "unknown option %s in the definition of %s", sketch(option, formLength), d.name.name)
+			cp.Fail(ProgramError, "unknown option %s in the definition of %s", Sketch(option, formLength), d.name.name)
 		}
 	}
 }
 
-func (cp *compiler) slotDefinition(item Value, sc *scope) slotDefinition {
+func (cp *Compiler) slotDefinition(item Value, sc *scope) slotDefinition {
 	parts := []Value{item}
-	if isList(item) {
-		parts = cp.forms(item)
+	if IsList(item) {
+		parts = cp.Forms(item)
 	}
 	if len(parts)%2 != 1 {
-		cp.fail(programError, "malformed slot %s", sketch(item, formLength))
+		cp.Fail(ProgramError, "malformed slot %s", Sketch(item, formLength))
 	}
 	d := slotDefinition{slot: slot{name: cp.checkBindable(parts[0])}}
 	seen := map[string]bool{}
 	for i := 1; i+1 < len(parts); i += 2 {
-		option, v := cp.name(parts[i]), parts[i+1]
+		option, v := cp.Name(parts[i]), parts[i+1]
 		switch option {
 		case "INITARG", "ACCESSOR", "READER", "WRITER":
 		default:
 			if seen[option] {
-				cp.fail(programError, "the slot option :%s is given twice", option)
+				cp.Fail(ProgramError, "the slot option :%s is given twice", option)
 			}
 		}
 		seen[option] = true
 		switch option {
 		case "INITARG":
-			d.initargs = append(d.initargs, cp.symbol(v))
+			d.initargs = append(d.initargs, cp.TakeSymbol(v))
 		case "INITFORM":
 			d.initial = cp.compileLambda("", NewList(Nil, v), sc, lambdaKind{})
 		case "ACCESSOR":
-			d.accessors = append(d.accessors, cp.symbol(v))
+			d.accessors = append(d.accessors, cp.TakeSymbol(v))
 		case "READER":
-			d.readers = append(d.readers, cp.symbol(v))
+			d.readers = append(d.readers, cp.TakeSymbol(v))
 		case "WRITER":
 			d.writers = append(d.writers, v)
 		case "ALLOCATION":
-			d.shared = cp.name(v) == "CLASS"
+			d.shared = cp.Name(v) == "CLASS"
 		case "TYPE", "DOCUMENTATION":
 		default:
-			cp.fail(programError, "unknown slot option :%s", option)
+			cp.Fail(ProgramError, "unknown slot option :%s", option)
 		}
 	}
 	return d
@@ -195,7 +195,7 @@ func (c *Call) makeSlot(d *slotDefinition, f *frame) slot {
 	if d.shared {
 		var v Value
 		if s.initial != nil {
-			v = single(c.apply(s.initial, nil))
+			v = Single(c.apply(s.initial, nil))
 		}
 		s.shared = &v
 	}
@@ -222,7 +222,7 @@ func (c *Call) defineAccessors(class *Class, d *slotDefinition) {
 	}
 	for _, accessor := range d.accessors {
 		reads(accessor)
-		writes(call(symSetf, accessor))
+		writes(Form(symSetf, accessor))
 	}
 	for _, writer := range d.writers {
 		writes(writer)

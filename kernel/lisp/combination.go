@@ -16,16 +16,16 @@ var standardCombinations = map[string]bool{
 
 // findCombination takes what stands behind :method-combination; nil is the standard.
 func (c *Call) findCombination(option []Value) (k *combination, lastFirst bool) {
-	name := c.symbol(option[0])
+	name := c.TakeSymbol(option[0])
 	if len(option) > 1 {
 		lastFirst = option[1] == kwMostSpecificLast
 		if !lastFirst && option[1] != kwMostSpecificFirst || len(option) > 2 {
-			c.fail(simpleError, "unknown order of methods: %s", c.shown(option[1]))
+			c.Fail(SimpleError, "unknown order of methods: %s", c.Shown(option[1]))
 		}
 	}
 	if name.name == "STANDARD" && name.home == standardPackage {
 		if len(option) > 1 {
-			c.fail(simpleError, "the standard method combination takes no options")
+			c.Fail(SimpleError, "the standard method combination takes no options")
 		}
 		return nil, false
 	}
@@ -35,7 +35,7 @@ func (c *Call) findCombination(option []Value) (k *combination, lastFirst bool) 
 	if identity, ok := standardCombinations[name.name]; ok && name.home == standardPackage {
 		return &combination{name: name, operator: name, identity: identity}, lastFirst
 	}
-	c.fail(simpleError, "there is no method combination named %s", name.name)
+	c.Fail(SimpleError, "there is no method combination named %s", name.name)
 	return nil, false
 }
 
@@ -51,12 +51,12 @@ func (c *Call) combined(fn *Function, all []*method, args []Value) Value {
 		case m.qualifier() == kwAround:
 			around = append(around, m)
 		default:
-			c.fail(simpleError, "%s has a method with the qualifier %s, which its combination does not know", gf.name, c.shown(m.qualifier()))
+			c.Fail(SimpleError, "%s has a method with the qualifier %s, which its combination does not know", gf.name, c.Shown(m.qualifier()))
 		}
 	}
 	if len(primary) == 0 {
 		if len(all) > 0 {
-			c.fail(simpleError, "there is no primary method of %s for %s", gf.name, c.shown(NewList(args...)))
+			c.Fail(SimpleError, "there is no primary method of %s for %s", gf.name, c.Shown(NewList(args...)))
 		}
 		return c.standard(symNoApplicable, append([]Value{fn}, args...)...)
 	}
@@ -70,35 +70,35 @@ func (c *Call) combined(fn *Function, all []*method, args []Value) Value {
 			return c.callMethod(primary[0], nil, args)
 		}
 		// The operator may be a macro or special form, which decides what is called.
-		var calls builder
+		var calls ListBuilder
 		for _, m := range primary {
 			called := &Function{name: gf.name, many: true, call: func(c *Call, _ []Value) Value { return c.callMethod(m, nil, args) }}
-			c.charge(closureBytes + 4*consBytes)
-			calls.add(call(symFuncall, called))
+			c.Charge(ObjectBytes + 4*ConsBytes)
+			calls.Add(Form(symFuncall, called))
 		}
-		return c.evaluate(&Cons{Car: gf.combination.operator, Cdr: calls.list()})
+		return c.evaluate(&Cons{Car: gf.combination.operator, Cdr: calls.List()})
 	}
 	return c.callAround(fn, around, main, args)
 }
 
 // compileDefineMethodCombination defines a combination by an operator: the short form.
 // The long form, whose body computes the combination, is refused.
-func compileDefineMethodCombination(cp *compiler, form *Cons, _ *scope) expression {
-	parts := cp.arguments(form, 1, -1)
-	name := cp.unfrozen(cp.symbol(parts[0])).symbol
+func compileDefineMethodCombination(cp *Compiler, form *Cons, _ *scope) expression {
+	parts := cp.Arguments(form, 1, -1)
+	name := cp.unfrozen(cp.TakeSymbol(parts[0])).symbol
 	k := &combination{name: name, operator: name}
-	if len(parts)%2 != 1 || len(parts) > 1 && isList(parts[1]) {
-		cp.fail(programError, "only the short form of define-method-combination exists: %s", sketch(form, formLength))
+	if len(parts)%2 != 1 || len(parts) > 1 && IsList(parts[1]) {
+		cp.Fail(ProgramError, "only the short form of define-method-combination exists: %s", Sketch(form, formLength))
 	}
 	for i := 1; i < len(parts); i += 2 {
 		switch parts[i] {
 		case kwOperator:
-			k.operator = cp.symbol(parts[i+1])
+			k.operator = cp.TakeSymbol(parts[i+1])
 		case kwIdentityWithOne:
 			k.identity = parts[i+1] != Nil
 		case kwDocumentation:
 		default:
-			cp.fail(programError, "unknown option %s of define-method-combination", sketch(parts[i], formLength))
+			cp.Fail(ProgramError, "unknown option %s of define-method-combination", Sketch(parts[i], formLength))
 		}
 	}
 	return simple(func(c *Call, _ *frame) Value {

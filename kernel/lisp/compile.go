@@ -20,7 +20,7 @@ func (e expression) one() code {
 	return func(c *Call, f *frame) Value {
 		v := run(c, f)
 		if m, ok := v.(*multiple); ok {
-			return single(m)
+			return Single(m)
 		}
 		return v
 	}
@@ -32,11 +32,11 @@ func constant(v Value) expression {
 
 func simple(run code) expression { return expression{run: run} }
 
-// compiler turns forms of one source into code. It expands macros as it goes, so it
+// Compiler turns forms of one source into code. It expands macros as it goes, so it
 // runs inside a call.
-type compiler struct {
+type Compiler struct {
 	*Call
-	language *language
+	language *Language
 	file     string
 	// current is the site of the form being compiled, for errors in it; here is the copy
 	// that its code keeps, nil until it wants one. The position is that of the innermost
@@ -53,7 +53,7 @@ type compiler struct {
 	literals []any
 }
 
-type specialForm func(cp *compiler, form *Cons, sc *scope) expression
+type specialForm func(cp *Compiler, form *Cons, sc *scope) expression
 
 // standardForm is one row of a table of special forms.
 type standardForm struct {
@@ -66,8 +66,8 @@ type standardForm struct {
 // maximumNesting bounds how deep forms may be nested in source.
 const maximumNesting = 2000
 
-func (c *Call) newCompiler(file string) *compiler {
-	return &compiler{Call: c, language: c.environment.language, file: file, current: site{file: file}}
+func (c *Call) newCompiler(file string) *Compiler {
+	return &Compiler{Call: c, language: c.environment.language, file: file, current: site{file: file}}
 }
 
 // topLevel evaluates a form outside any function. The parts of a progn are top-level
@@ -77,33 +77,33 @@ func (c *Call) topLevel(form Value, file string) Value {
 	if !ok || cell.Car != symProgn {
 		return c.newCompiler(file).compileTop(form)(c, nil)
 	}
-	c.descend(8)
+	c.Descend(8)
 	v := Value(Nil)
 	for part, ok := c.next(cell.Cdr); ok; part, ok = c.next(part.Cdr) {
 		v = c.topLevel(part.Car, file)
 	}
-	c.ascend(8)
+	c.Ascend(8)
 	return v
 }
 
 // compileTop compiles a form outside any function.
-func (cp *compiler) compileTop(form Value) code {
+func (cp *Compiler) compileTop(form Value) code {
 	sc := (*scope)(nil).withFrame()
 	e := cp.compile(form, sc)
 	weight := cp.weight()
 	return func(c *Call, _ *frame) Value {
-		c.descend(weight)
+		c.Descend(weight)
 		v := e.run(c, newFrame(nil, sc.layout.slots))
-		c.ascend(weight)
+		c.Ascend(weight)
 		return v
 	}
 }
 
 // weight is the nesting of what was compiled since the last function began.
-func (cp *compiler) weight() int { return cp.deepest + 3 }
+func (cp *Compiler) weight() int { return cp.deepest + 3 }
 
 // site remembers form for errors, at the innermost known position.
-func (cp *compiler) site(form Value) *site {
+func (cp *Compiler) site(form Value) *site {
 	if cp.here != nil && cp.here.of == form {
 		return cp.here
 	}
@@ -120,7 +120,7 @@ func (cp *compiler) site(form Value) *site {
 }
 
 // enter begins the compilation of a form.
-func (cp *compiler) enter(form *Cons) {
+func (cp *Compiler) enter(form *Cons) {
 	cp.current.of, cp.here = form, nil
 	if form.line > 0 {
 		cp.current.line, cp.current.column = form.line, form.column
@@ -131,16 +131,16 @@ func (cp *compiler) enter(form *Cons) {
 	cp.nesting++
 	cp.deepest = max(cp.deepest, cp.nesting)
 	if cp.nesting > maximumNesting {
-		cp.fail(programError, "forms are nested more than %d deep", maximumNesting)
+		cp.Fail(ProgramError, "forms are nested more than %d deep", maximumNesting)
 	}
-	cp.descend(4)
-	cp.charge(closureBytes)
+	cp.Descend(4)
+	cp.Charge(ObjectBytes)
 	cp.at = &cp.current
 }
 
 // compile compiles one form.
-func (cp *compiler) compile(form Value, sc *scope) expression {
-	cp.step()
+func (cp *Compiler) compile(form Value, sc *scope) expression {
+	cp.Step()
 	switch x := form.(type) {
 	case *Symbol:
 		return cp.compileVariable(x, sc)
@@ -150,14 +150,14 @@ func (cp *compiler) compile(form Value, sc *scope) expression {
 		e := cp.compileCons(x, sc)
 		cp.current, cp.here, cp.at = current, here, at
 		cp.nesting--
-		cp.ascend(4)
+		cp.Ascend(4)
 		return e
 	}
 	return cp.literal(form)
 }
 
 // literal is a constant that a note wrote, and may change.
-func (cp *compiler) literal(v Value) expression {
+func (cp *Compiler) literal(v Value) expression {
 	switch v.(type) {
 	case *Cons, *Vector, *String:
 		cp.literals = append(cp.literals, v)
@@ -165,13 +165,13 @@ func (cp *compiler) literal(v Value) expression {
 	return constant(v)
 }
 
-func (cp *compiler) compileCons(form *Cons, sc *scope) expression {
+func (cp *Compiler) compileCons(form *Cons, sc *scope) expression {
 	head, ok := form.Car.(*Symbol)
 	if !ok {
 		if operator, ok := form.Car.(*Cons); ok && operator.Car == symLambda {
 			return cp.compileLambdaCall(operator, form, sc)
 		}
-		cp.fail(programError, "illegal function call: %s", sketch(form, formLength))
+		cp.Fail(ProgramError, "illegal function call: %s", Sketch(form, formLength))
 	}
 	if local, depth, ok := sc.function(head); ok {
 		if local.macro != nil {
@@ -202,8 +202,8 @@ func writtenKeyword(form *Cons) bool {
 }
 
 // body compiles forms of which the last gives the value.
-func (cp *compiler) body(forms Value, sc *scope) expression {
-	items := cp.forms(forms)
+func (cp *Compiler) body(forms Value, sc *scope) expression {
+	items := cp.Forms(forms)
 	switch len(items) {
 	case 0:
 		return constant(Nil)
@@ -236,33 +236,33 @@ func (cp *compiler) body(forms Value, sc *scope) expression {
 	}}
 }
 
-// forms returns the elements of a form's tail, which must be a proper list.
-func (cp *compiler) forms(list Value) []Value {
+// Forms returns the elements of a form's tail, which must be a proper list.
+func (cp *Compiler) Forms(list Value) []Value {
 	items, ok := Slice(list, 1<<20)
 	if !ok {
-		cp.fail(programError, "a form must be a proper list: %s", sketch(list, formLength))
+		cp.Fail(ProgramError, "a form must be a proper list: %s", Sketch(list, formLength))
 	}
-	cp.chargeMany(len(items), valueBytes)
+	cp.ChargeMany(len(items), ValueBytes)
 	return items
 }
 
-// arguments is forms with a check of their number; most < 0 means any number.
-func (cp *compiler) arguments(form *Cons, least, most int) []Value {
-	items := cp.forms(form.Cdr)
+// Arguments is forms with a check of their number; most < 0 means any number.
+func (cp *Compiler) Arguments(form *Cons, least, most int) []Value {
+	items := cp.Forms(form.Cdr)
 	if len(items) < least || most >= 0 && len(items) > most {
-		cp.fail(programError, "wrong number of parts in %s", sketch(form, formLength))
+		cp.Fail(ProgramError, "wrong number of parts in %s", Sketch(form, formLength))
 	}
 	return items
 }
 
-func (cp *compiler) compileVariable(symbol *Symbol, sc *scope) expression {
+func (cp *Compiler) compileVariable(symbol *Symbol, sc *scope) expression {
 	if symbol == Nil || symbol == T || symbol.Keyword() {
 		return constant(symbol)
 	}
 	v, depth, ok := sc.variable(symbol)
 	if ok && v.expansion != nil {
-		cp.descend(8)
-		defer cp.ascend(8)
+		cp.Descend(8)
+		defer cp.Ascend(8)
 		return cp.compile(v.expansion, sc)
 	}
 	if !ok || v.special {
@@ -280,11 +280,11 @@ func (cp *compiler) compileVariable(symbol *Symbol, sc *scope) expression {
 	return simple(func(_ *Call, f *frame) Value { return f.up(depth).slots[slot] })
 }
 
-func (cp *compiler) compileSpecial(symbol *Symbol, declared bool) expression {
+func (cp *Compiler) compileSpecial(symbol *Symbol, declared bool) expression {
 	g := cp.environment.global(symbol)
 	if g.expansion != nil {
-		cp.descend(8)
-		defer cp.ascend(8)
+		cp.Descend(8)
+		defer cp.Ascend(8)
 		return cp.compile(g.expansion, (*scope)(nil).withFrame())
 	}
 	at := cp.site(symbol)
@@ -305,7 +305,7 @@ func (cp *compiler) compileSpecial(symbol *Symbol, declared bool) expression {
 }
 
 // functionName is the name of the function being compiled, for problems.
-func (cp *compiler) functionName() string {
+func (cp *Compiler) functionName() string {
 	if cp.running != nil {
 		return cp.running.name
 	}
@@ -313,7 +313,7 @@ func (cp *compiler) functionName() string {
 }
 
 // isSpecial reports whether a binding of symbol is special by proclamation.
-func (cp *compiler) isSpecial(symbol *Symbol) bool {
+func (cp *Compiler) isSpecial(symbol *Symbol) bool {
 	g, ok := cp.environment.globals[symbol]
 	if !ok {
 		_, ok = cp.language.variables[symbol]
@@ -323,13 +323,13 @@ func (cp *compiler) isSpecial(symbol *Symbol) bool {
 }
 
 // checkBindable refuses constants as variables.
-func (cp *compiler) checkBindable(v Value) *Symbol {
+func (cp *Compiler) checkBindable(v Value) *Symbol {
 	symbol, ok := v.(*Symbol)
 	if !ok {
-		cp.fail(programError, "%s is not a symbol and cannot name a variable", sketch(v, formLength))
+		cp.Fail(ProgramError, "%s is not a symbol and cannot name a variable", Sketch(v, formLength))
 	}
 	if symbol == Nil || symbol == T || symbol.Keyword() || cp.environment.constantVariable(symbol) {
-		cp.fail(programError, "%s is a constant and cannot be bound", symbol.name)
+		cp.Fail(ProgramError, "%s is a constant and cannot be bound", symbol.name)
 	}
 	return symbol
 }
@@ -337,10 +337,10 @@ func (cp *compiler) checkBindable(v Value) *Symbol {
 // declarations splits the declare forms, and a docstring when there may be one, off a
 // body. It returns the locally special symbols; other declarations are accepted and
 // have no effect.
-func (cp *compiler) declarations(body Value, docstring bool) (specials []*Symbol, doc Value, rest Value) {
+func (cp *Compiler) declarations(body Value, docstring bool) (specials []*Symbol, doc Value, rest Value) {
 	doc = Nil
 	for {
-		cp.step()
+		cp.Step()
 		cell, ok := body.(*Cons)
 		if !ok {
 			return specials, doc, body
@@ -353,7 +353,7 @@ func (cp *compiler) declarations(body Value, docstring bool) (specials []*Symbol
 		if !ok || declare.Car != symDeclare {
 			return specials, doc, body
 		}
-		for _, item := range cp.forms(declare.Cdr) {
+		for _, item := range cp.Forms(declare.Cdr) {
 			if parts, ok := Slice(item, 1000); ok && len(parts) > 1 && parts[0] == symSpecial {
 				for _, part := range parts[1:] {
 					if symbol, ok := part.(*Symbol); ok {
@@ -366,12 +366,12 @@ func (cp *compiler) declarations(body Value, docstring bool) (specials []*Symbol
 	}
 }
 
-func (cp *compiler) special(symbol *Symbol, locally []*Symbol) bool {
+func (cp *Compiler) special(symbol *Symbol, locally []*Symbol) bool {
 	return slices.Contains(locally, symbol) || cp.isSpecial(symbol)
 }
 
 // compileAll compiles each form to give one value.
-func (cp *compiler) compileAll(forms []Value, sc *scope) []code {
+func (cp *Compiler) compileAll(forms []Value, sc *scope) []code {
 	codes := make([]code, len(forms))
 	for i, form := range forms {
 		codes[i] = cp.compile(form, sc).one()

@@ -10,9 +10,9 @@ import (
 type Complex struct{ real, imaginary Value }
 
 // complexFunctions make complex numbers and take them apart.
-func complexFunctions() []builtin {
-	return []builtin{
-		{name: "complex", list: "(real &optional imaginary)", doc: "The complex number with these parts; rationals without an imaginary part stay what they are.", named: func(c *Call, args Args) Value {
+func complexFunctions() []Builtin {
+	return []Builtin{
+		{Name: "complex", LambdaList: "(real &optional imaginary)", Doc: "The complex number with these parts; rationals without an imaginary part stay what they are.", Named: func(c *Call, args Args) Value {
 			realArg, imaginaryArg := args.Get("real"), args.Get("imaginary")
 
 			imaginary := Value(Integer(0))
@@ -23,24 +23,24 @@ func complexFunctions() []builtin {
 			c.realNumber(imaginary)
 			return c.complex(realArg, imaginary)
 		}},
-		{name: "realpart", list: "(number)", doc: "The real part, of a real number itself.", one: func(c *Call, a Value) Value {
+		{Name: "realpart", LambdaList: "(number)", Doc: "The real part, of a real number itself.", One: func(c *Call, a Value) Value {
 			c.number(a)
 			return realPart(a)
 		}},
-		{name: "imagpart", list: "(number)", doc: "The imaginary part, of a real number zero.", one: func(c *Call, a Value) Value {
+		{Name: "imagpart", LambdaList: "(number)", Doc: "The imaginary part, of a real number zero.", One: func(c *Call, a Value) Value {
 			if z, ok := a.(*Complex); ok {
 				return z.imaginary
 			}
 			return c.multiply(a, Integer(0))
 		}},
-		{name: "conjugate", list: "(number)", doc: "The number with the other sign of its imaginary part.", one: func(c *Call, a Value) Value {
+		{Name: "conjugate", LambdaList: "(number)", Doc: "The number with the other sign of its imaginary part.", One: func(c *Call, a Value) Value {
 			c.number(a)
 			if z, ok := a.(*Complex); ok {
 				return c.complex(z.real, c.negate(z.imaginary))
 			}
 			return a
 		}},
-		{name: "phase", list: "(number)", doc: "The angle of the number in the complex plane.", one: func(c *Call, a Value) Value {
+		{Name: "phase", LambdaList: "(number)", Doc: "The angle of the number in the complex plane.", One: func(c *Call, a Value) Value {
 			c.number(a)
 			if z, ok := a.(*Complex); ok {
 				return c.toFloat(math.Atan2(double(z.imaginary), double(z.real)), z.real)
@@ -50,12 +50,12 @@ func complexFunctions() []builtin {
 			}
 			return c.toFloat(0.0, a)
 		}},
-		{name: "cis", list: "(angle)", doc: "The complex number of length 1 with this angle.", one: func(c *Call, a Value) Value {
+		{Name: "cis", LambdaList: "(angle)", Doc: "The complex number of length 1 with this angle.", One: func(c *Call, a Value) Value {
 			c.realNumber(a)
 			sin, cos := math.Sincos(double(a))
 			return c.complex(c.toFloat(cos, a), c.toFloat(sin, a))
 		}},
-		{name: "upgraded-complex-part-type", list: "(type &optional environment)", doc: "The type of the parts of complex numbers with parts of the type.", call: func(c *Call, args []Value) Value {
+		{Name: "upgraded-complex-part-type", LambdaList: "(type &optional environment)", Doc: "The type of the parts of complex numbers with parts of the type.", Call: func(c *Call, args []Value) Value {
 			c.checkPartType(args[0])
 			return args[0]
 		}},
@@ -77,7 +77,7 @@ func (c *Call) complex(real, imaginary Value) Value {
 		}
 		real, imaginary = c.toFloat(real, like), c.toFloat(imaginary, like)
 	}
-	c.charge(consBytes)
+	c.Charge(ConsBytes)
 	return &Complex{real: real, imaginary: imaginary}
 }
 
@@ -149,8 +149,8 @@ func (c *Call) fromComplex(z complex128, like Value) Value {
 
 // analytic is a function on the reals as far as it goes, and on the complex plane
 // elsewhere.
-func analytic(name, doc string, real func(float64) float64, plane func(complex128) complex128) builtin {
-	return builtin{name: name, list: "(number)", doc: doc, one: func(c *Call, a Value) Value {
+func analytic(name, doc string, real func(float64) float64, plane func(complex128) complex128) Builtin {
+	return Builtin{Name: name, LambdaList: "(number)", Doc: doc, One: func(c *Call, a Value) Value {
 		c.number(a)
 		if _, isComplex := a.(*Complex); !isComplex {
 			if y := real(double(a)); !math.IsNaN(y) {
@@ -159,7 +159,7 @@ func analytic(name, doc string, real func(float64) float64, plane func(complex12
 		}
 		z := plane(complexValue(a))
 		if cmplx.IsNaN(z) {
-			c.fail(arithmeticError, "%s has no value for %s", name, c.shown(a))
+			c.Fail(arithmeticError, "%s has no value for %s", name, c.Shown(a))
 		}
 		return c.fromComplex(z, a)
 	}}
@@ -193,20 +193,20 @@ func isZero(v Value) bool { return sign(realPart(v)) == 0 && sign(imaginaryPart(
 // checkPartType refuses types of which not all objects are real numbers.
 func (c *Call) checkPartType(kind Value) {
 	if yes, sure := c.subtype(kind, symReal); yes == Nil && sure != Nil {
-		c.fail(simpleError, "the parts of complex numbers are real numbers, not %s", c.shown(kind))
+		c.Fail(SimpleError, "the parts of complex numbers are real numbers, not %s", c.Shown(kind))
 	}
 }
 
-var symReal = standardSymbol("REAL")
+var symReal = CL("REAL")
 
 // complexOfType makes a number a complex one with parts of a type, as coerce does.
 func (c *Call) complexOfType(v, part Value) Value {
 	switch part {
 	case symStar, symReal, symRational:
-	case standardSymbol("DOUBLE-FLOAT"), standardSymbol("LONG-FLOAT"):
+	case CL("DOUBLE-FLOAT"), CL("LONG-FLOAT"):
 		return c.complex(c.toFloat(realPart(v), float64(0)), c.toFloat(imaginaryPart(v), float64(0)))
-	case standardSymbol("SINGLE-FLOAT"), standardSymbol("SHORT-FLOAT"), standardSymbol("FLOAT"):
-		if part == standardSymbol("FLOAT") && max(kindOf(realPart(v)), kindOf(imaginaryPart(v))) >= singleKind {
+	case CL("SINGLE-FLOAT"), CL("SHORT-FLOAT"), CL("FLOAT"):
+		if part == CL("FLOAT") && max(kindOf(realPart(v)), kindOf(imaginaryPart(v))) >= singleKind {
 			break
 		}
 		return c.complex(c.toFloat(realPart(v), float32(0)), c.toFloat(imaginaryPart(v), float32(0)))
@@ -229,9 +229,9 @@ func (c *Call) partType(z *Complex) Value {
 	case max(a, b) < ratioKind:
 		kind = "INTEGER"
 	}
-	return NewList(standardSymbol(kind), low, high)
+	return NewList(CL(kind), low, high)
 }
 
-var symComplex = standardSymbol("COMPLEX")
+var symComplex = CL("COMPLEX")
 
-var symRational = standardSymbol("RATIONAL")
+var symRational = CL("RATIONAL")

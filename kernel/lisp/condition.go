@@ -4,17 +4,17 @@ import "fmt"
 
 // Classes of conditions the evaluator signals.
 const (
-	programError     = "PROGRAM-ERROR"
-	typeErrorClass   = "TYPE-ERROR"
+	ProgramError     = "PROGRAM-ERROR"
+	TypeErrorClass   = "TYPE-ERROR"
 	controlError     = "CONTROL-ERROR"
-	simpleError      = "SIMPLE-ERROR"
+	SimpleError      = "SIMPLE-ERROR"
 	unboundVariable  = "UNBOUND-VARIABLE"
 	undefinedClass   = "UNDEFINED-FUNCTION"
 	divisionByZero   = "DIVISION-BY-ZERO"
 	arithmeticError  = "ARITHMETIC-ERROR"
 	readerError      = "READER-ERROR"
-	endOfFile        = "END-OF-FILE"
-	parseError       = "PARSE-ERROR"
+	EndOfFile        = "END-OF-FILE"
+	ParseError       = "PARSE-ERROR"
 	packageError     = "PACKAGE-ERROR"
 	simpleTypeErr    = "SIMPLE-TYPE-ERROR"
 	simpleWarning    = "SIMPLE-WARNING"
@@ -35,7 +35,7 @@ var standardConditions = []struct {
 	{"WARNING", []string{"CONDITION"}, nil},
 	{"STYLE-WARNING", []string{"WARNING"}, nil},
 	{simpleCondition, []string{"CONDITION"}, []string{"FORMAT-CONTROL", "FORMAT-ARGUMENTS"}},
-	{simpleError, []string{simpleCondition, "ERROR"}, nil},
+	{SimpleError, []string{simpleCondition, "ERROR"}, nil},
 	{simpleWarning, []string{simpleCondition, "WARNING"}, nil},
 	{"STORAGE-CONDITION", []string{"SERIOUS-CONDITION"}, nil},
 	{arithmeticError, []string{"ERROR"}, []string{"OPERATION", "OPERANDS"}},
@@ -50,22 +50,22 @@ var standardConditions = []struct {
 	{controlError, []string{"ERROR"}, nil},
 	{"FILE-ERROR", []string{"ERROR"}, []string{"PATHNAME"}},
 	{packageError, []string{"ERROR"}, []string{"PACKAGE"}},
-	{parseError, []string{"ERROR"}, nil},
-	{programError, []string{"ERROR"}, nil},
+	{ParseError, []string{"ERROR"}, nil},
+	{ProgramError, []string{"ERROR"}, nil},
 	{"STREAM-ERROR", []string{"ERROR"}, []string{"STREAM"}},
-	{endOfFile, []string{"STREAM-ERROR"}, nil},
-	{readerError, []string{parseError, "STREAM-ERROR"}, nil},
-	{typeErrorClass, []string{"ERROR"}, []string{"DATUM", "EXPECTED-TYPE"}},
-	{simpleTypeErr, []string{simpleCondition, typeErrorClass}, nil},
+	{EndOfFile, []string{"STREAM-ERROR"}, nil},
+	{readerError, []string{ParseError, "STREAM-ERROR"}, nil},
+	{TypeErrorClass, []string{"ERROR"}, []string{"DATUM", "EXPECTED-TYPE"}},
+	{simpleTypeErr, []string{simpleCondition, TypeErrorClass}, nil},
 	{"PRINT-NOT-READABLE", []string{"ERROR"}, []string{"OBJECT"}},
 }
 
 // addConditionClasses adds the standard conditions to the classes all environments share.
 func addConditionClasses(classes map[*Symbol]*Class) {
 	for _, k := range standardConditions {
-		class := &Class{name: standardSymbol(k.name), kind: conditionClass}
+		class := &Class{name: CL(k.name), kind: conditionClass}
 		for _, super := range k.supers {
-			class.supers = append(class.supers, classes[standardSymbol(super)])
+			class.supers = append(class.supers, classes[CL(super)])
 		}
 		var own []slot
 		for _, name := range k.slots {
@@ -73,7 +73,7 @@ func addConditionClasses(classes map[*Symbol]*Class) {
 			if !ok {
 				symbol = internalSymbol(name)
 			}
-			own = append(own, slot{name: symbol, initargs: []*Symbol{standardKeyword(name)}})
+			own = append(own, slot{name: symbol, initargs: []*Symbol{Keyword(name)}})
 		}
 		class.inherit(own)
 		classes[class.name] = class
@@ -83,7 +83,10 @@ func addConditionClasses(classes map[*Symbol]*Class) {
 // newCondition makes a condition of a standard class that says message; slots are
 // pairs of a name and a value.
 func (c *Call) newCondition(class, message string, slots ...any) *Instance {
-	k := c.environment.language.classes[standardSymbol(class)]
+	return c.conditionOf(c.environment.language.classes[CL(class)], message, slots...)
+}
+
+func (c *Call) conditionOf(k *Class, message string, slots ...any) *Instance {
 	object := &Instance{class: k, slots: make([]Value, len(k.slots)), message: message}
 	for i := 0; i+1 < len(slots); i += 2 {
 		for j := range k.slots {
@@ -95,8 +98,8 @@ func (c *Call) newCondition(class, message string, slots ...any) *Instance {
 	return object
 }
 
-// fail signals an error of a standard class. It does not return.
-func (c *Call) fail(class, format string, args ...any) {
+// Fail signals an error of a standard class. It does not return.
+func (c *Call) Fail(class, format string, args ...any) {
 	c.signalError(c.newCondition(class, fmt.Sprintf(format, args...)))
 }
 
@@ -128,7 +131,7 @@ func (c *Call) signal(condition *Instance) {
 				c.leave(cluster.point, condition, h.index)
 			}
 			at := c.at
-			c.call1(h.function, condition)
+			c.Call1(h.function, condition)
 			c.at = at
 		}
 	}
@@ -137,40 +140,40 @@ func (c *Call) signal(condition *Instance) {
 
 // signalError signals; if nobody handles it the call ends. It does not return.
 func (c *Call) signalError(condition *Instance) {
-	c.descend(8) // a handler that fails again and again ends as a recursion
+	c.Descend(8) // a handler that fails again and again ends as a recursion
 	c.signal(condition)
-	c.ascend(8)
+	c.Ascend(8)
 	c.unhandled(condition)
 }
 
 // unhandled ends the call with a condition.
 func (c *Call) unhandled(condition *Instance) {
 	failed := c.describe(&Error{Class: condition.class.name.name, Cause: condition.cause})
-	failed.Message = c.report(condition)
+	failed.Message = c.Report(condition)
 	failed.Hint = c.hint(condition)
 	c.exit = exit{failed: failed, orderly: true}
 	panic(unwinding{})
 }
 
-// report is what princ prints of a condition.
-func (c *Call) report(condition *Instance) string {
+// Report is what princ prints of a condition.
+func (c *Call) Report(condition *Instance) string {
 	if condition.message != "" {
 		return condition.message
 	}
-	c.descend(8)
-	defer c.ascend(8)
+	c.Descend(8)
+	defer c.Ascend(8)
 	for _, class := range condition.class.precedence {
 		switch report := class.report.(type) {
 		case *String:
 			return report.String()
 		case *Function:
-			stream := newOutput()
-			c.call2(report, condition, stream)
-			return stream.text()
+			stream := NewOutput()
+			c.Call2(report, condition, stream)
+			return stream.Text()
 		}
 	}
-	if control, ok := condition.named("FORMAT-CONTROL").(*String); ok {
-		return c.format(control, c.slice(condition.named("FORMAT-ARGUMENTS")))
+	if control, ok := condition.Slot("FORMAT-CONTROL").(*String); ok {
+		return c.Format(control, c.Slice(condition.Slot("FORMAT-ARGUMENTS")))
 	}
 	if report := c.standardReport(condition); report != "" {
 		return report
@@ -189,7 +192,7 @@ func (c *Call) condition(args []Value, fallback string) *Instance {
 	case *Symbol:
 		class := c.environment.class(x)
 		if class == nil || class.kind != conditionClass {
-			c.fail(typeErrorClass, "%s does not designate a condition class.", x.name)
+			c.Fail(TypeErrorClass, "%s does not designate a condition class.", x.name)
 		}
 		return c.instantiate(class, args[1:])
 	case *Class:
@@ -197,8 +200,8 @@ func (c *Call) condition(args []Value, fallback string) *Instance {
 			return c.instantiate(x, args[1:])
 		}
 	case *String, *Function:
-		return c.newCondition(fallback, "", "FORMAT-CONTROL", args[0], "FORMAT-ARGUMENTS", c.newList(args[1:]))
+		return c.newCondition(fallback, "", "FORMAT-CONTROL", args[0], "FORMAT-ARGUMENTS", c.NewList(args[1:]))
 	}
-	c.typeError(args[0], "CONDITION")
+	c.TypeError(args[0], "CONDITION")
 	return nil
 }

@@ -4,13 +4,13 @@ package lisp
 // known of it: one that a note made with its initialisation arguments. The words are
 // SBCL's. It is empty for a class that says nothing of its own.
 func (c *Call) standardReport(condition *Instance) string {
-	shown := func(slot string) string { return c.shown(condition.named(slot)) }
+	shown := func(slot string) string { return c.Shown(condition.Slot(slot)) }
 	for _, class := range condition.class.precedence {
 		if class.name.home != standardPackage {
 			continue
 		}
 		switch class.name.name {
-		case typeErrorClass:
+		case TypeErrorClass:
 			return "The value " + shown("DATUM") + " is not of type " + shown("EXPECTED-TYPE")
 		case unboundVariable:
 			return "The variable " + shown("NAME") + " is unbound."
@@ -22,7 +22,7 @@ func (c *Call) standardReport(condition *Instance) string {
 			return c.arithmeticReport(condition)
 		case "FILE-ERROR":
 			return "error on file " + shown("PATHNAME")
-		case endOfFile:
+		case EndOfFile:
 			return "end of file on " + shown("STREAM")
 		case "PRINT-NOT-READABLE":
 			return shown("OBJECT") + " cannot be printed readably."
@@ -33,8 +33,8 @@ func (c *Call) standardReport(condition *Instance) string {
 
 func (c *Call) arithmeticReport(condition *Instance) string {
 	report := "arithmetic error " + condition.class.name.name + " signalled"
-	if operation := condition.named("OPERATION"); operation != Nil {
-		report += "\nOperation was " + c.shown(&Cons{Car: operation, Cdr: condition.named("OPERANDS")}) + "."
+	if operation := condition.Slot("OPERATION"); operation != Nil {
+		report += "\nOperation was " + c.Shown(&Cons{Car: operation, Cdr: condition.Slot("OPERANDS")}) + "."
 	}
 	return report
 }

@@ -2,14 +2,14 @@ package lisp
 
 // construct makes an object of a structure from the values of its slots.
 func (c *Call) construct(class *Class, r *record, args []Value) Value {
-	c.charge(closureBytes + len(args)*valueBytes)
+	c.Charge(ObjectBytes + len(args)*ValueBytes)
 	for i := range class.slots {
 		c.checkSlot(&class.slots[i], args[i])
 	}
 	if r == nil {
 		return &Instance{class: class, slots: append([]Value(nil), args...)}
 	}
-	c.chargeMany(r.size, consBytes)
+	c.ChargeMany(r.size, ConsBytes)
 	parts := make([]Value, r.size)
 	for i := range parts {
 		parts[i] = Nil
@@ -21,37 +21,37 @@ func (c *Call) construct(class *Class, r *record, args []Value) Value {
 		parts[tag.position] = tag.name
 	}
 	if r.vector {
-		return newVector(parts)
+		return NewVector(parts)
 	}
 	return listStar(parts, Nil)
 }
 
 func (c *Call) checkSlot(s *slot, v Value) {
 	if s.kind != nil && !c.typep(v, s.kind) {
-		c.signalError(c.newCondition(typeErrorClass, "The value "+c.shown(v)+" of the slot "+s.name.name+" is not of type "+c.shown(s.kind)+".", "DATUM", v, "EXPECTED-TYPE", s.kind))
+		c.signalError(c.newCondition(TypeErrorClass, "The value "+c.Shown(v)+" of the slot "+s.name.name+" is not of type "+c.Shown(s.kind)+".", "DATUM", v, "EXPECTED-TYPE", s.kind))
 	}
 }
 
 // constructor makes the defun of a constructor: by keywords, or by a lambda list.
-func (cp *compiler) constructor(class *Class, r *record, spec []Value) Value {
+func (cp *Compiler) constructor(class *Class, r *record, spec []Value) Value {
 	make := NewList(symQuote, &Function{name: "MAKE-STRUCTURE", most: -1, call: func(c *Call, args []Value) Value { return c.construct(class, r, args) }})
-	var passed, parameters builder
+	var passed, parameters ListBuilder
 	if len(spec) == 1 {
-		parameters.add(symKey)
+		parameters.Add(symKey)
 		for i := range class.slots {
 			s := &class.slots[i]
-			variable := cp.gensym(s.name.name) // initial forms do not see each other's slots
-			parameters.add(NewList(NewList(s.initargs[0], variable), s.initialForm()))
-			passed.add(variable)
+			variable := cp.Gensym(s.name.name) // initial forms do not see each other's slots
+			parameters.Add(NewList(NewList(s.initargs[0], variable), s.initialForm()))
+			passed.Add(variable)
 		}
-		return call(symDefun, spec[0], parameters.list(), callStar(symFuncall, passed.list(), make))
+		return Form(symDefun, spec[0], parameters.List(), FormStar(symFuncall, passed.List(), make))
 	}
 	named := map[*Symbol]bool{}
 	section := symLambda
-	for _, item := range cp.forms(spec[1]) {
+	for _, item := range cp.Forms(spec[1]) {
 		if word, ok := item.(*Symbol); ok && lambdaWords[word] {
 			section = word
-			parameters.add(item)
+			parameters.Add(item)
 			continue
 		}
 		name := item
@@ -71,16 +71,16 @@ func (cp *compiler) constructor(class *Class, r *record, spec []Value) Value {
 			item = NewList(name, class.slots[at].initialForm())
 		}
 		named[symbol] = true
-		parameters.add(item)
+		parameters.Add(item)
 	}
 	for i := range class.slots {
 		if s := &class.slots[i]; named[s.name] {
-			passed.add(s.name)
+			passed.Add(s.name)
 		} else {
-			passed.add(s.initialForm())
+			passed.Add(s.initialForm())
 		}
 	}
-	return call(symDefun, spec[0], parameters.list(), callStar(symFuncall, passed.list(), make))
+	return Form(symDefun, spec[0], parameters.List(), FormStar(symFuncall, passed.List(), make))
 }
 
 // nthOf is an element of a list, Nil if there is none.
@@ -100,14 +100,14 @@ func (s *slot) initialForm() Value {
 }
 
 // structureFunctions is a function that defines accessors, predicate and copier.
-func (cp *compiler) structureFunctions(o *structureOptions, class *Class, r *record) *Function {
+func (cp *Compiler) structureFunctions(o *structureOptions, class *Class, r *record) *Function {
 	accessors := make([]*Symbol, len(class.slots))
 	for i := range class.slots {
 		accessors[i] = cp.interned(o.prefix + class.slots[i].name.name)
 		cp.definable(accessors[i])
 	}
 	return &Function{name: "DEFSTRUCT", call: func(c *Call, _ []Value) Value {
-		c.chargeMany(len(accessors), 4*closureBytes)
+		c.ChargeMany(len(accessors), 4*ObjectBytes)
 		for i, accessor := range accessors {
 			if o.include != nil && c.inheritedAccessor(accessor, class, i) {
 				continue
@@ -135,7 +135,7 @@ func (c *Call) inheritedAccessor(accessor *Symbol, class *Class, i int) bool {
 }
 
 func (c *Call) notStructure(v Value, class *Class) {
-	c.signalError(c.newCondition(typeErrorClass, "The value "+c.shown(v)+" is not of type "+class.name.name+".", "DATUM", v, "EXPECTED-TYPE", class.name))
+	c.signalError(c.newCondition(TypeErrorClass, "The value "+c.Shown(v)+" is not of type "+class.name.name+".", "DATUM", v, "EXPECTED-TYPE", class.name))
 }
 
 func (c *Call) structure(v Value, class *Class) *Instance {
@@ -151,7 +151,7 @@ func structureReader(name string, class *Class, r *record, index int) *Function 
 	fn.one = func(c *Call, a Value) Value { return c.structure(a, class).slots[index] }
 	if r != nil {
 		position := r.positions[index]
-		fn.one = func(c *Call, a Value) Value { return elt(c, a, count(position)) }
+		fn.one = func(c *Call, a Value) Value { return elt(c, a, Count(position)) }
 	}
 	return fn
 }
@@ -176,11 +176,11 @@ func structurePredicate(name string, class *Class, r *record) *Function {
 			return Boolean(ok && i.class.isA(class))
 		}
 		tag := r.tags[len(r.tags)-1]
-		if _, isList := a.(*Cons); isList == r.vector || !isSequence(a) {
+		if _, isList := a.(*Cons); isList == r.vector || !IsSequence(a) {
 			return Nil
 		}
 		if r.vector {
-			return Boolean(c.length(a) > tag.position && elt(c, a, count(tag.position)) == Value(tag.name))
+			return Boolean(c.Length(a) > tag.position && elt(c, a, Count(tag.position)) == Value(tag.name))
 		}
 		for i := 0; i < tag.position; i++ {
 			cell, ok := a.(*Cons)
@@ -202,6 +202,6 @@ func structureCopier(name string, class *Class, r *record) *Function {
 			copy(copied.slots, original.slots)
 			return copied
 		}
-		return c.funcall(standardSymbol("COPY-SEQ"), []Value{a})
+		return c.funcall(CL("COPY-SEQ"), []Value{a})
 	}}
 }

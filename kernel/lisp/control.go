@@ -1,60 +1,60 @@
 package lisp
 
 // controlFunctions call functions and evaluate forms.
-func controlFunctions() []builtin {
-	return []builtin{
-		{name: "funcall", list: "(function &rest arguments)", doc: "Call a function.", many: true, call: func(c *Call, args []Value) Value { return c.funcall(args[0], args[1:]) }},
-		{name: "apply", list: "(function argument &rest more)", doc: "Call a function with the elements of the last argument.", many: true, call: applyFunction},
-		{name: "values", list: "(&rest objects)", doc: "Return the objects as values.", many: true, call: func(c *Call, args []Value) Value { return c.values(args...) }},
-		{name: "values-list", list: "(list)", doc: "Return the elements as values.", many: true, one: func(c *Call, a Value) Value { return c.values(c.slice(a)...) }},
-		{name: "identity", list: "(object)", doc: "The object.", one: func(_ *Call, a Value) Value { return a }},
-		{name: "constantly", list: "(value)", doc: "A function that always returns value.", one: func(c *Call, a Value) Value {
-			c.charge(closureBytes)
+func controlFunctions() []Builtin {
+	return []Builtin{
+		{Name: "funcall", LambdaList: "(function &rest arguments)", Doc: "Call a function.", Many: true, Call: func(c *Call, args []Value) Value { return c.funcall(args[0], args[1:]) }},
+		{Name: "apply", LambdaList: "(function argument &rest more)", Doc: "Call a function with the elements of the last argument.", Many: true, Call: applyFunction},
+		{Name: "values", LambdaList: "(&rest objects)", Doc: "Return the objects as values.", Many: true, Call: func(c *Call, args []Value) Value { return c.Values(args...) }},
+		{Name: "values-list", LambdaList: "(list)", Doc: "Return the elements as values.", Many: true, One: func(c *Call, a Value) Value { return c.Values(c.Slice(a)...) }},
+		{Name: "identity", LambdaList: "(object)", Doc: "The object.", One: func(_ *Call, a Value) Value { return a }},
+		{Name: "constantly", LambdaList: "(value)", Doc: "A function that always returns value.", One: func(c *Call, a Value) Value {
+			c.Charge(ObjectBytes)
 			return &Function{name: "CONSTANTLY", most: -1, frame: &frame{slots: []Value{a}}, call: func(*Call, []Value) Value { return a }}
 		}},
-		{name: "complement", list: "(predicate)", doc: "The function that is true where predicate is not.", one: func(c *Call, a Value) Value {
-			fn := c.function(a)
-			c.charge(closureBytes)
-			return &Function{name: "COMPLEMENT", most: -1, frame: &frame{slots: []Value{fn}}, call: func(c *Call, args []Value) Value { return Boolean(single(c.apply(fn, args)) == Nil) }}
+		{Name: "complement", LambdaList: "(predicate)", Doc: "The function that is true where predicate is not.", One: func(c *Call, a Value) Value {
+			fn := c.Function(a)
+			c.Charge(ObjectBytes)
+			return &Function{name: "COMPLEMENT", most: -1, frame: &frame{slots: []Value{fn}}, call: func(c *Call, args []Value) Value { return Boolean(Single(c.apply(fn, args)) == Nil) }}
 		}},
-		{name: "eval", list: "(form)", doc: "Evaluate a form.", many: true, one: func(c *Call, a Value) Value { return c.evaluate(a) }},
-		{name: "compile", list: "(name &optional definition)", doc: "The function; everything is compiled already.", many: true, call: func(c *Call, args []Value) Value {
+		{Name: "eval", LambdaList: "(form)", Doc: "Evaluate a form.", Many: true, One: func(c *Call, a Value) Value { return c.evaluate(a) }},
+		{Name: "compile", LambdaList: "(name &optional definition)", Doc: "The function; everything is compiled already.", Many: true, Call: func(c *Call, args []Value) Value {
 			if len(args) == 1 {
-				c.function(args[0])
-				return c.values(args[0], Nil, Nil)
+				c.Function(args[0])
+				return c.Values(args[0], Nil, Nil)
 			}
 			fn := args[1]
 			if list, ok := fn.(*Cons); ok && list.Car == symLambda {
-				fn = single(c.evaluate(call(symFunction, list)))
+				fn = Single(c.evaluate(Form(symFunction, list)))
 			}
 			if symbol, ok := args[0].(*Symbol); ok && symbol != Nil {
-				c.definable(symbol).function = c.function(fn)
-				return c.values(symbol, Nil, Nil)
+				c.definable(symbol).function = c.Function(fn)
+				return c.Values(symbol, Nil, Nil)
 			}
-			return c.values(c.function(fn), Nil, Nil)
+			return c.Values(c.Function(fn), Nil, Nil)
 		}},
-		{name: "macroexpand-1", list: "(form &optional environment)", doc: "Expand a macro form once; true if it was one.", many: true, named: func(c *Call, args Args) Value {
+		{Name: "macroexpand-1", LambdaList: "(form &optional environment)", Doc: "Expand a macro form once; true if it was one.", Many: true, Named: func(c *Call, args Args) Value {
 			form, expanded := c.expandOnce(args.Get("form"), c.scopeArgument(args.Get("environment")))
-			return c.values(form, Boolean(expanded))
+			return c.Values(form, Boolean(expanded))
 		}},
-		{name: "macroexpand", list: "(form &optional environment)", doc: "Expand until it is no macro form.", many: true, named: func(c *Call, args Args) Value {
+		{Name: "macroexpand", LambdaList: "(form &optional environment)", Doc: "Expand until it is no macro form.", Many: true, Named: func(c *Call, args Args) Value {
 			form, any := args.Get("form"), false
 			sc := c.scopeArgument(args.Get("environment"))
 			for {
-				c.step()
+				c.Step()
 				next, expanded := c.expandOnce(form, sc)
 				if !expanded {
-					return c.values(form, Boolean(any))
+					return c.Values(form, Boolean(any))
 				}
 				form, any = next, true
 			}
 		}},
-		{name: "proclaim", list: "(declaration)", doc: "Declare a variable special; other declarations do nothing.", one: func(c *Call, a Value) Value {
+		{Name: "proclaim", LambdaList: "(declaration)", Doc: "Declare a variable special; other declarations do nothing.", One: func(c *Call, a Value) Value {
 			c.proclaim(a)
 			return Nil
 		}},
-		{name: "documentation", list: "(object &optional kind)", doc: "The documentation string, or nil.", named: documentation},
-		{name: "provide", list: "(name)", doc: "Does nothing: a note is one module.", one: func(*Call, Value) Value { return T }},
+		{Name: "documentation", LambdaList: "(object &optional kind)", Doc: "The documentation string, or nil.", Named: documentation},
+		{Name: "provide", LambdaList: "(name)", Doc: "Does nothing: a note is one module.", One: func(*Call, Value) Value { return T }},
 	}
 }
 
@@ -62,17 +62,17 @@ func applyFunction(c *Call, args []Value) Value {
 	last := args[len(args)-1]
 	all := append([]Value(nil), args[1:len(args)-1]...)
 	for cell, ok := c.next(last); ok; cell, ok = c.next(cell.Cdr) {
-		c.charge(valueBytes)
+		c.Charge(ValueBytes)
 		all = append(all, cell.Car)
 	}
 	return c.funcall(args[0], all)
 }
 
 func (c *Call) proclaim(declaration Value) {
-	parts := c.slice(declaration)
+	parts := c.Slice(declaration)
 	if len(parts) > 0 && parts[0] == symSpecial {
 		for _, part := range parts[1:] {
-			c.environment.global(c.symbol(part)).special = true
+			c.environment.global(c.TakeSymbol(part)).special = true
 		}
 	}
 }
@@ -113,5 +113,5 @@ func (c *Call) docOf(text string) Value {
 	if text == "" {
 		return Nil
 	}
-	return c.text(text)
+	return c.Text(text)
 }

@@ -13,8 +13,8 @@ func definitionForms() []standardForm {
 		{"define-symbol-macro", "(symbol expansion)", "Make a symbol stand for a form.", compileDefineSymbolMacro},
 		{"in-package", "(name)", "Nothing: a note is its own package.", compileInPackage},
 		{"declaim", "(&rest declarations)", "Proclaim; special is what has an effect.", compileDeclaim},
-		{"declare", "(&rest declarations)", "Declarations stand at the beginning of a body.", func(cp *compiler, form *Cons, _ *scope) expression {
-			cp.fail(programError, "declare stands where a form is expected: %s", sketch(form, formLength))
+		{"declare", "(&rest declarations)", "Declarations stand at the beginning of a body.", func(cp *Compiler, form *Cons, _ *scope) expression {
+			cp.Fail(ProgramError, "declare stands where a form is expected: %s", Sketch(form, formLength))
 			return expression{}
 		}},
 	}
@@ -22,26 +22,26 @@ func definitionForms() []standardForm {
 
 // functionName takes the name in a defun: a symbol that is free to define, or
 // (setf symbol).
-func (cp *compiler) definedName(name Value) (g *global, setter bool, text string) {
+func (cp *Compiler) definedName(name Value) (g *global, setter bool, text string) {
 	if symbol, ok := setfName(name); ok {
 		return cp.environment.global(symbol), true, "(SETF " + symbol.name + ")"
 	}
 	symbol, ok := name.(*Symbol)
 	if !ok || symbol.Keyword() {
-		cp.fail(programError, "%s cannot name a function", sketch(name, formLength))
+		cp.Fail(ProgramError, "%s cannot name a function", Sketch(name, formLength))
 	}
 	return cp.definable(symbol), false, symbol.name
 }
 
-func (cp *compiler) blockName(name Value) *Symbol {
+func (cp *Compiler) blockName(name Value) *Symbol {
 	if symbol, ok := setfName(name); ok {
 		return symbol
 	}
 	return name.(*Symbol)
 }
 
-func compileDefun(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, -1)
+func compileDefun(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, -1)
 	g, setter, name := cp.definedName(parts[0])
 	function := cp.compileLambda(name, form.Cdr.(*Cons).Cdr, sc, lambdaKind{block: cp.blockName(parts[0])})
 	return simple(func(c *Call, f *frame) Value {
@@ -55,11 +55,11 @@ func compileDefun(cp *compiler, form *Cons, sc *scope) expression {
 	})
 }
 
-func compileDefmacro(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, -1)
+func compileDefmacro(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, -1)
 	g, setter, name := cp.definedName(parts[0])
 	if setter {
-		cp.fail(programError, "a macro's name must be a symbol")
+		cp.Fail(ProgramError, "a macro's name must be a symbol")
 	}
 	function := cp.compileLambda(name, form.Cdr.(*Cons).Cdr, sc, lambdaKind{block: cp.blockName(parts[0]), macro: true})
 	return simple(func(c *Call, f *frame) Value {
@@ -71,8 +71,8 @@ func compileDefmacro(cp *compiler, form *Cons, sc *scope) expression {
 }
 
 // definedVariable takes (operator name [value [doc]]).
-func (cp *compiler) definedVariable(form *Cons, sc *scope, least int) (g *global, value code, doc Value) {
-	parts := cp.arguments(form, least, 3)
+func (cp *Compiler) definedVariable(form *Cons, sc *scope, least int) (g *global, value code, doc Value) {
+	parts := cp.Arguments(form, least, 3)
 	symbol := cp.checkBindable(parts[0])
 	g = cp.unfrozen(symbol)
 	if len(parts) > 1 {
@@ -94,9 +94,9 @@ func (g *global) document(kind *Symbol, doc Value) {
 	g.docs[kind] = doc
 }
 
-var symVariable = standardSymbol("VARIABLE")
+var symVariable = CL("VARIABLE")
 
-func compileDefvar(cp *compiler, form *Cons, sc *scope) expression {
+func compileDefvar(cp *Compiler, form *Cons, sc *scope) expression {
 	g, value, doc := cp.definedVariable(form, sc, 1)
 	g.special = true
 	return simple(func(c *Call, f *frame) Value {
@@ -109,7 +109,7 @@ func compileDefvar(cp *compiler, form *Cons, sc *scope) expression {
 	})
 }
 
-func compileDefparameter(cp *compiler, form *Cons, sc *scope) expression {
+func compileDefparameter(cp *Compiler, form *Cons, sc *scope) expression {
 	g, value, doc := cp.definedVariable(form, sc, 2)
 	g.special = true
 	return simple(func(c *Call, f *frame) Value {
@@ -120,11 +120,11 @@ func compileDefparameter(cp *compiler, form *Cons, sc *scope) expression {
 	})
 }
 
-func compileDefconstant(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, 3)
+func compileDefconstant(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, 3)
 	symbol, ok := parts[0].(*Symbol)
 	if !ok {
-		cp.fail(programError, "%s cannot name a constant", sketch(parts[0], formLength))
+		cp.Fail(ProgramError, "%s cannot name a constant", Sketch(parts[0], formLength))
 	}
 	g := cp.unfrozen(symbol)
 	value := cp.compile(parts[1], sc).one()
@@ -134,22 +134,22 @@ func compileDefconstant(cp *compiler, form *Cons, sc *scope) expression {
 			g.document(symVariable, parts[2])
 		}
 		if g.constant && !eql(g.value, v) {
-			c.fail(programError, "the constant %s is being redefined", symbol.name)
+			c.Fail(ProgramError, "the constant %s is being redefined", symbol.name)
 		}
 		g.value, g.special, g.constant = v, true, true
 		return symbol
 	})
 }
 
-func compileDeftype(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, -1)
-	symbol := cp.unfrozen(cp.symbol(parts[0])).symbol
+func compileDeftype(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, -1)
+	symbol := cp.unfrozen(cp.TakeSymbol(parts[0])).symbol
 	function := cp.compileLambda(symbol.name, form.Cdr.(*Cons).Cdr, sc, lambdaKind{block: symbol, macro: true, star: true})
 	return simple(func(c *Call, f *frame) Value {
 		fn := function(c, f).(*Function)
 		c.environment.types[symbol] = fn
 		if fn.doc != "" {
-			c.environment.global(symbol).document(symTypeWord, c.text(fn.doc))
+			c.environment.global(symbol).document(symTypeWord, c.Text(fn.doc))
 		}
 		return symbol
 	})
@@ -157,8 +157,8 @@ func compileDeftype(cp *compiler, form *Cons, sc *scope) expression {
 
 // compileDefineCompilerMacro keeps a compiler macro to be asked for. Calls are compiled
 // as if there were none, which is always right.
-func compileDefineCompilerMacro(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, -1)
+func compileDefineCompilerMacro(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, -1)
 	g, setter, name := cp.definedName(parts[0])
 	function := cp.compileLambda(name, form.Cdr.(*Cons).Cdr, sc, lambdaKind{block: cp.blockName(parts[0]), macro: true})
 	return simple(func(c *Call, f *frame) Value {
@@ -167,17 +167,17 @@ func compileDefineCompilerMacro(cp *compiler, form *Cons, sc *scope) expression 
 			g.compilerMacro = &Function{name: name, doc: fn.doc, least: 2, most: 2, two: func(c *Call, form, environment Value) Value {
 				return c.newCompiler("").expandIn(&macro{function: fn}, c.cell(form), c.scopeArgument(environment))
 			}}
-			g.document(standardSymbol("COMPILER-MACRO"), c.docOf(fn.doc))
+			g.document(CL("COMPILER-MACRO"), c.docOf(fn.doc))
 		}
 		return parts[0]
 	})
 }
 
-func compileDefineSymbolMacro(cp *compiler, form *Cons, _ *scope) expression {
-	parts := cp.arguments(form, 2, 2)
+func compileDefineSymbolMacro(cp *Compiler, form *Cons, _ *scope) expression {
+	parts := cp.Arguments(form, 2, 2)
 	g := cp.unfrozen(cp.checkBindable(parts[0]))
 	if g.special {
-		cp.fail(programError, "%s is a special variable and cannot be a symbol macro", g.symbol.name)
+		cp.Fail(ProgramError, "%s is a special variable and cannot be a symbol macro", g.symbol.name)
 	}
 	return simple(func(*Call, *frame) Value {
 		g.expansion = parts[1]
@@ -185,8 +185,8 @@ func compileDefineSymbolMacro(cp *compiler, form *Cons, _ *scope) expression {
 	})
 }
 
-func compileDeclaim(cp *compiler, form *Cons, _ *scope) expression {
-	for _, declaration := range cp.forms(form.Cdr) {
+func compileDeclaim(cp *Compiler, form *Cons, _ *scope) expression {
+	for _, declaration := range cp.Forms(form.Cdr) {
 		cp.proclaim(declaration)
 	}
 	return constant(Nil)
@@ -195,11 +195,11 @@ func compileDeclaim(cp *compiler, form *Cons, _ *scope) expression {
 // compileInPackage enters a package the note made itself; every other name leads back
 // to the note's own package, which is where notes written for the upstream system
 // expect to be.
-func compileInPackage(cp *compiler, form *Cons, _ *scope) expression {
-	name := cp.arguments(form, 1, 1)[0]
+func compileInPackage(cp *Compiler, form *Cons, _ *scope) expression {
+	name := cp.Arguments(form, 1, 1)[0]
 	return simple(func(c *Call, _ *frame) Value {
 		target := c.environment.user
-		if p := c.environment.packages[c.name(name)]; p != nil && p.madeByNote {
+		if p := c.environment.packages[c.Name(name)]; p != nil && p.madeByNote {
 			target = p
 		}
 		c.setSpecial(c.environment.global(symPackage), target)

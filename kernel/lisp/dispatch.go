@@ -29,11 +29,11 @@ func (c *Call) applicable(gf *generic, args []Value) []*method {
 		if len(args) < len(m.specializers) {
 			continue
 		}
-		c.charge(closureBytes)
+		c.Charge(ObjectBytes)
 		k := candidate{method: m}
 		applies := true
 		for i := range m.specializers {
-			c.step()
+			c.Step()
 			if gf.precedence != nil {
 				i = gf.precedence[i]
 			}
@@ -71,9 +71,9 @@ func (c *Call) dispatch(fn *Function, args []Value) Value {
 		c.wrongCount(gf.name, len(args))
 	}
 	own := append([]Value(nil), args...)
-	c.charge(len(own) * valueBytes)
-	c.descend(8)
-	defer c.ascend(8)
+	c.Charge(len(own) * ValueBytes)
+	c.Descend(8)
+	defer c.Ascend(8)
 	all := c.applicable(gf, own)
 	if len(all) > 0 {
 		c.checkKeywords(gf, all, own)
@@ -93,7 +93,7 @@ func (c *Call) dispatch(fn *Function, args []Value) Value {
 		case kwAround:
 			around = append(around, m)
 		default:
-			c.fail(simpleError, "%s has a method with the qualifier %s, which its combination does not know", gf.name, c.shown(m.qualifier()))
+			c.Fail(SimpleError, "%s has a method with the qualifier %s, which its combination does not know", gf.name, c.Shown(m.qualifier()))
 		}
 	}
 	if gf.fallback != nil {
@@ -142,15 +142,15 @@ func (c *Call) checkKeywords(gf *generic, methods []*method, args []Value) {
 		known.add(m)
 	}
 	if len(args)%2 != 0 {
-		c.fail(programError, "odd number of keyword arguments (calling %s)", gf.name)
+		c.Fail(ProgramError, "odd number of keyword arguments (calling %s)", gf.name)
 	}
 	if allowed, _ := initarg(args, kwAllowOtherKeys); known.open || allowed != nil && allowed != Nil {
 		return
 	}
-	c.work(len(args) * len(known.keys))
+	c.Work(len(args) * len(known.keys))
 	for i := 0; i < len(args); i += 2 {
 		if args[i] != kwAllowOtherKeys && !known.has(args[i]) {
-			c.fail(programError, "unknown keyword argument %s (calling %s)", c.shown(args[i]), gf.name)
+			c.Fail(ProgramError, "unknown keyword argument %s (calling %s)", c.Shown(args[i]), gf.name)
 		}
 	}
 }
@@ -161,7 +161,7 @@ func (c *Call) callMethod(m *method, next []*method, args []Value) Value {
 	if !m.chained {
 		return c.apply(m.function, args)
 	}
-	c.charge(2 * closureBytes)
+	c.Charge(2 * ObjectBytes)
 	proceed := &Function{name: symCallNext.name, most: -1, many: true, frame: &frame{slots: args}, call: func(c *Call, given []Value) Value {
 		if len(given) == 0 {
 			given = args
@@ -181,7 +181,7 @@ func (e *Environment) printsObjects() bool {
 	return ok && g.function != nil && g.function.generic != nil
 }
 
-var symPrintEscape = standardSymbol("*PRINT-ESCAPE*")
+var symPrintEscape = CL("*PRINT-ESCAPE*")
 
 // printObject prints an instance by the note's own print-object or print function.
 func (c *Call) printObject(p *printer, i *Instance) bool {
@@ -190,7 +190,7 @@ func (c *Call) printObject(p *printer, i *Instance) bool {
 	case p.plain == Value(i):
 		return false
 	case i.class.printer != nil:
-		fn = c.function(i.class.printer)
+		fn = c.Function(i.class.printer)
 	case c.environment.printsObjects():
 		fn = c.environment.global(symPrintObject).function
 		if len(c.applicable(fn.generic, []Value{i, Nil})) == 0 {
@@ -199,14 +199,14 @@ func (c *Call) printObject(p *printer, i *Instance) bool {
 	default:
 		return false
 	}
-	stream := newOutput()
-	c.descend(24)
+	stream := NewOutput()
+	c.Descend(24)
 	mark := len(c.bindings)
 	c.bind(c.environment.global(symPrintEscape), Boolean(p.escape))
-	c.call2(fn, i, stream)
+	c.Call2(fn, i, stream)
 	c.unbind(mark)
-	c.ascend(24)
-	p.call.chargeOutput(len(stream.out))
+	c.Ascend(24)
+	p.call.ChargeOutput(len(stream.out))
 	p.out = append(p.out, stream.out...)
 	return true
 }

@@ -1,14 +1,14 @@
 package lisp
 
 // editFunctions remove and replace elements.
-func editFunctions() []builtin {
+func editFunctions() []Builtin {
 	const keywords = "(sequence &key test test-not key start end from-end)"
-	rows := []builtin{
-		{name: "remove-duplicates", list: keywords, doc: "The sequence without all but the last of equal elements.", named: func(c *Call, args Args) Value {
+	rows := []Builtin{
+		{Name: "remove-duplicates", LambdaList: keywords, Doc: "The sequence without all but the last of equal elements.", Named: func(c *Call, args Args) Value {
 			s, marks := c.duplicates(args)
 			return s.without(marks)
 		}},
-		{name: "delete-duplicates", list: keywords, doc: "The sequence without all but the last of equal elements; the old one is used up.", named: func(c *Call, args Args) Value {
+		{Name: "delete-duplicates", LambdaList: keywords, Doc: "The sequence without all but the last of equal elements; the old one is used up.", Named: func(c *Call, args Args) Value {
 			s, marks := c.duplicates(args)
 			return s.delete(marks)
 		}},
@@ -54,16 +54,16 @@ func editFunctions() []builtin {
 func (s *scan) without(marks []bool) Value {
 	c := s.call
 	if s.items == nil && s.size > 0 {
-		c.chargeMany(s.size, runeBytes)
+		c.ChargeMany(s.size, RuneBytes)
 		kept := make([]rune, 0, s.size)
 		for i, r := range s.chars {
 			if !marks[i] {
 				kept = append(kept, r)
 			}
 		}
-		return runesString(kept)
+		return StringOf(kept)
 	}
-	c.chargeMany(s.size, valueBytes)
+	c.ChargeMany(s.size, ValueBytes)
 	kept := make([]Value, 0, s.size)
 	for i, item := range s.items {
 		if !marks[i] {
@@ -76,11 +76,11 @@ func (s *scan) without(marks []bool) Value {
 // delete takes the marked elements out of a list or of a vector with a fill pointer.
 func (s *scan) delete(marks []bool) Value {
 	c := s.call
-	if !isList(s.sequence) {
+	if !IsList(s.sequence) {
 		result := s.without(marks)
 		if hasFillPointer(s.sequence) {
-			c.store(s.sequence, 0, c.elements(result))
-			c.setFillPointer(s.sequence, c.length(result))
+			c.store(s.sequence, 0, c.Elements(result))
+			c.setFillPointer(s.sequence, c.Length(result))
 			return s.sequence
 		}
 		return result
@@ -113,16 +113,16 @@ func (s *scan) delete(marks []bool) Value {
 func (s *scan) replaced(item Value, marks []bool) Value {
 	c := s.call
 	if s.items == nil && s.size > 0 {
-		c.chargeMany(s.size, runeBytes)
+		c.ChargeMany(s.size, RuneBytes)
 		chars := append([]rune(nil), s.chars...)
 		for i, marked := range marks {
 			if marked {
-				chars[i] = rune(c.character(item))
+				chars[i] = rune(c.Character(item))
 			}
 		}
-		return runesString(chars)
+		return StringOf(chars)
 	}
-	c.chargeMany(s.size, valueBytes)
+	c.ChargeMany(s.size, ValueBytes)
 	items := append([]Value(nil), s.items...)
 	for i, marked := range marks {
 		if marked {
@@ -136,7 +136,7 @@ func (s *scan) replaced(item Value, marks []bool) Value {
 // before them.
 func (c *Call) duplicates(args Args) (s *scan, marks []bool) {
 	s = c.newScan(args.Get("sequence"), c.matcher(args), args.Get("start"), args.Get("end"), args.Get("from-end"))
-	c.chargeMany(2*s.size, valueBytes)
+	c.ChargeMany(2*s.size, ValueBytes)
 	marks, parts := make([]bool, s.size), make([]Value, s.size)
 	for i := s.from; i < s.to; i++ {
 		parts[i] = s.keyed(s.element(i))
@@ -167,7 +167,7 @@ func (s *scan) hashed() *HashTable {
 		return newHashTable(eqlTest)
 	}
 	for name, test := range hashTests {
-		if s.test == s.call.environment.language.functions[standardSymbol(name)] {
+		if s.test == s.call.environment.language.functions[CL(name)] {
 			return newHashTable(test)
 		}
 	}

@@ -16,17 +16,17 @@ type elementType struct {
 
 var (
 	generalElements   = &elementType{name: T, zero: Integer(0), accepts: func(Value) bool { return true }}
-	bitElements       = integerElements(standardSymbol("BIT"), big.NewInt(0), 1)
+	bitElements       = integerElements(CL("BIT"), big.NewInt(0), 1)
 	characterElements = &elementType{name: symCharacter, zero: Character(0), accepts: func(v Value) bool { _, ok := v.(Character); return ok }}
-	singleElements    = &elementType{name: standardSymbol("SINGLE-FLOAT"), zero: float32(0), accepts: func(v Value) bool { _, ok := v.(float32); return ok }}
-	doubleElements    = &elementType{name: standardSymbol("DOUBLE-FLOAT"), zero: float64(0), accepts: func(v Value) bool { _, ok := v.(float64); return ok }}
+	singleElements    = &elementType{name: CL("SINGLE-FLOAT"), zero: float32(0), accepts: func(v Value) bool { _, ok := v.(float32); return ok }}
+	doubleElements    = &elementType{name: CL("DOUBLE-FLOAT"), zero: float64(0), accepts: func(v Value) bool { _, ok := v.(float64); return ok }}
 )
 
 // integerElementTypes are the types of integers, narrow ones first.
 var integerElementTypes = func() []*elementType {
 	types := []*elementType{bitElements}
-	unsigned, signed := standardSymbol("UNSIGNED-BYTE"), standardSymbol("SIGNED-BYTE")
-	fixnum := standardSymbol("FIXNUM")
+	unsigned, signed := CL("UNSIGNED-BYTE"), CL("SIGNED-BYTE")
+	fixnum := CL("FIXNUM")
 	for _, n := range []uint{2, 4, 7, 8, 15, 16, 31, 32, 62, 63, 64} {
 		types = append(types, integerElements(NewList(unsigned, Integer(int64(n))), big.NewInt(0), n))
 	}
@@ -58,8 +58,8 @@ func integerElements(name Value, low *big.Int, bits uint) *elementType {
 
 // elementType is the upgraded type for elements of a type; nil and the star mean any.
 func (c *Call) elementType(kind Value) *elementType {
-	c.descend(4)
-	defer c.ascend(4)
+	c.Descend(4)
+	defer c.Ascend(4)
 	if kind == nil || kind == symStar || kind == T {
 		return generalElements
 	}
@@ -87,7 +87,7 @@ func (c *Call) elementType(kind Value) *elementType {
 		case "DOUBLE-FLOAT", "LONG-FLOAT":
 			return doubleElements
 		case "MEMBER", "EQL":
-			return c.memberElements(c.slice(kind.(*Cons).Cdr))
+			return c.memberElements(c.Slice(kind.(*Cons).Cdr))
 		}
 	}
 	if expansion, ok := c.expandType(kind); ok {
@@ -117,13 +117,13 @@ candidates:
 func (c *Call) integerRange(kind Value) (low, high *big.Int, ok bool) {
 	head, args := kind, []Value(nil)
 	if cell, ok := kind.(*Cons); ok {
-		head, args = cell.Car, c.slice(cell.Cdr)
+		head, args = cell.Car, c.Slice(cell.Cdr)
 	}
 	symbol, ok := head.(*Symbol)
 	if !ok {
 		return nil, nil, false
 	}
-	size, sized := optional(args, 0).(int64)
+	size, sized := Optional(args, 0).(int64)
 	sized = sized && size > 0 && size <= 1024
 	zero, one := big.NewInt(0), big.NewInt(1)
 	switch symbol.name {
@@ -132,7 +132,7 @@ func (c *Call) integerRange(kind Value) (low, high *big.Int, ok bool) {
 	case "FIXNUM":
 		return big.NewInt(-1 << 62), big.NewInt(1<<62 - 1), true
 	case "MOD":
-		return zero, new(big.Int).Sub(c.integer(optional(args, 0)), one), true
+		return zero, new(big.Int).Sub(c.Integer(Optional(args, 0)), one), true
 	case "UNSIGNED-BYTE":
 		if sized {
 			high = new(big.Int).Sub(new(big.Int).Lsh(one, uint(size)), one)
@@ -145,7 +145,7 @@ func (c *Call) integerRange(kind Value) (low, high *big.Int, ok bool) {
 		}
 		return low, high, true
 	case "INTEGER":
-		return c.integerBound(optional(args, 0), 1), c.integerBound(optional(args, 1), -1), true
+		return c.integerBound(Optional(args, 0), 1), c.integerBound(Optional(args, 1), -1), true
 	}
 	return nil, nil, false
 }
@@ -157,15 +157,15 @@ func (c *Call) integerBound(v Value, inward int64) *big.Int {
 		return nil
 	}
 	if cell, ok := v.(*Cons); ok {
-		return new(big.Int).Add(c.integer(cell.Car), big.NewInt(inward))
+		return new(big.Int).Add(c.Integer(cell.Car), big.NewInt(inward))
 	}
-	return c.integer(v)
+	return c.Integer(v)
 }
 
 // element checks that v can be stored into an array of a type.
 func (c *Call) element(kind *elementType, v Value) {
 	if kind != nil && !kind.accepts(v) {
-		c.signalError(c.newCondition(typeErrorClass, "The value "+c.shown(v)+" is not of type "+c.shown(kind.name)+".",
+		c.signalError(c.newCondition(TypeErrorClass, "The value "+c.Shown(v)+" is not of type "+c.Shown(kind.name)+".",
 			"DATUM", v, "EXPECTED-TYPE", kind.name))
 	}
 }

@@ -43,26 +43,35 @@ const (
 const variableChapter = "Variables and constants"
 
 // Entries returns everything the language has, chapter by chapter, by name in each.
-func Entries() []Entry {
-	l := standardLanguage()
+func (l *Language) Entries() []Entry {
 	var entries []Entry
-	for _, chapter := range chapters() {
-		var own []Entry
+	titles, byTitle := []string{}, map[string][]Entry{}
+	for _, chapter := range l.chapters {
+		if byTitle[chapter.title] == nil {
+			titles = append(titles, chapter.title)
+		}
+		own := byTitle[chapter.title]
 		add := func(kind Kind, name, list, doc string) {
-			if !internalName(name) {
-				own = append(own, Entry{Name: strings.ToLower(name), Kind: kind, LambdaList: list, Doc: doc, Chapter: chapter.title})
+			if name = strings.ToLower(name); !internalName(name) {
+				if chapter.home != "" {
+					name = strings.ToLower(chapter.home) + ":" + name
+				}
+				own = append(own, Entry{Name: name, Kind: kind, LambdaList: list, Doc: doc, Chapter: chapter.title})
 			}
 		}
 		for _, row := range chapter.forms {
 			add(FormEntry, row.name, row.list, row.doc)
 		}
 		for _, row := range chapter.macros {
-			add(MacroEntry, row.name, row.list, row.doc)
+			add(MacroEntry, row.Name, row.LambdaList, row.Doc)
 		}
 		for _, row := range chapter.functions {
-			add(FunctionEntry, row.name, row.list, row.doc)
+			add(FunctionEntry, row.Name, row.LambdaList, row.Doc)
 		}
-		entries = append(entries, sorted(own)...)
+		byTitle[chapter.title] = own
+	}
+	for _, title := range titles {
+		entries = append(entries, sorted(byTitle[title])...)
 	}
 	var variables []Entry
 	for symbol, v := range l.variables {
@@ -115,7 +124,7 @@ func (c *Call) entry(symbol *Symbol, g *global) (Entry, bool) {
 	}
 	entry.Doc, _, _ = strings.Cut(entry.Doc, "\n")
 	if described != nil && described.lambda != nil {
-		entry.LambdaList = strings.ToLower(strings.ReplaceAll(c.printed(described.lambda.parameters, true), "#:", ""))
+		entry.LambdaList = strings.ToLower(strings.ReplaceAll(c.Printed(described.lambda.parameters, true), "#:", ""))
 		if described.lambda.parameters == Nil {
 			entry.LambdaList = "()"
 		}

@@ -10,7 +10,7 @@ import (
 // one line.
 func TestEntriesAreComplete(t *testing.T) {
 	told := map[string]bool{}
-	for _, entry := range Entries() {
+	for _, entry := range testLanguage.Entries() {
 		if told[entry.Name] {
 			t.Errorf("%s is told twice", entry.Name)
 		}
@@ -26,7 +26,7 @@ func TestEntriesAreComplete(t *testing.T) {
 			t.Errorf("%s stands in no chapter", entry.Name)
 		}
 	}
-	l := standardLanguage()
+	l := testLanguage
 	expect := func(symbol *Symbol) {
 		if name := entryName(symbol, standardPackage); !told[name] && !internalName(symbol.name) && symbol != symForever && symbol != symModify && symbol != symQuasiquote && symbol != symUnquote && symbol != symUnquoteSplicing {
 			t.Errorf("%s is not told", name)
@@ -42,7 +42,7 @@ func TestEntriesAreComplete(t *testing.T) {
 // its lambda list says, and with as many as it says. Only the wrong numbers are refused
 // for their number.
 func TestLambdaListsAreTrue(t *testing.T) {
-	for _, entry := range Entries() {
+	for _, entry := range testLanguage.Entries() {
 		if entry.Kind != FunctionEntry {
 			continue
 		}
@@ -59,7 +59,7 @@ func TestLambdaListsAreTrue(t *testing.T) {
 			if errors.As(err, &failed) && failed.Class == internalError {
 				t.Errorf("%s with %d arguments: %v", entry.Name, count, failed.Cause)
 			}
-			return errors.As(err, &failed) && failed.Class == programError && strings.HasPrefix(failed.Message, "invalid number of arguments: ")
+			return errors.As(err, &failed) && failed.Class == ProgramError && strings.HasPrefix(failed.Message, "invalid number of arguments: ")
 		}
 		if least > 0 && !refused(least-1) {
 			t.Errorf("%s %s takes %d arguments", entry.Name, entry.LambdaList, least-1)
@@ -84,7 +84,7 @@ func everything() Access {
 // TestKeywordsAreTrue calls every function that has &key with each keyword its lambda
 // list names, and with one that it does not.
 func TestKeywordsAreTrue(t *testing.T) {
-	for _, entry := range Entries() {
+	for _, entry := range testLanguage.Entries() {
 		_, keys, found := strings.Cut(strings.TrimSuffix(entry.LambdaList, ")"), "&key ")
 		if entry.Kind != FunctionEntry || !found || strings.Contains(keys, "&allow-other-keys") {
 			continue

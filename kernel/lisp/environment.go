@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,9 @@ import (
 // Config says what an environment is made of. Its zero value is a usable one: plain
 // Common Lisp in the package COMMON-LISP-USER.
 type Config struct {
+	// Language is what the environment has beside what is made in it. Default: that of the
+	// Interface, or else the standard without libraries.
+	Language *Language
 	// Package is the name of the note's package, folded to upper case. Default
 	// COMMON-LISP-USER.
 	Package string
@@ -35,7 +39,7 @@ type Config struct {
 // Environment is what one note runs in: packages, global functions, variables, macros
 // and classes. It is safe for use by many goroutines.
 type Environment struct {
-	language *language
+	language *Language
 	config   Config
 	packages map[string]*Package
 	user     *Package
@@ -56,8 +60,9 @@ type Environment struct {
 	references   []reference
 	gensyms      int64
 	// unsaved are the streams of files with text that is not stored yet.
-	unsaved  []*Stream
-	patterns map[patternKey]*scanner
+	unsaved []*Stream
+	// states are what libraries keep.
+	states map[reflect.Type]any
 	// unmeasured is what calls allocated since the last of the censuses; full says that
 	// it found too much.
 	unmeasured int64
@@ -82,10 +87,19 @@ type global struct {
 	docs          map[*Symbol]Value
 }
 
-// New returns an environment. It fails when the name of the note's package is taken.
+// New returns an environment. It fails when the name of the note's package is taken, or the
+// interface was made for another language.
 func New(config Config) (*Environment, error) {
+	switch {
+	case config.Language == nil && config.Interface != nil:
+		config.Language = config.Interface.language
+	case config.Language == nil:
+		config.Language = standardLanguage()
+	case config.Interface != nil && config.Interface.language != config.Language:
+		return nil, errors.New("make an environment: its interface is for another language")
+	}
 	e := &Environment{
-		language: standardLanguage(), config: config,
+		language: config.Language, config: config,
 		packages: make(map[string]*Package, 28), // a few more than there are, with their nicknames
 		guard:    make(chan struct{}, 1), globals: map[*Symbol]*global{}, classes: map[*Symbol]*Class{},
 		types: map[*Symbol]*Function{}, combinations: map[*Symbol]*combination{}, records: map[*Symbol]*record{},
@@ -114,7 +128,7 @@ func (e *Environment) makePackages() error {
 	standard := e.addPackage(newPackage(standardPackage, standardNickname))
 	standard.fixed = standardTable
 	e.keywords = e.addPackage(newPackage(keywordPackage))
-	e.keywords.fixed, e.keywords.open = standardKeywords, true
+	e.keywords.fixed, e.keywords.open = e.language.keywords, true
 	e.kernel = e.addPackage(newPackage(kernelPackage, kernelNickname))
 	for name, library := range e.language.libraries {
 		p := newPackage(name, library.nicknames...)
@@ -179,6 +193,9 @@ func (e *Environment) known() map[*Symbol]*global {
 	return e.globals
 }
 
+// Language is what the environment has beside what was made in it.
+func (e *Environment) Language() *Language { return e.language }
+
 // Owner is the owner that the configuration names.
 func (e *Environment) Owner() any { return e.config.Owner }
 
@@ -219,7 +236,7 @@ func (e *Environment) constantVariable(symbol *Symbol) bool {
 
 // Keyword returns the keyword with exactly this name.
 func (e *Environment) Keyword(name string) *Symbol {
-	symbol, _ := e.keywords.intern(name, true)
+	symbol, _ := e.keywords.Intern(name, true)
 	return symbol
 }
 
@@ -282,7 +299,7 @@ func (e *Environment) Call(ctx context.Context, function Value, args ...Value) (
 		if name, ok := function.(string); ok {
 			function = c.Symbol(strings.ToUpper(name))
 		}
-		result = single(c.funcall(function, args))
+		result = Single(c.funcall(function, args))
 	})
 	return result, err
 }
@@ -297,7 +314,7 @@ func (e *Environment) Load(ctx context.Context, source, file string, firstLine i
 // Eval is Load for text typed by a person; it gives each with what prin1 prints of the
 // first value of each top-level form, NIL for none, before it goes on to the next.
 func (e *Environment) Eval(ctx context.Context, source, file string, firstLine int, each func(printed string)) error {
-	return e.load(ctx, source, file, firstLine, func(c *Call, v Value) { each(c.printed(single(v), true)) })
+	return e.load(ctx, source, file, firstLine, func(c *Call, v Value) { each(c.Printed(Single(v), true)) })
 }
 
 func (e *Environment) load(ctx context.Context, source, file string, firstLine int, each func(*Call, Value)) error {
@@ -323,13 +340,13 @@ func (e *Environment) load(ctx context.Context, source, file string, firstLine i
 
 // Value returns the value of a variable of the note, by its name in any case.
 func (e *Environment) Value(ctx context.Context, name string) (value Value, err error) {
-	err = e.run(ctx, func(c *Call) { value = c.symbolValue(c.Symbol(strings.ToUpper(name))) })
+	err = e.run(ctx, func(c *Call) { value = c.Variable(c.Symbol(strings.ToUpper(name))) })
 	return value, err
 }
 
 // Print returns what prin1 prints of v, within the limits of a call.
 func (e *Environment) Print(ctx context.Context, v Value) (text string, err error) {
-	err = e.run(ctx, func(c *Call) { text = c.printed(v, true) })
+	err = e.run(ctx, func(c *Call) { text = c.Printed(v, true) })
 	return text, err
 }
 

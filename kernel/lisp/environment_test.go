@@ -10,7 +10,7 @@ import (
 // noteConfig gives what the kernel gives to notes: ask-neuro, which returns its
 // arguments, and defskill, whose values are evaluated.
 func noteConfig(register func(properties Value)) Config {
-	offered, err := NewInterface([]KernelFunction{
+	offered, err := NewInterface(testLanguage, []KernelFunction{
 		{Name: "ask-neuro", LambdaList: "(text &key system-prompt)", Waits: true, Call: func(_ context.Context, c *Call, args []Value) (Value, error) {
 			return &Cons{Car: c.Keyword("ASKED"), Cdr: NewList(args...)}, nil
 		}},
@@ -26,13 +26,13 @@ func noteConfig(register func(properties Value)) Config {
 	if err != nil {
 		panic(err)
 	}
-	return Config{Interface: offered}
+	return Config{Language: testLanguage, Interface: offered}
 }
 
 // offering is an interface of functions.
 func offering(t testing.TB, functions ...KernelFunction) *Interface {
 	t.Helper()
-	i, err := NewInterface(functions, nil)
+	i, err := NewInterface(testLanguage, functions, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,6 +41,9 @@ func offering(t testing.TB, functions ...KernelFunction) *Interface {
 
 func newEnvironment(t testing.TB, config Config) *Environment {
 	t.Helper()
+	if config.Language == nil {
+		config.Language = testLanguage
+	}
 	e, err := New(config)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +94,7 @@ func TestChatNote(t *testing.T) {
 	} {
 		var args Value
 		err := e.run(t.Context(), func(c *Call) {
-			form, err := c.readText(newInput([]rune(test.args)))
+			form, err := c.readText(NewInput([]rune(test.args)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -94,7 +94,7 @@ func (c *Call) describe(e *Error) *Error {
 	if c.at != nil {
 		e.File, e.Line, e.Column = c.at.file, int(c.at.line), int(c.at.column)
 		if c.at.form != nil {
-			e.Form = sketch(c.at.form, formLength)
+			e.Form = Sketch(c.at.form, formLength)
 		}
 	}
 	if c.running != nil {

@@ -127,7 +127,7 @@ func TestToSexpRefuses(t *testing.T) {
 // value evaluates source in a call and returns its value.
 func value(t testing.TB, e *Environment, source string) (v Value) {
 	t.Helper()
-	err := e.load(t.Context(), source, "test.lisp", 1, func(_ *Call, last Value) { v = single(last) })
+	err := e.load(t.Context(), source, "test.lisp", 1, func(_ *Call, last Value) { v = Single(last) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestDataIsInterned(t *testing.T) {
 			t.Errorf("call %d: %v, %v", i, got, err)
 		}
 	}
-	if x, err := e.FromSexp(sexp.Symbol("car")); err != nil || x != standardSymbol("CAR") {
+	if x, err := e.FromSexp(sexp.Symbol("car")); err != nil || x != CL("CAR") {
 		t.Errorf("car is %v, %v", x, err)
 	}
 }
@@ -175,13 +175,13 @@ func TestGuard(t *testing.T) {
 	var group sync.WaitGroup
 	group.Go(func() {
 		v, err := e.Call(t.Context(), "slow")
-		if text := sketch(v, 80); err != nil || text != "(:SLOW 1)" {
+		if text := Sketch(v, 80); err != nil || text != "(:SLOW 1)" {
 			t.Errorf("slow is %s, %v", text, err)
 		}
 	})
 	<-waiting
 	v, err := e.Call(t.Context(), "quick")
-	if text := sketch(v, 80); err != nil || text != "(:QUICK 1)" {
+	if text := Sketch(v, 80); err != nil || text != "(:QUICK 1)" {
 		t.Errorf("quick is %s, %v", text, err)
 	}
 	close(proceed)
@@ -247,11 +247,11 @@ func TestKernelFunctions(t *testing.T) {
 
 func TestConfigIsChecked(t *testing.T) {
 	for _, function := range []KernelFunction{{Name: "f", LambdaList: "x"}, {Name: "f", LambdaList: "((x)"}, {Name: "cl:car", LambdaList: "()"}, {Name: "cl-user:f", LambdaList: "()"}} {
-		if _, err := NewInterface([]KernelFunction{function}, nil); err == nil {
+		if _, err := NewInterface(testLanguage, []KernelFunction{function}, nil); err == nil {
 			t.Errorf("%+v is accepted", function)
 		}
 	}
-	if _, err := NewInterface(nil, []KernelMacro{{Name: "", LambdaList: "()"}}); err == nil {
+	if _, err := NewInterface(testLanguage, nil, []KernelMacro{{Name: "", LambdaList: "()"}}); err == nil {
 		t.Error("a macro without a name is accepted")
 	}
 	if _, err := New(Config{Package: "keyword"}); err == nil {

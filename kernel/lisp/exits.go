@@ -16,11 +16,11 @@ func exitForms() []standardForm {
 	}
 }
 
-func compileBlockForm(cp *compiler, form *Cons, sc *scope) expression {
-	name := cp.arguments(form, 1, -1)[0]
+func compileBlockForm(cp *Compiler, form *Cons, sc *scope) expression {
+	name := cp.Arguments(form, 1, -1)[0]
 	symbol, ok := name.(*Symbol)
 	if !ok {
-		cp.fail(programError, "a block's name must be a symbol, not %s", sketch(name, formLength))
+		cp.Fail(ProgramError, "a block's name must be a symbol, not %s", Sketch(name, formLength))
 	}
 	return cp.compileBlock(symbol, form.Cdr.(*Cons).Cdr, sc)
 }
@@ -28,7 +28,7 @@ func compileBlockForm(cp *compiler, form *Cons, sc *scope) expression {
 // compileBlock costs nothing at run time unless something returns from the block, or
 // might from a closure: each time round needs its own token then, or a closure that
 // outlives its block would find the one of a later round.
-func (cp *compiler) compileBlock(name *Symbol, forms Value, sc *scope) expression {
+func (cp *Compiler) compileBlock(name *Symbol, forms Value, sc *scope) expression {
 	inner, own := cp.exitScope(forms, sc)
 	used := false
 	slot := inner.slot()
@@ -44,7 +44,7 @@ func (cp *compiler) compileBlock(name *Symbol, forms Value, sc *scope) expressio
 	run = body.run
 	return expression{many: true, run: func(c *Call, f *frame) (result Value) {
 		if own {
-			c.charge(closureBytes)
+			c.Charge(ObjectBytes)
 			f = newFrame(f, inner.layout.slots)
 		}
 		point := c.newExitPoint()
@@ -61,7 +61,7 @@ func (cp *compiler) compileBlock(name *Symbol, forms Value, sc *scope) expressio
 
 // exitScope opens the scope of a block or tagbody: with its own frame if a closure may
 // capture the token.
-func (cp *compiler) exitScope(forms Value, sc *scope) (inner *scope, own bool) {
+func (cp *Compiler) exitScope(forms Value, sc *scope) (inner *scope, own bool) {
 	if cp.captures(forms, sc) {
 		return sc.withFrame(), true
 	}
@@ -71,29 +71,29 @@ func (cp *compiler) exitScope(forms Value, sc *scope) (inner *scope, own bool) {
 // inFrame runs code in a frame of its own.
 func inFrame(inner *scope, run code) code {
 	return func(c *Call, f *frame) Value {
-		c.charge(closureBytes)
+		c.Charge(ObjectBytes)
 		return run(c, newFrame(f, inner.layout.slots))
 	}
 }
 
-func compileReturn(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 0, 1)
+func compileReturn(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 0, 1)
 	return cp.returnFrom(Nil, parts, sc)
 }
 
-func compileReturnFrom(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 1, 2)
+func compileReturnFrom(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 1, 2)
 	name, ok := parts[0].(*Symbol)
 	if !ok {
-		cp.fail(programError, "a block's name must be a symbol, not %s", sketch(parts[0], formLength))
+		cp.Fail(ProgramError, "a block's name must be a symbol, not %s", Sketch(parts[0], formLength))
 	}
 	return cp.returnFrom(name, parts[1:], sc)
 }
 
-func (cp *compiler) returnFrom(name *Symbol, value []Value, sc *scope) expression {
+func (cp *Compiler) returnFrom(name *Symbol, value []Value, sc *scope) expression {
 	block, depth, ok := sc.block(name)
 	if !ok {
-		cp.fail(programError, "return for unknown block: %s", name.name)
+		cp.Fail(ProgramError, "return for unknown block: %s", name.name)
 	}
 	*block.used = true
 	result := constant(Nil)
@@ -107,7 +107,7 @@ func (cp *compiler) returnFrom(name *Symbol, value []Value, sc *scope) expressio
 		point, ok := f.up(depth).slots[slot].(*exitPoint)
 		if !ok || point.dead {
 			c.at = at
-			c.fail(controlError, "attempt to return from block %s, which has been left", name.name)
+			c.Fail(controlError, "attempt to return from block %s, which has been left", name.name)
 		}
 		c.leave(point, v, 0)
 		return nil
@@ -117,11 +117,11 @@ func (cp *compiler) returnFrom(name *Symbol, value []Value, sc *scope) expressio
 // segment is the code between two tags.
 type segment []code
 
-func compileTagbody(cp *compiler, form *Cons, sc *scope) expression {
+func compileTagbody(cp *Compiler, form *Cons, sc *scope) expression {
 	used := false
 	inner, own := cp.exitScope(form.Cdr, sc)
 	slot := inner.slot()
-	items := cp.forms(form.Cdr)
+	items := cp.Forms(form.Cdr)
 	tags := 0
 	for _, item := range items {
 		cp.checkTag(item)
@@ -150,7 +150,7 @@ func compileTagbody(cp *compiler, form *Cons, sc *scope) expression {
 	if used {
 		run = func(c *Call, f *frame) Value {
 			for pc := 0; pc < len(segments); {
-				c.step()
+				c.Step()
 				pc = c.runSegments(segments, pc, f, slot)
 			}
 			return Nil
@@ -171,9 +171,9 @@ func isTag(item Value) bool {
 }
 
 // checkTag refuses what is neither a tag nor a form.
-func (cp *compiler) checkTag(item Value) {
+func (cp *Compiler) checkTag(item Value) {
 	if _, ok := item.(*Cons); !ok && !isTag(item) {
-		cp.fail(programError, "a tag must be a symbol or an integer, not %s", sketch(item, formLength))
+		cp.Fail(ProgramError, "a tag must be a symbol or an integer, not %s", Sketch(item, formLength))
 	}
 }
 
@@ -195,11 +195,11 @@ func (c *Call) runSegments(segments []segment, pc int, f *frame, slot int) (next
 	return len(segments)
 }
 
-func compileGo(cp *compiler, form *Cons, sc *scope) expression {
-	name := cp.arguments(form, 1, 1)[0]
+func compileGo(cp *Compiler, form *Cons, sc *scope) expression {
+	name := cp.Arguments(form, 1, 1)[0]
 	tag, depth, ok := sc.tag(name)
 	if !ok {
-		cp.fail(programError, "attempt to go to nonexistent tag: %s", sketch(name, formLength))
+		cp.Fail(ProgramError, "attempt to go to nonexistent tag: %s", Sketch(name, formLength))
 	}
 	*tag.used = true
 	at := cp.site(form)
@@ -207,7 +207,7 @@ func compileGo(cp *compiler, form *Cons, sc *scope) expression {
 		point, ok := f.up(depth).slots[tag.slot].(*exitPoint)
 		if !ok || point.dead {
 			c.at = at
-			c.fail(controlError, "attempt to go to a tag of a tagbody that has been left")
+			c.Fail(controlError, "attempt to go to a tag of a tagbody that has been left")
 		}
 		c.leave(point, Nil, tag.pc)
 		return nil
@@ -220,8 +220,8 @@ type catchTag struct {
 	point *exitPoint
 }
 
-func compileCatch(cp *compiler, form *Cons, sc *scope) expression {
-	tag := cp.compile(cp.arguments(form, 1, -1)[0], sc).one()
+func compileCatch(cp *Compiler, form *Cons, sc *scope) expression {
+	tag := cp.compile(cp.Arguments(form, 1, -1)[0], sc).one()
 	body := cp.body(form.Cdr.(*Cons).Cdr, sc).run
 	return expression{many: true, run: func(c *Call, f *frame) (result Value) {
 		t := tag(c, f)
@@ -239,8 +239,8 @@ func compileCatch(cp *compiler, form *Cons, sc *scope) expression {
 	}}
 }
 
-func compileThrow(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, 2)
+func compileThrow(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, 2)
 	tag, value := cp.compile(parts[0], sc).one(), cp.compile(parts[1], sc).run
 	at := cp.site(form)
 	return simple(func(c *Call, f *frame) Value {
@@ -252,13 +252,13 @@ func compileThrow(cp *compiler, form *Cons, sc *scope) expression {
 			}
 		}
 		c.at = at
-		c.fail(controlError, "attempt to THROW to a tag that does not exist: %s", sketch(t, formLength))
+		c.Fail(controlError, "attempt to THROW to a tag that does not exist: %s", Sketch(t, formLength))
 		return nil
 	})
 }
 
-func compileUnwindProtect(cp *compiler, form *Cons, sc *scope) expression {
-	protected := cp.compile(cp.arguments(form, 1, -1)[0], sc)
+func compileUnwindProtect(cp *Compiler, form *Cons, sc *scope) expression {
+	protected := cp.compile(cp.Arguments(form, 1, -1)[0], sc)
 	cleanup := cp.body(form.Cdr.(*Cons).Cdr, sc).run
 	return expression{many: protected.many, run: func(c *Call, f *frame) Value {
 		saved := c.state()

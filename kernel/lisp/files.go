@@ -3,37 +3,37 @@ package lisp
 import "io/fs"
 
 // fileFunctions touch files. Each exists only for a note that was granted what it needs.
-func fileFunctions() []builtin {
-	return []builtin{
-		{name: "open", needs: needsReadWrite, list: "(file &key direction element-type if-exists if-does-not-exist external-format)", doc: "A stream of a file's text.", named: func(c *Call, args Args) Value {
-			return c.open(c.pathname(args.Get("file")), opening{args.Get("direction"), args.Get("if-exists"), args.Get("if-does-not-exist"), args.Get("element-type")})
+func fileFunctions() []Builtin {
+	return []Builtin{
+		{Name: "open", Needs: NeedsReadWrite, LambdaList: "(file &key direction element-type if-exists if-does-not-exist external-format)", Doc: "A stream of a file's text.", Named: func(c *Call, args Args) Value {
+			return c.Open(c.Pathname(args.Get("file")), Opening{args.Get("direction"), args.Get("if-exists"), args.Get("if-does-not-exist"), args.Get("element-type")})
 		}},
-		{name: "probe-file", needs: needsReadWrite, list: "(file)", doc: "The file's pathname without links, or nil if there is no such file.", one: func(c *Call, a Value) Value {
-			p := c.pathname(a)
-			if c.fileInfo(p) == nil {
+		{Name: "probe-file", Needs: NeedsReadWrite, LambdaList: "(file)", Doc: "The file's pathname without links, or nil if there is no such file.", One: func(c *Call, a Value) Value {
+			p := c.Pathname(a)
+			if c.FileInfo(p) == nil {
 				return Nil
 			}
-			return c.truename(p)
+			return c.Truename(p)
 		}},
-		{name: "truename", needs: needsReadWrite, list: "(file)", doc: "The file's pathname without links.", one: func(c *Call, a Value) Value {
-			p := c.pathname(a)
-			if c.fileInfo(p) == nil {
+		{Name: "truename", Needs: NeedsReadWrite, LambdaList: "(file)", Doc: "The file's pathname without links.", One: func(c *Call, a Value) Value {
+			p := c.Pathname(a)
+			if c.FileInfo(p) == nil {
 				return c.missingFile(p, nil, kwError)
 			}
-			return c.truename(p)
+			return c.Truename(p)
 		}},
-		{name: "directory", needs: needsRead, list: "(pattern &key resolve-symlinks)", doc: "The files that fit a pathname with wildcards.", named: func(c *Call, args Args) Value {
-			return c.matchingFiles(c.merge(c.pathname(args.Get("pattern")), c.defaultPathname()))
+		{Name: "directory", Needs: NeedsRead, LambdaList: "(pattern &key resolve-symlinks)", Doc: "The files that fit a pathname with wildcards.", Named: func(c *Call, args Args) Value {
+			return c.matchingFiles(c.MergePathname(c.Pathname(args.Get("pattern")), c.DefaultPathname()))
 		}},
-		{name: "file-write-date", needs: needsReadWrite, list: "(file)", doc: "When the file was written last, as a universal time.", one: func(c *Call, a Value) Value {
-			p := c.pathname(a)
-			info := c.fileInfo(p)
+		{Name: "file-write-date", Needs: NeedsReadWrite, LambdaList: "(file)", Doc: "When the file was written last, as a universal time.", One: func(c *Call, a Value) Value {
+			p := c.Pathname(a)
+			info := c.FileInfo(p)
 			if info == nil {
 				return c.missingFile(p, nil, kwError)
 			}
-			return Integer(info.ModTime().Unix() + universalEpoch)
+			return Integer(info.ModTime().Unix() + UniversalEpoch)
 		}},
-		{name: "file-length", needs: needsReadWrite, list: "(stream)", doc: "The number of characters of a file that is open.", one: func(c *Call, a Value) Value {
+		{Name: "file-length", Needs: NeedsReadWrite, LambdaList: "(stream)", Doc: "The number of characters of a file that is open.", One: func(c *Call, a Value) Value {
 			s := c.streamArgument(a)
 			if s.kind == broadcastStream {
 				if len(s.parts) == 0 {
@@ -42,28 +42,28 @@ func fileFunctions() []builtin {
 				s = s.parts[len(s.parts)-1]
 			}
 			if s.file != nil {
-				return count(s.file.base + s.length())
+				return Count(s.file.base + s.length())
 			}
-			c.typeError(a, "FILE-STREAM")
+			c.TypeError(a, "FILE-STREAM")
 			return nil
 		}},
-		{name: "delete-file", needs: needsWrite, list: "(file)", doc: "Delete a file.", one: func(c *Call, a Value) Value {
-			p := c.pathname(a)
+		{Name: "delete-file", Needs: NeedsWrite, LambdaList: "(file)", Doc: "Delete a file.", One: func(c *Call, a Value) Value {
+			p := c.Pathname(a)
 			c.change(p, c.located(p, kindWrite).remove)
 			return T
 		}},
-		{name: "rename-file", needs: needsWrite, list: "(file new-name)", doc: "Give a file another name in what may be written.", many: true, two: func(c *Call, a, b Value) Value {
-			p := c.pathname(a)
-			to := c.merge(c.pathname(b), p)
+		{Name: "rename-file", Needs: NeedsWrite, LambdaList: "(file new-name)", Doc: "Give a file another name in what may be written.", Many: true, Two: func(c *Call, a, b Value) Value {
+			p := c.Pathname(a)
+			to := c.MergePathname(c.Pathname(b), p)
 			from, target := c.located(p, kindWrite), c.located(to, kindWrite)
 			c.change(p, func() error { return from.rename(target) })
-			return c.values(to, parsePathname(from.path()), parsePathname(target.path()))
+			return c.Values(to, ParsePathname(from.path()), ParsePathname(target.path()))
 		}},
-		{name: "ensure-directories-exist", needs: needsWrite, list: "(file &key verbose)", doc: "Make the directory of a file, and those above it.", many: true, named: func(c *Call, args Args) Value {
+		{Name: "ensure-directories-exist", Needs: NeedsWrite, LambdaList: "(file &key verbose)", Doc: "Make the directory of a file, and those above it.", Many: true, Named: func(c *Call, args Args) Value {
 			file := args.Get("file")
 
-			p := c.pathname(file)
-			directory := &Pathname{directory: p.directory, name: Nil, kind: Nil}
+			p := c.Pathname(file)
+			directory := &Pathname{Directory: p.Directory, Name: Nil, Type: Nil}
 			at := c.located(directory, kindWrite)
 			info, err := at.stat()
 			if err != nil {
@@ -72,7 +72,7 @@ func fileFunctions() []builtin {
 			if info == nil {
 				c.change(p, at.makeDirectories)
 			}
-			return c.values(file, Boolean(info == nil))
+			return c.Values(file, Boolean(info == nil))
 		}},
 	}
 }
@@ -84,14 +84,14 @@ func (c *Call) change(p *Pathname, do func() error) {
 	}
 }
 
-// truename is the pathname of a file that is there, without links.
-func (c *Call) truename(p *Pathname) Value {
+// Truename is the pathname of a file that is there, without links.
+func (c *Call) Truename(p *Pathname) Value {
 	at := c.lookedAt(p)
 	text := at.path()
 	if info, err := at.stat(); err == nil && info != nil && info.IsDir() {
 		text += "/"
 	}
-	return parsePathname(text)
+	return ParsePathname(text)
 }
 
 // maximumEntries bounds the files that are looked at for one directory.
@@ -99,60 +99,53 @@ const maximumEntries = 10_000
 
 // matchingFiles are the files that fit a pathname with wildcards in its name and type.
 func (c *Call) matchingFiles(p *Pathname) Value {
-	if !p.isWild(p.name) && !p.isWild(p.kind) {
-		if c.fileInfo(p) == nil {
+	if !p.isWild(p.Name) && !p.isWild(p.Type) {
+		if c.FileInfo(p) == nil {
 			return Nil
 		}
-		return NewList(c.truename(p))
+		return NewList(c.Truename(p))
 	}
-	directory := &Pathname{directory: p.directory, name: Nil, kind: Nil}
-	var list builder
-	for _, entry := range c.listed(directory) {
-		q := parsePathname(entry.Name())
-		if entry.IsDir() || !c.matchPart(q.name, p.name) || !c.matchPart(q.kind, p.kind) {
+	directory := &Pathname{Directory: p.Directory, Name: Nil, Type: Nil}
+	var list ListBuilder
+	for _, entry := range c.ListDirectory(directory) {
+		q := ParsePathname(entry.Name())
+		if entry.IsDir() || !c.MatchPart(q.Name, p.Name) || !c.MatchPart(q.Type, p.Type) {
 			continue
 		}
-		list.add(c.merge(q, c.truename(directory).(*Pathname)))
+		list.Add(c.MergePathname(q, c.Truename(directory).(*Pathname)))
 	}
-	return list.list()
+	return list.List()
 }
 
-// listed are the entries of a directory.
-func (c *Call) listed(directory *Pathname) []fs.DirEntry {
-	c.charge(64 * 1024)
+// ListDirectory are the entries of a directory.
+func (c *Call) ListDirectory(directory *Pathname) []fs.DirEntry {
+	c.Charge(64 * 1024)
 	entries, err := c.lookedAt(directory).entries(maximumEntries)
 	if err != nil {
 		c.fileError(directory, err)
 	}
-	c.chargeMany(len(entries), 4*entryBytes)
+	c.ChargeMany(len(entries), 4*EntryBytes)
 	return entries
 }
 
 // fileMacros open a file for a body.
-func fileMacros() []standardMacro {
-	expand := func(spec Value, cp *compiler, body Value) Value {
-		parts := cp.forms(spec)
+func fileMacros() []Macro {
+	expand := func(spec Value, cp *Compiler, body Value) Value {
+		parts := cp.Forms(spec)
 		if len(parts) < 2 {
-			cp.fail(programError, "malformed specification %s", sketch(spec, formLength))
+			cp.Fail(ProgramError, "malformed specification %s", Sketch(spec, formLength))
 		}
-		abort := cp.gensym("ABORT")
+		abort := cp.Gensym("ABORT")
 		_, _, rest := cp.declarations(body, false)
-		forms := append(declarationForms(body, rest), call(symUnwindProtect,
-			call(standardSymbol("MULTIPLE-VALUE-PROG1"), callStar(symProgn, rest), call(symSetq, abort, Nil)),
-			call(symWhen, parts[0], call(symClose, parts[0], kwAbort, abort))))
-		opened := &Cons{Car: standardSymbol("OPEN"), Cdr: NewList(parts[1:]...)}
-		return callStar(symLet, NewList(forms...), NewList(NewList(parts[0], opened), NewList(abort, T)))
+		forms := append(declarationForms(body, rest), Form(symUnwindProtect,
+			Form(CL("MULTIPLE-VALUE-PROG1"), FormStar(symProgn, rest), Form(symSetq, abort, Nil)),
+			Form(symWhen, parts[0], Form(symClose, parts[0], kwAbort, abort))))
+		opened := &Cons{Car: CL("OPEN"), Cdr: NewList(parts[1:]...)}
+		return FormStar(symLet, NewList(forms...), NewList(NewList(parts[0], opened), NewList(abort, T)))
 	}
-	return []standardMacro{
-		{"with-open-file", "((stream file &rest options) &body body)", "Open a file and close it after body.", func(cp *compiler, form *Cons) Value {
-			return expand(cp.arguments(form, 1, -1)[0], cp, form.Cdr.(*Cons).Cdr)
-		}},
-		{"uiop:with-input-file", "((stream file &rest options) &body body)", "Open a file for input and close it after body.", func(cp *compiler, form *Cons) Value {
-			return expand(cp.arguments(form, 1, -1)[0], cp, form.Cdr.(*Cons).Cdr)
-		}},
-		{"uiop:with-output-file", "((stream file &rest options) &body body)", "Open a file for output and close it after body.", func(cp *compiler, form *Cons) Value {
-			spec := cp.forms(cp.arguments(form, 1, -1)[0])
-			return expand(NewList(append(spec, kwDirection, kwOutput)...), cp, form.Cdr.(*Cons).Cdr)
+	return []Macro{
+		{"with-open-file", "((stream file &rest options) &body body)", "Open a file and close it after body.", func(cp *Compiler, form *Cons) Value {
+			return expand(cp.Arguments(form, 1, -1)[0], cp, form.Cdr.(*Cons).Cdr)
 		}},
 	}
 }

@@ -24,9 +24,9 @@ type openFile struct {
 	unsaved   bool
 }
 
-// closeStream closes a stream; what was written to a file is stored, unless the stream
+// CloseStream closes a stream; what was written to a file is stored, unless the stream
 // is aborted.
-func (c *Call) closeStream(s *Stream, abort bool) {
+func (c *Call) CloseStream(s *Stream, abort bool) {
 	if s == terminal || s.closed || s.sink != nil {
 		return
 	}
@@ -64,7 +64,7 @@ func (c *Call) storeFile(s *Stream) {
 	if add {
 		from = f.stored
 	}
-	c.work((s.length() - from) / 8)
+	c.Work((s.length() - from) / 8)
 	f.stored, f.rewritten = s.length(), false
 	if err := f.store(c, s.content(from), add); err != nil {
 		c.fileError(f.path, err)
@@ -100,7 +100,7 @@ func (c *Call) fileError(p *Pathname, err error) {
 	message := err.Error()
 	var path *fs.PathError
 	if errors.As(err, &path) { // without the place in the granted directory
-		message = strings.Replace(message, path.Path, p.text(), 1)
+		message = strings.Replace(message, path.Path, p.String(), 1)
 	}
 	condition := c.newCondition("FILE-ERROR", message, "PATHNAME", p)
 	condition.cause = err
@@ -118,9 +118,9 @@ func (c *Call) located(p *Pathname, kind string) location {
 
 // locate is located with its error. Each directory on the way is looked at several times.
 func (c *Call) locate(p *Pathname, kind string) (location, error) {
-	path := c.merge(p, c.defaultPathname()).plain()
-	c.work(1000 * (1 + strings.Count(path, "/")))
-	c.charge(1000 + 8*len(path))
+	path := c.MergePathname(p, c.DefaultPathname()).Plain()
+	c.Work(1000 * (1 + strings.Count(path, "/")))
+	c.Charge(1000 + 8*len(path))
 	return c.environment.config.Access.locate(c.ctx, path, kind)
 }
 
@@ -139,10 +139,10 @@ func (c *Call) lookedAt(p *Pathname) location {
 	return c.located(p, kindWrite)
 }
 
-// fileText is the text of a file, charged before it is read.
-func (c *Call) fileText(p *Pathname) []rune {
+// FileText is the text of a file, charged before it is read.
+func (c *Call) FileText(p *Pathname) []rune {
 	text, err := c.located(p, kindRead).read(c.ctx, func(size int64) {
-		c.chargeMany(int(min(size, 1<<40)), 3*runeBytes)
+		c.ChargeMany(int(min(size, 1<<40)), 3*RuneBytes)
 	})
 	if err != nil {
 		c.fileError(p, err)
@@ -150,8 +150,8 @@ func (c *Call) fileText(p *Pathname) []rune {
 	return []rune(string(text))
 }
 
-// fileInfo looks at a file; nil if there is none.
-func (c *Call) fileInfo(p *Pathname) fs.FileInfo {
+// FileInfo looks at a file; nil if there is none.
+func (c *Call) FileInfo(p *Pathname) fs.FileInfo {
 	info, err := c.lookedAt(p).stat()
 	if err != nil {
 		c.fileError(p, err)
@@ -160,32 +160,31 @@ func (c *Call) fileInfo(p *Pathname) fs.FileInfo {
 }
 
 var (
-	kwDirection    = standardKeyword("DIRECTION")
-	kwInput        = standardKeyword("INPUT")
-	kwOutput       = standardKeyword("OUTPUT")
-	kwBoth         = standardKeyword("IO")
-	kwProbe        = standardKeyword("PROBE")
-	kwSupersede    = standardKeyword("SUPERSEDE")
-	kwAppend       = standardKeyword("APPEND")
-	kwCreate       = standardKeyword("CREATE")
-	kwError        = standardKeyword("ERROR")
-	kwOverwrite    = standardKeyword("OVERWRITE")
-	kwNewVersion   = standardKeyword("NEW-VERSION")
-	kwRename       = standardKeyword("RENAME")
-	kwRenameDelete = standardKeyword("RENAME-AND-DELETE")
+	kwInput        = Keyword("INPUT")
+	kwOutput       = Keyword("OUTPUT")
+	kwBoth         = Keyword("IO")
+	kwProbe        = Keyword("PROBE")
+	kwSupersede    = Keyword("SUPERSEDE")
+	kwAppend       = Keyword("APPEND")
+	kwCreate       = Keyword("CREATE")
+	kwError        = Keyword("ERROR")
+	kwOverwrite    = Keyword("OVERWRITE")
+	kwNewVersion   = Keyword("NEW-VERSION")
+	kwRename       = Keyword("RENAME")
+	kwRenameDelete = Keyword("RENAME-AND-DELETE")
 )
 
-// opening is what open is asked for; nil for what it is not told.
-type opening struct{ direction, ifExists, ifMissing, elementType Value }
+// Opening is what open is asked for; nil for what it is not told.
+type Opening struct{ Direction, IfExists, IfMissing, ElementType Value }
 
-// open opens a file. It is read whole when it is opened, unless it is to be superseded.
-func (c *Call) open(p *Pathname, o opening) Value {
-	binary := c.binaryElements(o.elementType)
-	switch o.direction {
+// Open opens a file. It is read whole when it is opened, unless it is to be superseded.
+func (c *Call) Open(p *Pathname, o Opening) Value {
+	binary := c.binaryElements(o.ElementType)
+	switch o.Direction {
 	case nil, kwInput:
-		if c.located(p, kindRead); c.fileInfo(p) == nil {
-			if o.ifMissing != Value(kwCreate) {
-				return c.missingFile(p, o.ifMissing, kwError)
+		if c.located(p, kindRead); c.FileInfo(p) == nil {
+			if o.IfMissing != Value(kwCreate) {
+				return c.missingFile(p, o.IfMissing, kwError)
 			}
 			c.createFile(p)
 		}
@@ -193,19 +192,19 @@ func (c *Call) open(p *Pathname, o opening) Value {
 		c.loadFile(s)
 		return s
 	case kwProbe:
-		if c.fileInfo(p) == nil {
-			if o.ifMissing != Value(kwCreate) {
-				return c.missingFile(p, o.ifMissing, Nil)
+		if c.FileInfo(p) == nil {
+			if o.IfMissing != Value(kwCreate) {
+				return c.missingFile(p, o.IfMissing, Nil)
 			}
 			c.createFile(p)
 		}
 		return &Stream{kind: fileInput, closed: true, file: &openFile{path: p}, binary: binary}
 	case kwOutput:
-		return c.openOutput(p, fileOutput, binary, o.ifExists, o.ifMissing)
+		return c.openOutput(p, fileOutput, binary, o.IfExists, o.IfMissing)
 	case kwBoth:
-		return c.openOutput(p, fileBoth, binary, o.ifExists, o.ifMissing)
+		return c.openOutput(p, fileBoth, binary, o.IfExists, o.IfMissing)
 	}
-	c.fail(simpleError, "the direction of a file is :input, :output, :io or :probe, not %s", c.shown(o.direction))
+	c.Fail(SimpleError, "the direction of a file is :input, :output, :io or :probe, not %s", c.Shown(o.Direction))
 	return nil
 }
 
@@ -223,7 +222,7 @@ func (c *Call) missingFile(p *Pathname, option Value, fallback *Symbol) Value {
 	if option == Nil {
 		return Nil
 	}
-	c.fileError(p, errors.New("the file "+p.text()+" does not exist"))
+	c.fileError(p, errors.New("the file "+p.String()+" does not exist"))
 	return nil
 }
 
@@ -243,14 +242,14 @@ func (c *Call) openOutput(p *Pathname, kind streamKind, binary *binaryElements, 
 		return c.missingFile(p, ifMissing, kwError)
 	case info == nil || kept:
 	case ifExists == nil || ifExists == Value(kwError):
-		c.fileError(p, errors.New("the file "+p.text()+" exists"))
+		c.fileError(p, errors.New("the file "+p.String()+" exists"))
 	case ifExists == Nil:
 		return Nil
 	case ifExists == Value(kwSupersede), ifExists == Value(kwNewVersion), ifExists == Value(kwRename), ifExists == Value(kwRenameDelete):
 	default:
-		c.fail(simpleError, ":if-exists is :error, :supersede, :append, :overwrite or nil, not %s", c.shown(ifExists))
+		c.Fail(SimpleError, ":if-exists is :error, :supersede, :append, :overwrite or nil, not %s", c.Shown(ifExists))
 	}
-	c.charge(closureBytes)
+	c.Charge(ObjectBytes)
 	s := &Stream{kind: kind, binary: binary, file: &openFile{path: p, store: func(c *Call, text string, add bool) error {
 		access := &c.environment.config.Access
 		if err := access.check(c.ctx, kindWrite, at.path()); err != nil {
@@ -278,7 +277,7 @@ func (c *Call) openOutput(p *Pathname, kind streamKind, binary *binaryElements, 
 // loadFile reads a file into the stream.
 func (c *Call) loadFile(s *Stream) {
 	text, err := c.located(s.file.path, kindRead).read(c.ctx, func(size int64) {
-		c.chargeMany(int(min(size, 1<<40)), 3*runeBytes)
+		c.ChargeMany(int(min(size, 1<<40)), 3*RuneBytes)
 	})
 	switch {
 	case err != nil:

@@ -1,39 +1,39 @@
 package lisp
 
 // fillPointerFunctions are about vectors that grow and shrink.
-func fillPointerFunctions() []builtin {
-	return []builtin{
-		{name: "fill-pointer", list: "(vector)", doc: "The number of elements in use.", one: func(c *Call, a Value) Value {
+func fillPointerFunctions() []Builtin {
+	return []Builtin{
+		{Name: "fill-pointer", LambdaList: "(vector)", Doc: "The number of elements in use.", One: func(c *Call, a Value) Value {
 			c.growing(a)
-			return count(c.length(a))
+			return Count(c.Length(a))
 		}},
-		{name: "vector-push", list: "(element vector)", doc: "Add an element if there is room; its index or nil.", two: func(c *Call, a, b Value) Value {
-			if c.growing(b); c.length(b) >= c.dimensions(b)[0] {
+		{Name: "vector-push", LambdaList: "(element vector)", Doc: "Add an element if there is room; its index or nil.", Two: func(c *Call, a, b Value) Value {
+			if c.growing(b); c.Length(b) >= c.dimensions(b)[0] {
 				return Nil
 			}
 			return c.vectorPush(a, b)
 		}},
-		{name: "vector-push-extend", list: "(element vector &optional extension)", doc: "Add an element, growing the vector; its index.", named: func(c *Call, args Args) Value {
+		{Name: "vector-push-extend", LambdaList: "(element vector &optional extension)", Doc: "Add an element, growing the vector; its index.", Named: func(c *Call, args Args) Value {
 			extensionArg := args.Get("extension")
 
 			vector := args.Get("vector")
 			c.growing(vector)
-			if n := c.length(vector); n >= c.dimensions(vector)[0] {
+			if n := c.Length(vector); n >= c.dimensions(vector)[0] {
 				extension := max(1, n)
 				if extensionArg != nil {
-					if extension = c.index(extensionArg); extension == 0 {
-						c.typeError(extensionArg, "(INTEGER 1)")
+					if extension = c.Index(extensionArg); extension == 0 {
+						c.TypeError(extensionArg, "(INTEGER 1)")
 					}
 				}
 				c.grow(vector, n+extension)
 			}
 			return c.vectorPush(args.Get("element"), vector)
 		}},
-		{name: "vector-pop", list: "(vector)", doc: "Take the last element off.", one: func(c *Call, a Value) Value {
+		{Name: "vector-pop", LambdaList: "(vector)", Doc: "Take the last element off.", One: func(c *Call, a Value) Value {
 			c.growing(a)
-			n := c.length(a)
+			n := c.Length(a)
 			if n == 0 {
-				c.fail(simpleError, "there is nothing to pop off %s", c.shown(a))
+				c.Fail(SimpleError, "there is nothing to pop off %s", c.Shown(a))
 			}
 			c.setFillPointer(a, n-1)
 			return c.aref(a, n-1)
@@ -44,7 +44,7 @@ func fillPointerFunctions() []builtin {
 // growing takes a vector with a fill pointer.
 func (c *Call) growing(v Value) {
 	if !hasFillPointer(v) {
-		c.typeError(v, "(AND VECTOR (SATISFIES ARRAY-HAS-FILL-POINTER-P))")
+		c.TypeError(v, "(AND VECTOR (SATISFIES ARRAY-HAS-FILL-POINTER-P))")
 	}
 }
 
@@ -67,10 +67,10 @@ func (c *Call) setFillPointer(v Value, n int) {
 
 // vectorPush stores behind the last element in use; there is room.
 func (c *Call) vectorPush(element, vector Value) Value {
-	n := c.length(vector)
+	n := c.Length(vector)
 	c.setArrayElement(vector, n, element)
 	c.setFillPointer(vector, n+1)
-	return count(n)
+	return Count(n)
 }
 
 // grow gives a vector with a fill pointer storage for n elements. It is then no longer
@@ -78,13 +78,13 @@ func (c *Call) vectorPush(element, vector Value) Value {
 func (c *Call) grow(v Value, n int) {
 	switch x := v.(type) {
 	case *String:
-		c.chargeMany(n, runeBytes)
+		c.ChargeMany(n, RuneBytes)
 		chars := make([]rune, n)
 		used := len(x.chars)
 		copy(chars, x.all())
 		x.chars, x.capacity, x.header = chars[:used], n, &arrayHeader{}
 	case *Vector:
-		c.chargeMany(n, valueBytes)
+		c.ChargeMany(n, ValueBytes)
 		items, used := make([]Value, n), len(x.elements)
 		zero := c.arrayKind(x).zero
 		for i := copy(items, x.all()); i < n; i++ {

@@ -6,21 +6,21 @@ import (
 )
 
 // floatPartFunctions take floats apart and put them together.
-func floatPartFunctions() []builtin {
-	return []builtin{
-		{name: "float-radix", list: "(float)", doc: "2.", one: func(c *Call, a Value) Value { c.floatArgument(a); return Integer(2) }},
-		{name: "float-digits", list: "(float)", doc: "The bits of the mantissa.", one: func(c *Call, a Value) Value { _, digits := c.floatArgument(a); return count(digits) }},
-		{name: "float-precision", list: "(float)", doc: "The significant bits.", one: func(c *Call, a Value) Value {
+func floatPartFunctions() []Builtin {
+	return []Builtin{
+		{Name: "float-radix", LambdaList: "(float)", Doc: "2.", One: func(c *Call, a Value) Value { c.floatArgument(a); return Integer(2) }},
+		{Name: "float-digits", LambdaList: "(float)", Doc: "The bits of the mantissa.", One: func(c *Call, a Value) Value { _, digits := c.floatArgument(a); return Count(digits) }},
+		{Name: "float-precision", LambdaList: "(float)", Doc: "The significant bits.", One: func(c *Call, a Value) Value {
 			x, digits := c.floatArgument(a)
 			if x == 0 {
 				return Integer(0)
 			}
 			if least := map[int]int{24: -125, 53: -1021}[digits]; math.Ilogb(x)+1 < least {
-				return count(digits - (least - math.Ilogb(x) - 1))
+				return Count(digits - (least - math.Ilogb(x) - 1))
 			}
-			return count(digits)
+			return Count(digits)
 		}},
-		{name: "float-sign", list: "(float &optional magnitude)", doc: "The magnitude, 1 by default, with the sign of the float.", call: func(c *Call, args []Value) Value {
+		{Name: "float-sign", LambdaList: "(float &optional magnitude)", Doc: "The magnitude, 1 by default, with the sign of the float.", Call: func(c *Call, args []Value) Value {
 			x, digits := c.floatArgument(args[0])
 			size, wide := 1.0, digits
 			if len(args) > 1 {
@@ -29,16 +29,16 @@ func floatPartFunctions() []builtin {
 			}
 			return c.finite(math.Copysign(size, x), wide == 24, args...)
 		}},
-		{name: "decode-float", list: "(float)", doc: "Mantissa from a half to below one, exponent and sign.", many: true, one: func(c *Call, a Value) Value {
+		{Name: "decode-float", LambdaList: "(float)", Doc: "Mantissa from a half to below one, exponent and sign.", Many: true, One: func(c *Call, a Value) Value {
 			x, digits := c.floatArgument(a)
 			mantissa, exponent := math.Frexp(math.Abs(x))
 			single := digits == 24
-			return c.values(c.finite(mantissa, single), count(exponent), c.finite(math.Copysign(1, x), single))
+			return c.Values(c.finite(mantissa, single), Count(exponent), c.finite(math.Copysign(1, x), single))
 		}},
-		{name: "integer-decode-float", list: "(float)", doc: "Mantissa as an integer, exponent and sign.", many: true, one: integerDecode},
-		{name: "scale-float", list: "(float exponent)", doc: "The float times two to the exponent.", two: func(c *Call, a, b Value) Value {
+		{Name: "integer-decode-float", LambdaList: "(float)", Doc: "Mantissa as an integer, exponent and sign.", Many: true, One: integerDecode},
+		{Name: "scale-float", LambdaList: "(float exponent)", Doc: "The float times two to the exponent.", Two: func(c *Call, a, b Value) Value {
 			x, digits := c.floatArgument(a)
-			n := int(max(min(c.fixnum(b), 1<<20), -1<<20))
+			n := int(max(min(c.Fixnum(b), 1<<20), -1<<20))
 			return c.finite(math.Ldexp(x, n), digits == 24, a, b)
 		}},
 	}
@@ -51,7 +51,7 @@ func (c *Call) floatArgument(v Value) (x float64, digits int) {
 	case float64:
 		return x, 53
 	}
-	c.typeError(v, "FLOAT")
+	c.TypeError(v, "FLOAT")
 	return 0, 0
 }
 
@@ -63,7 +63,7 @@ func integerDecode(c *Call, a Value) Value {
 	}
 	least, exponent := map[int]int{24: -149, 53: -1074}[digits], 0
 	if x == 0 {
-		return c.values(Integer(0), count(least), sign)
+		return c.Values(Integer(0), Count(least), sign)
 	}
 	mantissa, power := math.Frexp(math.Abs(x))
 	exponent = power - digits
@@ -73,5 +73,5 @@ func integerDecode(c *Call, a Value) Value {
 		exponent = least
 	}
 	n, _ := new(big.Float).SetFloat64(math.Ldexp(mantissa, bits)).Int(nil)
-	return c.values(normal(n), count(exponent), sign)
+	return c.Values(normal(n), Count(exponent), sign)
 }

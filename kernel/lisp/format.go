@@ -99,7 +99,7 @@ func (p *formatParser) directive() (d directive, err error) {
 	if p.pos >= len(p.chars) {
 		return d, errors.New("the string ends inside a directive")
 	}
-	d.char = lower(p.chars[p.pos])
+	d.char = Lower(p.chars[p.pos])
 	p.pos++
 	switch d.char {
 	case '(':
@@ -187,8 +187,8 @@ func (p *formatParser) clausesOf(d *directive, closers string) error {
 }
 
 // checkFormat finds faults of a control string that is written in the call.
-func checkFormat(cp *compiler, form *Cons) {
-	parts := cp.forms(form.Cdr)
+func checkFormat(cp *Compiler, form *Cons) {
+	parts := cp.Forms(form.Cdr)
 	if len(parts) < 2 {
 		return
 	}
@@ -240,7 +240,7 @@ func formatFunction(c *Call, args []Value) Value {
 	if fn, ok := args[1].(*Function); ok {
 		return c.formatTo(args[0], func(s *Stream) { c.apply(fn, append([]Value{s}, rest...)) })
 	}
-	control := c.str(args[1])
+	control := c.TakeString(args[1])
 	return c.formatTo(args[0], func(s *Stream) { c.formatInto(s, control, rest) })
 }
 
@@ -249,46 +249,46 @@ func (c *Call) formatTo(destination Value, write func(*Stream)) Value {
 	switch x := destination.(type) {
 	case *Symbol:
 		if x == Nil {
-			s := newOutput()
+			s := NewOutput()
 			write(s)
-			return runesString(s.out)
+			return StringOf(s.out)
 		}
 		if x != T {
-			c.typeError(x, "STREAM")
+			c.TypeError(x, "STREAM")
 		}
 		write(c.stream(symStandardOutput))
 	case *Stream:
 		write(x)
 	case *String:
 		if x.capacity < 0 {
-			c.fail(simpleError, "format writes into a string only if it has a fill pointer; give nil to get a new string: %s", c.shown(x))
+			c.Fail(SimpleError, "format writes into a string only if it has a fill pointer; give nil to get a new string: %s", c.Shown(x))
 		}
 		write(&Stream{target: x})
 	default:
-		c.typeError(destination, "STREAM")
+		c.TypeError(destination, "STREAM")
 	}
 	return Nil
 }
 
-// format is the string that a control string makes.
-func (c *Call) format(control *String, args []Value) string {
-	s := newOutput()
+// Format is the string that a control string makes.
+func (c *Call) Format(control *String, args []Value) string {
+	s := NewOutput()
 	c.formatInto(s, control, args)
-	return s.text()
+	return s.Text()
 }
 
 func (c *Call) formatInto(s *Stream, control *String, args []Value) {
-	c.work(len(control.chars) / 4)
+	c.Work(len(control.chars) / 4)
 	directives, err := parseFormat(control.chars)
 	if err != nil {
-		c.fail(simpleError, "in the format string %s: %v", c.shown(control), err)
+		c.Fail(SimpleError, "in the format string %s: %v", c.Shown(control), err)
 	}
 	// The arguments lie on the call's stack, which calls made from here may move.
-	c.charge(len(args) * valueBytes)
+	c.Charge(len(args) * ValueBytes)
 	f := &formatter{call: c, out: s, args: append([]Value(nil), args...)}
-	c.descend(8)
+	c.Descend(8)
 	f.run(directives)
-	c.ascend(8)
+	c.Ascend(8)
 }
 
 // left says how a sequence of directives ended.
@@ -304,10 +304,10 @@ func (f *formatter) run(directives []directive) left {
 	for i := range directives {
 		d := &directives[i]
 		if d.char == 0 {
-			f.call.write(f.out, d.text)
+			f.call.Write(f.out, d.text)
 			continue
 		}
-		f.call.step()
+		f.call.Step()
 		if how := f.directive(d); how != ran {
 			return how
 		}
@@ -318,7 +318,7 @@ func (f *formatter) run(directives []directive) left {
 // arg takes the next argument.
 func (f *formatter) arg() Value {
 	if f.next >= len(f.args) {
-		f.call.fail(simpleError, "there are not enough arguments for the format string")
+		f.call.Fail(SimpleError, "there are not enough arguments for the format string")
 	}
 	f.next++
 	return f.args[f.next-1]
@@ -345,7 +345,7 @@ func (f *formatter) number(d *directive, i, fallback int) int {
 				return fallback
 			}
 		}
-		f.call.fail(simpleError, "a parameter of a format directive is not a number")
+		f.call.Fail(SimpleError, "a parameter of a format directive is not a number")
 	case 'c':
 		return p.value
 	}
@@ -380,7 +380,7 @@ func (f *formatter) directive(d *directive) left {
 	case 'a', 's':
 		f.object(d)
 	case 'w':
-		f.call.write(f.out, f.call.printedWith(f.arg(), f.call.printControl()))
+		f.call.Write(f.out, f.call.printedWith(f.arg(), f.call.printControl()))
 	case 'd':
 		f.integer(d, 10, 0)
 	case 'b':
@@ -436,7 +436,7 @@ func (f *formatter) directive(d *directive) left {
 		f.called(d)
 	case '_', 'i':
 	default:
-		f.call.fail(simpleError, "unknown format directive ~%c", d.char)
+		f.call.Fail(SimpleError, "unknown format directive ~%c", d.char)
 	}
 	return ran
 }
@@ -445,17 +445,17 @@ func (f *formatter) repeat(r rune, n int) {
 	if n <= 0 {
 		return
 	}
-	f.call.chargeMany(n, runeBytes)
+	f.call.ChargeMany(n, RuneBytes)
 	text := make([]rune, n)
 	for i := range text {
 		text[i] = r
 	}
-	f.call.write(f.out, text)
+	f.call.Write(f.out, text)
 }
 
 // sub runs directives into a stream of their own and returns the text.
 func (f *formatter) sub(directives []directive) ([]rune, left) {
-	inner := newOutput()
+	inner := NewOutput()
 	inner.column = f.call.column(f.out)
 	outer := f.out
 	f.out = inner
@@ -475,7 +475,7 @@ func (f *formatter) jump(d *directive) {
 		f.next += n
 	}
 	if f.next < 0 || f.next > len(f.args) {
-		f.call.fail(simpleError, "~* goes beyond the arguments of the format string")
+		f.call.Fail(SimpleError, "~* goes beyond the arguments of the format string")
 	}
 }
 

@@ -18,7 +18,7 @@ func (f *formatter) object(d *directive) {
 		text = f.call.printedRunes(v, d.char == 's')
 	}
 	if len(d.params) == 0 {
-		f.call.write(f.out, text)
+		f.call.Write(f.out, text)
 		return
 	}
 	mincol, colinc, minpad, pad := f.number(d, 0, 0), max(f.number(d, 1, 1), 1), f.number(d, 2, 0), rune(f.number(d, 3, ' '))
@@ -29,7 +29,7 @@ func (f *formatter) object(d *directive) {
 	if d.at {
 		f.repeat(pad, padding)
 	}
-	f.call.write(f.out, text)
+	f.call.Write(f.out, text)
 	if !d.at {
 		f.repeat(pad, padding)
 	}
@@ -41,7 +41,7 @@ func (f *formatter) integer(d *directive, base, first int) {
 	if k := kindOf(v); k != smallKind && k != bigKind {
 		p := printer{call: f.call, printControl: plainControl(base)}
 		p.print(v)
-		f.call.write(f.out, p.out) // SBCL lays out integers only
+		f.call.Write(f.out, p.out) // SBCL lays out integers only
 		return
 	}
 	p := printer{call: f.call, printControl: plainControl(base)}
@@ -59,7 +59,7 @@ func (f *formatter) integer(d *directive, base, first int) {
 // pad writes text at the right of a column.
 func (f *formatter) pad(text []rune, width int, pad rune) {
 	f.repeat(pad, width-len(text))
-	f.call.write(f.out, text)
+	f.call.Write(f.out, text)
 }
 
 // grouped puts a separator between groups of digits.
@@ -84,7 +84,7 @@ func (f *formatter) radix(d *directive) {
 	if len(d.params) > 0 && d.params[0].kind != 0 {
 		base := f.number(d, 0, 10)
 		if base < 2 || base > 36 {
-			f.call.fail(simpleError, "~r needs a base from 2 to 36")
+			f.call.Fail(SimpleError, "~r needs a base from 2 to 36")
 		}
 		f.integer(d, base, 1)
 		return
@@ -99,46 +99,46 @@ func (f *formatter) radix(d *directive) {
 	case d.at && n.IsInt64() && n.Int64() >= 1 && n.Int64() < limit:
 		text = roman(int(n.Int64()), d.colon)
 	case d.at:
-		f.call.fail(simpleError, "%s cannot be written in Roman numerals", f.call.shown(normal(n)))
+		f.call.Fail(SimpleError, "%s cannot be written in Roman numerals", f.call.Shown(normal(n)))
 	case n.BitLen() > 219:
-		f.call.fail(simpleError, "a number too large to be written in words")
+		f.call.Fail(SimpleError, "a number too large to be written in words")
 	case d.colon:
 		text = ordinal(n)
 	default:
 		text = cardinal(n)
 	}
-	f.call.write(f.out, []rune(text))
+	f.call.Write(f.out, []rune(text))
 }
 
 // integerArgument takes the next argument as an integer.
 func (f *formatter) integerArgument(name string) *big.Int {
 	v := f.arg()
 	if k := kindOf(v); k != smallKind && k != bigKind {
-		f.call.fail(simpleError, "%s wants an integer, not %s", name, f.call.shown(v))
+		f.call.Fail(SimpleError, "%s wants an integer, not %s", name, f.call.Shown(v))
 	}
-	return f.call.integer(v)
+	return f.call.Integer(v)
 }
 
 func (f *formatter) character(d *directive) {
 	v := f.arg()
 	ch, ok := v.(Character)
 	if !ok {
-		f.call.fail(simpleError, "~c wants a character, not %s", f.call.shown(v))
+		f.call.Fail(SimpleError, "~c wants a character, not %s", f.call.Shown(v))
 	}
 	switch {
 	case d.colon:
-		f.call.write(f.out, []rune(characterName(ch)))
+		f.call.Write(f.out, []rune(characterName(ch)))
 	case d.at:
-		f.call.write(f.out, f.call.printedRunes(ch, true))
+		f.call.Write(f.out, f.call.printedRunes(ch, true))
 	default:
-		f.call.write(f.out, []rune{rune(ch)})
+		f.call.Write(f.out, []rune{rune(ch)})
 	}
 }
 
 func (f *formatter) plural(d *directive) {
 	if d.colon {
 		if f.next == 0 {
-			f.call.fail(simpleError, "~:p has no argument before it")
+			f.call.Fail(SimpleError, "~:p has no argument before it")
 		}
 		f.next--
 	}
@@ -152,7 +152,7 @@ func (f *formatter) plural(d *directive) {
 	case !one:
 		text = "s"
 	}
-	f.call.write(f.out, []rune(text))
+	f.call.Write(f.out, []rune(text))
 }
 
 func (f *formatter) tabulate(d *directive) {
@@ -181,20 +181,20 @@ func (f *formatter) recursive(d *directive) left {
 			f.calledWith(fn)
 			return ran
 		}
-		f.call.apply(fn, append([]Value{f.out}, f.call.slice(f.arg())...))
+		f.call.apply(fn, append([]Value{f.out}, f.call.Slice(f.arg())...))
 		return ran
 	}
-	control := f.call.str(given)
+	control := f.call.TakeString(given)
 	if !d.at {
-		f.call.formatInto(f.out, control, f.call.slice(f.arg()))
+		f.call.formatInto(f.out, control, f.call.Slice(f.arg()))
 		return ran
 	}
 	directives, err := parseFormat(control.chars)
 	if err != nil {
-		f.call.fail(simpleError, "in the format string %s: %v", f.call.shown(control), err)
+		f.call.Fail(SimpleError, "in the format string %s: %v", f.call.Shown(control), err)
 	}
-	f.call.descend(8)
-	defer f.call.ascend(8)
+	f.call.Descend(8)
+	defer f.call.Ascend(8)
 	return f.run(directives)
 }
 
@@ -202,22 +202,22 @@ func (f *formatter) caseConversion(d *directive) left {
 	text, how := f.sub(d.clauses[0])
 	switch {
 	case d.colon && d.at:
-		each(text, upper)
+		MapRunes(text, Upper)
 	case d.colon:
-		each(text, lower)
-		capitalize(text)
+		MapRunes(text, Lower)
+		Capitalize(text)
 	case d.at:
-		each(text, lower)
+		MapRunes(text, Lower)
 		for i, r := range text {
 			if unicode.IsLetter(r) || unicode.IsDigit(r) {
-				text[i] = upper(r)
+				text[i] = Upper(r)
 				break
 			}
 		}
 	default:
-		each(text, lower)
+		MapRunes(text, Lower)
 	}
-	f.call.write(f.out, text)
+	f.call.Write(f.out, text)
 	return how
 }
 
@@ -225,7 +225,7 @@ func (f *formatter) conditional(d *directive) left {
 	switch {
 	case d.colon:
 		if len(d.clauses) != 2 {
-			f.call.fail(simpleError, "~:[ needs two clauses")
+			f.call.Fail(SimpleError, "~:[ needs two clauses")
 		}
 		if f.arg() == Nil {
 			return f.run(d.clauses[0])
@@ -269,27 +269,27 @@ func (f *formatter) iteration(d *directive) {
 			f.iterateFunction(d, fn, limit)
 			return
 		}
-		control := f.call.str(given)
+		control := f.call.TakeString(given)
 		parsed, err := parseFormat(control.chars)
 		if err != nil {
-			f.call.fail(simpleError, "in the format string %s: %v", f.call.shown(control), err)
+			f.call.Fail(SimpleError, "in the format string %s: %v", f.call.Shown(control), err)
 		}
 		body = parsed
 	}
-	f.call.descend(8)
-	defer f.call.ascend(8)
+	f.call.Descend(8)
+	defer f.call.Ascend(8)
 	inner := f
 	if !d.at {
-		inner = &formatter{call: f.call, out: f.out, args: f.call.slice(f.arg())}
+		inner = &formatter{call: f.call, out: f.out, args: f.call.Slice(f.arg())}
 	}
 	for round := 0; limit < 0 || round < limit; round++ {
-		f.call.step()
+		f.call.Step()
 		if inner.next >= len(inner.args) && (round > 0 || !d.closeColon) {
 			return
 		}
 		before := inner.next
 		if d.colon {
-			sublist := &formatter{call: f.call, out: f.out, args: f.call.slice(inner.arg()), last: inner.next >= len(inner.args)}
+			sublist := &formatter{call: f.call, out: f.out, args: f.call.Slice(inner.arg()), last: inner.next >= len(inner.args)}
 			if sublist.run(body) == escapedUp {
 				return
 			}
@@ -299,7 +299,7 @@ func (f *formatter) iteration(d *directive) {
 			return
 		}
 		if inner.next == before && limit < 0 && inner.next < len(inner.args) {
-			f.call.work(64) // a body that takes nothing goes on until a limit ends it
+			f.call.Work(64) // a body that takes nothing goes on until a limit ends it
 		}
 	}
 }
@@ -360,7 +360,7 @@ func (f *formatter) spread(d *directive, parts [][]rune, padding, gaps int, pad 
 		if i > 0 {
 			gap()
 		}
-		f.call.write(f.out, part)
+		f.call.Write(f.out, part)
 	}
 	if d.at {
 		gap()
@@ -382,21 +382,21 @@ func (f *formatter) logicalBlock(d *directive) left {
 			suffix = d.clauses[2]
 		}
 	default:
-		f.call.fail(simpleError, "~<…~:> has at most three parts")
+		f.call.Fail(SimpleError, "~<…~:> has at most three parts")
 	}
 	inner := &formatter{call: f.call, out: f.out}
 	if d.at {
 		inner.args, f.next = f.args[f.next:], len(f.args)
 	} else {
 		v := f.arg()
-		if !isList(v) {
-			f.call.write(f.out, f.call.printedWith(v, f.call.printControl()))
+		if !IsList(v) {
+			f.call.Write(f.out, f.call.printedWith(v, f.call.printControl()))
 			return ran
 		}
-		inner.args = f.call.slice(v)
+		inner.args = f.call.Slice(v)
 	}
-	f.call.descend(8)
-	defer f.call.ascend(8)
+	f.call.Descend(8)
+	defer f.call.Ascend(8)
 	f.run(prefix)
 	inner.run(body)
 	f.run(suffix)
@@ -407,16 +407,16 @@ func (f *formatter) logicalBlock(d *directive) left {
 func (f *formatter) called(d *directive) {
 	c := f.call
 	pkg, colons, name := plist.SymbolParts(string(d.text), false)
-	symbol, ok := c.currentPackage().find(name)
+	symbol, ok := c.CurrentPackage().Find(name)
 	if colons > 0 {
 		p := c.environment.packages[pkg]
 		if p == nil {
-			c.fail(simpleError, "the package %s of ~/%s/ does not exist", pkg, string(d.text))
+			c.Fail(SimpleError, "the package %s of ~/%s/ does not exist", pkg, string(d.text))
 		}
-		symbol, ok = p.find(name)
+		symbol, ok = p.Find(name)
 	}
 	if !ok {
-		c.fail(undefinedClass, "there is no function %s for ~/%s/", name, string(d.text))
+		c.Fail(undefinedClass, "there is no function %s for ~/%s/", name, string(d.text))
 	}
 	args := []Value{f.out, f.arg(), Boolean(d.colon), Boolean(d.at)}
 	for i, p := range d.params {
@@ -426,21 +426,21 @@ func (f *formatter) called(d *directive) {
 		case 'c':
 			args = append(args, Character(p.value))
 		default:
-			args = append(args, count(f.number(d, i, 0)))
+			args = append(args, Count(f.number(d, i, 0)))
 		}
 	}
-	c.descend(24)
-	c.apply(c.function(symbol), args)
-	c.ascend(24)
+	c.Descend(24)
+	c.apply(c.Function(symbol), args)
+	c.Ascend(24)
 }
 
 // calledWith calls the function of a formatter with the arguments that are left; what
 // it returns is left after it.
 func (f *formatter) calledWith(fn *Function) {
 	c := f.call
-	c.descend(24)
-	rest := c.slice(single(c.apply(fn, append([]Value{f.out}, f.args[f.next:]...))))
-	c.ascend(24)
+	c.Descend(24)
+	rest := c.Slice(Single(c.apply(fn, append([]Value{f.out}, f.args[f.next:]...))))
+	c.Ascend(24)
 	f.next = max(f.next, len(f.args)-len(rest))
 }
 
@@ -448,12 +448,12 @@ func (f *formatter) calledWith(fn *Function) {
 func (f *formatter) iterateFunction(d *directive, fn *Function, limit int) {
 	inner := f
 	if !d.at {
-		inner = &formatter{call: f.call, out: f.out, args: f.call.slice(f.arg())}
+		inner = &formatter{call: f.call, out: f.out, args: f.call.Slice(f.arg())}
 	}
 	for round := 0; (limit < 0 || round < limit) && (inner.next < len(inner.args) || round == 0 && d.closeColon); round++ {
-		f.call.step()
+		f.call.Step()
 		if d.colon {
-			f.call.apply(fn, append([]Value{f.out}, f.call.slice(inner.arg())...))
+			f.call.apply(fn, append([]Value{f.out}, f.call.Slice(inner.arg())...))
 			continue
 		}
 		inner.calledWith(fn)

@@ -13,7 +13,7 @@ func (f *formatter) decimal(d *directive) (x float64, ok bool) {
 	v := f.arg()
 	if k := kindOf(v); k == notNumber || k == complexKind {
 		text := f.call.printedRunes(v, false)
-		f.call.write(f.out, text)
+		f.call.Write(f.out, text)
 		f.repeat(' ', f.number(d, 0, 0)-len(text))
 		return 0, false
 	}
@@ -44,7 +44,7 @@ func (f *formatter) fixed(d *directive) {
 	}
 	digits, scale := f.number(d, 1, -1), f.number(d, 2, 0)
 	width := f.number(d, 0, 0)
-	f.call.chargeMany(max(digits, 0), 8)
+	f.call.ChargeMany(max(digits, 0), 8)
 	text := shortest(f.args[f.next-1])
 	if scale != 0 {
 		text = strconv.FormatFloat(x*math.Pow(10, float64(max(min(scale, 400), -400))), 'f', -1, 64)
@@ -121,7 +121,7 @@ func (f *formatter) money(d *directive) {
 		return
 	}
 	digits, least, width := f.number(d, 0, 2), f.number(d, 1, 1), f.number(d, 2, 0)
-	f.call.chargeMany(max(digits, 0)+max(least, 0), 8)
+	f.call.ChargeMany(max(digits, 0)+max(least, 0), 8)
 	text := roundDecimal(f.args[f.next-1], math.Abs(x), 0, digits)
 	whole := strings.IndexByte(text, '.')
 	if whole < least {
@@ -135,7 +135,7 @@ func (f *formatter) money(d *directive) {
 		sign = "+"
 	}
 	if d.colon { // the sign stands before the padding
-		f.call.writeText(f.out, sign)
+		f.call.WriteText(f.out, sign)
 		f.pad([]rune(text), width-len(sign), rune(f.number(d, 3, ' ')))
 		return
 	}
@@ -173,7 +173,7 @@ func (f *formatter) exponential(d *directive) {
 
 func (f *formatter) writeExponential(d *directive, v Value, x float64, digits, scale int) {
 	width, places := f.number(d, 0, 0), f.number(d, 2, -1)
-	f.call.chargeMany(max(digits, 0)+max(scale, -scale)+max(places, 0), 8)
+	f.call.ChargeMany(max(digits, 0)+max(scale, -scale)+max(places, 0), 8)
 	significant := -1
 	if digits >= 0 {
 		significant = digits + 1
@@ -230,7 +230,7 @@ func (d *directive) has(i int) bool { return i < len(d.params) && d.params[i].ki
 func (f *formatter) exponentMarker(d *directive, v Value) string {
 	_, double := v.(float64)
 	_, single := v.(float32)
-	isDefault := double == f.call.doubleFormat() || !double && !single
+	isDefault := double == f.call.DoubleFloats() || !double && !single
 	switch {
 	case d.has(6):
 		return string(rune(f.number(d, 6, 'e')))

@@ -24,52 +24,52 @@ type Function struct {
 	lambda  *lambda
 	frame   *frame
 	generic *generic
-	// scanner is the compiled pattern that the function is, if it is one.
-	scanner *scanner
+	// Data is what a library made the function of, for the library.
+	Data any
 	// accesses is the structure whose slot an accessor reads.
 	accesses *Class
 }
 
 // funcall calls a function designator. The result may be a *multiple.
 func (c *Call) funcall(function Value, args []Value) Value {
-	return c.apply(c.function(function), args)
+	return c.apply(c.Function(function), args)
 }
 
-// call1 and call2 call a function for its first value, as predicates and keys are.
-func (c *Call) call1(fn *Function, a Value) Value {
+// Call1 and call2 call a function for its first value, as predicates and keys are.
+func (c *Call) Call1(fn *Function, a Value) Value {
 	if fn.one != nil {
-		c.step()
+		c.Step()
 		return fn.one(c, a)
 	}
 	base := len(c.stack)
 	c.stack = append(c.stack, a)
-	v := single(c.apply(fn, c.stack[base:len(c.stack):len(c.stack)]))
+	v := Single(c.apply(fn, c.stack[base:len(c.stack):len(c.stack)]))
 	c.stack = c.stack[:base]
 	return v
 }
 
-func (c *Call) call2(fn *Function, a, b Value) Value {
+func (c *Call) Call2(fn *Function, a, b Value) Value {
 	if fn.two != nil {
-		c.step()
+		c.Step()
 		return fn.two(c, a, b)
 	}
 	base := len(c.stack)
 	c.stack = append(c.stack, a, b)
-	v := single(c.apply(fn, c.stack[base:len(c.stack):len(c.stack)]))
+	v := Single(c.apply(fn, c.stack[base:len(c.stack):len(c.stack)]))
 	c.stack = c.stack[:base]
 	return v
 }
 
 // apply calls fn. args belongs to the caller and is not kept.
 func (c *Call) apply(fn *Function, args []Value) Value {
-	c.step()
+	c.Step()
 	if fn.lambda != nil {
 		return fn.lambda.apply(c, fn.frame, args)
 	}
 	if len(args) < fn.least || fn.most >= 0 && len(args) > fn.most {
 		c.wrongCount(fn.name, len(args))
 	}
-	c.descend(2)
+	c.Descend(2)
 	var v Value
 	switch {
 	case fn.call != nil:
@@ -83,16 +83,16 @@ func (c *Call) apply(fn *Function, args []Value) Value {
 	default:
 		v = fn.two(c, args[0], args[1])
 	}
-	c.ascend(2)
+	c.Ascend(2)
 	return v
 }
 
 func (c *Call) wrongCount(name string, n int) {
-	c.fail(programError, "invalid number of arguments: %d (calling %s)", n, name)
+	c.Fail(ProgramError, "invalid number of arguments: %d (calling %s)", n, name)
 }
 
-// function resolves a function designator.
-func (c *Call) function(v Value) *Function {
+// Function resolves a function designator.
+func (c *Call) Function(v Value) *Function {
 	switch x := v.(type) {
 	case *Function:
 		return x
@@ -104,7 +104,7 @@ func (c *Call) function(v Value) *Function {
 		return g.function
 	case *Cons:
 		if x.Car == symLambda {
-			return single(c.evaluate(NewList(symFunction, x))).(*Function)
+			return Single(c.evaluate(NewList(symFunction, x))).(*Function)
 		}
 		if name, ok := setfName(x); ok {
 			if g := c.environment.global(name); g.setter != nil {
@@ -113,7 +113,7 @@ func (c *Call) function(v Value) *Function {
 			return c.undefinedFunction(name, true)
 		}
 	}
-	c.typeError(v, "FUNCTION")
+	c.TypeError(v, "FUNCTION")
 	return nil
 }
 
@@ -127,14 +127,14 @@ func (s *Symbol) fixedFunction() *Function {
 }
 
 // compileCall compiles a call of a global function.
-func (cp *compiler) compileCall(name *Symbol, form *Cons, sc *scope) expression {
+func (cp *Compiler) compileCall(name *Symbol, form *Cons, sc *scope) expression {
 	builtin := name.fixedFunction()
 	if builtin != nil && builtin.two != nil {
 		if e, ok := cp.compileWithConstant(builtin, form, sc); ok {
 			return e
 		}
 	}
-	args := cp.compileAll(cp.forms(form.Cdr), sc)
+	args := cp.compileAll(cp.Forms(form.Cdr), sc)
 	at := cp.site(form)
 	if builtin != nil {
 		cp.checkCount(builtin.name, builtin.least, builtin.most, len(args), at)
@@ -171,7 +171,7 @@ func (c *Call) invoke(fn *Function, args []code, f *frame, at *site) Value {
 			callee.slots[i] = arg(c, f)
 		}
 		c.at = at
-		c.step()
+		c.Step()
 		return l.run(c, callee)
 	}
 	base := len(c.stack)
@@ -186,8 +186,8 @@ func (c *Call) invoke(fn *Function, args []code, f *frame, at *site) Value {
 }
 
 // compileWithConstant compiles (function form constant), as in (- n 1).
-func (cp *compiler) compileWithConstant(fn *Function, form *Cons, sc *scope) (e expression, ok bool) {
-	parts := cp.forms(form.Cdr)
+func (cp *Compiler) compileWithConstant(fn *Function, form *Cons, sc *scope) (e expression, ok bool) {
+	parts := cp.Forms(form.Cdr)
 	if len(parts) != 2 {
 		return e, false
 	}
@@ -204,7 +204,7 @@ func (cp *compiler) compileWithConstant(fn *Function, form *Cons, sc *scope) (e 
 	return expression{many: fn.many, run: func(c *Call, f *frame) Value {
 		x := a(c, f)
 		c.at = at
-		c.step()
+		c.Step()
 		return two(c, x, y)
 	}}, true
 }
@@ -217,7 +217,7 @@ func compileBuiltin(fn *Function, args []code, at *site) expression {
 		return expression{many: fn.many, run: func(c *Call, f *frame) Value {
 			x := a(c, f)
 			c.at = at
-			c.step()
+			c.Step()
 			return one(c, x)
 		}}
 	case fn.two != nil && len(args) == 2:
@@ -226,15 +226,15 @@ func compileBuiltin(fn *Function, args []code, at *site) expression {
 			x := a(c, f)
 			y := b(c, f)
 			c.at = at
-			c.step()
+			c.Step()
 			return two(c, x, y)
 		}}
 	}
 	return expression{many: fn.many, run: func(c *Call, f *frame) Value { return c.invoke(fn, args, f, at) }}
 }
 
-func (cp *compiler) compileLocalCall(local localFunction, depth int, form *Cons, sc *scope) expression {
-	args := cp.compileAll(cp.forms(form.Cdr), sc)
+func (cp *Compiler) compileLocalCall(local localFunction, depth int, form *Cons, sc *scope) expression {
+	args := cp.compileAll(cp.Forms(form.Cdr), sc)
 	at := cp.site(form)
 	slot := local.slot
 	return expression{many: true, run: func(c *Call, f *frame) Value {
@@ -242,9 +242,9 @@ func (cp *compiler) compileLocalCall(local localFunction, depth int, form *Cons,
 	}}
 }
 
-func (cp *compiler) compileLambdaCall(operator, form *Cons, sc *scope) expression {
+func (cp *Compiler) compileLambdaCall(operator, form *Cons, sc *scope) expression {
 	function := cp.compileLambda("", operator.Cdr, sc, lambdaKind{})
-	args := cp.compileAll(cp.forms(form.Cdr), sc)
+	args := cp.compileAll(cp.Forms(form.Cdr), sc)
 	at := cp.site(form)
 	return expression{many: true, run: func(c *Call, f *frame) Value {
 		return c.invoke(function(c, f).(*Function), args, f, at)

@@ -52,7 +52,7 @@ func TestBuiltinsWithOddArguments(t *testing.T) {
 		"#'car", "(lambda (&rest r) (car r))", "(make-hash-table)", "(make-string-output-stream)", "(make-string-input-stream \"x\")", "*package*", "'(:test 5)", "(make-array '(2 2) :initial-element 0)",
 		"(make-array 2 :fill-pointer 1)", "(make-condition 'error)", "(find-class 'error)", "\"(a\"", "4611686018427387904",
 	}
-	for _, name := range Entries() {
+	for _, name := range testLanguage.Entries() {
 		if name.Kind != FunctionEntry {
 			continue
 		}

@@ -60,16 +60,16 @@ func (c *Call) generic(name Value) *Function {
 	if symbol, ok := setfName(name); ok {
 		g := c.environment.global(symbol)
 		if symbol.home == standardPackage && g.setter != nil {
-			c.fail(packageError, "%s belongs to Common Lisp and cannot get methods", text)
+			c.Fail(packageError, "%s belongs to Common Lisp and cannot get methods", text)
 		}
 		place = &g.setter
 	} else {
-		g := c.environment.global(c.symbol(name))
+		g := c.environment.global(c.TakeSymbol(name))
 		if g.function == nil || !g.function.open {
 			g = c.unfrozen(g.symbol)
 		}
 		if g.macro != nil || c.environment.macro(g.symbol) != nil {
-			c.fail(programError, "%s is a macro and cannot be a generic function", text)
+			c.Fail(ProgramError, "%s is a macro and cannot be a generic function", text)
 		}
 		place = &g.function
 	}
@@ -81,11 +81,11 @@ func (c *Call) generic(name Value) *Function {
 	fn := &Function{name: text, most: -1, many: true, generic: gf}
 	if old != nil {
 		if !old.open {
-			c.fail(programError, "%s is an ordinary function and cannot get methods", text)
+			c.Fail(ProgramError, "%s is an ordinary function and cannot get methods", text)
 		}
 		fn.open, gf.fallback = true, old
 	}
-	c.charge(2 * closureBytes)
+	c.Charge(2 * ObjectBytes)
 	fn.call = func(c *Call, args []Value) Value { return c.dispatch(fn, args) }
 	*place = fn
 	return fn
@@ -93,7 +93,7 @@ func (c *Call) generic(name Value) *Function {
 
 func (c *Call) addMethod(fn *Function, m *method) {
 	gf := fn.generic
-	c.charge(closureBytes)
+	c.Charge(ObjectBytes)
 	if gf.shape == nil {
 		shape := m.parameters
 		shape.keys, shape.open = nil, false
@@ -103,11 +103,11 @@ func (c *Call) addMethod(fn *Function, m *method) {
 		}
 	}
 	if gf.fallback == nil && !gf.shape.congruent(&m.parameters) {
-		c.fail(programError, "the lambda list of the method does not agree with that of the generic function %s", gf.name)
+		c.Fail(ProgramError, "the lambda list of the method does not agree with that of the generic function %s", gf.name)
 	}
 	m.generic = fn
 	for i, other := range gf.methods {
-		c.step()
+		c.Step()
 		if sameQualifiers(other.qualifiers, m.qualifiers) && sameSpecializers(other.specializers, m.specializers) {
 			gf.methods = append([]*method(nil), gf.methods...)
 			gf.methods[i] = m
@@ -115,7 +115,7 @@ func (c *Call) addMethod(fn *Function, m *method) {
 		}
 	}
 	gf.methods = append(gf.methods[:len(gf.methods):len(gf.methods)], m)
-	c.chargeMany(len(gf.methods), valueBytes)
+	c.ChargeMany(len(gf.methods), ValueBytes)
 }
 
 // bounds sets how many arguments a function takes, so that wrong calls are found when
@@ -156,15 +156,15 @@ func sameSpecializers(a, b []specializer) bool {
 func (k *Class) same(other *Class) bool { return k == other || k.name == other.name }
 
 var (
-	kwMethod             = standardKeyword("METHOD")
-	kwMethodCombination  = standardKeyword("METHOD-COMBINATION")
-	kwArgumentPrecedence = standardKeyword("ARGUMENT-PRECEDENCE-ORDER")
-	kwGenericClass       = standardKeyword("GENERIC-FUNCTION-CLASS")
-	kwMethodClass        = standardKeyword("METHOD-CLASS")
-	kwMostSpecificLast   = standardKeyword("MOST-SPECIFIC-LAST")
-	kwMostSpecificFirst  = standardKeyword("MOST-SPECIFIC-FIRST")
-	kwIdentityWithOne    = standardKeyword("IDENTITY-WITH-ONE-ARGUMENT")
-	kwOperator           = standardKeyword("OPERATOR")
+	kwMethod             = Keyword("METHOD")
+	kwMethodCombination  = Keyword("METHOD-COMBINATION")
+	kwArgumentPrecedence = Keyword("ARGUMENT-PRECEDENCE-ORDER")
+	kwGenericClass       = Keyword("GENERIC-FUNCTION-CLASS")
+	kwMethodClass        = Keyword("METHOD-CLASS")
+	kwMostSpecificLast   = Keyword("MOST-SPECIFIC-LAST")
+	kwMostSpecificFirst  = Keyword("MOST-SPECIFIC-FIRST")
+	kwIdentityWithOne    = Keyword("IDENTITY-WITH-ONE-ARGUMENT")
+	kwOperator           = Keyword("OPERATOR")
 )
 
 // genericDefinition is a defgeneric as written.
@@ -177,17 +177,17 @@ type genericDefinition struct {
 	precedence  []int
 }
 
-func compileDefgeneric(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, -1)
+func compileDefgeneric(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, -1)
 	if _, ok := setfName(parts[0]); !ok {
 		cp.checkBindable(parts[0])
 	}
 	d := &genericDefinition{name: parts[0], list: cp.genericLambdaList(parts[1])}
 	seen := map[Value]bool{}
 	for _, part := range parts[2:] {
-		option := cp.forms(part)
+		option := cp.Forms(part)
 		if len(option) == 0 || seen[option[0]] && option[0] != kwMethod && option[0] != symDeclare {
-			cp.fail(programError, "malformed or repeated option %s in defgeneric", sketch(part, formLength))
+			cp.Fail(ProgramError, "malformed or repeated option %s in defgeneric", Sketch(part, formLength))
 		}
 		seen[option[0]] = true
 		cp.genericOption(d, option, sc)
@@ -196,26 +196,26 @@ func compileDefgeneric(cp *compiler, form *Cons, sc *scope) expression {
 }
 
 // genericLambdaList parses a lambda list without default values.
-func (cp *compiler) genericLambdaList(list Value) *lambdaList {
+func (cp *Compiler) genericLambdaList(list Value) *lambdaList {
 	l := cp.parseLambdaList(list, false)
 	bare := len(l.aux) == 0
 	for _, p := range append(l.optional[:len(l.optional):len(l.optional)], l.keys...) {
 		bare = bare && p.initial == Nil && p.supplied == nil
 	}
 	if !bare {
-		cp.fail(programError, "the lambda list of a generic function has no default values: %s", sketch(list, formLength))
+		cp.Fail(ProgramError, "the lambda list of a generic function has no default values: %s", Sketch(list, formLength))
 	}
 	return l
 }
 
-func (cp *compiler) genericOption(d *genericDefinition, option []Value, sc *scope) {
+func (cp *Compiler) genericOption(d *genericDefinition, option []Value, sc *scope) {
 	switch option[0] {
 	case kwMethod:
-		definition := callStar(standardSymbol("DEFMETHOD"), NewList(option[1:]...), d.name).(*Cons)
+		definition := FormStar(CL("DEFMETHOD"), NewList(option[1:]...), d.name).(*Cons)
 		d.methods = append(d.methods, compileDefmethod(cp, definition, sc).run)
 	case kwDocumentation:
 		if len(option) != 2 {
-			cp.fail(programError, "malformed :documentation")
+			cp.Fail(ProgramError, "malformed :documentation")
 		}
 		d.doc = option[1]
 	case kwMethodCombination:
@@ -230,17 +230,17 @@ func (cp *compiler) genericOption(d *genericDefinition, option []Value, sc *scop
 				}
 			}
 			if at < 0 {
-				cp.fail(programError, "%s is not a required parameter, or named twice", sketch(name, formLength))
+				cp.Fail(ProgramError, "%s is not a required parameter, or named twice", Sketch(name, formLength))
 			}
 			used[at] = true
 			d.precedence = append(d.precedence, at)
 		}
 		if len(d.precedence) != len(d.list.required) {
-			cp.fail(programError, ":argument-precedence-order must name all required parameters")
+			cp.Fail(ProgramError, ":argument-precedence-order must name all required parameters")
 		}
 	case symDeclare, kwGenericClass, kwMethodClass:
 	default:
-		cp.fail(programError, "unknown option %s in defgeneric", sketch(option[0], formLength))
+		cp.Fail(ProgramError, "unknown option %s in defgeneric", Sketch(option[0], formLength))
 	}
 }
 
@@ -250,7 +250,7 @@ func (c *Call) defineGeneric(d *genericDefinition, f *frame) Value {
 	shape := shapeOf(d.list)
 	for _, m := range gf.methods {
 		if gf.fallback == nil && !shape.congruent(&m.parameters) {
-			c.fail(programError, "the lambda list does not agree with a method that %s has", gf.name)
+			c.Fail(ProgramError, "the lambda list does not agree with a method that %s has", gf.name)
 		}
 	}
 	gf.shape, gf.precedence = &shape, d.precedence
@@ -280,11 +280,11 @@ func ensureGenericFunction(c *Call, args Args) Value {
 		return c.generic(nameArg)
 	}
 	d := &genericDefinition{name: nameArg, list: cp.genericLambdaList(lambdaList), doc: args.Get("documentation")}
-	if given(argumentPrecedenceOrder) {
-		cp.genericOption(d, append([]Value{kwArgumentPrecedence}, c.slice(argumentPrecedenceOrder)...), nil)
+	if Given(argumentPrecedenceOrder) {
+		cp.genericOption(d, append([]Value{kwArgumentPrecedence}, c.Slice(argumentPrecedenceOrder)...), nil)
 	}
-	if given(methodCombination) {
-		d.combination = c.slice(methodCombination)
+	if Given(methodCombination) {
+		d.combination = c.Slice(methodCombination)
 	}
 	return c.defineGeneric(d, nil)
 }

@@ -15,17 +15,17 @@ type caseClause struct {
 	slot int // of the condition; -1 without a variable
 }
 
-func compileHandlerCase(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 1, -1)
+func compileHandlerCase(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 1, -1)
 	protected := cp.handling(func() expression { return cp.compile(parts[0], sc) })
 	var cluster []handler
 	var clauses []caseClause
 	var otherwise code
 	inner := sc.withFrame()
 	for _, part := range parts[1:] {
-		clause := cp.forms(part)
+		clause := cp.Forms(part)
 		if len(clause) < 2 {
-			cp.fail(programError, "a clause of handler-case needs a type and a lambda list: %s", sketch(part, formLength))
+			cp.Fail(ProgramError, "a clause of handler-case needs a type and a lambda list: %s", Sketch(part, formLength))
 		}
 		if clause[0] == kwNoError {
 			otherwise = cp.compileLambda("", part.(*Cons).Cdr, sc, lambdaKind{})
@@ -52,17 +52,17 @@ func compileHandlerCase(cp *compiler, form *Cons, sc *scope) expression {
 }
 
 // handling compiles what the note handles the errors of.
-func (cp *compiler) handling(compile func() expression) expression {
+func (cp *Compiler) handling(compile func() expression) expression {
 	cp.handled++
 	defer func() { cp.handled-- }()
 	return compile()
 }
 
 // compileClause compiles (type ([variable]) . body).
-func (cp *compiler) compileClause(clause []Value, inner *scope) caseClause {
-	names := cp.forms(clause[1])
+func (cp *Compiler) compileClause(clause []Value, inner *scope) caseClause {
+	names := cp.Forms(clause[1])
 	if len(names) > 1 {
-		cp.fail(programError, "a clause of handler-case takes at most one variable: %s", sketch(clause[1], formLength))
+		cp.Fail(ProgramError, "a clause of handler-case takes at most one variable: %s", Sketch(clause[1], formLength))
 	}
 	bodyScope := inner.nested()
 	k := caseClause{slot: -1}
@@ -90,7 +90,7 @@ func (c *Call) runHandled(cluster []handler, body code, f *frame) (v Value, clau
 	return v, -1, nil
 }
 
-func compileIgnoreErrors(cp *compiler, form *Cons, sc *scope) expression {
+func compileIgnoreErrors(cp *Compiler, form *Cons, sc *scope) expression {
 	body := cp.handling(func() expression { return cp.body(form.Cdr, sc) }).run
 	cluster := []handler{{kind: symError}}
 	return expression{many: true, run: func(c *Call, f *frame) Value {
@@ -98,18 +98,18 @@ func compileIgnoreErrors(cp *compiler, form *Cons, sc *scope) expression {
 		if clause < 0 {
 			return v
 		}
-		return c.values(Nil, condition)
+		return c.Values(Nil, condition)
 	}}
 }
 
-func compileHandlerBind(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 1, -1)
+func compileHandlerBind(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 1, -1)
 	var kinds []Value
 	var functions []code
-	for _, part := range cp.forms(parts[0]) {
-		binding := cp.forms(part)
+	for _, part := range cp.Forms(parts[0]) {
+		binding := cp.Forms(part)
 		if len(binding) != 2 {
-			cp.fail(programError, "malformed handler binding: %s", sketch(part, formLength))
+			cp.Fail(ProgramError, "malformed handler binding: %s", Sketch(part, formLength))
 		}
 		cp.checkKind(binding[0])
 		kinds = append(kinds, binding[0])
@@ -134,43 +134,43 @@ func compileHandlerBind(cp *compiler, form *Cons, sc *scope) expression {
 func (c *Call) handlerFunction(v Value) *Function {
 	if symbol, ok := v.(*Symbol); ok && c.environment.global(symbol).function == nil {
 		return &Function{name: symbol.name, least: 1, most: 1, one: func(c *Call, condition Value) Value {
-			return single(c.apply(c.function(symbol), []Value{condition}))
+			return Single(c.apply(c.Function(symbol), []Value{condition}))
 		}}
 	}
-	return c.function(v)
+	return c.Function(v)
 }
 
 // checkKind refuses what cannot be the type of a condition.
-func (cp *compiler) checkKind(kind Value) {
+func (cp *Compiler) checkKind(kind Value) {
 	switch kind.(type) {
 	case *Symbol, *Cons, *Class:
 	default:
-		cp.typeError(kind, "(OR SYMBOL CONS CLASS)")
+		cp.TypeError(kind, "(OR SYMBOL CONS CLASS)")
 	}
 }
 
 var (
-	kwNoError = standardKeyword("NO-ERROR")
+	kwNoError = Keyword("NO-ERROR")
 )
 
 // conditionFunctions are the builtins about conditions and restarts.
-func conditionFunctions() []builtin {
-	return []builtin{
-		{name: "error", list: "(datum &rest arguments)", doc: "Signal an error; it does not return.", check: checkClassNamed, call: func(c *Call, args []Value) Value {
-			c.signalError(c.condition(args, simpleError))
+func conditionFunctions() []Builtin {
+	return []Builtin{
+		{Name: "error", LambdaList: "(datum &rest arguments)", Doc: "Signal an error; it does not return.", Check: checkClassNamed, Call: func(c *Call, args []Value) Value {
+			c.signalError(c.condition(args, SimpleError))
 			return nil
 		}},
-		{name: "signal", list: "(datum &rest arguments)", doc: "Signal a condition; return nil if nobody handles it.", check: checkClassNamed, call: func(c *Call, args []Value) Value {
+		{Name: "signal", LambdaList: "(datum &rest arguments)", Doc: "Signal a condition; return nil if nobody handles it.", Check: checkClassNamed, Call: func(c *Call, args []Value) Value {
 			c.signal(c.condition(args, simpleCondition))
 			return Nil
 		}},
-		{name: "make-condition", list: "(type &rest arguments)", doc: "Make a condition of a class.", check: checkClassNamed, call: func(c *Call, args []Value) Value {
-			return c.condition(args, simpleError)
+		{Name: "make-condition", LambdaList: "(type &rest arguments)", Doc: "Make a condition of a class.", Check: checkClassNamed, Call: func(c *Call, args []Value) Value {
+			return c.condition(args, SimpleError)
 		}},
-		{name: "invoke-debugger", list: "(condition)", doc: "End the call with a condition: there is no debugger.", one: func(c *Call, a Value) Value {
+		{Name: "invoke-debugger", LambdaList: "(condition)", Doc: "End the call with a condition: there is no debugger.", One: func(c *Call, a Value) Value {
 			condition, ok := a.(*Instance)
 			if !ok || condition.class.kind != conditionClass {
-				c.typeError(a, "CONDITION")
+				c.TypeError(a, "CONDITION")
 			}
 			c.unhandled(condition)
 			return nil
@@ -190,12 +190,12 @@ func conditionFunctions() []builtin {
 	}
 }
 
-func conditionReader(name, slot string) builtin {
-	return builtin{name: name, list: "(condition)", doc: "The part of a condition that the name says.", one: func(c *Call, a Value) Value {
+func conditionReader(name, slot string) Builtin {
+	return Builtin{Name: name, LambdaList: "(condition)", Doc: "The part of a condition that the name says.", One: func(c *Call, a Value) Value {
 		if condition, ok := a.(*Instance); ok && condition.class.kind == conditionClass {
-			return condition.named(slot)
+			return condition.Slot(slot)
 		}
-		c.typeError(a, "CONDITION")
+		c.TypeError(a, "CONDITION")
 		return nil
 	}}
 }

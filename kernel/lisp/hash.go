@@ -44,10 +44,10 @@ func (h *HashTable) digest(c *Call, key Value) any {
 	}
 	switch x := key.(type) {
 	case *big.Int:
-		c.chargeMany(x.BitLen()/4, 1)
+		c.ChargeMany(x.BitLen()/4, 1)
 		return "i" + string(x.Bytes())
 	case *big.Rat:
-		c.chargeMany(x.Num().BitLen()/4+x.Denom().BitLen()/4, 1)
+		c.ChargeMany(x.Num().BitLen()/4+x.Denom().BitLen()/4, 1)
 		return "r" + string(x.Num().Bytes()) + "/" + string(x.Denom().Bytes())
 	case *Complex:
 		return "c" + sketchDigest(h.digest(c, x.real)) + sketchDigest(h.digest(c, x.imaginary))
@@ -61,9 +61,9 @@ func (h *HashTable) digest(c *Call, key Value) any {
 	}
 	switch x := key.(type) {
 	case *Pathname:
-		return "p" + x.text()
+		return "p" + x.String()
 	case *String:
-		c.work(len(x.chars) / 4)
+		c.Work(len(x.chars) / 4)
 		if h.test == equalpTest {
 			return c.digestArray(h, x)
 		}
@@ -72,7 +72,7 @@ func (h *HashTable) digest(c *Call, key Value) any {
 		return c.digestTree(h, x, 64)
 	case Character:
 		if h.test == equalpTest {
-			return Character(lower(rune(x)))
+			return Character(Lower(rune(x)))
 		}
 	case *Vector:
 		if h.test == equalpTest || x.bits() {
@@ -103,14 +103,14 @@ func (c *Call) digestArray(h *HashTable, v Value) any {
 	hash := fnvStart
 	if s, ok := v.(*String); ok {
 		for _, r := range s.chars {
-			hash = (hash ^ fnv(lower(r))) * 1099511628211
+			hash = (hash ^ fnv(Lower(r))) * 1099511628211
 		}
 		return hash
 	}
 	for _, element := range v.(*Vector).elements {
-		c.step()
+		c.Step()
 		if ch, ok := element.(Character); ok {
-			hash = (hash ^ fnv(lower(rune(ch)))) * 1099511628211
+			hash = (hash ^ fnv(Lower(rune(ch)))) * 1099511628211
 			continue
 		}
 		hash.mix(leafDigest(h, c, element))
@@ -136,7 +136,7 @@ func (c *Call) digestTree(h *HashTable, v Value, budget int) any {
 	walk = func(v Value) {
 		for budget > 0 {
 			budget--
-			c.step()
+			c.Step()
 			cell, ok := v.(*Cons)
 			if !ok {
 				hash.mix(leafDigest(h, c, v))
@@ -193,7 +193,7 @@ func (h *HashTable) find(c *Call, key Value, digest any) int {
 		return -1
 	}
 	for ; i >= 0; i = h.entries[i].next {
-		c.step()
+		c.Step()
 		if e := &h.entries[i]; !e.dead && h.same(c, key, e.key) {
 			return i
 		}
@@ -202,7 +202,7 @@ func (h *HashTable) find(c *Call, key Value, digest any) int {
 }
 
 func (h *HashTable) get(c *Call, key Value) (Value, bool) {
-	c.step()
+	c.Step()
 	if i := h.find(c, key, h.digest(c, key)); i >= 0 {
 		return h.entries[i].value, true
 	}
@@ -211,12 +211,12 @@ func (h *HashTable) get(c *Call, key Value) (Value, bool) {
 
 func (h *HashTable) put(c *Call, key, value Value) {
 	digest := h.digest(c, key)
-	c.step()
+	c.Step()
 	if i := h.find(c, key, digest); i >= 0 {
 		h.entries[i].value = value
 		return
 	}
-	c.charge(entryBytes)
+	c.Charge(EntryBytes)
 	next, ok := h.index[digest]
 	if !ok {
 		next = -1
@@ -242,7 +242,7 @@ func (h *HashTable) remove(c *Call, key Value) bool {
 // compact drops dead entries. A walk that is under way goes by a copy of its own.
 func (h *HashTable) compact(c *Call) {
 	old := h.entries
-	c.work(len(old))
+	c.Work(len(old))
 	h.entries, h.index, h.live = nil, map[any]int{}, 0
 	for _, e := range old {
 		if !e.dead {
@@ -253,7 +253,7 @@ func (h *HashTable) compact(c *Call) {
 
 // pairs is a copy of the live entries.
 func (h *HashTable) pairs(c *Call) []entry {
-	c.chargeMany(h.live, 2*valueBytes)
+	c.ChargeMany(h.live, 2*ValueBytes)
 	pairs := make([]entry, 0, h.live)
 	for _, e := range h.entries {
 		if !e.dead {
@@ -266,66 +266,66 @@ func (h *HashTable) pairs(c *Call) []entry {
 var hashTests = map[string]hashTest{"EQ": eqTest, "EQL": eqlTest, "EQUAL": equalTest, "EQUALP": equalpTest}
 
 // hashFunctions make and use hash tables.
-func hashFunctions() []builtin {
-	return []builtin{
-		{name: "make-hash-table", list: "(&key test size rehash-size rehash-threshold weakness synchronized)", doc: "A new hash table.", named: func(c *Call, args Args) Value {
+func hashFunctions() []Builtin {
+	return []Builtin{
+		{Name: "make-hash-table", LambdaList: "(&key test size rehash-size rehash-threshold weakness synchronized)", Doc: "A new hash table.", Named: func(c *Call, args Args) Value {
 			testArg, sizeArg := args.Get("test"), args.Get("size")
 
-			c.charge(2 * closureBytes)
+			c.Charge(2 * ObjectBytes)
 			test, size := eqlTest, 14
 			if testArg != nil {
 				var ok bool
-				if test, ok = hashTests[c.function(testArg).name]; !ok {
-					c.fail(simpleError, "unknown hash table test: %s", c.shown(testArg))
+				if test, ok = hashTests[c.Function(testArg).name]; !ok {
+					c.Fail(SimpleError, "unknown hash table test: %s", c.Shown(testArg))
 				}
 			}
 			if sizeArg != nil {
-				size = max(size, c.index(sizeArg))
+				size = max(size, c.Index(sizeArg))
 			}
 			h := newHashTable(test)
 			h.size = size
 			return h
 		}},
-		{name: "gethash", list: "(key table &optional default)", doc: "The value of a key, and whether there is one.", many: true, named: func(c *Call, args Args) Value {
+		{Name: "gethash", LambdaList: "(key table &optional default)", Doc: "The value of a key, and whether there is one.", Many: true, Named: func(c *Call, args Args) Value {
 			defaultArg := args.Get("default")
 
-			if v, ok := c.hashTable(args.Get("table")).get(c, args.Get("key")); ok {
-				return c.values(v, T)
+			if v, ok := c.HashTable(args.Get("table")).get(c, args.Get("key")); ok {
+				return c.Values(v, T)
 			}
 			if defaultArg != nil {
-				return c.values(defaultArg, Nil)
+				return c.Values(defaultArg, Nil)
 			}
-			return c.values(Nil, Nil)
+			return c.Values(Nil, Nil)
 		}},
-		{name: "remhash", list: "(key table)", doc: "Remove a key; true if it was there.", two: func(c *Call, a, b Value) Value { return Boolean(c.hashTable(b).remove(c, a)) }},
-		{name: "clrhash", list: "(table)", doc: "Remove all keys.", one: func(c *Call, a Value) Value {
-			h := c.hashTable(a)
+		{Name: "remhash", LambdaList: "(key table)", Doc: "Remove a key; true if it was there.", Two: func(c *Call, a, b Value) Value { return Boolean(c.HashTable(b).remove(c, a)) }},
+		{Name: "clrhash", LambdaList: "(table)", Doc: "Remove all keys.", One: func(c *Call, a Value) Value {
+			h := c.HashTable(a)
 			h.entries, h.index, h.live = nil, map[any]int{}, 0
 			return h
 		}},
-		{name: "maphash", list: "(function table)", doc: "Call a function with each key and value.", two: func(c *Call, a, b Value) Value {
-			fn := c.function(a)
-			for _, e := range c.hashTable(b).pairs(c) {
-				c.call2(fn, e.key, e.value)
+		{Name: "maphash", LambdaList: "(function table)", Doc: "Call a function with each key and value.", Two: func(c *Call, a, b Value) Value {
+			fn := c.Function(a)
+			for _, e := range c.HashTable(b).pairs(c) {
+				c.Call2(fn, e.key, e.value)
 			}
 			return Nil
 		}},
-		{name: "hash-table-count", list: "(table)", doc: "The number of keys.", one: func(c *Call, a Value) Value { return count(c.hashTable(a).live) }},
-		{name: "hash-table-size", list: "(table)", doc: "The number of keys there is room for.", one: func(c *Call, a Value) Value {
-			h := c.hashTable(a)
-			return count(max(h.size, h.live))
+		{Name: "hash-table-count", LambdaList: "(table)", Doc: "The number of keys.", One: func(c *Call, a Value) Value { return Count(c.HashTable(a).live) }},
+		{Name: "hash-table-size", LambdaList: "(table)", Doc: "The number of keys there is room for.", One: func(c *Call, a Value) Value {
+			h := c.HashTable(a)
+			return Count(max(h.size, h.live))
 		}},
-		{name: "hash-table-rehash-size", list: "(table)", doc: "The factor by which the table grows.", one: func(c *Call, a Value) Value {
-			c.hashTable(a)
+		{Name: "hash-table-rehash-size", LambdaList: "(table)", Doc: "The factor by which the table grows.", One: func(c *Call, a Value) Value {
+			c.HashTable(a)
 			return float32(1.5)
 		}},
-		{name: "hash-table-rehash-threshold", list: "(table)", doc: "How full the table gets before it grows.", one: func(c *Call, a Value) Value {
-			c.hashTable(a)
+		{Name: "hash-table-rehash-threshold", LambdaList: "(table)", Doc: "How full the table gets before it grows.", One: func(c *Call, a Value) Value {
+			c.HashTable(a)
 			return float32(1)
 		}},
-		{name: "hash-table-test", list: "(table)", doc: "The name of the test.", one: func(c *Call, a Value) Value { return standardSymbol(c.hashTable(a).test.name()) }},
-		{name: "hash-table-p", list: "(object)", doc: "True for a hash table.", one: func(_ *Call, a Value) Value { _, ok := a.(*HashTable); return Boolean(ok) }},
-		{name: "sxhash", list: "(object)", doc: "A hash code that is the same for EQUAL objects.", one: func(c *Call, a Value) Value {
+		{Name: "hash-table-test", LambdaList: "(table)", Doc: "The name of the test.", One: func(c *Call, a Value) Value { return CL(c.HashTable(a).test.name()) }},
+		{Name: "hash-table-p", LambdaList: "(object)", Doc: "True for a hash table.", One: func(_ *Call, a Value) Value { _, ok := a.(*HashTable); return Boolean(ok) }},
+		{Name: "sxhash", LambdaList: "(object)", Doc: "A hash code that is the same for EQUAL objects.", One: func(c *Call, a Value) Value {
 			h := newHashTable(equalTest)
 			if v, ok := a.(*Vector); ok && v.bits() {
 				return Integer(int64(c.digestArray(h, v).(fnv) >> 2))
@@ -336,20 +336,20 @@ func hashFunctions() []builtin {
 }
 
 // equalityFunctions compare objects.
-func equalityFunctions() []builtin {
-	return []builtin{
-		{name: "eq", list: "(a b)", doc: "True for the same object; small integers and characters are.", two: func(_ *Call, a, b Value) Value { return Boolean(eql(a, b)) }},
-		{name: "eql", list: "(a b)", doc: "True for the same object or the same number of the same type.", two: func(_ *Call, a, b Value) Value { return Boolean(eql(a, b)) }},
-		{name: "equal", list: "(a b)", doc: "True for objects of the same structure.", two: func(c *Call, a, b Value) Value { return Boolean(c.equal(a, b)) }},
-		{name: "equalp", list: "(a b)", doc: "Like equal, but numbers by value, without case, and arrays and tables by content.", two: func(c *Call, a, b Value) Value { return Boolean(c.equalp(a, b)) }},
+func equalityFunctions() []Builtin {
+	return []Builtin{
+		{Name: "eq", LambdaList: "(a b)", Doc: "True for the same object; small integers and characters are.", Two: func(_ *Call, a, b Value) Value { return Boolean(eql(a, b)) }},
+		{Name: "eql", LambdaList: "(a b)", Doc: "True for the same object or the same number of the same type.", Two: func(_ *Call, a, b Value) Value { return Boolean(eql(a, b)) }},
+		{Name: "equal", LambdaList: "(a b)", Doc: "True for objects of the same structure.", Two: func(c *Call, a, b Value) Value { return Boolean(c.equal(a, b)) }},
+		{Name: "equalp", LambdaList: "(a b)", Doc: "Like equal, but numbers by value, without case, and arrays and tables by content.", Two: func(c *Call, a, b Value) Value { return Boolean(c.equalp(a, b)) }},
 	}
 }
 
 func (c *Call) equal(a, b Value) bool {
-	c.descend(1)
-	defer c.ascend(1)
+	c.Descend(1)
+	defer c.Ascend(1)
 	for {
-		c.step()
+		c.Step()
 		switch x := a.(type) {
 		case *Cons:
 			y, ok := b.(*Cons)
@@ -382,7 +382,7 @@ func sameRunes(c *Call, a, b []rune) bool {
 	if len(a) != len(b) {
 		return false
 	}
-	c.work(len(a) / 4)
+	c.Work(len(a) / 4)
 	for i, r := range a {
 		if b[i] != r {
 			return false
@@ -392,19 +392,19 @@ func sameRunes(c *Call, a, b []rune) bool {
 }
 
 func (c *Call) equalp(a, b Value) bool {
-	c.step()
+	c.Step()
 	if kindOf(a) != notNumber && kindOf(b) != notNumber {
 		return c.sameValue(a, b)
 	}
-	c.descend(2)
-	defer c.ascend(2)
+	c.Descend(2)
+	defer c.Ascend(2)
 	switch x := a.(type) {
 	case *Pathname:
 		y, ok := b.(*Pathname)
 		return ok && c.equalPathnames(x, y)
 	case Character:
 		y, ok := b.(Character)
-		return ok && lower(rune(x)) == lower(rune(y))
+		return ok && Lower(rune(x)) == Lower(rune(y))
 	case *Cons:
 		y, ok := b.(*Cons)
 		return ok && (x == y || c.equalp(x.Car, y.Car) && c.equalp(x.Cdr, y.Cdr))
@@ -434,7 +434,7 @@ func (c *Call) equalArrays(a, b Value) bool {
 		return false
 	}
 	if len(x) == 1 {
-		return c.equalAll(c.elements(a), c.elements(b))
+		return c.equalAll(c.Elements(a), c.Elements(b))
 	}
 	for i := range x {
 		if x[i] != y[i] {

@@ -26,8 +26,8 @@ func (i *Instance) set(index int, v Value) {
 	i.slots[index] = v
 }
 
-// named returns the value of a slot by name, Nil when there is none.
-func (i *Instance) named(name string) Value {
+// Slot returns the value of a slot by name, Nil when there is none.
+func (i *Instance) Slot(name string) Value {
 	for j := range i.class.slots {
 		if i.class.slots[j].name.name == name {
 			if v := i.get(j); v != nil {
@@ -41,7 +41,7 @@ func (i *Instance) named(name string) Value {
 
 // allocate makes an instance without values.
 func (c *Call) allocate(class *Class) *Instance {
-	c.charge(closureBytes + len(class.slots)*valueBytes)
+	c.Charge(ObjectBytes + len(class.slots)*ValueBytes)
 	return &Instance{class: class, slots: make([]Value, len(class.slots))}
 }
 
@@ -49,7 +49,7 @@ func (c *Call) allocate(class *Class) *Instance {
 // note take part in.
 func (c *Call) instantiate(class *Class, args []Value) *Instance {
 	if len(args)%2 != 0 {
-		c.fail(programError, "odd number of initialisation arguments for %s", class.name.name)
+		c.Fail(ProgramError, "odd number of initialisation arguments for %s", class.name.name)
 	}
 	object := c.allocate(class)
 	c.fillSlots(object, T, c.withDefaults(class, args))
@@ -60,8 +60,8 @@ func (c *Call) instantiate(class *Class, args []Value) *Instance {
 func (c *Call) withDefaults(class *Class, args []Value) []Value {
 	for _, d := range class.defaults {
 		if _, given := initarg(args, d.keyword); !given {
-			c.charge(2 * valueBytes)
-			args = append(args[:len(args):len(args)], d.keyword, single(c.apply(d.value, nil)))
+			c.Charge(2 * ValueBytes)
+			args = append(args[:len(args):len(args)], d.keyword, Single(c.apply(d.value, nil)))
 		}
 	}
 	return args
@@ -82,10 +82,10 @@ func initarg(args []Value, keywords ...*Symbol) (Value, bool) {
 // fillSlots is what shared-initialize does: slots get the values of their arguments,
 // and those named, T for all, that have none yet get their initial value.
 func (c *Call) fillSlots(object *Instance, names Value, args []Value) {
-	c.work(len(object.slots) * len(args))
+	c.Work(len(object.slots) * len(args))
 	var chosen []Value
 	if names != T {
-		chosen = c.slice(names)
+		chosen = c.Slice(names)
 	}
 	for i := range object.class.slots {
 		s := &object.class.slots[i]
@@ -101,7 +101,7 @@ func (c *Call) fillSlots(object *Instance, names Value, args []Value) {
 			wanted = wanted || name == s.name
 		}
 		if wanted {
-			object.set(i, single(c.apply(s.initial, nil)))
+			object.set(i, Single(c.apply(s.initial, nil)))
 		}
 	}
 }
@@ -110,7 +110,7 @@ func (c *Call) fillSlots(object *Instance, names Value, args []Value) {
 // takes.
 func (c *Call) checkInitargs(class *Class, object Value, args []Value, operations ...*Symbol) {
 	if len(args)%2 != 0 {
-		c.fail(programError, "odd number of initialisation arguments for %s", class.name.name)
+		c.Fail(ProgramError, "odd number of initialisation arguments for %s", class.name.name)
 	}
 	if open, _ := initarg(args, kwAllowOtherKeys); open != nil && open != Nil {
 		return
@@ -125,9 +125,9 @@ func (c *Call) checkInitargs(class *Class, object Value, args []Value, operation
 		return
 	}
 	for i := 0; i < len(args); i += 2 {
-		c.work(len(class.slots))
+		c.Work(len(class.slots))
 		if args[i] != kwAllowOtherKeys && !class.takes(args[i]) && !known.has(args[i]) {
-			c.fail(programError, "unknown initialisation argument %s for %s", c.shown(args[i]), class.name.name)
+			c.Fail(ProgramError, "unknown initialisation argument %s for %s", c.Shown(args[i]), class.name.name)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func (k *Class) takes(keyword Value) bool {
 // whatever their other arguments.
 func (c *Call) methodKeys(gf *generic, object Value, args []Value, known *keySet) {
 	for _, m := range gf.methods {
-		c.step()
+		c.Step()
 		if len(m.specializers) == 0 {
 			continue
 		}

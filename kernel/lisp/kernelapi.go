@@ -42,6 +42,7 @@ type KernelMacro struct {
 // Interface is what the embedding package gives to notes beside the language, made ready
 // once for all environments. It does not change.
 type Interface struct {
+	language *Language
 	// packages are the symbols by package and name.
 	packages map[string]map[string]*Symbol
 	offers   map[*Symbol]offer
@@ -55,11 +56,11 @@ type offer struct {
 	macro    *macro
 }
 
-// NewInterface makes an interface. Names without a package prefix are exported from
+// NewInterface makes an interface for environments of a language. Names without a package prefix are exported from
 // ORG-AGENT, which each note's package uses; names like "uiop:getenv" belong to that
 // package. It fails when a function or macro has a malformed name or lambda list.
-func NewInterface(functions []KernelFunction, macros []KernelMacro) (*Interface, error) {
-	i := &Interface{packages: map[string]map[string]*Symbol{}, offers: map[*Symbol]offer{}, read: map[*Symbol]*Symbol{}}
+func NewInterface(l *Language, functions []KernelFunction, macros []KernelMacro) (*Interface, error) {
+	i := &Interface{language: l, packages: map[string]map[string]*Symbol{}, offers: map[*Symbol]offer{}, read: map[*Symbol]*Symbol{}}
 	for n := range functions {
 		if err := i.addFunction(&functions[n]); err != nil {
 			return nil, err
@@ -80,11 +81,11 @@ func (i *Interface) symbol(name string) (*Symbol, error) {
 		prefix, rest = kernelPackage, prefix
 	}
 	rest = strings.TrimLeft(rest, ":")
-	prefix = fullPackageName(prefix)
+	prefix = i.language.packageName(prefix)
 	if rest == "" || prefix == standardPackage || prefix == keywordPackage || prefix == userPackage {
 		return nil, fmt.Errorf("define %q: not a name for a kernel function", name)
 	}
-	if library := standardLanguage().libraries[prefix]; library != nil && library.symbols[rest] != nil {
+	if library := i.language.libraries[prefix]; library != nil && library.symbols[rest] != nil {
 		return library.symbols[rest], nil
 	}
 	table := i.packages[prefix]
@@ -98,8 +99,8 @@ func (i *Interface) symbol(name string) (*Symbol, error) {
 	return table[rest], nil
 }
 
-// fullPackageName is the name of a package of the language that may be a nickname.
-func fullPackageName(name string) string {
+// packageName is the name of a package of the language that may be a nickname.
+func (l *Language) packageName(name string) string {
 	switch name {
 	case standardNickname:
 		return standardPackage
@@ -108,7 +109,7 @@ func fullPackageName(name string) string {
 	case kernelNickname:
 		return kernelPackage
 	}
-	for full, library := range standardLanguage().libraries {
+	for full, library := range l.libraries {
 		if slices.Contains(library.nicknames, name) {
 			return full
 		}
@@ -127,7 +128,7 @@ func (i *Interface) addFunction(f *KernelFunction) error {
 	}
 	if f.InPlaceOf != "" {
 		standard := standardTable[strings.ToUpper(f.InPlaceOf)]
-		if standard == nil || standardLanguage().functions[standard] == nil {
+		if standard == nil || i.language.functions[standard] == nil {
 			return fmt.Errorf("define %s: the standard has no function %s", f.Name, f.InPlaceOf)
 		}
 		i.read[standard] = symbol
@@ -154,8 +155,8 @@ func (i *Interface) addMacro(m *KernelMacro) error {
 	if err != nil {
 		return fmt.Errorf("define %s: %w", m.Name, err)
 	}
-	i.offers[symbol] = offer{macro: &macro{name: symbol.name, doc: m.Doc, list: m.LambdaList, expand: func(cp *compiler, form *Cons) Value {
-		args := cp.arguments(form, parameters.least(), parameters.most())
+	i.offers[symbol] = offer{macro: &macro{name: symbol.name, doc: m.Doc, list: m.LambdaList, expand: func(cp *Compiler, form *Cons) Value {
+		args := cp.Arguments(form, parameters.least(), parameters.most())
 		v, err := m.Expand(cp.Call, args)
 		return cp.returned(v, err)
 	}}}

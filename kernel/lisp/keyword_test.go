@@ -47,7 +47,7 @@ func TestInPlaceOf(t *testing.T) {
 	if got, err := evaluated(t, plain, "(identity :name)"); err != nil || got != ":NAME" {
 		t.Errorf("where nothing is offered it is %s, %v", got, err)
 	}
-	if _, err := NewInterface([]KernelFunction{{Name: "f", LambdaList: "(x)", InPlaceOf: "nothing-such"}}, nil); err == nil {
+	if _, err := NewInterface(testLanguage, []KernelFunction{{Name: "f", LambdaList: "(x)", InPlaceOf: "nothing-such"}}, nil); err == nil {
 		t.Error("it may stand in place of nothing")
 	}
 }

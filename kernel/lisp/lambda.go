@@ -34,7 +34,7 @@ type lambdaKind struct {
 }
 
 // compileLambda compiles (lambda-list . body) and returns code that makes the closure.
-func (cp *compiler) compileLambda(name string, list Value, sc *scope, kind lambdaKind) code {
+func (cp *Compiler) compileLambda(name string, list Value, sc *scope, kind lambdaKind) code {
 	l := cp.newLambda(name, list, sc, kind)
 	least, most := l.binder.counts()
 	if kind.macro {
@@ -45,15 +45,15 @@ func (cp *compiler) compileLambda(name string, list Value, sc *scope, kind lambd
 		doc = text.String()
 	}
 	return func(c *Call, f *frame) Value {
-		c.charge(closureBytes)
+		c.Charge(ObjectBytes)
 		return &Function{name: name, doc: doc, least: least, most: most, lambda: l, frame: f, many: true}
 	}
 }
 
-func (cp *compiler) newLambda(name string, list Value, sc *scope, kind lambdaKind) *lambda {
+func (cp *Compiler) newLambda(name string, list Value, sc *scope, kind lambdaKind) *lambda {
 	parts, ok := list.(*Cons)
 	if !ok {
-		cp.fail(programError, "a function needs a lambda list")
+		cp.Fail(ProgramError, "a function needs a lambda list")
 	}
 	nesting, deepest, outer := cp.nesting, cp.deepest, cp.literals
 	cp.literals = nil
@@ -69,7 +69,7 @@ func (cp *compiler) newLambda(name string, list Value, sc *scope, kind lambdaKin
 	if kind.star {
 		parameters.starred()
 	}
-	b := cp.compileBinder(parameters, inner, specials, programError)
+	b := cp.compileBinder(parameters, inner, specials, ProgramError)
 	b.name = name
 	b.open = b.open || kind.method
 	for _, symbol := range specials {
@@ -104,14 +104,14 @@ func (l *lambdaList) starred() {
 	for _, parameters := range [][]parameter{l.optional, l.keys} {
 		for i := range parameters {
 			if !parameters[i].given {
-				parameters[i].initial = call(symQuote, symStar)
+				parameters[i].initial = Form(symQuote, symStar)
 			}
 		}
 	}
 }
 
 func single1(run code) code {
-	return func(c *Call, f *frame) Value { return single(run(c, f)) }
+	return func(c *Call, f *frame) Value { return Single(run(c, f)) }
 }
 
 func (l *lambda) apply(c *Call, parent *frame, args []Value) Value {
@@ -126,14 +126,14 @@ func (l *lambda) apply(c *Call, parent *frame, args []Value) Value {
 	mark := len(c.bindings)
 	outer := c.running
 	c.running = l
-	c.descend(l.weight)
+	c.Descend(l.weight)
 	if l.macro {
 		l.binder.destructureForm(c, f, args[0])
 	} else {
 		l.binder.bind(c, f, args, Nil)
 	}
 	v := l.body(c, f)
-	c.ascend(l.weight)
+	c.Ascend(l.weight)
 	c.running = outer
 	if len(c.bindings) > mark {
 		c.unbind(mark)
@@ -145,9 +145,9 @@ func (l *lambda) apply(c *Call, parent *frame, args []Value) Value {
 func (l *lambda) run(c *Call, f *frame) Value {
 	outer := c.running
 	c.running = l
-	c.descend(l.weight)
+	c.Descend(l.weight)
 	v := l.body(c, f)
-	c.ascend(l.weight)
+	c.Ascend(l.weight)
 	c.running = outer
 	return v
 }

@@ -25,17 +25,17 @@ type parameter struct {
 }
 
 // parseLambdaList reads an ordinary lambda list or, with patterns, a destructuring one.
-func (cp *compiler) parseLambdaList(list Value, patterns bool) *lambdaList {
+func (cp *Compiler) parseLambdaList(list Value, patterns bool) *lambdaList {
 	l := &lambdaList{}
 	section := symLambda // before any & word
 	seen := map[*Symbol]bool{}
 	for list != Nil {
-		cp.step()
-		cp.charge(consBytes)
+		cp.Step()
+		cp.Charge(ConsBytes)
 		cell, ok := list.(*Cons)
 		if !ok {
 			if !patterns || l.rest != nil {
-				cp.fail(programError, "a lambda list must be a proper list: %s", sketch(list, formLength))
+				cp.Fail(ProgramError, "a lambda list must be a proper list: %s", Sketch(list, formLength))
 			}
 			l.rest = cp.checkBindable(list)
 			return l
@@ -44,7 +44,7 @@ func (cp *compiler) parseLambdaList(list Value, patterns bool) *lambdaList {
 		list = cell.Cdr
 		if word, ok := item.(*Symbol); ok && lambdaWords[word] {
 			if seen[word] {
-				cp.fail(programError, "%s occurs twice in a lambda list", word.name)
+				cp.Fail(ProgramError, "%s occurs twice in a lambda list", word.name)
 			}
 			cp.checkOrder(section, word)
 			seen[word], section = true, word
@@ -56,7 +56,7 @@ func (cp *compiler) parseLambdaList(list Value, patterns bool) *lambdaList {
 			case symRest, symBody, symWhole, symEnvironment:
 				next, ok := list.(*Cons)
 				if !ok {
-					cp.fail(programError, "%s needs a name after it", word.name)
+					cp.Fail(ProgramError, "%s needs a name after it", word.name)
 				}
 				list = next.Cdr
 				cp.namedSection(l, word, next.Car, patterns)
@@ -67,7 +67,7 @@ func (cp *compiler) parseLambdaList(list Value, patterns bool) *lambdaList {
 		cp.addParameter(l, section, item, patterns)
 	}
 	if l.open && !l.hasKeys {
-		cp.fail(programError, "&ALLOW-OTHER-KEYS needs &KEY before it in a lambda list")
+		cp.Fail(ProgramError, "&ALLOW-OTHER-KEYS needs &KEY before it in a lambda list")
 	}
 	if !patterns {
 		cp.checkNames(l)
@@ -76,7 +76,7 @@ func (cp *compiler) parseLambdaList(list Value, patterns bool) *lambdaList {
 }
 
 // checkWord tells of a parameter that looks like a misspelt word of a lambda list.
-func (cp *compiler) checkWord(item Value) {
+func (cp *Compiler) checkWord(item Value) {
 	symbol, ok := item.(*Symbol)
 	if !ok || !strings.HasPrefix(symbol.name, "&") {
 		return
@@ -96,14 +96,14 @@ func (cp *compiler) checkWord(item Value) {
 // sectionOrder is the order of the words of a lambda list; the others may stand anywhere.
 var sectionOrder = map[*Symbol]int{symOptional: 1, symRest: 2, symBody: 2, symKey: 3, symAllowOtherKeys: 4, symAux: 5}
 
-func (cp *compiler) checkOrder(before, word *Symbol) {
+func (cp *Compiler) checkOrder(before, word *Symbol) {
 	if order := sectionOrder[word]; order > 0 && order < sectionOrder[before] {
-		cp.fail(programError, "%s comes too late in a lambda list", word.name)
+		cp.Fail(ProgramError, "%s comes too late in a lambda list", word.name)
 	}
 }
 
 // checkNames refuses a parameter that occurs twice.
-func (cp *compiler) checkNames(l *lambdaList) {
+func (cp *Compiler) checkNames(l *lambdaList) {
 	names := append([]Value(nil), l.required...)
 	for _, p := range append(l.optional[:len(l.optional):len(l.optional)], l.keys...) {
 		names = append(names, p.name)
@@ -121,26 +121,26 @@ func (cp *compiler) checkNames(l *lambdaList) {
 	for _, name := range names {
 		symbol, ok := name.(*Symbol)
 		if ok && symbol != Nil && seen[symbol] {
-			cp.fail(programError, "the parameter %s occurs twice in a lambda list", symbol.name)
+			cp.Fail(ProgramError, "the parameter %s occurs twice in a lambda list", symbol.name)
 		} else if ok {
 			seen[symbol] = true
 		}
 	}
 }
 
-func (cp *compiler) namedSection(l *lambdaList, word *Symbol, name Value, patterns bool) {
+func (cp *Compiler) namedSection(l *lambdaList, word *Symbol, name Value, patterns bool) {
 	switch word {
 	case symRest, symBody:
 		if word == symBody && !patterns {
-			cp.fail(programError, "&BODY is only for macros; a function takes &REST")
+			cp.Fail(ProgramError, "&BODY is only for macros; a function takes &REST")
 		}
 		if l.rest != nil {
-			cp.fail(programError, "a lambda list can have only one &rest")
+			cp.Fail(ProgramError, "a lambda list can have only one &rest")
 		}
 		l.rest = cp.parameterName(name, patterns)
 	case symWhole, symEnvironment:
 		if !patterns {
-			cp.fail(programError, "%s is only for macros", word.name)
+			cp.Fail(ProgramError, "%s is only for macros", word.name)
 		}
 		symbol := cp.checkBindable(name)
 		if word == symWhole {
@@ -151,11 +151,11 @@ func (cp *compiler) namedSection(l *lambdaList, word *Symbol, name Value, patter
 	}
 }
 
-func (cp *compiler) addParameter(l *lambdaList, section *Symbol, item Value, patterns bool) {
+func (cp *Compiler) addParameter(l *lambdaList, section *Symbol, item Value, patterns bool) {
 	switch section {
 	case symLambda, symWhole, symEnvironment:
 		if l.rest != nil || len(l.optional) > 0 || l.hasKeys {
-			cp.fail(programError, "a required parameter comes too late: %s", sketch(item, formLength))
+			cp.Fail(ProgramError, "a required parameter comes too late: %s", Sketch(item, formLength))
 		}
 		l.required = append(l.required, cp.parameterName(item, patterns))
 	case symOptional:
@@ -165,11 +165,11 @@ func (cp *compiler) addParameter(l *lambdaList, section *Symbol, item Value, pat
 	case symAux:
 		l.aux = append(l.aux, cp.parameter(item, patterns, false))
 	default:
-		cp.fail(programError, "misplaced parameter in a lambda list: %s", sketch(item, formLength))
+		cp.Fail(ProgramError, "misplaced parameter in a lambda list: %s", Sketch(item, formLength))
 	}
 }
 
-func (cp *compiler) parameterName(name Value, patterns bool) Value {
+func (cp *Compiler) parameterName(name Value, patterns bool) Value {
 	if _, ok := name.(*Cons); ok && patterns {
 		return name
 	}
@@ -180,12 +180,12 @@ func (cp *compiler) parameterName(name Value, patterns bool) Value {
 }
 
 // parameter reads name, (name initial supplied-p) or ((:keyword name) initial supplied-p).
-func (cp *compiler) parameter(item Value, patterns, keyed bool) parameter {
+func (cp *Compiler) parameter(item Value, patterns, keyed bool) parameter {
 	p := parameter{name: item, initial: Nil}
 	if cell, ok := item.(*Cons); ok {
-		parts := cp.forms(cell)
+		parts := cp.Forms(cell)
 		if len(parts) > 3 {
-			cp.fail(programError, "too many parts in parameter %s", sketch(item, formLength))
+			cp.Fail(ProgramError, "too many parts in parameter %s", Sketch(item, formLength))
 		}
 		p.name = parts[0]
 		if len(parts) > 1 {
@@ -195,10 +195,10 @@ func (cp *compiler) parameter(item Value, patterns, keyed bool) parameter {
 			p.supplied = cp.checkBindable(parts[2])
 		}
 		if pair, ok := p.name.(*Cons); ok && keyed {
-			names := cp.forms(pair)
+			names := cp.Forms(pair)
 			keyword, ok := names[0].(*Symbol)
 			if !ok || len(names) != 2 {
-				cp.fail(programError, "malformed keyword parameter %s", sketch(item, formLength))
+				cp.Fail(ProgramError, "malformed keyword parameter %s", Sketch(item, formLength))
 			}
 			p.keyword, p.name = keyword, names[1]
 		}
@@ -262,7 +262,7 @@ type binder struct {
 
 // compileBinder adds the parameters to the scope and returns how to bind them. class
 // is the condition that a wrong number of arguments signals.
-func (cp *compiler) compileBinder(l *lambdaList, sc *scope, specials []*Symbol, class string) *binder {
+func (cp *Compiler) compileBinder(l *lambdaList, sc *scope, specials []*Symbol, class string) *binder {
 	b := &binder{name: "", hasKeys: l.hasKeys, open: l.open, class: class}
 	bind := func(name Value) target { return cp.compileTarget(b, name, sc, specials) }
 	if l.whole != nil {
@@ -306,11 +306,11 @@ func expansionScope(c *Call, _ *frame) Value {
 	return c.around
 }
 
-func (cp *compiler) compileTarget(b *binder, name Value, sc *scope, specials []*Symbol) target {
+func (cp *Compiler) compileTarget(b *binder, name Value, sc *scope, specials []*Symbol) target {
 	symbol, ok := name.(*Symbol)
 	if !ok || symbol == Nil {
-		cp.descend(8)
-		defer cp.ascend(8)
+		cp.Descend(8)
+		defer cp.Ascend(8)
 		pattern := cp.compileBinder(cp.parseLambdaList(name, true), sc, specials, b.class)
 		b.special = b.special || pattern.special
 		return target{pattern: pattern}
@@ -340,7 +340,7 @@ func (b *binder) counts() (least, most int) {
 func (b *binder) bind(c *Call, f *frame, args []Value, tail Value) {
 	n := len(b.required)
 	if len(args) < n || len(args) > n+len(b.optional) && b.rest == nil && !b.hasKeys || tail != Nil && b.rest == nil {
-		c.fail(b.class, "invalid number of arguments: %d%s", len(args), calling(b.name))
+		c.Fail(b.class, "invalid number of arguments: %d%s", len(args), calling(b.name))
 	}
 	for i := range b.required {
 		b.required[i].set(c, f, args[i])
@@ -356,7 +356,7 @@ func (b *binder) bind(c *Call, f *frame, args []Value, tail Value) {
 		}
 	}
 	if b.rest != nil {
-		c.chargeMany(len(args), consBytes)
+		c.ChargeMany(len(args), ConsBytes)
 		b.rest.set(c, f, listStar(args, tail))
 	}
 	if b.hasKeys {
@@ -376,7 +376,7 @@ func calling(name string) string {
 
 func (b *binder) bindKeys(c *Call, f *frame, args []Value) {
 	if len(args)%2 != 0 {
-		c.fail(b.class, "odd number of keyword arguments%s", calling(b.name))
+		c.Fail(b.class, "odd number of keyword arguments%s", calling(b.name))
 	}
 	open := b.open
 	if !open {
@@ -404,7 +404,7 @@ func (b *binder) bindKeys(c *Call, f *frame, args []Value) {
 }
 
 func (b *binder) checkKeys(c *Call, args []Value) {
-	c.work(len(args) * len(b.keys) / 8)
+	c.Work(len(args) * len(b.keys) / 8)
 next:
 	for i := 0; i < len(args); i += 2 {
 		for j := range b.keys {
@@ -413,7 +413,7 @@ next:
 			}
 		}
 		if args[i] != kwAllowOtherKeys {
-			c.fail(b.class, "unknown keyword argument %s%s", sketch(args[i], formLength), calling(b.name))
+			c.Fail(b.class, "unknown keyword argument %s%s", Sketch(args[i], formLength), calling(b.name))
 		}
 	}
 }
@@ -435,8 +435,8 @@ func (b *binder) destructureForm(c *Call, f *frame, form Value) {
 }
 
 func (b *binder) take(c *Call, f *frame, list Value) {
-	c.descend(2)
-	defer c.ascend(2)
+	c.Descend(2)
+	defer c.Ascend(2)
 	var args []Value
 	tail := list
 	for {
@@ -447,8 +447,8 @@ func (b *binder) take(c *Call, f *frame, list Value) {
 		if b.rest != nil && !b.hasKeys && len(args) >= len(b.required)+len(b.optional) {
 			break // what is left becomes the rest as it is, not a copy
 		}
-		c.charge(valueBytes)
-		c.step()
+		c.Charge(ValueBytes)
+		c.Step()
 		args = append(args, cell.Car)
 		tail = cell.Cdr
 	}

@@ -1,50 +1,55 @@
 package lisp
 
 import (
+	"fmt"
+	"maps"
 	"strings"
 	"sync"
 )
 
-// builtin is one row of the tables that say what the language has. Documentation and
+// Builtin is one row of the tables that say what the language has. Documentation and
 // completion are made from the same rows.
-type builtin struct {
-	name string
-	list string
-	doc  string
+type Builtin struct {
+	Name       string
+	LambdaList string
+	Doc        string
 	// One of these does it. call gets the arguments as they were given, named by the names
 	// in list; one and two are for exactly that many, without a slice.
-	call  func(c *Call, args []Value) Value
-	named func(c *Call, args Args) Value
-	one   func(c *Call, a Value) Value
-	two   func(c *Call, a, b Value) Value
+	Call  func(c *Call, args []Value) Value
+	Named func(c *Call, args Args) Value
+	One   func(c *Call, a Value) Value
+	Two   func(c *Call, a, b Value) Value
 	// many says that it may return other than one value.
-	many bool
+	Many bool
 	// open says that notes may add methods to it.
-	open bool
+	Open bool
 	// needs is the capability without which a note does not have it, "" for none.
-	needs string
+	Needs string
 	// check, if set, looks at the form of a call while it is compiled.
-	check func(cp *compiler, form *Cons)
+	Check func(cp *Compiler, form *Cons)
 }
 
-// language is everything that is the same in all environments. It does not change
-// once it is made.
-type language struct {
+// Language is everything that is the same in all environments made of it: the standard, and
+// libraries beside it. It does not change once it is made.
+type Language struct {
+	chapters  []chapter
 	functions map[*Symbol]*Function
 	setters   map[*Symbol]*Function
 	places    map[*Symbol]placeExpander
 	classes   map[*Symbol]*Class
 	variables map[*Symbol]standardVariable
 	types     map[*Symbol]func(Value) bool
-	libraries map[string]*library
+	libraries map[string]*libraryPackage
+	// keywords are those that the program knows, of these libraries and of others.
+	keywords map[string]*Symbol
 	// needs are the capabilities that functions need.
 	needs map[*Symbol]string
 	// putf stores into a property list and returns it.
 	putf *Function
 }
 
-// library is a package of functions beside the standard.
-type library struct {
+// libraryPackage is the package of a library.
+type libraryPackage struct {
 	nicknames []string
 	symbols   map[string]*Symbol
 }
@@ -55,43 +60,57 @@ type standardVariable struct {
 	doc      string
 }
 
-// standardLanguage builds the language once, when the first environment is made.
+// standardLanguage builds the language without libraries once, when it is first needed.
 var standardLanguage = sync.OnceValue(newLanguage)
 
-func newLanguage() *language {
-	l := &language{
-		functions: map[*Symbol]*Function{}, setters: map[*Symbol]*Function{}, places: map[*Symbol]placeExpander{}, classes: standardClasses(),
-		variables: standardVariables(), types: typePredicates(),
-		libraries: map[string]*library{
-			"CL-PPCRE":   {nicknames: []string{"PPCRE"}, symbols: map[string]*Symbol{}},
-			"JSON":       {nicknames: []string{"CL-JSON"}, symbols: map[string]*Symbol{}},
-			"LOCAL-TIME": {symbols: map[string]*Symbol{"TIMESTAMP": symTimestamp}},
-			"STR":        {symbols: map[string]*Symbol{}},
-			"UIOP":       {symbols: map[string]*Symbol{}},
-		},
-		needs: map[*Symbol]string{},
+// NewLanguage makes a language of the standard and libraries, which come after those that
+// they need. It fails when one of them cannot be: a name that is taken, a malformed lambda
+// list, a library that is missing.
+func NewLanguage(libraries ...Library) (*Language, error) {
+	standard := standardLanguage()
+	if len(libraries) == 0 {
+		return standard, nil
 	}
-	l.addLibraryClasses()
-	l.addLibraryVariables()
-	for _, chapter := range chapters() {
+	l := &Language{
+		chapters: standard.chapters, functions: maps.Clone(standard.functions), setters: standard.setters, places: standard.places,
+		classes: maps.Clone(standard.classes), variables: maps.Clone(standard.variables), types: standard.types,
+		libraries: map[string]*libraryPackage{}, needs: maps.Clone(standard.needs), putf: standard.putf,
+	}
+	for _, library := range libraries {
+		if err := l.add(library); err != nil {
+			return nil, fmt.Errorf("add the library %s: %w", library.Package, err)
+		}
+	}
+	l.keywords = knownKeywords()
+	return l, nil
+}
+
+func newLanguage() *Language {
+	l := &Language{
+		chapters: chapters(), functions: map[*Symbol]*Function{}, setters: map[*Symbol]*Function{}, places: map[*Symbol]placeExpander{}, classes: standardClasses(),
+		variables: standardVariables(), types: typePredicates(), libraries: map[string]*libraryPackage{}, needs: map[*Symbol]string{},
+	}
+	for _, chapter := range l.chapters {
 		for i := range chapter.functions {
-			l.define(&chapter.functions[i])
+			row := &chapter.functions[i]
+			if err := l.define(standardSymbolOf(row.Name), row); err != nil {
+				panic("lisp: " + err.Error())
+			}
 		}
 		for _, form := range chapter.forms {
-			l.symbol(strings.ToUpper(form.name)).asOperator().special = form.compile
+			standardSymbolOf(form.name).asOperator().special = form.compile
 		}
-		for _, m := range chapter.macros {
-			symbol := l.symbol(strings.ToUpper(m.name))
-			symbol.asOperator().macro = &macro{name: symbol.name, doc: m.doc, list: m.list, expand: m.expand}
+		for i := range chapter.macros {
+			l.defineMacro(standardSymbolOf(chapter.macros[i].Name), &chapter.macros[i])
 		}
 	}
 	symQuasiquote.asOperator().special = compileQuasiquote
 	symUnquote.asOperator().special, symUnquoteSplicing.asOperator().special = compileUnquote, compileUnquote
 	for name, expander := range standardPlaces() {
-		l.places[standardSymbol(name)] = expander
+		l.places[CL(name)] = expander
 	}
 	for name, setter := range standardSetters() {
-		symbol := standardSymbol(strings.ToUpper(name))
+		symbol := CL(strings.ToUpper(name))
 		reader := l.functions[symbol]
 		setter.least, setter.most = reader.least+1, -1
 		if reader.most >= 0 {
@@ -104,59 +123,73 @@ func newLanguage() *language {
 		"LAMBDA", "FUNCTION", "FLET", "LABELS", "MACROLET", "SYMBOL-MACROLET", "HANDLER-BIND", "HANDLER-CASE", "RESTART-CASE", "RESTART-BIND",
 		"WITH-SIMPLE-RESTART", "DEFUN", "DEFMACRO", "DEFMETHOD", "DEFSTRUCT", "DEFCLASS", "DEFINE-CONDITION", "CERROR", "ASSERT", "CHECK-TYPE",
 		"EVAL", "DEFSETF", "DEFINE-SETF-EXPANDER", "DEFINE-COMPILER-MACRO", "DEFINE-MODIFY-MACRO", "CCASE", "CTYPECASE", "DEFTYPE", "WITH-SLOTS", "WITH-ACCESSORS", "DEFGENERIC", "DO-SYMBOLS", "DO-EXTERNAL-SYMBOLS", "DO-ALL-SYMBOLS", "WITH-PACKAGE-ITERATOR", "WITH-CONDITION-RESTARTS", "WITH-HASH-TABLE-ITERATOR",
-		"UIOP:WITH-OUTPUT", "UIOP:WITH-INPUT", "UIOP:WHILE-COLLECTING",
 	} {
-		l.symbol(name).asOperator().capturing = true
+		CL(name).asOperator().capturing = true
 	}
+	l.keywords = knownKeywords()
 	return l
 }
 
-// symbol finds the symbol of a name with an optional library prefix.
-func (l *language) symbol(name string) *Symbol {
+// standardSymbolOf finds the symbol that a row of the standard defines.
+func standardSymbolOf(name string) *Symbol {
 	switch name {
-	case "%FOREVER":
+	case "%forever":
 		return symForever
-	case "%MODIFY":
+	case "%modify":
 		return symModify
 	}
-	prefix, rest, qualified := strings.Cut(name, ":")
-	if !qualified {
-		return standardSymbol(name)
-	}
-	table := l.libraries[prefix].symbols
-	if table[rest] == nil {
-		table[rest] = &Symbol{name: rest, home: prefix}
-	}
-	return table[rest]
+	return CL(strings.ToUpper(name))
 }
 
-func (l *language) define(b *builtin) {
-	symbol := l.symbol(strings.ToUpper(b.name))
+// symbol finds a symbol by its name, with its package if that is a library's; nil if there
+// is none.
+func (l *Language) symbol(name string) *Symbol {
+	prefix, rest, qualified := strings.Cut(name, ":")
+	if !qualified {
+		return standardTable[name]
+	}
+	if library := l.libraries[prefix]; library != nil {
+		return library.symbols[rest]
+	}
+	return nil
+}
+
+func (l *Language) define(symbol *Symbol, b *Builtin) error {
 	if l.functions[symbol] != nil {
-		panic("lisp: defined twice: " + b.name)
+		return fmt.Errorf("%s is defined twice", b.Name)
 	}
-	parameters, err := parseParameters(b.list)
+	parameters, err := parseParameters(b.LambdaList)
 	if err != nil {
-		panic("lisp: " + b.name + ": " + err.Error())
+		return fmt.Errorf("define %s: %w", b.Name, err)
 	}
-	function := &Function{
-		name: symbol.name, doc: b.doc, list: b.list, least: parameters.least(), most: parameters.most(), parameters: parameters,
-		call: b.call, named: b.named, one: b.one, two: b.two, many: b.many, open: b.open,
-	}
+	function := b.function(symbol.name, parameters)
 	l.functions[symbol] = function
-	if b.needs != "" {
-		l.needs[symbol] = b.needs
+	if b.Needs != "" {
+		l.needs[symbol] = b.Needs
 	}
-	if !b.open && b.needs == "" {
+	if !b.Open && b.Needs == "" {
 		symbol.asOperator().function = function
 	}
-	if b.check != nil {
-		symbol.asOperator().check = b.check
+	if b.Check != nil {
+		symbol.asOperator().check = b.Check
 	}
+	return nil
+}
+
+// function is the function of a row.
+func (b *Builtin) function(name string, p *parameters) *Function {
+	return &Function{
+		name: name, doc: b.Doc, list: b.LambdaList, least: p.least(), most: p.most(), parameters: p,
+		call: b.Call, named: b.Named, one: b.One, two: b.Two, many: b.Many, open: b.Open,
+	}
+}
+
+func (l *Language) defineMacro(symbol *Symbol, m *Macro) {
+	symbol.asOperator().macro = &macro{name: symbol.name, doc: m.Doc, list: m.LambdaList, expand: m.Expand}
 }
 
 // operators calls visit with each symbol of the language that a form can begin with.
-func (l *language) operators(visit func(*Symbol)) {
+func (l *Language) operators(visit func(*Symbol)) {
 	consider := func(symbol *Symbol) {
 		if symbol.operator != nil || l.functions[symbol] != nil {
 			visit(symbol)

@@ -82,7 +82,7 @@ func libraryAnswer(t testing.TB, form string) (string, error) {
 	err := e.load(t.Context(), form, "case.lisp", 1, func(c *Call, v Value) {
 		parts = nil
 		for _, one := range every(v) {
-			parts = append(parts, c.printed(one, true))
+			parts = append(parts, c.Printed(one, true))
 		}
 	})
 	var failed *Error

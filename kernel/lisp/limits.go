@@ -54,11 +54,11 @@ func (l Limits) withDefaults() Limits {
 
 // What objects cost, in bytes, roughly as Go allocates them.
 const (
-	consBytes    = 48
-	valueBytes   = 16
-	runeBytes    = 4
-	closureBytes = 128
-	entryBytes   = 96
+	ConsBytes   = 48
+	ValueBytes  = 16
+	RuneBytes   = 4
+	ObjectBytes = 128
+	EntryBytes  = 96
 )
 
 // budget is what is left of a call's limits.
@@ -83,16 +83,16 @@ func newBudget(limits Limits) budget {
 	}
 }
 
-// step accounts for one unit of work.
-func (c *Call) step() {
+// Step accounts for one unit of work.
+func (c *Call) Step() {
 	c.fuel--
 	if c.fuel < 0 {
 		c.poll()
 	}
 }
 
-// work accounts for n units of work before they are done.
-func (c *Call) work(n int) {
+// Work accounts for n units of work before they are done.
+func (c *Call) Work(n int) {
 	if n < 0 {
 		n = 0
 	}
@@ -128,58 +128,58 @@ func (c *Call) cancelled(err error) {
 	c.abortWith(cancelCondition, "cancelled", err)
 }
 
-// charge accounts for n bytes before they are allocated.
-func (c *Call) charge(n int) {
+// Charge accounts for n bytes before they are allocated.
+func (c *Call) Charge(n int) {
 	if n < 0 || int64(n) > c.bytes {
 		c.abort(storageCondition, fmt.Sprintf("the limit of %d bytes of memory is exceeded", c.limits.Bytes))
 	}
 	c.bytes -= int64(n)
 }
 
-// chargeMany accounts for n objects of the given size; it is safe for absurd n.
-func (c *Call) chargeMany(n, size int) {
+// ChargeMany accounts for n objects of the given size; it is safe for absurd n.
+func (c *Call) ChargeMany(n, size int) {
 	if n < 0 || int64(n) > c.bytes/int64(size) {
 		c.abort(storageCondition, fmt.Sprintf("the limit of %d bytes of memory is exceeded", c.limits.Bytes))
 	}
-	c.work(n / 8)
+	c.Work(n / 8)
 	c.bytes -= int64(n) * int64(size)
 }
 
-// chargeOutput accounts for n characters before they are written.
-func (c *Call) chargeOutput(n int) {
+// ChargeOutput accounts for n characters before they are written.
+func (c *Call) ChargeOutput(n int) {
 	if n < 0 || int64(n) > c.output {
 		c.abort(outputCondition, fmt.Sprintf("the limit of %d characters of output is exceeded", c.limits.Output))
 	}
 	c.output -= int64(n)
-	c.chargeMany(n, runeBytes)
+	c.ChargeMany(n, RuneBytes)
 }
 
-// descend enters n levels of nesting; the caller leaves them by ascend.
-func (c *Call) descend(n int) {
+// Descend enters n levels of nesting; the caller leaves them by ascend.
+func (c *Call) Descend(n int) {
 	c.depth += n
 	if c.depth > c.limits.Depth {
 		c.abort(storageCondition, "the recursion is too deep (control stack exhausted)")
 	}
 }
 
-func (c *Call) ascend(n int) { c.depth -= n }
+func (c *Call) Ascend(n int) { c.depth -= n }
 
-func (c *Call) cons(car, cdr Value) *Cons {
-	c.charge(consBytes)
+func (c *Call) Cons(car, cdr Value) *Cons {
+	c.Charge(ConsBytes)
 	return &Cons{Car: car, Cdr: cdr}
 }
 
-func (c *Call) newString(chars []rune) *String {
-	c.chargeMany(len(chars), runeBytes)
-	return runesString(chars)
+func (c *Call) NewString(chars []rune) *String {
+	c.ChargeMany(len(chars), RuneBytes)
+	return StringOf(chars)
 }
 
-func (c *Call) text(text string) *String {
-	c.chargeMany(len(text), runeBytes)
+func (c *Call) Text(text string) *String {
+	c.ChargeMany(len(text), RuneBytes)
 	return NewString(text)
 }
 
-func (c *Call) newList(items []Value) Value {
-	c.chargeMany(len(items), consBytes)
+func (c *Call) NewList(items []Value) Value {
+	c.ChargeMany(len(items), ConsBytes)
 	return listStar(items, Nil)
 }

@@ -11,7 +11,7 @@ func carOf(c *Call, v Value) Value {
 			return Nil
 		}
 	}
-	c.typeError(v, "LIST")
+	c.TypeError(v, "LIST")
 	return nil
 }
 
@@ -24,7 +24,7 @@ func cdrOf(c *Call, v Value) Value {
 			return Nil
 		}
 	}
-	c.typeError(v, "LIST")
+	c.TypeError(v, "LIST")
 	return nil
 }
 
@@ -48,167 +48,167 @@ var paths = strings.Fields("aa ad da dd aaa aad ada add daa dad dda ddd aaaa aaa
 var ordinals = strings.Fields("first second third fourth fifth sixth seventh eighth ninth tenth")
 
 // consFunctions take conses apart and make them.
-func consFunctions() []builtin {
-	rows := []builtin{
-		{name: "cons", list: "(car cdr)", doc: "A new pair.", two: func(c *Call, a, b Value) Value { return c.cons(a, b) }},
-		{name: "car", list: "(list)", doc: "The first element, nil of nil.", one: carOf},
-		{name: "cdr", list: "(list)", doc: "All but the first element, nil of nil.", one: cdrOf},
-		{name: "rest", list: "(list)", doc: "All but the first element, nil of nil.", one: cdrOf},
-		{name: "rplaca", list: "(cons object)", doc: "Change the car.", two: func(c *Call, a, b Value) Value { c.cell(a).Car = b; return a }},
-		{name: "rplacd", list: "(cons object)", doc: "Change the cdr.", two: func(c *Call, a, b Value) Value { c.cell(a).Cdr = b; return a }},
-		{name: "list", list: "(&rest objects)", doc: "A new list.", call: func(c *Call, args []Value) Value { return c.newList(args) }},
-		{name: "list*", list: "(object &rest more)", doc: "A new list that ends with the last object.", call: func(c *Call, args []Value) Value {
-			c.chargeMany(len(args), consBytes)
+func consFunctions() []Builtin {
+	rows := []Builtin{
+		{Name: "cons", LambdaList: "(car cdr)", Doc: "A new pair.", Two: func(c *Call, a, b Value) Value { return c.Cons(a, b) }},
+		{Name: "car", LambdaList: "(list)", Doc: "The first element, nil of nil.", One: carOf},
+		{Name: "cdr", LambdaList: "(list)", Doc: "All but the first element, nil of nil.", One: cdrOf},
+		{Name: "rest", LambdaList: "(list)", Doc: "All but the first element, nil of nil.", One: cdrOf},
+		{Name: "rplaca", LambdaList: "(cons object)", Doc: "Change the car.", Two: func(c *Call, a, b Value) Value { c.cell(a).Car = b; return a }},
+		{Name: "rplacd", LambdaList: "(cons object)", Doc: "Change the cdr.", Two: func(c *Call, a, b Value) Value { c.cell(a).Cdr = b; return a }},
+		{Name: "list", LambdaList: "(&rest objects)", Doc: "A new list.", Call: func(c *Call, args []Value) Value { return c.NewList(args) }},
+		{Name: "list*", LambdaList: "(object &rest more)", Doc: "A new list that ends with the last object.", Call: func(c *Call, args []Value) Value {
+			c.ChargeMany(len(args), ConsBytes)
 			return listStar(args[:len(args)-1], args[len(args)-1])
 		}},
-		{name: "make-list", list: "(size &key initial-element)", doc: "A list of size elements.", named: func(c *Call, args Args) Value {
-			n := c.index(args.Get("size"))
+		{Name: "make-list", LambdaList: "(size &key initial-element)", Doc: "A list of size elements.", Named: func(c *Call, args Args) Value {
+			n := c.Index(args.Get("size"))
 			element := args.Get("initial-element")
 			if element == nil {
 				element = Nil
 			}
-			c.chargeMany(n, consBytes)
+			c.ChargeMany(n, ConsBytes)
 			list := Value(Nil)
 			for range n {
 				list = &Cons{Car: element, Cdr: list}
 			}
 			return list
 		}},
-		{name: "nth", list: "(n list)", doc: "The element at index n.", two: func(c *Call, a, b Value) Value { return carOf(c, c.nthcdr(a, b)) }},
-		{name: "nthcdr", list: "(n list)", doc: "The list without its first n elements.", two: func(c *Call, a, b Value) Value { return c.nthcdr(a, b) }},
+		{Name: "nth", LambdaList: "(n list)", Doc: "The element at index n.", Two: func(c *Call, a, b Value) Value { return carOf(c, c.nthcdr(a, b)) }},
+		{Name: "nthcdr", LambdaList: "(n list)", Doc: "The list without its first n elements.", Two: func(c *Call, a, b Value) Value { return c.nthcdr(a, b) }},
 		predicate("consp", "True for a pair.", func(v Value) bool { _, ok := v.(*Cons); return ok }),
 		predicate("atom", "True for all but a pair.", func(v Value) bool { _, ok := v.(*Cons); return !ok }),
-		predicate("listp", "True for a pair or nil.", isList),
+		predicate("listp", "True for a pair or nil.", IsList),
 		predicate("null", "True for nil.", func(v Value) bool { return v == Nil }),
 		predicate("not", "True for nil.", func(v Value) bool { return v == Nil }),
-		{name: "endp", list: "(list)", doc: "True at the end of a list.", one: func(c *Call, a Value) Value {
-			if !isList(a) {
-				c.typeError(a, "LIST")
+		{Name: "endp", LambdaList: "(list)", Doc: "True at the end of a list.", One: func(c *Call, a Value) Value {
+			if !IsList(a) {
+				c.TypeError(a, "LIST")
 			}
 			return Boolean(a == Nil)
 		}},
 	}
 	for _, steps := range paths {
-		rows = append(rows, builtin{name: "c" + steps + "r", list: "(list)", doc: "A composition of car and cdr.", one: path(steps)})
+		rows = append(rows, Builtin{Name: "c" + steps + "r", LambdaList: "(list)", Doc: "A composition of car and cdr.", One: path(steps)})
 	}
 	for i, name := range ordinals {
 		steps := "a" + strings.Repeat("d", i)
-		rows = append(rows, builtin{name: name, list: "(list)", doc: "The element that the name says, nil if there is none.", one: path(steps)})
+		rows = append(rows, Builtin{Name: name, LambdaList: "(list)", Doc: "The element that the name says, nil if there is none.", One: path(steps)})
 	}
 	return rows
 }
 
-func predicate(name, doc string, test func(Value) bool) builtin {
-	return builtin{name: name, list: "(object)", doc: doc, one: func(_ *Call, a Value) Value { return Boolean(test(a)) }}
+func predicate(name, doc string, test func(Value) bool) Builtin {
+	return Builtin{Name: name, LambdaList: "(object)", Doc: doc, One: func(_ *Call, a Value) Value { return Boolean(test(a)) }}
 }
 
-func isList(v Value) bool {
+func IsList(v Value) bool {
 	_, ok := v.(*Cons)
 	return ok || v == Nil
 }
 
 func (c *Call) nthcdr(n, list Value) Value {
-	if !isList(list) {
-		c.typeError(list, "LIST")
+	if !IsList(list) {
+		c.TypeError(list, "LIST")
 	}
-	for range c.index(n) {
+	for range c.Index(n) {
 		if list == Nil {
 			return Nil
 		}
-		c.step()
+		c.Step()
 		list = cdrOf(c, list)
 	}
 	return list
 }
 
 // listFunctions make lists of lists.
-func listFunctions() []builtin {
-	return []builtin{
-		{name: "append", list: "(&rest lists)", doc: "The lists joined; the last is shared.", call: appendLists},
-		{name: "nconc", list: "(&rest lists)", doc: "The lists joined by changing them.", call: nconc},
-		{name: "revappend", list: "(list tail)", doc: "The list reversed, before tail.", two: func(c *Call, a, b Value) Value {
+func listFunctions() []Builtin {
+	return []Builtin{
+		{Name: "append", LambdaList: "(&rest lists)", Doc: "The lists joined; the last is shared.", Call: appendLists},
+		{Name: "nconc", LambdaList: "(&rest lists)", Doc: "The lists joined by changing them.", Call: nconc},
+		{Name: "revappend", LambdaList: "(list tail)", Doc: "The list reversed, before tail.", Two: func(c *Call, a, b Value) Value {
 			for cell, ok := c.next(a); ok; cell, ok = c.next(cell.Cdr) {
-				b = c.cons(cell.Car, b)
+				b = c.Cons(cell.Car, b)
 			}
 			return b
 		}},
-		{name: "nreconc", list: "(list tail)", doc: "The list reversed, before tail; the list is used up.", two: func(c *Call, a, b Value) Value {
-			c.length(a) // a dotted list is an error before anything is changed
+		{Name: "nreconc", LambdaList: "(list tail)", Doc: "The list reversed, before tail; the list is used up.", Two: func(c *Call, a, b Value) Value {
+			c.Length(a) // a dotted list is an error before anything is changed
 			for cell, ok := c.next(a); ok; cell, ok = c.next(a) {
 				a, cell.Cdr, b = cell.Cdr, b, cell
 			}
 			return b
 		}},
-		{name: "copy-list", list: "(list)", doc: "A new list of the same elements.", one: func(c *Call, a Value) Value {
-			var b builder
+		{Name: "copy-list", LambdaList: "(list)", Doc: "A new list of the same elements.", One: func(c *Call, a Value) Value {
+			var b ListBuilder
 			end := c.addCells(&b, a)
 			if b.last == nil && end != Nil {
-				c.typeError(end, "LIST")
+				c.TypeError(end, "LIST")
 			}
 			return b.listStar(end)
 		}},
-		{name: "copy-alist", list: "(alist)", doc: "A new association list with new pairs.", one: func(c *Call, a Value) Value {
-			var b builder
+		{Name: "copy-alist", LambdaList: "(alist)", Doc: "A new association list with new pairs.", One: func(c *Call, a Value) Value {
+			var b ListBuilder
 			for cell, ok := c.next(a); ok; cell, ok = c.next(cell.Cdr) {
-				c.charge(2 * consBytes)
+				c.Charge(2 * ConsBytes)
 				if pair, ok := cell.Car.(*Cons); ok {
-					b.add(&Cons{Car: pair.Car, Cdr: pair.Cdr})
+					b.Add(&Cons{Car: pair.Car, Cdr: pair.Cdr})
 				} else {
-					b.add(cell.Car)
+					b.Add(cell.Car)
 				}
 			}
-			return b.list()
+			return b.List()
 		}},
-		{name: "last", list: "(list &optional n)", doc: "The last n conses.", call: last},
-		{name: "butlast", list: "(list &optional n)", doc: "The list without its last n elements.", call: func(c *Call, args []Value) Value {
+		{Name: "last", LambdaList: "(list &optional n)", Doc: "The last n conses.", Call: last},
+		{Name: "butlast", LambdaList: "(list &optional n)", Doc: "The list without its last n elements.", Call: func(c *Call, args []Value) Value {
 			kept := c.allBut(args)
-			c.chargeMany(kept, consBytes)
-			var b builder
+			c.ChargeMany(kept, ConsBytes)
+			var b ListBuilder
 			list := args[0]
 			for range kept {
 				cell := list.(*Cons)
-				b.add(cell.Car)
+				b.Add(cell.Car)
 				list = cell.Cdr
 			}
-			return b.list()
+			return b.List()
 		}},
-		{name: "nbutlast", list: "(list &optional n)", doc: "The list without its last n elements, by changing it.", call: func(c *Call, args []Value) Value {
+		{Name: "nbutlast", LambdaList: "(list &optional n)", Doc: "The list without its last n elements, by changing it.", Call: func(c *Call, args []Value) Value {
 			kept := c.allBut(args)
 			if kept == 0 {
 				return Nil
 			}
-			c.cell(c.nthcdr(count(kept-1), args[0])).Cdr = Nil
+			c.cell(c.nthcdr(Count(kept-1), args[0])).Cdr = Nil
 			return args[0]
 		}},
-		{name: "ldiff", list: "(list tail)", doc: "The elements before tail.", two: func(c *Call, a, b Value) Value {
-			var result builder
-			if !isList(a) {
-				c.typeError(a, "LIST")
+		{Name: "ldiff", LambdaList: "(list tail)", Doc: "The elements before tail.", Two: func(c *Call, a, b Value) Value {
+			var result ListBuilder
+			if !IsList(a) {
+				c.TypeError(a, "LIST")
 			}
 			for !eql(a, b) {
 				cell, ok := a.(*Cons)
 				if !ok {
 					return result.listStar(a)
 				}
-				c.step()
-				c.charge(consBytes)
-				result.add(cell.Car)
+				c.Step()
+				c.Charge(ConsBytes)
+				result.Add(cell.Car)
 				a = cell.Cdr
 			}
-			return result.list()
+			return result.List()
 		}},
-		{name: "tailp", list: "(object list)", doc: "True if object is a tail of list.", two: func(c *Call, a, b Value) Value {
+		{Name: "tailp", LambdaList: "(object list)", Doc: "True if object is a tail of list.", Two: func(c *Call, a, b Value) Value {
 			for !eql(a, b) {
 				cell, ok := b.(*Cons)
 				if !ok {
 					return Nil
 				}
-				c.step()
+				c.Step()
 				b = cell.Cdr
 			}
 			return T
 		}},
-		{name: "list-length", list: "(list)", doc: "The length, nil if circular.", one: func(c *Call, a Value) Value {
+		{Name: "list-length", LambdaList: "(list)", Doc: "The length, nil if circular.", One: func(c *Call, a Value) Value {
 			slow, n := a, 0
 			for cell, ok := c.next(a); ok; cell, ok = c.next(cell.Cdr) {
 				if n++; n%2 == 0 {
@@ -218,7 +218,7 @@ func listFunctions() []builtin {
 					}
 				}
 			}
-			return count(n)
+			return Count(n)
 		}},
 	}
 }
@@ -227,11 +227,11 @@ func appendLists(c *Call, args []Value) Value {
 	if len(args) == 0 {
 		return Nil
 	}
-	var b builder
+	var b ListBuilder
 	for _, list := range args[:len(args)-1] {
 		for cell, ok := c.next(list); ok; cell, ok = c.next(cell.Cdr) {
-			c.charge(consBytes)
-			b.add(cell.Car)
+			c.Charge(ConsBytes)
+			b.Add(cell.Car)
 		}
 	}
 	return b.listStar(args[len(args)-1])
@@ -252,12 +252,12 @@ func nconc(c *Call, args []Value) Value {
 		cell, ok := list.(*Cons)
 		if !ok {
 			if i < len(args)-1 {
-				c.typeError(list, "LIST")
+				c.TypeError(list, "LIST")
 			}
 			break
 		}
 		for {
-			c.step()
+			c.Step()
 			next, ok := cell.Cdr.(*Cons)
 			if !ok || i == len(args)-1 {
 				break
@@ -275,15 +275,15 @@ func last(c *Call, args []Value) Value {
 		n = c.amount(args[1])
 	}
 	list, lag := args[0], args[0]
-	if !isList(list) {
-		c.typeError(list, "LIST")
+	if !IsList(list) {
+		c.TypeError(list, "LIST")
 	}
 	for i := 0; ; i++ {
 		cell, ok := list.(*Cons)
 		if !ok {
 			return lag
 		}
-		c.step()
+		c.Step()
 		list = cell.Cdr
 		if i >= n {
 			lag = lag.(*Cons).Cdr
@@ -297,22 +297,22 @@ func (c *Call) allBut(args []Value) int {
 	if len(args) > 1 {
 		n = c.amount(args[1])
 	}
-	if !isList(args[0]) {
-		c.typeError(args[0], "LIST")
+	if !IsList(args[0]) {
+		c.TypeError(args[0], "LIST")
 	}
 	for cell, ok := args[0].(*Cons); ok; cell, ok = cell.Cdr.(*Cons) {
-		c.step()
+		c.Step()
 		conses++
 	}
 	return max(conses-n, 0)
 }
 
 // plistFunctions are about property and association lists.
-func plistFunctions() []builtin {
-	return []builtin{
-		{name: "getf", list: "(plist indicator &optional default)", doc: "The value of a property.", two: func(c *Call, a, b Value) Value {
+func plistFunctions() []Builtin {
+	return []Builtin{
+		{Name: "getf", LambdaList: "(plist indicator &optional default)", Doc: "The value of a property.", Two: func(c *Call, a, b Value) Value {
 			return c.getf(a, b, Nil)
-		}, named: func(c *Call, args Args) Value {
+		}, Named: func(c *Call, args Args) Value {
 			plist, indicator, defaultArg := args.Get("plist"), args.Get("indicator"), args.Get("default")
 
 			if defaultArg != nil {
@@ -320,49 +320,49 @@ func plistFunctions() []builtin {
 			}
 			return c.getf(plist, indicator, Nil)
 		}},
-		{name: "get-properties", list: "(plist indicators)", doc: "The first property that is one of the indicators: name, value, tail.", many: true, call: func(c *Call, args []Value) Value {
-			wanted := c.slice(args[1])
+		{Name: "get-properties", LambdaList: "(plist indicators)", Doc: "The first property that is one of the indicators: name, value, tail.", Many: true, Call: func(c *Call, args []Value) Value {
+			wanted := c.Slice(args[1])
 			for cell, ok := c.next(args[0]); ok; cell, ok = c.next(cell.Cdr.(*Cons).Cdr) {
 				value, ok := cell.Cdr.(*Cons)
 				if !ok {
-					c.typeError(cell.Cdr, "CONS")
+					c.TypeError(cell.Cdr, "CONS")
 				}
 				for _, w := range wanted {
 					if w == cell.Car {
-						return c.values(cell.Car, value.Car, cell)
+						return c.Values(cell.Car, value.Car, cell)
 					}
 				}
 			}
-			return c.values(Nil, Nil, Nil)
+			return c.Values(Nil, Nil, Nil)
 		}},
-		{name: "acons", list: "(key datum alist)", doc: "The alist with a new pair in front.", call: func(c *Call, args []Value) Value {
-			return c.cons(c.cons(args[0], args[1]), args[2])
+		{Name: "acons", LambdaList: "(key datum alist)", Doc: "The alist with a new pair in front.", Call: func(c *Call, args []Value) Value {
+			return c.Cons(c.Cons(args[0], args[1]), args[2])
 		}},
-		{name: "pairlis", list: "(keys data &optional alist)", doc: "The alist with new pairs in front.", named: func(c *Call, args Args) Value {
-			keys, data := c.slice(args.Get("keys")), c.slice(args.Get("data"))
+		{Name: "pairlis", LambdaList: "(keys data &optional alist)", Doc: "The alist with new pairs in front.", Named: func(c *Call, args Args) Value {
+			keys, data := c.Slice(args.Get("keys")), c.Slice(args.Get("data"))
 			if len(keys) != len(data) {
-				c.fail(simpleError, "the lists of keys and data are of unequal length")
+				c.Fail(SimpleError, "the lists of keys and data are of unequal length")
 			}
 			result := args.Get("alist")
 			if result == nil {
 				result = Nil
 			}
 			for i, key := range keys {
-				result = c.cons(c.cons(key, data[i]), result)
+				result = c.Cons(c.Cons(key, data[i]), result)
 			}
 			return result
 		}},
-		{name: "get", list: "(symbol indicator &optional default)", doc: "A property of a symbol.", named: func(c *Call, args Args) Value {
+		{Name: "get", LambdaList: "(symbol indicator &optional default)", Doc: "A property of a symbol.", Named: func(c *Call, args Args) Value {
 			defaultArg := args.Get("default")
 
 			fallback := Value(Nil)
 			if defaultArg != nil {
 				fallback = defaultArg
 			}
-			return c.getf(c.environment.global(c.symbol(args.Get("symbol"))).plist, args.Get("indicator"), fallback)
+			return c.getf(c.environment.global(c.TakeSymbol(args.Get("symbol"))).plist, args.Get("indicator"), fallback)
 		}},
-		{name: "remprop", list: "(symbol indicator)", doc: "Remove a property of a symbol.", two: func(c *Call, a, b Value) Value {
-			g := c.environment.global(c.symbol(a))
+		{Name: "remprop", LambdaList: "(symbol indicator)", Doc: "Remove a property of a symbol.", Two: func(c *Call, a, b Value) Value {
+			g := c.environment.global(c.TakeSymbol(a))
 			tail := Value(Nil)
 			for list := g.plist; list != Nil && tail == Nil; list = cdrOf(c, cdrOf(c, list)) {
 				if carOf(c, list) == b {
@@ -372,7 +372,7 @@ func plistFunctions() []builtin {
 			g.plist, _ = c.removeProperty(g.plist, b)
 			return tail
 		}},
-		{name: "symbol-plist", list: "(symbol)", doc: "All properties of a symbol.", one: func(c *Call, a Value) Value { return c.environment.global(c.symbol(a)).plist }},
+		{Name: "symbol-plist", LambdaList: "(symbol)", Doc: "All properties of a symbol.", One: func(c *Call, a Value) Value { return c.environment.global(c.TakeSymbol(a)).plist }},
 	}
 }
 
@@ -385,12 +385,12 @@ func (c *Call) getf(list, indicator, fallback Value) Value {
 			if list == Nil {
 				return fallback
 			}
-			c.typeError(list, "LIST")
+			c.TypeError(list, "LIST")
 		}
-		c.step()
+		c.Step()
 		value, ok := cell.Cdr.(*Cons)
 		if !ok {
-			c.fail(simpleTypeErr, "malformed property list: %s", c.shown(list))
+			c.Fail(simpleTypeErr, "malformed property list: %s", c.Shown(list))
 		}
 		if cell.Car == indicator {
 			return value.Car
@@ -409,7 +409,7 @@ func putf(c *Call, args []Value) Value {
 		}
 		value, ok := cell.Cdr.(*Cons)
 		if !ok {
-			c.fail(simpleTypeErr, "malformed property list: %s", c.shown(args[0]))
+			c.Fail(simpleTypeErr, "malformed property list: %s", c.Shown(args[0]))
 		}
 		if cell.Car == indicator {
 			value.Car = v
@@ -417,7 +417,7 @@ func putf(c *Call, args []Value) Value {
 		}
 		list = value.Cdr
 	}
-	return c.cons(indicator, c.cons(v, args[0]))
+	return c.Cons(indicator, c.Cons(v, args[0]))
 }
 
 // removeProperty returns the list without a property.
@@ -427,7 +427,7 @@ func (c *Call) removeProperty(list, indicator Value) (Value, bool) {
 		cell, _ := c.next(rest)
 		value, ok := cell.Cdr.(*Cons)
 		if !ok {
-			c.fail(simpleError, "malformed property list: %s", c.shown(list))
+			c.Fail(SimpleError, "malformed property list: %s", c.Shown(list))
 		}
 		if cell.Car == indicator {
 			if previous == nil {
@@ -442,15 +442,15 @@ func (c *Call) removeProperty(list, indicator Value) (Value, bool) {
 }
 
 // addCells adds the elements of a list, which may be dotted, and returns its end.
-func (c *Call) addCells(b *builder, list Value) Value {
+func (c *Call) addCells(b *ListBuilder, list Value) Value {
 	for {
 		cell, ok := list.(*Cons)
 		if !ok {
 			return list
 		}
-		c.step()
-		c.charge(consBytes)
-		b.add(cell.Car)
+		c.Step()
+		c.Charge(ConsBytes)
+		b.Add(cell.Car)
 		list = cell.Cdr
 	}
 }

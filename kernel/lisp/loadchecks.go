@@ -55,7 +55,7 @@ func (p *Error) keywordProblem(fn *Function, form *Cons) *Error {
 		if !ok || !symbol.Keyword() || slices.Contains(keywords, symbol.name) {
 			continue
 		}
-		p.Class, p.Message = programError, fmt.Sprintf("%s has no keyword argument :%s", strings.ToLower(fn.name), strings.ToLower(symbol.name))
+		p.Class, p.Message = ProgramError, fmt.Sprintf("%s has no keyword argument :%s", strings.ToLower(fn.name), strings.ToLower(symbol.name))
 		if near := nearestName(symbol.name, keywords); near != "" {
 			p.Hint = "did you mean :" + strings.ToLower(near) + "?"
 		} else if len(keywords) > 0 {
@@ -64,7 +64,7 @@ func (p *Error) keywordProblem(fn *Function, form *Cons) *Error {
 		return p
 	}
 	if len(args)%2 != 0 {
-		p.Class, p.Message = programError, strings.ToLower(fn.name)+" is called with a keyword argument that has no value"
+		p.Class, p.Message = ProgramError, strings.ToLower(fn.name)+" is called with a keyword argument that has no value"
 		return p
 	}
 	return nil
@@ -82,7 +82,7 @@ func nearestName(name string, names []string) string {
 }
 
 // checkClassNamed remembers the class that a call names by a quoted symbol.
-func checkClassNamed(cp *compiler, form *Cons) {
+func checkClassNamed(cp *Compiler, form *Cons) {
 	cell, ok := form.Cdr.(*Cons)
 	if !ok {
 		return

@@ -16,17 +16,17 @@ type localDefinition struct {
 	rest Value
 }
 
-func (cp *compiler) localDefinitions(list Value) []localDefinition {
+func (cp *Compiler) localDefinitions(list Value) []localDefinition {
 	var definitions []localDefinition
-	for _, item := range cp.forms(list) {
+	for _, item := range cp.Forms(list) {
 		cell, ok := item.(*Cons)
 		if !ok {
-			cp.fail(programError, "malformed local function: %s", sketch(item, formLength))
+			cp.Fail(ProgramError, "malformed local function: %s", Sketch(item, formLength))
 		}
 		if symbol, ok := cell.Car.(*Symbol); ok && symbol.home == standardPackage {
-			cp.fail(programError, "%s belongs to Common Lisp and cannot be rebound; choose another name", symbol.name)
+			cp.Fail(ProgramError, "%s belongs to Common Lisp and cannot be rebound; choose another name", symbol.name)
 		} else if _, setter := setfName(cell.Car); !ok && !setter {
-			cp.fail(programError, "%s cannot name a function", sketch(cell.Car, formLength))
+			cp.Fail(ProgramError, "%s cannot name a function", Sketch(cell.Car, formLength))
 		}
 		definitions = append(definitions, localDefinition{cell.Car, cell.Cdr})
 	}
@@ -37,19 +37,19 @@ func definitionName(name Value) string {
 	if symbol, ok := name.(*Symbol); ok {
 		return symbol.name
 	}
-	return sketch(name, formLength)
+	return Sketch(name, formLength)
 }
 
-func compileFlet(cp *compiler, form *Cons, sc *scope) expression {
+func compileFlet(cp *Compiler, form *Cons, sc *scope) expression {
 	return compileLocalFunctions(cp, form, sc, false)
 }
 
-func compileLabels(cp *compiler, form *Cons, sc *scope) expression {
+func compileLabels(cp *Compiler, form *Cons, sc *scope) expression {
 	return compileLocalFunctions(cp, form, sc, true)
 }
 
-func compileLocalFunctions(cp *compiler, form *Cons, sc *scope, recursive bool) expression {
-	cp.arguments(form, 1, -1)
+func compileLocalFunctions(cp *Compiler, form *Cons, sc *scope, recursive bool) expression {
+	cp.Arguments(form, 1, -1)
 	rest := form.Cdr.(*Cons)
 	definitions := cp.localDefinitions(rest.Car)
 	inner := sc.withFrame()
@@ -78,7 +78,7 @@ func compileLocalFunctions(cp *compiler, form *Cons, sc *scope, recursive bool) 
 	cp.declareSpecial(specials, nil, inner)
 	body := cp.body(forms, inner)
 	return expression{many: body.many, run: func(c *Call, f *frame) Value {
-		c.charge(closureBytes)
+		c.Charge(ObjectBytes)
 		g := newFrame(f, inner.layout.slots)
 		outer := f
 		if recursive {
@@ -122,12 +122,12 @@ func (s *scope) macros() *scope {
 	return inner
 }
 
-func compileMacrolet(cp *compiler, form *Cons, sc *scope) expression {
-	cp.arguments(form, 1, -1)
+func compileMacrolet(cp *Compiler, form *Cons, sc *scope) expression {
+	cp.Arguments(form, 1, -1)
 	rest := form.Cdr.(*Cons)
 	inner := sc.nested()
 	for _, d := range cp.localDefinitions(rest.Car) {
-		cp.charge(closureBytes)
+		cp.Charge(ObjectBytes)
 		top := sc.macros()
 		function := cp.compileLambda(definitionName(d.name), d.rest, top, lambdaKind{block: cp.blockName(d.name), macro: true})
 		fn := function(cp.Call, newFrame(nil, top.layout.slots)).(*Function)
@@ -138,25 +138,25 @@ func compileMacrolet(cp *compiler, form *Cons, sc *scope) expression {
 	return cp.body(forms, inner)
 }
 
-func compileSymbolMacrolet(cp *compiler, form *Cons, sc *scope) expression {
-	cp.arguments(form, 1, -1)
+func compileSymbolMacrolet(cp *Compiler, form *Cons, sc *scope) expression {
+	cp.Arguments(form, 1, -1)
 	rest := form.Cdr.(*Cons)
 	inner := sc.nested()
-	for _, item := range cp.forms(rest.Car) {
-		parts := cp.forms(item)
+	for _, item := range cp.Forms(rest.Car) {
+		parts := cp.Forms(item)
 		if len(parts) != 2 {
-			cp.fail(programError, "malformed symbol macro: %s", sketch(item, formLength))
+			cp.Fail(ProgramError, "malformed symbol macro: %s", Sketch(item, formLength))
 		}
 		symbol := cp.checkBindable(parts[0])
 		if cp.isSpecial(symbol) {
-			cp.fail(programError, "%s is a special variable and cannot be a symbol macro", symbol.name)
+			cp.Fail(ProgramError, "%s is a special variable and cannot be a symbol macro", symbol.name)
 		}
 		inner.variables = append(inner.variables, variable{symbol: symbol, expansion: parts[1]})
 	}
 	specials, _, forms := cp.declarations(rest.Cdr, false)
 	for _, symbol := range specials {
 		if v, depth, ok := inner.variable(symbol); ok && depth == 0 && v.expansion != nil {
-			cp.fail(programError, "%s is a symbol macro and cannot be declared special", symbol.name)
+			cp.Fail(ProgramError, "%s is a symbol macro and cannot be declared special", symbol.name)
 		}
 	}
 	cp.declareSpecial(specials, nil, inner)

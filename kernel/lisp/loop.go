@@ -7,7 +7,7 @@ var symLoopEnd = internalSymbol("LOOP-END")
 
 // loopParser reads the clauses of an extended loop and collects what they become.
 type loopParser struct {
-	cp   *compiler
+	cp   *Compiler
 	form *Cons
 	rest []Value
 
@@ -46,28 +46,28 @@ type accumulator struct {
 }
 
 // compileLoop compiles the simple loop, and the extended one by expanding it.
-func compileLoop(cp *compiler, form *Cons, sc *scope) expression {
+func compileLoop(cp *Compiler, form *Cons, sc *scope) expression {
 	simpleLoop := true
-	for _, item := range cp.forms(form.Cdr) {
+	for _, item := range cp.Forms(form.Cdr) {
 		if _, ok := item.(*Cons); !ok {
 			simpleLoop = false
 		}
 	}
 	if simpleLoop {
-		return cp.compile(call(symBlock, Nil, &Cons{Car: symForever, Cdr: form.Cdr}), sc)
+		return cp.compile(Form(symBlock, Nil, &Cons{Car: symForever, Cdr: form.Cdr}), sc)
 	}
-	p := &loopParser{cp: cp, form: form, rest: cp.forms(form.Cdr), name: Nil, named: map[*Symbol]bool{}}
+	p := &loopParser{cp: cp, form: form, rest: cp.Forms(form.Cdr), name: Nil, named: map[*Symbol]bool{}}
 	p.parse()
 	return cp.compile(p.expansion(), sc)
 }
 
-func compileLoopFinish(cp *compiler, form *Cons, sc *scope) expression {
-	cp.arguments(form, 0, 0)
+func compileLoopFinish(cp *Compiler, form *Cons, sc *scope) expression {
+	cp.Arguments(form, 0, 0)
 	return cp.returnFrom(symLoopEnd, nil, sc)
 }
 
 func (p *loopParser) fail(format string, args ...any) {
-	p.cp.fail(programError, "in loop: "+format, args...)
+	p.cp.Fail(ProgramError, "in loop: "+format, args...)
 }
 
 // word is the next item as a loop keyword, "" if it is none.
@@ -103,7 +103,7 @@ func (p *loopParser) accept(words ...string) bool {
 // next takes one form.
 func (p *loopParser) next() Value {
 	if len(p.rest) == 0 {
-		p.fail("a form is missing at the end of %s", sketch(p.form, formLength))
+		p.fail("a form is missing at the end of %s", Sketch(p.form, formLength))
 	}
 	v := p.rest[0]
 	p.rest = p.rest[1:]
@@ -120,7 +120,7 @@ func (p *loopParser) compound() []Value {
 		forms = append(forms, p.next())
 	}
 	if len(forms) == 0 {
-		p.fail("a compound form is expected, not %s", sketch(optional(p.rest, 0), formLength))
+		p.fail("a compound form is expected, not %s", Sketch(Optional(p.rest, 0), formLength))
 	}
 	return forms
 }
@@ -135,7 +135,7 @@ func (p *loopParser) parse() {
 			p.with()
 		case p.accept("FOR", "AS"):
 			if len(p.body) > 0 {
-				p.fail("for stands behind what is done in each round; move it before: %s", sketch(p.form, formLength))
+				p.fail("for stands behind what is done in each round; move it before: %s", Sketch(p.form, formLength))
 			}
 			p.forClauses()
 		case p.accept("INITIALLY"):
@@ -143,25 +143,25 @@ func (p *loopParser) parse() {
 		case p.accept("FINALLY"):
 			p.finallyClause()
 		case p.accept("REPEAT"):
-			counter := p.cp.gensym("COUNT")
+			counter := p.cp.Gensym("COUNT")
 			p.bind(counter, p.next(), false)
-			test := call(symUntil, call(standardSymbol("<="), counter, Integer(0)))
-			step := call(symSetq, counter, call(symMinus, counter, Integer(1)))
+			test := Form(symUntil, Form(CL("<="), counter, Integer(0)))
+			step := Form(symSetq, counter, Form(symMinus, counter, Integer(1)))
 			p.first = append(p.first, test, step)
 			p.later = append(p.later, test, step)
 		case p.accept("WHILE"):
-			p.test(call(symUntil, call(symNot, p.next())))
+			p.test(Form(symUntil, Form(symNot, p.next())))
 		case p.accept("UNTIL"):
-			p.test(call(symUntil, p.next()))
+			p.test(Form(symUntil, p.next()))
 		case p.accept("ALWAYS"):
-			p.body = append(p.body, call(symUnless, p.next(), p.returning(Nil)))
+			p.body = append(p.body, Form(symUnless, p.next(), p.returning(Nil)))
 			p.decide(T)
 		case p.accept("NEVER"):
-			p.body = append(p.body, call(symWhen, p.next(), p.returning(Nil)))
+			p.body = append(p.body, Form(symWhen, p.next(), p.returning(Nil)))
 			p.decide(T)
 		case p.accept("THEREIS"):
-			found := p.cp.gensym("FOUND")
-			p.body = append(p.body, call(symLet, NewList(NewList(found, p.next())), call(symWhen, found, p.returning(found))))
+			found := p.cp.Gensym("FOUND")
+			p.body = append(p.body, Form(symLet, NewList(NewList(found, p.next())), Form(symWhen, found, p.returning(found))))
 			p.decide(Nil)
 		default:
 			p.body = append(p.body, p.clause()...)
@@ -179,10 +179,10 @@ func (p *loopParser) test(until Value) {
 	p.first, p.later = append(p.first, until), append(p.later, until)
 }
 
-func (cp *compiler) checkBlockName(v Value) *Symbol {
+func (cp *Compiler) checkBlockName(v Value) *Symbol {
 	symbol, ok := v.(*Symbol)
 	if !ok {
-		cp.fail(programError, "a block's name must be a symbol, not %s", sketch(v, formLength))
+		cp.Fail(ProgramError, "a block's name must be a symbol, not %s", Sketch(v, formLength))
 	}
 	return symbol
 }
@@ -196,7 +196,7 @@ func (p *loopParser) finallyClause() {
 	p.finally = append(p.finally, p.compound()...)
 }
 
-func (p *loopParser) returning(v Value) Value { return call(symReturnFrom, p.name, v) }
+func (p *loopParser) returning(v Value) Value { return Form(symReturnFrom, p.name, v) }
 
 func (p *loopParser) setResult(v Value) {
 	if p.result == nil {
@@ -215,9 +215,9 @@ func (p *loopParser) decide(v Value) {
 }
 
 func (p *loopParser) bind(pattern, value Value, parallel bool) {
-	var names builder
+	var names ListBuilder
 	p.patternNames(pattern, &names)
-	for list := names.list(); list != Nil; list = list.(*Cons).Cdr {
+	for list := names.List(); list != Nil; list = list.(*Cons).Cdr {
 		name := list.(*Cons).Car.(*Symbol)
 		if p.named[name] {
 			p.fail("the variable %s is bound twice", name.name)
@@ -244,8 +244,8 @@ func (p *loopParser) with() {
 
 // bindTyped binds the variables of a pattern to the zero of their types, or nil.
 func (p *loopParser) bindTyped(pattern, kind Value, parallel bool) {
-	p.cp.descend(4)
-	defer p.cp.ascend(4)
+	p.cp.Descend(4)
+	defer p.cp.Ascend(4)
 	cell, ok := pattern.(*Cons)
 	if !ok {
 		p.bind(pattern, typedZero(kind), parallel)
@@ -311,7 +311,7 @@ func (p *loopParser) clause() []Value {
 		p.rest = p.rest[1:]
 		return []Value{p.accumulate(word)}
 	}
-	p.fail("%s is not a keyword of loop here", sketch(optional(p.rest, 0), formLength))
+	p.fail("%s is not a keyword of loop here", Sketch(Optional(p.rest, 0), formLength))
 	return nil
 }
 
@@ -320,7 +320,7 @@ func (p *loopParser) conditional() Value {
 	negated := p.word() == "UNLESS"
 	p.rest = p.rest[1:]
 	test := p.next()
-	it := p.cp.gensym("IT")
+	it := p.cp.Gensym("IT")
 	branch := func() []Value {
 		outer := p.it
 		p.it = it
@@ -341,8 +341,8 @@ func (p *loopParser) conditional() Value {
 	if negated {
 		then, otherwise = otherwise, then
 	}
-	return call(symLet, NewList(NewList(it, test)),
-		call(symIf, it, &Cons{Car: symProgn, Cdr: NewList(then...)}, &Cons{Car: symProgn, Cdr: NewList(otherwise...)}))
+	return Form(symLet, NewList(NewList(it, test)),
+		Form(symIf, it, &Cons{Car: symProgn, Cdr: NewList(then...)}, &Cons{Car: symProgn, Cdr: NewList(otherwise...)}))
 }
 
 // accumulate parses form [into variable] and returns the form that gathers.
@@ -367,22 +367,22 @@ func (p *loopParser) accumulate(word string) Value {
 	a := p.accumulator(into, category, kind)
 	switch {
 	case strings.HasPrefix(word, "COLLECT"):
-		return call(symSetq, a.name, call(symFuncall, call(symQuote, collectItem), a.hidden, form))
+		return Form(symSetq, a.name, Form(symFuncall, Form(symQuote, collectItem), a.hidden, form))
 	case strings.HasPrefix(word, "APPEND"):
-		return call(symSetq, a.name, call(symFuncall, call(symQuote, collectList), a.hidden, form, T))
+		return Form(symSetq, a.name, Form(symFuncall, Form(symQuote, collectList), a.hidden, form, T))
 	case strings.HasPrefix(word, "NCONC"):
-		return call(symSetq, a.name, call(symFuncall, call(symQuote, collectList), a.hidden, form, Nil))
+		return Form(symSetq, a.name, Form(symFuncall, Form(symQuote, collectList), a.hidden, form, Nil))
 	case strings.HasPrefix(word, "SUM"):
-		return call(symSetq, a.name, call(symPlus, a.name, form))
+		return Form(symSetq, a.name, Form(symPlus, a.name, form))
 	case strings.HasPrefix(word, "COUNT"):
-		return call(symWhen, form, call(symSetq, a.name, call(symPlus, a.name, Integer(1))))
+		return Form(symWhen, form, Form(symSetq, a.name, Form(symPlus, a.name, Integer(1))))
 	}
-	operator := standardSymbol("MAX")
+	operator := CL("MAX")
 	if strings.HasPrefix(word, "MIN") {
-		operator = standardSymbol("MIN")
+		operator = CL("MIN")
 	}
-	v := p.cp.gensym("VALUE")
-	return call(symLet, NewList(NewList(v, form)), call(symSetq, a.name, call(symIf, a.name, call(operator, a.name, v), call(operator, v))))
+	v := p.cp.Gensym("VALUE")
+	return Form(symLet, NewList(NewList(v, form)), Form(symSetq, a.name, Form(symIf, a.name, Form(operator, a.name, v), Form(operator, v))))
 }
 
 func (p *loopParser) accumulator(into *Symbol, category string, kind Value) *accumulator {
@@ -396,7 +396,7 @@ func (p *loopParser) accumulator(into *Symbol, category string, kind Value) *acc
 	}
 	a := &accumulator{name: into, category: category, named: into != nil}
 	if into == nil {
-		a.name = p.cp.gensym("RESULT")
+		a.name = p.cp.Gensym("RESULT")
 	}
 	initial := Value(Nil)
 	if category == "number" {
@@ -406,8 +406,8 @@ func (p *loopParser) accumulator(into *Symbol, category string, kind Value) *acc
 		}
 	}
 	if category == "list" {
-		a.hidden = p.cp.gensym("COLLECTOR")
-		p.bind(a.hidden, call(symFuncall, call(symQuote, newCollector)), false)
+		a.hidden = p.cp.Gensym("COLLECTOR")
+		p.bind(a.hidden, Form(symFuncall, Form(symQuote, newCollector)), false)
 	}
 	p.bind(a.name, initial, false)
 	p.accumulators = append(p.accumulators, a)
@@ -421,17 +421,17 @@ func (p *loopParser) accumulator(into *Symbol, category string, kind Value) *acc
 }
 
 // collector is the list a loop gathers.
-type collector struct{ builder }
+type collector struct{ ListBuilder }
 
 var newCollector = &Function{name: "COLLECTOR", call: func(c *Call, _ []Value) Value {
-	c.charge(closureBytes)
+	c.Charge(ObjectBytes)
 	return &collector{}
 }}
 
 var collectItem = &Function{name: "COLLECT", least: 2, most: 2, two: func(c *Call, a, v Value) Value {
 	b := a.(*collector)
-	c.charge(consBytes)
-	b.add(v)
+	c.Charge(ConsBytes)
+	b.Add(v)
 	return b.first
 }}
 
@@ -440,10 +440,10 @@ var collectList = &Function{name: "APPEND", least: 3, most: 3, call: func(c *Cal
 	b := args[0].(*collector)
 	list := args[1]
 	if args[2] == Nil {
-		c.join(&b.builder, list)
+		c.join(&b.ListBuilder, list)
 		return b.result()
 	}
-	if end := c.addCells(&b.builder, list); end != Nil && b.last != nil {
+	if end := c.addCells(&b.ListBuilder, list); end != Nil && b.last != nil {
 		b.last.Cdr = end
 	}
 	return b.result()
@@ -459,14 +459,14 @@ func (b *collector) result() Value {
 // expansion puts the parts together.
 func (p *loopParser) expansion() Value {
 	inner := append(append([]Value{symForever}, p.body...), p.later...)
-	rounds := append(append([]Value{symForever}, p.first...), NewList(inner...), call(symUntil, T))
+	rounds := append(append([]Value{symForever}, p.first...), NewList(inner...), Form(symUntil, T))
 	ending := p.finally
 	if p.result != nil {
 		ending = append(ending[:len(ending):len(ending)], p.result)
 	} else {
 		ending = append(ending[:len(ending):len(ending)], Nil)
 	}
-	forms := append(p.initially[:len(p.initially):len(p.initially)], call(symBlock, symLoopEnd, NewList(rounds...)))
+	forms := append(p.initially[:len(p.initially):len(p.initially)], Form(symBlock, symLoopEnd, NewList(rounds...)))
 	forms = append(forms, ending...)
 	var whole Value = &Cons{Car: symProgn, Cdr: NewList(forms...)}
 	for i := len(p.bindings) - 1; i >= 0; {
@@ -478,25 +478,25 @@ func (p *loopParser) expansion() Value {
 		i--
 		whole = p.bound(group, whole)
 	}
-	return call(symBlock, p.name, whole)
+	return Form(symBlock, p.name, whole)
 }
 
 // bound wraps body in a let of bindings; patterns are taken apart behind it.
 func (p *loopParser) bound(group []loopBinding, body Value) Value {
-	var variables builder
+	var variables ListBuilder
 	for _, b := range group {
 		symbol, ok := b.pattern.(*Symbol)
 		if ok && symbol != Nil {
-			variables.add(NewList(symbol, b.value))
+			variables.Add(NewList(symbol, b.value))
 			continue
 		}
-		whole := p.cp.gensym("VALUE")
-		variables.add(NewList(whole, b.value))
-		var names builder
+		whole := p.cp.Gensym("VALUE")
+		variables.Add(NewList(whole, b.value))
+		var names ListBuilder
 		p.patternNames(b.pattern, &names)
 		var assignments []Value
 		p.assign(b.pattern, whole, &assignments)
-		body = call(symLet, names.list(), &Cons{Car: symProgn, Cdr: NewList(append(assignments, body)...)})
+		body = Form(symLet, names.List(), &Cons{Car: symProgn, Cdr: NewList(append(assignments, body)...)})
 	}
-	return call(symLet, variables.list(), body)
+	return Form(symLet, variables.List(), body)
 }

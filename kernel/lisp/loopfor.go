@@ -36,78 +36,78 @@ func (p *loopParser) steps(clauses [][]loopStep) []Value {
 	if len(clauses) == 1 {
 		for _, s := range clauses[0] {
 			if s.test != nil {
-				forms = append(forms, call(symUntil, s.test))
+				forms = append(forms, Form(symUntil, s.test))
 				continue
 			}
 			p.assign(s.pattern, s.value, &forms)
 		}
 		return forms
 	}
-	var bindings builder
+	var bindings ListBuilder
 	var assignments, after []Value
 	for _, clause := range clauses {
 		assigned := false
 		for _, s := range clause {
 			switch {
 			case s.test != nil && assigned:
-				after = append(after, call(symUntil, s.test))
+				after = append(after, Form(symUntil, s.test))
 				continue
 			case s.test != nil:
-				forms = append(forms, call(symUntil, s.test))
+				forms = append(forms, Form(symUntil, s.test))
 				continue
 			}
 			assigned = true
-			temporary := p.cp.gensym("NEXT")
-			bindings.add(NewList(temporary, s.value))
+			temporary := p.cp.Gensym("NEXT")
+			bindings.Add(NewList(temporary, s.value))
 			p.assign(s.pattern, temporary, &assignments)
 		}
 	}
-	forms = append(forms, callStar(symLet, NewList(assignments...), bindings.list()))
+	forms = append(forms, FormStar(symLet, NewList(assignments...), bindings.List()))
 	return append(forms, after...)
 }
 
 // assign appends forms that store value into the variables of a pattern.
 func (p *loopParser) assign(pattern, value Value, forms *[]Value) {
-	p.cp.descend(4)
-	defer p.cp.ascend(4)
-	p.cp.charge(4 * consBytes)
+	p.cp.Descend(4)
+	defer p.cp.Ascend(4)
+	p.cp.Charge(4 * ConsBytes)
 	switch x := pattern.(type) {
 	case *Symbol:
 		if x != Nil {
-			*forms = append(*forms, call(symSetq, x, value))
+			*forms = append(*forms, Form(symSetq, x, value))
 		}
 	case *Cons:
 		// The value may be a form: evaluate it once.
-		rest := p.cp.gensym("REST")
+		rest := p.cp.Gensym("REST")
 		var inner []Value
 		p.take(x, rest, &inner)
-		*forms = append(*forms, callStar(symLet, NewList(inner...), NewList(NewList(rest, value))))
+		*forms = append(*forms, FormStar(symLet, NewList(inner...), NewList(NewList(rest, value))))
 	default:
-		p.fail("%s is not a variable", sketch(pattern, formLength))
+		p.fail("%s is not a variable", Sketch(pattern, formLength))
 	}
 }
 
 func (p *loopParser) take(pattern *Cons, rest *Symbol, forms *[]Value) {
-	p.cp.descend(4)
-	defer p.cp.ascend(4)
-	p.assign(pattern.Car, call(symCar, rest), forms)
+	p.cp.Descend(4)
+	defer p.cp.Ascend(4)
+	p.assign(pattern.Car, Form(symCar, rest), forms)
 	switch tail := pattern.Cdr.(type) {
 	case *Cons:
-		*forms = append(*forms, call(symSetq, rest, call(symCdr, rest)))
+		*forms = append(*forms, Form(symSetq, rest, Form(symCdr, rest)))
 		p.take(tail, rest, forms)
 	case *Symbol:
-		p.assign(tail, call(symCdr, rest), forms)
+		p.assign(tail, Form(symCdr, rest), forms)
 	}
 }
 
-func (p *loopParser) patternNames(pattern Value, names *builder) {
-	p.cp.descend(4)
-	defer p.cp.ascend(4)
-	p.cp.charge(consBytes)
+func (p *loopParser) patternNames(pattern Value, names *ListBuilder) {
+	p.cp.Descend(4)
+	defer p.cp.Ascend(4)
+	p.cp.Charge(ConsBytes)
 	switch x := pattern.(type) {
 	case *Symbol:
 		if x != Nil {
-			names.add(x)
+			names.Add(x)
 		}
 	case *Cons:
 		p.patternNames(x.Car, names)
@@ -117,9 +117,9 @@ func (p *loopParser) patternNames(pattern Value, names *builder) {
 
 // declare binds the variables of a pattern to nil, to be assigned in each round.
 func (p *loopParser) declare(pattern Value, initial Value) {
-	var names builder
+	var names ListBuilder
 	p.patternNames(pattern, &names)
-	for list := names.list(); list != Nil; list = list.(*Cons).Cdr {
+	for list := names.List(); list != Nil; list = list.(*Cons).Cdr {
 		p.bind(list.(*Cons).Car, initial, false)
 	}
 }
@@ -144,18 +144,18 @@ func (p *loopParser) forClause() iterator {
 
 // forIn is for x in list [by f], and on, which gives the tails.
 func (p *loopParser) forIn(pattern Value, elements bool) iterator {
-	tail := p.cp.gensym("TAIL")
+	tail := p.cp.Gensym("TAIL")
 	p.bind(tail, p.next(), false)
-	next := call(symCdr, tail)
+	next := Form(symCdr, tail)
 	if p.accept("BY") {
-		step := p.cp.gensym("STEP")
+		step := p.cp.Gensym("STEP")
 		p.bind(step, p.next(), false)
-		next = call(symFuncall, step, tail)
+		next = Form(symFuncall, step, tail)
 	}
 	p.declare(pattern, Nil)
-	end, value := call(symEndp, tail), call(symCar, tail)
+	end, value := Form(symEndp, tail), Form(symCar, tail)
 	if !elements {
-		end, value = call(symAtom, tail), Value(tail)
+		end, value = Form(symAtom, tail), Value(tail)
 	}
 	// The tail moves on at once, so that no step depends on an earlier one and clauses
 	// can be joined by and.
@@ -164,15 +164,15 @@ func (p *loopParser) forIn(pattern Value, elements bool) iterator {
 }
 
 func (p *loopParser) forAcross(pattern Value) iterator {
-	vector, index, length := p.cp.gensym("VECTOR"), p.cp.gensym("INDEX"), p.cp.gensym("LENGTH")
+	vector, index, length := p.cp.Gensym("VECTOR"), p.cp.Gensym("INDEX"), p.cp.Gensym("LENGTH")
 	p.bind(vector, p.next(), false)
 	p.bind(index, Integer(0), false)
-	p.bind(length, call(standardSymbol("LENGTH"), vector), false)
+	p.bind(length, Form(CL("LENGTH"), vector), false)
 	p.declare(pattern, Nil)
 	round := []loopStep{
-		{test: call(symGreaterEqual, index, length)},
-		{pattern: pattern, value: call(standardSymbol("AREF"), vector, index)},
-		{pattern: index, value: call(symPlus, index, Integer(1))},
+		{test: Form(symGreaterEqual, index, length)},
+		{pattern: pattern, value: Form(CL("AREF"), vector, index)},
+		{pattern: index, value: Form(symPlus, index, Integer(1))},
 	}
 	return iterator{first: round, later: round}
 }
@@ -199,14 +199,14 @@ func (p *loopParser) forBeing(pattern Value) iterator {
 	case !strings.Contains(kind, "SYMBOL"):
 		p.fail("of is expected after %s", kind)
 	}
-	entries := p.cp.gensym("ENTRIES")
-	key, value := Value(call(symCar, call(symCar, entries))), Value(call(symCdr, call(symCar, entries)))
+	entries := p.cp.Gensym("ENTRIES")
+	key, value := Value(Form(symCar, Form(symCar, entries))), Value(Form(symCdr, Form(symCar, entries)))
 	var other Value
 	switch kind {
 	case "HASH-KEY", "HASH-KEYS", "HASH-VALUE", "HASH-VALUES":
-		p.bind(entries, call(symFuncall, call(symQuote, tablePairs), source), false)
+		p.bind(entries, Form(symFuncall, Form(symQuote, tablePairs), source), false)
 		if p.accept("USING") {
-			parts := p.cp.forms(p.next())
+			parts := p.cp.Forms(p.next())
 			if len(parts) != 2 {
 				p.fail("using needs (hash-value v) or (hash-key k)")
 			}
@@ -216,25 +216,25 @@ func (p *loopParser) forBeing(pattern Value) iterator {
 			key, value = value, key
 		}
 	case "SYMBOL", "SYMBOLS", "PRESENT-SYMBOL", "PRESENT-SYMBOLS", "EXTERNAL-SYMBOL", "EXTERNAL-SYMBOLS":
-		p.bind(entries, call(symFuncall, call(symQuote, packageSymbols), source, call(symQuote, walkOf(kind))), false)
-		key = call(symCar, entries)
+		p.bind(entries, Form(symFuncall, Form(symQuote, packageSymbols), source, Form(symQuote, walkOf(kind))), false)
+		key = Form(symCar, entries)
 	default:
 		p.fail("%s cannot be walked", kind)
 	}
 	p.declare(pattern, Nil)
-	round := []loopStep{{test: call(symEndp, entries)}, {pattern: pattern, value: key}}
+	round := []loopStep{{test: Form(symEndp, entries)}, {pattern: pattern, value: key}}
 	if other != nil {
 		p.declare(other, Nil)
 		round = append(round, loopStep{pattern: other, value: value})
 	}
-	round = append(round, loopStep{pattern: entries, value: call(symCdr, entries)})
+	round = append(round, loopStep{pattern: entries, value: Form(symCdr, entries)})
 	return iterator{first: round, later: round}
 }
 
 // forNumber is for i from a to b by c, in any order of its parts.
 func (p *loopParser) forNumber(pattern Value) iterator {
 	if pattern == Nil {
-		pattern = p.cp.gensym("INDEX")
+		pattern = p.cp.Gensym("INDEX")
 	}
 	start, limit, step := Value(Integer(0)), Value(nil), Value(Integer(1))
 	var test *Symbol
@@ -243,7 +243,7 @@ func (p *loopParser) forNumber(pattern Value) iterator {
 		if _, ok := v.(int64); ok {
 			return v
 		}
-		name := p.cp.gensym("LIMIT")
+		name := p.cp.Gensym("LIMIT")
 		p.bind(name, v, false)
 		return name
 	}
@@ -255,18 +255,18 @@ func (p *loopParser) forNumber(pattern Value) iterator {
 		case p.accept("DOWNFROM"):
 			start, down = hold(p.next()), true
 		case p.accept("TO", "UPTO"):
-			limit, test = hold(p.next()), standardSymbol(">")
+			limit, test = hold(p.next()), CL(">")
 		case p.accept("BELOW"):
 			limit, test = hold(p.next()), symGreaterEqual
 		case p.accept("DOWNTO"):
 			limit, test, down = hold(p.next()), symLess, true
 		case p.accept("ABOVE"):
-			limit, test, down = hold(p.next()), standardSymbol("<="), true
+			limit, test, down = hold(p.next()), CL("<="), true
 		case p.accept("BY"):
 			step = hold(p.next())
 		default:
 			if !any {
-				p.fail("%s is not a keyword of for", sketch(optional(p.rest, 0), formLength))
+				p.fail("%s is not a keyword of for", Sketch(Optional(p.rest, 0), formLength))
 			}
 			return p.numbers(pattern, start, limit, step, test, down)
 		}
@@ -277,17 +277,17 @@ func (p *loopParser) numbers(pattern, start, limit, step Value, test *Symbol, do
 	operator := symPlus
 	if down {
 		operator = symMinus
-		if test == standardSymbol(">") {
+		if test == CL(">") {
 			test = symLess
 		}
 	}
 	p.declare(pattern, start)
-	it := iterator{later: []loopStep{{pattern: pattern, value: call(operator, pattern, step)}}}
+	it := iterator{later: []loopStep{{pattern: pattern, value: Form(operator, pattern, step)}}}
 	if _, ok := pattern.(*Symbol); !ok || pattern == Nil {
 		it.first = []loopStep{{pattern: pattern, value: start}}
 	}
 	if test != nil {
-		end := loopStep{test: call(test, pattern, limit)}
+		end := loopStep{test: Form(test, pattern, limit)}
 		it.first, it.later = append(it.first, end), append(it.later, end)
 	}
 	return it

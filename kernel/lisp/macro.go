@@ -1,6 +1,6 @@
 package lisp
 
-var symMacroexpandHook = standardSymbol("*MACROEXPAND-HOOK*")
+var symMacroexpandHook = CL("*MACROEXPAND-HOOK*")
 
 // macro is a macro of the standard, the kernel or a note.
 type macro struct {
@@ -8,17 +8,17 @@ type macro struct {
 	doc  string
 	list string
 	// expand returns the expansion of form.
-	expand func(cp *compiler, form *Cons) Value
+	expand func(cp *Compiler, form *Cons) Value
 	// function is the expander of a macro that a note defined.
 	function *Function
 }
 
-// standardMacro is one row of a table of macros.
-type standardMacro struct {
-	name   string
-	list   string
-	doc    string
-	expand func(cp *compiler, form *Cons) Value
+// Macro is one row of a table of macros.
+type Macro struct {
+	Name       string
+	LambdaList string
+	Doc        string
+	Expand     func(cp *Compiler, form *Cons) Value
 }
 
 // macro returns the global macro named by symbol, nil if there is none.
@@ -42,9 +42,9 @@ func (e *Environment) ownMacro(symbol *Symbol) *macro {
 
 // expand expands a macro form once. What it conses has no position and takes that of
 // the form.
-func (cp *compiler) expand(m *macro, form *Cons) Value {
+func (cp *Compiler) expand(m *macro, form *Cons) Value {
 	if m.function != nil {
-		return single(cp.apply(m.function, []Value{form}))
+		return Single(cp.apply(m.function, []Value{form}))
 	}
 	return m.expand(cp, form)
 }
@@ -58,7 +58,7 @@ func (c *Call) scopeArgument(v Value) *scope {
 		return x
 	}
 	if v != Nil {
-		c.typeError(v, "NULL")
+		c.TypeError(v, "NULL")
 	}
 	return nil
 }
@@ -110,9 +110,9 @@ func conventional(form *Cons, head *Symbol) (Value, bool) {
 	}
 	switch head {
 	case symWhen:
-		return call(symIf, rest.Car, progn(rest.Cdr)), true
+		return Form(symIf, rest.Car, progn(rest.Cdr)), true
 	case symUnless:
-		return call(symIf, rest.Car, Nil, progn(rest.Cdr)), true
+		return Form(symIf, rest.Car, Nil, progn(rest.Cdr)), true
 	}
 	return nil, false
 }
@@ -125,19 +125,19 @@ func progn(body Value) Value {
 	return &Cons{Car: symProgn, Cdr: body}
 }
 
-// call builds (operator args…).
-func call(operator Value, args ...Value) Value {
+// Form builds (operator args…).
+func Form(operator Value, args ...Value) Value {
 	return &Cons{Car: operator, Cdr: NewList(args...)}
 }
 
-// callStar builds (operator args… . rest).
-func callStar(operator Value, rest Value, args ...Value) Value {
+// FormStar builds (operator args… . rest).
+func FormStar(operator Value, rest Value, args ...Value) Value {
 	return &Cons{Car: operator, Cdr: listStar(args, rest)}
 }
 
 // expandIn expands a macro form in a scope, which macros that take places apart look
 // into, by way of *macroexpand-hook*.
-func (cp *compiler) expandIn(m *macro, form *Cons, sc *scope) Value {
+func (cp *Compiler) expandIn(m *macro, form *Cons, sc *scope) Value {
 	outer := cp.around
 	cp.around = sc
 	hook := cp.touched(symMacroexpandHook)
@@ -154,7 +154,7 @@ func (cp *compiler) expandIn(m *macro, form *Cons, sc *scope) Value {
 	if sc != nil {
 		environment = sc
 	}
-	expansion := single(cp.funcall(hook, []Value{expander, form, environment}))
+	expansion := Single(cp.funcall(hook, []Value{expander, form, environment}))
 	cp.around = outer
 	return expansion
 }

@@ -1,65 +1,65 @@
 package lisp
 
 // conditionalMacros choose by value or type.
-func conditionalMacros() []standardMacro {
-	return []standardMacro{
-		{"case", "(key &rest clauses)", "Choose a clause by EQL.", func(cp *compiler, form *Cons) Value { return cp.expandCase(form, false) }},
-		{"ecase", "(key &rest clauses)", "Like case; an error if no clause matches.", func(cp *compiler, form *Cons) Value { return cp.expandCase(form, true) }},
-		{"ccase", "(place &rest clauses)", "Like ecase, with a restart that stores a value.", func(cp *compiler, form *Cons) Value { return cp.retried(form, standardSymbol("ECASE")) }},
-		{"typecase", "(object &rest clauses)", "Choose a clause by type.", func(cp *compiler, form *Cons) Value { return cp.expandTypecase(form, false) }},
-		{"etypecase", "(object &rest clauses)", "Like typecase; an error if no clause matches.", func(cp *compiler, form *Cons) Value { return cp.expandTypecase(form, true) }},
-		{"ctypecase", "(place &rest clauses)", "Like etypecase, with a restart that stores a value.", func(cp *compiler, form *Cons) Value { return cp.retried(form, standardSymbol("ETYPECASE")) }},
-		{"prog2", "(first second &rest forms)", "Evaluate all; the value of the second.", func(cp *compiler, form *Cons) Value {
-			cp.arguments(form, 2, -1)
+func conditionalMacros() []Macro {
+	return []Macro{
+		{"case", "(key &rest clauses)", "Choose a clause by EQL.", func(cp *Compiler, form *Cons) Value { return cp.expandCase(form, false) }},
+		{"ecase", "(key &rest clauses)", "Like case; an error if no clause matches.", func(cp *Compiler, form *Cons) Value { return cp.expandCase(form, true) }},
+		{"ccase", "(place &rest clauses)", "Like ecase, with a restart that stores a value.", func(cp *Compiler, form *Cons) Value { return cp.retried(form, CL("ECASE")) }},
+		{"typecase", "(object &rest clauses)", "Choose a clause by type.", func(cp *Compiler, form *Cons) Value { return cp.expandTypecase(form, false) }},
+		{"etypecase", "(object &rest clauses)", "Like typecase; an error if no clause matches.", func(cp *Compiler, form *Cons) Value { return cp.expandTypecase(form, true) }},
+		{"ctypecase", "(place &rest clauses)", "Like etypecase, with a restart that stores a value.", func(cp *Compiler, form *Cons) Value { return cp.retried(form, CL("ETYPECASE")) }},
+		{"prog2", "(first second &rest forms)", "Evaluate all; the value of the second.", func(cp *Compiler, form *Cons) Value {
+			cp.Arguments(form, 2, -1)
 			rest := form.Cdr.(*Cons)
-			return call(symProgn, rest.Car, &Cons{Car: symProg1, Cdr: rest.Cdr})
+			return Form(symProgn, rest.Car, &Cons{Car: symProg1, Cdr: rest.Cdr})
 		}},
 		{"assert", "(test &optional places datum &rest arguments)", "An error unless test is true.", expandAssert},
 		{"check-type", "(place type &optional name)", "An error unless the value of place is of a type.", expandCheckType},
 	}
 }
 
-func (cp *compiler) expandCase(form *Cons, exhaustive bool) Value {
-	parts := cp.arguments(form, 1, -1)
-	key := cp.gensym("KEY")
-	var clauses, all builder
+func (cp *Compiler) expandCase(form *Cons, exhaustive bool) Value {
+	parts := cp.Arguments(form, 1, -1)
+	key := cp.Gensym("KEY")
+	var clauses, all ListBuilder
 	for i, part := range parts[1:] {
-		clause := cp.clause(part)
+		clause := cp.Clause(part)
 		if (clause.Car == T || clause.Car == symOtherwise) && !exhaustive {
 			if i != len(parts)-2 {
-				cp.fail(programError, "the clause %s must be the last", sketch(clause.Car, 20))
+				cp.Fail(ProgramError, "the clause %s must be the last", Sketch(clause.Car, 20))
 			}
-			clauses.add(&Cons{Car: T, Cdr: bodyOrNil(clause.Cdr)})
+			clauses.Add(&Cons{Car: T, Cdr: bodyOrNil(clause.Cdr)})
 			continue
 		}
 		keys := clause.Car
-		if !isList(keys) {
+		if !IsList(keys) {
 			keys = NewList(keys)
 		}
-		for _, k := range cp.forms(keys) {
-			all.add(k)
+		for _, k := range cp.Forms(keys) {
+			all.Add(k)
 		}
-		clauses.add(&Cons{Car: cp.caseTest(key, keys), Cdr: bodyOrNil(clause.Cdr)})
+		clauses.Add(&Cons{Car: cp.caseTest(key, keys), Cdr: bodyOrNil(clause.Cdr)})
 	}
 	if exhaustive {
-		clauses.add(NewList(T, cp.noClause(key, &Cons{Car: symMember, Cdr: all.list()}, form)))
+		clauses.Add(NewList(T, cp.noClause(key, &Cons{Car: symMember, Cdr: all.List()}, form)))
 	}
-	return call(symLet, NewList(NewList(key, parts[0])), &Cons{Car: symCond, Cdr: clauses.list()})
+	return Form(symLet, NewList(NewList(key, parts[0])), &Cons{Car: symCond, Cdr: clauses.List()})
 }
 
-func (cp *compiler) clause(part Value) *Cons {
+func (cp *Compiler) Clause(part Value) *Cons {
 	clause, ok := part.(*Cons)
 	if !ok {
-		cp.fail(programError, "a clause must be a list: %s", sketch(part, formLength))
+		cp.Fail(ProgramError, "a clause must be a list: %s", Sketch(part, formLength))
 	}
 	return clause
 }
 
-func (cp *compiler) caseTest(key *Symbol, keys Value) Value {
+func (cp *Compiler) caseTest(key *Symbol, keys Value) Value {
 	if cell, ok := keys.(*Cons); ok && cell.Cdr == Nil {
-		return call(symEql, key, call(symQuote, cell.Car))
+		return Form(symEql, key, Form(symQuote, cell.Car))
 	}
-	return call(symMember, key, call(symQuote, keys))
+	return Form(symMember, key, Form(symQuote, keys))
 }
 
 func bodyOrNil(body Value) Value {
@@ -70,69 +70,69 @@ func bodyOrNil(body Value) Value {
 }
 
 // noClause signals that no clause of an exhaustive case matched.
-func (cp *compiler) noClause(key *Symbol, kind, form *Cons) Value {
-	return call(symError, call(symQuote, standardSymbol(simpleTypeErr)), kwDatum, key, kwExpectedType, call(symQuote, kind),
+func (cp *Compiler) noClause(key *Symbol, kind, form *Cons) Value {
+	return Form(symError, Form(symQuote, CL(simpleTypeErr)), kwDatum, key, kwExpectedType, Form(symQuote, kind),
 		kwFormatControl, NewString("~S fell through "+form.Car.(*Symbol).name+" expression. Wanted one of ~S."),
-		kwFormatArguments, call(symList, key, call(symQuote, kind.Cdr)))
+		kwFormatArguments, Form(symList, key, Form(symQuote, kind.Cdr)))
 }
 
-func (cp *compiler) expandTypecase(form *Cons, exhaustive bool) Value {
-	parts := cp.arguments(form, 1, -1)
-	key := cp.gensym("KEY")
-	var clauses, all builder
+func (cp *Compiler) expandTypecase(form *Cons, exhaustive bool) Value {
+	parts := cp.Arguments(form, 1, -1)
+	key := cp.Gensym("KEY")
+	var clauses, all ListBuilder
 	for _, part := range parts[1:] {
-		clause := cp.clause(part)
+		clause := cp.Clause(part)
 		if (clause.Car == T || clause.Car == symOtherwise) && !exhaustive {
-			clauses.add(&Cons{Car: T, Cdr: bodyOrNil(clause.Cdr)})
+			clauses.Add(&Cons{Car: T, Cdr: bodyOrNil(clause.Cdr)})
 			continue
 		}
-		all.add(clause.Car)
-		clauses.add(&Cons{Car: call(symTypep, key, call(symQuote, clause.Car)), Cdr: bodyOrNil(clause.Cdr)})
+		all.Add(clause.Car)
+		clauses.Add(&Cons{Car: Form(symTypep, key, Form(symQuote, clause.Car)), Cdr: bodyOrNil(clause.Cdr)})
 	}
 	if exhaustive {
-		clauses.add(NewList(T, cp.noClause(key, &Cons{Car: symOr, Cdr: all.list()}, form)))
+		clauses.Add(NewList(T, cp.noClause(key, &Cons{Car: symOr, Cdr: all.List()}, form)))
 	}
-	return call(symLet, NewList(NewList(key, parts[0])), &Cons{Car: symCond, Cdr: clauses.list()})
+	return Form(symLet, NewList(NewList(key, parts[0])), &Cons{Car: symCond, Cdr: clauses.List()})
 }
 
 // placeMacros change places.
-func placeMacros() []standardMacro {
-	return []standardMacro{
-		{"push", "(object place)", "Put an object in front of a list.", func(cp *compiler, form *Cons) Value {
-			parts := cp.arguments(form, 2, 2)
-			object := cp.gensym("OBJECT")
+func placeMacros() []Macro {
+	return []Macro{
+		{"push", "(object place)", "Put an object in front of a list.", func(cp *Compiler, form *Cons) Value {
+			parts := cp.Arguments(form, 2, 2)
+			object := cp.Gensym("OBJECT")
 			p := cp.expandPlace(parts[1], cp.around)
-			return call(symLet, NewList(NewList(object, parts[0])), p.storing(call(symCons, object, p.read)))
+			return Form(symLet, NewList(NewList(object, parts[0])), p.storing(Form(symCons, object, p.read)))
 		}},
-		{"pushnew", "(object place &key test test-not key)", "Put an object in front of a list unless it is in it.", func(cp *compiler, form *Cons) Value {
-			parts := cp.arguments(form, 2, -1)
-			object := cp.gensym("OBJECT")
+		{"pushnew", "(object place &key test test-not key)", "Put an object in front of a list unless it is in it.", func(cp *Compiler, form *Cons) Value {
+			parts := cp.Arguments(form, 2, -1)
+			object := cp.Gensym("OBJECT")
 			p := cp.expandPlace(parts[1], cp.around)
-			return call(symLet, NewList(NewList(object, parts[0])), p.storing(callStar(standardSymbol("ADJOIN"), NewList(parts[2:]...), object, p.read)))
+			return Form(symLet, NewList(NewList(object, parts[0])), p.storing(FormStar(CL("ADJOIN"), NewList(parts[2:]...), object, p.read)))
 		}},
-		{"pop", "(place)", "Take the first object off a list.", func(cp *compiler, form *Cons) Value {
-			p := cp.expandPlace(cp.arguments(form, 1, 1)[0], cp.around)
-			list := cp.gensym("LIST")
-			return p.around(call(symLet, NewList(NewList(list, p.read)), call(symLet, NewList(NewList(p.stores[0], call(symCdr, list))), p.write), call(symCar, list)))
+		{"pop", "(place)", "Take the first object off a list.", func(cp *Compiler, form *Cons) Value {
+			p := cp.expandPlace(cp.Arguments(form, 1, 1)[0], cp.around)
+			list := cp.Gensym("LIST")
+			return p.around(Form(symLet, NewList(NewList(list, p.read)), Form(symLet, NewList(NewList(p.stores[0], Form(symCdr, list))), p.write), Form(symCar, list)))
 		}},
-		{"incf", "(place &optional delta)", "Add to a number.", func(cp *compiler, form *Cons) Value { return cp.modify(form, symPlus) }},
-		{"decf", "(place &optional delta)", "Subtract from a number.", func(cp *compiler, form *Cons) Value { return cp.modify(form, symMinus) }},
-		{"remf", "(place indicator)", "Remove a property.", func(cp *compiler, form *Cons) Value {
-			parts := cp.arguments(form, 2, 2)
+		{"incf", "(place &optional delta)", "Add to a number.", func(cp *Compiler, form *Cons) Value { return cp.modify(form, symPlus) }},
+		{"decf", "(place &optional delta)", "Subtract from a number.", func(cp *Compiler, form *Cons) Value { return cp.modify(form, symMinus) }},
+		{"remf", "(place indicator)", "Remove a property.", func(cp *Compiler, form *Cons) Value {
+			parts := cp.Arguments(form, 2, 2)
 			p := cp.expandPlace(parts[0], cp.around)
-			found := cp.gensym("FOUND")
-			return p.around(call(symMVBind, NewList(p.stores[0], found), call(symFuncall, call(symQuote, removeFunction), p.read, parts[1]), p.write, found))
+			found := cp.Gensym("FOUND")
+			return p.around(Form(symMVBind, NewList(p.stores[0], found), Form(symFuncall, Form(symQuote, removeFunction), p.read, parts[1]), p.write, found))
 		}},
-		{"psetf", "(&rest pairs)", "Set places in parallel.", func(cp *compiler, form *Cons) Value { return cp.parallel(form) }},
-		{"psetq", "(&rest pairs)", "Set variables in parallel.", func(cp *compiler, form *Cons) Value { return cp.parallel(form) }},
-		{"rotatef", "(&rest places)", "Move values to the left, the first to the last.", func(cp *compiler, form *Cons) Value { return cp.rotate(form, true) }},
-		{"shiftf", "(place &rest places-and-value)", "Move values to the left; the value of the first.", func(cp *compiler, form *Cons) Value { return cp.rotate(form, false) }},
-		{"multiple-value-setq", "(variables form)", "Set variables to values.", func(cp *compiler, form *Cons) Value {
-			parts := cp.arguments(form, 2, 2)
+		{"psetf", "(&rest pairs)", "Set places in parallel.", func(cp *Compiler, form *Cons) Value { return cp.parallel(form) }},
+		{"psetq", "(&rest pairs)", "Set variables in parallel.", func(cp *Compiler, form *Cons) Value { return cp.parallel(form) }},
+		{"rotatef", "(&rest places)", "Move values to the left, the first to the last.", func(cp *Compiler, form *Cons) Value { return cp.rotate(form, true) }},
+		{"shiftf", "(place &rest places-and-value)", "Move values to the left; the value of the first.", func(cp *Compiler, form *Cons) Value { return cp.rotate(form, false) }},
+		{"multiple-value-setq", "(variables form)", "Set variables to values.", func(cp *Compiler, form *Cons) Value {
+			parts := cp.Arguments(form, 2, 2)
 			if parts[0] == Nil {
-				return call(symValues, parts[1])
+				return Form(symValues, parts[1])
 			}
-			return call(symValues, call(symSetf, &Cons{Car: symValues, Cdr: parts[0]}, parts[1]))
+			return Form(symValues, Form(symSetf, &Cons{Car: symValues, Cdr: parts[0]}, parts[1]))
 		}},
 		{"define-modify-macro", "(name lambda-list function &optional doc)", "Define a macro that changes a place by a function.", expandDefineModifyMacro},
 		{"defstruct", "(name &rest slots)", "Define a structure.", expandDefstruct},
@@ -143,32 +143,32 @@ func placeMacros() []standardMacro {
 // there.
 var removeFunction = &Function{name: "REMF", least: 2, most: 2, many: true, call: func(c *Call, args []Value) Value {
 	list, found := c.removeProperty(args[0], args[1])
-	return c.values(list, Boolean(found))
+	return c.Values(list, Boolean(found))
 }}
 
-func (cp *compiler) modify(form *Cons, operator *Symbol) Value {
-	parts := cp.arguments(form, 1, 2)
+func (cp *Compiler) modify(form *Cons, operator *Symbol) Value {
+	parts := cp.Arguments(form, 1, 2)
 	delta := Value(Integer(1))
 	if len(parts) == 2 {
 		delta = parts[1]
 	}
 	_, computed := delta.(*Cons)
 	if symbol, ok := parts[0].(*Symbol); ok && !computed && !cp.symbolMacro(symbol, cp.around) {
-		return call(symSetq, symbol, call(operator, symbol, delta))
+		return Form(symSetq, symbol, Form(operator, symbol, delta))
 	}
 	p := cp.expandPlace(parts[0], cp.around)
 	if computed { // before the place is read, which it may change
-		temporary := cp.gensym("DELTA")
+		temporary := cp.Gensym("DELTA")
 		p.temporaries, p.values = append(p.temporaries, temporary), append(p.values, delta)
 		delta = temporary
 	}
-	return p.storing(call(operator, p.read, delta))
+	return p.storing(Form(operator, p.read, delta))
 }
 
-func (cp *compiler) parallel(form *Cons) Value {
-	parts := cp.forms(form.Cdr)
+func (cp *Compiler) parallel(form *Cons) Value {
+	parts := cp.Forms(form.Cdr)
 	if len(parts)%2 != 0 {
-		cp.fail(programError, "pairs of a place and a value are needed: %s", sketch(form, formLength))
+		cp.Fail(ProgramError, "pairs of a place and a value are needed: %s", Sketch(form, formLength))
 	}
 	result := Value(Nil)
 	for i := len(parts) - 2; i >= 0; i -= 2 {
@@ -179,10 +179,10 @@ func (cp *compiler) parallel(form *Cons) Value {
 }
 
 // rotate is rotatef, or shiftf when the last part is a value.
-func (cp *compiler) rotate(form *Cons, cycle bool) Value {
-	parts := cp.forms(form.Cdr)
+func (cp *Compiler) rotate(form *Cons, cycle bool) Value {
+	parts := cp.Forms(form.Cdr)
 	if !cycle && len(parts) < 2 {
-		cp.fail(programError, "shiftf needs a place and a value: %s", sketch(form, formLength))
+		cp.Fail(ProgramError, "shiftf needs a place and a value: %s", Sketch(form, formLength))
 	}
 	if len(parts) == 0 {
 		return Nil
@@ -204,20 +204,20 @@ func (cp *compiler) rotate(form *Cons, cycle bool) Value {
 	var body, result Value = Nil, Nil
 	var kept []*Symbol
 	if !cycle {
-		var values builder
+		var values ListBuilder
 		for range places[0].stores {
-			kept = append(kept, cp.gensym("FIRST"))
-			values.add(kept[len(kept)-1])
+			kept = append(kept, cp.Gensym("FIRST"))
+			values.Add(kept[len(kept)-1])
 		}
-		result = &Cons{Car: symValues, Cdr: values.list()}
+		result = &Cons{Car: symValues, Cdr: values.List()}
 	}
-	var writes builder
-	writes.add(symProgn)
+	var writes ListBuilder
+	writes.Add(symProgn)
 	for _, p := range places {
-		writes.add(p.write)
+		writes.Add(p.write)
 	}
-	writes.add(result)
-	body = writes.list()
+	writes.Add(result)
+	body = writes.List()
 	for i := n - 1; i >= 0; i-- {
 		next := last
 		if i+1 < n {
@@ -235,48 +235,48 @@ func (cp *compiler) rotate(form *Cons, cycle bool) Value {
 }
 
 // expandDefineModifyMacro defines a macro whose expansion evaluates the place once.
-func expandDefineModifyMacro(cp *compiler, form *Cons) Value {
-	parts := cp.arguments(form, 3, 4)
-	target := cp.gensym("PLACE")
+func expandDefineModifyMacro(cp *Compiler, form *Cons) Value {
+	parts := cp.Arguments(form, 3, 4)
+	target := cp.Gensym("PLACE")
 	list := cp.parseLambdaList(parts[1], false)
 	if list.hasKeys || len(list.aux) > 0 {
-		cp.fail(programError, "a modify macro takes only required, optional and rest parameters: %s", sketch(parts[1], formLength))
+		cp.Fail(ProgramError, "a modify macro takes only required, optional and rest parameters: %s", Sketch(parts[1], formLength))
 	}
-	var passed builder
+	var passed ListBuilder
 	for _, name := range list.required {
-		passed.add(name)
+		passed.Add(name)
 	}
 	for _, p := range list.optional {
-		passed.add(p.name)
+		passed.Add(p.name)
 	}
 	rest := list.rest
 	if rest == nil {
 		rest = Nil
 	}
-	expansion := callStar(symListStar, passed.listStar(NewList(rest)), call(symQuote, symModify), target, call(symQuote, parts[2]))
+	expansion := FormStar(symListStar, passed.listStar(NewList(rest)), Form(symQuote, symModify), target, Form(symQuote, parts[2]))
 	body := []Value{expansion}
 	if len(parts) == 4 {
 		body = []Value{parts[3], expansion}
 	}
-	return callStar(standardSymbol("DEFMACRO"), NewList(body...), parts[0], &Cons{Car: target, Cdr: parts[1]})
+	return FormStar(CL("DEFMACRO"), NewList(body...), parts[0], &Cons{Car: target, Cdr: parts[1]})
 }
 
 // resourceMacros establish something around a body.
-func resourceMacros() []standardMacro {
-	simpleRestart := func(cp *compiler, form *Cons) Value {
-		parts := cp.arguments(form, 1, -1)
-		restart := cp.forms(parts[0])
+func resourceMacros() []Macro {
+	simpleRestart := func(cp *Compiler, form *Cons) Value {
+		parts := cp.Arguments(form, 1, -1)
+		restart := cp.Forms(parts[0])
 		if len(restart) < 2 {
-			cp.fail(programError, "a restart needs a name and a format string: %s", sketch(form, formLength))
+			cp.Fail(ProgramError, "a restart needs a name and a format string: %s", Sketch(form, formLength))
 		}
-		stream := cp.gensym("STREAM")
-		report := call(symLambda, NewList(stream), callStar(standardSymbol("FORMAT"), NewList(restart[1:]...), stream))
-		return call(standardSymbol("RESTART-CASE"), &Cons{Car: symProgn, Cdr: form.Cdr.(*Cons).Cdr}, NewList(restart[0], Nil, kwReport, report, call(symValues, Nil, T)))
+		stream := cp.Gensym("STREAM")
+		report := Form(symLambda, NewList(stream), FormStar(CL("FORMAT"), NewList(restart[1:]...), stream))
+		return Form(CL("RESTART-CASE"), &Cons{Car: symProgn, Cdr: form.Cdr.(*Cons).Cdr}, NewList(restart[0], Nil, kwReport, report, Form(symValues, Nil, T)))
 	}
-	return []standardMacro{
+	return []Macro{
 		{"with-simple-restart", "((name format &rest arguments) &body body)", "Establish a restart that returns nil and t.", simpleRestart},
-		{"time", "(form)", "The values of form.", func(cp *compiler, form *Cons) Value { return cp.arguments(form, 1, 1)[0] }},
-		{"step", "(form)", "The values of form.", func(cp *compiler, form *Cons) Value { return cp.arguments(form, 1, 1)[0] }},
+		{"time", "(form)", "The values of form.", func(cp *Compiler, form *Cons) Value { return cp.Arguments(form, 1, 1)[0] }},
+		{"step", "(form)", "The values of form.", func(cp *Compiler, form *Cons) Value { return cp.Arguments(form, 1, 1)[0] }},
 	}
 }
 

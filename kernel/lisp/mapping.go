@@ -1,29 +1,29 @@
 package lisp
 
 // mappingFunctions call a function for each element.
-func mappingFunctions() []builtin {
-	return []builtin{
-		{name: "mapcar", list: "(function list &rest more)", doc: "The list of results for each element.", call: func(c *Call, args []Value) Value {
-			return c.mapLists(args, true, func(b *builder, v Value) { c.charge(consBytes); b.add(v) })
+func mappingFunctions() []Builtin {
+	return []Builtin{
+		{Name: "mapcar", LambdaList: "(function list &rest more)", Doc: "The list of results for each element.", Call: func(c *Call, args []Value) Value {
+			return c.mapLists(args, true, func(b *ListBuilder, v Value) { c.Charge(ConsBytes); b.Add(v) })
 		}},
-		{name: "mapcan", list: "(function list &rest more)", doc: "The results for each element joined by nconc.", call: func(c *Call, args []Value) Value {
+		{Name: "mapcan", LambdaList: "(function list &rest more)", Doc: "The results for each element joined by nconc.", Call: func(c *Call, args []Value) Value {
 			return c.mapLists(args, true, c.join)
 		}},
-		{name: "maplist", list: "(function list &rest more)", doc: "The list of results for each tail.", call: func(c *Call, args []Value) Value {
-			return c.mapLists(args, false, func(b *builder, v Value) { c.charge(consBytes); b.add(v) })
+		{Name: "maplist", LambdaList: "(function list &rest more)", Doc: "The list of results for each tail.", Call: func(c *Call, args []Value) Value {
+			return c.mapLists(args, false, func(b *ListBuilder, v Value) { c.Charge(ConsBytes); b.Add(v) })
 		}},
-		{name: "mapcon", list: "(function list &rest more)", doc: "The results for each tail joined by nconc.", call: func(c *Call, args []Value) Value {
+		{Name: "mapcon", LambdaList: "(function list &rest more)", Doc: "The results for each tail joined by nconc.", Call: func(c *Call, args []Value) Value {
 			return c.mapLists(args, false, c.join)
 		}},
-		{name: "mapc", list: "(function list &rest more)", doc: "Call for each element; returns the list.", call: func(c *Call, args []Value) Value {
-			c.mapLists(args, true, func(*builder, Value) {})
+		{Name: "mapc", LambdaList: "(function list &rest more)", Doc: "Call for each element; returns the list.", Call: func(c *Call, args []Value) Value {
+			c.mapLists(args, true, func(*ListBuilder, Value) {})
 			return args[1]
 		}},
-		{name: "mapl", list: "(function list &rest more)", doc: "Call for each tail; returns the list.", call: func(c *Call, args []Value) Value {
-			c.mapLists(args, false, func(*builder, Value) {})
+		{Name: "mapl", LambdaList: "(function list &rest more)", Doc: "Call for each tail; returns the list.", Call: func(c *Call, args []Value) Value {
+			c.mapLists(args, false, func(*ListBuilder, Value) {})
 			return args[1]
 		}},
-		{name: "map", list: "(type function sequence &rest more)", doc: "The sequence of results for each element.", call: func(c *Call, args []Value) Value {
+		{Name: "map", LambdaList: "(type function sequence &rest more)", Doc: "The sequence of results for each element.", Call: func(c *Call, args []Value) Value {
 			var items []Value
 			var t sequenceType
 			keep := args[0] != Nil
@@ -32,7 +32,7 @@ func mappingFunctions() []builtin {
 			}
 			c.mapSequences(args[1], args[2:], func(v Value) bool {
 				if keep {
-					c.charge(valueBytes)
+					c.Charge(ValueBytes)
 					items = append(items, v)
 				}
 				return true
@@ -42,30 +42,30 @@ func mappingFunctions() []builtin {
 			}
 			return c.makeSequence(t, items)
 		}},
-		{name: "map-into", list: "(target function &rest sequences)", doc: "Store the results for each element into target.", call: func(c *Call, args []Value) Value {
+		{Name: "map-into", LambdaList: "(target function &rest sequences)", Doc: "Store the results for each element into target.", Call: func(c *Call, args []Value) Value {
 			return mapInto(c, args)
 		}},
-		{name: "every", list: "(predicate sequence &rest more)", doc: "True if the predicate holds for all elements.", call: func(c *Call, args []Value) Value {
+		{Name: "every", LambdaList: "(predicate sequence &rest more)", Doc: "True if the predicate holds for all elements.", Call: func(c *Call, args []Value) Value {
 			result := Value(T)
 			c.mapSequences(args[0], args[1:], func(v Value) bool { result = v; return isTrue(v) })
 			return Boolean(result != Nil)
 		}},
-		{name: "some", list: "(predicate sequence &rest more)", doc: "The first true result, or nil.", call: func(c *Call, args []Value) Value {
+		{Name: "some", LambdaList: "(predicate sequence &rest more)", Doc: "The first true result, or nil.", Call: func(c *Call, args []Value) Value {
 			result := Value(Nil)
 			c.mapSequences(args[0], args[1:], func(v Value) bool { result = v; return !isTrue(v) })
 			return result
 		}},
-		{name: "notany", list: "(predicate sequence &rest more)", doc: "True if the predicate holds for no element.", call: func(c *Call, args []Value) Value {
+		{Name: "notany", LambdaList: "(predicate sequence &rest more)", Doc: "True if the predicate holds for no element.", Call: func(c *Call, args []Value) Value {
 			result := Value(Nil)
 			c.mapSequences(args[0], args[1:], func(v Value) bool { result = v; return !isTrue(v) })
 			return Boolean(result == Nil)
 		}},
-		{name: "notevery", list: "(predicate sequence &rest more)", doc: "True if the predicate does not hold for all elements.", call: func(c *Call, args []Value) Value {
+		{Name: "notevery", LambdaList: "(predicate sequence &rest more)", Doc: "True if the predicate does not hold for all elements.", Call: func(c *Call, args []Value) Value {
 			result := Value(T)
 			c.mapSequences(args[0], args[1:], func(v Value) bool { result = v; return isTrue(v) })
 			return Boolean(result == Nil)
 		}},
-		{name: "reduce", list: "(function sequence &key key from-end start end initial-value)", doc: "Combine the elements by a function of two.", named: reduce},
+		{Name: "reduce", LambdaList: "(function sequence &key key from-end start end initial-value)", Doc: "Combine the elements by a function of two.", Named: reduce},
 	}
 }
 
@@ -73,7 +73,7 @@ func mappingFunctions() []builtin {
 func mapInto(c *Call, args []Value) Value {
 	target := args[0]
 	var items []Value
-	n := c.length(target)
+	n := c.Length(target)
 	if hasFillPointer(target) {
 		n = c.dimensions(target)[0]
 	}
@@ -81,14 +81,14 @@ func mapInto(c *Call, args []Value) Value {
 		return target
 	}
 	if len(args) == 2 {
-		fn := c.function(args[1])
+		fn := c.Function(args[1])
 		for range n {
-			c.charge(valueBytes)
-			items = append(items, single(c.apply(fn, nil)))
+			c.Charge(ValueBytes)
+			items = append(items, Single(c.apply(fn, nil)))
 		}
 	} else {
 		c.mapSequences(args[1], args[2:], func(v Value) bool {
-			c.charge(valueBytes)
+			c.Charge(ValueBytes)
 			items = append(items, v)
 			return len(items) < n
 		})
@@ -100,7 +100,7 @@ func mapInto(c *Call, args []Value) Value {
 	return target
 }
 
-func (c *Call) join(b *builder, v Value) {
+func (c *Call) join(b *ListBuilder, v Value) {
 	if v == Nil {
 		return
 	}
@@ -108,20 +108,20 @@ func (c *Call) join(b *builder, v Value) {
 	case b.last != nil:
 		b.last.Cdr = v
 	case b.first != nil: // only the last result may be an atom
-		c.typeError(b.first, "LIST")
+		c.TypeError(b.first, "LIST")
 	default:
 		b.first = v
 	}
 	for cell, ok := v.(*Cons); ok; cell, ok = cell.Cdr.(*Cons) {
-		c.step()
+		c.Step()
 		b.last = cell
 	}
 }
 
 // mapLists calls args[0] with the elements (or tails) of the lists until one ends.
-func (c *Call) mapLists(args []Value, elements bool, collect func(*builder, Value)) Value {
-	fn := c.function(args[0])
-	var b builder
+func (c *Call) mapLists(args []Value, elements bool, collect func(*ListBuilder, Value)) Value {
+	fn := c.Function(args[0])
+	var b ListBuilder
 	finish := func() Value {
 		if b.first == nil {
 			return Nil
@@ -130,7 +130,7 @@ func (c *Call) mapLists(args []Value, elements bool, collect func(*builder, Valu
 	}
 	if len(args) == 2 && elements {
 		for cell, ok := c.next(args[1]); ok; cell, ok = c.next(cell.Cdr) {
-			collect(&b, c.call1(fn, cell.Car))
+			collect(&b, c.Call1(fn, cell.Car))
 		}
 		return finish()
 	}
@@ -147,17 +147,17 @@ func (c *Call) mapLists(args []Value, elements bool, collect func(*builder, Valu
 				values[i] = cell.Car
 			}
 		}
-		collect(&b, single(c.apply(fn, values)))
+		collect(&b, Single(c.apply(fn, values)))
 	}
 }
 
 // mapSequences calls a function with the elements of sequences until one ends or keep
 // returns false.
 func (c *Call) mapSequences(function Value, sequences []Value, keep func(Value) bool) {
-	fn := c.function(function)
-	if len(sequences) == 1 && isList(sequences[0]) {
+	fn := c.Function(function)
+	if len(sequences) == 1 && IsList(sequences[0]) {
 		for cell, ok := c.next(sequences[0]); ok; cell, ok = c.next(cell.Cdr) {
-			if !keep(c.call1(fn, cell.Car)) {
+			if !keep(c.Call1(fn, cell.Car)) {
 				return
 			}
 		}
@@ -166,7 +166,7 @@ func (c *Call) mapSequences(function Value, sequences []Value, keep func(Value) 
 	parts := make([][]Value, len(sequences))
 	shortest := -1
 	for i, sequence := range sequences {
-		parts[i] = c.elements(sequence)
+		parts[i] = c.Elements(sequence)
 		if shortest < 0 || len(parts[i]) < shortest {
 			shortest = len(parts[i])
 		}
@@ -179,7 +179,7 @@ func (c *Call) mapSequences(function Value, sequences []Value, keep func(Value) 
 			}
 			values[j] = parts[j][i]
 		}
-		if !keep(single(c.apply(fn, values))) {
+		if !keep(Single(c.apply(fn, values))) {
 			return
 		}
 	}
@@ -188,9 +188,9 @@ func (c *Call) mapSequences(function Value, sequences []Value, keep func(Value) 
 func reduce(c *Call, args Args) Value {
 	fromEndArg := args.Get("from-end")
 
-	fn, m := c.function(args.Get("function")), c.newMatcher(nil, nil, args.Get("key"))
-	items := c.elements(args.Get("sequence"))
-	from, to := c.bounds(args.Get("start"), args.Get("end"), len(items))
+	fn, m := c.Function(args.Get("function")), c.newMatcher(nil, nil, args.Get("key"))
+	items := c.Elements(args.Get("sequence"))
+	from, to := c.Bounds(args.Get("start"), args.Get("end"), len(items))
 	fromEnd := fromEndArg != nil && fromEndArg != Nil
 	part := func(i int) Value {
 		if fromEnd {
@@ -202,16 +202,16 @@ func reduce(c *Call, args Args) Value {
 	i := from
 	if result == nil {
 		if from == to {
-			return single(c.apply(fn, nil))
+			return Single(c.apply(fn, nil))
 		}
 		result = part(from)
 		i++
 	}
 	for ; i < to; i++ {
 		if fromEnd {
-			result = c.call2(fn, part(i), result)
+			result = c.Call2(fn, part(i), result)
 		} else {
-			result = c.call2(fn, result, part(i))
+			result = c.Call2(fn, result, part(i))
 		}
 	}
 	return result

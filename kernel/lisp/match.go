@@ -4,9 +4,8 @@ import "slices"
 
 // Keywords of the sequence functions.
 var (
-	kwStart = standardKeyword("START")
-	kwEnd   = standardKeyword("END")
-	kwCount = standardKeyword("COUNT")
+	kwStart = Keyword("START")
+	kwEnd   = Keyword("END")
 )
 
 // matcher compares elements as :test, :test-not and :key say.
@@ -27,19 +26,19 @@ func (c *Call) matcher(args Args) *matcher {
 
 func (c *Call) newMatcher(test, testNot, key Value) *matcher {
 	m := &matcher{call: c}
-	if given(test) && given(testNot) {
-		c.fail(simpleError, "both :test and :test-not are given")
+	if Given(test) && Given(testNot) {
+		c.Fail(SimpleError, "both :test and :test-not are given")
 	}
 	if testNot != nil && testNot != Nil {
-		m.test, m.not = c.function(testNot), true
+		m.test, m.not = c.Function(testNot), true
 	} else if test != nil && test != Nil {
-		m.test = c.function(test)
+		m.test = c.Function(test)
 		if m.test == c.environment.language.functions[symEql] {
 			m.test = nil
 		}
 	}
 	if key != nil && key != Nil {
-		m.key = c.function(key)
+		m.key = c.Function(key)
 	}
 	return m
 }
@@ -47,7 +46,7 @@ func (c *Call) newMatcher(test, testNot, key Value) *matcher {
 // keyed is the part of an element that is compared.
 func (m *matcher) keyed(element Value) Value {
 	if m.key != nil {
-		return m.call.call1(m.key, element)
+		return m.call.Call1(m.key, element)
 	}
 	return element
 }
@@ -55,21 +54,21 @@ func (m *matcher) keyed(element Value) Value {
 // same compares an item with the part of an element that counts.
 func (m *matcher) same(item, part Value) bool {
 	if m.test == nil {
-		m.call.step()
+		m.call.Step()
 		return eql(item, part)
 	}
 	if m.exchanged {
 		item, part = part, item
 	}
-	return isTrue(m.call.call2(m.test, item, part)) != m.not
+	return isTrue(m.call.Call2(m.test, item, part)) != m.not
 }
 
 func (m *matcher) matches(item, element Value) bool { return m.same(item, m.keyed(element)) }
 
 // setFunctions search lists and treat them as sets.
-func setFunctions() []builtin {
-	rows := []builtin{
-		{name: "member", list: "(item list &key test test-not key)", doc: "The tail of list that begins with item.", two: memberEql, named: func(c *Call, args Args) Value {
+func setFunctions() []Builtin {
+	rows := []Builtin{
+		{Name: "member", LambdaList: "(item list &key test test-not key)", Doc: "The tail of list that begins with item.", Two: memberEql, Named: func(c *Call, args Args) Value {
 			item := args.Get("item")
 
 			m := c.matcher(args)
@@ -77,7 +76,7 @@ func setFunctions() []builtin {
 		}},
 		conditional("member-if", "The tail that begins with an element the predicate holds for.", true, (*Call).memberBy),
 		conditional("member-if-not", "The tail that begins with an element the predicate does not hold for.", false, (*Call).memberBy),
-		{name: "assoc", list: "(item alist &key test test-not key)", doc: "The first pair whose car is item.", named: func(c *Call, args Args) Value {
+		{Name: "assoc", LambdaList: "(item alist &key test test-not key)", Doc: "The first pair whose car is item.", Named: func(c *Call, args Args) Value {
 			item := args.Get("item")
 
 			m := c.matcher(args)
@@ -85,7 +84,7 @@ func setFunctions() []builtin {
 		}},
 		conditional("assoc-if", "The first pair whose car the predicate holds for.", true, (*Call).assocBy),
 		conditional("assoc-if-not", "The first pair whose car the predicate does not hold for.", false, (*Call).assocBy),
-		{name: "rassoc", list: "(item alist &key test test-not key)", doc: "The first pair whose cdr is item.", named: func(c *Call, args Args) Value {
+		{Name: "rassoc", LambdaList: "(item alist &key test test-not key)", Doc: "The first pair whose cdr is item.", Named: func(c *Call, args Args) Value {
 			item := args.Get("item")
 
 			m := c.matcher(args)
@@ -93,7 +92,7 @@ func setFunctions() []builtin {
 		}},
 		conditional("rassoc-if", "The first pair whose cdr the predicate holds for.", true, (*Call).rassocBy),
 		conditional("rassoc-if-not", "The first pair whose cdr the predicate does not hold for.", false, (*Call).rassocBy),
-		{name: "adjoin", list: "(item list &key test test-not key)", doc: "The list, with item in front if it is not in it.", named: func(c *Call, args Args) Value {
+		{Name: "adjoin", LambdaList: "(item list &key test test-not key)", Doc: "The list, with item in front if it is not in it.", Named: func(c *Call, args Args) Value {
 			item, listArg := args.Get("item"), args.Get("list")
 
 			m := c.matcher(args)
@@ -101,14 +100,14 @@ func setFunctions() []builtin {
 			if c.memberBy(listArg, func(v Value) bool { return m.matches(part, v) }) != Nil {
 				return listArg
 			}
-			return c.cons(item, listArg)
+			return c.Cons(item, listArg)
 		}},
-		{name: "subsetp", list: "(a b &key test test-not key)", doc: "True if every element of a is in b.", named: func(c *Call, args Args) Value {
+		{Name: "subsetp", LambdaList: "(a b &key test test-not key)", Doc: "True if every element of a is in b.", Named: func(c *Call, args Args) Value {
 			a := args.Get("a")
 
 			m := c.matcher(args)
-			b := c.slice(args.Get("b"))
-			for _, v := range c.slice(a) {
+			b := c.Slice(args.Get("b"))
+			for _, v := range c.Slice(a) {
 				if !m.in(v, b) {
 					return Nil
 				}
@@ -142,10 +141,10 @@ func memberEql(c *Call, item, list Value) Value {
 	return Nil
 }
 
-func conditional(name, doc string, sense bool, find func(*Call, Value, func(Value) bool) Value) builtin {
-	return builtin{name: name, list: "(predicate list &key key)", doc: doc, named: func(c *Call, args Args) Value {
-		test, m := c.function(args.Get("predicate")), c.matcher(args)
-		return find(c, args.Get("list"), func(v Value) bool { return isTrue(c.call1(test, m.keyed(v))) == sense })
+func conditional(name, doc string, sense bool, find func(*Call, Value, func(Value) bool) Value) Builtin {
+	return Builtin{Name: name, LambdaList: "(predicate list &key key)", Doc: doc, Named: func(c *Call, args Args) Value {
+		test, m := c.Function(args.Get("predicate")), c.matcher(args)
+		return find(c, args.Get("list"), func(v Value) bool { return isTrue(c.Call1(test, m.keyed(v))) == sense })
 	}}
 }
 
@@ -182,14 +181,14 @@ func (c *Call) pairWhere(list Value, test func(*Cons) bool) Value {
 func (c *Call) pair(v Value) *Cons {
 	cell, ok := v.(*Cons)
 	if !ok {
-		c.typeError(v, "LIST")
+		c.TypeError(v, "LIST")
 	}
 	return cell
 }
 
-func setFunction(name, doc string, combine func(m *matcher, a, b []Value) []Value) builtin {
-	return builtin{name: name, list: "(a b &key test test-not key)", doc: doc, named: func(c *Call, args Args) Value {
-		return c.newList(combine(c.matcher(args), c.slice(args.Get("a")), c.slice(args.Get("b"))))
+func setFunction(name, doc string, combine func(m *matcher, a, b []Value) []Value) Builtin {
+	return Builtin{Name: name, LambdaList: "(a b &key test test-not key)", Doc: doc, Named: func(c *Call, args Args) Value {
+		return c.NewList(combine(c.matcher(args), c.Slice(args.Get("a")), c.Slice(args.Get("b"))))
 	}}
 }
 
@@ -216,7 +215,7 @@ func (m *matcher) filter(a, b []Value, in bool) []Value {
 	var result []Value
 	for _, v := range a {
 		if m.in(v, b) == in {
-			m.call.charge(valueBytes)
+			m.call.Charge(ValueBytes)
 			result = append(result, v)
 		}
 	}

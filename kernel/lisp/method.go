@@ -18,12 +18,12 @@ type specializer struct {
 }
 
 var (
-	kwBefore = standardKeyword("BEFORE")
-	kwAfter  = standardKeyword("AFTER")
-	kwAround = standardKeyword("AROUND")
+	kwBefore = Keyword("BEFORE")
+	kwAfter  = Keyword("AFTER")
+	kwAround = Keyword("AROUND")
 
-	symCallNext = standardSymbol("CALL-NEXT-METHOD")
-	symNextP    = standardSymbol("NEXT-METHOD-P")
+	symCallNext = CL("CALL-NEXT-METHOD")
+	symNextP    = CL("NEXT-METHOD-P")
 )
 
 // qualifier is the only qualifier of a method, Nil for none.
@@ -34,18 +34,18 @@ func (m *method) qualifier() Value {
 	return m.qualifiers[0]
 }
 
-func compileDefmethod(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, -1)
+func compileDefmethod(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, -1)
 	if _, ok := setfName(parts[0]); !ok {
 		cp.checkBindable(parts[0])
 	}
 	rest := form.Cdr.(*Cons).Cdr.(*Cons)
 	var qualifiers []Value
-	for !isList(rest.Car) {
+	for !IsList(rest.Car) {
 		qualifiers = append(qualifiers, rest.Car)
 		next, ok := rest.Cdr.(*Cons)
 		if !ok {
-			cp.fail(programError, "malformed method %s", sketch(form, formLength))
+			cp.Fail(ProgramError, "malformed method %s", Sketch(form, formLength))
 		}
 		rest = next
 	}
@@ -72,13 +72,13 @@ func compileDefmethod(cp *compiler, form *Cons, sc *scope) expression {
 
 // compileChained compiles a method that calls the next one. Its first two arguments are
 // the functions that call-next-method and next-method-p name in its body.
-func (cp *compiler) compileChained(name string, lambda *Cons, sc *scope, block *Symbol) code {
+func (cp *Compiler) compileChained(name string, lambda *Cons, sc *scope, block *Symbol) code {
 	inner := sc.withFrame()
 	slots := [2]int{inner.slot(), inner.slot()}
 	inner.functions = append(inner.functions, localFunction{name: symCallNext, slot: slots[0]}, localFunction{name: symNextP, slot: slots[1]})
 	body := cp.compileLambda(name, lambda, inner, lambdaKind{block: block, method: true})
 	return func(c *Call, f *frame) Value {
-		c.charge(closureBytes)
+		c.Charge(ObjectBytes)
 		return &Function{name: name, least: 2, most: -1, many: true, call: func(c *Call, args []Value) Value {
 			g := newFrame(f, inner.layout.slots)
 			g.slots[slots[0]], g.slots[slots[1]] = args[0], args[1]
@@ -88,19 +88,19 @@ func (cp *compiler) compileChained(name string, lambda *Cons, sc *scope, block *
 }
 
 // specialized splits a specialised lambda list.
-func (cp *compiler) specialized(list Value) (plain Value, kinds []Value) {
-	var parameters builder
+func (cp *Compiler) specialized(list Value) (plain Value, kinds []Value) {
+	var parameters ListBuilder
 	required := true
-	for _, item := range cp.forms(list) {
+	for _, item := range cp.Forms(list) {
 		if word, ok := item.(*Symbol); ok && lambdaWords[word] {
 			required = false
 		}
 		if cell, ok := item.(*Cons); ok && required {
-			pair := cp.forms(cell)
+			pair := cp.Forms(cell)
 			if len(pair) > 2 {
-				cp.fail(programError, "malformed parameter %s", sketch(item, formLength))
+				cp.Fail(ProgramError, "malformed parameter %s", Sketch(item, formLength))
 			}
-			parameters.add(pair[0])
+			parameters.Add(pair[0])
 			if len(pair) == 1 {
 				pair = append(pair, T)
 			}
@@ -110,27 +110,27 @@ func (cp *compiler) specialized(list Value) (plain Value, kinds []Value) {
 		if required {
 			kinds = append(kinds, T)
 		}
-		parameters.add(item)
+		parameters.Add(item)
 	}
-	return parameters.list(), kinds
+	return parameters.List(), kinds
 }
 
 func (c *Call) specializer(kind Value) specializer {
 	if cell, ok := kind.(*Cons); ok {
 		if form, ok := marked(cell, symEql); ok {
-			return specializer{object: single(c.evaluate(form))}
+			return specializer{object: Single(c.evaluate(form))}
 		}
-		c.fail(programError, "%s is neither a class nor (eql form)", c.shown(kind))
+		c.Fail(ProgramError, "%s is neither a class nor (eql form)", c.Shown(kind))
 	}
 	return specializer{class: c.namedClass(kind)}
 }
 
 // mentions reports that a symbol occurs in forms.
-func (cp *compiler) mentions(form Value, symbol *Symbol) bool {
-	cp.descend(2)
-	defer cp.ascend(2)
+func (cp *Compiler) mentions(form Value, symbol *Symbol) bool {
+	cp.Descend(2)
+	defer cp.Ascend(2)
 	for {
-		cp.step()
+		cp.Step()
 		switch x := form.(type) {
 		case *Symbol:
 			return x == symbol
@@ -146,20 +146,20 @@ func (cp *compiler) mentions(form Value, symbol *Symbol) bool {
 }
 
 // methodFunctions are about methods as objects.
-func methodFunctions() []builtin {
-	return []builtin{
-		{name: "method-qualifiers", list: "(method)", doc: "The qualifiers of a method.", one: func(c *Call, a Value) Value { return c.newList(c.method(a).qualifiers) }},
-		{name: "ensure-generic-function", list: "(name &key lambda-list documentation argument-precedence-order method-combination generic-function-class method-class declare environment)", doc: "The generic function of that name, made if there is none.", named: ensureGenericFunction},
-		{name: "find-method", list: "(function qualifiers specializers &optional error)", doc: "The method with these qualifiers and specializers.", call: findMethod},
-		{name: "add-method", list: "(function method)", doc: "Add a method to a generic function.", two: func(c *Call, a, b Value) Value {
+func methodFunctions() []Builtin {
+	return []Builtin{
+		{Name: "method-qualifiers", LambdaList: "(method)", Doc: "The qualifiers of a method.", One: func(c *Call, a Value) Value { return c.NewList(c.method(a).qualifiers) }},
+		{Name: "ensure-generic-function", LambdaList: "(name &key lambda-list documentation argument-precedence-order method-combination generic-function-class method-class declare environment)", Doc: "The generic function of that name, made if there is none.", Named: ensureGenericFunction},
+		{Name: "find-method", LambdaList: "(function qualifiers specializers &optional error)", Doc: "The method with these qualifiers and specializers.", Call: findMethod},
+		{Name: "add-method", LambdaList: "(function method)", Doc: "Add a method to a generic function.", Two: func(c *Call, a, b Value) Value {
 			fn, m := c.genericFunction(a), c.method(b)
 			if m.generic != nil && m.generic != fn {
-				c.fail(simpleError, "the method belongs to another generic function")
+				c.Fail(SimpleError, "the method belongs to another generic function")
 			}
 			c.addMethod(fn, m)
 			return fn
 		}},
-		{name: "remove-method", list: "(function method)", doc: "Remove a method from a generic function.", two: func(c *Call, a, b Value) Value {
+		{Name: "remove-method", LambdaList: "(function method)", Doc: "Remove a method from a generic function.", Two: func(c *Call, a, b Value) Value {
 			fn, m := c.genericFunction(a), c.method(b)
 			for i, other := range fn.generic.methods {
 				if other == m {
@@ -170,9 +170,9 @@ func methodFunctions() []builtin {
 			}
 			return fn
 		}},
-		{name: "compute-applicable-methods", list: "(function arguments)", doc: "The methods that apply to arguments, most specific first.", two: func(c *Call, a, b Value) Value {
+		{Name: "compute-applicable-methods", LambdaList: "(function arguments)", Doc: "The methods that apply to arguments, most specific first.", Two: func(c *Call, a, b Value) Value {
 			fn := c.genericFunction(a)
-			args := c.slice(b)
+			args := c.Slice(b)
 			if fn.generic.shape != nil && fn.generic.shape.refuses(len(args)) {
 				c.wrongCount(fn.name, len(args))
 			}
@@ -180,15 +180,15 @@ func methodFunctions() []builtin {
 			for _, m := range c.applicable(fn.generic, args) {
 				found = append(found, m)
 			}
-			return c.newList(found)
+			return c.NewList(found)
 		}},
-		{name: "function-keywords", list: "(method)", doc: "The keywords a method takes, and whether it takes others.", many: true, one: func(c *Call, a Value) Value {
+		{Name: "function-keywords", LambdaList: "(method)", Doc: "The keywords a method takes, and whether it takes others.", Many: true, One: func(c *Call, a Value) Value {
 			m := c.method(a)
 			var keys []Value
 			for _, key := range m.parameters.keys {
 				keys = append(keys, key)
 			}
-			return c.values(c.newList(keys), Boolean(m.parameters.open && m.parameters.hasKeys))
+			return c.Values(c.NewList(keys), Boolean(m.parameters.open && m.parameters.hasKeys))
 		}},
 	}
 }
@@ -196,7 +196,7 @@ func methodFunctions() []builtin {
 func (c *Call) method(v Value) *method {
 	m, ok := v.(*method)
 	if !ok {
-		c.typeError(v, "METHOD")
+		c.TypeError(v, "METHOD")
 	}
 	return m
 }
@@ -204,16 +204,16 @@ func (c *Call) method(v Value) *method {
 func (c *Call) genericFunction(v Value) *Function {
 	fn, ok := v.(*Function)
 	if !ok || fn.generic == nil {
-		c.typeError(v, "GENERIC-FUNCTION")
+		c.TypeError(v, "GENERIC-FUNCTION")
 	}
 	return fn
 }
 
 func findMethod(c *Call, args []Value) Value {
 	fn := c.genericFunction(args[0])
-	qualifiers := c.slice(args[1])
+	qualifiers := c.Slice(args[1])
 	var kinds []specializer
-	for _, kind := range c.slice(args[2]) {
+	for _, kind := range c.Slice(args[2]) {
 		if cell, ok := kind.(*Cons); ok {
 			if object, ok := marked(cell, symEql); ok {
 				kinds = append(kinds, specializer{object: object})
@@ -223,16 +223,16 @@ func findMethod(c *Call, args []Value) Value {
 		kinds = append(kinds, specializer{class: c.namedClass(kind)})
 	}
 	if fn.generic.shape != nil && len(kinds) != fn.generic.shape.required {
-		c.fail(simpleError, "%s has methods with %d specializers", fn.name, fn.generic.shape.required)
+		c.Fail(SimpleError, "%s has methods with %d specializers", fn.name, fn.generic.shape.required)
 	}
 	for _, m := range fn.generic.methods {
-		c.step()
+		c.Step()
 		if sameQualifiers(m.qualifiers, qualifiers) && sameSpecializers(m.specializers, kinds) {
 			return m
 		}
 	}
 	if len(args) < 4 || args[3] != Nil {
-		c.fail(simpleError, "%s has no such method", fn.name)
+		c.Fail(SimpleError, "%s has no such method", fn.name)
 	}
 	return Nil
 }

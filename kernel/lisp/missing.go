@@ -6,7 +6,7 @@ func (c *Call) undefinedFunction(symbol *Symbol, setter bool) *Function {
 	name, text := Value(symbol), c.symbolText(symbol)
 	place := func(g *global) **Function { return &g.function }
 	if setter {
-		name, text = call(symSetf, symbol), "(SETF "+text+")"
+		name, text = Form(symSetf, symbol), "(SETF "+text+")"
 		place = func(g *global) **Function { return &g.setter }
 	}
 	function := place(c.environment.global(symbol))
@@ -17,7 +17,7 @@ func (c *Call) undefinedFunction(symbol *Symbol, setter bool) *Function {
 			}
 			return *function
 		},
-		func(v Value) Value { return c.function(v) },
+		func(v Value) Value { return c.Function(v) },
 		func(v Value) {
 			c.definable(symbol)
 			*function = v.(*Function)
@@ -48,9 +48,9 @@ func (c *Call) supplied(condition *Instance, look func() Value, taken func(Value
 	if c.handlers == nil {
 		c.signalError(condition) // there is nobody to choose
 	}
-	c.charge(3 * closureBytes)
+	c.Charge(3 * ObjectBytes)
 	for {
-		c.step()
+		c.Step()
 		outer := c.restarts
 		serves := []Value{condition}
 		inner := &restart{outer: outer, name: symStoreValue, report: storeReport, index: 2, conditions: serves}
@@ -66,7 +66,7 @@ func (c *Call) supplied(condition *Instance, look func() Value, taken func(Value
 			}
 			continue
 		}
-		values := c.slice(args)
+		values := c.Slice(args)
 		if len(values) != 1 {
 			c.wrongCount("the restart", len(values))
 		}

@@ -101,7 +101,7 @@ func kindOf(v Value) kind {
 func (c *Call) number(v Value) kind {
 	k := kindOf(v)
 	if k == notNumber {
-		c.typeError(v, "NUMBER")
+		c.TypeError(v, "NUMBER")
 	}
 	return k
 }
@@ -110,7 +110,7 @@ func (c *Call) number(v Value) kind {
 func (c *Call) realNumber(v Value) kind {
 	k := kindOf(v)
 	if k == notNumber || k == complexKind {
-		c.typeError(v, "REAL")
+		c.TypeError(v, "REAL")
 	}
 	return k
 }
@@ -165,8 +165,8 @@ func bits(v Value) int {
 // Multiplication of long integers is worse than linear.
 func (c *Call) chargeArithmetic(a, b Value) {
 	x, y := bits(a)/64+1, bits(b)/64+1
-	c.charge(8*(x+y) + 32)
-	c.work(x * min(y, 64) / 16)
+	c.Charge(8*(x+y) + 32)
+	c.Work(x * min(y, 64) / 16)
 }
 
 // exact finishes a float operation; overflow and invalid operations are errors as they
@@ -241,10 +241,10 @@ func (c *Call) arithmetic(a, b Value, operator byte) Value {
 		x, y := double(a), double(b)
 		if operator == '/' && y == 0 && x == 0 && min(c.number(a), c.number(b)) >= singleKind {
 			c.signalError(c.newCondition("FLOATING-POINT-INVALID-OPERATION", "",
-				"OPERATION", standardSymbol("/"), "OPERANDS", NewList(a, b)))
+				"OPERATION", CL("/"), "OPERANDS", NewList(a, b)))
 		}
 		if operator == '/' && y == 0 {
-			c.divisionByZero(standardSymbol("/"), a, b)
+			c.divisionByZero(CL("/"), a, b)
 		}
 		var z float64
 		switch operator {
@@ -263,7 +263,7 @@ func (c *Call) arithmetic(a, b Value, operator byte) Value {
 	if k == ratioKind || operator == '/' {
 		return c.ratioArithmetic(a, b, operator)
 	}
-	x, y := c.integer(a), c.integer(b)
+	x, y := c.Integer(a), c.Integer(b)
 	switch operator {
 	case '+':
 		return normal(new(big.Int).Add(x, y))
@@ -275,7 +275,7 @@ func (c *Call) arithmetic(a, b Value, operator byte) Value {
 
 func (c *Call) ratioArithmetic(a, b Value, operator byte) Value {
 	x, y := rational(a), rational(b)
-	c.work((bits(a)/64 + 1) * (bits(b)/64 + 1) / 8) // a common divisor is searched
+	c.Work((bits(a)/64 + 1) * (bits(b)/64 + 1) / 8) // a common divisor is searched
 	switch operator {
 	case '+':
 		return normalRatio(new(big.Rat).Add(x, y))
@@ -285,7 +285,7 @@ func (c *Call) ratioArithmetic(a, b Value, operator byte) Value {
 		return normalRatio(new(big.Rat).Mul(x, y))
 	}
 	if y.Sign() == 0 {
-		c.divisionByZero(standardSymbol("/"), a, b)
+		c.divisionByZero(CL("/"), a, b)
 	}
 	return normalRatio(new(big.Rat).Quo(x, y))
 }

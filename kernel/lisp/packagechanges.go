@@ -3,37 +3,37 @@ package lisp
 import "slices"
 
 // packageChanges make packages and change what is in them.
-func packageChanges() []builtin {
-	symbolsDo := func(name, doc string, do func(c *Call, p *Package, symbol *Symbol)) builtin {
-		return builtin{name: name, list: "(symbols &optional package)", doc: doc, call: func(c *Call, args []Value) Value {
+func packageChanges() []Builtin {
+	symbolsDo := func(name, doc string, do func(c *Call, p *Package, symbol *Symbol)) Builtin {
+		return Builtin{Name: name, LambdaList: "(symbols &optional package)", Doc: doc, Call: func(c *Call, args []Value) Value {
 			p := c.changeable(c.packageArgument(args, 1))
 			for _, symbol := range c.designated(args[0]) {
-				c.charge(entryBytes)
-				do(c, p, c.symbol(symbol))
+				c.Charge(EntryBytes)
+				do(c, p, c.TakeSymbol(symbol))
 			}
 			return T
 		}}
 	}
-	return []builtin{
-		{name: "intern", list: "(name &optional package)", doc: "The symbol of that name, made if there is none; and its status.", many: true, call: func(c *Call, args []Value) Value {
-			p, name := c.packageArgument(args, 1), c.str(args[0]).String()
-			if symbol, ok := p.find(name); ok {
-				return c.values(symbol, p.status(symbol))
+	return []Builtin{
+		{Name: "intern", LambdaList: "(name &optional package)", Doc: "The symbol of that name, made if there is none; and its status.", Many: true, Call: func(c *Call, args []Value) Value {
+			p, name := c.packageArgument(args, 1), c.TakeString(args[0]).String()
+			if symbol, ok := p.Find(name); ok {
+				return c.Values(symbol, p.status(symbol))
 			}
 			if p.name == standardPackage {
-				c.fail(packageError, "COMMON-LISP is locked: no symbol can be added to it")
+				c.Fail(packageError, "COMMON-LISP is locked: no symbol can be added to it")
 			}
-			c.charge(entryBytes + len(name))
-			symbol, _ := p.intern(name, false)
-			return c.values(symbol, Nil)
+			c.Charge(EntryBytes + len(name))
+			symbol, _ := p.Intern(name, false)
+			return c.Values(symbol, Nil)
 		}},
-		{name: "unintern", list: "(symbol &optional package)", doc: "Remove a symbol from a package.", call: func(c *Call, args []Value) Value {
-			return Boolean(c.unintern(c.changeable(c.packageArgument(args, 1)), c.symbol(args[0])))
+		{Name: "unintern", LambdaList: "(symbol &optional package)", Doc: "Remove a symbol from a package.", Call: func(c *Call, args []Value) Value {
+			return Boolean(c.unintern(c.changeable(c.packageArgument(args, 1)), c.TakeSymbol(args[0])))
 		}},
 		symbolsDo("export", "Make symbols visible to packages that use theirs.", (*Call).export),
 		symbolsDo("unexport", "Take symbols back from packages that use theirs.", func(c *Call, p *Package, symbol *Symbol) {
-			if found, ok := p.find(symbol.name); !ok || found != symbol {
-				c.fail(packageError, "%s is not accessible in %s", symbol.name, p.name)
+			if found, ok := p.Find(symbol.name); !ok || found != symbol {
+				c.Fail(packageError, "%s is not accessible in %s", symbol.name, p.name)
 			}
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -41,51 +41,51 @@ func packageChanges() []builtin {
 		}),
 		symbolsDo("import", "Make symbols present in a package.", (*Call).importSymbol),
 		symbolsDo("shadowing-import", "Make symbols present in a package, hiding others of their names.", (*Call).shadowingImport),
-		{name: "shadow", list: "(names &optional package)", doc: "Give a package its own symbols of these names.", call: func(c *Call, args []Value) Value {
+		{Name: "shadow", LambdaList: "(names &optional package)", Doc: "Give a package its own symbols of these names.", Call: func(c *Call, args []Value) Value {
 			p := c.changeable(c.packageArgument(args, 1))
 			for _, v := range c.designated(args[0]) {
-				c.shadowName(p, c.name(v))
+				c.shadowName(p, c.Name(v))
 			}
 			return T
 		}},
-		{name: "use-package", list: "(packages &optional package)", doc: "Use the exported symbols of packages.", call: func(c *Call, args []Value) Value {
+		{Name: "use-package", LambdaList: "(packages &optional package)", Doc: "Use the exported symbols of packages.", Call: func(c *Call, args []Value) Value {
 			p := c.changeable(c.packageArgument(args, 1))
 			for _, name := range c.designated(args[0]) {
-				c.usePackage(p, c.pkg(name))
+				c.usePackage(p, c.Package(name))
 			}
 			return T
 		}},
-		{name: "unuse-package", list: "(packages &optional package)", doc: "Use packages no longer.", call: func(c *Call, args []Value) Value {
+		{Name: "unuse-package", LambdaList: "(packages &optional package)", Doc: "Use packages no longer.", Call: func(c *Call, args []Value) Value {
 			p := c.changeable(c.packageArgument(args, 1))
 			for _, name := range c.designated(args[0]) {
-				used := c.pkg(name)
+				used := c.Package(name)
 				p.setUses(slices.DeleteFunc(slices.Clone(p.uses), func(other *Package) bool { return other == used }))
 			}
 			return T
 		}},
-		{name: "make-package", list: "(name &key use nicknames internal-symbols external-symbols)", doc: "A new package.", named: func(c *Call, args Args) Value {
+		{Name: "make-package", LambdaList: "(name &key use nicknames internal-symbols external-symbols)", Doc: "A new package.", Named: func(c *Call, args Args) Value {
 			use, nicknames := args.Get("use"), args.Get("nicknames")
 
-			p := c.makePackage(c.name(args.Get("name")))
+			p := c.makePackage(c.Name(args.Get("name")))
 			if nicknames != nil {
-				c.addNicknames(p, c.slice(nicknames))
+				c.addNicknames(p, c.Slice(nicknames))
 			}
 			if use != nil {
-				for _, used := range c.slice(use) {
-					c.usePackage(p, c.pkg(used))
+				for _, used := range c.Slice(use) {
+					c.usePackage(p, c.Package(used))
 				}
 			}
 			return p
 		}},
-		{name: "rename-package", list: "(package name &optional nicknames)", doc: "Give a package another name, and other nicknames.", named: renamePackage},
-		{name: "delete-package", list: "(package)", doc: "Delete a package that no other uses.", one: deletePackage},
+		{Name: "rename-package", LambdaList: "(package name &optional nicknames)", Doc: "Give a package another name, and other nicknames.", Named: renamePackage},
+		{Name: "delete-package", LambdaList: "(package)", Doc: "Delete a package that no other uses.", One: deletePackage},
 	}
 }
 
 // designated takes a list of things, or one of them. Nil is the empty list.
 func (c *Call) designated(v Value) []Value {
-	if isList(v) {
-		return c.slice(v)
+	if IsList(v) {
+		return c.Slice(v)
 	}
 	return []Value{v}
 }
@@ -122,7 +122,7 @@ func (p *Package) shadow(name string) {
 }
 
 func (c *Call) importSymbol(p *Package, symbol *Symbol) {
-	if other, ok := p.find(symbol.name); ok && other != symbol {
+	if other, ok := p.Find(symbol.name); ok && other != symbol {
 		c.conflict(p, other, symbol)
 	}
 	p.bring(symbol)
@@ -139,11 +139,11 @@ func (c *Call) shadowingImport(p *Package, symbol *Symbol) {
 }
 
 func (c *Call) export(p *Package, symbol *Symbol) {
-	if found, ok := p.find(symbol.name); !ok || found != symbol {
-		c.fail(packageError, "%s is not accessible in %s and cannot be exported", symbol.name, p.name)
+	if found, ok := p.Find(symbol.name); !ok || found != symbol {
+		c.Fail(packageError, "%s is not accessible in %s and cannot be exported", symbol.name, p.name)
 	}
 	for _, user := range c.users(p) {
-		if other, ok := user.find(symbol.name); ok && other != symbol && !user.shadowing[symbol.name] {
+		if other, ok := user.Find(symbol.name); ok && other != symbol && !user.shadowing[symbol.name] {
 			c.conflict(user, other, symbol)
 		}
 	}
@@ -154,12 +154,12 @@ func (c *Call) usePackage(p, used *Package) {
 	if p == used || slices.Contains(p.uses, used) {
 		return
 	}
-	c.chargeMany(used.size(), 4*valueBytes)
+	c.ChargeMany(used.size(), 4*ValueBytes)
 	for _, symbol := range used.listed(true) {
 		if !used.madeByNote && used.name != standardPackage && used.name != keywordPackage {
 			break // libraries offer the same names; the first one used counts
 		}
-		if other, ok := p.find(symbol.name); ok && other != symbol && !p.shadowing[symbol.name] {
+		if other, ok := p.Find(symbol.name); ok && other != symbol && !p.shadowing[symbol.name] {
 			c.conflict(p, other, symbol)
 		}
 	}
@@ -167,7 +167,7 @@ func (c *Call) usePackage(p, used *Package) {
 }
 
 func (c *Call) shadowName(p *Package, name string) {
-	c.charge(2*entryBytes + len(name))
+	c.Charge(2*EntryBytes + len(name))
 	if _, ok := p.own(name); !ok {
 		symbol := &Symbol{name: name, home: p.name}
 		p.bring(symbol)
@@ -206,9 +206,9 @@ func (c *Call) unintern(p *Package, symbol *Symbol) bool {
 
 func (c *Call) makePackage(name string) *Package {
 	if c.environment.packages[name] != nil {
-		c.fail(packageError, "a package named %s exists already", name)
+		c.Fail(packageError, "a package named %s exists already", name)
 	}
-	c.charge(1024 + len(name))
+	c.Charge(1024 + len(name))
 	c.environment.packageChanges++
 	p := c.environment.addPackage(newPackage(name))
 	p.madeByNote = true
@@ -217,11 +217,11 @@ func (c *Call) makePackage(name string) *Package {
 
 func (c *Call) addNicknames(p *Package, names []Value) {
 	for _, v := range names {
-		name := c.name(v)
+		name := c.Name(v)
 		if other := c.environment.packages[name]; other != nil && other != p {
-			c.fail(packageError, "the name %s is taken by the package %s", name, other.name)
+			c.Fail(packageError, "the name %s is taken by the package %s", name, other.name)
 		} else if other == nil {
-			c.charge(entryBytes + len(name))
+			c.Charge(EntryBytes + len(name))
 			p.nicknames = append(p.nicknames, name)
 			c.environment.packages[name] = p
 		}
@@ -231,25 +231,25 @@ func (c *Call) addNicknames(p *Package, names []Value) {
 func renamePackage(c *Call, args Args) Value {
 	packageArg, nicknames := args.Get("package"), args.Get("nicknames")
 
-	p, name := c.changeable(c.pkg(packageArg)), c.name(args.Get("name"))
+	p, name := c.changeable(c.Package(packageArg)), c.Name(args.Get("name"))
 	if other := c.environment.packages[name]; other != nil && other != p {
 		c.signalError(c.newCondition(packageError, "a package named "+name+" exists already", "PACKAGE", packageArg))
 	}
 	if p == c.environment.user {
-		c.fail(packageError, "a note cannot rename its own package")
+		c.Fail(packageError, "a note cannot rename its own package")
 	}
-	c.chargeMany(p.size(), valueBytes)
+	c.ChargeMany(p.size(), ValueBytes)
 	for _, symbol := range p.listed(false) {
 		if symbol.home == p.name {
 			symbol.home = name
 		}
 	}
 	c.forgetNames(p)
-	c.charge(entryBytes + len(name))
+	c.Charge(EntryBytes + len(name))
 	p.name = name
 	c.environment.addPackage(p)
 	if nicknames != nil {
-		c.addNicknames(p, c.slice(nicknames))
+		c.addNicknames(p, c.Slice(nicknames))
 	}
 	return p
 }
@@ -267,14 +267,14 @@ func deletePackage(c *Call, a Value) Value {
 	if p, ok := a.(*Package); ok && p.deleted {
 		return Nil
 	}
-	p := c.changeable(c.pkg(a))
+	p := c.changeable(c.Package(a))
 	if p == c.environment.user {
-		c.fail(packageError, "a note cannot delete its own package")
+		c.Fail(packageError, "a note cannot delete its own package")
 	}
 	if users := c.users(p); len(users) > 0 {
 		c.signalError(c.newCondition(packageError, "The package "+p.name+" is used by "+users[0].name+".", "PACKAGE", p))
 	}
-	c.chargeMany(p.size(), valueBytes)
+	c.ChargeMany(p.size(), ValueBytes)
 	for _, symbol := range p.listed(false) {
 		if symbol.home == p.name {
 			symbol.home = ""
@@ -291,21 +291,21 @@ func deletePackage(c *Call, a Value) Value {
 var packageOptions = []string{"SHADOW", "SHADOWING-IMPORT-FROM", "USE", "IMPORT-FROM", "INTERN", "EXPORT"}
 
 // expandDefpackage checks the options; the package is made when the form is evaluated.
-func expandDefpackage(cp *compiler, form *Cons) Value {
-	parts := cp.arguments(form, 1, -1)
+func expandDefpackage(cp *Compiler, form *Cons) Value {
+	parts := cp.Arguments(form, 1, -1)
 	options := map[string][]Value{}
 	once := map[string]bool{}
 	named := map[string]string{} // by which option a name is made present
 	for _, part := range parts[1:] {
-		option := cp.forms(part)
+		option := cp.Forms(part)
 		if len(option) == 0 {
-			cp.fail(programError, "malformed option %s of defpackage", sketch(part, formLength))
+			cp.Fail(ProgramError, "malformed option %s of defpackage", Sketch(part, formLength))
 		}
-		kind, args := cp.name(option[0]), option[1:]
+		kind, args := cp.Name(option[0]), option[1:]
 		switch kind {
 		case "SIZE", "DOCUMENTATION":
 			if once[kind] || len(args) != 1 {
-				cp.fail(programError, "the option :%s of defpackage takes one value, once", kind)
+				cp.Fail(ProgramError, "the option :%s of defpackage takes one value, once", kind)
 			}
 			once[kind] = true
 			options[kind] = args
@@ -321,24 +321,24 @@ func expandDefpackage(cp *compiler, form *Cons) Value {
 			options[kind] = append(options[kind], args...)
 			once[kind] = true
 		default:
-			cp.fail(programError, "unknown option %s of defpackage", sketch(part, formLength))
+			cp.Fail(ProgramError, "unknown option %s of defpackage", Sketch(part, formLength))
 		}
 	}
 	for _, v := range options["EXPORT"] {
-		if named[cp.name(v)] == "INTERN" {
-			cp.fail(programError, "%s is both interned and exported", cp.name(v))
+		if named[cp.Name(v)] == "INTERN" {
+			cp.Fail(ProgramError, "%s is both interned and exported", cp.Name(v))
 		}
 	}
-	make := &Function{name: "DEFPACKAGE", least: 1, most: 1, one: func(c *Call, name Value) Value { return c.definePackage(c.name(name), options, once) }}
-	return call(symFuncall, call(symQuote, make), call(symQuote, parts[0]))
+	make := &Function{name: "DEFPACKAGE", least: 1, most: 1, one: func(c *Call, name Value) Value { return c.definePackage(c.Name(name), options, once) }}
+	return Form(symFuncall, Form(symQuote, make), Form(symQuote, parts[0]))
 }
 
 // disjoint refuses a name that two options make present in different ways.
-func (cp *compiler) disjoint(named map[string]string, kind string, names []Value) {
+func (cp *Compiler) disjoint(named map[string]string, kind string, names []Value) {
 	for _, v := range names {
-		name := cp.name(v)
+		name := cp.Name(v)
 		if other := named[name]; other != "" && other != kind {
-			cp.fail(programError, "%s is in both :%s and :%s of defpackage", name, other, kind)
+			cp.Fail(ProgramError, "%s is in both :%s and :%s of defpackage", name, other, kind)
 		}
 		named[name] = kind
 	}
@@ -371,27 +371,27 @@ func (c *Call) definePackage(name string, options map[string][]Value, given map[
 func (c *Call) packageOption(p *Package, kind string, v Value) {
 	switch kind {
 	case "SHADOW":
-		c.shadowName(p, c.name(v))
+		c.shadowName(p, c.Name(v))
 	case "USE":
-		c.usePackage(p, c.pkg(v))
+		c.usePackage(p, c.Package(v))
 	case "INTERN":
-		c.charge(entryBytes)
-		p.intern(c.name(v), true)
+		c.Charge(EntryBytes)
+		p.Intern(c.Name(v), true)
 	case "EXPORT":
-		c.charge(entryBytes)
-		symbol, _ := p.intern(c.name(v), true)
+		c.Charge(EntryBytes)
+		symbol, _ := p.Intern(c.Name(v), true)
 		c.export(p, symbol)
 	case "IMPORT-FROM", "SHADOWING-IMPORT-FROM":
-		list := c.slice(v)
+		list := c.Slice(v)
 		if len(list) == 0 {
-			c.fail(programError, "malformed option :%s of defpackage", kind)
+			c.Fail(ProgramError, "malformed option :%s of defpackage", kind)
 		}
-		from := c.pkg(list[0])
+		from := c.Package(list[0])
 		for _, name := range list[1:] {
-			c.charge(entryBytes)
-			symbol, ok := from.find(c.name(name))
+			c.Charge(EntryBytes)
+			symbol, ok := from.Find(c.Name(name))
 			if !ok {
-				c.fail(packageError, "there is no symbol %s in %s", c.name(name), from.name)
+				c.Fail(packageError, "there is no symbol %s in %s", c.Name(name), from.name)
 			}
 			if kind == "IMPORT-FROM" {
 				c.importSymbol(p, symbol)

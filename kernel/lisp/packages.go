@@ -6,91 +6,91 @@ import (
 )
 
 // packageFunctions ask about packages and find symbols in them.
-func packageFunctions() []builtin {
-	return []builtin{
+func packageFunctions() []Builtin {
+	return []Builtin{
 		predicate("packagep", "True for a package.", func(v Value) bool { _, ok := v.(*Package); return ok }),
-		{name: "find-package", list: "(name)", doc: "The package of that name, or nil.", one: func(c *Call, a Value) Value {
+		{Name: "find-package", LambdaList: "(name)", Doc: "The package of that name, or nil.", One: func(c *Call, a Value) Value {
 			if p, ok := a.(*Package); ok {
 				return p
 			}
-			if p := c.environment.packages[c.name(a)]; p != nil {
+			if p := c.environment.packages[c.Name(a)]; p != nil {
 				return p
 			}
 			return Nil
 		}},
-		{name: "find-symbol", list: "(name &optional package)", doc: "The symbol of that name, or nil; and its status.", many: true, call: func(c *Call, args []Value) Value {
-			p, name := c.packageArgument(args, 1), c.str(args[0]).String()
-			if symbol, ok := p.find(name); ok {
-				return c.values(symbol, p.status(symbol))
+		{Name: "find-symbol", LambdaList: "(name &optional package)", Doc: "The symbol of that name, or nil; and its status.", Many: true, Call: func(c *Call, args []Value) Value {
+			p, name := c.packageArgument(args, 1), c.TakeString(args[0]).String()
+			if symbol, ok := p.Find(name); ok {
+				return c.Values(symbol, p.status(symbol))
 			}
-			return c.values(Nil, Nil)
+			return c.Values(Nil, Nil)
 		}},
-		{name: "find-all-symbols", list: "(name)", doc: "The symbols of that name in any package.", one: func(c *Call, a Value) Value {
-			name := c.name(a)
+		{Name: "find-all-symbols", LambdaList: "(name)", Doc: "The symbols of that name in any package.", One: func(c *Call, a Value) Value {
+			name := c.Name(a)
 			var found []Value
 			for _, p := range c.allPackages() {
 				if symbol, ok := p.own(name); ok && !slices.Contains(found, Value(symbol)) {
 					found = append(found, symbol)
 				}
 			}
-			return c.newList(found)
+			return c.NewList(found)
 		}},
-		{name: "apropos-list", list: "(text &optional package)", doc: "The symbols with text in their names, of a package or of all.", call: func(c *Call, args []Value) Value {
-			return c.newList(c.apropos(args))
+		{Name: "apropos-list", LambdaList: "(text &optional package)", Doc: "The symbols with text in their names, of a package or of all.", Call: func(c *Call, args []Value) Value {
+			return c.NewList(c.apropos(args))
 		}},
-		{name: "apropos", list: "(text &optional package)", doc: "Print the symbols with text in their names.", call: func(c *Call, args []Value) Value {
+		{Name: "apropos", LambdaList: "(text &optional package)", Doc: "Print the symbols with text in their names.", Call: func(c *Call, args []Value) Value {
 			for _, symbol := range c.apropos(args) {
-				c.write(c.stream(symStandardOutput), []rune(c.printed(symbol, true)+"\n"))
+				c.Write(c.stream(symStandardOutput), []rune(c.Printed(symbol, true)+"\n"))
 			}
 			return noValues
-		}, many: true},
-		{name: "package-name", list: "(package)", doc: "The name of a package.", one: func(c *Call, a Value) Value {
+		}, Many: true},
+		{Name: "package-name", LambdaList: "(package)", Doc: "The name of a package.", One: func(c *Call, a Value) Value {
 			if p, ok := a.(*Package); ok && p.deleted {
 				return Nil
 			}
-			return c.text(c.pkg(a).name)
+			return c.Text(c.Package(a).name)
 		}},
-		{name: "package-nicknames", list: "(package)", doc: "The other names of a package.", one: func(c *Call, a Value) Value {
-			var b builder
-			for _, nickname := range c.pkg(a).nicknames {
-				b.add(c.text(nickname))
+		{Name: "package-nicknames", LambdaList: "(package)", Doc: "The other names of a package.", One: func(c *Call, a Value) Value {
+			var b ListBuilder
+			for _, nickname := range c.Package(a).nicknames {
+				b.Add(c.Text(nickname))
 			}
-			return b.list()
+			return b.List()
 		}},
-		{name: "package-use-list", list: "(package)", doc: "The packages it uses.", one: func(c *Call, a Value) Value { return c.packageList(c.pkg(a).uses) }},
-		{name: "package-used-by-list", list: "(package)", doc: "The packages that use it.", one: func(c *Call, a Value) Value { return c.packageList(c.users(c.pkg(a))) }},
-		{name: "package-shadowing-symbols", list: "(package)", doc: "The symbols that hide what used packages export.", one: func(c *Call, a Value) Value {
-			p := c.pkg(a)
+		{Name: "package-use-list", LambdaList: "(package)", Doc: "The packages it uses.", One: func(c *Call, a Value) Value { return c.packageList(c.Package(a).uses) }},
+		{Name: "package-used-by-list", LambdaList: "(package)", Doc: "The packages that use it.", One: func(c *Call, a Value) Value { return c.packageList(c.users(c.Package(a))) }},
+		{Name: "package-shadowing-symbols", LambdaList: "(package)", Doc: "The symbols that hide what used packages export.", One: func(c *Call, a Value) Value {
+			p := c.Package(a)
 			var names []string
 			for name := range p.shadowing {
 				names = append(names, name)
 			}
 			slices.Sort(names)
-			var b builder
+			var b ListBuilder
 			for _, name := range names {
-				c.charge(consBytes)
+				c.Charge(ConsBytes)
 				if symbol, ok := p.own(name); ok {
-					b.add(symbol)
+					b.Add(symbol)
 				}
 			}
-			return b.list()
+			return b.List()
 		}},
-		{name: "list-all-packages", list: "()", doc: "All packages of this note.", call: func(c *Call, _ []Value) Value { return c.packageList(c.allPackages()) }},
+		{Name: "list-all-packages", LambdaList: "()", Doc: "All packages of this note.", Call: func(c *Call, _ []Value) Value { return c.packageList(c.allPackages()) }},
 	}
 }
 
 // apropos finds the symbols whose names contain the text, in any case.
 func (c *Call) apropos(args []Value) []Value {
-	text := strings.ToUpper(c.name(args[0]))
+	text := strings.ToUpper(c.Name(args[0]))
 	packages := c.allPackages()
 	if len(args) > 1 && args[1] != Nil {
-		packages = []*Package{c.pkg(args[1])}
+		packages = []*Package{c.Package(args[1])}
 	}
 	var found []Value
 	for _, p := range packages {
-		c.chargeMany(p.size(), 2*valueBytes)
+		c.ChargeMany(p.size(), 2*ValueBytes)
 		for _, symbol := range p.listed(false) {
-			if c.work(1 + len(symbol.name)/8); strings.Contains(strings.ToUpper(symbol.name), text) && (p.fixed != nil || symbol.home == p.name || symbol.home == "") {
+			if c.Work(1 + len(symbol.name)/8); strings.Contains(strings.ToUpper(symbol.name), text) && (p.fixed != nil || symbol.home == p.name || symbol.home == "") {
 				found = append(found, symbol)
 			}
 		}
@@ -99,17 +99,17 @@ func (c *Call) apropos(args []Value) []Value {
 }
 
 func (c *Call) packageList(packages []*Package) Value {
-	c.chargeMany(len(packages), consBytes)
-	var b builder
+	c.ChargeMany(len(packages), ConsBytes)
+	var b ListBuilder
 	for _, p := range packages {
-		b.add(p)
+		b.Add(p)
 	}
-	return b.list()
+	return b.List()
 }
 
 // allPackages are the packages of the note, by name.
 func (c *Call) allPackages() []*Package {
-	c.chargeMany(len(c.environment.packages), valueBytes)
+	c.ChargeMany(len(c.environment.packages), ValueBytes)
 	var all []*Package
 	for name, p := range c.environment.packages {
 		if name == p.name {
@@ -131,23 +131,23 @@ func (c *Call) users(p *Package) []*Package {
 	return users
 }
 
-// pkg takes a package designator.
-func (c *Call) pkg(v Value) *Package {
+// Package takes a package designator.
+func (c *Call) Package(v Value) *Package {
 	p, ok := v.(*Package)
 	if !ok {
-		p = c.environment.packages[c.name(v)]
+		p = c.environment.packages[c.Name(v)]
 	}
 	if p == nil || p.deleted {
-		c.signalError(c.newCondition(packageError, "The name "+c.shown(v)+" does not designate any package.", "PACKAGE", v))
+		c.signalError(c.newCondition(packageError, "The name "+c.Shown(v)+" does not designate any package.", "PACKAGE", v))
 	}
 	return p
 }
 
 func (c *Call) packageArgument(args []Value, i int) *Package {
-	if v := optional(args, i); v != nil {
-		return c.pkg(v)
+	if v := Optional(args, i); v != nil {
+		return c.Package(v)
 	}
-	return c.currentPackage()
+	return c.CurrentPackage()
 }
 
 // status is the second value of intern and find-symbol.
@@ -187,8 +187,8 @@ func (p *Package) listed(externalOnly bool) []*Symbol {
 
 // What can be walked of a package.
 var (
-	kwPresent = standardKeyword("PRESENT")
-	kwAll     = standardKeyword("ALL")
+	kwPresent = Keyword("PRESENT")
+	kwAll     = Keyword("ALL")
 )
 
 // walkOf says what the words of loop walk.
@@ -205,9 +205,9 @@ func walkOf(word string) *Symbol {
 // packageSymbols lists the symbols of a package: its external ones, those present in it,
 // or all that are accessible.
 var packageSymbols = &Function{name: "PACKAGE-SYMBOLS", least: 2, most: 2, two: func(c *Call, pkg, walk Value) Value {
-	p := c.currentPackage()
+	p := c.CurrentPackage()
 	if pkg != Nil {
-		p = c.pkg(pkg)
+		p = c.Package(pkg)
 	}
 	items := c.symbolsOf(p, walk == kwExternal)
 	if walk == kwAll {
@@ -219,11 +219,11 @@ var packageSymbols = &Function{name: "PACKAGE-SYMBOLS", least: 2, most: 2, two: 
 			}
 		}
 	}
-	return c.newList(items)
+	return c.NewList(items)
 }}
 
 func (c *Call) symbolsOf(p *Package, externalOnly bool) []Value {
-	c.chargeMany(p.size(), 4*valueBytes)
+	c.ChargeMany(p.size(), 4*ValueBytes)
 	var items []Value
 	for _, symbol := range p.listed(externalOnly) {
 		items = append(items, symbol)
@@ -232,15 +232,15 @@ func (c *Call) symbolsOf(p *Package, externalOnly bool) []Value {
 }
 
 // packageMacros walk packages and define them.
-func packageMacros() []standardMacro {
-	walk := func(kind *Symbol) func(cp *compiler, form *Cons) Value {
-		return func(cp *compiler, form *Cons) Value {
+func packageMacros() []Macro {
+	walk := func(kind *Symbol) func(cp *Compiler, form *Cons) Value {
+		return func(cp *Compiler, form *Cons) Value {
 			variable, source, result, body := cp.specification(form, 1)
-			list := call(symFuncall, call(symQuote, packageSymbols), source, kind)
-			return callStar(standardSymbol("DOLIST"), body, NewList(variable, list, result))
+			list := Form(symFuncall, Form(symQuote, packageSymbols), source, kind)
+			return FormStar(CL("DOLIST"), body, NewList(variable, list, result))
 		}
 	}
-	return []standardMacro{
+	return []Macro{
 		{"do-symbols", "((variable &optional package result) &body body)", "Evaluate body for each symbol accessible in a package.", walk(kwAll)},
 		{"do-external-symbols", "((variable &optional package result) &body body)", "Evaluate body for each exported symbol of a package.", walk(kwExternal)},
 		{"do-all-symbols", "((variable &optional result) &body body)", "Evaluate body for each symbol of any package.", expandDoAllSymbols},
@@ -249,54 +249,54 @@ func packageMacros() []standardMacro {
 	}
 }
 
-func expandDoAllSymbols(cp *compiler, form *Cons) Value {
-	parts := cp.arguments(form, 1, -1)
-	spec := cp.forms(parts[0])
+func expandDoAllSymbols(cp *Compiler, form *Cons) Value {
+	parts := cp.Arguments(form, 1, -1)
+	spec := cp.Forms(parts[0])
 	if len(spec) < 1 || len(spec) > 2 {
-		cp.fail(programError, "malformed specification in %s", sketch(form, formLength))
+		cp.Fail(ProgramError, "malformed specification in %s", Sketch(form, formLength))
 	}
-	pkg := cp.gensym("PACKAGE")
-	list := call(standardSymbol("MAPCAN"), call(symLambda, NewList(pkg), call(symFuncall, call(symQuote, packageSymbols), pkg, kwPresent)),
-		call(standardSymbol("LIST-ALL-PACKAGES")))
-	return callStar(standardSymbol("DOLIST"), form.Cdr.(*Cons).Cdr, NewList(append([]Value{spec[0], list}, spec[1:]...)...))
+	pkg := cp.Gensym("PACKAGE")
+	list := Form(CL("MAPCAN"), Form(symLambda, NewList(pkg), Form(symFuncall, Form(symQuote, packageSymbols), pkg, kwPresent)),
+		Form(CL("LIST-ALL-PACKAGES")))
+	return FormStar(CL("DOLIST"), form.Cdr.(*Cons).Cdr, NewList(append([]Value{spec[0], list}, spec[1:]...)...))
 }
 
 // packageEntries lists what a package iterator gives: symbol, status and package.
 var packageEntries = &Function{name: "PACKAGE-ENTRIES", least: 2, most: 2, two: func(c *Call, packages, kinds Value) Value {
 	list := []Value{packages}
-	if isList(packages) {
-		list = c.slice(packages)
+	if IsList(packages) {
+		list = c.Slice(packages)
 	}
-	wanted := c.slice(kinds)
+	wanted := c.Slice(kinds)
 	var entries []Value
 	for _, v := range list {
-		p := c.pkg(v)
-		for _, symbol := range c.slice(packageSymbols.two(c, p, kwAll)) {
+		p := c.Package(v)
+		for _, symbol := range c.Slice(packageSymbols.two(c, p, kwAll)) {
 			status := p.status(symbol.(*Symbol))
 			if slices.Contains(wanted, status) {
-				c.charge(3 * consBytes)
+				c.Charge(3 * ConsBytes)
 				entries = append(entries, NewList(T, symbol, status, p))
 			}
 		}
 	}
-	return c.newList(entries)
+	return c.NewList(entries)
 }}
 
-func expandPackageIterator(cp *compiler, form *Cons) Value {
-	parts := cp.arguments(form, 1, -1)
-	spec := cp.forms(parts[0])
+func expandPackageIterator(cp *Compiler, form *Cons) Value {
+	parts := cp.Arguments(form, 1, -1)
+	spec := cp.Forms(parts[0])
 	if len(spec) < 3 {
-		cp.fail(programError, "with-package-iterator needs a name, packages and kinds of symbols: %s", sketch(form, formLength))
+		cp.Fail(ProgramError, "with-package-iterator needs a name, packages and kinds of symbols: %s", Sketch(form, formLength))
 	}
 	for _, kind := range spec[2:] {
 		if kind != kwInternal && kind != kwExternal && kind != kwInherited {
-			cp.fail(programError, "%s is no kind of symbols", sketch(kind, formLength))
+			cp.Fail(ProgramError, "%s is no kind of symbols", Sketch(kind, formLength))
 		}
 	}
-	entries := cp.gensym("ENTRIES")
-	list := call(symFuncall, call(symQuote, packageEntries), spec[1], call(symQuote, NewList(spec[2:]...)))
-	step := call(standardSymbol("VALUES-LIST"), call(standardSymbol("POP"), entries))
-	next := call(symIf, entries, step, Nil)
-	return call(symLet, NewList(NewList(entries, list)), callStar(standardSymbol("MACROLET"), form.Cdr.(*Cons).Cdr,
-		NewList(NewList(spec[0], Nil, call(symQuote, next)))))
+	entries := cp.Gensym("ENTRIES")
+	list := Form(symFuncall, Form(symQuote, packageEntries), spec[1], Form(symQuote, NewList(spec[2:]...)))
+	step := Form(CL("VALUES-LIST"), Form(CL("POP"), entries))
+	next := Form(symIf, entries, step, Nil)
+	return Form(symLet, NewList(NewList(entries, list)), FormStar(CL("MACROLET"), form.Cdr.(*Cons).Cdr,
+		NewList(NewList(spec[0], Nil, Form(symQuote, next)))))
 }

@@ -6,40 +6,40 @@ import "strings"
 type Pathname struct {
 	// directory is :absolute or :relative and the names below, Nil for none; name and
 	// kind are a string, :wild or Nil.
-	directory, name, kind Value
+	Directory, Name, Type Value
 	// pattern says that a star or question mark in a string stands for other characters;
 	// else it is one of a file's own.
 	pattern bool
 }
 
 var (
-	kwAbsolute     = standardKeyword("ABSOLUTE")
-	kwRelative     = standardKeyword("RELATIVE")
-	kwUp           = standardKeyword("UP")
-	kwBack         = standardKeyword("BACK")
-	kwHome         = standardKeyword("HOME")
-	kwWild         = standardKeyword("WILD")
-	kwWildInferior = standardKeyword("WILD-INFERIORS")
-	kwNewest       = standardKeyword("NEWEST")
-	kwUnspecific   = standardKeyword("UNSPECIFIC")
-	kwDirectory    = standardKeyword("DIRECTORY")
-	kwName         = standardKeyword("NAME")
-	kwHost         = standardKeyword("HOST")
-	kwDevice       = standardKeyword("DEVICE")
-	kwVersion      = standardKeyword("VERSION")
+	kwAbsolute     = Keyword("ABSOLUTE")
+	kwRelative     = Keyword("RELATIVE")
+	kwUp           = Keyword("UP")
+	kwBack         = Keyword("BACK")
+	kwHome         = Keyword("HOME")
+	kwWild         = Keyword("WILD")
+	kwWildInferior = Keyword("WILD-INFERIORS")
+	kwNewest       = Keyword("NEWEST")
+	kwUnspecific   = Keyword("UNSPECIFIC")
+	kwDirectory    = Keyword("DIRECTORY")
+	kwName         = Keyword("NAME")
+	kwHost         = Keyword("HOST")
+	kwDevice       = Keyword("DEVICE")
+	kwVersion      = Keyword("VERSION")
 
-	kwFileType = standardKeyword("TYPE")
+	kwFileType = Keyword("TYPE")
 
-	symDefaultPathname = standardSymbol("*DEFAULT-PATHNAME-DEFAULTS*")
+	symDefaultPathname = CL("*DEFAULT-PATHNAME-DEFAULTS*")
 )
 
-// parsePathname takes a namestring apart: the last part is the name up to its last
+// ParsePathname takes a namestring apart: the last part is the name up to its last
 // dot, and the type.
-func parsePathname(text string) *Pathname {
-	p := &Pathname{directory: Nil, name: Nil, kind: Nil, pattern: hasWildcard(text)}
+func ParsePathname(text string) *Pathname {
+	p := &Pathname{Directory: Nil, Name: Nil, Type: Nil, pattern: hasWildcard(text)}
 	slash := strings.LastIndexByte(text, '/')
 	if slash >= 0 {
-		p.directory = parseDirectory(text[:slash+1])
+		p.Directory = parseDirectory(text[:slash+1])
 	}
 	file := text[slash+1:]
 	if file == "" {
@@ -50,35 +50,35 @@ func parsePathname(text string) *Pathname {
 		dot = strings.LastIndexByte(file[:dot], '.')
 	}
 	if dot <= 0 {
-		p.name = pathPart(file)
+		p.Name = pathPart(file)
 		return p
 	}
-	p.name, p.kind = pathPart(file[:dot]), pathPart(file[dot+1:])
+	p.Name, p.Type = pathPart(file[:dot]), pathPart(file[dot+1:])
 	return p
 }
 
 func parseDirectory(text string) Value {
-	var b builder
+	var b ListBuilder
 	if strings.HasPrefix(text, "/") {
-		b.add(kwAbsolute)
+		b.Add(kwAbsolute)
 	} else {
-		b.add(kwRelative)
+		b.Add(kwRelative)
 	}
 	for i, part := range strings.Split(text, "/") {
 		switch {
 		case part == "":
 		case part == "..":
-			b.add(kwUp)
+			b.Add(kwUp)
 		case part == "**":
-			b.add(kwWildInferior)
+			b.Add(kwWildInferior)
 		case part == "~" && i == 0:
 			b.first.(*Cons).Car = kwAbsolute
-			b.add(kwHome)
+			b.Add(kwHome)
 		default:
-			b.add(pathPart(part))
+			b.Add(pathPart(part))
 		}
 	}
-	return b.list()
+	return b.List()
 }
 
 // hasWildcard reports a wildcard that no backslash takes its meaning from.
@@ -121,8 +121,8 @@ func (p *Pathname) partText(v Value) string {
 	return ""
 }
 
-func (p *Pathname) directoryText() string {
-	items, _ := Slice(p.directory, 10_000)
+func (p *Pathname) DirectoryText() string {
+	items, _ := Slice(p.Directory, 10_000)
 	if len(items) == 0 {
 		return ""
 	}
@@ -136,61 +136,61 @@ func (p *Pathname) directoryText() string {
 	return b.String()
 }
 
-func (p *Pathname) fileText() string {
-	text := p.partText(p.name)
-	if p.kind != Nil && p.kind != kwUnspecific {
-		text += "." + p.partText(p.kind)
+func (p *Pathname) FileName() string {
+	text := p.partText(p.Name)
+	if p.Type != Nil && p.Type != kwUnspecific {
+		text += "." + p.partText(p.Type)
 	}
 	return text
 }
 
-func (p *Pathname) text() string { return p.directoryText() + p.fileText() }
+func (p *Pathname) String() string { return p.DirectoryText() + p.FileName() }
 
-// plain is the name without the backslashes before stars, as files have it.
-func (p *Pathname) plain() string { return strings.ReplaceAll(p.text(), `\`, "") }
+// Plain is the name without the backslashes before stars, as files have it.
+func (p *Pathname) Plain() string { return strings.ReplaceAll(p.String(), `\`, "") }
 
-// pathname takes a pathname designator: a pathname, a namestring or a file's stream.
-func (c *Call) pathname(v Value) *Pathname {
+// Pathname takes a pathname designator: a pathname, a namestring or a file's stream.
+func (c *Call) Pathname(v Value) *Pathname {
 	switch x := v.(type) {
 	case *Pathname:
 		return x
 	case *String:
-		c.chargeMany(len(x.chars), 2*runeBytes)
-		return parsePathname(x.String())
+		c.ChargeMany(len(x.chars), 2*RuneBytes)
+		return ParsePathname(x.String())
 	case *Stream:
 		if x.file != nil {
 			return x.file.path
 		}
 	}
-	c.typeError(v, "(OR PATHNAME STRING)")
+	c.TypeError(v, "(OR PATHNAME STRING)")
 	return nil
 }
 
-// defaultPathname is what *default-pathname-defaults* says.
-func (c *Call) defaultPathname() *Pathname {
+// DefaultPathname is what *default-pathname-defaults* says.
+func (c *Call) DefaultPathname() *Pathname {
 	if v := c.touched(symDefaultPathname); v != nil {
-		return c.pathname(v)
+		return c.Pathname(v)
 	}
 	return emptyPathname
 }
 
-var emptyPathname = &Pathname{directory: Nil, name: Nil, kind: Nil}
+var emptyPathname = &Pathname{Directory: Nil, Name: Nil, Type: Nil}
 
-// merge fills the parts that p lacks; a relative directory goes below the default's.
-func (c *Call) merge(p, defaults *Pathname) *Pathname {
+// MergePathname fills the parts that p lacks; a relative directory goes below the default's.
+func (c *Call) MergePathname(p, defaults *Pathname) *Pathname {
 	merged := *p
 	merged.pattern = p.pattern || defaults.pattern
-	if p.name == Nil {
-		merged.name = defaults.name
+	if p.Name == Nil {
+		merged.Name = defaults.Name
 	}
-	if p.kind == Nil {
-		merged.kind = defaults.kind
+	if p.Type == Nil {
+		merged.Type = defaults.Type
 	}
-	switch items := c.slice(p.directory); {
+	switch items := c.Slice(p.Directory); {
 	case len(items) == 0:
-		merged.directory = defaults.directory
-	case items[0] == kwRelative && defaults.directory != Nil:
-		all := append([]Value(nil), c.slice(defaults.directory)...)
+		merged.Directory = defaults.Directory
+	case items[0] == kwRelative && defaults.Directory != Nil:
+		all := append([]Value(nil), c.Slice(defaults.Directory)...)
 		for _, item := range items[1:] {
 			if _, named := all[len(all)-1].(*String); item == kwBack && named && len(all) > 1 {
 				all = all[:len(all)-1]
@@ -198,11 +198,11 @@ func (c *Call) merge(p, defaults *Pathname) *Pathname {
 			}
 			all = append(all, item)
 		}
-		merged.directory = c.newList(all)
+		merged.Directory = c.NewList(all)
 	}
 	return &merged
 }
 
 func (c *Call) equalPathnames(a, b *Pathname) bool {
-	return a.pattern == b.pattern && c.equal(a.directory, b.directory) && c.equal(a.name, b.name) && c.equal(a.kind, b.kind)
+	return a.pattern == b.pattern && c.equal(a.Directory, b.Directory) && c.equal(a.Name, b.Name) && c.equal(a.Type, b.Type)
 }

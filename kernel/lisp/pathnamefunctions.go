@@ -3,71 +3,71 @@ package lisp
 import "strings"
 
 // pathnameFunctions take names of files apart and put them together.
-func pathnameFunctions() []builtin {
-	part := func(name, doc string, part func(*Pathname) Value) builtin {
-		return builtin{name: name, list: "(pathname &key case)", doc: doc, named: func(c *Call, args Args) Value {
-			return part(c.pathname(args.Get("pathname")))
+func pathnameFunctions() []Builtin {
+	part := func(name, doc string, part func(*Pathname) Value) Builtin {
+		return Builtin{Name: name, LambdaList: "(pathname &key case)", Doc: doc, Named: func(c *Call, args Args) Value {
+			return part(c.Pathname(args.Get("pathname")))
 		}}
 	}
-	text := func(name, doc string, text func(*Pathname) string) builtin {
-		return builtin{name: name, list: "(pathname)", doc: doc, one: func(c *Call, a Value) Value { return c.text(text(c.pathname(a))) }}
+	text := func(name, doc string, text func(*Pathname) string) Builtin {
+		return Builtin{Name: name, LambdaList: "(pathname)", Doc: doc, One: func(c *Call, a Value) Value { return c.Text(text(c.Pathname(a))) }}
 	}
-	return []builtin{
-		{name: "pathname", list: "(designator)", doc: "The pathname that a string names.", one: func(c *Call, a Value) Value { return c.pathname(a) }},
-		{name: "parse-namestring", list: "(thing &optional host defaults &key start end junk-allowed)", doc: "The pathname in a string, and where it ends.", many: true, named: parseNamestring},
-		{name: "make-pathname", list: "(&key host device directory name type version defaults case)", doc: "A pathname of parts.", named: makePathname},
-		{name: "merge-pathnames", list: "(pathname &optional defaults version)", doc: "The pathname with missing parts from the defaults.", named: func(c *Call, args Args) Value {
+	return []Builtin{
+		{Name: "pathname", LambdaList: "(designator)", Doc: "The pathname that a string names.", One: func(c *Call, a Value) Value { return c.Pathname(a) }},
+		{Name: "parse-namestring", LambdaList: "(thing &optional host defaults &key start end junk-allowed)", Doc: "The pathname in a string, and where it ends.", Many: true, Named: parseNamestring},
+		{Name: "make-pathname", LambdaList: "(&key host device directory name type version defaults case)", Doc: "A pathname of parts.", Named: makePathname},
+		{Name: "merge-pathnames", LambdaList: "(pathname &optional defaults version)", Doc: "The pathname with missing parts from the defaults.", Named: func(c *Call, args Args) Value {
 			defaultsArg := args.Get("defaults")
 
-			defaults := c.defaultPathname()
+			defaults := c.DefaultPathname()
 			if defaultsArg != nil {
-				defaults = c.pathname(defaultsArg)
+				defaults = c.Pathname(defaultsArg)
 			}
-			c.charge(closureBytes)
-			return c.merge(c.pathname(args.Get("pathname")), defaults)
+			c.Charge(ObjectBytes)
+			return c.MergePathname(c.Pathname(args.Get("pathname")), defaults)
 		}},
-		text("namestring", "The pathname as a string.", (*Pathname).text),
-		text("file-namestring", "The name and type as a string.", (*Pathname).fileText),
-		text("directory-namestring", "The directory as a string.", (*Pathname).directoryText),
+		text("namestring", "The pathname as a string.", (*Pathname).String),
+		text("file-namestring", "The name and type as a string.", (*Pathname).FileName),
+		text("directory-namestring", "The directory as a string.", (*Pathname).DirectoryText),
 		text("host-namestring", "The empty string: there are no hosts.", func(*Pathname) string { return "" }),
-		{name: "enough-namestring", list: "(pathname &optional defaults)", doc: "The part of a pathname that the defaults do not give.", named: func(c *Call, args Args) Value {
+		{Name: "enough-namestring", LambdaList: "(pathname &optional defaults)", Doc: "The part of a pathname that the defaults do not give.", Named: func(c *Call, args Args) Value {
 			defaultsArg := args.Get("defaults")
 
-			defaults := c.defaultPathname()
+			defaults := c.DefaultPathname()
 			if defaultsArg != nil {
-				defaults = c.pathname(defaultsArg)
+				defaults = c.Pathname(defaultsArg)
 			}
-			p := c.pathname(args.Get("pathname"))
-			rest, _ := strings.CutPrefix(p.directoryText(), defaults.directoryText())
-			return c.text(rest + p.fileText())
+			p := c.Pathname(args.Get("pathname"))
+			rest, _ := strings.CutPrefix(p.DirectoryText(), defaults.DirectoryText())
+			return c.Text(rest + p.FileName())
 		}},
-		part("pathname-directory", "The directory as a list, or nil.", func(p *Pathname) Value { return p.directory }),
-		part("pathname-name", "The name, or nil.", func(p *Pathname) Value { return p.name }),
-		part("pathname-type", "The type, or nil.", func(p *Pathname) Value { return p.kind }),
+		part("pathname-directory", "The directory as a list, or nil.", func(p *Pathname) Value { return p.Directory }),
+		part("pathname-name", "The name, or nil.", func(p *Pathname) Value { return p.Name }),
+		part("pathname-type", "The type, or nil.", func(p *Pathname) Value { return p.Type }),
 		part("pathname-device", "Nil: there are no devices.", func(*Pathname) Value { return Nil }),
 		part("pathname-host", "Nil: there are no hosts.", func(*Pathname) Value { return Nil }),
-		{name: "pathname-version", list: "(pathname)", doc: ":NEWEST for a file, else nil.", one: func(c *Call, a Value) Value {
-			if c.pathname(a).name == Nil {
+		{Name: "pathname-version", LambdaList: "(pathname)", Doc: ":NEWEST for a file, else nil.", One: func(c *Call, a Value) Value {
+			if c.Pathname(a).Name == Nil {
 				return Nil
 			}
 			return kwNewest
 		}},
-		{name: "wild-pathname-p", list: "(pathname &optional field)", doc: "True if a part is a wildcard.", named: func(c *Call, args Args) Value {
-			p := c.pathname(args.Get("pathname"))
+		{Name: "wild-pathname-p", LambdaList: "(pathname &optional field)", Doc: "True if a part is a wildcard.", Named: func(c *Call, args Args) Value {
+			p := c.Pathname(args.Get("pathname"))
 			field := args.Get("field")
 			if field != nil && field != Nil && field != kwName && field != kwFileType && field != kwDirectory && field != kwHost && field != kwDevice && field != kwVersion {
-				c.typeError(field, "(MEMBER :HOST :DEVICE :DIRECTORY :NAME :TYPE :VERSION NIL)")
+				c.TypeError(field, "(MEMBER :HOST :DEVICE :DIRECTORY :NAME :TYPE :VERSION NIL)")
 			}
 			in := func(key *Symbol, v Value) bool { return (field == nil || field == Nil || field == key) && p.isWild(v) }
-			wild := in(kwName, p.name) || in(kwFileType, p.kind)
-			for _, item := range c.slice(p.directory) {
+			wild := in(kwName, p.Name) || in(kwFileType, p.Type)
+			for _, item := range c.Slice(p.Directory) {
 				wild = wild || in(kwDirectory, item)
 			}
 			return Boolean(wild)
 		}},
-		{name: "pathname-match-p", list: "(pathname wildcard)", doc: "True if the pathname fits one with wildcards.", two: func(c *Call, a, b Value) Value {
-			p, w := c.pathname(a), c.pathname(b)
-			return Boolean(c.matchPart(p.name, w.name) && c.matchPart(p.kind, w.kind) && c.matchDirectory(c.slice(p.directory), c.slice(w.directory)))
+		{Name: "pathname-match-p", LambdaList: "(pathname wildcard)", Doc: "True if the pathname fits one with wildcards.", Two: func(c *Call, a, b Value) Value {
+			p, w := c.Pathname(a), c.Pathname(b)
+			return Boolean(c.MatchPart(p.Name, w.Name) && c.MatchPart(p.Type, w.Type) && c.matchDirectory(c.Slice(p.Directory), c.Slice(w.Directory)))
 		}},
 	}
 }
@@ -77,8 +77,8 @@ func (p *Pathname) isWild(v Value) bool {
 	return v == kwWild || v == kwWildInferior || ok && p.pattern && strings.ContainsAny(s.String(), "*?")
 }
 
-// matchPart compares a part with one that may be a wildcard; a missing one fits all.
-func (c *Call) matchPart(v, wild Value) bool {
+// MatchPart compares a part with one that may be a wildcard; a missing one fits all.
+func (c *Call) MatchPart(v, wild Value) bool {
 	if wild == Nil || wild == kwWild {
 		return true
 	}
@@ -87,7 +87,7 @@ func (c *Call) matchPart(v, wild Value) bool {
 	if !ok || !okToo {
 		return v == wild
 	}
-	c.work((len(s.chars) + 1) * (len(w.chars) + 1))
+	c.Work((len(s.chars) + 1) * (len(w.chars) + 1))
 	return matchGlob(s.chars, w.chars)
 }
 
@@ -117,14 +117,14 @@ func matchGlob(text, pattern []rune) bool {
 }
 
 func (c *Call) matchDirectory(items, wild []Value) bool {
-	c.step()
+	c.Step()
 	if len(wild) == 0 {
 		return true
 	}
 	for len(wild) > 0 {
 		if wild[0] == kwWildInferior {
-			c.descend(1)
-			defer c.ascend(1)
+			c.Descend(1)
+			defer c.Ascend(1)
 			for n := 0; n <= len(items); n++ {
 				if c.matchDirectory(items[n:], append([]Value{}, wild[1:]...)) && (len(wild) > 1 || n == len(items)) {
 					return true
@@ -132,7 +132,7 @@ func (c *Call) matchDirectory(items, wild []Value) bool {
 			}
 			return false
 		}
-		if len(items) == 0 || items[0] != wild[0] && !c.matchPart(items[0], wild[0]) {
+		if len(items) == 0 || items[0] != wild[0] && !c.MatchPart(items[0], wild[0]) {
 			return false
 		}
 		items, wild = items[1:], wild[1:]
@@ -147,36 +147,36 @@ func parseNamestring(c *Call, args Args) Value {
 		if start == nil {
 			start = Integer(0)
 		}
-		return c.values(c.pathname(thing), start)
+		return c.Values(c.Pathname(thing), start)
 	}
-	from, to := c.bounds(start, args.Get("end"), len(s.chars))
-	c.chargeMany(to-from, 2*runeBytes)
-	return c.values(parsePathname(string(s.chars[from:to])), count(to))
+	from, to := c.Bounds(start, args.Get("end"), len(s.chars))
+	c.ChargeMany(to-from, 2*RuneBytes)
+	return c.Values(ParsePathname(string(s.chars[from:to])), Count(to))
 }
 
 func makePathname(c *Call, args Args) Value {
 	directoryArg, nameArg, typeArg := args.Get("directory"), args.Get("name"), args.Get("type")
 	defaultsArg := args.Get("defaults")
 
-	c.charge(closureBytes)
-	p := &Pathname{directory: Nil, name: Nil, kind: Nil}
+	c.Charge(ObjectBytes)
+	p := &Pathname{Directory: Nil, Name: Nil, Type: Nil}
 	if directoryArg != nil {
-		p.directory = c.directoryArgument(directoryArg)
+		p.Directory = c.directoryArgument(directoryArg)
 	}
-	p.name, p.kind = c.partArgument(nameArg), c.partArgument(typeArg)
-	defaults := &Pathname{directory: Nil, name: Nil, kind: Nil}
-	if given(defaultsArg) {
-		defaults = c.pathname(defaultsArg)
+	p.Name, p.Type = c.partArgument(nameArg), c.partArgument(typeArg)
+	defaults := &Pathname{Directory: Nil, Name: Nil, Type: Nil}
+	if Given(defaultsArg) {
+		defaults = c.Pathname(defaultsArg)
 	}
-	merged := c.merge(p, defaults)
+	merged := c.MergePathname(p, defaults)
 	if directoryArg != nil {
-		merged.directory = p.directory
+		merged.Directory = p.Directory
 	}
 	if nameArg != nil {
-		merged.name = p.name
+		merged.Name = p.Name
 	}
 	if typeArg != nil {
-		merged.kind = p.kind
+		merged.Type = p.Type
 	}
 	return merged
 }
@@ -194,9 +194,9 @@ func (c *Call) directoryArgument(v Value) Value {
 			return Nil
 		}
 	case *Cons:
-		items := append([]Value(nil), c.slice(x)...)
+		items := append([]Value(nil), c.Slice(x)...)
 		if items[0] != kwAbsolute && items[0] != kwRelative {
-			c.fail(simpleError, "a directory begins with :ABSOLUTE or :RELATIVE, not %s", c.shown(items[0]))
+			c.Fail(SimpleError, "a directory begins with :ABSOLUTE or :RELATIVE, not %s", c.Shown(items[0]))
 		}
 		for i, item := range items[1:] {
 			if s, ok := item.(*String); ok && s.String() == ".." {
@@ -204,12 +204,12 @@ func (c *Call) directoryArgument(v Value) Value {
 			} else if ok && s.String() == "**" {
 				items[i+1] = kwWildInferior
 			} else if !ok {
-				c.symbol(item)
+				c.TakeSymbol(item)
 			}
 		}
-		return c.newList(items)
+		return c.NewList(items)
 	}
-	c.typeError(v, "LIST")
+	c.TypeError(v, "LIST")
 	return nil
 }
 
@@ -227,6 +227,6 @@ func (c *Call) partArgument(v Value) Value {
 			return x
 		}
 	}
-	c.typeError(v, "(OR STRING NULL (MEMBER :WILD :UNSPECIFIC))")
+	c.TypeError(v, "(OR STRING NULL (MEMBER :WILD :UNSPECIFIC))")
 	return nil
 }

@@ -12,15 +12,15 @@ type place struct {
 }
 
 // placeExpander takes a place form apart; args are its arguments.
-type placeExpander func(cp *compiler, form *Cons, args []Value, sc *scope) *place
+type placeExpander func(cp *Compiler, form *Cons, args []Value, sc *scope) *place
 
-func (cp *compiler) gensym(prefix string) *Symbol { return &Symbol{name: prefix} }
+func (cp *Compiler) Gensym(prefix string) *Symbol { return &Symbol{name: prefix} }
 
 // expandPlace is get-setf-expansion.
-func (cp *compiler) expandPlace(form Value, sc *scope) *place {
-	cp.step()
-	cp.descend(8)
-	defer cp.ascend(8)
+func (cp *Compiler) expandPlace(form Value, sc *scope) *place {
+	cp.Step()
+	cp.Descend(8)
+	defer cp.Ascend(8)
 	switch x := form.(type) {
 	case *Symbol:
 		if cp.symbolMacro(x, sc) {
@@ -29,7 +29,7 @@ func (cp *compiler) expandPlace(form Value, sc *scope) *place {
 			}
 			return cp.expandPlace(cp.environment.global(x).expansion, sc)
 		}
-		store := cp.gensym("NEW")
+		store := cp.Gensym("NEW")
 		return &place{stores: []*Symbol{store}, write: NewList(symSetq, x, store), read: x}
 	case *Cons:
 		head, ok := x.Car.(*Symbol)
@@ -38,30 +38,30 @@ func (cp *compiler) expandPlace(form Value, sc *scope) *place {
 		}
 		if local, _, ok := sc.function(head); ok {
 			if local.macro == nil {
-				return cp.functionPlace(head, cp.forms(x.Cdr), sc)
+				return cp.functionPlace(head, cp.Forms(x.Cdr), sc)
 			}
 			return cp.expandPlace(cp.expandIn(local.macro, x, sc), sc)
 		}
 		if expander, ok := cp.language.places[head]; ok {
-			return expander(cp, x, cp.forms(x.Cdr), sc)
+			return expander(cp, x, cp.Forms(x.Cdr), sc)
 		}
 		if expander := cp.environment.global(head).place; expander != nil {
-			return expander(cp, x, cp.forms(x.Cdr), sc)
+			return expander(cp, x, cp.Forms(x.Cdr), sc)
 		}
 		if m := cp.environment.macro(head); m != nil {
 			return cp.expandPlace(cp.expandIn(m, x, sc), sc)
 		}
-		return cp.functionPlace(head, cp.forms(x.Cdr), sc)
+		return cp.functionPlace(head, cp.Forms(x.Cdr), sc)
 	}
-	cp.fail(programError, "%s is not a place that setf can store into", sketch(form, formLength))
+	cp.Fail(ProgramError, "%s is not a place that setf can store into", Sketch(form, formLength))
 	return nil
 }
 
 // functionPlace stores by calling (setf name).
-func (cp *compiler) functionPlace(name *Symbol, args []Value, sc *scope) *place {
+func (cp *Compiler) functionPlace(name *Symbol, args []Value, sc *scope) *place {
 	p := &place{}
 	temporaries := p.temporize(cp, args)
-	store := cp.gensym("NEW")
+	store := cp.Gensym("NEW")
 	p.stores = []*Symbol{store}
 	setter := NewList(symFunction, NewList(symSetf, name))
 	if _, _, hidden := sc.function(NewList(symSetf, name)); hidden || cp.language.setters[name] == nil {
@@ -78,7 +78,7 @@ func (cp *compiler) functionPlace(name *Symbol, args []Value, sc *scope) *place 
 
 // temporize binds each argument to a temporary, constants excepted, and returns what
 // stands for the arguments now.
-func (p *place) temporize(cp *compiler, args []Value) []Value {
+func (p *place) temporize(cp *Compiler, args []Value) []Value {
 	stand := make([]Value, len(args))
 	for i, arg := range args {
 		switch x := arg.(type) {
@@ -96,7 +96,7 @@ func (p *place) temporize(cp *compiler, args []Value) []Value {
 			stand[i] = arg
 			continue
 		}
-		temporary := cp.gensym("ARG")
+		temporary := cp.Gensym("ARG")
 		p.temporaries = append(p.temporaries, temporary)
 		p.values = append(p.values, arg)
 		stand[i] = temporary
@@ -126,20 +126,20 @@ func (p *place) bound(value Value, forms ...Value) Value {
 
 func bindValues(variables []*Symbol, value Value, forms ...Value) Value {
 	if len(variables) == 1 {
-		return callStar(symLet, NewList(forms...), NewList(NewList(variables[0], value)))
+		return FormStar(symLet, NewList(forms...), NewList(NewList(variables[0], value)))
 	}
-	var names builder
+	var names ListBuilder
 	for _, variable := range variables {
-		names.add(variable)
+		names.Add(variable)
 	}
-	return callStar(symMVBind, NewList(forms...), names.list(), value)
+	return FormStar(symMVBind, NewList(forms...), names.List(), value)
 }
 
 // compileSetf compiles the pairs of a setf.
-func compileSetf(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.forms(form.Cdr)
+func compileSetf(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Forms(form.Cdr)
 	if len(parts)%2 != 0 {
-		cp.fail(programError, "setf needs pairs of a place and a value: %s", sketch(form, formLength))
+		cp.Fail(ProgramError, "setf needs pairs of a place and a value: %s", Sketch(form, formLength))
 	}
 	result := constant(Nil)
 	var steps []code
@@ -160,14 +160,14 @@ func compileSetf(cp *compiler, form *Cons, sc *scope) expression {
 }
 
 // symbolMacro reports that a symbol stands for a form.
-func (cp *compiler) symbolMacro(symbol *Symbol, sc *scope) bool {
+func (cp *Compiler) symbolMacro(symbol *Symbol, sc *scope) bool {
 	if v, _, ok := sc.variable(symbol); ok {
 		return v.expansion != nil
 	}
 	return cp.environment.global(symbol).expansion != nil
 }
 
-func (cp *compiler) compileStore(target, value Value, sc *scope) expression {
+func (cp *Compiler) compileStore(target, value Value, sc *scope) expression {
 	if symbol, ok := target.(*Symbol); ok && !cp.symbolMacro(symbol, sc) {
 		return compileSetq(cp, NewList(symSetq, symbol, value).(*Cons), sc)
 	}
@@ -179,27 +179,27 @@ func standardPlaces() map[string]placeExpander {
 	return map[string]placeExpander{
 		"GETF":   getfPlace,
 		"VALUES": valuesPlace,
-		"THE": func(cp *compiler, _ *Cons, args []Value, sc *scope) *place {
+		"THE": func(cp *Compiler, _ *Cons, args []Value, sc *scope) *place {
 			if len(args) != 2 {
-				cp.fail(programError, "the needs a type and a form")
+				cp.Fail(ProgramError, "the needs a type and a form")
 			}
 			return cp.expandPlace(args[1], sc)
 		},
 		"APPLY":      applyPlace,
-		"LDB":        bytePlace(standardSymbol("DPB")),
-		"MASK-FIELD": bytePlace(standardSymbol("DEPOSIT-FIELD")),
+		"LDB":        bytePlace(CL("DPB")),
+		"MASK-FIELD": bytePlace(CL("DEPOSIT-FIELD")),
 	}
 }
 
 // getfPlace reads the list from an inner place and writes the changed list back.
-func getfPlace(cp *compiler, _ *Cons, args []Value, sc *scope) *place {
+func getfPlace(cp *Compiler, _ *Cons, args []Value, sc *scope) *place {
 	if len(args) < 2 || len(args) > 3 {
-		cp.fail(programError, "getf needs a place and an indicator")
+		cp.Fail(ProgramError, "getf needs a place and an indicator")
 	}
 	inner := cp.expandPlace(args[0], sc)
 	p := &place{temporaries: inner.temporaries, values: inner.values}
 	rest := p.temporize(cp, args[1:])
-	store := cp.gensym("NEW")
+	store := cp.Gensym("NEW")
 	p.stores = []*Symbol{store}
 	changed := NewList(symFuncall, NewList(symQuote, cp.language.putf), inner.read, rest[0], store)
 	p.write = NewList(symLet, NewList(NewList(inner.stores[0], changed)), inner.write, store)
@@ -209,27 +209,27 @@ func getfPlace(cp *compiler, _ *Cons, args []Value, sc *scope) *place {
 
 // bytePlace stores into bits of the integer in an inner place.
 func bytePlace(deposit *Symbol) placeExpander {
-	return func(cp *compiler, form *Cons, args []Value, sc *scope) *place {
+	return func(cp *Compiler, form *Cons, args []Value, sc *scope) *place {
 		if len(args) != 2 {
-			cp.fail(programError, "malformed place %s", sketch(form, formLength))
+			cp.Fail(ProgramError, "malformed place %s", Sketch(form, formLength))
 		}
 		p := &place{}
 		bits := p.temporize(cp, args[:1])
 		inner := cp.expandPlace(args[1], sc)
 		p.temporaries, p.values = append(p.temporaries, inner.temporaries...), append(p.values, inner.values...)
-		store := cp.gensym("NEW")
+		store := cp.Gensym("NEW")
 		p.stores = []*Symbol{store}
-		p.write = inner.bound(call(deposit, store, bits[0], inner.read), inner.write, store)
-		p.read = call(form.Car, bits[0], inner.read)
+		p.write = inner.bound(Form(deposit, store, bits[0], inner.read), inner.write, store)
+		p.read = Form(form.Car, bits[0], inner.read)
 		return p
 	}
 }
 
-func valuesPlace(cp *compiler, _ *Cons, args []Value, sc *scope) *place {
+func valuesPlace(cp *Compiler, _ *Cons, args []Value, sc *scope) *place {
 	p := &place{}
-	writes, reads := builder{}, builder{}
-	writes.add(symValues)
-	reads.add(symValues)
+	writes, reads := ListBuilder{}, ListBuilder{}
+	writes.Add(symValues)
+	reads.Add(symValues)
 	for _, arg := range args {
 		inner := cp.expandPlace(arg, sc)
 		p.temporaries = append(p.temporaries, inner.temporaries...)
@@ -238,22 +238,22 @@ func valuesPlace(cp *compiler, _ *Cons, args []Value, sc *scope) *place {
 		write := inner.write
 		if len(inner.stores) > 1 {
 			rest := &place{stores: inner.stores[1:]}
-			write = rest.bound(call(symValues), inner.write)
+			write = rest.bound(Form(symValues), inner.write)
 		}
-		writes.add(write)
-		reads.add(inner.read)
+		writes.Add(write)
+		reads.Add(inner.read)
 	}
-	p.write, p.read = writes.list(), reads.list()
+	p.write, p.read = writes.List(), reads.List()
 	return p
 }
 
 // applyPlace is (apply #'name … list), which stores by applying #'(setf name).
-func applyPlace(cp *compiler, _ *Cons, args []Value, sc *scope) *place {
-	parts, ok := Slice(optional(args, 0), 3)
+func applyPlace(cp *Compiler, _ *Cons, args []Value, sc *scope) *place {
+	parts, ok := Slice(Optional(args, 0), 3)
 	if !ok || len(parts) != 2 || parts[0] != symFunction {
-		cp.fail(programError, "setf of apply needs #'name")
+		cp.Fail(ProgramError, "setf of apply needs #'name")
 	}
-	name := cp.symbol(parts[1])
+	name := cp.TakeSymbol(parts[1])
 	p := cp.functionPlace(name, nil, sc)
 	rest := p.temporize(cp, args[1:])
 	setter := p.write.(*Cons).Cdr.(*Cons).Car

@@ -11,7 +11,7 @@ func logarithm(c *Call, args []Value) Value {
 		c.number(arg)
 	}
 	if isZero(args[0]) {
-		c.divisionByZero(standardSymbol("LOG"), args...)
+		c.divisionByZero(CL("LOG"), args...)
 	}
 	if len(args) == 1 {
 		return c.fromLogarithm(naturalLogarithm(args[0]), args[0])
@@ -92,10 +92,10 @@ func power(c *Call, base, exponent Value) Value {
 			size = float64(new(big.Int).SetInt64(x).BitLen()) * math.Abs(float64(n))
 		}
 		if size > 8*float64(c.bytes) {
-			c.charge(int(c.bytes) + 1)
+			c.Charge(int(c.bytes) + 1)
 		}
-		c.chargeMany(int(size/8)+1, 1)
-		c.work(int(math.Pow(size/64, 1.6) / 16))
+		c.ChargeMany(int(size/8)+1, 1)
+		c.Work(int(math.Pow(size/64, 1.6) / 16))
 		return c.rationalPower(base, n)
 	}
 	if whole && n == 0 {
@@ -103,13 +103,13 @@ func power(c *Call, base, exponent Value) Value {
 	}
 	if sign(base) == 0 && sign(exponent) <= 0 {
 		if sign(exponent) == 0 {
-			c.fail(arithmeticError, "zero to the power of %s is not defined", c.shown(exponent))
+			c.Fail(arithmeticError, "zero to the power of %s is not defined", c.Shown(exponent))
 		}
-		c.divisionByZero(standardSymbol("EXPT"), base, exponent)
+		c.divisionByZero(CL("EXPT"), base, exponent)
 	}
 	y := math.Pow(double(base), double(exponent))
 	if math.IsNaN(y) {
-		c.fail(arithmeticError, "%s to the power of %s has no real value", c.shown(base), c.shown(exponent))
+		c.Fail(arithmeticError, "%s to the power of %s has no real value", c.Shown(base), c.Shown(exponent))
 	}
 	_, a := base.(float64)
 	_, b := exponent.(float64)
@@ -138,7 +138,7 @@ func (c *Call) rationalPower(base Value, n int64) Value {
 	if r, ok := base.(*big.Rat); ok {
 		return normalRatio(new(big.Rat).SetFrac(new(big.Int).Exp(r.Num(), e, nil), new(big.Int).Exp(r.Denom(), e, nil)))
 	}
-	return normal(new(big.Int).Exp(c.integer(base), e, nil))
+	return normal(new(big.Int).Exp(c.Integer(base), e, nil))
 }
 
 // complexPower is base to the power when one of them is complex, or the base is
@@ -151,7 +151,7 @@ func (c *Call) complexPower(base, power Value) Value {
 	if sign(realPart(power)) > 0 {
 		return c.multiply(base, power)
 	}
-	c.divisionByZero(standardSymbol("EXPT"), base, power)
+	c.divisionByZero(CL("EXPT"), base, power)
 	return nil
 }
 
@@ -162,7 +162,7 @@ func (c *Call) wholePower(base *Complex, n int64) Value {
 	}
 	result := c.complex(c.add(c.multiply(base.real, Integer(0)), Integer(1)), c.multiply(base.imaginary, Integer(0)))
 	for square := Value(base); n > 0; n >>= 1 {
-		c.step()
+		c.Step()
 		if n&1 == 1 {
 			result = c.multiply(result, square)
 		}

@@ -18,24 +18,24 @@ type printControl struct {
 }
 
 var (
-	symPrintArray    = standardSymbol("*PRINT-ARRAY*")
-	symPrintBase     = standardSymbol("*PRINT-BASE*")
-	symPrintCase     = standardSymbol("*PRINT-CASE*")
-	symPrintCircle   = standardSymbol("*PRINT-CIRCLE*")
-	symPrintGensym   = standardSymbol("*PRINT-GENSYM*")
-	symPrintLength   = standardSymbol("*PRINT-LENGTH*")
-	symPrintLevel    = standardSymbol("*PRINT-LEVEL*")
-	symPrintLines    = standardSymbol("*PRINT-LINES*")
-	symPrintPretty   = standardSymbol("*PRINT-PRETTY*")
-	symPrintRadix    = standardSymbol("*PRINT-RADIX*")
-	symPrintReadably = standardSymbol("*PRINT-READABLY*")
-	symPrintMargin   = standardSymbol("*PRINT-RIGHT-MARGIN*")
-	symMiserWidth    = standardSymbol("*PRINT-MISER-WIDTH*")
-	symDispatch      = standardSymbol("*PRINT-PPRINT-DISPATCH*")
-	symFloatFormat   = standardSymbol("*READ-DEFAULT-FLOAT-FORMAT*")
+	symPrintArray    = CL("*PRINT-ARRAY*")
+	symPrintBase     = CL("*PRINT-BASE*")
+	symPrintCase     = CL("*PRINT-CASE*")
+	symPrintCircle   = CL("*PRINT-CIRCLE*")
+	symPrintGensym   = CL("*PRINT-GENSYM*")
+	symPrintLength   = CL("*PRINT-LENGTH*")
+	symPrintLevel    = CL("*PRINT-LEVEL*")
+	symPrintLines    = CL("*PRINT-LINES*")
+	symPrintPretty   = CL("*PRINT-PRETTY*")
+	symPrintRadix    = CL("*PRINT-RADIX*")
+	symPrintReadably = CL("*PRINT-READABLY*")
+	symPrintMargin   = CL("*PRINT-RIGHT-MARGIN*")
+	symMiserWidth    = CL("*PRINT-MISER-WIDTH*")
+	symDispatch      = CL("*PRINT-PPRINT-DISPATCH*")
+	symFloatFormat   = CL("*READ-DEFAULT-FLOAT-FORMAT*")
 
-	kwDowncase   = standardKeyword("DOWNCASE")
-	kwCapitalize = standardKeyword("CAPITALIZE")
+	kwDowncase   = Keyword("DOWNCASE")
+	kwCapitalize = Keyword("CAPITALIZE")
 )
 
 // plainControl is the variables as they are at first, with another base.
@@ -60,28 +60,28 @@ func (c *Call) printControl() printControl {
 	flag(symPrintGensym, &control.gensym)
 	flag(symPrintArray, &control.array)
 	flag(symPrintPretty, &control.pretty)
-	control.double = c.doubleFormat()
+	control.double = c.DoubleFloats()
 	control.reading = c.readtable().letters
 	if v := c.touched(symPrintBase); v != nil {
 		control.base = c.radix(v)
 	}
 	if v := c.touched(symPrintLength); v != nil && v != Nil {
-		control.length = c.index(v)
+		control.length = c.Index(v)
 	}
 	if v := c.touched(symPrintLevel); v != nil && v != Nil {
-		control.level = c.index(v)
+		control.level = c.Index(v)
 	}
 	if v := c.touched(symPrintCase); v != nil {
 		control.letters, _ = v.(*Symbol)
 		if control.letters != kwUpcase && control.letters != kwDowncase && control.letters != kwCapitalize {
-			c.typeError(v, "(MEMBER :UPCASE :DOWNCASE :CAPITALIZE)")
+			c.TypeError(v, "(MEMBER :UPCASE :DOWNCASE :CAPITALIZE)")
 		}
 	}
 	return control
 }
 
-// doubleFormat reports that *read-default-float-format* is a double float.
-func (c *Call) doubleFormat() bool {
+// DoubleFloats reports that *read-default-float-format* is a double float.
+func (c *Call) DoubleFloats() bool {
 	v, ok := c.touched(symFloatFormat).(*Symbol)
 	return ok && (v.name == "DOUBLE-FLOAT" || v.name == "LONG-FLOAT")
 }
@@ -110,7 +110,7 @@ func (c *Call) findShared(v Value) *labels {
 	for len(pending) > 0 {
 		v := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
-		c.step()
+		c.Step()
 		switch x := v.(type) {
 		case *Cons, *Vector, *Instance, *String:
 		case *Symbol:
@@ -124,13 +124,13 @@ func (c *Call) findShared(v Value) *labels {
 			l.seen[v] = -1
 			continue
 		}
-		c.charge(entryBytes)
+		c.Charge(EntryBytes)
 		l.seen[v] = 0
 		switch x := v.(type) {
 		case *Cons:
 			pending = append(pending, x.Cdr, x.Car)
 		case *Vector:
-			c.chargeMany(len(x.elements), valueBytes)
+			c.ChargeMany(len(x.elements), ValueBytes)
 			pending = append(pending, x.elements...)
 		case *Instance:
 			if x.class.kind == structureClass {

@@ -29,12 +29,12 @@ const maximumPrintDepth = 10_000
 // barred escapes names between bars.
 var barred = strings.NewReplacer(`\`, `\\`, `|`, `\|`)
 
-// printed returns what prin1 (escape) or princ prints.
-func (c *Call) printed(v Value, escape bool) string { return string(c.printedRunes(v, escape)) }
+// Printed returns what prin1 (escape) or princ prints.
+func (c *Call) Printed(v Value, escape bool) string { return string(c.printedRunes(v, escape)) }
 
 func (c *Call) printedRunes(v Value, escape bool) []rune {
 	if s, ok := v.(*String); ok && !escape {
-		c.chargeOutput(len(s.chars))
+		c.ChargeOutput(len(s.chars))
 		return s.chars
 	}
 	control := c.printControl()
@@ -57,12 +57,12 @@ func (c *Call) printedWith(v Value, control printControl) []rune {
 }
 
 func (p *printer) text(s string) {
-	p.call.chargeOutput(len(s))
+	p.call.ChargeOutput(len(s))
 	p.out = append(p.out, []rune(s)...)
 }
 
 func (p *printer) print(v Value) {
-	p.call.step()
+	p.call.Step()
 	if p.labels != nil && p.label(v) {
 		return
 	}
@@ -99,18 +99,15 @@ func (p *printer) print(v Value) {
 			return
 		}
 		p.text(p.call.opaque(v))
-	case *Timestamp:
-		if p.escape {
-			p.text("@")
-		}
-		p.text(p.call.momentText(x))
+	case Object:
+		p.text(x.LispText(p.call, p.escape))
 	case *Pathname:
 		if !p.escape {
-			p.text(x.text())
+			p.text(x.String())
 			return
 		}
 		p.text("#P")
-		p.str(NewString(x.text()))
+		p.str(NewString(x.String()))
 	default:
 		p.unreadable(v, p.call.opaque(v))
 	}
@@ -129,8 +126,8 @@ func (p *printer) unreadable(v Value, text string) {
 // more than linear time, which is charged first.
 func (p *printer) rational(v Value) {
 	size := bits(v)
-	p.call.work(size / 64 * size / 64 / 8)
-	p.call.chargeOutput(size / 4)
+	p.call.Work(size / 64 * size / 64 / 8)
+	p.call.ChargeOutput(size / 4)
 	suffix := ""
 	if p.radix {
 		switch _, ratio := v.(*big.Rat); {
@@ -204,11 +201,11 @@ func floatText(x float64, size int, double bool) string {
 
 func (p *printer) str(s *String) {
 	if !p.escape {
-		p.call.chargeOutput(len(s.chars))
+		p.call.ChargeOutput(len(s.chars))
 		p.out = append(p.out, s.chars...)
 		return
 	}
-	p.call.chargeOutput(len(s.chars) + 2)
+	p.call.ChargeOutput(len(s.chars) + 2)
 	p.out = append(p.out, '"')
 	for _, r := range s.chars {
 		if r == '"' || r == '\\' {
@@ -272,8 +269,8 @@ func (c *Call) symbolPrefix(s *Symbol) (pkg, colons string) {
 	case "%LISP":
 		return "", ""
 	case standardPackage:
-		if pkg := c.currentPackage(); pkg != c.environment.user {
-			if found, ok := pkg.find(s.name); !ok || found != s {
+		if pkg := c.CurrentPackage(); pkg != c.environment.user {
+			if found, ok := pkg.Find(s.name); !ok || found != s {
 				return standardPackage, ":"
 			}
 		}
@@ -281,7 +278,7 @@ func (c *Call) symbolPrefix(s *Symbol) (pkg, colons string) {
 	case "":
 		return "", "#:"
 	}
-	if found, ok := c.currentPackage().find(s.name); ok && found == s {
+	if found, ok := c.CurrentPackage().Find(s.name); ok && found == s {
 		return "", ""
 	}
 	if home := c.environment.packages[s.home]; home != nil {
@@ -404,7 +401,7 @@ func (p *printer) elements(cell *Cons) {
 
 func (p *printer) vector(v *Vector) {
 	if !p.array && !p.readably {
-		p.text("#<" + sketch(p.call.typeOf(v), 80) + ">")
+		p.text("#<" + Sketch(p.call.typeOf(v), 80) + ">")
 		return
 	}
 	if v.bits() {
@@ -456,7 +453,7 @@ func (p *printer) instance(i *Instance) {
 	switch i.class.kind {
 	case conditionClass:
 		if !p.escape {
-			p.text(p.call.report(i))
+			p.text(p.call.Report(i))
 			return
 		}
 	case structureClass:
@@ -515,12 +512,10 @@ func (c *Call) opaque(v Value) string {
 		return "#<" + metaclass(x).name + " " + c.symbolText(x.name) + ">"
 	case *method:
 		return "#<STANDARD-METHOD " + x.function.name + ">"
-	case *Timezone:
-		return "#<TIMEZONE " + x.name + ">"
 	case *restart:
-		return "#<RESTART " + sketch(x.name, 40) + ">"
+		return "#<RESTART " + Sketch(x.name, 40) + ">"
 	case *multiple:
-		return c.printed(single(x), true)
+		return c.Printed(Single(x), true)
 	}
 	return "#<OBJECT>"
 }

@@ -1,49 +1,49 @@
 package lisp
 
 // printFunctions print objects.
-func printFunctions() []builtin {
-	toString := func(name, doc string, escape bool) builtin {
-		return builtin{name: name, list: "(object)", doc: doc, one: func(c *Call, a Value) Value {
-			return runesString(append([]rune(nil), c.printedRunes(a, escape)...))
+func printFunctions() []Builtin {
+	toString := func(name, doc string, escape bool) Builtin {
+		return Builtin{Name: name, LambdaList: "(object)", Doc: doc, One: func(c *Call, a Value) Value {
+			return StringOf(append([]rune(nil), c.printedRunes(a, escape)...))
 		}}
 	}
-	toStream := func(name, doc string, escape bool) builtin {
-		return builtin{name: name, list: "(object &optional stream)", doc: doc, named: func(c *Call, args Args) Value {
+	toStream := func(name, doc string, escape bool) Builtin {
+		return Builtin{Name: name, LambdaList: "(object &optional stream)", Doc: doc, Named: func(c *Call, args Args) Value {
 			object := args.Get("object")
 
-			c.write(c.outputStream(args.Get("stream")), c.printedRunes(object, escape))
+			c.Write(c.OutputStream(args.Get("stream")), c.printedRunes(object, escape))
 			return object
 		}}
 	}
-	return []builtin{
+	return []Builtin{
 		toString("prin1-to-string", "What prin1 prints.", true),
 		toString("princ-to-string", "What princ prints.", false),
 		toStream("prin1", "Print so that it can be read.", true),
 		toStream("princ", "Print for people.", false),
-		{name: "print", list: "(object &optional stream)", doc: "Print on a new line so that it can be read, and a blank.", named: func(c *Call, args Args) Value {
+		{Name: "print", LambdaList: "(object &optional stream)", Doc: "Print on a new line so that it can be read, and a blank.", Named: func(c *Call, args Args) Value {
 			object := args.Get("object")
 
-			s := c.outputStream(args.Get("stream"))
-			c.write(s, []rune{'\n'})
-			c.write(s, c.printedRunes(object, true))
-			c.write(s, []rune{' '})
+			s := c.OutputStream(args.Get("stream"))
+			c.Write(s, []rune{'\n'})
+			c.Write(s, c.printedRunes(object, true))
+			c.Write(s, []rune{' '})
 			return object
 		}},
-		{name: "pprint", list: "(object &optional stream)", doc: "Print on a new line so that it can be read.", many: true, named: func(c *Call, args Args) Value {
-			s := c.outputStream(args.Get("stream"))
-			c.write(s, []rune{'\n'})
-			c.write(s, c.printedRunes(args.Get("object"), true))
+		{Name: "pprint", LambdaList: "(object &optional stream)", Doc: "Print on a new line so that it can be read.", Many: true, Named: func(c *Call, args Args) Value {
+			s := c.OutputStream(args.Get("stream"))
+			c.Write(s, []rune{'\n'})
+			c.Write(s, c.printedRunes(args.Get("object"), true))
 			return noValues
 		}},
-		{name: "write", list: "(object &key stream escape readably base radix circle pretty level length case lines array gensym right-margin miser-width pprint-dispatch)", doc: "Print as the variables and options say.", named: func(c *Call, args Args) Value {
+		{Name: "write", LambdaList: "(object &key stream escape readably base radix circle pretty level length case lines array gensym right-margin miser-width pprint-dispatch)", Doc: "Print as the variables and options say.", Named: func(c *Call, args Args) Value {
 			object := args.Get("object")
-			c.write(c.outputStream(args.Get("stream")), c.written(object, args))
+			c.Write(c.OutputStream(args.Get("stream")), c.written(object, args))
 			return object
 		}},
-		{name: "write-to-string", list: "(object &key escape readably base radix circle pretty level length case lines array gensym right-margin miser-width pprint-dispatch)", doc: "Print to a string as the variables and options say.", named: func(c *Call, args Args) Value {
-			return runesString(append([]rune(nil), c.written(args.Get("object"), args)...))
+		{Name: "write-to-string", LambdaList: "(object &key escape readably base radix circle pretty level length case lines array gensym right-margin miser-width pprint-dispatch)", Doc: "Print to a string as the variables and options say.", Named: func(c *Call, args Args) Value {
+			return StringOf(append([]rune(nil), c.written(args.Get("object"), args)...))
 		}},
-		{name: "format", list: "(destination control &rest arguments)", doc: "Write as a control string says; to a string if destination is nil.", call: formatFunction, check: checkFormat},
+		{Name: "format", LambdaList: "(destination control &rest arguments)", Doc: "Write as a control string says; to a string if destination is nil.", Call: formatFunction, Check: checkFormat},
 	}
 }
 
@@ -71,9 +71,9 @@ func (c *Call) written(v Value, args Args) []rune {
 }
 
 func (c *Call) radix(v Value) int {
-	n := c.index(v)
+	n := c.Index(v)
 	if n < 2 || n > 36 {
-		c.typeError(v, "(INTEGER 2 36)")
+		c.TypeError(v, "(INTEGER 2 36)")
 	}
 	return n
 }

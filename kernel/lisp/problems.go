@@ -59,7 +59,7 @@ func (e *Environment) problem(r *reference) *Error {
 	}
 	p.File, p.Line, p.Column, p.Function, p.Warning = r.at.file, int(r.at.line), int(r.at.column), r.function, true
 	if r.at.form != nil {
-		p.Form = sketch(r.at.form, formLength)
+		p.Form = Sketch(r.at.form, formLength)
 	}
 	return p
 }
@@ -69,7 +69,7 @@ func (e *Environment) missing(r *reference) *Error {
 	p := &Error{}
 	switch {
 	case r.problem != "":
-		p.Class, p.Message, p.Hint = simpleError, r.problem, r.hint
+		p.Class, p.Message, p.Hint = SimpleError, r.problem, r.hint
 		return p
 	case r.class:
 		return e.classProblem(r.symbol)
@@ -114,7 +114,7 @@ func (p *Error) count(fn *Function, n int) *Error {
 	if n < 0 || n >= fn.least && (fn.most < 0 || n <= fn.most) {
 		return nil
 	}
-	p.Class = programError
+	p.Class = ProgramError
 	p.Message = countMessage(fn.name, n, fn.least, fn.most)
 	return p
 }
@@ -138,7 +138,7 @@ func countText(least, most int) string {
 }
 
 // checkCount remembers a call of a builtin with an impossible number of arguments.
-func (cp *compiler) checkCount(name string, least, most, n int, at *site) {
+func (cp *Compiler) checkCount(name string, least, most, n int, at *site) {
 	if n < least || most >= 0 && n > most {
 		cp.environment.refer(reference{at: at, function: cp.functionName(), problem: countMessage(name, n, least, most)})
 	}
@@ -154,7 +154,7 @@ func displayName(symbol *Symbol) string {
 
 // hint is advice for a condition nobody handled.
 func (c *Call) hint(condition *Instance) string {
-	name, ok := condition.named("NAME").(*Symbol)
+	name, ok := condition.Slot("NAME").(*Symbol)
 	if !ok {
 		return ""
 	}

@@ -5,17 +5,17 @@ package lisp
 // builtin becomes the least specific one.
 
 var (
-	symAllocate        = standardSymbol("ALLOCATE-INSTANCE")
-	symInitialize      = standardSymbol("INITIALIZE-INSTANCE")
-	symReinitialize    = standardSymbol("REINITIALIZE-INSTANCE")
-	symShared          = standardSymbol("SHARED-INITIALIZE")
-	symUpdateDifferent = standardSymbol("UPDATE-INSTANCE-FOR-DIFFERENT-CLASS")
-	symSlotUnbound     = standardSymbol("SLOT-UNBOUND")
-	symSlotMissing     = standardSymbol("SLOT-MISSING")
-	symNoApplicable    = standardSymbol("NO-APPLICABLE-METHOD")
-	symNoNext          = standardSymbol("NO-NEXT-METHOD")
-	symPrintObject     = standardSymbol("PRINT-OBJECT")
-	symSlotValue       = standardSymbol("SLOT-VALUE")
+	symAllocate        = CL("ALLOCATE-INSTANCE")
+	symInitialize      = CL("INITIALIZE-INSTANCE")
+	symReinitialize    = CL("REINITIALIZE-INSTANCE")
+	symShared          = CL("SHARED-INITIALIZE")
+	symUpdateDifferent = CL("UPDATE-INSTANCE-FOR-DIFFERENT-CLASS")
+	symSlotUnbound     = CL("SLOT-UNBOUND")
+	symSlotMissing     = CL("SLOT-MISSING")
+	symNoApplicable    = CL("NO-APPLICABLE-METHOD")
+	symNoNext          = CL("NO-NEXT-METHOD")
+	symPrintObject     = CL("PRINT-OBJECT")
+	symSlotValue       = CL("SLOT-VALUE")
 )
 
 // standard calls a standard generic function, methods of the note included.
@@ -23,75 +23,75 @@ func (c *Call) standard(name *Symbol, args ...Value) Value {
 	return c.apply(c.environment.global(name).function, args)
 }
 
-// hasMethods reports that the note added methods to a standard generic function.
-func (c *Call) hasMethods(name *Symbol) bool {
+// HasMethods reports that the note added methods to a standard generic function.
+func (c *Call) HasMethods(name *Symbol) bool {
 	return c.environment.global(name).function.generic != nil
 }
 
-func protocolFunctions() []builtin {
-	return []builtin{
-		{name: "make-instance", list: "(class &rest initargs)", doc: "A new object of a class.", open: true, check: checkClassNamed, call: makeInstance},
-		{name: "allocate-instance", list: "(class &rest initargs)", doc: "A new object without values.", open: true, call: func(c *Call, args []Value) Value {
+func protocolFunctions() []Builtin {
+	return []Builtin{
+		{Name: "make-instance", LambdaList: "(class &rest initargs)", Doc: "A new object of a class.", Open: true, Check: checkClassNamed, Call: makeInstance},
+		{Name: "allocate-instance", LambdaList: "(class &rest initargs)", Doc: "A new object without values.", Open: true, Call: func(c *Call, args []Value) Value {
 			class := c.namedClass(args[0])
 			if class.kind == builtinClass {
-				c.fail(simpleError, "objects of %s cannot be made by make-instance", class.name.name)
+				c.Fail(SimpleError, "objects of %s cannot be made by make-instance", class.name.name)
 			}
 			return c.allocate(class)
 		}},
-		{name: "initialize-instance", list: "(object &rest initargs)", doc: "Fill a new object.", open: true, call: func(c *Call, args []Value) Value {
+		{Name: "initialize-instance", LambdaList: "(object &rest initargs)", Doc: "Fill a new object.", Open: true, Call: func(c *Call, args []Value) Value {
 			return c.standard(symShared, append([]Value{args[0], T}, args[1:]...)...)
 		}},
-		{name: "reinitialize-instance", list: "(object &rest initargs)", doc: "Fill an object again.", open: true, call: func(c *Call, args []Value) Value {
+		{Name: "reinitialize-instance", LambdaList: "(object &rest initargs)", Doc: "Fill an object again.", Open: true, Call: func(c *Call, args []Value) Value {
 			object := c.instance(args[0])
 			c.checkInitargs(object.class, object, args[1:], symReinitialize, symShared)
 			return c.standard(symShared, append([]Value{object, Nil}, args[1:]...)...)
 		}},
-		{name: "shared-initialize", list: "(object slot-names &rest initargs)", doc: "Fill slots by arguments and the named ones by their initial values.", open: true, call: func(c *Call, args []Value) Value {
+		{Name: "shared-initialize", LambdaList: "(object slot-names &rest initargs)", Doc: "Fill slots by arguments and the named ones by their initial values.", Open: true, Call: func(c *Call, args []Value) Value {
 			if len(args)%2 != 0 {
-				c.fail(programError, "odd number of initialisation arguments")
+				c.Fail(ProgramError, "odd number of initialisation arguments")
 			}
 			c.fillSlots(c.instance(args[0]), args[1], args[2:])
 			return args[0]
 		}},
-		{name: "change-class", list: "(object class &rest initargs)", doc: "Make an object one of another class.", open: true, call: changeClass},
-		{name: "update-instance-for-different-class", list: "(previous current &rest initargs)", doc: "Fill the new slots of an object whose class changed.", open: true, call: updateDifferent},
-		{name: "update-instance-for-redefined-class", list: "(object added discarded properties &rest initargs)", doc: "Fill the new slots of an object.", open: true, call: func(c *Call, args []Value) Value {
+		{Name: "change-class", LambdaList: "(object class &rest initargs)", Doc: "Make an object one of another class.", Open: true, Call: changeClass},
+		{Name: "update-instance-for-different-class", LambdaList: "(previous current &rest initargs)", Doc: "Fill the new slots of an object whose class changed.", Open: true, Call: updateDifferent},
+		{Name: "update-instance-for-redefined-class", LambdaList: "(object added discarded properties &rest initargs)", Doc: "Fill the new slots of an object.", Open: true, Call: func(c *Call, args []Value) Value {
 			return c.standard(symShared, append([]Value{args[0], args[1]}, args[4:]...)...)
 		}},
-		{name: "make-instances-obsolete", list: "(class)", doc: "The class.", open: true, one: func(c *Call, a Value) Value {
+		{Name: "make-instances-obsolete", LambdaList: "(class)", Doc: "The class.", Open: true, One: func(c *Call, a Value) Value {
 			c.namedClass(a)
 			return a
 		}},
-		{name: "slot-unbound", list: "(class object name)", doc: "Called for the value of a slot that has none: an error.", open: true, many: true, call: func(c *Call, args []Value) Value {
-			name := c.symbol(args[2])
+		{Name: "slot-unbound", LambdaList: "(class object name)", Doc: "Called for the value of a slot that has none: an error.", Open: true, Many: true, Call: func(c *Call, args []Value) Value {
+			name := c.TakeSymbol(args[2])
 			c.signalError(c.newCondition(unboundSlotClass, "The slot "+name.name+" is unbound in an object of class "+c.classOf(args[1]).name.name+".", "NAME", name, "INSTANCE", args[1]))
 			return nil
 		}},
-		{name: "slot-missing", list: "(class object name operation &optional value)", doc: "Called for a slot that an object does not have: an error.", open: true, many: true, call: func(c *Call, args []Value) Value {
-			name := c.symbol(args[2])
+		{Name: "slot-missing", LambdaList: "(class object name operation &optional value)", Doc: "Called for a slot that an object does not have: an error.", Open: true, Many: true, Call: func(c *Call, args []Value) Value {
+			name := c.TakeSymbol(args[2])
 			c.signalError(c.newCondition(cellError, "The slot "+name.name+" is missing from an object of class "+c.classOf(args[1]).name.name+".", "NAME", name))
 			return nil
 		}},
-		{name: "no-applicable-method", list: "(function &rest arguments)", doc: "Called when no method applies: an error.", open: true, many: true, call: func(c *Call, args []Value) Value {
-			c.fail(simpleError, "there is no applicable method for the generic function %s when called with arguments %s", c.function(args[0]).name, c.shown(NewList(args[1:]...)))
+		{Name: "no-applicable-method", LambdaList: "(function &rest arguments)", Doc: "Called when no method applies: an error.", Open: true, Many: true, Call: func(c *Call, args []Value) Value {
+			c.Fail(SimpleError, "there is no applicable method for the generic function %s when called with arguments %s", c.Function(args[0]).name, c.Shown(NewList(args[1:]...)))
 			return nil
 		}},
-		{name: "no-next-method", list: "(function method &rest arguments)", doc: "Called by call-next-method when there is none: an error.", open: true, many: true, call: func(c *Call, args []Value) Value {
-			c.fail(simpleError, "there is no next method for the generic function %s", c.function(args[0]).name)
+		{Name: "no-next-method", LambdaList: "(function method &rest arguments)", Doc: "Called by call-next-method when there is none: an error.", Open: true, Many: true, Call: func(c *Call, args []Value) Value {
+			c.Fail(SimpleError, "there is no next method for the generic function %s", c.Function(args[0]).name)
 			return nil
 		}},
-		{name: "print-object", list: "(object stream)", doc: "Print an object.", open: true, two: func(c *Call, object, stream Value) Value {
+		{Name: "print-object", LambdaList: "(object stream)", Doc: "Print an object.", Open: true, Two: func(c *Call, object, stream Value) Value {
 			p := printer{call: c, printControl: c.printControl(), plain: object}
 			p.print(object)
-			c.write(c.outputStream(stream), p.out)
+			c.Write(c.OutputStream(stream), p.out)
 			return object
 		}},
-		{name: "describe-object", list: "(object stream)", doc: "Describe an object.", open: true, many: true, two: func(c *Call, object, stream Value) Value {
-			c.write(c.outputStream(stream), append(c.printedRunes(object, true), '\n'))
+		{Name: "describe-object", LambdaList: "(object stream)", Doc: "Describe an object.", Open: true, Many: true, Two: func(c *Call, object, stream Value) Value {
+			c.Write(c.OutputStream(stream), append(c.printedRunes(object, true), '\n'))
 			return noValues
 		}},
-		{name: "make-load-form", list: "(object &optional environment)", doc: "An error: objects of notes have none.", open: true, many: true, call: func(c *Call, args []Value) Value {
-			c.fail(simpleError, "there is no load form for %s", c.shown(args[0]))
+		{Name: "make-load-form", LambdaList: "(object &optional environment)", Doc: "An error: objects of notes have none.", Open: true, Many: true, Call: func(c *Call, args []Value) Value {
+			c.Fail(SimpleError, "there is no load form for %s", c.Shown(args[0]))
 			return nil
 		}},
 	}
@@ -100,7 +100,7 @@ func protocolFunctions() []builtin {
 func (c *Call) instance(v Value) *Instance {
 	i, ok := v.(*Instance)
 	if !ok {
-		c.typeError(v, "STANDARD-OBJECT")
+		c.TypeError(v, "STANDARD-OBJECT")
 	}
 	return i
 }
@@ -109,17 +109,17 @@ func makeInstance(c *Call, args []Value) Value {
 	class := c.namedClass(args[0])
 	given := c.withDefaults(class, append([]Value(nil), args[1:]...))
 	var object Value
-	if class.kind == builtinClass || c.hasMethods(symAllocate) {
+	if class.kind == builtinClass || c.HasMethods(symAllocate) {
 		object = c.standard(symAllocate, append([]Value{class}, given...)...)
 	} else {
 		object = c.allocate(class)
 	}
 	c.checkInitargs(class, object, given, symInitialize, symShared, symAllocate)
-	object = single(object)
+	object = Single(object)
 	switch {
-	case c.hasMethods(symInitialize):
+	case c.HasMethods(symInitialize):
 		c.standard(symInitialize, append([]Value{object}, given...)...)
-	case c.hasMethods(symShared):
+	case c.HasMethods(symShared):
 		c.standard(symShared, append([]Value{object, T}, given...)...)
 	default:
 		c.fillSlots(c.instance(object), T, given)
@@ -130,12 +130,12 @@ func makeInstance(c *Call, args []Value) Value {
 func changeClass(c *Call, args []Value) Value {
 	object, class := c.instance(args[0]), c.namedClass(args[1])
 	if class.kind != standardClass || object.class.kind != standardClass {
-		c.fail(simpleError, "an object of class %s cannot become one of %s", object.class.name.name, class.name.name)
+		c.Fail(SimpleError, "an object of class %s cannot become one of %s", object.class.name.name, class.name.name)
 	}
 	previous := c.allocate(object.class)
 	copy(previous.slots, object.slots)
 	changed := c.allocate(class)
-	c.work(len(class.slots) * len(previous.slots))
+	c.Work(len(class.slots) * len(previous.slots))
 	for i := range class.slots {
 		if j := previous.class.index(class.slots[i].name); j >= 0 && class.slots[i].shared == nil {
 			changed.slots[i] = previous.get(j)
@@ -149,11 +149,11 @@ func changeClass(c *Call, args []Value) Value {
 func updateDifferent(c *Call, args []Value) Value {
 	previous, current := c.instance(args[0]), c.instance(args[1])
 	c.checkInitargs(current.class, current, args[2:], symShared)
-	var added builder
+	var added ListBuilder
 	for i := range current.class.slots {
 		if s := &current.class.slots[i]; s.shared == nil && previous.class.index(s.name) < 0 {
-			added.add(s.name)
+			added.Add(s.name)
 		}
 	}
-	return c.standard(symShared, append([]Value{current, added.list()}, args[2:]...)...)
+	return c.standard(symShared, append([]Value{current, added.List()}, args[2:]...)...)
 }

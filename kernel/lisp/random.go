@@ -16,16 +16,16 @@ func newRandomState() *randomState {
 	return &randomState{generator: rand.NewPCG(rand.Uint64(), rand.Uint64())}
 }
 
-var symRandomState = standardSymbol("*RANDOM-STATE*")
+var symRandomState = CL("*RANDOM-STATE*")
 
 // randomFunctions make random numbers.
-func randomFunctions() []builtin {
-	return []builtin{
-		{name: "random", list: "(limit &optional state)", doc: "A random number from 0 to below limit.", named: randomNumber},
-		{name: "make-random-state", list: "(&optional state)", doc: "A copy of a state for random, of the current one without an argument or for nil, and a new one for t.", named: func(c *Call, args Args) Value {
+func randomFunctions() []Builtin {
+	return []Builtin{
+		{Name: "random", LambdaList: "(limit &optional state)", Doc: "A random number from 0 to below limit.", Named: randomNumber},
+		{Name: "make-random-state", LambdaList: "(&optional state)", Doc: "A copy of a state for random, of the current one without an argument or for nil, and a new one for t.", Named: func(c *Call, args Args) Value {
 			state := args.Get("state")
 
-			c.charge(closureBytes)
+			c.Charge(ObjectBytes)
 			if state == Value(T) {
 				return newRandomState()
 			}
@@ -37,12 +37,12 @@ func randomFunctions() []builtin {
 
 // randomState takes a state for random; the current one is the default.
 func (c *Call) randomState(v Value) *randomState {
-	if !given(v) {
+	if !Given(v) {
 		v = c.special(c.environment.global(symRandomState))
 	}
 	state, ok := v.(*randomState)
 	if !ok {
-		c.typeError(v, "RANDOM-STATE")
+		c.TypeError(v, "RANDOM-STATE")
 	}
 	return state
 }
@@ -69,7 +69,7 @@ func randomNumber(c *Call, args Args) Value {
 		}
 	case *big.Int:
 		if limit.Sign() > 0 {
-			c.charge(limit.BitLen()/4 + 64)
+			c.Charge(limit.BitLen()/4 + 64)
 			words := make([]big.Word, len(limit.Bits())+1)
 			for i := range words {
 				words[i] = big.Word(source.Uint64())
@@ -78,6 +78,6 @@ func randomNumber(c *Call, args Args) Value {
 			return normal(n.Mod(n, limit))
 		}
 	}
-	c.typeError(limitArg, "(OR (INTEGER 1) (FLOAT (0)))")
+	c.TypeError(limitArg, "(OR (INTEGER 1) (FLOAT (0)))")
 	return nil
 }

@@ -18,7 +18,7 @@ func (r *reader) Label(_ plist.Position, number int) error {
 	if r.labels[number] != nil {
 		return fmt.Errorf("the label #%d= is used twice", number)
 	}
-	if err := r.charge(entryBytes); err != nil {
+	if err := r.charge(EntryBytes); err != nil {
 		return err
 	}
 	r.labels[number] = &placeholder{}
@@ -47,10 +47,10 @@ func (r *reader) Bits(_ plist.Position, number int, digits string) (Value, error
 		}
 		n = number
 	}
-	if err := r.charge(n * valueBytes); err != nil {
+	if err := r.charge(n * ValueBytes); err != nil {
 		return nil, err
 	}
-	v := newVector(make([]Value, n))
+	v := NewVector(make([]Value, n))
 	v.kind = bitElements
 	for i := range v.elements {
 		v.elements[i] = Integer(int64(digits[min(i, len(digits)-1)] - '0'))
@@ -103,7 +103,7 @@ func (r *reader) resolveLabel(number int, v Value) error {
 		if seen[next] {
 			continue
 		}
-		if err := r.charge(entryBytes); err != nil {
+		if err := r.charge(EntryBytes); err != nil {
 			return err
 		}
 		seen[next] = true
@@ -132,13 +132,13 @@ func (r *reader) filledVector(number int, v Value) (Value, error) {
 	if !ok || len(items) > number || len(items) == 0 && number > 0 {
 		return nil, errors.New("#( has more elements than its length, or none to fill it with")
 	}
-	if err := r.charge(number * valueBytes); err != nil {
+	if err := r.charge(number * ValueBytes); err != nil {
 		return nil, err
 	}
 	for len(items) < number {
 		items = append(items, items[len(items)-1])
 	}
-	return newVector(items), nil
+	return NewVector(items), nil
 }
 
 // array is #nA and nested lists.
@@ -159,16 +159,16 @@ func (r *reader) array(rank int, v Value) (Value, error) {
 			size = len(elements)
 			next = append(next, elements...)
 		}
-		if err := r.charge(len(next) * valueBytes); err != nil {
+		if err := r.charge(len(next) * ValueBytes); err != nil {
 			return nil, err
 		}
 		dimensions = append(dimensions, max(size, 0))
 		level = next
 	}
 	if rank == 1 {
-		return newVector(level), nil
+		return NewVector(level), nil
 	}
-	a := newVector(level)
+	a := NewVector(level)
 	a.dimensions = dimensions
 	return a, nil
 }
@@ -199,14 +199,14 @@ func (r *reader) structure(v Value) (object Value, err error) {
 		class = r.call.environment.class(name)
 	}
 	if class == nil || class.kind != structureClass {
-		return nil, fmt.Errorf("#S: %s is no structure", sketch(items[0], 40))
+		return nil, fmt.Errorf("#S: %s is no structure", Sketch(items[0], 40))
 	}
 	for i := 1; i < len(items); i += 2 {
 		if slot, ok := items[i].(*Symbol); ok {
 			items[i] = r.call.Keyword(slot.name)
 		}
 	}
-	constructor, ok := r.call.currentPackage().find("MAKE-" + name.name)
+	constructor, ok := r.call.CurrentPackage().Find("MAKE-" + name.name)
 	if !ok {
 		return nil, fmt.Errorf("#S: %s has no constructor", name.name)
 	}
@@ -226,7 +226,7 @@ func (r *reader) complex(v Value) (Value, error) {
 	}
 	for _, part := range parts {
 		if k := kindOf(part); k == notNumber || k == complexKind {
-			return nil, fmt.Errorf("#C: %s is not a real number", sketch(part, 40))
+			return nil, fmt.Errorf("#C: %s is not a real number", Sketch(part, 40))
 		}
 	}
 	return r.call.Apply(symComplex, parts...)

@@ -49,7 +49,7 @@ type spelling struct {
 	symbol *Symbol
 }
 
-var symReadBase = standardSymbol("*READ-BASE*")
+var symReadBase = CL("*READ-BASE*")
 
 // Limits of one form of source.
 const (
@@ -72,14 +72,14 @@ func (c *Call) newReader(source, file string, firstLine int, keep bool) *reader 
 
 // next reads one form; io.EOF at the end.
 func (r *reader) next() (Value, error) {
-	pkg, changes, table := r.call.currentPackage(), r.call.environment.packageChanges, r.call.readtable()
+	pkg, changes, table := r.call.CurrentPackage(), r.call.environment.packageChanges, r.call.readtable()
 	if pkg != r.pkg || changes != r.changes || table.letters != r.letters {
 		clear(r.spellings)
 		r.pkg, r.changes, r.letters = pkg, changes, table.letters
 	}
 	r.table = table
 	r.labels, r.forward = nil, false
-	r.double = r.call.doubleFormat()
+	r.double = r.call.DoubleFloats()
 	r.base = 10
 	if v, ok := r.call.touched(symReadBase).(int64); ok && v >= 2 && v <= 36 {
 		r.base = int(v)
@@ -90,7 +90,7 @@ func (r *reader) next() (Value, error) {
 	return r.source.Next()
 }
 
-func (c *Call) currentPackage() *Package {
+func (c *Call) CurrentPackage() *Package {
 	if p, ok := c.special(c.environment.global(symPackage)).(*Package); ok {
 		return p
 	}
@@ -145,7 +145,7 @@ func (r *reader) List(at plist.Position, items []Value) (Value, error) {
 }
 
 func (r *reader) Dotted(at plist.Position, items []Value, tail Value) (Value, error) {
-	if err := r.charge(len(items) * consBytes); err != nil {
+	if err := r.charge(len(items) * ConsBytes); err != nil {
 		return nil, err
 	}
 	if len(items) == 0 {
@@ -194,14 +194,14 @@ func (r *reader) charge(n int) error {
 }
 
 func (r *reader) Vector(at plist.Position, items []Value) (Value, error) {
-	if err := r.charge(len(items) * valueBytes); err != nil {
+	if err := r.charge(len(items) * ValueBytes); err != nil {
 		return nil, err
 	}
-	return newVector(append([]Value(nil), items...)), nil
+	return NewVector(append([]Value(nil), items...)), nil
 }
 
 func (r *reader) String(_ plist.Position, s string) (Value, error) {
-	if err := r.charge(len(s) * runeBytes); err != nil {
+	if err := r.charge(len(s) * RuneBytes); err != nil {
 		return nil, err
 	}
 	return NewString(s), nil
@@ -232,12 +232,12 @@ func (r *reader) Prefixed(at plist.Position, kind plist.Prefix, v Value) (Value,
 		if !ok {
 			return nil, &Error{Class: readerError, Message: "#P wants a string"}
 		}
-		return parsePathname(s.String()), nil
+		return ParsePathname(s.String()), nil
 	}
 	return r.cons(at, operator, NewList(v)), nil
 }
 
-var symFeatures = standardSymbol("*FEATURES*")
+var symFeatures = CL("*FEATURES*")
 
 // Feature looks for a keyword in *features*, whatever the case of its letters.
 func (r *reader) Feature(name string) bool {
@@ -323,7 +323,7 @@ func (r *reader) symbol(text string, escaped bool) (*Symbol, error) {
 	pkg, colons, name := r.table.symbolParts(text, escaped)
 	switch {
 	case !escaped && strings.Contains(name, ":"):
-		return nil, &Error{Class: readerError, Message: fmt.Sprintf("%s has too many colons; write | around a name that holds some", sketchText(text, 40))}
+		return nil, &Error{Class: readerError, Message: fmt.Sprintf("%s has too many colons; write | around a name that holds some", SketchText(text, 40))}
 	case colons == 0:
 		return r.intern(r.pkg, name)
 	case pkg == "":
@@ -346,28 +346,28 @@ func smallInteger(text string) (Value, bool) {
 	return Integer(n), true
 }
 
-// maximumDigits bounds numbers in source: reading one takes quadratic time.
-const maximumDigits = 20_000
+// MaximumDigits bounds numbers in source: reading one takes quadratic time.
+const MaximumDigits = 20_000
 
 func (r *reader) number(kind plist.NumberKind, text string) (Value, error) {
-	if len(text) > maximumDigits {
-		return nil, &Error{Class: readerError, Message: fmt.Sprintf("a number has more than %d digits", maximumDigits)}
+	if len(text) > MaximumDigits {
+		return nil, &Error{Class: readerError, Message: fmt.Sprintf("a number has more than %d digits", MaximumDigits)}
 	}
 	v, ok := parseNumber(kind, text, r.double)
 	if !ok {
-		return nil, &Error{Class: readerError, Message: fmt.Sprintf("the number %s cannot be represented", sketch(NewString(text), 40))}
+		return nil, &Error{Class: readerError, Message: fmt.Sprintf("the number %s cannot be represented", Sketch(NewString(text), 40))}
 	}
 	return v, nil
 }
 
 func (r *reader) intern(p *Package, name string) (*Symbol, error) {
-	if symbol, ok := p.find(name); ok {
+	if symbol, ok := p.Find(name); ok {
 		if r.keep {
 			p.keep(symbol)
 		}
 		return symbol, nil
 	}
-	if err := r.charge(entryBytes + len(name)); err != nil {
+	if err := r.charge(EntryBytes + len(name)); err != nil {
 		return nil, err
 	}
 	// The name may lie in the source, which must not live as long as the symbol.
@@ -383,14 +383,14 @@ func (r *reader) qualified(pkg, name, text string) (*Symbol, error) {
 	case p == nil && networkPackages[pkg]:
 		return nil, &Error{Class: packageError, Message: wanting(strings.ToLower(pkg+":"+name), needsNetwork)}
 	case p == nil:
-		return nil, &Error{Class: packageError, Message: fmt.Sprintf("the package %s does not exist (reading %s)", pkg, sketchText(text, 40)), Hint: packageHint(pkg, e)}
+		return nil, &Error{Class: packageError, Message: fmt.Sprintf("the package %s does not exist (reading %s)", pkg, SketchText(text, 40)), Hint: packageHint(pkg, e)}
 	case p.name == standardPackage:
 		if symbol, ok := standardTable[name]; ok {
 			return symbol, nil
 		}
 		return nil, &Error{Class: readerError, Message: fmt.Sprintf("COMMON-LISP has no symbol %s", name)}
 	case p == e.kernel:
-		if symbol, ok := p.find(name); ok {
+		if symbol, ok := p.Find(name); ok {
 			return symbol, nil
 		}
 		// Notes name their own functions so, too.

@@ -16,27 +16,27 @@ type formReader struct {
 	pos, offset int
 }
 
-var symReadSuppress = standardSymbol("*READ-SUPPRESS*")
+var symReadSuppress = CL("*READ-SUPPRESS*")
 
 // readFunctions read objects.
-func readFunctions() []builtin {
-	return []builtin{
-		{name: "read-from-string", list: "(string &optional eof-error-p eof-value &key start end preserve-whitespace)", doc: "Read one object from a string; also the position behind it.", many: true, named: func(c *Call, args Args) Value {
-			return c.readFromString(c.str(args.Get("string")), args.Get("start"), args.Get("end"), args.True("preserve-whitespace"), endArguments(args))
+func readFunctions() []Builtin {
+	return []Builtin{
+		{Name: "read-from-string", LambdaList: "(string &optional eof-error-p eof-value &key start end preserve-whitespace)", Doc: "Read one object from a string; also the position behind it.", Many: true, Named: func(c *Call, args Args) Value {
+			return c.readFromString(c.TakeString(args.Get("string")), args.Get("start"), args.Get("end"), args.True("preserve-whitespace"), endArguments(args))
 		}},
-		{name: "read", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read one object from a stream.", named: func(c *Call, args Args) Value {
+		{Name: "read", LambdaList: "(&optional stream eof-error-p eof-value recursive-p)", Doc: "Read one object from a stream.", Named: func(c *Call, args Args) Value {
 			return c.readObject(args, false)
 		}},
-		{name: "read-preserving-whitespace", list: "(&optional stream eof-error-p eof-value recursive-p)", doc: "Read one object from a stream and nothing behind it.", named: func(c *Call, args Args) Value {
+		{Name: "read-preserving-whitespace", LambdaList: "(&optional stream eof-error-p eof-value recursive-p)", Doc: "Read one object from a stream and nothing behind it.", Named: func(c *Call, args Args) Value {
 			return c.readObject(args, true)
 		}},
-		{name: "read-delimited-list", list: "(character &optional stream recursive-p)", doc: "Read objects up to a character.", named: readDelimitedList},
+		{Name: "read-delimited-list", LambdaList: "(character &optional stream recursive-p)", Doc: "Read objects up to a character.", Named: readDelimitedList},
 	}
 }
 
 // readObject is read; with preserve a blank that ends the object is left.
 func (c *Call) readObject(args Args, preserve bool) Value {
-	s := c.inputStream(args.Get("stream"))
+	s := c.InputStream(args.Get("stream"))
 	form, err := c.readForm(s)
 	if err == io.EOF {
 		return c.ended(s, endArguments(args))
@@ -45,8 +45,8 @@ func (c *Call) readObject(args Args, preserve bool) Value {
 		c.readError(err, s)
 	}
 	recursive := args.True("recursive-p")
-	if r, ok := c.peekRune(s); ok && !preserve && !recursive && unicode.IsSpace(r) {
-		c.readRune(s)
+	if r, ok := c.PeekRune(s); ok && !preserve && !recursive && unicode.IsSpace(r) {
+		c.TakeRune(s)
 	}
 	return form
 }
@@ -60,31 +60,31 @@ func (c *Call) readForm(s *Stream) (Value, error) {
 	var chars []rune
 	rest := &Stream{kind: stringInput}
 	for _, from := range c.sources(s) {
-		c.chargeMany(len(from.input)-from.pos, runeBytes)
+		c.ChargeMany(len(from.input)-from.pos, RuneBytes)
 		chars = append(chars, from.input[from.pos:]...)
 	}
 	rest.input = chars
 	form, err := c.readText(rest)
 	for range rest.pos {
-		c.readRune(s)
+		c.TakeRune(s)
 	}
 	return form, err
 }
 
 // sources are the streams of characters that a stream reads from, in order.
 func (c *Call) sources(s *Stream) []*Stream {
-	c.descend(4)
-	defer c.ascend(4)
-	c.step()
+	c.Descend(4)
+	defer c.Ascend(4)
+	c.Step()
 	switch s.kind {
 	case stringInput, fileInput, fileBoth:
 		return []*Stream{c.characters(s, s)}
 	case twoWayStream, echoStream:
-		return c.sources(c.inputStream(s.parts[0]))
+		return c.sources(c.InputStream(s.parts[0]))
 	case concatenatedStream:
 		var all []*Stream
 		for _, part := range s.parts {
-			all = append(all, c.sources(c.inputStream(part))...)
+			all = append(all, c.sources(c.InputStream(part))...)
 		}
 		return all
 	}
@@ -95,18 +95,18 @@ func (c *Call) sources(s *Stream) []*Stream {
 func (c *Call) readText(s *Stream) (Value, error) {
 	at := s.form
 	if at == nil {
-		c.chargeMany(len(s.input), 1)
+		c.ChargeMany(len(s.input), 1)
 		at = &formReader{text: string(s.input)}
 		s.form = at
 	}
 	if at.pos > s.pos {
 		at.pos, at.offset = 0, 0
 	}
-	c.work(s.pos - at.pos)
+	c.Work(s.pos - at.pos)
 	for ; at.pos < s.pos; at.pos++ {
 		at.offset += utf8.RuneLen(s.input[at.pos])
 	}
-	c.work((len(at.text) - at.offset) / 64)
+	c.Work((len(at.text) - at.offset) / 64)
 	r := c.newReader(at.text[at.offset:], "", 1, false)
 	form, err := r.next()
 	used := at.text[at.offset:][:min(r.source.Offset(), len(at.text)-at.offset)]
@@ -122,11 +122,11 @@ func (c *Call) readText(s *Stream) (Value, error) {
 // readFromString returns the form that a part of a string begins with and where it ends. eof
 // says what to do when there is none.
 func (c *Call) readFromString(s *String, start, end Value, preserveWhitespace bool, eof endOfInput) Value {
-	from, to := c.bounds(start, end, len(s.chars))
-	in := newInput(s.chars[from:to])
+	from, to := c.Bounds(start, end, len(s.chars))
+	in := NewInput(s.chars[from:to])
 	form, err := c.readText(in)
 	if err == io.EOF {
-		return c.values(c.ended(in, eof), count(to))
+		return c.Values(c.ended(in, eof), Count(to))
 	}
 	if err != nil {
 		c.readError(err, in)
@@ -135,24 +135,24 @@ func (c *Call) readFromString(s *String, start, end Value, preserveWhitespace bo
 	if after < to && unicode.IsSpace(s.chars[after]) && !preserveWhitespace {
 		after++
 	}
-	return c.values(form, count(after))
+	return c.Values(form, Count(after))
 }
 
 func readDelimitedList(c *Call, args Args) Value {
-	end := rune(c.character(args.Get("character")))
-	s := c.inputStream(args.Get("stream"))
-	var list builder
+	end := rune(c.Character(args.Get("character")))
+	s := c.InputStream(args.Get("stream"))
+	var list ListBuilder
 	for {
-		r, ok := c.peekRune(s)
+		r, ok := c.PeekRune(s)
 		switch {
 		case !ok:
 			return c.ended(s, endOfInput{})
 		case unicode.IsSpace(r):
-			c.readRune(s)
+			c.TakeRune(s)
 			continue
 		case r == end:
-			c.readRune(s)
-			return list.list()
+			c.TakeRune(s)
+			return list.List()
 		}
 		form, err := c.readForm(s)
 		if err != nil {
@@ -161,8 +161,8 @@ func readDelimitedList(c *Call, args Args) Value {
 			}
 			c.readError(err, s)
 		}
-		c.charge(consBytes)
-		list.add(form)
+		c.Charge(ConsBytes)
+		list.Add(form)
 	}
 }
 
@@ -171,7 +171,7 @@ func (c *Call) readError(err error, s *Stream) {
 	class := readerError
 	var syntax *plist.SyntaxError
 	if errors.As(err, &syntax) && (syntax.Kind == plist.UnclosedList || syntax.Kind == plist.UnclosedString) {
-		class = endOfFile
+		class = EndOfFile
 	}
 	c.signalError(c.newCondition(class, err.Error(), "STREAM", s))
 }

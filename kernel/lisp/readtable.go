@@ -17,15 +17,15 @@ type readtable struct {
 var standardReadtable = &readtable{letters: kwUpcase}
 
 var (
-	symReadtable = standardSymbol("*READTABLE*")
-	kwPreserve   = standardKeyword("PRESERVE")
-	kwInvert     = standardKeyword("INVERT")
+	symReadtable = CL("*READTABLE*")
+	kwPreserve   = Keyword("PRESERVE")
+	kwInvert     = Keyword("INVERT")
 )
 
 // readtableFunctions make and change readtables.
-func readtableFunctions() []builtin {
-	return []builtin{
-		{name: "copy-readtable", list: "(&optional from to)", doc: "A copy of a readtable, of the standard one for nil.", named: func(c *Call, args Args) Value {
+func readtableFunctions() []Builtin {
+	return []Builtin{
+		{Name: "copy-readtable", LambdaList: "(&optional from to)", Doc: "A copy of a readtable, of the standard one for nil.", Named: func(c *Call, args Args) Value {
 			fromArg, toArg := args.Get("from"), args.Get("to")
 
 			from, to := c.readtable(), &readtable{}
@@ -35,14 +35,14 @@ func readtableFunctions() []builtin {
 			case fromArg != nil:
 				from = c.readtableArgument(fromArg)
 			}
-			if given(toArg) {
+			if Given(toArg) {
 				to = c.readtableArgument(toArg)
 			}
-			c.charge(closureBytes)
+			c.Charge(ObjectBytes)
 			*to = *from
 			return to
 		}},
-		{name: "readtable-case", list: "(readtable)", doc: "How letters of symbols are read: :upcase, :downcase, :preserve or :invert.", one: func(c *Call, a Value) Value {
+		{Name: "readtable-case", LambdaList: "(readtable)", Doc: "How letters of symbols are read: :upcase, :downcase, :preserve or :invert.", One: func(c *Call, a Value) Value {
 			return c.readtableArgument(a).letters
 		}},
 	}
@@ -55,14 +55,14 @@ func setReadtableCase(c *Call, args []Value) Value {
 		table.letters = args[0].(*Symbol)
 		return args[0]
 	}
-	c.typeError(args[0], "(MEMBER :UPCASE :DOWNCASE :PRESERVE :INVERT)")
+	c.TypeError(args[0], "(MEMBER :UPCASE :DOWNCASE :PRESERVE :INVERT)")
 	return nil
 }
 
 func (c *Call) readtableArgument(v Value) *readtable {
 	table, ok := v.(*readtable)
 	if !ok {
-		c.typeError(v, "READTABLE")
+		c.TypeError(v, "READTABLE")
 	}
 	return table
 }
@@ -162,17 +162,17 @@ func (p *printer) cased(name string) string {
 		// What the reader lowers stands for either case.
 		switch p.letters {
 		case kwUpcase:
-			return strings.Map(func(r rune) rune { return upper(r) }, name)
+			return strings.Map(func(r rune) rune { return Upper(r) }, name)
 		case kwDowncase:
 			return name
 		}
-		return capitalized(name, unicode.IsLower, upper, func(r rune) rune { return r })
+		return capitalized(name, unicode.IsLower, Upper, func(r rune) rune { return r })
 	}
 	switch p.letters {
 	case kwDowncase:
-		return strings.Map(func(r rune) rune { return lower(r) }, name)
+		return strings.Map(func(r rune) rune { return Lower(r) }, name)
 	case kwCapitalize:
-		return capitalized(name, unicode.IsUpper, func(r rune) rune { return r }, lower)
+		return capitalized(name, unicode.IsUpper, func(r rune) rune { return r }, Lower)
 	}
 	return name
 }

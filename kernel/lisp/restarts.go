@@ -15,18 +15,18 @@ type restart struct {
 }
 
 var (
-	kwReport              = standardKeyword("REPORT")
-	kwInteractive         = standardKeyword("INTERACTIVE")
-	kwTest                = standardKeyword("TEST")
-	kwReportFunction      = standardKeyword("REPORT-FUNCTION")
-	kwInteractiveFunction = standardKeyword("INTERACTIVE-FUNCTION")
-	kwTestFunction        = standardKeyword("TEST-FUNCTION")
+	kwReport              = Keyword("REPORT")
+	kwInteractive         = Keyword("INTERACTIVE")
+	kwTest                = Keyword("TEST")
+	kwReportFunction      = Keyword("REPORT-FUNCTION")
+	kwInteractiveFunction = Keyword("INTERACTIVE-FUNCTION")
+	kwTestFunction        = Keyword("TEST-FUNCTION")
 
-	symAbort         = standardSymbol("ABORT")
-	symContinue      = standardSymbol("CONTINUE")
-	symMuffleWarning = standardSymbol("MUFFLE-WARNING")
-	symUseValue      = standardSymbol("USE-VALUE")
-	symStoreValue    = standardSymbol("STORE-VALUE")
+	symAbort         = CL("ABORT")
+	symContinue      = CL("CONTINUE")
+	symMuffleWarning = CL("MUFFLE-WARNING")
+	symUseValue      = CL("USE-VALUE")
+	symStoreValue    = CL("STORE-VALUE")
 )
 
 // restartForms are the operators that establish restarts.
@@ -52,18 +52,18 @@ func (c *Call) serves(r *restart, condition Value) bool {
 	if condition == nil {
 		condition = Nil
 	}
-	return r.test == nil || c.call1(r.test, condition) != Nil
+	return r.test == nil || c.Call1(r.test, condition) != Nil
 }
 
 // findRestart finds the innermost active restart, nil if there is none.
 func (c *Call) findRestart(designator, condition Value) *restart {
 	if _, ok := designator.(*restart); !ok {
 		if _, ok := designator.(*Symbol); !ok || designator == Nil {
-			c.typeError(designator, "RESTART")
+			c.TypeError(designator, "RESTART")
 		}
 	}
 	for r := c.restarts; r != nil; r = r.outer {
-		c.step()
+		c.Step()
 		if (r.name == designator || designator == Value(r)) && c.serves(r, condition) {
 			return r
 		}
@@ -74,7 +74,7 @@ func (c *Call) findRestart(designator, condition Value) *restart {
 func (c *Call) invokeRestart(designator, condition Value, args []Value) Value {
 	r := c.findRestart(designator, condition)
 	if r == nil {
-		c.fail(controlError, "No restart %s is active.", c.shown(designator))
+		c.Fail(controlError, "No restart %s is active.", c.Shown(designator))
 	}
 	return c.take(r, args)
 }
@@ -83,7 +83,7 @@ func (c *Call) take(r *restart, args []Value) Value {
 	if r.function != nil {
 		return c.apply(r.function, args)
 	}
-	c.leave(r.point, c.newList(args), r.index)
+	c.leave(r.point, c.NewList(args), r.index)
 	return nil
 }
 
@@ -93,11 +93,11 @@ func (c *Call) restartText(r *restart) string {
 	case *String:
 		return report.String()
 	case *Function:
-		stream := newOutput()
-		c.call1(report, stream)
-		return stream.text()
+		stream := NewOutput()
+		c.Call1(report, stream)
+		return stream.Text()
 	}
-	return c.shown(r.name)
+	return c.Shown(r.name)
 }
 
 // restartClause is a clause of restart-case, or a binding of restart-bind, compiled.
@@ -108,22 +108,22 @@ type restartClause struct {
 }
 
 func (k *restartClause) make(c *Call, f *frame, outer *restart) *restart {
-	c.charge(closureBytes)
+	c.Charge(ObjectBytes)
 	r := &restart{outer: outer, name: k.name}
 	if k.report != nil {
 		r.report = k.report(c, f)
 	}
 	if k.interactive != nil {
-		r.interactive = c.function(k.interactive(c, f))
+		r.interactive = c.Function(k.interactive(c, f))
 	}
 	if k.test != nil {
-		r.test = c.function(k.test(c, f))
+		r.test = c.Function(k.test(c, f))
 	}
 	return r
 }
 
-func compileRestartCase(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 1, -1)
+func compileRestartCase(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 1, -1)
 	protected := cp.compile(cp.associated(parts[0], sc, len(parts)-1), sc).run
 	var clauses []*restartClause
 	for _, part := range parts[1:] {
@@ -140,22 +140,22 @@ func compileRestartCase(cp *compiler, form *Cons, sc *scope) expression {
 		if clause < 0 {
 			return v
 		}
-		return c.apply(clauses[clause].function(c, f).(*Function), c.slice(args))
+		return c.apply(clauses[clause].function(c, f).(*Function), c.Slice(args))
 	}}
 }
 
 // restartClause compiles (name lambda-list {option value} . body).
-func (cp *compiler) restartClause(part Value, sc *scope) *restartClause {
-	clause := cp.forms(part)
+func (cp *Compiler) restartClause(part Value, sc *scope) *restartClause {
+	clause := cp.Forms(part)
 	if len(clause) < 2 {
-		cp.fail(programError, "a clause of restart-case needs a name and a lambda list: %s", sketch(part, formLength))
+		cp.Fail(ProgramError, "a clause of restart-case needs a name and a lambda list: %s", Sketch(part, formLength))
 	}
-	k := &restartClause{name: cp.symbol(clause[0])}
+	k := &restartClause{name: cp.TakeSymbol(clause[0])}
 	body := clause[2:]
 	for len(body) > 1 && (body[0] == kwReport || body[0] == kwInteractive || body[0] == kwTest) {
 		value := body[1]
 		if _, text := value.(*String); !text {
-			value = call(symFunction, value)
+			value = Form(symFunction, value)
 		}
 		compiled := cp.compile(value, sc).one()
 		switch body[0] {
@@ -174,9 +174,9 @@ func (cp *compiler) restartClause(part Value, sc *scope) *restartClause {
 
 // associated rewrites a form that signals, so that the restarts around it are known to
 // serve its condition.
-func (cp *compiler) associated(form Value, sc *scope, count int) Value {
+func (cp *Compiler) associated(form Value, sc *scope, count int) Value {
 	for {
-		cp.step()
+		cp.Step()
 		expansion, ok := cp.expandOnce(form, sc)
 		if !ok {
 			break
@@ -188,7 +188,7 @@ func (cp *compiler) associated(form Value, sc *scope, count int) Value {
 		return form
 	}
 	head, ok := cell.Car.(*Symbol)
-	fallback, known := map[string]string{"ERROR": simpleError, "CERROR": simpleError, "SIGNAL": simpleCondition, "WARN": simpleWarning}[cp.nameOf(head)]
+	fallback, known := map[string]string{"ERROR": SimpleError, "CERROR": SimpleError, "SIGNAL": simpleCondition, "WARN": simpleWarning}[cp.nameOf(head)]
 	if !ok || !known || head.home != standardPackage {
 		return form
 	}
@@ -212,7 +212,7 @@ func (cp *compiler) associated(form Value, sc *scope, count int) Value {
 	return &Cons{Car: symFuncall, Cdr: &Cons{Car: associating, Cdr: cell.Cdr}, line: cell.line, column: cell.column}
 }
 
-func (cp *compiler) nameOf(symbol *Symbol) string {
+func (cp *Compiler) nameOf(symbol *Symbol) string {
 	if symbol == nil {
 		return ""
 	}
@@ -238,15 +238,15 @@ func (c *Call) runRestartable(inner, outer *restart, body code, f *frame) (v Val
 	return v, -1, nil
 }
 
-func compileRestartBind(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 1, -1)
+func compileRestartBind(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 1, -1)
 	var clauses []*restartClause
-	for _, part := range cp.forms(parts[0]) {
-		binding := cp.forms(part)
+	for _, part := range cp.Forms(parts[0]) {
+		binding := cp.Forms(part)
 		if len(binding) < 2 || len(binding)%2 != 0 {
-			cp.fail(programError, "malformed restart binding: %s", sketch(part, formLength))
+			cp.Fail(ProgramError, "malformed restart binding: %s", Sketch(part, formLength))
 		}
-		k := &restartClause{name: cp.symbol(binding[0]), function: cp.compile(binding[1], sc).one()}
+		k := &restartClause{name: cp.TakeSymbol(binding[0]), function: cp.compile(binding[1], sc).one()}
 		for i := 2; i < len(binding); i += 2 {
 			value := cp.compile(binding[i+1], sc).one()
 			switch binding[i] {
@@ -257,7 +257,7 @@ func compileRestartBind(cp *compiler, form *Cons, sc *scope) expression {
 			case kwTestFunction:
 				k.test = value
 			default:
-				cp.fail(programError, "unknown option %s of restart-bind", sketch(binding[i], formLength))
+				cp.Fail(ProgramError, "unknown option %s of restart-bind", Sketch(binding[i], formLength))
 			}
 		}
 		clauses = append(clauses, k)
@@ -268,7 +268,7 @@ func compileRestartBind(cp *compiler, form *Cons, sc *scope) expression {
 		inner := outer
 		for i := len(clauses) - 1; i >= 0; i-- {
 			inner = clauses[i].make(c, f, inner)
-			inner.function = c.function(clauses[i].function(c, f))
+			inner.function = c.Function(clauses[i].function(c, f))
 		}
 		c.restarts = inner
 		v := body.run(c, f)
@@ -277,14 +277,14 @@ func compileRestartBind(cp *compiler, form *Cons, sc *scope) expression {
 	}}
 }
 
-func compileWithConditionRestarts(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, -1)
+func compileWithConditionRestarts(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, -1)
 	condition, restarts := cp.compile(parts[0], sc).one(), cp.compile(parts[1], sc).one()
 	body := cp.body(form.Cdr.(*Cons).Cdr.(*Cons).Cdr, sc)
 	return expression{many: body.many, run: func(c *Call, f *frame) Value {
 		served := condition(c, f)
 		var changed []*restart
-		for _, v := range c.slice(restarts(c, f)) {
+		for _, v := range c.Slice(restarts(c, f)) {
 			r := c.restart(v)
 			r.conditions = append(r.conditions, served)
 			changed = append(changed, r)
@@ -300,61 +300,61 @@ func compileWithConditionRestarts(cp *compiler, form *Cons, sc *scope) expressio
 func (c *Call) restart(v Value) *restart {
 	r, ok := v.(*restart)
 	if !ok {
-		c.typeError(v, "RESTART")
+		c.TypeError(v, "RESTART")
 	}
 	return r
 }
 
 // restartFunctions find and take restarts.
-func restartFunctions() []builtin {
-	return []builtin{
-		{name: "invoke-restart", list: "(restart &rest arguments)", doc: "Continue at an active restart.", many: true, call: func(c *Call, args []Value) Value {
+func restartFunctions() []Builtin {
+	return []Builtin{
+		{Name: "invoke-restart", LambdaList: "(restart &rest arguments)", Doc: "Continue at an active restart.", Many: true, Call: func(c *Call, args []Value) Value {
 			return c.invokeRestart(args[0], nil, args[1:])
 		}},
-		{name: "invoke-restart-interactively", list: "(restart)", doc: "Continue at an active restart with the arguments it asks for.", many: true, one: func(c *Call, a Value) Value {
+		{Name: "invoke-restart-interactively", LambdaList: "(restart)", Doc: "Continue at an active restart with the arguments it asks for.", Many: true, One: func(c *Call, a Value) Value {
 			r := c.findRestart(a, nil)
 			if r == nil {
-				c.fail(controlError, "No restart %s is active.", c.shown(a))
+				c.Fail(controlError, "No restart %s is active.", c.Shown(a))
 			}
 			var args []Value
 			if r.interactive != nil {
-				args = c.slice(single(c.apply(r.interactive, nil)))
+				args = c.Slice(Single(c.apply(r.interactive, nil)))
 			}
 			return c.take(r, args)
 		}},
-		{name: "find-restart", list: "(name &optional condition)", doc: "The active restart of that name, or nil.", named: func(c *Call, args Args) Value {
+		{Name: "find-restart", LambdaList: "(name &optional condition)", Doc: "The active restart of that name, or nil.", Named: func(c *Call, args Args) Value {
 			if r := c.findRestart(args.Get("name"), args.Get("condition")); r != nil {
 				return r
 			}
 			return Nil
 		}},
-		{name: "compute-restarts", list: "(&optional condition)", doc: "All active restarts, innermost first.", named: func(c *Call, args Args) Value {
+		{Name: "compute-restarts", LambdaList: "(&optional condition)", Doc: "All active restarts, innermost first.", Named: func(c *Call, args Args) Value {
 			condition := args.Get("condition")
 
-			var b builder
+			var b ListBuilder
 			for r := c.restarts; r != nil; r = r.outer {
-				c.charge(consBytes)
+				c.Charge(ConsBytes)
 				if c.serves(r, condition) {
-					b.add(r)
+					b.Add(r)
 				}
 			}
-			return b.list()
+			return b.List()
 		}},
-		{name: "restart-name", list: "(restart)", doc: "The name of a restart.", one: func(c *Call, a Value) Value { return c.restart(a).name }},
+		{Name: "restart-name", LambdaList: "(restart)", Doc: "The name of a restart.", One: func(c *Call, a Value) Value { return c.restart(a).name }},
 		restartFunction("abort", symAbort, true),
 		restartFunction("continue", symContinue, false),
 		restartFunction("muffle-warning", symMuffleWarning, true),
 		valueRestart("use-value", symUseValue),
 		valueRestart("store-value", symStoreValue),
-		{name: "cerror", list: "(continue-format datum &rest arguments)", doc: "Signal an error that can be continued.", call: func(c *Call, args []Value) Value {
-			return c.continuable(args[0], c.condition(args[1:], simpleError), args[2:])
+		{Name: "cerror", LambdaList: "(continue-format datum &rest arguments)", Doc: "Signal an error that can be continued.", Call: func(c *Call, args []Value) Value {
+			return c.continuable(args[0], c.condition(args[1:], SimpleError), args[2:])
 		}},
-		{name: "warn", list: "(datum &rest arguments)", doc: "Signal a warning, or print it if nobody handles it.", check: checkClassNamed, call: warn},
+		{Name: "warn", LambdaList: "(datum &rest arguments)", Doc: "Signal a warning, or print it if nobody handles it.", Check: checkClassNamed, Call: warn},
 	}
 }
 
-func restartFunction(name string, symbol *Symbol, must bool) builtin {
-	return builtin{name: name, list: "(&optional condition)", doc: "Invoke the restart of this name.", many: true, named: func(c *Call, args Args) Value {
+func restartFunction(name string, symbol *Symbol, must bool) Builtin {
+	return Builtin{Name: name, LambdaList: "(&optional condition)", Doc: "Invoke the restart of this name.", Many: true, Named: func(c *Call, args Args) Value {
 		condition := args.Get("condition")
 
 		if !must && c.findRestart(symbol, condition) == nil {
@@ -364,12 +364,12 @@ func restartFunction(name string, symbol *Symbol, must bool) builtin {
 	}}
 }
 
-func valueRestart(name string, symbol *Symbol) builtin {
-	return builtin{name: name, list: "(value &optional condition)", doc: "Invoke the restart of this name with a value, if it is active.", many: true, call: func(c *Call, args []Value) Value {
-		if c.findRestart(symbol, optional(args, 1)) == nil {
+func valueRestart(name string, symbol *Symbol) Builtin {
+	return Builtin{Name: name, LambdaList: "(value &optional condition)", Doc: "Invoke the restart of this name with a value, if it is active.", Many: true, Call: func(c *Call, args []Value) Value {
+		if c.findRestart(symbol, Optional(args, 1)) == nil {
 			return Nil
 		}
-		return c.invokeRestart(symbol, optional(args, 1), args[:1])
+		return c.invokeRestart(symbol, Optional(args, 1), args[:1])
 	}}
 }
 
@@ -378,9 +378,9 @@ func valueRestart(name string, symbol *Symbol) builtin {
 func (c *Call) continuable(control Value, condition *Instance, args []Value) Value {
 	args = append([]Value(nil), args...)
 	report := &Function{name: "REPORT", least: 1, most: 1, one: func(c *Call, stream Value) Value {
-		return c.apply(c.environment.language.functions[standardSymbol("FORMAT")], append([]Value{stream, control}, args...))
+		return c.apply(c.environment.language.functions[CL("FORMAT")], append([]Value{stream, control}, args...))
 	}}
-	c.charge(2 * closureBytes)
+	c.Charge(2 * ObjectBytes)
 	r := &restart{outer: c.restarts, name: symContinue, report: report, conditions: []Value{condition}}
 	c.runRestartable(r, c.restarts, func(c *Call, _ *frame) Value {
 		c.signalError(condition)
@@ -391,8 +391,8 @@ func (c *Call) continuable(control Value, condition *Instance, args []Value) Val
 
 func warn(c *Call, args []Value) Value {
 	condition := c.condition(args, simpleWarning)
-	if !condition.class.isA(c.environment.language.classes[standardSymbol("WARNING")]) {
-		c.typeError(condition, "WARNING")
+	if !condition.class.isA(c.environment.language.classes[CL("WARNING")]) {
+		c.TypeError(condition, "WARNING")
 	}
 	r := &restart{outer: c.restarts, name: symMuffleWarning, report: NewString("Skip warning."), conditions: []Value{condition}}
 	_, clause, _ := c.runRestartable(r, c.restarts, func(c *Call, _ *frame) Value {
@@ -400,7 +400,7 @@ func warn(c *Call, args []Value) Value {
 		return Nil
 	}, nil)
 	if clause < 0 {
-		c.write(c.stream(symErrorOutput), []rune("WARNING: "+c.report(condition)+"\n"))
+		c.Write(c.stream(symErrorOutput), []rune("WARNING: "+c.Report(condition)+"\n"))
 	}
 	return Nil
 }

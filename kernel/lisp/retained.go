@@ -41,7 +41,7 @@ func (e *Environment) retained(limit int64) int64 {
 	e.censuses++
 	n := &census{round: e.censuses, seen: map[any]struct{}{}, limit: limit}
 	for symbol, g := range e.globals {
-		n.size += entryBytes + int64(len(symbol.name))
+		n.size += EntryBytes + int64(len(symbol.name))
 		n.global(g)
 	}
 	for _, class := range e.classes {
@@ -79,7 +79,7 @@ func (n *census) add(v any) {
 	switch x := v.(type) {
 	case *Cons:
 		if atomic.SwapUint32(&x.counted, n.round) != n.round {
-			n.size += consBytes
+			n.size += ConsBytes
 			n.pending = append(n.pending, x)
 		}
 		return
@@ -101,13 +101,13 @@ func (n *census) add(v any) {
 	}
 	if _, counted := n.seen[v]; !counted {
 		n.seen[v] = struct{}{}
-		n.size += closureBytes
+		n.size += ObjectBytes
 		n.pending = append(n.pending, v)
 	}
 }
 
 func (n *census) addAll(values []Value) {
-	n.size += int64(len(values)) * valueBytes
+	n.size += int64(len(values)) * ValueBytes
 	for _, v := range values {
 		n.add(v)
 	}
@@ -120,7 +120,7 @@ func (n *census) visit(v any) {
 		n.add(x.Car)
 		n.add(x.Cdr)
 	case *String:
-		n.size += int64(len(x.all())) * runeBytes
+		n.size += int64(len(x.all())) * RuneBytes
 		if x.header != nil {
 			n.add(x.header.target)
 		}
@@ -130,7 +130,7 @@ func (n *census) visit(v any) {
 			n.add(x.header.target)
 		}
 	case *HashTable:
-		n.size += int64(len(x.entries)) * entryBytes
+		n.size += int64(len(x.entries)) * EntryBytes
 		for _, entry := range x.entries {
 			n.add(entry.key)
 			n.add(entry.value)
@@ -147,7 +147,7 @@ func (n *census) visit(v any) {
 		n.add(x.real)
 		n.add(x.imaginary)
 	case *Stream:
-		n.size += int64(len(x.out)+len(x.input)) * runeBytes
+		n.size += int64(len(x.out)+len(x.input)) * RuneBytes
 		if x.binary != nil {
 			n.size += int64(len(x.binary.data))
 		}

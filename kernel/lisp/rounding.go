@@ -17,9 +17,9 @@ const (
 )
 
 // roundingFunctions divide to integers.
-func roundingFunctions() []builtin {
-	row := func(name, doc string, how rounding, float bool) builtin {
-		return builtin{name: name, list: "(number &optional divisor)", doc: doc, many: true, named: func(c *Call, args Args) Value {
+func roundingFunctions() []Builtin {
+	row := func(name, doc string, how rounding, float bool) Builtin {
+		return Builtin{Name: name, LambdaList: "(number &optional divisor)", Doc: doc, Many: true, Named: func(c *Call, args Args) Value {
 			number, divisorArg := args.Get("number"), args.Get("divisor")
 
 			divisor := Value(Integer(1))
@@ -34,10 +34,10 @@ func roundingFunctions() []builtin {
 				}
 				q = c.toFloat(q, like)
 			}
-			return c.values(q, r)
+			return c.Values(q, r)
 		}}
 	}
-	return []builtin{
+	return []Builtin{
 		row("floor", "The quotient rounded down, and the remainder.", floorRounding, false),
 		row("ceiling", "The quotient rounded up, and the remainder.", ceilingRounding, false),
 		row("truncate", "The quotient rounded towards zero, and the remainder.", truncateRounding, false),
@@ -46,7 +46,7 @@ func roundingFunctions() []builtin {
 		row("fceiling", "Like ceiling, the quotient as a float.", ceilingRounding, true),
 		row("ftruncate", "Like truncate, the quotient as a float.", truncateRounding, true),
 		row("fround", "Like round, the quotient as a float.", roundRounding, true),
-		{name: "mod", list: "(number divisor)", doc: "The remainder with the sign of the divisor.", two: func(c *Call, a, b Value) Value {
+		{Name: "mod", LambdaList: "(number divisor)", Doc: "The remainder with the sign of the divisor.", Two: func(c *Call, a, b Value) Value {
 			if x, ok := a.(int64); ok {
 				if y, ok := b.(int64); ok && y > 0 {
 					m := x % y
@@ -59,7 +59,7 @@ func roundingFunctions() []builtin {
 			_, r := c.quotient(a, b, floorRounding)
 			return r
 		}},
-		{name: "rem", list: "(number divisor)", doc: "The remainder with the sign of the number.", two: func(c *Call, a, b Value) Value {
+		{Name: "rem", LambdaList: "(number divisor)", Doc: "The remainder with the sign of the number.", Two: func(c *Call, a, b Value) Value {
 			_, r := c.quotient(a, b, truncateRounding)
 			return r
 		}},
@@ -76,13 +76,13 @@ func (c *Call) quotient(a, b Value, how rounding) (q, r Value) {
 	}
 	k := max(c.realNumber(a), c.realNumber(b))
 	if sign(b) == 0 {
-		c.divisionByZero(standardSymbol("TRUNCATE"), a, b)
+		c.divisionByZero(CL("TRUNCATE"), a, b)
 	}
 	if k >= singleKind {
 		return c.floatQuotient(a, b, how, k == singleKind)
 	}
 	c.chargeArithmetic(a, b)
-	c.work((bits(a)/64 + 1) * (bits(b)/64 + 1) / 8)
+	c.Work((bits(a)/64 + 1) * (bits(b)/64 + 1) / 8)
 	ratio := new(big.Rat).Quo(rational(a), rational(b))
 	n := roundRatio(ratio, how)
 	q = normal(n)
@@ -173,8 +173,8 @@ func (c *Call) toFloat(v, like Value) Value {
 }
 
 // floatFunctions are what yields or takes floats.
-func floatFunctions() []builtin {
-	return []builtin{
+func floatFunctions() []Builtin {
+	return []Builtin{
 		analytic("sin", "The sine.", sine, cmplx.Sin), analytic("cos", "The cosine.", cosine, cmplx.Cos), analytic("tan", "The tangent.", tangent, cmplx.Tan),
 		analytic("asin", "The arc sine.", math.Asin, arcSine), analytic("acos", "The arc cosine.", math.Acos, arcCosine),
 		analytic("sinh", "The hyperbolic sine.", math.Sinh, cmplx.Sinh), analytic("cosh", "The hyperbolic cosine.", math.Cosh, cmplx.Cosh), analytic("tanh", "The hyperbolic tangent.", math.Tanh, cmplx.Tanh),
@@ -182,17 +182,17 @@ func floatFunctions() []builtin {
 		analytic("atanh", "The inverse hyperbolic tangent.", math.Atanh, hyperbolicArcTangent),
 		analytic("exp", "e to the power of the number.", math.Exp, cmplx.Exp),
 		analytic("sqrt", "The square root, complex for a negative number.", math.Sqrt, cmplx.Sqrt),
-		{name: "isqrt", list: "(natural)", doc: "The integer square root.", one: func(c *Call, a Value) Value {
-			n := c.integer(a)
+		{Name: "isqrt", LambdaList: "(natural)", Doc: "The integer square root.", One: func(c *Call, a Value) Value {
+			n := c.Integer(a)
 			if n.Sign() < 0 {
-				c.typeError(a, "UNSIGNED-BYTE")
+				c.TypeError(a, "UNSIGNED-BYTE")
 			}
 			c.chargeArithmetic(a, a)
-			c.work(n.BitLen() / 64 * n.BitLen() / 64)
+			c.Work(n.BitLen() / 64 * n.BitLen() / 64)
 			return normal(new(big.Int).Sqrt(n))
 		}},
-		{name: "log", list: "(number &optional base)", doc: "The logarithm, natural without a base.", call: logarithm},
-		{name: "atan", list: "(y &optional x)", doc: "The arc tangent of y/x.", call: func(c *Call, args []Value) Value {
+		{Name: "log", LambdaList: "(number &optional base)", Doc: "The logarithm, natural without a base.", Call: logarithm},
+		{Name: "atan", LambdaList: "(y &optional x)", Doc: "The arc tangent of y/x.", Call: func(c *Call, args []Value) Value {
 			c.number(args[0])
 			if len(args) == 1 {
 				if _, isComplex := args[0].(*Complex); isComplex {
@@ -204,8 +204,8 @@ func floatFunctions() []builtin {
 			c.realNumber(args[1])
 			return c.toFloat(math.Atan2(double(args[0]), double(args[1])), c.add(args[0], args[1]))
 		}},
-		{name: "expt", list: "(base power)", doc: "Base to the power.", two: power},
-		{name: "float", list: "(number &optional like)", doc: "The number as a float, of the type of like.", call: func(c *Call, args []Value) Value {
+		{Name: "expt", LambdaList: "(base power)", Doc: "Base to the power.", Two: power},
+		{Name: "float", LambdaList: "(number &optional like)", Doc: "The number as a float, of the type of like.", Call: func(c *Call, args []Value) Value {
 			k := c.realNumber(args[0])
 			if len(args) == 1 {
 				if k >= singleKind {
@@ -215,11 +215,11 @@ func floatFunctions() []builtin {
 			}
 			return c.toFloat(args[0], args[1])
 		}},
-		{name: "rational", list: "(number)", doc: "Exactly the number as a rational.", one: func(c *Call, a Value) Value {
+		{Name: "rational", LambdaList: "(number)", Doc: "Exactly the number as a rational.", One: func(c *Call, a Value) Value {
 			c.realNumber(a)
 			return normalRatio(rational(a))
 		}},
-		{name: "rationalize", list: "(number)", doc: "The simplest rational that is the same float.", one: rationalize},
+		{Name: "rationalize", LambdaList: "(number)", Doc: "The simplest rational that is the same float.", One: rationalize},
 	}
 }
 
@@ -239,12 +239,12 @@ func rationalize(c *Call, a Value) Value {
 	}
 	x := rational(a)
 	if x == nil {
-		c.fail(arithmeticError, "%s is not finite", c.shown(a))
+		c.Fail(arithmeticError, "%s is not finite", c.Shown(a))
 	}
 	p0, q0, p1, q1 := big.NewInt(0), big.NewInt(1), big.NewInt(1), big.NewInt(0)
 	rest := new(big.Rat).Set(x)
 	for range 200 {
-		c.step()
+		c.Step()
 		n := roundRatio(rest, floorRounding)
 		p0, p1 = p1, new(big.Int).Add(new(big.Int).Mul(n, p1), p0)
 		q0, q1 = q1, new(big.Int).Add(new(big.Int).Mul(n, q1), q0)
@@ -259,34 +259,34 @@ func rationalize(c *Call, a Value) Value {
 }
 
 // bitFunctions treat integers as bits.
-func bitFunctions() []builtin {
-	fold := func(name, doc string, start int64, combine func(z, x, y *big.Int) *big.Int) builtin {
-		return builtin{name: name, list: "(&rest integers)", doc: doc, call: func(c *Call, args []Value) Value {
+func bitFunctions() []Builtin {
+	fold := func(name, doc string, start int64, combine func(z, x, y *big.Int) *big.Int) Builtin {
+		return Builtin{Name: name, LambdaList: "(&rest integers)", Doc: doc, Call: func(c *Call, args []Value) Value {
 			result := big.NewInt(start)
 			for _, arg := range args {
 				c.chargeArithmetic(result, arg)
-				result = combine(new(big.Int), result, c.integer(arg))
+				result = combine(new(big.Int), result, c.Integer(arg))
 			}
 			return normal(result)
 		}}
 	}
-	return []builtin{
+	return []Builtin{
 		fold("logand", "The bitwise and.", -1, (*big.Int).And),
 		fold("logior", "The bitwise or.", 0, (*big.Int).Or),
 		fold("logxor", "The bitwise exclusive or.", 0, (*big.Int).Xor),
-		{name: "lognot", list: "(integer)", doc: "The bitwise complement.", one: func(c *Call, a Value) Value { return normal(new(big.Int).Not(c.integer(a))) }},
-		{name: "logtest", list: "(a b)", doc: "True if a bit is set in both.", two: func(c *Call, a, b Value) Value {
-			return Boolean(new(big.Int).And(c.integer(a), c.integer(b)).Sign() != 0)
+		{Name: "lognot", LambdaList: "(integer)", Doc: "The bitwise complement.", One: func(c *Call, a Value) Value { return normal(new(big.Int).Not(c.Integer(a))) }},
+		{Name: "logtest", LambdaList: "(a b)", Doc: "True if a bit is set in both.", Two: func(c *Call, a, b Value) Value {
+			return Boolean(new(big.Int).And(c.Integer(a), c.Integer(b)).Sign() != 0)
 		}},
-		{name: "logbitp", list: "(index integer)", doc: "True if the bit is set.", two: func(c *Call, a, b Value) Value {
-			n, i := c.integer(b), c.amount(a)
+		{Name: "logbitp", LambdaList: "(index integer)", Doc: "True if the bit is set.", Two: func(c *Call, a, b Value) Value {
+			n, i := c.Integer(b), c.amount(a)
 			if n.Sign() < 0 {
 				return Boolean(new(big.Int).Not(n).Bit(i) == 0)
 			}
 			return Boolean(n.Bit(i) == 1)
 		}},
-		{name: "logcount", list: "(integer)", doc: "The number of one bits, zero bits if negative.", one: func(c *Call, a Value) Value {
-			n := c.integer(a)
+		{Name: "logcount", LambdaList: "(integer)", Doc: "The number of one bits, zero bits if negative.", One: func(c *Call, a Value) Value {
+			n := c.Integer(a)
 			if n.Sign() < 0 {
 				n = new(big.Int).Not(n)
 			}
@@ -294,26 +294,26 @@ func bitFunctions() []builtin {
 			for i := range n.BitLen() {
 				ones += int(n.Bit(i))
 			}
-			c.work(n.BitLen())
-			return count(ones)
+			c.Work(n.BitLen())
+			return Count(ones)
 		}},
-		{name: "integer-length", list: "(integer)", doc: "The bits needed in two's complement.", one: func(c *Call, a Value) Value {
-			n := c.integer(a)
+		{Name: "integer-length", LambdaList: "(integer)", Doc: "The bits needed in two's complement.", One: func(c *Call, a Value) Value {
+			n := c.Integer(a)
 			if n.Sign() < 0 {
 				n = new(big.Int).Not(n)
 			}
-			return count(n.BitLen())
+			return Count(n.BitLen())
 		}},
-		{name: "ash", list: "(integer count)", doc: "The integer shifted left, or right if negative.", two: shift},
+		{Name: "ash", LambdaList: "(integer count)", Doc: "The integer shifted left, or right if negative.", Two: shift},
 	}
 }
 
 func shift(c *Call, a, b Value) Value {
-	n := c.integer(a)
+	n := c.Integer(a)
 	if far, ok := b.(*big.Int); ok { // nothing is left, or no memory
 		b = Integer(int64(far.Sign()) << 62)
 	}
-	by := c.fixnum(b)
+	by := c.Fixnum(b)
 	if by <= 0 {
 		if -by > int64(n.BitLen()) {
 			by = -int64(n.BitLen()) - 1
@@ -324,8 +324,8 @@ func shift(c *Call, a, b Value) Value {
 		return Integer(0)
 	}
 	if by/8 > c.bytes {
-		c.charge(int(c.bytes) + 1)
+		c.Charge(int(c.bytes) + 1)
 	}
-	c.chargeMany(int(by/8)+n.BitLen()/8+8, 1)
+	c.ChargeMany(int(by/8)+n.BitLen()/8+8, 1)
 	return normal(new(big.Int).Lsh(n, uint(by)))
 }

@@ -30,8 +30,8 @@ const (
 func (c *Call) scan(args Args, sense selection) *scan {
 	m := c.newMatcher(args.find("test"), args.find("test-not"), args.Get("key"))
 	s := c.newScan(args.Get("sequence"), m, args.Get("start"), args.Get("end"), args.Get("from-end"))
-	if limit := args.find("count"); given(limit) {
-		if c.integer(limit).Sign() < 0 {
+	if limit := args.find("count"); Given(limit) {
+		if c.Integer(limit).Sign() < 0 {
 			s.limit = 0
 		} else if n, ok := limit.(int64); ok {
 			s.limit = int(n)
@@ -41,20 +41,20 @@ func (c *Call) scan(args Args, sense selection) *scan {
 		s.wanted = s.sameAs(args.Get("item"))
 		return s
 	}
-	predicate := c.function(args.Get("predicate"))
-	s.wanted = func(i int) bool { return isTrue(c.call1(predicate, s.keyed(s.element(i)))) == (sense == byTest) }
+	predicate := c.Function(args.Get("predicate"))
+	s.wanted = func(i int) bool { return isTrue(c.Call1(predicate, s.keyed(s.element(i)))) == (sense == byTest) }
 	return s
 }
 
 func (c *Call) newScan(sequence Value, m *matcher, start, end, fromEnd Value) *scan {
-	s := &scan{matcher: m, sequence: sequence, limit: -1, fromEnd: given(fromEnd)}
+	s := &scan{matcher: m, sequence: sequence, limit: -1, fromEnd: Given(fromEnd)}
 	if text, ok := sequence.(*String); ok {
 		s.chars, s.size = text.chars, len(text.chars)
 	} else {
-		s.items = c.elements(sequence)
+		s.items = c.Elements(sequence)
 		s.size = len(s.items)
 	}
-	s.from, s.to = c.bounds(start, end, s.size)
+	s.from, s.to = c.Bounds(start, end, s.size)
 	return s
 }
 
@@ -66,7 +66,7 @@ func (s *scan) sameAs(item Value) func(i int) bool {
 		chars := s.call.folded(s.chars, fold)
 		wanted = Character(s.call.folded([]rune{rune(wanted)}, fold)[0])
 		return func(i int) bool {
-			s.call.step()
+			s.call.Step()
 			return Character(chars[i]) == wanted
 		}
 	}
@@ -102,17 +102,17 @@ func (c *Call) folded(chars []rune, fold folding) []rune {
 	if fold != withoutCase {
 		return chars
 	}
-	c.chargeMany(len(chars), runeBytes)
+	c.ChargeMany(len(chars), RuneBytes)
 	copied := append([]rune(nil), chars...)
-	each(copied, lower)
+	MapRunes(copied, Lower)
 	return copied
 }
 
 var (
-	symCharIs    = standardSymbol("CHAR=")
-	symCharEqual = standardSymbol("CHAR-EQUAL")
-	symEqual     = standardSymbol("EQUAL")
-	symEqualp    = standardSymbol("EQUALP")
+	symCharIs    = CL("CHAR=")
+	symCharEqual = CL("CHAR-EQUAL")
+	symEqual     = CL("EQUAL")
+	symEqualp    = CL("EQUALP")
 )
 
 func (s *scan) element(i int) Value {
@@ -142,7 +142,7 @@ func (s *scan) find() int {
 
 // chosen marks the elements looked for, at most limit of them, and counts them.
 func (s *scan) chosen() (marks []bool, n int) {
-	s.call.charge(s.size)
+	s.call.Charge(s.size)
 	marks = make([]bool, s.size)
 	mark := func(i int) {
 		if n != s.limit && s.wanted(i) {
@@ -165,8 +165,8 @@ func (s *scan) chosen() (marks []bool, n int) {
 // family makes the rows NAME, NAME-if and NAME-if-not of one operation; before names the
 // argument that comes first, if any. That of -if-not says
 // "not" of what matches.
-func family(name, before, doc string, counts bool, do func(c *Call, s *scan, args Args) Value) []builtin {
-	row := func(name, first string, sense selection) builtin {
+func family(name, before, doc string, counts bool, do func(c *Call, s *scan, args Args) Value) []Builtin {
+	row := func(name, first string, sense selection) Builtin {
 		list := "(" + first + " sequence &key key start end from-end"
 		if before != "" {
 			list = "(" + before + " " + list[1:]
@@ -181,9 +181,9 @@ func family(name, before, doc string, counts bool, do func(c *Call, s *scan, arg
 		if sense == byTestNot {
 			said = strings.NewReplacer("that matches", "that does not match", "that match", "that do not match").Replace(doc)
 		}
-		return builtin{name: name, list: list + ")", doc: said, named: func(c *Call, args Args) Value {
+		return Builtin{Name: name, LambdaList: list + ")", Doc: said, Named: func(c *Call, args Args) Value {
 			return do(c, c.scan(args, sense), args)
 		}}
 	}
-	return []builtin{row(name, "item", byItem), row(name+"-if", "predicate", byTest), row(name+"-if-not", "predicate", byTestNot)}
+	return []Builtin{row(name, "item", byItem), row(name+"-if", "predicate", byTest), row(name+"-if-not", "predicate", byTestNot)}
 }

@@ -1,8 +1,8 @@
 package lisp
 
 // searchFunctions look for elements and parts.
-func searchFunctions() []builtin {
-	var rows []builtin
+func searchFunctions() []Builtin {
+	var rows []Builtin
 	rows = append(rows, family("find", "", "The element that matches, or nil.", false, func(c *Call, s *scan, _ Args) Value {
 		if i := s.find(); i >= 0 {
 			return s.element(i)
@@ -11,18 +11,18 @@ func searchFunctions() []builtin {
 	})...)
 	rows = append(rows, family("position", "", "The index of the element that matches, or nil.", false, func(c *Call, s *scan, _ Args) Value {
 		if i := s.find(); i >= 0 {
-			return count(i)
+			return Count(i)
 		}
 		return Nil
 	})...)
 	rows = append(rows, family("count", "", "The number of elements that match.", false, func(c *Call, s *scan, _ Args) Value {
 		_, n := s.chosen()
-		return count(n)
+		return Count(n)
 	})...)
 	const keywords = " &key test test-not key start1 end1 start2 end2 from-end)"
 	return append(rows,
-		builtin{name: "search", list: "(part sequence" + keywords, doc: "The index where part begins in sequence, or nil.", named: searchPart},
-		builtin{name: "mismatch", list: "(a b" + keywords, doc: "The index where two sequences begin to differ, or nil.", named: mismatch},
+		Builtin{Name: "search", LambdaList: "(part sequence" + keywords, Doc: "The index where part begins in sequence, or nil.", Named: searchPart},
+		Builtin{Name: "mismatch", LambdaList: "(a b" + keywords, Doc: "The index where two sequences begin to differ, or nil.", Named: mismatch},
 	)
 }
 
@@ -53,7 +53,7 @@ func (c *Call) pairScan(args Args, a, b string) *pairScan {
 // matchesAt reports that all of the first sequence is found in the second at j.
 func (p *pairScan) matchesAt(c *Call, j int) bool {
 	for i := range p.size1 {
-		c.step()
+		c.Step()
 		if !p.equal(i, i+j) {
 			return false
 		}
@@ -69,9 +69,9 @@ func searchPart(c *Call, args Args) Value {
 		if p.fromEnd {
 			j = last - n
 		}
-		c.step()
+		c.Step()
 		if p.matchesAt(c, j) {
-			return count(j + p.offset2)
+			return Count(j + p.offset2)
 		}
 	}
 	return Nil
@@ -81,7 +81,7 @@ func mismatch(c *Call, args Args) Value {
 	p := c.pairScan(args, "a", "b")
 	n := 0
 	for ; n < p.size1 && n < p.size2; n++ {
-		c.step()
+		c.Step()
 		i, j := n, n
 		if p.fromEnd {
 			i, j = p.size1-1-n, p.size2-1-n
@@ -94,7 +94,7 @@ func mismatch(c *Call, args Args) Value {
 		return Nil
 	}
 	if p.fromEnd {
-		return count(p.offset1 + p.size1 - n)
+		return Count(p.offset1 + p.size1 - n)
 	}
-	return count(p.offset1 + n)
+	return Count(p.offset1 + n)
 }

@@ -11,15 +11,15 @@ type sequenceType struct {
 }
 
 func (c *Call) sequenceType(kind Value) sequenceType {
-	c.descend(4)
-	defer c.ascend(4)
+	c.Descend(4)
+	defer c.Ascend(4)
 	if class, ok := kind.(*Class); ok {
 		kind = class.name
 	}
 	t := sequenceType{name: kind, most: -1}
 	head, args := kind, []Value(nil)
 	if cell, ok := kind.(*Cons); ok {
-		head, args = cell.Car, c.slice(cell.Cdr)
+		head, args = cell.Car, c.Slice(cell.Cdr)
 	}
 	symbol, ok := head.(*Symbol)
 	if !ok {
@@ -35,17 +35,17 @@ func (c *Call) sequenceType(kind Value) sequenceType {
 		t.most = 0
 		return t
 	case "VECTOR", "ARRAY", "SIMPLE-ARRAY":
-		t.kind = c.elementType(optional(args, 0))
-		return c.sized(t, optional(args, 1))
+		t.kind = c.elementType(Optional(args, 0))
+		return c.sized(t, Optional(args, 1))
 	case "SIMPLE-VECTOR":
 		t.kind = generalElements
-		return c.sized(t, optional(args, 0))
+		return c.sized(t, Optional(args, 0))
 	case "BIT-VECTOR", "SIMPLE-BIT-VECTOR":
 		t.kind = bitElements
-		return c.sized(t, optional(args, 0))
+		return c.sized(t, Optional(args, 0))
 	case "STRING", "SIMPLE-STRING", "BASE-STRING", "SIMPLE-BASE-STRING":
 		t.kind = characterElements
-		return c.sized(t, optional(args, 0))
+		return c.sized(t, Optional(args, 0))
 	case "AND":
 		for _, arg := range args {
 			if cell, ok := arg.(*Cons); !ok || cell.Car != symNot {
@@ -61,7 +61,7 @@ func (c *Call) sequenceType(kind Value) sequenceType {
 }
 
 func (c *Call) notSequenceType(kind Value) {
-	c.signalError(c.newCondition(typeErrorClass, c.shown(kind)+" is not a type of sequences", "DATUM", kind, "EXPECTED-TYPE", standardSymbol("SEQUENCE")))
+	c.signalError(c.newCondition(TypeErrorClass, c.Shown(kind)+" is not a type of sequences", "DATUM", kind, "EXPECTED-TYPE", CL("SEQUENCE")))
 }
 
 // sized reads the dimension of a vector type: a length, (LENGTH), a rank of one or a star.
@@ -71,14 +71,14 @@ func (c *Call) sized(t sequenceType, size Value) sequenceType {
 			c.notSequenceType(t.name)
 		}
 		size = cell.Car
-	} else if cell, ok := t.name.(*Cons); ok && size != nil && size != symStar && cell.Car != symVector && len(c.slice(cell)) == 3 {
+	} else if cell, ok := t.name.(*Cons); ok && size != nil && size != symStar && cell.Car != symVector && len(c.Slice(cell)) == 3 {
 		if size != Integer(1) { // a rank, not a length
 			c.notSequenceType(t.name)
 		}
 		return t
 	}
 	if size != nil && size != symStar {
-		t.least = c.index(size)
+		t.least = c.Index(size)
 		t.most = t.least
 	}
 	return t
@@ -87,7 +87,7 @@ func (c *Call) sized(t sequenceType, size Value) sequenceType {
 // check complains when a sequence of n elements cannot be of the type.
 func (c *Call) checkLength(t sequenceType, n int) {
 	if n < t.least || t.most >= 0 && n > t.most {
-		c.signalError(c.newCondition(typeErrorClass, "a sequence of "+sketch(count(n), 20)+" elements is not of type "+c.shown(t.name), "DATUM", count(n), "EXPECTED-TYPE", Nil))
+		c.signalError(c.newCondition(TypeErrorClass, "a sequence of "+Sketch(Count(n), 20)+" elements is not of type "+c.Shown(t.name), "DATUM", Count(n), "EXPECTED-TYPE", Nil))
 	}
 }
 
@@ -95,7 +95,7 @@ func (c *Call) checkLength(t sequenceType, n int) {
 func (c *Call) makeSequence(t sequenceType, items []Value) Value {
 	c.checkLength(t, len(items))
 	if t.kind == nil {
-		return c.newList(items)
+		return c.NewList(items)
 	}
 	return c.vectorOf(t.kind, items)
 }
@@ -105,8 +105,8 @@ func (c *Call) vectorOf(kind *elementType, items []Value) Value {
 	if kind == characterElements {
 		return c.stringOf(items)
 	}
-	c.chargeMany(len(items), valueBytes)
-	v := newVector(items)
+	c.ChargeMany(len(items), ValueBytes)
+	v := NewVector(items)
 	if kind != generalElements {
 		for _, item := range items {
 			c.element(kind, item)
@@ -118,20 +118,20 @@ func (c *Call) vectorOf(kind *elementType, items []Value) Value {
 
 // like makes a sequence of the same type as v. It may keep items.
 func (c *Call) like(v Value, items []Value) Value {
-	if isList(v) {
-		return c.newList(items)
+	if IsList(v) {
+		return c.NewList(items)
 	}
 	return c.vectorOf(c.arrayKind(v), items)
 }
 
 // stringOf makes a string of characters.
 func (c *Call) stringOf(items []Value) *String {
-	c.chargeMany(len(items), runeBytes)
+	c.ChargeMany(len(items), RuneBytes)
 	chars := make([]rune, len(items))
 	for i, item := range items {
-		chars[i] = rune(c.character(item))
+		chars[i] = rune(c.Character(item))
 	}
-	return runesString(chars)
+	return StringOf(chars)
 }
 
 func concatenate(c *Call, args []Value) Value {
@@ -139,33 +139,33 @@ func concatenate(c *Call, args []Value) Value {
 	if t.kind == characterElements {
 		total := 0
 		for _, arg := range args[1:] {
-			total += c.length(arg)
+			total += c.Length(arg)
 		}
 		c.checkLength(t, total)
-		c.chargeMany(total, runeBytes)
+		c.ChargeMany(total, RuneBytes)
 		chars := make([]rune, 0, total)
 		for _, arg := range args[1:] {
 			if s, ok := arg.(*String); ok {
 				chars = append(chars, s.chars...)
 				continue
 			}
-			for _, item := range c.elements(arg) {
-				chars = append(chars, rune(c.character(item)))
+			for _, item := range c.Elements(arg) {
+				chars = append(chars, rune(c.Character(item)))
 			}
 		}
-		return runesString(chars)
+		return StringOf(chars)
 	}
 	var items []Value
 	for _, arg := range args[1:] {
-		part := c.elements(arg)
-		c.chargeMany(len(part), valueBytes)
+		part := c.Elements(arg)
+		c.ChargeMany(len(part), ValueBytes)
 		items = append(items, part...)
 	}
 	return c.makeSequence(t, items)
 }
 
 func makeSequence(c *Call, args Args) Value {
-	t, n := c.sequenceType(args.Get("type")), c.index(args.Get("size"))
+	t, n := c.sequenceType(args.Get("type")), c.Index(args.Get("size"))
 	c.checkLength(t, n)
 	element := args.Get("initial-element")
 	if element == nil {
@@ -174,7 +174,7 @@ func makeSequence(c *Call, args Args) Value {
 			element = t.kind.zero
 		}
 	}
-	c.chargeMany(n, valueBytes)
+	c.ChargeMany(n, ValueBytes)
 	items := make([]Value, n)
 	for i := range items {
 		items[i] = element
@@ -202,7 +202,7 @@ func coerce(c *Call, a, b Value) Value {
 			c.number(a)
 			return c.complexOfType(a, symStar)
 		case "FUNCTION":
-			return c.function(a)
+			return c.Function(a)
 		case "T":
 			return a
 		}
@@ -211,13 +211,13 @@ func coerce(c *Call, a, b Value) Value {
 		return a
 	}
 	if cell, ok := b.(*Cons); ok && cell.Car == symComplex && kindOf(a) != notNumber {
-		return c.complexOfType(a, optional(c.slice(cell.Cdr), 0))
+		return c.complexOfType(a, Optional(c.Slice(cell.Cdr), 0))
 	}
-	if !isSequence(a) {
-		c.signalError(c.newCondition(typeErrorClass, c.shown(a)+" can't be converted to type "+c.shown(b)+".", "DATUM", a, "EXPECTED-TYPE", b))
+	if !IsSequence(a) {
+		c.signalError(c.newCondition(TypeErrorClass, c.Shown(a)+" can't be converted to type "+c.Shown(b)+".", "DATUM", a, "EXPECTED-TYPE", b))
 	}
 	t := c.sequenceType(b)
-	items := c.elements(a)
-	c.chargeMany(len(items), valueBytes)
+	items := c.Elements(a)
+	c.ChargeMany(len(items), ValueBytes)
 	return c.makeSequence(t, append([]Value(nil), items...))
 }

@@ -11,67 +11,67 @@ func placeForms() []standardForm {
 }
 
 // placeFunctions look into places.
-func placeFunctions() []builtin {
-	return []builtin{
-		{name: "get-setf-expansion", list: "(place &optional environment)", doc: "Temporaries, their values, store variables, the form that stores, the form that reads.", many: true, named: func(c *Call, args Args) Value {
+func placeFunctions() []Builtin {
+	return []Builtin{
+		{Name: "get-setf-expansion", LambdaList: "(place &optional environment)", Doc: "Temporaries, their values, store variables, the form that stores, the form that reads.", Many: true, Named: func(c *Call, args Args) Value {
 			p := c.newCompiler("").expandPlace(args.Get("place"), c.scopeArgument(args.Get("environment")))
-			var temporaries, stores builder
+			var temporaries, stores ListBuilder
 			for _, temporary := range p.temporaries {
-				temporaries.add(temporary)
+				temporaries.Add(temporary)
 			}
 			for _, store := range p.stores {
-				stores.add(store)
+				stores.Add(store)
 			}
-			return c.values(temporaries.list(), c.newList(p.values), stores.list(), p.write, p.read)
+			return c.Values(temporaries.List(), c.NewList(p.values), stores.List(), p.write, p.read)
 		}},
 	}
 }
 
 // compileDefsetf handles the short form, which names a function, and the long one,
 // whose body makes the storing form.
-func compileDefsetf(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, -1)
-	g := cp.unfrozen(cp.symbol(parts[0]))
+func compileDefsetf(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, -1)
+	g := cp.unfrozen(cp.TakeSymbol(parts[0]))
 	if updater, ok := parts[1].(*Symbol); ok && updater != Nil {
-		cp.arguments(form, 2, 3)
+		cp.Arguments(form, 2, 3)
 		return simple(func(*Call, *frame) Value {
 			if len(parts) > 2 {
 				g.document(symSetf, parts[2])
 			}
-			g.place = func(cp *compiler, form *Cons, args []Value, _ *scope) *place {
+			g.place = func(cp *Compiler, form *Cons, args []Value, _ *scope) *place {
 				p := &place{}
 				stand := p.temporize(cp, args)
-				store := cp.gensym("NEW")
+				store := cp.Gensym("NEW")
 				p.stores = []*Symbol{store}
-				p.write = callStar(updater, NewList(append(stand[:len(stand):len(stand)], store)...))
+				p.write = FormStar(updater, NewList(append(stand[:len(stand):len(stand)], store)...))
 				p.read = &Cons{Car: form.Car, Cdr: NewList(stand...)}
 				return p
 			}
 			return g.symbol
 		})
 	}
-	cp.arguments(form, 3, -1)
-	stores := cp.forms(parts[2])
+	cp.Arguments(form, 3, -1)
+	stores := cp.Forms(parts[2])
 	// The expander takes a list of the store variables first, then the arguments.
 	rest := form.Cdr.(*Cons).Cdr.(*Cons)
 	list := &Cons{Car: NewList(stores...), Cdr: rest.Car}
 	if len(stores) == 0 {
-		list.Car = cp.gensym("NONE")
+		list.Car = cp.Gensym("NONE")
 	}
 	function := cp.compileLambda(g.symbol.name, &Cons{Car: list, Cdr: rest.Cdr.(*Cons).Cdr}, sc, lambdaKind{block: g.symbol, macro: true})
 	return simple(func(c *Call, f *frame) Value {
 		fn := function(c, f).(*Function)
 		g.document(symSetf, c.docOf(fn.doc))
-		g.place = func(cp *compiler, form *Cons, args []Value, sc *scope) *place {
+		g.place = func(cp *Compiler, form *Cons, args []Value, sc *scope) *place {
 			p := &place{}
 			stand := p.temporize(cp, args)
-			var news builder
+			var news ListBuilder
 			for range stores {
-				store := cp.gensym("NEW")
+				store := cp.Gensym("NEW")
 				p.stores = append(p.stores, store)
-				news.add(store)
+				news.Add(store)
 			}
-			p.write = cp.expandIn(&macro{function: fn}, callStar(form.Car, NewList(stand...), news.list()).(*Cons), sc)
+			p.write = cp.expandIn(&macro{function: fn}, FormStar(form.Car, NewList(stand...), news.List()).(*Cons), sc)
 			p.read = &Cons{Car: form.Car, Cdr: NewList(stand...)}
 			return p
 		}
@@ -81,29 +81,29 @@ func compileDefsetf(cp *compiler, form *Cons, sc *scope) expression {
 
 // compileDefineSetfExpander compiles a function of the place's arguments that returns
 // the five parts of a setf expansion.
-func compileDefineSetfExpander(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, -1)
-	g := cp.unfrozen(cp.symbol(parts[0]))
+func compileDefineSetfExpander(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, -1)
+	g := cp.unfrozen(cp.TakeSymbol(parts[0]))
 	function := cp.compileLambda(g.symbol.name, form.Cdr.(*Cons).Cdr, sc, lambdaKind{block: g.symbol, macro: true, values: true})
 	return simple(func(c *Call, f *frame) Value {
 		fn := function(c, f).(*Function)
-		g.place = func(cp *compiler, form *Cons, _ []Value, sc *scope) *place {
+		g.place = func(cp *Compiler, form *Cons, _ []Value, sc *scope) *place {
 			outer := cp.around
 			cp.around = sc
 			results := every(cp.apply(fn, []Value{form}))
 			cp.around = outer
 			if len(results) < 5 {
-				cp.fail(programError, "the setf expander of %s returned %d values instead of five", g.symbol.name, len(results))
+				cp.Fail(ProgramError, "the setf expander of %s returned %d values instead of five", g.symbol.name, len(results))
 			}
-			p := &place{values: cp.slice(results[1]), write: results[3], read: results[4]}
-			for _, temporary := range cp.slice(results[0]) {
-				p.temporaries = append(p.temporaries, cp.symbol(temporary))
+			p := &place{values: cp.Slice(results[1]), write: results[3], read: results[4]}
+			for _, temporary := range cp.Slice(results[0]) {
+				p.temporaries = append(p.temporaries, cp.TakeSymbol(temporary))
 			}
-			for _, store := range cp.slice(results[2]) {
-				p.stores = append(p.stores, cp.symbol(store))
+			for _, store := range cp.Slice(results[2]) {
+				p.stores = append(p.stores, cp.TakeSymbol(store))
 			}
 			if len(p.values) != len(p.temporaries) {
-				cp.fail(programError, "the setf expander of %s returned temporaries without values", g.symbol.name)
+				cp.Fail(ProgramError, "the setf expander of %s returned temporaries without values", g.symbol.name)
 			}
 			return p
 		}
@@ -113,8 +113,8 @@ func compileDefineSetfExpander(cp *compiler, form *Cons, sc *scope) expression {
 
 // compileModify compiles (modify place function argument…), what macros of
 // define-modify-macro stand for: the place is evaluated once.
-func compileModify(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, -1)
+func compileModify(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, -1)
 	p := cp.expandPlace(parts[0], sc)
-	return cp.compile(p.storing(callStar(parts[1], NewList(parts[2:]...), p.read)), sc)
+	return cp.compile(p.storing(FormStar(parts[1], NewList(parts[2:]...), p.read)), sc)
 }

@@ -10,38 +10,38 @@ func standardSetters() map[string]*Function {
 		"cdr":     func(c *Call, args []Value) Value { c.cell(args[1]).Cdr = args[0]; return args[0] },
 		"rest":    func(c *Call, args []Value) Value { c.cell(args[1]).Cdr = args[0]; return args[0] },
 		"nth":     func(c *Call, args []Value) Value { c.cell(c.nthcdr(args[1], args[2])).Car = args[0]; return args[0] },
-		"elt":     func(c *Call, args []Value) Value { c.setElement(args[1], c.index(args[2]), args[0]); return args[0] },
-		"gethash": func(c *Call, args []Value) Value { c.hashTable(args[2]).put(c, args[1], args[0]); return args[0] },
+		"elt":     func(c *Call, args []Value) Value { c.setElement(args[1], c.Index(args[2]), args[0]); return args[0] },
+		"gethash": func(c *Call, args []Value) Value { c.HashTable(args[2]).put(c, args[1], args[0]); return args[0] },
 		"symbol-value": func(c *Call, args []Value) Value {
-			c.setSpecial(c.environment.global(c.symbol(args[1])), args[0])
+			c.setSpecial(c.environment.global(c.TakeSymbol(args[1])), args[0])
 			return args[0]
 		},
 		"symbol-function": setFunctionOf,
 		"fdefinition":     setFunctionOf,
 		"macro-function":  setMacroFunction,
 		"compiler-macro-function": func(c *Call, args []Value) Value {
-			g := c.unfrozen(c.symbol(args[1]))
+			g := c.unfrozen(c.TakeSymbol(args[1]))
 			if g.compilerMacro = nil; args[0] != Nil {
-				g.compilerMacro = c.function(args[0])
+				g.compilerMacro = c.Function(args[0])
 			}
 			return args[0]
 		},
 		"symbol-plist": func(c *Call, args []Value) Value {
-			c.environment.global(c.symbol(args[1])).plist = args[0]
+			c.environment.global(c.TakeSymbol(args[1])).plist = args[0]
 			return args[0]
 		},
-		"fill-pointer": func(c *Call, args []Value) Value { c.setFillPointer(args[1], c.index(args[0])); return args[0] },
+		"fill-pointer": func(c *Call, args []Value) Value { c.setFillPointer(args[1], c.Index(args[0])); return args[0] },
 		"slot-value":   setSlotValue,
 		"class-name": func(c *Call, args []Value) Value {
 			class := c.namedClass(args[1])
 			if c.environment.language.classes[class.name] == class {
-				c.fail(packageError, "%s belongs to Common Lisp and cannot be renamed", class.name.name)
+				c.Fail(packageError, "%s belongs to Common Lisp and cannot be renamed", class.name.name)
 			}
-			class.name = c.symbol(args[0])
+			class.name = c.TakeSymbol(args[0])
 			return class.name
 		},
 		"find-class": func(c *Call, args []Value) Value {
-			name := c.unfrozen(c.symbol(args[1])).symbol
+			name := c.unfrozen(c.TakeSymbol(args[1])).symbol
 			if args[0] == Nil {
 				delete(c.environment.classes, name)
 			} else {
@@ -56,11 +56,11 @@ func standardSetters() map[string]*Function {
 				c.changeable(p).doc = args[0]
 				return args[0]
 			}
-			c.environment.global(c.symbol(args[1])).document(c.symbol(optional(args, 2)), args[0])
+			c.environment.global(c.TakeSymbol(args[1])).document(c.TakeSymbol(Optional(args, 2)), args[0])
 			return args[0]
 		},
 		"row-major-aref": func(c *Call, args []Value) Value {
-			c.setArrayElement(args[1], c.index(args[2]), args[0])
+			c.setArrayElement(args[1], c.Index(args[2]), args[0])
 			return args[0]
 		},
 		"aref":  setAref,
@@ -70,7 +70,7 @@ func standardSetters() map[string]*Function {
 		"bit":   setBit,
 		"sbit":  setBit,
 		"get": func(c *Call, args []Value) Value {
-			g := c.environment.global(c.symbol(args[1]))
+			g := c.environment.global(c.TakeSymbol(args[1]))
 			g.plist = putf(c, []Value{g.plist, args[2], args[0]})
 			return args[0]
 		},
@@ -100,25 +100,25 @@ func standardSetters() map[string]*Function {
 
 func setNth(n int) func(c *Call, args []Value) Value {
 	return func(c *Call, args []Value) Value {
-		c.cell(c.nthcdr(count(n), args[1])).Car = args[0]
+		c.cell(c.nthcdr(Count(n), args[1])).Car = args[0]
 		return args[0]
 	}
 }
 
 func setFunctionOf(c *Call, args []Value) Value {
-	fn := c.function(args[0])
+	fn := c.Function(args[0])
 	if name, ok := setfName(args[1]); ok {
 		c.environment.global(name).setter = fn
 		return fn
 	}
-	c.definable(c.symbol(args[1])).function = fn
+	c.definable(c.TakeSymbol(args[1])).function = fn
 	return fn
 }
 
 func setMacroFunction(c *Call, args []Value) Value {
-	fn, g := c.function(args[0]), c.definable(c.symbol(args[1]))
-	g.macro = &macro{name: g.symbol.name, expand: func(cp *compiler, form *Cons) Value {
-		return single(cp.apply(fn, []Value{form, Nil}))
+	fn, g := c.Function(args[0]), c.definable(c.TakeSymbol(args[1]))
+	g.macro = &macro{name: g.symbol.name, expand: func(cp *Compiler, form *Cons) Value {
+		return Single(cp.apply(fn, []Value{form, Nil}))
 	}}
 	return fn
 }
@@ -134,8 +134,8 @@ func setBit(c *Call, args []Value) Value {
 }
 
 func setSubseq(c *Call, args []Value) Value {
-	replacement := append([]Value(nil), c.elements(args[0])...)
-	from, to := c.bounds(args[2], optional(args, 3), c.length(args[1]))
+	replacement := append([]Value(nil), c.Elements(args[0])...)
+	from, to := c.Bounds(args[2], Optional(args, 3), c.Length(args[1]))
 	c.store(args[1], from, replacement[:min(len(replacement), to-from)])
 	return args[0]
 }

@@ -38,7 +38,6 @@ type (
 
 // NewData makes a tree ready. What it cannot be is told by [Environment.FromData].
 func NewData(x sexp.Sexp) Data {
-	standardLanguage() // then the keywords are complete that environments share
 	root, err := readied(x, 0)
 	return Data{root, err}
 }
@@ -55,13 +54,13 @@ func (e *Environment) FromData(d Data) (Value, error) {
 func (e *Environment) fromData(x any) Value {
 	switch x := x.(type) {
 	case keywordData:
-		symbol, _ := e.keywords.intern(string(x), false)
+		symbol, _ := e.keywords.Intern(string(x), false)
 		return symbol
 	case symbolData:
-		symbol, _ := e.user.intern(string(x), false)
+		symbol, _ := e.user.Intern(string(x), false)
 		return symbol
 	case stringData:
-		return runesString(slices.Clone(x))
+		return StringOf(slices.Clone(x))
 	case listData:
 		list := e.fromData(x.tail)
 		for _, item := range slices.Backward(x.items) {
@@ -96,7 +95,7 @@ func readied(x sexp.Sexp, depth int) (any, error) {
 		}
 	case plist.Keyword:
 		name := asciiUpper(string(x))
-		if shared, ok := standardKeywords[name]; ok {
+		if shared, ok := standardLanguage().keywords[name]; ok {
 			return shared, nil
 		}
 		return keywordData(name), nil
@@ -211,9 +210,9 @@ func (t *treeMaker) tree(v Value, depth int) (sexp.Sexp, error) {
 	case *Vector:
 		return t.list(listStar(x.elements, Nil), depth)
 	case *multiple:
-		return t.tree(single(x), depth)
+		return t.tree(Single(x), depth)
 	}
-	return nil, fmt.Errorf("make a plist: %s has no written form", sketch(v, formLength))
+	return nil, fmt.Errorf("make a plist: %s has no written form", Sketch(v, formLength))
 }
 
 // decimalOf is the double that a single float's own shortest digits denote.

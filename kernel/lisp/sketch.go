@@ -9,15 +9,15 @@ import (
 // quoted escapes texts in sketches.
 var quoted = strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`)
 
-// sketch prints v shortened to about limit characters, for messages. It needs no call
+// Sketch prints v shortened to about limit characters, for messages. It needs no call
 // and follows nothing far.
-func sketch(v Value, limit int) string {
+func Sketch(v Value, limit int) string {
 	var b strings.Builder
 	sketchInto(&b, v, limit, 6)
-	return sketchText(b.String(), limit)
+	return SketchText(b.String(), limit)
 }
 
-func sketchText(text string, limit int) string {
+func SketchText(text string, limit int) string {
 	if runes := []rune(text); len(runes) > limit {
 		return string(runes[:limit-1]) + "…"
 	}
@@ -29,13 +29,13 @@ func sketchInto(b *strings.Builder, v Value, limit, depth int) {
 	case nil:
 		b.WriteString("…")
 	case *Symbol:
-		switch x.home {
-		case keywordPackage:
+		switch {
+		case x.Keyword():
 			b.WriteByte(':')
-		case "CL-PPCRE", "JSON", "LOCAL-TIME", "STR", "UIOP":
+		case x.ofLibrary:
 			b.WriteString(x.home + ":")
 		}
-		b.WriteString(symbolName(sketchText(x.name, limit)))
+		b.WriteString(symbolName(SketchText(x.name, limit)))
 	case *String:
 		text := string(x.chars[:min(len(x.chars), limit)])
 		b.WriteString(`"` + quoted.Replace(text) + `"`)

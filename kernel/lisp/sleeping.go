@@ -6,7 +6,7 @@ import "time"
 // context ends: a note that sleeps too long ends as one that computes too long does.
 func sleep(c *Call, seconds Value) Value {
 	if c.number(seconds); c.compare(seconds, Integer(0)) < 0 {
-		c.typeError(seconds, "UNSIGNED-BYTE")
+		c.TypeError(seconds, "UNSIGNED-BYTE")
 	}
 	left := time.Until(c.deadline) + time.Millisecond
 	if wanted := double(seconds); wanted < left.Seconds() {

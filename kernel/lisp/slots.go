@@ -19,7 +19,7 @@ func (c *Call) slotIndex(object Value, name *Symbol) (*Instance, int) {
 
 // missingSlot asks slot-missing about an operation on a slot that does not exist.
 func (c *Call) missingSlot(object Value, name, operation *Symbol, more ...Value) Value {
-	return single(c.standard(symSlotMissing, append([]Value{c.classOf(object), object, name, operation}, more...)...))
+	return Single(c.standard(symSlotMissing, append([]Value{c.classOf(object), object, name, operation}, more...)...))
 }
 
 func (c *Call) slotValue(object Value, name *Symbol) Value {
@@ -29,7 +29,7 @@ func (c *Call) slotValue(object Value, name *Symbol) Value {
 	}
 	v := i.get(index)
 	if v == nil {
-		return single(c.standard(symSlotUnbound, i.class, i, name))
+		return Single(c.standard(symSlotUnbound, i.class, i, name))
 	}
 	return v
 }
@@ -44,66 +44,66 @@ func (c *Call) setSlot(object Value, name *Symbol, v Value) {
 }
 
 func setSlotValue(c *Call, args []Value) Value {
-	c.setSlot(args[1], c.symbol(args[2]), args[0])
+	c.setSlot(args[1], c.TakeSymbol(args[2]), args[0])
 	return args[0]
 }
 
 // compileWithSlots handles with-slots and with-accessors: names that stand for places.
-func compileWithSlots(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, -1)
-	object := cp.gensym("OBJECT")
-	accessors := form.Car == standardSymbol("WITH-ACCESSORS")
-	var macros builder
-	for _, item := range cp.forms(parts[0]) {
+func compileWithSlots(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, -1)
+	object := cp.Gensym("OBJECT")
+	accessors := form.Car == CL("WITH-ACCESSORS")
+	var macros ListBuilder
+	for _, item := range cp.Forms(parts[0]) {
 		pair := []Value{item, item}
-		if isList(item) {
-			pair = cp.forms(item)
+		if IsList(item) {
+			pair = cp.Forms(item)
 		}
-		if len(pair) != 2 || accessors && !isList(item) {
-			cp.fail(programError, "malformed slot entry: %s", sketch(item, formLength))
+		if len(pair) != 2 || accessors && !IsList(item) {
+			cp.Fail(ProgramError, "malformed slot entry: %s", Sketch(item, formLength))
 		}
-		place := call(symSlotValue, object, call(symQuote, pair[1]))
+		place := Form(symSlotValue, object, Form(symQuote, pair[1]))
 		if accessors {
-			place = call(pair[1], object)
+			place = Form(pair[1], object)
 		}
-		macros.add(NewList(pair[0], place))
+		macros.Add(NewList(pair[0], place))
 	}
 	body := form.Cdr.(*Cons).Cdr.(*Cons).Cdr
-	return cp.compile(call(symLet, NewList(NewList(object, parts[1])), callStar(symSymbolMacrolet, body, macros.list())), sc)
+	return cp.compile(Form(symLet, NewList(NewList(object, parts[1])), FormStar(symSymbolMacrolet, body, macros.List())), sc)
 }
 
 // slotFunctions reach the slots of objects.
-func slotFunctions() []builtin {
-	return []builtin{
-		{name: "slot-value", list: "(object name)", doc: "The value of a slot.", two: func(c *Call, a, b Value) Value { return c.slotValue(a, c.symbol(b)) }},
-		{name: "slot-boundp", list: "(object name)", doc: "True if a slot has a value.", two: func(c *Call, a, b Value) Value {
-			i, index := c.slotIndex(a, c.symbol(b))
+func slotFunctions() []Builtin {
+	return []Builtin{
+		{Name: "slot-value", LambdaList: "(object name)", Doc: "The value of a slot.", Two: func(c *Call, a, b Value) Value { return c.slotValue(a, c.TakeSymbol(b)) }},
+		{Name: "slot-boundp", LambdaList: "(object name)", Doc: "True if a slot has a value.", Two: func(c *Call, a, b Value) Value {
+			i, index := c.slotIndex(a, c.TakeSymbol(b))
 			if index < 0 {
-				return Boolean(c.missingSlot(a, c.symbol(b), standardSymbol("SLOT-BOUNDP")) != Nil)
+				return Boolean(c.missingSlot(a, c.TakeSymbol(b), CL("SLOT-BOUNDP")) != Nil)
 			}
 			return Boolean(i.get(index) != nil)
 		}},
-		{name: "slot-makunbound", list: "(object name)", doc: "Take the value of a slot away.", two: func(c *Call, a, b Value) Value {
-			i, index := c.slotIndex(a, c.symbol(b))
+		{Name: "slot-makunbound", LambdaList: "(object name)", Doc: "Take the value of a slot away.", Two: func(c *Call, a, b Value) Value {
+			i, index := c.slotIndex(a, c.TakeSymbol(b))
 			if index < 0 {
-				c.missingSlot(a, c.symbol(b), standardSymbol("SLOT-MAKUNBOUND"))
+				c.missingSlot(a, c.TakeSymbol(b), CL("SLOT-MAKUNBOUND"))
 				return a
 			}
 			i.set(index, nil)
 			return a
 		}},
-		{name: "slot-exists-p", list: "(object name)", doc: "True if an object has a slot.", two: func(c *Call, a, b Value) Value {
-			_, index := c.slotIndex(a, c.symbol(b))
+		{Name: "slot-exists-p", LambdaList: "(object name)", Doc: "True if an object has a slot.", Two: func(c *Call, a, b Value) Value {
+			_, index := c.slotIndex(a, c.TakeSymbol(b))
 			return Boolean(index >= 0)
 		}},
 	}
 }
 
 // classFunctions find and name classes.
-func classFunctions() []builtin {
-	return []builtin{
-		{name: "find-class", list: "(name &optional error environment)", doc: "The class of that name.", call: func(c *Call, args []Value) Value {
-			if class := c.environment.class(c.symbol(args[0])); class != nil {
+func classFunctions() []Builtin {
+	return []Builtin{
+		{Name: "find-class", LambdaList: "(name &optional error environment)", Doc: "The class of that name.", Call: func(c *Call, args []Value) Value {
+			if class := c.environment.class(c.TakeSymbol(args[0])); class != nil {
 				return class
 			}
 			if len(args) == 1 || args[1] != Nil {
@@ -111,18 +111,18 @@ func classFunctions() []builtin {
 			}
 			return Nil
 		}},
-		{name: "class-of", list: "(object)", doc: "The class of an object.", one: func(c *Call, a Value) Value { return c.classOf(a) }},
-		{name: "class-name", list: "(class)", doc: "The name of a class.", one: func(c *Call, a Value) Value {
+		{Name: "class-of", LambdaList: "(object)", Doc: "The class of an object.", One: func(c *Call, a Value) Value { return c.classOf(a) }},
+		{Name: "class-name", LambdaList: "(class)", Doc: "The name of a class.", One: func(c *Call, a Value) Value {
 			class, ok := a.(*Class)
 			if !ok {
-				c.typeError(a, "CLASS")
+				c.TypeError(a, "CLASS")
 			}
 			return class.name
 		}},
-		{name: "copy-structure", list: "(structure)", doc: "A copy of a structure.", one: func(c *Call, a Value) Value {
+		{Name: "copy-structure", LambdaList: "(structure)", Doc: "A copy of a structure.", One: func(c *Call, a Value) Value {
 			i, ok := a.(*Instance)
 			if !ok || i.class.kind != structureClass {
-				c.typeError(a, "STRUCTURE-OBJECT")
+				c.TypeError(a, "STRUCTURE-OBJECT")
 			}
 			copied := c.allocate(i.class)
 			copy(copied.slots, i.slots)

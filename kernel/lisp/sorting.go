@@ -1,34 +1,34 @@
 package lisp
 
 // sortFunctions order sequences.
-func sortFunctions() []builtin {
-	return []builtin{
-		{name: "sort", list: "(sequence predicate &key key)", doc: "The elements in order; the old sequence is used up.", named: sortSequence},
-		{name: "stable-sort", list: "(sequence predicate &key key)", doc: "The elements in order, equal ones as they were; the old sequence is used up.", named: sortSequence},
-		{name: "merge", list: "(type a b predicate &key key)", doc: "Two ordered sequences as one.", named: func(c *Call, args Args) Value {
+func sortFunctions() []Builtin {
+	return []Builtin{
+		{Name: "sort", LambdaList: "(sequence predicate &key key)", Doc: "The elements in order; the old sequence is used up.", Named: sortSequence},
+		{Name: "stable-sort", LambdaList: "(sequence predicate &key key)", Doc: "The elements in order, equal ones as they were; the old sequence is used up.", Named: sortSequence},
+		{Name: "merge", LambdaList: "(type a b predicate &key key)", Doc: "Two ordered sequences as one.", Named: func(c *Call, args Args) Value {
 			t := c.sequenceType(args.Get("type"))
 			less := c.order(args.Get("predicate"), args.Get("key"))
-			a, b := c.elements(args.Get("a")), c.elements(args.Get("b"))
-			c.chargeMany(len(a)+len(b), valueBytes)
+			a, b := c.Elements(args.Get("a")), c.Elements(args.Get("b"))
+			c.ChargeMany(len(a)+len(b), ValueBytes)
 			return c.makeSequence(t, mergeRuns(a, b, make([]Value, 0, len(a)+len(b)), less))
 		}},
 	}
 }
 
 func (c *Call) order(predicate, key Value) func(x, y Value) bool {
-	fn, m := c.function(predicate), c.newMatcher(nil, nil, key)
-	return func(x, y Value) bool { return isTrue(c.call2(fn, m.keyed(x), m.keyed(y))) }
+	fn, m := c.Function(predicate), c.newMatcher(nil, nil, key)
+	return func(x, y Value) bool { return isTrue(c.Call2(fn, m.keyed(x), m.keyed(y))) }
 }
 
 func sortSequence(c *Call, args Args) Value {
 	sequence := args.Get("sequence")
 
 	less := c.order(args.Get("predicate"), args.Get("key"))
-	if isList(sequence) {
+	if IsList(sequence) {
 		return c.sortList(sequence, less)
 	}
-	items := append([]Value(nil), c.elements(sequence)...)
-	c.chargeMany(2*len(items), valueBytes)
+	items := append([]Value(nil), c.Elements(sequence)...)
+	c.ChargeMany(2*len(items), ValueBytes)
 	c.store(sequence, 0, mergeSort(items, make([]Value, len(items)), less))
 	return sequence
 }
@@ -37,7 +37,7 @@ func sortSequence(c *Call, args Args) Value {
 func (c *Call) sortList(list Value, less func(x, y Value) bool) Value {
 	var cells []*Cons
 	for cell, ok := c.next(list); ok; cell, ok = c.next(cell.Cdr) {
-		c.charge(2 * valueBytes)
+		c.Charge(2 * ValueBytes)
 		cells = append(cells, cell)
 	}
 	if len(cells) == 0 {

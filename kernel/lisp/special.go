@@ -6,7 +6,7 @@ func controlForms() []standardForm {
 		{"quote", "(object)", "The object itself, not evaluated.", compileQuote},
 		{"function", "(name)", "The function of that name, or the closure of a lambda expression.", compileFunction},
 		{"lambda", "(lambda-list &body body)", "A function without a name that closes over the variables around it.", compileLambdaForm},
-		{"progn", "(&rest forms)", "Evaluate forms in order; the values of the last.", func(cp *compiler, form *Cons, sc *scope) expression { return cp.body(form.Cdr, sc) }},
+		{"progn", "(&rest forms)", "Evaluate forms in order; the values of the last.", func(cp *Compiler, form *Cons, sc *scope) expression { return cp.body(form.Cdr, sc) }},
 		{"locally", "(&body body)", "Evaluate body under declarations.", compileLocally},
 		{"eval-when", "(situations &body body)", "Evaluate body, unless there are no situations.", compileEvalWhen},
 		{"the", "(type form)", "The values of form; the type is trusted.", compileThe},
@@ -31,19 +31,19 @@ func controlForms() []standardForm {
 	}
 }
 
-func compileQuote(cp *compiler, form *Cons, _ *scope) expression {
-	return cp.literal(cp.arguments(form, 1, 1)[0])
+func compileQuote(cp *Compiler, form *Cons, _ *scope) expression {
+	return cp.literal(cp.Arguments(form, 1, 1)[0])
 }
 
 // compileFunction compiles (function name) and (function (lambda …)).
-func compileFunction(cp *compiler, form *Cons, sc *scope) expression {
-	name := cp.arguments(form, 1, 1)[0]
+func compileFunction(cp *Compiler, form *Cons, sc *scope) expression {
+	name := cp.Arguments(form, 1, 1)[0]
 	if list, ok := name.(*Cons); ok && list.Car == symLambda {
 		return simple(cp.compileLambda("", list.Cdr, sc, lambdaKind{}))
 	}
 	if local, depth, ok := sc.function(name); ok {
 		if local.macro != nil {
-			cp.fail(programError, "%s is a local macro here, not a function", sketch(name, formLength))
+			cp.Fail(ProgramError, "%s is a local macro here, not a function", Sketch(name, formLength))
 		}
 		slot := local.slot
 		return simple(func(_ *Call, f *frame) Value { return f.up(depth).slots[slot] })
@@ -61,7 +61,7 @@ func compileFunction(cp *compiler, form *Cons, sc *scope) expression {
 	}
 	symbol, ok := name.(*Symbol)
 	if !ok {
-		cp.fail(programError, "%s does not name a function", sketch(name, formLength))
+		cp.Fail(ProgramError, "%s does not name a function", Sketch(name, formLength))
 	}
 	if builtin := symbol.fixedFunction(); builtin != nil {
 		return constant(builtin)
@@ -77,11 +77,11 @@ func compileFunction(cp *compiler, form *Cons, sc *scope) expression {
 	})
 }
 
-func compileLambdaForm(cp *compiler, form *Cons, sc *scope) expression {
+func compileLambdaForm(cp *Compiler, form *Cons, sc *scope) expression {
 	return simple(cp.compileLambda("", form.Cdr, sc, lambdaKind{}))
 }
 
-func compileLocally(cp *compiler, form *Cons, sc *scope) expression {
+func compileLocally(cp *Compiler, form *Cons, sc *scope) expression {
 	specials, _, body := cp.declarations(form.Cdr, false)
 	inner := sc.nested()
 	for _, symbol := range specials {
@@ -91,18 +91,18 @@ func compileLocally(cp *compiler, form *Cons, sc *scope) expression {
 }
 
 var (
-	kwExecute  = standardKeyword("EXECUTE")
+	kwExecute  = Keyword("EXECUTE")
 	situations = map[string]bool{"EXECUTE": true, "LOAD-TOPLEVEL": true, "COMPILE-TOPLEVEL": true, "EVAL": true, "LOAD": true, "COMPILE": true}
 )
 
 // compileEvalWhen: notes are evaluated form by form, so that what is for execution runs.
-func compileEvalWhen(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 1, -1)
+func compileEvalWhen(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 1, -1)
 	executed := false
-	for _, item := range cp.forms(parts[0]) {
+	for _, item := range cp.Forms(parts[0]) {
 		situation, ok := item.(*Symbol)
 		if !ok || !situations[situation.name] {
-			cp.fail(programError, "%s is no situation of eval-when", sketch(item, formLength))
+			cp.Fail(ProgramError, "%s is no situation of eval-when", Sketch(item, formLength))
 		}
 		executed = executed || situation == kwExecute || situation.name == "EVAL"
 	}
@@ -113,15 +113,15 @@ func compileEvalWhen(cp *compiler, form *Cons, sc *scope) expression {
 }
 
 // compileThe checks the declaration, if it means something already.
-func compileThe(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, 2)
+func compileThe(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, 2)
 	kind, e := parts[0], cp.compile(parts[1], sc)
 	if kind == T || !cp.knownType(kind) {
 		return e
 	}
 	run, at := e.run, cp.site(form)
 	if cell, ok := kind.(*Cons); ok && cell.Car == symValues {
-		kinds := cp.forms(cell.Cdr)
+		kinds := cp.Forms(cell.Cdr)
 		return expression{many: e.many, run: func(c *Call, f *frame) Value {
 			v := run(c, f)
 			c.at = at
@@ -132,14 +132,14 @@ func compileThe(cp *compiler, form *Cons, sc *scope) expression {
 	return expression{many: e.many, run: func(c *Call, f *frame) Value {
 		v := run(c, f)
 		c.at = at
-		c.checkValue(single(v), kind)
+		c.checkValue(Single(v), kind)
 		return v
 	}}
 }
 
 func (c *Call) checkValue(v, kind Value) {
 	if !c.typep(v, kind) {
-		c.signalError(c.newCondition(typeErrorClass, "The value "+c.shown(v)+" is not of type "+c.shown(kind)+".", "DATUM", v, "EXPECTED-TYPE", kind))
+		c.signalError(c.newCondition(TypeErrorClass, "The value "+c.Shown(v)+" is not of type "+c.Shown(kind)+".", "DATUM", v, "EXPECTED-TYPE", kind))
 	}
 }
 
@@ -159,9 +159,9 @@ func (c *Call) checkValues(values, kinds []Value) {
 
 // knownType reports that every name in a type specifier means something.
 func (c *Call) knownType(kind Value) bool {
-	c.step()
-	c.descend(2)
-	defer c.ascend(2)
+	c.Step()
+	c.Descend(2)
+	defer c.Ascend(2)
 	switch x := kind.(type) {
 	case *Symbol:
 		return c.environment.language.types[x] != nil || c.environment.class(x) != nil || c.environment.types[x] != nil
@@ -174,7 +174,7 @@ func (c *Call) knownType(kind Value) bool {
 		case "MEMBER", "EQL", "SATISFIES", "MOD":
 			return true
 		case "AND", "OR", "NOT", "VALUES":
-			for _, part := range c.slice(x.Cdr) {
+			for _, part := range c.Slice(x.Cdr) {
 				if word, ok := part.(*Symbol); !(ok && lambdaWords[word]) && !c.knownType(part) {
 					return false
 				}
@@ -188,8 +188,8 @@ func (c *Call) knownType(kind Value) bool {
 	return false
 }
 
-func compileIf(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, 3)
+func compileIf(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, 3)
 	otherwise := constant(Nil)
 	test := cp.compile(parts[0], sc).one()
 	then := cp.compile(parts[1], sc)
@@ -205,7 +205,7 @@ func compileIf(cp *compiler, form *Cons, sc *scope) expression {
 	}}
 }
 
-func compileWhen(cp *compiler, form *Cons, sc *scope) expression {
+func compileWhen(cp *Compiler, form *Cons, sc *scope) expression {
 	test, run, many := cp.guarded(form, sc)
 	return expression{many: many, run: func(c *Call, f *frame) Value {
 		if test(c, f) == Nil {
@@ -216,14 +216,14 @@ func compileWhen(cp *compiler, form *Cons, sc *scope) expression {
 }
 
 // guarded compiles a body behind a test.
-func (cp *compiler) guarded(form *Cons, sc *scope) (test, body code, many bool) {
-	cp.arguments(form, 1, -1)
+func (cp *Compiler) guarded(form *Cons, sc *scope) (test, body code, many bool) {
+	cp.Arguments(form, 1, -1)
 	rest := form.Cdr.(*Cons)
 	test, guarded := cp.compile(rest.Car, sc).one(), cp.body(rest.Cdr, sc)
 	return test, guarded.run, guarded.many
 }
 
-func compileUnless(cp *compiler, form *Cons, sc *scope) expression {
+func compileUnless(cp *Compiler, form *Cons, sc *scope) expression {
 	test, run, many := cp.guarded(form, sc)
 	return expression{many: many, run: func(c *Call, f *frame) Value {
 		if test(c, f) != Nil {
@@ -237,8 +237,8 @@ func compileUnless(cp *compiler, form *Cons, sc *scope) expression {
 // ends, or or, where it is the other way.
 func compileJunction(empty *Symbol) specialForm {
 	conjunction := empty == T
-	return func(cp *compiler, form *Cons, sc *scope) expression {
-		items := cp.forms(form.Cdr)
+	return func(cp *Compiler, form *Cons, sc *scope) expression {
+		items := cp.Forms(form.Cdr)
 		if len(items) == 0 {
 			return constant(empty)
 		}
@@ -262,13 +262,13 @@ type condClause struct {
 	bare bool // (cond (test)): the test is the value
 }
 
-func compileCond(cp *compiler, form *Cons, sc *scope) expression {
+func compileCond(cp *Compiler, form *Cons, sc *scope) expression {
 	var clauses []condClause
 	many := false
-	for _, item := range cp.forms(form.Cdr) {
+	for _, item := range cp.Forms(form.Cdr) {
 		clause, ok := item.(*Cons)
 		if !ok {
-			cp.fail(programError, "a cond clause must be a list that is not empty: %s", sketch(item, formLength))
+			cp.Fail(ProgramError, "a cond clause must be a list that is not empty: %s", Sketch(item, formLength))
 		}
 		k := condClause{test: cp.compile(clause.Car, sc).one(), bare: clause.Cdr == Nil}
 		if !k.bare {
@@ -292,10 +292,10 @@ func compileCond(cp *compiler, form *Cons, sc *scope) expression {
 	}}
 }
 
-func compileSetq(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.forms(form.Cdr)
+func compileSetq(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Forms(form.Cdr)
 	if len(parts)%2 != 0 {
-		cp.fail(programError, "setq needs pairs of a variable and a value: %s", sketch(form, formLength))
+		cp.Fail(ProgramError, "setq needs pairs of a variable and a value: %s", Sketch(form, formLength))
 	}
 	var steps []code
 	for i := 0; i < len(parts); i += 2 {
@@ -316,7 +316,7 @@ func compileSetq(cp *compiler, form *Cons, sc *scope) expression {
 }
 
 // assignment returns code that evaluates value, stores and returns it.
-func (cp *compiler) assignment(symbol *Symbol, value code, sc *scope) code {
+func (cp *Compiler) assignment(symbol *Symbol, value code, sc *scope) code {
 	v, depth, ok := sc.variable(symbol)
 	if ok && !v.special {
 		slot := v.slot
@@ -344,8 +344,8 @@ func (cp *compiler) assignment(symbol *Symbol, value code, sc *scope) code {
 	}
 }
 
-func compileProg1(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 1, -1)
+func compileProg1(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 1, -1)
 	first := cp.compile(parts[0], sc).one()
 	rest := cp.body(form.Cdr.(*Cons).Cdr, sc).run
 	return simple(func(c *Call, f *frame) Value {
@@ -355,19 +355,19 @@ func compileProg1(cp *compiler, form *Cons, sc *scope) expression {
 	})
 }
 
-func compileProgv(cp *compiler, form *Cons, sc *scope) expression {
-	parts := cp.arguments(form, 2, -1)
+func compileProgv(cp *Compiler, form *Cons, sc *scope) expression {
+	parts := cp.Arguments(form, 2, -1)
 	symbols, values := cp.compile(parts[0], sc).one(), cp.compile(parts[1], sc).one()
 	body := cp.body(form.Cdr.(*Cons).Cdr.(*Cons).Cdr, sc)
 	return expression{many: body.many, run: func(c *Call, f *frame) Value {
-		names, given := c.slice(symbols(c, f)), c.slice(values(c, f))
+		names, given := c.Slice(symbols(c, f)), c.Slice(values(c, f))
 		mark := len(c.bindings)
 		for i, name := range names {
 			var v Value
 			if i < len(given) {
 				v = given[i]
 			}
-			c.bind(c.environment.global(c.symbol(name)), v)
+			c.bind(c.environment.global(c.TakeSymbol(name)), v)
 		}
 		v := body.run(c, f)
 		c.unbind(mark)
@@ -375,6 +375,6 @@ func compileProgv(cp *compiler, form *Cons, sc *scope) expression {
 	}}
 }
 
-func compileLoadTimeValue(cp *compiler, form *Cons, _ *scope) expression {
-	return constant(single(cp.evaluate(cp.arguments(form, 1, 2)[0])))
+func compileLoadTimeValue(cp *Compiler, form *Cons, _ *scope) expression {
+	return constant(Single(cp.evaluate(cp.Arguments(form, 1, 2)[0])))
 }

@@ -71,9 +71,9 @@ func streamOf(kinds ...streamKind) func(Value) bool {
 // terminal is the first value of the standard stream variables.
 var terminal = &Stream{kind: terminalStream}
 
-func newOutput() *Stream { return &Stream{} }
+func NewOutput() *Stream { return &Stream{} }
 
-func newInput(chars []rune) *Stream { return &Stream{kind: stringInput, input: chars} }
+func NewInput(chars []rune) *Stream { return &Stream{kind: stringInput, input: chars} }
 
 // newConsole returns the stream behind the standard output; without a sink what is
 // written is dropped.
@@ -100,7 +100,7 @@ func (s *Stream) content(from int) string {
 	return string(s.input[from:])
 }
 
-func (s *Stream) text() string { return string(s.out) }
+func (s *Stream) Text() string { return string(s.out) }
 
 func (s *Stream) flush() {
 	if len(s.out) > 0 && s.sink != nil {
@@ -136,45 +136,45 @@ func (c *Call) resolve(s *Stream) *Stream {
 		case synonymStream:
 			next, ok := c.special(c.environment.global(s.variable)).(*Stream)
 			if !ok {
-				c.typeError(c.special(c.environment.global(s.variable)), "STREAM")
+				c.TypeError(c.special(c.environment.global(s.variable)), "STREAM")
 			}
 			s = next
 		default:
 			return s
 		}
 	}
-	c.fail("STREAM-ERROR", "synonym streams that stand for each other")
+	c.Fail("STREAM-ERROR", "synonym streams that stand for each other")
 	return nil
 }
 
-// write appends text to a stream.
-func (c *Call) write(s *Stream, text []rune) {
+// Write appends text to a stream.
+func (c *Call) Write(s *Stream, text []rune) {
 	s = c.resolve(s)
 	if !s.writable() {
-		c.typeError(s, "(SATISFIES OUTPUT-STREAM-P)")
+		c.TypeError(s, "(SATISFIES OUTPUT-STREAM-P)")
 	}
 	if s.closed {
 		c.streamError(s, "the stream is closed")
 	}
-	c.step()
+	c.Step()
 	switch s.kind {
 	case broadcastStream:
-		c.descend(4)
+		c.Descend(4)
 		for _, part := range s.parts {
-			c.write(part, text)
+			c.Write(part, text)
 		}
-		c.ascend(4)
+		c.Ascend(4)
 		return
 	case echoStream, twoWayStream:
-		c.descend(4)
-		c.write(s.parts[1], text)
-		c.ascend(4)
+		c.Descend(4)
+		c.Write(s.parts[1], text)
+		c.Ascend(4)
 		return
 	}
 	if s.binary != nil {
-		c.typeError(s, "(SATISFIES CHARACTER-STREAM-P)")
+		c.TypeError(s, "(SATISFIES CHARACTER-STREAM-P)")
 	}
-	c.chargeOutput(len(text))
+	c.ChargeOutput(len(text))
 	for _, r := range text {
 		if r == '\n' {
 			s.column = 0
@@ -183,7 +183,7 @@ func (c *Call) write(s *Stream, text []rune) {
 		}
 	}
 	if s.file != nil {
-		c.chargeMany(len(text), runeBytes)
+		c.ChargeMany(len(text), RuneBytes)
 		c.writeFile(s, len(text), func() {
 			n := copy(s.input[s.pos:], text)
 			s.input = append(s.input, text[n:]...)
@@ -201,13 +201,13 @@ func (c *Call) write(s *Stream, text []rune) {
 	}
 }
 
-func (c *Call) writeText(s *Stream, text string) { c.write(s, []rune(text)) }
+func (c *Call) WriteText(s *Stream, text string) { c.Write(s, []rune(text)) }
 
 // column is where the next character goes in its line.
 func (c *Call) column(s *Stream) int {
 	s = c.resolve(s)
 	for (s.kind == broadcastStream || s.kind == echoStream || s.kind == twoWayStream) && len(s.parts) > 0 {
-		c.step()
+		c.Step()
 		s = c.resolve(s.parts[len(s.parts)-1])
 	}
 	return s.column
@@ -222,14 +222,14 @@ func (c *Call) stream(variable *Symbol) *Stream {
 	v := c.special(c.environment.global(variable))
 	s, ok := v.(*Stream)
 	if !ok {
-		c.typeError(v, "STREAM")
+		c.TypeError(v, "STREAM")
 	}
 	return s
 }
 
-// outputStream takes an output stream designator: nil is the standard output, t the
+// OutputStream takes an output stream designator: nil is the standard output, t the
 // terminal.
-func (c *Call) outputStream(v Value) *Stream {
+func (c *Call) OutputStream(v Value) *Stream {
 	switch x := v.(type) {
 	case nil:
 		return c.stream(symStandardOutput)
@@ -243,12 +243,12 @@ func (c *Call) outputStream(v Value) *Stream {
 			return c.stream(symTerminal)
 		}
 	}
-	c.typeError(v, "STREAM")
+	c.TypeError(v, "STREAM")
 	return nil
 }
 
-// inputStream takes an input stream designator.
-func (c *Call) inputStream(v Value) *Stream {
+// InputStream takes an input stream designator.
+func (c *Call) InputStream(v Value) *Stream {
 	s, ok := v.(*Stream)
 	switch {
 	case v == nil || v == Nil:
@@ -256,7 +256,7 @@ func (c *Call) inputStream(v Value) *Stream {
 	case v == T:
 		s = c.stream(symTerminal)
 	case !ok:
-		c.typeError(v, "STREAM")
+		c.TypeError(v, "STREAM")
 	}
 	if s.kind == synonymStream {
 		s = c.resolve(s)
@@ -265,7 +265,7 @@ func (c *Call) inputStream(v Value) *Stream {
 		s = terminal
 	}
 	if !s.readable() {
-		c.typeError(s, "(SATISFIES INPUT-STREAM-P)")
+		c.TypeError(s, "(SATISFIES INPUT-STREAM-P)")
 	}
 	if s.closed {
 		c.streamError(s, "the stream is closed")
@@ -276,9 +276,9 @@ func (c *Call) inputStream(v Value) *Stream {
 // source finds the stream of characters that reading s begins with, and the stream to
 // copy them to; nil at the end.
 func (c *Call) source(s *Stream) (from, echo *Stream) {
-	c.descend(4)
-	defer c.ascend(4)
-	c.step()
+	c.Descend(4)
+	defer c.Ascend(4)
+	c.Step()
 	switch s.kind {
 	case stringInput, fileInput, fileBoth:
 		if s.pos < s.length() {
@@ -286,15 +286,15 @@ func (c *Call) source(s *Stream) (from, echo *Stream) {
 		}
 	case concatenatedStream:
 		for len(s.parts) > 0 {
-			if from, echo = c.source(c.inputStream(s.parts[0])); from != nil {
+			if from, echo = c.source(c.InputStream(s.parts[0])); from != nil {
 				return from, echo
 			}
 			s.parts = s.parts[1:]
 		}
 	case twoWayStream:
-		return c.source(c.inputStream(s.parts[0]))
+		return c.source(c.InputStream(s.parts[0]))
 	case echoStream:
-		from, _ = c.source(c.inputStream(s.parts[0]))
+		from, _ = c.source(c.InputStream(s.parts[0]))
 		if s.unechoed > 0 {
 			return from, nil
 		}
@@ -303,8 +303,8 @@ func (c *Call) source(s *Stream) (from, echo *Stream) {
 	return nil, nil
 }
 
-// peekRune looks at the next character.
-func (c *Call) peekRune(s *Stream) (r rune, ok bool) {
+// PeekRune looks at the next character.
+func (c *Call) PeekRune(s *Stream) (r rune, ok bool) {
 	from, _ := c.source(s)
 	if from == nil {
 		return utf8.RuneError, false
@@ -315,13 +315,13 @@ func (c *Call) peekRune(s *Stream) (r rune, ok bool) {
 // characters refuses a binary file.
 func (c *Call) characters(s, from *Stream) *Stream {
 	if from.binary != nil {
-		c.typeError(s, "(SATISFIES CHARACTER-STREAM-P)")
+		c.TypeError(s, "(SATISFIES CHARACTER-STREAM-P)")
 	}
 	return from
 }
 
-// readRune reads a character.
-func (c *Call) readRune(s *Stream) (r rune, ok bool) {
+// TakeRune reads a character.
+func (c *Call) TakeRune(s *Stream) (r rune, ok bool) {
 	from, echo := c.source(s)
 	if from == nil {
 		return utf8.RuneError, false
@@ -330,7 +330,7 @@ func (c *Call) readRune(s *Stream) (r rune, ok bool) {
 	s.unechoed = max(s.unechoed-1, 0)
 	r = from.input[from.pos-1]
 	if echo != nil {
-		c.write(echo, []rune{r})
+		c.Write(echo, []rune{r})
 	}
 	return r, true
 }
@@ -338,11 +338,11 @@ func (c *Call) readRune(s *Stream) (r rune, ok bool) {
 // unread puts a character back.
 func (c *Call) unread(s *Stream, r rune) {
 	for (s.kind == twoWayStream || s.kind == echoStream || s.kind == concatenatedStream) && len(s.parts) > 0 {
-		c.step()
+		c.Step()
 		if s.kind == echoStream {
 			s.unechoed++
 		}
-		s = c.inputStream(s.parts[0])
+		s = c.InputStream(s.parts[0])
 	}
 	if s.pos > s.start && s.input[s.pos-1] == r {
 		s.pos--
@@ -355,8 +355,8 @@ func (c *Call) unread(s *Stream, r rune) {
 // error.
 func (c *Call) ended(s *Stream, eof endOfInput) Value {
 	if eof.failing == Nil {
-		return orNil(eof.value)
+		return OrNil(eof.value)
 	}
-	c.signalError(c.newCondition(endOfFile, "end of file", "STREAM", s))
+	c.signalError(c.newCondition(EndOfFile, "end of file", "STREAM", s))
 	return nil
 }

@@ -1,50 +1,50 @@
 package lisp
 
 // compoundStreamFunctions make streams of streams.
-func compoundStreamFunctions() []builtin {
-	part := func(name string, kind streamKind, index int) builtin {
-		return builtin{name: name, list: "(stream)", doc: "The stream it was made of.", one: func(c *Call, a Value) Value {
+func compoundStreamFunctions() []Builtin {
+	part := func(name string, kind streamKind, index int) Builtin {
+		return Builtin{Name: name, LambdaList: "(stream)", Doc: "The stream it was made of.", One: func(c *Call, a Value) Value {
 			s := c.streamArgument(a)
 			if s.kind != kind {
-				c.typeError(a, "STREAM")
+				c.TypeError(a, "STREAM")
 			}
 			return s.parts[index]
 		}}
 	}
-	parts := func(name string, kind streamKind) builtin {
-		return builtin{name: name, list: "(stream)", doc: "The streams it was made of.", one: func(c *Call, a Value) Value {
+	parts := func(name string, kind streamKind) Builtin {
+		return Builtin{Name: name, LambdaList: "(stream)", Doc: "The streams it was made of.", One: func(c *Call, a Value) Value {
 			s := c.streamArgument(a)
 			if s.kind != kind {
-				c.typeError(a, "STREAM")
+				c.TypeError(a, "STREAM")
 			}
 			list := make([]Value, len(s.parts))
 			for i, p := range s.parts {
 				list[i] = p
 			}
-			return c.newList(list)
+			return c.NewList(list)
 		}}
 	}
-	return []builtin{
-		{name: "make-broadcast-stream", list: "(&rest streams)", doc: "A stream that writes to all of the streams.", call: func(c *Call, args []Value) Value {
+	return []Builtin{
+		{Name: "make-broadcast-stream", LambdaList: "(&rest streams)", Doc: "A stream that writes to all of the streams.", Call: func(c *Call, args []Value) Value {
 			return c.compound(broadcastStream, args, (*Stream).writable)
 		}},
-		{name: "make-concatenated-stream", list: "(&rest streams)", doc: "A stream that reads from one stream after the other.", call: func(c *Call, args []Value) Value {
+		{Name: "make-concatenated-stream", LambdaList: "(&rest streams)", Doc: "A stream that reads from one stream after the other.", Call: func(c *Call, args []Value) Value {
 			return c.compound(concatenatedStream, args, (*Stream).readable)
 		}},
-		{name: "make-two-way-stream", list: "(input output)", doc: "A stream that reads from one stream and writes to another.", call: func(c *Call, args []Value) Value {
+		{Name: "make-two-way-stream", LambdaList: "(input output)", Doc: "A stream that reads from one stream and writes to another.", Call: func(c *Call, args []Value) Value {
 			return c.compoundPair(twoWayStream, args)
 		}},
-		{name: "make-echo-stream", list: "(input output)", doc: "A two-way stream that also writes what it reads.", call: func(c *Call, args []Value) Value {
+		{Name: "make-echo-stream", LambdaList: "(input output)", Doc: "A two-way stream that also writes what it reads.", Call: func(c *Call, args []Value) Value {
 			return c.compoundPair(echoStream, args)
 		}},
-		{name: "make-synonym-stream", list: "(symbol)", doc: "A stream that stands for the value of a variable.", one: func(c *Call, a Value) Value {
-			c.charge(closureBytes)
-			return &Stream{kind: synonymStream, variable: c.symbol(a)}
+		{Name: "make-synonym-stream", LambdaList: "(symbol)", Doc: "A stream that stands for the value of a variable.", One: func(c *Call, a Value) Value {
+			c.Charge(ObjectBytes)
+			return &Stream{kind: synonymStream, variable: c.TakeSymbol(a)}
 		}},
-		{name: "synonym-stream-symbol", list: "(stream)", doc: "The variable it stands for.", one: func(c *Call, a Value) Value {
+		{Name: "synonym-stream-symbol", LambdaList: "(stream)", Doc: "The variable it stands for.", One: func(c *Call, a Value) Value {
 			s := c.streamArgument(a)
 			if s.kind != synonymStream {
-				c.typeError(a, "STREAM")
+				c.TypeError(a, "STREAM")
 			}
 			return s.variable
 		}},
@@ -56,7 +56,7 @@ func compoundStreamFunctions() []builtin {
 
 // compound makes a stream of streams that all go one way.
 func (c *Call) compound(kind streamKind, args []Value, fits func(*Stream) bool) Value {
-	c.chargeMany(len(args)+8, valueBytes)
+	c.ChargeMany(len(args)+8, ValueBytes)
 	s := &Stream{kind: kind}
 	for _, arg := range args {
 		s.parts = append(s.parts, c.partStream(arg, fits))
@@ -65,7 +65,7 @@ func (c *Call) compound(kind streamKind, args []Value, fits func(*Stream) bool) 
 }
 
 func (c *Call) compoundPair(kind streamKind, args []Value) Value {
-	c.charge(closureBytes)
+	c.Charge(ObjectBytes)
 	return &Stream{kind: kind, parts: []*Stream{c.partStream(args[0], (*Stream).readable), c.partStream(args[1], (*Stream).writable)}}
 }
 
@@ -76,7 +76,7 @@ func (c *Call) partStream(v Value, fits func(*Stream) bool) *Stream {
 		tested = c.stream(s.variable)
 	}
 	if !fits(tested) {
-		c.typeError(v, "STREAM")
+		c.TypeError(v, "STREAM")
 	}
 	return s
 }

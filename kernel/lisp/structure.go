@@ -32,8 +32,8 @@ type recordTag struct {
 
 // expandDefstruct turns a structure into its class and functions. The class is made
 // while expanding, as later forms of the note need it when they are compiled.
-func expandDefstruct(cp *compiler, form *Cons) Value {
-	parts := cp.arguments(form, 1, -1)
+func expandDefstruct(cp *Compiler, form *Cons) Value {
+	parts := cp.Arguments(form, 1, -1)
 	o := cp.structureOptions(parts[0])
 	slots := parts[1:]
 	if len(slots) > 0 {
@@ -43,13 +43,13 @@ func expandDefstruct(cp *compiler, form *Cons) Value {
 			cp.environment.global(o.name).document(symTypeWord, doc)
 		}
 	}
-	class := &Class{name: o.name, kind: structureClass, supers: []*Class{cp.language.classes[standardSymbol("STRUCTURE-OBJECT")]}}
+	class := &Class{name: o.name, kind: structureClass, supers: []*Class{cp.language.classes[CL("STRUCTURE-OBJECT")]}}
 	inherited := cp.included(o, class)
 	own := cp.structureSlots(slots)
 	for i := range own {
 		for _, other := range append(own[:i:i], inherited...) {
 			if other.name.name == own[i].name.name {
-				cp.fail(programError, "the slot %s is defined twice", other.name.name)
+				cp.Fail(ProgramError, "the slot %s is defined twice", other.name.name)
 			}
 		}
 	}
@@ -64,14 +64,14 @@ func expandDefstruct(cp *compiler, form *Cons) Value {
 	for _, constructor := range o.constructors {
 		forms = append(forms, cp.constructor(class, r, constructor))
 	}
-	forms = append(forms, call(symFuncall, call(symQuote, cp.structureFunctions(o, class, r))))
+	forms = append(forms, Form(symFuncall, Form(symQuote, cp.structureFunctions(o, class, r))))
 	if o.printer != nil {
-		forms = append(forms, call(symFuncall, call(symQuote, setPrinter), call(symQuote, class), o.printer))
+		forms = append(forms, Form(symFuncall, Form(symQuote, setPrinter), Form(symQuote, class), o.printer))
 	}
-	return NewList(append(forms, call(symQuote, o.name))...)
+	return NewList(append(forms, Form(symQuote, o.name))...)
 }
 
-var symStructure = standardSymbol("STRUCTURE")
+var symStructure = CL("STRUCTURE")
 
 var setPrinter = &Function{name: "SET-PRINTER", least: 2, most: 2, two: func(_ *Call, a, b Value) Value {
 	a.(*Class).printer = b
@@ -79,7 +79,7 @@ var setPrinter = &Function{name: "SET-PRINTER", least: 2, most: 2, two: func(_ *
 }}
 
 // included makes the structure inherit and returns the slots it inherits.
-func (cp *compiler) included(o *structureOptions, class *Class) []slot {
+func (cp *Compiler) included(o *structureOptions, class *Class) []slot {
 	if o.include == nil {
 		return nil
 	}
@@ -91,23 +91,23 @@ func (cp *compiler) included(o *structureOptions, class *Class) []slot {
 		}
 	}
 	if super == nil || super.kind != structureClass {
-		cp.fail(simpleError, "%s is not a structure that %s can include", o.include.name, o.name.name)
+		cp.Fail(SimpleError, "%s is not a structure that %s can include", o.include.name, o.name.name)
 	}
 	class.supers = []*Class{super}
 	class.printer = super.printer
 	for _, override := range cp.structureSlots(o.overrides) {
 		if super.index(override.name) < 0 {
-			cp.fail(programError, "%s has no slot %s", super.name.name, override.name.name)
+			cp.Fail(ProgramError, "%s has no slot %s", super.name.name, override.name.name)
 		}
 	}
 	return super.slots
 }
 
 // layOut places the slots of a typed structure; nil for one that is not.
-func (cp *compiler) layOut(o *structureOptions, class *Class) *record {
+func (cp *Compiler) layOut(o *structureOptions, class *Class) *record {
 	if !o.typed {
 		if o.offset > 0 {
-			cp.fail(programError, ":initial-offset is for structures with :type")
+			cp.Fail(ProgramError, ":initial-offset is for structures with :type")
 		}
 		return nil
 	}
@@ -128,34 +128,34 @@ func (cp *compiler) layOut(o *structureOptions, class *Class) *record {
 	return r
 }
 
-func (cp *compiler) structureOptions(spec Value) *structureOptions {
+func (cp *Compiler) structureOptions(spec Value) *structureOptions {
 	options := []Value{spec}
-	if isList(spec) {
-		options = cp.forms(spec)
+	if IsList(spec) {
+		options = cp.Forms(spec)
 	}
 	if len(options) == 0 {
-		cp.fail(programError, "a structure needs a name")
+		cp.Fail(ProgramError, "a structure needs a name")
 	}
 	name := cp.unfrozen(cp.checkBindable(options[0])).symbol
 	o := &structureOptions{name: name, prefix: name.name + "-", copier: cp.interned("COPY-" + name.name), predicate: cp.interned(name.name + "-P")}
 	for _, option := range options[1:] {
 		parts := []Value{option}
-		if isList(option) {
-			parts = cp.forms(option)
+		if IsList(option) {
+			parts = cp.Forms(option)
 		}
-		cp.structureOption(o, cp.name(parts[0]), parts[1:])
+		cp.structureOption(o, cp.Name(parts[0]), parts[1:])
 	}
 	if o.constructors == nil {
 		o.constructors = [][]Value{{cp.interned("MAKE-" + name.name)}}
 	}
 	if o.typed && !o.named {
 		if o.predicated && o.predicate != nil {
-			cp.fail(programError, "a structure without a name cannot have a predicate")
+			cp.Fail(ProgramError, "a structure without a name cannot have a predicate")
 		}
 		o.predicate = nil
 	}
 	if o.typed && o.printer != nil {
-		cp.fail(programError, "a structure with :type cannot have a print function")
+		cp.Fail(ProgramError, "a structure with :type cannot have a print function")
 	}
 	return o
 }
@@ -170,12 +170,12 @@ func vectorSpecifier(v Value) bool {
 
 // interned is the symbol of that name in the current package.
 func (c *Call) interned(name string) *Symbol {
-	c.charge(entryBytes + len(name))
-	symbol, _ := c.currentPackage().intern(name, true)
+	c.Charge(EntryBytes + len(name))
+	symbol, _ := c.CurrentPackage().Intern(name, true)
 	return symbol
 }
 
-func (cp *compiler) structureOption(o *structureOptions, option string, args []Value) {
+func (cp *Compiler) structureOption(o *structureOptions, option string, args []Value) {
 	named := func(fallback *Symbol) *Symbol {
 		switch {
 		case len(args) == 0:
@@ -183,16 +183,16 @@ func (cp *compiler) structureOption(o *structureOptions, option string, args []V
 		case args[0] == Nil:
 			return nil
 		}
-		return cp.symbol(args[0])
+		return cp.TakeSymbol(args[0])
 	}
 	switch option {
 	case "CONC-NAME":
 		if len(args) > 1 {
-			cp.fail(programError, ":conc-name takes one name")
+			cp.Fail(ProgramError, ":conc-name takes one name")
 		}
 		o.prefix = ""
 		if len(args) > 0 && args[0] != Nil {
-			o.prefix = cp.name(args[0])
+			o.prefix = cp.Name(args[0])
 		}
 	case "CONSTRUCTOR":
 		switch {
@@ -209,59 +209,59 @@ func (cp *compiler) structureOption(o *structureOptions, option string, args []V
 		o.predicate, o.predicated = named(o.predicate), len(args) > 0
 	case "INCLUDE":
 		if len(args) == 0 {
-			cp.fail(programError, ":include needs the name of a structure")
+			cp.Fail(ProgramError, ":include needs the name of a structure")
 		}
-		o.include, o.overrides = cp.symbol(args[0]), args[1:]
+		o.include, o.overrides = cp.TakeSymbol(args[0]), args[1:]
 	case "PRINT-FUNCTION", "PRINT-OBJECT":
 		if len(args) > 0 {
-			function := Value(call(symFunction, args[0]))
+			function := Value(Form(symFunction, args[0]))
 			if option == "PRINT-FUNCTION" {
-				object, stream := cp.gensym("OBJECT"), cp.gensym("STREAM")
-				function = call(symLambda, NewList(object, stream), call(symFuncall, function, object, stream, Integer(0)))
+				object, stream := cp.Gensym("OBJECT"), cp.Gensym("STREAM")
+				function = Form(symLambda, NewList(object, stream), Form(symFuncall, function, object, stream, Integer(0)))
 			}
 			o.printer = function
 		}
 	case "TYPE":
 		o.typed, o.vector = true, !(len(args) == 1 && args[0] == symList)
 		if len(args) != 1 || o.vector && !vectorSpecifier(args[0]) {
-			cp.fail(simpleError, ":type takes list, vector or (vector ELEMENT-TYPE)")
+			cp.Fail(SimpleError, ":type takes list, vector or (vector ELEMENT-TYPE)")
 		}
 	case "NAMED":
 		o.named = true
 	case "INITIAL-OFFSET":
 		if len(args) > 0 {
-			if o.offset = cp.index(args[0]); o.offset > 10_000 {
-				cp.fail(programError, "the offset %d is too large", o.offset)
+			if o.offset = cp.Index(args[0]); o.offset > 10_000 {
+				cp.Fail(ProgramError, "the offset %d is too large", o.offset)
 			}
 		}
 	default:
-		cp.fail(simpleError, "unknown option :%s of defstruct", option)
+		cp.Fail(SimpleError, "unknown option :%s of defstruct", option)
 	}
 }
 
 // structureSlots reads slot descriptions: name or (name initial . options).
-func (cp *compiler) structureSlots(items []Value) []slot {
+func (cp *Compiler) structureSlots(items []Value) []slot {
 	var slots []slot
 	for _, item := range items {
 		parts := []Value{item}
-		if isList(item) {
-			parts = cp.forms(item)
+		if IsList(item) {
+			parts = cp.Forms(item)
 		}
 		if len(parts) == 0 || len(parts) > 1 && len(parts)%2 != 0 {
-			cp.fail(programError, "malformed slot %s", sketch(item, formLength))
+			cp.Fail(ProgramError, "malformed slot %s", Sketch(item, formLength))
 		}
 		name, ok := parts[0].(*Symbol)
-		if !ok && isList(item) {
-			cp.typeError(parts[0], "SYMBOL")
+		if !ok && IsList(item) {
+			cp.TypeError(parts[0], "SYMBOL")
 		} else if !ok {
-			cp.fail(programError, "a slot's name must be a symbol, not %s", sketch(parts[0], formLength))
+			cp.Fail(ProgramError, "a slot's name must be a symbol, not %s", Sketch(parts[0], formLength))
 		}
 		s := slot{name: name, initargs: []*Symbol{cp.environment.Keyword(name.name)}}
 		if len(parts) > 1 {
 			s.form = parts[1]
 		}
 		for i := 2; i < len(parts); i += 2 {
-			switch cp.name(parts[i]) {
+			switch cp.Name(parts[i]) {
 			case "TYPE":
 				if s.kind = parts[i+1]; s.kind == Value(T) {
 					s.kind = nil
@@ -269,7 +269,7 @@ func (cp *compiler) structureSlots(items []Value) []slot {
 			case "READ-ONLY":
 				s.readOnly = parts[i+1] != Nil
 			default:
-				cp.fail(programError, "unknown option of the slot %s: %s", name.name, sketch(parts[i], formLength))
+				cp.Fail(ProgramError, "unknown option of the slot %s: %s", name.name, Sketch(parts[i], formLength))
 			}
 		}
 		slots = append(slots, s)

@@ -26,7 +26,7 @@ func (s *samples) arrayType(name string, args []Value) {
 		}
 	case *Cons:
 		dimensions := []int{}
-		for _, d := range s.call.slice(x) {
+		for _, d := range s.call.Slice(x) {
 			n, ok := d.(int64)
 			if !ok || n < 0 || n > 8 {
 				n = 3
@@ -59,10 +59,10 @@ func (s *samples) arrays() []Value {
 			for _, n := range shape {
 				size *= n
 			}
-			s.call.chargeMany(size+8, 2*valueBytes)
+			s.call.ChargeMany(size+8, 2*ValueBytes)
 			switch {
 			case len(shape) == 1 && e == characterElements:
-				all = append(all, runesString(make([]rune, size)))
+				all = append(all, StringOf(make([]rune, size)))
 			case len(shape) == 1:
 				all = append(all, &Vector{elements: make([]Value, size), kind: kind, capacity: -1})
 			default:

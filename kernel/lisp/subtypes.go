@@ -13,8 +13,8 @@ import (
 
 // subtype returns the two values of subtypep.
 func (c *Call) subtype(a, b Value) (Value, Value) {
-	c.descend(16)
-	defer c.ascend(16)
+	c.Descend(16)
+	defer c.Ascend(16)
 	s := &samples{call: c}
 	a, b = s.expand(a), s.expand(b)
 	if b == T || a == Nil || c.equal(a, b) {
@@ -43,7 +43,7 @@ func (c *Call) subtype(a, b Value) (Value, Value) {
 // what one of its parts is part of.
 func (c *Call) subtypeOfParts(a, b Value) (Value, Value) {
 	if cell, ok := a.(*Cons); ok && cell.Car == symAnd {
-		for _, part := range c.slice(cell.Cdr) {
+		for _, part := range c.Slice(cell.Cdr) {
 			if yes, _ := c.subtype(part, b); yes == T {
 				return T, T
 			}
@@ -52,7 +52,7 @@ func (c *Call) subtypeOfParts(a, b Value) (Value, Value) {
 	return Nil, Nil
 }
 
-var symAnd = standardSymbol("AND")
+var symAnd = CL("AND")
 
 // classNamed is the class that a type is, nil if it is none.
 func (c *Call) classNamed(kind Value) *Class {
@@ -82,8 +82,8 @@ type samples struct {
 // expand replaces the note's own types by what they stand for.
 func (s *samples) expand(kind Value) Value {
 	c := s.call
-	c.descend(8)
-	defer c.ascend(8)
+	c.Descend(8)
+	defer c.Ascend(8)
 	if expansion, ok := c.expandType(kind); ok {
 		return s.expand(expansion)
 	}
@@ -95,26 +95,26 @@ func (s *samples) expand(kind Value) Value {
 		case symSatisfies:
 			s.predicate = true
 		case symAnd, symOr, symNot, symConsType:
-			parts := c.slice(x.Cdr)
+			parts := c.Slice(x.Cdr)
 			for i := range parts {
 				if parts[i] != symStar {
 					parts[i] = s.expand(parts[i])
 				}
 			}
-			return &Cons{Car: x.Car, Cdr: c.newList(parts)}
+			return &Cons{Car: x.Car, Cdr: c.NewList(parts)}
 		}
 	}
 	return kind
 }
 
-var symConsType = standardSymbol("CONS")
+var symConsType = CL("CONS")
 
 // collect notes what a type mentions.
 func (s *samples) collect(kind Value) {
 	c := s.call
-	c.step()
-	c.descend(8)
-	defer c.ascend(8)
+	c.Step()
+	c.Descend(8)
+	defer c.Ascend(8)
 	if class := c.classNamed(kind); class != nil && class.kind != builtinClass {
 		s.classes = append(s.classes, class)
 	}
@@ -126,7 +126,7 @@ func (s *samples) collect(kind Value) {
 	if !ok {
 		return
 	}
-	args := c.slice(cell.Cdr)
+	args := c.Slice(cell.Cdr)
 	switch head.name {
 	case "AND", "OR", "NOT":
 		for _, arg := range args {
@@ -186,7 +186,7 @@ func (s *samples) width(name string, args []Value) {
 		s.end(args[0])
 		return
 	}
-	n := s.call.index(args[0])
+	n := s.call.Index(args[0])
 	if n > 4096 {
 		s.unknown = true
 		return
@@ -202,10 +202,10 @@ func (s *samples) width(name string, args []Value) {
 // objects are the representatives.
 func (s *samples) objects() []Value {
 	c := s.call
-	c.charge(256 * closureBytes)
+	c.Charge(256 * ObjectBytes)
 	all := append([]Value{
-		Nil, T, c.gensymNamed("OTHER"), standardKeyword("KEY"), Character('a'), Character('é'), Character(7), NewString("abc"), NewString(""), &String{chars: make([]rune, 1, 5), capacity: 5},
-		&HashTable{}, &Function{name: "OTHER"}, &Function{name: "OTHER", generic: &generic{}}, c.environment.user, newOutput(), c.environment.language.classes[T], &method{}, &restart{name: Nil},
+		Nil, T, c.gensymNamed("OTHER"), Keyword("KEY"), Character('a'), Character('é'), Character(7), NewString("abc"), NewString(""), &String{chars: make([]rune, 1, 5), capacity: 5},
+		&HashTable{}, &Function{name: "OTHER"}, &Function{name: "OTHER", generic: &generic{}}, c.environment.user, NewOutput(), c.environment.language.classes[T], &method{}, &restart{name: Nil},
 	}, s.mentioned...)
 	numbers := s.numbers()
 	all = append(append(all, numbers...), s.complexNumbers(numbers)...)
@@ -228,7 +228,7 @@ func (s *samples) numbers() []Value {
 	}
 	slices.SortFunc(s.ends, compare)
 	s.ends = slices.CompactFunc(s.ends, func(a, b *big.Rat) bool { return compare(a, b) == 0 })
-	s.call.chargeMany(len(s.ends), 32*closureBytes)
+	s.call.ChargeMany(len(s.ends), 32*ObjectBytes)
 	var all []Value
 	add := func(r *big.Rat) {
 		all = append(all, normalRatio(r))
@@ -276,7 +276,7 @@ func (s *samples) numbers() []Value {
 
 // complexNumbers are those with the parts of some of the numbers.
 func (s *samples) complexNumbers(numbers []Value) []Value {
-	s.call.chargeMany(len(numbers), consBytes)
+	s.call.ChargeMany(len(numbers), ConsBytes)
 	var all []Value
 	for _, v := range numbers {
 		if sign(v) != 0 {
@@ -292,11 +292,11 @@ func (s *samples) instances() []Value {
 	var all []Value
 	for _, table := range []map[*Symbol]*Class{c.environment.classes, c.environment.language.classes} {
 		for _, class := range table {
-			c.step()
+			c.Step()
 			if class.kind == builtinClass {
 				continue
 			}
-			c.charge(closureBytes)
+			c.Charge(ObjectBytes)
 			all = append(all, &Instance{class: class})
 		}
 	}
@@ -319,10 +319,10 @@ func (s *samples) conses() []Value {
 		}
 		return inner.objects()
 	}
-	c.descend(64)
-	defer c.ascend(64)
+	c.Descend(64)
+	defer c.Ascend(64)
 	cars, cdrs := part(s.cars), part(s.cdrs)
-	c.chargeMany(len(cars)*len(cdrs), consBytes+valueBytes)
+	c.ChargeMany(len(cars)*len(cdrs), ConsBytes+ValueBytes)
 	var all []Value
 	for _, car := range cars {
 		for _, cdr := range cdrs {

@@ -2,12 +2,12 @@ package lisp
 
 // surroundingFunctions tell what a note runs in: this evaluator, and nothing about the
 // machine, which is not the note's business.
-func surroundingFunctions() []builtin {
-	unknown := func(name, what string) builtin {
-		return builtin{name: name, list: "()", doc: "Nil: a note is told nothing about " + what + ".", call: func(*Call, []Value) Value { return Nil }}
+func surroundingFunctions() []Builtin {
+	unknown := func(name, what string) Builtin {
+		return Builtin{Name: name, LambdaList: "()", Doc: "Nil: a note is told nothing about " + what + ".", Call: func(*Call, []Value) Value { return Nil }}
 	}
-	return []builtin{
-		{name: "lisp-implementation-type", list: "()", doc: "The name of this Lisp.", call: func(c *Call, _ []Value) Value { return c.text("org-agent") }},
+	return []Builtin{
+		{Name: "lisp-implementation-type", LambdaList: "()", Doc: "The name of this Lisp.", Call: func(c *Call, _ []Value) Value { return c.Text("org-agent") }},
 		unknown("lisp-implementation-version", "the version"),
 		unknown("machine-instance", "the machine"),
 		unknown("machine-type", "the machine"),
@@ -16,12 +16,12 @@ func surroundingFunctions() []builtin {
 		unknown("software-version", "the system"),
 		unknown("short-site-name", "the site"),
 		unknown("long-site-name", "the site"),
-		{name: "function-lambda-expression", list: "(function)", doc: "Nil for the source, which is not kept; whether variables are closed over; and the name.", many: true, one: func(c *Call, a Value) Value {
+		{Name: "function-lambda-expression", LambdaList: "(function)", Doc: "Nil for the source, which is not kept; whether variables are closed over; and the name.", Many: true, One: func(c *Call, a Value) Value {
 			fn, ok := a.(*Function)
 			if !ok {
-				c.typeError(a, "FUNCTION")
+				c.TypeError(a, "FUNCTION")
 			}
-			return c.values(Nil, T, c.functionNameOf(fn))
+			return c.Values(Nil, T, c.functionNameOf(fn))
 		}},
 	}
 }
@@ -31,17 +31,17 @@ func (c *Call) functionNameOf(fn *Function) Value {
 	if fn.name == "" {
 		return Nil
 	}
-	if symbol, ok := c.currentPackage().find(fn.name); ok {
+	if symbol, ok := c.CurrentPackage().Find(fn.name); ok {
 		return symbol
 	}
-	return c.text(fn.name)
+	return c.Text(fn.name)
 }
 
 // surroundingMacros are about compilation, of which nothing here comes in units.
-func surroundingMacros() []standardMacro {
-	return []standardMacro{
-		{"with-compilation-unit", "((&key override) &body body)", "Evaluate body.", func(cp *compiler, form *Cons) Value {
-			cp.forms(cp.arguments(form, 1, -1)[0])
+func surroundingMacros() []Macro {
+	return []Macro{
+		{"with-compilation-unit", "((&key override) &body body)", "Evaluate body.", func(cp *Compiler, form *Cons) Value {
+			cp.Forms(cp.Arguments(form, 1, -1)[0])
 			return progn(form.Cdr.(*Cons).Cdr)
 		}},
 	}

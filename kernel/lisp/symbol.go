@@ -2,6 +2,7 @@ package lisp
 
 import (
 	_ "embed"
+	"maps"
 	"strings"
 	"sync"
 	"weak"
@@ -13,6 +14,8 @@ type Symbol struct {
 	name string
 	// home is the name of the home package, "" when uninterned.
 	home string
+	// ofLibrary says that it is a symbol of a library.
+	ofLibrary bool
 	// operator is set for the operators of the language when that is made, and never
 	// changes.
 	operator *operator
@@ -26,7 +29,7 @@ type operator struct {
 	// function is set if nothing can redefine or withhold it; check, if there is one,
 	// looks at the form of a call while it is compiled.
 	function *Function
-	check    func(cp *compiler, form *Cons)
+	check    func(cp *Compiler, form *Cons)
 	// capturing says that its use means that a closure may be made.
 	capturing bool
 }
@@ -70,15 +73,26 @@ var standardTable = func() map[string]*Symbol {
 	return table
 }()
 
-// standardKeywords holds the keywords that builtins know, and those of events and actions. It is
-// complete when the language is made, before any environment shares it.
-var standardKeywords = func() map[string]*Symbol {
+// programKeywords holds the keywords that Go code knows, and those of events and actions. It
+// grows while the program's variables are initialised and while a language is made, of which
+// each has its own copy.
+var programKeywords = struct {
+	sync.Mutex
+	byName map[string]*Symbol
+}{byName: func() map[string]*Symbol {
 	keywords := map[string]*Symbol{}
 	for name := range strings.FieldsSeq(eventKeywords) {
 		keywords[name] = &Symbol{name: name, home: keywordPackage}
 	}
 	return keywords
-}()
+}()}
+
+// knownKeywords is a copy of what there is.
+func knownKeywords() map[string]*Symbol {
+	programKeywords.Lock()
+	defer programKeywords.Unlock()
+	return maps.Clone(programKeywords.byName)
+}
 
 // eventKeywords are those of what is handed to a function of a note each time it is called. A
 // note that names few of them need not have the others made anew each time.
@@ -87,7 +101,7 @@ const eventKeywords = `TYPE EVENT ID SESSION TURN PAYLOAD SENSOR TEXT CHANNEL CO
 	REQUEST RESPONSE LOG TARGET ACTION TOOL SHELL CALL BATCH CALLS ARGS CMD INSERT-AT-END MESSAGE BUFFER
 	VERDICT PERFORMED REFUSED DENIED FAILED NAME BYTES PLACE KIND`
 
-func standardSymbol(name string) *Symbol {
+func CL(name string) *Symbol {
 	symbol, ok := standardTable[name]
 	if !ok {
 		panic("lisp: not a standard symbol: " + name)
@@ -95,11 +109,16 @@ func standardSymbol(name string) *Symbol {
 	return symbol
 }
 
-func standardKeyword(name string) *Symbol {
-	symbol, ok := standardKeywords[name]
+// Keyword is the keyword of that name, in upper case, the same in all environments.
+// It is for variables of a package: a language that is made before a keyword is asked for
+// knows nothing of it.
+func Keyword(name string) *Symbol {
+	programKeywords.Lock()
+	defer programKeywords.Unlock()
+	symbol, ok := programKeywords.byName[name]
 	if !ok {
 		symbol = &Symbol{name: name, home: keywordPackage}
-		standardKeywords[name] = symbol
+		programKeywords.byName[name] = symbol
 	}
 	return symbol
 }
@@ -139,8 +158,8 @@ func newPackage(name string, nicknames ...string) *Package {
 	return &Package{name: name, nicknames: nicknames, sweepAt: 256}
 }
 
-// find returns the symbol accessible as name.
-func (p *Package) find(name string) (*Symbol, bool) {
+// Find returns the symbol accessible as name.
+func (p *Package) Find(name string) (*Symbol, bool) {
 	symbol, uses := p.look(name)
 	for i := 0; symbol == nil && i < len(uses); i++ {
 		symbol, _ = uses[i].exported(name)
@@ -198,10 +217,10 @@ func (p *Package) exported(name string) (*Symbol, bool) {
 	return symbol, ok
 }
 
-// intern returns the symbol accessible as name, making it when there is none. A
+// Intern returns the symbol accessible as name, making it when there is none. A
 // symbol interned with keep stays in the table for good. made reports a new symbol.
-func (p *Package) intern(name string, keep bool) (symbol *Symbol, made bool) {
-	if symbol, ok := p.find(name); ok {
+func (p *Package) Intern(name string, keep bool) (symbol *Symbol, made bool) {
+	if symbol, ok := p.Find(name); ok {
 		if keep {
 			p.keep(symbol)
 		}

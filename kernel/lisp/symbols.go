@@ -3,34 +3,34 @@ package lisp
 import "strconv"
 
 // symbolFunctions are about symbols and what they name.
-func symbolFunctions() []builtin {
-	return []builtin{
+func symbolFunctions() []Builtin {
+	return []Builtin{
 		predicate("symbolp", "True for a symbol.", func(v Value) bool { _, ok := v.(*Symbol); return ok }),
 		predicate("keywordp", "True for a keyword.", func(v Value) bool { s, ok := v.(*Symbol); return ok && s.Keyword() }),
-		{name: "symbol-name", list: "(symbol)", doc: "The name.", one: func(c *Call, a Value) Value { return c.text(c.symbol(a).name) }},
-		{name: "symbol-package", list: "(symbol)", doc: "The home package, or nil.", one: func(c *Call, a Value) Value {
-			if p := c.environment.packages[c.symbol(a).home]; p != nil {
+		{Name: "symbol-name", LambdaList: "(symbol)", Doc: "The name.", One: func(c *Call, a Value) Value { return c.Text(c.TakeSymbol(a).name) }},
+		{Name: "symbol-package", LambdaList: "(symbol)", Doc: "The home package, or nil.", One: func(c *Call, a Value) Value {
+			if p := c.environment.packages[c.TakeSymbol(a).home]; p != nil {
 				return p
 			}
 			return Nil
 		}},
-		{name: "symbol-value", list: "(symbol)", doc: "The value of a global variable.", one: func(c *Call, a Value) Value { return c.symbolValue(c.symbol(a)) }},
-		{name: "symbol-function", list: "(symbol)", doc: "The function a symbol names.", one: func(c *Call, a Value) Value { return c.function(c.symbol(a)) }},
-		{name: "fdefinition", list: "(name)", doc: "The function a name names.", one: func(c *Call, a Value) Value { return c.function(a) }},
-		{name: "boundp", list: "(symbol)", doc: "True if the variable has a value.", one: func(c *Call, a Value) Value {
-			return Boolean(c.special(c.environment.global(c.symbol(a))) != nil)
+		{Name: "symbol-value", LambdaList: "(symbol)", Doc: "The value of a global variable.", One: func(c *Call, a Value) Value { return c.Variable(c.TakeSymbol(a)) }},
+		{Name: "symbol-function", LambdaList: "(symbol)", Doc: "The function a symbol names.", One: func(c *Call, a Value) Value { return c.Function(c.TakeSymbol(a)) }},
+		{Name: "fdefinition", LambdaList: "(name)", Doc: "The function a name names.", One: func(c *Call, a Value) Value { return c.Function(a) }},
+		{Name: "boundp", LambdaList: "(symbol)", Doc: "True if the variable has a value.", One: func(c *Call, a Value) Value {
+			return Boolean(c.special(c.environment.global(c.TakeSymbol(a))) != nil)
 		}},
-		{name: "fboundp", list: "(name)", doc: "True if there is a function or macro of that name.", one: func(c *Call, a Value) Value {
+		{Name: "fboundp", LambdaList: "(name)", Doc: "True if there is a function or macro of that name.", One: func(c *Call, a Value) Value {
 			if symbol, ok := setfName(a); ok {
 				return Boolean(c.environment.global(symbol).setter != nil)
 			}
-			symbol := c.symbol(a)
+			symbol := c.TakeSymbol(a)
 			if fn := c.environment.global(symbol).function; fn != nil {
 				return fn
 			}
 			return Boolean(symbol.operator != nil && symbol.operator.special != nil || c.environment.macro(symbol) != nil)
 		}},
-		{name: "constantp", list: "(form &optional environment)", doc: "True if a form always has the same value.", call: func(c *Call, args []Value) Value {
+		{Name: "constantp", LambdaList: "(form &optional environment)", Doc: "True if a form always has the same value.", Call: func(c *Call, args []Value) Value {
 			switch x := args[0].(type) {
 			case *Symbol:
 				return Boolean(c.environment.global(x).constant)
@@ -39,66 +39,66 @@ func symbolFunctions() []builtin {
 			}
 			return T
 		}},
-		{name: "makunbound", list: "(symbol)", doc: "Take the value away.", one: func(c *Call, a Value) Value {
-			c.unfrozen(c.symbol(a)).value = nil
+		{Name: "makunbound", LambdaList: "(symbol)", Doc: "Take the value away.", One: func(c *Call, a Value) Value {
+			c.unfrozen(c.TakeSymbol(a)).value = nil
 			return a
 		}},
-		{name: "fmakunbound", list: "(name)", doc: "Take the function away.", one: func(c *Call, a Value) Value {
+		{Name: "fmakunbound", LambdaList: "(name)", Doc: "Take the function away.", One: func(c *Call, a Value) Value {
 			if symbol, ok := setfName(a); ok {
 				c.unfrozen(symbol).setter = nil
 				return a
 			}
-			g := c.definable(c.symbol(a))
+			g := c.definable(c.TakeSymbol(a))
 			g.function, g.macro = nil, nil
 			return a
 		}},
-		{name: "set", list: "(symbol value)", doc: "Set a global variable.", two: func(c *Call, a, b Value) Value {
-			c.setSpecial(c.environment.global(c.symbol(a)), b)
+		{Name: "set", LambdaList: "(symbol value)", Doc: "Set a global variable.", Two: func(c *Call, a, b Value) Value {
+			c.setSpecial(c.environment.global(c.TakeSymbol(a)), b)
 			return b
 		}},
-		{name: "macro-function", list: "(symbol &optional environment)", doc: "The expander of the macro a symbol names, or nil.", named: macroFunction},
-		{name: "compiler-macro-function", list: "(name &optional environment)", doc: "The compiler macro of that name, which is never used, or nil.", call: func(c *Call, args []Value) Value {
+		{Name: "macro-function", LambdaList: "(symbol &optional environment)", Doc: "The expander of the macro a symbol names, or nil.", Named: macroFunction},
+		{Name: "compiler-macro-function", LambdaList: "(name &optional environment)", Doc: "The compiler macro of that name, which is never used, or nil.", Call: func(c *Call, args []Value) Value {
 			symbol, ok := setfName(args[0])
 			if !ok {
-				symbol = c.symbol(args[0])
+				symbol = c.TakeSymbol(args[0])
 			}
 			if g := c.environment.global(symbol); g.compilerMacro != nil && !ok {
 				return g.compilerMacro
 			}
 			return Nil
 		}},
-		{name: "special-operator-p", list: "(symbol)", doc: "True for a special operator.", one: func(c *Call, a Value) Value {
-			return Boolean(c.symbol(a).home == standardPackage && specialOperators[c.symbol(a).name])
+		{Name: "special-operator-p", LambdaList: "(symbol)", Doc: "True for a special operator.", One: func(c *Call, a Value) Value {
+			return Boolean(c.TakeSymbol(a).home == standardPackage && specialOperators[c.TakeSymbol(a).name])
 		}},
-		{name: "gensym", list: "(&optional prefix)", doc: "A new uninterned symbol.", call: gensym},
-		{name: "make-symbol", list: "(name)", doc: "A new uninterned symbol of that name.", one: func(c *Call, a Value) Value {
-			c.charge(entryBytes + len(c.str(a).chars))
-			return &Symbol{name: c.str(a).String()}
+		{Name: "gensym", LambdaList: "(&optional prefix)", Doc: "A new uninterned symbol.", Call: gensym},
+		{Name: "make-symbol", LambdaList: "(name)", Doc: "A new uninterned symbol of that name.", One: func(c *Call, a Value) Value {
+			c.Charge(EntryBytes + len(c.TakeString(a).chars))
+			return &Symbol{name: c.TakeString(a).String()}
 		}},
-		{name: "copy-symbol", list: "(symbol &optional properties)", doc: "A new uninterned symbol of the same name, with the same value, function and properties if asked.", named: func(c *Call, args Args) Value {
+		{Name: "copy-symbol", LambdaList: "(symbol &optional properties)", Doc: "A new uninterned symbol of the same name, with the same value, function and properties if asked.", Named: func(c *Call, args Args) Value {
 			properties := args.Get("properties")
 
-			c.charge(2 * entryBytes)
-			original := c.symbol(args.Get("symbol"))
+			c.Charge(2 * EntryBytes)
+			original := c.TakeSymbol(args.Get("symbol"))
 			made := &Symbol{name: original.name}
 			if properties != nil && properties != Nil {
 				from, to := c.environment.global(original), c.environment.global(made)
-				to.value, to.function, to.macro, to.plist = c.special(from), from.function, from.macro, c.newList(c.slice(from.plist))
+				to.value, to.function, to.macro, to.plist = c.special(from), from.function, from.macro, c.NewList(c.Slice(from.plist))
 			}
 			return made
 		}},
-		{name: "gentemp", list: "(&optional prefix package)", doc: "A new interned symbol.", call: func(c *Call, args []Value) Value {
+		{Name: "gentemp", LambdaList: "(&optional prefix package)", Doc: "A new interned symbol.", Call: func(c *Call, args []Value) Value {
 			prefix := "T"
 			if len(args) > 0 {
-				prefix = c.str(args[0]).String()
+				prefix = c.TakeString(args[0]).String()
 			}
 			p := c.changeable(c.packageArgument(args, 1))
 			for {
 				c.environment.gensyms++
 				name := prefix + strconv.FormatInt(c.environment.gensyms, 10)
-				c.charge(entryBytes + len(name))
-				c.step()
-				if symbol, made := p.intern(name, false); made {
+				c.Charge(EntryBytes + len(name))
+				c.Step()
+				if symbol, made := p.Intern(name, false); made {
 					return symbol
 				}
 			}
@@ -107,7 +107,7 @@ func symbolFunctions() []builtin {
 }
 
 func macroFunction(c *Call, args Args) Value {
-	symbol, sc := c.symbol(args.Get("symbol")), c.scopeArgument(args.Get("environment"))
+	symbol, sc := c.TakeSymbol(args.Get("symbol")), c.scopeArgument(args.Get("environment"))
 	m := c.environment.macro(symbol)
 	if local, _, ok := sc.function(symbol); ok {
 		m = local.macro
@@ -124,7 +124,7 @@ func macroFunction(c *Call, args Args) Value {
 			return expansion
 		}}
 	}
-	c.charge(closureBytes)
+	c.Charge(ObjectBytes)
 	return &Function{name: m.name, least: 2, most: 2, two: func(c *Call, form, environment Value) Value {
 		return c.newCompiler("").expandIn(m, c.cell(form), c.scopeArgument(environment))
 	}}
@@ -133,25 +133,25 @@ func macroFunction(c *Call, args Args) Value {
 // gensym counts by *gensym-counter*, unless it is given a number.
 func gensym(c *Call, args []Value) Value {
 	prefix := "G"
-	counter := c.environment.global(standardSymbol("*GENSYM-COUNTER*"))
+	counter := c.environment.global(CL("*GENSYM-COUNTER*"))
 	number := c.special(counter)
-	switch x := optional(args, 0).(type) {
+	switch x := Optional(args, 0).(type) {
 	case nil:
 	case *String:
 		prefix = x.String()
 	default:
-		if !c.typep(x, standardSymbol("UNSIGNED-BYTE")) {
-			c.typeError(x, "STRING")
+		if !c.typep(x, CL("UNSIGNED-BYTE")) {
+			c.TypeError(x, "STRING")
 		}
-		c.charge(2*entryBytes + bits(x))
-		return &Symbol{name: prefix + c.integer(x).String()}
+		c.Charge(2*EntryBytes + bits(x))
+		return &Symbol{name: prefix + c.Integer(x).String()}
 	}
-	if !c.typep(number, standardSymbol("UNSIGNED-BYTE")) {
-		c.typeError(number, "UNSIGNED-BYTE")
+	if !c.typep(number, CL("UNSIGNED-BYTE")) {
+		c.TypeError(number, "UNSIGNED-BYTE")
 	}
-	c.charge(2*entryBytes + len(prefix) + bits(number))
+	c.Charge(2*EntryBytes + len(prefix) + bits(number))
 	c.setSpecial(counter, c.add(number, Integer(1)))
-	return &Symbol{name: prefix + c.integer(number).String()}
+	return &Symbol{name: prefix + c.Integer(number).String()}
 }
 
 var specialOperators = map[string]bool{
@@ -163,7 +163,7 @@ var specialOperators = map[string]bool{
 // unfrozen takes a symbol whose definitions a note may change: not one of the standard.
 func (c *Call) unfrozen(symbol *Symbol) *global {
 	if symbol.home == standardPackage {
-		c.fail(packageError, "%s belongs to Common Lisp and cannot be redefined; choose another name", symbol.name)
+		c.Fail(packageError, "%s belongs to Common Lisp and cannot be redefined; choose another name", symbol.name)
 	}
 	return c.environment.global(symbol)
 }
@@ -173,7 +173,7 @@ func (c *Call) unfrozen(symbol *Symbol) *global {
 func (c *Call) definable(symbol *Symbol) *global {
 	g := c.unfrozen(symbol)
 	if c.kernelOperator(g) {
-		c.fail(packageError, "%s belongs to the kernel and cannot be redefined; choose another name", symbol.name)
+		c.Fail(packageError, "%s belongs to the kernel and cannot be redefined; choose another name", symbol.name)
 	}
 	return g
 }

@@ -1,10 +1,10 @@
 package lisp
 
 // treeFunctions work on nested conses.
-func treeFunctions() []builtin {
-	rows := []builtin{
-		{name: "copy-tree", list: "(tree)", doc: "A copy of all conses.", one: func(c *Call, a Value) Value { return c.copyTree(a) }},
-		{name: "tree-equal", list: "(a b &key test test-not)", doc: "True if two trees have equal leaves.", named: func(c *Call, args Args) Value {
+func treeFunctions() []Builtin {
+	rows := []Builtin{
+		{Name: "copy-tree", LambdaList: "(tree)", Doc: "A copy of all conses.", One: func(c *Call, a Value) Value { return c.copyTree(a) }},
+		{Name: "tree-equal", LambdaList: "(a b &key test test-not)", Doc: "True if two trees have equal leaves.", Named: func(c *Call, args Args) Value {
 			return Boolean(c.treeEqual(args.Get("a"), args.Get("b"), c.newMatcher(args.Get("test"), args.Get("test-not"), nil)))
 		}},
 	}
@@ -13,26 +13,26 @@ func treeFunctions() []builtin {
 }
 
 // replacingFunctions are subst, its kin and sublis, over a tree that walk copies or changes.
-func replacingFunctions(prefix, doc string, walk func(c *Call, tree Value, replace func(Value) (Value, bool)) Value) []builtin {
-	conditional := func(name string, sense bool) builtin {
-		return builtin{name: prefix + name, list: "(new predicate tree &key key)", doc: doc, named: func(c *Call, args Args) Value {
+func replacingFunctions(prefix, doc string, walk func(c *Call, tree Value, replace func(Value) (Value, bool)) Value) []Builtin {
+	conditional := func(name string, sense bool) Builtin {
+		return Builtin{Name: prefix + name, LambdaList: "(new predicate tree &key key)", Doc: doc, Named: func(c *Call, args Args) Value {
 			newArg := args.Get("new")
 
-			test, m := c.function(args.Get("predicate")), c.newMatcher(nil, nil, args.Get("key"))
+			test, m := c.Function(args.Get("predicate")), c.newMatcher(nil, nil, args.Get("key"))
 			return walk(c, args.Get("tree"), func(v Value) (Value, bool) {
-				return newArg, isTrue(c.call1(test, m.keyed(v))) == sense
+				return newArg, isTrue(c.Call1(test, m.keyed(v))) == sense
 			})
 		}}
 	}
-	return []builtin{
-		{name: prefix + "subst", list: "(new old tree &key test test-not key)", doc: doc, named: func(c *Call, args Args) Value {
+	return []Builtin{
+		{Name: prefix + "subst", LambdaList: "(new old tree &key test test-not key)", Doc: doc, Named: func(c *Call, args Args) Value {
 			newArg, old := args.Get("new"), args.Get("old")
 
 			m := c.matcher(args)
 			return walk(c, args.Get("tree"), func(v Value) (Value, bool) { return newArg, m.matches(old, v) })
 		}},
 		conditional("subst-if", true), conditional("subst-if-not", false),
-		{name: prefix + "sublis", list: "(alist tree &key test test-not key)", doc: doc, named: func(c *Call, args Args) Value {
+		{Name: prefix + "sublis", LambdaList: "(alist tree &key test test-not key)", Doc: doc, Named: func(c *Call, args Args) Value {
 			alist := args.Get("alist")
 
 			m := c.matcher(args)
@@ -54,11 +54,11 @@ func (c *Call) copyTree(v Value) Value {
 
 // mapTree copies a tree; replace may give a subtree another value.
 func (c *Call) mapTree(v Value, replace func(Value) (Value, bool)) Value {
-	c.descend(2)
-	defer c.ascend(2)
-	var b builder
+	c.Descend(2)
+	defer c.Ascend(2)
+	var b ListBuilder
 	for {
-		c.step()
+		c.Step()
 		if other, ok := replace(v); ok {
 			return b.listStar(other)
 		}
@@ -66,16 +66,16 @@ func (c *Call) mapTree(v Value, replace func(Value) (Value, bool)) Value {
 		if !ok {
 			return b.listStar(v)
 		}
-		c.charge(consBytes)
-		b.add(c.mapTree(cell.Car, replace))
+		c.Charge(ConsBytes)
+		b.Add(c.mapTree(cell.Car, replace))
 		v = cell.Cdr
 	}
 }
 
 // changeTree is mapTree in place.
 func (c *Call) changeTree(v Value, replace func(Value) (Value, bool)) Value {
-	c.descend(2)
-	defer c.ascend(2)
+	c.Descend(2)
+	defer c.Ascend(2)
 	var last *Cons
 	result := v
 	put := func(v Value) {
@@ -86,7 +86,7 @@ func (c *Call) changeTree(v Value, replace func(Value) (Value, bool)) Value {
 		}
 	}
 	for {
-		c.step()
+		c.Step()
 		if other, ok := replace(v); ok {
 			put(other)
 			return result
@@ -101,10 +101,10 @@ func (c *Call) changeTree(v Value, replace func(Value) (Value, bool)) Value {
 }
 
 func (c *Call) treeEqual(a, b Value, m *matcher) bool {
-	c.descend(2)
-	defer c.ascend(2)
+	c.Descend(2)
+	defer c.Ascend(2)
 	for {
-		c.step()
+		c.Step()
 		x, ok := a.(*Cons)
 		y, okToo := b.(*Cons)
 		if ok != okToo {

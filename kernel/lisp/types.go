@@ -10,8 +10,8 @@ func typePredicates() map[*Symbol]func(Value) bool {
 		"T": func(Value) bool { return true }, "NIL": func(Value) bool { return false },
 		"SYMBOL": func(v Value) bool { _, ok := v.(*Symbol); return ok }, "KEYWORD": func(v Value) bool { s, ok := v.(*Symbol); return ok && s.Keyword() },
 		"BOOLEAN": func(v Value) bool { return v == Nil || v == T }, "NULL": func(v Value) bool { return v == Nil },
-		"CONS": func(v Value) bool { _, ok := v.(*Cons); return ok }, "LIST": isList, "ATOM": func(v Value) bool { _, ok := v.(*Cons); return !ok },
-		"SEQUENCE": isSequence, "STRING": func(v Value) bool { _, ok := v.(*String); return ok },
+		"CONS": func(v Value) bool { _, ok := v.(*Cons); return ok }, "LIST": IsList, "ATOM": func(v Value) bool { _, ok := v.(*Cons); return !ok },
+		"SEQUENCE": IsSequence, "STRING": func(v Value) bool { _, ok := v.(*String); return ok },
 		"SIMPLE-STRING": func(v Value) bool { s, ok := v.(*String); return ok && isSimple(s) },
 		"BASE-STRING":   func(Value) bool { return false }, "SIMPLE-BASE-STRING": func(Value) bool { return false },
 		"CHARACTER": func(v Value) bool { _, ok := v.(Character); return ok }, "BASE-CHAR": func(v Value) bool { ch, ok := v.(Character); return ok && ch < 128 },
@@ -52,7 +52,7 @@ func typePredicates() map[*Symbol]func(Value) bool {
 	}
 	table := map[*Symbol]func(Value) bool{}
 	for name, test := range is {
-		table[standardSymbol(name)] = test
+		table[CL(name)] = test
 	}
 	return table
 }
@@ -75,7 +75,7 @@ func (c *Call) expandType(kind Value) (Value, bool) {
 	}
 	if symbol, ok := head.(*Symbol); ok {
 		if fn := c.environment.types[symbol]; fn != nil {
-			return single(c.apply(fn, []Value{&Cons{Car: head, Cdr: args}})), true
+			return Single(c.apply(fn, []Value{&Cons{Car: head, Cdr: args}})), true
 		}
 	}
 	return nil, false
@@ -83,9 +83,9 @@ func (c *Call) expandType(kind Value) (Value, bool) {
 
 // typep reports whether v is of a type.
 func (c *Call) typep(v, kind Value) bool {
-	c.descend(1)
-	defer c.ascend(1)
-	c.step()
+	c.Descend(1)
+	defer c.Ascend(1)
+	c.Step()
 	switch x := kind.(type) {
 	case *Symbol:
 		if test, ok := c.environment.language.types[x]; ok {
@@ -98,7 +98,7 @@ func (c *Call) typep(v, kind Value) bool {
 		return c.classOf(v).isA(x)
 	case *Cons:
 		if head, ok := x.Car.(*Symbol); ok {
-			if result, ok := c.compoundType(v, head, c.slice(x.Cdr)); ok {
+			if result, ok := c.compoundType(v, head, c.Slice(x.Cdr)); ok {
 				return result
 			}
 		}
@@ -106,7 +106,7 @@ func (c *Call) typep(v, kind Value) bool {
 	if expansion, ok := c.expandType(kind); ok {
 		return c.typep(v, expansion)
 	}
-	c.fail(simpleError, "unknown type specifier: %s", c.shown(kind))
+	c.Fail(SimpleError, "unknown type specifier: %s", c.Shown(kind))
 	return false
 }
 
@@ -127,7 +127,7 @@ func (c *Call) compoundType(v Value, head *Symbol, args []Value) (result, known 
 		}
 		return false, true
 	case "NOT":
-		return !c.typep(v, optional(args, 0)), true
+		return !c.typep(v, Optional(args, 0)), true
 	case "MEMBER":
 		for _, arg := range args {
 			if eql(v, arg) {
@@ -136,16 +136,16 @@ func (c *Call) compoundType(v Value, head *Symbol, args []Value) (result, known 
 		}
 		return false, true
 	case "EQL":
-		return eql(v, optional(args, 0)), true
+		return eql(v, Optional(args, 0)), true
 	case "SATISFIES":
-		return isTrue(c.call1(c.function(optional(args, 0)), v)), true
+		return isTrue(c.Call1(c.Function(Optional(args, 0)), v)), true
 	case "INTEGER", "RATIONAL", "FLOAT", "REAL", "SINGLE-FLOAT", "DOUBLE-FLOAT", "SHORT-FLOAT", "LONG-FLOAT", "NUMBER":
 		return c.typep(v, head) && c.inRange(v, args), true
 	case "COMPLEX":
 		z, ok := v.(*Complex)
 		return ok && (len(args) == 0 || args[0] == symStar || c.typep(z.real, args[0]) && c.typep(z.imaginary, args[0])), true
 	case "MOD":
-		return c.typep(v, standardSymbol("UNSIGNED-BYTE")) && c.compare(v, optional(args, 0)) < 0, true
+		return c.typep(v, CL("UNSIGNED-BYTE")) && c.compare(v, Optional(args, 0)) < 0, true
 	case "UNSIGNED-BYTE", "SIGNED-BYTE":
 		return c.inBits(v, head, args), true
 	case "CONS":
@@ -188,11 +188,11 @@ func (c *Call) inBits(v Value, head *Symbol, args []Value) bool {
 	if len(args) == 0 || args[0] == symStar {
 		return true
 	}
-	n := c.integer(v)
+	n := c.Integer(v)
 	if n.Sign() < 0 {
 		n = new(big.Int).Not(n)
 	}
-	size := c.index(args[0])
+	size := c.Index(args[0])
 	if head.name == "SIGNED-BYTE" {
 		size--
 	}
@@ -201,7 +201,7 @@ func (c *Call) inBits(v Value, head *Symbol, args []Value) bool {
 
 // typeOf is the type that type-of returns.
 func (c *Call) typeOf(v Value) Value {
-	symbol := standardSymbol
+	symbol := CL
 	switch x := v.(type) {
 	case *Symbol:
 		switch {
@@ -245,7 +245,7 @@ func (c *Call) typeOf(v Value) Value {
 		return c.arrayTypeOf(x)
 	case *Function, *method, *restart:
 		if fn, ok := v.(*Function); !ok || fn.generic != nil {
-			return className(v)
+			return c.className(v)
 		}
 		return symbol("COMPILED-FUNCTION")
 	case *Instance:
@@ -259,17 +259,17 @@ func (c *Call) typeOf(v Value) Value {
 	case *Stream:
 		return symbol(streamTypes[x.kind])
 	}
-	return className(v)
+	return c.className(v)
 }
 
 // typeFunctions ask for types.
-func typeFunctions() []builtin {
-	rows := []builtin{
-		{name: "typep", list: "(object type &optional environment)", doc: "True if the object is of the type.", two: func(c *Call, a, b Value) Value { return Boolean(c.typep(a, b)) },
-			call: func(c *Call, args []Value) Value { return Boolean(c.typep(args[0], args[1])) }},
-		{name: "type-of", list: "(object)", doc: "The type of an object.", one: func(c *Call, a Value) Value { return c.typeOf(a) }},
-		{name: "subtypep", list: "(a b &optional environment)", doc: "True if a is known to be a subtype of b.", many: true, call: func(c *Call, args []Value) Value {
-			return c.values(c.subtype(args[0], args[1]))
+func typeFunctions() []Builtin {
+	rows := []Builtin{
+		{Name: "typep", LambdaList: "(object type &optional environment)", Doc: "True if the object is of the type.", Two: func(c *Call, a, b Value) Value { return Boolean(c.typep(a, b)) },
+			Call: func(c *Call, args []Value) Value { return Boolean(c.typep(args[0], args[1])) }},
+		{Name: "type-of", LambdaList: "(object)", Doc: "The type of an object.", One: func(c *Call, a Value) Value { return c.typeOf(a) }},
+		{Name: "subtypep", LambdaList: "(a b &optional environment)", Doc: "True if a is known to be a subtype of b.", Many: true, Call: func(c *Call, args []Value) Value {
+			return c.Values(c.subtype(args[0], args[1]))
 		}},
 	}
 	for name, kind := range map[string]string{
@@ -277,7 +277,7 @@ func typeFunctions() []builtin {
 		"vectorp": "VECTOR", "arrayp": "ARRAY", "simple-vector-p": "SIMPLE-VECTOR", "simple-string-p": "SIMPLE-STRING", "bit-vector-p": "BIT-VECTOR", "simple-bit-vector-p": "SIMPLE-BIT-VECTOR",
 		"pathnamep": "PATHNAME", "readtablep": "READTABLE", "random-state-p": "RANDOM-STATE", "compiled-function-p": "COMPILED-FUNCTION",
 	} {
-		rows = append(rows, predicate(name, "True for an object of the type that the name says.", typePredicates()[standardSymbol(kind)]))
+		rows = append(rows, predicate(name, "True for an object of the type that the name says.", typePredicates()[CL(kind)]))
 	}
 	return rows
 }

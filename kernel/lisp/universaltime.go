@@ -5,43 +5,43 @@ import (
 	"time"
 )
 
-// universalEpoch is 1900-01-01 in Unix seconds, from where universal time counts.
-const universalEpoch = 2208988800
+// UniversalEpoch is 1900-01-01 in Unix seconds, from where universal time counts.
+const UniversalEpoch = 2208988800
 
 // timeFunctions read the clock of the configuration.
-func timeFunctions() []builtin {
-	return []builtin{
-		{name: "get-universal-time", list: "()", doc: "Seconds since 1900-01-01 00:00 UTC.", call: func(c *Call, _ []Value) Value {
-			return Integer(c.environment.config.Now().Unix() + universalEpoch)
+func timeFunctions() []Builtin {
+	return []Builtin{
+		{Name: "get-universal-time", LambdaList: "()", Doc: "Seconds since 1900-01-01 00:00 UTC.", Call: func(c *Call, _ []Value) Value {
+			return Integer(c.environment.config.Now().Unix() + UniversalEpoch)
 		}},
-		{name: "get-internal-real-time", list: "()", doc: "Microseconds of the clock.", call: func(c *Call, _ []Value) Value {
+		{Name: "get-internal-real-time", LambdaList: "()", Doc: "Microseconds of the clock.", Call: func(c *Call, _ []Value) Value {
 			return Integer(c.environment.config.Now().UnixMicro())
 		}},
-		{name: "get-internal-run-time", list: "()", doc: "Microseconds of the clock.", call: func(c *Call, _ []Value) Value {
+		{Name: "get-internal-run-time", LambdaList: "()", Doc: "Microseconds of the clock.", Call: func(c *Call, _ []Value) Value {
 			return Integer(c.environment.config.Now().UnixMicro())
 		}},
-		{name: "sleep", list: "(seconds)", doc: "Wait; the time counts for the call's limit.", one: sleep},
-		{name: "decode-universal-time", list: "(time &optional zone)", doc: "Second, minute, hour, day, month, year, weekday (Monday is 0), daylight, zone.", many: true, named: func(c *Call, args Args) Value {
-			return c.decodeTime(c.fixnum(args.Get("time")), args.Get("zone"))
+		{Name: "sleep", LambdaList: "(seconds)", Doc: "Wait; the time counts for the call's limit.", One: sleep},
+		{Name: "decode-universal-time", LambdaList: "(time &optional zone)", Doc: "Second, minute, hour, day, month, year, weekday (Monday is 0), daylight, zone.", Many: true, Named: func(c *Call, args Args) Value {
+			return c.decodeTime(c.Fixnum(args.Get("time")), args.Get("zone"))
 		}},
-		{name: "get-decoded-time", list: "()", doc: "Like decode-universal-time of now.", many: true, call: func(c *Call, _ []Value) Value {
-			return c.decodeTime(c.environment.config.Now().Unix()+universalEpoch, nil)
+		{Name: "get-decoded-time", LambdaList: "()", Doc: "Like decode-universal-time of now.", Many: true, Call: func(c *Call, _ []Value) Value {
+			return c.decodeTime(c.environment.config.Now().Unix()+UniversalEpoch, nil)
 		}},
-		{name: "encode-universal-time", list: "(second minute hour day month year &optional zone)", doc: "The universal time of a date.", call: func(c *Call, args []Value) Value {
+		{Name: "encode-universal-time", LambdaList: "(second minute hour day month year &optional zone)", Doc: "The universal time of a date.", Call: func(c *Call, args []Value) Value {
 			var n [6]int
 			for i := range n {
-				n[i] = int(c.fixnum(args[i]))
+				n[i] = int(c.Fixnum(args[i]))
 				if bounds := timeBounds[i]; n[i] < bounds[0] || n[i] > bounds[1] {
-					c.typeError(args[i], fmt.Sprintf("(INTEGER %d %d)", bounds[0], bounds[1]))
+					c.TypeError(args[i], fmt.Sprintf("(INTEGER %d %d)", bounds[0], bounds[1]))
 				}
 			}
 			if n[5] < 100 {
 				n[5] = nearYear(n[5], c.environment.config.Now().Year())
 			}
-			t := time.Date(n[5], time.Month(n[4]), n[3], n[2], n[1], n[0], 0, c.zone(optional(args, 6)))
-			universal := t.Unix() + universalEpoch
+			t := time.Date(n[5], time.Month(n[4]), n[3], n[2], n[1], n[0], 0, c.zone(Optional(args, 6)))
+			universal := t.Unix() + UniversalEpoch
 			if universal < 0 {
-				c.typeError(Integer(universal), "UNSIGNED-BYTE")
+				c.TypeError(Integer(universal), "UNSIGNED-BYTE")
 			}
 			return Integer(universal)
 		}},
@@ -71,15 +71,15 @@ func (c *Call) zone(v Value) *time.Location {
 	c.realNumber(v)
 	west, exact := c.multiply(v, Integer(3600)).(int64)
 	if !exact || west < -24*3600 || west > 24*3600 {
-		c.typeError(v, "(RATIONAL -24 24)")
+		c.TypeError(v, "(RATIONAL -24 24)")
 	}
 	return time.FixedZone("", int(-west))
 }
 
 func (c *Call) decodeTime(universal int64, zone Value) Value {
-	t := time.Unix(universal-universalEpoch, 0).In(c.zone(zone))
+	t := time.Unix(universal-UniversalEpoch, 0).In(c.zone(zone))
 	_, offset := t.Zone()
 	west := c.divide(Integer(int64(-offset)), Integer(3600))
-	return c.values(count(t.Second()), count(t.Minute()), count(t.Hour()), count(t.Day()), count(int(t.Month())), count(t.Year()),
-		count((int(t.Weekday())+6)%7), Boolean(t.IsDST() && zone == nil), west)
+	return c.Values(Count(t.Second()), Count(t.Minute()), Count(t.Hour()), Count(t.Day()), Count(int(t.Month())), Count(t.Year()),
+		Count((int(t.Weekday())+6)%7), Boolean(t.IsDST() && zone == nil), west)
 }

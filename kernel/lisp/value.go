@@ -8,7 +8,7 @@ import (
 // Value is any Lisp object: *Symbol, *Cons, int64, *big.Int (only outside the range of
 // int64), *big.Rat (never an integer), float32, float64, *Complex, Character, *String, *Vector,
 // *HashTable, *Function, *Instance, *Class, *Package, *Stream, *Pathname or
-// *Timestamp. A Go nil is never a Value; the empty list is Nil.
+// an Object of a library. A Go nil is never a Value; the empty list is Nil.
 type Value = any
 
 // Character is a Lisp character: one Unicode code point.
@@ -36,17 +36,17 @@ type String struct {
 func NewString(text string) *String {
 	for i := 0; i < len(text); i++ {
 		if text[i] >= utf8.RuneSelf {
-			return runesString([]rune(text))
+			return StringOf([]rune(text))
 		}
 	}
 	chars := make([]rune, len(text))
 	for i := range chars {
 		chars[i] = rune(text[i])
 	}
-	return runesString(chars)
+	return StringOf(chars)
 }
 
-func runesString(chars []rune) *String { return &String{chars: chars, capacity: -1} }
+func StringOf(chars []rune) *String { return &String{chars: chars, capacity: -1} }
 
 // String returns the text as a Go string.
 func (s *String) String() string { return string(s.chars) }
@@ -68,7 +68,7 @@ type Vector struct {
 	header *arrayHeader
 }
 
-func newVector(elements []Value) *Vector { return &Vector{elements: elements, capacity: -1} }
+func NewVector(elements []Value) *Vector { return &Vector{elements: elements, capacity: -1} }
 
 // all is the elements without regard to the fill pointer.
 func (v *Vector) all() []Value { return v.elements[:max(len(v.elements), v.capacity)] }
@@ -84,8 +84,8 @@ type arrayHeader struct {
 
 // The constants every Lisp form can name.
 var (
-	Nil = standardSymbol("NIL")
-	T   = standardSymbol("T")
+	Nil = CL("NIL")
+	T   = CL("T")
 )
 
 const (
@@ -109,7 +109,7 @@ func Integer(n int64) Value {
 	return n
 }
 
-func count(n int) Value { return Integer(int64(n)) }
+func Count(n int) Value { return Integer(int64(n)) }
 
 // Boolean returns T or Nil.
 func Boolean(b bool) Value {
@@ -150,13 +150,13 @@ func Slice(list Value, limit int) ([]Value, bool) {
 	return items, list == Nil
 }
 
-// builder grows a list at its end.
-type builder struct {
+// ListBuilder grows a list at its end.
+type ListBuilder struct {
 	first Value
 	last  *Cons
 }
 
-func (b *builder) add(v Value) {
+func (b *ListBuilder) Add(v Value) {
 	cell := &Cons{Car: v, Cdr: Nil}
 	if b.last == nil {
 		b.first = cell
@@ -166,10 +166,10 @@ func (b *builder) add(v Value) {
 	b.last = cell
 }
 
-func (b *builder) list() Value { return b.listStar(Nil) }
+func (b *ListBuilder) List() Value { return b.listStar(Nil) }
 
 // listStar ends the list with tail.
-func (b *builder) listStar(tail Value) Value {
+func (b *ListBuilder) listStar(tail Value) Value {
 	if b.last == nil {
 		return tail
 	}

@@ -17,7 +17,7 @@ func standardVariables() map[*Symbol]standardVariable {
 		"*STANDARD-INPUT*":                       {value: terminal, doc: "Where read takes text from; nothing at first."},
 		"*READ-EVAL*":                            {value: Nil, doc: "Whether #. is read; it never is."},
 		"*READ-BASE*":                            {value: Integer(10), doc: "The base of numbers that are read."},
-		"*READ-DEFAULT-FLOAT-FORMAT*":            {value: standardSymbol("SINGLE-FLOAT"), doc: "The type of floats without an exponent marker."},
+		"*READ-DEFAULT-FLOAT-FORMAT*":            {value: CL("SINGLE-FLOAT"), doc: "The type of floats without an exponent marker."},
 		"*PRINT-BASE*":                           {value: Integer(10), doc: "The base integers and ratios are printed in."},
 		"*PRINT-CASE*":                           {value: kwUpcase, doc: "How symbols are printed: :upcase, :downcase or :capitalize."},
 		"*PRINT-CIRCLE*":                         {value: Nil, doc: "Whether shared structure is printed with labels."},
@@ -106,7 +106,7 @@ func standardVariables() map[*Symbol]standardVariable {
 		"INTERNAL-TIME-UNITS-PER-SECOND":         {value: int64(1_000_000), constant: true, doc: "What get-internal-real-time counts in a second."},
 		"LAMBDA-LIST-KEYWORDS":                   {value: NewList(symAllowOtherKeys, symAux, symBody, symEnvironment, symKey, symOptional, symRest, symWhole), constant: true, doc: "The words with a meaning in lambda lists."},
 	} {
-		table[standardSymbol(name)] = v
+		table[CL(name)] = v
 	}
 	return table
 }

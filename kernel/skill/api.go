@@ -11,12 +11,17 @@ import (
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/lisp"
+	"org-agent/kernel/lisp/lib"
 	"org-agent/kernel/plist"
 )
 
 // noteInterface is what every note is offered, made when the first one is loaded.
 var noteInterface = sync.OnceValues(func() (*lisp.Interface, error) {
-	return lisp.NewInterface(kernelFunctions(), kernelMacros())
+	language, err := lib.Language()
+	if err != nil {
+		return nil, err
+	}
+	return lisp.NewInterface(language, kernelFunctions(), kernelMacros())
 })
 
 // ofNote makes a function of the kernel of a method of the note that calls it.

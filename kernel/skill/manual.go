@@ -32,5 +32,5 @@ func Entries(ctx context.Context) ([]lisp.Entry, error) {
 			own[i].Doc = "Of the structure org-object, which the object store holds."
 		}
 	}
-	return append(own, lisp.Entries()...), nil
+	return append(own, environment.Language().Entries()...), nil
 }

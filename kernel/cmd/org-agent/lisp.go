@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"org-agent/kernel/lisp"
+	"org-agent/kernel/lisp/lib"
 	"org-agent/kernel/skill"
 )
 
@@ -62,7 +63,11 @@ func (c *lispCommand) Run(ctx context.Context, w *world) error {
 // environment is the note's, or a fresh COMMON-LISP-USER.
 func (c *lispCommand) environment(ctx context.Context, w *world, limits lisp.Limits) (*lisp.Environment, error) {
 	if c.Note == "" {
-		return lisp.New(lisp.Config{Limits: limits, Output: func(text string) { fmt.Fprint(w.err, text) }})
+		language, err := lib.Language()
+		if err != nil {
+			return nil, err
+		}
+		return lisp.New(lisp.Config{Language: language, Limits: limits, Output: func(text string) { fmt.Fprint(w.err, text) }})
 	}
 	note, err := loadNote(ctx, w, c.Note, limits)
 	if err != nil {

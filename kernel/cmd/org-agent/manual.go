@@ -18,8 +18,9 @@ func (c *lispCommand) entries(ctx context.Context, w *world) ([]lisp.Entry, erro
 	if err != nil {
 		return nil, err
 	}
-	own, err := note.Environment().Entries(ctx)
-	return append(own, lisp.Entries()...), err
+	environment := note.Environment()
+	own, err := environment.Entries(ctx)
+	return append(own, environment.Language().Entries()...), err
 }
 
 // tell prints what the flags ask about the language, and reports whether they ask.
