@@ -19,6 +19,7 @@ import (
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/action"
+	"org-agent/kernel/agent/composer"
 	"org-agent/kernel/agent/history"
 	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/hook"
@@ -28,48 +29,28 @@ import (
 	"org-agent/kernel/lru"
 	"org-agent/kernel/memory"
 	"org-agent/kernel/policy"
-	"org-agent/kernel/prompt"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/session"
 	"org-agent/kernel/skill"
-	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
 )
 
 // Config is what an agent works with; all of it is required but the limits
 // and where it says so.
 type Config struct {
-	Skills   *skill.Registry
+	// Sources are what system prompts are made of.
+	composer.Sources
 	Provider llm.Provider
 	Policy   *policy.Policy
 	// Kinds are those of the actions that there are: the same that Policy has.
 	Kinds *kind.Set
 	// Hooks are told of results, and of the beginning and the end of turns; nil tells none.
 	Hooks *hook.Hooks
-	// Library has the sections of a prompt, as they are now.
-	Library func() *prompt.Library
-	// Persona is what the files of the home say now, and Shown how a path is written for
-	// people; with the name of a profile that is as this has it. Persona may be nil; then
-	// nothing is said.
-	Persona func(profile string) (memory.Persona, error)
-	Shown   func(path string) string
-	// Runtime is where this runs, for the prompt: nothing secret, and nothing that changes.
-	Runtime [][2]string
-	// Sandbox is the kind of the fence that commands run in; nil for none.
-	Sandbox func() string
-	// Emacs is the version of the person's Emacs, "" where nobody knows; it may be nil.
-	Emacs func() string
-	// WithoutSafety leaves the rules of safety out of every prompt.
-	WithoutSafety bool
-	// Tools and Prompts are what a chat turn is told of. Either may be nil.
-	Tools   *tool.Registry
-	Prompts *skillmd.Registry
 	// Index is what a turn is reminded from, Memory what proposals of what to keep are put
 	// into; nil for nothing.
 	Index   *memory.Index
 	Memory  *memory.Store
 	Journal *journal.Journal
-	Logger  *slog.Logger
 	NewID   func() string
 	// Now is the time where the person is.
 	Now func() time.Time
@@ -105,10 +86,8 @@ type Agent struct {
 	calls     waiting[protocol.ToolCallResult]
 	secrets   secrets
 	warned    once
-	tooLong   bounds
-	composed  composed
 
-	past       history.Past
+	composer   *composer.Composer
 	sent       *lru.Cache[string, sent]
 	forms      *lru.Cache[string, action.Proposed]
 	compaction *history.Compaction
@@ -119,14 +98,18 @@ func New(config Config) *Agent {
 	a := &Agent{config: config}
 	a.sent = lru.New[string, sent](sentKept)
 	a.forms = lru.New[string, action.Proposed](formsKept)
-	a.past = history.New(config.Journal, a.earlierQuestion)
-	a.past.Outside = config.Kinds.Outside
+	past := history.New(config.Journal, composer.EarlierQuestion(config.Journal))
+	past.Outside = config.Kinds.Outside
+	a.composer = &composer.Composer{Sources: config.Sources, Journal: config.Journal, Past: past, Home: config.Policy.Home, Model: config.Model, HistoryTurns: config.HistoryTurns}
+	if config.Index != nil {
+		a.composer.Index = config.Index
+	}
 	window := config.Window
 	if window == nil {
 		window = func(context.Context, string, bool) llm.Window { return llm.Window{} }
 	}
 	a.compaction = &history.Compaction{
-		Past: a.past, Provider: config.Provider, Window: window, Model: config.Model, Summarising: config.SummaryModel,
+		Past: past, Provider: config.Provider, Window: window, Model: config.Model, Summarising: config.SummaryModel,
 		Hide: a.Hide, Logger: config.Logger, Tell: config.Compacted,
 	}
 	return a
@@ -138,11 +121,10 @@ func (a *Agent) Compaction() *history.Compaction { return a.compaction }
 // Run answers the turn.
 func (a *Agent) Run(ctx context.Context, turn *session.Turn) session.Outcome {
 	r := &run{agent: a, turn: turn, log: a.config.Logger.With("session", turn.Record.Session, "turn", turn.Record.ID)}
-	r.facts = sync.OnceValue(func() prompt.Facts { return r.factsOf(ctx) })
 	defer a.secrets.forget(turn.Record.ID)
 	asked := a.askedSkill(turn.Record)
 	r.budget = newBudget(turn.Record.Settings, asked != "")
-	ctx = tool.WithResults(tool.WithConversation(tool.WithTurn(ctx, asked, r), r.conversation()), r.earlierResult)
+	ctx = tool.WithResults(tool.WithConversation(tool.WithTurn(ctx, asked, r), composer.Conversation(turn.Record)), r.earlierResult)
 	ctx = tool.WithSpawner(ctx, r)
 	answer := r.answer
 	if turn.Record.Question.Route.Kind == protocol.RouteMCP {
@@ -161,11 +143,9 @@ type run struct {
 	log   *slog.Logger
 
 	skill    *skill.Skill
-	exchange []llm.Message // this turn's proposals and their results
+	compose  *composer.Turn
 	results  []result
-	input    []string            // what came from outside in this turn, for telling quotations
-	facts    func() prompt.Facts // what the turn's prompts are made of
-	systems  map[systemOf]prompt.Prompt
+	input    []string      // what came from outside in this turn, for telling quotations
 	forms    []action.Form // that a reply may have
 	usage    llm.Usage
 	budget   budget
@@ -173,29 +153,21 @@ type run struct {
 	model    string
 	thought  bool                // a model has thought aloud
 	notice   string              // of a turn that was answered, but not as it should
-	looked   *look               // set where nothing is to be sent: only what would be
 	cut      bool                // the answer that was kept is the beginning of one
 	doing    time.Time           // since when what the model wants is being done
 	acting   kind.Order          // what is being done
-	recall   *recalled           // what the turn is reminded of; nil until it was asked for
 	answers  sexp.List           // what a person just answered, with what is secret of it
 	projects *[]string           // what the conversation is about; nil before it is known
 	added    []journal.RoundHook // what hooks add to the round that comes next
 
-	window   llm.Window
-	past     *history.Shown        // what is shown of the earlier turns; nil before it is known
-	factor   float64               // what the model's tokens are of the estimated ones
-	estimate int                   // of the last request, in estimated tokens
-	rounds   []journal.Round       // what the exchange is made of
-	squeezed bool                  // a model found a request too long
-	kept     bool                  // how the question was asked is in the journal
-	requests []journal.RequestSent // before the kernel's end
-	handed   *journal.Spawn        // what a subagent was handed; nil in any other turn
-	handing  sync.Mutex            // held while work is handed on: calls of a batch do so at once
-	foreign  string                // what came into this turn that others may have written
-	spawned  bool                  // work may have been handed on
-	light    bool                  // what is being done changes nothing, and may be done twice
-	asksFor  string                // what the system prompt of the request is for: see [run.purpose]
+	estimate int            // of the last request, in estimated tokens
+	kept     bool           // how the question was asked is in the journal
+	handed   *journal.Spawn // what a subagent was handed; nil in any other turn
+	handing  sync.Mutex     // held while work is handed on: calls of a batch do so at once
+	foreign  string         // what came into this turn that others may have written
+	spawned  bool           // work may have been handed on
+	light    bool           // what is being done changes nothing, and may be done twice
+	asksFor  string         // what the system prompt of the request is for: see [composer.Composition]
 }
 
 // ended is the error of a turn that ends without an answer: its text is the
@@ -216,6 +188,7 @@ func (r *run) answer(ctx context.Context) error {
 	if err := r.findHanded(ctx); err != nil {
 		return err
 	}
+	r.compose = r.composing(ctx)
 	if err := r.restore(ctx); err != nil {
 		return err
 	}
@@ -281,28 +254,46 @@ func (r *run) pick(ctx context.Context) error {
 		return err
 	}
 	live := r.agent.config.Skills.Current()
-	if r.handed != nil {
-		return r.pickHanded(ctx, live)
+	faults, err := r.choose(ctx, live)
+	if err != nil {
+		return err
 	}
-	if wanted := r.turn.Record.Settings.Value(protocol.SettingSkill); wanted != "" {
-		if err := r.pickSet(ctx, live, wanted); r.skill != nil || err != nil {
-			return err
-		}
+	r.describe("") // no model yet: some skills need none
+	r.recordChoice(ctx, live, faults)
+	call, err := r.askedCall()
+	if call != nil {
+		r.doing = time.Now()
+		r.record(ctx, journal.KindProposal, map[string]any{"asked": true, "action": call.action.Canonical()})
+		r.goOn(ctx, call.action, *call)
 	}
-	best, faults := live.Best(ctx, r.event())
+	return err
+}
+
+// choose finds the skill that answers. Faults are the errors of triggers that failed.
+func (r *run) choose(ctx context.Context, live *skill.Set) (faults []error, err error) {
+	switch {
+	case r.handed != nil:
+		r.skill, err = r.handedSkill(live)
+	default:
+		r.skill, err = r.setSkill(live)
+	}
+	if r.skill == nil && err == nil {
+		r.skill, faults = live.Best(ctx, r.event())
+	}
 	for _, err := range faults {
 		r.log.Warn("trigger failed", "err", err)
 	}
-	if best == nil && r.turn.Record.Question.Command != "" {
-		return failf("no live skill has the command /%s%s", r.turn.Record.Question.Command, r.nearCommand())
+	if err != nil {
+		return nil, err
 	}
-	if best == nil {
-		return failf("no skill answers a %s; \"org-agent skill list\" shows what is live", r.turn.Record.Question.Sensor)
+	if r.skill == nil && r.turn.Record.Question.Command != "" {
+		return nil, failf("no live skill has the command /%s%s", r.turn.Record.Question.Command, r.nearCommand())
 	}
-	r.skill = best
-	r.describe("") // no model yet: some skills need none
-	r.recordChoice(ctx, live, faults)
-	return r.useAsked(ctx)
+	if r.skill == nil {
+		return nil, failf("no skill answers a %s; \"org-agent skill list\" shows what is live", r.turn.Record.Question.Sensor)
+	}
+	r.compose.Skill = r.skill.Hash
+	return faults, nil
 }
 
 // nearCommand says which command was probably meant.

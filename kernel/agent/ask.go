@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"org-agent/kernel/agent/composer"
 	"org-agent/kernel/agent/history"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
@@ -27,14 +28,15 @@ type asker struct {
 // Ask implements [skill.Asker].
 func (a *asker) Ask(ctx context.Context, ask skill.Ask) (string, error) {
 	r := a.run
-	request, err := r.compose(ctx, ask)
+	composed, err := r.composed(ctx, ask)
 	if err != nil {
 		a.fault = err
 		return "", err
 	}
-	a.request, a.stream = request, !ask.NoStream
+	a.request, a.stream = composed.Request, !ask.NoStream
 	reply, err := a.send(ctx)
-	if a.partial == "" && r.shorter(ctx, err) {
+	if a.partial == "" && llm.ClassOf(err) == llm.ClassTooLong && r.compose.Shorten(ctx, r.estimate) {
+		r.log.Info("the model found the request too long, asking with less", "tokens", r.compose.Window())
 		a.fault = nil
 		return a.Ask(ctx, ask)
 	}
@@ -57,9 +59,6 @@ func (a *asker) again(ctx context.Context, reply, reason string) (string, error)
 // send streams one reply. A second request takes the first's preview back.
 func (a *asker) send(ctx context.Context) (string, error) {
 	r := a.run
-	if r.looked != nil {
-		return "", r.looked.take(a.request)
-	}
 	r.countBeside(ctx)
 	if err := r.budget.allows(); err != nil {
 		a.fault = err
@@ -74,7 +73,7 @@ func (a *asker) send(ctx context.Context) (string, error) {
 	if r.model == "" {
 		r.describe(cmp.Or(a.request.Model, r.agent.config.Model))
 	}
-	r.estimate = prompt.Tokens(a.request.System) + history.Total(a.request.Messages)
+	r.estimate = composer.Estimate(a.request)
 	begun := time.Now()
 	reply, err := a.read(ctx)
 	a.finish = reply.Finish
@@ -92,7 +91,7 @@ func (a *asker) keepReply(ctx context.Context, reply llm.Reply, took time.Durati
 		spent = *reply.Usage
 		tokens = spent.Input + spent.Output
 	case reply.Text+reply.Reasoning != "": // nobody counted
-		tokens = r.corrected(r.estimate) + prompt.Tokens(reply.Text+reply.Reasoning)
+		tokens = r.compose.Corrected(r.estimate) + prompt.Tokens(reply.Text+reply.Reasoning)
 	}
 	entry := map[string]any{
 		"text": reply.Text, "finish": reply.Finish, "model": r.model, "input": spent.Input, "output": spent.Output,
@@ -124,7 +123,7 @@ func (r *run) spend(ctx context.Context, usage *llm.Usage) {
 	}
 	err := put(context.WithoutCancel(ctx), journal.Spent{
 		Turn: r.turn.Record.ID, Model: r.model, Input: usage.Input, Output: usage.Output,
-		Cached: usage.Cached, Reason: usage.Reasoning, Cost: usage.Cost, Estimate: r.estimate, Asked: r.asks(),
+		Cached: usage.Cached, Reason: usage.Reasoning, Cost: usage.Cost, Estimate: r.estimate, Asked: r.compose.Model(),
 	})
 	if err != nil {
 		r.log.Error("usage not kept", "err", err)

@@ -1,9 +1,6 @@
 package agent
 
 import (
-	"context"
-	"time"
-
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/action"
@@ -25,28 +22,25 @@ func (a *Agent) askedSkill(turn journal.Turn) string {
 	return name
 }
 
-// useAsked gives the model the skill that the person asked for, as if it had called for it:
-// what a person asks for needs neither a proposal nor a verdict.
-func (r *run) useAsked(ctx context.Context) error {
+// askedCall gives the model the skill that the person asked for, as if it had called for it: what
+// a person asks for needs neither a proposal nor a verdict. It is nil where no skill was asked for.
+func (r *run) askedCall() (*result, error) {
 	name := r.agent.askedSkill(r.turn.Record)
-	if name == "" || r.agent.config.Prompts == nil || len(r.exchange) > 0 {
-		return nil
+	if name == "" || r.agent.config.Prompts == nil || len(r.compose.Exchange.Messages()) > 0 {
+		return nil, nil
 	}
 	k := r.agent.config.Prompts.Current().Command(name)
 	if k == nil {
-		return failf("there is no skill %s any more; \"org-agent skill list\" says why", name)
+		return nil, failf("there is no skill %s any more; \"org-agent skill list\" says why", name)
 	}
-	r.doing = time.Now()
 	text, err := k.Read("", "")
 	if err != nil {
-		return failf("the skill %s cannot be used: %v", name, err)
+		return nil, failf("the skill %s cannot be used: %v", name, err)
 	}
 	proposed := action.Propose(sexp.List{
 		plist.Keyword("type"), plist.Keyword("request"), plist.Keyword("target"), plist.Keyword("tool"),
 		plist.Keyword("action"), plist.Keyword("call"), plist.Keyword("tool"), plist.String("use_skill"),
 		plist.Keyword("args"), sexp.List{plist.Keyword("name"), plist.String(name)},
 	})
-	r.record(ctx, journal.KindProposal, map[string]any{"asked": true, "action": proposed.String()})
-	r.goOn(ctx, proposed.Action(), result{verdict: "performed", text: text})
-	return nil
+	return &result{action: proposed.Action(), verdict: "performed", text: text}, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"org-agent/kernel/act"
 	"org-agent/kernel/agent"
+	"org-agent/kernel/agent/composer"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
@@ -69,11 +70,13 @@ func newHousehold(t testing.TB) *household {
 	now := func() time.Time { return time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) }
 	kinds := kind.New(act.Kinds(act.Deps{Tools: tools, Catalog: tools, Logger: log})...)
 	h.config = agent.Config{
-		Skills: notes, Policy: &policy.Policy{Home: h.home, Tools: tools, Kinds: kinds}, Kinds: kinds, Journal: j, Logger: log, NewID: func() string { return "id" }, Now: now, Model: "test-model",
+		Sources: composer.Sources{
+			Skills: notes, Tools: tools, Prompts: prompts, Library: func() *prompt.Library { return library }, Runtime: [][2]string{{"os", "linux"}},
+			Persona: func(string) (memory.Persona, error) { return home.Persona(now()), nil }, Shown: func(path string) string { return path }, Logger: log,
+		},
+		Policy: &policy.Policy{Home: h.home, Tools: tools, Kinds: kinds}, Kinds: kinds, Journal: j, NewID: func() string { return "id" }, Now: now, Model: "test-model",
 		Window: func(context.Context, string, bool) llm.Window { return llm.Window{Tokens: 1_000_000} },
-		Tools:  tools, Prompts: prompts, Library: func() *prompt.Library { return library }, Index: index,
-		Persona: func(string) (memory.Persona, error) { return home.Persona(now()), nil }, Shown: func(path string) string { return path },
-		Runtime: [][2]string{{"os", "linux"}},
+		Index:  index,
 	}
 	return h
 }

@@ -22,6 +22,7 @@ func (a *Agent) AwaitCall(event string) (outcome <-chan protocol.ToolCallResult,
 // called makes the one call that another program wants made. There is neither a skill nor a model:
 // what the program sent is judged and, where that is so, asked about as a model's proposal is.
 func (r *run) called(ctx context.Context) error {
+	r.compose = r.composing(ctx)
 	record := r.turn.Record
 	if !r.agent.calls.waits(record.Event) {
 		return ended{protocol.TurnInterrupted, "the program that wanted this is gone, so it was not done"}

@@ -2,8 +2,9 @@ package agent
 
 import (
 	"context"
-	"slices"
+	"fmt"
 
+	"org-agent/kernel/agent/composer"
 	"org-agent/kernel/agent/history"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
@@ -12,81 +13,88 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// compose is the request that asks: the system prompt, the history, the message with what
-// went along with it, and what this turn has come to so far.
-func (r *run) compose(ctx context.Context, ask skill.Ask) (request llm.Request, err error) {
-	r.findWindow(ctx)
-	if request.System, err = r.systemOf(ctx, ask); err != nil {
-		return request, err
-	}
-	request.Model, request.Grammar = r.turn.Record.Wanted, r.grammar(ctx, ask)
-	r.set(&request)
-	items, err := r.sentAlong(ctx, ask)
-	if err != nil {
-		return request, err
-	}
-	kept, err := r.reminded(ctx, ask, request.System)
-	if err != nil {
-		return request, err
-	}
-	message := asked(ask.Text, items)
-	if len(kept) > 0 && len(items) == 0 {
-		message.Content = MessageLine + "\n" + message.Content
-	}
-	message.Content = remind(message.Content, kept)
-	plain := message.Content
-	if !ask.NoStream { // what the reply answers is the person's
-		message.Content = llm.Stamped(r.turn.Record.Stamp, plain)
-	}
-	if r.looked != nil {
-		r.looked.context = slices.Concat(kept, items)
-	}
-	said := []string{r.turn.Record.Question.Text, ask.Text, message.Content, request.System}
-	past := &history.Shown{}
-	if !ask.NoHistory {
-		if past, err = r.shownBefore(ctx, &request, message); err != nil {
-			return request, err
-		}
-		if r.looked == nil && !ask.NoStream {
-			r.keepAsked(ctx, plain, items)
-		}
-		said = append(append(said, past.Preface), past.Input...)
-	}
-	if r.looked != nil {
-		r.looked.earlier = len(request.Messages)
-	}
-	request.Messages = slices.Concat(request.Messages, []llm.Message{message}, r.exchange)
-	request.Messages[0].Content = past.Preface + request.Messages[0].Content
-	// A reply that repeats what stands here quotes it.
-	r.input = append(said, r.input...)
-	return request, nil
+// composing is what composes the requests of the turn.
+func (r *run) composing(ctx context.Context) *composer.Turn {
+	program := r.program()
+	program.Before, program.Sent = r.turn.Begun.First(), r.turn.Begun.Requests
+	program.Items, program.Recalled, program.System = r.attached, r.recalledBefore, r.systemBefore
+	program.Window = func(ctx context.Context) llm.Window { return r.window(ctx, true) }
+	return r.agent.composer.Turn(ctx, r.turn.Record, program)
 }
 
-// sentAlong is what the person sent with the question, if the ask wants it, and has what they
-// said meanwhile shown.
-func (r *run) sentAlong(ctx context.Context, ask skill.Ask) (items []protocol.ContextItem, err error) {
-	if !ask.NoContext {
-		if items, err = r.attached(ctx); err != nil {
-			return nil, err
-		}
+// program is how the turn is composed, whether it is answered or only shown.
+func (r *run) program() composer.Program {
+	program := composer.Program{Forms: r.formLines, Grammar: r.grammar}
+	if r.handed != nil {
+		program.Mode, program.Bound, program.Change = prompt.Minimal, true, r.subagentFacts
 	}
-	if r.looked == nil {
-		err = r.hear(ctx)
-	}
-	return items, err
+	return program
 }
 
-// shownBefore puts the earlier turns into the request, as many as there is room for beside the
-// message.
-func (r *run) shownBefore(ctx context.Context, request *llm.Request, message llm.Message) (*history.Shown, error) {
-	fixed := prompt.Tokens(request.System) + history.Tokens(message) + history.Total(r.exchange) - r.later()
-	past, err := r.earlier(ctx, fixed)
-	if err != nil {
-		return nil, err
+// window is how much the model can be shown. Its server is asked if ask says so.
+func (r *run) window(ctx context.Context, ask bool) llm.Window {
+	if r.agent.config.Window == nil {
+		return llm.Window{}
 	}
-	request.Messages = past.Messages
-	r.fit(request, message)
-	return past, nil
+	return r.agent.config.Window(ctx, r.turn.Record.Wanted, ask)
+}
+
+// attached is what the person sent along with the question, whole.
+func (r *run) attached(ctx context.Context) ([]protocol.ContextItem, error) {
+	items := r.turn.Record.Question.Context
+	if len(items) == 0 {
+		return nil, nil
+	}
+	items, err := r.agent.config.Journal.Context(ctx, r.turn.Record.Event)
+	if err != nil {
+		return nil, fmt.Errorf("read what went along with the message: %w", err)
+	}
+	return items, nil
+}
+
+// composed is the request that asks, with what people said to the turn meanwhile.
+func (r *run) composed(ctx context.Context, ask skill.Ask) (composer.Composition, error) {
+	if err := r.hear(ctx); err != nil {
+		return composer.Composition{}, err
+	}
+	composed, err := r.compose.Compose(ctx, ask)
+	if err == nil {
+		r.keep(ctx, composed)
+	}
+	return composed, err
+}
+
+// keep does what a composition has made necessary before it is sent.
+func (r *run) keep(ctx context.Context, c composer.Composition) {
+	r.asksFor = c.Purpose
+	r.input = append(c.Quotable, r.input...) // a reply that repeats what stands here quotes it
+	if c.Recalled != nil {
+		r.record(ctx, journal.KindRecall, c.Recalled)
+	}
+	if c.Warning != "" && r.agent.warned.first(r.turn.Record.Session+" "+r.compose.Model()) {
+		r.turn.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: c.Warning})
+	}
+	if c.Past != nil {
+		r.keepPast(ctx, *c.Past)
+	}
+	if c.SummaryDue {
+		r.agent.compaction.Start(r.turn.Record.Session)
+	}
+	if c.Question != "" && !r.kept && c.Question != r.turn.Record.Question.Words() {
+		r.kept = true // later turns show it in the same words
+		r.recordLater(ctx, journal.KindAsked, r.turn.AnswerID(), map[string]string{"text": c.Question})
+	}
+}
+
+// keepPast keeps what is shown of the earlier turns, so that the next turn is shown the same.
+func (r *run) keepPast(ctx context.Context, shown history.Shown) {
+	if err := r.agent.composer.Past.Keep(ctx, r.turn.Record.Session, shown); err != nil {
+		r.log.Warn("the next turn may be shown something else of the earlier ones", "err", err)
+	}
+	if shown.Changed && shown.Digest.By == journal.DigestByCut {
+		r.turn.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: fmt.Sprintf(
+			"the first %d turns do not fit the window of %s any more: it is not shown them", shown.Digest.Turns, r.compose.Model())})
+	}
 }
 
 // hear adds what a person said to the turn while it ran to what the model is shown.

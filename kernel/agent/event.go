@@ -159,3 +159,20 @@ func (r *run) came(res result, took time.Duration) {
 
 // blank reports whether there is nothing to show in text.
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
+
+// contextPlist is what a skill's functions are told of what went along: they see that it
+// is there, the model sees what it is.
+func contextPlist(items []protocol.ContextItem) sexp.List {
+	list := make(sexp.List, len(items))
+	for i, item := range items {
+		told := sexp.List{
+			plist.Keyword("kind"), plist.Keyword(item.Kind), plist.Keyword("name"), plist.String(item.Name),
+			plist.Keyword("bytes"), plist.Int(int64(item.Bytes)),
+		}
+		if item.Place != "" {
+			told = append(told, plist.Keyword("place"), plist.String(item.Place))
+		}
+		list[i] = told
+	}
+	return list
+}

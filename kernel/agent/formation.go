@@ -11,6 +11,7 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/agent/composer"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/memory"
@@ -117,7 +118,7 @@ func (a *Agent) toldSince(ctx context.Context, session string) (told, error) {
 			return t, err
 		}
 		if turn.Origin == "" {
-			t.exchanges, t.where[e.Turn] = append(t.exchanges, e), conversationOf(turn)
+			t.exchanges, t.where[e.Turn] = append(t.exchanges, e), composer.Conversation(turn)
 		}
 	}
 	return t, nil
@@ -207,7 +208,7 @@ func (t told) text() string {
 	if known.Len() > 0 {
 		kept = known.String()
 	}
-	mark := markFor(said+kept, nil)
+	mark := composer.Mark(said+kept, nil)
 	return fmt.Sprintf("--- %s the conversation ---\n%s--- %s what is kept already ---\n%s--- %s end ---\n", mark, said, mark, kept, mark)
 }
 

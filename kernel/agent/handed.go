@@ -52,15 +52,13 @@ func (r *run) countBeside(ctx context.Context) {
 	r.budget.beside = taken
 }
 
-// pickHanded takes the skill of the turn that handed the work on: what that does not let pass
+// handedSkill is the skill of the turn that handed the work on: what that does not let pass
 // does not pass here.
-func (r *run) pickHanded(ctx context.Context, live *skill.Set) error {
-	if r.skill = live.Named(r.handed.Skill); r.skill == nil {
-		return failf("the skill %s, which handed this on, is not live any more; \"org-agent skill list\" says why", r.handed.Skill)
+func (r *run) handedSkill(live *skill.Set) (*skill.Skill, error) {
+	if k := live.Named(r.handed.Skill); k != nil {
+		return k, nil
 	}
-	r.describe("")
-	r.recordChoice(ctx, live, nil)
-	return r.useAsked(ctx)
+	return nil, failf("the skill %s, which handed this on, is not live any more; \"org-agent skill list\" says why", r.handed.Skill)
 }
 
 // neverHanded are the tools that no subagent has: nobody answers its questions, and it hands on
@@ -118,19 +116,14 @@ func (r *run) beyondForm(form action.Form) bool {
 	return err != nil || r.beyond(proposed.Action()) != ""
 }
 
-// factsOf are what the turn's prompts are made of.
-func (r *run) factsOf(ctx context.Context) prompt.Facts {
-	facts := r.agent.facts(ctx, r.turn.Record)
-	if r.handed == nil {
-		return facts
-	}
+// subagentFacts makes the facts of a prompt those of a subagent.
+func (r *run) subagentFacts(facts *prompt.Facts) {
 	facts.Kind = prompt.Subagent
 	facts.Handed = prompt.Handed{Requester: r.handed.Session, Child: r.turn.Record.Session, Label: r.handed.Label, Task: r.handed.Task}
 	facts.Tools = slices.DeleteFunc(facts.Tools, func(t prompt.Tool) bool { return !r.has(t.Name) })
 	if !slices.ContainsFunc(facts.Tools, func(t prompt.Tool) bool { return t.Name == "use_skill" }) {
 		facts.Skills, facts.MoreSkills = "", 0
 	}
-	return facts
 }
 
 // progress tells how far the turn has come.

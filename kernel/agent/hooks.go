@@ -87,7 +87,7 @@ func (r *run) tellResult(ctx context.Context, verified policy.Verified, res kind
 func (r *run) tellBeginning(ctx context.Context) error {
 	hooks, begun := r.agent.config.Hooks, r.turn.Begun
 	told := slices.ContainsFunc(begun.Rounds, func(done journal.RoundDone) bool { return len(done.Hooks) > 0 && !done.Came() })
-	if r.looked != nil || r.turn.Waits() || begun.First() > 0 || told {
+	if r.turn.Waits() || begun.First() > 0 || told {
 		return nil
 	}
 	var why string

@@ -28,7 +28,7 @@ func (r *run) outside() string {
 
 // pastOutside is outside for the earlier turns, as far as they are shown.
 func (r *run) pastOutside() string {
-	switch past := r.past; {
+	switch past := r.compose.Past(); {
 	case past == nil:
 		return ""
 	case past.Outside != "":

@@ -22,11 +22,7 @@ import (
 // model once, with the reason.
 func (r *run) propose(ctx context.Context) (none action.Proposed, err error) {
 	asker := &asker{run: r}
-	neuro := r.skill.Neuro
-	if r.looked != nil {
-		neuro = r.skill.Look
-	}
-	out, err := neuro(ctx, r.event(), asker)
+	out, err := r.skill.Neuro(ctx, r.event(), asker)
 	if err != nil {
 		return none, r.neuroFault(ctx, asker, err)
 	}

@@ -65,7 +65,7 @@ func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 	}()
 	begun := time.Now()
 	runtime.Gosched() // the request goes first
-	a.run.turn.Held(a.run.corrected(a.run.estimate), a.run.windowTokens())
+	a.run.turn.Held(a.run.compose.Corrected(a.run.estimate), a.run.compose.Window())
 	a.run.progress()
 	a.run.recordRequest(ctx, a.request)
 	a.first = 0

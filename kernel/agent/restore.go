@@ -2,18 +2,15 @@ package agent
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	"org-agent/kernel/action"
-	"org-agent/kernel/agent/history"
+	"org-agent/kernel/agent/composer"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/skill"
 	"org-agent/kernel/tool"
 )
 
@@ -21,7 +18,7 @@ import (
 // told of it as if nothing had happened, and nothing that is known to be done is done again.
 func (r *run) restore(ctx context.Context) error {
 	begun := r.turn.Begun
-	r.requests, r.kept = begun.Requests, begun.First() > 0
+	r.kept = begun.First() > 0
 	for _, done := range begun.Rounds {
 		if done.Came() {
 			if err := r.restoreResult(ctx, &done); err != nil {
@@ -29,11 +26,11 @@ func (r *run) restore(ctx context.Context) error {
 			}
 		}
 		r.input = append(r.input, textsOf(done.Hooks)...)
-		r.rounds = append(r.rounds, done.Round)
+		r.compose.Exchange.Add(done.Round)
 	}
-	r.exchange = exchangeOf(r.rounds)
 	r.budget.taken, r.spawned = begun.Taken, r.kept // if it had begun, it may have
-	if n := len(r.rounds); n > 0 && r.rounds[n-1].Last && !r.turn.Waits() {
+	rounds := r.compose.Exchange.Rounds()
+	if n := len(rounds); n > 0 && rounds[n-1].Last && !r.turn.Waits() {
 		r.keepRound(ctx, journal.Round{Note: "The user has you go on: actions are performed again, as many as before."})
 	}
 	return nil
@@ -92,41 +89,43 @@ func (r *run) tellUntold(ctx context.Context, except string) error {
 	return nil
 }
 
-// later is what the rounds take that came behind the first request, in estimated tokens, in a
-// turn that goes on after the kernel's end: what is shown of the earlier turns was decided before.
-func (r *run) later() int {
-	if len(r.requests) == 0 {
-		return 0
-	}
-	return history.Total(exchangeOf(r.rounds[r.requests[0].Rounds:]))
-}
-
-// systemOf is what the model is told before the conversation. A turn that waited for a person
-// while the kernel was started anew tells it what it did before, though files may have changed
-// since: so would it have done without that.
-func (r *run) systemOf(ctx context.Context, ask skill.Ask) (string, error) {
-	r.asksFor = r.purpose(ask)
+// systemBefore is what the model was told before the conversation by an earlier attempt. A turn
+// that waited for a person while the kernel was started anew tells it that again, though files may
+// have changed since: so would it have done without the kernel's end.
+func (r *run) systemBefore(ctx context.Context, purpose string) (string, bool, error) {
 	for _, sent := range r.turn.Begun.Requests {
-		if sent.For != r.asksFor || !r.turn.Waits() {
+		if sent.For != purpose || !r.turn.Waits() {
 			continue
 		}
 		rows, err := r.agent.config.Journal.Entries(ctx, journal.Query{
 			Turn: r.turn.Record.ID, Kinds: []journal.Kind{journal.KindModelRequest}, After: sent.Seq - 1, Limit: 1})
 		if err != nil || len(rows) == 0 {
-			return "", fmt.Errorf("read what the model was told: %w", err)
+			return "", false, fmt.Errorf("read what the model was told: %w", err)
 		}
 		var told struct{ System string }
 		if err := json.Unmarshal(rows[0].Data, &told); err != nil {
-			return "", fmt.Errorf("read what the model was told: %w", err)
+			return "", false, fmt.Errorf("read what the model was told: %w", err)
 		}
-		return told.System, nil
+		return told.System, true, nil
 	}
-	return r.system(ctx, ask).Text, nil
+	return "", false, nil
 }
 
-// purpose tells the asks of a turn apart that have system prompts of their own: by the skill's
-// part, by how much the kernel says, by the model, and by the kernel itself.
-func (r *run) purpose(ask skill.Ask) string {
-	hash := sha256.Sum256(fmt.Appendf(nil, "%q %q %t %q %q %q", r.skill.Hash, ask.System, ask.NoStream, r.modeOf(ask), r.asks(), r.agent.config.Runtime))
-	return hex.EncodeToString(hash[:8])
+// recalledBefore is what an earlier attempt at the turn was reminded of; nil where there was none.
+func (r *run) recalledBefore(ctx context.Context) (*composer.Recalled, error) {
+	rows, err := r.agent.config.Journal.Entries(ctx, journal.Query{Turn: r.turn.Record.ID, Kinds: []journal.Kind{journal.KindRecall}, Latest: true, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		if r.turn.Begun.First() > 0 { // it was asked, and reminded of nothing
+			return &composer.Recalled{}, nil
+		}
+		return nil, nil
+	}
+	var recalled composer.Recalled
+	if err := json.Unmarshal(rows[0].Data, &recalled); err != nil {
+		return nil, fmt.Errorf("read what the turn was reminded of: %w", err)
+	}
+	return &recalled, nil
 }

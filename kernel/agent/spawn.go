@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"org-agent/kernel/agent/composer"
 	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
@@ -58,7 +59,7 @@ func (r *run) toHand(ctx context.Context, wanted tool.Work) (journal.Spawn, erro
 	s := journal.Spawn{
 		ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event, Label: labelOf(wanted), Task: r.agent.Hide(wanted.Task), Skill: r.skill.Name,
 		Projects: slices.Clone(r.projectsOf(ctx)), Outside: r.outside(), Fork: wanted.Fork, Wait: wanted.Wait,
-		Route: record.Question.Route, Group: !conversationOf(record).Alone,
+		Route: record.Question.Route, Group: !composer.Conversation(record).Alone,
 	}
 	s.Child = childOf(s)
 	for _, name := range wanted.Tools {

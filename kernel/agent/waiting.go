@@ -63,26 +63,3 @@ func (o *once) first(thing string) bool {
 	o.said[thing] = true
 	return !was
 }
-
-// bounds are how much models can be shown, by their names, as far as they have refused more.
-// The zero value is ready.
-type bounds struct {
-	mu     sync.Mutex
-	tokens map[string]int
-}
-
-func (b *bounds) note(model string, tokens int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.tokens == nil {
-		b.tokens = map[string]int{}
-	}
-	b.tokens[model] = tokens
-}
-
-// of is 0 for a model that has refused nothing.
-func (b *bounds) of(model string) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.tokens[model]
-}

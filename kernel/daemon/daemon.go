@@ -26,6 +26,7 @@ import (
 
 	"org-agent/kernel/act"
 	"org-agent/kernel/agent"
+	"org-agent/kernel/agent/composer"
 	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
@@ -217,9 +218,12 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) error {
 	d.policy.Hooks = hooks
 	d.subagents = d.openSubagents(settings, talk)
 	d.agent = agent.New(agent.Config{
-		Skills: d.skills, Provider: d.models, Policy: d.policy, Journal: d.journal, Logger: d.log, NewID: newID, Now: d.now, Model: d.models.Model(), Images: d.models.Images,
-		HistoryTurns: settings.HistoryTurns, Window: d.models.Window, Compacted: d.compacted, Tools: d.tools, Prompts: d.prompts,
-		Library: d.library.Load, Persona: d.personaWith, Shown: d.shown, Runtime: d.runtime(), Sandbox: func() string { kind, _ := d.fence(); return string(kind) }, Emacs: d.editors.Version, WithoutSafety: d.config.WithoutSafety,
+		Sources: composer.Sources{
+			Skills: d.skills, Library: d.library.Load, Persona: d.personaWith, Shown: d.shown, Runtime: d.runtime(), Sandbox: func() string { kind, _ := d.fence(); return string(kind) },
+			Emacs: d.editors.Version, WithoutSafety: d.config.WithoutSafety, Tools: d.tools, Prompts: d.prompts, Logger: d.log,
+		},
+		Provider: d.models, Policy: d.policy, Journal: d.journal, NewID: newID, Now: d.now, Model: d.models.Model(), Images: d.models.Images,
+		HistoryTurns: settings.HistoryTurns, Window: d.models.Window, Compacted: d.compacted,
 		Grammar: d.models.TakesGrammar, Index: d.index, Memory: d.kept, SummaryModel: settings.SummaryModel, MemoryModel: settings.MemoryModel,
 		Subagents: d.subagents, CheckModel: d.models.Check,
 		Hooks: hooks, Kinds: d.kinds,

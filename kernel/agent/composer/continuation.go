@@ -1,4 +1,4 @@
-package agent
+package composer
 
 import (
 	"strings"
@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// continuation is what of a model's reply stands between the texts before and behind the
-// place: without what models put around it, what they repeat, and what is not seen. Cut: it
-// was cut off, and its last line or word is left out. It never begins with more than one
-// empty line and never ends with blanks.
-func continuation(reply, before, after string, cut bool) string {
+// Continuation is the part of a model's reply that belongs between the texts before and behind
+// the place: without what models put around it, without what they repeat, and without characters
+// that nobody sees. Cut says that the reply was cut off; its last line or word is left out then.
+// The text never begins with more than one empty line and never ends with blanks.
+func Continuation(reply, before, after string, cut bool) string {
 	text := seen(strings.ReplaceAll(unthought(reply), "\r\n", "\n"))
 	if cut {
 		text = whole(text)
@@ -22,11 +22,11 @@ func continuation(reply, before, after string, cut bool) string {
 	}
 	text = strings.TrimRight(text, " \t\n")
 	text = unforestalled(text, after)
-	if runes := []rune(text); len(runes) > completeLength {
-		text = whole(string(runes[:completeLength]))
+	if runes := []rune(text); len(runes) > completionLength {
+		text = whole(string(runes[:completionLength]))
 	}
-	if lines := strings.SplitAfterN(text, "\n", completeLines+1); len(lines) > completeLines {
-		text = strings.Join(lines[:completeLines], "")
+	if lines := strings.SplitAfterN(text, "\n", completionLines+1); len(lines) > completionLines {
+		text = strings.Join(lines[:completionLines], "")
 	}
 	return strings.TrimRight(text, " \t\n")
 }

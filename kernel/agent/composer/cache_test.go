@@ -1,4 +1,4 @@
-package agent
+package composer
 
 import (
 	"fmt"
@@ -8,36 +8,36 @@ import (
 	"org-agent/kernel/prompt"
 )
 
-// TestComposed: whatever was asked for before, a prompt is what its facts make of it, and no more
+// TestCache: whatever was asked for before, a prompt is what its facts make of it, and no more
 // prompts than the bound are kept.
-func TestComposed(t *testing.T) {
+func TestCache(t *testing.T) {
 	library, faults := prompt.Load("")
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
 	other, _ := prompt.Load("")
-	var c composed
+	var c cache
 	of := func(library *prompt.Library, extra string, tools ...prompt.Tool) prompt.Prompt {
 		facts := prompt.Facts{Extra: extra, Tools: tools}
-		got, want := c.of(library, facts), library.Compose(facts)
+		got, want := c.compose(library, facts), library.Compose(facts)
 		if got.Text != want.Text || !strings.Contains(got.Text, extra) || len(got.Parts) != len(want.Parts) {
 			t.Fatalf("of %q came\n%s\nnot\n%s", extra, got.Text, want.Text)
 		}
 		return got
 	}
 	for round := range 3 {
-		for i := range 2 * composedKept {
+		for i := range 2 * cacheSize {
 			of(library, fmt.Sprintf("extra %d", i/(round+1)))
 		}
 	}
 	of(library, "tools", prompt.Tool{Name: "read", Line: "read: reads"})
 	of(library, "tools", prompt.Tool{Name: "read", Line: "read: reads more"})
 	of(other, "tools", prompt.Tool{Name: "read", Line: "read: reads more"})
-	if len(c.last) != composedKept || c.last[0].library != other || c.last[1].library != library {
+	if len(c.last) != cacheSize || c.last[0].library != other || c.last[1].library != library {
 		t.Errorf("%d prompts are kept", len(c.last))
 	}
 	first := &of(library, "again").Parts[0]
-	if second := &c.of(library, prompt.Facts{Extra: "again"}).Parts[0]; first != second {
+	if second := &c.compose(library, prompt.Facts{Extra: "again"}).Parts[0]; first != second {
 		t.Error("it was composed twice")
 	}
 }

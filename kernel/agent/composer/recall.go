@@ -1,0 +1,107 @@
+package composer
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"org-agent/kernel/memory"
+	"org-agent/kernel/prompt"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/skill"
+)
+
+// What a turn is reminded of.
+const (
+	recallItems  = 6
+	recallTokens = 450
+	recallText   = 360 // characters of one
+	// recallPatience is how long a turn waits for it.
+	recallPatience = 300 * time.Millisecond
+)
+
+// Recalled is what a turn is reminded of, as the journal has it.
+type Recalled struct {
+	Items []protocol.ContextItem `json:"items,omitempty"`
+	Err   string                 `json:"err,omitempty"`
+}
+
+// recall finds what may bear on the message, of what is kept and of the person's notes. It is
+// found once a turn, and is the same when the turn is answered again. What the system prompt has
+// is left out. New says that it was found by this call.
+func (t *Turn) recall(ctx context.Context, ask skill.Ask, system string) (found Recalled, isNew bool, err error) {
+	c := t.composer
+	if c.Index == nil || ask.NoStream || ask.NoContext || t.Record.Question.Sensor != protocol.SensorChatMessage {
+		return Recalled{}, false, nil
+	}
+	if t.recalled == nil && t.program.Recalled != nil {
+		if t.recalled, err = t.program.Recalled(ctx); err != nil {
+			return Recalled{}, false, err
+		}
+	}
+	if t.recalled != nil {
+		return *t.recalled, false, nil
+	}
+	within, cancel := context.WithTimeout(ctx, recallPatience)
+	defer cancel()
+	records, err := c.Index.Recall(within, t.Record.Question.Text, Conversation(t.Record).Scopes(), 2*recallItems)
+	t.recalled = &Recalled{Items: c.reminders(records, system)}
+	if err != nil {
+		if ctx.Err() != nil {
+			return Recalled{}, false, context.Cause(ctx)
+		}
+		t.recalled.Err = err.Error()
+		c.Logger.Warn("nothing is recalled", "err", err)
+	}
+	return *t.recalled, len(t.recalled.Items) > 0 || err != nil, nil
+}
+
+// reminders are as many of the found records as there is room for, in the order in which models
+// read best: the best first, the next best last.
+func (c *Composer) reminders(found []memory.Found, system string) []protocol.ContextItem {
+	var items []protocol.ContextItem
+	room := recallTokens
+	for _, f := range found {
+		text := f.Text
+		if len([]rune(text)) > recallText {
+			text = f.Snippet
+		}
+		if text == "" {
+			text = f.Title
+		}
+		if strings.Contains(system, text) && strings.Contains(system, f.Title) {
+			continue
+		}
+		name := f.Title
+		if f.Day != "" {
+			name += ", " + f.Day
+		}
+		item := protocol.ContextItem{Kind: protocol.ContextMemory, Name: oneLine(name), Place: oneLine(c.shortPlace(f)), Text: text, Bytes: len(text)}
+		if room -= prompt.Tokens(item.Describe() + text); room < 0 || len(items) == recallItems {
+			break
+		}
+		items = append(items, item)
+	}
+	var front, back []protocol.ContextItem
+	for i, item := range items {
+		if i%2 == 0 {
+			front = append(front, item)
+		} else {
+			back = append(back, item)
+		}
+	}
+	slices.Reverse(back)
+	return append(front, back...)
+}
+
+// shortPlace is FILE:LINE, of files of the home beneath it.
+func (c *Composer) shortPlace(f memory.Found) string {
+	if path, err := filepath.Rel(c.Home, f.Path); err == nil && !strings.HasPrefix(path, "..") {
+		f.Path = path
+	}
+	return f.Place()
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,0 +1,120 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"org-agent/kernel/action"
+	"org-agent/kernel/agent/composer"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/llm"
+	"org-agent/kernel/prompt"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/session"
+	"org-agent/kernel/skill"
+	"org-agent/kernel/tool"
+)
+
+// errDryRun is what a note's ask-neuro ends with when its prompt is only shown.
+var errDryRun = errors.New("the prompt is only looked at; nothing is sent")
+
+// dryRun answers a skill's first ask with its composition and an error. What a later request
+// would be depends on the reply.
+type dryRun struct {
+	compose *composer.Turn
+	first   *composer.Composition
+	err     error // of composing
+}
+
+// Ask implements [skill.Asker].
+func (d *dryRun) Ask(ctx context.Context, ask skill.Ask) (string, error) {
+	if d.first != nil {
+		return "", errDryRun
+	}
+	c, err := d.compose.Compose(ctx, ask)
+	if d.err = err; err != nil {
+		return "", err
+	}
+	d.first = &c
+	return "", errDryRun
+}
+
+// Prompt is what the model would be sent first if the event came now. It is composed as
+// [Agent.Run] composes it, by the skill that would answer; nothing is sent, journalled or
+// written by it. Why nothing would be sent is in the Note. A mode and a kind that are not ""
+// are those of the system prompt, whatever they would be.
+func (a *Agent) Prompt(ctx context.Context, event protocol.Event, mode prompt.Mode, kind prompt.Kind) protocol.PromptResult {
+	record := journal.Turn{Session: event.Session, Stamp: a.config.Now(), Event: event.ID, Question: event, Level: event.Level,
+		Parent: event.Parent, Instead: event.Instead, Settings: event.Settings, Wanted: event.Settings.Value(protocol.SettingModel)}
+	r := &run{agent: a, turn: &session.Turn{Record: record}, log: a.config.Logger.With("session", event.Session)}
+	program := r.program()
+	program.Only = mode
+	program.Change = func(facts *prompt.Facts) {
+		if kind != "" {
+			facts.Kind = kind
+		}
+	}
+	program.Items = func(context.Context) ([]protocol.ContextItem, error) { return event.Context, nil }
+	program.Window = func(ctx context.Context) llm.Window { return r.window(ctx, false) }
+	r.compose = a.composer.Turn(ctx, record, program)
+
+	result := protocol.PromptResult{Session: event.Session, Settings: event.Settings}
+	composed, err := r.composeFirst(tool.WithTurn(ctx, a.askedSkill(record), nil))
+	if r.skill != nil {
+		result.Skill = r.skill.Name
+	}
+	if err == nil && composed == nil {
+		result.Note = fmt.Sprintf("no model would be asked: the skill %s answers by itself", r.skill.Name)
+		return result
+	}
+	if err == nil && a.config.Images != nil {
+		composed.Request, err = a.config.Images(composed.Request)
+	}
+	if err != nil {
+		result.Note = "nothing would be sent: " + noticeOf(err)
+		return result
+	}
+	result.Model = r.compose.Model()
+	result.History = r.compose.History()
+	composed.Explain(&result)
+	return result
+}
+
+// composeFirst is the first request that the skill would send; nil where it would send none.
+func (r *run) composeFirst(ctx context.Context) (*composer.Composition, error) {
+	if err := r.checkProfile(); err != nil {
+		return nil, err
+	}
+	if _, err := r.choose(ctx, r.agent.config.Skills.Current()); err != nil {
+		return nil, err
+	}
+	call, err := r.askedCall()
+	if err != nil {
+		return nil, err
+	}
+	if call != nil {
+		r.results = append(r.results, *call)
+		r.compose.Exchange.Add(journal.Round{Action: call.action.Canonical(), Verdict: call.verdict, Text: call.text})
+	}
+	dry := &dryRun{compose: r.compose}
+	out, err := r.skill.Look(ctx, r.event(), dry)
+	if err == nil && out.Kind == skill.Prompt {
+		_, err = dry.Ask(ctx, skill.Ask{Text: out.Text})
+	}
+	switch {
+	case dry.first != nil:
+		return dry.first, nil // the error is the note's, for not being answered
+	case dry.err != nil:
+		return nil, ended{protocol.TurnFailed, noticeOf(dry.err)}
+	case err != nil:
+		return nil, failf("the skill %s failed: %v", r.skill.Name, err)
+	case out.Kind == skill.Proposal:
+		if _, err := r.agent.config.Policy.Usable(action.Propose(out.Proposal)); err != nil {
+			return nil, failf("the skill %s proposed what is no action: %v", r.skill.Name, err)
+		}
+	case out.Kind == skill.None:
+		return nil, failf("the skill %s had nothing to say to this", r.skill.Name)
+	}
+	return nil, nil
+}
