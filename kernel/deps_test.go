@@ -25,6 +25,7 @@ var rooms = []struct {
 	may  string // blank-separated; * is everything
 	why  string
 }{
+	{"text", "", "clips, folds and makes plain what is shown to people; every package may import it"},
 	{"plist", "", "reads and prints s-expressions; everything stands on it"},
 	{"org", "", "knows Org text and nothing of who wants it"},
 	{"protocol", "", "the wire's words, without behaviour"},
@@ -179,7 +180,7 @@ func allowed(room, name, may, imported string) error {
 	if !ours || may == "*" || target == name || strings.HasPrefix(target, name+"/") && room != name {
 		return nil
 	}
-	if slices.Contains(strings.Fields(may), target) {
+	if target == "text" || slices.Contains(strings.Fields(may), target) {
 		return nil
 	}
 	return fmt.Errorf("it may import [%s] of the kernel", may)

@@ -5,6 +5,7 @@ import (
 
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
+	"org-agent/kernel/text"
 )
 
 // approvals answers what waits, oldest first.
@@ -35,17 +36,17 @@ func (d *daemon) approvalPart(ctx context.Context, _ *rpc.Client, p *protocol.Ap
 	if err != nil {
 		return protocol.ApprovalGetResult{}, err
 	}
-	text := approval.Text
+	whole := approval.Text
 	if p.Action {
-		text = approval.Action
+		whole = approval.Action
 	}
-	if p.From < 0 || p.From > len(text) || p.From < len(text) && text[p.From]&0xc0 == 0x80 {
+	if p.From < 0 || p.From > len(whole) || p.From < len(whole) && whole[p.From]&0xc0 == 0x80 {
 		return protocol.ApprovalGetResult{}, protocol.Errorf(protocol.CodeInvalidParams,
-			"byte %d is not where a character of %d bytes begins: go on from the :next of the part before", p.From, len(text))
+			"byte %d is not where a character of %d bytes begins: go on from the :next of the part before", p.From, len(whole))
 	}
-	part := protocol.Prefix(text[p.From:], approvalPart)
-	result := protocol.ApprovalGetResult{Text: part, Total: len(text)}
-	if next := p.From + len(part); next < len(text) {
+	part := text.Prefix(whole[p.From:], approvalPart)
+	result := protocol.ApprovalGetResult{Text: part, Total: len(whole)}
+	if next := p.From + len(part); next < len(whole) {
 		result.Next = next
 	}
 	return result, nil

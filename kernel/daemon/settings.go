@@ -19,6 +19,7 @@ import (
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 	"org-agent/kernel/suggest"
+	"org-agent/kernel/text"
 )
 
 // What holds for a message is decided here, once, when it comes; it is journalled with the
@@ -191,7 +192,7 @@ func (d *daemon) places(ctx context.Context, event protocol.Event, sources []org
 		case source.Own:
 			p.from = "the question's heading"
 		case source.Heading != "":
-			p.from = fmt.Sprintf("the heading %q", protocol.Prefix(source.Heading, 60))
+			p.from = fmt.Sprintf("the heading %q", text.Prefix(source.Heading, 60))
 		case len(places) < len(sources)-1:
 			p.from = "a heading above"
 		}

@@ -12,7 +12,12 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"org-agent/kernel/text"
 )
+
+// titleLength is how many characters a title, an author or a site have at most.
+const titleLength = 300
 
 // article fills in what an HTML page says: its article as Markdown, all of it where no article is
 // found, and only its text where it is too large for either, or nested deeper than the parser
@@ -26,7 +31,7 @@ func (p *Page) article(source string, u *url.URL) {
 	parser := readability.NewParser()
 	article, err := parser.ParseDocument(document, u)
 	if err == nil && article.Node != nil {
-		p.Title, p.Author, p.Site = line(article.Title()), line(article.Byline()), line(article.SiteName())
+		p.Title, p.Author, p.Site = text.PlainLine(article.Title(), titleLength), text.PlainLine(article.Byline(), titleLength), text.PlainLine(article.SiteName(), titleLength)
 		if published, err := article.PublishedTime(); err == nil {
 			p.Published = published.Format(time.DateOnly)
 		}
@@ -35,7 +40,7 @@ func (p *Page) article(source string, u *url.URL) {
 		}
 	}
 	if p.Title == "" {
-		p.Title = line(titleOf(document))
+		p.Title = text.PlainLine(titleOf(document), titleLength)
 	}
 	if p.Text, err = markdown(document, u); err != nil {
 		_, p.Text = plain(source)
@@ -56,13 +61,13 @@ func markdown(root *html.Node, u *url.URL) (string, error) {
 }
 
 // plain is the title and the text of HTML, read once from its beginning to its end.
-func plain(source string) (title, text string) {
+func plain(source string) (title, body string) {
 	var b strings.Builder
 	tokens, skip, inTitle := html.NewTokenizer(strings.NewReader(source)), "", false
 	for {
 		kind := tokens.Next()
 		if kind == html.ErrorToken {
-			return line(title), blankLines(b.String())
+			return text.PlainLine(title, titleLength), blankLines(b.String())
 		}
 		name, _ := tokens.TagName()
 		switch tag := string(name); {
@@ -126,11 +131,4 @@ func titleOf(n *html.Node) string {
 		}
 	}
 	return ""
-}
-
-// line is a text on one line, of a length that fits there.
-func line(text string) string {
-	const most = 300
-	characters := []rune(strings.Join(strings.Fields(clean(text)), " "))
-	return string(characters[:min(len(characters), most)])
 }

@@ -44,20 +44,20 @@ func decode(body []byte, mediaType, contentType string) (string, error) {
 	encoding, _, certain := charset.DetermineEncoding(body[:min(len(body), 1024)], contentType)
 	unsure := !certain || bytes.ContainsFunc(body, func(c rune) bool { return c >= utf8.RuneSelf && c != utf8.RuneError })
 	if unsure && utf8.Valid(body) && !bytes.HasPrefix(body, []byte("\xff\xfe")) && !bytes.HasPrefix(body, []byte("\xfe\xff")) {
-		return text(body)
+		return textOf(body)
 	}
 	if !certain && strings.HasSuffix(mediaType, "json") {
-		return text(bytes.ToValidUTF8(body, []byte("\uFFFD")))
+		return textOf(bytes.ToValidUTF8(body, []byte("\uFFFD")))
 	}
 	decoded, err := encoding.NewDecoder().Bytes(body)
 	if err != nil {
 		return "", protocol.ToolErrorf(protocol.ToolUnfit, "its letters cannot be read: %w", err)
 	}
-	return text(decoded)
+	return textOf(decoded)
 }
 
-// text refuses what is called text and is none.
-func text(body []byte) (string, error) {
+// textOf refuses what is called text and is none.
+func textOf(body []byte) (string, error) {
 	if bytes.Count(body[:min(len(body), 4096)], []byte{0}) > 0 {
 		return "", protocol.ToolErrorf(protocol.ToolUnfit, "this is called text and is none: look for a page that says the same")
 	}

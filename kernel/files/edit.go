@@ -8,6 +8,7 @@ import (
 
 	"org-agent/kernel/orgquery"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 	"org-agent/kernel/withheld"
 )
 
@@ -137,8 +138,8 @@ const (
 
 // nearestPlace tells of the lines that are most like old and not in a part that is kept, "" if
 // none is like it.
-func nearestPlace(text, old string, kept []withheld.Part) string {
-	lines, wanted := strings.Split(veiled(text, kept), "\n"), strings.Split(strings.Trim(old, "\n"), "\n")
+func nearestPlace(source, old string, kept []withheld.Part) string {
+	lines, wanted := strings.Split(veiled(source, kept), "\n"), strings.Split(strings.Trim(old, "\n"), "\n")
 	wanted = wanted[:min(len(wanted), max(1, comparisons/len(lines)))]
 	keys := make([]string, len(lines))
 	for i, line := range lines {
@@ -161,7 +162,7 @@ func nearestPlace(text, old string, kept []withheld.Part) string {
 		return "; read the file, and copy it from there"
 	}
 	end := min(best+min(len(wanted), nearestLines), len(lines))
-	place := protocol.Prefix(strings.Join(lines[best:end], "\n"), nearestBytes)
+	place := text.Prefix(strings.Join(lines[best:end], "\n"), nearestBytes)
 	return fmt.Sprintf("; what is most like it are the lines %d to %d, which are, to the character:\n%s", best+1, end, place)
 }
 

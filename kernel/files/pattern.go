@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // Pattern is a pattern for names of files beneath a directory: * and ? stand for characters of
@@ -19,19 +20,19 @@ type Pattern struct {
 const patternBytes = 1000
 
 // ParsePattern reads a pattern.
-func ParsePattern(text string) (Pattern, error) {
+func ParsePattern(source string) (Pattern, error) {
 	fault := func(what string) (Pattern, error) {
-		return Pattern{}, protocol.ToolErrorf(protocol.ToolArguments, "the pattern %q %s; an example is src/**/*.{go,md}", protocol.Prefix(text, patternBytes), what)
+		return Pattern{}, protocol.ToolErrorf(protocol.ToolArguments, "the pattern %q %s; an example is src/**/*.{go,md}", text.Prefix(source, patternBytes), what)
 	}
 	switch {
-	case text == "":
+	case source == "":
 		return fault("is empty")
-	case len(text) > patternBytes:
+	case len(source) > patternBytes:
 		return fault("is too long")
-	case strings.HasPrefix(text, "/") || text == ".." || strings.HasPrefix(text, "../") || strings.Contains(text, "/../"):
+	case strings.HasPrefix(source, "/") || source == ".." || strings.HasPrefix(source, "../") || strings.Contains(source, "/../"):
 		return fault("leaves the directory; give that as :path")
 	}
-	pattern := strings.TrimPrefix(text, "./")
+	pattern := strings.TrimPrefix(source, "./")
 	source, err := translated(pattern)
 	if err != "" {
 		return fault(err)

@@ -123,7 +123,7 @@ func OpenFilesToRead(ctx context.Context, path string) (*Files, error) {
 
 // Check looks through the whole index and returns what is damaged in it; nothing if it is sound.
 func (f *Files) Check(ctx context.Context) ([]string, error) {
-	lines, err := collect(ctx, f.readers, text, "PRAGMA quick_check(100)")
+	lines, err := collect(ctx, f.readers, textColumn, "PRAGMA quick_check(100)")
 	if err != nil {
 		return nil, fmt.Errorf("check the index: %w", err)
 	}

@@ -205,8 +205,8 @@ func collect[T any](ctx context.Context, from reader, scan func(scanner) (T, err
 	return found, rows.Err()
 }
 
-// text reads rows of one text column.
-func text(row scanner) (s string, err error) { return s, row.Scan(&s) }
+// textColumn reads rows of one text column.
+func textColumn(row scanner) (s string, err error) { return s, row.Scan(&s) }
 
 // micros is a time as the file holds it; the zero time is 0.
 func micros(t time.Time) int64 {

@@ -62,7 +62,7 @@ func OpenToRead(ctx context.Context, path string) (*Journal, error) {
 // Check has SQLite look through the whole file, and returns what is wrong with it, at most
 // a hundred lines; none means that it is sound. It takes a second or so for each gigabyte.
 func (j *Journal) Check(ctx context.Context) ([]string, error) {
-	lines, err := collect(ctx, j.readers, text, "PRAGMA quick_check(100)")
+	lines, err := collect(ctx, j.readers, textColumn, "PRAGMA quick_check(100)")
 	if err != nil {
 		return nil, j.failure(ctx, "check the journal", err)
 	}

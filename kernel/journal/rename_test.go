@@ -96,7 +96,7 @@ func TestNamesAreReused(t *testing.T) {
 // renameRows.
 func TestRenameKnowsEveryTable(t *testing.T) {
 	j := fresh(t)
-	tables, err := collect(t.Context(), j.readers, text,
+	tables, err := collect(t.Context(), j.readers, textColumn,
 		"SELECT DISTINCT s.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c WHERE s.type = 'table' AND c.name IN ('session', 'parent') ORDER BY 1")
 	must(t, err)
 	if known := []string{"act", "approval", "digest", "journal", "question", "session", "spawn", "turn"}; !slices.Equal(tables, known) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // Named is what an id stands for: a turn, its question, an act or an approval, and the
@@ -29,7 +30,7 @@ const resolveShown = 5
 // have. CodeNotFound if there is nothing, CodeConflict with some of them if there are several.
 func (j *Journal) Resolve(ctx context.Context, id string) (Named, error) {
 	if !protocol.ValidID(id) {
-		return Named{}, protocol.Errorf(protocol.CodeInvalidParams, "%q is not an id: give that of a question, an answer, an action, an approval or a turn, or its beginning", clipped(id))
+		return Named{}, protocol.Errorf(protocol.CodeInvalidParams, "%q is not an id: give that of a question, an answer, an action, an approval or a turn, or its beginning", text.Clip(id, 80))
 	}
 	found, err := collect(ctx, j.readers, scanNamed, resolveQuery, id, id+"\U0010FFFF", resolveShown+1)
 	if err != nil {
@@ -44,13 +45,13 @@ func (j *Journal) Resolve(ctx context.Context, id string) (Named, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return Named{}, protocol.Errorf(protocol.CodeNotFound, "nothing has the id %q, and none begins so: a turn's ids stand in the drawers of its question and its answer", clipped(id))
+		return Named{}, protocol.Errorf(protocol.CodeNotFound, "nothing has the id %q, and none begins so: a turn's ids stand in the drawers of its question and its answer", text.Clip(id, 80))
 	case !oneTurn(found):
 		more := ""
 		if len(several) > resolveShown {
 			several, more = several[:resolveShown], " and more"
 		}
-		return Named{}, protocol.Errorf(protocol.CodeConflict, "several ids begin with %q: %s%s; give more of it", clipped(id), strings.Join(several, ", "), more)
+		return Named{}, protocol.Errorf(protocol.CodeConflict, "several ids begin with %q: %s%s; give more of it", text.Clip(id, 80), strings.Join(several, ", "), more)
 	}
 	return found[0], nil
 }
@@ -67,14 +68,4 @@ func oneTurn(found []Named) bool {
 func scanNamed(row scanner) (Named, error) {
 	var n Named
 	return n, row.Scan(&n.Kind, &n.ID, &n.Turn)
-}
-
-// clipped is a text from outside, as much of it as an error repeats.
-func clipped(text string) string {
-	const longest = 80
-	runes := []rune(strings.ToValidUTF8(text, "\uFFFD"))
-	if len(runes) > longest {
-		return string(runes[:longest]) + "…"
-	}
-	return string(runes)
 }

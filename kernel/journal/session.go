@@ -59,7 +59,7 @@ func (j *Journal) Known(ctx context.Context, session string, ids []string) (map[
 	if err != nil {
 		return nil, fmt.Errorf("look for ids: %w", err)
 	}
-	found, err := collect(ctx, j.readers, text, knownQuery, string(list), session, string(list), session)
+	found, err := collect(ctx, j.readers, textColumn, knownQuery, string(list), session, string(list), session)
 	if err != nil {
 		return nil, j.failure(ctx, "look for ids", err)
 	}

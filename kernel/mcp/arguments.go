@@ -9,6 +9,7 @@ import (
 
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/suggest"
+	"org-agent/kernel/text"
 	"org-agent/kernel/tool"
 )
 
@@ -316,7 +317,7 @@ func (s schema) complete(made, properties map[string]any, name string) error {
 			}
 		}
 		said, _ := part.of["description"].(string)
-		if said = oneLine(said, 200); said != "" {
+		if said = text.PlainLine(said, 200); said != "" {
 			said = ": " + said
 		}
 		if name != "" {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"org-agent/kernel/text"
 )
 
 // What a prompt is told of a tool that somebody else describes.
@@ -62,7 +64,7 @@ func (s schema) sample(depth int) string {
 	if words, ok := s.of["enum"].([]any); ok && len(words) > 0 {
 		var shown []string
 		for _, word := range words[:min(len(words), 12)] {
-			shown = append(shown, oneLine(fmt.Sprintf("%q", fmt.Sprint(word)), 40))
+			shown = append(shown, text.PlainLine(fmt.Sprintf("%q", fmt.Sprint(word)), 40))
 		}
 		return strings.Join(shown, "|")
 	}
@@ -89,23 +91,4 @@ func (s schema) sample(depth int) string {
 		return `(("NAME" value) …)`
 	}
 	return `"…"`
-}
-
-// oneLine is somebody's text on one line, without what cannot be seen, cut to a number of
-// characters.
-func oneLine(text string, most int) string {
-	text = strings.Map(func(c rune) rune {
-		if unicode.IsSpace(c) {
-			return ' '
-		}
-		if !unicode.IsPrint(c) { // also what turns the direction of writing
-			return -1
-		}
-		return c
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
 }

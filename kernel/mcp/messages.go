@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"org-agent/kernel/text"
 )
 
 // messageLimit is the largest message that a server may send, in bytes.
@@ -104,5 +106,5 @@ func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
-	return oneLine(lines[len(lines)-1], 300)
+	return text.PlainLine(lines[len(lines)-1], 300)
 }

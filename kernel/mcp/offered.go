@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 	"org-agent/kernel/tool"
 )
 
@@ -26,7 +27,7 @@ func (s *server) offered(all []*sdk.Tool) (offers []offered, left []string) {
 	for i, t := range all {
 		said, err := json.Marshal(t)
 		schema, _ := t.InputSchema.(map[string]any)
-		name := oneLine(t.Name, 64)
+		name := text.PlainLine(t.Name, 64)
 		switch {
 		case i >= toolLimit:
 			return offers, append(left, fmt.Sprintf("it has more than %d tools: the others are left out", toolLimit))
@@ -83,7 +84,7 @@ func (s *server) name(owner map[string]string) []tool.Tool {
 	for _, o := range s.offers {
 		name := s.ours(o.tool.Name)
 		if other, taken := owner[tool.Spelled(name)]; taken {
-			clashes = append(clashes, fmt.Sprintf("%s: %s has a tool of the name %s already", oneLine(o.tool.Name, 64), other, name))
+			clashes = append(clashes, fmt.Sprintf("%s: %s has a tool of the name %s already", text.PlainLine(o.tool.Name, 64), other, name))
 			continue
 		}
 		owner[tool.Spelled(name)] = "the MCP server " + s.config.Name
@@ -103,7 +104,7 @@ func (s *server) name(owner map[string]string) []tool.Tool {
 // tool is what the server offers as a tool of ours.
 func (s *server) tool(name string, o offered) tool.Tool {
 	does := fmt.Sprintf("of the MCP server %s", s.config.Name)
-	if said := oneLine(o.tool.Description, saidLimit); said != "" {
+	if said := text.PlainLine(o.tool.Description, saidLimit); said != "" {
 		does += ", which says: " + said
 	}
 	return tool.NewForeign(tool.Foreign{
@@ -131,7 +132,7 @@ func (s *server) tool(name string, o offered) tool.Tool {
 
 // preview is what a person is shown who is asked about a call.
 func (s *server) preview(o offered, given map[string]any) (tool.Preview, error) {
-	text, err := json.MarshalIndent(given, "", "  ")
+	sent, err := json.MarshalIndent(given, "", "  ")
 	if err != nil {
 		return tool.Preview{}, fmt.Errorf("the arguments cannot be sent: %w", err)
 	}
@@ -139,15 +140,15 @@ func (s *server) preview(o offered, given map[string]any) (tool.Preview, error) 
 	if s.config.URL != "" {
 		effects[0] = "the arguments are sent to " + s.config.URL
 	}
-	if said := oneLine(o.tool.Description, 200); said != "" {
+	if said := text.PlainLine(o.tool.Description, 200); said != "" {
 		effects = append(effects, "it says of the tool: "+said)
 	}
 	if hint := hints(o.tool.Annotations); hint != "" {
 		effects = append(effects, "it says that the tool "+hint+"; nobody has checked that")
 	}
 	return tool.Preview{
-		Summary: fmt.Sprintf("Use %s of the MCP server %s", oneLine(o.tool.Name, 64), s.config.Name),
-		Text:    string(text), Effects: effects,
+		Summary: fmt.Sprintf("Use %s of the MCP server %s", text.PlainLine(o.tool.Name, 64), s.config.Name),
+		Text:    string(sent), Effects: effects,
 	}, nil
 }
 

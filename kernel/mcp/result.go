@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // A result of more than resultLimit bytes is told by its first headLimit and its last tailBytes;
@@ -85,16 +86,16 @@ func (s *server) part(content sdk.Content) (string, error) {
 	case *sdk.AudioContent:
 		return s.file("A sound", c.MIMEType, c.Data)
 	case *sdk.ResourceLink:
-		return fmt.Sprintf("[A resource that the server has: %s%s]", oneLine(c.URI, 500), described(c.Name, c.MIMEType)), nil
+		return fmt.Sprintf("[A resource that the server has: %s%s]", text.PlainLine(c.URI, 500), described(c.Name, c.MIMEType)), nil
 	case *sdk.EmbeddedResource:
 		r := c.Resource
 		if r == nil {
 			return "[A resource with nothing in it]", nil
 		}
 		if r.Blob != nil {
-			return s.file("The resource "+oneLine(r.URI, 500), r.MIMEType, r.Blob)
+			return s.file("The resource "+text.PlainLine(r.URI, 500), r.MIMEType, r.Blob)
 		}
-		return fmt.Sprintf("[The resource %s%s:]\n%s", oneLine(r.URI, 500), described("", r.MIMEType), r.Text), nil
+		return fmt.Sprintf("[The resource %s%s:]\n%s", text.PlainLine(r.URI, 500), described("", r.MIMEType), r.Text), nil
 	}
 	return fmt.Sprintf("[A part of the result is of a kind that nobody knows here: %T]", content), nil
 }
@@ -102,7 +103,7 @@ func (s *server) part(content sdk.Content) (string, error) {
 func described(parts ...string) string {
 	var said []string
 	for _, part := range parts {
-		if part = oneLine(part, 100); part != "" {
+		if part = text.PlainLine(part, 100); part != "" {
 			said = append(said, part)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/secret"
+	"org-agent/kernel/text"
 )
 
 // The states of a server.
@@ -62,7 +63,7 @@ func (s *server) run(ctx context.Context) {
 		fault := s.hide(err.Error())
 		s.log.Warn("an MCP server is not there", "err", fault, "again", pause)
 		s.set(func(status *protocol.MCPServer) {
-			status.State, status.Fault, status.Again = Failing, oneLine(fault, 500), time.Now().Add(pause).UTC().Format(time.RFC3339)
+			status.State, status.Fault, status.Again = Failing, text.PlainLine(fault, 500), time.Now().Add(pause).UTC().Format(time.RFC3339)
 		})
 		select {
 		case <-time.After(pause):
@@ -104,7 +105,7 @@ func (s *server) serve(ctx context.Context) error {
 	s.current = c
 	s.status.State, s.status.Fault, s.status.Again = Ready, "", ""
 	if about != nil {
-		s.status.Server = oneLine(about.Name+" "+about.Version, 80)
+		s.status.Server = text.PlainLine(about.Name+" "+about.Version, 80)
 	}
 	s.mu.Unlock()
 	s.log.Info("an MCP server is ready", "tools", s.look().Tools)
@@ -273,10 +274,10 @@ func (s *server) call(ctx context.Context, name string, arguments map[string]any
 	case asked.Err() != nil:
 		return nil, protocol.ToolErrorf(protocol.ToolTimeout, "the MCP server %s did not answer within %s: it is not known whether anything happened", s.config.Name, s.timeout())
 	case refused && !errors.Is(err, sdk.ErrConnectionClosed):
-		return nil, protocol.ToolErrorf(protocol.ToolFailed, "the MCP server %s refused the call: %s", s.config.Name, oneLine(s.hide(err.Error()), 1000))
+		return nil, protocol.ToolErrorf(protocol.ToolFailed, "the MCP server %s refused the call: %s", s.config.Name, text.PlainLine(s.hide(err.Error()), 1000))
 	}
 	poke(s.doubt)
-	why := oneLine(s.hide(c.why(err).Error()), 600)
+	why := text.PlainLine(s.hide(c.why(err).Error()), 600)
 	return nil, protocol.ToolErrorf(protocol.ToolFailed, "the MCP server %s was lost while it was asked, and it is not known whether anything happened: %s", s.config.Name, why)
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"org-agent/kernel/text"
 )
 
 // Mode is how much a prompt says.
@@ -120,7 +120,7 @@ func variables() []variable {
 		{"name", func(f *Facts) string { return cmp.Or(Name(f.Name), "org-agent") }},
 		{"files", (*Facts).fileLines},
 		{"days", (*Facts).dayTexts},
-		{"unwritten", func(f *Facts) string { return oneLine(f.Unwritten) }},
+		{"unwritten", func(f *Facts) string { return text.Line(f.Unwritten) }},
 		{"tools", (*Facts).toolLines},
 		{"formats", func(f *Facts) string { return strings.Join(f.Formats, "\n") }},
 		{"skills", func(f *Facts) string { return f.Skills }},
@@ -128,9 +128,9 @@ func variables() []variable {
 		{"contacts", func(f *Facts) string { return f.Contacts }},
 		{"schedules", func(f *Facts) string { return f.Schedules }},
 		{"runtime", (*Facts).runtimeLine},
-		{"requester", func(f *Facts) string { return oneLine(f.Handed.Requester) }},
-		{"child", func(f *Facts) string { return oneLine(f.Handed.Child) }},
-		{"label", func(f *Facts) string { return oneLine(f.Handed.Label) }},
+		{"requester", func(f *Facts) string { return text.Line(f.Handed.Requester) }},
+		{"child", func(f *Facts) string { return text.Line(f.Handed.Child) }},
+		{"label", func(f *Facts) string { return text.Line(f.Handed.Label) }},
 		{"task", func(f *Facts) string { return f.Handed.Task }},
 		{"augments", func(f *Facts) string { return f.Augments }},
 		{"extra", func(f *Facts) string { return f.Extra }},
@@ -158,7 +158,7 @@ func (f *Facts) fileLines() string {
 		if file.Text == "" {
 			state = "not shown"
 		}
-		fmt.Fprintf(&b, "- %s (%s, %s)\n", oneLine(file.Path), bytes(file.Size), state)
+		fmt.Fprintf(&b, "- %s (%s, %s)\n", text.Line(file.Path), bytes(file.Size), state)
 	}
 	for _, role := range Roles() {
 		for _, file := range f.Files {
@@ -176,8 +176,8 @@ func (f *Facts) fileLines() string {
 func (f *Facts) dayTexts() string {
 	var texts []string
 	for _, day := range f.Days {
-		if text := strings.TrimSpace(day.Text); text != "" {
-			texts = append(texts, oneLine(day.Path)+":\n"+text)
+		if body := strings.TrimSpace(day.Text); body != "" {
+			texts = append(texts, text.Line(day.Path)+":\n"+body)
 		}
 	}
 	return strings.Join(texts, "\n\n")
@@ -190,7 +190,7 @@ func (f *Facts) toolLines() string {
 	var b strings.Builder
 	for i, t := range tools {
 		if i == 0 || !strings.EqualFold(t.Name, tools[i-1].Name) {
-			fmt.Fprintf(&b, "- %s\n", oneLine(t.Line))
+			fmt.Fprintf(&b, "- %s\n", text.Line(t.Line))
 		}
 	}
 	return b.String()
@@ -199,35 +199,20 @@ func (f *Facts) toolLines() string {
 func (f *Facts) runtimeLine() string {
 	var parts []string
 	for _, part := range f.Runtime {
-		if value := oneLine(part[1]); value != "" {
+		if value := text.Line(part[1]); value != "" {
 			parts = append(parts, part[0]+"="+value)
 		}
 	}
 	return strings.Join(parts, " | ")
 }
 
-// oneLine is a text as one line, without anything that ends one.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 // nameLength is the most characters that a name has in a prompt.
 const nameLength = 80
 
 // Name is a name as a prompt has it, whatever somebody wrote for one: a line without control
 // characters or marks that turn the direction of what follows, at most 80 characters long.
-func Name(text string) string {
-	text = strings.Map(func(c rune) rune {
-		switch {
-		case unicode.IsSpace(c):
-			return ' '
-		case unicode.IsControl(c), unicode.Is(unicode.Bidi_Control, c), c == utf8.RuneError:
-			return -1
-		}
-		return c
-	}, text[:min(len(text), 16*nameLength)])
-	if text = oneLine(text); utf8.RuneCountInString(text) <= nameLength {
-		return text
-	}
-	return strings.TrimSpace(string([]rune(text)[:nameLength-1])) + "…"
+func Name(name string) string {
+	return text.PlainLine(strings.ReplaceAll(strings.ToValidUTF8(name, ""), "\uFFFD", ""), nameLength)
 }
 
 func number(n int) string {

@@ -256,7 +256,7 @@ func TestLint(t *testing.T) {
 func TestName(t *testing.T) {
 	for written, want := range map[string]string{
 		"Sam": "Sam", "  Sam \t the dog ": "Sam the dog", "Sam\n* Safety :kernel:\nnone": "Sam * Safety :kernel: none", "Sam\u2028x\u0085y": "Sam x y",
-		"a\x00b\x1b[2J": "ab[2J", "\u202eSam": "Sam", "\xff\xfeSam": "Sam", "فاطمه": "فاطمه", "\n \r": "", strings.Repeat("é", 5000): strings.Repeat("é", 79) + "…",
+		"a\x00b\x1b[2J": "a b [2J", "\u202eSam": "Sam", "\xff\xfeSam": "Sam", "فاطمه": "فاطمه", "\n \r": "", strings.Repeat("é", 5000): strings.Repeat("é", 79) + "…",
 		"🙂👨‍👩‍👧‍👦": "🙂👨‍👩‍👧‍👦", strings.Repeat(" ", 5000) + "Sam": "",
 	} {
 		if got := Name(written); got != want {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"org-agent/kernel/text"
 )
 
 // AnswersLimit is how many bytes the answers to a form have at most.
@@ -55,7 +57,7 @@ func (f FormField) value(value string) (string, error) {
 		case "no", "n", "nil", "false":
 			return "no", nil
 		}
-		return "", fmt.Errorf("it is answered with yes or no, not with %q", prefixed(value))
+		return "", fmt.Errorf("it is answered with yes or no, not with %q", text.Clip(value, 80))
 	}
 	return value, nil
 }
@@ -72,16 +74,16 @@ func (f FormField) option(value string) (string, error) {
 	if f.Own {
 		return value, nil
 	}
-	return "", fmt.Errorf("%q is none of the options: %s", prefixed(value), strings.Join(f.Options, ", "))
+	return "", fmt.Errorf("%q is none of the options: %s", text.Clip(value, 80), strings.Join(f.Options, ", "))
 }
 
 func (f FormField) number(value string) (string, error) {
 	n, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.IsInf(n, 0) || math.IsNaN(n) || strings.ContainsAny(value, "xXpP_") {
-		return "", fmt.Errorf("%q is no number: write it as 12 or 3.5", prefixed(value))
+		return "", fmt.Errorf("%q is no number: write it as 12 or 3.5", text.Clip(value, 80))
 	}
 	if f.Min != nil && n < *f.Min || f.Max != nil && n > *f.Max {
-		return "", fmt.Errorf("the number has to be %s, not %s", f.Range(), prefixed(value))
+		return "", fmt.Errorf("the number has to be %s, not %s", f.Range(), text.Clip(value, 80))
 	}
 	return value, nil
 }
@@ -106,7 +108,7 @@ func (f QuestionForm) Check(answers []FieldAnswer) ([]FieldAnswer, error) {
 	given, size := map[string]FieldAnswer{}, 0
 	for _, a := range answers {
 		if !slices.ContainsFunc(f.Fields, func(field FormField) bool { return field.Name == a.Name }) {
-			return nil, Errorf(CodeInvalidParams, "nothing is asked that is named %q: the names are %s", prefixed(a.Name), f.names())
+			return nil, Errorf(CodeInvalidParams, "nothing is asked that is named %q: the names are %s", text.Clip(a.Name, 80), f.names())
 		}
 		if _, twice := given[a.Name]; twice {
 			return nil, Errorf(CodeInvalidParams, "%s is answered twice", a.Name)
@@ -140,12 +142,4 @@ func (f QuestionForm) names() string {
 		names = append(names, field.Name)
 	}
 	return strings.Join(names, ", ")
-}
-
-// prefixed is the beginning of a text, for a message.
-func prefixed(text string) string {
-	if kept := Prefix(text, 80); kept != text {
-		return kept + "…"
-	}
-	return text
 }

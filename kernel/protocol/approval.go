@@ -1,5 +1,7 @@
 package protocol
 
+import "org-agent/kernel/text"
+
 // Approval is an action that waits for a person. Action is canonical text; Hash is what an
 // approval is bound to. What is shown of it is made by the kernel, from the action alone:
 // the whole is had by approval/get where Cut says that something is missing.
@@ -38,23 +40,12 @@ const ApprovalShownLimit = 64 << 10
 
 // Shown is the approval as it is sent, with long texts cut.
 func (a Approval) Shown() Approval {
-	for _, text := range []*string{&a.Action, &a.Text} {
-		kept := Prefix(*text, ApprovalShownLimit)
-		a.Cut += len(*text) - len(kept)
-		*text = kept
+	for _, part := range []*string{&a.Action, &a.Text} {
+		kept := text.Prefix(*part, ApprovalShownLimit)
+		a.Cut += len(*part) - len(kept)
+		*part = kept
 	}
 	return a
-}
-
-// Prefix is at most limit bytes of a text, cut between two characters.
-func Prefix(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && text[limit]&0xc0 == 0x80 {
-		limit--
-	}
-	return text[:limit]
 }
 
 // ApprovalListResult is every approval that waits, oldest first.

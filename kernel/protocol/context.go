@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"org-agent/kernel/text"
 )
 
 // Limits of the context of an event. What is larger is refused, not cut.
@@ -97,11 +97,11 @@ func parseContext(value any) ([]ContextItem, error) {
 
 func parseContextItem(fields Object) (ContextItem, error) {
 	item := ContextItem{
-		Kind: strings.ToLower(fields.Text("kind")), Name: oneLine(fields.Text("name"), contextNameLimit),
-		Place: oneLine(fields.Text("place"), 10*contextNameLimit), Mode: oneLine(fields.Text("mode"), contextNameLimit),
+		Kind: strings.ToLower(fields.Text("kind")), Name: text.PlainLine(fields.Text("name"), contextNameLimit),
+		Place: text.PlainLine(fields.Text("place"), 10*contextNameLimit), Mode: text.PlainLine(fields.Text("mode"), contextNameLimit),
 	}
 	if !slices.Contains(contextKinds, item.Kind) {
-		return item, Errorf(CodeInvalidParams, "context has no kind %q: it is one of %s", shorten(item.Kind), strings.Join(contextKinds, ", "))
+		return item, Errorf(CodeInvalidParams, "context has no kind %q: it is one of %s", text.Clip(item.Kind, CommandLimit), strings.Join(contextKinds, ", "))
 	}
 	if item.Name == "" {
 		return item, Errorf(CodeInvalidParams, "an item of :context has no :name")
@@ -135,16 +135,4 @@ func (c *ContextItem) within(limit int, advice string) error {
 		return nil
 	}
 	return Errorf(CodeTooLarge, "%s has %d bytes, %d more than the %d that can go with a message: %s", c.Name, c.Bytes, c.Bytes-limit, limit, advice)
-}
-
-// oneLine is text without line breaks and control characters, of so many characters at most.
-func oneLine(text string, limit int) string {
-	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
-		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
-	}), " ")
-	text = strings.TrimSpace(text)
-	if utf8.RuneCountInString(text) <= limit {
-		return text
-	}
-	return string([]rune(text)[:limit-1]) + "…"
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"org-agent/kernel/text"
 )
 
 // Limits of an event. A longer text is refused, not cut.
@@ -171,7 +173,7 @@ func (e *Event) takeCommand(said string) error {
 		return Errorf(CodeInvalidParams, ":command and :said belong to a :user-command, and :said to one with a :command")
 	}
 	if len(e.Command) > CommandLimit || strings.ContainsFunc(e.Command, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '/' }) {
-		return Errorf(CodeInvalidParams, "the :command %q is no command's name: one word of %d bytes at most", shorten(e.Command), CommandLimit)
+		return Errorf(CodeInvalidParams, "the :command %q is no command's name: one word of %d bytes at most", text.Clip(e.Command, CommandLimit), CommandLimit)
 	}
 	e.Command = strings.ToLower(e.Command)
 	e.Arguments = strings.TrimSpace(e.Text)
@@ -188,14 +190,6 @@ func (e *Event) takeCommand(said string) error {
 
 // Words are what the person says to the model: the text without the presets that it names.
 func (e *Event) Words() string { return WithoutMentions(e.Text, e.Presets) }
-
-// shorten is the beginning of a word, for a message.
-func shorten(word string) string {
-	if len(word) > CommandLimit {
-		return strings.ToValidUTF8(word[:CommandLimit], "") + "…"
-	}
-	return word
-}
 
 // Said reports whether the event is words that have a heading in the conversation: a
 // person's, the task of a subagent, or the report of one.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // jsonCodec spells messages as JSON objects with a Content-Length.
@@ -39,7 +40,7 @@ func (c jsonCodec) decode(body []byte, newResult func(id) any) (message, error) 
 		if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return message{}, malformedf(nullID, protocol.CodeInvalidRequest, sayNoType)
 		}
-		return message{}, malformedf(nullID, protocol.CodeParse, "the frame is not one JSON value: %s", clip(err.Error()))
+		return message{}, malformedf(nullID, protocol.CodeParse, "the frame is not one JSON value: %s", text.Clip(err.Error(), quoted))
 	}
 	key := nullID
 	if len(e.ID) > 0 && json.Unmarshal(e.ID, &key) != nil {

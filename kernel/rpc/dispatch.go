@@ -11,6 +11,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 const (
@@ -216,8 +217,8 @@ func (d *dispatcher) serve(c *call) {
 func (d *dispatcher) protect(c *call, f func() (any, error)) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			d.logger.Error("handler panicked", "method", clip(c.method), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			result, err = nil, protocol.Errorf(protocol.CodeInternal, "an internal error in %s; the log has the details", clip(c.method))
+			d.logger.Error("handler panicked", "method", text.Clip(c.method, quoted), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			result, err = nil, protocol.Errorf(protocol.CodeInternal, "an internal error in %s; the log has the details", text.Clip(c.method, quoted))
 		}
 	}()
 	return f()
@@ -228,7 +229,7 @@ func (d *dispatcher) protect(c *call, f func() (any, error)) (result any, err er
 func (d *dispatcher) answer(c *call, result any, err error) {
 	if c.kind != request {
 		if err != nil && !errors.Is(err, context.Canceled) {
-			d.logger.Warn("notification not handled", "method", clip(c.method), "err", err)
+			d.logger.Warn("notification not handled", "method", text.Clip(c.method, quoted), "err", err)
 		}
 		return
 	}
@@ -240,9 +241,9 @@ func (d *dispatcher) answer(c *call, result any, err error) {
 	if err == nil || errors.Is(err, jsonrpc2.ErrClosed) {
 		return
 	}
-	d.logger.Error("reply not sent", "method", clip(c.method), "err", err)
+	d.logger.Error("reply not sent", "method", text.Clip(c.method, quoted), "err", err)
 	if err := d.send(errorReply(c.id, d.replyError(c, err))); err != nil && !errors.Is(err, jsonrpc2.ErrClosed) {
-		d.logger.Error("error reply not sent", "method", clip(c.method), "err", err)
+		d.logger.Error("error reply not sent", "method", text.Clip(c.method, quoted), "err", err)
 	}
 }
 
@@ -254,8 +255,8 @@ func (d *dispatcher) replyError(c *call, err error) *protocol.Error {
 	if errors.Is(err, context.Canceled) {
 		return protocol.Errorf(protocol.CodeCancelled, "the kernel is closing this connection")
 	}
-	d.logger.Error("request failed", "method", clip(c.method), "err", err)
-	return protocol.Errorf(protocol.CodeInternal, "an internal error in %s; the log has the details", clip(c.method))
+	d.logger.Error("request failed", "method", text.Clip(c.method, quoted), "err", err)
+	return protocol.Errorf(protocol.CodeInternal, "an internal error in %s; the log has the details", text.Clip(c.method, quoted))
 }
 
 type releaseKey struct{}

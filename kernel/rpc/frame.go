@@ -9,7 +9,11 @@ import (
 	"strconv"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
+
+// quoted is how many characters of a stranger's words an error or a line of the log repeats.
+const quoted = 64
 
 const (
 	headerLineLimit = 1 << 10 // bytes of one header line of the JSON framing
@@ -67,7 +71,7 @@ func (lengthFraming) readHeader(r *bufio.Reader) (int, error) {
 				return 0, err
 			}
 		default:
-			return 0, frameErrorf(protocol.CodeParse, "the header line %q is not allowed: only Content-Length, once, and Content-Type are", clip(string(line)))
+			return 0, frameErrorf(protocol.CodeParse, "the header line %q is not allowed: only Content-Length, once, and Content-Type are", text.Clip(string(line), quoted))
 		}
 	}
 	return 0, frameErrorf(protocol.CodeParse, "a header may have %d lines", headerLines)
@@ -105,18 +109,18 @@ func isLowerHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f'
 }
 
-func parseLength(text string, base int) (int, error) {
-	for _, c := range []byte(text) {
+func parseLength(source string, base int) (int, error) {
+	for _, c := range []byte(source) {
 		if !isLowerHex(c) { // no sign, no underscore
-			return 0, frameErrorf(protocol.CodeParse, "the length %q is not a number", clip(text))
+			return 0, frameErrorf(protocol.CodeParse, "the length %q is not a number", text.Clip(source, quoted))
 		}
 	}
-	n, err := strconv.ParseUint(text, base, 63)
+	n, err := strconv.ParseUint(source, base, 63)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		return 0, tooLarge(text)
+		return 0, tooLarge(source)
 	case err != nil:
-		return 0, frameErrorf(protocol.CodeParse, "the length %q is not a number", clip(text))
+		return 0, frameErrorf(protocol.CodeParse, "the length %q is not a number", text.Clip(source, quoted))
 	case n > protocol.FrameLimit:
 		return 0, tooLarge(strconv.FormatUint(n, 10))
 	}
@@ -124,7 +128,7 @@ func parseLength(text string, base int) (int, error) {
 }
 
 func tooLarge(length string) error {
-	return frameErrorf(protocol.CodeTooLarge, "a message of %s bytes is too large: the limit is %d", clip(length), protocol.FrameLimit)
+	return frameErrorf(protocol.CodeTooLarge, "a message of %s bytes is too large: the limit is %d", text.Clip(length, quoted), protocol.FrameLimit)
 }
 
 // readBody reads n bytes into buf, which grows with what has come and not with
@@ -154,15 +158,4 @@ func unexpectedEnd(err error) error {
 		return io.ErrUnexpectedEOF
 	}
 	return err
-}
-
-// clip bounds text from outside that is quoted in an error.
-func clip(text string) string {
-	const most = 64
-	for i := range text {
-		if i >= most {
-			return text[:i] + "…"
-		}
-	}
-	return text
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // An id is a request's id as its sender spelled it. The library's ID has room for
@@ -80,7 +81,7 @@ func (of *id) UnmarshalJSON(raw []byte) error {
 	}
 	var ok bool
 	if *of, ok = integerID(string(raw)); !ok {
-		return fmt.Errorf("%s is no id", clip(string(raw)))
+		return fmt.Errorf("%s is no id", text.Clip(string(raw), quoted))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/suggest"
+	"org-agent/kernel/text"
 )
 
 // A schema gives each method its Go types, and knows who sends it.
@@ -47,7 +48,7 @@ func checkType(what string, value any, want reflect.Type) error {
 
 // suggest names the method of that side whose name is most like the one given.
 func (s schema) suggest(name string, fromClient bool) string {
-	name = clip(name)
+	name = text.Clip(name, quoted)
 	best, least := "", -1
 	for _, candidate := range slices.Sorted(s.names(fromClient)) {
 		if d := suggest.Distance(name, candidate); least < 0 || d < least {
@@ -77,7 +78,7 @@ func typed(s schema, fromClient bool, next handler) handler {
 		case c.oldForm:
 			return nil, protocol.Errorf(protocol.CodeForbidden, sayOldForm)
 		case !known:
-			return nil, protocol.Errorf(protocol.CodeMethodNotFound, "there is no method %q; the nearest is %q", clip(c.method), s.suggest(c.method, fromClient))
+			return nil, protocol.Errorf(protocol.CodeMethodNotFound, "there is no method %q; the nearest is %q", text.Clip(c.method, quoted), s.suggest(c.method, fromClient))
 		case row.fromClient != fromClient:
 			return nil, protocol.Errorf(protocol.CodeMethodNotFound, "the method %q is for the other direction", c.method)
 		case c.fault != nil:

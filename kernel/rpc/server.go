@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // DefaultConnections is how many a [Server] takes where nothing is set.
@@ -115,7 +116,7 @@ func (s *Server) attend(ctx context.Context, client *Client, c net.Conn, logger 
 	shake := &handshake{
 		token: s.Token, info: s.info, welcome: client.welcome, disconnect: client.Close,
 		attend: func() {
-			logger.Info("client connected", "name", clip(client.Info().Name))
+			logger.Info("client connected", "name", text.Clip(client.Info().Name, quoted))
 			if s.Presence != nil {
 				s.Presence.Connected(client)
 			}

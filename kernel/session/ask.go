@@ -10,6 +10,7 @@ import (
 	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // What waits for a person stands below the turn's question, for all who show the
@@ -231,7 +232,7 @@ func closing(decided bool, client string, at time.Time, reason string) string {
 	if reason = strings.Join(strings.Fields(reason), " "); reason == "" {
 		return fmt.Sprintf("%s, %s.\n", who, stamp(at))
 	}
-	return fmt.Sprintf("%s, %s: %s\n", who, stamp(at), protocol.Prefix(reason, 500))
+	return fmt.Sprintf("%s, %s: %s\n", who, stamp(at), text.Prefix(reason, 500))
 }
 
 // headingWidth is the column in which Org puts the last character of a tag.
@@ -251,7 +252,7 @@ func askHeading(level int, words, subject string) string {
 
 func summaryOf(a protocol.Approval) string {
 	if a.Summary == "" { // asked by an earlier version
-		return protocol.Prefix(strings.Join(strings.Fields(a.Action), " "), 72)
+		return text.Prefix(strings.Join(strings.Fields(a.Action), " "), 72)
 	}
 	return a.Summary
 }
@@ -291,15 +292,15 @@ func askSubtree(level int, id, asks, text string) string {
 
 // excerpt is the beginning of a text, whole lines if there are any, and how many bytes are
 // left out.
-func excerpt(text string) (kept string, cut int) {
-	kept = protocol.Prefix(text, askBytes)
+func excerpt(source string) (kept string, cut int) {
+	kept = text.Prefix(source, askBytes)
 	if lines := slices.Collect(strings.Lines(kept)); len(lines) > askLines {
 		kept = strings.Join(lines[:askLines], "")
 	}
-	if end := strings.LastIndexByte(kept, '\n'); len(kept) < len(text) && end > 0 {
+	if end := strings.LastIndexByte(kept, '\n'); len(kept) < len(source) && end > 0 {
 		kept = kept[:end+1]
 	}
-	return kept, len(text) - len(kept)
+	return kept, len(source) - len(kept)
 }
 
 // fenceFor is a fence that no line of the text can close.

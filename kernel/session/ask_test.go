@@ -8,6 +8,7 @@ import (
 	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // hostile are texts that would like to be more than text.
@@ -23,11 +24,11 @@ var hostile = []string{
 	strings.Repeat("line\n", 5000),
 }
 
-func approval(text string) protocol.Approval {
+func approval(source string) protocol.Approval {
 	return protocol.Approval{
 		ID: "a1", Session: "main", Turn: "t", Event: "e", Action: "(:type :request)", Hash: "h",
-		Reason: "it runs a command", Summary: protocol.Prefix(strings.Join(strings.Fields("Run "+text), " "), 72), Text: text, Language: "text",
-		Effects: []string{"it runs", protocol.Prefix(strings.Join(strings.Fields(text), " "), 80)},
+		Reason: "it runs a command", Summary: text.Prefix(strings.Join(strings.Fields("Run "+source), " "), 72), Text: source, Language: "text",
+		Effects: []string{"it runs", text.Prefix(strings.Join(strings.Fields(source), " "), 80)},
 	}
 }
 

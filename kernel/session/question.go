@@ -8,6 +8,7 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // AskQuestion shows a question below that of the turn. The question of that id is there
@@ -189,7 +190,7 @@ func answerLine(f protocol.FormField, answers []protocol.FieldAnswer) string {
 		return "given, and kept nowhere"
 	}
 	line := strings.Join(strings.Fields(strings.Join(answers[i].Values, ", ")), " ")
-	if kept := protocol.Prefix(line, answerShown); kept != line {
+	if kept := text.Prefix(line, answerShown); kept != line {
 		line = kept + "…"
 	}
 	return line

@@ -9,10 +9,11 @@ import (
 	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
-func line(text string) string {
-	return protocol.Prefix(strings.Join(strings.Fields(text), " "), 200)
+func line(source string) string {
+	return text.Prefix(strings.Join(strings.Fields(source), " "), 200)
 }
 
 // A form is one inert subtree in which every field is found, whatever is asked, and becomes
@@ -20,13 +21,13 @@ func line(text string) string {
 func TestQuestionForm(t *testing.T) {
 	items := regexp.MustCompile(`(?m)^[0-9]+\. `)
 	boxes := regexp.MustCompile(`(?m)^ +- \[[ X]\] ?`)
-	for _, text := range append(hostile, "2. two", "- [ ] a box", "- [X] a :: b", "Answer: x", "[@5] [[https://a.org][b]] *b*", "1) x :agent:") {
-		asked := line(text)
+	for _, source := range append(hostile, "2. two", "- [ ] a box", "- [X] a :: b", "Answer: x", "[@5] [[https://a.org][b]] *b*", "1) x :agent:") {
+		asked := line(source)
 		if asked == "" {
 			continue
 		}
 		q := protocol.Question{ID: "f1", Session: "main", Turn: "t", Event: "e", Skill: "chat", Form: protocol.QuestionForm{
-			Title: protocol.Prefix(asked, 72), Fields: []protocol.FormField{
+			Title: text.Prefix(asked, 72), Fields: []protocol.FormField{
 				{Name: "a", Kind: protocol.FieldChoices, Question: asked, Options: []string{asked, "x " + asked, "b"}, Own: true, Default: asked},
 				{Name: "b", Kind: protocol.FieldText, Question: asked, Default: asked},
 				{Name: "c", Kind: protocol.FieldSecret, Question: asked},
@@ -34,29 +35,29 @@ func TestQuestionForm(t *testing.T) {
 			}}}
 		form := questionForm(1, q)
 		answered := journal.Question{Question: q, Client: "emacs", Closed: time.Now(), Answer: journal.Answer{Answers: []protocol.FieldAnswer{
-			{Name: "a", Values: []string{asked, text}}, {Name: "b", Values: []string{text}}, {Name: "c"}}}}
+			{Name: "a", Values: []string{asked, source}}, {Name: "b", Values: []string{source}}, {Name: "c"}}}}
 		declined, withdrawn := answered, answered
-		declined.Answer = journal.Answer{Declined: true, Reason: text}
+		declined.Answer = journal.Answer{Declined: true, Reason: source}
 		withdrawn.Answer, withdrawn.Client = journal.Answer{}, ""
 		for _, subtree := range []string{form, questionClosed(1, answered), questionClosed(1, declined), questionClosed(1, withdrawn)} {
 			if ok, why := org.IsInert(subtree); !ok {
-				t.Errorf("%.40q: not inert: %s\n%s", text, why, subtree)
+				t.Errorf("%.40q: not inert: %s\n%s", source, why, subtree)
 			}
 			if document := org.Parse(subtree); len(document.Headings) != 1 || document.Headings[0].Level != 2 {
-				t.Errorf("%.40q: %d headings\n%s", text, len(document.Headings), subtree)
+				t.Errorf("%.40q: %d headings\n%s", source, len(document.Headings), subtree)
 			}
 			if waits := len(waitingIn(subtree)) == 1; waits != (subtree == form) {
-				t.Errorf("%.40q: waiting: %v\n%s", text, waits, subtree)
+				t.Errorf("%.40q: waiting: %v\n%s", source, waits, subtree)
 			}
 			if subtree != form && closeIn("* Q\n"+form+"* \n", form, subtree) != "* Q\n"+subtree+"* \n" {
-				t.Errorf("%.40q: not closed in its place", text)
+				t.Errorf("%.40q: not closed in its place", source)
 			}
 		}
 		if n, m := len(items.FindAllString(form, -1)), len(boxes.FindAllString(form, -1)); n != 4 || m != 6 || strings.Count(form, "- [X]") < 2 {
-			t.Errorf("%.40q: %d fields and %d boxes in\n%s", text, n, m, form)
+			t.Errorf("%.40q: %d fields and %d boxes in\n%s", source, n, m, form)
 		}
 		if !strings.Contains(questionClosed(1, answered), " :: given, and kept nowhere\n") {
-			t.Errorf("%.40q: the secret in\n%s", text, questionClosed(1, answered))
+			t.Errorf("%.40q: the secret in\n%s", source, questionClosed(1, answered))
 		}
 	}
 }

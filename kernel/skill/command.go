@@ -11,6 +11,7 @@ import (
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/suggest"
+	"org-agent/kernel/text"
 )
 
 // Command is what a person can ask of a skill by its name, with /NAME in a conversation or
@@ -73,7 +74,7 @@ func commandOf(v lisp.Value) (Command, error) {
 	if !ok {
 		return Command{}, fmt.Errorf("what /%s does is not said in a string", name)
 	}
-	command := Command{Name: name, Description: oneLine(description.String())}
+	command := Command{Name: name, Description: text.Clip(text.Line(description.String()), maximumDescription)}
 	if command.Description == "" {
 		return Command{}, fmt.Errorf("what /%s does is not said; people see it beside the name", name)
 	}
@@ -108,15 +109,6 @@ func wantsOf(v lisp.Value) ([]string, error) {
 		}
 	}
 	return wants, nil
-}
-
-// oneLine is a description as it stands in a list.
-func oneLine(text string) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > maximumDescription {
-		return string(runes[:maximumDescription-1]) + "…"
-	}
-	return string(runes)
 }
 
 func validCommand(name string) bool {

@@ -12,6 +12,7 @@ import (
 
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/plist"
+	"org-agent/kernel/text"
 )
 
 // proposalFunctions are the part of the test language that tries what a skill is for: from
@@ -38,7 +39,7 @@ type script struct {
 // next is the model's next reply.
 func (s *script) next(ask Ask) (string, error) {
 	if len(s.asked) >= len(s.replies) {
-		return "", fmt.Errorf("the model was asked %s, and the test has no :reply for it", plist.Print(plist.String(shortened(ask.Text))))
+		return "", fmt.Errorf("the model was asked %s, and the test has no :reply for it", plist.Print(plist.String(text.Clip(ask.Text, 120))))
 	}
 	s.asked = append(s.asked, ask)
 	return s.replies[len(s.asked)-1], nil
@@ -451,7 +452,7 @@ func (s *script) text() string {
 	}
 	var asked []string
 	for _, a := range s.asked {
-		asked = append(asked, plist.Print(plist.String(shortened(a.Text))))
+		asked = append(asked, plist.Print(plist.String(text.Clip(a.Text, 120))))
 	}
 	return strings.Join(asked, " and ")
 }
@@ -460,12 +461,12 @@ func (s *script) text() string {
 func (t *trial) shown(event sexp.List) string {
 	if payload, ok := plist.Get(event, "payload"); ok {
 		if fields, ok := payload.(sexp.List); ok {
-			if text, ok := plist.Text(fields, "text"); ok {
-				return plist.Print(plist.String(shortened(text)))
+			if words, ok := plist.Text(fields, "text"); ok {
+				return plist.Print(plist.String(text.Clip(words, 120)))
 			}
 		}
 	}
-	return shortened(plist.Print(event))
+	return text.Clip(plist.Print(event), 120)
 }
 
 func shownAction(action sexp.List) string {
@@ -473,13 +474,4 @@ func shownAction(action sexp.List) string {
 		return "nil"
 	}
 	return plist.Print(action)
-}
-
-// shortened is the beginning of a text that is shown in a message.
-func shortened(text string) string {
-	const longest = 120
-	if runes := []rune(text); len(runes) > longest {
-		return string(runes[:longest]) + "…"
-	}
-	return text
 }

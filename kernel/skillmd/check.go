@@ -5,11 +5,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"org-agent/kernel/skill"
 	"org-agent/kernel/suggest"
+	"org-agent/kernel/text"
 )
 
 // What the form of agentskills.io allows, in characters, and what is read here, in bytes.
@@ -83,7 +83,7 @@ func objections(m Matter, directory string) []objection {
 	case utf8.RuneCountInString(m.Name) > nameLength:
 		add("name", "the name has %d characters; it may have %d", utf8.RuneCountInString(m.Name), nameLength)
 	case !skillName.MatchString(m.Name):
-		add("name", "%q is no name of a skill: use small letters, digits and single hyphens between them, such as pdf-forms", shorten(m.Name))
+		add("name", "%q is no name of a skill: use small letters, digits and single hyphens between them, such as pdf-forms", text.Clip(m.Name, 60))
 	case m.Name != directory:
 		add("name", "the name is %q and the directory %q: they must be the same", m.Name, shown(directory))
 	}
@@ -127,7 +127,7 @@ func advise(file string, m Matter, d Document) []skill.Diagnostic {
 	}
 	for _, system := range m.Requires.OS {
 		if systems[strings.ToLower(system)] == "" {
-			warn(lineOf(d, "os"), "%q is no operating system that is known here%s", shorten(system), meant(system))
+			warn(lineOf(d, "os"), "%q is no operating system that is known here%s", text.Clip(system, 60), meant(system))
 		}
 	}
 	if strings.TrimSpace(d.Body) == "" {
@@ -167,16 +167,4 @@ func encoding(file, source string) []skill.Diagnostic {
 		i += size
 	}
 	return nil
-}
-
-// oneLine is text from a skill for a list: blanks for line ends, nothing that controls a
-// terminal, and not more than the form allows.
-func oneLine(text string, most int) string {
-	text = strings.Join(strings.FieldsFunc(text, func(c rune) bool {
-		return unicode.IsSpace(c) || unicode.IsControl(c)
-	}), " ")
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
 }

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"org-agent/kernel/text"
 )
 
 // State says whether a skill counts.
@@ -135,7 +137,7 @@ func (s Surroundings) look(name string) bool {
 }
 
 // shown is a word of a skill in a message.
-func shown(word string) string { return oneLine(word, 60) }
+func shown(word string) string { return text.PlainLine(word, 60) }
 
 // listed are words of a skill in a message.
 func listed(words []string) string {

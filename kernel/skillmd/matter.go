@@ -11,6 +11,7 @@ import (
 
 	"org-agent/kernel/skill"
 	"org-agent/kernel/suggest"
+	"org-agent/kernel/text"
 )
 
 // The front matter may have so many bytes, so many levels and so many values. What people
@@ -212,12 +213,12 @@ func (r *matterReader) mapping(node *yaml.Node, fields []matterField) {
 		field, ok := findField(fields, key.Value)
 		if !ok {
 			if near := misspelt(key.Value, fields); near != "" {
-				r.tell(key, true, "the key %q has no meaning here; did you mean %q?", shorten(key.Value), near)
+				r.tell(key, true, "the key %q has no meaning here; did you mean %q?", text.Clip(key.Value, 60), near)
 			}
 			continue
 		}
 		if here[field.name] {
-			r.tell(key, false, "%q stands twice", shorten(key.Value))
+			r.tell(key, false, "%q stands twice", text.Clip(key.Value, 60))
 			continue
 		}
 		here[field.name] = true
@@ -229,7 +230,7 @@ func (r *matterReader) mapping(node *yaml.Node, fields []matterField) {
 			continue
 		}
 		if err := field.read(r, value); err != nil {
-			r.tell(value, field.cosmetic, "%s: %v", shorten(key.Value), err)
+			r.tell(value, field.cosmetic, "%s: %v", text.Clip(key.Value, 60), err)
 		}
 	}
 }
@@ -242,13 +243,4 @@ func misspelt(key string, fields []matterField) string {
 		return ""
 	}
 	return near
-}
-
-// shorten keeps a message readable, whatever stands in the file.
-func shorten(text string) string {
-	const most = 60
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
 }

@@ -10,6 +10,7 @@ import (
 
 	"org-agent/kernel/skill"
 	"org-agent/kernel/suggest"
+	"org-agent/kernel/text"
 )
 
 // ReplyBytes is the most text that [Skill.Read] returns of a file.
@@ -70,7 +71,7 @@ func listing(files folder) string {
 		return ""
 	}
 	for i, name := range names {
-		names[i] = oneLine(name, 200)
+		names[i] = text.PlainLine(name, 200)
 	}
 	end := "\n\n"
 	if more {
@@ -112,7 +113,7 @@ func beneath(files folder, name string) (string, int64, error) {
 func insteadOf(files folder, name string) string {
 	names, _ := files.list()
 	if near := suggest.Of(name, names); near != "" && near != name {
-		return fmt.Sprintf("; did you mean %q?", oneLine(near, 200))
+		return fmt.Sprintf("; did you mean %q?", text.PlainLine(near, 200))
 	}
 	if len(names) == 0 {
 		return "; the skill has no files beside " + FileName

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"org-agent/kernel/skill"
+	"org-agent/kernel/text"
 )
 
 // Config says where skills are and what decides about them. The zero value has none.
@@ -178,7 +179,7 @@ func readSkill(o origin, name string) *Skill {
 		s.faults = tooLong(s.File, size)
 	default:
 		_, s.Matter, s.faults = examine(s.File, name, source)
-		s.told = oneLine(s.Description, descriptionLength)
+		s.told = text.PlainLine(s.Description, descriptionLength)
 	}
 	return s
 }
@@ -247,7 +248,7 @@ func failed(s *Skill) bool {
 func (s *Skill) status() Status {
 	return Status{
 		File: s.File, Skill: s.Name, Description: s.told, Shipped: s.Shipped,
-		Version: oneLine(s.Version, 40), OnlyUser: s.OnlyUser, Diagnostics: slices.Clone(s.faults),
+		Version: text.PlainLine(s.Version, 40), OnlyUser: s.OnlyUser, Diagnostics: slices.Clone(s.faults),
 	}
 }
 

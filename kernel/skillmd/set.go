@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/suggest"
+	"org-agent/kernel/text"
 )
 
 // Set is what counted at one moment. It is immutable and safe for any number of goroutines; a
@@ -44,7 +45,7 @@ func (s *Set) Command(name string) *Skill {
 }
 
 // Summary is the description on one line, shortened as for a list of commands.
-func (k *Skill) Summary() string { return oneLine(k.Description, 100) }
+func (k *Skill) Summary() string { return text.PlainLine(k.Description, 100) }
 
 func (k *Skill) isCommand() bool { return !k.NotUser && len(k.Name) <= commandLength }
 

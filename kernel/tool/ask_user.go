@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 //go:embed ask_user.md
@@ -78,7 +79,7 @@ func askUser() Tool {
 
 // form is what is asked, checked.
 func (a askUserArguments) form() (protocol.QuestionForm, error) {
-	form := protocol.QuestionForm{Title: oneLine(a.Title)}
+	form := protocol.QuestionForm{Title: text.Line(a.Title)}
 	if len(a.Questions) > formFields {
 		return form, fmt.Errorf("a form has 1 to %d questions, not %d: ask what matters first", formFields, len(a.Questions))
 	}
@@ -103,7 +104,7 @@ func (a askUserArguments) form() (protocol.QuestionForm, error) {
 	if form.Title == "" {
 		form.Title = form.Fields[0].Question
 	}
-	form.Title = clip(form.Title, formTitle)
+	form.Title = text.Clip(form.Title, formTitle)
 	return form, nil
 }
 
@@ -113,7 +114,7 @@ var answerName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 func (q askUserQuestion) field() (protocol.FormField, error) {
 	f := protocol.FormField{
 		Name: strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(q.Name, ":")), "_", "-"), Kind: protocol.FieldKind(q.Kind),
-		Question: oneLine(q.Question), Own: q.Own, Optional: q.Optional, Default: oneLine(q.Default), Min: q.Min, Max: q.Max,
+		Question: text.Line(q.Question), Own: q.Own, Optional: q.Optional, Default: text.Line(q.Default), Min: q.Min, Max: q.Max,
 	}
 	if f.Kind == "" {
 		f.Kind = protocol.FieldText
@@ -122,7 +123,7 @@ func (q askUserQuestion) field() (protocol.FormField, error) {
 		}
 	}
 	for _, option := range q.Options {
-		f.Options = append(f.Options, oneLine(option))
+		f.Options = append(f.Options, text.Line(option))
 	}
 	err := errors.Join(q.limits(f), checkOptions(f))
 	if err == nil {
@@ -190,15 +191,4 @@ func checkDefault(f *protocol.FormField) error {
 	}
 	f.Default = checked.Values[0]
 	return nil
-}
-
-// oneLine is a text on one line.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// clip is at most so many characters of a text.
-func clip(text string, limit int) string {
-	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit-1]) + "…"
-	}
-	return text
 }

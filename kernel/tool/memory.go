@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/memory"
+	"org-agent/kernel/text"
 )
 
 // Memory is what the tools that remember work with; without both they are not offered.
@@ -62,7 +63,7 @@ func told(found []memory.Found, limit int) string {
 			b.WriteString(", :" + strings.Join(f.Tags, ":") + ":")
 		}
 		b.WriteString(")\n")
-		if text := clip(f.Text, limit); text != "" {
+		if text := text.Clip(f.Text, limit); text != "" {
 			b.WriteString("  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n")
 		}
 	}

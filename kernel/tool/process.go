@@ -8,6 +8,7 @@ import (
 
 	"org-agent/kernel/process"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 //go:embed process.md
@@ -46,7 +47,7 @@ func processTool(commands *process.Table) Tool {
 				return p, err
 			case "write":
 				r, err := commands.Find(sessionOf(ctx), a.ID)
-				return Preview{Summary: "Write to " + shortened(r.Command), Text: a.Input, Effects: []string{"a command that was allowed before and still runs reads it"}}, err
+				return Preview{Summary: "Write to " + text.Clip(text.Line(r.Command), 120), Text: a.Input, Effects: []string{"a command that was allowed before and still runs reads it"}}, err
 			}
 			return Preview{}, nil // nobody is asked about the others
 		},
@@ -145,16 +146,7 @@ func tellRuns(all []process.Report) string {
 	}
 	var b strings.Builder
 	for _, r := range all {
-		fmt.Fprintf(&b, "- %s: %s; %d bytes; %s\n", r.ID, r.State(), r.Bytes, shortened(r.Command))
+		fmt.Fprintf(&b, "- %s: %s; %d bytes; %s\n", r.ID, r.State(), r.Bytes, text.Clip(text.Line(r.Command), 120))
 	}
 	return b.String()
-}
-
-// shortened is a command on a line.
-func shortened(command string) string {
-	line := strings.Join(strings.Fields(command), " ")
-	if runes := []rune(line); len(runes) > 120 {
-		return string(runes[:120]) + "…"
-	}
-	return line
 }

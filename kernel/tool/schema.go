@@ -28,7 +28,7 @@ type argument struct {
 type kind int
 
 const (
-	text kind = iota
+	textual kind = iota
 	integer
 	flag
 	texts
@@ -61,7 +61,7 @@ func schemaOf(arguments reflect.Type) (schema, error) {
 		a := argument{name: hyphened(field.Name), doc: field.Tag.Get("doc"), required: field.Tag.Get("required") == "true", settled: field.Tag.Get("settled") == "true", field: i}
 		switch field.Type {
 		case reflect.TypeFor[string](), reflect.TypeFor[*string](): // *string: one that may be empty, and is not the same as none
-			a.kind = text
+			a.kind = textual
 		case reflect.TypeFor[int]():
 			a.kind = integer
 		case reflect.TypeFor[bool]():
@@ -264,13 +264,13 @@ func (k kind) store(value any, field reflect.Value) bool {
 			field.Set(reflect.ValueOf([]string{v}))
 			return true
 		}
-		return k == text && storeText(v, field)
+		return k == textual && storeText(v, field)
 	case protocol.Keyword:
 		if k == texts {
 			field.Set(reflect.ValueOf([]string{string(v)}))
 			return true
 		}
-		return k == text && storeText(string(v), field)
+		return k == textual && storeText(string(v), field)
 	case int64:
 		switch k {
 		case integer:

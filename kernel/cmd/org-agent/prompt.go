@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // promptCommand is "org-agent prompt".
@@ -82,7 +83,7 @@ func (c *promptCommand) print(w *world, result protocol.PromptResult) {
 	}
 	c.printHistory(w, result.History)
 	for _, set := range result.Settings {
-		fmt.Fprintf(w.err, "%s, set by %s: %s\n", set.Name, set.From, protocol.Prefix(strings.Join(strings.Fields(set.Value), " "), 100))
+		fmt.Fprintf(w.err, "%s, set by %s: %s\n", set.Name, set.From, text.Prefix(strings.Join(strings.Fields(set.Value), " "), 100))
 	}
 	fmt.Fprintf(w.err, "%-20s %9d bytes  about %d tokens, by the skill %s to %s; nothing was sent\n", "all", result.Bytes, result.Tokens, result.Skill, result.Model)
 }

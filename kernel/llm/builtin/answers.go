@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"org-agent/kernel/text"
 )
 
 // shownItems is how many skills or tools an answer lists.
@@ -287,7 +289,7 @@ func recall(said []string) string {
 		return "* Nothing before this\nThis is the first message of the conversation that I am shown."
 	}
 	return fmt.Sprintf("* You said it here before\nThe message before this one began: “%s”\n\nI am shown the conversation with every message, as a model would be.",
-		excerpt(said[len(said)-2]))
+		text.Clip(text.Line(said[len(said)-2]), 60))
 }
 
 // unknown is the honest answer to everything else.
@@ -296,23 +298,14 @@ func unknown(message string, about topic) string {
 	if about == topicQuestion {
 		what = "I do not know"
 	}
-	text := fmt.Sprintf("* %s\nYour message arrived", what)
-	if words := excerpt(message); words != "" {
-		text += ": “" + words + "”."
+	answer := fmt.Sprintf("* %s\nYour message arrived", what)
+	if words := text.Clip(text.Line(message), 60); words != "" {
+		answer += ": “" + words + "”."
 	} else {
-		text += " without words."
+		answer += " without words."
 	}
-	return text + ` I am not a language model, though: I look for phrases about this program, and there was none that I know.
+	return answer + ` I am not a language model, though: I look for phrases about this program, and there was none that I know.
 
 - =help= lists what I can answer
 - =how do I add a model= gets you one that can answer this; what you wrote stays in the conversation, so you can send it again then`
-}
-
-// excerpt is the beginning of a message, on one line.
-func excerpt(message string) string {
-	runes := []rune(strings.Join(strings.Fields(message), " "))
-	if len(runes) > 60 {
-		return string(runes[:60]) + "…"
-	}
-	return string(runes)
 }

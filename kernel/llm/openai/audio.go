@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"org-agent/kernel/llm"
+	"org-agent/kernel/text"
 )
 
 // transcriptLimit is how much of the answer to a recording is read, and textLimit how long
@@ -81,12 +82,12 @@ func recordingForm(recording []byte, model, language string) (form []byte, media
 
 // Speak returns a text as a WAV file in a voice that the server has. It asks once; see
 // [llm.Retry].
-func (p *Provider) Speak(ctx context.Context, text, voice string) ([]byte, error) {
+func (p *Provider) Speak(ctx context.Context, words, voice string) ([]byte, error) {
 	model, err := p.modelFor(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(map[string]string{"model": model, "input": text, "voice": voice, "response_format": "wav"})
+	body, err := json.Marshal(map[string]string{"model": model, "input": words, "voice": voice, "response_format": "wav"})
 	if err != nil {
 		return nil, fmt.Errorf("write the request for a sound: %w", err)
 	}
@@ -95,7 +96,7 @@ func (p *Provider) Speak(ctx context.Context, text, voice string) ([]byte, error
 		return nil, err
 	}
 	if len(sound) < 12 || string(sound[:4]) != "RIFF" || string(sound[8:12]) != "WAVE" {
-		return nil, p.complete(&llm.Error{Class: llm.ClassProtocol, Message: "the answer is no WAV file: " + oneLine(bodyMessage(sound[:min(len(sound), errorBodyLimit)]))})
+		return nil, p.complete(&llm.Error{Class: llm.ClassProtocol, Message: "the answer is no WAV file: " + text.PlainLine(bodyMessage(sound[:min(len(sound), errorBodyLimit)]), messageLimit)})
 	}
 	return sound, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"org-agent/kernel/llm"
+	"org-agent/kernel/text"
 )
 
 // chunk is an event of the stream as servers really send it. What differs from
@@ -63,7 +64,7 @@ type decoder struct {
 func (d *decoder) decode(line []byte) (llm.Delta, error) {
 	var event chunk
 	if err := json.Unmarshal(line, &event); err != nil {
-		return llm.Delta{}, &llm.Error{Class: llm.ClassProtocol, Message: fmt.Sprintf("%q is not an event", shorten(string(line), 80)), Err: err}
+		return llm.Delta{}, &llm.Error{Class: llm.ClassProtocol, Message: fmt.Sprintf("%q is not an event", text.Clip(string(line), 80)), Err: err}
 	}
 	if err := streamError(event.Error); err != nil {
 		return llm.Delta{}, err
@@ -76,10 +77,10 @@ func (d *decoder) decode(line []byte) (llm.Delta, error) {
 			continue
 		}
 		for _, p := range []part{c.Delta, c.Message} {
-			delta.Text += d.text.join(text(p.Content)) + d.text.join(text(p.Refusal))
-			thought := text(p.ReasoningContent)
+			delta.Text += d.text.join(textOf(p.Content)) + d.text.join(textOf(p.Refusal))
+			thought := textOf(p.ReasoningContent)
 			if len(thought) == 0 {
-				thought = text(p.Reasoning)
+				thought = textOf(p.Reasoning)
 			}
 			delta.Reasoning += d.reasoning.join(thought)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"org-agent/kernel/llm"
+	"org-agent/kernel/text"
 )
 
 // errorBodyLimit is how much of an error's body is read.
@@ -132,7 +133,7 @@ func (p *Provider) answerTo(ctx context.Context, request *http.Request, limit in
 func (p *Provider) redirected(response *http.Response) *llm.Error {
 	to := llm.RedactURL(response.Header.Get("Location"))
 	return &llm.Error{Class: llm.ClassProtocol, Provider: p.config.Name, Status: response.StatusCode,
-		Message: "the server sends us on to " + oneLine(to),
+		Message: "the server sends us on to " + text.PlainLine(to, messageLimit),
 		Advice:  "set the base URL to the address that the server means"}
 }
 

@@ -42,7 +42,7 @@ func JoinStrings(quoted []json.RawMessage) string {
 	var j joiner
 	var whole string
 	for _, q := range quoted {
-		whole += j.join(text(q))
+		whole += j.join(textOf(q))
 	}
 	return whole + j.flush()
 }

@@ -12,12 +12,12 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"unicode"
 
 	goopenai "github.com/sashabaranov/go-openai"
 
 	"org-agent/kernel/llm"
 	"org-agent/kernel/secret"
+	"org-agent/kernel/text"
 )
 
 // messageLimit is how many characters of a server's message are shown.
@@ -81,7 +81,7 @@ func (p *Provider) complete(err error) *llm.Error {
 
 // statusFailure sorts an error status by what the server says about it.
 func statusFailure(status int, code, kind, message string) *llm.Error {
-	failure := &llm.Error{Status: status, Message: oneLine(message)}
+	failure := &llm.Error{Status: status, Message: text.PlainLine(message, messageLimit)}
 	said := strings.ToLower(code + " " + kind + " " + message)
 	has := func(words ...string) bool {
 		for _, word := range words {
@@ -152,7 +152,7 @@ func streamError(raw json.RawMessage) error {
 
 // unreachable describes a request to which there was no answer.
 func (p *Provider) unreachable(cause error) *llm.Error {
-	failure := &llm.Error{Class: llm.ClassUnreachable, Message: oneLine(cause.Error()), Err: cause}
+	failure := &llm.Error{Class: llm.ClassUnreachable, Message: text.PlainLine(cause.Error(), messageLimit), Err: cause}
 	var name *net.DNSError
 	switch {
 	case errors.As(cause, &name):
@@ -207,34 +207,6 @@ func bodyMessage(body []byte) string {
 		}
 	}
 	return object.Message
-}
-
-// oneLine makes a server's words fit to be shown: one line of bounded length
-// without control characters.
-func oneLine(s string) string {
-	s = strings.ToValidUTF8(shorten(s, 4*messageLimit), "\uFFFD")
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if runes := []rune(s); len(runes) > messageLimit {
-		s = string(runes[:messageLimit]) + "…"
-	}
-	return s
-}
-
-// shorten returns at most limit bytes of s.
-func shorten(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return s[:limit]
 }
 
 // readLimited reads all of a body, or an error if it is longer than limit.

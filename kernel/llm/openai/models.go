@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/llm"
+	"org-agent/kernel/text"
 )
 
 // modelsLimit is how much of a list of models is read; the longest known, a
@@ -27,7 +28,7 @@ func (p *Provider) Models(ctx context.Context) ([]string, error) {
 	names := make([]string, 0, len(list))
 	for _, model := range list {
 		if model.ID != "" {
-			names = append(names, oneLine(model.ID))
+			names = append(names, text.PlainLine(model.ID, messageLimit))
 		}
 	}
 	slices.Sort(names)

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// text returns the bytes of a JSON value that should be a string: a string's
+// textOf returns the bytes of a JSON value that should be a string: a string's
 // bytes as they are sent, valid UTF-8 or not; of a list of parts those of the
 // texts in it; of anything else none.
-func text(raw json.RawMessage) []byte {
+func textOf(raw json.RawMessage) []byte {
 	if len(raw) == 0 {
 		return nil
 	}
@@ -27,7 +27,7 @@ func text(raw json.RawMessage) []byte {
 		}
 		var all []byte
 		for _, p := range parts {
-			all = append(all, text(p.Text)...)
+			all = append(all, textOf(p.Text)...)
 		}
 		return all
 	}
