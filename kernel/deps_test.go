@@ -71,7 +71,7 @@ var rooms = []struct {
 	{"hook", "action plist policy protocol sandbox skill", "asks what people wrote to be asked; what they say only narrows"},
 	{"session", "journal llm org protocol atomicfile", "conversations: order, delivery, files; it does not answer. protocol, because what it delivers are the wire's messages"},
 	{"logfile", "", "the log as a file that grows; what it says is everybody's"},
-	{"explain", "journal org protocol", "tells what a turn did, from the journal; it is read by people and decides nothing"},
+	{"explain", "action describe journal org protocol", "tells what a turn did, from the journal; it is read by people and decides nothing"},
 	{"agent/history", "action journal llm plist prompt protocol lru", "what a model is shown of earlier turns, and what is noted of them; it answers nothing"},
 	{"agent/composer", "agent/history journal llm memory prompt protocol skill skillmd tool", "what a model is sent; it reads and composes, sends nothing and writes nothing"},
 	{"agent/subagent", "action journal protocol session", "how many work at once, and that what came of each is told once; it answers nothing"},

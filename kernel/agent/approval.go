@@ -131,7 +131,7 @@ func (r *run) await(ctx context.Context, approval protocol.Approval, a action.Ac
 	if err := r.turn.Ask(ctx, approval); err != nil {
 		return false, err
 	}
-	r.log.Info("waiting for a decision", "approval", approval.ID, "reason", approval.Reason)
+	r.log.Info("waiting for a decision", "approval", approval.ID, "action", approval.Summary, "reason", approval.Reason)
 	var decision decided
 	select {
 	case decision = <-said:

@@ -197,7 +197,7 @@ func errRefused(reason string) error { return protocol.ToolErrorf(protocol.ToolR
 // the turn.
 func (r *run) refused(ctx context.Context, a action.Action, reason error, final bool) (bool, error) {
 	r.turn.Retract()
-	r.log.Info("proposal refused", "reason", reason)
+	r.log.Info("proposal refused", "action", a.Key().String(), "reason", reason)
 	if final {
 		return false, failf("the answer was refused: %v", reason)
 	}

@@ -16,6 +16,6 @@ func (d *daemon) trace(ctx context.Context, _ *rpc.Client, p *protocol.TraceGetP
 	}
 	return protocol.TraceGetResult{
 		ID: t.Named.ID, Kind: t.Named.Kind, Turn: t.Turn.ID, Event: t.Turn.Event, Session: t.Turn.Session,
-		State: t.Turn.State, Outline: t.Outline(),
+		State: t.Turn.State, Outline: t.Outline(d.kinds),
 	}, nil
 }

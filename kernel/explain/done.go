@@ -67,6 +67,7 @@ func (s *story) approval(e journal.Entry) error {
 		return err
 	}
 	s.event("A person was asked: %s", data.Reason)
+	s.field("What", "%s", s.summary(data.Action))
 	s.field("Approval", "%s", e.ID)
 	s.code(2, "Action", data.Action)
 	return nil
@@ -110,6 +111,9 @@ func (s *story) act(e journal.Entry) error {
 		journal.ActAnswer: "Answer put into the conversation", journal.ActNotice: "Notice put into the conversation",
 		journal.ActAction: "Action performed",
 	}[data.Kind]+" ")
+	if data.Kind == journal.ActAction {
+		s.field("What", "%s", s.summary(data.Action))
+	}
 	s.field("Id", "%s", e.ID)
 	s.code(2, "Action", data.Action)
 	s.code(2, "Org text", data.Text)

@@ -10,8 +10,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"org-agent/kernel/act"
 	"org-agent/kernel/explain"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
 )
@@ -22,6 +24,9 @@ var hostile = []string{
 	":PROPERTIES:", ":ID: x", "# Local Variables:", "{{{x}}}", "call_x()", "%%(diary)", "| =1+1 |", "SCHEDULED: <2026-01-01>", ":user:", "x :agent:",
 	"\r\n", "\n\n\n", "\t", "\x00", "\xff", "é世", " ", "[fn:1] ", "\\begin{x}", "::", ",* x", ",,#+x", "shell:ls", "$x$", "- [ ] x", "=a=", "a", "*", "#+",
 }
+
+// builtIn are the kinds of actions that are built in.
+var builtIn = kind.New(act.Kinds(act.Deps{})...)
 
 func texts() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOfN(rapid.SampledFrom(append(hostile, "\n", "\n")), 0, 8), func(parts []string) string {
@@ -82,7 +87,7 @@ func TestOutlineIsInert(t *testing.T) {
 				Seq: int64(i), Kind: rapid.SampledFrom(kinds).Draw(r, "kind"), ID: texts().Draw(r, "id"), Data: rows().Draw(r, "data"), Time: time.Now(),
 			})
 		}
-		outline := told.Outline()
+		outline := told.Outline(builtIn)
 		if ok, why := org.IsInert(outline); !ok {
 			r.Fatalf("%s in\n%s", why, outline)
 		}
@@ -113,7 +118,7 @@ func TestOutlineIsBounded(t *testing.T) {
 		data, _ := json.Marshal(map[string]any{"text": strings.Repeat(fmt.Sprint("line ", i, "\n* x é\n"), 100_000)})
 		told.Entries = append(told.Entries, journal.Entry{Kind: journal.KindModelReply, Data: data})
 	}
-	outline := told.Outline()
+	outline := told.Outline(builtIn)
 	if len(outline) > 4<<20 || !strings.Contains(outline, "why --json") {
 		t.Errorf("an outline of %d bytes", len(outline))
 	}
@@ -139,7 +144,7 @@ func TestRead(t *testing.T) {
 	}
 	for _, id := range []string{"q1", "turn-q1", "answer", "ans", " id:answer\n"} {
 		told, err := explain.Read(t.Context(), j, id)
-		if err != nil || told.Turn.ID != "turn-q1" || len(told.Entries) != 2 || !strings.Contains(told.Outline(), "hello q1") {
+		if err != nil || told.Turn.ID != "turn-q1" || len(told.Entries) != 2 || !strings.Contains(told.Outline(builtIn), "hello q1") {
 			t.Errorf("%q: %+v, %v", id, told, err)
 		}
 	}
@@ -217,7 +222,7 @@ func TestReadOfCopies(t *testing.T) {
 		if events != 1 {
 			t.Errorf("%s: its event is told %d times", id, events)
 		}
-		outline := told.Outline()
+		outline := told.Outline(builtIn)
 		if strings.Contains(outline, "the turn t of the conversation main") != (id != "q") {
 			t.Errorf("%s comes from elsewhere, or not:\n%s", id, outline)
 		}

@@ -6,14 +6,21 @@ import (
 	"strings"
 	"time"
 
+	"org-agent/kernel/action"
+	"org-agent/kernel/describe"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
+// Kinds say what an action is, in a line.
+type Kinds interface {
+	Describe(a action.Action, w describe.World) describe.Description
+}
+
 // Outline is the story as Org: a heading for each thing that happened, in its order, what
 // is long in blocks below headings of their own.
-func (t Trace) Outline() string {
-	s := &story{trace: t, begun: t.Turn.Accepted}
+func (t Trace) Outline(kinds Kinds) string {
+	s := &story{trace: t, kinds: kinds, begun: t.Turn.Accepted}
 	s.opening()
 	for _, e := range t.Entries {
 		s.entry(e)
@@ -29,12 +36,18 @@ func (t Trace) Outline() string {
 type story struct {
 	outline
 	trace Trace
+	kinds Kinds
 	begun time.Time // of this attempt
 	at    time.Time // of the row at hand
 	asked int       // how often the model was asked in this attempt
 	// before is the proposal at hand; rewritten says that the skill returned another.
 	before    string
 	rewritten bool
+}
+
+// summary says what an action of the journal is, in a line.
+func (s *story) summary(text string) string {
+	return s.kinds.Describe(action.Recorded(text), describe.World{}).Summary
 }
 
 // opening says what the turn is and how it ended.

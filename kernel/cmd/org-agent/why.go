@@ -42,7 +42,7 @@ func (c *whyCommand) Run(ctx context.Context, w *world) error {
 			State: t.Turn.State, Skill: t.Turn.Skill, Model: t.Turn.Model, Entries: t.Entries, Left: t.Left,
 		})
 	}
-	_, err = io.WriteString(w.out, t.Outline())
+	_, err = io.WriteString(w.out, t.Outline(builtIn()))
 	return err
 }
 

@@ -70,11 +70,7 @@ func asForm(list string) (form, bool) {
 	if m := addressee.FindStringSubmatch(list[:from] + list[to:]); m != nil {
 		target = strings.ToLower(m[1])
 	}
-	switch target {
-	case "emacs", "telegram", "signal", "matrix":
-		return form{head: list[:from], tail: list[to:], org: target == "emacs"}, true
-	}
-	return form{}, false
+	return form{head: list[:from], tail: list[to:], org: target == "emacs"}, true
 }
 
 // textOf returns where the string behind :text begins and ends, without its
