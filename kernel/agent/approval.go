@@ -155,7 +155,7 @@ func (r *run) await(ctx context.Context, approval protocol.Approval, a action.Ac
 	if decision.Edited != "" {
 		return r.edited(ctx, decision.edited)
 	}
-	return r.decide(ctx, a, approval.Hash, false)
+	return r.decide(ctx, a, approval.Hash, action.Action{})
 }
 
 // edited does what a person wrote in place of a proposal: it is a new one, which
@@ -170,8 +170,8 @@ func (r *run) edited(ctx context.Context, proposed action.Proposed) (bool, error
 			return false, err
 		}
 		if refusal != "" {
-			return r.refused(ctx, proposed.Action(), errRefused(refusal), false)
+			return r.refused(ctx, proposed.Action(), errRefused(refusal), action.Action{})
 		}
 	}
-	return r.decide(ctx, checked.Action(), r.agent.config.Policy.Judge(ctx, proposed.Action(), r.where()).Action.Hash(), false)
+	return r.decide(ctx, checked.Action(), r.agent.config.Policy.Judge(ctx, proposed.Action(), r.where()).Action.Hash(), action.Action{})
 }

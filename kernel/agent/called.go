@@ -35,7 +35,7 @@ func (r *run) called(ctx context.Context) error {
 		return failf("it is no call: %v", err)
 	}
 	r.doing = time.Now()
-	if _, err := r.decide(ctx, proposed.Action(), "", false); err != nil {
+	if _, err := r.decide(ctx, proposed.Action(), "", action.Action{}); err != nil {
 		return err
 	}
 	if len(r.results) == 0 {

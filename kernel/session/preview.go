@@ -10,7 +10,8 @@ import (
 )
 
 // preview is the answer as far as it has been shown. There are two renderings
-// of it, one for each [protocol.View]; both only grow until it is taken back.
+// of it, one for each [protocol.View]; both only grow until it is taken back, and a
+// view that nobody looks at is not rendered before the answer is whole.
 type preview struct {
 	mu      sync.Mutex
 	id      string // of the act it previews; "" when nothing is shown
@@ -22,21 +23,40 @@ type preview struct {
 // rendering is a converter and what it has given so far.
 type rendering struct {
 	converter *org.Converter
+	read      int // bytes of the source that were converted
 	text      strings.Builder
 	chars     int // code points in text
 }
 
-// add converts more of the source and returns what became final, with the code
-// point at which it stands.
-func (r *rendering) add(source string) (offset int, text string) {
-	return r.take(r.converter.Write(source))
+// piece is what became final of a rendering, with the code point at which it stands.
+type piece struct {
+	offset int
+	text   string
 }
 
-func (r *rendering) take(text string) (int, string) {
-	offset := r.chars
+// upTo converts what is new of the source.
+func (r *rendering) upTo(source string) piece {
+	if r.read == len(source) {
+		return piece{offset: r.chars}
+	}
+	from := r.read
+	r.read = len(source)
+	return r.take(r.converter.Write(source[from:]))
+}
+
+func (r *rendering) take(text string) piece {
+	of := piece{r.chars, text}
 	r.text.WriteString(text)
 	r.chars += utf8.RuneCountInString(text)
-	return offset, text
+	return of
+}
+
+// view is the rendering for one view.
+func (p *preview) view(view protocol.View) *rendering {
+	if view == protocol.ViewPlain {
+		return &p.plain
+	}
+	return &p.subtree
 }
 
 // from is the text from code point n on.
@@ -63,18 +83,18 @@ func (t *Turn) Preview(text string) {
 	if p.id == "" || !strings.HasPrefix(text, p.raw) {
 		t.restart()
 	}
-	added := text[len(p.raw):]
 	p.raw = text
-	subtreeAt, subtree := p.subtree.add(added)
-	plainAt, plain := p.plain.add(added)
+	pieces := map[*rendering]piece{}
 	for _, a := range t.session.streaming() {
-		offset, piece := subtreeAt, subtree
-		if a.view == protocol.ViewPlain {
-			offset, piece = plainAt, plain
+		r := p.view(a.view)
+		of, rendered := pieces[r]
+		if !rendered {
+			of = r.upTo(p.raw)
+			pieces[r] = of
 		}
-		if piece != "" {
+		if of.text != "" {
 			a.client.Notify(protocol.MethodTurnDelta, protocol.TurnDelta{
-				Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event, ID: p.id, Offset: offset, Text: piece,
+				Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event, ID: p.id, Offset: of.offset, Text: of.text,
 			})
 		}
 	}
@@ -149,10 +169,9 @@ func (t *Turn) compose(text string) (subtree, plain string) {
 	if p.id == "" || !strings.HasPrefix(text, p.raw) || t.state != "" {
 		t.restart()
 	}
-	added := text[len(p.raw):]
 	p.raw = text
 	for _, r := range []*rendering{&p.subtree, &p.plain} {
-		r.add(added)
+		r.upTo(p.raw)
 		r.take(r.converter.Close())
 	}
 	return t.annotate(p.subtree.text.String()), p.plain.text.String()
@@ -166,10 +185,8 @@ func (t *Turn) previewFrom(view protocol.View, from int) protocol.TurnGetResult 
 	if p.id == "" {
 		return protocol.TurnGetResult{}
 	}
-	r := &p.subtree
-	if view == protocol.ViewPlain {
-		r = &p.plain
-	}
+	r := p.view(view)
+	r.upTo(p.raw)
 	offset, text := r.from(from)
 	return protocol.TurnGetResult{ID: p.id, Offset: offset, Text: text}
 }

@@ -474,6 +474,42 @@ func TestPreviewsAreThePrefixOfTheAnswer(t *testing.T) {
 	}
 }
 
+// A view that somebody comes to look at in the middle of an answer is shown from its beginning.
+func TestPreviewOfALaterView(t *testing.T) {
+	text := "* A heading\n\nSome text with *bold* and more.\n"
+	begun, looked := make(chan struct{}), make(chan struct{})
+	h := open(t, t.TempDir(), func(ctx context.Context, turn *session.Turn) session.Outcome {
+		turn.Preview(text[:20])
+		close(begun)
+		<-looked
+		turn.Preview(text)
+		if err := turn.Insert(ctx, "", text); err != nil {
+			return session.Outcome{State: protocol.TurnFailed, Notice: err.Error()}
+		}
+		return session.Outcome{State: protocol.TurnAnswered}
+	})
+	defer h.close(t)
+	h.attach(t, &client{id: "e", emacs: true}, protocol.SessionLoadParams{})
+	if _, err := h.Submit(t.Context(), message("q1", "one")); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	later := &client{id: "p"}
+	h.attach(t, later, protocol.SessionLoadParams{View: protocol.ViewPlain, Watch: true})
+	close(looked)
+	until(t, "the answer", func() bool { return len(later.actTexts()) == 1 })
+	shown := ""
+	each(later, func(d protocol.TurnDelta) {
+		if d.Offset != len([]rune(shown)) {
+			t.Errorf("a delta at %d behind %q", d.Offset, shown)
+		}
+		shown += d.Text
+	})
+	if len(shown) < 20 || !strings.HasPrefix(later.actTexts()[0], shown) {
+		t.Errorf("%q was shown of %q", shown, later.actTexts()[0])
+	}
+}
+
 func TestAfterACrash(t *testing.T) {
 	directory := t.TempDir()
 	began := make(chan struct{}, 1)

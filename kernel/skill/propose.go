@@ -318,7 +318,7 @@ func (t *trial) proposal(value lisp.Value, event sexp.List, said *script) (sexp.
 	case got.Proposal != nil:
 		return got.Proposal, nil
 	}
-	return Answer(event, got.Text), nil
+	return answer(event, got.Text), nil
 }
 
 // symbolic passes an action through the skill's symbolic function.
