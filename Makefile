@@ -12,7 +12,9 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unversioned
 SHARED  ?= ../shared
 
 GO_FILES := $(shell find kernel skills -name '*.go' -not -name '*_test.go' 2>/dev/null) $(wildcard skills/*.org skills/*/* skills/*/*/*) go.mod go.sum
-EL_FILES := $(wildcard elisp/*.el)
+# What package.el makes when it installs a package: in which file each command is.
+AUTOLOADS := elisp/org-agent-autoloads.el
+EL_FILES := $(filter-out $(AUTOLOADS),$(wildcard elisp/*.el))
 
 # Go modules are kept in the checkout, so that a build needs neither the network
 # nor a particular HOME once it has run. What the user's own cache has is taken
@@ -39,7 +41,7 @@ help: ## list the targets
 # ---- the main job ---------------------------------------------------------
 
 .PHONY: build
-build: $(BIN) ## build the kernel
+build: $(BIN) $(if $(shell command -v $(EMACS)),$(AUTOLOADS)) ## build the kernel, and what Emacs needs to know its commands
 
 $(BIN): $(GO_FILES)
 	@command -v $(GO) >/dev/null || { echo "org-agent needs Go 1.26 or later: https://go.dev/dl/"; exit 1; }
@@ -51,9 +53,13 @@ bin/llmtest-server: $(GO_FILES)
 .PHONY: chat
 chat: need-emacs $(BIN) elisp/org-agent.elc ## get what is missing, build, and open the chat in Emacs
 	@exec $(EMACS) $(if $(DISPLAY)$(WAYLAND_DISPLAY),,-nw) -Q --eval '(setq load-prefer-newer t)' \
-	  -L elisp -l org-agent --eval '(org-agent-chat)'
+	  -l $(AUTOLOADS) --eval '(org-agent-chat)'
 
-elisp/org-agent.elc: $(EL_FILES) | need-emacs
+$(AUTOLOADS): $(EL_FILES)
+	@$(EMACS) -Q --batch -l package --eval '(package-generate-autoloads "org-agent" (expand-file-name "elisp"))' 2>/dev/null
+	@touch $@
+
+elisp/org-agent.elc: $(EL_FILES) $(AUTOLOADS) | need-emacs
 	@$(EMACS) -Q --batch --eval '(setq load-prefer-newer t)' -L elisp -f batch-byte-compile $(EL_FILES)
 
 # need PROGRAM PACKAGE: install a Debian package when that is allowed, else say how.
@@ -129,7 +135,7 @@ test-mcp: need-mcp ## get the MCP servers of other people that the tests use, an
 	$(GO) test ./kernel/mcp
 
 .PHONY: test-elisp
-test-elisp: $(BIN) bin/llmtest-server
+test-elisp: $(BIN) bin/llmtest-server $(AUTOLOADS)
 	@mkdir -p .cache; $(TEST_EMACS) -l elisp/test/check.el >.cache/check.log 2>&1 & checks=$$!; \
 	trap 'kill $$checks; exit 1' INT TERM; \
 	ORG_AGENT_PROGRAM=$(CURDIR)/$(BIN) ORG_AGENT_LLMTEST=$(CURDIR)/bin/llmtest-server \
@@ -159,11 +165,11 @@ race: ## run 20 notes in 8 goroutines for RACETIME (default 1m) under the race d
 # ---- measuring and showing ------------------------------------------------
 
 .PHONY: bench
-bench: need-tests $(BIN) ## measure the targets and print them as a table; GPTEL=DIR:COMPAT measures gptel too
+bench: need-tests $(BIN) $(AUTOLOADS) ## measure the targets and print them as a table; GPTEL=DIR:COMPAT measures gptel too
 	$(GO) run ./kernel/cmd/bench -program $(BIN) -emacs $(EMACS) -sbcl $(SBCL) -go $(GO) -gptel '$(GPTEL)'
 
 .PHONY: screenshot
-screenshot: need-emacs $(BIN) bin/llmtest-server ## make the pictures in testdata of real Emacs frames
+screenshot: need-emacs $(BIN) bin/llmtest-server $(AUTOLOADS) ## make the pictures in testdata of real Emacs frames
 	$(call need,Xvfb,xvfb)
 	EMACS=$(EMACS) testdata/screenshot/screenshot.sh
 
@@ -176,4 +182,4 @@ fuzz: ## fuzz every target for FUZZTIME (default 30s) each
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin .cache elisp/*.elc elisp/test/*.elc
+	rm -rf bin .cache elisp/*.elc elisp/test/*.elc $(AUTOLOADS)

@@ -27,45 +27,22 @@
 (require 'cl-lib)
 (require 'subr-x)
 (require 'org-agent-rpc)
+(require 'org-agent-kernel)
 (require 'org-agent-private)
 
 (defconst org-agent-act--size-limit (* 16 1024 1024)
   "Bytes of the largest file that is opened for the kernel.")
 
-(cl-defgeneric org-agent-perform (action _params)
-  "Perform ACTION, a keyword, of the kernel's `act' with PARAMS, a plist.
-Return a receipt, a plist.  To refuse, signal `org-agent-rpc-error'."
-  (signal 'org-agent-rpc-error
-          (list -32601 (format "this Emacs does not perform %s" action))))
-
-(cl-defmethod org-agent-handle-request ((_method (eql 'act)) params)
-  "Perform the act with PARAMS and answer its receipt."
-  (unless (and (eq (plist-get params :type) :request)
-               (eq (plist-get params :target) :emacs))
-    (org-agent-act-refuse "an Emacs performs requests to :emacs only"))
-  (org-agent-perform (plist-get (plist-get params :payload) :action) params))
-
-(defun org-agent-act-refuse (format-string &rest arguments)
-  "Refuse the act at hand with a reason.
-FORMAT-STRING and ARGUMENTS are as for `format'."
-  (signal 'org-agent-rpc-error
-          (list -32002 (apply #'format format-string arguments))))
-
-(defun org-agent-act-text (params)
-  "Return the `:text' of the act with PARAMS; refuse if it is none."
-  (let ((text (plist-get (plist-get params :payload) :text)))
-    (unless (stringp text)
-      (org-agent-act-refuse "the act has no text"))
-    text))
-
-(cl-defmethod org-agent-perform ((_action (eql :message)) params)
+;;;###autoload
+(defun org-agent-act-message (params)
   "Show the text of PARAMS in the echo area, 200 characters of it at most."
   (let ((text (replace-regexp-in-string "[\n\r\t]+" " "
-                                        (org-agent-act-text params))))
+                                        (org-agent-kernel-text params))))
     (message "%s" (truncate-string-to-width text 200 nil nil t))
     (list :done t)))
 
-(cl-defmethod org-agent-perform ((_action (eql :open)) params)
+;;;###autoload
+(defun org-agent-act-open (params)
   "Show the file, at the line, of PARAMS in another window.
 Only a regular file under the home directory or the project of the
 current buffer is opened; the window is not selected and nothing asks."
@@ -86,19 +63,20 @@ current buffer is opened; the window is not selected and nothing asks."
           (when window (set-window-point window position)))))
     (list :done t)))
 
+;;;###autoload
 (defun org-agent-act-regular-file (file)
   "Return the real name of FILE, or refuse it.
 It is a regular file of this machine and not too large."
   (unless (and (stringp file) (file-name-absolute-p file))
-    (org-agent-act-refuse "the act names no file with its whole path"))
+    (org-agent-kernel-refuse "the act names no file with its whole path"))
   (when (or (file-remote-p file) (string-match-p "\\`/[^/]+:" file))
-    (org-agent-act-refuse "%s is not a file of this machine" file))
+    (org-agent-kernel-refuse "%s is not a file of this machine" file))
   (let ((real (file-truename file)))
     (unless (file-regular-p real)
-      (org-agent-act-refuse "%s is not a regular file" real))
+      (org-agent-kernel-refuse "%s is not a regular file" real))
     (when (> (file-attribute-size (file-attributes real))
              org-agent-act--size-limit)
-      (org-agent-act-refuse "%s is too large to be opened unasked" real))
+      (org-agent-kernel-refuse "%s is too large to be opened unasked" real))
     real))
 
 (defun org-agent-act--checked-file (file)
@@ -107,7 +85,7 @@ It is under the person's home or in the project."
   (let ((real (org-agent-act-regular-file file)))
     (unless (cl-some (lambda (root) (file-in-directory-p real root))
                      (org-agent-act--roots))
-      (org-agent-act-refuse "%s is neither under your home nor in the project"
+      (org-agent-kernel-refuse "%s is neither under your home nor in the project"
                             real))
     real))
 
@@ -141,7 +119,8 @@ It is under the person's home or in the project."
 
 ;;;; Which there are
 
-(cl-defmethod org-agent-handle-request ((_method (eql 'emacs/buffers)) params)
+;;;###autoload
+(defun org-agent-act-list-buffers (params)
   "Tell of the buffers that PARAMS ask for."
   (let ((match (plist-get params :match))
         (limit (or (plist-get params :limit) 100))
@@ -189,7 +168,8 @@ It is under the person's home or in the project."
 
 ;;;; Their text
 
-(cl-defmethod org-agent-handle-request ((_method (eql 'emacs/read)) params)
+;;;###autoload
+(defun org-agent-act-read (params)
   "Tell the lines of the buffer that PARAMS ask for."
   (let ((buffer (org-agent-act--buffers-find params)))
     (org-agent-private-briefly
@@ -307,8 +287,8 @@ It is under the person's home or in the project."
 
 ;;;; Files that tools changed
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'file/changed))
-                                             params)
+;;;###autoload
+(defun org-agent-act-refresh-files (params)
   "Show the files that PARAMS name as they are now."
   (dolist (file (plist-get params :files))
     (when-let ((buffer (find-buffer-visiting file)))
@@ -330,26 +310,6 @@ What cannot be shown without a question stays."
     ((inhibited-interaction file-error)
      (org-agent-rpc-log "%s is not shown as it is now: %s"
                         buffer-file-name (error-message-string err)))))
-
-(defun org-agent-act-mark (receipt id)
-  "Give the text that RECEIPT names the property `org-agent-id' ID.
-This is no change of the buffer, and what is typed beside it stays the
-person's."
-  (when-let* ((name (plist-get receipt :buffer))
-              (buffer (get-buffer name))
-              (beg (plist-get receipt :start))
-              (end (plist-get receipt :end)))
-    (with-current-buffer buffer
-      (setq-local text-property-default-nonsticky
-                  (cons '(org-agent-id . t)
-                        (assq-delete-all
-                         'org-agent-id
-                         (copy-sequence text-property-default-nonsticky))))
-      (save-restriction
-        (widen)
-        (when (<= (point-min) beg end (point-max))
-          (with-silent-modifications
-            (put-text-property beg end 'org-agent-id id)))))))
 
 (provide 'org-agent-act)
 ;;; org-agent-act.el ends here

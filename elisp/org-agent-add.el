@@ -50,11 +50,13 @@
 (require 'org-agent-context)
 (require 'org-agent-context-read)
 
+(declare-function org-agent-settings-preset-mentions "org-agent-settings")
+
 (declare-function dired-get-filename "dired")
 (declare-function dired-get-marked-files "dired")
-(declare-function org-agent-settings-preset-mentions "org-agent-settings")
 (declare-function yank-media-handler "yank-media")
 
+;;;###autoload
 (defun org-agent-add (&optional argument)
   "Have what you are at go along with your next message to the agent.
 That is the active region; in Dired the marked files; in an image the
@@ -201,6 +203,7 @@ Point stays, and so does what was written."
 (defconst org-agent-add-mention-heading-limit 2000
   "Headings that are offered.")
 
+;;;###autoload
 (defun org-agent-add-mention-completion ()
   "Complete what is named behind an at sign in the draft.
 This is for `completion-at-point-functions'."
@@ -314,15 +317,9 @@ FUNCTION returns the reference."
             (list :type 'file :path (if (file-remote-p name) name
                                       (expand-file-name name)))))))
 
-(defun org-agent-add--mention-in-chat ()
-  "Have what is named completed in this conversation."
-  (add-hook 'completion-at-point-functions #'org-agent-add-mention-completion
-            nil t))
-
-(add-hook 'org-agent-chat-mode-hook #'org-agent-add--mention-in-chat)
-
 ;;;; Dropping files and images
 
+;;;###autoload
 (defun org-agent-add-drop-file (uri _action)
   "Have the file URI, which was dropped, go along with the next message.
 Return `private', for a drop that was taken."
@@ -333,6 +330,7 @@ Return `private', for a drop that was taken."
                           file))
     'private))
 
+;;;###autoload
 (defun org-agent-add-drop-link (uri _action)
   "Put the link URI, which was dropped, at the end of the draft.
 Nothing is fetched from there."
@@ -345,10 +343,12 @@ Nothing is fetched from there."
       (insert (org-link-make-string uri) " ")))
   'private)
 
+;;;###autoload
 (defun org-agent-add-drop-image (_type data)
   "Have the image DATA, which was pasted, go along with the next message."
   (org-agent-add-image-add data))
 
+;;;###autoload
 (defun org-agent-add-drop-data (uri _action)
   "Have the image that the data URI holds, which was dropped, go along."
   (unless (string-match "\\`data:image/[-+.a-z0-9]+;base64," uri)
@@ -358,18 +358,6 @@ Nothing is fetched from there."
        (base64-decode-string (url-unhex-string (substring uri (match-end 0))))
      (error (user-error "The image that was dropped cannot be read"))))
   'private)
-
-(defun org-agent-add-drop-setup ()
-  "Take files, links and images that are dropped on this conversation."
-  (setq-local dnd-protocol-alist
-              (append '(("\\`file:" . org-agent-add-drop-file)
-                        ("\\`https?:" . org-agent-add-drop-link)
-                        ("\\`data:" . org-agent-add-drop-data))
-                      dnd-protocol-alist))
-  (when (fboundp 'yank-media-handler)   ; Emacs 29
-    (yank-media-handler "\\`image/" #'org-agent-add-drop-image)))
-
-(add-hook 'org-agent-chat-mode-hook #'org-agent-add-drop-setup)
 
 ;;;; Images from the clipboard and the screen
 
@@ -418,7 +406,7 @@ What is no image, or too large to be sent, is refused."
   (let* ((media (or (org-agent-context-read-image-media data)
                     (user-error "That is no PNG, JPEG, GIF or WebP image")))
          (directory (expand-file-name "sessions/images/"
-                                      (org-agent-kernel-home-directory)))
+                                      (org-agent-home-directory)))
          (file (expand-file-name
                 (concat (substring (secure-hash 'sha256 data) 0 16) "."
                         (pcase media
@@ -438,12 +426,14 @@ What is no image, or too large to be sent, is refused."
 
 ;;;; Commands
 
+;;;###autoload
 (defun org-agent-add-clipboard ()
   "Have the image in the clipboard go along with your next message."
   (interactive)
   (org-agent-add--image-from org-agent-image-clipboard-program
                          "the clipboard" "There is no image in it"))
 
+;;;###autoload
 (defun org-agent-add-screenshot ()
   "Have a part of the screen, which you mark, go along with your next message."
   (interactive)
@@ -460,12 +450,14 @@ What is no image, or too large to be sent, is refused."
                           '(nil ""))))
          (executable-find (car command)))))
 
+;;;###autoload
 (defun org-agent-add-image-clipboard-lacks ()
   "Return what is missing for the clipboard's images, nil when nothing is."
   (org-agent-add--image-lacks org-agent-image-clipboard-program
                           'org-agent-image-clipboard-program
                           "install wl-clipboard on Wayland or xclip on X"))
 
+;;;###autoload
 (defun org-agent-add-image-screenshot-lacks ()
   "Return what is missing for screenshots, nil when nothing is."
   (org-agent-add--image-lacks org-agent-image-screenshot-program

@@ -48,6 +48,7 @@
 (defconst org-agent-agenda--title-limit 200
   "Characters of a heading that are sent.")
 
+;;;###autoload
 (defun org-agent-agenda ()
   "Return what the person's agenda holds, a plist.
 `:today' is the date, `:entries' are plists (:heading :todo :done :tags
@@ -82,6 +83,7 @@ non-nil when there are more entries."
                                 (ignore-errors (org-agenda-files t)))
                         remote)))))
 
+;;;###autoload
 (defun org-agent-agenda-line (agenda)
   "Return the line that says what was sent of AGENDA."
   (let ((entries (length (plist-get agenda :entries)))
@@ -192,6 +194,7 @@ That is a heading with a TODO word, or with a date in what stands below it."
 (defconst org-agent-agenda--days-seconds 0.3
   "Seconds after which no further day is begun.")
 
+;;;###autoload
 (defun org-agent-agenda-days (params)
   "Return what the agenda has of the file and the days of PARAMS, a plist."
   (let* ((file (org-agent-act-regular-file (plist-get params :file)))
@@ -344,7 +347,8 @@ It is read where Org thinks that it is visited, as its name is asked for."
 (defconst org-agent-agenda--notes-limit (* 2 1024 1024)
   "Characters of all texts that one answer has.")
 
-(cl-defmethod org-agent-handle-request ((_method (eql 'emacs/notes)) params)
+;;;###autoload
+(defun org-agent-agenda-org-files (params)
   "Tell what is here of Org files, as PARAMS ask."
   (org-agent-private-briefly
     (let ((texts (org-agent-agenda--notes-texts (plist-get params :file)))
@@ -357,10 +361,6 @@ It is read where Org thinks that it is visited, as its name is asked for."
              :too-large (cdr texts))
        (when-let ((file (and entry (org-agent-agenda--notes-file-of entry))))
          (list :entry file))))))
-
-(cl-defmethod org-agent-handle-request ((_method (eql 'emacs/agenda)) params)
-  "Tell what the agenda has of the file and the days of PARAMS."
-  (org-agent-agenda-days params))
 
 (defun org-agent-agenda--notes-agenda ()
   "Return the agenda files of this machine."
@@ -389,7 +389,7 @@ large.  With FILE only of the buffer that visits it, changed or not."
                    (or file (buffer-modified-p))
                    (derived-mode-p 'org-mode)
                    (not (buffer-base-buffer))
-                   (not org-agent-chat-session)
+                   (not (bound-and-true-p org-agent-chat-session))
                    (not (file-remote-p buffer-file-name))
                    (not (org-agent-private-p buffer)))
           (let ((real (file-truename buffer-file-name)))
@@ -412,7 +412,7 @@ No file is opened for that."
                    (lambda (buffer)
                      (with-current-buffer buffer
                        (and buffer-file-name (derived-mode-p 'org-mode)
-                            (not org-agent-chat-session)
+                            (not (bound-and-true-p org-agent-chat-session))
                             (not (org-agent-private-p buffer))
                             (org-agent-edit-has-p entry)
                             buffer-file-name)))

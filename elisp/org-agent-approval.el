@@ -37,6 +37,7 @@
 
 (declare-function org-agent-approval-edit "org-agent-review")
 (declare-function org-agent-approval-view "org-agent-review")
+(declare-function org-agent-notify-asked "org-agent-notify")
 (declare-function org-agent-question-insert-all "org-agent-question")
 (declare-function org-agent-question-refresh "org-agent-question")
 (declare-function org-agent-review-show-stale "org-agent-review")
@@ -113,6 +114,7 @@ Letters decide nowhere else: a conversation is where people type.")
 
 ;;;; Commands
 
+;;;###autoload
 (defun org-agent-approvals ()
   "Show what waits for a decision or an answer of yours."
   (interactive)
@@ -228,6 +230,7 @@ The first decision counts, also while it is on its way."
    (org-agent-approval-at-point) :deny
    :reason (unless (string-empty-p reason) reason)))
 
+;;;###autoload
 (defun org-agent-approval-next (&optional count)
   "Go to the next action that waits, COUNT of them further."
   (interactive "p" org-agent-approval-mode)
@@ -241,6 +244,7 @@ The first decision counts, also while it is on its way."
         (goto-char place)
         (forward-line 0)))))
 
+;;;###autoload
 (defun org-agent-approval-previous (&optional count)
   "Go to the action before, COUNT of them back."
   (interactive "p" org-agent-approval-mode)
@@ -264,7 +268,8 @@ Point, and that of every window, stay on what they were on."
                  "o once  t turn  s session  A always  d deny  v look  e edit  RET answer  g look again  q bury\n\n"))
         (mapc #'org-agent-approval-insert org-agent-approval-waiting)
         (org-agent-question-insert-all)
-        (unless (or org-agent-approval-waiting org-agent-question-waiting)
+        (unless (or org-agent-approval-waiting
+                    (bound-and-true-p org-agent-question-waiting))
           (insert "Nothing waits for you.\n"))
         (goto-char (org-agent-approval--position place))
         (pcase-dolist (`(,window . ,place) windows)
@@ -319,6 +324,7 @@ the approval ID, LINE is that of the buffer."
       (format "%s, subagent of %s" label (plist-get approval :parent))
     (plist-get approval :session)))
 
+;;;###autoload
 (defun org-agent-approval-insert (approval)
   "Insert APPROVAL with all that the kernel sent of it."
   (let ((beg (point))
@@ -366,13 +372,14 @@ it."
              (cl-notany (lambda (asked)
                           (equal (plist-get asked :session) session))
                         (append org-agent-approval-waiting
-                                org-agent-question-waiting)))
+                                (bound-and-true-p org-agent-question-waiting))))
     (org-agent-chat-put :phase 'thinking)))
 
+;;;###autoload
 (defun org-agent-approval-renamed (former name)
   "Note that what waits in the conversation FORMER waits in NAME."
   (dolist (asked (append org-agent-approval-waiting
-                         org-agent-question-waiting))
+                         (bound-and-true-p org-agent-question-waiting)))
     (when (equal (plist-get asked :session) former)
       (plist-put asked :session name)))
   (org-agent-approval-draw))
@@ -389,8 +396,8 @@ Those of its last line, which names them, are letters, too."
             (put-text-property (line-beginning-position) (1+ (point))
                                'category 'org-agent-approval-line)))))))
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'approval/asked))
-                                             params)
+;;;###autoload
+(defun org-agent-approval-asked (params)
   "Say that the action of PARAMS waits for a decision."
   (let ((known (org-agent-approval-waits (plist-get params :id))))
     (setq org-agent-approval-waiting
@@ -408,10 +415,11 @@ Those of its last line, which names them, are letters, too."
                (if-let ((label (plist-get params :subagent)))
                    (concat "The subagent " label)
                  "The agent")
-               (or (plist-get params :summary) "")))))
+               (or (plist-get params :summary) "")))
+    (org-agent-notify-asked params)))
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'approval/closed))
-                                             params)
+;;;###autoload
+(defun org-agent-approval-closed (params)
   "Note that the approval of PARAMS needs no decision any more."
   (org-agent-approval-remove (plist-get params :id))
   (let ((session (plist-get params :session)))
@@ -448,7 +456,7 @@ That is a cons cell, nil where no hook of the person's notes asks."
       (let* ((line (string-to-number (match-string 2 reason)))
              (file (expand-file-name
                     (match-string 1 reason)
-                    (expand-file-name "skills" (org-agent-kernel-home-directory)))))
+                    (expand-file-name "skills" (org-agent-home-directory)))))
         (and (file-exists-p file) (cons file line))))))
 
 (defun org-agent-approval--policy-go-to-table ()
@@ -474,7 +482,7 @@ that cannot be read, \\[org-agent-skills] lists the hooks."
                      (list rule)
                    (list (cdr hook) (car hook)))))
   (let ((file (or note (expand-file-name "policy.org"
-                                         (org-agent-kernel-home-directory)))))
+                                         (org-agent-home-directory)))))
     (unless (file-exists-p file)
       (user-error "There is no %s yet; it is made when the kernel starts"
                   (abbreviate-file-name file)))

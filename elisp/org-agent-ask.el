@@ -33,7 +33,6 @@
 (declare-function org-agent-approval-insert "org-agent-approval")
 (declare-function org-agent-approval-next "org-agent-approval")
 (declare-function org-agent-approval-previous "org-agent-approval")
-(declare-function org-agent-context-read-gather "org-agent-context-read")
 (declare-function org-agent-input-history-fill-history "org-agent-input-history")
 (declare-function org-agent-markup-for-mode "org-agent-markup")
 (declare-function org-agent-question-insert "org-agent-question")
@@ -115,6 +114,7 @@ That of a conversation does not: it is known there."
                       org-agent-ask-display)))
     (list (org-agent-ask--read session region) session display region)))
 
+;;;###autoload
 (defun org-agent-ask (question &optional session display region)
   "Ask the agent QUESTION in SESSION, by default that in use.
 What is marked goes with it: REGION, a reference to it or nil.  The
@@ -137,6 +137,7 @@ the answer."
       ('window (org-agent-ask-show id chat))
       (_ (org-agent-ask--display chat id)))))
 
+;;;###autoload
 (defun org-agent-ask-here (question &optional session _display region)
   "Ask the agent QUESTION in SESSION; the answer is inserted at point.
 REGION is as for `org-agent-ask': what is marked goes along, and stays.
@@ -259,6 +260,7 @@ RAW is what the model wrote."
       (message "The answer has come, but %s.  M-x org-agent-ask-insert-latest inserts it at point"
                trouble))))
 
+;;;###autoload
 (defun org-agent-ask-line (text)
   "Return TEXT as one short line."
   (truncate-string-to-width
@@ -266,6 +268,7 @@ RAW is what the model wrote."
    (replace-regexp-in-string "[ \t\r\n]+" " " (string-trim text))
    200 nil nil t))
 
+;;;###autoload
 (defun org-agent-ask-body (text)
   "Return what of the answer TEXT is of use elsewhere: without its heading.
 An answer that is only a heading is that heading's words."
@@ -304,6 +307,7 @@ headings go below the one they come under."
   (let ((heading (org-agent-heading-at position)))
     (if heading (org-agent-heading-level heading) 0)))
 
+;;;###autoload
 (defun org-agent-ask-insert-latest ()
   "Insert the latest answer to `org-agent-ask-here' at point."
   (interactive "*")
@@ -332,7 +336,9 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer.
   (setq-local truncate-lines nil
               word-wrap t
               revert-buffer-function
-              (lambda (&rest _) (org-agent-ask--refresh))))
+              (lambda (&rest _) (org-agent-ask--refresh)))
+  (add-hook 'org-agent-kernel-notified-functions #'org-agent-ask--notified)
+  (add-hook 'kill-buffer-hook #'org-agent-ask--leave nil t))
 
 (let ((map org-agent-ask-mode-map))
   (define-key map (kbd "RET") '("go to the conversation" . org-agent-ask-go))
@@ -340,6 +346,7 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer.
   (define-key map (kbd "p") '("previous that waits" . org-agent-approval-previous))
   (define-key map (kbd "C-c C-k") '("stop the answer" . org-agent-ask-stop)))
 
+;;;###autoload
 (defun org-agent-ask-show (id chat)
   "Show the question ID of the conversation CHAT in a small window."
   (let ((buffer (get-buffer-create org-agent-ask-buffer)))
@@ -373,12 +380,12 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer.
 (defun org-agent-ask--insert-waiting (id)
   "Insert what the turn of the question ID asks, to be decided here."
   (let ((beg (point)))
-    (dolist (approval org-agent-approval-waiting)
+    (dolist (approval (bound-and-true-p org-agent-approval-waiting))
       (when (equal (plist-get approval :event) id)
         (let ((beg (point)))
           (org-agent-approval-insert approval)
           (put-text-property beg (point) 'keymap org-agent-approval-line-map))))
-    (dolist (question org-agent-question-waiting)
+    (dolist (question (bound-and-true-p org-agent-question-waiting))
       (when (equal (plist-get question :event) id)
         (org-agent-question-insert question)))
     (unless (= beg (point))
@@ -450,35 +457,18 @@ Several pieces that come at once are shown at once."
                       (buffer-local-value 'org-agent-chat-session (cdr shown))))
       (org-agent-ask--news (car shown)))))
 
-(cl-defmethod org-agent-handle-notification :extra "ask" :after
-  ((_method (eql 'turn/delta)) params)
-  "Show the piece of PARAMS in the window, if its question is shown there."
-  (org-agent-ask--news (plist-get params :event)))
+(defun org-agent-ask--notified (method params)
+  "Show soon what the notification METHOD with PARAMS brings, if it is shown.
+This is for `org-agent-kernel-notified-functions'."
+  (pcase method
+    ((or 'turn/delta 'turn/finished)
+     (org-agent-ask--news (plist-get params :event)))
+    ((or 'approval/asked 'approval/closed 'question/asked 'question/closed)
+     (org-agent-ask--news-of-turn params))))
 
-(cl-defmethod org-agent-handle-notification :extra "ask" :after
-  ((_method (eql 'turn/finished)) params)
-  "Show the whole answer of PARAMS, if its question is shown in the window."
-  (org-agent-ask--news (plist-get params :event)))
-
-(cl-defmethod org-agent-handle-notification :extra "ask" :after
-  ((_method (eql 'approval/asked)) params)
-  "Show what the turn of PARAMS asks, if it is shown in the window."
-  (org-agent-ask--news-of-turn params))
-
-(cl-defmethod org-agent-handle-notification :extra "ask" :after
-  ((_method (eql 'approval/closed)) params)
-  "Show what the turn of PARAMS asks no more, if it is shown in the window."
-  (org-agent-ask--news-of-turn params))
-
-(cl-defmethod org-agent-handle-notification :extra "ask" :after
-  ((_method (eql 'question/asked)) params)
-  "Show what the turn of PARAMS asks, if it is shown in the window."
-  (org-agent-ask--news-of-turn params))
-
-(cl-defmethod org-agent-handle-notification :extra "ask" :after
-  ((_method (eql 'question/closed)) params)
-  "Show what the turn of PARAMS asks no more, if it is shown in the window."
-  (org-agent-ask--news-of-turn params))
+(defun org-agent-ask--leave ()
+  "Listen to the kernel no longer: the window's buffer is killed."
+  (remove-hook 'org-agent-kernel-notified-functions #'org-agent-ask--notified))
 
 (defun org-agent-ask--chat ()
   "Return the conversation of the question that is shown."

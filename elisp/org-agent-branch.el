@@ -46,6 +46,7 @@ was said before in the whole conversation, as always."
   :group 'org-agent
   :package-version '(org-agent . "0.1.0"))
 
+;;;###autoload
 (defun org-agent-branch ()
   "Begin a draft below the question or answer at point, and go there.
 \\[org-agent-send] sends it while point is in it.  See
@@ -101,6 +102,7 @@ was said before in the whole conversation, as always."
                        (< (point) (org-agent-heading-subtree-end answer))))
                 (org-agent-branch--answers question))))
 
+;;;###autoload
 (defun org-agent-prefer-answer ()
   "Have later turns be shown the answer at point rather than the last one.
 On the one that is preferred already, take that back.  The answers stay
@@ -121,8 +123,8 @@ as they are; the mark is the property PREFERRED."
        :failure (lambda (refusal)
                   (org-agent-chat-complain "Not preferred" refusal))))))
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'turn/preferred))
-                                             params)
+;;;###autoload
+(defun org-agent-branch-preferred (params)
   "Mark the answer that PARAMS say is preferred, and no other."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-file-owner-look)
@@ -149,6 +151,7 @@ as they are; the mark is the property PREFERRED."
 
 ;;;; Comparing
 
+;;;###autoload
 (defun org-agent-compare-answers ()
   "Compare two answers to the question at point with Ediff.
 With more than two, the one at point (or the last) and the one before it
@@ -203,6 +206,7 @@ are compared.  The buffers are temporary and go with the session."
 
 ;;;; Steering
 
+;;;###autoload
 (defun org-agent-steer (text)
   "Say TEXT to the turn that runs in this conversation.
 The model is shown it with its next request of that turn, as after the
@@ -249,6 +253,7 @@ makes no further request, it becomes the next message."
              (substitute-command-keys
               "Edit, then \\<org-agent-question-mode-map>\\[org-agent-question-send] to ask anew, \\[org-agent-question-abandon] to leave it"))))
 
+;;;###autoload
 (defun org-agent-edit-question ()
   "Edit the question at point in a buffer of its own and ask it anew.
 The old question and its answers stay as they are.  The new one stands

@@ -29,6 +29,7 @@
     :no-save t :org-agent-capture t)
   "An element of `org-capture-templates' that asks the agent.")
 
+;;;###autoload
 (defun org-agent-capture-setup (&optional key)
   "Add the template that asks the agent to Org's, under KEY, by default \"a\".
 If that is taken by another, or to be taken back, change

@@ -25,6 +25,11 @@
 
 ;;; Code:
 
+;; Org makes so much garbage when it is loaded that Emacs would spend half
+;; of the time on collecting it: that can wait a moment.
+(let ((gc-cons-threshold (max gc-cons-threshold (* 64 1024 1024))))
+  (require 'org))
+
 (require 'cl-lib)
 (require 'org)
 (require 'org-id)
@@ -41,12 +46,25 @@
 (require 'org-agent-drawer)
 (require 'org-agent-fontify)
 
+(declare-function org-agent-add-drop-data "org-agent-add")
+(declare-function org-agent-add-drop-file "org-agent-add")
+(declare-function org-agent-add-drop-image "org-agent-add")
+(declare-function org-agent-add-drop-link "org-agent-add")
+(declare-function org-agent-add-mention-completion "org-agent-add")
 (declare-function org-agent-chat-ctrl-c-ctrl-c "org-agent-send")
 (declare-function org-agent-chat-ctrl-c-ctrl-k "org-agent-send")
+(declare-function org-agent-command-completion "org-agent-command")
+(declare-function org-agent-command-refresh "org-agent-command")
+(declare-function org-agent-context-project-take "org-agent-context")
+(declare-function org-agent-context-show-soon "org-agent-context")
+(declare-function org-agent-goto-bookmark-make "org-agent-goto")
+(declare-function org-agent-goto-imenu-index "org-agent-goto")
 (declare-function org-agent-header-line "org-agent-header")
-(declare-function org-agent-menu "org-agent")
+(declare-function org-agent-input-history-refresh "org-agent-input-history")
+(declare-function org-agent-menu "org-agent-menu")
 (declare-function org-agent-send-mark "org-agent-send")
 (declare-function org-agent-send-waiting "org-agent-send")
+(declare-function org-agent-settings-preset-refresh "org-agent-settings")
 (declare-function org-agent-turn-ask-preview "org-agent-turn")
 
 (defcustom org-agent-chat-hide-drawers t
@@ -167,8 +185,31 @@ inserted there, and \\[org-agent-rewrite] has a region rewritten."
   (org-agent-fontify-listed-languages)
   (org-agent-heading-show-waiting)
   (org-agent-disk-copy-watch)
+  (org-agent-file-owner-watch-draft)
+  ;; Behind Org's hook, which sets some of it anew.
+  (add-hook 'org-agent-chat-mode-hook #'org-agent-chat--lend-commands -90 t)
   (when org-agent-chat-hide-drawers
     (org-agent-drawer-setup)))
+
+(defun org-agent-chat--lend-commands ()
+  "Have commands of Emacs know conversations; what they need comes with them."
+  (add-hook 'post-command-hook #'org-agent-context-show-soon nil t)
+  (add-hook 'completion-at-point-functions #'org-agent-command-completion nil t)
+  (add-hook 'completion-at-point-functions #'org-agent-add-mention-completion
+            nil t)
+  (setq-local imenu-create-index-function #'org-agent-goto-imenu-index
+              imenu-auto-rescan t
+              imenu-auto-rescan-maxout most-positive-fixnum
+              imenu-space-replacement nil
+              imenu-max-item-length nil
+              bookmark-make-record-function #'org-agent-goto-bookmark-make
+              dnd-protocol-alist
+              (append '(("\\`file:" . org-agent-add-drop-file)
+                        ("\\`https?:" . org-agent-add-drop-link)
+                        ("\\`data:" . org-agent-add-drop-data))
+                      dnd-protocol-alist))
+  (when (fboundp 'yank-media-handler)   ; Emacs 29
+    (yank-media-handler "\\`image/" #'org-agent-add-drop-image)))
 
 (defun org-agent-chat--being-written ()
   "Refuse to do what point is on in an answer that is being written.
@@ -252,6 +293,7 @@ If that changes a buffer that was saved, save it again."
       ;; called otherwise.
       (cl-find-if of-it (buffer-list)))))
 
+;;;###autoload
 (defun org-agent-chat-buffers ()
   "Return the buffers of all conversations.
 A clone, as Org makes of a subtree, is none."
@@ -308,7 +350,7 @@ Keys and values in the buffer's state are the buffer's own."
 (defun org-agent-chat-file (session)
   "Return the file of SESSION."
   (expand-file-name (concat "sessions/" session ".org")
-                    (org-agent-kernel-home-directory)))
+                    (org-agent-home-directory)))
 
 (defun org-agent-chat-sessions ()
   "Return the names of the sessions that have a file or a buffer."
@@ -348,7 +390,7 @@ Keys and values in the buffer's state are the buffer's own."
           (setq default-directory
                 (file-name-as-directory
                  (seq-find #'file-directory-p
-                           (list (org-agent-kernel-home-directory)
+                           (list (org-agent-home-directory)
                                  (expand-file-name "~") "/"))))
           (when new
             (org-agent-file-owner-fill file))
@@ -360,12 +402,14 @@ Keys and values in the buffer's state are the buffer's own."
             (org-agent-file-owner-fill-rest))
           (setq org-agent-chat-session session)
           (org-agent-chat-restore-draft)
+          (org-agent-chat--follow-kernel)
           (setq buffer-undo-list nil)
           (set-buffer-modified-p nil)
           (goto-char (point-max))
           (org-agent-chat-attach)
           (current-buffer)))))
 
+;;;###autoload
 (defun org-agent-chat (&optional session)
   "Talk to the agent, in the conversation SESSION.
 That is the main one; with a prefix argument, ask which.  The kernel is
@@ -377,8 +421,14 @@ may read there: see `org-agent-project-taken'."
                    default-directory)))
     (pop-to-buffer-same-window
      (org-agent-chat-open (or session org-agent-chat-main)))
-    (org-agent-chat-project-take from))
+    (org-agent-context-project-take from))
   (org-agent-kernel-ensure))
+
+;;;###autoload
+(defun org-agent-chat-other ()
+  "Talk to the agent in another conversation."
+  (interactive)
+  (org-agent-chat (org-agent-chat-read-session)))
 
 ;;;; Attaching
 
@@ -458,8 +508,10 @@ What the buffer lacked was sent before it."
     (org-agent-answer-begin (plist-get result :running))
     (org-agent-turn-ask-preview (plist-get result :running)
                                 (plist-get result :running-event) 0))
+  (org-agent-file-owner-restore-draft)
   (run-hooks 'org-agent-chat-loaded-hook)
-  (org-agent-send-waiting))
+  (when org-agent-chat-outbox
+    (org-agent-send-waiting)))
 
 (defun org-agent-chat-renamed (name file)
   "Follow the conversation of this buffer to its new NAME and FILE."
@@ -512,73 +564,21 @@ Take the mark from the others."
           (org-agent-file-owner-take
            (org-agent-chat-file org-agent-chat-session)))))))
 
-(add-hook 'org-agent-kernel-ready-hook #'org-agent-chat-attach-all)
-(add-hook 'org-agent-kernel-lost-hook #'org-agent-chat-detach-all)
+(defconst org-agent-chat--when-ready
+  '(org-agent-command-refresh org-agent-settings-preset-refresh
+    org-agent-input-history-refresh)
+  "Functions that ask a kernel, when it becomes ready, what a draft can name.")
 
-;;;; The project
-
-(defcustom org-agent-project-taken t
-  "Non-nil has `org-agent-chat' take the project it is called in.
-What it is called in outside of any project leaves a conversation's
-project as it is."
-  :type 'boolean
-  :group 'org-agent)
-
-(defvar-local org-agent-chat-project nil
-  "The directory of the project that this conversation may read, or nil.")
-(put 'org-agent-chat-project 'permanent-local t)
-
-(defconst org-agent-chat--project-signs '(".git" ".org-agent")
-  "What the directory of a project has in it; the kernel looks for the same.")
-
-(defun org-agent-chat-project-of (directory)
-  "Return the project that DIRECTORY of this machine is in, or nil.
-A directory that holds the home is no project."
-  (unless (file-remote-p directory)
-    (when-let ((root (locate-dominating-file
-                      directory
-                      (lambda (parent)
-                        (seq-some (lambda (sign)
-                                    (file-exists-p (expand-file-name sign parent)))
-                                  org-agent-chat--project-signs)))))
-      (let ((root (file-truename root)))
-        (unless (or (equal root "/")
-                    (string-prefix-p (file-name-as-directory root)
-                                     (file-name-as-directory
-                                      (file-truename "~"))))
-          (file-name-as-directory root))))))
-
-(defun org-agent-chat-project-take (directory)
-  "Make the project of DIRECTORY that of this conversation, if there is one."
-  (when-let ((project (and org-agent-project-taken directory
-                           (org-agent-chat-project-of directory))))
-    (setq org-agent-chat-project project)
-    (force-mode-line-update)))
-
-(defun org-agent-project-set (directory)
-  "Let this conversation read the project of DIRECTORY without asking.
-With a prefix argument, which makes DIRECTORY nil, it has no project any
-more: what was attached opens its own."
-  (interactive
-   (list (unless current-prefix-arg
-           (read-directory-name "Project: " org-agent-chat-project nil t)))
-   org-agent-chat-mode)
-  (unless (derived-mode-p 'org-agent-chat-mode)
-    (user-error "A conversation has a project: call this in one"))
-  (setq org-agent-chat-project
-        (when directory
-          (or (org-agent-chat-project-of directory)
-              (user-error
-               "%s is in no project below your home: neither .git nor .org-agent is in it or above it; an empty .org-agent makes it one"
-               (abbreviate-file-name directory)))))
-  (force-mode-line-update)
-  (message (if org-agent-chat-project "What is in %s is read without asking"
-             "No project is read without asking")
-           (and org-agent-chat-project (abbreviate-file-name org-agent-chat-project))))
-
-(defun org-agent-chat-project-event ()
-  "Return what a message says of the project, as parameters of an event."
-  (and org-agent-chat-project (list :directory (directory-file-name org-agent-chat-project))))
+(defun org-agent-chat--follow-kernel ()
+  "Attach conversations to the kernel whenever it becomes ready.
+The first conversation that is opened begins with it."
+  (unless (memq #'org-agent-chat-attach-all org-agent-kernel-ready-hook)
+    (dolist (function (reverse org-agent-chat--when-ready))
+      (add-hook 'org-agent-kernel-ready-hook function))
+    (add-hook 'org-agent-kernel-ready-hook #'org-agent-chat-attach-all)
+    (add-hook 'org-agent-kernel-lost-hook #'org-agent-chat-detach-all)
+    (when (org-agent-kernel-ready-p)
+      (mapc #'funcall org-agent-chat--when-ready))))
 
 (provide 'org-agent-chat)
 ;;; org-agent-chat.el ends here

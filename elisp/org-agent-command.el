@@ -60,17 +60,17 @@
 
 ;;;; What there is
 
+;;;###autoload
 (defun org-agent-command-take (result)
   "Take the commands of RESULT, that of `skill/list' or `skill/changed'."
   (setq org-agent-command-list (plist-get result :commands)))
 
-(defun org-agent-command--refresh ()
-  "Ask the kernel, which has just become ready, for the commands."
+;;;###autoload
+(defun org-agent-command-refresh ()
+  "Ask the kernel for the commands."
   (org-agent-kernel-request "skill/list" nil
                             :success #'org-agent-command-take
                             :failure #'ignore))
-
-(add-hook 'org-agent-kernel-ready-hook #'org-agent-command--refresh)
 
 (defun org-agent-command--named (name)
   "Return the command NAME, in any case, or nil."
@@ -117,7 +117,7 @@ they come with the kernel, which may be starting."
         "its name is one for secrets (`org-agent-command-private-names')")
        ((and buffer-file-name (not (file-remote-p buffer-file-name))
              (file-in-directory-p buffer-file-name
-                                  (org-agent-kernel-state-file "")))
+                                  (org-agent-state-file "")))
         "the kernel's token is in that directory")
        ((not enable-multibyte-characters) "it holds no text")
        ((derived-mode-p 'image-mode 'doc-view-mode 'archive-mode 'tar-mode
@@ -206,6 +206,7 @@ Return nil if it gives none."
       (when-let ((command (org-agent-command--named name)))
         (cons command (string-trim rest))))))
 
+;;;###autoload
 (defun org-agent-command-message (id level text)
   "Return the message ID at LEVEL that TEXT, a draft, is to be sent as.
 One that begins with a command's name is that command, and gets what it
@@ -216,6 +217,7 @@ wants of what the person looks at."
                                  (org-agent-command-looked-at)))
     (_ (list :id id :level level :text text))))
 
+;;;###autoload
 (defun org-agent-command-alone (id level text)
   "Return the message ID at LEVEL that TEXT is if it gives a command, or nil.
 Signal an error if the command wants more than its arguments: TEXT only
@@ -239,6 +241,7 @@ SAID is how the person gave it."
                                :arguments arguments)
                          payload))))
 
+;;;###autoload
 (defun org-agent-command (name &optional arguments)
   "Give the agent the command NAME with ARGUMENTS, on what you look at.
 The skill that has the command gets what it wants of this buffer: its
@@ -246,7 +249,10 @@ region, or else its text.  The answer comes in the conversation, which
 is shown."
   (interactive
    (progn
-     (org-agent-kernel-ensure)
+     (add-hook 'org-agent-kernel-ready-hook #'org-agent-command-refresh)
+     (if (org-agent-kernel-ready-p)
+         (org-agent-command-refresh)
+       (org-agent-kernel-ensure))
      (let ((name (completing-read "Command: " #'org-agent-command--table
                                   nil t)))
        (when (string-empty-p name)
@@ -270,6 +276,7 @@ is shown."
 
 ;;;; Completion in the draft
 
+;;;###autoload
 (defun org-agent-command-completion ()
   "Complete a command's name behind a `/' that begins the draft.
 This is for `completion-at-point-functions'."
@@ -282,13 +289,6 @@ This is for `completion-at-point-functions'."
         (list (match-beginning 1) (match-end 1) #'org-agent-command--table
               :annotation-function #'org-agent-command--annotate
               :exclusive 'no)))))
-
-(defun org-agent-command--in-chat ()
-  "Have commands completed in this conversation."
-  (add-hook 'completion-at-point-functions #'org-agent-command-completion
-            nil t))
-
-(add-hook 'org-agent-chat-mode-hook #'org-agent-command--in-chat)
 
 (provide 'org-agent-command)
 ;;; org-agent-command.el ends here

@@ -186,6 +186,7 @@ answers where nothing is chosen."
   (push (cons 'org-agent-complete-ghost-shown org-agent-complete-map)
         minor-mode-map-alist))
 
+;;;###autoload
 (define-minor-mode org-agent-complete-mode
   "Have a model propose what comes next, as you type in this buffer.
 When you have typed something and then nothing for
@@ -335,7 +336,7 @@ Turn it off again when the person does not want words to go anywhere."
                 100)
          :mode (symbol-name major-mode))
    (and org-agent-complete-model (list :model org-agent-complete-model))
-   (and org-agent-send-agreed
+   (and (bound-and-true-p org-agent-send-agreed)
         (list :consent org-agent-send-agreed))))
 
 (defun org-agent-complete--done (completion)
@@ -453,6 +454,7 @@ Return non-nil then."
 
 ;;;; Commands
 
+;;;###autoload
 (defun org-agent-complete ()
   "Have a model propose what comes next at point, now.
 `org-agent-complete-mode' does it as you type, and its description says

@@ -122,7 +122,7 @@ cannot be agreed to: whoever has its token can do what the person can."
                                      (file-name-absolute-p path)
                                      (file-truename path)))))))
     (when (and path (file-name-absolute-p path) (not (file-remote-p path))
-               (file-in-directory-p path (org-agent-kernel-state-file "")))
+               (file-in-directory-p path (org-agent-state-file "")))
       (org-agent-context-read--refuse
        "%s is not sent: the kernel's token is in its directory" name))
     (when (and (not (plist-get reference :agreed))
@@ -390,6 +390,7 @@ UTF-16 says so by its first bytes."
                  (seq-take sorted org-agent-context-read-listing-limit) "")
       (and (> left 0) (format "and %d more\n" left))))))
 
+;;;###autoload
 (defun org-agent-context-read-gather (references)
   "Return (ITEMS . LINES): what REFERENCES name as it is now, and what says so.
 What a line lists and cannot be sent is an error.  Where it is linked in

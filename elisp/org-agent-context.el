@@ -76,6 +76,7 @@
 (defconst org-agent-context-image-limit (* 4 1024 1024)
   "Bytes of one image that goes along.")
 
+;;;###autoload
 (defun org-agent-context-size (bytes)
   "Return BYTES as people say them."
   (cond ((= bytes 1) "1 byte")
@@ -347,6 +348,7 @@ Another machine is not asked: what it has is known when it is read."
 
 ;;;; The draft
 
+;;;###autoload
 (defun org-agent-context-draft ()
   "Return (WORDS . REFERENCES) of the draft.
 WORDS are what it says, nil if nothing; REFERENCES is what it names."
@@ -373,21 +375,18 @@ WORDS are what it says, nil if nothing; REFERENCES is what it names."
   "The timer that will show sizes anew, or nil.")
 (put 'org-agent-context--show-timer 'permanent-local t)
 
-(defun org-agent-context-show-setup ()
-  "Have sizes shown in this conversation."
-  (add-hook 'post-command-hook #'org-agent-context--show-soon nil t)
-  (add-hook 'kill-buffer-hook #'org-agent-context--show-stop nil t))
-
 (defun org-agent-context--show-stop ()
   "Give up the timer of this conversation."
   (when org-agent-context--show-timer
     (cancel-timer org-agent-context--show-timer)
     (setq org-agent-context--show-timer nil)))
 
-(defun org-agent-context--show-soon ()
+;;;###autoload
+(defun org-agent-context-show-soon ()
   "Have sizes shown when Emacs is idle, if the text has changed."
   (unless (or org-agent-context--show-timer
               (eql org-agent-context--show-tick (buffer-chars-modified-tick)))
+    (add-hook 'kill-buffer-hook #'org-agent-context--show-stop nil t)
     (setq org-agent-context--show-timer
           (run-with-idle-timer org-agent-context-show-delay nil
                                #'org-agent-context--show-now (current-buffer)))))
@@ -468,8 +467,6 @@ WORDS are what it says, nil if nothing; REFERENCES is what it names."
       (concat (org-agent-context-size size) ": too large"))
      (t (org-agent-context-size size)))))
 
-(add-hook 'org-agent-chat-mode-hook #'org-agent-context-show-setup)
-
 ;;;; Files on other machines
 
 (defun org-agent-context-connected-p (path)
@@ -509,6 +506,73 @@ A file there is known by its name alone."
       (file-error (user-error "No connection to %s: %s"
                               (org-agent-context-host path)
                               (error-message-string err))))))
+
+;;;; The project
+
+(defcustom org-agent-project-taken t
+  "Non-nil has `org-agent-chat' take the project it is called in.
+What it is called in outside of any project leaves a conversation's
+project as it is."
+  :type 'boolean
+  :group 'org-agent)
+
+(defvar-local org-agent-context-project nil
+  "The directory of the project that this conversation may read, or nil.")
+(put 'org-agent-context-project 'permanent-local t)
+
+(defconst org-agent-context--project-signs '(".git" ".org-agent")
+  "What the directory of a project has in it; the kernel looks for the same.")
+
+(defun org-agent-context-project-of (directory)
+  "Return the project that DIRECTORY of this machine is in, or nil.
+A directory that holds the home is no project."
+  (unless (file-remote-p directory)
+    (when-let ((root (locate-dominating-file
+                      directory
+                      (lambda (parent)
+                        (seq-some (lambda (sign)
+                                    (file-exists-p (expand-file-name sign parent)))
+                                  org-agent-context--project-signs)))))
+      (let ((root (file-truename root)))
+        (unless (or (equal root "/")
+                    (string-prefix-p (file-name-as-directory root)
+                                     (file-name-as-directory
+                                      (file-truename "~"))))
+          (file-name-as-directory root))))))
+
+;;;###autoload
+(defun org-agent-context-project-take (directory)
+  "Make the project of DIRECTORY that of this conversation, if there is one."
+  (when-let ((project (and org-agent-project-taken directory
+                           (org-agent-context-project-of directory))))
+    (setq org-agent-context-project project)
+    (force-mode-line-update)))
+
+;;;###autoload
+(defun org-agent-project-set (directory)
+  "Let this conversation read the project of DIRECTORY without asking.
+With a prefix argument, which makes DIRECTORY nil, it has no project any
+more: what was attached opens its own."
+  (interactive
+   (list (unless current-prefix-arg
+           (read-directory-name "Project: " org-agent-context-project nil t)))
+   org-agent-chat-mode)
+  (unless (derived-mode-p 'org-agent-chat-mode)
+    (user-error "A conversation has a project: call this in one"))
+  (setq org-agent-context-project
+        (when directory
+          (or (org-agent-context-project-of directory)
+              (user-error
+               "%s is in no project below your home: neither .git nor .org-agent is in it or above it; an empty .org-agent makes it one"
+               (abbreviate-file-name directory)))))
+  (force-mode-line-update)
+  (message (if org-agent-context-project "What is in %s is read without asking"
+             "No project is read without asking")
+           (and org-agent-context-project (abbreviate-file-name org-agent-context-project))))
+
+(defun org-agent-context-project-event ()
+  "Return what a message says of the project, as parameters of an event."
+  (and org-agent-context-project (list :directory (directory-file-name org-agent-context-project))))
 
 (provide 'org-agent-context)
 ;;; org-agent-context.el ends here

@@ -111,6 +111,7 @@ When nil it is what `config.org' says, else found out."
   (cl-find-if (lambda (command) (executable-find (car command)))
               org-agent-dictate-program))
 
+;;;###autoload
 (defun org-agent-dictate-lacks ()
   "Return what is missing for dictating and what to do, nil when nothing is.
 Whether a server is named only a running kernel knows."
@@ -134,6 +135,7 @@ Whether a server is named only a running kernel knows."
 
 ;;;; Commands
 
+;;;###autoload
 (defun org-agent-dictate (&optional cancel)
   "Listen; when that is going on, stop and insert what was said.
 It is inserted where point is now; in a conversation, when that is not in
@@ -151,6 +153,7 @@ The recording goes to the server that `config.org' names for it."
     (_ (org-agent-dictate--check)
        (org-agent-dictate--listen (org-agent-dictate--place)))))
 
+;;;###autoload
 (defun org-agent-dictate-cancel ()
   "Forget what is being dictated."
   (interactive)
@@ -162,6 +165,7 @@ The recording goes to the server that `config.org' names for it."
         (message "Forgotten"))
     (user-error "Nothing is being dictated")))
 
+;;;###autoload
 (defun org-agent-dictate-again ()
   "Have the latest recording transcribed that could not be.
 If it was and the place for the words was gone, insert them here."

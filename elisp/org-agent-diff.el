@@ -163,6 +163,7 @@ The number of their first line is FIRST, or else 1."
 
 ;;;; Side by side
 
+;;;###autoload
 (defun org-agent-diff-ediff (old new function)
   "Compare the text OLD with NEW, which can be edited, with Ediff.
 When Ediff ends, call FUNCTION with what NEW is then, nil if it is gone."

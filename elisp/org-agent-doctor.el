@@ -58,6 +58,7 @@ question; \\[revert-buffer] looks again.
 
 ;;;; Looking
 
+;;;###autoload
 (defun org-agent-doctor ()
   "Look for what is wrong with the agent, and say what to do about it."
   (interactive)
@@ -231,8 +232,8 @@ without one the program is asked to."
 
 (defun org-agent-doctor--sources ()
   "Return the source files of this package."
-  (directory-files org-agent-kernel-directory t
-                   "\\`\\(?:org-agent.*\\|ob-org-agent\\)\\.el\\'"))
+  (directory-files org-agent-directory t
+                   "\\`\\(?:org-agent\\(?:-.*\\)?\\|ob-org-agent\\)\\.el\\'"))
 
 (defun org-agent-doctor--loaded ()
   "Look for files that were changed after this Emacs loaded the package.
@@ -240,7 +241,7 @@ Whatever they were compiled to, byte code or native code, what runs is
 what was there then."
   (when-let ((changed (cl-remove-if-not
                        (lambda (source)
-                         (time-less-p org-agent-kernel-loaded
+                         (time-less-p org-agent-loaded
                                       (file-attribute-modification-time
                                        (file-attributes source))))
                        (org-agent-doctor--sources))))
@@ -309,7 +310,7 @@ what was there then."
 
 (defun org-agent-doctor--auto-saves ()
   "Look for files that Emacs left beside conversations when it died."
-  (let* ((directory (expand-file-name "sessions" (org-agent-kernel-home-directory)))
+  (let* ((directory (expand-file-name "sessions" (org-agent-home-directory)))
          (left (and (file-directory-p directory)
                     (directory-files directory t "\\`\\(?:#.*#\\|\\.#.*\\)\\'"))))
     (cl-mapcan

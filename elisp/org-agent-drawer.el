@@ -19,7 +19,12 @@
 
 (defvar font-lock-beg)
 (defvar font-lock-end)
-(defvar org-agent-show-thoughts)
+(defcustom org-agent-show-thoughts nil
+  "Non-nil means that thoughts and calls stand unfolded in an answer.
+TAB on the first line of their drawer opens and closes it."
+  :type 'boolean
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-drawer--regexp
   "^[ \t]*:\\(?:PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*\\(\n\\(?:[ \t]*:.*\n\\)*?[ \t]*:END:\\)[ \t]*$"
@@ -70,7 +75,7 @@ That is what a person chose with TAB, or else what is the rule."
   (pcase (get-text-property position 'org-agent-drawer-shown)
     ('yes t)
     ('no nil)
-    (_ (and (bound-and-true-p org-agent-show-thoughts)
+    (_ (and org-agent-show-thoughts
             (save-excursion
               (goto-char position)
               (looking-at-p "[ \t]*:\\(?:THOUGHTS\\|CALLS\\):"))))))

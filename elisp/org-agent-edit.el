@@ -57,7 +57,8 @@ then.")
 (defconst org-agent-edit--around 200
   "Characters on each side of a change that its receipt has.")
 
-(cl-defmethod org-agent-perform ((_action (eql :edit)) params)
+;;;###autoload
+(defun org-agent-edit-perform (params)
   "Replace the text `:old' of PARAMS by `:new', once for the act's id."
   (org-agent-edit-act params (lambda () params)
                       #'org-agent-edit--change #'org-agent-edit--settle
@@ -76,7 +77,7 @@ or CHECK when the kernel only wants to know whether it could be made."
                     (org-agent-edit-in (funcall place) function)
                   ((inhibited-interaction text-read-only buffer-read-only
                                           file-error)
-                   (org-agent-act-refuse "nothing was changed: %s"
+                   (org-agent-kernel-refuse "nothing was changed: %s"
                                          (error-message-string err))))))
       (cond
        ((plist-get params :check) (there check) nil)
@@ -105,7 +106,7 @@ named, or widened."
          (entry (plist-get payload :id))
          (file (plist-get payload :file)))
     (unless (and (stringp (or old "")) (stringp new))
-      (org-agent-act-refuse "an edit has :old and :new, two texts"))
+      (org-agent-kernel-refuse "an edit has :old and :new, two texts"))
     (with-current-buffer (org-agent-edit-buffer file entry)
       (org-agent-edit-check-buffer)
       (save-excursion
@@ -120,12 +121,12 @@ named, or widened."
   (let ((real (org-agent-act-regular-file
                (or file (org-agent-edit--file-of entry)))))
     (when (file-in-directory-p real (expand-file-name
-                                     "sessions" (org-agent-kernel-home-directory)))
-      (org-agent-act-refuse "%s is a conversation, and nobody changes what was said" real))
+                                     "sessions" (org-agent-home-directory)))
+      (org-agent-kernel-refuse "%s is a conversation, and nobody changes what was said" real))
     (or (find-buffer-visiting real)
         (progn
           (unless (file-writable-p real)
-            (org-agent-act-refuse "%s cannot be written" real))
+            (org-agent-kernel-refuse "%s cannot be written" real))
           (org-agent-act-visit real)))))
 
 (defun org-agent-edit--file-of (entry)
@@ -133,7 +134,7 @@ named, or widened."
 Org's own list comes first, then open buffers, then agenda files; others
 are not searched: that can take long."
   (unless (and (stringp entry) (not (string-blank-p entry)))
-    (org-agent-act-refuse "an edit names a :file or the :id of an entry"))
+    (org-agent-kernel-refuse "an edit names a :file or the :id of an entry"))
   (or (org-agent-edit--listed-file entry)
       (cl-some (lambda (buffer)
                  (with-current-buffer buffer
@@ -143,7 +144,7 @@ are not searched: that can take long."
                (buffer-list))
       (cl-some (lambda (file) (org-agent-edit--file-with-p file entry))
                (ignore-errors (org-agenda-files t)))
-      (org-agent-act-refuse
+      (org-agent-kernel-refuse
        "no entry with the id %s is known to Org here, in open buffers or in agenda files"
        entry)))
 
@@ -164,6 +165,7 @@ are not searched: that can take long."
                                 (expand-file-name file)))
            (and (org-agent-edit-has-p entry) buffer-file-name)))))
 
+;;;###autoload
 (defun org-agent-edit-has-p (entry)
   "Return non-nil when the current buffer has the ENTRY, an Org id."
   (let ((case-fold-search t))
@@ -183,14 +185,14 @@ are not searched: that can take long."
         (regexp (org-agent-edit--id-regexp entry)))
     (goto-char (point-min))
     (unless (re-search-forward regexp nil t)
-      (org-agent-act-refuse "no entry of %s has the id %s"
+      (org-agent-kernel-refuse "no entry of %s has the id %s"
                             (buffer-name) entry))
     (when (and org-agent-edit--veiled
                (org-agent-private-part-at (point) (org-agent-private-parts)))
-      (org-agent-act-refuse "no entry of %s that may be seen has the id %s"
+      (org-agent-kernel-refuse "no entry of %s that may be seen has the id %s"
                             (buffer-name) entry))
     (when (save-excursion (re-search-forward regexp nil t))
-      (org-agent-act-refuse "several entries of %s have the id %s"
+      (org-agent-kernel-refuse "several entries of %s have the id %s"
                             (buffer-name) entry))
     (when (re-search-backward "^\\(\\*+\\) " nil t)
       (let ((beg (point))
@@ -206,19 +208,19 @@ are not searched: that can take long."
   (let ((name (buffer-name))
         (file buffer-file-name))
     (cond
-     (org-agent-chat-session
-      (org-agent-act-refuse "%s is a conversation, and nobody changes what was said"
+     ((bound-and-true-p org-agent-chat-session)
+      (org-agent-kernel-refuse "%s is a conversation, and nobody changes what was said"
                             name))
      (buffer-read-only
-      (org-agent-act-refuse "the buffer %s is read-only" name))
+      (org-agent-kernel-refuse "the buffer %s is read-only" name))
      ((stringp (file-locked-p file))
-      (org-agent-act-refuse "%s is being edited by %s" file
+      (org-agent-kernel-refuse "%s is being edited by %s" file
                             (file-locked-p file)))
      ((verify-visited-file-modtime))
      ((not (file-exists-p file))
-      (org-agent-act-refuse "the file of the buffer %s is gone" name))
+      (org-agent-kernel-refuse "the file of the buffer %s is gone" name))
      ((buffer-modified-p)
-      (org-agent-act-refuse "%s has changed on the disk, and the buffer has unsaved work: save or revert it first"
+      (org-agent-kernel-refuse "%s has changed on the disk, and the buffer has unsaved work: save or revert it first"
                             file))
      (t (revert-buffer t t t)))))
 
@@ -232,7 +234,7 @@ are not searched: that can take long."
   "Replace OLD, which stands at BEG, by NEW as one undo step; return the receipt."
   (let ((modified (buffer-modified-p)))
     (when (equal old new)
-      (org-agent-act-refuse "the new text is the old one"))
+      (org-agent-kernel-refuse "the new text is the old one"))
     (org-agent-edit-check-encoding new)
     (org-agent-edit--check-kept beg old new)
     (undo-boundary)
@@ -246,7 +248,7 @@ are not searched: that can take long."
   "Refuse where OLD could not be replaced by NEW as things are."
   (let ((beg (org-agent-edit-find old)))
     (when (equal old new)
-      (org-agent-act-refuse "the new text is the old one"))
+      (org-agent-kernel-refuse "the new text is the old one"))
     (org-agent-edit-check-encoding new)
     (org-agent-edit--check-kept beg old new)))
 
@@ -258,7 +260,7 @@ are not searched: that can take long."
     (if (string-empty-p old)
         (if (= (point-min) (point-max))
             (push (point-min) places)
-          (org-agent-act-refuse "the old text is empty and %s is not: name the text to replace"
+          (org-agent-kernel-refuse "the old text is empty and %s is not: name the text to replace"
                                 (buffer-name)))
       (goto-char (point-min))
       (while (search-forward old nil t)
@@ -270,13 +272,13 @@ are not searched: that can take long."
         (goto-char (1+ (match-beginning 0)))))
     (pcase places
       ((and '() (guard kept))
-       (org-agent-act-refuse
+       (org-agent-kernel-refuse
         "the old text is not in what may be seen of %s; what is tagged :noagent:, :@private: or :crypt: only the person changes"
         (buffer-name)))
-      ('() (org-agent-act-refuse "the old text is not in %s%s" (buffer-name)
+      ('() (org-agent-kernel-refuse "the old text is not in %s%s" (buffer-name)
                                  (org-agent-edit--instead old)))
       (`(,beg) beg)
-      (_ (org-agent-act-refuse
+      (_ (org-agent-kernel-refuse
           "the old text stands %d times in %s, on the lines %s: name more of it"
           (length places) (buffer-name)
           (mapconcat (lambda (place)
@@ -302,7 +304,7 @@ That is where what is kept from every model would be another then."
                                   buffer-file-name file)
                             (unwind-protect (org-agent-edit--kept)
                               (setq buffer-file-name nil))))
-        (org-agent-act-refuse
+        (org-agent-kernel-refuse
          "%s has a subtree tagged :noagent:, :@private: or :crypt:, and this would change it or what is in it; only the person does that"
          (buffer-name))))))
 
@@ -382,7 +384,7 @@ That is where what is kept from every model would be another then."
                       (unencodable-char-position
                        0 (length new) buffer-file-coding-system nil new)))))
     (when place
-      (org-agent-act-refuse "%s is written in %s, which has no %c"
+      (org-agent-kernel-refuse "%s is written in %s, which has no %c"
                             (buffer-name) buffer-file-coding-system
                             (aref new place)))))
 
@@ -446,7 +448,7 @@ The answer is a receipt, or a refusal that says that nothing happened."
       (org-agent-edit--receipt (funcall there new) new
                                (not (buffer-modified-p))))
      ((funcall there old)
-      (org-agent-act-refuse "nothing was changed: the old text is still there"))
+      (org-agent-kernel-refuse "nothing was changed: the old text is still there"))
      ((string-empty-p new)
       (org-agent-edit--receipt (point-min) new (not (buffer-modified-p))))
      (t (org-agent-edit-untold "neither the old text nor the new one is there")))))
@@ -461,7 +463,8 @@ The answer is a receipt, or a refusal that says that nothing happened."
   "Characters that the former values of properties may have.
 They are part of the receipt, so that they can be put back.")
 
-(cl-defmethod org-agent-perform ((_action (eql :set-properties)) params)
+;;;###autoload
+(defun org-agent-edit-set-properties (params)
   "Set the `:properties' of PARAMS in the entry `:id', once for the act's id."
   (let* ((payload (plist-get params :payload))
          (entry (plist-get payload :id))
@@ -476,11 +479,11 @@ They are part of the receipt, so that they can be put back.")
 (defun org-agent-edit-properties-checked (pairs)
   "Return PAIRS, two texts each, or refuse what must not be set."
   (unless (and pairs (proper-list-p pairs))
-    (org-agent-act-refuse "the act names no property"))
+    (org-agent-kernel-refuse "the act names no property"))
   (dolist (pair pairs pairs)
     (unless (and (proper-list-p pair) (= 2 (length pair))
                  (cl-every #'stringp pair))
-      (org-agent-act-refuse "properties are pairs of two texts"))
+      (org-agent-kernel-refuse "properties are pairs of two texts"))
     (let ((name (upcase (car pair))))
       (cond
        ((or (member name '("ID" "CRON" "END" "PROPERTIES"))
@@ -488,10 +491,10 @@ They are part of the receipt, so that they can be put back.")
             (string-prefix-p "HEADER-ARGS" name)
             (string-search "+" name)
             (not (string-match-p "\\`[^ \t\n\r:[:cntrl:]]+\\'" name)))
-        (org-agent-act-refuse "the property %s is not to be set from outside"
+        (org-agent-kernel-refuse "the property %s is not to be set from outside"
                               (car pair)))
        ((string-match-p "[\n\r\f\v\u2028\u2029]" (cadr pair))
-        (org-agent-act-refuse "the value of the property %s is not one line"
+        (org-agent-kernel-refuse "the value of the property %s is not one line"
                               (car pair)))))))
 
 (defun org-agent-edit-properties-find ()
@@ -501,11 +504,11 @@ TEXT are the lines between its first and its last, the first at BEG."
   (let ((case-fold-search t))
     (unless (and (re-search-forward "^[ \t]*:PROPERTIES:[ \t]*\n" nil t)
                  (<= (count-lines (point-min) (point)) 3))
-      (org-agent-act-refuse "the entry has no property drawer of its own in %s"
+      (org-agent-kernel-refuse "the entry has no property drawer of its own in %s"
                             (buffer-name)))
     (let ((beg (point)))
       (unless (re-search-forward "^[ \t]*:END:[ \t]*$" nil t)
-        (org-agent-act-refuse "the drawer of the entry has no end"))
+        (org-agent-kernel-refuse "the drawer of the entry has no end"))
       (cons beg (buffer-substring-no-properties beg (line-beginning-position))))))
 
 (defun org-agent-edit--properties-set (pairs)
@@ -522,11 +525,11 @@ Return the receipt.  The drawer's other lines stay as they are."
   (pcase-let* ((`(,beg . ,old) (org-agent-edit-properties-find))
                (new (org-agent-edit-properties-drawer old pairs)))
     (when (equal old new)
-      (org-agent-act-refuse "the entry has these properties already"))
+      (org-agent-kernel-refuse "the entry has these properties already"))
     (when (> (cl-loop for former in (org-agent-edit--properties-former old pairs)
                       sum (length (plist-get former :line)))
              org-agent-edit--properties-former-limit)
-      (org-agent-act-refuse "what the properties are now is too long to be put back later"))
+      (org-agent-kernel-refuse "what the properties are now is too long to be put back later"))
     (org-agent-edit-check-encoding new)
     (cons beg old)))
 
@@ -543,7 +546,7 @@ The answer is a receipt, or a refusal that says that nothing happened."
      ((= there (length pairs))
       (org-agent-edit--receipt beg drawer (not (buffer-modified-p))))
      ((= there 0)
-      (org-agent-act-refuse "nothing was changed: the properties are others"))
+      (org-agent-kernel-refuse "nothing was changed: the properties are others"))
      (t (org-agent-edit-untold "some of the properties are as they were to be, and some are not")))))
 
 (defun org-agent-edit--properties-regexp (name)

@@ -37,13 +37,10 @@
 (require 'org-agent-inert)
 (require 'org-agent-chat)
 
-(declare-function org-agent-act-mark "org-agent-act")
 (declare-function org-agent-command-message "org-agent-command")
 (declare-function org-agent-context-draft "org-agent-context")
 (declare-function org-agent-context-read-gather "org-agent-context-read")
 (declare-function org-agent-context-size "org-agent-context")
-(declare-function org-agent-draft-branch-at "org-agent-draft")
-(declare-function org-agent-draft-start "org-agent-draft")
 (declare-function org-agent-log "org-agent-log")
 (declare-function org-agent-log-of-turn "org-agent-log")
 (declare-function org-agent-send-event "org-agent-send")
@@ -53,13 +50,6 @@
 (defvar org-agent-draft-chosen)
 
 ;;;; Provenance
-
-(cl-defmethod org-agent-handle-request :around ((_method (eql 'act)) params)
-  "Mark the text that the act with PARAMS has put into a buffer as its own."
-  (let ((receipt (cl-call-next-method)))
-    (org-agent-rpc-guard "marking what an act inserted"
-      (org-agent-act-mark receipt (plist-get params :id)))
-    receipt))
 
 (defun org-agent-explain-id ()
   "Return the id of what the agent did at point, or nil.
@@ -134,6 +124,7 @@ the conversation, \\[org-agent-why-log] shows the turn's lines in the log,
            (replace-regexp-in-string
             "%" "%%" (or (plist-get org-agent-explain-story :session) "?")))))
 
+;;;###autoload
 (defun org-agent-why (id)
   "Tell why the agent wrote or did what is at point.
 ID is the id of a question, an answer, an action, an approval or a turn,
@@ -236,6 +227,7 @@ ORIGIN is the window in which it was asked for."
               buffer-read-only t)
   (org-agent-fontify-listed-languages))
 
+;;;###autoload
 (defun org-agent-prompt ()
   "Show exactly what would be sent to the model for the draft.
 Outside a conversation it is that of the conversation used last.

@@ -434,9 +434,9 @@ program says, there is no word about it."
 
 (defun org-agent-file-owner--kept-draft-name (session pid)
   "Return the file for a draft of SESSION in the Emacs PID."
-  (org-agent-kernel-state-file (format "drafts/%s@%d.org" session pid)))
+  (org-agent-state-file (format "drafts/%s@%d.org" session pid)))
 
-(defun org-agent-file-owner-kept-draft-write ()
+(defun org-agent-file-owner-keep-draft ()
   "Keep the draft of this conversation if no file has it."
   (let* ((draft (org-agent-file-owner--draft-string))
          (wanted (and (not (and org-agent-file-owner-p
@@ -466,11 +466,11 @@ program says, there is no word about it."
     (ignore-errors (delete-file org-agent-file-owner--kept-draft-file))
     (setq org-agent-file-owner--kept-draft-file nil)))
 
-(defun org-agent-file-owner-kept-draft-write-all ()
+(defun org-agent-file-owner-keep-drafts ()
   "Keep the drafts of all conversations that no file has."
   (dolist (buffer (org-agent-chat-buffers))
     (with-current-buffer buffer
-      (org-agent-file-owner-kept-draft-write))))
+      (org-agent-file-owner-keep-draft))))
 
 (defun org-agent-file-owner--kept-draft-left ()
   "Return the files with drafts of this conversation that nobody is writing."
@@ -487,7 +487,7 @@ program says, there is no word about it."
                            (concat "\\`" (regexp-quote org-agent-chat-session)
                                    "@[0-9]+\\.org\\'"))))))
 
-(defun org-agent-file-owner-kept-draft-restore ()
+(defun org-agent-file-owner-restore-draft ()
   "Put what was left of a draft behind the one that stands there."
   (dolist (file (org-agent-file-owner--kept-draft-left))
     (condition-case err
@@ -506,16 +506,14 @@ program says, there is no word about it."
       (file-error
        (org-agent-rpc-log "A draft is still in %s: %s" file
                           (error-message-string err)))))
-  (org-agent-file-owner-kept-draft-write))
+  (org-agent-file-owner-keep-draft))
 
-(defun org-agent-file-owner-kept-draft-setup ()
-  "Keep the draft of this conversation when its buffer goes."
-  (add-hook 'kill-buffer-hook #'org-agent-file-owner-kept-draft-write nil t))
-
-(add-hook 'org-agent-chat-mode-hook #'org-agent-file-owner-kept-draft-setup)
-(add-hook 'org-agent-chat-loaded-hook #'org-agent-file-owner-kept-draft-restore)
-(add-hook 'auto-save-hook #'org-agent-file-owner-kept-draft-write-all)
-(add-hook 'kill-emacs-hook #'org-agent-file-owner-kept-draft-write-all)
+(defun org-agent-file-owner-watch-draft ()
+  "Keep the draft of this conversation when its buffer or Emacs goes.
+It is kept whenever Emacs saves by itself, too."
+  (add-hook 'kill-buffer-hook #'org-agent-file-owner-keep-draft nil t)
+  (add-hook 'auto-save-hook #'org-agent-file-owner-keep-drafts)
+  (add-hook 'kill-emacs-hook #'org-agent-file-owner-keep-drafts))
 
 (provide 'org-agent-file-owner)
 ;;; org-agent-file-owner.el ends here

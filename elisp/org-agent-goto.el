@@ -51,6 +51,7 @@ It is not gone to when point is not at MARKER any more.")
 
 ;;;; Turns
 
+;;;###autoload
 (defun org-agent-goto-turn-at-point ()
   "Return the heading of the turn that point is in, or nil."
   (unless (org-agent-draft-p (point))
@@ -63,6 +64,7 @@ It is not gone to when point is not at MARKER any more.")
                              (point))))
         heading))))
 
+;;;###autoload
 (defun org-agent-goto-first-words (heading)
   "Return the first words of the turn at HEADING."
   (truncate-string-to-width
@@ -90,6 +92,7 @@ of renamed ones, is asked where ID is, and the result is nil."
       (user-error "The conversation %s is not here, and the kernel is being started to look for it; try again"
                   session))))
 
+;;;###autoload
 (defun org-agent-goto-open (session id &optional words)
   "Return the buffer of SESSION, with point at the turn whose `:ID:' is ID.
 If WORDS stand in the turn, point is behind them.  If the turn is not
@@ -101,6 +104,7 @@ known of it is shown.  Without ID point is in the draft."
        ((null id) (goto-char (point-max)))
        ((org-agent-goto--turn id words))
        (t (setq org-agent-goto--wanted (list id (point-marker) words))
+          (add-hook 'org-agent-chat-loaded-hook #'org-agent-goto--settle)
           (if (eq org-agent-chat-attached t)
               (org-agent-goto--settle)
             (org-agent-kernel-ensure)))))
@@ -135,8 +139,6 @@ However they are broken into lines there, and whatever their case."
     (when (and id (= marker (point)) (not (org-agent-goto--turn id words)))
       (org-agent-goto-find id))
     (when marker (set-marker marker nil))))
-
-(add-hook 'org-agent-chat-loaded-hook #'org-agent-goto--settle)
 
 (defun org-agent-goto-find (id)
   "Ask the kernel where ID is, and go there or show what was said."
@@ -174,6 +176,7 @@ A conversation that has no buffer yet is opened: it has that name now."
 
 ;;;; The index
 
+;;;###autoload
 (defun org-agent-goto-imenu-index ()
   "Return the index of this conversation.
 Elements are (NAME POSITION FUNCTION ID), no two with one name."
@@ -212,16 +215,6 @@ Elements are (NAME POSITION FUNCTION ID), no two with one name."
       (widen))
     (goto-char heading)
     (org-reveal)))
-
-(defun org-agent-goto-imenu-setup ()
-  "Have Imenu list the turns of this conversation."
-  (setq-local imenu-create-index-function #'org-agent-goto-imenu-index
-              imenu-auto-rescan t
-              imenu-auto-rescan-maxout most-positive-fixnum
-              imenu-space-replacement nil
-              imenu-max-item-length nil))
-
-(add-hook 'org-agent-chat-mode-hook #'org-agent-goto-imenu-setup)
 
 ;;;; Links
 
@@ -343,6 +336,7 @@ file of the conversation."
 
 ;;;; Bookmarks
 
+;;;###autoload
 (defun org-agent-goto-bookmark-make ()
   "Return a bookmark of the turn that point is in, or of the draft."
   (let* ((heading (org-agent-goto-turn-at-point))
@@ -355,6 +349,7 @@ file of the conversation."
                            (and id (concat "::" id))))
       (handler . org-agent-bookmark-jump))))
 
+;;;###autoload
 (defun org-agent-bookmark-jump (bookmark)
   "Go where BOOKMARK leads; for `bookmark-jump'."
   (let ((session (bookmark-prop-get bookmark 'session)))
@@ -364,12 +359,6 @@ file of the conversation."
      (or (org-agent-goto-reach session (bookmark-prop-get bookmark 'id))
          (user-error "The conversation %s is not here; the kernel is asked where it is"
                      session)))))
-
-(defun org-agent-goto-bookmark-setup ()
-  "Have bookmarks of this conversation lead to its turns."
-  (setq-local bookmark-make-record-function #'org-agent-goto-bookmark-make))
-
-(add-hook 'org-agent-chat-mode-hook #'org-agent-goto-bookmark-setup)
 
 (provide 'org-agent-goto)
 ;;; org-agent-goto.el ends here

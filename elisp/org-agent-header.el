@@ -26,7 +26,7 @@
 (require 'org-agent-chat)
 
 (declare-function org-agent-approvals "org-agent-approval")
-(declare-function org-agent-menu "org-agent")
+(declare-function org-agent-menu "org-agent-menu")
 
 (defface org-agent-header-model '((t :inherit bold))
   "Face of the model's name in the header line."
@@ -62,6 +62,7 @@
               'help-echo "mouse-1: what can be done here"
               'local-map (or map org-agent-header--map)))
 
+;;;###autoload
 (defun org-agent-header-line ()
   "Return the header line of the current conversation."
   (string-join
@@ -98,9 +99,9 @@
 
 (defun org-agent-header--project ()
   "Return the part of the header line that says what is read freely, or nil."
-  (when org-agent-chat-project
+  (when (bound-and-true-p org-agent-context-project)
     (propertize (concat "reads " (org-agent-header--escape
-                                  (abbreviate-file-name org-agent-chat-project)))
+                                  (abbreviate-file-name org-agent-context-project)))
                 'face 'shadow
                 'help-echo "org-agent-project-set: another project, or none")))
 
@@ -167,6 +168,7 @@ nobody knows."
           (org-agent-header--button (format "%d%%%% full" percent)
                                     'org-agent-header-waiting)))))))
 
+;;;###autoload
 (defun org-agent-header-cost (usage)
   "Return what USAGE, a plist of the kernel's, cost, nil when nobody knows.
 A `+' says that it cost more: of a part the price is not known."
@@ -208,12 +210,13 @@ A kernel that is well is not worth a word: return nil."
 
 ;;;; How far a turn has come
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'turn/progress))
-                                             params)
+;;;###autoload
+(defun org-agent-header-progress-news (params)
   "Show how far the turn of PARAMS has come."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-chat-put :progress params)))
 
+;;;###autoload
 (defun org-agent-header-progress-thousands (number)
   "Return NUMBER, of tokens, as people read it: 950, 12k, 1.5M."
   (cond ((>= number 1000000)
@@ -240,6 +243,7 @@ Without LIMIT, nil or 0, it is TAKEN alone.  UNIT stands behind it."
           (and limit (> limit 0) (concat " of " (funcall format limit)))
           unit))
 
+;;;###autoload
 (defun org-agent-header-progress-text (progress &optional all)
   "Return PROGRESS, a plist of the kernel's, in words.
 Time is told when half of it is gone, or with ALL."

@@ -79,6 +79,7 @@ The buffer has them, with or without a kernel."
   (cl-remove session org-agent-input-history--elsewhere
              :key (lambda (asked) (plist-get asked :session)) :test #'equal))
 
+;;;###autoload
 (defun org-agent-input-history-refresh ()
   "Have the kernel tell what was asked, for the next time one looks."
   (org-agent-kernel-request
@@ -87,8 +88,7 @@ The buffer has them, with or without a kernel."
               (setq org-agent-input-history--elsewhere (plist-get result :questions)))
    :failure #'ignore))
 
-(add-hook 'org-agent-kernel-ready-hook #'org-agent-input-history-refresh)
-
+;;;###autoload
 (defun org-agent-input-history-fill-history (history)
   "Put what was asked anywhere behind what is in HISTORY, a variable's name.
 So one finds it in the minibuffer, too."
@@ -238,6 +238,7 @@ While nothing was done but to go through CYCLE it is what it was."
            (org-agent-input-history-cycle-prefix cycle))
       (buffer-substring-no-properties beginning (max beginning (point)))))
 
+;;;###autoload
 (defun org-agent-previous-question (&optional count)
   "Put the question before into the draft, or that COUNT before.
 After the first of this conversation come those of others.  What you
@@ -247,18 +248,21 @@ can be undone."
   (dotimes (_ (abs (or count 1)))
     (org-agent-input-history--step (if (< (or count 1) 0) 1 -1) nil)))
 
+;;;###autoload
 (defun org-agent-next-question (&optional count)
   "Put the question behind into the draft, or that COUNT behind.
 Behind the last is what you were writing."
   (interactive "p" org-agent-chat-mode)
   (org-agent-previous-question (- (or count 1))))
 
+;;;###autoload
 (defun org-agent-previous-matching-question ()
   "Put the question before that begins as the draft up to point does into it.
 Point stays there, so that one can go on."
   (interactive nil org-agent-chat-mode)
   (org-agent-input-history--step -1 t))
 
+;;;###autoload
 (defun org-agent-next-matching-question ()
   "Put the question behind that begins as the draft up to point does into it."
   (interactive nil org-agent-chat-mode)
@@ -323,6 +327,7 @@ SESSION is that of the conversation, whose questions are known."
                              (split-string string "[^[:alnum:]]+" t))))
     (and words (mapconcat (lambda (word) (concat word "*")) words " "))))
 
+;;;###autoload
 (defun org-agent-insert-question (text)
   "Put TEXT, a question that was asked before, into the draft.
 Those of this conversation come first, then those of others.  What you

@@ -19,38 +19,15 @@
 ;;; Code:
 
 (require 'json)
+(require 'org-agent)
 (require 'org-agent-rpc)
 
-(defcustom org-agent-program nil
-  "The org-agent program, a file name.
-When nil, it is `bin/org-agent' beside the directory of this package,
-or else `org-agent' on variable `exec-path'."
-  :type '(choice (const :tag "Find it" nil) file)
-  :group 'org-agent
-  :package-version '(org-agent . "0.1.0"))
-
-(defcustom org-agent-home nil
-  "The home of the agent, a directory.
-When nil, it is what the environment variable ORG_AGENT_HOME names, or
-else `~/.org-agent'."
-  :type '(choice (const :tag "Default" nil) directory)
-  :group 'org-agent
-  :package-version '(org-agent . "0.1.0"))
-
-(defconst org-agent-version "0.1.0"
-  "The version of this package.")
-
-(defconst org-agent-kernel-directory
-  (file-name-directory (or load-file-name buffer-file-name default-directory))
-  "The directory of this package.")
-
-(defconst org-agent-kernel-loaded (current-time)
-  "When this Emacs loaded the package.")
+(declare-function org-agent-skill-help "org-agent-skill")
 
 (defvar org-agent-kernel--patience 10
   "Seconds that a kernel has to take a client.")
 
-(defvar org-agent-kernel-ready-hook nil
+(defvar org-agent-kernel-ready-hook '(org-agent-skill-help)
   "Run when a kernel has taken this Emacs as its client.")
 
 (defvar org-agent-kernel-lost-hook nil
@@ -86,53 +63,11 @@ or `stopped' (on purpose).")
 (defvar org-agent-kernel--ready-since nil
   "When the kernel was last ready, in seconds, or nil.")
 
-;;;; Files
-
-(defun org-agent-kernel-home-directory ()
-  "Return the agent's home as a directory name.
-The kernel runs on this machine, and so does its home have to be here."
-  (let ((home (or org-agent-home
-                  (org-agent-kernel--environment "ORG_AGENT_HOME")
-                  "~/.org-agent"))
-        (default-directory (if (file-remote-p default-directory) "~/"
-                             default-directory)))
-    (when (file-remote-p home)
-      (user-error "The agent's home %s is on another machine; set `org-agent-home' to a directory of this one"
-                  home))
-    (file-name-as-directory (expand-file-name home))))
-
-(defun org-agent-kernel--environment (name)
-  "Return the environment variable NAME, nil when it is unset or empty."
-  (let ((value (getenv name)))
-    (and value (not (string-empty-p value)) value)))
-
-(defun org-agent-kernel--real-name (directory)
-  "Return the real path of DIRECTORY, without a slash at its end."
-  (directory-file-name (file-truename directory)))
-
-(defun org-agent-kernel--instance ()
-  "Return the name of this home's files: every home has its own kernel."
-  (let ((home (org-agent-kernel--real-name (org-agent-kernel-home-directory))))
-    (if (equal home (org-agent-kernel--real-name "~/.org-agent"))
-        "org-agent"
-      (concat "org-agent-"
-              (substring (secure-hash 'sha256 (encode-coding-string
-                                               home 'utf-8-unix))
-                         0 8)))))
-
-(defun org-agent-kernel-state-file (name)
-  "Return the file NAME in the state directory of this home."
-  (let ((state (org-agent-kernel--environment "XDG_STATE_HOME")))
-    (expand-file-name
-     name
-     (expand-file-name (org-agent-kernel--instance)
-                       (if (and state (file-name-absolute-p state))
-                           state
-                         "~/.local/state")))))
+;;;; Where it is
 
 (defun org-agent-kernel--description ()
   "Return what `kernel.json' says, an alist; nil when there is none."
-  (let ((file (org-agent-kernel-state-file "kernel.json"))
+  (let ((file (org-agent-state-file "kernel.json"))
         (json-object-type 'alist)
         (json-key-type 'symbol))
     (when (file-readable-p file)
@@ -143,7 +78,7 @@ The kernel runs on this machine, and so does its home have to be here."
 
 (defun org-agent-kernel--token ()
   "Return the token that the kernel asks for, nil when there is none."
-  (let ((file (org-agent-kernel-state-file "token")))
+  (let ((file (org-agent-state-file "token")))
     (when (file-readable-p file)
       (with-temp-buffer
         (insert-file-contents-literally file)
@@ -152,7 +87,7 @@ The kernel runs on this machine, and so does its home have to be here."
 (defun org-agent-kernel-program ()
   "Return the org-agent program, or nil when it cannot be found."
   (let ((beside (expand-file-name "../bin/org-agent"
-                                  org-agent-kernel-directory)))
+                                  org-agent-directory)))
     (cond
      ((and org-agent-program (file-remote-p org-agent-program)) nil)
      (org-agent-program
@@ -191,7 +126,9 @@ Return non-nil when somebody listens there."
               (connection
                (condition-case err
                    (org-agent-rpc-connect (alist-get 'socket description)
-                                          #'org-agent-kernel--lost)
+                                          :request #'org-agent-kernel--answer
+                                          :notification #'org-agent-kernel--notice
+                                          :close #'org-agent-kernel--lost)
                  (error (setq org-agent-kernel-trouble
                               (error-message-string err))
                         nil))))
@@ -202,11 +139,7 @@ Return non-nil when somebody listens there."
      (list :protocol '(:min 1 :max 1)
            :client (list :name "emacs" :version org-agent-version
                          :emacs emacs-version
-                         :capabilities
-                         '(:keeps-file t :streams t :notices t
-                           :performs ("message" "open" "edit" "set-properties")
-                           :answers ("emacs/notes" "emacs/agenda"
-                                     "emacs/buffers" "emacs/read")))
+                         :capabilities (org-agent-kernel--capabilities))
            :token (org-agent-kernel--token))
      :success #'org-agent-kernel--initialized
      :failure #'org-agent-kernel--refused)
@@ -335,7 +268,7 @@ that was stopped did not."
            :command (append (list program "serve" "--detach")
                             (and org-agent-home
                                  (list "--home" (directory-file-name
-                                                 (org-agent-kernel-home-directory)))))
+                                                 (org-agent-home-directory)))))
            :sentinel #'org-agent-kernel--started))))
 
 (defun org-agent-kernel--started (process _event)
@@ -354,7 +287,7 @@ that was stopped did not."
            (if (zerop (process-exit-status process))
                (format "The kernel started but does not listen (%s).  See %s"
                        org-agent-kernel-trouble
-                       (abbreviate-file-name (org-agent-kernel-state-file "log.jsonl")))
+                       (abbreviate-file-name (org-agent-state-file "log.jsonl")))
              (org-agent-kernel--reason output))))))))
 
 (defun org-agent-kernel--reason (output)
@@ -387,6 +320,13 @@ that was stopped did not."
                 (message "The kernel does not stop: %s"
                          (plist-get refusal :message))))))
 
+;;;###autoload
+(defun org-agent-stop ()
+  "Stop the agent's kernel.
+It is started again by \\[org-agent-chat], or by sending a message."
+  (interactive)
+  (org-agent-kernel-stop))
+
 ;;;; The program
 
 (defun org-agent-kernel-run-program (arguments done &optional patience)
@@ -411,7 +351,7 @@ the program is not there."
                :command (append (list program)
                                 (and org-agent-home
                                      (list "--home" (directory-file-name
-                                                     (org-agent-kernel-home-directory))))
+                                                     (org-agent-home-directory))))
                                 arguments)
                :sentinel
                (lambda (process _event)
@@ -445,6 +385,91 @@ the program is not there."
                  output
                  (or (car (last lines)) "the program ended without a word"))))))
 
+;;;; What the kernel asks of this Emacs
+
+(defvar org-agent-kernel-notified-functions nil
+  "Abnormal hook, run when a notification of the kernel was handled.
+The functions get its method, a symbol, and its parameters, a plist.")
+
+(defun org-agent-kernel--capabilities ()
+  "Return what this Emacs can do, for the kernel.
+The keys of `org-agent-performers' and `org-agent-requests' are what it
+performs and answers; that a client inserts answers goes without saying."
+  (list :keeps-file t :streams t :notices t
+        :performs (cl-loop for (action . _) in org-agent-performers
+                           unless (eq action :insert-at-end)
+                           collect (substring (symbol-name action) 1))
+        :answers (cl-loop for (method . _) in org-agent-requests
+                          unless (eq method 'act)
+                          collect (symbol-name method))))
+
+(defun org-agent-kernel--answer (method params)
+  "Do what the request METHOD with PARAMS wants and return the result."
+  (let ((function (alist-get method org-agent-requests)))
+    (unless function
+      (signal 'org-agent-rpc-error
+              (list -32601 (format "this Emacs knows no method %s" method))))
+    (funcall function params)))
+
+(defun org-agent-kernel--notice (method params)
+  "Take note of the notification METHOD with PARAMS.
+One that this Emacs does not know is logged, no more."
+  (let ((function (alist-get method org-agent-notifications)))
+    (if function
+        (funcall function params)
+      (org-agent-rpc-log "ignored: the kernel sent an unknown notification, %s"
+                         method)))
+  (run-hook-with-args 'org-agent-kernel-notified-functions method params))
+
+;;;###autoload
+(defun org-agent-kernel-perform (params)
+  "Perform the act with PARAMS and return its receipt.
+The kernel's policy came first; what a performer checks is checked again."
+  (unless (and (eq (plist-get params :type) :request)
+               (eq (plist-get params :target) :emacs))
+    (org-agent-kernel-refuse "an Emacs performs requests to :emacs only"))
+  (let* ((action (plist-get (plist-get params :payload) :action))
+         (function (alist-get action org-agent-performers)))
+    (unless function
+      (signal 'org-agent-rpc-error
+              (list -32601 (format "this Emacs does not perform %s" action))))
+    (let ((receipt (funcall function params)))
+      (org-agent-rpc-guard "marking what an act inserted"
+        (org-agent-kernel--mark receipt (plist-get params :id)))
+      receipt)))
+
+(defun org-agent-kernel-refuse (format-string &rest arguments)
+  "Refuse the act at hand with a reason.
+FORMAT-STRING and ARGUMENTS are as for `format'."
+  (signal 'org-agent-rpc-error
+          (list -32002 (apply #'format format-string arguments))))
+
+(defun org-agent-kernel-text (params)
+  "Return the `:text' of the act with PARAMS; refuse the act if it is none."
+  (let ((text (plist-get (plist-get params :payload) :text)))
+    (unless (stringp text)
+      (org-agent-kernel-refuse "the act has no text"))
+    text))
+
+(defun org-agent-kernel--mark (receipt id)
+  "Give the text that RECEIPT names the property `org-agent-id' ID.
+This is no change of the buffer, and what is typed beside it stays the
+person's."
+  (when-let* ((name (plist-get receipt :buffer))
+              (buffer (get-buffer name))
+              (beg (plist-get receipt :start))
+              (end (plist-get receipt :end)))
+    (with-current-buffer buffer
+      (setq-local text-property-default-nonsticky
+                  (cons '(org-agent-id . t)
+                        (assq-delete-all
+                         'org-agent-id
+                         (copy-sequence text-property-default-nonsticky))))
+      (save-restriction
+        (widen)
+        (when (<= (point-min) beg end (point-max))
+          (with-silent-modifications
+            (put-text-property beg end 'org-agent-id id)))))))
 ;;;; Talking
 
 (cl-defun org-agent-kernel-request (method params &key success failure)

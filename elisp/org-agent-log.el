@@ -105,8 +105,10 @@ its turn; \\[org-agent-log-toggle-follow] follows the log or stops following it.
   (setq-local revert-buffer-function
               (lambda (&rest _) (org-agent-log--ask t))
               header-line-format '(:eval (org-agent-log--header)))
+  (add-hook 'org-agent-kernel-ready-hook #'org-agent-log--ready)
   (add-hook 'kill-buffer-hook #'org-agent-log--leave nil t))
 
+;;;###autoload
 (defun org-agent-log ()
   "Show the agent's log, as it grows."
   (interactive)
@@ -115,6 +117,7 @@ its turn; \\[org-agent-log-toggle-follow] follows the log or stops following it.
     (org-agent-log--ask (not org-agent-log--last)))
   (goto-char (point-max)))
 
+;;;###autoload
 (defun org-agent-log-of-turn (turn)
   "Show what the log has of TURN."
   (pop-to-buffer (org-agent-log--buffer))
@@ -265,7 +268,8 @@ With ANEW show only that; else add what is new in it."
             (dolist (line (split-string output "\n" t))
               (org-agent-log--insert line)))))))))
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'log)) params)
+;;;###autoload
+(defun org-agent-log-news (params)
   "Show the lines of the log that PARAMS have."
   (when-let ((buffer (get-buffer "*org-agent-log*")))
     (with-current-buffer buffer
@@ -299,6 +303,7 @@ With ANEW nothing else of the kernel's; else those that are not shown."
 
 (defun org-agent-log--leave ()
   "Tell the kernel that the log is not followed any more."
+  (remove-hook 'org-agent-kernel-ready-hook #'org-agent-log--ready)
   (when (org-agent-kernel-ready-p)
     (org-agent-kernel-request "log/tail" (list :lines 1))))
 
@@ -308,8 +313,6 @@ With ANEW nothing else of the kernel's; else those that are not shown."
     (with-current-buffer buffer
       (when (derived-mode-p 'org-agent-log-mode)
         (org-agent-log--ask nil)))))
-
-(add-hook 'org-agent-kernel-ready-hook #'org-agent-log--ready)
 
 ;;;; The buffer
 

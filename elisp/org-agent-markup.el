@@ -46,6 +46,7 @@
        (delay-mode-hooks (org-mode)))
      ,@body))
 
+;;;###autoload
 (defun org-agent-markup-for-mode (org raw)
   "Return an answer as it is written in the mode of the current buffer.
 ORG is the answer in Org, and inert; RAW is what the model wrote."
@@ -328,6 +329,7 @@ MARKDOWN is non-nil when it is to be that."
       (org-agent-markup--block-of-answer)
       (user-error "No answer has a source block")))
 
+;;;###autoload
 (defun org-agent-copy-block ()
   "Copy the source block at point, or the last one of the answer.
 It is code as it is: without the commas that protect it in Org."
@@ -338,6 +340,7 @@ It is code as it is: without the commas that protect it in Org."
     (kill-new text)
     (message "Copied %d lines" (length (split-string text "\n" t)))))
 
+;;;###autoload
 (defun org-agent-yank-block ()
   "Insert the last source block of the conversation at point.
 In a conversation, insert the block at point, or the last one, into the

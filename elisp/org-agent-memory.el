@@ -212,6 +212,7 @@ In the list of changes that is the one at point."
 (define-key org-agent-memory-changes-mode-map (kbd "u") #'org-agent-memory-undo)
 (define-key org-agent-memory-changes-mode-map (kbd "RET") #'org-agent-memory-visit)
 
+;;;###autoload
 (defun org-agent-memory-changes ()
   "List what the agent kept, changed and forgot, the latest first."
   (interactive)
@@ -246,8 +247,8 @@ In the list of changes that is the one at point."
       (with-current-buffer buffer
         (revert-buffer)))))
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'memory/changed))
-                                             params)
+;;;###autoload
+(defun org-agent-memory-changed (params)
   "Say what was kept, as PARAMS have it, and look again at the lists."
   (unless (plist-get params :undoes)
     (message "%s"
@@ -289,7 +290,7 @@ Nil when there is nothing to offer."
 You are asked about `org-directory'; with a prefix argument, which one.
 Nil is none.  The answer is written into config.org."
   (interactive (list (org-agent-memory-notes--read)))
-  (let ((file (expand-file-name "config.org" (org-agent-kernel-home-directory))))
+  (let ((file (expand-file-name "config.org" (org-agent-home-directory))))
     (when (and (get-file-buffer file)
                (buffer-modified-p (get-file-buffer file)))
       (user-error "Save %s first" (abbreviate-file-name file)))
@@ -469,8 +470,8 @@ Nil is none.  The answer is written into config.org."
 
 ;;;; What the kernel tells
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'memory/proposed))
-                                             params)
+;;;###autoload
+(defun org-agent-memory-proposed (params)
   "Say that the agent would keep something, as PARAMS have it."
   (let ((count (or (plist-get params :waiting) 0)))
     (when (> count 0)

@@ -26,12 +26,13 @@
 (require 'org-agent-heading)
 (require 'org-agent-chat)
 
-(declare-function dbus-call-method-asynchronously "dbus")
-(declare-function dbus-init-bus "dbus")
-(declare-function dbus-register-signal "dbus")
 (declare-function org-agent-approvals "org-agent-approval")
 (declare-function org-agent-goto-first-words "org-agent-goto")
 (declare-function org-agent-goto-open "org-agent-goto")
+
+(declare-function dbus-call-method-asynchronously "dbus")
+(declare-function dbus-init-bus "dbus")
+(declare-function dbus-register-signal "dbus")
 
 (defvar org-agent-approval-waiting)
 (defvar org-agent-mode-line-mode)
@@ -181,6 +182,7 @@ Return non-nil; the answer is not waited for."
                (org-agent-goto-first-words heading))))
       "a question"))
 
+;;;###autoload
 (defun org-agent-notify-ended (params)
   "Notify of the end of the turn of PARAMS, if it took long and nobody looks."
   (let* ((session (or (plist-get params :session) org-agent-chat-main))
@@ -197,6 +199,7 @@ Return non-nil; the answer is not waited for."
                  (_ (format "No answer: %s" words)))
                (lambda () (org-agent-notify--show session event))))))
 
+;;;###autoload
 (defun org-agent-notify-asked (params)
   "Notify of the decision or the answer that PARAMS ask for, if nobody looks."
   (let* ((session (or (plist-get params :session) org-agent-chat-main))
@@ -219,21 +222,6 @@ Return non-nil; the answer is not waited for."
   "Show the question EVENT of SESSION."
   (select-frame-set-input-focus (selected-frame))
   (pop-to-buffer (org-agent-goto-open session event)))
-
-(cl-defmethod org-agent-handle-notification :extra "notify" :after
-  ((_method (eql 'turn/finished)) params)
-  "Notify of the end of the turn of PARAMS."
-  (org-agent-notify-ended params))
-
-(cl-defmethod org-agent-handle-notification :extra "notify" :after
-  ((_method (eql 'approval/asked)) params)
-  "Notify of the decision that PARAMS ask for."
-  (org-agent-notify-asked params))
-
-(cl-defmethod org-agent-handle-notification :extra "notify" :after
-  ((_method (eql 'question/asked)) params)
-  "Notify of what PARAMS ask."
-  (org-agent-notify-asked params))
 
 ;;;; The mode line
 
@@ -271,10 +259,10 @@ Return non-nil; the answer is not waited for."
                             :phase)
                  '(thinking streaming)))
          (org-agent-chat-buffers))
-        (+ (length org-agent-approval-waiting)
-           (length org-agent-question-waiting))))
+        (+ (length (bound-and-true-p org-agent-approval-waiting))
+           (length (bound-and-true-p org-agent-question-waiting)))))
 
-(defun org-agent-notify-mode-line-update (&rest _)
+(defun org-agent-notify--mode-line-update (&rest _)
   "Show what is going on now, if that has changed."
   (when org-agent-mode-line-mode
     (let ((counts (org-agent-notify--mode-line-counts)))
@@ -310,12 +298,30 @@ Return non-nil; the answer is not waited for."
        (car (org-agent-chat-buffers))
        (user-error "No conversation is open"))))
 
+(defun org-agent-notify--mode-line-listen (on)
+  "Follow what changes the state of conversations, if ON, or else no longer."
+  (pcase-dolist (`(,hook . ,function)
+                 '((org-agent-chat-status-hook . org-agent-notify--mode-line-update)
+                   (org-agent-kernel-lost-hook . org-agent-notify--mode-line-update)
+                   (org-agent-kernel-notified-functions
+                    . org-agent-notify--mode-line-notified)))
+    (if on (add-hook hook function 90)
+      (remove-hook hook function))))
+
+(defun org-agent-notify--mode-line-notified (method _params)
+  "Count again what waits, when the notification METHOD changes that."
+  (when (memq method '(approval/asked approval/closed
+                       question/asked question/closed))
+    (org-agent-notify--mode-line-update)))
+
+;;;###autoload
 (define-minor-mode org-agent-mode-line-mode
   "Show in the mode lines what the agent does and what waits for you.
 \"Agent:2\" says that two conversations are being answered, \"Agent
 waits:1\" that one decision or answer waits; a click goes there."
   :global t
   :group 'org-agent
+  (org-agent-notify--mode-line-listen org-agent-mode-line-mode)
   (setq org-agent-notify--mode-line-shown nil
         org-agent-notify--mode-line-string "")
   (setq global-mode-string
@@ -327,32 +333,8 @@ waits:1\" that one decision or answer waits; a click goes there."
     (setq global-mode-string
           (append (or global-mode-string '(""))
                   (list org-agent-notify--mode-line-construct)))
-    (org-agent-notify-mode-line-update))
+    (org-agent-notify--mode-line-update))
   (force-mode-line-update t))
-
-;; Whatever changes the state of a conversation is one of these.
-(add-hook 'org-agent-chat-status-hook #'org-agent-notify-mode-line-update)
-(add-hook 'org-agent-kernel-lost-hook #'org-agent-notify-mode-line-update 90)
-
-(cl-defmethod org-agent-handle-notification :extra "mode-line" :after
-  ((_method (eql 'approval/asked)) _params)
-  "Count what waits."
-  (org-agent-notify-mode-line-update))
-
-(cl-defmethod org-agent-handle-notification :extra "mode-line" :after
-  ((_method (eql 'approval/closed)) _params)
-  "Count what waits."
-  (org-agent-notify-mode-line-update))
-
-(cl-defmethod org-agent-handle-notification :extra "mode-line" :after
-  ((_method (eql 'question/asked)) _params)
-  "Count what waits."
-  (org-agent-notify-mode-line-update))
-
-(cl-defmethod org-agent-handle-notification :extra "mode-line" :after
-  ((_method (eql 'question/closed)) _params)
-  "Count what waits."
-  (org-agent-notify-mode-line-update))
 
 (provide 'org-agent-notify)
 ;;; org-agent-notify.el ends here

@@ -27,7 +27,7 @@
 (require 'org-agent-form)
 (require 'org-agent-approval)
 
-(declare-function org-agent-list-time "org-agent-list")
+(declare-function org-agent-notify-asked "org-agent-notify")
 
 (defvar org-agent-question-waiting nil
   "The questions that wait, oldest first: plists as the kernel sent them.")
@@ -60,6 +60,7 @@
       (cdr (org-agent-form-here org-agent-question-waiting))
       (user-error "No question waits here; M-x org-agent-approvals shows what does")))
 
+;;;###autoload
 (defun org-agent-question-form-p (heading)
   "Return non-nil when the form of a question is at HEADING."
   (and heading
@@ -100,6 +101,7 @@
       (user-error "Not sent: \"%s\" has no answer"
                   (plist-get field :question))))))
 
+;;;###autoload
 (defun org-agent-question-submit ()
   "Send the answers in the form at point."
   (interactive nil org-agent-chat-mode)
@@ -114,6 +116,7 @@
     (cl-pushnew (plist-get question :id) org-agent-question--sent :test #'equal)
     (org-agent-question--send question :answers (append answers secrets))))
 
+;;;###autoload
 (defun org-agent-question-decline (reason)
   "Decline to answer the question at point, for REASON.
 Whoever asks is told it; the turn goes on."
@@ -123,6 +126,7 @@ Whoever asks is told it; the turn goes on."
     (apply #'org-agent-question--send question :declined t
            (unless (string-empty-p reason) (list :reason reason)))))
 
+;;;###autoload
 (defun org-agent-question-fill ()
   "Answer the question at point in the minibuffer."
   (interactive)
@@ -190,10 +194,12 @@ Whoever asks is told it; the turn goes on."
 
 ;;;; In the list of what waits
 
+;;;###autoload
 (defun org-agent-question-insert-all ()
   "Insert the questions that wait, for the list of what waits."
   (mapc #'org-agent-question-insert org-agent-question-waiting))
 
+;;;###autoload
 (defun org-agent-question-insert (question)
   "Insert QUESTION with all that it asks."
   (let ((beg (point))
@@ -216,6 +222,7 @@ Whoever asks is told it; the turn goes on."
                          (list 'org-agent-question question
                                'keymap org-agent-question-map))))
 
+;;;###autoload
 (defun org-agent-question-refresh ()
   "Ask the kernel which questions wait, for the list of what waits."
   (org-agent-kernel-request
@@ -275,8 +282,8 @@ WAITING is the form as it was asked."
 
 ;;;; What the kernel reports
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'question/asked))
-                                             params)
+;;;###autoload
+(defun org-agent-question-asked (params)
   "Show the question of PARAMS, and say that it waits."
   (let* ((id (plist-get params :id))
          (known (org-agent-question--known id)))
@@ -292,10 +299,11 @@ WAITING is the form as it was asked."
       (org-agent-chat-put :turn (plist-get params :turn) :phase 'waiting))
     (unless known
       (message "The agent asks you: %s (M-x org-agent-approvals)"
-               (plist-get (plist-get params :form) :title)))))
+               (plist-get (plist-get params :form) :title)))
+    (org-agent-notify-asked params)))
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'question/closed))
-                                             params)
+;;;###autoload
+(defun org-agent-question-closed (params)
   "Note that the question of PARAMS waits no more.
 What was written into the form and is not what was sent stays."
   (let* ((id (plist-get params :id))

@@ -118,6 +118,7 @@ changes can be taken one by one."
         (substitute-command-keys
          " \\<org-agent-review-text-mode-map>\\[org-agent-review-allow] allow once  \\[org-agent-review-refuse] refuse  \\[org-agent-review-edit] edit  \\[quit-window] leave")))
 
+;;;###autoload
 (defun org-agent-review-show-stale (approval refusal)
   "Show that APPROVAL cannot be done as things are, as REFUSAL says."
   (org-agent-review-whole

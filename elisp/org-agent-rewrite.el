@@ -420,6 +420,7 @@ Blank lines, and a first line that does not begin one, stay."
       (user-error "Nothing was asked for"))
     wish))
 
+;;;###autoload
 (defun org-agent-rewrite (wish beg end)
   "Have the text from BEG to END, the region, rewritten as WISH says.
 The new text is shown as a diff when it has come; \

@@ -23,12 +23,11 @@
 ;; - Nothing blocks, asks or throws.  The reader reads data only: strings,
 ;;   numbers, keywords, `nil', `t' and lists of these.
 ;;
-;; A new message is a new method of `org-agent-handle-request' or
-;; `org-agent-handle-notification'; nothing else has to know of it.
+;; What a message means is not known here: whoever connects says which
+;; functions take requests and notifications.
 
 ;;; Code:
 
-(require 'cl-generic)
 (require 'cl-lib)
 (require 'subr-x)
 
@@ -55,21 +54,6 @@
                            (error-message-string ,err))
         nil))))
 
-;;;; What the rest of the package implements
-
-(cl-defgeneric org-agent-handle-request (method _params)
-  "Perform the kernel's request METHOD with the plist PARAMS.
-METHOD is a symbol.  Return the result, a plist.  To refuse, signal
-`org-agent-rpc-error' with a code and a message."
-  (signal 'org-agent-rpc-error
-          (list -32601 (format "this Emacs knows no method %s" method))))
-
-(cl-defgeneric org-agent-handle-notification (method _params)
-  "Take note of the kernel's notification METHOD with the plist PARAMS.
-METHOD is a symbol.  An unknown notification is logged, no more."
-  (org-agent-rpc-log "ignored: the kernel sent an unknown notification, %s"
-                     method))
-
 ;;;; The connection
 
 (cl-defstruct (org-agent-rpc-connection
@@ -82,12 +66,17 @@ METHOD is a symbol.  An unknown notification is logged, no more."
   (last-id 0 :documentation "The id of the latest request.")
   (queue nil :documentation "Messages, as bytes, that wait to be handled.")
   (handling nil :documentation "Non-nil while a message is being handled.")
+  (on-request nil :documentation "Called with a method and its parameters.")
+  (on-notification nil :documentation "Called with a method and its parameters.")
   (on-close nil :documentation "Called with it and the reason when it is lost."))
 
-(defun org-agent-rpc-connect (socket on-close)
+(cl-defun org-agent-rpc-connect (socket &key request notification close)
   "Connect to the Unix socket SOCKET and return the connection.
-ON-CLOSE is called once, with the connection and a reason, when it is
-lost.
+REQUEST is called with each request of the other side: its method, a
+symbol, and its parameters, a plist.  It returns the result, a plist; to
+refuse, it signals `org-agent-rpc-error' with a code and a message.
+NOTIFICATION is called with each notification in the same way.  CLOSE is
+called once, with the connection and a reason, when it is lost.
 Signal `file-error' when nobody listens there."
   (let* ((buffer (generate-new-buffer " *org-agent-rpc*" t))
          (process
@@ -100,7 +89,8 @@ Signal `file-error' when nobody listens there."
             (error (kill-buffer buffer)
                    (signal (car err) (cdr err)))))
          (connection (org-agent-rpc--make-connection
-                      :process process :on-close on-close)))
+                      :process process :on-request request
+                      :on-notification notification :on-close close)))
     (with-current-buffer buffer
       (set-buffer-multibyte nil)
       (buffer-disable-undo))
@@ -318,15 +308,16 @@ Should a handler leave by a throw, the rest is handled right after."
        (id (org-agent-rpc--handle-request connection id method
                                           (plist-get message :params)))
        (t (org-agent-rpc-guard method
-            (org-agent-handle-notification (intern method)
-                                           (plist-get message :params))))))))
+            (funcall (org-agent-rpc-connection-on-notification connection)
+                     (intern method) (plist-get message :params))))))))
 
 (defun org-agent-rpc--handle-request (connection id method params)
   "Perform the request METHOD with PARAMS; answer ID over CONNECTION."
   (let ((answer
          (condition-case err
              (list :result
-                   (org-agent-handle-request (intern method) params))
+                   (funcall (org-agent-rpc-connection-on-request connection)
+                            (intern method) params))
            (org-agent-rpc-error
             (list :error (list :code (nth 1 err) :message (nth 2 err))))
            ((error quit)

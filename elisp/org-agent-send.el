@@ -47,6 +47,7 @@
 (defvar org-agent-send-agreed nil
   "The host that the person has agreed to send words to, or nil.")
 
+;;;###autoload
 (defun org-agent-send-ask-consent ()
   "Ask before the first words go to a host that was found, not configured.
 Signal an error if the answer is no."
@@ -57,9 +58,10 @@ Signal an error if the answer is no."
                (format "What you write here will go to %s.  Send it there? "
                        host))
         (user-error "Not sent.  A model of your own is set in config.org in %s"
-                    (abbreviate-file-name (org-agent-kernel-home-directory))))
+                    (abbreviate-file-name (org-agent-home-directory))))
       (setq org-agent-send-agreed host))))
 
+;;;###autoload
 (defun org-agent-send-event (message)
   "Return the parameters of the event that MESSAGE of the outbox is."
   (append (list :session org-agent-chat-session :id (plist-get message :id)
@@ -74,12 +76,13 @@ Signal an error if the answer is no."
           (when-let ((instead (plist-get message :instead)))
             (list :instead instead))
           (org-agent-settings-event (plist-get message :id))
-          (org-agent-chat-project-event)
+          (org-agent-context-project-event)
           (and org-agent-send-agreed
                (equal org-agent-send-agreed
                       (plist-get org-agent-kernel-server :consent))
                (list :consent org-agent-send-agreed))))
 
+;;;###autoload
 (defun org-agent-send-without (plist key)
   "Return a copy of PLIST without KEY."
   (cl-loop for (other value) on plist by #'cddr
@@ -87,6 +90,7 @@ Signal an error if the answer is no."
 
 ;;;; Sending
 
+;;;###autoload
 (defun org-agent-send ()
   "Send the draft of this conversation.
 That is the one point is in, or the one at the end.  What is set for it
@@ -155,9 +159,10 @@ by properties or a preset is checked before anything is sent; see
         (push (cons id record) org-agent-chat-records))
       (let (org-agent-draft-chosen)
         (org-agent-file-owner-save)
-        (org-agent-file-owner-kept-draft-write)
+        (org-agent-file-owner-keep-draft)
         (org-agent-send-post message)))))
 
+;;;###autoload
 (defun org-agent-send-with-context (message gathered)
   "Return MESSAGE with what was GATHERED, items and the lines that say so."
   (pcase-let ((`(,items . ,lines) gathered))
@@ -179,6 +184,7 @@ by properties or a preset is checked before anything is sent; see
       (org-agent-send-waiting)
     (org-agent-kernel-ensure)))
 
+;;;###autoload
 (defun org-agent-send-in (session message)
   "Send MESSAGE, which was not written in the draft, in SESSION.
 It becomes a question before the draft, which stays.  Return the
@@ -195,6 +201,7 @@ conversation's buffer."
     (org-agent-send-post message)
     (current-buffer)))
 
+;;;###autoload
 (defun org-agent-send-waiting ()
   "Send the messages that wait; the kernel answers them in their order."
   (when (eq org-agent-chat-attached t)
@@ -257,6 +264,7 @@ there is one."
     (org-agent-chat-complain
      "Not sent (C-c C-c on the message sends it again)" refusal)))
 
+;;;###autoload
 (defun org-agent-send-mark (heading unsent)
   "Mark the question at HEADING as UNSENT, or not."
   (let* ((tags (org-agent-heading-tags heading))
@@ -277,6 +285,7 @@ there is one."
 
 ;;;; Commands
 
+;;;###autoload
 (defun org-agent-chat-ctrl-c-ctrl-c (&optional arg)
   "Send the draft, or do what point is on.
 In a form the agent asks with: send the answers.
@@ -288,7 +297,7 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
   (let ((heading (org-agent-heading-at (point))))
     (cond
      ((org-agent-draft-p (point)) (org-agent-send))
-     ((org-agent-question-form-p heading) (org-agent-question-submit))
+     ((org-agent-send--form-p heading) (org-agent-question-submit))
      ((org-agent-asked-waiting-p heading)
       (user-error "Nothing is decided here: this text is not, or not yet, what the kernel asks; M-x org-agent-approvals shows what waits"))
      ((org-agent-send-unsent-p heading) (org-agent-send--again heading))
@@ -300,6 +309,11 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
   (and heading
        (eq (org-agent-heading-turn-p heading) 'user)
        (member "unsent" (org-agent-heading-tags heading))))
+
+(defun org-agent-send--form-p (heading)
+  "Return non-nil when a form of the agent's waits at HEADING."
+  (and (org-agent-asked-waiting-p heading)
+       (org-agent-question-form-p heading)))
 
 (defun org-agent-send--unanswered-p (heading)
   "Return non-nil when the turn whose answer is at HEADING came to nothing."
@@ -334,15 +348,17 @@ What it was given on is what it had when it was first sent."
         (list :id id :level level :text text :event (plist-get kept :event))
       (org-agent-command-alone id level text))))
 
+;;;###autoload
 (defun org-agent-chat-ctrl-c-ctrl-k ()
   "Stop the answer that is being written in this conversation.
 In a form the agent asks with, decline to answer instead."
   (interactive)
   (call-interactively
-   (if (org-agent-question-form-p (org-agent-heading-at (point)))
+   (if (org-agent-send--form-p (org-agent-heading-at (point)))
        #'org-agent-question-decline
      #'org-agent-stop-turn)))
 
+;;;###autoload
 (defun org-agent-stop-turn ()
   "Stop the answer that is being written in this conversation.
 On a question that waits for its turn, take that back instead."
@@ -365,6 +381,7 @@ On a question that waits for its turn, take that back instead."
      :failure (lambda (refusal)
                 (org-agent-chat-complain "Not stopped" refusal)))))
 
+;;;###autoload
 (defun org-agent-send-question-at-point ()
   "Return the heading of the question that point is in or under, or nil."
   (org-agent-heading-widely
@@ -381,12 +398,14 @@ On a question that waits for its turn, take that back instead."
                           0))))
         found))))
 
+;;;###autoload
 (defun org-agent-send-question-here ()
   "Return the heading of the question that point is in or under.
 Signal an error where there is none."
   (or (org-agent-send-question-at-point)
       (user-error "Point is on no question and no answer")))
 
+;;;###autoload
 (defun org-agent-retry ()
   "Have the question that point is in or under answered again."
   (interactive)

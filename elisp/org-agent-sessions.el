@@ -149,6 +149,7 @@ Its name is the line's identity, so that point stays on it."
 
 ;;;; Renaming
 
+;;;###autoload
 (defun org-agent-session-rename (session name)
   "Give the conversation SESSION, and its file, the new NAME.
 That is the one of this buffer or of this line."
@@ -169,17 +170,19 @@ That is the one of this buffer or of this line."
      (message "%s is now called %s" session name)
      (org-agent-sessions--refresh))))
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'session/renamed))
-                                             params)
+;;;###autoload
+(defun org-agent-sessions-renamed (params)
   "Follow the conversation of PARAMS to its new name."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-chat-renamed (plist-get params :to) (plist-get params :file)))
-  (org-agent-approval-renamed (plist-get params :session)
-                              (plist-get params :to))
+  (when (featurep 'org-agent-approval)
+    (org-agent-approval-renamed (plist-get params :session)
+                                (plist-get params :to)))
   (org-agent-sessions--refresh))
 
 ;;;; Forks
 
+;;;###autoload
 (defun org-agent-fork (&optional name)
   "Make a new conversation of what was said up to point, and go there.
 In an answer that is all up to its end, in a question all before it, and
@@ -348,6 +351,7 @@ ON says that what is older is being looked at."
                 (if (eq (plist-get hit :role) :user) "you" "agent")
                 (org-agent-sessions-search-snippet hit))))
 
+;;;###autoload
 (defun org-agent-sessions-search-snippet (hit)
   "Return the snippet of HIT with what matched in a face."
   (let ((snippet (copy-sequence (plist-get hit :snippet))))
@@ -405,8 +409,8 @@ Nothing changes then, and nothing is lost."
                         (list :session (org-agent-sessions--compact-session) :stop t)
                         #'ignore))
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'session/compacted))
-                                             params)
+;;;###autoload
+(defun org-agent-sessions-compacted (params)
   "Say what becomes of the summary that PARAMS tell of."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-chat-put :compacting (eq (plist-get params :state) :running))

@@ -180,6 +180,7 @@ The ID of what is no question yet is \"draft\"."
       ("PROFILE" (org-agent-settings-preset-read-profile prompt))
       (_ (read-string prompt)))))
 
+;;;###autoload
 (defun org-agent-topic (title settings)
   "Begin a topic: a heading with TITLE that the draft stands below from now on.
 SETTINGS, an alist of names and values, hold for all that is asked below
@@ -275,6 +276,7 @@ one types.  Any name can be given: not every server lists what it has."
 
 ;;;; Choosing
 
+;;;###autoload
 (defun org-agent-model (model)
   "Have MODEL answer in this conversation from the next message on.
 The header line shows it, and it stays when Emacs or the kernel ends.
@@ -293,13 +295,14 @@ The configured model is chosen by its name, or by none."
    :failure (lambda (refusal)
               (org-agent-chat-complain "The model is not changed" refusal))))
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'model/changed))
-                                             params)
+;;;###autoload
+(defun org-agent-settings-model-changed (params)
   "Show the model of PARAMS, which answers from now on."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-chat-put :model (or (plist-get params :model)
                                    (plist-get org-agent-kernel-server :model)))))
 
+;;;###autoload
 (defun org-agent-regenerate (&optional model)
   "Have the question at point answered once more, behind its answers.
 Point is on the question or on an answer to it.  The model is that of
@@ -322,6 +325,7 @@ answer, unless `org-agent-prefer-answer' marked another one."
      :failure (lambda (refusal)
                 (org-agent-chat-complain "Not answered once more" refusal)))))
 
+;;;###autoload
 (defun org-agent-regenerate-with (model)
   "Have the question at point answered once more, by MODEL."
   (interactive
@@ -353,6 +357,7 @@ answer, unless `org-agent-prefer-answer' marked another one."
                        (complete-with-action action org-agent-settings--preset-profiles
                                              text predicate)))))
 
+;;;###autoload
 (defun org-agent-settings-preset-refresh ()
   "Ask the kernel anew which presets there are; nobody waits for it."
   (when (org-agent-kernel-ready-p)
@@ -360,8 +365,7 @@ answer, unless `org-agent-prefer-answer' marked another one."
                               :success #'org-agent-settings--preset-take
                               :failure #'ignore)))
 
-(add-hook 'org-agent-kernel-ready-hook #'org-agent-settings-preset-refresh)
-
+;;;###autoload
 (defun org-agent-settings-preset-p (name)
   "Return non-nil when NAME, in any case, is that of a preset."
   (cl-member (downcase name) org-agent-settings--preset-known
@@ -378,6 +382,7 @@ answer, unless `org-agent-prefer-answer' marked another one."
               (plist-get preset :settings) ", ")
    80 nil nil t))
 
+;;;###autoload
 (defun org-agent-settings-preset-mentions ()
   "Return the presets for the completion of what stands behind an at sign.
 Each is (NAME ANNOTATION); what is chosen stays as it stands."
@@ -411,6 +416,7 @@ Each is (NAME ANNOTATION); what is chosen stays as it stands."
                 #'org-agent-settings--preset-table))))
     (unless (string-empty-p name) name)))
 
+;;;###autoload
 (defun org-agent-preset (preset)
   "Have PRESET hold in this conversation from the next message on; nil is none.
 The header line shows it.  What headings set is nearer.  A preset with a
@@ -430,8 +436,8 @@ model takes the place of the model that was chosen before."
    :failure (lambda (refusal)
               (org-agent-chat-complain "The preset is not changed" refusal))))
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'preset/changed))
-                                             params)
+;;;###autoload
+(defun org-agent-settings-preset-changed (params)
   "Show the preset of PARAMS, which holds from now on."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-chat-put :preset (plist-get params :preset))))
@@ -451,7 +457,7 @@ model takes the place of the model that was chosen before."
 
 (defun org-agent-settings--persona-file (role)
   "Return the file of ROLE: the one in Org, or in Markdown if only that is there."
-  (let ((file (expand-file-name role (org-agent-kernel-home-directory))))
+  (let ((file (expand-file-name role (org-agent-home-directory))))
     (cl-find-if #'file-exists-p (list (concat file ".org") (concat file ".md")))))
 
 (defun org-agent-settings--persona-state (role)
@@ -487,7 +493,7 @@ shows what the model is told of it."
                 (string-join (mapcar #'car org-agent-settings-persona-roles) ", ")))
   (let ((file (org-agent-settings--persona-file role)))
     (find-file (or file (expand-file-name (concat role ".org")
-                                          (org-agent-kernel-home-directory))))
+                                          (org-agent-home-directory))))
     (when (and (null file) (zerop (buffer-size)))
       (insert "#+TITLE: " (capitalize role) "\n")
       (set-buffer-modified-p nil))))

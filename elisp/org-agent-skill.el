@@ -28,10 +28,11 @@
 (require 'subr-x)
 (require 'org-agent-kernel)
 
-(declare-function flymake-make-diagnostic "flymake")
-(declare-function flymake-start "flymake")
 (declare-function org-agent-skill-grant "org-agent-skills")
 (declare-function org-agent-skills-grant-line-p "org-agent-skills")
+
+(declare-function flymake-make-diagnostic "flymake")
+(declare-function flymake-start "flymake")
 
 (defvar org-agent-skill-symbols nil
   "What the kernel's Lisp has: a hash table from names to plists.
@@ -57,6 +58,7 @@ kernel was asked.")
 
 ;;;; Places
 
+;;;###autoload
 (defun org-agent-skill-position (line column)
   "Return the position of COLUMN, in characters from 1, in LINE."
   (save-excursion
@@ -290,6 +292,7 @@ This is for `org-ctrl-c-ctrl-c-hook'."
              (unless (org-up-heading-safe)
                (throw 'found nil)))))))
 
+;;;###autoload
 (defun org-agent-skill-evaluate ()
   "Evaluate the Lisp block at point in the environment of its note.
 The note is taken as it stands in the buffer.  What the last form
@@ -329,6 +332,7 @@ returns goes under the block, as #+RESULTS:."
 
 ;;;; Testing
 
+;;;###autoload
 (defun org-agent-skill-test ()
   "Run the tests of this note and set its criteria to what was proven.
 A criterion, a heading under \"Success Criteria\", is DONE when its test
@@ -444,7 +448,7 @@ That is an Org file in the directory of the home's skills."
        (derived-mode-p 'org-mode)
        (file-in-directory-p buffer-file-name
                             (expand-file-name "skills"
-                                              (org-agent-kernel-home-directory)))))
+                                              (org-agent-home-directory)))))
 
 (defun org-agent-skill--maybe ()
   "Turn `org-agent-skill-mode' on in a skill note."
@@ -455,6 +459,19 @@ That is an Org file in the directory of the home's skills."
 (define-globalized-minor-mode org-agent-skill-global-mode
   org-agent-skill-mode org-agent-skill--maybe
   :group 'org-agent)
+
+(defcustom org-agent-help-with-skills t
+  "Whether skill notes get `org-agent-skill-mode' once the agent runs."
+  :type 'boolean
+  :group 'org-agent
+  :package-version '(org-agent . "0.1.0"))
+
+;;;###autoload
+(defun org-agent-skill-help ()
+  "Turn `org-agent-skill-global-mode' on if that is wanted.
+This is for `org-agent-kernel-ready-hook'."
+  (when org-agent-help-with-skills
+    (org-agent-skill-global-mode 1)))
 
 (provide 'org-agent-skill)
 ;;; org-agent-skill.el ends here

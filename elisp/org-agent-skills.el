@@ -181,8 +181,8 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
   (org-agent-skills-visit)
   (org-agent-skill-test))
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'skill/changed))
-                                             params)
+;;;###autoload
+(defun org-agent-skills-changed (params)
   "Show what became of the notes of PARAMS; say so when one is newly at fault."
   (org-agent-command-take params)
   (when-let ((buffer (get-buffer org-agent-skills--buffer)))
@@ -243,7 +243,7 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
               (status (condition-case err
                           (call-process program nil '(t t) nil
                                         "--home" (directory-file-name
-                                                  (org-agent-kernel-home-directory))
+                                                  (org-agent-home-directory))
                                         "skill" "new" name)
                         (file-error (user-error "%s could not be run: %s" program
                                                 (error-message-string err)))))
@@ -285,6 +285,7 @@ What it refuses is an error."
       (user-error "%s" (plist-get refusal :message)))
     answer))
 
+;;;###autoload
 (defun org-agent-skills-grant-line-p ()
   "Return non-nil when point is on a line #+CAPABILITIES."
   (save-excursion
@@ -307,7 +308,7 @@ What it refuses is an error."
       buffer-file-name)
      (t (expand-file-name
          (read-file-name "Note: " (expand-file-name "skills/"
-                                                    (org-agent-kernel-home-directory))
+                                                    (org-agent-home-directory))
                          nil t nil
                          (lambda (file) (string-suffix-p ".org" file))))))))
 

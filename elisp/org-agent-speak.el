@@ -280,6 +280,7 @@ If nil, or without one, a program of this machine does."
        (plist-get org-agent-kernel-server :speaks)
        (org-agent-speak--installed org-agent-speak-player)))
 
+;;;###autoload
 (defun org-agent-speak-lacks ()
   "Return what is missing for speaking and what to do; nil when nothing is."
   (unless (or (org-agent-speak--server-p)
@@ -289,6 +290,7 @@ If nil, or without one, a program of this machine does."
 
 ;;;; Commands
 
+;;;###autoload
 (defun org-agent-speak ()
   "Read the region aloud, or the answer at point.
 In a conversation where point is in no answer that is the last one.
@@ -305,6 +307,7 @@ What is being spoken is stopped first."
       (org-agent-speak--add pieces)
       (message "Speaking; M-x org-agent-speak-stop ends it"))))
 
+;;;###autoload
 (defun org-agent-speak-stop ()
   "Stop speaking."
   (interactive)
@@ -312,21 +315,25 @@ What is being spoken is stopped first."
       (org-agent-speak--quiet)
     (user-error "Nothing is being spoken")))
 
+;;;###autoload
 (define-minor-mode org-agent-speak-mode
   "Read the agent's answers aloud as they end.
 \\[org-agent-speak-stop] stops one that is being read."
   :global t
   :group 'org-agent
-  (if org-agent-speak-mode
-      (when-let ((lacks (org-agent-speak-lacks)))
-        (setq org-agent-speak-mode nil)
-        (user-error "%s" lacks))
-    (org-agent-speak--quiet)))
+  (remove-hook 'org-agent-kernel-notified-functions #'org-agent-speak--notified)
+  (if (not org-agent-speak-mode)
+      (org-agent-speak--quiet)
+    (when-let ((lacks (org-agent-speak-lacks)))
+      (setq org-agent-speak-mode nil)
+      (user-error "%s" lacks))
+    (add-hook 'org-agent-kernel-notified-functions
+              #'org-agent-speak--notified)))
 
-(cl-defmethod org-agent-handle-notification :extra "speak" :after
-  ((_method (eql 'turn/finished)) params)
-  "Read the answer of the turn of PARAMS aloud if that is wanted."
-  (when (and org-agent-speak-mode (eq (plist-get params :state) :answered))
+(defun org-agent-speak--notified (method params)
+  "Read the answer aloud when METHOD with PARAMS says that a turn has ended.
+This is for `org-agent-kernel-notified-functions'."
+  (when (and (eq method 'turn/finished) (eq (plist-get params :state) :answered))
     (when-let* ((buffer (org-agent-chat-buffer (or (plist-get params :session)
                                                    org-agent-chat-main)))
                 (text (with-current-buffer buffer
@@ -397,6 +404,7 @@ A very long one is cut: it would hold up Emacs, and the person."
 
 (defun org-agent-speak--add (pieces)
   "Have PIECES spoken behind what is."
+  (add-hook 'kill-emacs-hook #'org-agent-speak--quiet)
   (setq org-agent-speak--queue (append org-agent-speak--queue pieces))
   (unless org-agent-speak--now
     (org-agent-speak--next)))
@@ -528,8 +536,6 @@ One that was stopped is nobody's business any more."
   (when-let ((directory (process-get process 'org-agent-speak-directory)))
     (process-put process 'org-agent-speak-directory nil)
     (ignore-errors (delete-directory directory t))))
-
-(add-hook 'kill-emacs-hook #'org-agent-speak--quiet)
 
 (provide 'org-agent-speak)
 ;;; org-agent-speak.el ends here

@@ -49,6 +49,7 @@
   (setq-local revert-buffer-function (lambda (&rest _) (org-agent-status)))
   (setq buffer-undo-list t))
 
+;;;###autoload
 (defun org-agent-status ()
   "Show how the kernel is."
   (interactive)
@@ -280,6 +281,7 @@ FACE may be nil.  With ACTION the text is a button that calls it."
       (setq tabulated-list-sort-key nil) ; it names a column
       (org-agent-list-columns (vconcat format) #'org-agent-status--usage-ask))))
 
+;;;###autoload
 (defun org-agent-usage (&optional by)
   "Show what the models took, BY turn, session, model, day or tool.
 In a conversation that is the conversation's, by turn; elsewhere that of

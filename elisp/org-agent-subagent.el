@@ -44,8 +44,8 @@ Those of a question are forgotten when the last one has ended.")
 
 ;;;; In the conversation
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'subagent/changed))
-                                             params)
+;;;###autoload
+(defun org-agent-subagent-changed (params)
   "Show how the subagent of PARAMS is doing, below the question it is for."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-subagent--note params))
@@ -131,6 +131,7 @@ Those of a question are forgotten when the last one has ended.")
 
 ;;;; One of them
 
+;;;###autoload
 (defun org-agent-subagent-open (session)
   "Show the conversation SESSION of a subagent, to be read only.
 What it writes comes in as it is written.  In a conversation that is one
@@ -190,6 +191,7 @@ of its subagents at work; when there are several, ask which."
    (vector '("Subagent" 28 t) '("Of" 16 t) '("Begun" 16 t) '("How it is" 0 t))
    #'org-agent-subagent--ask))
 
+;;;###autoload
 (defun org-agent-subagents ()
   "List the subagents of this conversation, the latest first.
 Outside of a conversation those of all that are at work."

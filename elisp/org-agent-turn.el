@@ -33,23 +33,23 @@
 (require 'org-agent-file-owner)
 (require 'org-agent-chat)
 
-(declare-function org-agent-act-refuse "org-agent-act")
-(declare-function org-agent-act-text "org-agent-act")
+(declare-function org-agent-notify-ended "org-agent-notify")
 
 ;;;; Acts
 
-(cl-defmethod org-agent-perform ((_action (eql :insert-at-end)) params)
+;;;###autoload
+(defun org-agent-turn-insert-answer (params)
   "Put the answer of PARAMS into its conversation, once, and save it.
 The receipt says what stands where, and whether it is in the file."
   (let* ((session (or (plist-get params :session) org-agent-chat-main))
          (name (org-agent-chat-buffer-name session))
          (wanted (plist-get (plist-get params :payload) :buffer))
-         (text (org-agent-act-text params)))
+         (text (org-agent-kernel-text params)))
     (unless (member wanted (list nil name))
-      (org-agent-act-refuse "the buffer %s is not that of the conversation"
+      (org-agent-kernel-refuse "the buffer %s is not that of the conversation"
                             wanted))
     (unless (org-agent-chat-buffer session)
-      (org-agent-act-refuse "this Emacs does not show the conversation %s"
+      (org-agent-kernel-refuse "this Emacs does not show the conversation %s"
                             session))
     (org-agent-chat-in session
       (org-agent-file-owner-settle)
@@ -76,8 +76,8 @@ The receipt says what stands where, and whether it is in the file."
 
 ;;;; Turns
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'turn/started))
-                                             params)
+;;;###autoload
+(defun org-agent-turn-started (params)
   "Note that the turn of PARAMS runs; show its question if it is missing."
   (org-agent-chat-in (plist-get params :session)
     (let ((event (plist-get params :event))
@@ -93,16 +93,18 @@ The receipt says what stands where, and whether it is in the file."
       (org-agent-chat-put
        :turn turn :phase 'thinking :thought nil :progress nil
        :model (or (plist-get params :model) (org-agent-chat-get :model))
-       :queued (max 0 (1- (or (org-agent-chat-get :queued) 0)))))))
+       :queued (max 0 (1- (or (org-agent-chat-get :queued) 0))))))
+  ;; Its question may have been in the outbox until now.
+  (org-agent-turn--look (plist-get params :event)))
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'turn/delta))
-                                             params)
+;;;###autoload
+(defun org-agent-turn-delta (params)
   "Show the piece of an answer that PARAMS bring."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-turn-show-delta params)))
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'turn/finished))
-                                             params)
+;;;###autoload
+(defun org-agent-turn-finished (params)
   "Note that the turn of PARAMS is over, and save."
   (org-agent-chat-in (plist-get params :session)
     (let ((turn (plist-get params :turn)))
@@ -116,7 +118,9 @@ The receipt says what stands where, and whether it is in the file."
         (org-agent-chat-keep org-agent-file-owner-file))
       (org-agent-chat-restore-draft)
       (org-agent-file-owner-save)
-      (org-agent-turn--announce params))))
+      (org-agent-turn--announce params)))
+  (org-agent-turn--look (plist-get params :event))
+  (org-agent-notify-ended params))
 
 (defun org-agent-turn--count (params)
   "Show in the header line what the session took by the turn of PARAMS."
@@ -136,7 +140,8 @@ The receipt says what stands where, and whether it is in the file."
      ((eq state :failed)
       (message "The agent could not answer; C-c C-c on what it says tries again")))))
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'turn/kept)) params)
+;;;###autoload
+(defun org-agent-turn-kept (params)
   "Add the turn of PARAMS, which the buffer lacked, to the conversation."
   (org-agent-chat-in (plist-get params :session)
     (let ((event (plist-get params :event))
@@ -154,8 +159,8 @@ The receipt says what stands where, and whether it is in the file."
 
 ;;;; Sessions
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'session/keeper))
-                                             params)
+;;;###autoload
+(defun org-agent-turn-session-keeper (params)
   "Keep the file of the session of PARAMS from now on, or no longer."
   (org-agent-chat-in (plist-get params :session)
     (if (plist-get params :keeper)
@@ -163,7 +168,8 @@ The receipt says what stands where, and whether it is in the file."
       (org-agent-file-owner-release))
     (org-agent-chat-restore-draft)))
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'notice)) params)
+;;;###autoload
+(defun org-agent-turn-notice (params)
   "Show the line of PARAMS."
   (let ((text (plist-get params :text)))
     (org-agent-rpc-log "%s" text)
@@ -180,6 +186,7 @@ It gets the result of the method `turn/find': `:state' is final,
 `:answer' is the text in FORM (`:plain', `:raw' or `:subtree'), with
 `:notice' that of the kernel, which says why there is no answer.
 Call this once the question is sent."
+  (add-hook 'org-agent-kernel-ready-hook #'org-agent-turn--look-all)
   (setf (alist-get event org-agent-turn--awaited nil nil #'equal)
         (cons form function))
   (when (org-agent-kernel-ready-p)
@@ -215,28 +222,7 @@ conversation, and goes on being waited for."
   (dolist (waiting (copy-sequence org-agent-turn--awaited))
     (org-agent-turn--look (car waiting))))
 
-(add-hook 'org-agent-kernel-ready-hook #'org-agent-turn--look-all)
-
-;; With `:extra' several files can each say what they do with the same news.
-(cl-defmethod org-agent-handle-notification :extra "await" :after
-  ((_method (eql 'turn/started)) params)
-  "Have the end of the turn of PARAMS told, if somebody waits for it.
-Its question may have been in the outbox until now."
-  (org-agent-turn--look (plist-get params :event)))
-
-(cl-defmethod org-agent-handle-notification :extra "await" :after
-  ((_method (eql 'turn/finished)) params)
-  "Look whether somebody waits for the turn of PARAMS."
-  (org-agent-turn--look (plist-get params :event)))
-
 ;;;; Thoughts
-
-(defcustom org-agent-show-thoughts nil
-  "Non-nil means that thoughts and calls stand unfolded in an answer.
-TAB on the first line of their drawer opens and closes it."
-  :type 'boolean
-  :group 'org-agent
-  :package-version '(org-agent . "0.1.0"))
 
 (defvar-local org-agent-turn--thought-text nil
   "The turn and what its model thought so far: (TURN . STRING).")
@@ -249,8 +235,8 @@ TAB on the first line of their drawer opens and closes it."
   "Return the name of the buffer for the thoughts of this conversation."
   (format "*org-agent thoughts: %s*" org-agent-chat-session))
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'turn/thought))
-                                             params)
+;;;###autoload
+(defun org-agent-turn-thought (params)
   "Count what the model thinks, as PARAMS say; show it where that is open."
   (org-agent-chat-in (plist-get params :session)
     (let ((turn (plist-get params :turn))
@@ -274,6 +260,7 @@ TAB on the first line of their drawer opens and closes it."
           (when (< (buffer-size) org-agent-turn--thought-limit)
             (insert text)))))))
 
+;;;###autoload
 (defun org-agent-thoughts ()
   "Show what the model of this conversation thinks, as it comes."
   (interactive)
@@ -288,6 +275,7 @@ TAB on the first line of their drawer opens and closes it."
         (visual-line-mode 1)))
     (display-buffer name)))
 
+;;;###autoload
 (defun org-agent-turn-ask-preview (turn event from)
   "Ask for what is written of TURN, the answer to EVENT, FROM a code point on.
 Nothing is asked twice at a time."

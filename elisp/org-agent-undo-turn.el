@@ -26,7 +26,6 @@
 (require 'org-agent-edit)
 (require 'org-agent-explain)
 
-(declare-function org-agent-act-refuse "org-agent-act")
 (declare-function org-agent-goto-turn-at-point "org-agent-goto")
 
 (defvar org-agent-chat-session)
@@ -57,7 +56,7 @@ changes are taken back then."
    (org-agent-undo-turn--told (plist-get org-agent-undo-turn--told :turn))
    ((derived-mode-p 'org-agent-why-mode) (plist-get org-agent-explain-story :turn))
    ((plist-get (get-text-property (point) 'org-agent-approval) :turn))
-   (org-agent-chat-session
+   ((bound-and-true-p org-agent-chat-session)
     (let ((heading (or (org-agent-goto-turn-at-point) (org-agent-undo-turn--last))))
       (and heading (org-agent-heading-property heading "ID"))))
    ((get-text-property (point) 'org-agent-id))
@@ -201,7 +200,7 @@ Those are the changes before it, the last first."
                (after (or (plist-get change :after) "")))
            (org-agent-edit-replace
             (or (org-agent-undo-turn--place new old before after)
-                (org-agent-act-refuse "it cannot be made again"))
+                (org-agent-kernel-refuse "it cannot be made again"))
             old new)))))))
 
 (defun org-agent-undo-turn--copy (buffer)
@@ -234,7 +233,7 @@ An entry is found by its `:ID:' wherever it has gone since."
             (org-agent-edit-buffer nil entry)
           (org-agent-rpc-error (or buffer (signal (car err) (cdr err)))))
       (or buffer
-          (org-agent-act-refuse "no receipt says which file it was in")))))
+          (org-agent-kernel-refuse "no receipt says which file it was in")))))
 
 (defun org-agent-undo-turn--step (change)
   "Return the step that takes CHANGE back in this buffer, nil if none is needed."
@@ -256,7 +255,7 @@ An entry is found by its `:ID:' wherever it has gone since."
     (pcase place
       ((pred integerp) (list place new old))
       ('before nil)
-      (_ (org-agent-act-refuse
+      (_ (org-agent-kernel-refuse
           "what the turn made is not there any more%s"
           (org-agent-undo-turn--instead before new after))))))
 
@@ -337,7 +336,7 @@ BEFORE and AFTER are what stood around it: lines are compared whole."
                                (plist-get change :former)
                                :test #'equal
                                :key (lambda (named) (plist-get named :name))))
-    (org-agent-act-refuse "no receipt says what the properties were before"))
+    (org-agent-kernel-refuse "no receipt says what the properties were before"))
   (org-agent-edit-narrow (plist-get change :entry))
   (pcase-let* ((`(,beg . ,drawer) (org-agent-edit-properties-find))
                (back drawer) (differences ""))
@@ -355,7 +354,7 @@ BEFORE and AFTER are what stood around it: lines are compared whole."
                           (format "-:%s: %s\n" name (plist-get setting :value))
                           (and line (concat "+" (string-trim-left line)))))))))
     (unless (string-empty-p differences)
-      (org-agent-act-refuse "properties are others: what the turn made (-), and what is there now (+)\n%s"
+      (org-agent-kernel-refuse "properties are others: what the turn made (-), and what is there now (+)\n%s"
                             differences))
     (unless (equal back drawer)
       (list beg drawer back))))

@@ -37,11 +37,13 @@
         check-findings))
 
 (defun check-files (&optional tests)
-  "Return the files of the package, or its TESTS."
-  (directory-files (if tests
-                       (expand-file-name "test" check-directory)
-                     check-directory)
-                   t "\\`[^.#].*\\.el\\'"))
+  "Return the files of the package, or its TESTS, but what is made of them."
+  (cl-remove-if
+   (lambda (file) (string-suffix-p "-autoloads.el" file))
+   (directory-files (if tests
+                        (expand-file-name "test" check-directory)
+                      check-directory)
+                    t "\\`[^.#].*\\.el\\'")))
 
 (defun check-compiles (file output)
   "Compile FILE to bytes, into the directory OUTPUT, with warnings as errors."

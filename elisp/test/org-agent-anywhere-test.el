@@ -18,6 +18,7 @@
 
 (defun org-agent-anywhere-test--commands ()
   "Return all commands of the package but modes and the menu."
+  (org-agent-fake-load-all)
   (let (commands)
     (mapatoms
      (lambda (symbol)

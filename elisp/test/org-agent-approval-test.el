@@ -15,6 +15,13 @@
 (require 'org-agent)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
+(require 'org-agent-approval)
+(require 'org-agent-chat)
+(require 'org-agent-diff)
+(require 'org-agent-file-owner)
+(require 'org-agent-kernel)
+(require 'org-agent-question)
+(require 'org-agent-review)
 
 (defconst org-agent-approval-test--skill
   "#+TITLE: Do as the model says

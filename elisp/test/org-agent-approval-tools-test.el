@@ -11,6 +11,7 @@
 (require 'ert)
 (require 'cl-lib)
 (require 'org-agent-approval-test)
+(require 'org-agent-approval)
 
 (defun org-agent-approval-tools-test--project ()
   "Make a directory beside the home and return its name."

@@ -14,6 +14,12 @@
 (require 'org-agent-kernel-test)
 (require 'org-agent-approval-test)
 (require 'org-agent-question-test)
+(require 'org-agent-answer)
+(require 'org-agent-approval)
+(require 'org-agent-ask)
+(require 'org-agent-chat)
+(require 'org-agent-question)
+(require 'org-agent-turn)
 
 (defun org-agent-ask-test--reply (text)
   "Return exchanges with one reply that inserts TEXT."

@@ -13,6 +13,7 @@
 (require 'cl-lib)
 (require 'org-agent-capture)
 (require 'org-agent-kernel-test)
+(require 'org-agent-heading)
 
 (defmacro org-agent-capture-test--with (exchanges &rest body)
   "Run BODY in a file with text, the template set up, a kernel that says EXCHANGES."

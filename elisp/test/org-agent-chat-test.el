@@ -14,6 +14,11 @@
 (require 'cl-lib)
 (require 'map)
 (require 'org-agent-fake-kernel)
+(require 'org-agent-chat)
+(require 'org-agent-draft)
+(require 'org-agent-heading)
+(require 'org-agent-kernel)
+(require 'org-agent-send)
 
 ;;;; Sending
 

@@ -9,6 +9,9 @@
 (require 'org-agent)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
+(require 'org-agent-command)
+(require 'org-agent-kernel)
+(require 'org-agent-send)
 
 (defconst org-agent-command-test--commands
   '((:name "look" :description "Looks at the buffer." :skill "looker" :wants ("buffer"))
@@ -113,8 +116,8 @@
         (rename-buffer "looked-at"))
       (setq buffer-file-name (expand-file-name "~/.ssh/id"))
       (should-error (org-agent-command "look") :type 'user-error)
-      (setq buffer-file-name (org-agent-kernel-state-file "token"))
-      (make-directory (org-agent-kernel-state-file "") t)
+      (setq buffer-file-name (org-agent-state-file "token"))
+      (make-directory (org-agent-state-file "") t)
       (should-error (org-agent-command "look") :type 'user-error)
       (setq buffer-file-name nil)
       (setq major-mode 'authinfo-mode)
@@ -241,7 +244,7 @@
 (ert-deftest org-agent-command-real-kernel ()
   "A note's command, saved while Emacs runs, is known and answered."
   (org-agent-kernel-test--with (list '((echo . t) (times . -1)))
-    (let ((notes (expand-file-name "skills" (org-agent-kernel-home-directory))))
+    (let ((notes (expand-file-name "skills" (org-agent-home-directory))))
       (make-directory notes t)
       (write-region
        "#+begin_src lisp

@@ -8,6 +8,7 @@
 (require 'ert-x)
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
+(require 'org-agent-approval)
 
 ;;;; Acts
 

@@ -14,6 +14,11 @@
 (require 'cl-lib)
 (require 'org-agent-kernel-test)
 (require 'org-agent-terminal-test)
+(require 'org-agent-complete)
+(require 'org-agent-completion-context)
+(require 'org-agent-draft)
+(require 'org-agent-inert)
+(require 'org-agent-kernel)
 
 (defun org-agent-complete-test--says (text &rest options)
   "Return an exchange in which a completion is TEXT; see OPTIONS."

@@ -10,6 +10,10 @@
 (require 'org-agent)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
+(require 'org-agent-chat)
+(require 'org-agent-context)
+(require 'org-agent-draft)
+(require 'org-agent-heading)
 
 (defconst org-agent-context-test--pixel
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -260,7 +264,7 @@
           (should (equal (org-agent-context-test--texts (org-agent-context-test--say "What?"))
                          '(("file" "innocent" "Host x"))))
           (should (= asked 2)))
-        (let ((token (org-agent-kernel-state-file "token")))
+        (let ((token (org-agent-state-file "token")))
           (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) t)))
             (should-not (plist-get (org-agent-context-test--say (format "See [[file:%s]]" token))
                                    :context))))))))

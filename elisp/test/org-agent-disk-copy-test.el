@@ -12,6 +12,10 @@
 (require 'ert)
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
+(require 'org-agent-answer)
+(require 'org-agent-disk-copy)
+(require 'org-agent-draft)
+(require 'org-agent-file-owner)
 
 (defvar org-agent-disk-copy-test--whole 0
   "How often a conversation was written whole.")

@@ -8,6 +8,7 @@
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
+(require 'org-agent-doctor)
 
 (defmacro org-agent-doctor-test--with (&rest body)
   "Run BODY in what the doctor found of a real kernel's instance."
@@ -42,7 +43,7 @@
     (should (re-search-forward "^OK +kernel +process" nil t))
     (should-error (org-agent-doctor-mend) :type 'user-error)
     (let ((state (directory-file-name
-                  (file-name-directory (org-agent-kernel-state-file "token")))))
+                  (file-name-directory (org-agent-state-file "token")))))
       (set-file-modes state #o755)
       (org-agent-doctor-test--again "^FAIL +state")
       (org-agent-doctor-mend)
@@ -54,7 +55,7 @@
   (org-agent-doctor-test--with
     (let ((org-confirm-babel-evaluate nil)
           (read-process-output-max 4096)
-          (left (expand-file-name "sessions/#main.org#" (org-agent-kernel-home-directory)))
+          (left (expand-file-name "sessions/#main.org#" (org-agent-home-directory)))
           (chat (get-buffer "*org-agent-chat*")))
       (with-temp-file left (insert "x"))
       (with-current-buffer chat
@@ -79,16 +80,16 @@
 (ert-deftest org-agent-doctor-old-code-is-noticed ()
   "Compiled files that are old are deleted; loaded code that is old is told of."
   (org-agent-fake-with-home
-    (let* ((org-agent-kernel-directory (file-name-as-directory org-agent-fake-directory))
+    (let* ((org-agent-directory (file-name-as-directory org-agent-fake-directory))
            (source (expand-file-name "org-agent-x.el" org-agent-fake-directory))
            (compiled (concat source "c"))
-           (old (time-subtract org-agent-kernel-loaded 60)))
+           (old (time-subtract org-agent-loaded 60)))
       (dolist (file (list source compiled))
         (write-region "" nil file nil 'silent)
         (set-file-times file old))
       (should-not (org-agent-doctor--loaded))
       (should (equal "ok" (plist-get (car (org-agent-doctor--compiled)) :state)))
-      (set-file-times source (time-add org-agent-kernel-loaded 60))
+      (set-file-times source (time-add org-agent-loaded 60))
       (should (string-match-p "\\`org-agent-x.el changed after"
                               (plist-get (car (org-agent-doctor--loaded)) :text)))
       (let ((stale (car (org-agent-doctor--compiled))))
@@ -102,17 +103,17 @@
     (let ((org-agent-program nil)
           (exec-path nil)
           ;; A program beside it would be in a directory of this test, too.
-          (org-agent-kernel-directory
+          (org-agent-directory
            (file-name-as-directory (expand-file-name "elisp" org-agent-fake-directory))))
-      (make-directory org-agent-kernel-directory)
+      (make-directory org-agent-directory)
       (save-window-excursion
         (org-agent-doctor)
         (org-agent-doctor-test--wait "^FAIL +program +the program org-agent was not found")
         (org-agent-doctor-test--wait "^OK +emacs")
         (kill-buffer))
-      (with-temp-file (expand-file-name "org-agent-x.elc" org-agent-kernel-directory))
-      (set-file-times (expand-file-name "org-agent-x.elc" org-agent-kernel-directory) 0)
-      (with-temp-file (expand-file-name "org-agent-x.el" org-agent-kernel-directory))
+      (with-temp-file (expand-file-name "org-agent-x.elc" org-agent-directory))
+      (set-file-times (expand-file-name "org-agent-x.elc" org-agent-directory) 0)
+      (with-temp-file (expand-file-name "org-agent-x.el" org-agent-directory))
       (let ((found (car (org-agent-doctor--compiled))))
         (should (equal "warn" (plist-get found :state)))
         (funcall (plist-get found :repair))

@@ -9,6 +9,9 @@
 (require 'ert)
 (require 'org-agent)
 (require 'org-agent-fake-kernel)
+(require 'org-agent-chat)
+(require 'org-agent-draft)
+(require 'org-agent-file-owner)
 
 (defmacro org-agent-draft-kept-test--with (&rest body)
   "Run BODY in a conversation whose file another Emacs keeps."
@@ -32,7 +35,7 @@
 
 (defun org-agent-draft-kept-test--files ()
   "Return the drafts that are kept."
-  (let ((directory (org-agent-kernel-state-file "drafts")))
+  (let ((directory (org-agent-state-file "drafts")))
     (and (file-directory-p directory)
          (directory-files directory t "\\.org\\'"))))
 
@@ -68,7 +71,7 @@
       (should (file-exists-p mine))
       (dolist (file (list dead alive other))
         (write-region "* of another\n" nil file nil 'silent))
-      (run-hooks 'org-agent-chat-loaded-hook)
+      (org-agent-file-owner-restore-draft)
       (should (equal (org-agent-fake-text) "* mine\n* of another\n"))
       (should (equal (mapcar #'file-exists-p (list mine dead alive other))
                      '(t nil t t)))

@@ -8,6 +8,7 @@
 (require 'cl-lib)
 (require 'org-agent)
 (require 'org-agent-fake-kernel)
+(require 'org-agent-edit)
 
 (defvar org-agent-edit-test--acts 0
   "The number of acts that were sent.")

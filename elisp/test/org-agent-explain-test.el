@@ -8,6 +8,9 @@
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
+(require 'org-agent-chat)
+(require 'org-agent-explain)
+(require 'org-agent-kernel)
 
 (defun org-agent-explain-test--told (regexp)
   "Wait until the story has REGEXP."

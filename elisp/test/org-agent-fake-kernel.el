@@ -15,6 +15,12 @@
 (require 'cl-lib)
 (require 'ert)
 (require 'org-agent)
+(require 'org-agent-approval)
+(require 'org-agent-chat)
+(require 'org-agent-file-owner)
+(require 'org-agent-heading)
+(require 'org-agent-kernel)
+(require 'org-agent-rpc)
 
 (defvar org-agent-fake-server nil
   "The listening process.")
@@ -35,6 +41,20 @@ refuse, or `silence'.")
 
 (defvar org-agent-fake--request-id 0
   "The id of the latest request to Emacs.")
+
+;;;; The package
+
+(defun org-agent-fake-files ()
+  "Return the names of the package's files, without directory and suffix."
+  (cl-loop for file in (directory-files org-agent-directory nil
+                                        "\\`\\(?:org-agent\\|ob-org-agent\\).*\\.el\\'")
+           unless (string-suffix-p "-autoloads.el" file)
+           collect (file-name-sans-extension file)))
+
+(defun org-agent-fake-load-all ()
+  "Load all files of the package."
+  (dolist (file (org-agent-fake-files))
+    (require (intern file))))
 
 ;;;; Waiting
 
@@ -71,9 +91,9 @@ After `org-agent-fake-patience' fail, naming WHAT."
            :log (lambda (_server client _message)
                   (process-put client 'input "")
                   (setq org-agent-fake-client client))))
-    (make-directory (file-name-directory (org-agent-kernel-state-file "token")) t)
-    (with-temp-file (org-agent-kernel-state-file "token") (insert "secret\n"))
-    (with-temp-file (org-agent-kernel-state-file "kernel.json")
+    (make-directory (file-name-directory (org-agent-state-file "token")) t)
+    (with-temp-file (org-agent-state-file "token") (insert "secret\n"))
+    (with-temp-file (org-agent-state-file "kernel.json")
       (insert (format "{\"pid\":%d,\"socket\":%S,\"version\":\"0\"}"
                       (emacs-pid) socket)))))
 
@@ -86,7 +106,7 @@ After `org-agent-fake-patience' fail, naming WHAT."
 
 (defun org-agent-fake-stop ()
   "End the kernel as `org-agent stop' would."
-  (ignore-errors (delete-file (org-agent-kernel-state-file "kernel.json")))
+  (ignore-errors (delete-file (org-agent-state-file "kernel.json")))
   (org-agent-fake-kill))
 
 (defun org-agent-fake--filter (process bytes)

@@ -11,6 +11,9 @@
 (require 'ert)
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
+(require 'org-agent-chat)
+(require 'org-agent-draft)
+(require 'org-agent-heading)
 
 (load "userlock" nil t)                 ; else its functions come unwatched
 

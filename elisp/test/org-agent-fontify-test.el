@@ -12,6 +12,10 @@
 (require 'ert)
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
+(require 'org-agent-answer)
+(require 'org-agent-chat)
+(require 'org-agent-fontify)
+(require 'org-agent-heading)
 
 (defmacro org-agent-fontify-test--shown (&rest body)
   "Run BODY in a conversation that a window shows, with font lock on."

@@ -17,6 +17,10 @@
 (require 'ox-ascii)
 (require 'ox-md)
 (require 'org-agent-kernel-test)
+(require 'org-agent-chat)
+(require 'org-agent-goto)
+(require 'org-agent-heading)
+(require 'org-agent-kernel)
 
 (defun org-agent-goto-test--talk ()
   "Say something twice and have it answered."

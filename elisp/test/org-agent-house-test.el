@@ -13,12 +13,11 @@
 (require 'cl-lib)
 (require 'wid-edit)
 (require 'org-agent)
+(require 'org-agent-fake-kernel)
 
 (defun org-agent-house-test--each (function)
   "Call FUNCTION with every symbol of ours, everything being loaded."
-  (dolist (file (directory-files (file-name-directory (locate-library "org-agent"))
-                                 nil "\\`\\(?:org-agent\\|ob-org-agent\\).*\\.el\\'"))
-    (require (intern (file-name-sans-extension file))))
+  (org-agent-fake-load-all)
   (mapatoms (lambda (symbol)
               (when (string-prefix-p "org-agent" (symbol-name symbol))
                 (funcall function symbol)))))

@@ -15,6 +15,9 @@
 (require 'org-agent-fake-kernel)
 (require 'org-agent-context-test)
 (require 'org-agent-speech-test)
+(require 'org-agent-add)
+(require 'org-agent-context)
+(require 'org-agent-draft)
 
 (defun org-agent-image-test--wait (messages-function regexp)
   "Wait until what MESSAGES-FUNCTION returns matches REGEXP."

@@ -18,6 +18,11 @@
 (require 'ob)
 (require 'diff)
 (require 'org-agent-fake-kernel)
+(require 'org-agent-answer)
+(require 'org-agent-chat)
+(require 'org-agent-draft)
+(require 'org-agent-heading)
+(require 'org-agent-inert)
 (load (expand-file-name "../../testdata/languages/modes.el"
                         (file-name-directory (or load-file-name buffer-file-name)))
       nil t)

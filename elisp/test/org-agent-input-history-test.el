@@ -12,6 +12,11 @@
 (require 'ert-x)
 (require 'cl-lib)
 (require 'org-agent-kernel-test)
+(require 'org-agent-ask)
+(require 'org-agent-chat)
+(require 'org-agent-draft)
+(require 'org-agent-input-history)
+(require 'org-agent-kernel)
 
 (defun org-agent-input-history-test--ask (&rest questions)
   "Put QUESTIONS into the conversation, as if they had been sent."

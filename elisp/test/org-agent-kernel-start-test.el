@@ -12,6 +12,9 @@
 (require 'ert)
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
+(require 'org-agent-chat)
+(require 'org-agent-kernel)
+(require 'org-agent-rpc)
 
 (defun org-agent-kernel-start-test--program (script)
   "Make an executable of the shell SCRIPT and return its name."
@@ -30,15 +33,15 @@
          (org-agent-home nil))
     (unwind-protect
         (progn
-          (should (equal (org-agent-kernel-state-file "token")
+          (should (equal (org-agent-state-file "token")
                          (concat directory "/.local/state/org-agent/token")))
           (let ((process-environment
                  (cons (concat "XDG_STATE_HOME=" directory "/st")
                        process-environment)))
-            (should (equal (org-agent-kernel-state-file "token")
+            (should (equal (org-agent-state-file "token")
                            (concat directory "/st/org-agent/token")))
             (let ((org-agent-home (concat directory "/other")))
-              (should (equal (org-agent-kernel-state-file "token")
+              (should (equal (org-agent-state-file "token")
                              (format "%s/st/org-agent-%s/token" directory
                                      (substring (secure-hash
                                                  'sha256 (concat directory "/other"))
@@ -46,7 +49,7 @@
           (let ((process-environment
                  (cons "XDG_STATE_HOME=relative/is/ignored"
                        process-environment)))
-            (should (equal (org-agent-kernel-state-file "token")
+            (should (equal (org-agent-state-file "token")
                            (concat directory
                                    "/.local/state/org-agent/token"))))
           (make-directory (concat directory "/.org-agent"))
@@ -55,7 +58,7 @@
           (let ((process-environment
                  (cons (concat "ORG_AGENT_HOME=" directory "/link")
                        process-environment)))
-            (should (equal (org-agent-kernel-state-file "token")
+            (should (equal (org-agent-state-file "token")
                            (concat directory
                                    "/.local/state/org-agent/token")))))
       (delete-directory directory t))))
@@ -65,7 +68,7 @@
   (org-agent-fake-with-home
     (let ((org-agent-program nil)
           (exec-path nil)
-          (org-agent-kernel-directory org-agent-fake-directory))
+          (org-agent-directory org-agent-fake-directory))
       (org-agent-chat)
       (should (eq org-agent-kernel-state 'failed))
       (should (string-match-p "was not found.  Build it"

@@ -16,13 +16,21 @@
 (require 'json)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-inert-test)
+(require 'org-agent-answer)
+(require 'org-agent-chat)
+(require 'org-agent-file-owner)
+(require 'org-agent-heading)
+(require 'org-agent-kernel)
+(require 'org-agent-rewrite)
+(require 'org-agent-rpc)
+(require 'org-agent-turn)
 
 (defun org-agent-kernel-test--program (variable name)
   "Return the program that VARIABLE names, or NAME in `bin'."
   (let ((file (expand-file-name
                (or (getenv variable)
                    (expand-file-name (concat "../bin/" name)
-                                     org-agent-kernel-directory)))))
+                                     org-agent-directory)))))
     (unless (file-executable-p file)
       (error "%s is missing: build it, or set %s" file variable))
     file))
@@ -349,8 +357,8 @@ Return its process, whose buffer has what it prints."
    :command (append
              (list (expand-file-name invocation-name invocation-directory)
                    "--batch" "-Q"
-                   "-L" org-agent-kernel-directory
-                   "-L" (expand-file-name "test" org-agent-kernel-directory)
+                   "-L" org-agent-directory
+                   "-L" (expand-file-name "test" org-agent-directory)
                    "-l" "org-agent-kernel-test")
              (cl-loop for form in
                       (append `((setq org-agent-fake-patience

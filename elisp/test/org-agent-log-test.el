@@ -8,6 +8,9 @@
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
+(require 'org-agent-kernel)
+(require 'org-agent-log)
+(require 'org-agent-rpc)
 
 (defun org-agent-log-test--wait (regexp)
   "Wait until the log shows REGEXP."
@@ -59,7 +62,7 @@
       (org-agent-kernel-test--say "/nosuchcommand-at-all-xyz")
       (org-agent-kernel-test--settle 1))
     (let ((pid (org-agent-kernel-test--pid)))
-      (write-region "{\"msg\":\"half a li" nil (org-agent-kernel-state-file "log.jsonl") t 'silent)
+      (write-region "{\"msg\":\"half a li" nil (org-agent-state-file "log.jsonl") t 'silent)
       (signal-process pid 'SIGKILL)
       (org-agent-fake-wait (not (eql pid (or (org-agent-kernel-test--pid) pid))))
       (org-agent-log-test--wait (format "kernel ready\\(.\\|\n\\)*kernel ready")))

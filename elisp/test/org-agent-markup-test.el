@@ -12,6 +12,7 @@
 (require 'cl-lib)
 (require 'org-agent-markup)
 (require 'org-agent-ask-test)
+(require 'org-agent-ask)
 
 (define-derived-mode markdown-mode text-mode "Markdown"
   "What is asked of the mode of that name is its name.")

@@ -11,6 +11,10 @@
 (require 'ert)
 (require 'cl-lib)
 (require 'org-agent)
+(require 'org-agent-capture)
+(require 'org-agent-menu)
+(require 'org-agent-chat)
+(require 'org-agent-rewrite)
 
 (defun org-agent-menu-test--suffixes ()
   "Return the keys and commands of the menu and of those in it, an alist."
@@ -35,11 +39,8 @@
   "Return the interactive commands that the package has as entries."
   (let (commands)
     (with-temp-buffer
-      (insert-file-contents (locate-library "org-agent.el"))
-      (while (re-search-forward "^;;;###autoload.*\n?\\(?:.*(autoload '\\|(defun \\)\\([a-z-]+\\)" nil t)
-        (push (intern (match-string 1)) commands))
-      (goto-char (point-min))
-      (while (re-search-forward "^;;;###autoload (autoload '\\([a-z-]+\\)" nil t)
+      (insert-file-contents (locate-library "org-agent-autoloads.el"))
+      (while (re-search-forward "^(autoload '\\(\\S-+\\) " nil t)
         (push (intern (match-string 1)) commands)))
     (cl-remove-if-not #'commandp (delete-dups commands))))
 
@@ -49,12 +50,23 @@
          (missing (cl-set-difference
                    (org-agent-menu-test--entries)
                    (append (mapcar #'cdr suffixes)
-                           ;; What is set up once, done from a list, or the menu.
-                           '(org-agent-menu org-agent-capture-setup
-                                            org-agent-memory-search
-                                            org-agent-memory-undo
-                                            org-agent-memory-notes
-                                            org-agent-skill-revoke)))))
+                           ;; What is set up once, done from a list, where
+                           ;; something waits or is written, or the menu.
+                           '(org-agent-menu
+                             org-agent-capture-setup org-agent-memory-search
+                             org-agent-memory-undo org-agent-memory-notes
+                             org-agent-memory-changes org-agent-skill-revoke
+                             org-agent-skill-mode org-agent-skill-global-mode
+                             org-agent-skill-evaluate org-agent-skill-test
+                             org-agent-approval-view org-agent-approval-edit
+                             org-agent-approval-next org-agent-approval-previous
+                             org-agent-question-submit org-agent-question-decline
+                             org-agent-question-fill org-agent-subagent-open
+                             org-agent-chat-ctrl-c-ctrl-c
+                             org-agent-chat-ctrl-c-ctrl-k
+                             org-agent-ask-insert-latest org-agent-regenerate
+                             org-agent-previous-matching-question
+                             org-agent-next-matching-question)))))
     (should (> (length suffixes) 20))
     (should-not missing)
     (should (= (length suffixes)

@@ -13,6 +13,8 @@
 (require 'ert-x)
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
+(require 'org-agent-heading)
+(require 'org-agent-notify)
 
 (defconst org-agent-notify-test--desktop
   '(progn

@@ -10,6 +10,8 @@
 (require 'org-agent)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
+(require 'org-agent-draft)
+(require 'org-agent-heading)
 
 (defconst org-agent-paste-test--other
   (concat "* Whence?  :work:user:\n:PROPERTIES:\n:ID:       elsewhere-1\n:END:\nand why\n"

@@ -12,6 +12,7 @@
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
 (require 'org-agent-approval-test)
+(require 'org-agent-kernel)
 
 (ert-deftest org-agent-policy-opens-the-row-that-decided ()
   "What waits says which row asks, and the command goes there; else to the table."

@@ -11,6 +11,12 @@
 (require 'ert)
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
+(require 'org-agent-answer)
+(require 'org-agent-chat)
+(require 'org-agent-draft)
+(require 'org-agent-drawer)
+(require 'org-agent-heading)
+(require 'org-agent-inert)
 
 (defun org-agent-preview-test--undo (&optional again)
   "Undo one step; AGAIN when the last command was an undo."

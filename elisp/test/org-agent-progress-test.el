@@ -12,6 +12,7 @@
 (require 'org-agent-kernel-test)
 (require 'org-agent-header)
 (require 'org-agent-status)
+(require 'org-agent-chat)
 
 (defun org-agent-progress-test--search (words &rest options)
   "Return an exchange that looks for WORDS; see OPTIONS."

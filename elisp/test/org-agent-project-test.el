@@ -12,6 +12,8 @@
 (require 'ert)
 (require 'org-agent)
 (require 'org-agent-fake-kernel)
+(require 'org-agent-chat)
+(require 'org-agent-context)
 
 (defvar abbreviated-home-dir)
 
@@ -19,7 +21,7 @@
   "Run BODY with `root', a project, and `elsewhere', which is in none."
   (declare (indent 0) (debug t))
   `(let* ((above (file-name-as-directory
-                  (file-truename (make-temp-file "org-agent-chat-project" t))))
+                  (file-truename (make-temp-file "org-agent-context-project" t))))
           (process-environment (cons (concat "HOME=" above "home")
                                      process-environment))
           (abbreviated-home-dir nil)
@@ -36,20 +38,20 @@
 (ert-deftest org-agent-project-is-found ()
   "A project is the nearest directory above with a sign; no home is one."
   (org-agent-project-test--with
-    (should (equal (org-agent-chat-project-of root) root))
-    (should (equal (org-agent-chat-project-of (concat root "deep/er")) root))
-    (should-not (org-agent-chat-project-of elsewhere))
-    (should-not (org-agent-chat-project-of "~"))
-    (should-not (org-agent-chat-project-of "/"))
-    (should-not (org-agent-chat-project-of "/ssh:nowhere:/src/"))
+    (should (equal (org-agent-context-project-of root) root))
+    (should (equal (org-agent-context-project-of (concat root "deep/er")) root))
+    (should-not (org-agent-context-project-of elsewhere))
+    (should-not (org-agent-context-project-of "~"))
+    (should-not (org-agent-context-project-of "/"))
+    (should-not (org-agent-context-project-of "/ssh:nowhere:/src/"))
     (make-directory (concat above ".git"))
-    (should-not (org-agent-chat-project-of above))
-    (should-not (org-agent-chat-project-of elsewhere))
+    (should-not (org-agent-context-project-of above))
+    (should-not (org-agent-context-project-of elsewhere))
     (make-directory (concat root "deep/.org-agent"))
-    (should (equal (org-agent-chat-project-of (concat root "deep/er"))
+    (should (equal (org-agent-context-project-of (concat root "deep/er"))
                    (concat root "deep/")))
     (make-symbolic-link (concat root "deep") (concat elsewhere "link"))
-    (should (equal (org-agent-chat-project-of (concat elsewhere "link/er"))
+    (should (equal (org-agent-context-project-of (concat elsewhere "link/er"))
                    (concat root "deep/")))))
 
 (ert-deftest org-agent-project-goes-along ()
@@ -74,9 +76,9 @@
         (should (equal (sent) (directory-file-name root)))
         (with-current-buffer "*org-agent-chat*"
           (should-error (org-agent-project-set elsewhere) :type 'user-error)
-          (should (equal org-agent-chat-project root))
+          (should (equal org-agent-context-project root))
           (org-agent-chat-mode)
-          (should (equal org-agent-chat-project root))
+          (should (equal org-agent-context-project root))
           (let ((current-prefix-arg '(4)))
             (call-interactively #'org-agent-project-set))
           (should-not (string-match-p "reads" (org-agent-header-line))))

@@ -14,6 +14,13 @@
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
 (require 'org-agent-approval-test)
+(require 'org-agent-approval)
+(require 'org-agent-chat)
+(require 'org-agent-file-owner)
+(require 'org-agent-form)
+(require 'org-agent-inert)
+(require 'org-agent-notify)
+(require 'org-agent-question)
 
 (defconst org-agent-question-test--printing
   '(:title "Printing" :questions

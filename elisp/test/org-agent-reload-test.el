@@ -10,6 +10,7 @@
 ;;; Code:
 
 (require 'org-agent-kernel-test)
+(require 'org-agent-chat)
 
 (defconst org-agent-reload-test--conversations
   '(("plain words" "Just words.")

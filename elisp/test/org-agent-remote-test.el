@@ -17,6 +17,13 @@
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
 (require 'org-agent-context-test)
+(require 'org-agent-add)
+(require 'org-agent-chat)
+(require 'org-agent-context)
+(require 'org-agent-context-read)
+(require 'org-agent-draft)
+(require 'org-agent-kernel)
+(require 'org-agent-rpc)
 
 (defmacro org-agent-remote-test--with-machine (&rest body)
   "Run BODY with a method \"mock\" of TRAMP that leads to this machine."

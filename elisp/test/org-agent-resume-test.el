@@ -11,6 +11,11 @@
 ;;; Code:
 
 (require 'org-agent-kernel-test)
+(require 'org-agent-answer)
+(require 'org-agent-chat)
+(require 'org-agent-file-owner)
+(require 'org-agent-heading)
+(require 'org-agent-kernel)
 
 (defun org-agent-resume-test--long ()
   "Return an exchange of which the rest is held."

@@ -13,6 +13,9 @@
 (require 'ert-x)
 (require 'cl-lib)
 (require 'org-agent-kernel-test)
+(require 'org-agent-ask)
+(require 'org-agent-rewrite)
+(require 'org-agent-turn)
 
 (defun org-agent-rewrite-test--says (&rest replacements)
   "Return an exchange that says the question again with REPLACEMENTS."

@@ -11,6 +11,8 @@
 (require 'ert)
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
+(require 'org-agent-kernel)
+(require 'org-agent-rpc)
 
 ;;;; Text
 
@@ -90,7 +92,7 @@
 (defvar org-agent-rpc-test-taken nil
   "Numbers that test notifications brought, newest first.")
 
-(cl-defmethod org-agent-handle-notification ((_method (eql 'test/number)) params)
+(defun org-agent-rpc-test-take (params)
   "Note the number in PARAMS, and do what they say besides."
   (push (plist-get params :n) org-agent-rpc-test-taken)
   (pcase (plist-get params :then)
@@ -101,7 +103,7 @@
            (push (list 'after (plist-get params :n))
                  org-agent-rpc-test-taken))))
 
-(cl-defmethod org-agent-handle-request ((_method (eql 'test/echo)) params)
+(defun org-agent-rpc-test-echo (params)
   "Return PARAMS, or signal an error when they say so."
   (when (plist-get params :broken)
     (error "The handler is broken"))
@@ -116,7 +118,11 @@
 (defmacro org-agent-rpc-test--with (&rest body)
   "Run BODY with a connection to a fake kernel."
   (declare (indent 0) (debug t))
-  `(let (org-agent-rpc-test-taken)
+  `(let ((org-agent-notifications
+          (cons '(test/number . org-agent-rpc-test-take) org-agent-notifications))
+         (org-agent-requests
+          (cons '(test/echo . org-agent-rpc-test-echo) org-agent-requests))
+         org-agent-rpc-test-taken)
      (org-agent-fake-with-home
        (org-agent-fake-start)
        (org-agent-kernel-ensure)

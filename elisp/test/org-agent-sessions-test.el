@@ -13,6 +13,12 @@
 (require 'org-agent)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
+(require 'org-agent-chat)
+(require 'org-agent-draft)
+(require 'org-agent-file-owner)
+(require 'org-agent-heading)
+(require 'org-agent-kernel)
+(require 'org-agent-sessions)
 
 (defun org-agent-sessions-test--list ()
   "Return the list of conversations as it is shown, when it has come."

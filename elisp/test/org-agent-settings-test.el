@@ -10,6 +10,10 @@
 (require 'org-agent)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
+(require 'org-agent-draft)
+(require 'org-agent-heading)
+(require 'org-agent-kernel)
+(require 'org-agent-settings)
 
 (ert-deftest org-agent-settings-of-the-draft ()
   "A draft's drawer sets something, stays, and is no part of the message.

@@ -16,6 +16,9 @@
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
 (require 'org-agent-file-owner-test)
+(require 'org-agent-answer)
+(require 'org-agent-chat)
+(require 'org-agent-file-owner)
 
 (defun org-agent-siege-test--run (program &rest arguments)
   "Run PROGRAM with ARGUMENTS in the home and fail if it does."

@@ -16,6 +16,9 @@
 (require 'org-agent-kernel-test)
 (require 'org-agent)
 (require 'ob-org-agent)
+(require 'org-agent-log)
+(require 'org-agent-skill)
+(require 'org-agent-skills)
 
 (defconst org-agent-skill-test--note
   "* Success Criteria

@@ -16,6 +16,12 @@
 (require 'org-agent)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
+(require 'org-agent-context)
+(require 'org-agent-dictate)
+(require 'org-agent-draft)
+(require 'org-agent-heading)
+(require 'org-agent-kernel)
+(require 'org-agent-speak)
 
 (defmacro org-agent-speech-test--with (script &rest body)
   "Run BODY with a kernel whose servers hear and speak as SCRIPT says."

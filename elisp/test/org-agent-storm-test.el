@@ -16,6 +16,10 @@
 (require 'cl-lib)
 (require 'org-element)
 (require 'org-agent-kernel-test)
+(require 'org-agent-answer)
+(require 'org-agent-chat)
+(require 'org-agent-draft)
+(require 'org-agent-heading)
 
 (defvar org-agent-storm-test-answers 6
   "Answers that are tried, each cut at random and then whole.")

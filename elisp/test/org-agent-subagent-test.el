@@ -13,6 +13,8 @@
 (require 'org-agent-subagent)
 (require 'org-agent-status)
 (require 'org-agent-approval)
+(require 'org-agent-chat)
+(require 'org-agent-kernel)
 
 (defun org-agent-subagent-test--lines ()
   "Return what stands below the questions of this buffer about subagents, sorted."

@@ -14,6 +14,8 @@
 (require 'ert)
 (require 'cl-lib)
 (require 'org-agent-kernel-test)
+(require 'org-agent-chat)
+(require 'org-agent-draft)
 
 (defun org-agent-terminal-test--run (form)
   "Evaluate FORM in an Emacs on a terminal and return its value.
@@ -30,8 +32,8 @@ An error there is one here."
                  "-Q" "-nw"
                  ;; Its home is empty: it would compile all of Org anew.
                  "--eval" "(setq native-comp-deferred-compilation nil)"
-                 "-L" org-agent-kernel-directory
-                 "-L" (expand-file-name "test" org-agent-kernel-directory)
+                 "-L" org-agent-directory
+                 "-L" (expand-file-name "test" org-agent-directory)
                  "-l" "org-agent-terminal-test" "--eval"
                  (prin1-to-string
                   `(progn

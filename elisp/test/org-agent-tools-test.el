@@ -16,6 +16,9 @@
 (require 'org-agent-fake-kernel)
 (require 'org-agent-agenda)
 (require 'org-agent-approval-test)
+(require 'org-agent-approval)
+(require 'org-agent-private)
+(require 'org-agent-rpc)
 
 (defvar org-agent-tools-test--ran nil
   "Non-nil when the text of a note was evaluated.")

@@ -11,6 +11,11 @@
 
 (require 'ediff-wind)
 (require 'org-agent-kernel-test)
+(require 'org-agent-branch)
+(require 'org-agent-chat)
+(require 'org-agent-heading)
+(require 'org-agent-settings)
+(require 'org-agent-status)
 
 (defun org-agent-turns-test--goto (text)
   "Go to TEXT in the conversation."

@@ -13,6 +13,8 @@
 (require 'ert)
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
+(require 'org-agent-draft)
+(require 'org-agent-heading)
 
 (defun org-agent-undisturbed-test--asks (id)
   "Return the heading of what waits under the ID."

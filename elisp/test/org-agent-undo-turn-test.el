@@ -13,6 +13,11 @@
 (require 'cl-lib)
 (require 'org-agent-approval-test)
 (require 'org-agent-undo-turn)
+(require 'org-agent-approval)
+(require 'org-agent-chat)
+(require 'org-agent-edit)
+(require 'org-agent-kernel)
+(require 'org-agent-rpc)
 
 (defconst org-agent-undo-turn-test--skill
   "#+begin_src lisp
@@ -173,8 +178,7 @@ All of them were allowed; `file' and `file2' are the notes."
         (insert "mine")
         (write-region "others" nil file nil 'silent)
         (let ((text (buffer-string)))
-          (org-agent-handle-notification
-           'file/changed (list :turn "t" :files (list file)))
+          (org-agent-act-refresh-files (list :turn "t" :files (list file)))
           (should (equal text (buffer-string))))
         (set-buffer-modified-p nil)))))
 

@@ -25,6 +25,7 @@
 
 (require 'cl-lib)
 (require 'ert)
+(require 'package)
 
 (defconst run-directory (file-name-directory load-file-name)
   "The directory of the tests.")
@@ -55,6 +56,12 @@
   "Return the number in the environment VARIABLE, or DEFAULT."
   (let ((value (string-to-number (or (getenv variable) ""))))
     (if (> value 0) value default)))
+
+(defun run-autoloads ()
+  "Make the package's autoloads of its files as they are."
+  (let ((inhibit-message t))
+    (package-generate-autoloads "org-agent"
+                                (expand-file-name ".." run-directory))))
 
 (defun run-load ()
   "Load all tests."
@@ -152,6 +159,7 @@ end of the test, with a backtrace."
 
 (defun run-all ()
   "Run the tests in processes beside each other and end this Emacs."
+  (run-autoloads)
   (run-load)
   (let* ((selector (getenv "RUN_SELECTOR"))
          (count (run-number "RUN_PROCESSES" 3))
