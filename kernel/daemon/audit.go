@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 
 	"org-agent/kernel/journal"
 )
@@ -18,7 +19,7 @@ func (d *daemon) audit(ctx context.Context) error {
 		Option  string `json:"option"`
 		Version string `json:"version"`
 		PID     int    `json:"pid"`
-	}{"without-safety", d.config.Version, d.pid})
+	}{"without-safety", d.config.Version, os.Getpid()})
 	if err == nil {
 		_, err = d.journal.Append(ctx, journal.Entry{Kind: journal.KindAudit, Data: row})
 	}

@@ -13,10 +13,16 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// openCommands makes the table of the commands that run for conversations. What fences them in
-// is found out when it is first asked for: it takes as long as a command does.
-func (d *daemon) openCommands(ctx context.Context, programs []string) {
-	d.fence = sync.OnceValues(func() (sandbox.Kind, error) {
+// commands are those that run for conversations.
+type commands struct {
+	table *process.Table // nil: none are run
+	fence func() (sandbox.Kind, error)
+}
+
+// openCommands makes the table of the commands. What fences them in is found out when it is
+// first asked for: it takes as long as a command does.
+func (d *daemon) openCommands(ctx context.Context, programs []string) (c commands) {
+	c.fence = sync.OnceValues(func() (sandbox.Kind, error) {
 		if !d.config.Commands {
 			return sandbox.None, nil
 		}
@@ -26,12 +32,18 @@ func (d *daemon) openCommands(ctx context.Context, programs []string) {
 		}
 		return kind, why
 	})
-	if !d.config.Commands {
-		return
+	if d.config.Commands {
+		c.table = Commands(d.paths, programs, d.config.Env, c.kind, func(text string) {
+			d.editors.notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: text})
+		})
 	}
-	d.commands = Commands(d.paths, programs, d.config.Env, func() sandbox.Kind { kind, _ := d.fence(); return kind }, func(text string) {
-		d.editors.notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: text})
-	})
+	return c
+}
+
+// kind is the kind of the fence.
+func (c commands) kind() sandbox.Kind {
+	kind, _ := c.fence() // it is logged
+	return kind
 }
 
 // Commands is the table of the commands of an instance, in a fence of a kind. Programs are
@@ -63,24 +75,21 @@ func hiddenFrom(paths config.Paths) []string {
 	return []string{resolvedPath(paths.State), resolvedPath(paths.Run), resolvedPath(paths.Socket), resolvedPath(paths.Config)}
 }
 
-// prepareCommands finds out what fences commands in, and throws away what earlier ones wrote when
-// it is old.
-func (d *daemon) prepareCommands() {
-	_, _ = d.fence() // it is logged
-	if d.commands != nil {
-		d.commands.Prune()
+// prepare finds out what fences commands in, and throws away what earlier ones wrote when it is
+// old.
+func (c commands) prepare() {
+	c.kind()
+	if c.table != nil {
+		c.table.Prune()
 	}
 }
 
-// closeCommands ends those that run.
-func (d *daemon) closeCommands() {
-	if d.commands != nil {
-		d.commands.Close()
+// close ends those that run.
+func (c commands) close() {
+	if c.table != nil {
+		c.table.Close()
 	}
 }
-
-// sandbox is what commands are fenced in with, as the doctor asks it.
-func (d *daemon) sandbox(context.Context) (sandbox.Kind, error) { return d.fence() }
 
 // resolvedPath is the path of what is there, and of what is not yet there as far as it is: a command is
 // granted nothing by a path with links in it.

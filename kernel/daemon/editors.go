@@ -88,6 +88,18 @@ func (e *editors) others(told func(client string) bool, method string, params an
 	}
 }
 
+// connected is who is connected, the one a person used last being the last.
+func (e *editors) connected() []protocol.ClientStatus {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var all []protocol.ClientStatus
+	for _, c := range e.clients {
+		info := c.Info()
+		all = append(all, protocol.ClientStatus{Name: info.Name, ID: c.ID(), Version: info.Version})
+	}
+	return all
+}
+
 func (e *editors) count() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()

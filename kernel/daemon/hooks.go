@@ -3,15 +3,14 @@ package daemon
 import (
 	"org-agent/kernel/config"
 	"org-agent/kernel/hook"
-	"org-agent/kernel/sandbox"
 	"org-agent/kernel/skill"
 )
 
 // hooks asks the hooks of the notes of this kernel.
 func (d *daemon) hooks() *hook.Hooks {
-	c := Hooks(d.paths, d.config.Env, d.skills.Current, d.kinds)
+	c := Hooks(d.paths, d.config.Env, d.skills.Notes.Current, d.kinds)
 	c.Tools, c.Logger = d.tools, d.log
-	c.Kind = func() sandbox.Kind { kind, _ := d.fence(); return kind }
+	c.Kind = d.commands.kind
 	return hook.New(c)
 }
 

@@ -9,7 +9,7 @@ import (
 // that it was started with.
 func (d *daemon) kindsOf(talk *conversations) *kind.Set {
 	deps := act.Deps{
-		Conversations: talk, Editors: &d.editors, Tools: d.tools, Catalog: d.tools, Commands: d.commands != nil, Noted: d.noted, Logger: d.log,
+		Conversations: talk, Editors: &d.editors, Tools: d.tools, Catalog: d.tools, Commands: d.commands.table != nil, Noted: d.noted, Logger: d.log,
 	}
 	all := kind.New(act.Kinds(deps)...)
 	if d.config.Kinds != nil {

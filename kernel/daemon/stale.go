@@ -8,11 +8,10 @@ import (
 	"org-agent/kernel/kind"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/rpc"
 )
 
 // checkApproval tells whether what waits could be done as things are.
-func (d *daemon) checkApproval(ctx context.Context, _ *rpc.Client, p *protocol.ApprovalCheckParams) (protocol.ApprovalCheckResult, error) {
+func (d *daemon) checkApproval(ctx context.Context, p protocol.ApprovalCheckParams) (protocol.ApprovalCheckResult, error) {
 	approval, err := d.journal.Approval(ctx, p.ID)
 	if err != nil {
 		return protocol.ApprovalCheckResult{}, err

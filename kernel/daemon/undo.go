@@ -4,12 +4,11 @@ import (
 	"context"
 
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/rpc"
 	"org-agent/kernel/undo"
 )
 
 // turnChanges tells what a turn changed in texts.
-func (d *daemon) turnChanges(ctx context.Context, _ *rpc.Client, p *protocol.TurnChangesParams) (protocol.TurnChangesResult, error) {
+func (d *daemon) turnChanges(ctx context.Context, p protocol.TurnChangesParams) (protocol.TurnChangesResult, error) {
 	named, err := d.journal.Resolve(ctx, p.ID)
 	if err != nil {
 		return protocol.TurnChangesResult{}, err
@@ -26,7 +25,7 @@ func (d *daemon) turnChanges(ctx context.Context, _ *rpc.Client, p *protocol.Tur
 }
 
 // turnUndone records which acts of a turn a person took back.
-func (d *daemon) turnUndone(ctx context.Context, _ *rpc.Client, p *protocol.TurnUndoneParams) (protocol.Empty, error) {
+func (d *daemon) turnUndone(ctx context.Context, p protocol.TurnUndoneParams) (protocol.Empty, error) {
 	turn, err := d.journal.Turn(ctx, p.Turn)
 	if err != nil {
 		return protocol.Empty{}, err

@@ -1,4 +1,4 @@
-package daemon
+package service
 
 import (
 	"context"
@@ -17,8 +17,17 @@ const (
 	logTailBytes = 4 << 20
 )
 
-// logTail answers with the end of the log, and has the client told of what comes.
-func (d *daemon) logTail(ctx context.Context, client *rpc.Client, p *protocol.LogTailParams) (protocol.LogTailResult, error) {
+// Log shows the log. File is its path.
+type Log struct {
+	Book *logfile.Book
+	File string
+}
+
+// Methods lists what is answered.
+func (l Log) Methods() []Method { return []Method{{protocol.MethodLogTail, ForClient(l.tail)}} }
+
+// tail answers with the end of the log, and has the client told of what comes.
+func (l Log) tail(ctx context.Context, client *rpc.Client, p protocol.LogTailParams) (protocol.LogTailResult, error) {
 	filter := logfile.Filter{Session: p.Session, Turn: p.Turn, Text: p.Text}
 	if p.Level != "" {
 		if err := filter.Level.UnmarshalText([]byte(p.Level)); err != nil {
@@ -32,20 +41,20 @@ func (d *daemon) logTail(ctx context.Context, client *rpc.Client, p *protocol.Lo
 	var tell func([]logfile.Record, int)
 	if p.Follow {
 		tell = func(records []logfile.Record, dropped int) {
-			told, left := logRecords(records)
-			client.Notify(protocol.MethodLog, protocol.LogLines{Records: told, Dropped: dropped + left, Mark: p.Mark})
+			latest, left := logRecords(records)
+			client.Notify(protocol.MethodLog, protocol.LogLines{Records: latest, Dropped: dropped + left, Mark: p.Mark})
 		}
 	}
-	found, left, err := d.book.Follow(ctx, client, filter, min(count, logTailMost), tell)
+	found, left, err := l.Book.Follow(ctx, client, filter, min(count, logTailMost), tell)
 	if err != nil {
 		return protocol.LogTailResult{}, err
 	}
 	records, cut := logRecords(found)
-	return protocol.LogTailResult{File: d.paths.Log, Records: records, Left: left || cut > 0}, nil
+	return protocol.LogTailResult{File: l.File, Records: records, Left: left || cut > 0}, nil
 }
 
 // logRecords are records for the wire: the latest that fit a message, and how many did not.
-func logRecords(records []logfile.Record) (told []protocol.LogRecord, left int) {
+func logRecords(records []logfile.Record) (latest []protocol.LogRecord, left int) {
 	first, size := len(records), 0
 	for first > 0 {
 		r := records[first-1]
@@ -62,9 +71,9 @@ func logRecords(records []logfile.Record) (told []protocol.LogRecord, left int) 
 		if !r.Time.IsZero() {
 			record.Time = r.Time.UTC().Format(time.RFC3339Nano)
 		}
-		told = append(told, record)
+		latest = append(latest, record)
 	}
-	return told, first
+	return latest, first
 }
 
 func levelOf(level slog.Level) protocol.Level {

@@ -1,0 +1,120 @@
+package extract_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"org-agent/kernel/agent/extract"
+	"org-agent/kernel/memory"
+	"org-agent/kernel/protocol"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// house is some conversations, and which of them were looked at.
+type house struct {
+	mu       sync.Mutex
+	sessions []protocol.SessionInfo
+	looked   []string
+	told     []string
+	may      bool
+}
+
+func (h *house) Sessions(context.Context) ([]protocol.SessionInfo, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sessions, nil
+}
+
+func (h *house) Extract(_ context.Context, session string) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.looked = append(h.looked, session); session == "empty" {
+		return 0, errors.New("nothing is there")
+	}
+	return 1, nil
+}
+
+func (h *house) Proposals(context.Context) ([]memory.Proposal, error) {
+	return make([]memory.Proposal, 7), nil
+}
+
+func (h *house) state() (looked, told string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Join(h.looked, " "), strings.Join(h.told, " ")
+}
+
+// run runs an extractor of the house until the test ends.
+func (h *house) run(t *testing.T, quiet time.Duration) *extract.Extractor {
+	x := extract.New(extract.Config{
+		Conversations: h, Model: h, Proposals: h, Quiet: quiet, Hide: func(s string) string { return s }, Logger: slog.New(slog.DiscardHandler),
+		May: func() bool { h.mu.Lock(); defer h.mu.Unlock(); return h.may },
+		Proposed: func(session string, waiting int) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.told = append(h.told, fmt.Sprint(session, ":", waiting))
+		},
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { x.Run(ctx); close(done) }()
+	t.Cleanup(func() { stop(); <-done })
+	return x
+}
+
+func session(name string, state protocol.TurnState, ago time.Duration) protocol.SessionInfo {
+	return protocol.SessionInfo{Name: name, State: state, Updated: time.Now().Add(-ago).UTC().Format(time.RFC3339)}
+}
+
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s did not come", what)
+		}
+	}
+}
+
+// A conversation is looked at once when it is quiet; not while somebody waits for an answer in
+// it, and not when it is old. Only what is proposed is told.
+func TestQuietConversations(t *testing.T) {
+	h := &house{sessions: []protocol.SessionInfo{
+		session("busy", protocol.TurnRunning, time.Hour), session("quiet", protocol.TurnAnswered, time.Hour), session("empty", protocol.TurnAnswered, 2*time.Hour),
+		session("old", protocol.TurnAnswered, 72*time.Hour),
+	}}
+	h.run(t, 20*time.Millisecond)
+	time.Sleep(50 * time.Millisecond)
+	if looked, _ := h.state(); looked != "" {
+		t.Errorf("without anybody's leave %q was looked at", looked)
+	}
+	h.mu.Lock()
+	h.may = true
+	h.mu.Unlock()
+	until(t, "both", func() bool { looked, _ := h.state(); return looked == "quiet empty" })
+	time.Sleep(50 * time.Millisecond)
+	if looked, told := h.state(); looked != "quiet empty" || told != "quiet:7" {
+		t.Errorf("looked at %q, told %q", looked, told)
+	}
+	h.mu.Lock()
+	h.sessions[1].Turns++ // something was said
+	h.mu.Unlock()
+	until(t, "it again", func() bool { looked, _ := h.state(); return looked == "quiet empty quiet" })
+}
+
+func TestConversationThatIsLeft(t *testing.T) {
+	h := &house{may: true, sessions: []protocol.SessionInfo{session("busy", protocol.TurnRunning, 0), session("left", protocol.TurnAnswered, 0), session("other", protocol.TurnAnswered, 0)}}
+	x := h.run(t, 2*time.Second)
+	x.Left("busy")
+	x.Left("left")
+	x.Left("left")
+	until(t, "it", func() bool { looked, _ := h.state(); return looked == "left" })
+}

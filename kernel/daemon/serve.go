@@ -1,0 +1,175 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/logfile"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
+)
+
+// serve listens, takes up what the last kernel left, and runs until ctx ends.
+func (d *daemon) serve(ctx context.Context, book *logfile.Book) error {
+	if err := d.audit(ctx); err != nil {
+		return err
+	}
+	token, err := config.LoadOrCreateToken(d.paths.Token)
+	if err != nil {
+		return err
+	}
+	listeners, err := d.listen()
+	if err != nil {
+		return err
+	}
+	info := config.KernelInfo{PID: os.Getpid(), Socket: d.paths.Socket, Version: d.config.Version, Home: d.paths.Home, Started: d.started}
+	if err := config.WriteKernelInfo(d.paths.KernelJSON, info); err != nil {
+		return err
+	}
+	defer os.Remove(d.paths.KernelJSON)
+	if d.subagents != nil {
+		if err := d.subagents.Recover(ctx); err != nil {
+			return err
+		}
+	}
+	if err := d.sessions.Resume(ctx); err != nil {
+		return err
+	}
+	extraction, speech := d.extraction(), d.speech()
+	table, err := d.methods(book, extraction, speech)
+	if err != nil {
+		return err
+	}
+	server := &rpc.Server{
+		Handler: table, Presence: presence{d, book}, Token: rpc.Token(token), Version: d.config.Version, Logger: d.log,
+		Info: func() protocol.ServerInfo {
+			return protocol.ServerInfo{Home: d.paths.Home, Model: d.models.Model(), Notice: d.models.Notice(), Consent: d.models.ConsentNeeded(), Hears: speech.Hears.Host(), Speaks: speech.Speaks.Host()}
+		},
+	}
+	var work sync.WaitGroup
+	failed := make(chan error, len(listeners))
+	for _, l := range listeners {
+		work.Go(func() { failed <- server.Serve(ctx, l) })
+	}
+	d.watch(ctx, &work)
+	runs := []func(context.Context){d.memory.upkeep.Run, book.Deliver, d.agent.Compaction().Run, d.linger, d.servers.Run}
+	if d.subagents != nil {
+		runs = append(runs, d.subagents.Run)
+	}
+	if !d.settings.Last().ProposeAfter.Off {
+		runs = append(runs, extraction.Run)
+	}
+	for _, run := range runs {
+		work.Go(func() { run(ctx) })
+	}
+	d.log.Info("kernel ready", "socket", d.paths.Socket, "version", d.config.Version, "dur", time.Since(d.started))
+	d.config.Ready(d.paths.Socket)
+	work.Go(func() { journal.KeepIndexed(ctx, d.journal, d.log) })
+	work.Go(d.commands.prepare)
+	work.Go(func() { d.skills.Notes.Prove(ctx) })
+	err = <-failed
+	d.stop()
+	work.Wait() // no handler runs any more
+	d.sessions.Close()
+	d.log.Info("kernel stopped")
+	return err
+}
+
+// watch follows the files that people write, as work that ends with ctx. What cannot be
+// watched is told, and counts later.
+func (d *daemon) watch(ctx context.Context, work *sync.WaitGroup) {
+	for _, files := range []struct {
+		follow func(context.Context) error
+		lost   string
+	}{
+		{d.skills.Notes.Watch, "notes are not watched: changes count after a restart"},
+		{d.skills.Prompts.Watch, "skills are not watched: changes count after they are reloaded"},
+		{d.persona.Follow, "the notes of the prompt are not watched: changes count after a restart"},
+		{func(ctx context.Context) error {
+			return d.settings.Follow(ctx, d.log, func() { d.faults.Tell("the settings", d.settings.Faults(shown(d.paths.Config))) })
+		}, "config.org is not watched: nobody is told when it changes"},
+	} {
+		work.Go(func() {
+			if err := files.follow(ctx); err != nil {
+				d.log.Warn(files.lost, "err", err)
+			}
+		})
+	}
+}
+
+func (d *daemon) listen() ([]net.Listener, error) {
+	unix, err := rpc.ListenUnix(d.paths.Socket)
+	if errors.Is(err, rpc.ErrInUse) && d.config.Socket == "" {
+		// Our home is locked, so that kernel has another one.
+		d.paths.Socket = d.paths.SpareSocket()
+		unix, err = rpc.ListenUnix(d.paths.Socket)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", d.paths.Socket, err)
+	}
+	if d.config.Listen == "" {
+		return []net.Listener{unix}, nil
+	}
+	tcp, err := rpc.ListenTCP(d.config.Listen)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("listen on %s: %w", d.config.Listen, err), unix.Close())
+	}
+	return []net.Listener{unix, tcp}, nil
+}
+
+// presence is who is connected.
+type presence struct {
+	*daemon
+	book *logfile.Book
+}
+
+// Connected implements [rpc.Presence]. A client that shows notices is told what others were
+// told before it came.
+func (p presence) Connected(client *rpc.Client) {
+	p.editors.add(client)
+	if !client.Capabilities().Notices {
+		return
+	}
+	for _, fault := range p.faults.Lasting() {
+		client.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: fault})
+	}
+}
+
+// Disconnected implements [rpc.Presence].
+func (p presence) Disconnected(client *rpc.Client) {
+	p.editors.remove(client)
+	p.book.Leave(client)
+	p.sessions.Detach(client)
+}
+
+// linger ends the kernel after a time without clients and without work.
+func (d *daemon) linger(ctx context.Context) {
+	if d.config.Linger <= 0 {
+		return
+	}
+	idle := time.Now()
+	tick := time.NewTicker(max(d.config.Linger/20, 10*time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			_, running, queued := d.sessions.Counts()
+			if d.editors.count() > 0 || running+queued > 0 || d.commands.table.Running() > 0 {
+				idle = now
+			} else if now.Sub(idle) >= d.config.Linger {
+				d.log.Info("ending: nobody was here", "dur", d.config.Linger)
+				d.stop()
+				return
+			}
+		}
+	}
+}

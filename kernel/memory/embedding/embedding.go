@@ -1,0 +1,54 @@
+// Package embedding has a model server make the vectors by which notes are found by what they
+// mean.
+package embedding
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"org-agent/kernel/llm"
+	"org-agent/kernel/memory"
+)
+
+// patience is how long a server may take for the vectors of one request.
+const patience = time.Minute
+
+// Embedder asks a server for vectors. It implements [memory.Embedder].
+type Embedder struct {
+	Server Server
+	// Name tells the vectors of one model from those of another.
+	Name string
+}
+
+// Server is asked with a key that is let in.
+type Server interface {
+	Ask(ctx context.Context, ask func(llm.Provider) error) error
+}
+
+// vectorMaker is a provider whose server makes vectors of texts.
+type vectorMaker interface {
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Model implements [memory.Embedder].
+func (e Embedder) Model() string { return e.Name }
+
+// Embed implements [memory.Embedder]. Its error wraps [memory.ErrNoVector] where the server
+// takes the texts for wrong or too long.
+func (e Embedder) Embed(ctx context.Context, texts []string) (vectors [][]float32, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err = e.Server.Ask(ctx, func(provider llm.Provider) error {
+		server, err := llm.As[vectorMaker](provider, "make vectors of texts")
+		if err == nil {
+			vectors, err = server.Embed(ctx, texts)
+		}
+		return err
+	})
+	switch llm.ClassOf(err) {
+	case llm.ClassBadRequest, llm.ClassTooLong:
+		return nil, fmt.Errorf("%w: %w", memory.ErrNoVector, err)
+	}
+	return vectors, err
+}

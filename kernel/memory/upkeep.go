@@ -1,0 +1,204 @@
+package memory
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"org-agent/kernel/watch"
+)
+
+const (
+	// watchedDirectories is how many directories are watched at most: the system has few
+	// watches for all programs of a person. The files of others are looked at when one is
+	// found that has changed, and from time to time.
+	watchedDirectories = 4000
+	// lookAgain is how often all is looked through, whatever was seen to change.
+	lookAgain = 10 * time.Minute
+	// mergeRest is how long nothing is put into the index before what was put in is merged.
+	mergeRest = time.Second
+	// embedAgain is when the server for vectors is asked again after it failed; each time
+	// twice as long, up to the longest.
+	embedAgain, embedLongest = 30 * time.Second, 30 * time.Minute
+	// indexedPatience is how long a search waits for a kernel that has just started.
+	indexedPatience = time.Second
+)
+
+// Upkeep keeps an index what the files are. It is made by [NewUpkeep]; its methods are safe
+// for use by several goroutines.
+type Upkeep struct {
+	index  *Index
+	home   string
+	hide   func(string) string
+	logger *slog.Logger
+
+	indexed   chan struct{} // closed when the index has been what the files are
+	merging   chan struct{} // holds a value when something was put into the index
+	embedding chan struct{} // the same, for what has no vector
+}
+
+// NewUpkeep returns the upkeep of the index of a home. hide takes secrets out of what is
+// logged.
+func NewUpkeep(index *Index, home string, hide func(string) string, logger *slog.Logger) *Upkeep {
+	return &Upkeep{
+		index: index, home: home, hide: hide, logger: logger,
+		indexed: make(chan struct{}), merging: make(chan struct{}, 1), embedding: make(chan struct{}, 1),
+	}
+}
+
+// Run keeps the index what the files are until ctx ends, and returns when nothing of it runs
+// any more. Where files cannot be watched, that is logged, and Refresh finds changes.
+func (u *Upkeep) Run(ctx context.Context) {
+	var work sync.WaitGroup
+	defer work.Wait()
+	work.Go(func() { u.merge(ctx) })
+	work.Go(func() { u.embed(ctx) })
+	if err := u.follow(ctx); err != nil {
+		u.logger.Warn("what is kept is not watched: changes are found when it is searched", "err", err)
+	}
+}
+
+// Await waits a second at most for the index to be what the files are after the start, and
+// reports whether it is.
+func (u *Upkeep) Await(ctx context.Context) bool {
+	select {
+	case <-u.indexed:
+		return true
+	default:
+	}
+	moment := time.NewTimer(indexedPatience)
+	defer moment.Stop()
+	select {
+	case <-u.indexed:
+		return true
+	case <-moment.C:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// follow keeps the index what the files are.
+func (u *Upkeep) follow(ctx context.Context) error {
+	var first sync.Once
+	w := watch.Watch{
+		Of: "what is kept", Above: u.home, Quiet: 15 * time.Millisecond, Patience: 200 * time.Millisecond, Logger: u.logger,
+		Directories: u.directories,
+		Concerns: func(path string) bool {
+			name := filepath.Base(path)
+			return !strings.HasPrefix(name, ".") && slices.Contains([]string{".org", ".md", ""}, filepath.Ext(name))
+		},
+		CatchUp: func(ctx context.Context) time.Duration {
+			begun := time.Now()
+			read, err := u.index.Refresh(ctx)
+			switch {
+			case ctx.Err() != nil:
+			case err != nil:
+				u.logger.Warn("the index is not what the files are", "err", err)
+			default:
+				first.Do(func() { close(u.indexed) })
+				for _, work := range []chan struct{}{u.merging, u.embedding} {
+					select {
+					case work <- struct{}{}:
+					default: // it is to be done already
+					}
+				}
+				if read > 0 {
+					u.logger.Info("notes indexed", "files", read, "dur", time.Since(begun))
+				}
+			}
+			return lookAgain
+		},
+	}
+	return w.Follow(ctx)
+}
+
+// directories are those with files that are indexed.
+func (u *Upkeep) directories() []string {
+	var all []string
+	for _, root := range u.index.Roots {
+		if filepath.Ext(root.Path) != "" && filepath.Dir(root.Path) == u.home {
+			continue // the home is watched
+		}
+		err := filepath.WalkDir(root.Path, func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil || !entry.IsDir():
+				return nil // what is not there has nothing to watch
+			case path != root.Path && strings.HasPrefix(entry.Name(), "."):
+				return fs.SkipDir
+			case len(all) == watchedDirectories:
+				return fs.SkipAll
+			}
+			all = append(all, path)
+			return nil
+		})
+		if err != nil {
+			u.logger.Warn("notes are not watched", "directory", root.Path, "err", err)
+		}
+	}
+	return all
+}
+
+// merge makes searches faster after something was put into the index, until ctx ends. It rests
+// as long as it works: others want the machine, and the index.
+func (u *Upkeep) merge(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-u.merging:
+		}
+		for more, rest := true, mergeRest; more; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(rest):
+			}
+			begun := time.Now()
+			var err error
+			if more, err = u.index.Files.Merge(ctx); err != nil && ctx.Err() == nil {
+				u.logger.Warn("the index is not merged: searches take longer", "err", err)
+			}
+			more, rest = more && err == nil, time.Since(begun)
+		}
+	}
+}
+
+// embed finds out what notes mean that were put into the index, until ctx ends. It asks for
+// nothing while nothing is new.
+func (u *Upkeep) embed(ctx context.Context) {
+	if u.index.Meaning == nil {
+		return
+	}
+	again := embedAgain
+	var wait <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-u.embedding:
+			if again > embedAgain {
+				continue // it failed before: the pause is not made shorter by a person who writes
+			}
+		case <-wait:
+		}
+		begun := time.Now()
+		made, err := u.index.Embed(ctx)
+		wait = nil
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			u.logger.Warn("notes are found by their words only until it is known what they mean", "pause", again, "err", u.hide(err.Error()))
+			wait, again = time.After(again), min(2*again, embedLongest)
+		default:
+			if again = embedAgain; made > 0 {
+				u.logger.Info("it is known what notes mean", "texts", made, "dur", time.Since(begun))
+			}
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package memory
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+)
+
+// The index becomes what the files are, at first and when they change, and nothing of the
+// upkeep runs when Run has returned.
+func TestUpkeep(t *testing.T) {
+	x, home, notes := newIndex(t)
+	put(t, notes, "tea.org", "* Tea\nThe samovar hums.\n")
+	u := NewUpkeep(x, home, func(text string) string { return text }, slog.New(slog.DiscardHandler))
+	waited, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if u.Await(waited) {
+		t.Error("the index is whole before anybody made it")
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { u.Run(ctx); close(done) }()
+	defer func() { stop(); <-done }()
+	for end := time.Now().Add(10 * time.Second); !u.Await(t.Context()); {
+		if time.Now().After(end) {
+			t.Fatal("the index is not whole")
+		}
+	}
+	if got := x.places(t, "samovar"); got != "tea.org:1 Tea" {
+		t.Errorf("found is %q", got)
+	}
+	put(t, notes, "more.org", "* More\nof a kettle\n")
+	for end := time.Now().Add(10 * time.Second); x.places(t, "kettle") == ""; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("what was written is not found")
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"org-agent/kernel/agent/history"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
+	"org-agent/kernel/session"
+)
+
+// Conversations answers what conversations there are and what was said in them.
+type Conversations struct {
+	Sessions   *session.Sessions
+	Asked      AskedQuestions
+	Compaction Compaction
+	// Model is shown of a conversation in which nothing has answered yet.
+	Model string
+	// Left is told that a person left a conversation.
+	Left func(session string)
+}
+
+// AskedQuestions finds questions that were asked, the latest first, and knows whether anything
+// was said in a conversation.
+type AskedQuestions interface {
+	Asked(ctx context.Context, query, except string, limit int) ([]journal.Turn, error)
+	HasSession(ctx context.Context, name string) (bool, error)
+}
+
+// Compaction sums up what a conversation began with.
+type Compaction interface {
+	Now(ctx context.Context, session string) (protocol.SessionCompacted, error)
+	Stop(ctx context.Context, session string) (protocol.SessionCompacted, error)
+	Undo(ctx context.Context, session string) (protocol.SessionCompacted, error)
+}
+
+// Methods lists what is answered.
+func (c Conversations) Methods() []Method {
+	return []Method{
+		{protocol.MethodSessionList, For(func(ctx context.Context, _ protocol.Empty) (protocol.SessionListResult, error) {
+			return c.Sessions.List(ctx)
+		})},
+		{protocol.MethodSessionLoad, ForClient(c.load)},
+		{protocol.MethodSessionLeave, ForClient(c.leave)},
+		{protocol.MethodSessionSearch, For(c.Sessions.Search)},
+		{protocol.MethodSessionRename, For(c.Sessions.Rename)},
+		{protocol.MethodSessionFork, For(c.Sessions.Fork)},
+		{protocol.MethodSessionAsked, For(c.asked)},
+		{protocol.MethodSessionCompact, For(c.compact)},
+		{protocol.MethodTurnPrefer, For(c.Sessions.Prefer)},
+		{protocol.MethodTurnSteer, For(c.Sessions.Steer)},
+		{protocol.MethodTurnGet, ForClient(func(ctx context.Context, client *rpc.Client, p protocol.TurnGetParams) (protocol.TurnGetResult, error) {
+			return c.Sessions.Get(ctx, client, p)
+		})},
+		{protocol.MethodTurnFind, ForClient(func(ctx context.Context, client *rpc.Client, p protocol.TurnFindParams) (protocol.TurnFindResult, error) {
+			return c.Sessions.Find(ctx, client, p)
+		})},
+	}
+}
+
+func (c Conversations) load(ctx context.Context, client *rpc.Client, p protocol.SessionLoadParams) (protocol.SessionLoadResult, error) {
+	result, err := c.Sessions.Attach(ctx, client, p)
+	if result.Model == "" {
+		result.Model = c.Model
+	}
+	return result, errors.Join(err, c.Sessions.Remind(ctx, client, result.Session))
+}
+
+func (c Conversations) leave(_ context.Context, client *rpc.Client, p protocol.SessionLeaveParams) (protocol.Empty, error) {
+	c.Sessions.Leave(client, p.Session)
+	c.Left(p.Session)
+	return protocol.Empty{}, nil
+}
+
+func (c Conversations) asked(ctx context.Context, p protocol.SessionAskedParams) (protocol.SessionAskedResult, error) {
+	var result protocol.SessionAskedResult
+	turns, err := c.Asked.Asked(ctx, p.Query, p.Except, p.Limit)
+	for _, turn := range turns {
+		result.Questions = append(result.Questions, protocol.Asked{
+			Session: turn.Session, ID: turn.Event, Time: turn.Accepted.UTC().Format(time.RFC3339),
+			Text: journal.AskedText(turn.Question),
+		})
+	}
+	return result, err
+}
+
+func (c Conversations) compact(ctx context.Context, p protocol.SessionCompactParams) (protocol.SessionCompacted, error) {
+	session := p.Session
+	if session == "" {
+		session = protocol.MainSession
+	}
+	has, err := c.Asked.HasSession(ctx, session)
+	if err == nil && !has {
+		err = protocol.Errorf(protocol.CodeNotFound, "nothing was said in a conversation %q yet", session)
+	}
+	if err != nil {
+		return protocol.SessionCompacted{}, err
+	}
+	switch {
+	case p.Undo && p.Stop:
+		return protocol.SessionCompacted{}, protocol.Errorf(protocol.CodeInvalidParams, "a summary is either stopped or taken back: choose one")
+	case p.Undo:
+		return c.Compaction.Undo(ctx, session)
+	}
+	rpc.Release(ctx) // it may take minutes, and other things are asked meanwhile
+	if p.Stop {
+		return c.Compaction.Stop(ctx, session)
+	}
+	result, err := c.Compaction.Now(ctx, session)
+	switch {
+	case errors.Is(err, history.ErrNothing):
+		err = protocol.Errorf(protocol.CodeConflict, "%v", err)
+	case errors.Is(err, history.ErrStopped):
+		err = protocol.Errorf(protocol.CodeCancelled, "%v", err)
+	}
+	return result, err
+}

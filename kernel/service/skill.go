@@ -1,0 +1,144 @@
+package service
+
+import (
+	"context"
+	"strings"
+
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/skill"
+	"org-agent/kernel/skillmd"
+)
+
+// promptCommands is how many commands of prompt skills clients are told of. All can be asked
+// for.
+const promptCommands = 1000
+
+// Skills answers which skills there are and what became of their notes, and checks, tests and
+// evaluates notes.
+type Skills struct {
+	Notes   *skill.Registry
+	Prompts *skillmd.Registry
+	Grants  *skill.Grants
+	// Recorded is a turn of the journal, for tests that replay it.
+	Recorded func(ctx context.Context, turn string) (skill.Recording, error)
+	// Persona is what notes read of the agent, by name.
+	Persona func(name string) string
+}
+
+// Methods lists what is answered.
+func (s Skills) Methods() []Method {
+	return []Method{
+		{protocol.MethodSkillList, For(func(context.Context, protocol.Empty) (protocol.SkillListResult, error) {
+			return s.List(s.Notes.Statuses()), nil
+		})},
+		{protocol.MethodSkillReload, For(s.reload)},
+		{protocol.MethodSkillCheck, For(s.check)},
+		{protocol.MethodSkillTest, For(s.test)},
+		{protocol.MethodSkillGrant, For(s.grant)},
+		{protocol.MethodSkillEvaluate, For(s.evaluate)},
+		{protocol.MethodSkillSymbols, For(s.symbols)},
+	}
+}
+
+// Has reports whether a live skill of either kind has the name.
+func (s Skills) Has(name string) bool {
+	return s.Notes.Current().Named(name) != nil || s.Prompts.Current().Command(name) != nil
+}
+
+// Names are those of the live skills of both kinds.
+func (s Skills) Names() (names []string) {
+	for _, k := range s.Notes.Current().Skills() {
+		names = append(names, k.Name)
+	}
+	for _, k := range s.Prompts.Current().Commands() {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+func (s Skills) reload(ctx context.Context, _ protocol.Empty) (protocol.SkillListResult, error) {
+	statuses := s.Notes.Load(ctx)
+	s.Prompts.Load(ctx)
+	return s.List(statuses), nil
+}
+
+func (Skills) symbols(ctx context.Context, _ protocol.Empty) (protocol.SkillSymbolsResult, error) {
+	var result protocol.SkillSymbolsResult
+	entries, err := skill.Entries(ctx)
+	for _, e := range entries {
+		result.Symbols = append(result.Symbols, protocol.SkillSymbol{
+			Name: e.Name, Kind: protocol.Keyword(strings.ReplaceAll(string(e.Kind), " ", "-")), List: e.LambdaList, Doc: e.Doc,
+		})
+	}
+	return result, err
+}
+
+func skillDiagnostics(all []skill.Diagnostic) (diagnostics []protocol.SkillDiagnostic) {
+	for _, d := range all {
+		diagnostics = append(diagnostics, protocol.SkillDiagnostic(d))
+	}
+	return diagnostics
+}
+
+func skillHooks(all []*skill.Hook) (hooks []protocol.SkillHook) {
+	for _, h := range all {
+		hooks = append(hooks, protocol.SkillHook{Name: h.Name, On: h.On(), Line: h.Line})
+	}
+	return hooks
+}
+
+// List is all skills and commands, with what became of the notes.
+func (s Skills) List(statuses []skill.Status) protocol.SkillListResult {
+	result := protocol.SkillListResult{Diagnostics: skillDiagnostics(s.Grants.Diagnostics())}
+	for _, c := range s.Notes.Current().Commands() {
+		result.Commands = append(result.Commands, protocol.SkillCommand{
+			Name: c.Name, Description: c.Description, Skill: c.Skill, Wants: c.Wants})
+	}
+	for i, k := range s.Prompts.Current().Commands() {
+		if i == promptCommands {
+			break
+		}
+		if _, taken := s.Notes.Current().Command(k.Name); !taken {
+			result.Commands = append(result.Commands, protocol.SkillCommand{Name: k.Name, Description: k.Summary(), Skill: k.Name})
+		}
+	}
+	for _, note := range statuses {
+		result.Skills = append(result.Skills, protocol.SkillStatus{
+			File: note.File, Title: note.Title, Description: note.Description, Skill: note.Skill, State: protocol.Keyword(note.State),
+			Shipped: note.Shipped, LastGood: note.LastGood, Hash: note.Hash, Version: note.Version, Priority: note.Priority,
+			Tests: note.Tests, Capabilities: note.Capabilities, Granted: note.Granted, Since: note.Since, Withheld: note.Withheld,
+			Hooks: skillHooks(note.Hooks), Diagnostics: skillDiagnostics(note.Diagnostics),
+		})
+	}
+	prompts, left := s.prompts()
+	result.Skills, result.Left = append(result.Skills, prompts...), left
+	return result
+}
+
+// promptListBytes bounds what a message has of prompt skills: a frame has an end, and
+// people have other ways to look at thousands.
+const promptListBytes = protocol.FrameLimit / 4
+
+// prompts is the prompt skills for the wire, and how many are left out.
+func (s Skills) prompts() (list []protocol.SkillStatus, left int) {
+	bytes := 0
+	all := s.Prompts.Statuses()
+	for i, p := range all {
+		const keys = 200 // and the punctuation, about
+		bytes += keys + len(p.File) + len(p.Skill) + len(p.Description)
+		for _, reason := range p.Reasons {
+			bytes += len(reason)
+		}
+		for _, fault := range p.Diagnostics {
+			bytes += keys + len(fault.File) + len(fault.Message)
+		}
+		if bytes > promptListBytes {
+			return list, len(all) - i
+		}
+		list = append(list, protocol.SkillStatus{
+			Kind: "prompt", File: p.File, Skill: p.Skill, Description: p.Description, State: protocol.Keyword(p.State), Reasons: p.Reasons,
+			Shipped: p.Shipped, Version: p.Version, OnlyUser: p.OnlyUser, Diagnostics: skillDiagnostics(p.Diagnostics),
+		})
+	}
+	return list, 0
+}

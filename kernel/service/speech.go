@@ -1,0 +1,132 @@
+package service
+
+import (
+	"context"
+	"encoding/base64"
+	"log/slog"
+	"strings"
+	"time"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/route"
+	"org-agent/kernel/org"
+	"org-agent/kernel/protocol"
+)
+
+// speechPatience is how long a recording or a text may take, with all attempts.
+const speechPatience = 2 * time.Minute
+
+// Speech hears recordings and speaks texts. Nothing of it is kept: it is no event yet.
+type Speech struct {
+	Hears, Speaks *SpeechServer
+	Logger        *slog.Logger
+}
+
+// SpeechServer is a server that hears or speaks.
+type SpeechServer struct {
+	Heading  string               // below "Speech" in config.org
+	Settings *config.SpeechServer // nil where config.org names none
+	Server   *route.Server
+}
+
+// transcriber is a provider whose server hears.
+type transcriber interface {
+	Transcribe(ctx context.Context, recording []byte, language string) (string, error)
+}
+
+// speaker is a provider whose server speaks.
+type speaker interface {
+	Speak(ctx context.Context, text, voice string) ([]byte, error)
+}
+
+// NewSpeechServer returns the server of a heading. open makes it of a model's settings.
+func NewSpeechServer(heading string, settings *config.SpeechServer, open func(config.Model) *route.Server) *SpeechServer {
+	s := &SpeechServer{Heading: heading, Settings: settings}
+	if settings != nil {
+		s.Server = open(config.Model{Name: strings.ToLower(heading), BaseURL: settings.BaseURL, Model: settings.Model, Key: settings.Key})
+	}
+	return s
+}
+
+// Host is where the sound goes to or comes from; "" when there is no server.
+func (s *SpeechServer) Host() string {
+	if s.Settings == nil {
+		return ""
+	}
+	return route.Host(s.Settings.BaseURL)
+}
+
+// Methods lists what is answered.
+func (s Speech) Methods() []Method {
+	return []Method{
+		{protocol.MethodSpeechTranscribe, Concurrent(For(s.transcribe))},
+		{protocol.MethodSpeechSpeak, Concurrent(For(s.speak))},
+	}
+}
+
+// askSpeech has a server asked, again where that may help. $/cancelRequest stops it.
+func askSpeech[T any](ctx context.Context, logger *slog.Logger, s *SpeechServer, what string, ask func(context.Context, T) error) error {
+	if s.Settings == nil {
+		return protocol.Errorf(protocol.CodeNotFound,
+			"no server is named for it: write a heading %q below \"Speech\" in config.org, then restart the kernel", s.Heading)
+	}
+	limited, cancel := context.WithTimeout(ctx, speechPatience)
+	defer cancel()
+	err := llm.Retry{Logger: logger}.Call(limited, func(ctx context.Context) error {
+		provider, err := s.Server.Provider(ctx)
+		if err != nil {
+			return err
+		}
+		able, err := llm.As[T](provider, what)
+		if err != nil {
+			return err
+		}
+		return ask(ctx, able)
+	})
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return protocol.Errorf(protocol.CodeCancelled, "stopped")
+	}
+	logger.Warn("speech failed", "what", s.Heading, "err", err)
+	return protocol.Errorf(protocol.CodeInternal, "%w; %s", err, llm.HintOf(err))
+}
+
+func (s Speech) transcribe(ctx context.Context, p protocol.SpeechTranscribeParams) (protocol.SpeechTranscribeResult, error) {
+	var result protocol.SpeechTranscribeResult
+	if len(p.Data) > base64.StdEncoding.EncodedLen(protocol.SpeechLimit) {
+		return result, protocol.Errorf(protocol.CodeTooLarge, "the recording is larger than %d bytes: make a shorter one", protocol.SpeechLimit)
+	}
+	recording, err := base64.StdEncoding.DecodeString(p.Data)
+	if err != nil || len(recording) == 0 {
+		return result, protocol.Errorf(protocol.CodeInvalidParams, ":data is no WAV file in base64")
+	}
+	err = askSpeech(ctx, s.Logger, s.Hears, "hear", func(ctx context.Context, server transcriber) error {
+		language := p.Language
+		if language == "" {
+			language = s.Hears.Settings.Language
+		}
+		text, err := server.Transcribe(ctx, recording, language)
+		result.Text = strings.TrimSpace(org.Inert(strings.Join(strings.Fields(text), " ")))
+		return err
+	})
+	return result, err
+}
+
+func (s Speech) speak(ctx context.Context, p protocol.SpeechSpeakParams) (protocol.SpeechSpeakResult, error) {
+	var result protocol.SpeechSpeakResult
+	if len(p.Text) > protocol.SpeechTextLimit {
+		return result, protocol.Errorf(protocol.CodeTooLarge, "the text is longer than %d bytes: have it spoken in pieces", protocol.SpeechTextLimit)
+	}
+	if strings.TrimSpace(p.Text) == "" {
+		return result, protocol.Errorf(protocol.CodeInvalidParams, ":text is empty")
+	}
+	err := askSpeech(ctx, s.Logger, s.Speaks, "speak", func(ctx context.Context, server speaker) error {
+		sound, err := server.Speak(ctx, p.Text, s.Speaks.Settings.Voice)
+		result.Data = base64.StdEncoding.EncodeToString(sound)
+		return err
+	})
+	return result, err
+}

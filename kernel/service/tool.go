@@ -1,0 +1,117 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+	"unicode"
+
+	"org-agent/kernel/agent"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
+	"org-agent/kernel/tool"
+)
+
+// Tools lets other programs call the kernel's own tools. Those of MCP servers they can have
+// from there.
+type Tools struct {
+	Registry *tool.Registry
+	Sessions CallSessions
+	Calls    Calls
+	NewID    func() string
+	Logger   *slog.Logger
+}
+
+// CallSessions takes a call as a turn of its conversation.
+type CallSessions interface {
+	Submitter
+	Cancel(ctx context.Context, p protocol.TurnParams) (protocol.TurnCancelResult, error)
+	Turn(ctx context.Context, p protocol.TurnParams) (journal.Turn, error)
+}
+
+// Calls knows what comes of calls.
+type Calls interface {
+	// AwaitCall is asked before the event is submitted; forget is to be called at the end.
+	AwaitCall(event string) (outcome <-chan protocol.ToolCallResult, forget func())
+}
+
+// Methods lists what is answered.
+func (t Tools) Methods() []Method {
+	return []Method{
+		{protocol.MethodToolList, For(t.list)},
+		{protocol.MethodToolCall, For(t.call)},
+	}
+}
+
+func (t Tools) list(context.Context, protocol.Empty) (protocol.ToolListResult, error) {
+	var result protocol.ToolListResult
+	for _, offered := range t.Registry.Offered() {
+		// A program's call has no model that could be handed work.
+		if !offered.Foreign() && offered.Name() != "sessions_list" && offered.Effect() != protocol.ToolSpawns {
+			result.Tools = append(result.Tools, protocol.ToolInfo{Name: offered.Name(), Does: offered.Does(), Effect: offered.Effect(), Schema: offered.Schema()})
+		}
+	}
+	return result, nil
+}
+
+// call makes a call for another program: in a conversation of that program's, where the call
+// and what came of it are kept, and in which a person is asked where the policy says so. When
+// the client goes or gives up, the call ends.
+func (t Tools) call(ctx context.Context, p protocol.ToolCallParams) (protocol.ToolCallResult, error) {
+	text, err := agent.CallOf(p)
+	if err != nil {
+		return protocol.ToolCallResult{}, protocol.Errorf(protocol.CodeInvalidParams, "%v", err)
+	}
+	event := protocol.Event{ID: t.NewID(), Session: programSession(p.Program), Sensor: protocol.SensorToolCall, Route: protocol.Route{Kind: protocol.RouteMCP}, Text: text}
+	outcome, forget := t.Calls.AwaitCall(event.ID)
+	defer forget()
+	submitted, err := t.Sessions.Submit(ctx, event)
+	if err != nil {
+		return protocol.ToolCallResult{}, err
+	}
+	rpc.Release(ctx) // others of the same client may be made, or be called off
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	for {
+		select {
+		case result := <-outcome:
+			return result, nil
+		case <-ctx.Done():
+			_, err := t.Sessions.Cancel(context.WithoutCancel(ctx), protocol.TurnParams{Turn: submitted.Turn})
+			if err != nil {
+				t.Logger.Error("a call that nobody waits for is not stopped", "turn", submitted.Turn, "err", err)
+			}
+			return protocol.ToolCallResult{}, ctx.Err()
+		case <-look.C: // a turn that was stopped before it began has no outcome
+			turn, err := t.Sessions.Turn(ctx, protocol.TurnParams{Turn: submitted.Turn})
+			if err == nil && turn.State.Final() && len(outcome) == 0 {
+				return protocol.ToolCallResult{Turn: turn.ID, Verdict: "failed", Text: turn.Notice, Code: endedCode(turn.State)}, nil
+			}
+		}
+	}
+}
+
+// endedCode is of what kind the error is of a call whose turn ended so.
+func endedCode(state protocol.TurnState) protocol.ToolErrorCode {
+	if state == protocol.TurnCancelled || state == protocol.TurnInterrupted {
+		return protocol.ToolCancelled
+	}
+	return protocol.ToolFailed
+}
+
+// programSession is the conversation of a program's calls.
+func programSession(program string) string {
+	name := strings.Map(func(c rune) rune {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) || c == '_' || c == '-' || c == '.' {
+			return c
+		}
+		return '-'
+	}, program)
+	const most = 40
+	if runes := []rune(name); len(runes) > most {
+		name = string(runes[:most])
+	}
+	return strings.TrimRight("mcp-"+name, "-.")
+}

@@ -1,0 +1,70 @@
+package settings
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/watch"
+)
+
+// Live is what config.org says. It is safe for use by several goroutines.
+type Live struct {
+	paths   config.Paths
+	started config.Settings
+	last    atomic.Pointer[config.Settings]
+}
+
+// NewLive returns the settings of an instance, which began with those that it read at its
+// start.
+func NewLive(paths config.Paths, started config.Settings) *Live {
+	l := &Live{paths: paths, started: started}
+	l.last.Store(&started)
+	return l
+}
+
+// Now reads what config.org says; while it cannot be read, what it said before holds.
+func (l *Live) Now() config.Settings {
+	if settings, err := config.Load(l.paths); err == nil {
+		l.last.Store(&settings)
+	}
+	return l.Last()
+}
+
+// Last is what config.org said when it was read last.
+func (l *Live) Last() config.Settings { return *l.last.Load() }
+
+// Faults is what there is to say of config.org as it stands: what is at fault in it, and that
+// it says something that this kernel, which read it when it started, does not do. shown is how
+// its path is written for people.
+func (l *Live) Faults(shown string) []string {
+	now, err := config.Load(l.paths)
+	if err != nil {
+		return []string{err.Error() + "; what it said before counts"}
+	}
+	var faults []string
+	for _, fault := range now.Diagnostics {
+		faults = append(faults, fault.String())
+	}
+	if !l.started.SameStart(now) {
+		faults = append(faults, shown+" has changed, and this kernel began with what it said before: M-x org-agent-stop (or \"org-agent stop\"), and your next message starts one that does what it says")
+	}
+	return faults
+}
+
+// Follow calls changed when config.org was saved, until ctx ends. It fails at once where files
+// cannot be watched.
+func (l *Live) Follow(ctx context.Context, logger *slog.Logger, changed func()) error {
+	w := watch.Watch{
+		Of: "the settings", Above: l.paths.Home, Quiet: 20 * time.Millisecond, Patience: 500 * time.Millisecond, Logger: logger,
+		Directories: func() []string { return nil },
+		Concerns:    func(path string) bool { return path == l.paths.Config },
+		CatchUp: func(context.Context) time.Duration {
+			changed()
+			return 0
+		},
+	}
+	return w.Follow(ctx)
+}
