@@ -1,52 +1,56 @@
-package daemon_test
+package service_test
 
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"org-agent/kernel/config"
 	"org-agent/kernel/llm/llmtest"
+	"org-agent/kernel/llm/openai"
+	"org-agent/kernel/llm/route"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
-	"org-agent/kernel/rpc/rpctest"
+	"org-agent/kernel/service"
 )
 
-// newHearing is an instance whose config.org names a server that hears and speaks as told.
-func newHearing(t *testing.T, script llmtest.ServerScript) (*instance, *llmtest.Server) {
+// speechKey is what nobody may be told.
+const speechKey = "speech-canary"
+
+// hearing is the service of a server that hears and speaks as told.
+func hearing(t *testing.T, script llmtest.ServerScript) (service.Speech, *llmtest.Server) {
 	t.Helper()
 	server, err := llmtest.Listen("127.0.0.1:0", script, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
-	in := newInstance(t)
-	in.variables["SPEECH_KEY"] = "speech-" + canary
-	drawer := ":PROPERTIES:\n:BASE_URL: " + server.URL() + "\n:API_KEY: env:SPEECH_KEY\n"
-	in.write(t, "config.org", "* Speech\n** Transcription\n"+drawer+":LANGUAGE: de\n:END:\n** Voice\n"+drawer+":VOICE: alloy\n:END:\n")
-	in.start(t)
-	return in, server
+	open := func(model config.Model) *route.Server {
+		return route.NewServer(openai.Driver(), model, func(string) string { return speechKey })
+	}
+	set := &config.SpeechServer{BaseURL: server.URL(), Key: config.KeySource{Env: "SPEECH_KEY"}, Language: "de", Voice: "alloy"}
+	return service.Speech{Hears: service.NewSpeechServer("Transcription", set, open), Speaks: service.NewSpeechServer("Voice", set, open), Logger: silent}, server
 }
 
-func transcribe(ctx context.Context, e *rpctest.Editor, data []byte) (string, error) {
+func transcribe(ctx context.Context, conn *rpc.Conn, data []byte) (string, error) {
 	var result protocol.SpeechTranscribeResult
-	err := e.Call(ctx, protocol.MethodSpeechTranscribe, protocol.SpeechTranscribeParams{Data: base64.StdEncoding.EncodeToString(data)}, &result)
+	err := conn.Call(ctx, protocol.MethodSpeechTranscribe, protocol.SpeechTranscribeParams{Data: base64.StdEncoding.EncodeToString(data)}, &result)
 	return result.Text, err
 }
 
 func TestSpeechIsTranscribed(t *testing.T) {
-	in, server := newHearing(t, llmtest.ServerScript{Transcriptions: []llmtest.Exchange{
+	speech, server := hearing(t, llmtest.ServerScript{Transcriptions: []llmtest.Exchange{
 		{Status: 503}, {Match: " de$", Reply: "Which notes\n* mention src_sh{id} Samarkand?\n"},
 	}, Voices: []llmtest.Exchange{{Match: "^Two$", Reply: string(llmtest.WAV(0.1))}}})
-	e := in.editor(t, rpctest.Config{})
+	e := served(t, speech.Methods())("emacs")
 	text, err := transcribe(within(t), e, llmtest.WAV(1))
 	if err != nil || text != "Which notes * mention src\u200b_sh{id} Samarkand?" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if asked := server.Requests(); len(asked) != 2 || asked[1].Header.Get("Authorization") != "Bearer speech-"+canary {
+	if asked := server.Requests(); len(asked) != 2 || asked[1].Header.Get("Authorization") != "Bearer "+speechKey {
 		t.Errorf("asked %d times", len(asked))
 	}
 	var spoken protocol.SpeechSpeakResult
@@ -57,8 +61,8 @@ func TestSpeechIsTranscribed(t *testing.T) {
 }
 
 func TestSpeechFaults(t *testing.T) {
-	in, _ := newHearing(t, llmtest.ServerScript{Transcriptions: []llmtest.Exchange{{Status: 401, Body: "no: speech-" + canary, Times: -1}}})
-	e := in.editor(t, rpctest.Config{})
+	speech, _ := hearing(t, llmtest.ServerScript{Transcriptions: []llmtest.Exchange{{Status: 401, Body: "no: " + speechKey, Times: -1}}})
+	e := served(t, speech.Methods())("emacs")
 	for name, c := range map[string]struct {
 		data string
 		code protocol.Code
@@ -70,7 +74,7 @@ func TestSpeechFaults(t *testing.T) {
 		"far too big": {strings.Repeat("A", 7<<20), protocol.CodeTooLarge, "shorter"},
 	} {
 		err := e.Call(within(t), protocol.MethodSpeechTranscribe, protocol.SpeechTranscribeParams{Data: c.data}, nil)
-		if err == nil || codeOf(err) != c.code || !strings.Contains(err.Error(), c.says) || strings.Contains(fmt.Sprint(err), canary) {
+		if err == nil || protocol.ErrorCode(err) != c.code || !strings.Contains(err.Error(), c.says) || strings.Contains(fmt.Sprint(err), speechKey) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -79,10 +83,12 @@ func TestSpeechFaults(t *testing.T) {
 			t.Errorf("%d bytes are spoken", len(text))
 		}
 	}
-	bare := newInstance(t)
-	bare.start(t)
-	_, err := transcribe(within(t), bare.editor(t, rpctest.Config{}), llmtest.WAV(1))
-	if err == nil || codeOf(err) != protocol.CodeNotFound || !strings.Contains(err.Error(), `"Transcription" below "Speech"`) {
+	bare := service.Speech{Hears: service.NewSpeechServer("Transcription", nil, nil), Speaks: service.NewSpeechServer("Voice", nil, nil), Logger: silent}
+	if host := bare.Hears.Host(); host != "" {
+		t.Errorf("the host is %q", host)
+	}
+	_, err := transcribe(within(t), served(t, bare.Methods())("emacs"), llmtest.WAV(1))
+	if err == nil || protocol.ErrorCode(err) != protocol.CodeNotFound || !strings.Contains(err.Error(), `"Transcription" below "Speech"`) {
 		t.Errorf("without a server: %v", err)
 	}
 }
@@ -90,12 +96,8 @@ func TestSpeechFaults(t *testing.T) {
 // TestSpeechWaitsForNobody: who waits for a transcript is answered meanwhile, and can give
 // it up; the server sees that nobody waits any more.
 func TestSpeechWaitsForNobody(t *testing.T) {
-	in, server := newHearing(t, llmtest.ServerScript{Transcriptions: []llmtest.Exchange{{FirstDelay: llmtest.Duration(time.Hour)}}})
-	conn, err := rpc.Dial(within(t), rpc.DialConfig{Socket: in.paths.Socket, Token: in.token(t), Client: protocol.ClientInfo{Name: "emacs"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	speech, server := hearing(t, llmtest.ServerScript{Transcriptions: []llmtest.Exchange{{FirstDelay: llmtest.Duration(time.Hour)}}})
+	conn := served(t, speech.Methods(), status)("emacs")
 	ctx, cancel := context.WithCancel(within(t))
 	done := make(chan error, 1)
 	go func() {
@@ -114,11 +116,4 @@ func TestSpeechWaitsForNobody(t *testing.T) {
 	for server.Left() == 0 {
 		time.Sleep(time.Millisecond)
 	}
-}
-
-func codeOf(err error) protocol.Code {
-	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
-		return refusal.Code
-	}
-	return 0
 }
