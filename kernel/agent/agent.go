@@ -230,6 +230,9 @@ func (r *run) round(ctx context.Context) (done bool, err error) {
 		r.turn.Stopped(stopped(r.budget.stop) + ". This is what was found until then: " + goOnHint + ".")
 	}
 	proposal, err := r.propose(ctx)
+	if errors.Is(err, errNothingMore) {
+		return true, nil
+	}
 	if err != nil {
 		return false, err
 	}

@@ -28,6 +28,9 @@ func (r *run) propose(ctx context.Context) (none action.Proposed, err error) {
 	}
 	switch out.Kind {
 	case skill.Proposal:
+		if r.proposedAll() {
+			return none, errNothingMore
+		}
 		list, _ := r.agent.hideIn(out.Proposal).(sexp.List)
 		proposed := action.Propose(list)
 		r.record(ctx, journal.KindProposal, map[string]any{"skill": r.skill.Name, "action": proposed.String()})
@@ -43,9 +46,25 @@ func (r *run) propose(ctx context.Context) (none action.Proposed, err error) {
 		}
 		out.Text = text
 	case skill.None:
+		if !r.turn.Record.Question.Route.AwaitsAnswer() {
+			return none, errNothingMore
+		}
 		return none, failf("the skill %s had nothing to say to this", r.skill.Name)
 	}
 	return r.usable(ctx, asker, out.Text)
+}
+
+// errNothingMore: the skill has nothing more to propose, on a route on which nobody waits for an
+// answer. The turn ends with what was done.
+var errNothingMore = errors.New("nothing more is proposed")
+
+// proseIsNoReply is what a model is told that writes prose on a route where that is no reply.
+const proseIsNoReply = "prose is no reply here: what is to be said or done is an action of its own"
+
+// proposedAll reports whether what the skill proposes by itself has been done, where nobody waits
+// for an answer: asked again it would propose the same.
+func (r *run) proposedAll() bool {
+	return len(r.results) > 0 && !r.turn.Record.Question.Route.AwaitsAnswer()
 }
 
 // neuroFault is the error of a neuro function. What the model had written
@@ -99,6 +118,9 @@ func (r *run) usable(ctx context.Context, asker *asker, reply string) (none acti
 	if reason == "" {
 		return proposal, nil
 	}
+	if reason == proseIsNoReply && !r.turn.Record.Question.Route.AwaitsAnswer() {
+		return none, errNothingMore
+	}
 	r.log.Info("reply not usable, asking again", "reason", reason)
 	again, err := asker.again(ctx, reply, reason)
 	if err != nil {
@@ -124,6 +146,8 @@ func (r *run) recover(ctx context.Context, reply string, asker *asker) (proposed
 		reason = got.Err.Error()
 	case got.Proposal == nil && blank(got.Text):
 		reason = "it is empty"
+	case got.Proposal == nil && !r.turn.Record.Question.Route.TakesProse():
+		reason = proseIsNoReply
 	case got.Proposal == nil:
 		proposed = r.reply(got.Text)
 	default:

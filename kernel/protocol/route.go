@@ -92,6 +92,10 @@ func (r Route) Elsewhere() bool { return r.Kind == RouteChannel || r.Kind == Rou
 // there is an act of its own. Where nobody waits for an answer it is none either.
 func (r Route) TakesProse() bool { return r.Kind != RoutePeer && r.Kind != RouteNone }
 
+// AwaitsAnswer reports whether somebody waits for a text at the end. Where nobody does, a turn ends
+// with its last act: when the skill has nothing more to propose, or when the model writes prose.
+func (r Route) AwaitsAnswer() bool { return r.Kind != RouteNone && r.Kind != "" }
+
 // String is the route for people and for the log.
 func (r Route) String() string {
 	switch {
