@@ -86,7 +86,7 @@ func (o *arrayOptions) make(c *Call) Value {
 		o.finishString(c, s)
 		return s
 	}
-	v := &Vector{elements: o.items(c), capacity: -1}
+	v := c.NewVector(o.items(c))
 	o.finishVector(c, v)
 	return v
 }
@@ -151,7 +151,7 @@ func (o *arrayOptions) displaced(c *Call) Value {
 		}
 	case *Vector:
 		if kind != characterElements || len(o.sizes) != 1 {
-			v := &Vector{elements: x.all()[o.offset:end:end]}
+			v := Allocate(c, Vector{elements: x.all()[o.offset:end:end]})
 			o.finishVector(c, v)
 			return v
 		}
@@ -180,8 +180,7 @@ func (o *arrayOptions) characters(c *Call) []rune {
 }
 
 func (o *arrayOptions) items(c *Call) []Value {
-	c.ChargeMany(o.total, ValueBytes)
-	items := make([]Value, 0, o.total)
+	items := MakeSlice[Value](c, o.total)[:0]
 	if o.contents != nil {
 		c.flatten(o.contents, o.sizes, &items)
 		for _, item := range items {

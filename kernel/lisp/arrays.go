@@ -144,8 +144,7 @@ func arrayFunctions() []Builtin {
 	}
 	return []Builtin{
 		{Name: "vector", LambdaList: "(&rest objects)", Doc: "A new vector.", Call: func(c *Call, args []Value) Value {
-			c.ChargeMany(len(args), ValueBytes)
-			return NewVector(append([]Value(nil), args...))
+			return c.NewVector(CloneSlice(c, args))
 		}},
 		{Name: "aref", LambdaList: "(array &rest subscripts)", Doc: "An element of an array.", Two: func(c *Call, a, b Value) Value {
 			if v, ok := a.(*Vector); ok && v.dimensions != nil {

@@ -63,7 +63,8 @@ func (cp *Compiler) retried(form *Cons, exhaustive *Symbol) Value {
 		return FormStar(exhaustive, form.Cdr.(*Cons).Cdr, parts[0])
 	}
 	block, value := cp.Gensym("BLOCK"), cp.Gensym("VALUE")
-	var keys, clauses ListBuilder
+	keys := NewListBuilder(cp.Call)
+	clauses := NewListBuilder(cp.Call)
 	for _, part := range parts[1:] {
 		clause := cp.Clause(part)
 		clauses.Add(NewList(clause.Car, Form(symReturnFrom, block, &Cons{Car: symProgn, Cdr: clause.Cdr})))

@@ -159,8 +159,7 @@ func letCode(values []code, targets []target, inner *scope, own bool, body code)
 		}
 	}
 	return func(c *Call, f *frame) Value {
-		c.Charge(ObjectBytes)
-		g := newFrame(f, inner.layout.slots)
+		g := c.newFrame(f, inner.layout.slots)
 		for i, value := range values {
 			g.slots[targets[i].slot] = value(c, f)
 		}
@@ -178,8 +177,7 @@ func specialLet(values []code, targets []target, inner *scope, own bool, body co
 		}
 		g := f
 		if own {
-			c.Charge(ObjectBytes)
-			g = newFrame(f, inner.layout.slots)
+			g = c.newFrame(f, inner.layout.slots)
 		}
 		mark := len(c.bindings)
 		for i := range targets {
@@ -214,8 +212,7 @@ func compileLetStar(cp *Compiler, form *Cons, sc *scope) expression {
 	run := body.run
 	return expression{many: body.many, run: func(c *Call, f *frame) Value {
 		if own {
-			c.Charge(ObjectBytes)
-			f = newFrame(f, inner.layout.slots)
+			f = c.newFrame(f, inner.layout.slots)
 		}
 		if !special {
 			for i, value := range values {
@@ -250,8 +247,7 @@ func compileMultipleValueBind(cp *Compiler, form *Cons, sc *scope) expression {
 	return expression{many: body.many, run: func(c *Call, f *frame) Value {
 		v := values(c, f)
 		if own {
-			c.Charge(ObjectBytes)
-			f = newFrame(f, inner.layout.slots)
+			f = c.newFrame(f, inner.layout.slots)
 		}
 		mark := len(c.bindings)
 		m, many := v.(*multiple)
@@ -335,8 +331,7 @@ func compileDestructuringBind(cp *Compiler, form *Cons, sc *scope) expression {
 	return expression{many: body.many, run: func(c *Call, f *frame) Value {
 		v := list(c, f)
 		if own {
-			c.Charge(ObjectBytes)
-			f = newFrame(f, inner.layout.slots)
+			f = c.newFrame(f, inner.layout.slots)
 		}
 		c.at = at
 		mark := len(c.bindings)

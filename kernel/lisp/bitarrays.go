@@ -60,8 +60,7 @@ func (c *Call) bitTarget(a *Vector, target Value) *Vector {
 	c.Work(len(a.all()))
 	switch {
 	case target == nil || target == Nil:
-		c.ChargeMany(len(a.all()), ValueBytes)
-		return &Vector{elements: make([]Value, len(a.all())), dimensions: a.dimensions, capacity: -1, kind: bitElements}
+		return Allocate(c, Vector{elements: MakeSlice[Value](c, len(a.all())), dimensions: a.dimensions, capacity: -1, kind: bitElements})
 	case target == T:
 		return a
 	}

@@ -131,6 +131,7 @@ func (c *Call) bind(g *global, value Value) {
 	if c.dynamic == nil {
 		c.dynamic = map[*global]Value{}
 	}
+	c.Charge(indexBytes)
 	c.bindings = append(c.bindings, binding{g, c.dynamic[g]})
 	c.dynamic[g] = value
 }

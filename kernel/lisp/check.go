@@ -145,8 +145,7 @@ func (c *Call) next(list Value) (*Cons, bool) {
 func (c *Call) Slice(list Value) []Value {
 	var items []Value
 	for cell, ok := c.next(list); ok; cell, ok = c.next(cell.Cdr) {
-		c.Charge(ValueBytes)
-		items = append(items, cell.Car)
+		items = Append(c, items, cell.Car)
 	}
 	return items
 }

@@ -70,7 +70,7 @@ func (c *Call) combined(fn *Function, all []*method, args []Value) Value {
 			return c.callMethod(primary[0], nil, args)
 		}
 		// The operator may be a macro or special form, which decides what is called.
-		var calls ListBuilder
+		calls := NewListBuilder(c)
 		for _, m := range primary {
 			called := &Function{name: gf.name, many: true, call: func(c *Call, _ []Value) Value { return c.callMethod(m, nil, args) }}
 			c.Charge(ObjectBytes + 4*ConsBytes)

@@ -167,7 +167,7 @@ func (c *Call) Report(condition *Instance) string {
 		case *String:
 			return report.String()
 		case *Function:
-			stream := NewOutput()
+			stream := c.NewOutput()
 			c.Call2(report, condition, stream)
 			return stream.Text()
 		}

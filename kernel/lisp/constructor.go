@@ -21,7 +21,7 @@ func (c *Call) construct(class *Class, r *record, args []Value) Value {
 		parts[tag.position] = tag.name
 	}
 	if r.vector {
-		return NewVector(parts)
+		return c.NewVector(parts)
 	}
 	return listStar(parts, Nil)
 }
@@ -35,7 +35,8 @@ func (c *Call) checkSlot(s *slot, v Value) {
 // constructor makes the defun of a constructor: by keywords, or by a lambda list.
 func (cp *Compiler) constructor(class *Class, r *record, spec []Value) Value {
 	make := NewList(symQuote, &Function{name: "MAKE-STRUCTURE", most: -1, call: func(c *Call, args []Value) Value { return c.construct(class, r, args) }})
-	var passed, parameters ListBuilder
+	passed := NewListBuilder(cp.Call)
+	parameters := NewListBuilder(cp.Call)
 	if len(spec) == 1 {
 		parameters.Add(symKey)
 		for i := range class.slots {

@@ -62,8 +62,7 @@ func applyFunction(c *Call, args []Value) Value {
 	last := args[len(args)-1]
 	all := append([]Value(nil), args[1:len(args)-1]...)
 	for cell, ok := c.next(last); ok; cell, ok = c.next(cell.Cdr) {
-		c.Charge(ValueBytes)
-		all = append(all, cell.Car)
+		all = Append(c, all, cell.Car)
 	}
 	return c.funcall(args[0], all)
 }

@@ -199,7 +199,7 @@ func (c *Call) printObject(p *printer, i *Instance) bool {
 	default:
 		return false
 	}
-	stream := NewOutput()
+	stream := c.NewOutput()
 	c.Descend(24)
 	mark := len(c.bindings)
 	c.bind(c.environment.global(symPrintEscape), Boolean(p.escape))
@@ -207,6 +207,6 @@ func (c *Call) printObject(p *printer, i *Instance) bool {
 	c.unbind(mark)
 	c.Ascend(24)
 	p.call.ChargeOutput(len(stream.out))
-	p.out = append(p.out, stream.out...)
+	p.out = Append(p.call, p.out, stream.out...)
 	return true
 }

@@ -54,17 +54,15 @@ func editFunctions() []Builtin {
 func (s *scan) without(marks []bool) Value {
 	c := s.call
 	if s.items == nil && s.size > 0 {
-		c.ChargeMany(s.size, RuneBytes)
-		kept := make([]rune, 0, s.size)
+		kept := MakeSlice[rune](c, s.size)[:0]
 		for i, r := range s.chars {
 			if !marks[i] {
 				kept = append(kept, r)
 			}
 		}
-		return StringOf(kept)
+		return c.StringOf(kept)
 	}
-	c.ChargeMany(s.size, ValueBytes)
-	kept := make([]Value, 0, s.size)
+	kept := MakeSlice[Value](c, s.size)[:0]
 	for i, item := range s.items {
 		if !marks[i] {
 			kept = append(kept, item)
@@ -113,17 +111,15 @@ func (s *scan) delete(marks []bool) Value {
 func (s *scan) replaced(item Value, marks []bool) Value {
 	c := s.call
 	if s.items == nil && s.size > 0 {
-		c.ChargeMany(s.size, RuneBytes)
-		chars := append([]rune(nil), s.chars...)
+		chars := CloneSlice(c, s.chars)
 		for i, marked := range marks {
 			if marked {
 				chars[i] = rune(c.Character(item))
 			}
 		}
-		return StringOf(chars)
+		return c.StringOf(chars)
 	}
-	c.ChargeMany(s.size, ValueBytes)
-	items := append([]Value(nil), s.items...)
+	items := CloneSlice(c, s.items)
 	for i, marked := range marks {
 		if marked {
 			items[i] = item

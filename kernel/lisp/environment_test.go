@@ -94,7 +94,7 @@ func TestChatNote(t *testing.T) {
 	} {
 		var args Value
 		err := e.run(t.Context(), func(c *Call) {
-			form, err := c.readText(NewInput([]rune(test.args)))
+			form, err := c.readText(c.NewInput([]rune(test.args)))
 			if err != nil {
 				t.Fatal(err)
 			}

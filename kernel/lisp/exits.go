@@ -44,8 +44,7 @@ func (cp *Compiler) compileBlock(name *Symbol, forms Value, sc *scope) expressio
 	run = body.run
 	return expression{many: true, run: func(c *Call, f *frame) (result Value) {
 		if own {
-			c.Charge(ObjectBytes)
-			f = newFrame(f, inner.layout.slots)
+			f = c.newFrame(f, inner.layout.slots)
 		}
 		point := c.newExitPoint()
 		f.slots[slot] = point

@@ -106,7 +106,7 @@ func (c *Call) matchingFiles(p *Pathname) Value {
 		return NewList(c.Truename(p))
 	}
 	directory := &Pathname{Directory: p.Directory, Name: Nil, Type: Nil}
-	var list ListBuilder
+	list := NewListBuilder(c)
 	for _, entry := range c.ListDirectory(directory) {
 		q := ParsePathname(entry.Name())
 		if entry.IsDir() || !c.MatchPart(q.Name, p.Name) || !c.MatchPart(q.Type, p.Type) {

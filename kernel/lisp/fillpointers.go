@@ -78,8 +78,7 @@ func (c *Call) vectorPush(element, vector Value) Value {
 func (c *Call) grow(v Value, n int) {
 	switch x := v.(type) {
 	case *String:
-		c.ChargeMany(n, RuneBytes)
-		chars := make([]rune, n)
+		chars := MakeSlice[rune](c, n)
 		used := len(x.chars)
 		copy(chars, x.all())
 		x.chars, x.capacity, x.header = chars[:used], n, &arrayHeader{}

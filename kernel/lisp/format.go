@@ -249,9 +249,9 @@ func (c *Call) formatTo(destination Value, write func(*Stream)) Value {
 	switch x := destination.(type) {
 	case *Symbol:
 		if x == Nil {
-			s := NewOutput()
+			s := c.NewOutput()
 			write(s)
-			return StringOf(s.out)
+			return c.StringOf(s.out)
 		}
 		if x != T {
 			c.TypeError(x, "STREAM")
@@ -263,7 +263,7 @@ func (c *Call) formatTo(destination Value, write func(*Stream)) Value {
 		if x.capacity < 0 {
 			c.Fail(SimpleError, "format writes into a string only if it has a fill pointer; give nil to get a new string: %s", c.Shown(x))
 		}
-		write(&Stream{target: x})
+		write(Allocate(c, Stream{target: x}))
 	default:
 		c.TypeError(destination, "STREAM")
 	}
@@ -272,7 +272,7 @@ func (c *Call) formatTo(destination Value, write func(*Stream)) Value {
 
 // Format is the string that a control string makes.
 func (c *Call) Format(control *String, args []Value) string {
-	s := NewOutput()
+	s := c.NewOutput()
 	c.formatInto(s, control, args)
 	return s.Text()
 }
@@ -445,8 +445,7 @@ func (f *formatter) repeat(r rune, n int) {
 	if n <= 0 {
 		return
 	}
-	f.call.ChargeMany(n, RuneBytes)
-	text := make([]rune, n)
+	text := MakeSlice[rune](f.call, n)
 	for i := range text {
 		text[i] = r
 	}
@@ -455,7 +454,7 @@ func (f *formatter) repeat(r rune, n int) {
 
 // sub runs directives into a stream of their own and returns the text.
 func (f *formatter) sub(directives []directive) ([]rune, left) {
-	inner := NewOutput()
+	inner := f.call.NewOutput()
 	inner.column = f.call.column(f.out)
 	outer := f.out
 	f.out = inner

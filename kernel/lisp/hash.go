@@ -216,13 +216,13 @@ func (h *HashTable) put(c *Call, key, value Value) {
 		h.entries[i].value = value
 		return
 	}
-	c.Charge(EntryBytes)
+	c.Charge(indexBytes)
 	next, ok := h.index[digest]
 	if !ok {
 		next = -1
 	}
 	h.index[digest] = len(h.entries)
-	h.entries = append(h.entries, entry{key: key, value: value, next: next})
+	h.entries = Append(c, h.entries, entry{key: key, value: value, next: next})
 	h.live++
 }
 
@@ -253,8 +253,7 @@ func (h *HashTable) compact(c *Call) {
 
 // pairs is a copy of the live entries.
 func (h *HashTable) pairs(c *Call) []entry {
-	c.ChargeMany(h.live, 2*ValueBytes)
-	pairs := make([]entry, 0, h.live)
+	pairs := MakeSlice[entry](c, h.live)[:0]
 	for _, e := range h.entries {
 		if !e.dead {
 			pairs = append(pairs, e)

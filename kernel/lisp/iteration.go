@@ -102,7 +102,8 @@ func expandDotimes(cp *Compiler, form *Cons) Value {
 
 func (cp *Compiler) expandDo(form *Cons, binder, setter *Symbol) Value {
 	parts := cp.Arguments(form, 2, -1)
-	var bindings, steps ListBuilder
+	bindings := NewListBuilder(cp.Call)
+	steps := NewListBuilder(cp.Call)
 	steps.Add(setter)
 	stepped := false
 	for _, item := range cp.Forms(parts[0]) {
@@ -159,10 +160,9 @@ func expandHashIterator(cp *Compiler, form *Cons) Value {
 
 // tablePairs is the entries of a hash table as a list of pairs.
 var tablePairs = &Function{name: "TABLE-PAIRS", least: 1, most: 1, one: func(c *Call, a Value) Value {
-	var b ListBuilder
+	b := NewListBuilder(c)
 	for _, e := range c.HashTable(a).pairs(c) {
-		c.Charge(2 * ConsBytes)
-		b.Add(&Cons{Car: e.key, Cdr: e.value})
+		b.Add(c.Cons(e.key, e.value))
 	}
 	return b.List()
 }}

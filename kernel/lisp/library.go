@@ -244,8 +244,7 @@ func (c *Call) Characters(v Value) []rune {
 		return s.chars
 	}
 	items := c.Elements(v)
-	c.ChargeMany(len(items), RuneBytes)
-	bag := make([]rune, len(items))
+	bag := MakeSlice[rune](c, len(items))
 	for i, item := range items {
 		bag[i] = rune(c.Character(item))
 	}

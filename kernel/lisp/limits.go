@@ -59,6 +59,9 @@ const (
 	RuneBytes   = 4
 	ObjectBytes = 128
 	EntryBytes  = 96
+	// indexBytes is what a key takes in the index of a hash table, which grows by copying.
+	indexBytes = 80
+	ratioBytes = 160
 )
 
 // budget is what is left of a call's limits.
@@ -145,13 +148,14 @@ func (c *Call) ChargeMany(n, size int) {
 	c.bytes -= int64(n) * int64(size)
 }
 
-// ChargeOutput accounts for n characters before they are written.
+// ChargeOutput accounts for n characters before they are written. Where they are collected
+// charges their bytes.
 func (c *Call) ChargeOutput(n int) {
 	if n < 0 || int64(n) > c.output {
 		c.abort(outputCondition, fmt.Sprintf("the limit of %d characters of output is exceeded", c.limits.Output))
 	}
 	c.output -= int64(n)
-	c.ChargeMany(n, RuneBytes)
+	c.Work(n / 8)
 }
 
 // Descend enters n levels of nesting; the caller leaves them by ascend.
@@ -163,23 +167,3 @@ func (c *Call) Descend(n int) {
 }
 
 func (c *Call) Ascend(n int) { c.depth -= n }
-
-func (c *Call) Cons(car, cdr Value) *Cons {
-	c.Charge(ConsBytes)
-	return &Cons{Car: car, Cdr: cdr}
-}
-
-func (c *Call) NewString(chars []rune) *String {
-	c.ChargeMany(len(chars), RuneBytes)
-	return StringOf(chars)
-}
-
-func (c *Call) Text(text string) *String {
-	c.ChargeMany(len(text), RuneBytes)
-	return NewString(text)
-}
-
-func (c *Call) NewList(items []Value) Value {
-	c.ChargeMany(len(items), ConsBytes)
-	return listStar(items, Nil)
-}

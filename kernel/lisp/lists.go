@@ -140,7 +140,7 @@ func listFunctions() []Builtin {
 			return b
 		}},
 		{Name: "copy-list", LambdaList: "(list)", Doc: "A new list of the same elements.", One: func(c *Call, a Value) Value {
-			var b ListBuilder
+			b := NewListBuilder(c)
 			end := c.addCells(&b, a)
 			if b.last == nil && end != Nil {
 				c.TypeError(end, "LIST")
@@ -148,11 +148,10 @@ func listFunctions() []Builtin {
 			return b.listStar(end)
 		}},
 		{Name: "copy-alist", LambdaList: "(alist)", Doc: "A new association list with new pairs.", One: func(c *Call, a Value) Value {
-			var b ListBuilder
+			b := NewListBuilder(c)
 			for cell, ok := c.next(a); ok; cell, ok = c.next(cell.Cdr) {
-				c.Charge(2 * ConsBytes)
 				if pair, ok := cell.Car.(*Cons); ok {
-					b.Add(&Cons{Car: pair.Car, Cdr: pair.Cdr})
+					b.Add(c.Cons(pair.Car, pair.Cdr))
 				} else {
 					b.Add(cell.Car)
 				}
@@ -162,8 +161,7 @@ func listFunctions() []Builtin {
 		{Name: "last", LambdaList: "(list &optional n)", Doc: "The last n conses.", Call: last},
 		{Name: "butlast", LambdaList: "(list &optional n)", Doc: "The list without its last n elements.", Call: func(c *Call, args []Value) Value {
 			kept := c.allBut(args)
-			c.ChargeMany(kept, ConsBytes)
-			var b ListBuilder
+			b := NewListBuilder(c)
 			list := args[0]
 			for range kept {
 				cell := list.(*Cons)
@@ -181,7 +179,7 @@ func listFunctions() []Builtin {
 			return args[0]
 		}},
 		{Name: "ldiff", LambdaList: "(list tail)", Doc: "The elements before tail.", Two: func(c *Call, a, b Value) Value {
-			var result ListBuilder
+			result := NewListBuilder(c)
 			if !IsList(a) {
 				c.TypeError(a, "LIST")
 			}
@@ -191,7 +189,6 @@ func listFunctions() []Builtin {
 					return result.listStar(a)
 				}
 				c.Step()
-				c.Charge(ConsBytes)
 				result.Add(cell.Car)
 				a = cell.Cdr
 			}
@@ -227,10 +224,9 @@ func appendLists(c *Call, args []Value) Value {
 	if len(args) == 0 {
 		return Nil
 	}
-	var b ListBuilder
+	b := NewListBuilder(c)
 	for _, list := range args[:len(args)-1] {
 		for cell, ok := c.next(list); ok; cell, ok = c.next(cell.Cdr) {
-			c.Charge(ConsBytes)
 			b.Add(cell.Car)
 		}
 	}
@@ -449,7 +445,6 @@ func (c *Call) addCells(b *ListBuilder, list Value) Value {
 			return list
 		}
 		c.Step()
-		c.Charge(ConsBytes)
 		b.Add(cell.Car)
 		list = cell.Cdr
 	}

@@ -78,8 +78,7 @@ func compileLocalFunctions(cp *Compiler, form *Cons, sc *scope, recursive bool) 
 	cp.declareSpecial(specials, nil, inner)
 	body := cp.body(forms, inner)
 	return expression{many: body.many, run: func(c *Call, f *frame) Value {
-		c.Charge(ObjectBytes)
-		g := newFrame(f, inner.layout.slots)
+		g := c.newFrame(f, inner.layout.slots)
 		outer := f
 		if recursive {
 			outer = g

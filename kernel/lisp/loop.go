@@ -215,7 +215,7 @@ func (p *loopParser) decide(v Value) {
 }
 
 func (p *loopParser) bind(pattern, value Value, parallel bool) {
-	var names ListBuilder
+	names := NewListBuilder(p.cp.Call)
 	p.patternNames(pattern, &names)
 	for list := names.List(); list != Nil; list = list.(*Cons).Cdr {
 		name := list.(*Cons).Car.(*Symbol)
@@ -424,13 +424,11 @@ func (p *loopParser) accumulator(into *Symbol, category string, kind Value) *acc
 type collector struct{ ListBuilder }
 
 var newCollector = &Function{name: "COLLECTOR", call: func(c *Call, _ []Value) Value {
-	c.Charge(ObjectBytes)
-	return &collector{}
+	return Allocate(c, collector{NewListBuilder(c)})
 }}
 
 var collectItem = &Function{name: "COLLECT", least: 2, most: 2, two: func(c *Call, a, v Value) Value {
 	b := a.(*collector)
-	c.Charge(ConsBytes)
 	b.Add(v)
 	return b.first
 }}
@@ -483,7 +481,7 @@ func (p *loopParser) expansion() Value {
 
 // bound wraps body in a let of bindings; patterns are taken apart behind it.
 func (p *loopParser) bound(group []loopBinding, body Value) Value {
-	var variables ListBuilder
+	variables := NewListBuilder(p.cp.Call)
 	for _, b := range group {
 		symbol, ok := b.pattern.(*Symbol)
 		if ok && symbol != Nil {
@@ -492,7 +490,7 @@ func (p *loopParser) bound(group []loopBinding, body Value) Value {
 		}
 		whole := p.cp.Gensym("VALUE")
 		variables.Add(NewList(whole, b.value))
-		var names ListBuilder
+		names := NewListBuilder(p.cp.Call)
 		p.patternNames(b.pattern, &names)
 		var assignments []Value
 		p.assign(b.pattern, whole, &assignments)

@@ -43,7 +43,7 @@ func (p *loopParser) steps(clauses [][]loopStep) []Value {
 		}
 		return forms
 	}
-	var bindings ListBuilder
+	bindings := NewListBuilder(p.cp.Call)
 	var assignments, after []Value
 	for _, clause := range clauses {
 		assigned := false
@@ -117,7 +117,7 @@ func (p *loopParser) patternNames(pattern Value, names *ListBuilder) {
 
 // declare binds the variables of a pattern to nil, to be assigned in each round.
 func (p *loopParser) declare(pattern Value, initial Value) {
-	var names ListBuilder
+	names := NewListBuilder(p.cp.Call)
 	p.patternNames(pattern, &names)
 	for list := names.List(); list != Nil; list = list.(*Cons).Cdr {
 		p.bind(list.(*Cons).Car, initial, false)

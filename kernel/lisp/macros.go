@@ -22,7 +22,8 @@ func conditionalMacros() []Macro {
 func (cp *Compiler) expandCase(form *Cons, exhaustive bool) Value {
 	parts := cp.Arguments(form, 1, -1)
 	key := cp.Gensym("KEY")
-	var clauses, all ListBuilder
+	clauses := NewListBuilder(cp.Call)
+	all := NewListBuilder(cp.Call)
 	for i, part := range parts[1:] {
 		clause := cp.Clause(part)
 		if (clause.Car == T || clause.Car == symOtherwise) && !exhaustive {
@@ -79,7 +80,8 @@ func (cp *Compiler) noClause(key *Symbol, kind, form *Cons) Value {
 func (cp *Compiler) expandTypecase(form *Cons, exhaustive bool) Value {
 	parts := cp.Arguments(form, 1, -1)
 	key := cp.Gensym("KEY")
-	var clauses, all ListBuilder
+	clauses := NewListBuilder(cp.Call)
+	all := NewListBuilder(cp.Call)
 	for _, part := range parts[1:] {
 		clause := cp.Clause(part)
 		if (clause.Car == T || clause.Car == symOtherwise) && !exhaustive {
@@ -204,14 +206,14 @@ func (cp *Compiler) rotate(form *Cons, cycle bool) Value {
 	var body, result Value = Nil, Nil
 	var kept []*Symbol
 	if !cycle {
-		var values ListBuilder
+		values := NewListBuilder(cp.Call)
 		for range places[0].stores {
 			kept = append(kept, cp.Gensym("FIRST"))
 			values.Add(kept[len(kept)-1])
 		}
 		result = &Cons{Car: symValues, Cdr: values.List()}
 	}
-	var writes ListBuilder
+	writes := NewListBuilder(cp.Call)
 	writes.Add(symProgn)
 	for _, p := range places {
 		writes.Add(p.write)
@@ -242,7 +244,7 @@ func expandDefineModifyMacro(cp *Compiler, form *Cons) Value {
 	if list.hasKeys || len(list.aux) > 0 {
 		cp.Fail(ProgramError, "a modify macro takes only required, optional and rest parameters: %s", Sketch(parts[1], formLength))
 	}
-	var passed ListBuilder
+	passed := NewListBuilder(cp.Call)
 	for _, name := range list.required {
 		passed.Add(name)
 	}

@@ -4,13 +4,13 @@ package lisp
 func mappingFunctions() []Builtin {
 	return []Builtin{
 		{Name: "mapcar", LambdaList: "(function list &rest more)", Doc: "The list of results for each element.", Call: func(c *Call, args []Value) Value {
-			return c.mapLists(args, true, func(b *ListBuilder, v Value) { c.Charge(ConsBytes); b.Add(v) })
+			return c.mapLists(args, true, func(b *ListBuilder, v Value) { b.Add(v) })
 		}},
 		{Name: "mapcan", LambdaList: "(function list &rest more)", Doc: "The results for each element joined by nconc.", Call: func(c *Call, args []Value) Value {
 			return c.mapLists(args, true, c.join)
 		}},
 		{Name: "maplist", LambdaList: "(function list &rest more)", Doc: "The list of results for each tail.", Call: func(c *Call, args []Value) Value {
-			return c.mapLists(args, false, func(b *ListBuilder, v Value) { c.Charge(ConsBytes); b.Add(v) })
+			return c.mapLists(args, false, func(b *ListBuilder, v Value) { b.Add(v) })
 		}},
 		{Name: "mapcon", LambdaList: "(function list &rest more)", Doc: "The results for each tail joined by nconc.", Call: func(c *Call, args []Value) Value {
 			return c.mapLists(args, false, c.join)
@@ -32,8 +32,7 @@ func mappingFunctions() []Builtin {
 			}
 			c.mapSequences(args[1], args[2:], func(v Value) bool {
 				if keep {
-					c.Charge(ValueBytes)
-					items = append(items, v)
+					items = Append(c, items, v)
 				}
 				return true
 			})
@@ -83,13 +82,11 @@ func mapInto(c *Call, args []Value) Value {
 	if len(args) == 2 {
 		fn := c.Function(args[1])
 		for range n {
-			c.Charge(ValueBytes)
-			items = append(items, Single(c.apply(fn, nil)))
+			items = Append(c, items, Single(c.apply(fn, nil)))
 		}
 	} else {
 		c.mapSequences(args[1], args[2:], func(v Value) bool {
-			c.Charge(ValueBytes)
-			items = append(items, v)
+			items = Append(c, items, v)
 			return len(items) < n
 		})
 	}
@@ -121,7 +118,7 @@ func (c *Call) join(b *ListBuilder, v Value) {
 // mapLists calls args[0] with the elements (or tails) of the lists until one ends.
 func (c *Call) mapLists(args []Value, elements bool, collect func(*ListBuilder, Value)) Value {
 	fn := c.Function(args[0])
-	var b ListBuilder
+	b := NewListBuilder(c)
 	finish := func() Value {
 		if b.first == nil {
 			return Nil

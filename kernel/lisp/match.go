@@ -215,8 +215,7 @@ func (m *matcher) filter(a, b []Value, in bool) []Value {
 	var result []Value
 	for _, v := range a {
 		if m.in(v, b) == in {
-			m.call.Charge(ValueBytes)
-			result = append(result, v)
+			result = Append(m.call, result, v)
 		}
 	}
 	slices.Reverse(result)

@@ -89,7 +89,7 @@ func (cp *Compiler) compileChained(name string, lambda *Cons, sc *scope, block *
 
 // specialized splits a specialised lambda list.
 func (cp *Compiler) specialized(list Value) (plain Value, kinds []Value) {
-	var parameters ListBuilder
+	parameters := NewListBuilder(cp.Call)
 	required := true
 	for _, item := range cp.Forms(list) {
 		if word, ok := item.(*Symbol); ok && lambdaWords[word] {

@@ -161,11 +161,16 @@ func bits(v Value) int {
 	return 64
 }
 
+func isRatio(v Value) bool { _, ok := v.(*big.Rat); return ok }
+
 // chargeArithmetic accounts for an exact operation on a and b before it is done.
 // Multiplication of long integers is worse than linear.
 func (c *Call) chargeArithmetic(a, b Value) {
 	x, y := bits(a)/64+1, bits(b)/64+1
 	c.Charge(8*(x+y) + 32)
+	if isRatio(a) || isRatio(b) {
+		c.Charge(ratioBytes)
+	}
 	c.Work(x * min(y, 64) / 16)
 }
 

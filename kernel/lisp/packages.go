@@ -51,7 +51,7 @@ func packageFunctions() []Builtin {
 			return c.Text(c.Package(a).name)
 		}},
 		{Name: "package-nicknames", LambdaList: "(package)", Doc: "The other names of a package.", One: func(c *Call, a Value) Value {
-			var b ListBuilder
+			b := NewListBuilder(c)
 			for _, nickname := range c.Package(a).nicknames {
 				b.Add(c.Text(nickname))
 			}
@@ -66,7 +66,7 @@ func packageFunctions() []Builtin {
 				names = append(names, name)
 			}
 			slices.Sort(names)
-			var b ListBuilder
+			b := NewListBuilder(c)
 			for _, name := range names {
 				c.Charge(ConsBytes)
 				if symbol, ok := p.own(name); ok {
@@ -99,8 +99,7 @@ func (c *Call) apropos(args []Value) []Value {
 }
 
 func (c *Call) packageList(packages []*Package) Value {
-	c.ChargeMany(len(packages), ConsBytes)
-	var b ListBuilder
+	b := NewListBuilder(c)
 	for _, p := range packages {
 		b.Add(p)
 	}

@@ -155,7 +155,7 @@ func (c *Call) Pathname(v Value) *Pathname {
 	case *Pathname:
 		return x
 	case *String:
-		c.ChargeMany(len(x.chars), 2*RuneBytes)
+		c.ChargeMany(len(x.chars)+100, 6*RuneBytes)
 		return ParsePathname(x.String())
 	case *Stream:
 		if x.file != nil {

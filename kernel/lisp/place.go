@@ -227,7 +227,7 @@ func bytePlace(deposit *Symbol) placeExpander {
 
 func valuesPlace(cp *Compiler, _ *Cons, args []Value, sc *scope) *place {
 	p := &place{}
-	writes, reads := ListBuilder{}, ListBuilder{}
+	writes, reads := NewListBuilder(cp.Call), NewListBuilder(cp.Call)
 	writes.Add(symValues)
 	reads.Add(symValues)
 	for _, arg := range args {

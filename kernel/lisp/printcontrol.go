@@ -130,8 +130,7 @@ func (c *Call) findShared(v Value) *labels {
 		case *Cons:
 			pending = append(pending, x.Cdr, x.Car)
 		case *Vector:
-			c.ChargeMany(len(x.elements), ValueBytes)
-			pending = append(pending, x.elements...)
+			pending = Append(c, pending, x.elements...)
 		case *Instance:
 			if x.class.kind == structureClass {
 				pending = append(pending, x.slots...)

@@ -58,7 +58,7 @@ func (c *Call) printedWith(v Value, control printControl) []rune {
 
 func (p *printer) text(s string) {
 	p.call.ChargeOutput(len(s))
-	p.out = append(p.out, []rune(s)...)
+	p.out = Append(p.call, p.out, []rune(s)...)
 }
 
 func (p *printer) print(v Value) {
@@ -202,18 +202,18 @@ func floatText(x float64, size int, double bool) string {
 func (p *printer) str(s *String) {
 	if !p.escape {
 		p.call.ChargeOutput(len(s.chars))
-		p.out = append(p.out, s.chars...)
+		p.out = Append(p.call, p.out, s.chars...)
 		return
 	}
 	p.call.ChargeOutput(len(s.chars) + 2)
-	p.out = append(p.out, '"')
+	p.out = Append(p.call, p.out, '"')
 	for _, r := range s.chars {
 		if r == '"' || r == '\\' {
-			p.out = append(p.out, '\\')
+			p.out = Append(p.call, p.out, '\\')
 		}
-		p.out = append(p.out, r)
+		p.out = Append(p.call, p.out, r)
 	}
-	p.out = append(p.out, '"')
+	p.out = Append(p.call, p.out, '"')
 }
 
 func (p *printer) character(ch Character) {

@@ -4,7 +4,7 @@ package lisp
 func printFunctions() []Builtin {
 	toString := func(name, doc string, escape bool) Builtin {
 		return Builtin{Name: name, LambdaList: "(object)", Doc: doc, One: func(c *Call, a Value) Value {
-			return StringOf(append([]rune(nil), c.printedRunes(a, escape)...))
+			return c.StringOf(append([]rune(nil), c.printedRunes(a, escape)...))
 		}}
 	}
 	toStream := func(name, doc string, escape bool) Builtin {
@@ -41,7 +41,7 @@ func printFunctions() []Builtin {
 			return object
 		}},
 		{Name: "write-to-string", LambdaList: "(object &key escape readably base radix circle pretty level length case lines array gensym right-margin miser-width pprint-dispatch)", Doc: "Print to a string as the variables and options say.", Named: func(c *Call, args Args) Value {
-			return StringOf(append([]rune(nil), c.written(args.Get("object"), args)...))
+			return c.StringOf(append([]rune(nil), c.written(args.Get("object"), args)...))
 		}},
 		{Name: "format", LambdaList: "(destination control &rest arguments)", Doc: "Write as a control string says; to a string if destination is nil.", Call: formatFunction, Check: checkFormat},
 	}

@@ -149,7 +149,7 @@ func changeClass(c *Call, args []Value) Value {
 func updateDifferent(c *Call, args []Value) Value {
 	previous, current := c.instance(args[0]), c.instance(args[1])
 	c.checkInitargs(current.class, current, args[2:], symShared)
-	var added ListBuilder
+	added := NewListBuilder(c)
 	for i := range current.class.slots {
 		if s := &current.class.slots[i]; s.shared == nil && previous.class.index(s.name) < 0 {
 			added.Add(s.name)

@@ -58,7 +58,7 @@ func (c *Call) readForm(s *Stream) (Value, error) {
 	}
 	// The rest of the text is collected, and as much of it read again as was used.
 	var chars []rune
-	rest := &Stream{kind: stringInput}
+	rest := Allocate(c, Stream{kind: stringInput})
 	for _, from := range c.sources(s) {
 		c.ChargeMany(len(from.input)-from.pos, RuneBytes)
 		chars = append(chars, from.input[from.pos:]...)
@@ -123,7 +123,7 @@ func (c *Call) readText(s *Stream) (Value, error) {
 // says what to do when there is none.
 func (c *Call) readFromString(s *String, start, end Value, preserveWhitespace bool, eof endOfInput) Value {
 	from, to := c.Bounds(start, end, len(s.chars))
-	in := NewInput(s.chars[from:to])
+	in := c.NewInput(s.chars[from:to])
 	form, err := c.readText(in)
 	if err == io.EOF {
 		return c.Values(c.ended(in, eof), Count(to))
@@ -141,7 +141,7 @@ func (c *Call) readFromString(s *String, start, end Value, preserveWhitespace bo
 func readDelimitedList(c *Call, args Args) Value {
 	end := rune(c.Character(args.Get("character")))
 	s := c.InputStream(args.Get("stream"))
-	var list ListBuilder
+	list := NewListBuilder(c)
 	for {
 		r, ok := c.PeekRune(s)
 		switch {
@@ -161,7 +161,6 @@ func readDelimitedList(c *Call, args Args) Value {
 			}
 			c.readError(err, s)
 		}
-		c.Charge(ConsBytes)
 		list.Add(form)
 	}
 }

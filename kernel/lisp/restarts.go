@@ -93,7 +93,7 @@ func (c *Call) restartText(r *restart) string {
 	case *String:
 		return report.String()
 	case *Function:
-		stream := NewOutput()
+		stream := c.NewOutput()
 		c.Call1(report, stream)
 		return stream.Text()
 	}
@@ -331,7 +331,7 @@ func restartFunctions() []Builtin {
 		{Name: "compute-restarts", LambdaList: "(&optional condition)", Doc: "All active restarts, innermost first.", Named: func(c *Call, args Args) Value {
 			condition := args.Get("condition")
 
-			var b ListBuilder
+			b := NewListBuilder(c)
 			for r := c.restarts; r != nil; r = r.outer {
 				c.Charge(ConsBytes)
 				if c.serves(r, condition) {

@@ -102,8 +102,7 @@ func (c *Call) folded(chars []rune, fold folding) []rune {
 	if fold != withoutCase {
 		return chars
 	}
-	c.ChargeMany(len(chars), RuneBytes)
-	copied := append([]rune(nil), chars...)
+	copied := CloneSlice(c, chars)
 	MapRunes(copied, Lower)
 	return copied
 }

@@ -10,8 +10,7 @@ import (
 func (c *Call) Elements(v Value) []Value {
 	switch x := v.(type) {
 	case *String:
-		c.ChargeMany(len(x.chars), ValueBytes)
-		items := make([]Value, len(x.chars))
+		items := MakeSlice[Value](c, len(x.chars))
 		for i, r := range x.chars {
 			items[i] = Character(r)
 		}
@@ -104,7 +103,7 @@ func (c *Call) subsequence(sequence, start, end Value) Value {
 		items := c.Elements(x)
 		from, to := c.Bounds(start, end, len(items))
 		c.ChargeMany(to-from, ValueBytes)
-		v := NewVector(append([]Value(nil), items[from:to]...))
+		v := c.NewVector(append([]Value(nil), items[from:to]...))
 		v.kind = x.kind
 		return v
 	}
@@ -123,12 +122,11 @@ func reverse(c *Call, a Value) Value {
 		return chars
 	case *Vector:
 		items := c.Elements(x)
-		c.ChargeMany(len(items), ValueBytes)
-		reversed := make([]Value, len(items))
+		reversed := MakeSlice[Value](c, len(items))
 		for i, v := range items {
 			reversed[len(items)-1-i] = v
 		}
-		return &Vector{elements: reversed, capacity: -1, kind: x.kind}
+		return Allocate(c, Vector{elements: reversed, capacity: -1, kind: x.kind})
 	}
 	result := Value(Nil)
 	if !IsList(a) {

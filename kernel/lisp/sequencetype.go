@@ -106,7 +106,7 @@ func (c *Call) vectorOf(kind *elementType, items []Value) Value {
 		return c.stringOf(items)
 	}
 	c.ChargeMany(len(items), ValueBytes)
-	v := NewVector(items)
+	v := c.NewVector(items)
 	if kind != generalElements {
 		for _, item := range items {
 			c.element(kind, item)
@@ -126,12 +126,11 @@ func (c *Call) like(v Value, items []Value) Value {
 
 // stringOf makes a string of characters.
 func (c *Call) stringOf(items []Value) *String {
-	c.ChargeMany(len(items), RuneBytes)
-	chars := make([]rune, len(items))
+	chars := MakeSlice[rune](c, len(items))
 	for i, item := range items {
 		chars[i] = rune(c.Character(item))
 	}
-	return StringOf(chars)
+	return c.StringOf(chars)
 }
 
 func concatenate(c *Call, args []Value) Value {
@@ -142,8 +141,7 @@ func concatenate(c *Call, args []Value) Value {
 			total += c.Length(arg)
 		}
 		c.checkLength(t, total)
-		c.ChargeMany(total, RuneBytes)
-		chars := make([]rune, 0, total)
+		chars := MakeSlice[rune](c, total)[:0]
 		for _, arg := range args[1:] {
 			if s, ok := arg.(*String); ok {
 				chars = append(chars, s.chars...)
@@ -153,13 +151,12 @@ func concatenate(c *Call, args []Value) Value {
 				chars = append(chars, rune(c.Character(item)))
 			}
 		}
-		return StringOf(chars)
+		return c.StringOf(chars)
 	}
 	var items []Value
 	for _, arg := range args[1:] {
 		part := c.Elements(arg)
-		c.ChargeMany(len(part), ValueBytes)
-		items = append(items, part...)
+		items = Append(c, items, part...)
 	}
 	return c.makeSequence(t, items)
 }
@@ -174,8 +171,7 @@ func makeSequence(c *Call, args Args) Value {
 			element = t.kind.zero
 		}
 	}
-	c.ChargeMany(n, ValueBytes)
-	items := make([]Value, n)
+	items := MakeSlice[Value](c, n)
 	for i := range items {
 		items[i] = element
 	}

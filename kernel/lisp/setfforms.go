@@ -15,7 +15,8 @@ func placeFunctions() []Builtin {
 	return []Builtin{
 		{Name: "get-setf-expansion", LambdaList: "(place &optional environment)", Doc: "Temporaries, their values, store variables, the form that stores, the form that reads.", Many: true, Named: func(c *Call, args Args) Value {
 			p := c.newCompiler("").expandPlace(args.Get("place"), c.scopeArgument(args.Get("environment")))
-			var temporaries, stores ListBuilder
+			temporaries := NewListBuilder(c)
+			stores := NewListBuilder(c)
 			for _, temporary := range p.temporaries {
 				temporaries.Add(temporary)
 			}
@@ -65,7 +66,7 @@ func compileDefsetf(cp *Compiler, form *Cons, sc *scope) expression {
 		g.place = func(cp *Compiler, form *Cons, args []Value, sc *scope) *place {
 			p := &place{}
 			stand := p.temporize(cp, args)
-			var news ListBuilder
+			news := NewListBuilder(cp.Call)
 			for range stores {
 				store := cp.Gensym("NEW")
 				p.stores = append(p.stores, store)

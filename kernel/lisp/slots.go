@@ -53,7 +53,7 @@ func compileWithSlots(cp *Compiler, form *Cons, sc *scope) expression {
 	parts := cp.Arguments(form, 2, -1)
 	object := cp.Gensym("OBJECT")
 	accessors := form.Car == CL("WITH-ACCESSORS")
-	var macros ListBuilder
+	macros := NewListBuilder(cp.Call)
 	for _, item := range cp.Forms(parts[0]) {
 		pair := []Value{item, item}
 		if IsList(item) {

@@ -71,9 +71,13 @@ func streamOf(kinds ...streamKind) func(Value) bool {
 // terminal is the first value of the standard stream variables.
 var terminal = &Stream{kind: terminalStream}
 
-func NewOutput() *Stream { return &Stream{} }
+// NewOutput makes a stream that collects what is written to it.
+func (c *Call) NewOutput() *Stream { return Allocate(c, Stream{}) }
 
-func NewInput(chars []rune) *Stream { return &Stream{kind: stringInput, input: chars} }
+// NewInput makes a stream of characters, which it keeps.
+func (c *Call) NewInput(chars []rune) *Stream {
+	return Allocate(c, Stream{kind: stringInput, input: chars})
+}
 
 // newConsole returns the stream behind the standard output; without a sink what is
 // written is dropped.
@@ -183,25 +187,28 @@ func (c *Call) Write(s *Stream, text []rune) {
 		}
 	}
 	if s.file != nil {
-		c.ChargeMany(len(text), RuneBytes)
 		c.writeFile(s, len(text), func() {
 			n := copy(s.input[s.pos:], text)
-			s.input = append(s.input, text[n:]...)
+			s.input = Append(c, s.input, text[n:]...)
 		})
 		return
 	}
 	if s.target != nil {
-		s.target.chars = append(s.target.chars, text...)
+		s.target.chars = Append(c, s.target.chars, text...)
 		s.target.capacity = max(s.target.capacity, len(s.target.chars))
 		return
 	}
-	s.out = append(s.out, text...)
+	s.out = Append(c, s.out, text...)
 	if s.sink != nil && len(s.out) > 4096 {
 		s.flush()
 	}
 }
 
-func (c *Call) WriteText(s *Stream, text string) { c.Write(s, []rune(text)) }
+// WriteText writes text.
+func (c *Call) WriteText(s *Stream, text string) {
+	c.chargeSlice(len(text), RuneBytes)
+	c.Write(s, []rune(text))
+}
 
 // column is where the next character goes in its line.
 func (c *Call) column(s *Stream) int {

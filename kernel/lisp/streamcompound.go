@@ -39,7 +39,7 @@ func compoundStreamFunctions() []Builtin {
 		}},
 		{Name: "make-synonym-stream", LambdaList: "(symbol)", Doc: "A stream that stands for the value of a variable.", One: func(c *Call, a Value) Value {
 			c.Charge(ObjectBytes)
-			return &Stream{kind: synonymStream, variable: c.TakeSymbol(a)}
+			return Allocate(c, Stream{kind: synonymStream, variable: c.TakeSymbol(a)})
 		}},
 		{Name: "synonym-stream-symbol", LambdaList: "(stream)", Doc: "The variable it stands for.", One: func(c *Call, a Value) Value {
 			s := c.streamArgument(a)
@@ -57,7 +57,7 @@ func compoundStreamFunctions() []Builtin {
 // compound makes a stream of streams that all go one way.
 func (c *Call) compound(kind streamKind, args []Value, fits func(*Stream) bool) Value {
 	c.ChargeMany(len(args)+8, ValueBytes)
-	s := &Stream{kind: kind}
+	s := Allocate(c, Stream{kind: kind})
 	for _, arg := range args {
 		s.parts = append(s.parts, c.partStream(arg, fits))
 	}
@@ -66,7 +66,7 @@ func (c *Call) compound(kind streamKind, args []Value, fits func(*Stream) bool) 
 
 func (c *Call) compoundPair(kind streamKind, args []Value) Value {
 	c.Charge(ObjectBytes)
-	return &Stream{kind: kind, parts: []*Stream{c.partStream(args[0], (*Stream).readable), c.partStream(args[1], (*Stream).writable)}}
+	return Allocate(c, Stream{kind: kind, parts: []*Stream{c.partStream(args[0], (*Stream).readable), c.partStream(args[1], (*Stream).writable)}})
 }
 
 func (c *Call) partStream(v Value, fits func(*Stream) bool) *Stream {

@@ -10,13 +10,13 @@ func streamFunctions() []Builtin {
 	return []Builtin{
 		{Name: "make-string-output-stream", LambdaList: "(&key element-type)", Doc: "A stream that collects what is written.", Named: func(c *Call, args Args) Value {
 			c.Charge(ObjectBytes)
-			return NewOutput()
+			return c.NewOutput()
 		}},
 		{Name: "make-string-input-stream", LambdaList: "(string &optional start end)", Doc: "A stream that reads from a string.", Named: func(c *Call, args Args) Value {
 			s := c.TakeString(args.Get("string"))
 			start, end := c.Bounds(args.Get("start"), args.Get("end"), len(s.chars))
 			c.ChargeMany(end, RuneBytes)
-			return &Stream{kind: stringInput, input: append([]rune(nil), s.chars[:end]...), pos: start, start: start}
+			return Allocate(c, Stream{kind: stringInput, input: append([]rune(nil), s.chars[:end]...), pos: start, start: start})
 		}},
 		{Name: "get-output-stream-string", LambdaList: "(stream)", Doc: "What was written since the last look.", One: func(c *Call, a Value) Value {
 			s, ok := a.(*Stream)
@@ -282,18 +282,17 @@ func (c *Call) readLine(s *Stream, eof endOfInput) Value {
 		c.ChargeMany(s.pos-start, RuneBytes)
 		line = append(line, s.input[start:s.pos]...)
 		if s.pos == len(s.input) {
-			return c.Values(StringOf(line), T)
+			return c.Values(c.StringOf(line), T)
 		}
 		s.pos++
-		return c.Values(StringOf(line), Nil)
+		return c.Values(c.StringOf(line), Nil)
 	}
 	for {
 		r, ok := c.TakeRune(s)
 		if !ok || r == '\n' {
-			return c.Values(StringOf(line), Boolean(!ok))
+			return c.Values(c.StringOf(line), Boolean(!ok))
 		}
-		c.Charge(RuneBytes)
-		line = append(line, r)
+		line = Append(c, line, r)
 	}
 }
 

@@ -30,8 +30,8 @@ func streamMacros() []Macro {
 			variable := cp.Forms(binding)[0]
 			return protectedBody(cp, form.Cdr.(*Cons).Cdr, NewList(binding), Form(symClose, variable))
 		}},
-		{"with-standard-io-syntax", "(&body body)", "Evaluate body with the variables of reader and printer at their standard values.", func(_ *Compiler, form *Cons) Value {
-			var bindings ListBuilder
+		{"with-standard-io-syntax", "(&body body)", "Evaluate body with the variables of reader and printer at their standard values.", func(cp *Compiler, form *Cons) Value {
+			bindings := NewListBuilder(cp.Call)
 			for _, row := range []struct {
 				symbol *Symbol
 				value  Value
@@ -90,5 +90,5 @@ var appendingStream = &Function{name: "APPENDING-STREAM", least: 1, most: 1, one
 	if s.capacity < 0 {
 		c.TypeError(a, "STRING")
 	}
-	return &Stream{target: s}
+	return Allocate(c, Stream{target: s})
 }}

@@ -41,15 +41,14 @@ func stringFunctions() []Builtin {
 			initialElement := args.Get("initial-element")
 
 			n := c.Index(args.Get("size"))
-			c.ChargeMany(n, RuneBytes)
-			chars := make([]rune, n)
+			chars := MakeSlice[rune](c, n)
 			if initialElement != nil {
 				r := rune(c.Character(initialElement))
 				for i := range chars {
 					chars[i] = r
 				}
 			}
-			return StringOf(chars)
+			return c.StringOf(chars)
 		}},
 		convert("string-upcase", "The string in upper case.", func(rs []rune) { MapRunes(rs, Upper) }),
 		convert("string-downcase", "The string in lower case.", func(rs []rune) { MapRunes(rs, Lower) }),

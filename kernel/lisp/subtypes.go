@@ -205,7 +205,7 @@ func (s *samples) objects() []Value {
 	c.Charge(256 * ObjectBytes)
 	all := append([]Value{
 		Nil, T, c.gensymNamed("OTHER"), Keyword("KEY"), Character('a'), Character('é'), Character(7), NewString("abc"), NewString(""), &String{chars: make([]rune, 1, 5), capacity: 5},
-		&HashTable{}, &Function{name: "OTHER"}, &Function{name: "OTHER", generic: &generic{}}, c.environment.user, NewOutput(), c.environment.language.classes[T], &method{}, &restart{name: Nil},
+		&HashTable{}, &Function{name: "OTHER"}, &Function{name: "OTHER", generic: &generic{}}, c.environment.user, &Stream{}, c.environment.language.classes[T], &method{}, &restart{name: Nil},
 	}, s.mentioned...)
 	numbers := s.numbers()
 	all = append(append(all, numbers...), s.complexNumbers(numbers)...)

@@ -56,7 +56,7 @@ func (c *Call) copyTree(v Value) Value {
 func (c *Call) mapTree(v Value, replace func(Value) (Value, bool)) Value {
 	c.Descend(2)
 	defer c.Ascend(2)
-	var b ListBuilder
+	b := NewListBuilder(c)
 	for {
 		c.Step()
 		if other, ok := replace(v); ok {
@@ -66,7 +66,6 @@ func (c *Call) mapTree(v Value, replace func(Value) (Value, bool)) Value {
 		if !ok {
 			return b.listStar(v)
 		}
-		c.Charge(ConsBytes)
 		b.Add(c.mapTree(cell.Car, replace))
 		v = cell.Cdr
 	}

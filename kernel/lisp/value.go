@@ -150,33 +150,6 @@ func Slice(list Value, limit int) ([]Value, bool) {
 	return items, list == Nil
 }
 
-// ListBuilder grows a list at its end.
-type ListBuilder struct {
-	first Value
-	last  *Cons
-}
-
-func (b *ListBuilder) Add(v Value) {
-	cell := &Cons{Car: v, Cdr: Nil}
-	if b.last == nil {
-		b.first = cell
-	} else {
-		b.last.Cdr = cell
-	}
-	b.last = cell
-}
-
-func (b *ListBuilder) List() Value { return b.listStar(Nil) }
-
-// listStar ends the list with tail.
-func (b *ListBuilder) listStar(tail Value) Value {
-	if b.last == nil {
-		return tail
-	}
-	b.last.Cdr = tail
-	return b.first
-}
-
 func isTrue(v Value) bool { return v != Nil }
 
 // eql is the identity of the standard: numbers and characters by type and value, all

@@ -69,7 +69,7 @@ func (d *valueReader) next() rune {
 }
 
 func (d *valueReader) ended(message string) {
-	d.call.Signal(lisp.EndOfFile, message, "STREAM", lisp.NewInput(nil))
+	d.call.Signal(lisp.EndOfFile, message, "STREAM", d.call.NewInput(nil))
 }
 
 func (d *valueReader) value(depth int) lisp.Value {
@@ -84,7 +84,7 @@ func (d *valueReader) value(depth int) lisp.Value {
 	case r == '[':
 		return d.array(depth)
 	case r == '"':
-		return lisp.StringOf(d.str())
+		return d.call.StringOf(d.str())
 	case r == '-' || r >= '0' && r <= '9':
 		return d.number()
 	case unicode.IsLetter(r):
@@ -113,12 +113,11 @@ func (d *valueReader) word() lisp.Value {
 
 func (d *valueReader) array(depth int) lisp.Value {
 	d.pos++
-	var list lisp.ListBuilder
+	list := lisp.NewListBuilder(d.call)
 	if d.next() == ']' {
 		d.pos++
 	} else {
 		for ended := false; !ended; ended = d.separator(']') {
-			d.call.Charge(lisp.ConsBytes)
 			list.Add(d.value(depth + 1))
 		}
 	}
@@ -145,7 +144,7 @@ func (d *valueReader) separator(end rune) bool {
 func (d *valueReader) object(depth int) lisp.Value {
 	d.pos++
 	c := d.call
-	var list lisp.ListBuilder
+	list := lisp.NewListBuilder(c)
 	if d.next() == '}' {
 		d.pos++
 		return lisp.Nil
@@ -155,12 +154,11 @@ func (d *valueReader) object(depth int) lisp.Value {
 			d.fail("the name of a field is missing")
 		}
 		key := d.key(d.str())
-		c.Charge(2 * lisp.ConsBytes)
 		if d.next() != ':' {
 			d.fail("a colon is missing behind the name of a field")
 		}
 		d.pos++
-		list.Add(&lisp.Cons{Car: key, Cdr: d.value(depth + 1)})
+		list.Add(c.Cons(key, d.value(depth+1)))
 		if d.separator('}') {
 			return list.List()
 		}

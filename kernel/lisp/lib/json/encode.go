@@ -53,13 +53,14 @@ func (e *valueWriter) value(v lisp.Value) {
 		return
 	}
 	c := e.call
-	stream := lisp.NewOutput()
+	stream := c.NewOutput()
 	c.Funcall(c.Lookup("JSON:ENCODE-JSON"), v, stream)
 	e.text(stream.Text())
 }
 
 func (e *valueWriter) text(text string) {
 	e.call.ChargeOutput(len(text))
+	e.call.Charge(3 * len(text))
 	e.out.WriteString(text)
 }
 

@@ -156,9 +156,9 @@ func decodeSource(c *lisp.Call, args lisp.Args) lisp.Value {
 	var stream lisp.Value
 	switch x := source.(type) {
 	case *lisp.String:
-		stream = lisp.NewInput(x.Runes())
+		stream = c.NewInput(x.Runes())
 	case *lisp.Pathname:
-		stream = lisp.NewInput(c.FileText(x))
+		stream = c.NewInput(c.FileText(x))
 	default:
 		stream = x
 		if _, ok := x.(*lisp.Stream); !ok {

@@ -134,7 +134,7 @@ func macroRows() []lisp.Macro {
 		{Name: "with-explicit-encoder", LambdaList: "(&body body)", Doc: "In body the first element of a list says how it is written: :object :array :alist :plist :true :false :null :json.", Expand: encoder(kwExplicit)},
 		{Name: "with-guessing-encoder", LambdaList: "(&body body)", Doc: "In body a list is written as an array, or as an object if it is an alist.", Expand: encoder(lisp.Nil)},
 		{Name: "with-decoder-simple-list-semantics", LambdaList: "(&body body)", Doc: "In body JSON is decoded to lists, as at first.", Expand: func(cp *lisp.Compiler, form *lisp.Cons) lisp.Value {
-			var bindings lisp.ListBuilder
+			bindings := lisp.NewListBuilder(cp.Call)
 			for _, custom := range customs {
 				symbol := cp.Lookup("JSON:" + custom.name)
 				bindings.Add(lisp.NewList(symbol, lisp.Form(lisp.CL("QUOTE"), cp.InitialValue(symbol))))
@@ -146,7 +146,7 @@ func macroRows() []lisp.Macro {
 			return lisp.FormStar(lisp.CL("LET"), form.Cdr.(*lisp.Cons).Cdr, customBindings(cp, form, parts))
 		}},
 		{Name: "set-custom-vars", LambdaList: "(&rest customizations)", Doc: "Set what handles :integer, :real and :boolean tokens, and the :array-type.", Expand: func(cp *lisp.Compiler, form *lisp.Cons) lisp.Value {
-			var setting lisp.ListBuilder
+			setting := lisp.NewListBuilder(cp.Call)
 			for _, pair := range cp.Forms(customBindings(cp, form, cp.Forms(form.Cdr))) {
 				for _, part := range cp.Forms(pair) {
 					setting.Add(part)
@@ -157,7 +157,7 @@ func macroRows() []lisp.Macro {
 		{Name: "json-bind", LambdaList: "((&rest variables) source &body body)", Doc: "Bind variables to the fields they are named as, x.y to the field y of the field x.", Expand: func(cp *lisp.Compiler, form *lisp.Cons) lisp.Value {
 			args := cp.Arguments(form, 2, -1)
 			object := cp.Gensym("OBJECT")
-			var bindings lisp.ListBuilder
+			bindings := lisp.NewListBuilder(cp.Call)
 			bindings.Add(lisp.NewList(object, lisp.Form(cp.Lookup("JSON:DECODE-JSON-FROM-SOURCE"), args[1])))
 			for _, name := range cp.Forms(args[0]) {
 				bindings.Add(lisp.NewList(name, lisp.Form(lisp.CL("FUNCALL"), lisp.Form(lisp.CL("QUOTE"), jsonField), object, lisp.NewString(cp.Name(name)))))
@@ -169,7 +169,7 @@ func macroRows() []lisp.Macro {
 
 // customBindings are the variables that keywords stand for, with their values.
 func customBindings(cp *lisp.Compiler, form *lisp.Cons, parts []lisp.Value) lisp.Value {
-	var bindings lisp.ListBuilder
+	bindings := lisp.NewListBuilder(cp.Call)
 	if len(parts)%2 != 0 {
 		cp.Fail(lisp.ProgramError, "odd number of customizations in %s", cp.Shown(form))
 	}

@@ -328,8 +328,7 @@ func (pc *patternCompiler) register(tree, name lisp.Value) {
 		}
 	}
 	if s.names != nil {
-		pc.call.Charge(lisp.ValueBytes)
-		s.names = append(s.names, name)
+		s.names = lisp.Append(pc.call, s.names, name)
 	}
 	pc.add(instruction{op: opSave, slot: slot})
 	pc.local(func() { pc.emit(tree) })

@@ -126,7 +126,7 @@ func boundVariables(cp *lisp.Compiler) []lisp.Value {
 // registers binds variables to the registers of a match; (function variables…) converts
 // those.
 func (s *matchSpecification) registers(cp *lisp.Compiler, variables lisp.Value, bounds []lisp.Value) lisp.Value {
-	var bindings lisp.ListBuilder
+	bindings := lisp.NewListBuilder(cp.Call)
 	i := 0
 	bind := func(name, convert lisp.Value) {
 		index := lisp.Count(i)

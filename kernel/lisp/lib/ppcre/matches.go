@@ -82,7 +82,7 @@ func (m Match) Bounds() []lisp.Value {
 			starts[i], ends[i] = lisp.Count(start), lisp.Count(end)
 		}
 	}
-	return []lisp.Value{lisp.Count(m.start), lisp.Count(m.end), lisp.NewVector(starts), lisp.NewVector(ends)}
+	return []lisp.Value{lisp.Count(m.start), lisp.Count(m.end), m.of.call.NewVector(starts), m.of.call.NewVector(ends)}
 }
 
 func (m Match) part(start, end int) *lisp.String {
@@ -100,8 +100,7 @@ func (m Match) group(n int) lisp.Value {
 }
 
 func (m Match) groups() []lisp.Value {
-	m.of.call.ChargeMany(m.of.scanner.registers, lisp.ValueBytes)
-	groups := make([]lisp.Value, m.of.scanner.registers)
+	groups := lisp.MakeSlice[lisp.Value](m.of.call, m.of.scanner.registers)
 	for i := range groups {
 		groups[i] = m.group(i)
 	}
@@ -127,8 +126,7 @@ func Split(c *lisp.Call, pattern, target lisp.Value, o Splitting) lisp.Value {
 	var parts []lisp.Value
 	last, pieces := found.search.from, 1
 	add := func(v lisp.Value) {
-		c.Charge(lisp.ValueBytes)
-		parts = append(parts, v)
+		parts = lisp.Append(c, parts, v)
 	}
 	for match := range found.all() {
 		if match.start == match.end && match.start == last {

@@ -166,7 +166,7 @@ func (r *patternReader) sequence() lisp.Value {
 	var text []rune // of the last part, when that is a string made here
 	end := func() {
 		if text != nil {
-			parts[len(parts)-1] = lisp.StringOf(text)
+			parts[len(parts)-1] = r.call.StringOf(text)
 		}
 		text = nil
 	}
@@ -364,8 +364,7 @@ func (r *patternReader) flags() []lisp.Value {
 		case 'x':
 			r.extended = off == 0
 		case 'i', 'm', 's':
-			r.call.Charge(lisp.ValueBytes)
-			flags = append(flags, flagLetters[ch][off])
+			flags = lisp.Append(r.call, flags, lisp.Value(flagLetters[ch][off]))
 		default:
 			return flags
 		}

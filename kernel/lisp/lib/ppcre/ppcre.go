@@ -30,15 +30,14 @@ func regexpFunctions() []lisp.Builtin {
 			if !ok {
 				return lisp.Nil
 			}
-			return c.Values(match.Text(), lisp.NewVector(match.groups()))
+			return c.Values(match.Text(), c.NewVector(match.groups()))
 		}},
 		{Name: "all-matches", LambdaList: "(pattern target &key start end)", Doc: "The bounds of all matches in a list.", Check: checkPattern, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			pattern, target, startArg := args.Get("pattern"), args.Get("target"), args.Get("start")
 			endArg := args.Get("end")
 
-			var b lisp.ListBuilder
+			b := lisp.NewListBuilder(c)
 			for match := range Search(c, pattern, target, startArg, endArg).all() {
-				c.Charge(2 * lisp.ConsBytes)
 				b.Add(lisp.Count(match.start))
 				b.Add(lisp.Count(match.end))
 			}
@@ -48,9 +47,8 @@ func regexpFunctions() []lisp.Builtin {
 			pattern, target, start := args.Get("pattern"), args.Get("target"), args.Get("start")
 			end := args.Get("end")
 
-			var b lisp.ListBuilder
+			b := lisp.NewListBuilder(c)
 			for match := range Search(c, pattern, target, start, end).all() {
-				c.Charge(lisp.ConsBytes)
 				b.Add(match.Text())
 			}
 			return b.List()
@@ -73,7 +71,7 @@ func regexpFunctions() []lisp.Builtin {
 			chars := c.TakeString(args.Get("string")).Runes()
 			from, to := c.Bounds(args.Get("start"), args.Get("end"), len(chars))
 			quoted := quoted(c, chars[from:to])
-			return c.Values(lisp.StringOf(quoted), lisp.Boolean(len(quoted) > to-from))
+			return c.Values(c.StringOf(quoted), lisp.Boolean(len(quoted) > to-from))
 		}},
 		{Name: "parse-tree-synonym", LambdaList: "(symbol)", Doc: "What a symbol means in parse trees, or nil.", One: func(c *lisp.Call, a lisp.Value) lisp.Value { return patternSynonym(c, c.TakeSymbol(a)) }},
 	}
@@ -120,6 +118,7 @@ func createScanner(c *lisp.Call, args lisp.Args) lisp.Value {
 		}
 		s = compilePattern(c, x, m)
 	}
+	c.Charge(4 * lisp.ObjectBytes)
 	return c.Values(s.function(), c.NewList(s.names))
 }
 

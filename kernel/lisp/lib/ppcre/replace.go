@@ -53,8 +53,7 @@ func Replace(c *lisp.Call, what Replacement, limit int) lisp.Value {
 	text := Match{of: found.search}
 	var out []rune
 	add := func(part []rune) {
-		c.ChargeMany(len(part), 2*lisp.RuneBytes)
-		out = append(out, part...)
+		out = lisp.Append(c, out, part...)
 	}
 	last, n := found.search.from, 0
 	for match := range found.all() {
@@ -78,7 +77,7 @@ func Replace(c *lisp.Call, what Replacement, limit int) lisp.Value {
 	if what.Target == lisp.Nil && n == 0 {
 		return c.Values(lisp.Nil, lisp.Nil)
 	}
-	return c.Values(lisp.StringOf(out), lisp.Boolean(n > 0))
+	return c.Values(c.StringOf(out), lisp.Boolean(n > 0))
 }
 
 // replacementParts takes a replacement apart: strings, registers counted from 0,
@@ -114,13 +113,13 @@ func templateParts(c *lisp.Call, text []rune) []lisp.Value {
 			continue
 		}
 		if i > last {
-			parts = append(parts, lisp.StringOf(slices.Clone(text[last:i])))
+			parts = append(parts, c.StringOf(slices.Clone(text[last:i])))
 		}
 		parts = append(parts, part)
 		i += length
 		last = i + 1
 	}
-	return append(parts, lisp.StringOf(slices.Clone(text[last:])))
+	return append(parts, c.StringOf(slices.Clone(text[last:])))
 }
 
 // templatePart reads what is behind a backslash; length is 0 if that is nothing special.
@@ -164,8 +163,7 @@ func (r *replacing) text() []rune {
 	var out []rune
 	for _, part := range r.parts {
 		piece := r.part(part)
-		r.call.ChargeMany(len(piece), lisp.RuneBytes)
-		out = append(out, piece...)
+		out = lisp.Append(r.call, out, piece...)
 	}
 	return out
 }

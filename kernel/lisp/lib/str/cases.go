@@ -25,7 +25,7 @@ func strCases() []lisp.Builtin {
 			if a == lisp.Nil {
 				return lisp.Nil
 			}
-			return lisp.StringOf(finish(caseWords(c, c.Chars(a), []rune(separator))))
+			return c.StringOf(finish(caseWords(c, c.Chars(a), []rune(separator))))
 		}}
 	}
 	return []lisp.Builtin{
@@ -55,7 +55,7 @@ func strCases() []lisp.Builtin {
 			if replacement != nil {
 				separator = c.TakeString(replacement).Runes()
 			}
-			return lisp.StringOf(caseWords(c, c.Chars(stringArg), separator))
+			return c.StringOf(caseWords(c, c.Chars(stringArg), separator))
 		}},
 		{Name: "camel-case", LambdaList: "(string &key merge-numbers)", Doc: "The words with capitals except the first and nothing between; an underscore before digits unless numbers are merged.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			stringArg := args.Get("string")
@@ -63,7 +63,7 @@ func strCases() []lisp.Builtin {
 			if stringArg == lisp.Nil {
 				return lisp.Nil
 			}
-			return lisp.StringOf(camelWords(caseWords(c, c.Chars(stringArg), []rune(" ")), args.True("merge-numbers")))
+			return c.StringOf(camelWords(caseWords(c, c.Chars(stringArg), []rune(" ")), args.True("merge-numbers")))
 		}},
 		words("pascal-case", "The words with capitals and nothing between; an underscore before digits.", " ", func(text []rune) []rune { return capitalFirst(camelWords(text, false)) }),
 		words("snake-case", "The words in lower case with underscores between.", "_", unchanged),

@@ -8,7 +8,7 @@ import (
 func strFileFunctions() []lisp.Builtin {
 	return []lisp.Builtin{
 		{Name: "from-file", Needs: lisp.NeedsRead, LambdaList: "(file &key external-format)", Doc: "The text of a file.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
-			return lisp.StringOf(c.FileText(c.Pathname(args.Get("file"))))
+			return c.StringOf(c.FileText(c.Pathname(args.Get("file"))))
 		}},
 		{Name: "to-file", Needs: lisp.NeedsWrite, LambdaList: "(file string &key if-exists if-does-not-exist)", Doc: "Make a string the text of a file; the string.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			ifExists := args.Get("if-exists")

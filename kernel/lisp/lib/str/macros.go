@@ -16,7 +16,7 @@ func strMacros() []lisp.Macro {
 
 func expandStringCase(cp *lisp.Compiler, form *lisp.Cons) lisp.Value {
 	test := cp.Gensym("TEST")
-	var clauses lisp.ListBuilder
+	clauses := lisp.NewListBuilder(cp.Call)
 	clause := func(condition, body lisp.Value) { clauses.Add(&lisp.Cons{Car: condition, Cdr: body}) }
 	equal := func(key lisp.Value) lisp.Value {
 		if _, ok := key.(*lisp.String); ok {
@@ -63,7 +63,7 @@ func expandStringMatch(cp *lisp.Compiler, form *lisp.Cons) lisp.Value {
 // matchBranch leaves the block with the value of body if the pattern of parts matches.
 func matchBranch(cp *lisp.Compiler, parts []lisp.Value, text, block *lisp.Symbol, body lisp.Value) lisp.Value {
 	var pattern strings.Builder
-	var bindings lisp.ListBuilder
+	bindings := lisp.NewListBuilder(cp.Call)
 	groups := cp.Gensym("GROUPS")
 	n := 0
 	pattern.WriteString("^")

@@ -194,5 +194,5 @@ func strPad(c *lisp.Call, length, v, side, pad lisp.Value) lisp.Value {
 	}
 	out := slices.Repeat([]rune{fill}, int(n))
 	copy(out[left:], chars)
-	return lisp.StringOf(out)
+	return c.StringOf(out)
 }

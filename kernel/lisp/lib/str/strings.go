@@ -84,7 +84,7 @@ func strJoining() []lisp.Builtin {
 				return c.Text("")
 			}
 			c.ChargeMany(n, len(chars)*lisp.RuneBytes)
-			return lisp.StringOf(slices.Repeat(chars, n))
+			return c.StringOf(slices.Repeat(chars, n))
 		}},
 		{Name: "collapse-whitespaces", LambdaList: "(string)", Doc: "Each run of blanks as one, and whether there was one.", Many: true, One: func(c *lisp.Call, a lisp.Value) lisp.Value {
 			return ppcre.Replace(c, ppcre.Replacement{Pattern: lisp.NewString(`\s+`), Target: a, With: lisp.NewString(" ")}, -1)
@@ -124,7 +124,7 @@ func strJoin(c *lisp.Call, separator []rune, strings lisp.Value) lisp.Value {
 		}
 		out = append(out, part...)
 	}
-	return lisp.StringOf(out)
+	return c.StringOf(out)
 }
 
 func strParting() []lisp.Builtin {

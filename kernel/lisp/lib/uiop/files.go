@@ -56,7 +56,7 @@ func uiopReading() []lisp.Builtin {
 	whole := func(name string, key *lisp.Symbol, doc, slurp string) lisp.Builtin {
 		option := strings.ToLower(key.Name())
 		return lisp.Builtin{Name: name, Needs: lisp.NeedsRead, LambdaList: "(file &key external-format " + option + ")", Doc: doc, Many: true, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
-			more := []lisp.Value{lisp.NewInput(c.FileText(c.Pathname(args.Get("file"))))}
+			more := []lisp.Value{c.NewInput(c.FileText(c.Pathname(args.Get("file"))))}
 			if v := args.Get(option); v != nil {
 				more = append(more, key, v)
 			}
@@ -175,7 +175,7 @@ func entriesOf(c *lisp.Call, v lisp.Value, directories bool, fits func(p *lisp.P
 		return lisp.Nil
 	}
 	base, _ := c.Truename(directory).(*lisp.Pathname)
-	var list lisp.ListBuilder
+	list := lisp.NewListBuilder(c)
 	for _, entry := range c.ListDirectory(directory) {
 		if entry.IsDir() != directories || !fits(lisp.ParsePathname(entry.Name())) {
 			continue

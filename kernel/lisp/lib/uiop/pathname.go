@@ -118,9 +118,9 @@ func uiopPathnameFunctions() []lisp.Builtin {
 		{Name: "directory-separator-for-host", LambdaList: "(&optional pathname)", Doc: "The slash.", Call: func(*lisp.Call, []lisp.Value) lisp.Value { return lisp.Character('/') }},
 		{Name: "inter-directory-separator", LambdaList: "()", Doc: "The colon.", Call: func(*lisp.Call, []lisp.Value) lisp.Value { return lisp.Character(':') }},
 		{Name: "split-native-pathnames-string", LambdaList: "(string)", Doc: "The pathnames of a list of paths with colons between.", One: func(c *lisp.Call, a lisp.Value) lisp.Value {
-			var list lisp.ListBuilder
+			list := lisp.NewListBuilder(c)
 			for _, name := range strings.Split(c.TakeString(a).String(), ":") {
-				c.Charge(lisp.ConsBytes + lisp.ObjectBytes)
+				c.Charge(lisp.ObjectBytes)
 				list.Add(lisp.ParsePathname(name))
 			}
 			return list.List()
@@ -187,7 +187,7 @@ func uiopNames() []lisp.Builtin {
 				}
 			}
 			parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" || part == "." })
-			var list lisp.ListBuilder
+			list := lisp.NewListBuilder(c)
 			for _, part := range parts {
 				c.Charge(lisp.ConsBytes)
 				if part == ".." {

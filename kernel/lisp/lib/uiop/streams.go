@@ -110,25 +110,23 @@ func most(c *lisp.Call, v lisp.Value) int {
 }
 
 func slurpLines(c *lisp.Call, s *lisp.Stream, most int) lisp.Value {
-	var list lisp.ListBuilder
+	list := lisp.NewListBuilder(c)
 	for ; most != 0; most-- {
 		if _, ok := c.PeekRune(s); !ok {
 			break
 		}
-		c.Charge(lisp.ConsBytes)
 		list.Add(lisp.Single(c.Standard("READ-LINE", s)))
 	}
 	return list.List()
 }
 
 func slurpForms(c *lisp.Call, s *lisp.Stream, most int) lisp.Value {
-	var list lisp.ListBuilder
+	list := lisp.NewListBuilder(c)
 	for ; most != 0; most-- {
 		form, ok := c.ReadForm(s)
 		if !ok {
 			break
 		}
-		c.Charge(lisp.ConsBytes)
 		list.Add(form)
 	}
 	return list.List()
@@ -169,7 +167,7 @@ func destination(c *lisp.Call, v lisp.Value) *lisp.Stream {
 // that is written is the value.
 var withOutput = lisp.NewFunction(lisp.Builtin{Name: "WITH-OUTPUT", LambdaList: "(destination body)", Many: true, Two: func(c *lisp.Call, a, body lisp.Value) lisp.Value {
 	if a == lisp.Nil {
-		stream := lisp.NewOutput()
+		stream := c.NewOutput()
 		c.Funcall(body, stream)
 		return c.Text(stream.Text())
 	}
@@ -182,12 +180,12 @@ var withInput = lisp.NewFunction(lisp.Builtin{Name: "WITH-INPUT", LambdaList: "(
 	var stream *lisp.Stream
 	switch x := a.(type) {
 	case *lisp.String:
-		stream = lisp.NewInput(x.Runes())
+		stream = c.NewInput(x.Runes())
 	case *lisp.Pathname:
-		stream = lisp.NewInput(c.FileText(x))
+		stream = c.NewInput(c.FileText(x))
 	default:
 		if a == lisp.Nil {
-			stream = lisp.NewInput(nil)
+			stream = c.NewInput(nil)
 			break
 		}
 		if a == lisp.T {
@@ -289,7 +287,9 @@ func expandIfLet(cp *lisp.Compiler, form *lisp.Cons) lisp.Value {
 
 // expandCollecting makes a variable and a local function of each collector.
 func expandCollecting(cp *lisp.Compiler, form *lisp.Cons) lisp.Value {
-	var bindings, functions, results lisp.ListBuilder
+	bindings := lisp.NewListBuilder(cp.Call)
+	functions := lisp.NewListBuilder(cp.Call)
+	results := lisp.NewListBuilder(cp.Call)
 	results.Add(lisp.CL("VALUES"))
 	for _, item := range cp.Forms(cp.Arguments(form, 1, -1)[0]) {
 		list, v := cp.Gensym("LIST"), cp.Gensym("ITEM")

@@ -77,18 +77,16 @@ func strcat(c *lisp.Call, items []lisp.Value) lisp.Value {
 	for _, item := range items {
 		switch x := item.(type) {
 		case *lisp.String:
-			c.ChargeMany(len(x.Runes())+1, lisp.RuneBytes)
-			chars = append(chars, x.Runes()...)
+			chars = lisp.Append(c, chars, x.Runes()...)
 		case lisp.Character:
-			c.Charge(lisp.RuneBytes)
-			chars = append(chars, rune(x))
+			chars = lisp.Append(c, chars, rune(x))
 		default:
 			if item != lisp.Nil {
 				c.TypeError(item, "STRING")
 			}
 		}
 	}
-	return lisp.StringOf(chars)
+	return c.StringOf(chars)
 }
 
 // splitString splits from the end, so that with max the first part holds the rest.
@@ -110,7 +108,6 @@ func splitString(c *lisp.Call, args lisp.Args) lisp.Value {
 		}
 		separates = c.CharacterBag(separator)
 	}
-	c.ChargeMany(len(chars), lisp.RuneBytes)
 	list := lisp.Value(lisp.Nil)
 	end := len(chars)
 	for pieces := 1; ; pieces++ {
@@ -118,11 +115,10 @@ func splitString(c *lisp.Call, args lisp.Args) lisp.Value {
 		for start >= 0 && !separates(chars[start]) {
 			start--
 		}
-		c.Charge(lisp.ConsBytes)
 		if start < 0 || limit >= 0 && pieces >= limit {
-			return &lisp.Cons{Car: c.NewString(slices.Clone(chars[:end])), Cdr: list}
+			return c.Cons(c.NewString(slices.Clone(chars[:end])), list)
 		}
-		list = &lisp.Cons{Car: c.NewString(slices.Clone(chars[start+1 : end])), Cdr: list}
+		list = c.Cons(c.NewString(slices.Clone(chars[start+1:end])), list)
 		end = start
 	}
 }

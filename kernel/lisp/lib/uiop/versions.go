@@ -49,9 +49,8 @@ func uiopVersions() []lisp.Builtin {
 			versionArg := args.Get("version")
 
 			if v := numbersOf(c, versionArg); v != nil {
-				var list lisp.ListBuilder
+				list := lisp.NewListBuilder(c)
 				for _, n := range v {
-					c.Charge(lisp.ConsBytes)
 					list.Add(lisp.Count(n))
 				}
 				return list.List()
