@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/chewxy/sexp"
@@ -120,54 +119,72 @@ func (a *Agent) Compaction() *history.Compaction { return a.compaction }
 
 // Run answers the turn.
 func (a *Agent) Run(ctx context.Context, turn *session.Turn) session.Outcome {
-	r := &run{agent: a, turn: turn, log: a.config.Logger.With("session", turn.Record.Session, "turn", turn.Record.ID)}
 	defer a.secrets.forget(turn.Record.ID)
 	asked := a.askedSkill(turn.Record)
-	r.budget = newBudget(turn.Record.Settings, asked != "")
-	ctx = tool.WithResults(tool.WithConversation(tool.WithTurn(ctx, asked, r), composer.Conversation(turn.Record)), r.earlierResult)
-	ctx = tool.WithSpawner(ctx, r)
-	answer := r.answer
-	if turn.Record.Question.Route.Kind == protocol.RouteMCP {
-		answer = r.called
+	r := a.newRun(turn, newBudget(turn.Record.Settings, asked != ""))
+	ctx = tool.WithResults(tool.WithConversation(tool.WithTurn(ctx, asked, questioner{r}), composer.Conversation(turn.Record)), r.attempt.result)
+	ctx = tool.WithSpawner(ctx, &spawner{run: r})
+	err := r.begin(ctx)
+	if err == nil {
+		err = r.program.answer(r, ctx)
 	}
-	err := answer(ctx)
 	o := r.outcome(ctx, err)
 	r.tellEnd(ctx, o)
 	return o
 }
 
-// run is one turn being answered.
+// run is one turn being answered: its parts, and what they share.
 type run struct {
-	agent *Agent
-	turn  *session.Turn
-	log   *slog.Logger
+	agent   *Agent
+	turn    *session.Turn
+	log     *slog.Logger
+	program program
+	skill   *skill.Skill // the one that answers; nil for a call of another program
 
-	skill    *skill.Skill
-	compose  *composer.Turn
-	results  []result
-	input    []string      // what came from outside in this turn, for telling quotations
-	forms    []action.Form // that a reply may have
-	usage    llm.Usage
-	budget   budget
-	repeats  repeats
-	model    string
-	thought  bool                // a model has thought aloud
-	notice   string              // of a turn that was answered, but not as it should
-	cut      bool                // the answer that was kept is the beginning of one
-	doing    time.Time           // since when what the model wants is being done
-	acting   kind.Order          // what is being done
-	answers  sexp.List           // what a person just answered, with what is secret of it
-	projects *[]string           // what the conversation is about; nil before it is known
-	added    []journal.RoundHook // what hooks add to the round that comes next
+	recorder
+	meter
+	steps
+	scene
+	turnHooks
+	replyForms
+	attempt attempt
 
-	estimate int            // of the last request, in estimated tokens
-	kept     bool           // how the question was asked is in the journal
-	handed   *journal.Spawn // what a subagent was handed; nil in any other turn
-	handing  sync.Mutex     // held while work is handed on: calls of a batch do so at once
-	foreign  string         // what came into this turn that others may have written
-	spawned  bool           // work may have been handed on
-	light    bool           // what is being done changes nothing, and may be done twice
-	asksFor  string         // what the system prompt of the request is for: see [composer.Composition]
+	acting  kind.Order // what is being done
+	answers sexp.List  // what a person just answered, with what is secret of it
+	purpose string     // of the request that is sent: see [composer.Composition]
+	asked   bool       // how the question was asked is in the journal
+	thought bool       // a model has thought aloud
+	notice  string     // of a turn that was answered, but not as it should
+	cut     bool       // the answer that was kept is the beginning of one
+}
+
+// newRun returns what answers the turn within the budget.
+func (a *Agent) newRun(turn *session.Turn, budget budget) *run {
+	r := &run{agent: a, turn: turn, log: a.config.Logger.With("session", turn.Record.Session, "turn", turn.Record.ID)}
+	j := a.config.Journal
+	r.attempt = attempt{turn: turn, journal: j}
+	r.recorder = recorder{turn: turn, journal: j, hide: a.hideJSON, log: r.log}
+	r.meter = meter{turn: turn, spending: j, log: r.log, program: &r.program, budget: budget}
+	r.steps = steps{turn: turn, rows: &r.recorder, meter: &r.meter, kinds: a.config.Kinds, log: r.log}
+	r.scene = scene{turn: turn, journal: j, log: r.log, program: &r.program, steps: &r.steps}
+	r.turnHooks = turnHooks{turn: turn, hooks: a.config.Hooks, journal: j, rows: &r.recorder, steps: &r.steps, place: r.scene.where}
+	r.replyForms = replyForms{run: r}
+	return r
+}
+
+// begin finds how the turn is answered.
+func (r *run) begin(ctx context.Context) (err error) {
+	if r.program, err = r.agent.programOf(ctx, r.turn.Record, r.budget.Budget); err != nil {
+		return err
+	}
+	r.budget.whole = r.program.budget
+	p := r.program.prompt
+	p.Forms, p.Grammar = r.formLines, r.grammar
+	p.Before, p.Sent = r.turn.Begun.First(), r.turn.Begun.Requests
+	p.Items, p.Recalled, p.System = r.attempt.items, r.attempt.recalled, r.attempt.system
+	p.Window = func(ctx context.Context) llm.Window { return r.agent.window(ctx, r.turn.Record.Wanted, true) }
+	r.compose = r.agent.composer.Turn(ctx, r.turn.Record, p)
+	return nil
 }
 
 // ended is the error of a turn that ends without an answer: its text is the
@@ -185,10 +202,6 @@ func failf(format string, args ...any) error {
 
 // answer goes round until the turn's text is in the conversation.
 func (r *run) answer(ctx context.Context) error {
-	if err := r.findHanded(ctx); err != nil {
-		return err
-	}
-	r.compose = r.composing(ctx)
 	if err := r.restore(ctx); err != nil {
 		return err
 	}
@@ -251,60 +264,25 @@ func (r *run) timed(ctx context.Context, do func(context.Context) (bool, error))
 	return done, err
 }
 
-// pick chooses the skill whose trigger matches.
+// pick chooses the skill that answers.
 func (r *run) pick(ctx context.Context) error {
-	if err := r.checkProfile(); err != nil {
-		return err
-	}
-	live := r.agent.config.Skills.Current()
-	faults, err := r.choose(ctx, live)
+	k, faults, err := r.agent.choose(ctx, r.turn.Record, &r.program, r.event())
 	if err != nil {
 		return err
 	}
+	r.skill, r.compose.Skill = k, k.Hash
 	r.describe("") // no model yet: some skills need none
-	r.recordChoice(ctx, live, faults)
-	call, err := r.askedCall()
+	r.recordChoice(ctx, r.agent.config.Skills.Current(), faults)
+	if len(r.compose.Exchange.Rounds()) > 0 { // it has been given what was asked for
+		return nil
+	}
+	call, err := r.agent.askedCall(r.turn.Record)
 	if call != nil {
 		r.doing = time.Now()
 		r.record(ctx, journal.KindProposal, map[string]any{"asked": true, "action": call.action.Canonical()})
-		r.goOn(ctx, call.action, *call)
+		r.recordStep(ctx, call.action, *call)
 	}
 	return err
-}
-
-// choose finds the skill that answers. Faults are the errors of triggers that failed.
-func (r *run) choose(ctx context.Context, live *skill.Set) (faults []error, err error) {
-	switch {
-	case r.handed != nil:
-		r.skill, err = r.handedSkill(live)
-	default:
-		r.skill, err = r.setSkill(live)
-	}
-	if r.skill == nil && err == nil {
-		r.skill, faults = live.Best(ctx, r.event())
-	}
-	for _, err := range faults {
-		r.log.Warn("trigger failed", "err", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if r.skill == nil && r.turn.Record.Question.Command != "" {
-		return nil, failf("no live skill has the command /%s%s", r.turn.Record.Question.Command, r.nearCommand())
-	}
-	if r.skill == nil {
-		return nil, failf("no skill answers a %s; \"org-agent skill list\" shows what is live", r.turn.Record.Question.Sensor)
-	}
-	r.compose.Skill = r.skill.Hash
-	return faults, nil
-}
-
-// nearCommand says which command was probably meant.
-func (r *run) nearCommand() string {
-	if near := r.agent.config.Skills.Current().NearCommand(r.turn.Record.Question.Command); near != "" {
-		return "; did you mean /" + near + "?"
-	}
-	return "; \"org-agent skill list\" shows what is live"
 }
 
 // describe tells the turn who is answering.
@@ -317,20 +295,15 @@ func shortHash(hash string) string { return hash[:min(8, len(hash))] }
 
 // outcome is how the turn ended, for the session.
 func (r *run) outcome(ctx context.Context, err error) session.Outcome {
-	o := session.Outcome{
-		State: protocol.TurnAnswered, Notice: r.notice, Model: r.model,
-		Input: r.usage.Input, Output: r.usage.Output, Cost: r.usage.Cost,
-	}
+	o := r.meter.outcome()
+	o.Notice = r.notice
 	var end ended
 	switch cause := context.Cause(ctx); {
 	case err == nil && r.budget.stop != "":
 		o.Notice = stopped(r.budget.stop) + "; " + goOnHint
 	case err == nil:
 	case errors.Is(cause, session.ErrCancelled):
-		o.State, o.Notice = protocol.TurnCancelled, "you stopped this turn"
-		if r.turn.Record.Question.Route.Kind == protocol.RouteMCP {
-			o.Notice = "you stopped this, or the program that wanted it gave up or is gone"
-		}
+		o.State, o.Notice = protocol.TurnCancelled, r.program.cancelled
 	case errors.Is(cause, session.ErrStopping):
 		o.State, o.Notice = protocol.TurnInterrupted, "the kernel ended while this was being answered"
 	case r.cut:

@@ -57,10 +57,8 @@ func (r *run) ask(ctx context.Context, verdict policy.Verdict, hash string) (boo
 		Action: verdict.Action.Canonical(), Hash: hash, Reason: verdict.Reason, Asked: time.Now().UTC().Format(time.RFC3339),
 		Once: verdict.OnceOnly,
 	}
-	if r.handed != nil {
-		approval.Subagent, approval.Parent = r.handed.Label, r.handed.Session
-	}
-	r.describeApproval(ctx, &approval, verdict.Action)
+	approval.Subagent, approval.Parent = r.program.label, r.program.parent
+	r.agent.describeApproval(ctx, &approval, verdict.Action)
 	said := r.agent.approvals.wait(approval.ID)
 	defer r.agent.approvals.forget(approval.ID)
 	if err := r.agent.config.Journal.Ask(ctx, approval); err != nil {
@@ -79,7 +77,7 @@ func (r *run) resume(ctx context.Context) (bool, error) {
 	case len(rows) == 0:
 		return false, interruptedWaiting()
 	case rows[0].Kind == journal.KindQuestion:
-		return false, r.resumeQuestion(ctx, rows[0].ID)
+		return false, questioner{r}.resume(ctx, rows[0].ID)
 	}
 	return r.resumeApproval(ctx, rows[0].ID)
 }
@@ -149,7 +147,7 @@ func (r *run) await(ctx context.Context, approval protocol.Approval, a action.Ac
 		if decision.Reason != "" {
 			reason += ": " + decision.Reason
 		}
-		r.goOn(ctx, a, result{verdict: "denied", text: reason})
+		r.recordStep(ctx, a, result{verdict: "denied", text: reason})
 		return false, nil
 	}
 	if decision.Edited != "" {

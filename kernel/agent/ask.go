@@ -28,7 +28,7 @@ type asker struct {
 // Ask implements [skill.Asker].
 func (a *asker) Ask(ctx context.Context, ask skill.Ask) (string, error) {
 	r := a.run
-	composed, err := r.composed(ctx, ask)
+	composed, err := a.compose(ctx, ask)
 	if err != nil {
 		a.fault = err
 		return "", err
@@ -106,26 +106,5 @@ func (a *asker) keepReply(ctx context.Context, reply llm.Reply, took time.Durati
 	}
 	r.record(ctx, journal.KindModelReply, entry)
 	r.budget.spent(tokens, spent.Cost, took)
-	r.spend(ctx, reply.Usage)
-}
-
-// spend counts what a reply took, for the turn and in the journal; nil is nothing
-// known.
-func (r *run) spend(ctx context.Context, usage *llm.Usage) {
-	if usage == nil {
-		return
-	}
-	r.usage = r.usage.Add(*usage)
-	r.turn.Spent(r.usage.Input, r.usage.Output, r.usage.Cost)
-	put := r.agent.config.Journal.SpentLater
-	if r.handed != nil || r.spawned { // other turns count it: see [run.countBeside]
-		put = r.agent.config.Journal.PutSpent
-	}
-	err := put(context.WithoutCancel(ctx), journal.Spent{
-		Turn: r.turn.Record.ID, Model: r.model, Input: usage.Input, Output: usage.Output,
-		Cached: usage.Cached, Reason: usage.Reasoning, Cost: usage.Cost, Estimate: r.estimate, Asked: r.compose.Model(),
-	})
-	if err != nil {
-		r.log.Error("usage not kept", "err", err)
-	}
+	r.spend(ctx, reply.Usage, r.compose.Model())
 }

@@ -10,6 +10,7 @@ import (
 	"org-agent/kernel/action"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/skill"
 )
 
 // AwaitCall has the outcome of the call that an event will be sent to the channel, and has to be
@@ -22,7 +23,6 @@ func (a *Agent) AwaitCall(event string) (outcome <-chan protocol.ToolCallResult,
 // called makes the one call that another program wants made. There is neither a skill nor a model:
 // what the program sent is judged and, where that is so, asked about as a model's proposal is.
 func (r *run) called(ctx context.Context) error {
-	r.compose = r.composing(ctx)
 	record := r.turn.Record
 	if !r.agent.calls.waits(record.Event) {
 		return ended{protocol.TurnInterrupted, "the program that wanted this is gone, so it was not done"}
@@ -58,12 +58,12 @@ func (r *run) called(ctx context.Context) error {
 	return nil
 }
 
-// skillName is the skill that answers, "" for another program's call.
-func (r *run) skillName() string {
-	if r.skill == nil {
+// nameOf is the name of the skill that answers, "" for another program's call.
+func nameOf(k *skill.Skill) string {
+	if k == nil {
 		return ""
 	}
-	return r.skill.Name
+	return k.Name
 }
 
 // toolOf is the name of the tool that an action calls, for people.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,19 +48,12 @@ func (d *dryRun) Ask(ctx context.Context, ask skill.Ask) (string, error) {
 func (a *Agent) Prompt(ctx context.Context, event protocol.Event, mode prompt.Mode, kind prompt.Kind) protocol.PromptResult {
 	record := journal.Turn{Session: event.Session, Stamp: a.config.Now(), Event: event.ID, Question: event, Level: event.Level,
 		Parent: event.Parent, Instead: event.Instead, Settings: event.Settings, Wanted: event.Settings.Value(protocol.SettingModel)}
-	r := &run{agent: a, turn: &session.Turn{Record: record}, log: a.config.Logger.With("session", event.Session)}
-	program := r.program()
-	program.Only = mode
-	program.Change = func(facts *prompt.Facts) {
-		if kind != "" {
-			facts.Kind = kind
-		}
-	}
-	program.Items = func(context.Context) ([]protocol.ContextItem, error) { return event.Context, nil }
-	program.Window = func(ctx context.Context) llm.Window { return r.window(ctx, false) }
-	r.compose = a.composer.Turn(ctx, record, program)
-
+	r := a.newRun(&session.Turn{Record: record}, budget{})
 	result := protocol.PromptResult{Session: event.Session, Settings: event.Settings}
+	if err := r.beginDry(ctx, mode, kind); err != nil {
+		result.Note = "nothing would be sent: " + noticeOf(err)
+		return result
+	}
 	composed, err := r.composeFirst(tool.WithTurn(ctx, a.askedSkill(record), nil))
 	if r.skill != nil {
 		result.Skill = r.skill.Name
@@ -81,15 +75,31 @@ func (a *Agent) Prompt(ctx context.Context, event protocol.Event, mode prompt.Mo
 	return result
 }
 
+// beginDry is begin for a turn that is only shown: what it is composed of stands in the event, no
+// server is asked, and there was no earlier attempt. A mode and a kind that are not "" are those of
+// every system prompt.
+func (r *run) beginDry(ctx context.Context, mode prompt.Mode, kind prompt.Kind) (err error) {
+	record := r.turn.Record
+	if r.program, err = r.agent.programOf(ctx, record, r.budget.Budget); err != nil {
+		return err
+	}
+	p := r.program.prompt
+	p.Only, p.Forms, p.Grammar = mode, r.formLines, r.grammar
+	p.Change = func(facts *prompt.Facts) { facts.Kind = cmp.Or(kind, facts.Kind) }
+	p.Items = func(context.Context) ([]protocol.ContextItem, error) { return record.Question.Context, nil }
+	p.Window = func(ctx context.Context) llm.Window { return r.agent.window(ctx, record.Wanted, false) }
+	r.compose = r.agent.composer.Turn(ctx, record, p)
+	return nil
+}
+
 // composeFirst is the first request that the skill would send; nil where it would send none.
 func (r *run) composeFirst(ctx context.Context) (*composer.Composition, error) {
-	if err := r.checkProfile(); err != nil {
+	k, _, err := r.agent.choose(ctx, r.turn.Record, &r.program, r.event())
+	if err != nil {
 		return nil, err
 	}
-	if _, err := r.choose(ctx, r.agent.config.Skills.Current()); err != nil {
-		return nil, err
-	}
-	call, err := r.askedCall()
+	r.skill, r.compose.Skill = k, k.Hash
+	call, err := r.agent.askedCall(r.turn.Record)
 	if err != nil {
 		return nil, err
 	}

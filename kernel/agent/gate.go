@@ -59,7 +59,7 @@ func (r *run) symbolic(ctx context.Context, proposed action.Proposed) (checked a
 // what is let through. Granted is the hash of an action just allowed once; proposed is what a model
 // or a skill proposed, the zero Action where somebody else wants this done.
 func (r *run) decide(ctx context.Context, a action.Action, granted string, proposed action.Action) (done bool, err error) {
-	if reason := r.beyond(a); reason != "" {
+	if reason := r.program.refuses(a, r.where()); reason != "" {
 		r.record(ctx, journal.KindVerdict, map[string]any{"gate": "subagent", "verdict": "refused", "reason": reason})
 		return r.refused(ctx, a, errRefused(reason), proposed)
 	}

@@ -2,8 +2,6 @@ package agent
 
 import (
 	"cmp"
-
-	"org-agent/kernel/protocol"
 )
 
 const attached = "what was attached"
@@ -13,22 +11,19 @@ const attached = "what was attached"
 // tool returned that does not only tell what the person or the kernel wrote. "" when there is
 // nothing of the kind. What a person types or pastes into a message is theirs, and so is what
 // they are reminded of from their own notes.
-func (r *run) outside() string {
-	if r.handed != nil && r.handed.Outside != "" {
-		return r.handed.Outside
+func (s *scene) outside() string {
+	if s.program.outside != "" {
+		return s.program.outside
 	}
-	if r.turn.Record.Question.Route.Kind == protocol.RouteMCP {
-		return "another program's call" // of which nobody knows whose words it has
-	}
-	if len(r.turn.Record.Question.Context) > 0 {
+	if len(s.turn.Record.Question.Context) > 0 {
 		return attached
 	}
-	return cmp.Or(r.foreign, r.pastOutside())
+	return cmp.Or(s.steps.foreign, s.pastOutside())
 }
 
 // pastOutside is outside for the earlier turns, as far as they are shown.
-func (r *run) pastOutside() string {
-	switch past := r.compose.Past(); {
+func (s *scene) pastOutside() string {
+	switch past := s.steps.compose.Past(); {
 	case past == nil:
 		return ""
 	case past.Outside != "":

@@ -80,7 +80,7 @@ func (r *run) performed(ctx context.Context, a action.Action, res kind.Result, e
 		if a.Type() == protocol.TypeLog && len(r.results) == 0 && r.turn.Record.Question.Route.AwaitsAnswer() {
 			return false, failf("the model wrote to the log only and gave no answer")
 		}
-		r.goOn(ctx, a, result{verdict: "performed", text: res.Text, calls: res.Calls, answers: r.answers})
+		r.recordStep(ctx, a, result{verdict: "performed", text: res.Text, calls: res.Calls, answers: r.answers})
 	case errors.Is(err, kind.ErrOutcomeUnknown):
 		return false, failf("the connection to Emacs was lost: it is not known whether this happened: %s", a.Canonical())
 	default:
@@ -103,6 +103,6 @@ func (r *run) refused(ctx context.Context, a action.Action, reason error, propos
 	if r.agent.config.Policy.Answers(ctx, proposed, r.where()) {
 		return false, failf("the answer was refused: %v", reason)
 	}
-	r.goOn(ctx, a, result{verdict: "refused", text: reason.Error(), failure: protocol.ToolErrorOf(reason)})
+	r.recordStep(ctx, a, result{verdict: "refused", text: reason.Error(), failure: protocol.ToolErrorOf(reason)})
 	return false, nil
 }

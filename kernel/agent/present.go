@@ -17,11 +17,11 @@ import (
 const shownFile = 16 << 20
 
 // describeApproval adds what a person is shown of the action.
-func (r *run) describeApproval(ctx context.Context, approval *protocol.Approval, a action.Action) {
+func (a *Agent) describeApproval(ctx context.Context, approval *protocol.Approval, asked action.Action) {
 	user, _ := os.UserHomeDir() // without one paths are shown whole
-	shown := r.agent.config.Kinds.Describe(a, describe.World{
+	shown := a.config.Kinds.Describe(asked, describe.World{
 		User: user, Read: readRegular, Once: approval.Once,
-		Change: func(tool string, arguments sexp.Sexp) describe.Change { return r.changeOf(ctx, tool, arguments) },
+		Change: func(tool string, arguments sexp.Sexp) describe.Change { return a.changeOf(ctx, tool, arguments) },
 	})
 	approval.Summary, approval.Text, approval.Effects = shown.Summary, shown.Text, shown.Effects
 	approval.Reason = describe.Visible(approval.Reason)
@@ -29,9 +29,9 @@ func (r *run) describeApproval(ctx context.Context, approval *protocol.Approval,
 }
 
 // changeOf is what a call of a tool would change, the zero Change if that is not known.
-func (r *run) changeOf(ctx context.Context, tool string, arguments sexp.Sexp) describe.Change {
+func (a *Agent) changeOf(ctx context.Context, tool string, arguments sexp.Sexp) describe.Change {
 	var given protocol.Object
-	if r.agent.config.Tools == nil {
+	if a.config.Tools == nil {
 		return describe.Change{}
 	}
 	if !plist.IsNil(arguments) {
@@ -39,7 +39,7 @@ func (r *run) changeOf(ctx context.Context, tool string, arguments sexp.Sexp) de
 			return describe.Change{}
 		}
 	}
-	p, known, err := r.agent.config.Tools.Preview(ctx, tool, given)
+	p, known, err := a.config.Tools.Preview(ctx, tool, given)
 	if err != nil || !known {
 		return describe.Change{}
 	}

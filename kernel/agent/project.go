@@ -17,15 +17,13 @@ const projectTurns = 50
 // projectsOf finds, once in a turn and when it is first asked for, the projects that the
 // conversation is about: those of what the person sent along, and of the directory that they
 // asked from, now and before. Only who sits at this machine can say so.
-func (r *run) projectsOf(ctx context.Context) []string {
-	if r.projects != nil {
-		return *r.projects
+func (s *scene) projectsOf(ctx context.Context) []string {
+	if s.projects != nil {
+		return *s.projects
 	}
 	found := []string{}
-	record := r.turn.Record
-	if r.handed != nil {
-		found = append(found, r.handed.Projects...)
-	}
+	record := s.turn.Record
+	found = append(found, s.program.projects...)
 	if record.Question.Route.Local() {
 		add := func(path string) {
 			if project := policy.ProjectOf(path); project != "" && !slices.Contains(found, project) {
@@ -34,9 +32,9 @@ func (r *run) projectsOf(ctx context.Context) []string {
 		}
 		add(record.Question.Payload.Text(protocol.PayloadDirectory))
 		sent := record.Question.Context
-		earlier, err := r.agent.config.Journal.History(ctx, record.Session, record.ID, projectTurns)
+		earlier, err := s.journal.History(ctx, record.Session, record.ID, projectTurns)
 		if err != nil {
-			r.log.Warn("what was sent along before opens no project", "err", err)
+			s.log.Warn("what was sent along before opens no project", "err", err)
 		}
 		for _, e := range earlier {
 			sent = append(slices.Clip(sent), e.Context...)
@@ -45,7 +43,7 @@ func (r *run) projectsOf(ctx context.Context) []string {
 			add(placed(item))
 		}
 	}
-	r.projects = &found
+	s.projects = &found
 	return found
 }
 

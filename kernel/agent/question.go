@@ -83,13 +83,17 @@ func fieldOf(form protocol.QuestionForm, name string) protocol.FormField {
 	return protocol.FormField{}
 }
 
+// questioner puts questions before the person whose turn it is.
+type questioner struct{ run *run }
+
 // AskUser implements [tool.Asker]: the action that is being performed asks the form.
-func (r *run) AskUser(ctx context.Context, form protocol.QuestionForm) (string, error) {
+func (q questioner) AskUser(ctx context.Context, form protocol.QuestionForm) (string, error) {
+	r := q.run
 	record := r.turn.Record
 	question := journal.Question{
 		Question: protocol.Question{
 			ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event,
-			Skill: r.skillName(), Asked: time.Now().UTC().Format(time.RFC3339), Form: visible(form),
+			Skill: nameOf(r.skill), Asked: time.Now().UTC().Format(time.RFC3339), Form: visible(form),
 		},
 		Act: r.acting.ID, Action: r.acting.Action.Action().Canonical(),
 	}
@@ -98,7 +102,7 @@ func (r *run) AskUser(ctx context.Context, form protocol.QuestionForm) (string, 
 	if err := r.agent.config.Journal.AskQuestion(ctx, question); err != nil {
 		return "", err
 	}
-	return r.awaitAnswer(ctx, question, answered)
+	return q.awaitAnswer(ctx, question, answered)
 }
 
 // stillAsking is the error of a question whose turn was stopped while it waited.
@@ -123,7 +127,8 @@ func visible(form protocol.QuestionForm) protocol.QuestionForm {
 
 // awaitAnswer shows the question and waits until a person has answered it. The text is for
 // whoever asked; what is secret of it is in r.answers, for the skill.
-func (r *run) awaitAnswer(ctx context.Context, question journal.Question, answered <-chan said) (string, error) {
+func (q questioner) awaitAnswer(ctx context.Context, question journal.Question, answered <-chan said) (string, error) {
+	r := q.run
 	r.budget.pause()
 	if err := r.turn.Waiting(ctx, true); err != nil {
 		return "", err
@@ -200,9 +205,10 @@ func answerValue(field protocol.FormField, values []string) sexp.Sexp {
 	return plist.String(values[0])
 }
 
-// resumeQuestion waits again for the answer to what was asked before the kernel was started
+// resume waits again for the answer to what was asked before the kernel was started
 // anew. An answer that the last kernel did not come to tell counts.
-func (r *run) resumeQuestion(ctx context.Context, id string) error {
+func (q questioner) resume(ctx context.Context, id string) error {
+	r := q.run
 	answered := r.agent.questions.wait(id)
 	defer r.agent.questions.forget(id)
 	question, err := r.agent.config.Journal.Question(ctx, id) // after wait: no answer falls between
@@ -221,7 +227,7 @@ func (r *run) resumeQuestion(ctx context.Context, id string) error {
 	if err := r.tellUntold(ctx, id); err != nil {
 		return err
 	}
-	text, err := r.awaitAnswer(ctx, question, answered)
+	text, err := q.awaitAnswer(ctx, question, answered)
 	if still, ok := errors.AsType[stillAsking](err); ok {
 		return still.cause
 	}
@@ -241,5 +247,5 @@ func (r *run) toldOf(ctx context.Context, a action.Action, text string, err erro
 	case err != nil:
 		res.verdict, res.text, res.failure = "failed", err.Error(), protocol.ToolErrorOf(err)
 	}
-	r.goOn(ctx, a, res)
+	r.recordStep(ctx, a, res)
 }

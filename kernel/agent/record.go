@@ -3,39 +3,45 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/session"
 )
 
-// keepRound adds a round to what the model is told, and keeps it for later turns.
-func (r *run) keepRound(ctx context.Context, round journal.Round) {
-	if r.light {
-		r.recordLater(ctx, journal.KindRound, r.turn.AnswerID(), round)
-	} else {
-		r.recordOf(ctx, journal.KindRound, r.turn.AnswerID(), round)
-	}
-	r.light = false
-	r.compose.Exchange.Add(round)
+// rows is what the journal keeps as rows.
+type rows interface {
+	// Append writes a row at once, Later with what the turn does next.
+	Append(ctx context.Context, entry journal.Entry) (journal.Entry, error)
+	Later(ctx context.Context, entry journal.Entry) error
+}
+
+// recorder writes the rows of a turn.
+type recorder struct {
+	turn    *session.Turn
+	journal rows
+	hide    func([]byte) []byte // leaves out what is secret
+	log     *slog.Logger
 }
 
 // record has a row of this turn written into the journal with what the turn does next: before the
 // reply to a request is used, an action performed or an answer shown. What cannot be kept is
 // logged: the turn goes on, its end is kept or fails on its own.
-func (r *run) record(ctx context.Context, kind journal.Kind, data any) {
+func (r *recorder) record(ctx context.Context, kind journal.Kind, data any) {
 	r.recordLater(ctx, kind, "", data)
 }
 
 // recordLater is record for a row that is about what has the id.
-func (r *run) recordLater(ctx context.Context, kind journal.Kind, id string, data any) {
+func (r *recorder) recordLater(ctx context.Context, kind journal.Kind, id string, data any) {
 	r.write(kind, id, data, func(entry journal.Entry) error {
-		return r.agent.config.Journal.Later(context.WithoutCancel(ctx), entry)
+		return r.journal.Later(context.WithoutCancel(ctx), entry)
 	})
 }
 
 // recordOf writes such a row at once. It returns the row's number.
-func (r *run) recordOf(ctx context.Context, kind journal.Kind, id string, data any) (seq int64) {
+func (r *recorder) recordOf(ctx context.Context, kind journal.Kind, id string, data any) (seq int64) {
 	r.write(kind, id, data, func(entry journal.Entry) error {
-		row, err := r.agent.config.Journal.Append(context.WithoutCancel(ctx), entry)
+		row, err := r.journal.Append(context.WithoutCancel(ctx), entry)
 		seq = row.Seq
 		return err
 	})
@@ -43,10 +49,10 @@ func (r *run) recordOf(ctx context.Context, kind journal.Kind, id string, data a
 }
 
 // write makes a row and has it written.
-func (r *run) write(kind journal.Kind, id string, data any, write func(journal.Entry) error) {
+func (r *recorder) write(kind journal.Kind, id string, data any, write func(journal.Entry) error) {
 	raw, err := json.Marshal(data)
 	if err == nil {
-		err = write(journal.Entry{Kind: kind, Session: r.turn.Record.Session, Turn: r.turn.Record.ID, ID: id, Data: r.agent.hideJSON(raw)})
+		err = write(journal.Entry{Kind: kind, Session: r.turn.Record.Session, Turn: r.turn.Record.ID, ID: id, Data: r.hide(raw)})
 	}
 	if err != nil {
 		r.log.Error("journal row not kept", "kind", kind, "err", err)

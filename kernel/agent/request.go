@@ -31,7 +31,7 @@ func (r *run) recordRequest(ctx context.Context, request llm.Request) {
 		journal.Repeats
 		History *protocol.History `json:",omitempty"`
 		For     string            `json:",omitempty"`
-	}{Request: request, History: r.compose.History(), For: r.asksFor}
+	}{Request: request, History: r.compose.History(), For: r.purpose}
 	if same := sameMessages(last.request.Messages, request.Messages); last.row > 0 && last.depth < journal.RepeatsLimit &&
 		(same > 0 || last.request.System == request.System) {
 		now.depth = last.depth + 1

@@ -2,12 +2,9 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"org-agent/kernel/action"
-	"org-agent/kernel/agent/composer"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/protocol"
@@ -18,7 +15,7 @@ import (
 // told of it as if nothing had happened, and nothing that is known to be done is done again.
 func (r *run) restore(ctx context.Context) error {
 	begun := r.turn.Begun
-	r.kept = begun.First() > 0
+	r.asked = begun.First() > 0
 	for _, done := range begun.Rounds {
 		if done.Came() {
 			if err := r.restoreResult(ctx, &done); err != nil {
@@ -28,7 +25,7 @@ func (r *run) restore(ctx context.Context) error {
 		r.input = append(r.input, textsOf(done.Hooks)...)
 		r.compose.Exchange.Add(done.Round)
 	}
-	r.budget.taken, r.spawned = begun.Taken, r.kept // if it had begun, it may have
+	r.budget.taken, r.spawned = begun.Taken, r.asked // if it had begun, it may have
 	rounds := r.compose.Exchange.Rounds()
 	if n := len(rounds); n > 0 && rounds[n-1].Last && !r.turn.Waits() {
 		r.keepRound(ctx, journal.Round{Note: "The user has you go on: actions are performed again, as many as before."})
@@ -49,7 +46,7 @@ func (r *run) restoreResult(ctx context.Context, done *journal.RoundDone) error 
 	for _, c := range done.Calls {
 		res.calls = append(res.calls, kind.Call(c))
 	}
-	r.came(res, done.Took)
+	r.addStep(res, done.Took)
 	return nil
 }
 
@@ -84,48 +81,7 @@ func (r *run) tellUntold(ctx context.Context, except string) error {
 		r.toldOf(ctx, action.Recorded(question.Action), text, err)
 	}
 	if begun.Acting != "" && !r.turn.Waits() {
-		r.goOn(ctx, action.Recorded(begun.Acting), result{verdict: "failed", text: "the kernel ended while this was being done: it is not known whether it happened, so look before you do it again"})
+		r.recordStep(ctx, action.Recorded(begun.Acting), result{verdict: "failed", text: "the kernel ended while this was being done: it is not known whether it happened, so look before you do it again"})
 	}
 	return nil
-}
-
-// systemBefore is what the model was told before the conversation by an earlier attempt. A turn
-// that waited for a person while the kernel was started anew tells it that again, though files may
-// have changed since: so would it have done without the kernel's end.
-func (r *run) systemBefore(ctx context.Context, purpose string) (string, bool, error) {
-	for _, sent := range r.turn.Begun.Requests {
-		if sent.For != purpose || !r.turn.Waits() {
-			continue
-		}
-		rows, err := r.agent.config.Journal.Entries(ctx, journal.Query{
-			Turn: r.turn.Record.ID, Kinds: []journal.Kind{journal.KindModelRequest}, After: sent.Seq - 1, Limit: 1})
-		if err != nil || len(rows) == 0 {
-			return "", false, fmt.Errorf("read what the model was told: %w", err)
-		}
-		var told struct{ System string }
-		if err := json.Unmarshal(rows[0].Data, &told); err != nil {
-			return "", false, fmt.Errorf("read what the model was told: %w", err)
-		}
-		return told.System, true, nil
-	}
-	return "", false, nil
-}
-
-// recalledBefore is what an earlier attempt at the turn was reminded of; nil where there was none.
-func (r *run) recalledBefore(ctx context.Context) (*composer.Recalled, error) {
-	rows, err := r.agent.config.Journal.Entries(ctx, journal.Query{Turn: r.turn.Record.ID, Kinds: []journal.Kind{journal.KindRecall}, Latest: true, Limit: 1})
-	if err != nil {
-		return nil, err
-	}
-	if len(rows) == 0 {
-		if r.turn.Begun.First() > 0 { // it was asked, and reminded of nothing
-			return &composer.Recalled{}, nil
-		}
-		return nil, nil
-	}
-	var recalled composer.Recalled
-	if err := json.Unmarshal(rows[0].Data, &recalled); err != nil {
-		return nil, fmt.Errorf("read what the turn was reminded of: %w", err)
-	}
-	return &recalled, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -21,19 +22,26 @@ import (
 // labelLimit is how many characters a subagent's label has.
 const labelLimit = 40
 
+// spawner hands on work of a turn. Calls of a batch do so at once.
+type spawner struct {
+	run *run
+	mu  sync.Mutex // held while what is handed on is put together
+}
+
 // Spawn implements [tool.Spawner]: the turn hands on a part of its work, and waits for what comes
 // of it if it is to.
-func (r *run) Spawn(ctx context.Context, wanted tool.Work) (string, error) {
+func (sp *spawner) Spawn(ctx context.Context, wanted tool.Work) (string, error) {
+	r := sp.run
 	pool := r.agent.config.Subagents
 	switch {
-	case r.handed != nil:
-		return "", protocol.ToolErrorf(protocol.ToolRefused, "a subagent hands on no work: do it, or say in the answer what is left to do")
+	case r.program.handsOn != nil:
+		return "", r.program.handsOn
 	case !wanted.Wait && r.turn.Record.Question.Sensor == protocol.SensorReport: // else they could go on without anybody for ever
 		return "", protocol.ToolErrorf(protocol.ToolRefused, "no person asked for this turn, so nothing is begun behind it: wait for the subagent with :wait :yes, or tell the user what is left to do")
 	case pool == nil || r.skill == nil:
 		return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here: it is handed on by a conversation with a model")
 	}
-	s, err := r.toHand(ctx, wanted)
+	s, err := sp.toHand(ctx, wanted)
 	if err != nil {
 		return "", err
 	}
@@ -51,9 +59,10 @@ func (r *run) Spawn(ctx context.Context, wanted tool.Work) (string, error) {
 }
 
 // toHand is what is handed on, checked.
-func (r *run) toHand(ctx context.Context, wanted tool.Work) (journal.Spawn, error) {
-	r.handing.Lock() // what is found of the turn is kept in it
-	defer r.handing.Unlock()
+func (sp *spawner) toHand(ctx context.Context, wanted tool.Work) (journal.Spawn, error) {
+	r := sp.run
+	sp.mu.Lock() // what is found of the turn is kept in it
+	defer sp.mu.Unlock()
 	r.spawned = true
 	record := r.turn.Record
 	s := journal.Spawn{
@@ -180,9 +189,10 @@ func behind(mark, text string) string {
 }
 
 // Subagents implements [tool.Spawner].
-func (r *run) Subagents(ctx context.Context, id string, from int) (string, error) {
+func (sp *spawner) Subagents(ctx context.Context, id string, from int) (string, error) {
+	r := sp.run
 	pool := r.agent.config.Subagents
-	if r.handed != nil || pool == nil {
+	if r.program.handsOn != nil || pool == nil {
 		return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here")
 	}
 	session := r.turn.Record.Session

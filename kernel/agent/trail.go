@@ -51,12 +51,12 @@ func (t *thoughts) finish(reply string) {
 }
 
 // showCall shows in the answer what the model had done, or wanted to.
-func (r *run) showCall(res result, took time.Duration) {
+func (s *steps) showCall(res result, took time.Duration) {
 	if res.action.IsZero() {
 		return
 	}
 	if len(res.calls) == 0 {
-		r.turn.Called(session.Call{Line: res.action.Line(), Verdict: res.verdict, Result: res.text, Took: took})
+		s.turn.Called(session.Call{Line: res.action.Line(), Verdict: res.verdict, Result: res.text, Took: took})
 		return
 	}
 	calls := res.action.Calls()
@@ -68,6 +68,6 @@ func (r *run) showCall(res result, took time.Duration) {
 		if c.Failed {
 			call.Verdict = "failed"
 		}
-		r.turn.Called(call)
+		s.turn.Called(call)
 	}
 }

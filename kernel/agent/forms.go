@@ -9,17 +9,24 @@ import (
 	"org-agent/kernel/prompt"
 )
 
+// replyForms are the forms of actions that a reply of the turn may have.
+type replyForms struct {
+	run   *run
+	forms []action.Form // nil before they are known
+}
+
 // formats are the forms that a reply may have: those that the kernel and the skill let
 // through in this turn, and that something performs. The skill is asked as it is about a
 // preview, with the forms themselves.
-func (r *run) formats(ctx context.Context, tools bool) []action.Form {
-	if r.forms != nil {
-		return r.forms
+func (f *replyForms) formats(ctx context.Context, tools bool) []action.Form {
+	if f.forms != nil {
+		return f.forms
 	}
+	r := f.run
 	var forms []action.Form
 	var actions []sexp.List
 	for _, form := range r.agent.config.Kinds.Specs().Forms(r.turn.Record.Question.Route) {
-		if form.Target == "tool" && !tools || r.beyondForm(form) || r.agent.config.Kinds.Available(form.Key) != nil {
+		if form.Target == "tool" && !tools || f.refused(form) || r.agent.config.Kinds.Available(form.Key) != nil {
 			continue
 		}
 		proposed, err := r.agent.proposedOf(form)
@@ -31,10 +38,16 @@ func (r *run) formats(ctx context.Context, tools bool) []action.Form {
 	}
 	for i, passes := range r.skill.Passes(ctx, actions, r.event()) {
 		if passes {
-			r.forms = append(r.forms, forms[i])
+			f.forms = append(f.forms, forms[i])
 		}
 	}
-	return r.forms
+	return f.forms
+}
+
+// refused reports whether a reply of that form would be none of the turn's.
+func (f *replyForms) refused(form action.Form) bool {
+	proposed, err := f.run.agent.proposedOf(form)
+	return err == nil && f.run.program.refuses(proposed.Action(), f.run.scene.where()) != ""
 }
 
 // formsKept is how many bytes of forms are kept as actions.
@@ -54,8 +67,8 @@ func (a *Agent) proposedOf(form action.Form) (action.Proposed, error) {
 }
 
 // formLines are the forms that a reply may have, as the model is told of them.
-func (r *run) formLines(ctx context.Context, tools []prompt.Tool) (lines []string) {
-	for _, form := range r.formats(ctx, len(tools) > 0) {
+func (f *replyForms) formLines(ctx context.Context, tools []prompt.Tool) (lines []string) {
+	for _, form := range f.formats(ctx, len(tools) > 0) {
 		lines = append(lines, "- "+form.String())
 	}
 	return lines
@@ -63,12 +76,12 @@ func (r *run) formLines(ctx context.Context, tools []prompt.Tool) (lines []strin
 
 // grammar holds the reply to the forms that the model is told of, where it can be held to
 // anything; "" elsewhere.
-func (r *run) grammar(ctx context.Context, offered []prompt.Tool) string {
-	takes := r.agent.config.Grammar
-	if takes == nil || !takes(r.turn.Record.Wanted) {
+func (f *replyForms) grammar(ctx context.Context, offered []prompt.Tool) string {
+	takes := f.run.agent.config.Grammar
+	if takes == nil || !takes(f.run.turn.Record.Wanted) {
 		return ""
 	}
-	forms := r.formats(ctx, len(offered) > 0)
+	forms := f.formats(ctx, len(offered) > 0)
 	if len(forms) == 0 {
 		return ""
 	}
@@ -77,4 +90,9 @@ func (r *run) grammar(ctx context.Context, offered []prompt.Tool) string {
 		tools = append(tools, t.Name)
 	}
 	return action.Grammar(forms, tools)
+}
+
+// reply is text as an action that answers in the conversation of the turn.
+func (f *replyForms) reply(text string) action.Proposed {
+	return f.run.agent.config.Kinds.Specs().Answer(f.run.turn.Record.Question.Route, text)
 }

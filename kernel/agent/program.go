@@ -1,0 +1,166 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/action"
+	"org-agent/kernel/agent/composer"
+	"org-agent/kernel/agent/subagent"
+	"org-agent/kernel/config"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
+	"org-agent/kernel/policy"
+	"org-agent/kernel/prompt"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/skill"
+)
+
+// program is how a turn is answered where turns differ. A person's message, the work of a subagent
+// and a call of another program are values of it, and nothing else in this package tells them
+// apart. None of its functions is nil.
+type program struct {
+	// answer answers the turn.
+	answer func(r *run, ctx context.Context) error
+	// cancelled is what a person is told of a turn that was stopped.
+	cancelled string
+	// skill is the skill that answers whatever triggers and settings say; nil where they decide.
+	skill func(live *skill.Set) (*skill.Skill, error)
+	// refuses says why an action is none of the turn's, whatever skill and policy say; "" if it
+	// may be.
+	refuses func(a action.Action, where policy.Where) string
+	// prompt is how the requests of the turn are composed.
+	prompt composer.Program
+	// question is the turn that a person asked for, whose budget the turn shares. Budget is that
+	// budget. Sums says that what subagents took is shown with what the turn took itself.
+	question string
+	budget   config.Budget
+	sums     bool
+	// parent names the conversation that handed on the work, and label the work.
+	parent, label string
+	// projects and outside are what the turn knows of projects, and of what others may have
+	// written, before it has begun.
+	projects []string
+	outside  string
+	// progress and waiting notify who watches the turn beside its own conversation.
+	progress func(protocol.TurnProgress)
+	waiting  func(bool)
+	// handsOn is the error of handing on work; nil where the turn may.
+	handsOn error
+}
+
+// programOf is how the turn is answered.
+func (a *Agent) programOf(ctx context.Context, record journal.Turn, budget config.Budget) (program, error) {
+	message := program{
+		answer: (*run).answer, cancelled: "you stopped this turn", question: record.ID, budget: budget, sums: true,
+		skill:    func(*skill.Set) (*skill.Skill, error) { return nil, nil },
+		refuses:  func(action.Action, policy.Where) string { return "" },
+		progress: func(protocol.TurnProgress) {}, waiting: func(bool) {},
+	}
+	switch record.Question.Route.Kind {
+	case protocol.RouteMCP:
+		message.answer = (*run).called
+		message.cancelled = "you stopped this, or the program that wanted it gave up or is gone"
+		message.outside = "another program's call" // of which nobody knows whose words it has
+	case protocol.RouteSubagent:
+		return a.subagentProgram(ctx, record, message)
+	}
+	return message, nil
+}
+
+// subagentProgram is how a subagent's turn is answered: as any other, by the skill of the turn that
+// handed on its work and under the same policy. What it may not do that the other may is decided
+// before skill and policy, whatever its model was told and whatever a person allowed elsewhere.
+func (a *Agent) subagentProgram(ctx context.Context, record journal.Turn, p program) (program, error) {
+	spawn, err := a.config.Journal.Spawn(ctx, record.Event)
+	if err != nil {
+		return p, fmt.Errorf("look for what was handed on: %w", err)
+	}
+	above, err := a.config.Journal.Turn(ctx, spawn.Turn)
+	if err != nil {
+		return p, fmt.Errorf("look for the turn that handed it on: %w", err)
+	}
+	s := subagentWork{Spawn: spawn, kinds: a.config.Kinds, pool: a.config.Subagents}
+	p.skill, p.refuses, p.question, p.sums = s.skill, s.refuses, spawn.Turn, false
+	p.budget = newBudget(above.Settings, false).Budget
+	p.parent, p.label, p.projects, p.outside = spawn.Session, spawn.Label, spawn.Projects, spawn.Outside
+	p.prompt = composer.Program{Mode: prompt.Minimal, Bound: true, Change: s.facts}
+	p.handsOn = protocol.ToolErrorf(protocol.ToolRefused, "a subagent hands on no work: do it, or say in the answer what is left to do")
+	if s.pool != nil {
+		p.progress, p.waiting = s.progress, s.waiting
+	}
+	return p, nil
+}
+
+// subagentWork is the work of a subagent.
+type subagentWork struct {
+	journal.Spawn
+	kinds *kind.Set
+	pool  *subagent.Pool
+}
+
+// skill is the skill of the turn that handed the work on: what that does not let pass does not
+// pass here.
+func (s subagentWork) skill(live *skill.Set) (*skill.Skill, error) {
+	if k := live.Named(s.Skill); k != nil {
+		return k, nil
+	}
+	return nil, failf("the skill %s, which handed this on, is not live any more; \"org-agent skill list\" says why", s.Skill)
+}
+
+// neverHanded are the tools that no subagent has: nobody answers its questions, and it hands on
+// nothing.
+var neverHanded = [...]string{"sessions_spawn", "sessions_list", "ask_user"}
+
+// has reports whether the subagent has the tool of that name, as it is written.
+func (s subagentWork) has(name string) bool {
+	if slices.Contains(neverHanded[:], name) {
+		return false
+	}
+	return s.Tools == nil || slices.ContainsFunc(s.Tools, func(t string) bool { return sameTool(t, name) })
+}
+
+// sameTool reports whether two names are of the same tool.
+func sameTool(a, b string) bool {
+	fold := func(s string) string {
+		return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(strings.TrimPrefix(s, ":"))), "-", "_")
+	}
+	return fold(a) == fold(b)
+}
+
+// refuses says why an action is none of a subagent's. Into its own conversation it may always
+// write.
+func (s subagentWork) refuses(a action.Action, where policy.Where) string {
+	if s.kinds.Ends(a, where) {
+		return ""
+	}
+	needs, refused := s.kinds.Subagent(a)
+	if refused != "" {
+		return refused
+	}
+	for _, name := range needs {
+		switch {
+		case s.has(name):
+		case slices.Contains(neverHanded[:], name):
+			return fmt.Sprintf("a subagent has no %s: nobody answers its questions, and it hands on nothing", name)
+		default:
+			return fmt.Sprintf("the tool %s was not handed to this subagent: it has %s", name, strings.Join(s.Tools, ", "))
+		}
+	}
+	return ""
+}
+
+// facts makes the facts of a prompt those of a subagent.
+func (s subagentWork) facts(facts *prompt.Facts) {
+	facts.Kind = prompt.Subagent
+	facts.Handed = prompt.Handed{Requester: s.Session, Child: s.Child, Label: s.Label, Task: s.Task}
+	facts.Tools = slices.DeleteFunc(facts.Tools, func(t prompt.Tool) bool { return !s.has(t.Name) })
+	if !slices.ContainsFunc(facts.Tools, func(t prompt.Tool) bool { return t.Name == "use_skill" }) {
+		facts.Skills, facts.MoreSkills = "", 0
+	}
+}
+
+func (s subagentWork) progress(at protocol.TurnProgress) { s.pool.Progress(s.ID, at) }
+func (s subagentWork) waiting(waiting bool)              { s.pool.Waiting(s.ID, waiting) }

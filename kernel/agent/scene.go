@@ -1,0 +1,32 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/policy"
+	"org-agent/kernel/session"
+)
+
+// pastTurns are the earlier turns of a conversation.
+type pastTurns interface {
+	History(ctx context.Context, session, beforeTurn string, limit int) ([]*journal.Exchange, error)
+}
+
+// scene is where a turn takes place, for the policy: which projects it is about, and what others
+// may have written of what its model is shown.
+type scene struct {
+	turn     *session.Turn
+	journal  pastTurns
+	log      *slog.Logger
+	program  *program
+	steps    *steps
+	projects *[]string // nil before they are known
+}
+
+// where is the turn for the policy.
+func (s *scene) where() policy.Where {
+	record := s.turn.Record
+	return policy.Where{Session: record.Session, Turn: record.ID, Route: record.Question.Route, Projects: s.projectsOf}
+}
