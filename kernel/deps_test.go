@@ -87,7 +87,7 @@ var rooms = []struct {
 	{"rpc", "suggest protocol plist", "transport knows nothing of what is above it"},
 	{"doctor", "config journal llm memory policy prompt protocol rpc sandbox secret skill websearch", "looks at every room's files from outside, and mends them"},
 	{"archive", "config journal protocol", "packs an instance and unpacks it; what the files say is not its business"},
-	{"service", "agent agent/history config doctor explain journal lisp llm llm/route logfile memory org prompt protocol rpc session settings skill skillmd tool", "answers the methods of the wire, a small type for each family; what it answers from is made elsewhere"},
+	{"service", "action agent agent/history config doctor explain journal kind lisp llm llm/route logfile memory org policy prompt protocol rpc session settings skill skillmd tool undo", "answers the methods of the wire, a small type for each family; what it answers from is made elsewhere"},
 	{"daemon", "*", "wiring"},
 	{"cmd", "*", "the program's edge"},
 }

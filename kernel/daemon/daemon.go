@@ -67,13 +67,18 @@ type Config struct {
 	Ready func(socket string)
 }
 
+// start is what a kernel was started with: how, where and when.
+type start struct {
+	config Config
+	paths  config.Paths
+	began  time.Time
+}
+
 // daemon is a running kernel.
 type daemon struct {
-	config  Config
-	paths   config.Paths
-	started time.Time
-	log     *slog.Logger
-	stop    context.CancelFunc
+	start
+	log  *slog.Logger
+	stop context.CancelFunc
 
 	journal   *journal.Journal
 	settings  *settings.Live
@@ -98,7 +103,7 @@ type daemon struct {
 func Run(ctx context.Context, c Config) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	d := &daemon{config: c, started: time.Now(), stop: stop}
+	d := &daemon{start: start{config: c, began: time.Now()}, stop: stop}
 	if c.Now == nil {
 		d.config.Now = time.Now
 	}

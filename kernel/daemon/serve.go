@@ -29,7 +29,7 @@ func (d *daemon) serve(ctx context.Context, book *logfile.Book) error {
 	if err != nil {
 		return err
 	}
-	info := config.KernelInfo{PID: os.Getpid(), Socket: d.paths.Socket, Version: d.config.Version, Home: d.paths.Home, Started: d.started}
+	info := config.KernelInfo{PID: os.Getpid(), Socket: d.paths.Socket, Version: d.config.Version, Home: d.paths.Home, Started: d.began}
 	if err := config.WriteKernelInfo(d.paths.KernelJSON, info); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (d *daemon) serve(ctx context.Context, book *logfile.Book) error {
 	for _, run := range runs {
 		work.Go(func() { run(ctx) })
 	}
-	d.log.Info("kernel ready", "socket", d.paths.Socket, "version", d.config.Version, "dur", time.Since(d.started))
+	d.log.Info("kernel ready", "socket", d.paths.Socket, "version", d.config.Version, "dur", time.Since(d.began))
 	d.config.Ready(d.paths.Socket)
 	work.Go(func() { journal.KeepIndexed(ctx, d.journal, d.log) })
 	work.Go(d.commands.prepare)

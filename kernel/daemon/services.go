@@ -38,7 +38,8 @@ func (d *daemon) methods(book *logfile.Book, extraction *extract.Extractor, spee
 			Completer: d.agent, Models: d.models, Consent: d.models, Guide: builtin.Name, Home: d.paths.Home,
 			Model: func() string { return d.settings.Last().CompletionModel },
 		}).Methods(),
-		service.Approvals{Store: d.journal, Decider: d.agent, Fresh: d.checkFresh}.Methods(),
+		service.Approvals{Store: d.journal, Decider: d.agent, Judge: d.policy, Kinds: d.kinds}.Methods(),
+		service.Changes{Turns: d.journal, Journal: d.journal, Kinds: d.kinds}.Methods(),
 		service.Questions{Store: d.journal, Answerer: d.agent}.Methods(),
 		service.Memory{
 			Store: d.memory.store, Index: d.memory.index, Upkeep: d.memory.upkeep, Path: d.notePath,
@@ -51,11 +52,6 @@ func (d *daemon) methods(book *logfile.Book, extraction *extract.Extractor, spee
 		service.Log{Book: book, File: d.paths.Log}.Methods(),
 		service.Kernel{Doctor: d.doctor(), Journal: d.journal, Kinds: d.kinds, Stop: d.stop, Logger: d.log}.Methods(),
 		d.status(subagents).Methods(),
-		[]service.Method{
-			{Name: protocol.MethodApprovalCheck, Handle: service.For(d.checkApproval)},
-			{Name: protocol.MethodTurnChanges, Handle: service.For(d.turnChanges)},
-			{Name: protocol.MethodTurnUndone, Handle: service.For(d.turnUndone)},
-		},
 	)
 }
 
@@ -64,9 +60,9 @@ func (d *daemon) status(subagents service.Subagents) service.Status {
 	return service.Status{
 		Fixed: protocol.StatusResult{
 			Version: d.config.Version, PID: os.Getpid(), Home: d.paths.Home, Socket: d.paths.Socket,
-			Started: d.started.UTC().Format(time.RFC3339), Model: d.models.Model(), WithoutSafety: d.config.WithoutSafety,
+			Started: d.began.UTC().Format(time.RFC3339), Model: d.models.Model(), WithoutSafety: d.config.WithoutSafety,
 		},
-		Started: d.started, Paths: d.paths, Journal: d.journal, Sessions: d.sessions, Subagents: subagents, Skills: d.skills.Notes,
+		Started: d.began, Paths: d.paths, Journal: d.journal, Sessions: d.sessions, Subagents: subagents, Skills: d.skills.Notes,
 		Clients: d.editors.connected, Models: d.models.Statuses, MCP: d.servers.Statuses, Faults: d.faults.Lasting, Settings: d.settings.Now,
 	}
 }

@@ -3,7 +3,10 @@ package service
 import (
 	"context"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
+	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 	"org-agent/kernel/text"
@@ -19,8 +22,8 @@ const (
 type Approvals struct {
 	Store   ApprovalStore
 	Decider Decider
-	// Fresh refuses a decision to do what could not be done as things are.
-	Fresh func(context.Context, protocol.ApprovalDecideParams) error
+	Judge   Judge
+	Kinds   ClientChecker
 }
 
 // ApprovalStore keeps approvals.
@@ -34,11 +37,22 @@ type Decider interface {
 	Decide(ctx context.Context, p protocol.ApprovalDecideParams, client string) (protocol.ApprovalDecideResult, error)
 }
 
+// Judge says what the policy does with an action now.
+type Judge interface {
+	Judge(ctx context.Context, a action.Action, where policy.Where) policy.Verdict
+}
+
+// ClientChecker asks whoever would do an action whether it could.
+type ClientChecker interface {
+	CheckClient(ctx context.Context, order kind.Order, a action.Action) error
+}
+
 // Methods lists what is answered.
 func (a Approvals) Methods() []Method {
 	return []Method{
 		{protocol.MethodApprovalList, For(a.list)},
 		{protocol.MethodApprovalGet, For(a.part)},
+		{protocol.MethodApprovalCheck, For(a.check)},
 		{protocol.MethodApprovalDecide, ForClient(a.decide)},
 	}
 }
@@ -82,10 +96,61 @@ func (a Approvals) part(ctx context.Context, p protocol.ApprovalGetParams) (prot
 }
 
 func (a Approvals) decide(ctx context.Context, client *rpc.Client, p protocol.ApprovalDecideParams) (protocol.ApprovalDecideResult, error) {
-	if err := a.Fresh(ctx, p); err != nil {
+	if err := a.checkFresh(ctx, p); err != nil {
 		return protocol.ApprovalDecideResult{}, err
 	}
 	return a.Decider.Decide(ctx, p, client.Info().Name)
+}
+
+// check tells whether what waits could be done as things are.
+func (a Approvals) check(ctx context.Context, p protocol.ApprovalCheckParams) (protocol.ApprovalCheckResult, error) {
+	approval, err := a.Store.Approval(ctx, p.ID)
+	if err != nil {
+		return protocol.ApprovalCheckResult{}, err
+	}
+	return protocol.ApprovalCheckResult{Stale: a.stale(ctx, approval, approval.Action)}, nil
+}
+
+// checkFresh refuses a decision to do what could not be done, which then waits on: what a
+// person allowed would only fail.
+func (a Approvals) checkFresh(ctx context.Context, p protocol.ApprovalDecideParams) error {
+	if p.Decision == protocol.Deny {
+		return nil
+	}
+	approval, err := a.Store.Approval(ctx, p.ID)
+	if err != nil || approval.Decision != "" || !approval.Closed.IsZero() {
+		return nil // the decision itself says so
+	}
+	action := approval.Action
+	if p.Edited != "" {
+		action = p.Edited
+	}
+	if stale := a.stale(ctx, approval, action); stale != "" {
+		return protocol.Errorf(protocol.CodeStale, "it cannot be done as things are, and waits on: %s", stale)
+	}
+	return nil
+}
+
+// stale judges what waits as things are, and asks whoever would do it whether it could. The answer
+// is what is in the way, "" when nothing is and when nobody says.
+func (a Approvals) stale(ctx context.Context, approval journal.Approval, text string) string {
+	waits, err := action.Read(text)
+	if err != nil {
+		return "" // whoever carries it out says so
+	}
+	judged := a.Judge.Judge(ctx, waits.Action(), policy.Where{Session: approval.Session, Turn: approval.Turn})
+	switch {
+	case judged.Kind != policy.Refuse:
+	case judged.Failure != nil && judged.Failure.Code == protocol.ToolChanged:
+		return judged.Failure.Message
+	default:
+		return "" // it is judged again when it is done
+	}
+	order := kind.Order{ID: approval.ID, Session: approval.Session, Turn: approval.Turn, Event: approval.Event}
+	if inTheWay := a.Kinds.CheckClient(ctx, order, judged.Action); inTheWay != nil {
+		return inTheWay.Error()
+	}
+	return ""
 }
 
 // Questions answers what waits for a person's answer, and takes answers.

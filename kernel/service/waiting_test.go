@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
+	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/service"
 )
@@ -15,6 +18,7 @@ import (
 type desk struct {
 	approvals []protocol.Approval
 	decided   []string
+	judged    []policy.Where
 }
 
 func (d *desk) Pending(context.Context) ([]protocol.Approval, error) { return d.approvals, nil }
@@ -33,6 +37,20 @@ func (d *desk) Decide(_ context.Context, p protocol.ApprovalDecideParams, client
 	return protocol.ApprovalDecideResult{}, nil
 }
 
+// Judge allows everything.
+func (d *desk) Judge(_ context.Context, _ action.Action, where policy.Where) policy.Verdict {
+	d.judged = append(d.judged, where)
+	return policy.Verdict{Kind: policy.Allow}
+}
+
+// CheckClient finds that no text is what it was.
+func (d *desk) CheckClient(_ context.Context, order kind.Order, _ action.Action) error {
+	return errors.New("its text is another")
+}
+
+// edit is an action that changes a text.
+const edit = `(:type :request :target :emacs :payload (:action :edit :file "notes.org" :old "a" :new "b"))`
+
 func (d *desk) OpenQuestions(context.Context) ([]journal.Question, error) {
 	return []journal.Question{{Question: protocol.Question{ID: "q"}}}, nil
 }
@@ -44,14 +62,8 @@ func (d *desk) Answer(_ context.Context, p protocol.QuestionAnswerParams, client
 
 func TestApprovals(t *testing.T) {
 	long := strings.Repeat("ä", 600_000)
-	d := &desk{approvals: []protocol.Approval{{ID: "a", Text: "short"}, {ID: "b", Text: long}, {ID: "c", Text: "short"}}}
-	stale := errors.New("its text is another")
-	conn := served(t, service.Approvals{Store: d, Decider: d, Fresh: func(_ context.Context, p protocol.ApprovalDecideParams) error {
-		if p.ID == "c" {
-			return protocol.Errorf(protocol.CodeStale, "%w", stale)
-		}
-		return nil
-	}}.Methods(), service.Questions{Store: d, Answerer: d}.Methods())("a shell")
+	d := &desk{approvals: []protocol.Approval{{ID: "a", Text: "short"}, {ID: "b", Text: long}, {ID: "c", Text: "short", Action: edit}}}
+	conn := served(t, service.Approvals{Store: d, Decider: d, Judge: d, Kinds: d}.Methods(), service.Questions{Store: d, Answerer: d}.Methods())("a shell")
 
 	var list protocol.ApprovalListResult
 	if err := conn.Call(within(t), protocol.MethodApprovalList, protocol.Empty{}, &list); err != nil || len(list.Approvals) != 3 {
@@ -90,7 +102,11 @@ func TestApprovals(t *testing.T) {
 		t.Error(err)
 	}
 	err := conn.Call(within(t), protocol.MethodApprovalDecide, protocol.ApprovalDecideParams{ID: "c", Decision: protocol.AllowOnce}, nil)
-	refused(t, "what could not be done", err, protocol.CodeStale, stale.Error())
+	refused(t, "what could not be done", err, protocol.CodeStale, "its text is another")
+	var check protocol.ApprovalCheckResult
+	if err := conn.Call(within(t), protocol.MethodApprovalCheck, protocol.ApprovalCheckParams{ID: "c"}, &check); err != nil || check.Stale != "its text is another" || len(d.judged) != 2 {
+		t.Errorf("%+v, %v, judged %d times", check, err, len(d.judged))
+	}
 	var questions protocol.QuestionListResult
 	if err := conn.Call(within(t), protocol.MethodQuestionList, protocol.Empty{}, &questions); err != nil || len(questions.Questions) != 1 {
 		t.Errorf("%+v, %v", questions, err)

@@ -1,0 +1,57 @@
+package service
+
+import (
+	"context"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/undo"
+)
+
+// Changes tells what turns changed in texts, and notes what a person took back.
+type Changes struct {
+	Turns   ChangedTurns
+	Journal undo.Journal
+	Kinds   undo.Kinds
+}
+
+// ChangedTurns finds turns.
+type ChangedTurns interface {
+	// Resolve is what an id is of: a turn, an event, an answer, an act.
+	Resolve(ctx context.Context, id string) (journal.Named, error)
+	Turn(ctx context.Context, id string) (journal.Turn, error)
+}
+
+// Methods lists what is answered.
+func (c Changes) Methods() []Method {
+	return []Method{
+		{protocol.MethodTurnChanges, For(c.list)},
+		{protocol.MethodTurnUndone, For(c.undone)},
+	}
+}
+
+// list tells what a turn changed in texts.
+func (c Changes) list(ctx context.Context, p protocol.TurnChangesParams) (protocol.TurnChangesResult, error) {
+	named, err := c.Turns.Resolve(ctx, p.ID)
+	if err != nil {
+		return protocol.TurnChangesResult{}, err
+	}
+	turn, err := c.Turns.Turn(ctx, named.Turn)
+	if err != nil {
+		return protocol.TurnChangesResult{}, err
+	}
+	made, err := undo.Of(ctx, c.Journal, c.Kinds, turn.ID, p.From)
+	return protocol.TurnChangesResult{
+		Turn: turn.ID, Event: turn.Event, Session: turn.Session, State: turn.State,
+		Changes: made.Changes, Stays: made.Stays, Next: made.Next,
+	}, err
+}
+
+// undone records which acts of a turn a person took back.
+func (c Changes) undone(ctx context.Context, p protocol.TurnUndoneParams) (protocol.Empty, error) {
+	turn, err := c.Turns.Turn(ctx, p.Turn)
+	if err != nil {
+		return protocol.Empty{}, err
+	}
+	return protocol.Empty{}, undo.Note(ctx, c.Journal, turn, p.Acts)
+}
