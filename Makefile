@@ -97,43 +97,49 @@ need-mcp: .cache/mcp/node_modules/.package-lock.json
 # The names of sockets are bounded, and tests have theirs below directories of their own: where
 # temporary files are in a deep place, tests have them in /tmp.
 SHORT_TMP := $(shell name=$${TMPDIR:-/tmp}; [ "$$(printf %s "$$name" | wc -c)" -le 16 ] && echo "$$name" || echo /tmp)
-test-go test-mcp test-elisp test-shared: export TMPDIR := $(SHORT_TMP)
+quick test-go test-mcp test-elisp test-shared: export TMPDIR := $(SHORT_TMP)
 
 .PHONY: test
-test: need-tests test-go test-elisp ## get what the tests need and run them all
+test: need-tests $(BIN) bin/llmtest-server ## get what the tests need and run them all
+	@$(MAKE) --no-print-directory -j2 test-go test-elisp
 
-# Rooms that start no goroutine and whose tests are long: of them the race detector sees
-# the tests that share something between goroutines, and what the rooms above do with them.
-# So it is with the sandbox, MCP and the command line, whose tests start their own program for every
-# command and server: with the race detector in it that takes most of a second.
-# SQLite, translated from C, is not ours to look for races in, and takes ten times as long.
-SEQUENTIAL := ./kernel/lisp ./kernel/org ./kernel/sandbox ./kernel/mcp ./kernel/cmd/org-agent
-PARALLEL   := ^(TestParallel|TestGuard)$$
-# What takes a minute with the race detector in it: killing a kernel again and again, a model that
-# obeys everybody, and two weeks of a life, of which some days fit.
-ALONE      := TestKilledAtEachStep|TestObedience
-LONG       := ^(TestTwoWeeks|$(ALONE))$$
+.PHONY: quick
+quick: ## in half a minute, what a change of one package needs; BASE is what it is a change of
+	@EMACS="$(EMACS)" MAKE="$(MAKE)" .ci/quick
+
+# Each test runs once. The tests of a package run with the race detector, unless the package has a
+# file unraced_test.go: that says why not. Where single tests of a package are to run otherwise, they
+# are in files that begin with "//go:build race" or "//go:build !race".
+UNRACED := $(sort $(patsubst %/unraced_test.go,./%,$(shell find kernel skills -name unraced_test.go)))
+RACED    = $(filter-out $(UNRACED),$(patsubst $(shell $(GO) list -m)/%,./%,$(shell $(GO) list ./...)))
+
+# tests-of TAG: for "go test", the tests in files for that build tag, and their packages.
+tagged   = $(shell grep -rlZ --include='*_test.go' '^//go:build $(1)$$' kernel skills | xargs -0 grep -l '^func Test')
+tests-of = -run '^($(shell sed -nE 's/^func (Test[A-Za-z0-9]*).*/\1/p' $(call tagged,$(1)) | paste -sd '|'))$$' $(addprefix ./,$(sort $(patsubst %/,%,$(dir $(call tagged,$(1))))))
+
+# What hangs is ended after an hour: ten minutes, as "go test" has it, are few for a package on a
+# machine that does other things. "go vet" was run before.
+GO_TEST := $(GO) test -timeout 1h -vet=off
+# SQLite, translated from C, is not ours to look for races in, and takes ten times as long. The
+# detector would have each program that ends wait for a second.
+GO_RACE := GORACE=atexit_sleep_ms=20 $(GO_TEST) -race -gcflags=modernc.org/...=-race=false
 
 .PHONY: test-go
 test-go: $(BIN)
 	@unformatted="$$(gofmt -l kernel skills)"; [ -z "$$unformatted" ] || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
-	$(GO_TEST) $(SEQUENTIAL)
-	$(GO_TEST) -race -run '$(PARALLEL)' ./kernel/lisp
-	$(GO_TEST) -run '$(LONG)' ./kernel/daemon
-	$(GO_TEST) -race -gcflags=modernc.org/...=-race=false -skip '^($(ALONE))$$' $(filter-out $(SEQUENTIAL),$(patsubst $(shell $(GO) list -m)/%,./%,$(shell $(GO) list ./...)))
+	$(GO_RACE) $(RACED)
+	$(GO_RACE) $(call tests-of,race)
+	$(GO_TEST) $(UNRACED)
+	$(GO_TEST) $(call tests-of,!race)
 
-# What hangs is ended after an hour: ten minutes, as "go test" has it, are few for a package on a
-# machine that does other things.
-GO_TEST := $(GO) test -timeout 1h
-
-# The checks run beside the tests, which wait more than they compute.
-TEST_EMACS = $(EMACS) -Q --batch --eval '(setq load-prefer-newer t)' -L elisp
 .PHONY: test-mcp
 test-mcp: need-mcp ## get the MCP servers of other people that the tests use, and run those tests
 	$(GO) test ./kernel/mcp
 
+# The checks run beside the tests, which wait more than they compute.
+TEST_EMACS = $(EMACS) -Q --batch --eval '(setq load-prefer-newer t)' -L elisp
 .PHONY: test-elisp
 test-elisp: $(BIN) bin/llmtest-server $(AUTOLOADS)
 	@mkdir -p .cache; $(TEST_EMACS) -l elisp/test/check.el >.cache/check.log 2>&1 & checks=$$!; \
@@ -144,10 +150,7 @@ test-elisp: $(BIN) bin/llmtest-server $(AUTOLOADS)
 
 .PHONY: test-shared
 test-shared: need-tests $(BIN) ## run the tests over $(SHARED), which is not part of a clone
-	@files="$$(grep -rl '^//go:build shared' kernel)"; \
-	tests="$$(sed -nE 's/^func (Test[A-Za-z0-9]*).*/\1/p' $$files | paste -sd '|')"; \
-	ORG_AGENT_SHARED="$$(cd $(SHARED) && pwd)" $(GO) test -tags shared -v -run "^($$tests)$$" \
-	  $$(dirname $$files | sort -u | sed 's,^,./,')
+	ORG_AGENT_SHARED="$$(cd $(SHARED) && pwd)" $(GO) test -tags shared -v $(call tests-of,shared)
 
 .PHONY: conformance
 conformance: need-tests ## compare the Lisp with SBCL, form by form, by whole programs and by PROGRAMS (default 50000) random ones

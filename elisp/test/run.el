@@ -8,7 +8,8 @@
 ;;
 ;; All tests run; those with the project's kernel need ORG_AGENT_PROGRAM
 ;; and ORG_AGENT_LLMTEST, or both programs in `bin'.  RUN_SELECTOR, an ERT
-;; selector, runs some of them.
+;; selector, runs some of them, RUN_FILES those of these files, whose names
+;; are separated by blanks.
 ;;
 ;; Tests wait more than they compute.  So they run in several Emacsen
 ;; beside each other, RUN_PROCESSES of them.  Each takes one test after the
@@ -63,11 +64,26 @@
     (package-generate-autoloads "org-agent"
                                 (expand-file-name ".." run-directory))))
 
+(defun run-files ()
+  "Return the files whose tests are to run."
+  (if-let ((some (getenv "RUN_FILES")))
+      (mapcar #'expand-file-name (split-string some))
+    (directory-files run-directory t "\\`org-agent-.*-test\\.el\\'")))
+
 (defun run-load ()
-  "Load all tests."
-  (dolist (file (directory-files run-directory t
-                                 "\\`org-agent-.*-test\\.el\\'"))
+  "Load the tests, and what they require."
+  (dolist (file (run-files))
     (load file nil t)))
+
+(defun run-selected ()
+  "Return the names of the tests that are to run, all being loaded."
+  (let ((selector (getenv "RUN_SELECTOR"))
+        (files (run-files)))
+    (seq-filter (lambda (name) (member (symbol-file name 'ert--test) files))
+                (mapcar #'ert-test-name
+                        (ert-select-tests
+                         (if selector (car (read-from-string selector)) t)
+                         t)))))
 
 (defun run-say (format-string &rest arguments)
   "Print a line; FORMAT-STRING and ARGUMENTS are as for `format'."
@@ -161,15 +177,11 @@ end of the test, with a backtrace."
   "Run the tests in processes beside each other and end this Emacs."
   (run-autoloads)
   (run-load)
-  (let* ((selector (getenv "RUN_SELECTOR"))
-         (count (run-number "RUN_PROCESSES" 3))
+  (let* ((count (run-number "RUN_PROCESSES" 3))
          (patience (run-number "RUN_PATIENCE" 900))
          (began (float-time))
          (directory (make-temp-file "org-agent-tests" t)))
-    (setq run-names (mapcar #'ert-test-name
-                            (ert-select-tests
-                             (if selector (car (read-from-string selector)) t)
-                             t)))
+    (setq run-names (run-selected))
     (unless run-names (push "no test was selected" run-troubles))
     (unwind-protect
         (progn

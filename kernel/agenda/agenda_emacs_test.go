@@ -22,6 +22,9 @@ import (
 // emacs evaluates a form in a batch Emacs that writes to the file OUT, and returns what it wrote.
 func emacs(t *testing.T, zone, form string) []byte {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short starts no Emacs")
+	}
 	directory := t.TempDir()
 	out := filepath.Join(directory, "out")
 	ctx, stop := context.WithTimeout(t.Context(), 4*time.Minute)

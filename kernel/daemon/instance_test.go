@@ -58,6 +58,9 @@ func newInstanceAndModel(t testing.TB, exchanges ...llmtest.Exchange) (*instance
 // short one: the names of sockets are bounded.
 func (in *instance) settle(t testing.TB) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short starts no kernel")
+	}
 	directory := t.TempDir()
 	run, err := os.MkdirTemp("", "oa")
 	if err != nil {

@@ -1,3 +1,5 @@
+//go:build !race
+
 package daemon_test
 
 import (
@@ -13,7 +15,7 @@ import (
 	"org-agent/kernel/rpc/rpctest"
 )
 
-var lifeDays = flag.Int("days", usualDays, "days of TestTwoWeeks")
+var lifeDays = flag.Int("days", 14, "days of TestTwoWeeks")
 
 // The conversations of a life: two in which the person is alone, and one where others listen.
 // Fresh ones are opened on some days to see what is known of what was said elsewhere.

@@ -80,6 +80,17 @@ func readCategories(t testing.TB, files []string) []category {
 	return all
 }
 
+// sbcl is SBCL with a script.
+func sbcl(t testing.TB, script ...string) *exec.Cmd {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short starts no SBCL")
+	}
+	command := exec.CommandContext(t.Context(), "sbcl", append([]string{"--script"}, script...)...)
+	command.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
+	return command
+}
+
 // oracle is what SBCL answers to each form, in one process.
 func oracle(t testing.TB, forms []string) []string {
 	t.Helper()
@@ -89,9 +100,8 @@ func oracle(t testing.TB, forms []string) []string {
 // askScript is what a script for SBCL answers to each form.
 func askScript(t testing.TB, script string, forms []string) []string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "sbcl", "--script", script)
+	command := sbcl(t, script)
 	command.Stdin = strings.NewReader(strings.Join(forms, "\n") + "\n")
-	command.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
 	var failures bytes.Buffer
 	command.Stderr = &failures
 	out, err := command.Output()

@@ -3,7 +3,6 @@ package lisp
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,8 +73,7 @@ func firstDifference(t *testing.T, file, got, want string) {
 // oracleOutput is what SBCL prints when it loads a file.
 func oracleOutput(t *testing.T, file string) []byte {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "sbcl", "--script", "testdata/load.lisp", file)
-	command.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
+	command := sbcl(t, "testdata/load.lisp", file)
 	var failures bytes.Buffer
 	command.Stderr = &failures
 	out, err := command.Output()

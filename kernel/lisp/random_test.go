@@ -5,8 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -57,8 +55,7 @@ func setFlag(t *testing.T, name, value string) {
 // conversation starts SBCL and returns what asks it for the value of one case at a time.
 func conversation(t testing.TB) (ask func(form string) string) {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "sbcl", "--script", "testdata/oracle.lisp")
-	command.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
+	command := sbcl(t, "testdata/oracle.lisp")
 	in, err := command.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

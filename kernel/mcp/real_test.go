@@ -14,6 +14,9 @@ import (
 // installed is a server that others publish; "make test" installs those of testdata/mcp.
 func installed(t *testing.T, name string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short starts no server of other people")
+	}
 	path, err := filepath.Abs("../../.cache/mcp/node_modules/.bin/" + name)
 	if err != nil {
 		t.Fatal(err)

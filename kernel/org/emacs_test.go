@@ -16,6 +16,15 @@ import (
 	"pgregory.net/rapid"
 )
 
+// emacs is a batch Emacs, which ends with the context.
+func emacs(ctx context.Context, t *testing.T, arguments ...string) *exec.Cmd {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short starts no Emacs")
+	}
+	return exec.CommandContext(ctx, "emacs", append([]string{"-Q", "--batch"}, arguments...)...)
+}
+
 // runEmacs gives a list of texts to one batch Emacs, which calls the function on each, and
 // reads the list of what it returned.
 func runEmacs(t *testing.T, function string, texts []string, results any) {
@@ -31,7 +40,7 @@ func runEmacs(t *testing.T, function string, texts []string, results any) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
-	command := exec.CommandContext(ctx, "emacs", "--batch", "-Q", "--eval", "(setq load-prefer-newer t)", "-L", "../../elisp", "-l", "testdata/parse.el", "-l", "testdata/outline.el", "-l", "testdata/use.el", "-l", "../../testdata/languages/modes.el", "-l", "testdata/modes.el",
+	command := emacs(ctx, t, "--eval", "(setq load-prefer-newer t)", "-L", "../../elisp", "-l", "testdata/parse.el", "-l", "testdata/outline.el", "-l", "testdata/use.el", "-l", "../../testdata/languages/modes.el", "-l", "testdata/modes.el",
 		"--eval", `(org-agent-parse-file "`+in+`" "`+out+`" #'`+function+`)`)
 	command.Env = append(os.Environ(), "HOME="+directory)
 	if output, err := command.CombinedOutput(); err != nil {

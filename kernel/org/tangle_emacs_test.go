@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -66,7 +65,7 @@ func emacsTangles(t *testing.T, root string, notes []string) []tangledBy {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	command := exec.CommandContext(ctx, "emacs", "--batch", "-Q", "-l", "testdata/tangle.el",
+	command := emacs(ctx, t, "-l", "testdata/tangle.el",
 		"--eval", fmt.Sprintf("(org-agent-tangle-notes %q %q)", in, out))
 	command.Env = append(os.Environ(), "HOME="+filepath.Join(root, "home"), "LC_ALL=C.UTF-8")
 	if output, err := command.CombinedOutput(); err != nil {

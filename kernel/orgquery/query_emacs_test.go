@@ -42,6 +42,9 @@ func notes() string {
 
 // A query finds in a file what Org's own matcher finds.
 func TestQueryIsThatOfOrg(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short starts no Emacs")
+	}
 	x, effort := "x", "1:00"
 	march := func(from, to int) *orgquery.Days {
 		days, err := orgquery.ParseDays(fmt.Sprintf("2026-03-%02d..2026-03-%02d", from, to), 0)

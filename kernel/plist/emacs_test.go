@@ -131,6 +131,9 @@ func hasEscapedName(printed string) bool {
 // emacsRead has one Emacs read every line.
 func emacsRead(t *testing.T, lines []string) []string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short starts no Emacs")
+	}
 	dir := t.TempDir()
 	script, in, out := filepath.Join(dir, "reader.el"), filepath.Join(dir, "in"), filepath.Join(dir, "out")
 	for file, content := range map[string]string{script: readerEl, in: strings.Join(lines, "\n") + "\n"} {

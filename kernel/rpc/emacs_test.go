@@ -16,6 +16,9 @@ import (
 // A real Emacs talks in both codecs: jsonrpc.el as it comes with Emacs, and a
 // client of the plist frames in forty lines.
 func TestEmacs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short starts no Emacs")
+	}
 	path := serve(t, &Server{Handler: handlerFunc(emacsKernel)})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

@@ -166,6 +166,7 @@ const doAsTheModelSays = `#+TITLE: Do as the model says
 // anInstance is the environment of an instance whose model asks.
 func anInstance(t *testing.T) []string {
 	t.Helper()
+	startsKernels(t)
 	home := t.TempDir()
 	replies := filepath.Join(home, "replies.json")
 	if err := os.WriteFile(replies, []byte(asksModel), 0o600); err != nil {

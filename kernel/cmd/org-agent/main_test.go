@@ -26,10 +26,19 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// startsKernels is what a test calls that runs the program as a person does, with a kernel behind it.
+func startsKernels(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short starts no kernel")
+	}
+}
+
 // TestScripts runs the whole program: every script has a home, a state directory
 // and a run directory of its own. The kernel that a script started is stopped
 // at its end.
 func TestScripts(t *testing.T) {
+	startsKernels(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		UpdateScripts:       *update,

@@ -1,6 +1,0 @@
-//go:build !race
-
-package daemon_test
-
-// usualDays is how many TestTwoWeeks has.
-const usualDays = 14

@@ -1,0 +1,4 @@
+// The tests of this package run without the race detector: it starts no goroutine, and with it they
+// take ten times as long.
+
+package explain_test
