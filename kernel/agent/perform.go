@@ -15,7 +15,7 @@ import (
 // order is what is done for this turn next.
 func (r *run) order() kind.Order {
 	record := r.turn.Record
-	return kind.Order{ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event}
+	return kind.Order{ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event, Route: record.Question.Route}
 }
 
 // act performs a verified action.

@@ -24,6 +24,7 @@ import (
 	"org-agent/kernel/agent"
 	"org-agent/kernel/agent/composer"
 	"org-agent/kernel/agent/subagent"
+	"org-agent/kernel/channel"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
@@ -33,6 +34,7 @@ import (
 	"org-agent/kernel/persona"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/sensor"
 	"org-agent/kernel/service"
 	"org-agent/kernel/session"
 	"org-agent/kernel/settings"
@@ -63,6 +65,11 @@ type Config struct {
 	Now func() time.Time
 	// Kinds are kinds of actions beside those that are built in; nil for none.
 	Kinds func(act.Deps) []kind.Kind
+	// Sensors and Channels are those beside the built-in ones, and MayTalk says who may talk to
+	// the agent on channels; nil for nobody.
+	Sensors  []sensor.Sensor
+	Channels []channel.Driver
+	MayTalk  func(channel.Message) bool
 	// Ready is called once, when clients can connect.
 	Ready func(socket string)
 }
@@ -86,7 +93,7 @@ type daemon struct {
 	persona   *persona.Persona
 	models    *route.Router
 	memory    memories
-	skills    service.Skills
+	skills    noteSkills
 	tools     *tool.Registry
 	servers   *mcp.Servers // whose tools are there beside ours
 	commands  commands

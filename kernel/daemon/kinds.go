@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"org-agent/kernel/act"
+	"org-agent/kernel/channel"
 	"org-agent/kernel/kind"
 )
 
@@ -11,7 +12,11 @@ func (d *daemon) kindsOf(talk *conversations) *kind.Set {
 	deps := act.Deps{
 		Conversations: talk, Editors: &d.editors, Tools: d.tools, Catalog: d.tools, Commands: d.commands.table != nil, Noted: d.noted, Logger: d.log,
 	}
-	all := kind.New(act.Kinds(deps)...)
+	var kinds []kind.Kind
+	for _, driver := range d.channels() { // before those that are only known by name
+		kinds = append(kinds, channel.Kind(driver, talk))
+	}
+	all := kind.New(append(kinds, act.Kinds(deps)...)...)
 	if d.config.Kinds != nil {
 		all = all.With(d.config.Kinds(deps)...)
 	}

@@ -14,6 +14,7 @@ import (
 	"org-agent/kernel/logfile"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
+	"org-agent/kernel/service"
 )
 
 // serve listens, takes up what the last kernel left, and runs until ctx ends.
@@ -43,7 +44,9 @@ func (d *daemon) serve(ctx context.Context, book *logfile.Book) error {
 		return err
 	}
 	extraction, speech := d.extraction(), d.speech()
-	table, err := d.methods(book, extraction, speech)
+	resolver := d.resolver()
+	intake := service.Intake{Settings: resolver, Known: d.journal, Sessions: d.sessions, Matcher: d.agent, Consent: d.models, NewID: newID, Logger: d.log}
+	table, err := d.methods(intake, resolver, book, extraction, speech)
 	if err != nil {
 		return err
 	}
@@ -66,7 +69,7 @@ func (d *daemon) serve(ctx context.Context, book *logfile.Book) error {
 	if !d.settings.Last().ProposeAfter.Off {
 		runs = append(runs, extraction.Run)
 	}
-	for _, run := range runs {
+	for _, run := range append(runs, d.edges(intake)...) {
 		work.Go(func() { run(ctx) })
 	}
 	d.log.Info("kernel ready", "socket", d.paths.Socket, "version", d.config.Version, "dur", time.Since(d.began))

@@ -18,17 +18,14 @@ import (
 )
 
 // methods is the table of what clients may ask: a line for each family of methods.
-func (d *daemon) methods(book *logfile.Book, extraction *extract.Extractor, speech service.Speech) (service.Table, error) {
+func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, book *logfile.Book, extraction *extract.Extractor, speech service.Speech) (service.Table, error) {
 	reader := service.EventReader{Notes: d.skills.Notes.Current, Prompts: d.skills.Prompts.Current}
-	resolver := &settings.Resolver{
-		Live: d.settings, Directory: d.paths.Sessions, Names: d.sessions, Chosen: d.journal, Models: d.models, Skills: d.skills, Profiles: d.persona,
-	}
 	var subagents service.Subagents
 	if d.subagents != nil {
 		subagents = d.subagents
 	}
 	return service.NewTable(
-		service.Events{Reader: reader, Settings: resolver, Known: d.journal, Sessions: d.sessions, Matcher: d.agent, Consent: d.models, Used: d.editors.used, NewID: newID, Logger: d.log}.Methods(),
+		service.Events{Reader: reader, Intake: intake, Used: d.editors.used}.Methods(),
 		service.Turns{Sessions: d.sessions, Names: d.sessions, Models: d.models, Settings: resolver, Subagents: subagents}.Methods(),
 		service.Conversations{Sessions: d.sessions, Asked: d.journal, Compaction: d.agent.Compaction(), Model: d.models.Model(), Left: extraction.Left}.Methods(),
 		service.Models{Router: d.models, Chosen: d.journal, Chooser: d.sessions}.Methods(),

@@ -7,18 +7,23 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
-	"github.com/chewxy/sexp"
-
 	"org-agent/kernel/agent"
 	"org-agent/kernel/config"
 	"org-agent/kernel/memory"
 	"org-agent/kernel/persona"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/sensor"
 	"org-agent/kernel/service"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/skillmd"
 	"org-agent/skills"
 )
+
+// noteSkills are the skills and what their notes inject.
+type noteSkills struct {
+	service.Skills
+	injected *sensor.Injected
+}
 
 // openSkills makes the registries of the notes and of the prompt skills. They are empty until
 // they are loaded.
@@ -27,13 +32,13 @@ func (d *daemon) openSkills(settings config.Settings, home *memory.Home) {
 	recorded := func(ctx context.Context, turn string) (skill.Recording, error) {
 		return agent.Recall(ctx, d.journal, turn)
 	}
-	d.skills = service.Skills{Grants: grants, Recorded: recorded, Persona: Persona(home)}
+	d.skills = noteSkills{service.Skills{Grants: grants, Recorded: recorded, Persona: Persona(home)}, sensor.NewInjected(d.log)}
 	d.skills.Notes = skill.New(skill.Config{
 		Shipped: skills.Notes(), Home: d.paths.Skills, Keep: filepath.Join(d.paths.State, "notes"), Logger: d.log, Grants: grants,
 		Proven: filepath.Join(d.paths.State, "proven.json"), Program: program(d.config.Version),
 		Recorded: recorded, Changed: d.skillsChanged, Persona: d.skills.Persona,
 		Log:    func(name, text string) { d.log.Info("skill log", "skill", name, "text", d.agent.Hide(text)) },
-		Inject: func(event sexp.List) { d.log.Warn("an injected event has no sensor to go through", "event", event) },
+		Inject: d.skills.injected.Inject,
 	})
 	c := PromptSkills(d.paths, d.config.Env)
 	c.Logger = d.log

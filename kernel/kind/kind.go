@@ -35,6 +35,7 @@ type Order struct {
 	Session string
 	Turn    string
 	Event   string // the question's id
+	Route   protocol.Route
 	Action  policy.Verified
 }
 

@@ -83,19 +83,50 @@ func (r EventReader) command(event *protocol.Event) error {
 	return nil
 }
 
-// Events takes what clients report.
-type Events struct {
-	Reader   EventReader
+// Intake takes events, whoever reports them: what holds for one is decided, and it is taken into
+// its conversation for the best skill or for all that match.
+type Intake struct {
 	Settings EventResolver
 	Known    KnownEvents
 	Sessions Broadcaster
 	Matcher  Matcher
 	Consent  Consent
+	NewID    func() string
+	Logger   *slog.Logger
+}
+
+// Take implements [sensor.Take].
+func (i Intake) Take(ctx context.Context, event protocol.Event) (protocol.EventResult, error) {
+	if event.ID == "" {
+		event.ID = i.NewID()
+	}
+	// One that came before is acknowledged again, whatever can be had by now.
+	if _, err := i.Known.TurnOfEvent(ctx, event.ID); protocol.ErrorCode(err) == protocol.CodeNotFound {
+		if err := i.Settings.Resolve(ctx, &event); err != nil {
+			return protocol.EventResult{}, err
+		}
+	}
+	if err := i.Consent.CheckConsent(event.Consent); err != nil {
+		return protocol.EventResult{}, err
+	}
+	if !event.Broadcast() {
+		return i.Sessions.Submit(ctx, event)
+	}
+	skills := i.Matcher.Matching(ctx, event)
+	if len(skills) == 0 { // it is acknowledged, and nobody waits for an answer to it
+		i.Logger.Debug("no skill is for the event", "session", event.Session, "event", event.ID, "sensor", event.Sensor)
+		return protocol.EventResult{Event: event.ID}, nil
+	}
+	return i.Sessions.Broadcast(ctx, event, skills)
+}
+
+// Events takes what clients report.
+type Events struct {
+	Reader EventReader
+	Intake Intake
 	// Used notes which client sent an event: it performs what the answer wants done in an
 	// Emacs.
-	Used   func(client *rpc.Client, event string)
-	NewID  func() string
-	Logger *slog.Logger
+	Used func(client *rpc.Client, event string)
 }
 
 // EventResolver decides what holds for a message.
@@ -143,25 +174,8 @@ func (e Events) take(ctx context.Context, client *rpc.Client, params protocol.Ob
 		return protocol.EventResult{}, err
 	}
 	if event.ID == "" {
-		event.ID = e.NewID()
-	}
-	// One that came before is acknowledged again, whatever can be had by now.
-	if _, err := e.Known.TurnOfEvent(ctx, event.ID); protocol.ErrorCode(err) == protocol.CodeNotFound {
-		if err := e.Settings.Resolve(ctx, &event); err != nil {
-			return protocol.EventResult{}, err
-		}
+		event.ID = e.Intake.NewID()
 	}
 	e.Used(client, event.ID) // before: the turn may act at once
-	if err := e.Consent.CheckConsent(event.Consent); err != nil {
-		return protocol.EventResult{}, err
-	}
-	if !event.Broadcast() {
-		return e.Sessions.Submit(ctx, event)
-	}
-	skills := e.Matcher.Matching(ctx, event)
-	if len(skills) == 0 { // it is acknowledged, and nobody waits for an answer to it
-		e.Logger.Debug("no skill is for the event", "session", event.Session, "event", event.ID, "sensor", event.Sensor)
-		return protocol.EventResult{Event: event.ID}, nil
-	}
-	return e.Sessions.Broadcast(ctx, event, skills)
+	return e.Intake.Take(ctx, event)
 }

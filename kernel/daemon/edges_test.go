@@ -1,0 +1,198 @@
+package daemon_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"org-agent/kernel/channel"
+	"org-agent/kernel/daemon"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/llm/llmtest"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc/rpctest"
+	"org-agent/kernel/sensor"
+)
+
+// pigeons is a channel that nothing but this type knows: what it is given to carry, and what it
+// brings.
+type pigeons struct {
+	brings  chan channel.Message
+	carried chan channel.Text
+	lost    bool
+}
+
+func newPigeons() *pigeons {
+	return &pigeons{brings: make(chan channel.Message), carried: make(chan channel.Text, 9)}
+}
+
+func (*pigeons) Name() string { return "pigeon" }
+
+func (p *pigeons) Run(ctx context.Context, receive func(ctx context.Context, m channel.Message) error) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case m := <-p.brings:
+			if err := receive(ctx, m); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (p *pigeons) Send(_ context.Context, text channel.Text) error {
+	if p.lost {
+		return errors.New("the pigeon was eaten")
+	}
+	p.carried <- text
+	return nil
+}
+
+// bring hands a message over, and returns when it was taken.
+func (p *pigeons) bring(t *testing.T, m channel.Message) {
+	t.Helper()
+	select {
+	case p.brings <- m:
+	case <-within(t).Done():
+		t.Fatal("nobody takes the message")
+	}
+}
+
+func (p *pigeons) carries(t *testing.T) channel.Text {
+	t.Helper()
+	select {
+	case text := <-p.carried:
+		return text
+	case <-within(t).Done():
+		t.Fatal("nothing is sent")
+		return channel.Text{}
+	}
+}
+
+// TestAnotherChannel: a channel is one value in one list. What is said there is answered there and
+// kept in a session of its own; a message is taken once, one of a stranger not at all; prose is an
+// answer; what cannot be sent is told; to another chat of it a person is asked first.
+func TestAnotherChannel(t *testing.T) {
+	in, model := newInstanceAndModel(t,
+		llmtest.Exchange{Match: "^where", Reply: `(:type :request :target :pigeon :chat-id "loft 7" :text "* In Samarkand")`},
+		llmtest.Exchange{Match: "^and when", Reply: "At noon."},
+		llmtest.Exchange{Match: "^lose", Reply: "Never mind."},
+		llmtest.Exchange{Match: "^tell the others", Reply: `(:type :request :target :pigeon :chat-id "loft 8" :text "noon")`},
+		llmtest.Exchange{Match: ":verdict :performed", Reply: insertion("* Told them")})
+	in.write(t, "skills/mine.org", deciding(`(defun think (c) (ask-neuro (words c)))
+(defskill :mine :priority 90 :trigger #'chosen :neuro #'think)`))
+	birds := newPigeons()
+	in.startWith(t, daemon.Config{Channels: []channel.Driver{birds}, MayTalk: func(m channel.Message) bool { return m.Sender == "ada" }})
+	message := func(id, sender, text string) channel.Message {
+		return channel.Message{ID: id, Chat: "loft 7", Sender: sender, Text: text}
+	}
+	birds.bring(t, message("1", "mallory", "where are the keys?"))
+	birds.bring(t, message("2", "ada", "where is it?"))
+	if got := birds.carries(t); got.Chat != "loft 7" || got.Text != "* In Samarkand" {
+		t.Errorf("it carries %+v", got)
+	}
+	birds.bring(t, message("2", "ada", "where is it?")) // once more
+	birds.bring(t, message("3", "ada", "and when?"))
+	if got := birds.carries(t); got.Text != "At noon." {
+		t.Errorf("it carries %+v", got)
+	}
+	if told, _ := systems(model); len(told) != 2 || !strings.Contains(told[0], `:target :pigeon :chat-id "loft 7"`) {
+		t.Errorf("the model is told %q", told)
+	}
+	e := in.editor(t, rpctest.Config{Session: "pigeon-loft 7"})
+	if text := e.Text(); !strings.Contains(text, "In Samarkand") || !strings.Contains(text, "At noon.") || strings.Contains(text, "keys") {
+		t.Errorf("the session is\n%s", text)
+	}
+
+	main := in.editor(t, rpctest.Config{})
+	if got := ask(t, main, "q1", "unanswered"); got.state == "" {
+		t.Error("the kernel does not answer in Emacs")
+	}
+	turn, approval := asked(t, main, "q2", "tell the others")
+	if !strings.Contains(approval.Summary, "loft 8 on pigeon") {
+		t.Errorf("the approval says %q", approval.Summary)
+	}
+	if err := decide(t, main, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
+		t.Fatal(err)
+	}
+	if got := birds.carries(t); got.Chat != "loft 8" || got.Text != "noon" {
+		t.Errorf("it carries %+v", got)
+	}
+	if finished, err := main.WaitTurn(within(t), turn); err != nil || finished.State != protocol.TurnAnswered {
+		t.Errorf("the turn ended %+v, %v", finished, err)
+	}
+
+	birds.lost = true
+	birds.bring(t, message("4", "ada", "lose it"))
+	until(t, "the failure", func() bool { return strings.Contains(e.Text(), "the pigeon was eaten") })
+}
+
+// thermometer is a sensor that nothing but this type knows.
+type thermometer struct{ result chan protocol.EventResult }
+
+func (*thermometer) Name() string { return "thermometer" }
+
+func (s *thermometer) Run(ctx context.Context, take sensor.Take) error {
+	for range 2 { // the second time it is known
+		result, err := take(ctx, protocol.Event{
+			ID: "reading-1", Session: "weather", Sensor: "temperature", Level: 1, Text: "31", Route: protocol.Route{Kind: protocol.RouteNone},
+		})
+		if err != nil {
+			return err
+		}
+		s.result <- result
+	}
+	return errors.New("the thermometer fell down")
+}
+
+// TestAnotherSensor: a sensor is one value in one list. Its events are for every skill that
+// matches, once, and that it ended is told.
+func TestAnotherSensor(t *testing.T) {
+	in := newInstance(t)
+	in.write(t, "skills/warm.org", answering("warm", ":temperature", "70"))
+	s := &thermometer{make(chan protocol.EventResult, 2)}
+	in.startWith(t, daemon.Config{Sensors: []sensor.Sensor{s}})
+	first, second := <-s.result, <-s.result
+	if first.Event != "reading-1" || first.Turn == "" || second.Turn != first.Turn {
+		t.Errorf("it was taken as %+v and %+v", first, second)
+	}
+	e := in.editor(t, rpctest.Config{Session: "weather"})
+	see(t, e, "the answer", func() bool { return strings.Count(e.Text(), "warm saw it") == 1 })
+	noticed(t, e, "the thermometer fell down")
+}
+
+// TestInjectedEvents: what a note injects wakes the skills that match it, which may act and owe
+// nobody an answer; a note cannot speak for a person.
+func TestInjectedEvents(t *testing.T) {
+	in := newInstance(t)
+	in.write(t, "skills/inject.org", deciding(`(defun think (c)
+  (inject-stimulus '(:type :event :payload (:sensor :chimes :text "ding")))
+  (inject-stimulus '(:type :event :payload (:sensor :chat-message :text "I said this")))
+  (inject-stimulus '(:sensor :nobody :text "dong"))
+  '(:type :response :text "* Rung"))
+(defskill :rings :priority 90 :trigger #'chosen :neuro #'think)
+(defskill :hears :priority 80 :trigger (lambda (c) (eq (getf (getf c :payload) :sensor) :chimes))
+  :neuro (lambda (c) (list :type :log :text (getf (getf c :payload) :text))))`))
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	if got := ask(t, e, "q1", "ring"); got.state != "answered" {
+		t.Fatalf("the turn ended %+v", got)
+	}
+	rounds := func() []journal.Entry {
+		return in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindRound}})
+	}
+	until(t, "the bell being heard", func() bool { return len(rounds()) == 1 })
+	if row := rounds()[0]; !strings.Contains(string(row.Data), "ding") {
+		t.Errorf("what was done is %s", row.Data)
+	}
+	log, err := os.ReadFile(in.paths.Log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(log); !strings.Contains(text, "a note cannot speak for a person") || strings.Count(text, "injected event dropped") != 1 {
+		t.Errorf("the log has\n%s", text)
+	}
+}
