@@ -32,14 +32,15 @@
 (require 'org-agent-file-owner)
 (require 'org-agent-asked)
 (require 'org-agent-chat)
+(require 'org-agent-section)
 (require 'org-agent-list)
 (require 'org-agent-diff)
 
 (declare-function org-agent-approval-edit "org-agent-review")
 (declare-function org-agent-approval-view "org-agent-review")
 (declare-function org-agent-notify-asked "org-agent-notify")
-(declare-function org-agent-question-insert-all "org-agent-question")
 (declare-function org-agent-question-refresh "org-agent-question")
+(declare-function org-agent-question-section "org-agent-question")
 (declare-function org-agent-review-show-stale "org-agent-review")
 
 (defvar org-agent-question-waiting)
@@ -73,10 +74,7 @@
 
 (defvar org-agent-approval-mode-map
   (let ((map (org-agent-approval--bind (make-sparse-keymap))))
-    (set-keymap-parent map special-mode-map)
-    (define-key map (kbd "RET") #'org-agent-approval-view)
-    (define-key map (kbd "n") #'org-agent-approval-next)
-    (define-key map (kbd "p") #'org-agent-approval-previous)
+    (set-keymap-parent map org-agent-section-mode-map)
     map)
   "Keys in the list of what waits.")
 
@@ -89,8 +87,8 @@
 
 (defvar org-agent-approval-line-map
   (org-agent-approval--bind (make-sparse-keymap))
-  "Keys on the line of what waits in a conversation that names them.
-Letters decide nowhere else: a conversation is where people type.")
+  "Keys on a section of what waits, and on its last line in a conversation.
+Letters decide nowhere else there: a conversation is where people type.")
 
 ;; Categories, since Org's fontification takes the property `keymap' away.
 (put 'org-agent-approval-subtree 'keymap org-agent-approval-subtree-map)
@@ -99,18 +97,21 @@ Letters decide nowhere else: a conversation is where people type.")
   (put category 'read-only
        "It waits for your decision: C-c C-c allows it, C-c C-k refuses it"))
 
-(define-derived-mode org-agent-approval-mode special-mode "Org-Agent-Approvals"
-  "Major mode of the list of actions that wait for a person.
-\\<org-agent-approval-mode-map>\
-\\[org-agent-allow-once] allows the one at point once, \
+(define-derived-mode org-agent-approval-mode org-agent-section-mode
+  "Org-Agent-Approvals"
+  "Major mode of the list of what waits for a person.
+\\<org-agent-approval-mode-map>\\[org-agent-allow-once] allows the action at point once, \
 \\[org-agent-allow-turn] an equal one in this turn,
 \\[org-agent-allow-session] in this session, \
 \\[org-agent-allow-always] always; \\[org-agent-deny] refuses it with a reason.
+\\[org-agent-section-return] looks at the whole of it, or answers a question.
 
 \\{org-agent-approval-mode-map}"
   (setq-local revert-buffer-function
               (lambda (&rest _) (org-agent-approval--refresh)))
-  (setq truncate-lines nil))
+  (setq truncate-lines nil
+        word-wrap t
+        bidi-display-reordering nil))
 
 ;;;; Commands
 
@@ -163,7 +164,7 @@ A list of what waits is for all and does not have how it stands in one."
 
 (defun org-agent-approval-at-point ()
   "Return the approval at point, or signal an error."
-  (or (get-text-property (point) 'org-agent-approval)
+  (or (org-agent-section-data-at-point 'approval)
       (org-agent-approval--here)
       (user-error (if (derived-mode-p 'org-agent-approval-mode)
                       "Nothing waits here; `n' goes to the next that does"
@@ -230,93 +231,34 @@ The first decision counts, also while it is on its way."
    (org-agent-approval-at-point) :deny
    :reason (unless (string-empty-p reason) reason)))
 
-;;;###autoload
-(defun org-agent-approval-next (&optional count)
-  "Go to the next action that waits, COUNT of them further."
-  (interactive "p" org-agent-approval-mode)
-  (dotimes (_ (abs (or count 1)))
-    (let ((place (if (< (or count 1) 0)
-                     (previous-single-property-change (line-beginning-position)
-                                                      'org-agent-approval-head)
-                   (next-single-property-change (line-end-position)
-                                                'org-agent-approval-head))))
-      (when place
-        (goto-char place)
-        (forward-line 0)))))
-
-;;;###autoload
-(defun org-agent-approval-previous (&optional count)
-  "Go to the action before, COUNT of them back."
-  (interactive "p" org-agent-approval-mode)
-  (org-agent-approval-next (- (or count 1))))
-
 ;;;; The list
 
 (defun org-agent-approval-draw ()
-  "Show what waits in the list, if there is one.
-Point, and that of every window, stay on what they were on."
+  "Show what waits in the list, if there is one."
   (when-let ((buffer (get-buffer org-agent-approval--buffer)))
     (with-current-buffer buffer
-      (let* ((inhibit-read-only t)
-             (windows (mapcar (lambda (window)
-                                (cons window (org-agent-approval--place
-                                              (window-point window))))
-                              (get-buffer-window-list buffer nil t)))
-             (place (org-agent-approval--place (point))))
-        (erase-buffer)
-        (insert (substitute-command-keys
-                 "o once  t turn  s session  A always  d deny  v look  e edit  RET answer  g look again  q bury\n\n"))
-        (mapc #'org-agent-approval-insert org-agent-approval-waiting)
-        (org-agent-question-insert-all)
-        (unless (or org-agent-approval-waiting
-                    (bound-and-true-p org-agent-question-waiting))
-          (insert "Nothing waits for you.\n"))
-        (goto-char (org-agent-approval--position place))
-        (pcase-dolist (`(,window . ,place) windows)
-          (set-window-point window (org-agent-approval--position place)))))))
+      (org-agent-section-show
+       (or (append (mapcar #'org-agent-approval-section
+                           org-agent-approval-waiting)
+                   (mapcar #'org-agent-question-section
+                           (bound-and-true-p org-agent-question-waiting)))
+           (list (org-agent-section nil 'nothing
+                                    :heading "Nothing waits for you.")))))))
 
-(defun org-agent-approval--place (position)
-  "Return what POSITION is on, for `org-agent-approval--position'.
-That is (ID LINES COLUMN LINE): LINES are those from the beginning of
-the approval ID, LINE is that of the buffer."
-  (save-excursion
-    (goto-char position)
-    (let* ((approval (get-text-property (point) 'org-agent-approval))
-           (line (line-number-at-pos))
-           (head (and approval
-                      (save-excursion
-                        (while (and (not (bobp))
-                                    (not (get-text-property
-                                          (line-beginning-position)
-                                          'org-agent-approval-head)))
-                          (forward-line -1))
-                        (line-number-at-pos)))))
-      (list (plist-get approval :id) (and head (- line head))
-            (current-column) line))))
+(defun org-agent-approval-section (approval)
+  "Return the section of APPROVAL: what, why, what changes, and the choices."
+  (org-agent-section
+   'approval (plist-get approval :id) :data approval
+   :heading (org-agent-approval-heading
+             "Approve" (or (plist-get approval :summary) "an action") approval)
+   :body (lambda () (org-agent-approval--body approval))))
 
-(defun org-agent-approval--position (place)
-  "Return where PLACE, see `org-agent-approval--place', is now."
-  (pcase-let ((`(,id ,lines ,column ,line) place))
-    (save-excursion
-      (goto-char (point-min))
-      (let ((head (and id (org-agent-approval--head id))))
-        (cond
-         (head (goto-char head) (forward-line lines))
-         ((> line 2) (forward-line (1- line)))
-         (t (forward-line 2)))
-        (when (and (eobp) (> (point) (point-min)) (not id))
-          (forward-line -1))
-        (move-to-column column)
-        (point)))))
-
-(defun org-agent-approval--head (id)
-  "Return where the approval ID begins in the list, or nil."
-  (let ((at (point-min)) found)
-    (while (and at (not found))
-      (if (equal id (plist-get (get-text-property at 'org-agent-approval) :id))
-          (setq found at)
-        (setq at (next-single-property-change at 'org-agent-approval))))
-    found))
+(defun org-agent-approval-heading (verb what asked)
+  "Return the heading of ASKED, what waits: VERB and WHAT, then whose it is."
+  (concat verb ": " what
+          (propertize (format "  (%s, %s)" (org-agent-approval--who asked)
+                              (org-agent-list-time (or (plist-get asked :asked) "")))
+                      'face 'shadow)))
 
 (defun org-agent-approval--who (approval)
   "Return who asks for APPROVAL: a conversation, or a subagent of one."
@@ -324,35 +266,76 @@ the approval ID, LINE is that of the buffer."
       (format "%s, subagent of %s" label (plist-get approval :parent))
     (plist-get approval :session)))
 
+(defun org-agent-approval--body (approval)
+  "Return all that the kernel sent of APPROVAL, and the choices."
+  (let ((text (string-trim-right (or (plist-get approval :text) "") "\n+")))
+    (concat
+     (when-let ((reason (plist-get approval :reason)))
+       (concat (propertize "asks because: " 'face 'shadow) reason "\n"))
+     (mapconcat (lambda (effect)
+                  (concat (propertize "will: " 'face 'shadow) effect "\n"))
+                (plist-get approval :effects) "")
+     (cond ((string-empty-p text) (or (plist-get approval :action) ""))
+           ((eq (plist-get approval :language) :diff)
+            (org-agent-diff-fontify text))
+           (t text))
+     "\n"
+     (when-let ((cut (plist-get approval :cut)))
+       (propertize (format "… %d more bytes; v shows all\n" cut) 'face 'warning))
+     (org-agent-approval-choices
+      '("Allow once" . org-agent-allow-once)
+      '("Refuse" . org-agent-deny)
+      '("Look closely" . org-agent-approval-view))
+     (if (plist-get approval :once)
+         (org-agent-approval-choices '("Edit" . org-agent-approval-edit))
+       (org-agent-approval-choices
+        '("This turn" . org-agent-allow-turn)
+        '("This session" . org-agent-allow-session)
+        '("Always" . org-agent-allow-always)
+        '("Edit" . org-agent-approval-edit)))
+     "\n")))
+
+(defun org-agent-approval-choices (&rest choices)
+  "Return a line of CHOICES, conses of a label and the command it calls.
+Each is a button with its key before it."
+  (concat
+   (mapconcat
+    (pcase-lambda (`(,label . ,command))
+      (concat (substitute-command-keys
+               (format "\\<%s>\\[%s]"
+                       (if (string-prefix-p "org-agent-question" (symbol-name command))
+                           'org-agent-question-map
+                         'org-agent-approval-line-map)
+                       command))
+              " "
+              (make-text-button (copy-sequence label) nil
+                                'follow-link t
+                                'action #'org-agent-approval--press
+                                'org-agent-command command)))
+    choices "   ")
+   "\n"))
+
+(defun org-agent-approval--press (button)
+  "Call the command of BUTTON where it is."
+  (goto-char button)
+  (call-interactively (button-get button 'org-agent-command)))
+
 ;;;###autoload
 (defun org-agent-approval-insert (approval)
   "Insert APPROVAL with all that the kernel sent of it."
-  (let ((beg (point))
-        (text (plist-get approval :text))
-        (cut (plist-get approval :cut)))
-    (insert (propertize (format "%s  %s  %s" (org-agent-approval--who approval)
-                                (org-agent-list-time (or (plist-get approval :asked) ""))
-                                (or (plist-get approval :summary) ""))
-                        'face 'bold 'org-agent-approval-head t)
-            "\n")
-    (when-let ((reason (plist-get approval :reason)))
-      (insert "  asks because: " reason "\n"))
-    (dolist (effect (plist-get approval :effects))
-      (insert "  will: " effect "\n"))
-    (cond
-     ((string-empty-p (or text ""))
-      (insert "  " (or (plist-get approval :action) "") "\n"))
-     (t
-      (insert (replace-regexp-in-string
-               "^" "    "
-               (if (eq (plist-get approval :language) :diff)
-                   (org-agent-diff-fontify (string-trim-right text "\n"))
-                 (string-trim-right text "\n")))
-              "\n")))
-    (when cut
-      (insert (format "  … %d more bytes; v shows all\n" cut)))
-    (insert "\n")
-    (put-text-property beg (point) 'org-agent-approval approval)))
+  (org-agent-section-insert (org-agent-approval-section approval)))
+
+(cl-defmethod org-agent-section-keymap ((_type (eql 'approval)))
+  "Return the keys that decide."
+  org-agent-approval-line-map)
+
+(cl-defmethod org-agent-section-hint ((_type (eql 'approval)))
+  "Return the keys that decide."
+  "\\<org-agent-approval-line-map>\\[org-agent-allow-once] once  \\[org-agent-allow-turn] turn  \\[org-agent-allow-session] session  \\[org-agent-allow-always] always  \\[org-agent-deny] refuse  \\[org-agent-approval-view] look")
+
+(cl-defmethod org-agent-section-visit ((_type (eql 'approval)) _section)
+  "Look at the whole of the action at point."
+  (org-agent-approval-view))
 
 (defun org-agent-approval-remove (id)
   "Take the approval ID out of the list."

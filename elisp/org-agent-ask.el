@@ -31,13 +31,12 @@
 (require 'org-agent-asked)
 
 (declare-function org-agent-approval-insert "org-agent-approval")
-(declare-function org-agent-approval-next "org-agent-approval")
-(declare-function org-agent-approval-previous "org-agent-approval")
 (declare-function org-agent-input-history-fill-history "org-agent-input-history")
 (declare-function org-agent-markup-for-mode "org-agent-markup")
 (declare-function org-agent-question-insert "org-agent-question")
+(declare-function org-agent-section-next "org-agent-section")
+(declare-function org-agent-section-previous "org-agent-section")
 
-(defvar org-agent-approval-line-map)
 (defvar org-agent-approval-waiting)
 (defvar org-agent-question-waiting)
 
@@ -342,8 +341,8 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer.
 
 (let ((map org-agent-ask-mode-map))
   (define-key map (kbd "RET") '("go to the conversation" . org-agent-ask-go))
-  (define-key map (kbd "n") '("next that waits" . org-agent-approval-next))
-  (define-key map (kbd "p") '("previous that waits" . org-agent-approval-previous))
+  (define-key map (kbd "n") '("next that waits" . org-agent-section-next))
+  (define-key map (kbd "p") '("previous that waits" . org-agent-section-previous))
   (define-key map (kbd "C-c C-k") '("stop the answer" . org-agent-ask-stop)))
 
 ;;;###autoload
@@ -382,9 +381,7 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer.
   (let ((beg (point)))
     (dolist (approval (bound-and-true-p org-agent-approval-waiting))
       (when (equal (plist-get approval :event) id)
-        (let ((beg (point)))
-          (org-agent-approval-insert approval)
-          (put-text-property beg (point) 'keymap org-agent-approval-line-map))))
+        (org-agent-approval-insert approval)))
     (dolist (question (bound-and-true-p org-agent-question-waiting))
       (when (equal (plist-get question :event) id)
         (org-agent-question-insert question)))
@@ -392,8 +389,7 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer.
       (save-excursion
         (goto-char beg)
         ;; The line is of the first, so that its keys do there what it says.
-        (let ((first (cl-loop for name in '(org-agent-approval
-                                            org-agent-question keymap)
+        (let ((first (cl-loop for name in '(org-agent-section keymap)
                               append (list name (get-text-property beg name)))))
           (insert (apply #'propertize
                          "It waits for you: C-c C-c does it or answers, C-c C-k does not; n the next\n"

@@ -25,6 +25,7 @@
 (require 'org-agent-asked)
 (require 'org-agent-chat)
 (require 'org-agent-form)
+(require 'org-agent-section)
 (require 'org-agent-approval)
 
 (declare-function org-agent-notify-asked "org-agent-notify")
@@ -56,7 +57,7 @@
 
 (defun org-agent-question-at-point ()
   "Return the question at point, in a form or in the list of what waits."
-  (or (get-text-property (point) 'org-agent-question)
+  (or (org-agent-section-data-at-point 'question)
       (cdr (org-agent-form-here org-agent-question-waiting))
       (user-error "No question waits here; M-x org-agent-approvals shows what does")))
 
@@ -194,33 +195,42 @@ Whoever asks is told it; the turn goes on."
 
 ;;;; In the list of what waits
 
-;;;###autoload
-(defun org-agent-question-insert-all ()
-  "Insert the questions that wait, for the list of what waits."
-  (mapc #'org-agent-question-insert org-agent-question-waiting))
+(defun org-agent-question-section (question)
+  "Return the section of QUESTION: all that it asks, and the choices."
+  (let ((form (plist-get question :form)))
+    (org-agent-section
+     'question (plist-get question :id) :data question
+     :heading (org-agent-approval-heading "Answer" (plist-get form :title)
+                                          question)
+     :body (lambda ()
+             (concat
+              (mapconcat #'org-agent-question--line (plist-get form :fields) "")
+              (org-agent-approval-choices
+               '("Answer" . org-agent-question-fill)
+               '("Decline" . org-agent-question-decline)
+               '("Show the form" . org-agent-question-show))
+              "\n")))))
+
+(defun org-agent-question--line (field)
+  "Return the line that says what FIELD asks, and what can be chosen."
+  (concat (plist-get field :question)
+          (when-let ((options (org-agent-form-options field)))
+            (format " [%s%s]" (string-join options " | ")
+                    (if (plist-get field :own) " | other" "")))
+          "\n"))
 
 ;;;###autoload
 (defun org-agent-question-insert (question)
   "Insert QUESTION with all that it asks."
-  (let ((beg (point))
-        (form (plist-get question :form)))
-    (insert (propertize (format "%s  %s  Answer: %s"
-                                (plist-get question :session)
-                                (org-agent-list-time (or (plist-get question :asked) ""))
-                                (plist-get form :title))
-                        'face 'bold 'org-agent-approval-head t)
-            "\n")
-    (dolist (field (plist-get form :fields))
-      (insert "  " (plist-get field :question)
-              (if-let ((options (org-agent-form-options field)))
-                  (format " [%s%s]" (string-join options " | ")
-                          (if (plist-get field :own) " | other" ""))
-                "")
-              "\n"))
-    (insert "\n")
-    (add-text-properties beg (point)
-                         (list 'org-agent-question question
-                               'keymap org-agent-question-map))))
+  (org-agent-section-insert (org-agent-question-section question)))
+
+(cl-defmethod org-agent-section-keymap ((_type (eql 'question)))
+  "Return the keys that answer."
+  org-agent-question-map)
+
+(cl-defmethod org-agent-section-hint ((_type (eql 'question)))
+  "Return the keys that answer."
+  "\\<org-agent-question-map>\\[org-agent-question-fill] answer  \\[org-agent-question-decline] decline  \\[org-agent-question-show] show the form")
 
 ;;;###autoload
 (defun org-agent-question-refresh ()

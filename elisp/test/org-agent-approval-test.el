@@ -431,7 +431,6 @@
     (org-agent-fake-wait (= 5 (length org-agent-approval-waiting)))
     (save-window-excursion
       (delete-other-windows)
-      (org-agent-approval-draw)
       (with-current-buffer (get-buffer-create "*org-agent-approvals*")
         (org-agent-approval-mode)
         (org-agent-approval-draw)
@@ -449,8 +448,56 @@
           (goto-char (window-point window))
           (should (looking-at "    one"))
           (forward-line -2)
-          (should (looking-at "s  2026-[-0-9: ]+  Number 3")))))
+          (should (looking-at ". Approve: Number 3  (s, 2026-[-0-9: ]+)$")))))
     (kill-buffer "*org-agent-approvals*")))
+
+(ert-deftest org-agent-approval-list-is-read-undisturbed ()
+  "What comes and goes meanwhile folds nothing and moves nothing.
+What was chosen stays under point, and a button does what it says."
+  (org-agent-fake-with-chat
+    (let ((notify (lambda (id &rest more)
+                    (apply #'org-agent-fake-notify "approval/asked" :id id
+                           :session "s" :turn "t" :event "e" :action "(:a)"
+                           :hash "h" :asked "2026-11-22T10:00:00Z"
+                           :summary (concat "Number " id)
+                           (or more '(:text "-one\n+two\n" :language :diff)))))
+          (closed (lambda (id)
+                    (org-agent-fake-notify "approval/closed" :id id :session "s")
+                    (org-agent-fake-wait (not (org-agent-approval-waits id))))))
+      (dolist (id '("a" "b" "c"))
+        (funcall notify id))
+      (org-agent-fake-wait (= 3 (length org-agent-approval-waiting)))
+      (save-window-excursion
+        (with-current-buffer (pop-to-buffer "*org-agent-approvals*")
+          (org-agent-approval-mode)
+          (org-agent-approval-draw)
+          (should (eq (key-binding (kbd "o")) 'org-agent-allow-once))
+          (org-agent-section-toggle)
+          (search-forward "Number b")
+          (search-forward "+two")
+          (should (eq 'diff-added (get-text-property (1- (point)) 'face)))
+          (set-window-start nil (line-beginning-position))
+          (funcall notify "d" :once t :text "x\n" :language :text)
+          (org-agent-fake-wait (org-agent-approval-waits "d"))
+          (funcall closed "c")
+          (should (looking-back "^    \\+two" (line-beginning-position)))
+          (should (= (window-start) (line-beginning-position)))
+          (should (save-excursion
+                    (goto-char (point-min))
+                    (looking-at "▸ Approve: Number a .*\n▾ Approve: Number b ")))
+          (funcall closed "a")
+          (should (looking-back "^    \\+two" (line-beginning-position)))
+          (should (= (window-start) (line-beginning-position)))
+          ;; What can be allowed once only offers nothing else.
+          (search-forward "Number d")
+          (should-not (search-forward "Always" nil t))
+          (search-forward "Refuse")
+          (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "no")))
+            (push-button (1- (point))))
+          (org-agent-fake-wait (org-agent-fake-requests "approval/decide"))
+          (should (equal (plist-get (car (org-agent-fake-requests "approval/decide")) :id)
+                         "d"))))
+      (kill-buffer "*org-agent-approvals*"))))
 
 (defun org-agent-approval-test--ask (kind id session)
   "Have the kernel ask ID in SESSION: KIND is \"approval\" or \"question\"."

@@ -238,7 +238,7 @@
             (funcall (car decision))
             (org-agent-ask-test--shown (cdr decision))
             (should-not (text-property-not-all (point-min) (point-max)
-                                               'org-agent-approval nil))
+                                               'org-agent-section nil))
             (org-agent-ask-test--shown "^\\*\\* Well")
             (should-not (string-match-p ":CALLS:\\|:END:" (buffer-string))))
         (kill-buffer org-agent-ask-buffer)))))

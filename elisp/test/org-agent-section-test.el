@@ -1,0 +1,339 @@
+;;; org-agent-section-test.el --- Tests of sections  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; Random trees become other random trees, folded and unfolded meanwhile:
+;; what the buffer shows is what a new buffer would show, and what was
+;; looked at is where it was.
+
+;;; Code:
+
+(require 'ert)
+(require 'cl-lib)
+(require 'org-agent-section)
+
+(defmacro org-agent-section-test--with (&rest body)
+  "Run BODY in a buffer of sections that a window shows."
+  (declare (indent 0) (debug t))
+  `(save-window-excursion
+     (with-temp-buffer
+       (org-agent-section-mode)
+       (set-window-buffer nil (current-buffer))
+       ,@body)))
+
+(defvar org-agent-section-test--state 1
+  "The state of `org-agent-section-test--random'.")
+
+(defun org-agent-section-test--random (below)
+  "Return a number from 0 up to BELOW, the same ones in every run."
+  (setq org-agent-section-test--state
+        (% (+ (* 1103515245 org-agent-section-test--state) 12345) 2147483648))
+  (% (ash org-agent-section-test--state -8) below))
+
+(defun org-agent-section-test--chance (percent)
+  "Return non-nil in PERCENT of a hundred cases."
+  (< (org-agent-section-test--random 100) percent))
+
+(defun org-agent-section-test--shuffle (list)
+  "Return the elements of LIST in another order."
+  (mapcar #'cdr
+          (sort (mapcar (lambda (one) (cons (org-agent-section-test--random 1000) one))
+                        list)
+                #'car-less-than-car)))
+
+(defun org-agent-section-test--describe (depth)
+  "Return the description of a random forest of DEPTH.
+A description is (TYPE VALUE HEADING BODY FOLDED . CHILDREN); values
+repeat now and then."
+  (cl-loop repeat (org-agent-section-test--random 4)
+           collect (append
+                    (list (aref [a b c] (org-agent-section-test--random 3))
+                          (org-agent-section-test--random 6)
+                          (format "Heading %d" (org-agent-section-test--random 99))
+                          (cl-loop repeat (org-agent-section-test--random 4)
+                                   concat (format "line %d\n" (org-agent-section-test--random 99)))
+                          (org-agent-section-test--chance 30))
+                    (and (> depth 1)
+                         (org-agent-section-test--describe (1- depth))))))
+
+(defun org-agent-section-test--change (forest)
+  "Return FOREST with some of it gone, new, changed and elsewhere."
+  (let ((rest (cl-loop for (type value heading body folded . children) in forest
+                       unless (org-agent-section-test--chance 15)
+                       collect (append
+                                (list type value
+                                      (if (org-agent-section-test--chance 20)
+                                          (concat heading "!")
+                                        heading)
+                                      (if (org-agent-section-test--chance 20)
+                                          (concat body "one more\n")
+                                        body)
+                                      folded)
+                                (org-agent-section-test--change children)))))
+    (when (org-agent-section-test--chance 30)
+      (setq rest (append (org-agent-section-test--describe 1) rest)))
+    (if (org-agent-section-test--chance 20)
+        (org-agent-section-test--shuffle rest)
+      rest)))
+
+(defun org-agent-section-test--build (forest)
+  "Return the sections of FOREST, made anew, the values too."
+  (cl-loop for (type value heading body folded . children) in forest
+           collect (org-agent-section
+                    type (format "%s" value) :heading heading :data heading
+                    :body (unless (string-empty-p body)
+                            (let ((body body)) (lambda () body)))
+                    :children (org-agent-section-test--build children)
+                    :folded folded)))
+
+(defun org-agent-section-test--fresh (forest folds)
+  "Return the text of FOREST in a new buffer, where FOLDS holds."
+  (with-temp-buffer
+    (org-agent-section-mode)
+    (org-agent-section--prepare)
+    (setq org-agent-section--folds (copy-hash-table folds))
+    (org-agent-section-show (org-agent-section-test--build forest))
+    (buffer-string)))
+
+(defun org-agent-section-test--place (position)
+  "Return what POSITION is on: the section, its line there, and the column."
+  (save-excursion
+    (goto-char position)
+    (let ((key (get-text-property (point) 'org-agent-section))
+          (column (current-column)) (line 0))
+      (forward-line 0)
+      (while (and (not (bobp)) (eq key (get-text-property (1- (point)) 'org-agent-section)))
+        (forward-line -1)
+        (cl-incf line))
+      (list key line column))))
+
+(ert-deftest org-agent-section-refresh-is-a-fresh-rendering ()
+  "Whatever a tree becomes, the buffer is what a new one would be.
+Point, the window and the folds stay with their sections."
+  (let ((kept 0) (folded 0))
+    (dotimes (seed 80)
+      (setq org-agent-section-test--state (1+ seed))
+      (org-agent-section-test--with
+        (let ((forest (org-agent-section-test--describe 3)))
+          (org-agent-section-show (org-agent-section-test--build forest))
+          (dotimes (_ 6)
+            (goto-char (+ (point-min)
+                          (org-agent-section-test--random (1+ (buffer-size)))))
+            (when (and (org-agent-section-test--chance 40)
+                       (org-agent-section-at-point))
+              (ignore-errors (org-agent-section-toggle)))
+            (goto-char (+ (point-min)
+                          (org-agent-section-test--random (1+ (buffer-size)))))
+            (set-window-start nil (save-excursion
+                                    (forward-line (- (org-agent-section-test--random 3)))
+                                    (line-beginning-position))
+                              t)
+            (let* ((place (org-agent-section-test--place (point)))
+                   (start (org-agent-section-test--place (window-start)))
+                   (texts (cl-loop for section in org-agent-section--shown
+                                   collect (cons (org-agent-section-key section)
+                                                 (org-agent-section-text section))))
+                   (states (copy-hash-table org-agent-section--folds)))
+              (setq forest (org-agent-section-test--change forest))
+              (org-agent-section-show (org-agent-section-test--build forest))
+              (ert-info ((format "seed %d\n%s" seed (buffer-string)))
+                (should (equal-including-properties
+                         (substring-no-properties (buffer-string))
+                         (substring-no-properties
+                          (org-agent-section-test--fresh forest org-agent-section--folds))))
+                (should (cl-every (lambda (section)
+                                    (equal (buffer-substring-no-properties
+                                            (org-agent-section-start section)
+                                            (+ (org-agent-section-start section)
+                                               (length (org-agent-section-text section))))
+                                           (substring-no-properties
+                                            (org-agent-section-text section))))
+                                  org-agent-section--shown))
+                ;; What was folded is, and what was not is not.
+                (maphash (lambda (key state)
+                           (when-let ((section (gethash key org-agent-section--table)))
+                             (cl-incf folded)
+                             (should (eq (and state (org-agent-section--foldable-p section) t)
+                                         (and (org-agent-section--folded-p section) t)))))
+                         states)
+                (should (= (point) (window-point)))
+                (pcase-dolist (`(,was . ,now)
+                               (list (cons place (point))
+                                     (cons start (window-start))))
+                  (when-let* ((section (gethash (car was) org-agent-section--table)))
+                    (let ((new (org-agent-section-test--place now)))
+                      (should (equal (car was) (car new)))
+                      ;; The same line where the text is the same.
+                      (when (equal (cdr (assoc (car was) texts))
+                                   (org-agent-section-text section))
+                        (cl-incf kept)
+                        (should (equal was new))))))))))))
+    (should (> kept 300))
+    (should (> folded 1000))))
+
+(defun org-agent-section-test--numbers (&rest numbers)
+  "Return sections named by NUMBERS, each with a body."
+  (mapcar (lambda (number)
+            (org-agent-section 'number number :heading (format "Number %d" number)
+                               :data number :body (format "about %d\nmore\n" number)))
+          numbers))
+
+(ert-deftest org-agent-section-changes-only-what-differs ()
+  "The text of a section that stays is not touched."
+  (org-agent-section-test--with
+    (let (changes)
+      (cl-flet ((show (&rest numbers)
+                  (setq changes nil)
+                  (cl-letf* ((insert-text (symbol-function 'insert))
+                             ((symbol-function 'insert)
+                              (lambda (&rest texts)
+                                (push (string-trim (substring-no-properties
+                                                    (car (split-string (car texts) "\n"))))
+                                      changes)
+                                (apply insert-text texts))))
+                    (org-agent-section-show
+                     (apply #'org-agent-section-test--numbers numbers)))))
+        (show 1 2 3 4)
+        (should (= 4 (length changes)))
+        (show 1 2 3 4)
+        (should-not changes)
+        (show 1 3 4 5)
+        (should (equal changes '("▾ Number 5")))
+        ;; The last comes first, and the first last.
+        (show 5 1 3 4)
+        (should (equal changes '("▾ Number 5")))
+        (show 1 3 4 5)
+        (should (equal changes '("▾ Number 5")))
+        (show)
+        (should (equal (buffer-string) ""))))))
+
+(ert-deftest org-agent-section-follows-what-is-gone ()
+  "Point goes to the section behind one that is gone, at the end to the last."
+  (org-agent-section-test--with
+    (org-agent-section-show (org-agent-section-test--numbers 1 2 3))
+    (should (looking-at "▾ Number 1"))
+    (search-forward "about 2")
+    (org-agent-section-show (org-agent-section-test--numbers 1 3))
+    (should (looking-at "▾ Number 3"))
+    (org-agent-section-show (org-agent-section-test--numbers 1))
+    (should (looking-at "▾ Number 1"))))
+
+(defun org-agent-section-test--family (&rest names)
+  "Return a section with a child for each of NAMES."
+  (list (org-agent-section
+         'family "f" :heading "Family" :body "of them\n"
+         :children (mapcar (lambda (name)
+                             (org-agent-section 'child name :heading name :data name))
+                           names))
+        (org-agent-section nil "end" :heading "That is all")))
+
+(ert-deftest org-agent-section-commands-move-and-fold ()
+  "Sections are gone to and folded by their keys, in every window."
+  (org-agent-section-test--with
+    (org-agent-section-show (org-agent-section-test--family "A" "B"))
+    (should (equal (substring-no-properties (buffer-string))
+                   "▾ Family\n    of them\n    A\n    B\n  That is all\n"))
+    (let ((other (split-window)))
+      (call-interactively (key-binding (kbd "n")))
+      (call-interactively (key-binding (kbd "n")))
+      (should (equal "B" (org-agent-section-data-at-point 'child)))
+      ;; Text is no section.
+      (should-error (org-agent-section-next) :type 'user-error)
+      (set-window-point other (point))
+      (org-agent-section-previous)
+      (should (equal "A" (org-agent-section-data-at-point 'child)))
+      (should-not (org-agent-section-data-at-point 'family))
+      (should (equal "f" (org-agent-section-value (org-agent-section-at-point 'family))))
+      (org-agent-section-up)
+      (should (looking-at "▾ Family"))
+      (should-error (org-agent-section-up) :type 'user-error)
+      (should-error (org-agent-section-previous) :type 'user-error)
+      (call-interactively (key-binding (kbd "TAB")))
+      (should (equal (substring-no-properties (buffer-string))
+                     "▸ Family\n  That is all\n"))
+      (should (= (window-point other) (point-min)))
+      ;; It stays folded, whatever it becomes.
+      (org-agent-section-show (org-agent-section-test--family "A" "B" "C"))
+      (should (equal (substring-no-properties (buffer-string))
+                     "▸ Family\n  That is all\n"))
+      (org-agent-section-toggle-all)
+      (should (string-match-p "^    C$" (buffer-string)))
+      (goto-char (point-max))
+      (org-agent-section-toggle-all)
+      (should (string-match-p "\\`▸" (buffer-string))))))
+
+(ert-deftest org-agent-section-body-is-lazy ()
+  "What is folded is not made."
+  (org-agent-section-test--with
+    (let* ((made 0)
+           (sections (lambda ()
+                       (list (org-agent-section 'a 1 :heading "A" :folded t
+                                                :body (lambda ()
+                                                        (cl-incf made) "x\n"))))))
+      (org-agent-section-show (funcall sections))
+      (org-agent-section-show (funcall sections))
+      (should (= made 0))
+      (org-agent-section-toggle)
+      (should (= made 1))
+      (should (string-match-p "^    x$" (buffer-string))))))
+
+(defvar org-agent-section-test--map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "k") #'ignore)
+    map)
+  "The keys of the type that is tested.")
+
+(cl-defmethod org-agent-section-keymap ((_type (eql 'org-agent-section-test)))
+  "Return the map of the test."
+  org-agent-section-test--map)
+
+(cl-defmethod org-agent-section-hint ((_type (eql 'org-agent-section-test)))
+  "Return the key of the test."
+  "\\<org-agent-section-test--map>\\[ignore] 100%")
+
+(ert-deftest org-agent-section-types-have-keys ()
+  "A type's keys hold on it, also on its buttons, and the header line says so."
+  (org-agent-section-test--with
+    (let (pressed)
+      (org-agent-section-show
+       (list (org-agent-section
+              'org-agent-section-test 1 :heading "A"
+              :body (concat "go "
+                            (make-text-button
+                             (copy-sequence "there") nil
+                             'action (lambda (_) (setq pressed t)))))
+             (org-agent-section 'other 1 :heading "B")))
+      (should (eq (key-binding (kbd "k")) 'ignore))
+      (should (string-match-p "k 100%%.*TAB fold.*g again.*q bury"
+                              (substring-no-properties (org-agent-section--header))))
+      (call-interactively (key-binding (kbd "M-n")))
+      (should (looking-at "there"))
+      (should (eq (key-binding (kbd "k")) 'ignore))
+      (call-interactively (key-binding (kbd "RET")))
+      (should pressed)
+      (org-agent-section-next)
+      (should-not (eq (key-binding (kbd "k")) 'ignore))
+      (should-not (string-match-p "100" (org-agent-section--header))))))
+
+(ert-deftest org-agent-section-outside-of-a-tree ()
+  "A section that is inserted somewhere is found there, unfolded."
+  (with-temp-buffer
+    (insert "before\n")
+    (org-agent-section-insert
+     (org-agent-section 'a 1 :heading "A" :data 'one :body "x\n" :folded t))
+    (org-agent-section-insert (org-agent-section 'a 2 :heading "B" :data 'two))
+    (insert "behind\n")
+    (should (equal (substring-no-properties (buffer-string))
+                   "before\n▾ A\n    x\n  B\nbehind\n"))
+    (goto-char (point-min))
+    (should-not (org-agent-section-at-point))
+    (org-agent-section-next)
+    (should (eq 'one (org-agent-section-data-at-point 'a)))
+    (org-agent-section-next)
+    (should (eq 'two (org-agent-section-data-at-point 'a)))
+    (should-error (org-agent-section-next) :type 'user-error)))
+
+(provide 'org-agent-section-test)
+;;; org-agent-section-test.el ends here
