@@ -109,9 +109,7 @@ Letters decide nowhere else there: a conversation is where people type.")
 \\{org-agent-approval-mode-map}"
   (setq-local revert-buffer-function
               (lambda (&rest _) (org-agent-approval--refresh)))
-  (setq truncate-lines nil
-        word-wrap t
-        bidi-display-reordering nil))
+  (setq bidi-display-reordering nil))
 
 ;;;; Commands
 
@@ -255,7 +253,7 @@ The first decision counts, also while it is on its way."
 
 (defun org-agent-approval-heading (verb what asked)
   "Return the heading of ASKED, what waits: VERB and WHAT, then whose it is."
-  (concat verb ": " what
+  (concat (propertize (concat verb ": " what) 'face 'org-agent-section-heading)
           (propertize (format "  (%s, %s)" (org-agent-approval--who asked)
                               (org-agent-list-time (or (plist-get asked :asked) "")))
                       'face 'shadow)))

@@ -29,13 +29,12 @@
 (require 'org-agent-add)
 (require 'org-agent-turn)
 (require 'org-agent-asked)
+(require 'org-agent-section)
 
 (declare-function org-agent-approval-insert "org-agent-approval")
 (declare-function org-agent-input-history-fill-history "org-agent-input-history")
 (declare-function org-agent-markup-for-mode "org-agent-markup")
 (declare-function org-agent-question-insert "org-agent-question")
-(declare-function org-agent-section-next "org-agent-section")
-(declare-function org-agent-section-previous "org-agent-section")
 
 (defvar org-agent-approval-waiting)
 (defvar org-agent-question-waiting)

@@ -18,6 +18,8 @@
 (require 'org)
 (require 'subr-x)
 (require 'org-agent-kernel)
+(require 'org-agent-list)
+(require 'org-agent-section)
 
 (declare-function org-agent-chat-buffers "org-agent-chat")
 
@@ -36,25 +38,32 @@
 (defvar-local org-agent-doctor--round 0
   "The number of the latest examination.")
 
+(defvar-local org-agent-doctor--emacs nil
+  "What was found in Emacs.")
+
+(defvar-local org-agent-doctor--kernel nil
+  "What the program found, those of the former examination until it has looked.")
+
+(defvar-local org-agent-doctor--looking nil
+  "Non-nil while the program looks.")
+
 (defvar org-agent-doctor-mode-map
   (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map special-mode-map)
-    (define-key map (kbd "RET") #'org-agent-doctor-mend)
+    (set-keymap-parent map org-agent-section-mode-map)
     (define-key map "m" #'org-agent-doctor-mend)
     (define-key map "M" #'org-agent-doctor-mend-all)
     map)
   "Keys in what the doctor found.")
 
-(define-derived-mode org-agent-doctor-mode special-mode "Org-Agent-Doctor"
+(define-derived-mode org-agent-doctor-mode org-agent-section-mode
+  "Org-Agent-Doctor"
   "Major mode of what the doctor found.
 \\<org-agent-doctor-mode-map>\\[org-agent-doctor-mend] mends what this line is about, \\[org-agent-doctor-mend-all] everything that can be, each after a
 question; \\[revert-buffer] looks again.
 
 \\{org-agent-doctor-mode-map}"
-  (setq truncate-lines nil
-        buffer-undo-list t)
-  (setq-local word-wrap t
-              revert-buffer-function (lambda (&rest _) (org-agent-doctor))))
+  (setq org-agent-section-keys "\\<org-agent-doctor-mode-map>\\[org-agent-doctor-mend] mend  \\[org-agent-doctor-mend-all] mend all")
+  (setq-local revert-buffer-function (lambda (&rest _) (org-agent-doctor))))
 
 ;;;; Looking
 
@@ -66,14 +75,27 @@ question; \\[revert-buffer] looks again.
     (with-current-buffer buffer
       (unless (derived-mode-p 'org-agent-doctor-mode)
         (org-agent-doctor-mode))
-      (let ((inhibit-read-only t))
-        (erase-buffer)
-        (insert "Emacs\n\n")
-        (mapc #'org-agent-doctor--insert (org-agent-doctor-findings))
-        (insert "\nKernel\n\n")
-        (goto-char (point-min)))
+      (setq org-agent-doctor--emacs (org-agent-doctor-findings)
+            org-agent-doctor--looking t)
+      (org-agent-doctor--draw)
       (org-agent-doctor--ask-program buffer (cl-incf org-agent-doctor--round)))
     (pop-to-buffer buffer)))
+
+(defun org-agent-doctor--draw ()
+  "Show what was found so far."
+  (org-agent-section-show
+   (list (org-agent-doctor--side "Emacs" org-agent-doctor--emacs)
+         (org-agent-doctor--side (if org-agent-doctor--looking
+                                     "Kernel  (looking …)"
+                                   "Kernel")
+                                 org-agent-doctor--kernel))))
+
+(defun org-agent-doctor--side (title findings)
+  "Return the section called TITLE with FINDINGS."
+  (org-agent-section
+   'side (car (split-string title))
+   :heading (propertize title 'face 'org-agent-section-heading)
+   :children (mapcar #'org-agent-doctor--section findings)))
 
 (defun org-agent-doctor--ask-program (buffer round)
   "Have the program look, and show in BUFFER what it found in ROUND."
@@ -104,50 +126,63 @@ question; \\[revert-buffer] looks again.
                       (split-string output "\n" t)))))
 
 (defun org-agent-doctor--add (buffer round findings)
-  "Show FINDINGS of ROUND at the end of BUFFER."
+  "Show FINDINGS of ROUND, the program's, in BUFFER."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (when (eql round org-agent-doctor--round)
-        (let ((inhibit-read-only t))
-          (save-excursion
-            (goto-char (point-max))
-            (mapc #'org-agent-doctor--insert findings)))))))
+        (setq org-agent-doctor--kernel findings
+              org-agent-doctor--looking nil)
+        (org-agent-doctor--draw)))))
 
-(defun org-agent-doctor--insert (finding)
-  "Insert FINDING, a plist (:state :check :text :advice :mend :repair).
+(defun org-agent-doctor--section (finding)
+  "Return the section of FINDING.
+That is a plist of :state, :check, :text, :advice, :mend and :repair.
 `:mend' says what mending does, `:repair' is a function that does it;
 without one the program is asked to."
-  (let* ((state (plist-get finding :state))
-         (beg (point))
-         (line (lambda (text)
-                 (insert (make-string 16 ?\s)
-                         (replace-regexp-in-string "[\n\r]+" " " text) "\n"))))
-    (insert (propertize (format "%-5s" (upcase state))
-                        'face (pcase state
-                                ("ok" 'org-agent-doctor-ok)
-                                ("warn" 'org-agent-doctor-warn)
-                                (_ 'org-agent-doctor-fail)))
-            (format " %-9s " (plist-get finding :check))
-            (replace-regexp-in-string "[\n\r]+" " " (plist-get finding :text))
-            "\n")
-    (when-let ((advice (plist-get finding :advice)))
-      (funcall line advice))
-    (when-let ((mend (plist-get finding :mend)))
-      (funcall line (substitute-command-keys
-                     (format "\\<org-agent-doctor-mode-map>\\[org-agent-doctor-mend] mends this: %s" mend)))
-      (put-text-property beg (point) 'org-agent-doctor finding))))
+  (let ((state (plist-get finding :state))
+        (check (plist-get finding :check))
+        (advice (plist-get finding :advice))
+        (mend (plist-get finding :mend)))
+    (org-agent-section
+     'finding check :data finding
+     :heading (concat (propertize (format "%-5s" (upcase state))
+                                  'face (pcase state
+                                          ("ok" 'org-agent-doctor-ok)
+                                          ("warn" 'org-agent-doctor-warn)
+                                          (_ 'org-agent-doctor-fail)))
+                      (format " %-9s " check)
+                      (plist-get finding :text))
+     :body (and (or advice mend)
+                (lambda ()
+                  (concat
+                   (and advice (org-agent-list-filled advice))
+                   (and mend
+                        (org-agent-list-filled
+                         (substitute-command-keys
+                          (format "\\<org-agent-doctor-mode-map>\\[org-agent-doctor-mend] mends this: %s" mend))))))))))
+
+(cl-defmethod org-agent-section-visit ((_type (eql 'finding)) section)
+  "Mend what SECTION is about, or unfold it if nothing can be mended."
+  (if (plist-get (org-agent-section-data section) :mend)
+      (org-agent-doctor-mend)
+    (cl-call-next-method)))
 
 ;;;; Mending
 
 (defun org-agent-doctor-mend ()
   "Mend what the line at point is about, after a question."
   (interactive)
-  (let ((finding (or (get-text-property (point) 'org-agent-doctor)
-                     (user-error "Nothing can be mended here"))))
-    (when (yes-or-no-p (format "%s.  %s? " (plist-get finding :text)
-                               (org-agent-doctor--sentence
-                                (plist-get finding :mend))))
-      (org-agent-doctor--mend finding))))
+  (let ((finding (org-agent-section-data-at-point 'finding)))
+    (unless (plist-get finding :mend)
+      (user-error "Nothing can be mended here"))
+    (org-agent-doctor--mend-if-wanted finding)))
+
+(defun org-agent-doctor--mend-if-wanted (finding)
+  "Mend what FINDING is about if the person says yes."
+  (when (yes-or-no-p (format "%s.  %s? " (plist-get finding :text)
+                             (org-agent-doctor--sentence
+                              (plist-get finding :mend))))
+    (org-agent-doctor--mend finding)))
 
 (defun org-agent-doctor--sentence (text)
   "Return TEXT with a capital."
@@ -156,21 +191,11 @@ without one the program is asked to."
 (defun org-agent-doctor-mend-all ()
   "Mend all that can be mended, each after a question."
   (interactive)
-  (let (findings)
-    (save-excursion
-      (goto-char (point-min))
-      (while (not (eobp))
-        (when-let ((finding (get-text-property (point) 'org-agent-doctor)))
-          (cl-pushnew finding findings :test #'eq))
-        (goto-char (next-single-property-change
-                    (point) 'org-agent-doctor nil (point-max)))))
-    (unless findings
-      (user-error "Nothing can be mended"))
-    (dolist (finding (nreverse findings))
-      (when (yes-or-no-p (format "%s.  %s? " (plist-get finding :text)
-                                 (org-agent-doctor--sentence
-                                  (plist-get finding :mend))))
-        (org-agent-doctor--mend finding)))))
+  (mapc #'org-agent-doctor--mend-if-wanted
+        (or (cl-remove-if-not (lambda (finding) (plist-get finding :mend))
+                              (append org-agent-doctor--emacs
+                                      org-agent-doctor--kernel))
+            (user-error "Nothing can be mended"))))
 
 (defun org-agent-doctor--mend (finding)
   "Mend what FINDING is about, and look again."
@@ -197,7 +222,7 @@ without one the program is asked to."
 ;;;; What is looked at in Emacs
 
 (defun org-agent-doctor-findings ()
-  "Return what is found in this Emacs, plists as `org-agent-doctor--insert' takes."
+  "Return what is found in this Emacs, plists as `org-agent-doctor--section' takes."
   (cl-mapcan (lambda (check)
                (condition-case err
                    (funcall check)

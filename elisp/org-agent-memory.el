@@ -30,6 +30,7 @@
 (require 'org-agent-kernel)
 (require 'org-agent-fontify)
 (require 'org-agent-list)
+(require 'org-agent-section)
 
 (declare-function org-agent-goto-open "org-agent-goto")
 (declare-function org-agent-sessions-search-snippet "org-agent-sessions")
@@ -45,7 +46,7 @@
 
 (defvar org-agent-memory-mode-map
   (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map org-agent-list-mode-map)
+    (set-keymap-parent map org-agent-list-sections-mode-map)
     (define-key map (kbd "RET") #'org-agent-memory-visit)
     (define-key map (kbd "o") #'org-agent-memory-visit)
     (define-key map (kbd "s") #'org-agent-memory-search)
@@ -61,7 +62,7 @@
     map)
   "Keys in the list of what is kept.")
 
-(define-derived-mode org-agent-memory-mode org-agent-list-mode
+(define-derived-mode org-agent-memory-mode org-agent-list-sections-mode
   "Org-Agent-Memory"
   "Major mode of the list of what is kept.
 \\<org-agent-memory-mode-map>\\[org-agent-memory-visit] goes to where it stands, \\[org-agent-memory-search] looks for something,
@@ -71,9 +72,10 @@ it before, \\[org-agent-memory-drop] drops it, \\[org-agent-memory-accept-all] a
 \\[org-agent-memory-notes] asks whether your own notes may be looked through.
 
 \\{org-agent-memory-mode-map}"
-  (org-agent-list-columns
-   [("When" 10 t) ("What" 9 t) ("Title" 36 t) ("Text" 0 nil)]
-   #'org-agent-memory--ask))
+  (org-agent-list-rows
+   '(("When" 10) ("What" 9) ("Title" 32) ("Text"))
+   #'org-agent-memory--ask
+   "\\<org-agent-memory-mode-map>\\[org-agent-memory-visit] visit  \\[org-agent-memory-search] search  \\[org-agent-memory-accept] accept  \\[org-agent-memory-edit] edit  \\[org-agent-memory-drop] drop  \\[org-agent-memory-undo] undo"))
 
 ;;;; What is listed
 
@@ -133,9 +135,9 @@ is kept is listed."
   (let ((proposals (and (string-blank-p org-agent-memory--query)
                         (plist-get waiting :proposals)))
         (hits (plist-get result :hits)))
-    (org-agent-list-show
-     (append (mapcar #'org-agent-memory-proposal-entry proposals)
-             (mapcar #'org-agent-memory--entry hits))
+    (org-agent-list-show-rows
+     (append (mapcar #'org-agent-memory-proposal-row proposals)
+             (mapcar #'org-agent-memory--row hits))
      (cond ((plist-get result :indexing) "(being indexed)")
            ((plist-get result :more) "(there is more)")))
     (unless (or proposals hits)
@@ -148,25 +150,47 @@ is kept is listed."
                            (org-agent-memory-notes-offer))))
       (message "%s" offer))))
 
-(defun org-agent-memory--entry (hit)
-  "Return the line of HIT."
-  (list hit
-        (vector (or (plist-get hit :day) "")
-                (cond ((plist-get hit :scope)
-                       (format "for %s" (plist-get hit :scope)))
-                      ((plist-get hit :own) "agent")
-                      (t "yours"))
-                (concat (plist-get hit :title)
-                        (and (plist-get hit :tags)
-                             (propertize
-                              (format " :%s:" (string-join (plist-get hit :tags) ":"))
-                              'face 'org-tag)))
-                (if (plist-get hit :snippet) (org-agent-sessions-search-snippet hit) ""))))
+(defun org-agent-memory--title (entry)
+  "Return the title of ENTRY, a hit or a proposal, with its tags."
+  (concat (plist-get entry :title)
+          (and (plist-get entry :tags)
+               (propertize
+                (format " :%s:" (string-join (plist-get entry :tags) ":"))
+                'face 'org-tag))))
+
+(defun org-agent-memory--row (hit)
+  "Return the row of HIT."
+  (let ((text (if (plist-get hit :snippet)
+                  (org-agent-sessions-search-snippet hit)
+                "")))
+    (org-agent-list-row
+     'memory (list (plist-get hit :file)
+                   (or (plist-get hit :id) (plist-get hit :line)))
+     hit
+     (list (or (plist-get hit :day) "")
+           (cond ((plist-get hit :scope)
+                  (format "for %s" (plist-get hit :scope)))
+                 ((plist-get hit :own) "agent")
+                 (t "yours"))
+           (org-agent-memory--title hit)
+           text)
+     (lambda ()
+       (concat (org-agent-memory--title hit) "\n"
+               (if (string-blank-p text) "" (org-agent-list-filled text))
+               (and (plist-get hit :file)
+                    (propertize (abbreviate-file-name (plist-get hit :file))
+                                'face 'shadow)))))))
+
+(defun org-agent-memory--at-point ()
+  "Return the entry, proposal or change at point, or nil."
+  (if (derived-mode-p 'org-agent-memory-mode)
+      (org-agent-section-data-at-point 'memory)
+    (tabulated-list-get-id)))
 
 (defun org-agent-memory-visit ()
   "Go to the heading of this line, in its file."
   (interactive nil org-agent-memory-mode)
-  (let* ((hit (or (tabulated-list-get-id)
+  (let* ((hit (or (org-agent-memory--at-point)
                   (user-error "Nothing is on this line")))
          (file (or (plist-get hit :file)
                    (user-error "It stands nowhere so far; `a' accepts it"))))
@@ -207,7 +231,8 @@ In the list of changes that is the one at point."
 \\{org-agent-memory-changes-mode-map}"
   (org-agent-list-columns
    [("When" 16 t) ("What" 12 t) ("Title" 40 t) ("File" 0 t)]
-   #'org-agent-memory--ask-changes))
+   #'org-agent-memory--ask-changes
+   "\\<org-agent-memory-changes-mode-map>\\[org-agent-memory-visit] visit  \\[org-agent-memory-undo] take back"))
 
 (define-key org-agent-memory-changes-mode-map (kbd "u") #'org-agent-memory-undo)
 (define-key org-agent-memory-changes-mode-map (kbd "RET") #'org-agent-memory-visit)
@@ -330,24 +355,24 @@ Nil is none.  The answer is written into config.org."
 (defvar-local org-agent-memory-proposal--id nil
   "The proposal that is being edited in this buffer.")
 
-(defun org-agent-memory-proposal-entry (proposal)
-  "Return the line of PROPOSAL in the list of what is kept."
-  (list proposal
-        (vector (substring (org-agent-list-time (plist-get proposal :time)) 0 10)
-                (propertize (pcase (plist-get proposal :operation)
-                              (:saved "keep?") (:updated "change?") (_ "forget?"))
-                            'face 'warning)
-                (concat (plist-get proposal :title)
-                        (and (plist-get proposal :tags)
-                             (propertize
-                              (format " :%s:" (string-join (plist-get proposal :tags) ":"))
-                              'face 'org-tag)))
-                (replace-regexp-in-string
-                 "[ \t\n]+" " " (or (plist-get proposal :text) "")))))
+(defun org-agent-memory-proposal-row (proposal)
+  "Return the row of PROPOSAL in the list of what is kept."
+  (let ((text (or (plist-get proposal :text) "")))
+    (org-agent-list-row
+     'memory (plist-get proposal :proposal) proposal
+     (list (substring (org-agent-list-time (plist-get proposal :time)) 0 10)
+           (propertize (pcase (plist-get proposal :operation)
+                         (:saved "keep?") (:updated "change?") (_ "forget?"))
+                       'face 'warning)
+           (org-agent-memory--title proposal)
+           text)
+     (lambda ()
+       (concat (org-agent-memory--title proposal) "\n"
+               (if (string-blank-p text) "" (org-agent-list-filled text)))))))
 
 (defun org-agent-memory-proposal--here ()
   "Return the proposal of this line, or signal an error."
-  (let ((entry (tabulated-list-get-id)))
+  (let ((entry (org-agent-memory--at-point)))
     (unless (plist-get entry :proposal)
       (user-error "This is kept already; what the agent would keep has a question mark"))
     entry))
@@ -361,7 +386,7 @@ Nil is none.  The answer is written into config.org."
        (if refused
            (message "org-agent: %s" (plist-get (car refused) :message))
          (message "%s" what)))
-     (when (derived-mode-p 'org-agent-list-mode)
+     (when (derived-mode-p 'org-agent-memory-mode)
        (revert-buffer)))))
 
 (defun org-agent-memory-accept ()
@@ -375,8 +400,10 @@ Nil is none.  The answer is written into config.org."
 (defun org-agent-memory-accept-all ()
   "Accept all proposals that are listed."
   (interactive nil org-agent-memory-mode)
-  (let ((ids (delq nil (mapcar (lambda (entry) (plist-get (car entry) :proposal))
-                               tabulated-list-entries))))
+  (let ((ids (delq nil (mapcar (lambda (section)
+                                 (plist-get (org-agent-section-data section)
+                                            :proposal))
+                               (org-agent-section-all 'memory)))))
     (unless ids
       (user-error "Nothing is proposed"))
     (org-agent-memory-proposal--decide

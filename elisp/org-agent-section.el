@@ -16,8 +16,8 @@
 ;; buffer where what is printed differs.  Sections are known by their
 ;; identity: one that was there is folded or unfolded as it was, and point,
 ;; the point of every window and what each window shows stay on the same
-;; line of the same section.  Of a section that is gone, its parent takes
-;; the place, or else the section that followed.
+;; line of the same section.  The place of a section that is gone is that
+;; of the one that followed, or of its parent if that is folded now.
 ;;
 ;; A mode derives from `org-agent-section-mode', sets
 ;; `org-agent-section-keys' and `revert-buffer-function', and calls
@@ -52,7 +52,7 @@ what the section itself printed, and START is where, nil for nowhere."
   key parent depth text start)
 
 (defface org-agent-section-heading '((t :inherit bold))
-  "Face of the headings of sections."
+  "Face of headings of sections that are no rows of a table."
   :group 'org-agent)
 
 (defface org-agent-section-marker '((t :inherit shadow))
@@ -166,15 +166,10 @@ before stays the same object: text in the buffer has it."
           (concat
            (when heading
              (let ((line (replace-regexp-in-string "[\n\r]+" " " heading)))
-               (if (not (org-agent-section-type section))
-                   (concat margin "  " line "\n")
-                 (setq line (concat line "\n"))
-                 (add-face-text-property 0 (length line)
-                                         'org-agent-section-heading t line)
-                 (concat margin
-                         (propertize (org-agent-section--marker section folded)
-                                     'face 'org-agent-section-marker)
-                         line))))
+               (concat margin
+                       (propertize (org-agent-section--marker section folded)
+                                   'face 'org-agent-section-marker)
+                       line "\n")))
            (unless (string-empty-p (or body ""))
              (concat (replace-regexp-in-string "^[^\n]" (concat inner "\\&") body)
                      (unless (string-suffix-p "\n" body) "\n"))))))
@@ -266,7 +261,10 @@ column, and where the position itself comes to be."
           (min (+ (point) column) (line-end-position))))
        ((when-let* ((above (cl-loop for rest on (cdr key)
                                     thereis (gethash rest org-agent-section--table))))
-          (org-agent-section-start above)))
+          ;; What was folded away is at its parent.
+          (and (or (org-agent-section--folded-p above)
+                   (not (org-agent-section-children above)))
+               (org-agent-section-start above))))
        ((or (null key) (< natural (point-max))) natural)
        (t (or (cl-loop for section in (reverse org-agent-section--shown)
                        when (org-agent-section-type section)
@@ -493,6 +491,8 @@ Those that are nil are left out; what every list has stands behind."
 
 \\{org-agent-section-mode-map}"
   (setq buffer-undo-list t
+        truncate-lines nil
+        word-wrap t
         header-line-format '(:eval (org-agent-section--header))))
 
 (provide 'org-agent-section)

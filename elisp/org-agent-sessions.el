@@ -36,6 +36,7 @@
 (require 'org-agent-file-owner)
 (require 'org-agent-chat)
 (require 'org-agent-list)
+(require 'org-agent-section)
 
 (declare-function org-agent-approval-renamed "org-agent-approval")
 (declare-function org-agent-goto-open "org-agent-goto")
@@ -77,7 +78,8 @@ name, \\[org-agent-fork] makes a copy that goes on by itself.
    (vector '("Conversation" 26 t)
            (list "Turns" 5 (org-agent-list-by-number 1) :right-align t)
            '("Last" 16 t) '("State" 15 t) '("Begins with" 0 t))
-   #'org-agent-sessions--ask))
+   #'org-agent-sessions--ask
+   "\\<org-agent-sessions-mode-map>\\[org-agent-sessions-open] open  \\[org-agent-sessions-new] new  \\[org-agent-search] search  \\[org-agent-session-rename] rename  \\[org-agent-fork] fork"))
 
 ;;;###autoload
 (defun org-agent-sessions ()
@@ -251,7 +253,7 @@ the NAME of the new one."
 
 (defvar org-agent-search-mode-map
   (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map org-agent-list-mode-map)
+    (set-keymap-parent map org-agent-list-sections-mode-map)
     (define-key map (kbd "RET") #'org-agent-search-visit)
     (define-key map (kbd "s") #'org-agent-search)
     (define-key map (kbd "/") #'org-agent-search)
@@ -259,14 +261,15 @@ the NAME of the new one."
     map)
   "Keys in the results of a search.")
 
-(define-derived-mode org-agent-search-mode org-agent-list-mode
+(define-derived-mode org-agent-search-mode org-agent-list-sections-mode
   "Org-Agent-Search"
   "Major mode of the results of a search through all that was said.
 \\<org-agent-search-mode-map>\\[org-agent-search-visit] goes to where it stands,
 \\[org-agent-search] looks for something else, \\[org-agent-search-older] goes on with what is older."
-  (org-agent-list-columns
-   [("When" 16 t) ("Conversation" 20 t) ("Who" 5 t) ("What" 0 nil)]
-   #'org-agent-sessions--search-anew))
+  (org-agent-list-rows
+   '(("When" 16) ("Conversation" 20) ("Who" 5) ("What"))
+   #'org-agent-sessions--search-anew
+   "\\<org-agent-search-mode-map>\\[org-agent-search-visit] go there  \\[org-agent-search] search  \\[org-agent-search-older] older"))
 
 ;;;###autoload
 (defun org-agent-search (query &optional session)
@@ -287,6 +290,9 @@ look in SESSION, the conversation of this buffer or line, only."
            session)))
   (org-agent-list-open org-agent-sessions--search-buffer 'org-agent-search-mode
                        (lambda ()
+                         (unless (equal org-agent-sessions--search-query
+                                        (cons query session))
+                           (org-agent-list-show-rows nil))
                          (setq org-agent-sessions--search-query (cons query session))
                          (org-agent-sessions--search-anew))))
 
@@ -327,29 +333,33 @@ look in SESSION, the conversation of this buffer or line, only."
                           (< (length org-agent-sessions--search-hits) wanted))))
              (org-agent-sessions--search-show result on)
              (when (and first org-agent-sessions--search-hits)
-               (goto-char (point-min)))
+               (goto-char (org-agent-section-start
+                           (car (org-agent-section-all 'hit)))))
              (when on
                (org-agent-sessions--search-ask wanted)))))))))
 
 (defun org-agent-sessions--search-show (result on)
   "List what was found, with RESULT, of `session/search', in this buffer.
 ON says that what is older is being looked at."
-  (org-agent-list-show
-   (mapcar #'org-agent-sessions--search-entry org-agent-sessions--search-hits)
+  (org-agent-list-show-rows
+   (mapcar #'org-agent-sessions--search-row org-agent-sessions--search-hits)
    (when org-agent-sessions--search-before
      (format (if on "(back to %s …)" "(back to %s, + goes on)")
              (org-agent-list-time (plist-get result :reached)))))
-  (unless (or tabulated-list-entries on)
+  (unless (or org-agent-sessions--search-hits on)
     (message "Nothing that was said has all of: %s"
              (car org-agent-sessions--search-query))))
 
-(defun org-agent-sessions--search-entry (hit)
-  "Return the line of HIT."
-  (list hit
-        (vector (org-agent-list-time (plist-get hit :time))
-                (plist-get hit :session)
-                (if (eq (plist-get hit :role) :user) "you" "agent")
-                (org-agent-sessions-search-snippet hit))))
+(defun org-agent-sessions--search-row (hit)
+  "Return the row of HIT."
+  (let ((snippet (org-agent-sessions-search-snippet hit)))
+    (org-agent-list-row
+     'hit (list (plist-get hit :session) (plist-get hit :id)) hit
+     (list (org-agent-list-time (plist-get hit :time))
+           (plist-get hit :session)
+           (if (eq (plist-get hit :role) :user) "you" "agent")
+           snippet)
+     (lambda () (org-agent-list-filled snippet)))))
 
 ;;;###autoload
 (defun org-agent-sessions-search-snippet (hit)
@@ -364,7 +374,7 @@ ON says that what is older is being looked at."
 (defun org-agent-search-visit ()
   "Go to where the result of this line stands in its conversation."
   (interactive)
-  (let* ((hit (or (tabulated-list-get-id)
+  (let* ((hit (or (org-agent-section-data-at-point 'hit)
                   (user-error "There is no result on this line")))
          (match (car (plist-get hit :matches)))
          (words (and match (substring-no-properties

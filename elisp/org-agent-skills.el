@@ -25,6 +25,7 @@
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-list)
+(require 'org-agent-section)
 (require 'org-agent-skill)
 
 (declare-function org-agent-command-take "org-agent-command")
@@ -34,7 +35,7 @@
 
 (defvar org-agent-skills-mode-map
   (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map org-agent-list-mode-map)
+    (set-keymap-parent map org-agent-list-sections-mode-map)
     (define-key map (kbd "RET") #'org-agent-skills-visit)
     (define-key map (kbd "t") #'org-agent-skills-test)
     (define-key map (kbd "+") #'org-agent-skill-new)
@@ -42,15 +43,16 @@
     map)
   "Keys in the list of skills.")
 
-(define-derived-mode org-agent-skills-mode org-agent-list-mode "Org-Agent-Skills"
+(define-derived-mode org-agent-skills-mode org-agent-list-sections-mode
+  "Org-Agent-Skills"
   "Major mode of the list of skills.
 \\<org-agent-skills-mode-map>\\[org-agent-skills-visit] goes to a note, to its first fault if it has one; \\[org-agent-skills-test]
 runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-skill-new] begins a new one."
-  (org-agent-list-columns
-   (vector '("Skill" 22 t) '("State" 10 t) '("Version" 8 t)
-           (list "Tests" 6 (org-agent-list-by-number 3) :right-align t)
-           '("Capabilities" 18 t) '("Note" 0 t))
-   #'org-agent-skills--reload))
+  (org-agent-list-rows
+   '(("Skill" 20) ("State" 10) ("Version" 7) ("Tests" 5 t) ("Capabilities" 16)
+     ("Note"))
+   #'org-agent-skills--reload
+   "\\<org-agent-skills-mode-map>\\[org-agent-skills-visit] visit  \\[org-agent-skills-test] test  \\[org-agent-skill-grant] grant  \\[org-agent-skill-new] new"))
 
 ;;;###autoload
 (defun org-agent-skills ()
@@ -66,51 +68,111 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
 
 (defun org-agent-skills--show (result)
   "List what RESULT, of `skill/list', has, in the current buffer."
-  (org-agent-list-show
-   (append (mapcar #'org-agent-skills--policy-entry
+  (org-agent-list-show-rows
+   (append (mapcar #'org-agent-skills--policy-row
                    (plist-get result :diagnostics))
-           (mapcar #'org-agent-skills--entry (plist-get result :skills)))
+           (mapcar #'org-agent-skills--row (plist-get result :skills)))
    (org-agent-list-left result "more")))
 
-(defun org-agent-skills--entry (status)
-  "Return the line of STATUS."
-  (let* ((state (substring (symbol-name (plist-get status :state)) 1))
-         (fault (cl-find-if-not (lambda (fault) (plist-get fault :warning))
-                                (plist-get status :diagnostics)))
-         (file (plist-get status :file)))
-    (list status
-          (vector
-           (let ((name (plist-get status :skill)))
-             (if (or (null name) (string-empty-p name)) "-" name))
-           (propertize (if (plist-get status :last-good)
-                           (concat state "+old")
-                         state)
-                       'face (if (member state '("live" "effective")) 'success
-                               (if (equal state "failed") 'error 'shadow))
-                       'help-echo (if (plist-get status :last-good)
-                                      "The last good version is live"
-                                    (org-agent-skills--reasons status)))
+(defun org-agent-skills--row (status)
+  "Return the row of STATUS; what it says in short unfolds in full."
+  (let ((name (plist-get status :skill)))
+    (org-agent-list-row
+     'skill (plist-get status :file) status
+     (list (if (string-empty-p (or name "")) "-" name)
+           (org-agent-skills--state status)
            (or (plist-get status :version) "")
            (if (org-agent-skills--prompt-p status) "-"
              (number-to-string (or (plist-get status :tests) 0)))
            (org-agent-skills--capabilities status)
-           (concat (if (plist-get status :shipped)
-                       (concat "shipped: " file)
-                     (abbreviate-file-name file))
-                   (when-let ((reasons (org-agent-skills--reasons status)))
-                     (propertize (concat "  " reasons) 'face 'shadow))
-                   (when-let ((hooks (plist-get status :hooks)))
-                     (propertize (concat "  " (org-agent-skills--hooks hooks))
-                                 'face 'shadow))
-                   (when-let ((why (plist-get status :withheld)))
-                     (propertize (format "  not granted: %s" why)
-                                 'face 'warning))
-                   (when fault
-                     (propertize
-                      (format "  %s: %s" (plist-get fault :line)
-                              (car (split-string (plist-get fault :message)
-                                                 "\n")))
-                      'face 'error)))))))
+           (string-join (cons (org-agent-skills--short-file status)
+                              (org-agent-skills--remarks status))
+                        "  "))
+     (lambda () (org-agent-skills--details status))
+     (cl-loop for fault in (plist-get status :diagnostics)
+              for number from 0
+              collect (org-agent-section
+                       'fault number :data fault
+                       :heading (org-agent-skills--fault-place fault)
+                       :body (let ((fault fault))
+                               (lambda ()
+                                 (org-agent-list-filled
+                                  (plist-get fault :message)))))))))
+
+(defun org-agent-skills--state (status)
+  "Return the state of STATUS in its face."
+  (let ((state (substring (symbol-name (plist-get status :state)) 1)))
+    (propertize (if (plist-get status :last-good) (concat state "+old") state)
+                'face (pcase state
+                        ((or "live" "effective") 'success)
+                        ("failed" 'error)
+                        (_ 'shadow))
+                'help-echo (if (plist-get status :last-good)
+                               "The last good version is live"
+                             (org-agent-skills--reasons status)))))
+
+(defun org-agent-skills--file (status)
+  "Return the file of the note of STATUS as it is shown."
+  (let ((file (plist-get status :file)))
+    (if (plist-get status :shipped)
+        (concat "shipped: " file)
+      (abbreviate-file-name file))))
+
+(defun org-agent-skills--short-file (status)
+  "Return the file of the note of STATUS, without the directory of all notes."
+  (let ((file (plist-get status :file))
+        (directory (expand-file-name "skills/" (org-agent-home-directory))))
+    (if (string-prefix-p directory file)
+        (file-relative-name file directory)
+      (org-agent-skills--file status))))
+
+(defun org-agent-skills--remarks (status)
+  "Return what is to be said of STATUS, strings, its first fault last."
+  (let ((fault (cl-find-if-not (lambda (fault) (plist-get fault :warning))
+                               (plist-get status :diagnostics))))
+    (delq nil
+          (list (when-let ((reasons (org-agent-skills--reasons status)))
+                  (propertize reasons 'face 'shadow))
+                (when-let ((hooks (plist-get status :hooks)))
+                  (propertize (org-agent-skills--hooks hooks) 'face 'shadow))
+                (when-let ((why (plist-get status :withheld)))
+                  (propertize (format "not granted: %s" why) 'face 'warning))
+                (when fault
+                  (org-agent-skills--fault fault))))))
+
+(defun org-agent-skills--fault (fault)
+  "Return the line that tells of FAULT."
+  (propertize (format "%s: %s" (plist-get fault :line)
+                      (car (split-string (or (plist-get fault :message) "") "\n")))
+              'face (if (plist-get fault :warning) 'warning 'error)))
+
+(defun org-agent-skills--fault-place (fault)
+  "Return where FAULT is, and how bad it is."
+  (propertize (format "%s in line %s"
+                      (if (plist-get fault :warning) "warning" "error")
+                      (plist-get fault :line))
+              'face (if (plist-get fault :warning) 'warning 'error)))
+
+(defun org-agent-skills--details (status)
+  "Return all that is known of STATUS but its faults, a thing a line."
+  (let ((capabilities (plist-get status :capabilities))
+        (since (plist-get status :since)))
+    (mapconcat
+     #'org-agent-list-filled
+     (delq nil
+           (append
+            (list (org-agent-skills--file status)
+                  (and (plist-get status :last-good)
+                       "The last good version is live.")
+                  (and capabilities
+                       (format "asks for %s%s" (string-join capabilities ", ")
+                               (if since (concat ", granted since " since) ""))))
+            (plist-get status :reasons)
+            (when-let ((hooks (plist-get status :hooks)))
+              (list (org-agent-skills--hooks hooks)))
+            (when-let ((why (plist-get status :withheld)))
+              (list (format "not granted: %s" why)))))
+     "")))
 
 (defun org-agent-skills--hooks (hooks)
   "Return HOOKS, of a note, in words."
@@ -128,16 +190,16 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
                 'help-echo (cond (withheld (concat "Not granted: " withheld))
                                  (since (concat "Granted since " since))))))
 
-(defun org-agent-skills--policy-entry (fault)
-  "Return the line of FAULT, of policy.org, which voids all grants."
+(defun org-agent-skills--policy-row (fault)
+  "Return the row of FAULT, of policy.org, which voids all grants."
   (let ((file (plist-get fault :file)))
-    (list (list :file file :diagnostics (list fault))
-          (vector "-" (propertize "void" 'face 'error) "" "" ""
-                  (concat (abbreviate-file-name file)
-                          (propertize (format "  %s: %s"
-                                              (plist-get fault :line)
-                                              (plist-get fault :message))
-                                      'face 'error))))))
+    (org-agent-list-row
+     'skill (list file (plist-get fault :line))
+     (list :file file :diagnostics (list fault))
+     (list "-" (propertize "void" 'face 'error) "" "" ""
+           (concat (abbreviate-file-name file) "  "
+                   (org-agent-skills--fault fault)))
+     (lambda () (org-agent-list-filled (or (plist-get fault :message) ""))))))
 
 (defun org-agent-skills--prompt-p (status)
   "Return non-nil when STATUS is of a directory with a SKILL.md."
@@ -150,14 +212,16 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
 
 (defun org-agent-skills--status ()
   "Return the status on the line of point."
-  (or (tabulated-list-get-id) (user-error "There is no skill on this line")))
+  (or (org-agent-section-data-at-point 'skill)
+      (user-error "There is no skill on this line")))
 
 (defun org-agent-skills-visit ()
-  "Go to the note on this line, to its first fault if there is one."
+  "Go to the note on this line, to the fault on it or else its first one."
   (interactive)
   (let* ((status (org-agent-skills--status))
          (file (plist-get status :file))
-         (fault (car (plist-get status :diagnostics))))
+         (fault (or (org-agent-section-data-at-point 'fault)
+                    (car (plist-get status :diagnostics)))))
     (when (plist-get status :shipped)
       (user-error "This came with the program; \"org-agent skill copy %s\" makes it yours"
                   (if (org-agent-skills--prompt-p status)
@@ -297,8 +361,7 @@ What it refuses is an error."
 
 (defun org-agent-skills--grant-file ()
   "Return the file of the note that a command is about."
-  (let ((status (and (derived-mode-p 'tabulated-list-mode)
-                     (tabulated-list-get-id))))
+  (let ((status (org-agent-section-data-at-point 'skill)))
     (cond
      ((and (consp status) (plist-get status :shipped))
       (user-error "What came with the program is granted nothing"))

@@ -23,6 +23,7 @@
 (require 'org-agent-kernel)
 (require 'org-agent-chat)
 (require 'org-agent-list)
+(require 'org-agent-section)
 
 (declare-function org-agent-approvals "org-agent-approval")
 (declare-function org-agent-doctor "org-agent-doctor")
@@ -33,7 +34,7 @@
 
 (defvar org-agent-status-mode-map
   (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map special-mode-map)
+    (set-keymap-parent map org-agent-section-mode-map)
     (define-key map "l" #'org-agent-log)
     (define-key map "d" #'org-agent-doctor)
     (define-key map "w" #'org-agent-skills)
@@ -41,13 +42,15 @@
     map)
   "Keys in the status.")
 
-(define-derived-mode org-agent-status-mode special-mode "Org-Agent-Status"
+(define-derived-mode org-agent-status-mode org-agent-section-mode
+  "Org-Agent-Status"
   "Major mode of the state of the kernel.
-\\<org-agent-status-mode-map>\\[revert-buffer] looks again, \\[org-agent-log] shows the log, \\[org-agent-doctor] looks for faults.
+\\<org-agent-status-mode-map>\\[org-agent-section-return] goes to what a line is about, \\[revert-buffer] looks again,
+\\[org-agent-log] shows the log, \\[org-agent-doctor] looks for faults.
 
 \\{org-agent-status-mode-map}"
   (setq-local revert-buffer-function (lambda (&rest _) (org-agent-status)))
-  (setq buffer-undo-list t))
+  (setq org-agent-section-keys "\\<org-agent-status-mode-map>\\[org-agent-section-return] go there  \\[org-agent-approvals] what waits  \\[org-agent-log] log  \\[org-agent-doctor] doctor  \\[org-agent-skills] skills"))
 
 ;;;###autoload
 (defun org-agent-status ()
@@ -69,28 +72,52 @@
   (with-current-buffer (get-buffer-create "*org-agent-status*")
     (unless (derived-mode-p 'org-agent-status-mode)
       (org-agent-status-mode))
-    (let ((inhibit-read-only t)
-          (line (line-number-at-pos)))
-      (erase-buffer)
-      (mapc #'org-agent-status--insert (org-agent-status--lines status))
-      (goto-char (point-min))
-      (forward-line (1- line)))
+    (org-agent-section-show
+     (org-agent-status--sections (org-agent-status--lines status)))
     (display-buffer (current-buffer))))
 
-(defun org-agent-status--insert (line)
-  "Insert LINE, a list (LABEL TEXT FACE ACTION).
-FACE may be nil.  With ACTION the text is a button that calls it."
-  (pcase-let ((`(,label ,text ,face ,action) line))
-    (insert (propertize (format "%-10s" (or label "")) 'face 'shadow))
-    (let ((shown (replace-regexp-in-string "[\n\r\t]+" " " text)))
-      (if action
-          (insert-text-button shown 'follow-link t
-                              'action (lambda (_) (funcall action)))
-        (insert (if face (propertize shown 'face face) shown))))
-    (insert "\n")))
+(defun org-agent-status--sections (lines)
+  "Return the sections of LINES, lists (LABEL TEXT FACE ACTION NAME).
+FACE may be nil.  With ACTION the text is a button that calls it.  NAME
+is the identity of a line whose text changes, or nil.  A line without a
+label is below the last one that has one."
+  (let (sections)
+    (dolist (line lines)
+      (pcase-let* ((`(,label ,text ,face ,action ,name) line)
+                   (section (org-agent-section
+                             'status (or label name text) :data action
+                             :heading (concat (org-agent-status--label label)
+                                              (org-agent-status--text text face action)))))
+        (if (or label (not sections))
+            (push section sections)
+          (push section (org-agent-section-children (car sections))))))
+    (dolist (section sections)
+      (setf (org-agent-section-children section)
+            (nreverse (org-agent-section-children section))))
+    (nreverse sections)))
+
+(defun org-agent-status--label (label)
+  "Return LABEL, or what stands in its place below one, in its column."
+  (if label
+      (propertize (format "%-10s" label) 'face 'shadow)
+    (make-string 8 ?\s)))
+
+(defun org-agent-status--text (text face action)
+  "Return TEXT on one line in FACE, or a button for ACTION if that is non-nil."
+  (let ((shown (replace-regexp-in-string "[\n\r\t]+" " " text)))
+    (cond (action (make-text-button (copy-sequence shown) nil 'follow-link t
+                                    'action (lambda (_) (funcall action))))
+          (face (propertize shown 'face face))
+          (t shown))))
+
+(cl-defmethod org-agent-section-visit ((_type (eql 'status)) section)
+  "Go to what SECTION, a line of the status, is about."
+  (if-let ((action (org-agent-section-data section)))
+      (funcall action)
+    (cl-call-next-method)))
 
 (defun org-agent-status--lines (status)
-  "Return the lines, as `org-agent-status--insert' takes, of STATUS."
+  "Return the lines, as `org-agent-status--sections' takes, of STATUS."
   (append (org-agent-status--work status)
           (org-agent-status--models status)
           (org-agent-status--presets status)
@@ -127,7 +154,8 @@ FACE may be nil.  With ACTION the text is a button that calls it."
                                  (concat ": " (org-agent-header-progress-text progress t)))
                                (and (> behind 0) (format ", %d behind" behind)))
                        nil
-                       (lambda () (org-agent-chat name)))))
+                       (lambda () (org-agent-chat name))
+                       name)))
              (plist-get status :conversations)))))
 
 (defun org-agent-status--models (status)
@@ -147,7 +175,8 @@ FACE may be nil.  With ACTION the text is a button that calls it."
                                   (concat "  " (org-agent-status--time
                                                 (plist-get model :at))))
                              (and fault (concat "  " fault)))
-                     (and (memq state '(:failing :paused)) 'error))))
+                     (and (memq state '(:failing :paused)) 'error)
+                     nil (plist-get model :name))))
            (plist-get status :models))))
 
 (defun org-agent-status--presets (status)
@@ -178,7 +207,8 @@ FACE may be nil.  With ACTION the text is a button that calls it."
                                    (format "%s" (or state "")))
                                  (and tools (format ", %d tools" (length tools)))
                                  (and fault (concat "  " fault)))
-                         (and (eq state :failing) 'error))
+                         (and (eq state :failing) 'error)
+                         nil (plist-get server :name))
            append (mapcar (lambda (left) (list nil (concat "left out: " left) 'warning))
                           (plist-get server :left))))
 
@@ -273,13 +303,15 @@ FACE may be nil.  With ACTION the text is a button that calls it."
                    (list "Tokens, about" 14 (org-agent-list-by-number 3)
                          :right-align t))
            ;; All of it is seen in 80 columns.
-           (list '("What" 32 t) '("Model" 18 t)
+           (list '("What" 30 t) '("Model" 18 t)
                  (list "In" 7 (org-agent-list-by-number 2) :right-align t)
                  (list "Out" 7 (org-agent-list-by-number 3) :right-align t)
                  '("Cost" 10 nil :right-align t)))))
     (unless (equal (mapcar #'car format) (mapcar #'car tabulated-list-format))
       (setq tabulated-list-sort-key nil) ; it names a column
-      (org-agent-list-columns (vconcat format) #'org-agent-status--usage-ask))))
+      (org-agent-list-columns
+       (vconcat format) #'org-agent-status--usage-ask
+       "\\<org-agent-usage-mode-map>by: \\[org-agent-usage-by-turn] turn  \\[org-agent-usage-by-session] conversation  \\[org-agent-usage-by-model] model  \\[org-agent-usage-by-day] day  \\[org-agent-usage-by-tool] tool"))))
 
 ;;;###autoload
 (defun org-agent-usage (&optional by)

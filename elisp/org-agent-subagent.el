@@ -189,7 +189,8 @@ of its subagents at work; when there are several, ask which."
 \\{org-agent-subagents-mode-map}"
   (org-agent-list-columns
    (vector '("Subagent" 28 t) '("Of" 16 t) '("Begun" 16 t) '("How it is" 0 t))
-   #'org-agent-subagent--ask))
+   #'org-agent-subagent--ask
+   "\\<org-agent-subagents-mode-map>\\[org-agent-subagent-open] show  \\[org-agent-subagent-stop] stop"))
 
 ;;;###autoload
 (defun org-agent-subagents ()

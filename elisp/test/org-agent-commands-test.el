@@ -152,7 +152,8 @@
       (org-agent-status)
       (org-agent-fake-wait (get-buffer "*org-agent-status*"))
       (with-current-buffer "*org-agent-status*"
-        (let ((text (buffer-string)))
+        ;; Before each line is the mark of its section.
+        (let ((text (replace-regexp-in-string "^[ ▾] " "" (buffer-string))))
           (dolist (line '("\\`You       3 to decide or to answer\nAnswers   1 being written, 2 behind\n +main, being written, 2 behind\n"
                           "Model     m\n +m  failing  2026-11-22 ..:..  no answer\n +n  not asked yet\n"
                           "Presets   concise, long\n +hot  config.org:9: no number\n"

@@ -17,7 +17,7 @@
      (save-window-excursion
        (cl-letf (((symbol-function 'yes-or-no-p) (lambda (&rest _) t)))
          (org-agent-doctor)
-         (org-agent-doctor-test--wait "^[A-Z]+ +sandbox")
+         (org-agent-doctor-test--wait "^ *[ ▾▸] *[A-Z]+ +sandbox")
          (unwind-protect (progn ,@body)
            (when (get-buffer "*org-agent-doctor*")
              (kill-buffer "*org-agent-doctor*")))))))
@@ -32,23 +32,23 @@
 (defun org-agent-doctor-test--again (regexp)
   "Look again and wait for REGEXP."
   (with-current-buffer "*org-agent-doctor*" (revert-buffer))
-  (org-agent-doctor-test--wait "^[A-Z]+ +sandbox")
+  (org-agent-doctor-test--wait "^ *[ ▾▸] *[A-Z]+ +sandbox")
   (org-agent-doctor-test--wait regexp))
 
 (ert-deftest org-agent-doctor-finds-and-mends-the-kernels-side ()
   "A directory that others can see is found and mended."
   (org-agent-doctor-test--with
     (goto-char (point-min))
-    (should-not (re-search-forward "^FAIL" nil t))
-    (should (re-search-forward "^OK +kernel +process" nil t))
+    (should-not (re-search-forward "^ *[ ▾▸] *FAIL" nil t))
+    (should (re-search-forward "^ *[ ▾▸] *OK +kernel +process" nil t))
     (should-error (org-agent-doctor-mend) :type 'user-error)
     (let ((state (directory-file-name
                   (file-name-directory (org-agent-state-file "token")))))
       (set-file-modes state #o755)
-      (org-agent-doctor-test--again "^FAIL +state")
+      (org-agent-doctor-test--again "^ *[ ▾▸] *FAIL +state")
       (org-agent-doctor-mend)
       (org-agent-fake-wait (= #o700 (file-modes state)))
-      (org-agent-doctor-test--wait "^OK +state"))))
+      (org-agent-doctor-test--wait "^ *[ ▾▸] *OK +state"))))
 
 (ert-deftest org-agent-doctor-finds-and-mends-emacs ()
   "What is wrong in Emacs is found, and mended where that can be."
@@ -63,8 +63,8 @@
         (insert "* A\n:PROPERTIES:\n:ID:       same\n:END:\n"
                 "* B\n:PROPERTIES:\n:ID:       same\n:END:\n"
                 "text\n:ID:       same\n"))
-      (org-agent-doctor-test--again "^WARN +babel")
-      (org-agent-doctor-test--wait "^WARN +ids .* 1 headings")
+      (org-agent-doctor-test--again "^ *[ ▾▸] *WARN +babel")
+      (org-agent-doctor-test--wait "^ *[ ▾▸] *WARN +ids .* 1 headings")
       (org-agent-doctor-mend-all)
       (should (eq org-confirm-babel-evaluate t))
       (should (= read-process-output-max (* 256 1024)))
@@ -73,9 +73,9 @@
         (should (= 2 (how-many "^:ID: +same$" (point-min) (point-max))))
         (goto-char (point-min))
         (should (re-search-forward "^\\* B\n:PROPERTIES:\n:END:" nil t)))
-      (org-agent-doctor-test--wait "^OK +babel")
+      (org-agent-doctor-test--wait "^ *[ ▾▸] *OK +babel")
       (goto-char (point-min))
-      (should-not (re-search-forward "^WARN +\\(ids\\|left\\)" nil t)))))
+      (should-not (re-search-forward "^ *[ ▾▸] *WARN +\\(ids\\|left\\)" nil t)))))
 
 (ert-deftest org-agent-doctor-old-code-is-noticed ()
   "Compiled files that are old are deleted; loaded code that is old is told of."
@@ -108,8 +108,8 @@
       (make-directory org-agent-directory)
       (save-window-excursion
         (org-agent-doctor)
-        (org-agent-doctor-test--wait "^FAIL +program +the program org-agent was not found")
-        (org-agent-doctor-test--wait "^OK +emacs")
+        (org-agent-doctor-test--wait "^ *[ ▾▸] *FAIL +program +the program org-agent was not found")
+        (org-agent-doctor-test--wait "^ *[ ▾▸] *OK +emacs")
         (kill-buffer))
       (with-temp-file (expand-file-name "org-agent-x.elc" org-agent-directory))
       (set-file-times (expand-file-name "org-agent-x.elc" org-agent-directory) 0)

@@ -60,8 +60,8 @@ Nil if the agent kept nothing there."
       (org-agent-memory)
       (org-agent-fake-wait (string-match-p "The samovar :home:" (org-agent-memory-test--list)))
       (with-current-buffer org-agent-memory--buffer
-        (goto-char (point-min))
-        (should (equal (plist-get (tabulated-list-get-id) :title) "The samovar"))
+        (should (equal (plist-get (org-agent-section-data-at-point 'memory) :title)
+                       "The samovar"))
         (org-agent-memory-visit)
         (should (equal (file-name-nondirectory buffer-file-name) "MEMORY.org"))
         (should (looking-at "\\* The samovar"))
@@ -73,7 +73,7 @@ Nil if the agent kept nothing there."
       (org-agent-memory-search "since:2999-01-01")
       (org-agent-fake-settle)
       (with-current-buffer org-agent-memory--buffer
-        (should (string-empty-p (buffer-string))))
+        (should-not (org-agent-section-all 'memory)))
       (org-agent-memory-undo)
       (org-agent-fake-wait (not (org-agent-memory-test--home "MEMORY.org")))
       (org-agent-memory-changes)

@@ -59,7 +59,6 @@
                              org-agent-skill-mode org-agent-skill-global-mode
                              org-agent-skill-evaluate org-agent-skill-test
                              org-agent-approval-view org-agent-approval-edit
-                             org-agent-approval-next org-agent-approval-previous
                              org-agent-question-submit org-agent-question-decline
                              org-agent-question-fill org-agent-subagent-open
                              org-agent-chat-ctrl-c-ctrl-c

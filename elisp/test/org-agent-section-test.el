@@ -113,7 +113,7 @@ repeat now and then."
   "Whatever a tree becomes, the buffer is what a new one would be.
 Point, the window and the folds stay with their sections."
   (let ((kept 0) (folded 0))
-    (dotimes (seed 80)
+    (dotimes (seed 40)
       (setq org-agent-section-test--state (1+ seed))
       (org-agent-section-test--with
         (let ((forest (org-agent-section-test--describe 3)))
@@ -170,8 +170,8 @@ Point, the window and the folds stay with their sections."
                                    (org-agent-section-text section))
                         (cl-incf kept)
                         (should (equal was new))))))))))))
-    (should (> kept 300))
-    (should (> folded 1000))))
+    (should (> kept 150))
+    (should (> folded 500))))
 
 (defun org-agent-section-test--numbers (&rest numbers)
   "Return sections named by NUMBERS, each with a body."
@@ -218,7 +218,14 @@ Point, the window and the folds stay with their sections."
     (org-agent-section-show (org-agent-section-test--numbers 1 3))
     (should (looking-at "▾ Number 3"))
     (org-agent-section-show (org-agent-section-test--numbers 1))
-    (should (looking-at "▾ Number 1"))))
+    (should (looking-at "▾ Number 1")))
+  (org-agent-section-test--with
+    (org-agent-section-show (org-agent-section-test--family "A" "B" "C"))
+    (search-forward "B")
+    (org-agent-section-show (org-agent-section-test--family "A" "C"))
+    (should (equal "C" (org-agent-section-data-at-point 'child)))
+    (org-agent-section-show (org-agent-section-test--family))
+    (should (looking-at "▾ Family"))))
 
 (defun org-agent-section-test--family (&rest names)
   "Return a section with a child for each of NAMES."

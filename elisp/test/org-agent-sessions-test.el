@@ -34,10 +34,11 @@
   "Return what is shown of QUERY, in SESSION if given."
   (save-window-excursion (org-agent-search query session))
   (with-current-buffer org-agent-sessions--search-buffer
-    (setq tabulated-list-entries nil)
-    (org-agent-fake-wait tabulated-list-entries)
-    (goto-char (point-min))
-    (mapcar (lambda (entry) (aref (cadr entry) 3)) tabulated-list-entries)))
+    (org-agent-list-show-rows nil)
+    (org-agent-fake-wait (org-agent-section-all 'hit))
+    (mapcar (lambda (section)
+              (org-agent-sessions-search-snippet (org-agent-section-data section)))
+            (org-agent-section-all 'hit))))
 
 (ert-deftest org-agent-sessions-are-listed-and-opened ()
   "The list has what there is, and RET opens it."
@@ -49,7 +50,8 @@
                      '("main" "1" "idle" "Tell me of Samarkand"))))
     (save-window-excursion
       (switch-to-buffer org-agent-sessions--buffer)
-      (goto-char (point-min))
+      ;; The first line names the columns; point is on what is listed.
+      (should (= 2 (line-number-at-pos)))
       (org-agent-sessions-open)
       (should (equal (buffer-name) "*org-agent-chat*"))
       (switch-to-buffer org-agent-sessions--buffer)
@@ -107,9 +109,8 @@
       (if (string-match-p "NEAR" query)
           (progn (save-window-excursion (org-agent-search query))
                  (org-agent-fake-settle)
-                 (should-not (buffer-local-value
-                              'tabulated-list-entries
-                              (get-buffer org-agent-sessions--search-buffer))))
+                 (with-current-buffer org-agent-sessions--search-buffer
+                   (should-not (org-agent-section-all 'hit))))
         (should (org-agent-sessions-test--search query))))
     (save-window-excursion (org-agent-search "\"*?"))
     (org-agent-fake-settle)

@@ -198,7 +198,7 @@
     (org-agent-skills)
     (with-current-buffer "*org-agent-skills*"
       (org-agent-fake-wait (string-match-p "adder.*failed" (buffer-string)))
-      (should (string-match-p "^chat .*live .*shipped: skills/chat.org" (buffer-string)))
+      (should (string-match-p "^. chat .*live .*shipped: skills/chat.org" (buffer-string)))
       (goto-char (point-min))
       (search-forward "failed")
       (org-agent-skills-visit))
@@ -209,7 +209,7 @@
     (replace-match "(= 4")
     (let ((save-silently t)) (save-buffer))
     (with-current-buffer "*org-agent-skills*"
-      (org-agent-fake-wait (string-match-p "^adder +live" (buffer-string)))
+      (org-agent-fake-wait (string-match-p "^. adder +live" (buffer-string)))
       (kill-buffer))))
 
 (ert-deftest org-agent-skills-list-has-prompt-skills ()
@@ -223,7 +223,7 @@
       (org-agent-skills)
       (with-current-buffer "*org-agent-skills*"
         (org-agent-fake-wait
-         (string-match-p "^garden +ineligible .*no program no-such-program"
+         (string-match-p "^. garden +ineligible .*no program no-such-program"
                          (buffer-string)))
         (goto-char (point-min))
         (search-forward "garden")
@@ -240,7 +240,7 @@
           (kill-buffer)))
       (with-current-buffer "*org-agent-skills*"
         (org-agent-fake-wait
-         (string-match-p "^garden +effective" (buffer-string)))
+         (string-match-p "^. garden +effective" (buffer-string)))
         (kill-buffer)))))
 
 (ert-deftest org-agent-skill-new-begins-one ()

@@ -134,7 +134,7 @@
       (save-window-excursion
         (org-agent-approvals)
         (with-current-buffer "*org-agent-approvals*"
-          (org-agent-fake-wait (string-match-p "^the writer, subagent of main" (buffer-string))
+          (org-agent-fake-wait (string-match-p "(the writer, subagent of main, " (buffer-string))
                                (buffer-string))
           (kill-buffer)))
       (org-agent-kernel-request "approval/decide"

@@ -81,7 +81,7 @@
     (with-current-buffer "*org-agent-usage*"
       (should (<= (cl-loop for column across tabulated-list-format
                            sum (1+ (cadr column)))
-                  80))
+                  78))
       (org-agent-fake-wait tabulated-list-entries)
       (should (string-match-p "Question\\?.*12 +3 +\\$0\\.2500" (buffer-string)))
       (kill-buffer))))
@@ -98,13 +98,13 @@
       (org-agent-fake-wait tabulated-list-entries)
       (tabulated-list-sort 2)
       (org-agent-usage-by-tool)
-      (org-agent-fake-wait (string-match-p "^list_sessions +1 +[1-9][0-9]* +[1-9]"
+      (org-agent-fake-wait (string-match-p "^  list_sessions +1 +[1-9][0-9]* +[1-9]"
                                            (buffer-string)))
       (should (<= (cl-loop for column across tabulated-list-format
                            sum (1+ (cadr column)))
-                  80))
+                  78))
       (org-agent-usage-by-session)
-      (org-agent-fake-wait (string-match-p "^main .* [1-9][0-9]* +[1-9]"
+      (org-agent-fake-wait (string-match-p "^  main .* [1-9][0-9]* +[1-9]"
                                            (buffer-string)))
       (should (equal (car (aref tabulated-list-format 0)) "What"))
       (kill-buffer))))
