@@ -3,6 +3,7 @@ package lisp
 import (
 	"math"
 	"math/big"
+	"math/cmplx"
 )
 
 // numberFunctions are the basic arithmetic.
@@ -231,4 +232,327 @@ func equality() Builtin {
 		}
 		return result
 	}}
+}
+
+// rounding is how a quotient becomes an integer.
+type rounding int
+
+const (
+	floorRounding rounding = iota
+	ceilingRounding
+	truncateRounding
+	roundRounding
+)
+
+// roundingFunctions divide to integers.
+func roundingFunctions() []Builtin {
+	row := func(name, doc string, how rounding, float bool) Builtin {
+		return Builtin{Name: name, LambdaList: "(number &optional divisor)", Doc: doc, Many: true, Named: func(c *Call, args Args) Value {
+			number, divisorArg := args.Get("number"), args.Get("divisor")
+			divisor := Value(Integer(1))
+			if divisorArg != nil {
+				divisor = divisorArg
+			}
+			q, r := c.quotient(number, divisor, how)
+			if float {
+				like := number
+				if _, isDouble := divisor.(float64); isDouble {
+					like = divisor
+				}
+				q = c.toFloat(q, like)
+			}
+			return c.Values(q, r)
+		}}
+	}
+	return []Builtin{
+		row("floor", "The quotient rounded down, and the remainder.", floorRounding, false),
+		row("ceiling", "The quotient rounded up, and the remainder.", ceilingRounding, false),
+		row("truncate", "The quotient rounded towards zero, and the remainder.", truncateRounding, false),
+		row("round", "The quotient rounded to the nearest, halves to even, and the remainder.", roundRounding, false),
+		row("ffloor", "Like floor, the quotient as a float.", floorRounding, true),
+		row("fceiling", "Like ceiling, the quotient as a float.", ceilingRounding, true),
+		row("ftruncate", "Like truncate, the quotient as a float.", truncateRounding, true),
+		row("fround", "Like round, the quotient as a float.", roundRounding, true),
+		{Name: "mod", LambdaList: "(number divisor)", Doc: "The remainder with the sign of the divisor.", Two: func(c *Call, a, b Value) Value {
+			if x, ok := a.(int64); ok {
+				if y, ok := b.(int64); ok && y > 0 {
+					m := x % y
+					if m < 0 {
+						m += y
+					}
+					return Integer(m)
+				}
+			}
+			_, r := c.quotient(a, b, floorRounding)
+			return r
+		}},
+		{Name: "rem", LambdaList: "(number divisor)", Doc: "The remainder with the sign of the number.", Two: func(c *Call, a, b Value) Value {
+			_, r := c.quotient(a, b, truncateRounding)
+			return r
+		}},
+	}
+}
+
+// quotient returns the integer quotient and a - b*quotient.
+func (c *Call) quotient(a, b Value, how rounding) (q, r Value) {
+	if x, ok := a.(int64); ok {
+		if y, ok := b.(int64); ok && y != 0 && x != math.MinInt64 && y != math.MinInt64 {
+			n := roundedQuotient(x, y, how)
+			return Integer(n), Integer(x - n*y)
+		}
+	}
+	k := max(c.realNumber(a), c.realNumber(b))
+	if sign(b) == 0 {
+		c.divisionByZero(CL("TRUNCATE"), a, b)
+	}
+	if k >= singleKind {
+		return c.floatQuotient(a, b, how, k == singleKind)
+	}
+	c.chargeArithmetic(a, b)
+	c.Work((bits(a)/64 + 1) * (bits(b)/64 + 1) / 8)
+	ratio := new(big.Rat).Quo(rational(a), rational(b))
+	n := roundRatio(ratio, how)
+	q = normal(n)
+	return q, c.subtract(a, c.multiply(q, b))
+}
+
+// roundedQuotient divides small integers; neither is the least one.
+func roundedQuotient(x, y int64, how rounding) int64 {
+	q, r := x/y, x%y
+	if r == 0 {
+		return q
+	}
+	away := int64(1) // from zero
+	if x < 0 != (y < 0) {
+		away = -1
+	}
+	switch how {
+	case floorRounding:
+		if away < 0 {
+			q--
+		}
+	case ceilingRounding:
+		if away > 0 {
+			q++
+		}
+	case roundRounding:
+		r, size := max(r, -r), max(y, -y)
+		if rest := size - r; r > rest || r == rest && q%2 != 0 {
+			q += away
+		}
+	}
+	return q
+}
+
+func roundRatio(ratio *big.Rat, how rounding) *big.Int {
+	q, r := new(big.Int).QuoRem(ratio.Num(), ratio.Denom(), new(big.Int))
+	if r.Sign() == 0 {
+		return q
+	}
+	one := big.NewInt(1)
+	switch how {
+	case floorRounding:
+		if r.Sign() < 0 {
+			q.Sub(q, one)
+		}
+	case ceilingRounding:
+		if r.Sign() > 0 {
+			q.Add(q, one)
+		}
+	case roundRounding:
+		twice := new(big.Int).Abs(new(big.Int).Lsh(r, 1))
+		half := twice.Cmp(ratio.Denom())
+		if half > 0 || half == 0 && q.Bit(0) == 1 {
+			if r.Sign() > 0 {
+				q.Add(q, one)
+			} else {
+				q.Sub(q, one)
+			}
+		}
+	}
+	return q
+}
+
+func (c *Call) floatQuotient(a, b Value, how rounding, single bool) (q, r Value) {
+	x, y := double(a), double(b)
+	z := x / y
+	if math.IsInf(z, 0) || math.IsNaN(z) {
+		c.overflow([]Value{a, b})
+	}
+	switch how {
+	case floorRounding:
+		z = math.Floor(z)
+	case ceilingRounding:
+		z = math.Ceil(z)
+	case truncateRounding:
+		z = math.Trunc(z)
+	default:
+		z = math.RoundToEven(z)
+	}
+	n, _ := new(big.Float).SetFloat64(z).Int(nil)
+	return normal(n), c.finite(x-z*y, single, a, b)
+}
+
+// toFloat converts v to the float type of like, single if that is no float.
+func (c *Call) toFloat(v, like Value) Value {
+	_, isDouble := like.(float64)
+	return c.finite(double(v), !isDouble, v)
+}
+
+// floatFunctions are what yields or takes floats.
+func floatFunctions() []Builtin {
+	return []Builtin{
+		analytic("sin", "The sine.", sine, cmplx.Sin), analytic("cos", "The cosine.", cosine, cmplx.Cos), analytic("tan", "The tangent.", tangent, cmplx.Tan),
+		analytic("asin", "The arc sine.", math.Asin, arcSine), analytic("acos", "The arc cosine.", math.Acos, arcCosine),
+		analytic("sinh", "The hyperbolic sine.", math.Sinh, cmplx.Sinh), analytic("cosh", "The hyperbolic cosine.", math.Cosh, cmplx.Cosh), analytic("tanh", "The hyperbolic tangent.", math.Tanh, cmplx.Tanh),
+		analytic("asinh", "The inverse hyperbolic sine.", math.Asinh, cmplx.Asinh), analytic("acosh", "The inverse hyperbolic cosine.", math.Acosh, cmplx.Acosh),
+		analytic("atanh", "The inverse hyperbolic tangent.", math.Atanh, hyperbolicArcTangent),
+		analytic("exp", "e to the power of the number.", math.Exp, cmplx.Exp),
+		analytic("sqrt", "The square root, complex for a negative number.", math.Sqrt, cmplx.Sqrt),
+		{Name: "isqrt", LambdaList: "(natural)", Doc: "The integer square root.", One: func(c *Call, a Value) Value {
+			n := c.Integer(a)
+			if n.Sign() < 0 {
+				c.TypeError(a, "UNSIGNED-BYTE")
+			}
+			c.chargeArithmetic(a, a)
+			c.Work(n.BitLen() / 64 * n.BitLen() / 64)
+			return normal(new(big.Int).Sqrt(n))
+		}},
+		{Name: "log", LambdaList: "(number &optional base)", Doc: "The logarithm, natural without a base.", Call: logarithm},
+		{Name: "atan", LambdaList: "(y &optional x)", Doc: "The arc tangent of y/x.", Call: func(c *Call, args []Value) Value {
+			c.number(args[0])
+			if len(args) == 1 {
+				if _, isComplex := args[0].(*Complex); isComplex {
+					return c.fromComplex(cmplx.Atan(complexValue(args[0])), args[0])
+				}
+				return c.toFloat(math.Atan(double(args[0])), args[0])
+			}
+			c.realNumber(args[0])
+			c.realNumber(args[1])
+			return c.toFloat(math.Atan2(double(args[0]), double(args[1])), c.add(args[0], args[1]))
+		}},
+		{Name: "expt", LambdaList: "(base power)", Doc: "Base to the power.", Two: power},
+		{Name: "float", LambdaList: "(number &optional like)", Doc: "The number as a float, of the type of like.", Call: func(c *Call, args []Value) Value {
+			k := c.realNumber(args[0])
+			if len(args) == 1 {
+				if k >= singleKind {
+					return args[0]
+				}
+				return c.toFloat(args[0], Nil)
+			}
+			return c.toFloat(args[0], args[1])
+		}},
+		{Name: "rational", LambdaList: "(number)", Doc: "Exactly the number as a rational.", One: func(c *Call, a Value) Value {
+			c.realNumber(a)
+			return normalRatio(rational(a))
+		}},
+		{Name: "rationalize", LambdaList: "(number)", Doc: "The simplest rational that is the same float.", One: rationalize},
+	}
+}
+
+// rationalize walks the continued fraction until it is the same float.
+func rationalize(c *Call, a Value) Value {
+	k := c.realNumber(a)
+	if k < singleKind {
+		return a
+	}
+	same := func(r *big.Rat) bool {
+		f, _ := r.Float64()
+		if k == singleKind {
+			g, _ := r.Float32()
+			return float64(g) == double(a)
+		}
+		return f == double(a)
+	}
+	x := rational(a)
+	if x == nil {
+		c.Fail(arithmeticError, "%s is not finite", c.Shown(a))
+	}
+	p0, q0, p1, q1 := big.NewInt(0), big.NewInt(1), big.NewInt(1), big.NewInt(0)
+	rest := new(big.Rat).Set(x)
+	for range 200 {
+		c.Step()
+		n := roundRatio(rest, floorRounding)
+		p0, p1 = p1, new(big.Int).Add(new(big.Int).Mul(n, p1), p0)
+		q0, q1 = q1, new(big.Int).Add(new(big.Int).Mul(n, q1), q0)
+		candidate := new(big.Rat).SetFrac(p1, q1)
+		rest.Sub(rest, new(big.Rat).SetInt(n))
+		if same(candidate) || rest.Sign() == 0 {
+			return normalRatio(candidate)
+		}
+		rest.Inv(rest)
+	}
+	return normalRatio(x)
+}
+
+// bitFunctions treat integers as bits.
+func bitFunctions() []Builtin {
+	fold := func(name, doc string, start int64, combine func(z, x, y *big.Int) *big.Int) Builtin {
+		return Builtin{Name: name, LambdaList: "(&rest integers)", Doc: doc, Call: func(c *Call, args []Value) Value {
+			result := big.NewInt(start)
+			for _, arg := range args {
+				c.chargeArithmetic(result, arg)
+				result = combine(new(big.Int), result, c.Integer(arg))
+			}
+			return normal(result)
+		}}
+	}
+	return []Builtin{
+		fold("logand", "The bitwise and.", -1, (*big.Int).And),
+		fold("logior", "The bitwise or.", 0, (*big.Int).Or),
+		fold("logxor", "The bitwise exclusive or.", 0, (*big.Int).Xor),
+		{Name: "lognot", LambdaList: "(integer)", Doc: "The bitwise complement.", One: func(c *Call, a Value) Value { return normal(new(big.Int).Not(c.Integer(a))) }},
+		{Name: "logtest", LambdaList: "(a b)", Doc: "True if a bit is set in both.", Two: func(c *Call, a, b Value) Value {
+			return Boolean(new(big.Int).And(c.Integer(a), c.Integer(b)).Sign() != 0)
+		}},
+		{Name: "logbitp", LambdaList: "(index integer)", Doc: "True if the bit is set.", Two: func(c *Call, a, b Value) Value {
+			n, i := c.Integer(b), c.amount(a)
+			if n.Sign() < 0 {
+				return Boolean(new(big.Int).Not(n).Bit(i) == 0)
+			}
+			return Boolean(n.Bit(i) == 1)
+		}},
+		{Name: "logcount", LambdaList: "(integer)", Doc: "The number of one bits, zero bits if negative.", One: func(c *Call, a Value) Value {
+			n := c.Integer(a)
+			if n.Sign() < 0 {
+				n = new(big.Int).Not(n)
+			}
+			ones := 0
+			for i := range n.BitLen() {
+				ones += int(n.Bit(i))
+			}
+			c.Work(n.BitLen())
+			return Count(ones)
+		}},
+		{Name: "integer-length", LambdaList: "(integer)", Doc: "The bits needed in two's complement.", One: func(c *Call, a Value) Value {
+			n := c.Integer(a)
+			if n.Sign() < 0 {
+				n = new(big.Int).Not(n)
+			}
+			return Count(n.BitLen())
+		}},
+		{Name: "ash", LambdaList: "(integer count)", Doc: "The integer shifted left, or right if negative.", Two: shift},
+	}
+}
+
+func shift(c *Call, a, b Value) Value {
+	n := c.Integer(a)
+	if far, ok := b.(*big.Int); ok { // nothing is left, or no memory
+		b = Integer(int64(far.Sign()) << 62)
+	}
+	by := c.Fixnum(b)
+	if by <= 0 {
+		if -by > int64(n.BitLen()) {
+			by = -int64(n.BitLen()) - 1
+		}
+		return normal(new(big.Int).Rsh(n, uint(-by)))
+	}
+	if n.Sign() == 0 {
+		return Integer(0)
+	}
+	if by/8 > c.bytes {
+		c.Charge(int(c.bytes) + 1)
+	}
+	c.ChargeMany(int(by/8)+n.BitLen()/8+8, 1)
+	return normal(new(big.Int).Lsh(n, uint(by)))
 }

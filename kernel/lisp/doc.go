@@ -1,29 +1,63 @@
-// Package lisp is the Common Lisp that skill notes are written in.
+// Package lisp is a Common Lisp to embed in Go programs: compiled to closures, bounded in
+// everything it takes, and without access to anything that it was not granted. What it has
+// behaves as SBCL does; testdata records what SBCL says.
 //
-// A note gets one [Environment]: its own package of symbols, functions, macros and
-// variables on top of the shared, frozen COMMON-LISP. Source is read by kernel/plist
-// in Lisp mode, compiled form by form to Go closures with lexical addressing, and run
-// under the limits of a [Call]. What the language has behaves as SBCL does, with one
-// deliberate difference: \n, \t and \r inside a string are newline, tab and return.
+// # Values
 //
-// Ordering: at most one call of an environment runs at a time. A call takes the
-// environment's guard, in no promised order among waiters, and gives it up only while
-// it is inside a [KernelFunction] that declares Waits; other calls may then run, so global
-// variables may have changed when it returns. Everything dynamic (special bindings,
-// handlers, restarts, catch tags, multiple values) belongs to the call.
+// A [Value] is a Go value: *[Symbol], *[Cons], int64 and *big.Int, *big.Rat, float32 and float64,
+// *[Complex], [Character], *[String], *[Vector], *[HashTable], *[Function], *[Instance], *[Class],
+// *[Package], *[Stream], *[Pathname], or an [Object] of a library. A Go nil is never a Value: the
+// empty list is [Nil]. A value belongs to the environment it was made in, and may be read or
+// changed only inside one of its calls. Data from outside comes in by [Environment.FromSexp] or
+// [Environment.FromData] and leaves by [ToSexp]; both copy.
 //
-// Blocking: every method that takes a context waits for the guard and returns when the
-// context is done. Evaluation polls the context and the limits; exceeding either ends
-// the call with an [*Error] that no Lisp code can intercept, and runs no cleanup forms.
-// An environment whose variables hold more than Limits.Retained answers no more calls.
+// # Languages, environments and calls
 //
-// Ownership: a [Value] belongs to the environment it was made in and may be read or
-// changed only inside one of its calls. Data from outside comes in by
-// [Environment.FromSexp] or [Environment.FromData] and leaves by [ToSexp], which copy. Nothing a note does is
-// visible to another environment: standard symbols are shared but immutable, and their
-// values live in the environment.
+// A [Language] is what many environments have in common: the standard, and the libraries that
+// [NewLanguage] is given. It does not change, so that environments share it unlocked. An
+// [Interface] is what the embedding program adds: [KernelFunction] and [KernelMacro] values.
 //
-// The language has no network, processes, threads or clock of its own; files and
-// environment variables it has where Config.Access grants them. What else a note may
-// touch is what the embedding package passes as Config.Functions.
+// An [Environment] is one program: its packages, global functions, variables, macros and classes.
+// [Environment.Load] reads source form by form and compiles each to Go closures with lexical
+// addressing; [Environment.Call] calls a function of it. Nothing that one environment does is seen
+// by another. The one deliberate difference to the standard: \n, \t and \r inside a string are
+// newline, tab and return.
+//
+// A [Call] is one evaluation: what is left of its limits, and everything dynamic, which are special
+// bindings, handlers, restarts, catch tags and multiple values. It is used by one goroutine and is
+// dead when the function that it was given to returns.
+//
+// # Concurrency
+//
+// An environment may be used by many goroutines. At most one call of it runs at a time: a call
+// takes the environment's guard, in no promised order among those that wait, and gives it up only
+// while it is inside a [KernelFunction] that declares Waits. Other calls may run then, so global
+// variables may have changed when it returns. Every method that takes a context waits for the
+// guard, and returns when the context is done.
+//
+// # Limits
+//
+// [Limits] bound each call: steps, bytes, depth, characters of output and wall time. Exceeding one,
+// or the end of the context, ends the call with an [*Error] that no Lisp code can intercept and
+// that runs no cleanup forms. Bytes are all that a call allocates, freed or not, and are counted
+// where slices grow and objects are made; the frames of function calls, which are garbage at once,
+// are bounded by Depth. A test keeps the memory that is really in use within one and a half
+// times the limit. An environment whose variables hold more than Limits.Retained
+// after a call answers no more calls.
+//
+// # Errors
+//
+// A condition that nothing handles ends the call with an [*Error], which tells the place in the
+// source, the function, the form, and what may have been meant. The error of a [KernelFunction]
+// becomes a condition; what [Call.Apply] returned goes on as it was.
+//
+// # Libraries
+//
+// A [Library] is a table: functions by their lambda lists, macros, variables, condition classes.
+// A [Builtin] with optional or keyword parameters gets them bound by the names in its lambda
+// list, as [Args]. What it collects it collects by [Append], [MakeSlice] and [ListBuilder], which
+// charge the call. Those of this repository are in the packages below lib.
+//
+// The language has no network, processes or threads; files and environment variables it has where
+// Config.Access grants them, and the time from Config.Now.
 package lisp

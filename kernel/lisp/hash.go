@@ -269,7 +269,6 @@ func hashFunctions() []Builtin {
 	return []Builtin{
 		{Name: "make-hash-table", LambdaList: "(&key test size rehash-size rehash-threshold weakness synchronized)", Doc: "A new hash table.", Named: func(c *Call, args Args) Value {
 			testArg, sizeArg := args.Get("test"), args.Get("size")
-
 			c.Charge(2 * ObjectBytes)
 			test, size := eqlTest, 14
 			if testArg != nil {
@@ -287,7 +286,6 @@ func hashFunctions() []Builtin {
 		}},
 		{Name: "gethash", LambdaList: "(key table &optional default)", Doc: "The value of a key, and whether there is one.", Many: true, Named: func(c *Call, args Args) Value {
 			defaultArg := args.Get("default")
-
 			if v, ok := c.HashTable(args.Get("table")).get(c, args.Get("key")); ok {
 				return c.Values(v, T)
 			}

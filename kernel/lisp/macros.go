@@ -1,5 +1,164 @@
 package lisp
 
+var symMacroexpandHook = CL("*MACROEXPAND-HOOK*")
+
+// macro is a macro of the standard, the kernel or a note.
+type macro struct {
+	name string
+	doc  string
+	list string
+	// expand returns the expansion of form.
+	expand func(cp *Compiler, form *Cons) Value
+	// function is the expander of a macro that a note defined.
+	function *Function
+}
+
+// Macro is one row of a table of macros.
+type Macro struct {
+	Name       string
+	LambdaList string
+	Doc        string
+	Expand     func(cp *Compiler, form *Cons) Value
+}
+
+// macro returns the global macro named by symbol, nil if there is none.
+func (e *Environment) macro(symbol *Symbol) *macro {
+	if symbol.operator != nil && symbol.operator.macro != nil {
+		return symbol.operator.macro
+	}
+	return e.ownMacro(symbol)
+}
+
+// ownMacro returns the macro that the note or the kernel defined, nil if there is none.
+func (e *Environment) ownMacro(symbol *Symbol) *macro {
+	if symbol.home == standardPackage || symbol.home == keywordPackage {
+		return nil
+	}
+	if g, ok := e.globals[symbol]; ok {
+		return g.macro
+	}
+	return e.config.Interface.offers[symbol].macro
+}
+
+// expand expands a macro form once. What it conses has no position and takes that of
+// the form.
+func (cp *Compiler) expand(m *macro, form *Cons) Value {
+	if m.function != nil {
+		return Single(cp.apply(m.function, []Value{form}))
+	}
+	return m.expand(cp, form)
+}
+
+// scopeArgument takes an environment as &environment gives it.
+func (c *Call) scopeArgument(v Value) *scope {
+	switch x := v.(type) {
+	case nil:
+		return nil
+	case *scope:
+		return x
+	}
+	if v != Nil {
+		c.TypeError(v, "NULL")
+	}
+	return nil
+}
+
+// expandOnce is macroexpand-1 in a scope.
+func (c *Call) expandOnce(form Value, sc *scope) (Value, bool) {
+	switch x := form.(type) {
+	case *Symbol:
+		if v, _, ok := sc.variable(x); ok {
+			return orForm(v.expansion, form)
+		}
+		if g, ok := c.environment.globals[x]; ok && g.expansion != nil {
+			return g.expansion, true
+		}
+	case *Cons:
+		head, ok := x.Car.(*Symbol)
+		if !ok {
+			break
+		}
+		if local, _, ok := sc.function(head); ok {
+			if local.macro == nil {
+				return form, false
+			}
+			return c.newCompiler("").expandIn(local.macro, x, sc), true
+		}
+		if expansion, ok := conventional(x, head); ok {
+			return expansion, true
+		}
+		if m := c.environment.macro(head); m != nil {
+			return c.newCompiler("").expandIn(m, x, sc), true
+		}
+	}
+	return form, false
+}
+
+func orForm(expansion, form Value) (Value, bool) {
+	if expansion == nil {
+		return form, false
+	}
+	return expansion, true
+}
+
+// conventional expands the macros that the compiler takes as special forms, the way
+// macroexpand-1 shows them.
+func conventional(form *Cons, head *Symbol) (Value, bool) {
+	rest, ok := form.Cdr.(*Cons)
+	if !ok {
+		return nil, false
+	}
+	switch head {
+	case symWhen:
+		return Form(symIf, rest.Car, progn(rest.Cdr)), true
+	case symUnless:
+		return Form(symIf, rest.Car, Nil, progn(rest.Cdr)), true
+	}
+	return nil, false
+}
+
+// progn makes one form of a body.
+func progn(body Value) Value {
+	if cell, ok := body.(*Cons); ok && cell.Cdr == Nil {
+		return cell.Car
+	}
+	return &Cons{Car: symProgn, Cdr: body}
+}
+
+// Form builds (operator args…).
+func Form(operator Value, args ...Value) Value {
+	return &Cons{Car: operator, Cdr: NewList(args...)}
+}
+
+// FormStar builds (operator args… . rest).
+func FormStar(operator Value, rest Value, args ...Value) Value {
+	return &Cons{Car: operator, Cdr: listStar(args, rest)}
+}
+
+// expandIn expands a macro form in a scope, which macros that take places apart look
+// into, by way of *macroexpand-hook*.
+func (cp *Compiler) expandIn(m *macro, form *Cons, sc *scope) Value {
+	outer := cp.around
+	cp.around = sc
+	hook := cp.touched(symMacroexpandHook)
+	if hook == nil || hook == symFuncall {
+		expansion := cp.expand(m, form)
+		cp.around = outer
+		return expansion
+	}
+	expander := m.function
+	if expander == nil {
+		expander = &Function{name: m.name, least: 2, most: 2, two: func(c *Call, form, _ Value) Value { return m.expand(cp, c.cell(form)) }}
+	}
+	environment := Value(Nil)
+	if sc != nil {
+		environment = sc
+	}
+	expansion := Single(cp.funcall(hook, []Value{expander, form, environment}))
+	cp.around = outer
+	return expansion
+}
+
 // conditionalMacros choose by value or type.
 func conditionalMacros() []Macro {
 	return []Macro{
@@ -48,6 +207,7 @@ func (cp *Compiler) expandCase(form *Cons, exhaustive bool) Value {
 	return Form(symLet, NewList(NewList(key, parts[0])), &Cons{Car: symCond, Cdr: clauses.List()})
 }
 
+// Clause takes a clause of a macro form, which is a list that is not empty.
 func (cp *Compiler) Clause(part Value) *Cons {
 	clause, ok := part.(*Cons)
 	if !ok {
@@ -290,4 +450,151 @@ func declarationForms(body, rest Value) []Value {
 		body = cell.Cdr
 	}
 	return forms
+}
+
+// compileQuasiquote compiles a backquoted form into calls that build it.
+func compileQuasiquote(cp *Compiler, form *Cons, sc *scope) expression {
+	return cp.compile(cp.quasiquote(cp.Arguments(form, 1, 1)[0], 1), sc)
+}
+
+func compileUnquote(cp *Compiler, form *Cons, _ *scope) expression {
+	cp.Fail(readerError, "a comma is not inside a backquote: %s", Sketch(form, formLength))
+	return expression{}
+}
+
+// marked returns the operand of (operator operand).
+func marked(v Value, operator *Symbol) (Value, bool) {
+	cell, ok := v.(*Cons)
+	if !ok || cell.Car != operator {
+		return nil, false
+	}
+	rest, ok := cell.Cdr.(*Cons)
+	if !ok || rest.Cdr != Nil {
+		return nil, false
+	}
+	return rest.Car, true
+}
+
+// operands returns those of (operator operand…): one as it is written, and as many as
+// the inner comma spliced in where two were nested, as in `(… `(… ,,@list)).
+func (cp *Compiler) operands(v Value, operator *Symbol) ([]Value, bool) {
+	cell, ok := v.(*Cons)
+	if !ok || cell.Car != operator {
+		return nil, false
+	}
+	return cp.Forms(cell.Cdr), true
+}
+
+// laterUnquote builds a comma that belongs to an outer backquote, of operands that this
+// one may have something to fill into.
+func (cp *Compiler) laterUnquote(operator *Symbol, operands []Value, level int) Value {
+	return Form(symAppend, Form(symList, Form(symQuote, operator)), cp.quasiquoteList(NewList(operands...), level-1))
+}
+
+// quasiquote returns a form that builds template; level counts backquotes around it.
+func (cp *Compiler) quasiquote(template Value, level int) Value {
+	cp.Step()
+	cp.Descend(4)
+	defer cp.Ascend(4)
+	if inner, ok := marked(template, symUnquote); ok && level == 1 {
+		return inner
+	}
+	if operands, ok := cp.operands(template, symUnquote); ok && level > 1 {
+		return cp.laterUnquote(symUnquote, operands, level)
+	}
+	if inner, ok := marked(template, symQuasiquote); ok {
+		return Form(symList, Form(symQuote, symQuasiquote), cp.quasiquote(inner, level+1))
+	}
+	switch x := template.(type) {
+	case *Cons:
+		return cp.quasiquoteList(x, level)
+	case *Vector:
+		return Form(symCoerce, cp.quasiquote(NewList(x.elements...), level), Form(symQuote, symVector))
+	case *Symbol:
+		if x == Nil || x == T || x.Keyword() {
+			return x
+		}
+		return Form(symQuote, x)
+	}
+	return template
+}
+
+// quasiquoteList builds a list from its parts: single elements are consed, spliced ones
+// appended, and constant parts quoted whole.
+func (cp *Compiler) quasiquoteList(list Value, level int) Value {
+	if cp.plainData(list) {
+		return Form(symQuote, list)
+	}
+	var parts []Value
+	var pending []Value
+	flush := func() {
+		if len(pending) > 0 {
+			parts = append(parts, &Cons{Car: symList, Cdr: NewList(pending...)})
+			pending = nil
+		}
+	}
+	rest := list
+	for {
+		cell, ok := rest.(*Cons)
+		if !ok {
+			break
+		}
+		cp.Charge(ConsBytes)
+		if _, ok := marked(cell, symUnquote); ok {
+			break // `(a . ,b)
+		}
+		if _, ok := marked(cell, symQuasiquote); ok {
+			break
+		}
+		if operands, ok := cp.operands(cell.Car, symUnquoteSplicing); ok && level == 1 {
+			flush()
+			parts = append(parts, operands...)
+		} else if ok {
+			pending = append(pending, cp.laterUnquote(symUnquoteSplicing, operands, level))
+		} else if operands, ok := cp.operands(cell.Car, symUnquote); ok && level == 1 {
+			pending = append(pending, operands...)
+		} else {
+			pending = append(pending, cp.quasiquote(cell.Car, level))
+		}
+		rest = cell.Cdr
+	}
+	if rest == Nil && len(parts) == 0 {
+		return &Cons{Car: symList, Cdr: NewList(pending...)}
+	}
+	flush()
+	if rest != Nil {
+		parts = append(parts, cp.quasiquote(rest, level))
+	}
+	if len(parts) == 1 && rest == Nil {
+		// One spliced part: shared as it is.
+		return parts[0]
+	}
+	return &Cons{Car: symAppend, Cdr: NewList(parts...)}
+}
+
+// plainData reports that nothing in a template is evaluated.
+func (cp *Compiler) plainData(v Value) bool {
+	cp.Descend(2)
+	defer cp.Ascend(2)
+	for {
+		cp.Step()
+		switch x := v.(type) {
+		case *Symbol:
+			return x != symUnquote && x != symUnquoteSplicing && x != symQuasiquote
+		case *Vector:
+			for _, element := range x.elements {
+				if !cp.plainData(element) {
+					return false
+				}
+			}
+			return true
+		case *Cons:
+			if !cp.plainData(x.Car) {
+				return false
+			}
+			v = x.Cdr
+		default:
+			return true
+		}
+	}
 }

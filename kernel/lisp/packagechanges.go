@@ -65,7 +65,6 @@ func packageChanges() []Builtin {
 		}},
 		{Name: "make-package", LambdaList: "(name &key use nicknames internal-symbols external-symbols)", Doc: "A new package.", Named: func(c *Call, args Args) Value {
 			use, nicknames := args.Get("use"), args.Get("nicknames")
-
 			p := c.makePackage(c.Name(args.Get("name")))
 			if nicknames != nil {
 				c.addNicknames(p, c.Slice(nicknames))
@@ -230,7 +229,6 @@ func (c *Call) addNicknames(p *Package, names []Value) {
 
 func renamePackage(c *Call, args Args) Value {
 	packageArg, nicknames := args.Get("package"), args.Get("nicknames")
-
 	p, name := c.changeable(c.Package(packageArg)), c.Name(args.Get("name"))
 	if other := c.environment.packages[name]; other != nil && other != p {
 		c.signalError(c.newCondition(packageError, "a package named "+name+" exists already", "PACKAGE", packageArg))

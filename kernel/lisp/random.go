@@ -24,7 +24,6 @@ func randomFunctions() []Builtin {
 		{Name: "random", LambdaList: "(limit &optional state)", Doc: "A random number from 0 to below limit.", Named: randomNumber},
 		{Name: "make-random-state", LambdaList: "(&optional state)", Doc: "A copy of a state for random, of the current one without an argument or for nil, and a new one for t.", Named: func(c *Call, args Args) Value {
 			state := args.Get("state")
-
 			c.Charge(ObjectBytes)
 			if state == Value(T) {
 				return newRandomState()
@@ -52,7 +51,6 @@ func (c *Call) randomSource(v Value) *rand.Rand { return rand.New(c.randomState(
 // randomNumber is random.
 func randomNumber(c *Call, args Args) Value {
 	limitArg := args.Get("limit")
-
 	source := c.randomSource(args.Get("state"))
 	switch limit := limitArg.(type) {
 	case int64:

@@ -90,6 +90,7 @@ func (r *reader) next() (Value, error) {
 	return r.source.Next()
 }
 
+// CurrentPackage is the value of *package*.
 func (c *Call) CurrentPackage() *Package {
 	if p, ok := c.special(c.environment.global(symPackage)).(*Package); ok {
 		return p

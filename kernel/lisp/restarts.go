@@ -330,7 +330,6 @@ func restartFunctions() []Builtin {
 		}},
 		{Name: "compute-restarts", LambdaList: "(&optional condition)", Doc: "All active restarts, innermost first.", Named: func(c *Call, args Args) Value {
 			condition := args.Get("condition")
-
 			b := NewListBuilder(c)
 			for r := c.restarts; r != nil; r = r.outer {
 				c.Charge(ConsBytes)
@@ -356,7 +355,6 @@ func restartFunctions() []Builtin {
 func restartFunction(name string, symbol *Symbol, must bool) Builtin {
 	return Builtin{Name: name, LambdaList: "(&optional condition)", Doc: "Invoke the restart of this name.", Many: true, Named: func(c *Call, args Args) Value {
 		condition := args.Get("condition")
-
 		if !must && c.findRestart(symbol, condition) == nil {
 			return Nil
 		}

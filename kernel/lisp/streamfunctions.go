@@ -1,6 +1,8 @@
 package lisp
 
-import "unicode"
+import (
+	"unicode"
+)
 
 // streamFunctions make streams and ask about them.
 func streamFunctions() []Builtin {
@@ -138,7 +140,6 @@ func outputFunctions() []Builtin {
 	return []Builtin{
 		{Name: "write-char", LambdaList: "(character &optional stream)", Doc: "Write a character.", Named: func(c *Call, args Args) Value {
 			characterArg := args.Get("character")
-
 			c.Write(c.OutputStream(args.Get("stream")), []rune{rune(c.Character(characterArg))})
 			return characterArg
 		}},
@@ -147,7 +148,6 @@ func outputFunctions() []Builtin {
 		{Name: "write-sequence", LambdaList: "(sequence stream &key start end)", Doc: "Write the characters or integers of a sequence.", Named: func(c *Call, args Args) Value {
 			sequence, stream, start := args.Get("sequence"), args.Get("stream"), args.Get("start")
 			end := args.Get("end")
-
 			if s, ok := sequence.(*String); ok {
 				from, to := c.Bounds(start, end, len(s.chars))
 				c.Write(c.OutputStream(stream), s.chars[from:to])
@@ -298,7 +298,6 @@ func (c *Call) readLine(s *Stream, eof endOfInput) Value {
 
 func readSequence(c *Call, args Args) Value {
 	sequence := args.Get("sequence")
-
 	s := c.InputStream(args.Get("stream"))
 	from, to := c.Bounds(args.Get("start"), args.Get("end"), c.Length(sequence))
 	var store func(i int, v Value)
@@ -336,3 +335,177 @@ func (c *Call) readElement(s *Stream) (Value, bool) {
 	r, ok := c.TakeRune(s)
 	return Character(r), ok
 }
+
+// compoundStreamFunctions make streams of streams.
+func compoundStreamFunctions() []Builtin {
+	part := func(name string, kind streamKind, index int) Builtin {
+		return Builtin{Name: name, LambdaList: "(stream)", Doc: "The stream it was made of.", One: func(c *Call, a Value) Value {
+			s := c.streamArgument(a)
+			if s.kind != kind {
+				c.TypeError(a, "STREAM")
+			}
+			return s.parts[index]
+		}}
+	}
+	parts := func(name string, kind streamKind) Builtin {
+		return Builtin{Name: name, LambdaList: "(stream)", Doc: "The streams it was made of.", One: func(c *Call, a Value) Value {
+			s := c.streamArgument(a)
+			if s.kind != kind {
+				c.TypeError(a, "STREAM")
+			}
+			list := make([]Value, len(s.parts))
+			for i, p := range s.parts {
+				list[i] = p
+			}
+			return c.NewList(list)
+		}}
+	}
+	return []Builtin{
+		{Name: "make-broadcast-stream", LambdaList: "(&rest streams)", Doc: "A stream that writes to all of the streams.", Call: func(c *Call, args []Value) Value {
+			return c.compound(broadcastStream, args, (*Stream).writable)
+		}},
+		{Name: "make-concatenated-stream", LambdaList: "(&rest streams)", Doc: "A stream that reads from one stream after the other.", Call: func(c *Call, args []Value) Value {
+			return c.compound(concatenatedStream, args, (*Stream).readable)
+		}},
+		{Name: "make-two-way-stream", LambdaList: "(input output)", Doc: "A stream that reads from one stream and writes to another.", Call: func(c *Call, args []Value) Value {
+			return c.compoundPair(twoWayStream, args)
+		}},
+		{Name: "make-echo-stream", LambdaList: "(input output)", Doc: "A two-way stream that also writes what it reads.", Call: func(c *Call, args []Value) Value {
+			return c.compoundPair(echoStream, args)
+		}},
+		{Name: "make-synonym-stream", LambdaList: "(symbol)", Doc: "A stream that stands for the value of a variable.", One: func(c *Call, a Value) Value {
+			c.Charge(ObjectBytes)
+			return Allocate(c, Stream{kind: synonymStream, variable: c.TakeSymbol(a)})
+		}},
+		{Name: "synonym-stream-symbol", LambdaList: "(stream)", Doc: "The variable it stands for.", One: func(c *Call, a Value) Value {
+			s := c.streamArgument(a)
+			if s.kind != synonymStream {
+				c.TypeError(a, "STREAM")
+			}
+			return s.variable
+		}},
+		parts("broadcast-stream-streams", broadcastStream), parts("concatenated-stream-streams", concatenatedStream),
+		part("two-way-stream-input-stream", twoWayStream, 0), part("two-way-stream-output-stream", twoWayStream, 1),
+		part("echo-stream-input-stream", echoStream, 0), part("echo-stream-output-stream", echoStream, 1),
+	}
+}
+
+// compound makes a stream of streams that all go one way.
+func (c *Call) compound(kind streamKind, args []Value, fits func(*Stream) bool) Value {
+	c.ChargeMany(len(args)+8, ValueBytes)
+	s := Allocate(c, Stream{kind: kind})
+	for _, arg := range args {
+		s.parts = append(s.parts, c.partStream(arg, fits))
+	}
+	return s
+}
+
+func (c *Call) compoundPair(kind streamKind, args []Value) Value {
+	c.Charge(ObjectBytes)
+	return Allocate(c, Stream{kind: kind, parts: []*Stream{c.partStream(args[0], (*Stream).readable), c.partStream(args[1], (*Stream).writable)}})
+}
+
+func (c *Call) partStream(v Value, fits func(*Stream) bool) *Stream {
+	s := c.streamArgument(v)
+	tested := s
+	if s.kind == synonymStream {
+		tested = c.stream(s.variable)
+	}
+	if !fits(tested) {
+		c.TypeError(v, "STREAM")
+	}
+	return s
+}
+
+var (
+	symUnwindProtect = CL("UNWIND-PROTECT")
+	symClose         = CL("CLOSE")
+)
+
+// streamMacros make a stream for a body.
+func streamMacros() []Macro {
+	return []Macro{
+		{"with-output-to-string", "((variable &optional string &key element-type) &body body)", "The string of what body writes.", func(cp *Compiler, form *Cons) Value {
+			parts := cp.Arguments(form, 1, -1)
+			spec := cp.Forms(parts[0])
+			body := form.Cdr.(*Cons).Cdr
+			if len(spec) > 1 && spec[1] != Nil {
+				stream := Form(symFuncall, Form(symQuote, appendingStream), spec[1])
+				if len(spec) > 3 { // the element type is evaluated, and that is all
+					stream = Form(CL("PROG1"), stream, spec[3])
+				}
+				return FormStar(symLet, body, NewList(NewList(spec[0], stream)))
+			}
+			_, _, rest := cp.declarations(body, false)
+			declared := declarationForms(body, rest)
+			return FormStar(symLet, listStar(append(declared, FormStar(symProgn, rest), Form(CL("GET-OUTPUT-STREAM-STRING"), spec[0])), Nil),
+				NewList(NewList(spec[0], Form(CL("MAKE-STRING-OUTPUT-STREAM")))))
+		}},
+		{"with-input-from-string", "((variable string &key index start end) &body body)", "Read from a string; index is set to where reading stopped.", expandInputFromString},
+		{"with-open-stream", "((variable stream) &body body)", "Close a stream after body.", func(cp *Compiler, form *Cons) Value {
+			binding := cp.Arguments(form, 1, -1)[0]
+			variable := cp.Forms(binding)[0]
+			return protectedBody(cp, form.Cdr.(*Cons).Cdr, NewList(binding), Form(symClose, variable))
+		}},
+		{"with-standard-io-syntax", "(&body body)", "Evaluate body with the variables of reader and printer at their standard values.", func(cp *Compiler, form *Cons) Value {
+			bindings := NewListBuilder(cp.Call)
+			for _, row := range []struct {
+				symbol *Symbol
+				value  Value
+			}{
+				{symPackage, Form(CL("FIND-PACKAGE"), NewString(userPackage))}, {symPrintArray, T}, {symPrintBase, Integer(10)}, {symPrintCase, kwUpcase},
+				{symPrintCircle, Nil}, {symPrintEscape, T}, {symPrintGensym, T}, {symPrintLength, Nil}, {symPrintLevel, Nil}, {symPrintLines, Nil},
+				{symPrintPretty, Nil}, {symPrintRadix, Nil}, {symPrintReadably, T}, {symPrintMargin, Nil}, {symMiserWidth, Nil}, {symReadBase, Integer(10)},
+				{symFloatFormat, Form(symQuote, CL("SINGLE-FLOAT"))}, {symReadSuppress, Nil}, {CL("*READ-EVAL*"), T},
+				{symReadtable, Form(symQuote, standardReadtable)}, {symDispatch, Nil},
+			} {
+				bindings.Add(NewList(row.symbol, row.value))
+			}
+			return FormStar(symLet, form.Cdr, bindings.List())
+		}},
+	}
+}
+
+// protectedBody is (let bindings declarations (unwind-protect (progn body) cleanup)).
+func protectedBody(cp *Compiler, body Value, bindings Value, cleanup ...Value) Value {
+	_, _, rest := cp.declarations(body, false)
+	forms := append(declarationForms(body, rest), FormStar(symUnwindProtect, NewList(cleanup...), FormStar(symProgn, rest)))
+	return FormStar(symLet, NewList(forms...), bindings)
+}
+
+func expandInputFromString(cp *Compiler, form *Cons) Value {
+	spec := cp.Forms(cp.Arguments(form, 1, -1)[0])
+	if len(spec) < 2 {
+		cp.Fail(ProgramError, "malformed specification in %s", Sketch(form, formLength))
+	}
+	start, end, index := Value(Integer(0)), Value(Nil), Value(nil)
+	for i := 2; i+1 < len(spec); i += 2 {
+		switch spec[i] {
+		case kwStart:
+			start = spec[i+1]
+		case kwEnd:
+			end = spec[i+1]
+		case kwIndex:
+			index = spec[i+1]
+		}
+	}
+	body := form.Cdr.(*Cons).Cdr
+	if index == nil {
+		return FormStar(symLet, body, NewList(NewList(spec[0], Form(CL("MAKE-STRING-INPUT-STREAM"), spec[1], start, end))))
+	}
+	text, from := cp.Gensym("TEXT"), cp.Gensym("START")
+	bindings := NewList(NewList(text, spec[1]), NewList(from, start), NewList(spec[0], Form(CL("MAKE-STRING-INPUT-STREAM"), text, from, end)))
+	_, _, rest := cp.declarations(body, false)
+	forms := append(declarationForms(body, rest), Form(CL("MULTIPLE-VALUE-PROG1"), FormStar(symProgn, rest),
+		Form(symSetf, index, Form(symPlus, from, Form(CL("FILE-POSITION"), spec[0])))))
+	return FormStar(symLetStar, NewList(forms...), bindings)
+}
+
+// appendingStream makes a stream that appends to a string with a fill pointer.
+var appendingStream = &Function{name: "APPENDING-STREAM", least: 1, most: 1, one: func(c *Call, a Value) Value {
+	s := c.TakeString(a)
+	if s.capacity < 0 {
+		c.TypeError(a, "STRING")
+	}
+	return Allocate(c, Stream{target: s})
+}}

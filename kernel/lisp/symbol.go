@@ -101,6 +101,7 @@ const eventKeywords = `TYPE EVENT ID SESSION TURN PAYLOAD SENSOR TEXT CHANNEL CO
 	REQUEST RESPONSE LOG TARGET ACTION TOOL SHELL CALL BATCH CALLS ARGS CMD INSERT-AT-END MESSAGE BUFFER
 	VERDICT PERFORMED REFUSED DENIED FAILED NAME BYTES PLACE KIND`
 
+// CL is the symbol of COMMON-LISP of that name, in upper case; it panics if there is none.
 func CL(name string) *Symbol {
 	symbol, ok := standardTable[name]
 	if !ok {
@@ -299,3 +300,101 @@ func (p *Package) export(symbol *Symbol) {
 	}
 	p.external[symbol.name] = true
 }
+
+// Symbols the evaluator itself looks for.
+var (
+	symLambda         = CL("LAMBDA")
+	symQuote          = CL("QUOTE")
+	symFunction       = CL("FUNCTION")
+	symDeclare        = CL("DECLARE")
+	symSpecial        = CL("SPECIAL")
+	symSetf           = CL("SETF")
+	symSetq           = CL("SETQ")
+	symIf             = CL("IF")
+	symLet            = CL("LET")
+	symLetStar        = CL("LET*")
+	symProgn          = CL("PROGN")
+	symProg1          = CL("PROG1")
+	symBlock          = CL("BLOCK")
+	symTagbody        = CL("TAGBODY")
+	symReturnFrom     = CL("RETURN-FROM")
+	symWhen           = CL("WHEN")
+	symUnless         = CL("UNLESS")
+	symCond           = CL("COND")
+	symOr             = CL("OR")
+	symNot            = CL("NOT")
+	symEql            = CL("EQL")
+	symMember         = CL("MEMBER")
+	symTypep          = CL("TYPEP")
+	symOtherwise      = CL("OTHERWISE")
+	symList           = CL("LIST")
+	symListStar       = CL("LIST*")
+	symAppend         = CL("APPEND")
+	symCons           = CL("CONS")
+	symCar            = CL("CAR")
+	symCdr            = CL("CDR")
+	symVector         = CL("VECTOR")
+	symApply          = CL("APPLY")
+	symFuncall        = CL("FUNCALL")
+	symCoerce         = CL("COERCE")
+	symValues         = CL("VALUES")
+	symGetf           = CL("GETF")
+	symPlus           = CL("+")
+	symMinus          = CL("-")
+	symLess           = CL("<")
+	symGreaterEqual   = CL(">=")
+	symEndp           = CL("ENDP")
+	symAtom           = CL("ATOM")
+	symSatisfies      = CL("SATISFIES")
+	symStar           = CL("*")
+	symMVBind         = CL("MULTIPLE-VALUE-BIND")
+	symFlet           = CL("FLET")
+	symSymbolMacrolet = CL("SYMBOL-MACROLET")
+	symDefun          = CL("DEFUN")
+	symError          = CL("ERROR")
+	symPackage        = CL("*PACKAGE*")
+	symStandardOutput = CL("*STANDARD-OUTPUT*")
+	symStandardInput  = CL("*STANDARD-INPUT*")
+	symErrorOutput    = CL("*ERROR-OUTPUT*")
+
+	symOptional       = CL("&OPTIONAL")
+	symRest           = CL("&REST")
+	symBody           = CL("&BODY")
+	symKey            = CL("&KEY")
+	symAux            = CL("&AUX")
+	symAllowOtherKeys = CL("&ALLOW-OTHER-KEYS")
+	symWhole          = CL("&WHOLE")
+	symEnvironment    = CL("&ENVIRONMENT")
+
+	kwAllowOtherKeys = Keyword("ALLOW-OTHER-KEYS")
+)
+
+var lambdaWords = map[*Symbol]bool{
+	symOptional: true, symRest: true, symBody: true, symKey: true, symAux: true,
+	symAllowOtherKeys: true, symWhole: true, symEnvironment: true,
+}
+
+// Operators that only macros of this package produce.
+var (
+	symForever         = internalSymbol("FOREVER")
+	symModify          = internalSymbol("MODIFY")
+	symUntil           = internalSymbol("UNTIL")
+	symQuasiquote      = internalSymbol("QUASIQUOTE")
+	symUnquote         = internalSymbol("UNQUOTE")
+	symUnquoteSplicing = internalSymbol("UNQUOTE-SPLICING")
+)
+
+// Keywords of options that are accepted. A keyword that builtins know must be in the
+// table before it is shared, so each is a variable.
+var (
+	kwCommonLisp      = Keyword("COMMON-LISP")
+	kwDatum           = Keyword("DATUM")
+	kwExpectedType    = Keyword("EXPECTED-TYPE")
+	kwExternal        = Keyword("EXTERNAL")
+	kwFormatArguments = Keyword("FORMAT-ARGUMENTS")
+	kwFormatControl   = Keyword("FORMAT-CONTROL")
+	kwInherited       = Keyword("INHERITED")
+	kwInternal        = Keyword("INTERNAL")
+	kwOrgAgent        = Keyword("ORG-AGENT")
+	kwUpcase          = Keyword("UPCASE")
+)

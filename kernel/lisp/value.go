@@ -46,6 +46,7 @@ func NewString(text string) *String {
 	return StringOf(chars)
 }
 
+// StringOf is a Lisp string of characters, which it keeps. That of a call is charged: see [Call.StringOf].
 func StringOf(chars []rune) *String { return &String{chars: chars, capacity: -1} }
 
 // String returns the text as a Go string.
@@ -68,6 +69,7 @@ type Vector struct {
 	header *arrayHeader
 }
 
+// NewVector is a vector of elements, which it keeps. That of a call is charged: see [Call.NewVector].
 func NewVector(elements []Value) *Vector { return &Vector{elements: elements, capacity: -1} }
 
 // all is the elements without regard to the fill pointer.
@@ -109,6 +111,7 @@ func Integer(n int64) Value {
 	return n
 }
 
+// Count is a length as a Value.
 func Count(n int) Value { return Integer(int64(n)) }
 
 // Boolean returns T or Nil.

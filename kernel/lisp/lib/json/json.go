@@ -12,7 +12,6 @@ func functions() []lisp.Builtin {
 		return []lisp.Builtin{
 			{Name: "" + name, LambdaList: "(object &optional stream)", Doc: doc, Many: true, Open: name == "encode-json", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 				object := args.Get("object")
-
 				e := newValueWriter(c)
 				encode(e, object)
 				c.Write(outputTo(c, args.Get("stream")), []rune(e.out.String()))
@@ -152,7 +151,6 @@ func decodeJSON(c *lisp.Call, stream lisp.Value) lisp.Value {
 
 func decodeSource(c *lisp.Call, args lisp.Args) lisp.Value {
 	source := args.Get("source")
-
 	var stream lisp.Value
 	switch x := source.(type) {
 	case *lisp.String:

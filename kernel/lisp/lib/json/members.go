@@ -57,7 +57,6 @@ func memberFunctions() []lisp.Builtin {
 	return []lisp.Builtin{
 		{Name: "encode-array-member", LambdaList: "(object &optional stream)", Doc: "Write a member of the array that json:with-array writes.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			object := args.Get("object")
-
 			stream := outputTo(c, args.Get("stream"))
 			beginMember(c, kwArray, stream)
 			encodeTo(c, object, stream)
@@ -65,7 +64,6 @@ func memberFunctions() []lisp.Builtin {
 		}},
 		{Name: "encode-object-member", LambdaList: "(key value &optional stream)", Doc: "Write a member of the object that json:with-object writes.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			value := args.Get("value")
-
 			stream := outputTo(c, args.Get("stream"))
 			writeKey(c, args.Get("key"), stream)
 			encodeTo(c, value, stream)

@@ -20,7 +20,6 @@ func momentReckoning() []lisp.Builtin {
 	end := func(name, doc string, ends [6]int64) lisp.Builtin {
 		return lisp.Builtin{Name: name, LambdaList: "(timestamp part &key timezone into)", Doc: doc, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			partArg, into := args.Get("part"), args.Get("into")
-
 			zone := timezone(c, args.Get("timezone"))
 			n := clock(moment(c, args.Get("timestamp")).In(zone.location))
 			for i, part := range [6]*lisp.Symbol{kwNsec, kwSec, kwMin, kwHour, kwDay, kwMonth} {

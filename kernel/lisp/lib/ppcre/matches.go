@@ -89,6 +89,7 @@ func (m Match) part(start, end int) *lisp.String {
 	return m.of.call.NewString(append([]rune(nil), m.of.text[start:end]...))
 }
 
+// Text is what the match matched, as a string.
 func (m Match) Text() lisp.Value { return m.part(m.start, m.end) }
 
 // group is a register as a string, or nil.

@@ -35,7 +35,6 @@ func regexpFunctions() []lisp.Builtin {
 		{Name: "all-matches", LambdaList: "(pattern target &key start end)", Doc: "The bounds of all matches in a list.", Check: checkPattern, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			pattern, target, startArg := args.Get("pattern"), args.Get("target"), args.Get("start")
 			endArg := args.Get("end")
-
 			b := lisp.NewListBuilder(c)
 			for match := range Search(c, pattern, target, startArg, endArg).all() {
 				b.Add(lisp.Count(match.start))
@@ -46,7 +45,6 @@ func regexpFunctions() []lisp.Builtin {
 		{Name: "all-matches-as-strings", LambdaList: "(pattern target &key start end sharedp)", Doc: "All matches in a list.", Check: checkPattern, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			pattern, target, start := args.Get("pattern"), args.Get("target"), args.Get("start")
 			end := args.Get("end")
-
 			b := lisp.NewListBuilder(c)
 			for match := range Search(c, pattern, target, start, end).all() {
 				b.Add(match.Text())
@@ -56,7 +54,6 @@ func regexpFunctions() []lisp.Builtin {
 		{Name: "count-matches", LambdaList: "(pattern target &key start end)", Doc: "The number of matches.", Check: checkPattern, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			pattern, target, start := args.Get("pattern"), args.Get("target"), args.Get("start")
 			end := args.Get("end")
-
 			n := 0
 			for range Search(c, pattern, target, start, end).all() {
 				n++

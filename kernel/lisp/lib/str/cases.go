@@ -47,7 +47,6 @@ func strCases() []lisp.Builtin {
 		}},
 		{Name: "no-case", LambdaList: "(string &key replacement)", Doc: "The words in lower case with blanks, or the replacement, between.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			stringArg, replacement := args.Get("string"), args.Get("replacement")
-
 			if stringArg == lisp.Nil {
 				return lisp.Nil
 			}
@@ -59,7 +58,6 @@ func strCases() []lisp.Builtin {
 		}},
 		{Name: "camel-case", LambdaList: "(string &key merge-numbers)", Doc: "The words with capitals except the first and nothing between; an underscore before digits unless numbers are merged.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			stringArg := args.Get("string")
-
 			if stringArg == lisp.Nil {
 				return lisp.Nil
 			}

@@ -68,7 +68,6 @@ func strPieces() []lisp.Builtin {
 		}},
 		{Name: "s-member", LambdaList: "(list string &key test ignore-case)", Doc: "True if a string is in a list.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			testArg := args.Get("test")
-
 			test := lisp.Value(lisp.CL("STRING="))
 			if testArg != nil {
 				test = testArg
@@ -80,7 +79,6 @@ func strPieces() []lisp.Builtin {
 		}},
 		{Name: "count-substring", LambdaList: "(substring string &key start end ignore-case)", Doc: "How often a substring occurs.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			stringArg := args.Get("string")
-
 			part, chars := charsOrNone(c, args.Get("substring")), charsOrNone(c, stringArg)
 			if len(part) == 0 || stringArg == lisp.Nil {
 				return lisp.Nil
@@ -119,7 +117,6 @@ func strReplacing() []lisp.Builtin {
 		replace("replace-first", "The first old replaced by new, and whether there was one; old is a pattern with :regex t.", 1),
 		{Name: "replace-using", LambdaList: "(replacements string &key regex)", Doc: "The string with each old of a list (old new …) replaced by its new.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			regex := args.Get("regex")
-
 			pairs, text := c.Slice(args.Get("replacements")), args.Get("string")
 			for i := 0; i < len(pairs); i += 2 {
 				text = lisp.Single(replaceText(c, c.TakeString(pairs[i]), c.TakeString(lisp.OrNil(lisp.Optional(pairs, i+1))), text, lisp.Given(regex), -1))
@@ -152,7 +149,6 @@ func strFilling() []lisp.Builtin {
 		pad("pad-center", "The string filled to length at both ends.", kwCenter),
 		{Name: "fit", LambdaList: "(length string &key pad-char pad-side ellipsis)", Doc: "The string cut or filled to length.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			length, stringArg := args.Get("length"), args.Get("string")
-
 			side := args.Get("pad-side")
 			if side == nil {
 				side = kwRight

@@ -40,7 +40,6 @@ func strJoining() []lisp.Builtin {
 	trim := func(name, doc string, left, right bool) lisp.Builtin {
 		return lisp.Builtin{Name: name, LambdaList: "(string &key char-bag)", Doc: doc, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			stringArg := args.Get("string")
-
 			if stringArg == lisp.Nil {
 				return lisp.Nil
 			}
@@ -91,7 +90,6 @@ func strJoining() []lisp.Builtin {
 		}},
 		{Name: "remove-punctuation", LambdaList: "(string &key replacement)", Doc: "The string with a blank, or the replacement, for each run of what is no letter or digit, without those at its ends.", Many: true, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			stringArg, replacementArg := args.Get("string"), args.Get("replacement")
-
 			blank := c.Text(" ")
 			if replacementArg != nil {
 				blank = c.TakeString(replacementArg)
@@ -134,7 +132,6 @@ func strParting() []lisp.Builtin {
 		}},
 		{Name: "rsplit", LambdaList: "(separator string &key omit-nulls limit regex)", Doc: "The parts between separators; a limit counts from the end.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			regexArg := args.Get("regex")
-
 			separator := c.NewString(slices.Clone(c.Chars(args.Get("separator"))))
 			if !lisp.Given(regexArg) {
 				slices.Reverse(separator.Runes())
@@ -153,7 +150,6 @@ func strParting() []lisp.Builtin {
 		}},
 		{Name: "lines", LambdaList: "(string &key omit-nulls)", Doc: "The lines.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			stringArg := args.Get("string")
-
 			chars := charsOrNone(c, stringArg)
 			end := len(chars)
 			if end == 0 {
@@ -166,7 +162,6 @@ func strParting() []lisp.Builtin {
 		}},
 		{Name: "words", LambdaList: "(string &key limit)", Doc: "The words between blanks.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			stringArg := args.Get("string")
-
 			if stringArg == lisp.Nil {
 				return lisp.Nil
 			}

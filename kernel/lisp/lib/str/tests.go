@@ -105,7 +105,6 @@ func strAffixTests() []lisp.Builtin {
 	contains := func(name string) lisp.Builtin {
 		return lisp.Builtin{Name: name, LambdaList: "(substring string &key ignore-case)", Doc: "True if string contains substring.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			stringArg := args.Get("string")
-
 			part, text := charsOrNone(c, args.Get("substring")), charsOrNone(c, stringArg)
 			if stringArg == lisp.Nil && len(part) == 0 {
 				return lisp.Nil
@@ -174,7 +173,6 @@ func strAffixes() []lisp.Builtin {
 		}},
 		{Name: "ensure", LambdaList: "(string &key wrapped-in prefix suffix)", Doc: "The string with the given affixes, unless they are there.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			stringArg := args.Get("string")
-
 			if text, ok := args.Get("wrapped-in").(*lisp.String); ok && len(text.Runes()) > 0 {
 				return wrapped(c, text, stringArg)
 			}

@@ -128,7 +128,6 @@ func uiopLooking() []lisp.Builtin {
 		}},
 		{Name: "probe-file*", Needs: lisp.NeedsReadWrite, LambdaList: "(file &key truename)", Doc: "The file's pathname if there is such a file; without links if truename is true.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			file := args.Get("file")
-
 			if file == lisp.Nil || !exists(c, c.Pathname(file)) {
 				return lisp.Nil
 			}

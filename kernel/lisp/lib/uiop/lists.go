@@ -57,7 +57,6 @@ func uiopLists() []lisp.Builtin {
 		}},
 		{Name: "list-to-hash-set", LambdaList: "(list &optional table)", Doc: "A table in which the elements of a list are true.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			listArg := args.Get("list")
-
 			table := args.Get("table")
 			if table == nil {
 				table = lisp.Single(c.Standard("MAKE-HASH-TABLE", lisp.Keyword("TEST"), lisp.CL("EQUAL")))
@@ -93,7 +92,6 @@ func uiopLists() []lisp.Builtin {
 		}},
 		{Name: "parse-body", LambdaList: "(body &key documentation whole)", Doc: "The forms of a body, its declarations and its documentation.", Many: true, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			documentation := args.Get("documentation")
-
 			forms, declarations, text := c.Slice(args.Get("body")), []lisp.Value(nil), lisp.Value(lisp.Nil)
 			for len(forms) > 0 {
 				_, isText := forms[0].(*lisp.String)
@@ -175,7 +173,6 @@ func uiopSymbols() []lisp.Builtin {
 		}},
 		{Name: "find-symbol*", LambdaList: "(name package &optional error)", Doc: "The symbol of that name; an error, or nil if error is nil, if there is none.", Many: true, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			nameArg, packageArg := args.Get("name"), args.Get("package")
-
 			if p := c.FindPackage(packageArg); p != nil {
 				if _, ok := p.Find(c.Name(nameArg)); ok {
 					return c.Standard("FIND-SYMBOL", c.Text(c.Name(nameArg)), p)
@@ -189,7 +186,6 @@ func uiopSymbols() []lisp.Builtin {
 		}},
 		{Name: "find-package*", LambdaList: "(name &optional error)", Doc: "The package of that name; an error, or nil if error is nil, if there is none.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			name := args.Get("name")
-
 			p := c.FindPackage(name)
 			switch {
 			case p != nil:

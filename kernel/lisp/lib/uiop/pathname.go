@@ -72,7 +72,6 @@ func uiopPathnameFunctions() []lisp.Builtin {
 		{Name: "unix-namestring", LambdaList: "(pathname)", Doc: "The name as Unix writes it.", One: native},
 		{Name: "merge-pathnames*", LambdaList: "(pathname &optional defaults)", Doc: "The pathname with missing parts from the defaults.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			pathnameArg, defaultsArg := args.Get("pathname"), args.Get("defaults")
-
 			if pathnameArg == lisp.Nil {
 				return lisp.OrNil(defaultsArg)
 			}
@@ -133,7 +132,6 @@ func uiopNames() []lisp.Builtin {
 	sub := func(name, doc string, missing bool) lisp.Builtin {
 		return lisp.Builtin{Name: name, LambdaList: "(directory name &key type)", Doc: doc, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			directoryArg, nameArg, typeArg := args.Get("directory"), args.Get("name"), args.Get("type")
-
 			if missing && directoryArg == lisp.Nil {
 				return lisp.Nil
 			}
@@ -172,7 +170,6 @@ func uiopNames() []lisp.Builtin {
 		}},
 		{Name: "split-unix-namestring-directory-components", LambdaList: "(name &key ensure-directory dot-dot)", Doc: "Whether a name begins at the root, its directories, the name of the file, and whether it is only that.", Many: true, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			ensureDirectory := args.Get("ensure-directory")
-
 			text := c.TakeString(args.Get("name")).String()
 			head, onlyFile := lisp.Keyword("RELATIVE"), !strings.Contains(text, "/") && !lisp.Given(ensureDirectory)
 			if strings.HasPrefix(text, "/") {

@@ -46,7 +46,6 @@ func uiopStreams() []lisp.Builtin {
 		}},
 		{Name: "copy-stream-to-stream", LambdaList: "(input output &key element-type buffer-size linewise prefix)", Doc: "Write the rest of a stream to another one; with linewise, a prefix before each line.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			prefixArg := args.Get("prefix")
-
 			text, out := c.Rest(c.InputStream(args.Get("input"))), c.OutputStream(args.Get("output"))
 			if !args.True("linewise") || !lisp.Given(prefixArg) {
 				c.Write(out, text)
@@ -76,7 +75,6 @@ func uiopStreams() []lisp.Builtin {
 		}},
 		{Name: "output-string", LambdaList: "(string &optional output)", Doc: "Write a string to where uiop:with-output says; without that, the string.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			stringArg := args.Get("string")
-
 			to := args.Get("output")
 			if !lisp.Given(to) {
 				return stringArg

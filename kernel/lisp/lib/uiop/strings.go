@@ -42,7 +42,6 @@ func uiopStrings() []lisp.Builtin {
 		{Name: "strcat", LambdaList: "(&rest strings)", Doc: "Strings and characters joined; nil is none.", Call: func(c *lisp.Call, args []lisp.Value) lisp.Value { return strcat(c, args) }},
 		{Name: "reduce/strcat", LambdaList: "(strings &key key start end)", Doc: "The strings and characters of a list joined.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			keyArg := args.Get("key")
-
 			items := c.Slice(args.Get("strings"))
 			from, to := c.Bounds(args.Get("start"), args.Get("end"), len(items))
 			items = items[from:to]
@@ -92,7 +91,6 @@ func strcat(c *lisp.Call, items []lisp.Value) lisp.Value {
 // splitString splits from the end, so that with max the first part holds the rest.
 func splitString(c *lisp.Call, args lisp.Args) lisp.Value {
 	maxArg, separator := args.Get("max"), args.Get("separator")
-
 	chars := c.Chars(args.Get("string"))
 	if len(chars) == 0 {
 		return lisp.Nil
@@ -127,7 +125,6 @@ func splitString(c *lisp.Call, args lisp.Args) lisp.Value {
 // looked at again.
 func frobSubstrings(c *lisp.Call, args lisp.Args) lisp.Value {
 	replacement := args.Get("replacement")
-
 	var out strings.Builder
 	put := func(c *lisp.Call, a lisp.Value) lisp.Value {
 		text := c.TakeString(a).String()

@@ -47,7 +47,6 @@ func uiopVersions() []lisp.Builtin {
 	return []lisp.Builtin{
 		{Name: "parse-version", LambdaList: "(version &optional on-error)", Doc: "The numbers of a version in a list, or nil.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			versionArg := args.Get("version")
-
 			if v := numbersOf(c, versionArg); v != nil {
 				list := lisp.NewListBuilder(c)
 				for _, n := range v {

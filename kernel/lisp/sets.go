@@ -1,6 +1,8 @@
 package lisp
 
-import "slices"
+import (
+	"slices"
+)
 
 // Keywords of the sequence functions.
 var (
@@ -70,7 +72,6 @@ func setFunctions() []Builtin {
 	rows := []Builtin{
 		{Name: "member", LambdaList: "(item list &key test test-not key)", Doc: "The tail of list that begins with item.", Two: memberEql, Named: func(c *Call, args Args) Value {
 			item := args.Get("item")
-
 			m := c.matcher(args)
 			return c.memberBy(args.Get("list"), func(v Value) bool { return m.matches(item, v) })
 		}},
@@ -78,7 +79,6 @@ func setFunctions() []Builtin {
 		conditional("member-if-not", "The tail that begins with an element the predicate does not hold for.", false, (*Call).memberBy),
 		{Name: "assoc", LambdaList: "(item alist &key test test-not key)", Doc: "The first pair whose car is item.", Named: func(c *Call, args Args) Value {
 			item := args.Get("item")
-
 			m := c.matcher(args)
 			return c.assocBy(args.Get("alist"), func(v Value) bool { return m.matches(item, v) })
 		}},
@@ -86,7 +86,6 @@ func setFunctions() []Builtin {
 		conditional("assoc-if-not", "The first pair whose car the predicate does not hold for.", false, (*Call).assocBy),
 		{Name: "rassoc", LambdaList: "(item alist &key test test-not key)", Doc: "The first pair whose cdr is item.", Named: func(c *Call, args Args) Value {
 			item := args.Get("item")
-
 			m := c.matcher(args)
 			return c.rassocBy(args.Get("alist"), func(v Value) bool { return m.matches(item, v) })
 		}},
@@ -94,7 +93,6 @@ func setFunctions() []Builtin {
 		conditional("rassoc-if-not", "The first pair whose cdr the predicate does not hold for.", false, (*Call).rassocBy),
 		{Name: "adjoin", LambdaList: "(item list &key test test-not key)", Doc: "The list, with item in front if it is not in it.", Named: func(c *Call, args Args) Value {
 			item, listArg := args.Get("item"), args.Get("list")
-
 			m := c.matcher(args)
 			part := m.keyed(item)
 			if c.memberBy(listArg, func(v Value) bool { return m.matches(part, v) }) != Nil {
@@ -104,7 +102,6 @@ func setFunctions() []Builtin {
 		}},
 		{Name: "subsetp", LambdaList: "(a b &key test test-not key)", Doc: "True if every element of a is in b.", Named: func(c *Call, args Args) Value {
 			a := args.Get("a")
-
 			m := c.matcher(args)
 			b := c.Slice(args.Get("b"))
 			for _, v := range c.Slice(a) {

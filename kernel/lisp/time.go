@@ -5,6 +5,26 @@ import (
 	"time"
 )
 
+// sleep waits as long as the note says, at most until the call's own time is over or its
+// context ends: a note that sleeps too long ends as one that computes too long does.
+func sleep(c *Call, seconds Value) Value {
+	if c.number(seconds); c.compare(seconds, Integer(0)) < 0 {
+		c.TypeError(seconds, "UNSIGNED-BYTE")
+	}
+	left := time.Until(c.deadline) + time.Millisecond
+	if wanted := double(seconds); wanted < left.Seconds() {
+		left = time.Duration(wanted * float64(time.Second))
+	}
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-c.ctx.Done():
+	}
+	c.poll()
+	return Nil
+}
+
 // UniversalEpoch is 1900-01-01 in Unix seconds, from where universal time counts.
 const UniversalEpoch = 2208988800
 
@@ -82,4 +102,51 @@ func (c *Call) decodeTime(universal int64, zone Value) Value {
 	west := c.divide(Integer(int64(-offset)), Integer(3600))
 	return c.Values(Count(t.Second()), Count(t.Minute()), Count(t.Hour()), Count(t.Day()), Count(int(t.Month())), Count(t.Year()),
 		Count((int(t.Weekday())+6)%7), Boolean(t.IsDST() && zone == nil), west)
+}
+
+// surroundingFunctions tell what a note runs in: this evaluator, and nothing about the
+// machine, which is not the note's business.
+func surroundingFunctions() []Builtin {
+	unknown := func(name, what string) Builtin {
+		return Builtin{Name: name, LambdaList: "()", Doc: "Nil: a note is told nothing about " + what + ".", Call: func(*Call, []Value) Value { return Nil }}
+	}
+	return []Builtin{
+		{Name: "lisp-implementation-type", LambdaList: "()", Doc: "The name of this Lisp.", Call: func(c *Call, _ []Value) Value { return c.Text("org-agent") }},
+		unknown("lisp-implementation-version", "the version"),
+		unknown("machine-instance", "the machine"),
+		unknown("machine-type", "the machine"),
+		unknown("machine-version", "the machine"),
+		unknown("software-type", "the system"),
+		unknown("software-version", "the system"),
+		unknown("short-site-name", "the site"),
+		unknown("long-site-name", "the site"),
+		{Name: "function-lambda-expression", LambdaList: "(function)", Doc: "Nil for the source, which is not kept; whether variables are closed over; and the name.", Many: true, One: func(c *Call, a Value) Value {
+			fn, ok := a.(*Function)
+			if !ok {
+				c.TypeError(a, "FUNCTION")
+			}
+			return c.Values(Nil, T, c.functionNameOf(fn))
+		}},
+	}
+}
+
+// functionNameOf is the symbol that a function was defined as, nil for one without a name.
+func (c *Call) functionNameOf(fn *Function) Value {
+	if fn.name == "" {
+		return Nil
+	}
+	if symbol, ok := c.CurrentPackage().Find(fn.name); ok {
+		return symbol
+	}
+	return c.Text(fn.name)
+}
+
+// surroundingMacros are about compilation, of which nothing here comes in units.
+func surroundingMacros() []Macro {
+	return []Macro{
+		{"with-compilation-unit", "((&key override) &body body)", "Evaluate body.", func(cp *Compiler, form *Cons) Value {
+			cp.Forms(cp.Arguments(form, 1, -1)[0])
+			return progn(form.Cdr.(*Cons).Cdr)
+		}},
+	}
 }

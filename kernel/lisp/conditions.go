@@ -1,6 +1,8 @@
 package lisp
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Classes of conditions the evaluator signals.
 const (
@@ -204,4 +206,121 @@ func (c *Call) condition(args []Value, fallback string) *Instance {
 	}
 	c.TypeError(args[0], "CONDITION")
 	return nil
+}
+
+// standardReport is what a condition of a standard class says whose slots are all that is
+// known of it: one that a note made with its initialisation arguments. The words are
+// SBCL's. It is empty for a class that says nothing of its own.
+func (c *Call) standardReport(condition *Instance) string {
+	shown := func(slot string) string { return c.Shown(condition.Slot(slot)) }
+	for _, class := range condition.class.precedence {
+		if class.name.home != standardPackage {
+			continue
+		}
+		switch class.name.name {
+		case TypeErrorClass:
+			return "The value " + shown("DATUM") + " is not of type " + shown("EXPECTED-TYPE")
+		case unboundVariable:
+			return "The variable " + shown("NAME") + " is unbound."
+		case undefinedClass:
+			return "The function " + shown("NAME") + " is undefined."
+		case unboundSlotClass:
+			return "The slot " + shown("NAME") + " is unbound in the object " + shown("INSTANCE") + "."
+		case arithmeticError:
+			return c.arithmeticReport(condition)
+		case "FILE-ERROR":
+			return "error on file " + shown("PATHNAME")
+		case EndOfFile:
+			return "end of file on " + shown("STREAM")
+		case "PRINT-NOT-READABLE":
+			return shown("OBJECT") + " cannot be printed readably."
+		}
+	}
+	return ""
+}
+
+func (c *Call) arithmeticReport(condition *Instance) string {
+	report := "arithmetic error " + condition.class.name.name + " signalled"
+	if operation := condition.Slot("OPERATION"); operation != Nil {
+		report += "\nOperation was " + c.Shown(&Cons{Car: operation, Cdr: condition.Slot("OPERANDS")}) + "."
+	}
+	return report
+}
+
+// undefinedFunction signals that symbol names no function, or (setf symbol) none if it
+// is a setter that is missing. It returns the function that a restart supplied.
+func (c *Call) undefinedFunction(symbol *Symbol, setter bool) *Function {
+	name, text := Value(symbol), c.symbolText(symbol)
+	place := func(g *global) **Function { return &g.function }
+	if setter {
+		name, text = Form(symSetf, symbol), "(SETF "+text+")"
+		place = func(g *global) **Function { return &g.setter }
+	}
+	function := place(c.environment.global(symbol))
+	return c.supplied(c.newCondition(undefinedClass, "The function "+text+" is undefined.", "NAME", name),
+		func() Value {
+			if *function == nil {
+				return nil
+			}
+			return *function
+		},
+		func(v Value) Value { return c.Function(v) },
+		func(v Value) {
+			c.definable(symbol)
+			*function = v.(*Function)
+		}).(*Function)
+}
+
+// unbound signals that a variable has no value. It returns the one that a restart
+// supplied.
+func (c *Call) unbound(symbol *Symbol) Value {
+	g := c.environment.global(symbol)
+	return c.supplied(c.newCondition(unboundVariable, "The variable "+c.symbolText(symbol)+" is unbound.", "NAME", symbol),
+		func() Value { return c.special(g) },
+		func(v Value) Value { return v },
+		func(v Value) { c.setSpecial(g, v) })
+}
+
+// What the restarts of something missing are called when they are listed.
+var (
+	retryReport = NewString("Look again.")
+	useReport   = NewString("Use another one this time.")
+	storeReport = NewString("Define it, and use it.")
+)
+
+// supplied signals that something is missing within the restarts continue, use-value
+// and store-value, and returns what they led to: what look finds, nil for nothing yet,
+// or the value they were given, as taken takes it.
+func (c *Call) supplied(condition *Instance, look func() Value, taken func(Value) Value, store func(Value)) Value {
+	if c.handlers == nil {
+		c.signalError(condition) // there is nobody to choose
+	}
+	c.Charge(3 * ObjectBytes)
+	for {
+		c.Step()
+		outer := c.restarts
+		serves := []Value{condition}
+		inner := &restart{outer: outer, name: symStoreValue, report: storeReport, index: 2, conditions: serves}
+		inner = &restart{outer: inner, name: symUseValue, report: useReport, index: 1, conditions: serves}
+		inner = &restart{outer: inner, name: symContinue, report: retryReport, conditions: serves}
+		_, choice, args := c.runRestartable(inner, outer, func(c *Call, _ *frame) Value {
+			c.signalError(condition)
+			return nil
+		}, nil)
+		if choice == 0 {
+			if v := look(); v != nil {
+				return v
+			}
+			continue
+		}
+		values := c.Slice(args)
+		if len(values) != 1 {
+			c.wrongCount("the restart", len(values))
+		}
+		v := taken(values[0])
+		if choice == 2 {
+			store(v)
+		}
+		return v
+	}
 }
