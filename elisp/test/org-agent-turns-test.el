@@ -232,10 +232,13 @@ and the next turn begins with none."
   "What is said to a turn that makes no further request is the next message.
 A question that waits is marked, and can be taken back."
   (org-agent-kernel-test--with
-      (list (org-agent-kernel-test--held "slowly, one word after the other" 1)
+      (list (org-agent-kernel-test--held
+             (org-agent-kernel-test--envelope
+              (concat "slowly\n\n" (make-string 300 ?a) "\nthe rest")))
             (org-agent-kernel-test--exchange "rest" (cons 'times -1)))
     (org-agent-kernel-test--say "First")
-    (org-agent-fake-wait (org-agent-chat-get :turn))
+    ;; What is said before the model was asked goes along with the question.
+    (org-agent-fake-wait org-agent-answer-previews)
     (org-agent-kernel-test--say "Waits")
     (org-agent-turns-test--goto "* Waits")
     (let ((heading (line-beginning-position)))
@@ -252,7 +255,7 @@ A question that waits is marked, and can be taken back."
     (org-agent-kernel-test--let-go)
     (org-agent-kernel-test--settle 3)
     (should (equal (mapcar #'cadr (org-agent-kernel-test--shape))
-                   '("First" "slowly, one word after the other"
+                   '("First" "slowly"
                      "Waits" "Stopped" "Be brief" "rest" "")))))
 
 (ert-deftest org-agent-turns-model-of-a-conversation ()
