@@ -7,7 +7,6 @@ import (
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
-	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
 
@@ -50,21 +49,21 @@ func (a *Agent) Decide(ctx context.Context, p protocol.ApprovalDecideParams, cli
 }
 
 // ask puts the action before a person and waits for the decision.
-func (r *run) ask(ctx context.Context, verdict policy.Verdict, hash string) (bool, error) {
+func (r *run) ask(ctx context.Context, ruled ruling) (bool, error) {
 	record := r.turn.Record
 	approval := protocol.Approval{
 		ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event,
-		Action: verdict.Action.Canonical(), Hash: hash, Reason: verdict.Reason, Asked: time.Now().UTC().Format(time.RFC3339),
-		Once: verdict.OnceOnly,
+		Action: ruled.Action.Canonical(), Hash: ruled.hash, Reason: ruled.Reason, Asked: time.Now().UTC().Format(time.RFC3339),
+		Once: ruled.OnceOnly,
 	}
 	approval.Subagent, approval.Parent = r.program.label, r.program.parent
-	r.agent.describeApproval(ctx, &approval, verdict.Action)
+	r.agent.describeApproval(ctx, &approval, ruled.Action)
 	said := r.agent.approvals.wait(approval.ID)
 	defer r.agent.approvals.forget(approval.ID)
 	if err := r.agent.config.Journal.Ask(ctx, approval); err != nil {
 		return false, err
 	}
-	return r.await(ctx, approval, verdict.Action, said)
+	return r.await(ctx, approval, ruled.Action, said)
 }
 
 // resume waits again for what was asked before the kernel was started anew.
@@ -160,16 +159,12 @@ func (r *run) await(ctx context.Context, approval protocol.Approval, a action.Ac
 // the skill sees as well. What the skill rewrites is asked about again.
 func (r *run) edited(ctx context.Context, proposed action.Proposed) (bool, error) {
 	r.record(ctx, journal.KindProposal, map[string]any{"edited": true, "action": proposed.String()})
-	checked := proposed
-	if r.skill != nil { // else it is another program's call
-		var refusal string
-		var err error
-		if checked, refusal, err = r.symbolic(ctx, proposed); err != nil {
-			return false, err
-		}
-		if refusal != "" {
-			return r.refused(ctx, proposed.Action(), errRefused(refusal), action.Action{})
-		}
+	checked, refused, err := r.gate(ctx).checked(ctx, proposed, r.event())
+	switch {
+	case err != nil:
+		return false, failf("the skill %s %v", r.skill.Name, err)
+	case refused != nil:
+		return r.refused(ctx, proposed.Action(), r.ofSkill(refused), action.Action{})
 	}
 	return r.decide(ctx, checked.Action(), r.agent.config.Policy.Judge(ctx, proposed.Action(), r.where()).Action.Hash(), action.Action{})
 }

@@ -8,103 +8,120 @@ import (
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/action"
-	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
 )
 
-// The gate is the one way from a proposal to what is done: the skill's symbolic function sees it,
-// the policy judges it, a person is asked where the policy says so, and its kind performs it. Done
-// means that the turn has ended; what became of a proposal that does not end it goes back to the
-// model.
-
-// perform takes a usable proposal through the gate.
-func (r *run) perform(ctx context.Context, proposed action.Proposed) (done bool, err error) {
-	checked, refusal, err := r.symbolic(ctx, proposed)
-	if err != nil {
-		return false, err
-	}
-	if refusal != "" {
-		return r.refused(ctx, proposed.Action(), errRefused(refusal), proposed.Action())
-	}
-	return r.decide(ctx, checked.Action(), "", proposed.Action())
+// gate is the one way from a proposal to what may be done: the skill's symbolic function sees it,
+// and the policy judges it. It performs nothing and asks nobody; what comes of its rulings is for
+// the turn. Whatever it finds it notes, for the journal.
+type gate struct {
+	policy verifier
+	kinds  availability
+	// skill checks proposals; nil where none does, as of another program's call.
+	skill checker
+	// beyond says why an action is none of the turn's, "" if it may be.
+	beyond func(a action.Action) string
+	// hide takes out of what a skill returns what no model may see.
+	hide func(x sexp.Sexp) sexp.Sexp
+	note func(verdict map[string]any)
 }
 
-// symbolic passes the proposal through the skill's symbolic function.
-func (r *run) symbolic(ctx context.Context, proposed action.Proposed) (checked action.Proposed, refusal string, err error) {
-	returned, err := r.skill.Symbolic(ctx, proposed.List(), r.event())
-	if err != nil {
-		r.record(ctx, journal.KindVerdict, map[string]any{"gate": "skill", "verdict": "error", "err": err.Error()})
-		return checked, "", failf("the skill %s could not check the answer and so refused it: %v", r.skill.Name, err)
+// verifier is what the gate asks of the policy.
+type verifier interface {
+	Usable(proposed action.Proposed) (action.Proposed, error)
+	Verify(ctx context.Context, a action.Action, where policy.Where) (policy.Verified, policy.Verdict, error)
+}
+
+// availability is what the gate asks of the kinds of actions.
+type availability interface {
+	Available(key action.Key) error
+	Check(ctx context.Context, order kind.Order, a action.Action) error
+}
+
+// checker is what the gate asks of a skill.
+type checker interface {
+	Symbolic(ctx context.Context, action, event sexp.List) (sexp.List, error)
+	Checks() bool
+}
+
+// checked is a usable proposal as the skill lets it through, or why it does not, for the model.
+func (g gate) checked(ctx context.Context, proposed action.Proposed, event sexp.List) (checked action.Proposed, refused, err error) {
+	if g.skill == nil {
+		return proposed, nil, nil
 	}
-	if len(returned) == 0 {
-		r.record(ctx, journal.KindVerdict, map[string]any{"gate": "skill", "verdict": "refused", "reason": "its symbolic function returned nil"})
-		return checked, fmt.Sprintf("the skill %s refused it", r.skill.Name), nil
+	returned, err := g.skill.Symbolic(ctx, proposed.List(), event)
+	switch {
+	case err != nil:
+		g.note(map[string]any{"gate": "skill", "verdict": "error", "err": err.Error()})
+		return proposed, nil, fmt.Errorf("could not check the answer and so refused it: %w", err)
+	case len(returned) == 0:
+		g.note(map[string]any{"gate": "skill", "verdict": "refused", "reason": "its symbolic function returned nil"})
+		return proposed, errRefused("refused it"), nil
 	}
-	returned, _ = r.agent.hideIn(returned).(sexp.List)
+	returned, _ = g.hide(returned).(sexp.List)
 	if plist.Equal(returned, proposed.List()) {
-		return proposed, "", nil
+		return proposed, nil, nil
 	}
 	checked = action.Propose(returned)
-	r.record(ctx, journal.KindVerdict, map[string]any{"gate": "skill", "verdict": "rewritten", "action": checked.String()})
-	checked, err = r.agent.config.Policy.Usable(checked)
-	if err != nil {
-		return checked, fmt.Sprintf("the skill %s rewrote it to what is no action: %v", r.skill.Name, err), nil
+	g.note(map[string]any{"gate": "skill", "verdict": "rewritten", "action": checked.String()})
+	if checked, err = g.policy.Usable(checked); err != nil {
+		return proposed, errRefused("rewrote it to what is no action: " + err.Error()), nil
 	}
-	return checked, "", nil
+	return checked, nil, nil
 }
 
-// decide asks the policy, and a person where the policy says so, and performs
-// what is let through. Granted is the hash of an action just allowed once; proposed is what a model
-// or a skill proposed, the zero Action where somebody else wants this done.
-func (r *run) decide(ctx context.Context, a action.Action, granted string, proposed action.Action) (done bool, err error) {
-	if reason := r.program.refuses(a, r.where()); reason != "" {
-		r.record(ctx, journal.KindVerdict, map[string]any{"gate": "subagent", "verdict": "refused", "reason": reason})
-		return r.refused(ctx, a, errRefused(reason), proposed)
+// ruling is what the gate says of an action.
+type ruling struct {
+	policy.Verdict
+	hash string
+	// verified is valid when it is to be performed; else refused says why not, for the model, or,
+	// where that is nil, a person is to be asked.
+	verified policy.Verified
+	refused  error
+	hooks    []hookVerdict
+}
+
+// rule judges an action in a turn.
+func (g gate) rule(ctx context.Context, a action.Action, where policy.Where) (ruling, error) {
+	if reason := g.beyond(a); reason != "" {
+		g.note(map[string]any{"gate": "subagent", "verdict": "refused", "reason": reason})
+		return ruling{Verdict: policy.Verdict{Action: a}, refused: errRefused(reason)}, nil
 	}
-	where := r.where()
-	where.Granted, where.Outside = granted, r.outside()
-	verified, verdict, err := r.agent.config.Policy.Verify(ctx, a, where)
+	verified, verdict, err := g.policy.Verify(ctx, a, where)
 	if err != nil {
-		return false, err
+		return ruling{}, err
 	}
-	hash := verdict.Action.Hash()
-	entry := map[string]any{
-		"gate": "policy", "verdict": verdict.Kind.String(), "reason": verdict.Reason, "hash": hash, "symbolic": r.skill != nil && r.skill.Checks()}
-	if said := r.objections(verdict); said != nil {
-		entry["hooks"] = said
+	r := ruling{Verdict: verdict, hash: verdict.Action.Hash(), verified: verified, hooks: hookVerdicts(verdict)}
+	switch {
+	case verdict.Kind != policy.Refuse:
+	case verdict.Failure != nil:
+		r.refused = verdict.Failure
+	default:
+		r.refused = errRefused(verdict.Reason)
 	}
-	r.record(ctx, journal.KindVerdict, entry)
-	switch verdict.Kind {
-	case policy.Allow:
-		r.light = granted == "" && r.agent.config.Kinds.Reads(verdict.Action)
-		return r.act(ctx, verified)
-	case policy.Ask:
-		if r.budget.stop != "" {
-			return false, r.budget.usedUp(r.budget.stop)
-		}
-		if inTheWay := r.inTheWay(ctx, verdict.Action); inTheWay != nil {
-			return r.refused(ctx, verdict.Action, inTheWay, proposed)
-		}
-		r.progress()
-		return r.ask(ctx, verdict, hash)
+	noted := map[string]any{
+		"gate": "policy", "verdict": verdict.Kind.String(), "reason": verdict.Reason, "hash": r.hash, "symbolic": g.skill != nil && g.skill.Checks()}
+	if r.hooks != nil {
+		noted["hooks"] = r.hooks
 	}
-	if verdict.Failure != nil {
-		return r.refused(ctx, verdict.Action, verdict.Failure, proposed)
-	}
-	return r.refused(ctx, verdict.Action, errRefused(verdict.Reason), proposed)
+	g.note(noted)
+	return r, nil
 }
 
 // inTheWay says why an action could not be done if a person allowed it: they are not asked then.
 // What only waits for somebody who performs it is asked about.
-func (r *run) inTheWay(ctx context.Context, a action.Action) error {
-	kinds := r.agent.config.Kinds
-	if err := kinds.Available(a.Key()); err != nil {
+func (g gate) inTheWay(ctx context.Context, order kind.Order, a action.Action) error {
+	if err := g.kinds.Available(a.Key()); err != nil {
 		return err
 	}
-	if err := kinds.Check(ctx, r.order(), a); err != nil && !errors.Is(err, kind.ErrNoPerformer) {
+	if err := g.kinds.Check(ctx, order, a); err != nil && !errors.Is(err, kind.ErrNoPerformer) {
 		return err
 	}
 	return nil
 }
+
+// errRefused is the error of what is refused for a reason that is not in the call.
+func errRefused(reason string) error { return protocol.ToolErrorf(protocol.ToolRefused, "%s", reason) }

@@ -41,21 +41,26 @@ type hookVerdict struct {
 	Append  string `json:"append,omitempty"`
 }
 
-// objections are what the hooks said of a proposal. What they add goes to the model with what
-// comes of it.
-func (h *turnHooks) objections(verdict policy.Verdict) []hookVerdict {
+// hookVerdicts are what the hooks said of an action.
+func hookVerdicts(verdict policy.Verdict) []hookVerdict {
 	var all []hookVerdict
-	h.steps.added = nil
 	for _, d := range verdict.Decisions {
-		if d.Hook == "" {
-			continue
-		}
-		all = append(all, hookVerdict{Hook: d.Hook, File: d.File, Line: d.Line, Verdict: d.Kind.String(), Reason: d.Reason, Append: d.Append})
-		if d.Append != "" {
-			h.steps.added = append(h.steps.added, journal.RoundHook{Hook: d.Hook, Text: d.Append})
+		if d.Hook != "" {
+			all = append(all, hookVerdict{Hook: d.Hook, File: d.File, Line: d.Line, Verdict: d.Kind.String(), Reason: d.Reason, Append: d.Append})
 		}
 	}
 	return all
+}
+
+// heard takes up what hooks said of an action: what they add goes to the model with what comes of
+// it.
+func (h *turnHooks) heard(verdicts []hookVerdict) {
+	h.steps.added = nil
+	for _, v := range verdicts {
+		if v.Append != "" {
+			h.steps.added = append(h.steps.added, journal.RoundHook{Hook: v.Hook, Text: v.Append})
+		}
+	}
 }
 
 // tellResult tells hooks what came of an action, and returns it without what one withholds.

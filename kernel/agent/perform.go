@@ -12,6 +12,66 @@ import (
 	"org-agent/kernel/protocol"
 )
 
+// gate is what the turn's proposals go through.
+func (r *run) gate(ctx context.Context) gate {
+	c := r.agent.config
+	g := gate{
+		policy: c.Policy, kinds: c.Kinds, hide: r.agent.hideIn,
+		beyond: func(a action.Action) string { return r.program.refuses(a, r.where()) },
+		note:   func(verdict map[string]any) { r.record(ctx, journal.KindVerdict, verdict) },
+	}
+	if r.skill != nil {
+		g.skill = r.skill
+	}
+	return g
+}
+
+// perform takes a usable proposal through the gate, and does what comes of that. Done means that
+// the turn has ended; what became of a proposal that does not end it goes back to the model.
+func (r *run) perform(ctx context.Context, proposed action.Proposed) (done bool, err error) {
+	checked, refused, err := r.gate(ctx).checked(ctx, proposed, r.event())
+	switch {
+	case err != nil:
+		return false, failf("the skill %s %v", r.skill.Name, err)
+	case refused != nil:
+		return r.refused(ctx, proposed.Action(), r.ofSkill(refused), proposed.Action())
+	}
+	return r.decide(ctx, checked.Action(), "", proposed.Action())
+}
+
+// ofSkill is why the skill refuses something, with its name.
+func (r *run) ofSkill(refused error) error {
+	return errRefused("the skill " + r.skill.Name + " " + refused.Error())
+}
+
+// decide performs what the gate lets through, and asks a person about what it says so of. Granted
+// is the hash of an action just allowed once; proposed is what a model or a skill proposed, the
+// zero Action where somebody else wants this done.
+func (r *run) decide(ctx context.Context, a action.Action, granted string, proposed action.Action) (done bool, err error) {
+	where := r.where()
+	where.Granted, where.Outside = granted, r.outside()
+	g := r.gate(ctx)
+	ruled, err := g.rule(ctx, a, where)
+	if err != nil {
+		return false, err
+	}
+	r.heard(ruled.hooks)
+	switch {
+	case ruled.refused != nil:
+		return r.refused(ctx, ruled.Action, ruled.refused, proposed)
+	case ruled.verified.Valid():
+		r.light = granted == "" && r.agent.config.Kinds.Reads(ruled.Action)
+		return r.act(ctx, ruled.verified)
+	case r.budget.stop != "":
+		return false, r.budget.usedUp(r.budget.stop)
+	}
+	if inTheWay := g.inTheWay(ctx, r.order(), ruled.Action); inTheWay != nil {
+		return r.refused(ctx, ruled.Action, inTheWay, proposed)
+	}
+	r.progress()
+	return r.ask(ctx, ruled)
+}
+
 // order is what is done for this turn next.
 func (r *run) order() kind.Order {
 	record := r.turn.Record
@@ -91,9 +151,6 @@ func (r *run) performed(ctx context.Context, a action.Action, res kind.Result, e
 	}
 	return false, nil
 }
-
-// errRefused is the error of what is refused for a reason that is not in the call.
-func errRefused(reason string) error { return protocol.ToolErrorf(protocol.ToolRefused, "%s", reason) }
 
 // refused goes back to the model with the reason; that what was proposed cannot answer, though it
 // would have, ends the turn.
