@@ -39,9 +39,34 @@ type Sessions interface {
 	Tell(session, method string, params any)
 }
 
+// Journal is what is kept of subagents. kernel/journal implements it.
+type Journal interface {
+	Spawns
+	// TurnOfSpawn is the turn that answers the task; found is false where it has not begun.
+	TurnOfSpawn(ctx context.Context, id string) (turn journal.Turn, found bool, err error)
+	// Act is an act by its id, ActsOf are those of turns.
+	Act(ctx context.Context, id string) (journal.Act, error)
+	ActsOf(ctx context.Context, turns ...string) ([]journal.Act, error)
+	SetTurn(ctx context.Context, change journal.TurnChange) (journal.Turn, error)
+}
+
+// Spawns keeps what turns hand on.
+type Spawns interface {
+	PutSpawn(ctx context.Context, s journal.Spawn) error
+	// CancelSpawn ends one; before says that it had not begun.
+	CancelSpawn(ctx context.Context, id string) (before bool, err error)
+	Spawn(ctx context.Context, id string) (journal.Spawn, error)
+	Spawns(ctx context.Context, session string) ([]journal.Spawn, error)
+	// Report records that an event tells of the ends, and returns those that nobody told of.
+	Report(ctx context.Context, event string, ids ...string) (fresh []string, err error)
+	// Unreported are those of which nobody was told, Owed those that an event is to tell of.
+	Unreported(ctx context.Context) ([]journal.Spawn, error)
+	Owed(ctx context.Context) ([]journal.Spawn, error)
+}
+
 // Config is what a pool needs; all of it.
 type Config struct {
-	Journal  *journal.Journal
+	Journal  Journal
 	Sessions Sessions
 	// Limit is how many are at work at once, 1 or more.
 	Limit int
