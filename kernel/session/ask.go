@@ -49,6 +49,11 @@ func (h *Sessions) Remind(ctx context.Context, client Client, session string) er
 	if err != nil {
 		return err
 	}
+	s, err := h.use(session)
+	if err != nil {
+		return err
+	}
+	defer s.release()
 	for _, approval := range pending {
 		if approval.Session != session {
 			continue
@@ -58,8 +63,9 @@ func (h *Sessions) Remind(ctx context.Context, client Client, session string) er
 			return err
 		}
 		client.Notify(protocol.MethodApprovalAsked, shown)
+		s.showClosed(ctx, client, approval.ID) // if it was closed since it was looked for
 	}
-	return h.remindQuestions(ctx, client, session)
+	return s.remindQuestions(ctx, client)
 }
 
 func (t *Turn) ask(ctx context.Context, id, subtree string) error {

@@ -37,20 +37,21 @@ func (h *Sessions) shownQuestion(ctx context.Context, question protocol.Question
 }
 
 // remindQuestions tells a client that comes to a session which questions wait there.
-func (h *Sessions) remindQuestions(ctx context.Context, client Client, session string) error {
-	open, err := h.config.Journal.OpenQuestions(ctx)
+func (s *Session) remindQuestions(ctx context.Context, client Client) error {
+	open, err := s.house.config.Journal.OpenQuestions(ctx)
 	if err != nil {
 		return err
 	}
 	for _, question := range open {
-		if question.Session != session {
+		if question.Session != s.name() {
 			continue
 		}
-		shown, err := h.shownQuestion(ctx, question.Question)
+		shown, err := s.house.shownQuestion(ctx, question.Question)
 		if err != nil {
 			return err
 		}
 		client.Notify(protocol.MethodQuestionAsked, shown)
+		s.showClosed(ctx, client, question.ID)
 	}
 	return nil
 }
