@@ -11,9 +11,39 @@ import (
 	"org-agent/kernel/lru"
 )
 
+// Exchanges reads the turns of conversations.
+type Exchanges interface {
+	// HistoryFrom returns the turns before one, from a row on; whole says that none is missing.
+	HistoryFrom(ctx context.Context, session, beforeTurn string, from int64, limit int) (exchanges []*journal.Exchange, whole bool, err error)
+	// Rounds returns the rounds that led to an answer.
+	Rounds(ctx context.Context, answer string) ([]journal.Round, error)
+}
+
+// Digests keeps what the beginning of a conversation is shown as.
+type Digests interface {
+	Digests(ctx context.Context, session string) ([]journal.Digest, error)
+	Digest(ctx context.Context, seq int64) (journal.Digest, error)
+	PutDigest(ctx context.Context, session string, digest journal.Digest, latest int64) (journal.Digest, error)
+}
+
+// Requests keeps what summaries take, and knows which models make them.
+type Requests interface {
+	SessionModel(ctx context.Context, session string) (string, error)
+	Correction(ctx context.Context, model string) (float64, error)
+	PutSpent(ctx context.Context, spent journal.Spent) error
+	Append(ctx context.Context, entry journal.Entry) (journal.Entry, error)
+}
+
+// Journal is what is kept of conversations. kernel/journal implements it.
+type Journal interface {
+	Exchanges
+	Digests
+	Requests
+}
+
 // Past shows the earlier turns of conversations. Make one with [New].
 type Past struct {
-	Journal *journal.Journal
+	Journal Journal
 	// Question is what a model was asked in an earlier turn: as it was then, or without what
 	// went along with it.
 	Question func(ctx context.Context, e *journal.Exchange, whole bool) (string, error)
@@ -35,7 +65,7 @@ const piecesKept = 32 << 20
 
 // New returns what shows the earlier turns of a journal. Question is what a model was asked in
 // one of them, and always the same.
-func New(j *journal.Journal, question func(ctx context.Context, e *journal.Exchange, whole bool) (string, error)) Past {
+func New(j Journal, question func(ctx context.Context, e *journal.Exchange, whole bool) (string, error)) Past {
 	return Past{Journal: j, Question: question, pieces: lru.New[string, *piece](piecesKept)}
 }
 
