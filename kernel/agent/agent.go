@@ -3,6 +3,12 @@
 // skill and policy verify it, and performs it. What does not end the turn (a
 // refusal, the result of an action) goes back to the model, within budgets.
 //
+// A turn is a run, which is made of parts with a job each. The package
+// composer makes what the model is sent, the asker sends it and shows what
+// comes, the gate says what of a proposal may be done, steps are what the turn
+// has come to, the meter counts what it takes, and a program is what differs
+// between a person's message, a subagent's work and a call of another program.
+//
 // An [Agent] is safe for many turns at once; each [Agent.Run] uses only its own
 // turn and blocks until the turn has ended one way or another. It starts no
 // goroutine that outlives a call.
@@ -81,7 +87,7 @@ type Config struct {
 type Agent struct {
 	config    Config
 	approvals waiting[decided]
-	questions waiting[said]
+	questions waiting[givenAnswer]
 	calls     waiting[protocol.ToolCallResult]
 	secrets   secrets
 	warned    once
@@ -215,7 +221,7 @@ func (r *run) answer(ctx context.Context) error {
 		if err := r.pick(ctx); err != nil {
 			return err
 		}
-		if err := r.tellUntold(ctx, ""); err != nil {
+		if err := r.recordUntold(ctx, ""); err != nil {
 			return err
 		}
 		if err := r.tellBeginning(ctx); err != nil {

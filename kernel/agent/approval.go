@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -108,7 +109,7 @@ func (r *run) resumeApproval(ctx context.Context, id string) (bool, error) {
 	if err := r.pick(ctx); err != nil {
 		return false, err
 	}
-	if err := r.tellUntold(ctx, approval.ID); err != nil {
+	if err := r.recordUntold(ctx, approval.ID); err != nil {
 		return false, err
 	}
 	asked, err := action.Read(approval.Action)
@@ -121,24 +122,12 @@ func (r *run) resumeApproval(ctx context.Context, id string) (bool, error) {
 // await waits for the decision on the approval of an action and does what it says; policy
 // judges the action again before it runs.
 func (r *run) await(ctx context.Context, approval protocol.Approval, a action.Action, said <-chan decided) (bool, error) {
-	r.budget.pause()
-	if err := r.waits(ctx, true); err != nil {
-		return false, err
-	}
-	if err := r.turn.Ask(ctx, approval); err != nil {
-		return false, err
-	}
 	r.log.Info("waiting for a decision", "approval", approval.ID, "action", approval.Summary, "reason", approval.Reason)
-	var decision decided
-	select {
-	case decision = <-said:
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
+	decision, err := personSays(ctx, r, approval.ID, func() error { return r.turn.Ask(ctx, approval) }, said)
+	if still, ok := errors.AsType[stillAsking](err); ok {
+		return false, still.cause
 	}
-	r.turn.Asked(ctx, approval.ID)
-	r.doing = time.Now() // what a person takes is not its time
-	r.budget.resume()
-	if err := r.waits(ctx, false); err != nil {
+	if err != nil {
 		return false, err
 	}
 	if decision.Decision == protocol.Deny {

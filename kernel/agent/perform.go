@@ -147,7 +147,7 @@ func (r *run) performed(ctx context.Context, a action.Action, res kind.Result, e
 		if _, over := errors.AsType[ended](context.Cause(ctx)); over {
 			err = protocol.ToolErrorf(protocol.ToolCancelled, "it was stopped before it ended, because the time is used up; some of it may have happened")
 		}
-		r.toldOf(ctx, a, "", err)
+		r.recordAnswer(ctx, a, "", err)
 	}
 	return false, nil
 }

@@ -18,9 +18,9 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// said is what a person said to a question. The journal's part has no secrets; they are
+// givenAnswer is what a person answered to a question. The journal's part has no secrets; they are
 // here, by the names of their fields, and nowhere else.
-type said struct {
+type givenAnswer struct {
 	answer  journal.Answer
 	secrets map[string]string
 }
@@ -37,7 +37,7 @@ func (a *Agent) Answer(ctx context.Context, p protocol.QuestionAnswerParams, cli
 	if err := question.Open(); err != nil {
 		return none, err
 	}
-	given := said{answer: journal.Answer{Declined: p.Declined, Reason: p.Reason}}
+	given := givenAnswer{answer: journal.Answer{Declined: p.Declined, Reason: p.Reason}}
 	switch {
 	case p.Declined && len(p.Answers) > 0:
 		return none, protocol.Errorf(protocol.CodeInvalidParams, "a question is answered or declined, not both")
@@ -61,7 +61,7 @@ func (a *Agent) Answer(ctx context.Context, p protocol.QuestionAnswerParams, cli
 }
 
 // split keeps the secrets apart from what the journal is given.
-func (s *said) split(form protocol.QuestionForm, answers []protocol.FieldAnswer) {
+func (s *givenAnswer) split(form protocol.QuestionForm, answers []protocol.FieldAnswer) {
 	for _, a := range answers {
 		if fieldOf(form, a.Name).Kind == protocol.FieldSecret {
 			if s.secrets == nil {
@@ -105,11 +105,6 @@ func (q questioner) AskUser(ctx context.Context, form protocol.QuestionForm) (st
 	return q.awaitAnswer(ctx, question, answered)
 }
 
-// stillAsking is the error of a question whose turn was stopped while it waited.
-type stillAsking struct{ cause error }
-
-func (s stillAsking) Error() string { return "the question still waits: " + s.cause.Error() }
-
 // visible is the form with every character to be seen.
 func visible(form protocol.QuestionForm) protocol.QuestionForm {
 	form.Title = describe.Visible(form.Title)
@@ -126,34 +121,19 @@ func visible(form protocol.QuestionForm) protocol.QuestionForm {
 }
 
 // awaitAnswer shows the question and waits until a person has answered it. The text is for
-// whoever asked; what is secret of it is in r.answers, for the skill.
-func (q questioner) awaitAnswer(ctx context.Context, question journal.Question, answered <-chan said) (string, error) {
+// whoever asked; what is secret of it is in the answers of the run, for the skill.
+func (q questioner) awaitAnswer(ctx context.Context, question journal.Question, answered <-chan givenAnswer) (string, error) {
 	r := q.run
-	r.budget.pause()
-	if err := r.turn.Waiting(ctx, true); err != nil {
-		return "", err
-	}
-	if err := r.turn.AskQuestion(ctx, question.Question); err != nil {
-		return "", err
-	}
 	r.log.Info("waiting for an answer", "question", question.ID)
-	var given said
-	select {
-	case given = <-answered:
-	case <-ctx.Done():
-		return "", stillAsking{context.Cause(ctx)}
-	}
-	r.turn.Asked(ctx, question.ID)
-	r.doing = time.Now() // what a person takes is not its time
-	r.budget.resume()
-	if err := r.turn.Waiting(ctx, false); err != nil {
+	given, err := personSays(ctx, r, question.ID, func() error { return r.turn.AskQuestion(ctx, question.Question) }, answered)
+	if err != nil {
 		return "", err
 	}
-	return r.told(question.Form, given)
+	return r.answerText(question.Form, given)
 }
 
-// told is what whoever asked is told of an answer.
-func (r *run) told(form protocol.QuestionForm, given said) (string, error) {
+// answerText is what whoever asked is told of an answer.
+func (r *run) answerText(form protocol.QuestionForm, given givenAnswer) (string, error) {
 	if given.answer.Declined {
 		return "", tool.Declined{Reason: given.answer.Reason}
 	}
@@ -217,14 +197,14 @@ func (q questioner) resume(ctx context.Context, id string) error {
 	}
 	switch question.State() {
 	case protocol.QuestionAnswered, protocol.QuestionDeclined:
-		r.agent.questions.say(id, said{answer: question.Answer})
+		r.agent.questions.say(id, givenAnswer{answer: question.Answer})
 	case protocol.QuestionWithdrawn:
 		return interruptedWaiting()
 	}
 	if err := r.pick(ctx); err != nil {
 		return err
 	}
-	if err := r.tellUntold(ctx, id); err != nil {
+	if err := r.recordUntold(ctx, id); err != nil {
 		return err
 	}
 	text, err := q.awaitAnswer(ctx, question, answered)
@@ -232,12 +212,12 @@ func (q questioner) resume(ctx context.Context, id string) error {
 		return still.cause
 	}
 	r.receipt(ctx, question.Act, kind.Result{Text: text}, err)
-	r.toldOf(ctx, action.Recorded(question.Action), text, err)
+	r.recordAnswer(ctx, action.Recorded(question.Action), text, err)
 	return nil
 }
 
-// toldOf goes on with what came of asking.
-func (r *run) toldOf(ctx context.Context, a action.Action, text string, err error) {
+// recordAnswer records what came of an action that a person answered, or that failed.
+func (r *run) recordAnswer(ctx context.Context, a action.Action, text string, err error) {
 	res := result{verdict: "performed", text: text, answers: r.answers}
 	r.answers = nil
 	declined, ok := errors.AsType[tool.Declined](err)

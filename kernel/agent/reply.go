@@ -39,7 +39,7 @@ type reading struct {
 	reply    llm.Reply
 	text     strings.Builder
 	begun    time.Time
-	show     preview
+	show     streamGate
 	thoughts thoughts
 	words    *stuck // in the text
 	thinking *stuck // in the thoughts
@@ -71,7 +71,7 @@ func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 	a.first = 0
 	d := &reading{
 		asker: a, begun: begun, words: newStuck(), thinking: newStuck(), thoughts: thoughts{run: a.run},
-		show: preview{run: a.run, on: a.stream, stream: plist.Stream{Input: a.run.input}},
+		show: streamGate{run: a.run, on: a.stream, stream: plist.Stream{Input: a.run.input}},
 	}
 	err := d.all(ctx, pieces)
 	if err == nil {

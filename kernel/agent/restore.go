@@ -57,17 +57,17 @@ func (r *run) restoreAnswers(ctx context.Context, done *journal.RoundDone) error
 	if err != nil {
 		return err
 	}
-	_, err = r.told(question.Form, said{answer: question.Answer})
+	_, err = r.answerText(question.Form, givenAnswer{answer: question.Answer})
 	if _, declined := errors.AsType[tool.Declined](err); err != nil && !declined {
 		done.Verdict, done.Text = "failed", err.Error()
 	}
 	return nil
 }
 
-// tellUntold tells the model what a person answered just before the kernel ended: nobody is to
+// recordUntold has the model told what a person answered just before the kernel ended: nobody is to
 // be asked twice. What was asked under the id that is left out is told by whoever waits for it.
 // Of what was being done then nobody knows whether it was.
-func (r *run) tellUntold(ctx context.Context, except string) error {
+func (r *run) recordUntold(ctx context.Context, except string) error {
 	begun := r.turn.Begun
 	for _, id := range begun.Untold {
 		if id == except {
@@ -77,8 +77,8 @@ func (r *run) tellUntold(ctx context.Context, except string) error {
 		if err != nil {
 			return err
 		}
-		text, err := r.told(question.Form, said{answer: question.Answer})
-		r.toldOf(ctx, action.Recorded(question.Action), text, err)
+		text, err := r.answerText(question.Form, givenAnswer{answer: question.Answer})
+		r.recordAnswer(ctx, action.Recorded(question.Action), text, err)
 	}
 	if begun.Acting != "" && !r.turn.Waits() {
 		r.recordStep(ctx, action.Recorded(begun.Acting), result{verdict: "failed", text: "the kernel ended while this was being done: it is not known whether it happened, so look before you do it again"})

@@ -1,6 +1,10 @@
 package agent
 
-import "sync"
+import (
+	"context"
+	"sync"
+	"time"
+)
 
 // waiting is the turns that wait for a person, by the id of what they asked, and for what:
 // a decision or an answer. The zero value is ready.
@@ -42,6 +46,33 @@ func (w *waiting[T]) say(id string, said T) {
 	case w.turns[id] <- said:
 	default: // nobody waits, or was told already
 	}
+}
+
+// stillAsking is the error of what was asked by a turn that was stopped while it waited.
+type stillAsking struct{ cause error }
+
+func (s stillAsking) Error() string { return "it still waits for a person: " + s.cause.Error() }
+
+// personSays shows what waits for a person under the id, and returns what they say. What a person
+// takes is neither time of the turn nor of the action. The error is a [stillAsking] when ctx ends
+// first.
+func personSays[T any](ctx context.Context, r *run, id string, show func() error, said <-chan T) (answer T, err error) {
+	r.budget.pause()
+	if err := r.waits(ctx, true); err != nil {
+		return answer, err
+	}
+	if err := show(); err != nil {
+		return answer, err
+	}
+	select {
+	case answer = <-said:
+	case <-ctx.Done():
+		return answer, stillAsking{context.Cause(ctx)}
+	}
+	r.turn.Asked(ctx, id)
+	r.doing = time.Now()
+	r.budget.resume()
+	return answer, r.waits(ctx, false)
 }
 
 // once is what was said already. It forgets when it is much: to say a thing twice is better

@@ -9,11 +9,11 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// preview shows a reply while it is written, and nothing of it that skill and
+// streamGate shows a reply while it is written, and nothing of it that skill and
 // policy would not pass: each batch is the envelope with the text so far, and
 // goes through both. The first refusal or rewriting stops the flow until the
 // whole action is verified.
-type preview struct {
+type streamGate struct {
 	run    *run
 	on     bool
 	stream plist.Stream
@@ -21,7 +21,7 @@ type preview struct {
 }
 
 // write takes more of the reply.
-func (p *preview) write(text string) {
+func (p *streamGate) write(text string) {
 	if p.on {
 		p.stream.Write(text)
 	}
@@ -29,7 +29,7 @@ func (p *preview) write(text string) {
 
 // flush verifies and shows what has come since the last batch, and returns how many bytes
 // that are.
-func (p *preview) flush(ctx context.Context) (came int) {
+func (p *streamGate) flush(ctx context.Context) (came int) {
 	if !p.on {
 		return 0
 	}
@@ -47,7 +47,7 @@ func (p *preview) flush(ctx context.Context) (came int) {
 
 // passes reports whether the action, as far as it is known, is let through
 // unchanged into the turn's own conversation.
-func (p *preview) passes(ctx context.Context, list sexp.List) bool {
+func (p *streamGate) passes(ctx context.Context, list sexp.List) bool {
 	r := p.run
 	proposed, err := r.agent.config.Policy.Usable(action.Propose(list))
 	if err != nil || proposed.Stripped() || !r.agent.config.Policy.Answers(ctx, proposed.Action(), r.where()) {
