@@ -57,6 +57,12 @@
 (defvar org-agent-approval--sent nil
   "The ids of approvals whose decision is on its way to the kernel.")
 
+(defvar-local org-agent-approval--moved 0
+  "When another action came under point in the list, in seconds.")
+
+(defconst org-agent-approval--guard 1
+  "Seconds for which a key does not allow what came under point by itself.")
+
 (defun org-agent-approval--bind (map)
   "Bind in MAP the keys that decide, and return it."
   (pcase-dolist (`(,key . ,command)
@@ -179,9 +185,9 @@ The first decision counts, also while it is on its way."
      "approval/decide"
      (append (list :id id :decision decision) more)
      :success (lambda (_)
+                (org-agent-approval-remove id)
                 (setq org-agent-approval--sent
                       (delete id org-agent-approval--sent))
-                (org-agent-approval-remove id)
                 (message "%s: %s"
                          (if (eq decision :deny) "Refused" "Allowed")
                          (or (plist-get approval :summary) "decided")))
@@ -195,6 +201,9 @@ The first decision counts, also while it is on its way."
 (defun org-agent-approval--allow (decision)
   "Allow the action at point: DECISION, a keyword, says how long."
   (let ((approval (org-agent-approval-at-point)))
+    (when (< (- (float-time) org-agent-approval--moved)
+             org-agent-approval--guard)
+      (user-error "What stood here was closed just now; look at what stands here by now"))
     (when (and (plist-get approval :once)
                (not (eq decision :allow-once)))
       (user-error "This can be allowed once only"))
@@ -232,16 +241,23 @@ The first decision counts, also while it is on its way."
 ;;;; The list
 
 (defun org-agent-approval-draw ()
-  "Show what waits in the list, if there is one."
+  "Show what waits in the list, if there is one.
+When what is at point was closed elsewhere, a key that was meant for it
+does not allow what stands there then."
   (when-let ((buffer (get-buffer org-agent-approval--buffer)))
     (with-current-buffer buffer
-      (org-agent-section-show
-       (or (append (mapcar #'org-agent-approval-section
-                           org-agent-approval-waiting)
-                   (mapcar #'org-agent-question-section
-                           (bound-and-true-p org-agent-question-waiting)))
-           (list (org-agent-section nil 'nothing
-                                    :heading "Nothing waits for you.")))))))
+      (let ((former (plist-get (org-agent-section-data-at-point 'approval) :id)))
+        (org-agent-section-show
+         (or (append (mapcar #'org-agent-approval-section
+                             org-agent-approval-waiting)
+                     (mapcar #'org-agent-question-section
+                             (bound-and-true-p org-agent-question-waiting)))
+             (list (org-agent-section nil 'nothing
+                                      :heading "Nothing waits for you."))))
+        (unless (or (null former)
+                    (org-agent-approval-waits former)
+                    (member former org-agent-approval--sent))
+          (setq org-agent-approval--moved (float-time)))))))
 
 (defun org-agent-approval-section (approval)
   "Return the section of APPROVAL: what, why, what changes, and the choices."

@@ -499,6 +499,32 @@ What was chosen stays under point, and a button does what it says."
                          "d"))))
       (kill-buffer "*org-agent-approvals*"))))
 
+(ert-deftest org-agent-approval-list-guards-what-came-under-point ()
+  "A key that was meant for what is gone does not allow what follows it."
+  (org-agent-fake-with-chat
+    (dolist (id '("a" "b" "c"))
+      (org-agent-approval-test--ask "approval" id "s"))
+    (org-agent-fake-wait (= 3 (length org-agent-approval-waiting)))
+    (save-window-excursion
+      (with-current-buffer (pop-to-buffer "*org-agent-approvals*")
+        (org-agent-approval-mode)
+        (org-agent-approval-draw)
+        (org-agent-fake-notify "approval/closed" :id "a" :session "s")
+        (org-agent-fake-wait (not (org-agent-approval-waits "a")))
+        (should (equal "b" (plist-get (org-agent-approval-at-point) :id)))
+        (should-error (org-agent-allow-once) :type 'user-error)
+        (should-not (org-agent-fake-requests "approval/decide"))
+        (setq org-agent-approval--moved 0)
+        (org-agent-allow-once)
+        ;; What was decided here leaves its place to the next at once.
+        (org-agent-fake-wait (not (org-agent-approval-waits "b")))
+        (org-agent-allow-once)
+        (org-agent-fake-wait (not org-agent-approval-waiting))
+        (should (equal '("b" "c")
+                       (mapcar (lambda (params) (plist-get params :id))
+                               (org-agent-fake-requests "approval/decide"))))))
+    (kill-buffer "*org-agent-approvals*")))
+
 (defun org-agent-approval-test--ask (kind id session)
   "Have the kernel ask ID in SESSION: KIND is \"approval\" or \"question\"."
   (org-agent-fake-notify
