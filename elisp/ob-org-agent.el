@@ -44,7 +44,7 @@
         (user-error "The kernel did not answer: %s"
                     (or org-agent-kernel-trouble "it is busy")))
       (accept-process-output nil 0.05))
-    (when-let ((fault (car (plist-get result :diagnostics))))
+    (when-let* ((fault (car (plist-get result :diagnostics))))
       (user-error "%s:%s: %s" (plist-get fault :line) (plist-get fault :column)
                   (plist-get fault :message)))
     (concat (plist-get result :output)

@@ -7,9 +7,9 @@
 
 ;;; Commentary:
 
-;; The kernel sends verified actions as the request `act'.  Each is a
-;; method of `org-agent-perform'; what has no method is refused.  The
-;; kernel's policy was first; what is checked here is checked again.
+;; What the kernel has Emacs do without changing a text: show a message, a
+;; file, the buffers there are.  Its policy judged each act before; what is
+;; checked here is checked again.
 ;;
 ;; The requests `emacs/buffers' and `emacs/read' ask which buffers there
 ;; are, and for some lines of one.  Private ones (`org-agent-private-p')
@@ -86,7 +86,7 @@ It is under the person's home or in the project."
     (unless (cl-some (lambda (root) (file-in-directory-p real root))
                      (org-agent-act--roots))
       (org-agent-kernel-refuse "%s is neither under your home nor in the project"
-                            real))
+                               real))
     real))
 
 (defun org-agent-act--roots ()
@@ -182,8 +182,8 @@ It is under the person's home or in the project."
                (if (plist-get params :region)
                    (org-agent-act--buffers-region)
                  (org-agent-act--buffers-lines (or (plist-get params :from) 1)
-                                           (or (plist-get params :limit)
-                                               1000)))))))))))
+                                               (or (plist-get params :limit)
+                                                   1000)))))))))))
 
 (defun org-agent-act--buffers-refuse (code format-string &rest arguments)
   "Refuse a request with CODE and the text of FORMAT-STRING and ARGUMENTS."
@@ -235,7 +235,7 @@ It is under the person's home or in the project."
                     (goto-char (cdr part))
                     (push (list :first first :last (1- line)) withheld))
                 (let ((text (org-agent-act--buffers-text (point)
-                                                     (line-end-position))))
+                                                         (line-end-position))))
                   (push text lines)
                   (cl-decf left (1+ (length text)))
                   (cl-decf limit)
@@ -291,7 +291,7 @@ It is under the person's home or in the project."
 (defun org-agent-act-refresh-files (params)
   "Show the files that PARAMS name as they are now."
   (dolist (file (plist-get params :files))
-    (when-let ((buffer (find-buffer-visiting file)))
+    (when-let* ((buffer (find-buffer-visiting file)))
       (with-current-buffer buffer
         (unless (or (buffer-modified-p) (verify-visited-file-modtime))
           (org-agent-act--refresh-buffer))))))

@@ -236,7 +236,7 @@ This is for `completion-at-point-functions'."
                       :exit-function
                       (lambda (name status)
                         (when (eq status 'finished)
-                          (when-let ((chosen (nth 2 (assoc name known))))
+                          (when-let* ((chosen (nth 2 (assoc name known))))
                             (org-agent-add--mention-insert name chosen)))))))))))))
 
 (defun org-agent-add--mention-known ()
@@ -371,7 +371,7 @@ for the image instead.  The first that is installed is used, those of
 Wayland and of X only where there is one."
   :type '(repeat (cons (string :tag "Program")
                        (repeat :tag "Arguments" string)))
-  :group 'org-agent
+  :group 'org-agent-context
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-image-screenshot-program
@@ -382,7 +382,7 @@ Wayland and of X only where there is one."
 They are as those of `org-agent-image-clipboard-program'."
   :type '(repeat (cons (string :tag "Program")
                        (repeat :tag "Arguments" string)))
-  :group 'org-agent
+  :group 'org-agent-context
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-add--image-needs
@@ -431,14 +431,14 @@ What is no image, or too large to be sent, is refused."
   "Have the image in the clipboard go along with your next message."
   (interactive)
   (org-agent-add--image-from org-agent-image-clipboard-program
-                         "the clipboard" "There is no image in it"))
+                             "the clipboard" "There is no image in it"))
 
 ;;;###autoload
 (defun org-agent-add-screenshot ()
   "Have a part of the screen, which you mark, go along with your next message."
   (interactive)
-  (when-let ((command (org-agent-add--image-from org-agent-image-screenshot-program
-                                             "the screen" "Nothing was marked")))
+  (when-let* ((command (org-agent-add--image-from org-agent-image-screenshot-program
+                                                  "the screen" "Nothing was marked")))
     (message "%s: mark a part of the screen" (car command))))
 
 (defun org-agent-add--image-usable-p (command)
@@ -454,15 +454,15 @@ What is no image, or too large to be sent, is refused."
 (defun org-agent-add-image-clipboard-lacks ()
   "Return what is missing for the clipboard's images, nil when nothing is."
   (org-agent-add--image-lacks org-agent-image-clipboard-program
-                          'org-agent-image-clipboard-program
-                          "install wl-clipboard on Wayland or xclip on X"))
+                              'org-agent-image-clipboard-program
+                              "install wl-clipboard on Wayland or xclip on X"))
 
 ;;;###autoload
 (defun org-agent-add-image-screenshot-lacks ()
   "Return what is missing for screenshots, nil when nothing is."
   (org-agent-add--image-lacks org-agent-image-screenshot-program
-                          'org-agent-image-screenshot-program
-                          "install grim on Wayland, maim or imagemagick on X"))
+                              'org-agent-image-screenshot-program
+                              "install grim on Wayland, maim or imagemagick on X"))
 
 (defun org-agent-add--image-lacks (commands option advice)
   "Return what is missing when none of COMMANDS, an OPTION's, can be run.
@@ -482,9 +482,9 @@ ADVICE says what to install."
 (defun org-agent-add--image-from (commands source none)
   "Add the image that the first usable one of COMMANDS takes from SOURCE.
 Return that command.  NONE says what it means when there is none."
-  (when-let ((lacks (if (eq commands org-agent-image-clipboard-program)
-                        (org-agent-add-image-clipboard-lacks)
-                      (org-agent-add-image-screenshot-lacks))))
+  (when-let* ((lacks (if (eq commands org-agent-image-clipboard-program)
+                         (org-agent-add-image-clipboard-lacks)
+                       (org-agent-add-image-screenshot-lacks))))
     (user-error "%s" lacks))
   (let* ((command (cl-find-if #'org-agent-add--image-usable-p commands))
          (buffer (org-agent-chat-open (org-agent-chat-session-in-use)))

@@ -107,7 +107,7 @@ non-nil when there are more entries."
 
 (defun org-agent-agenda--of-file (file)
   "Return the entries of FILE."
-  (if-let ((buffer (find-buffer-visiting file)))
+  (if-let* ((buffer (find-buffer-visiting file)))
       (and (buffer-local-value 'major-mode buffer)
            (with-current-buffer buffer
              (and (derived-mode-p 'org-mode)
@@ -130,7 +130,7 @@ non-nil when there are more entries."
        (forward-line 0)
        (if (save-excursion (org-agent-agenda--skipped-p))
            (org-end-of-subtree t)
-         (when-let ((entry (save-excursion (org-agent-agenda--entry file))))
+         (when-let* ((entry (save-excursion (org-agent-agenda--entry file))))
            (push entry entries))
          (end-of-line))))
     (nreverse entries)))
@@ -155,12 +155,12 @@ That is a heading with a TODO word, or with a date in what stands below it."
                        org-agent-agenda--title-limit nil nil t)
              :file file :line (line-number-at-pos nil t))
        (and todo (list :todo todo))
-       (when-let ((tags (org-get-tags)))
+       (when-let* ((tags (org-get-tags)))
          (list :tags (mapcar #'substring-no-properties tags)))
        (org-agent-agenda--date :scheduled scheduled)
        (org-agent-agenda--date :deadline deadline)
        (org-agent-agenda--date :timestamp active)
-       (when-let ((touched (org-agent-agenda--touched)))
+       (when-let* ((touched (org-agent-agenda--touched)))
          (list :touched touched))))))
 
 (defun org-agent-agenda--plain (heading)
@@ -303,7 +303,7 @@ It is read where Org thinks that it is visited, as its name is asked for."
 
 (defun org-agent-agenda--days-item (item day)
   "Return ITEM, a line of the agenda that stands on DAY, as a plist, or nil."
-  (when-let ((heading (get-text-property 0 'org-hd-marker item)))
+  (when-let* ((heading (get-text-property 0 'org-hd-marker item)))
     (let ((time (get-text-property 0 'time-of-day item))
           (minutes (get-text-property 0 'duration item))
           (plain #'substring-no-properties))
@@ -359,7 +359,7 @@ It is read where Org thinks that it is visited, as its name is asked for."
              :warning (max 1 (abs org-deadline-warning-days))
              :unsaved (car texts)
              :too-large (cdr texts))
-       (when-let ((file (and entry (org-agent-agenda--notes-file-of entry))))
+       (when-let* ((file (and entry (org-agent-agenda--notes-file-of entry))))
          (list :entry file))))))
 
 (defun org-agent-agenda--notes-agenda ()

@@ -95,9 +95,9 @@ region stay; a file that changed on disk makes nobody ask."
 
 (defconst org-agent-answer--protection
   '(read-only "The answer is being written; C-c C-k stops it"
-    modification-hooks (org-agent-answer-refuse)
-    front-sticky (read-only)
-    rear-nonsticky (read-only modification-hooks))
+              modification-hooks (org-agent-answer-refuse)
+              front-sticky (read-only)
+              rear-nonsticky (read-only modification-hooks))
   "Text properties of an answer that is being written.
 Within it nothing can be inserted, behind it something can.")
 
@@ -300,7 +300,7 @@ missing; it is expected to ask the kernel for it."
 (defun org-agent-answer--begin (turn id event text)
   "Begin the preview ID of TURN, the answer to EVENT, with TEXT.
 Without the question nothing is shown before the act comes."
-  (when-let ((heading (org-agent-heading-find event)))
+  (when-let* ((heading (org-agent-heading-find event)))
     (org-agent-answer-undisturbed
       (let* ((place (org-agent-heading-subtree-end heading))
              (prefix (org-agent-answer--line-end place))
@@ -437,7 +437,7 @@ Otherwise each delta would cost as much as the line is long."
 
 (defun org-agent-answer-remove (turn)
   "Take the preview of TURN away, if there is one."
-  (when-let ((preview (org-agent-answer-preview turn)))
+  (when-let* ((preview (org-agent-answer-preview turn)))
     (org-agent-answer-undisturbed
       (let ((beg (marker-position (org-agent-answer-partial-beg preview)))
             (end (marker-position (org-agent-answer-partial-end preview))))
@@ -488,7 +488,7 @@ where TEXT stands, (BEG . END)."
 (defun org-agent-answer--present (id text)
   "Return where the answer with the ID stands, nil when it does not.
 TEXT is as it came; what a person changed counts as they left it."
-  (when-let ((heading (org-agent-heading-find id)))
+  (when-let* ((heading (org-agent-heading-find id)))
     (let ((end (min (point-max) (+ heading (length text)))))
       (cons heading
             (if (equal (buffer-substring-no-properties heading end) text)

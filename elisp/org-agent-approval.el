@@ -38,6 +38,7 @@
 
 (declare-function org-agent-approval-edit "org-agent-review")
 (declare-function org-agent-approval-view "org-agent-review")
+(declare-function org-agent-command "org-agent-command")
 (declare-function org-agent-notify-asked "org-agent-notify")
 (declare-function org-agent-question-refresh "org-agent-question")
 (declare-function org-agent-question-section "org-agent-question")
@@ -244,7 +245,7 @@ The first decision counts, also while it is on its way."
   "Show what waits in the list, if there is one.
 When what is at point was closed elsewhere, a key that was meant for it
 does not allow what stands there then."
-  (when-let ((buffer (get-buffer org-agent-approval--buffer)))
+  (when-let* ((buffer (get-buffer org-agent-approval--buffer)))
     (with-current-buffer buffer
       (let ((former (plist-get (org-agent-section-data-at-point 'approval) :id)))
         (org-agent-section-show
@@ -276,7 +277,7 @@ does not allow what stands there then."
 
 (defun org-agent-approval--who (approval)
   "Return who asks for APPROVAL: a conversation, or a subagent of one."
-  (if-let ((label (plist-get approval :subagent)))
+  (if-let* ((label (plist-get approval :subagent)))
       (format "%s, subagent of %s" label (plist-get approval :parent))
     (plist-get approval :session)))
 
@@ -284,7 +285,7 @@ does not allow what stands there then."
   "Return all that the kernel sent of APPROVAL, and the choices."
   (let ((text (string-trim-right (or (plist-get approval :text) "") "\n+")))
     (concat
-     (when-let ((reason (plist-get approval :reason)))
+     (when-let* ((reason (plist-get approval :reason)))
        (concat (propertize "asks because: " 'face 'shadow) reason "\n"))
      (mapconcat (lambda (effect)
                   (concat (propertize "will: " 'face 'shadow) effect "\n"))
@@ -294,7 +295,7 @@ does not allow what stands there then."
             (org-agent-diff-fontify text))
            (t text))
      "\n"
-     (when-let ((cut (plist-get approval :cut)))
+     (when-let* ((cut (plist-get approval :cut)))
        (propertize (format "… %d more bytes; v shows all\n" cut) 'face 'warning))
      (org-agent-approval-choices
       '("Allow once" . org-agent-allow-once)
@@ -409,7 +410,7 @@ Those of its last line, which names them, are letters, too."
       (org-agent-chat-put :turn (plist-get params :turn) :phase 'waiting))
     (unless known
       (message "%s waits for your decision: %s (M-x org-agent-approvals)"
-               (if-let ((label (plist-get params :subagent)))
+               (if-let* ((label (plist-get params :subagent)))
                    (concat "The subagent " label)
                  "The agent")
                (or (plist-get params :summary) "")))
@@ -489,7 +490,7 @@ that cannot be read, \\[org-agent-skills] lists the hooks."
     (unless (and line (zerop (forward-line (1- line))))
       (org-agent-approval--policy-go-to-table))
     (when (derived-mode-p 'org-mode)
-      (org-show-context 'agenda))))
+      (org-agent-heading-call-org 'org-fold-show-context 'org-show-context 'agenda))))
 
 (provide 'org-agent-approval)
 ;;; org-agent-approval.el ends here

@@ -45,7 +45,7 @@ It is in the conversation in any case."
   :type '(choice (const :tag "The conversation is displayed" chat)
                  (const :tag "A small window" window)
                  (const :tag "At point, when it has come" insert))
-  :group 'org-agent
+  :group 'org-agent-ask
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-ask--nearby 20
@@ -69,7 +69,7 @@ That of a conversation does not: it is known there."
     (cons :listed
           (cons t (car (org-agent-add-checked
                         (org-agent-add-region (region-beginning)
-                                               (region-end))))))))
+                                              (region-end))))))))
 
 (defun org-agent-ask--read (session region)
   "Read a question for SESSION; REGION, a reference or nil, goes with it."
@@ -158,9 +158,9 @@ A command says itself what it wants of the buffer."
 
 (defun org-agent-ask--display (chat id)
   "Display the conversation CHAT with the question ID in sight."
-  (when-let ((window (display-buffer chat)))
+  (when-let* ((window (display-buffer chat)))
     (with-current-buffer chat
-      (when-let ((heading (org-agent-heading-find id)))
+      (when-let* ((heading (org-agent-heading-find id)))
         (unless (eq window (selected-window))
           (set-window-point window heading))))))
 
@@ -359,7 +359,7 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer.
 (defun org-agent-ask--refresh ()
   "Show what stands in the conversation by now; point stays."
   (setq org-agent-ask--timer nil)
-  (when-let ((buffer (get-buffer org-agent-ask-buffer)))
+  (when-let* ((buffer (get-buffer org-agent-ask-buffer)))
     (with-current-buffer buffer
       (pcase-let* ((`(,id . ,chat) org-agent-ask--shown)
                    (text (and (buffer-live-p chat)
@@ -398,7 +398,7 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer.
   "Return question and answer ID of the conversation CHAT, without drawers.
 What waits for the person is left out."
   (with-current-buffer chat
-    (when-let ((heading (org-agent-heading-find id)))
+    (when-let* ((heading (org-agent-heading-find id)))
       (let ((text (org-agent-ask--without-waiting
                    heading (org-agent-heading-subtree-end heading))))
         (with-temp-buffer
@@ -436,7 +436,7 @@ What waits for the person is left out."
 (defun org-agent-ask--news (event)
   "Show soon what has come of EVENT, if it is the one that is shown.
 Several pieces that come at once are shown at once."
-  (when-let ((buffer (get-buffer org-agent-ask-buffer)))
+  (when-let* ((buffer (get-buffer org-agent-ask-buffer)))
     (when (and (equal event (car (buffer-local-value 'org-agent-ask--shown
                                                      buffer)))
                (not org-agent-ask--timer))
@@ -445,8 +445,8 @@ Several pieces that come at once are shown at once."
 
 (defun org-agent-ask--news-of-turn (params)
   "Show soon what PARAMS say, if it is of the conversation that is shown."
-  (when-let ((buffer (get-buffer org-agent-ask-buffer))
-             (shown (buffer-local-value 'org-agent-ask--shown buffer)))
+  (when-let* ((buffer (get-buffer org-agent-ask-buffer))
+              (shown (buffer-local-value 'org-agent-ask--shown buffer)))
     (when (and (buffer-live-p (cdr shown))
                (equal (plist-get params :session)
                       (buffer-local-value 'org-agent-chat-session (cdr shown))))
@@ -477,7 +477,7 @@ This is for `org-agent-kernel-notified-functions'."
   (interactive nil org-agent-ask-mode)
   (let ((id (car org-agent-ask--shown)))
     (pop-to-buffer (org-agent-ask--chat))
-    (when-let ((heading (org-agent-heading-find id)))
+    (when-let* ((heading (org-agent-heading-find id)))
       (goto-char heading)
       (org-reveal))))
 

@@ -52,7 +52,7 @@
 (defun org-agent-asked-intact-p (id subtree)
   "Return non-nil when SUBTREE stands in the buffer as ID asked it.
 Otherwise, since the file was changed, say, it becomes ordinary text."
-  (when-let ((heading (org-agent-heading-find id)))
+  (when-let* ((heading (org-agent-heading-find id)))
     (org-agent-heading-widely
       (or (org-agent-asked--at-p heading subtree)
           (progn
@@ -73,7 +73,7 @@ Otherwise, since the file was changed, say, it becomes ordinary text."
 CATEGORY is a symbol with `keymap' and, if it is so, `read-only'.  What
 is not in the buffer as it was written is left alone, and nil returned;
 with HEADING-ONLY that counts for its heading, and all of it gets them."
-  (when-let ((heading (org-agent-heading-find id)))
+  (when-let* ((heading (org-agent-heading-find id)))
     (org-agent-heading-widely
       (let ((end (+ heading (length subtree)))
             (line (1+ (or (string-search "\n" subtree) 0))))
@@ -132,7 +132,7 @@ its properties and then adds some of its own."
 Where a person changed the subtree only its heading and drawer become
 CLOSED, and the rest stays below; a heading that they changed stays.
 With ALL the rest of the subtree goes in any case."
-  (when-let ((heading (org-agent-heading-find id)))
+  (when-let* ((heading (org-agent-heading-find id)))
     (org-agent-answer-undisturbed
       (let* ((last (org-agent-heading-subtree-end heading))
              (head (org-agent-asked-head waiting))

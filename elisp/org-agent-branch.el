@@ -43,7 +43,7 @@
 It holds for all that is asked below it.  If nil the model is shown what
 was said before in the whole conversation, as always."
   :type 'boolean
-  :group 'org-agent
+  :group 'org-agent-chat
   :package-version '(org-agent . "0.1.0"))
 
 ;;;###autoload
@@ -69,7 +69,7 @@ was said before in the whole conversation, as always."
                   ":PROPERTIES:\n:HISTORY:  branch\n:END:\n"
                 ""))
       (goto-char (+ start level 1))
-      (org-show-set-visibility 'canonical))))
+      (org-agent-heading-call-org 'org-fold-show-set-visibility 'org-show-set-visibility 'canonical))))
 
 (defun org-agent-branch--turn-at (position)
   "Return the heading of the question or answer that POSITION is in, or nil."
@@ -96,7 +96,7 @@ was said before in the whole conversation, as always."
 
 (defun org-agent-branch--at-point ()
   "Return the heading of the answer that point is in, or nil."
-  (when-let ((question (org-agent-send-question-at-point)))
+  (when-let* ((question (org-agent-send-question-at-point)))
     (cl-find-if (lambda (answer)
                   (and (>= (point) answer)
                        (< (point) (org-agent-heading-subtree-end answer))))
@@ -128,7 +128,7 @@ as they are; the mark is the property PREFERRED."
   "Mark the answer that PARAMS say is preferred, and no other."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-file-owner-look)
-    (when-let ((question (org-agent-heading-find (plist-get params :event))))
+    (when-let* ((question (org-agent-heading-find (plist-get params :event))))
       (dolist (answer (nreverse (org-agent-branch--answers question)))
         (org-agent-branch--mark
          answer (equal (org-agent-heading-property answer "ID")
@@ -199,7 +199,7 @@ are compared.  The buffers are temporary and go with the session."
       (goto-char (point-min))
       (setq-local enable-local-variables nil)
       (delay-mode-hooks (org-mode))
-      (when (fboundp 'org-show-all) (org-show-all))
+      (org-agent-heading-call-org 'org-fold-show-all 'org-show-all)
       (set-buffer-modified-p nil)
       (setq buffer-read-only t))
     buffer))

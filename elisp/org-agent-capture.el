@@ -69,7 +69,7 @@ The region, if there is one, goes along."
 (defun org-agent-capture--send ()
   "Send the question that was captured, if one was and was not given up.
 This is for `org-capture-after-finalize-hook'."
-  (when-let ((buffer (plist-get org-capture-plist :org-agent-buffer)))
+  (when-let* ((buffer (plist-get org-capture-plist :org-agent-buffer)))
     (when (buffer-live-p buffer)
       (let ((question (with-current-buffer buffer
                         (string-trim (buffer-substring-no-properties

@@ -43,7 +43,6 @@
 (require 'org-agent-disk-copy)
 (require 'org-agent-undo)
 (require 'org-agent-asked)
-(require 'org-agent-drawer)
 (require 'org-agent-fontify)
 
 (declare-function org-agent-add-drop-data "org-agent-add")
@@ -71,7 +70,7 @@
   "Non-nil means to hide what is in the property drawers of a conversation.
 TAB on a `:PROPERTIES:' line shows one."
   :type 'boolean
-  :group 'org-agent
+  :group 'org-agent-chat
   :package-version '(org-agent . "0.1.0"))
 
 (defvar org-agent-chat-loaded-hook nil
@@ -114,8 +113,8 @@ command with `:event', a plist (:sensor :command :arguments …).")
 
 ;; Org restarts the mode when C-c C-c is pressed on a keyword.
 (dolist (variable '(org-agent-chat-session org-agent-chat-attached
-                    org-agent-chat-status org-agent-chat-outbox
-                    org-agent-chat-records org-agent-chat-asked))
+                                           org-agent-chat-status org-agent-chat-outbox
+                                           org-agent-chat-records org-agent-chat-asked))
   (put variable 'permanent-local t))
 
 (defun org-agent-chat-put (&rest changes)
@@ -137,7 +136,8 @@ command with `:event', a plist (:sensor :command :arguments …).")
     ;; With names, for which-key and its like.
     (define-key map (kbd "C-c C-c") '("send" . org-agent-chat-ctrl-c-ctrl-c))
     (define-key map (kbd "C-c C-k") '("stop the answer" . org-agent-chat-ctrl-c-ctrl-k))
-    (define-key map (kbd "C-c (") '("agent" . org-agent-menu))
+    ;; Org leaves this one to others; what is left of C-c is for minor modes.
+    (define-key map (kbd "C-c C-x ?") '("agent" . org-agent-menu))
     map)
   "Keys of a conversation; the rest is `org-mode-map'.")
 
@@ -189,7 +189,7 @@ inserted there, and \\[org-agent-rewrite] has a region rewritten."
   ;; Behind Org's hook, which sets some of it anew.
   (add-hook 'org-agent-chat-mode-hook #'org-agent-chat--lend-commands -90 t)
   (when org-agent-chat-hide-drawers
-    (org-agent-drawer-setup)))
+    (org-agent-fontify-drawers)))
 
 (defun org-agent-chat--lend-commands ()
   "Have commands of Emacs know conversations; what they need comes with them."
@@ -264,7 +264,7 @@ would not have it."
 (defun org-agent-chat-restore-draft ()
   "See to it that there is a draft at the end of the buffer.
 If that changes a buffer that was saved, save it again."
-  (when-let ((missing (org-agent-draft-missing)))
+  (when-let* ((missing (org-agent-draft-missing)))
     (let ((saved (not (buffer-modified-p))))
       (org-agent-answer-undisturbed
         (let ((at-end (= org-agent-answer-point (point-max))))
@@ -336,8 +336,8 @@ Org makes such clones; what goes on is known in the conversation only."
   "Run BODY in the buffer of SESSION; without one do nothing.
 Keys and values in the buffer's state are the buffer's own."
   (declare (indent 1) (debug t))
-  `(when-let ((buffer (org-agent-chat-buffer (or ,session
-                                                 org-agent-chat-main))))
+  `(when-let* ((buffer (org-agent-chat-buffer (or ,session
+                                                  org-agent-chat-main))))
      (with-current-buffer buffer ,@body)))
 
 (defun org-agent-chat-valid-session-p (name)
@@ -538,7 +538,7 @@ What the buffer lacked was sent before it."
   "Mark the questions of IDS, which the kernel never received, as unsent.
 Take the mark from the others."
   (dolist (id ids)
-    (when-let ((heading (org-agent-heading-find id)))
+    (when-let* ((heading (org-agent-heading-find id)))
       (when (eq (org-agent-heading-turn-p heading) 'user)
         (org-agent-send-mark heading t))))
   (org-agent-heading-map-unsent
@@ -566,7 +566,7 @@ Take the mark from the others."
 
 (defconst org-agent-chat--when-ready
   '(org-agent-command-refresh org-agent-settings-preset-refresh
-    org-agent-input-history-refresh)
+                              org-agent-input-history-refresh)
   "Functions that ask a kernel, when it becomes ready, what a draft can name.")
 
 (defun org-agent-chat--follow-kernel ()

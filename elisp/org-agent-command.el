@@ -38,15 +38,15 @@
     "\\*org-agent-approvals\\*")
   "Buffers that commands are never given: regexps for their names or files."
   :type '(repeat regexp)
-  :group 'org-agent
+  :group 'org-agent-privacy
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-command-private-modes
   '(authinfo-mode pass-mode pass-view-mode password-mode password-store-mode
-    keepass-mode)
+                  keepass-mode)
   "Buffers that commands are never given: their major modes."
   :type '(repeat symbol)
-  :group 'org-agent
+  :group 'org-agent-privacy
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-command-text-limit 200000
@@ -85,7 +85,7 @@
 
 (defun org-agent-command--annotate (name)
   "Return what the command NAME does, for a list of completions."
-  (when-let ((command (org-agent-command--named name)))
+  (when-let* ((command (org-agent-command--named name)))
     (concat (make-string (max 1 (- 16 (length name))) ?\s)
             (plist-get command :description))))
 
@@ -139,7 +139,7 @@ In a conversation it is that of another window of the frame."
   "Return what is sent of BUFFER: its region or else what is accessible of it.
 That is (PLIST . LINE), where LINE says it to the person."
   (with-current-buffer buffer
-    (when-let ((reason (org-agent-command-private-p buffer)))
+    (when-let* ((reason (org-agent-command-private-p buffer)))
       (user-error "Nothing was sent: %s is not read aloud, because %s"
                   (buffer-name) reason))
     (let* ((region (and (use-region-p) (not (= (region-beginning) (region-end)))))
@@ -203,7 +203,7 @@ Return nil if it gives none."
   (when (string-match "\\`/\\([[:alnum:]-]+\\)\\(?:[ \t\n]\\|\\'\\)" text)
     (let ((name (match-string 1 text))
           (rest (substring text (match-end 1))))
-      (when-let ((command (org-agent-command--named name)))
+      (when-let* ((command (org-agent-command--named name)))
         (cons command (string-trim rest))))))
 
 ;;;###autoload

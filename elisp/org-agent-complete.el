@@ -48,7 +48,7 @@
 
 (defface org-agent-ghost '((t :inherit shadow))
   "Face of text that is proposed and not there."
-  :group 'org-agent)
+  :group 'org-agent-complete)
 
 (defvar org-agent-complete--ghost-overlay nil
   "The overlay that shows the ghost, or nil when none was shown yet.")
@@ -86,7 +86,7 @@ Before a line break it would not: there it stands on a blank."
                               text)
                             'face 'org-agent-ghost)))
     (dolist (property '(line-prefix wrap-prefix))
-      (when-let ((value (get-char-property (line-beginning-position) property)))
+      (when-let* ((value (get-char-property (line-beginning-position) property)))
         (put-text-property 0 (length string) property value string)))
     (put-text-property 0 1 'cursor t string)
     string))
@@ -134,7 +134,7 @@ Before a line break it would not: there it stands on a blank."
 (defcustom org-agent-complete-delay 0.6
   "Seconds without typing after which a completion is asked for."
   :type 'number
-  :group 'org-agent
+  :group 'org-agent-complete
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-complete-model nil
@@ -142,7 +142,7 @@ Before a line break it would not: there it stands on a blank."
 One that is small and does not think first is best.  Nil is the one that
 answers where nothing is chosen."
   :type '(choice (const :tag "The configured one" nil) string)
-  :group 'org-agent
+  :group 'org-agent-complete
   :package-version '(org-agent . "0.1.0"))
 
 (cl-defstruct (org-agent-complete-request (:copier nil))
@@ -214,7 +214,7 @@ heading, or in a file, with one of `org-agent-complete-private-tags'; in
 a conversation only while you write the draft."
   :init-value nil
   :lighter (:eval (org-agent-complete--lighter))
-  :group 'org-agent
+  :group 'org-agent-complete
   (remove-hook 'post-command-hook #'org-agent-complete--after-command t)
   (org-agent-complete--forget (current-buffer))
   (when org-agent-complete-mode
@@ -234,7 +234,7 @@ Turn it off again when the person does not want words to go anywhere."
     ((user-error quit)
      (setq org-agent-complete-mode nil)
      (signal (car err) (cdr err))))
-  (when-let ((reason (org-agent-completion-context-refusal)))
+  (when-let* ((reason (org-agent-completion-context-refusal)))
     (message "Here nothing is sent: %s" reason)))
 
 (defun org-agent-complete--lighter ()
@@ -304,7 +304,7 @@ Turn it off again when the person does not want words to go anywhere."
 (defun org-agent-complete--ask (manual)
   "Ask for the text at point; MANUAL says that the person wants it now."
   (org-agent-complete--give-up)
-  (when-let ((around (org-agent-completion-context)))
+  (when-let* ((around (org-agent-completion-context)))
     (let ((completion (make-org-agent-complete-request
                        :buffer (current-buffer) :manual manual
                        :point (copy-marker (point))
@@ -355,9 +355,9 @@ Return nil if it was given up, or its buffer is gone."
   (when org-agent-complete--timer
     (cancel-timer org-agent-complete--timer)
     (setq org-agent-complete--timer nil))
-  (when-let ((completion org-agent-complete--asked))
+  (when-let* ((completion org-agent-complete--asked))
     (org-agent-complete--done completion)
-    (when-let ((id (org-agent-complete-request-id completion)))
+    (when-let* ((id (org-agent-complete-request-id completion)))
       (org-agent-kernel-cancel id))))
 
 (defun org-agent-complete--forget (buffer)
@@ -407,8 +407,8 @@ With FROM the text before is that before FROM."
          (after (substring after 0 (min (length after)
                                         org-agent-complete--near))))
     (cl-flet ((there-p (text beg end)
-                (and (<= (point-min) beg) (<= end (point-max))
-                     (equal text (org-agent-rpc-text beg end)))))
+                       (and (<= (point-min) beg) (<= end (point-max))
+                            (equal text (org-agent-rpc-text beg end)))))
       (and (= from (org-agent-complete-request-point completion))
            (there-p before (- from (length before)) from)
            (there-p after (point) (+ (point) (length after)))))))
@@ -460,7 +460,7 @@ Return non-nil then."
 `org-agent-complete-mode' does it as you type, and its description says
 what is sent and what is not."
   (interactive "*")
-  (when-let ((reason (org-agent-complete--refusal)))
+  (when-let* ((reason (org-agent-complete--refusal)))
     (user-error "Nothing was sent: %s" reason))
   (unless (org-agent-kernel-ready-p)
     (org-agent-kernel-ensure)
@@ -517,9 +517,9 @@ what is sent and what is not."
   (org-agent-complete-ghost-hide))
 
 (dolist (command '(org-agent-complete-accept org-agent-complete-accept-word
-                   org-agent-complete-accept-line
-                   ;; It may be to accept.
-                   execute-extended-command))
+                                             org-agent-complete-accept-line
+                                             ;; It may be to accept.
+                                             execute-extended-command))
   (put command 'org-agent-ghost-keeps t))
 
 (provide 'org-agent-complete)

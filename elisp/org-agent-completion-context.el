@@ -41,25 +41,25 @@
 (defcustom org-agent-complete-before 3000
   "Characters before point that are sent for a completion, 8000 at most."
   :type 'natnum
-  :group 'org-agent
+  :group 'org-agent-complete
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-complete-after 800
   "Characters behind point that are sent for a completion, 2000 at most."
   :type 'natnum
-  :group 'org-agent
+  :group 'org-agent-complete
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-complete-buffer-limit 2000000
   "Characters of the largest buffer in which anything is completed."
   :type 'natnum
-  :group 'org-agent
+  :group 'org-agent-complete
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-complete-private-tags '("noagent" "@private" "crypt")
   "Tags of headings below which no text is sent for a completion."
   :type '(repeat string)
-  :group 'org-agent
+  :group 'org-agent-complete
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-completion-context--secret

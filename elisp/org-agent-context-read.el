@@ -97,8 +97,8 @@ It has `:kind', `:name', `:place', `:mode' and `:text' or `:data'."
 (defun org-agent-context-read--item (kind name place text &optional mode)
   "Return the item of KIND with NAME, PLACE, TEXT and MODE."
   (org-agent-context-read--within name (string-bytes text)
-                             org-agent-context-text-limit
-                             "send a region of it")
+                                  org-agent-context-text-limit
+                                  "send a region of it")
   (append (list :kind kind :name name :place place)
           (and mode (list :mode (symbol-name mode)))
           (list :text text)))
@@ -177,7 +177,7 @@ cannot be agreed to: whoever has its token can do what the person can."
     (org-agent-context-read--no-secret (buffer-name) buffer-file-name reference)
     (when (= beg end)
       (org-agent-context-read--refuse "the text of %s that was meant is gone"
-                                 (buffer-name)))
+                                      (buffer-name)))
     (save-restriction
       (widen)
       (org-agent-context-read--item
@@ -227,15 +227,15 @@ cannot be agreed to: whoever has its token can do what the person can."
          (or (and (derived-mode-p 'org-mode)
                   (org-find-exact-headline-in-buffer heading nil t))
              (org-agent-context-read--refuse "%s has no heading \"%s\""
-                                        (buffer-name) heading)))
+                                             (buffer-name) heading)))
         (org-agent-context-read--subtree heading)))))
 
 (defun org-agent-context-read--subtree (name)
   "Return the item of the subtree at point, called NAME."
   (let ((beg (point)) (end (save-excursion (org-end-of-subtree t t) (point))))
     (org-agent-context-read--item "subtree" name
-                             (org-agent-context-read--lines-of beg end)
-                             (org-agent-rpc-text beg end) 'org-mode)))
+                                  (org-agent-context-read--lines-of beg end)
+                                  (org-agent-rpc-text beg end) 'org-mode)))
 
 (defun org-agent-context-read--read-id (reference)
   "Return the item of REFERENCE, the entry with an ID."
@@ -252,7 +252,7 @@ cannot be agreed to: whoever has its token can do what the person can."
          (org-back-to-heading t)
          (org-agent-context-read--subtree (org-get-heading t t t t)))))
     (_ (org-agent-context-read--refuse "no heading has the ID %s"
-                                  (plist-get reference :path)))))
+                                       (plist-get reference :path)))))
 
 (defun org-agent-context-read--find-id (id)
   "Return (FILE . POSITION) of the entry with the ID, nil when there is none.

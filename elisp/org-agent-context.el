@@ -59,7 +59,7 @@
 
 (defface org-agent-context-size '((t :inherit shadow))
   "How the size of what will go along with a message is shown."
-  :group 'org-agent)
+  :group 'org-agent-context)
 
 (defcustom org-agent-context-secret-names
   '("authinfo" "\\.netrc" "/\\.password-store/" "/\\.ssh/" "/\\.gnupg/"
@@ -67,7 +67,7 @@
     "/\\.env\\(?:\\.[^/]*\\)?\\'" "/credentials[^/]*\\'" "\\*auth")
   "Files and buffers that are sent only after asking: regexps for their names."
   :type '(repeat regexp)
-  :group 'org-agent
+  :group 'org-agent-context
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-context-text-limit (* 1024 1024)
@@ -91,7 +91,7 @@
 ;;;; All that goes along
 (defun org-agent-context-bytes (item)
   "Return how many bytes ITEM brings."
-  (if-let ((data (plist-get item :data)))
+  (if-let* ((data (plist-get item :data)))
       (- (* 3 (/ (length data) 4)) (if (string-suffix-p "==" data) 2
                                      (if (string-suffix-p "=" data) 1 0)))
     (string-bytes (or (plist-get item :text) ""))))
@@ -100,7 +100,7 @@
   "Whether links and `@NAME' in the words of a message send what they name.
 If nil only what `org-agent-add' listed goes along."
   :type 'boolean
-  :group 'org-agent
+  :group 'org-agent-context
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-context--line-regexp "^[ \t]*- Context:[ \t]*\\(.*?\\)[ \t]*$"
@@ -209,7 +209,7 @@ A line with other words than a link is one of the message."
       (let ((from (match-beginning 0)) (to (match-end 0))
             (link (org-link-unescape (match-string-no-properties 1 text))))
         (setq start to)
-        (when-let ((reference (org-agent-context-of-link link)))
+        (when-let* ((reference (org-agent-context-of-link link)))
           (let* ((line (cl-position ?\n text :end from :from-end t))
                  (before (substring text (if line (1+ line) 0) from))
                  (lines (and (string-match org-agent-context--lines-regexp before)
@@ -266,13 +266,13 @@ Only what is there is mentioned; all else is words with an at sign."
       (let ((from (match-beginning 1)) (to (match-end 1))
             (name (match-string-no-properties 2 text)))
         (setq start to)
-        (when-let ((reference
-                    (cond
-                     ((org-agent-settings-preset-p name) nil) ; that is meant
-                     ((string-match-p "\\`\\(?:\\.\\.?/\\|~/\\|/\\)" name)
-                      (org-agent-context--mentioned-file name))
-                     ((and (get-buffer name) (not (string-prefix-p " " name)))
-                      (org-agent-context-of-buffer (get-buffer name))))))
+        (when-let* ((reference
+                     (cond
+                      ((org-agent-settings-preset-p name) nil) ; that is meant
+                      ((string-match-p "\\`\\(?:\\.\\.?/\\|~/\\|/\\)" name)
+                       (org-agent-context--mentioned-file name))
+                      ((and (get-buffer name) (not (string-prefix-p " " name)))
+                       (org-agent-context-of-buffer (get-buffer name))))))
           (push (append (list :from from :to to) reference) found))))
     found))
 
@@ -364,7 +364,7 @@ WORDS are what it says, nil if nothing; REFERENCES is what it names."
 (defcustom org-agent-context-show-delay 0.3
   "Seconds without a command after which sizes in the draft are shown anew."
   :type 'number
-  :group 'org-agent
+  :group 'org-agent-context
   :package-version '(org-agent . "0.1.0"))
 
 (defvar-local org-agent-context--show-tick nil
@@ -402,7 +402,7 @@ WORDS are what it says, nil if nothing; REFERENCES is what it names."
   "Show behind each thing in the draft what it will bring."
   (setq org-agent-context--show-tick (buffer-chars-modified-tick))
   (org-agent-heading-widely
-    (when-let ((start (org-agent-draft-start)))
+    (when-let* ((start (org-agent-draft-start)))
       (remove-overlays start (point-max) 'org-agent-context t)
       (dolist (reference (ignore-errors
                            (org-agent-context-references
@@ -514,7 +514,7 @@ A file there is known by its name alone."
 What it is called in outside of any project leaves a conversation's
 project as it is."
   :type 'boolean
-  :group 'org-agent)
+  :group 'org-agent-context)
 
 (defvar-local org-agent-context-project nil
   "The directory of the project that this conversation may read, or nil.")
@@ -527,12 +527,12 @@ project as it is."
   "Return the project that DIRECTORY of this machine is in, or nil.
 A directory that holds the home is no project."
   (unless (file-remote-p directory)
-    (when-let ((root (locate-dominating-file
-                      directory
-                      (lambda (parent)
-                        (seq-some (lambda (sign)
-                                    (file-exists-p (expand-file-name sign parent)))
-                                  org-agent-context--project-signs)))))
+    (when-let* ((root (locate-dominating-file
+                       directory
+                       (lambda (parent)
+                         (seq-some (lambda (sign)
+                                     (file-exists-p (expand-file-name sign parent)))
+                                   org-agent-context--project-signs)))))
       (let ((root (file-truename root)))
         (unless (or (equal root "/")
                     (string-prefix-p (file-name-as-directory root)
@@ -543,8 +543,8 @@ A directory that holds the home is no project."
 ;;;###autoload
 (defun org-agent-context-project-take (directory)
   "Make the project of DIRECTORY that of this conversation, if there is one."
-  (when-let ((project (and org-agent-project-taken directory
-                           (org-agent-context-project-of directory))))
+  (when-let* ((project (and org-agent-project-taken directory
+                            (org-agent-context-project-of directory))))
     (setq org-agent-context-project project)
     (force-mode-line-update)))
 

@@ -44,13 +44,13 @@ of 16,000 samples a second with 16 bits each, or a WAV file, until it is
 interrupted."
   :type '(repeat (cons (string :tag "Program")
                        (repeat :tag "Arguments" string)))
-  :group 'org-agent
+  :group 'org-agent-speech
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-dictate-seconds 120
   "Seconds after which a recording ends by itself."
   :type 'number
-  :group 'org-agent
+  :group 'org-agent-speech
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-dictate-language nil
@@ -58,12 +58,12 @@ interrupted."
 When nil it is what `config.org' says, else found out."
   :type '(choice (const :tag "As config.org says" nil) string)
   :safe #'stringp
-  :group 'org-agent
+  :group 'org-agent-speech
   :package-version '(org-agent . "0.1.0"))
 
 (defface org-agent-dictate-listening '((t :inherit error))
   "Face of the mode line's word that somebody listens."
-  :group 'org-agent)
+  :group 'org-agent-speech)
 
 (defconst org-agent-dictate--limit (* 5 1024 1024)
   "Bytes of the longest recording.")
@@ -127,7 +127,7 @@ Whether a server is named only a running kernel knows."
 (defun org-agent-dictate--check ()
   "Signal an error when dictating cannot be begun here."
   (barf-if-buffer-read-only)
-  (when-let ((lacks (org-agent-dictate-lacks)))
+  (when-let* ((lacks (org-agent-dictate-lacks)))
     (user-error "%s" lacks))
   (unless (org-agent-kernel-ready-p)
     (org-agent-kernel-ensure)
@@ -157,10 +157,10 @@ The recording goes to the server that `config.org' names for it."
 (defun org-agent-dictate-cancel ()
   "Forget what is being dictated."
   (interactive)
-  (if-let ((now org-agent-dictate--now))
+  (if-let* ((now org-agent-dictate--now))
       (progn
         (org-agent-dictate--forget now)
-        (when-let ((request (org-agent-dictate-recording-request now)))
+        (when-let* ((request (org-agent-dictate-recording-request now)))
           (org-agent-kernel-cancel request))
         (message "Forgotten"))
     (user-error "Nothing is being dictated")))
@@ -182,7 +182,7 @@ If it was and the place for the words was gone, insert them here."
     (org-agent-dictate--check)
     (setq org-agent-dictate--now
           (org-agent-dictate--make :place (org-agent-dictate--place)
-                                  :sound org-agent-dictate--failed))
+                                   :sound org-agent-dictate--failed))
     (org-agent-dictate--transcribe org-agent-dictate--now))
    (t (user-error "Nothing is left of what you dictated"))))
 
@@ -207,7 +207,7 @@ If it was and the place for the words was gone, insert them here."
                   :buffer (generate-new-buffer " *org-agent-dictate-errors*" t)
                   :sentinel #'ignore :coding 'utf-8-unix))
          (now (org-agent-dictate--make :place place :errors errors
-                                      :began (float-time))))
+                                       :began (float-time))))
     (condition-case err
         (setf (org-agent-dictate-recording-process now)
               (make-process

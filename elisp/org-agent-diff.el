@@ -81,9 +81,9 @@ What is larger counts as replaced between its first and last difference.")
       (cl-decf i))
     (setq i 0 j 0)
     (cl-flet ((close ()
-                (when from
-                  (push (list from (+ head i) (nreverse lines)) changes)
-                  (setq from nil lines nil))))
+                     (when from
+                       (push (list from (+ head i) (nreverse lines)) changes)
+                       (setq from nil lines nil))))
       (while (or (< i n) (< j m))
         (cond
          ((and (< i n) (< j m)

@@ -47,7 +47,7 @@ three of them, one for each save of a turn, were a garbage collection.")
 
 ;; Org restarts the mode when C-c C-c is pressed on a keyword.
 (dolist (variable '(org-agent-disk-copy--copy org-agent-disk-copy--same
-                    org-agent-disk-copy--tick org-agent-disk-copy--status))
+                                              org-agent-disk-copy--tick org-agent-disk-copy--status))
   (put variable 'permanent-local t))
 
 ;;;; Changes of the buffer
@@ -95,7 +95,7 @@ three of them, one for each save of a turn, were a garbage collection.")
 
 (defun org-agent-disk-copy-status (file)
   "Return what changes when FILE is changed, nil when there is no such file."
-  (when-let ((attributes (file-attributes (file-truename file))))
+  (when-let* ((attributes (file-attributes (file-truename file))))
     (list (file-attribute-modification-time attributes)
           (file-attribute-size attributes)
           (file-attribute-inode-number attributes)
@@ -138,7 +138,7 @@ rest, which it would only take time to look through."
 (defun org-agent-disk-copy-go-on ()
   "Insert what `org-agent-disk-copy-begin' left out.
 Return non-nil when that was something."
-  (when-let ((copy org-agent-disk-copy--copy))
+  (when-let* ((copy org-agent-disk-copy--copy))
     (let ((rest (1+ (buffer-size)))
           (end (1+ (buffer-size copy))))
       (when (< rest end)
@@ -201,7 +201,7 @@ this text; nil if it may have changed since."
   (org-agent-disk-copy--check)
   (or (>= org-agent-disk-copy--same end)
       (org-agent-disk-copy--equal-p org-agent-disk-copy--copy
-                                org-agent-disk-copy--same end)))
+                                    org-agent-disk-copy--same end)))
 
 (defun org-agent-disk-copy--equal-p (other beg end)
   "Return non-nil when the buffer OTHER has the same from BEG to END."
@@ -242,7 +242,7 @@ What FILE has already is copied by the system.  Return nil when that
 cannot be, or is not worth it; TEMPORARY may then have anything."
   (save-restriction
     (widen)
-    (when-let ((from (org-agent-disk-copy--added-from regions file)))
+    (when-let* ((from (org-agent-disk-copy--added-from regions file)))
       (let* ((offset (1- (position-bytes from)))
              (pieces (org-agent-disk-copy-pieces from regions))
              (size (+ offset (org-agent-disk-copy--bytes pieces))))

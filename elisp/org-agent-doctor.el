@@ -25,15 +25,15 @@
 
 (defface org-agent-doctor-ok '((t :inherit success))
   "Face of what is well."
-  :group 'org-agent)
+  :group 'org-agent-inside)
 
 (defface org-agent-doctor-warn '((t :inherit warning))
   "Face of what should be looked at."
-  :group 'org-agent)
+  :group 'org-agent-inside)
 
 (defface org-agent-doctor-fail '((t :inherit error))
   "Face of what does not work."
-  :group 'org-agent)
+  :group 'org-agent-inside)
 
 (defvar-local org-agent-doctor--round 0
   "The number of the latest examination.")
@@ -264,7 +264,7 @@ without one the program is asked to."
   "Look for files that were changed after this Emacs loaded the package.
 Whatever they were compiled to, byte code or native code, what runs is
 what was there then."
-  (when-let ((changed (cl-remove-if-not
+  (when-let* ((changed (cl-remove-if-not
                        (lambda (source)
                          (time-less-p org-agent-loaded
                                       (file-attribute-modification-time

@@ -88,7 +88,7 @@ That is a heading with the tag `:draft:' and no `:ID:', which
   "Return what is written in the draft, behind the stars, without its drawer.
 Its text properties stay; the tag of a draft below an old heading goes."
   (org-agent-heading-widely
-    (if-let ((start (org-agent-draft-start)))
+    (if-let* ((start (org-agent-draft-start)))
         (let* ((from (+ start (org-agent-heading-level start)))
                (end (org-agent-draft-end))
                (drawer (cdr (assq t (org-agent-heading-properties start))))
@@ -114,7 +114,7 @@ Its text properties stay; the tag of a draft below an old heading goes."
 
 (defun org-agent-draft-properties ()
   "Return the properties that the draft was given, an alist."
-  (when-let ((start (org-agent-draft-start)))
+  (when-let* ((start (org-agent-draft-start)))
     (cl-remove-if (lambda (property) (member (car property) '(t "ID" "INSTEAD")))
                   (org-agent-heading-properties start))))
 
@@ -124,7 +124,7 @@ That is raw text: the heading without its stars, or, when it is empty,
 the first line of the body; then the rest, with its headings moved below
 the draft's own."
   (org-agent-heading-widely
-    (when-let ((start (org-agent-draft-start)))
+    (when-let* ((start (org-agent-draft-start)))
       (let ((level (org-agent-heading-level start)))
         (org-agent-draft-normalize
          (substring-no-properties (org-agent-draft-raw)) level)))))
@@ -184,7 +184,7 @@ there is no draft.  Return non-nil when there was such a line."
 
 (defun org-agent-draft--inside-turn-p ()
   "Return non-nil when the last turn's heading is at or behind point."
-  (when-let ((last (org-agent-heading-last-turn)))
+  (when-let* ((last (org-agent-heading-last-turn)))
     (>= last (point))))
 
 (defun org-agent-draft-to-question (id text)

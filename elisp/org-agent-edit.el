@@ -73,12 +73,12 @@ or CHECK when the kernel only wants to know whether it could be made."
         (org-agent-edit--veiled (plist-get params :veiled))
         (inhibit-interaction t))
     (cl-flet ((there (function)
-                (condition-case err
-                    (org-agent-edit-in (funcall place) function)
-                  ((inhibited-interaction text-read-only buffer-read-only
-                                          file-error)
-                   (org-agent-kernel-refuse "nothing was changed: %s"
-                                         (error-message-string err))))))
+                     (condition-case err
+                         (org-agent-edit-in (funcall place) function)
+                       ((inhibited-interaction text-read-only buffer-read-only
+                                               file-error)
+                        (org-agent-kernel-refuse "nothing was changed: %s"
+                                                 (error-message-string err))))))
       (cond
        ((plist-get params :check) (there check) nil)
        (known (cdr known))
@@ -89,8 +89,8 @@ or CHECK when the kernel only wants to know whether it could be made."
 (defun org-agent-edit--remember (id receipt)
   "Keep RECEIPT as that of the act ID, and return it."
   (push (cons id receipt) org-agent-edit--receipts)
-  (when-let ((rest (nthcdr (1- org-agent-edit--remembered)
-                           org-agent-edit--receipts)))
+  (when-let* ((rest (nthcdr (1- org-agent-edit--remembered)
+                            org-agent-edit--receipts)))
     (setcdr rest nil))
   receipt)
 
@@ -186,14 +186,14 @@ are not searched: that can take long."
     (goto-char (point-min))
     (unless (re-search-forward regexp nil t)
       (org-agent-kernel-refuse "no entry of %s has the id %s"
-                            (buffer-name) entry))
+                               (buffer-name) entry))
     (when (and org-agent-edit--veiled
                (org-agent-private-part-at (point) (org-agent-private-parts)))
       (org-agent-kernel-refuse "no entry of %s that may be seen has the id %s"
-                            (buffer-name) entry))
+                               (buffer-name) entry))
     (when (save-excursion (re-search-forward regexp nil t))
       (org-agent-kernel-refuse "several entries of %s have the id %s"
-                            (buffer-name) entry))
+                               (buffer-name) entry))
     (when (re-search-backward "^\\(\\*+\\) " nil t)
       (let ((beg (point))
             (level (length (match-string 1))))
@@ -210,18 +210,18 @@ are not searched: that can take long."
     (cond
      ((bound-and-true-p org-agent-chat-session)
       (org-agent-kernel-refuse "%s is a conversation, and nobody changes what was said"
-                            name))
+                               name))
      (buffer-read-only
       (org-agent-kernel-refuse "the buffer %s is read-only" name))
      ((stringp (file-locked-p file))
       (org-agent-kernel-refuse "%s is being edited by %s" file
-                            (file-locked-p file)))
+                               (file-locked-p file)))
      ((verify-visited-file-modtime))
      ((not (file-exists-p file))
       (org-agent-kernel-refuse "the file of the buffer %s is gone" name))
      ((buffer-modified-p)
       (org-agent-kernel-refuse "%s has changed on the disk, and the buffer has unsaved work: save or revert it first"
-                            file))
+                               file))
      (t (revert-buffer t t t)))))
 
 ;;;; The change
@@ -261,7 +261,7 @@ are not searched: that can take long."
         (if (= (point-min) (point-max))
             (push (point-min) places)
           (org-agent-kernel-refuse "the old text is empty and %s is not: name the text to replace"
-                                (buffer-name)))
+                                   (buffer-name)))
       (goto-char (point-min))
       (while (search-forward old nil t)
         (unless (cl-some (lambda (part)
@@ -276,7 +276,7 @@ are not searched: that can take long."
         "the old text is not in what may be seen of %s; what is tagged :noagent:, :@private: or :crypt: only the person changes"
         (buffer-name)))
       ('() (org-agent-kernel-refuse "the old text is not in %s%s" (buffer-name)
-                                 (org-agent-edit--instead old)))
+                                    (org-agent-edit--instead old)))
       (`(,beg) beg)
       (_ (org-agent-kernel-refuse
           "the old text stands %d times in %s, on the lines %s: name more of it"
@@ -385,8 +385,8 @@ That is where what is kept from every model would be another then."
                        0 (length new) buffer-file-coding-system nil new)))))
     (when place
       (org-agent-kernel-refuse "%s is written in %s, which has no %c"
-                            (buffer-name) buffer-file-coding-system
-                            (aref new place)))))
+                               (buffer-name) buffer-file-coding-system
+                               (aref new place)))))
 
 (defun org-agent-edit-replace (beg old new)
   "Replace OLD, which stands at BEG, by NEW.
@@ -492,10 +492,10 @@ They are part of the receipt, so that they can be put back.")
             (string-search "+" name)
             (not (string-match-p "\\`[^ \t\n\r:[:cntrl:]]+\\'" name)))
         (org-agent-kernel-refuse "the property %s is not to be set from outside"
-                              (car pair)))
+                                 (car pair)))
        ((string-match-p "[\n\r\f\v\u2028\u2029]" (cadr pair))
         (org-agent-kernel-refuse "the value of the property %s is not one line"
-                              (car pair)))))))
+                                 (car pair)))))))
 
 (defun org-agent-edit-properties-find ()
   "Return the drawer of the entry the buffer is narrowed to: (BEG . TEXT).
@@ -505,7 +505,7 @@ TEXT are the lines between its first and its last, the first at BEG."
     (unless (and (re-search-forward "^[ \t]*:PROPERTIES:[ \t]*\n" nil t)
                  (<= (count-lines (point-min) (point)) 3))
       (org-agent-kernel-refuse "the entry has no property drawer of its own in %s"
-                            (buffer-name)))
+                               (buffer-name)))
     (let ((beg (point)))
       (unless (re-search-forward "^[ \t]*:END:[ \t]*$" nil t)
         (org-agent-kernel-refuse "the drawer of the entry has no end"))

@@ -168,7 +168,7 @@ ORIGIN is the window in which it was asked for."
       (setq org-agent-explain-story told)
       (goto-char (point-min))
       (org-overview)
-      (org-show-entry))
+      (org-agent-heading-call-org 'org-fold-show-entry 'org-show-entry))
     (let ((window (display-buffer buffer)))
       (set-window-point window (point-min))
       (when (and (eq (selected-window) origin) (window-live-p window)
@@ -201,7 +201,7 @@ ORIGIN is the window in which it was asked for."
       (if (not heading)
           (message "The question is not in the conversation any more")
         (goto-char heading)
-        (org-show-context)))))
+        (org-agent-heading-call-org 'org-fold-show-context 'org-show-context)))))
 
 ;;;; What would be sent
 
@@ -294,18 +294,18 @@ Nothing is sent."
 (defun org-agent-explain--prompt-insert (session result)
   "Insert RESULT, the prompt of SESSION, as an outline."
   (insert "What would be sent for the draft of " session
-          (if-let ((model (plist-get result :model)))
+          (if-let* ((model (plist-get result :model)))
               (format ", by the skill %s, to %s" (plist-get result :skill) model)
             "")
           ".\n")
   (mapc #'org-agent-explain--prompt-insert-setting (plist-get result :settings))
-  (if-let ((parts (plist-get result :parts)))
+  (if-let* ((parts (plist-get result :parts)))
       (progn
         (insert (format "%d messages, %s, about %d tokens.  Nothing was sent.\n"
                         (length parts)
                         (org-agent-context-size (plist-get result :bytes))
                         (plist-get result :tokens)))
-        (when-let ((history (plist-get result :history)))
+        (when-let* ((history (plist-get result :history)))
           (insert (org-agent-explain--prompt-history history) "\n"))
         (org-agent-explain--prompt-insert-sections (plist-get result :sections))
         (mapc #'org-agent-explain--prompt-insert-part parts))
@@ -319,14 +319,14 @@ Nothing is sent."
     (let ((start (save-excursion (forward-line -1) (point)))
           (absent nil))
       (dolist (section sections)
-        (if-let ((why (plist-get section :why)))
+        (if-let* ((why (plist-get section :why)))
             (push (plist-get section :name) (alist-get why absent nil nil #'equal))
           (insert (format "| %s | %s | %s | %s | %s | %s | %s |\n"
                           (plist-get section :name)
                           (org-agent-explain--prompt-word (plist-get section :trust))
                           (org-agent-explain--prompt-word (plist-get section :tier))
                           (concat (format "%d" (plist-get section :bytes))
-                                  (when-let ((whole (plist-get section :whole)))
+                                  (when-let* ((whole (plist-get section :whole)))
                                     (format " of %d" whole)))
                           (plist-get section :tokens)
                           (org-agent-explain--prompt-sources (plist-get section :sources))
@@ -348,17 +348,17 @@ Nothing is sent."
   "Return a line that says what of the conversation HISTORY shows."
   (concat
    (format "Of the conversation: %d turns as said" (plist-get history :turns))
-   (when-let ((count (plist-get history :summarised)))
+   (when-let* ((count (plist-get history :summarised)))
      (format ", notes of the first %d" count))
-   (when-let ((count (plist-get history :left)))
+   (when-let* ((count (plist-get history :left)))
      (format ", %d behind those not at all" count))
-   (when-let ((count (plist-get history :shortened)))
+   (when-let* ((count (plist-get history :shortened)))
      (format ", %d results shortened" count))
-   (when-let ((count (plist-get history :omitted)))
+   (when-let* ((count (plist-get history :omitted)))
      (format ", %d results left out" count))
    (format "; about %d of %d tokens (%s)."
            (or (plist-get history :tokens) 0) (plist-get history :window)
-           (if-let ((source (plist-get history :source)))
+           (if-let* ((source (plist-get history :source)))
                (concat "known by " source)
              "which is assumed: WINDOW in config.org says it"))))
 

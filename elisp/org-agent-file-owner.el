@@ -86,7 +86,7 @@ mode is set."
 (defun org-agent-file-owner-fill-rest ()
   "Insert the rest of the text, with what `org-mode' does at the start."
   (when (org-agent-disk-copy-go-on)
-    (org-set-startup-visibility)
+    (org-agent-heading-call-org 'org-cycle-set-startup-visibility 'org-set-startup-visibility)
     (org-element-cache-reset))
   (setq org-agent-file-owner--draft (org-agent-file-owner--draft-string)))
 
@@ -320,7 +320,7 @@ or not yet, since an answer is being written."
    (t
     (set-visited-file-modtime)
     (org-agent-file-owner--adopt (org-agent-file-owner--read buffer-file-name)
-                             nil))))
+                                 nil))))
 
 (defun org-agent-file-owner--adopt (text unsaved)
   "Take TEXT, that of the file, into the buffer; the draft stays.
@@ -339,7 +339,7 @@ over."
       t)
      ((not theirs-changed)
       (org-agent-file-owner--merge-draft (cdr parts)
-                                     (org-agent-file-owner--draft-string))
+                                         (org-agent-file-owner--draft-string))
       t)
      ((or unsaved (not ours-changed))
       (org-agent-file-owner--merge text)
@@ -444,7 +444,7 @@ program says, there is no word about it."
                       (not (buffer-base-buffer))
                       (not (org-agent-file-owner--blank-draft-p draft))
                       (org-agent-file-owner--kept-draft-name org-agent-chat-session
-                                                  (emacs-pid)))))
+                                                             (emacs-pid)))))
     (unless (equal wanted org-agent-file-owner--kept-draft-file)
       (org-agent-file-owner--kept-draft-forget))
     (when wanted

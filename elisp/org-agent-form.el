@@ -221,8 +221,8 @@ Boxes do not count.  An error says that the form is none any more."
   (pcase (plist-get field :kind)
     ((or :text :number) (car (org-agent-form--values field region)))
     ((guard (plist-get field :own))
-     (when-let ((own (nth (length (org-agent-form-options field))
-                          (org-agent-form--boxes (nth 1 region) (nth 2 region)))))
+     (when-let* ((own (nth (length (org-agent-form-options field))
+                           (org-agent-form--boxes (nth 1 region) (nth 2 region)))))
        (org-agent-form--written (nth 2 own) (nth 2 region) org-agent-form--own
                                 (plist-get field :default))))))
 
@@ -231,8 +231,8 @@ Boxes do not count.  An error says that the form is none any more."
 (defun org-agent-form-decorate (heading question)
   "Give the form of QUESTION at HEADING its keys, and keep what asks as it is.
 A form whose lines were changed is left as it is."
-  (when-let ((regions (ignore-errors
-                        (org-agent-form--regions heading question))))
+  (when-let* ((regions (ignore-errors
+                         (org-agent-form--regions heading question))))
     (org-agent-heading-widely
       (with-silent-modifications
         (org-agent-undo-off

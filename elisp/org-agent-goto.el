@@ -113,7 +113,7 @@ known of it is shown.  Without ID point is in the draft."
 (defun org-agent-goto--turn (id words)
   "Go to the turn whose `:ID:' is ID, or to WORDS in it, and unfold that.
 Return nil when the turn is not there."
-  (when-let ((heading (org-agent-heading-find id)))
+  (when-let* ((heading (org-agent-heading-find id)))
     (push-mark nil t)
     (unless (<= (point-min) heading (point-max))
       (widen))
@@ -220,7 +220,7 @@ Elements are (NAME POSITION FUNCTION ID), no two with one name."
 
 (defface org-agent-link '((t :inherit org-link))
   "Face of links to what was said to the agent and by it."
-  :group 'org-agent)
+  :group 'org-agent-chat)
 
 (defun org-agent-goto-link-path (session id)
   "Return the path of a link to the turn ID of SESSION."
@@ -252,7 +252,7 @@ Elements are (NAME POSITION FUNCTION ID), no two with one name."
   "Go to the turn that PATH leads to.
 A conversation that is not there is not begun."
   (pcase-let ((`(,session . ,id) (org-agent-goto--link-parse path)))
-    (when-let ((buffer (org-agent-goto-reach session id)))
+    (when-let* ((buffer (org-agent-goto-reach session id)))
       (pop-to-buffer buffer))))
 
 (defun org-agent-goto-link-complete (&optional _arg)
@@ -264,7 +264,7 @@ A conversation that is not there is not begun."
                         (user-error "Nothing was said in %s yet" session)))
              (entry (assoc (completing-read "Turn: " index nil t) index)))
         (concat "org-agent:" (org-agent-goto-link-path session
-                                                  (car (last entry))))))))
+                                                       (car (last entry))))))))
 
 ;;;; Showing and exporting
 
@@ -274,8 +274,8 @@ It is looked for where it can be found at once: in the buffer or the
 file of the conversation."
   (pcase-let ((`(,session . ,id) (org-agent-goto--link-parse path)))
     (cl-flet ((words ()
-                (when-let ((heading (and id (org-agent-heading-find id))))
-                  (org-agent-goto-first-words heading))))
+                     (when-let* ((heading (and id (org-agent-heading-find id))))
+                       (org-agent-goto-first-words heading))))
       (let ((buffer (org-agent-chat-buffer session))
             (file (org-agent-chat-file session)))
         (cond
@@ -309,7 +309,7 @@ file of the conversation."
   (cond
    ((org-export-derived-backend-p backend 'html 'md)
     (org-agent-goto--link-replace text '(("&" . "&amp;") ("<" . "&lt;")
-                                    (">" . "&gt;"))))
+                                         (">" . "&gt;"))))
    ((org-export-derived-backend-p backend 'latex)
     (org-agent-goto--link-replace
      text '(("\\" . "\\textbackslash{}") ("~" . "\\textasciitilde{}")

@@ -30,19 +30,19 @@
 
 (defface org-agent-header-model '((t :inherit bold))
   "Face of the model's name in the header line."
-  :group 'org-agent)
+  :group 'org-agent-chat)
 
 (defface org-agent-header-busy '((t :inherit success))
   "Face of the header line's state while an answer is being written."
-  :group 'org-agent)
+  :group 'org-agent-chat)
 
 (defface org-agent-header-waiting '((t :inherit warning))
   "Face of what waits for a person in the header line."
-  :group 'org-agent)
+  :group 'org-agent-chat)
 
 (defface org-agent-header-trouble '((t :inherit error))
   "Face of trouble in the header line."
-  :group 'org-agent)
+  :group 'org-agent-chat)
 
 (defvar org-agent-header--map
   (let ((map (make-sparse-keymap)))
@@ -93,7 +93,7 @@
 
 (defun org-agent-header--preset ()
   "Return the part of the header line that names the preset, or nil."
-  (when-let ((preset (org-agent-chat-get :preset)))
+  (when-let* ((preset (org-agent-chat-get :preset)))
     (org-agent-header--button
      (concat "@" (org-agent-header--escape preset)) 'org-agent-header-model)))
 
@@ -108,9 +108,9 @@
 (defun org-agent-header--notice ()
   "Return what the kernel found rather than was told, or nil.
 It is shown until the first answer."
-  (when-let ((notice (and (org-agent-kernel-ready-p)
-                          (not (org-agent-chat-get :usage))
-                          (plist-get org-agent-kernel-server :notice))))
+  (when-let* ((notice (and (org-agent-kernel-ready-p)
+                           (not (org-agent-chat-get :usage))
+                           (plist-get org-agent-kernel-server :notice))))
     (propertize (org-agent-header--escape notice) 'face 'shadow)))
 
 (defun org-agent-header--phase ()
@@ -125,7 +125,7 @@ It is shown until the first answer."
          ('streaming (org-agent-header--button "streaming"
                                                'org-agent-header-busy))
          ('thinking (org-agent-header--button
-                     (if-let ((chars (org-agent-chat-get :thought)))
+                     (if-let* ((chars (org-agent-chat-get :thought)))
                          (concat "thinking " (org-agent-header--thousands chars))
                        "thinking")
                      'org-agent-header-busy))
@@ -144,12 +144,12 @@ It is shown until the first answer."
 
 (defun org-agent-header--usage ()
   "Return the part of the header line that counts tokens and money, or nil."
-  (when-let ((usage (org-agent-chat-get :usage)))
+  (when-let* ((usage (org-agent-chat-get :usage)))
     (concat (org-agent-header--thousands (or (plist-get usage :input) 0))
             " in, "
             (org-agent-header--thousands (or (plist-get usage :output) 0))
             " out"
-            (when-let ((cost (org-agent-header-cost usage)))
+            (when-let* ((cost (org-agent-header-cost usage)))
               (concat "  " cost)))))
 
 (defun org-agent-header--room ()
@@ -172,7 +172,7 @@ nobody knows."
 (defun org-agent-header-cost (usage)
   "Return what USAGE, a plist of the kernel's, cost, nil when nobody knows.
 A `+' says that it cost more: of a part the price is not known."
-  (when-let ((cost (plist-get usage :cost)))
+  (when-let* ((cost (plist-get usage :cost)))
     (format "$%.4f%s" cost
             (if (> (or (plist-get usage :unpriced) 0) 0) "+" ""))))
 
@@ -257,24 +257,24 @@ Time is told when half of it is gone, or with ALL."
            "answering with what was found"
          (concat "round "
                  (org-agent-header--progress-of (or (plist-get progress :round) 1)
-                                         (plist-get progress :of-rounds)
-                                         #'number-to-string)))
+                                                (plist-get progress :of-rounds)
+                                                #'number-to-string)))
        (org-agent-header--progress-of (or (plist-get progress :tokens) 0)
-                               (plist-get progress :of-tokens)
-                               #'org-agent-header-progress-thousands " tokens")
+                                      (plist-get progress :of-tokens)
+                                      #'org-agent-header-progress-thousands " tokens")
        (and (or all (> (* 2 seconds) of-seconds 0))
             (org-agent-header--progress-of seconds of-seconds
-                                    #'org-agent-header--progress-time))
+                                           #'org-agent-header--progress-time))
        (and (plist-get progress :cost)
             (org-agent-header--progress-of (plist-get progress :cost)
-                                    (plist-get progress :of-cost)
-                                    (lambda (cost) (format "$%.2f" cost))))))
+                                           (plist-get progress :of-cost)
+                                           (lambda (cost) (format "$%.2f" cost))))))
      ", ")))
 
 (defun org-agent-header--progress ()
   "Return how far the running turn has come, for the header line, or nil."
-  (when-let ((turn (org-agent-chat-get :turn))
-             (progress (org-agent-chat-get :progress)))
+  (when-let* ((turn (org-agent-chat-get :turn))
+              (progress (org-agent-chat-get :progress)))
     ;; That of a turn that ran on without this Emacs comes before its id.
     (when (and (equal turn (plist-get progress :turn))
                (> (or (plist-get progress :round) 1) 1))

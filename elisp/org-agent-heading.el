@@ -45,6 +45,11 @@ matcher's stack would overflow.")
        (save-match-data
          (let ((case-fold-search t)) ,@body)))))
 
+(defun org-agent-heading-call-org (name former &rest arguments)
+  "Call the function NAME of Org with ARGUMENTS.
+Before Org 9.6, which Emacs has since version 29, it is called FORMER."
+  (apply (if (fboundp name) name former) arguments))
+
 ;;;; Headings
 
 (defun org-agent-heading-level (position)
@@ -276,7 +281,7 @@ Its answers are not part of it."
 ;;;; What waits
 (defface org-agent-waiting '((t :inherit shadow))
   "Face of a question that waits for its turn."
-  :group 'org-agent)
+  :group 'org-agent-chat)
 
 (defun org-agent-heading-show-waiting ()
   "Show which questions wait in the current conversation."
@@ -300,7 +305,7 @@ Return nil: there is nothing left to highlight."
 
 (defun org-agent-heading-mark-waiting (event waits)
   "Mark the question EVENT as one that WAITS for its turn, or not."
-  (when-let ((heading (org-agent-heading-find event)))
+  (when-let* ((heading (org-agent-heading-find event)))
     (with-silent-modifications
       (org-agent-heading-widely
         (goto-char heading)

@@ -135,7 +135,7 @@ Point goes to its end, or to OFFSET in it, or to where it was."
     (goto-char beginning)
     (delete-region beginning (point-max))
     (insert text)
-    (when-let ((place (or was offset)))
+    (when-let* ((place (or was offset)))
       (goto-char (min (point-max) (+ beginning place))))
     text))
 
@@ -221,8 +221,8 @@ WRITTEN is in its place, or else the first."
   "Show the entry at PLACE of CYCLE in the draft from BEGINNING on.
 PREFIX, or nil, is what it was to begin with."
   (org-agent-input-history--put beginning
-                         (aref (org-agent-input-history-cycle-entries cycle) place)
-                         (and prefix (length prefix)))
+                                (aref (org-agent-input-history-cycle-entries cycle) place)
+                                (and prefix (length prefix)))
   (setf (org-agent-input-history-cycle-place cycle) place
         (org-agent-input-history-cycle-prefix cycle) prefix
         (org-agent-input-history-cycle-shown cycle)
@@ -267,6 +267,21 @@ Point stays there, so that one can go on."
   "Put the question behind that begins as the draft up to point does into it."
   (interactive nil org-agent-chat-mode)
   (org-agent-input-history--step 1 t))
+
+(defvar org-agent-input-history-repeat-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "M-p") #'org-agent-previous-question)
+    (define-key map (kbd "M-n") #'org-agent-next-question)
+    (define-key map (kbd "M-r") #'org-agent-previous-matching-question)
+    (define-key map (kbd "M-s") #'org-agent-next-matching-question)
+    map)
+  "Keys that go on from one question to the next, in `repeat-mode'.
+A letter would be written into the draft.")
+
+(dolist (command '(org-agent-previous-question org-agent-next-question
+                                               org-agent-previous-matching-question
+                                               org-agent-next-matching-question))
+  (put command 'repeat-map 'org-agent-input-history-repeat-map))
 
 ;;;; Choosing one
 

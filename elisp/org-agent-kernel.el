@@ -167,7 +167,7 @@ Who stopped it meanwhile has it stopped now that it listens."
         org-agent-kernel-trouble nil
         org-agent-kernel--ready-since (float-time)
         org-agent-kernel-server (plist-get result :server))
-  (when-let ((notice (plist-get org-agent-kernel-server :notice)))
+  (when-let* ((notice (plist-get org-agent-kernel-server :notice)))
     (org-agent-rpc-log "%s" notice)
     (message "org-agent: %s" notice))
   (run-hooks 'org-agent-kernel-ready-hook))
@@ -480,7 +480,7 @@ kernel FAILURE is called at once, and nil returned."
       (org-agent-rpc-request org-agent-kernel--connection method params
                              :success success :failure failure)
     (org-agent-rpc-fail failure (or org-agent-kernel-trouble
-                                     "no kernel is running"))
+                                    "no kernel is running"))
     nil))
 
 (defun org-agent-kernel-ask (method params success)

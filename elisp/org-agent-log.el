@@ -28,7 +28,7 @@
 (defcustom org-agent-log-lines 500
   "Number of lines of the log that are shown at first."
   :type 'integer
-  :group 'org-agent
+  :group 'org-agent-inside
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-log--most 5000
@@ -66,15 +66,15 @@
 
 (defface org-agent-log-warning '((t :inherit warning))
   "Face of warnings in the log."
-  :group 'org-agent)
+  :group 'org-agent-inside)
 
 (defface org-agent-log-error '((t :inherit error))
   "Face of errors in the log."
-  :group 'org-agent)
+  :group 'org-agent-inside)
 
 (defface org-agent-log-detail '((t :inherit shadow))
   "Face of times, and of what stands behind a message, in the log."
-  :group 'org-agent)
+  :group 'org-agent-inside)
 
 (defvar org-agent-log-mode-map
   (let ((map (make-sparse-keymap)))
@@ -271,7 +271,7 @@ With ANEW show only that; else add what is new in it."
 ;;;###autoload
 (defun org-agent-log-news (params)
   "Show the lines of the log that PARAMS have."
-  (when-let ((buffer (get-buffer "*org-agent-log*")))
+  (when-let* ((buffer (get-buffer "*org-agent-log*")))
     (with-current-buffer buffer
       (when (and (derived-mode-p 'org-agent-log-mode)
                  (eql (plist-get params :mark) org-agent-log--mark))
@@ -284,7 +284,7 @@ With ANEW show only that; else add what is new in it."
   (org-agent-log--change
    (lambda ()
      (org-agent-log--insert-records (plist-get params :records))
-     (when-let ((dropped (plist-get params :dropped)))
+     (when-let* ((dropped (plist-get params :dropped)))
        (org-agent-log--insert
         (format "(%d more lines came too fast to be shown)" dropped))))))
 
@@ -309,7 +309,7 @@ With ANEW nothing else of the kernel's; else those that are not shown."
 
 (defun org-agent-log--ready ()
   "Follow the log of the kernel that has just become ready."
-  (when-let ((buffer (get-buffer "*org-agent-log*")))
+  (when-let* ((buffer (get-buffer "*org-agent-log*")))
     (with-current-buffer buffer
       (when (derived-mode-p 'org-agent-log-mode)
         (org-agent-log--ask nil)))))
@@ -374,9 +374,9 @@ With ANEW nothing else of the kernel's; else those that are not shown."
 (defun org-agent-log-line (record)
   "Return RECORD, a plist as of `log/tail', as one readable line."
   (concat
-   (when-let ((time (plist-get record :time)))
+   (when-let* ((time (plist-get record :time)))
      (concat (org-agent-log--time time) " "))
-   (when-let ((level (plist-get record :level)))
+   (when-let* ((level (plist-get record :level)))
      (format "%-5s " (upcase (substring (symbol-name level) 1))))
    (or (plist-get record :message) "")
    (plist-get record :fields)))

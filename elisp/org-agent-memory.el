@@ -29,6 +29,7 @@
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-fontify)
+(require 'org-agent-heading)
 (require 'org-agent-list)
 (require 'org-agent-section)
 
@@ -145,9 +146,9 @@ is kept is listed."
                (if (string-blank-p org-agent-memory--query)
                    "Nothing is kept so far"
                  "Nothing that is kept, and none of your notes, has all of that")))
-    (when-let ((offer (and (plist-get result :offer)
-                           (string-blank-p org-agent-memory--query)
-                           (org-agent-memory-notes-offer))))
+    (when-let* ((offer (and (plist-get result :offer)
+                            (string-blank-p org-agent-memory--query)
+                            (org-agent-memory-notes-offer))))
       (message "%s" offer))))
 
 (defun org-agent-memory--title (entry)
@@ -205,7 +206,7 @@ is kept is listed."
                    (org-back-to-heading t))
         (forward-line (1- (or (plist-get hit :line) 1)))))
     (when (derived-mode-p 'org-mode)
-      (org-show-context 'link-search))))
+      (org-agent-heading-call-org 'org-fold-show-context 'org-show-context 'link-search))))
 
 ;;;; What was changed
 

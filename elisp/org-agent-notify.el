@@ -42,7 +42,7 @@
   "Seconds that a turn takes before its end is worth a notification.
 Waiting for a decision always is.  When nil, nothing is notified of."
   :type '(choice (const :tag "Never" nil) (number :tag "Seconds"))
-  :group 'org-agent
+  :group 'org-agent-notify
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-notify-function #'org-agent-notify-desktop
@@ -53,7 +53,7 @@ to see what it is about."
                         org-agent-notify-desktop)
                  (const :tag "The echo area" org-agent-notify-message)
                  function)
-  :group 'org-agent
+  :group 'org-agent-notify
   :package-version '(org-agent . "0.1.0"))
 
 (defvar org-agent-notify--actions nil
@@ -138,8 +138,8 @@ Return non-nil; the answer is not waited for."
    (lambda (&optional id &rest _)
      (when (integerp id)
        (push (cons id function) org-agent-notify--actions)
-       (when-let ((rest (nthcdr (1- org-agent-notify--remembered)
-                                org-agent-notify--actions)))
+       (when-let* ((rest (nthcdr (1- org-agent-notify--remembered)
+                                 org-agent-notify--actions)))
          (setcdr rest nil))))
    :string "Emacs" :uint32 0 :string "emacs"
    :string (org-agent-notify--plain title)
@@ -162,7 +162,7 @@ Return non-nil; the answer is not waited for."
 
 (defun org-agent-notify--clicked (id &rest _)
   "Show what the notification ID is about, if it is ours."
-  (when-let ((action (assq id org-agent-notify--actions)))
+  (when-let* ((action (assq id org-agent-notify--actions)))
     (setq org-agent-notify--actions (delq action org-agent-notify--actions))
     (funcall (cdr action))))
 
@@ -178,7 +178,7 @@ Return non-nil; the answer is not waited for."
   "Return the first words of the question EVENT in BUFFER."
   (or (and buffer event
            (with-current-buffer buffer
-             (when-let ((heading (org-agent-heading-find event)))
+             (when-let* ((heading (org-agent-heading-find event)))
                (org-agent-goto-first-words heading))))
       "a question"))
 
@@ -206,10 +206,10 @@ Return non-nil; the answer is not waited for."
          (buffer (org-agent-chat-buffer session)))
     (when (and org-agent-notify-after
                (not (and buffer (org-agent-notify--seen-p buffer)))
-               (not (when-let ((list (get-buffer "*org-agent-approvals*")))
+               (not (when-let* ((list (get-buffer "*org-agent-approvals*")))
                       (org-agent-notify--seen-p list))))
       (funcall org-agent-notify-function (org-agent-notify--title session)
-               (if-let ((form (plist-get params :form)))
+               (if-let* ((form (plist-get params :form)))
                    (format "Asks you: %s" (plist-get form :title))
                  (format "Waits for your decision: %s"
                          (org-agent-notify--words
@@ -227,11 +227,11 @@ Return non-nil; the answer is not waited for."
 
 (defface org-agent-mode-line-running '((t :inherit mode-line-emphasis))
   "Face of the mode line's count of conversations that are answered."
-  :group 'org-agent)
+  :group 'org-agent-notify)
 
 (defface org-agent-mode-line-waiting '((t :inherit warning))
   "Face of the mode line's count of what waits for a person."
-  :group 'org-agent)
+  :group 'org-agent-notify)
 
 (defvar org-agent-notify--mode-line-string ""
   "What the mode lines show.")
@@ -277,14 +277,14 @@ Return non-nil; the answer is not waited for."
     (concat
      (when (> running 0)
        (org-agent-notify--mode-line-part (format " Agent:%d" running)
-                                  'org-agent-mode-line-running
-                                  #'org-agent-mode-line-show
-                                  "show what is being answered"))
+                                         'org-agent-mode-line-running
+                                         #'org-agent-mode-line-show
+                                         "show what is being answered"))
      (when (> waiting 0)
        (org-agent-notify--mode-line-part (format " Agent waits:%d" waiting)
-                                  'org-agent-mode-line-waiting
-                                  #'org-agent-approvals
-                                  "show what waits for you")))))
+                                         'org-agent-mode-line-waiting
+                                         #'org-agent-approvals
+                                         "show what waits for you")))))
 
 (defun org-agent-mode-line-show ()
   "Show a conversation that is being answered, or the latest one."
@@ -311,7 +311,7 @@ Return non-nil; the answer is not waited for."
 (defun org-agent-notify--mode-line-notified (method _params)
   "Count again what waits, when the notification METHOD changes that."
   (when (memq method '(approval/asked approval/closed
-                       question/asked question/closed))
+                                      question/asked question/closed))
     (org-agent-notify--mode-line-update)))
 
 ;;;###autoload
@@ -320,7 +320,7 @@ Return non-nil; the answer is not waited for."
 \"Agent:2\" says that two conversations are being answered, \"Agent
 waits:1\" that one decision or answer waits; a click goes there."
   :global t
-  :group 'org-agent
+  :group 'org-agent-notify
   (org-agent-notify--mode-line-listen org-agent-mode-line-mode)
   (setq org-agent-notify--mode-line-shown nil
         org-agent-notify--mode-line-string "")

@@ -40,7 +40,7 @@ Each element is a regular expression for the name of a buffer or of its
 file, or a function that is called in the buffer and returns non-nil
 when it is private."
   :type '(repeat (choice regexp function))
-  :group 'org-agent)
+  :group 'org-agent-privacy)
 
 (defconst org-agent-private-tags '("noagent" "@private" "crypt")
   "Tags that keep what is below a heading, or in a file, from every model.")
@@ -50,7 +50,7 @@ when it is private."
   "Keep the text of this buffer from every model, and that it is there.
 What is sent from it by hand, as a region, is sent all the same."
   :lighter " Private"
-  :group 'org-agent)
+  :group 'org-agent-privacy)
 
 (put 'org-agent-private-mode 'permanent-local t)
 

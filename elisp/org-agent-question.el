@@ -190,11 +190,12 @@ Whoever asks is told it; the turn goes on."
   (let* ((question (org-agent-question-at-point))
          (buffer (org-agent-chat-open (plist-get question :session))))
     (pop-to-buffer buffer)
-    (when-let ((heading (org-agent-heading-find (plist-get question :id))))
+    (when-let* ((heading (org-agent-heading-find (plist-get question :id))))
       (goto-char heading))))
 
 ;;;; In the list of what waits
 
+;;;###autoload
 (defun org-agent-question-section (question)
   "Return the section of QUESTION: all that it asks, and the choices."
   (let ((form (plist-get question :form)))
@@ -214,7 +215,7 @@ Whoever asks is told it; the turn goes on."
 (defun org-agent-question--line (field)
   "Return the line that says what FIELD asks, and what can be chosen."
   (concat (plist-get field :question)
-          (when-let ((options (org-agent-form-options field)))
+          (when-let* ((options (org-agent-form-options field)))
             (format " [%s%s]" (string-join options " | ")
                     (if (plist-get field :own) " | other" "")))
           "\n"))
@@ -303,7 +304,7 @@ WAITING is the form as it was asked."
             (append org-agent-question-waiting (list params))))
     (org-agent-approval-draw)
     (org-agent-chat-in (plist-get params :session)
-      (when-let ((heading (and (plist-get params :subtree)
+      (when-let* ((heading (and (plist-get params :subtree)
                                (org-agent-heading-find id))))
         (org-agent-form-decorate heading params))
       (org-agent-chat-put :turn (plist-get params :turn) :phase 'waiting))
@@ -322,7 +323,7 @@ What was written into the form and is not what was sent stays."
     (org-agent-question--remove id)
     (setq org-agent-question--sent (delete id org-agent-question--sent))
     (org-agent-chat-in (plist-get params :session)
-      (when-let ((heading (and (plist-get params :subtree)
+      (when-let* ((heading (and (plist-get params :subtree)
                                (org-agent-heading-find id))))
         (org-agent-question--close heading params (and (not mine) question)
                                    mine)

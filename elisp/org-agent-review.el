@@ -60,8 +60,8 @@ PARTS came before, newest first; ACTION is as for the whole."
               (push (or (plist-get result :text) "") parts)
               (if (plist-get result :next)
                   (org-agent-review--fetch approval action
-                                            (plist-get result :next) parts
-                                            function)
+                                           (plist-get result :next) parts
+                                           function)
                 (funcall function (apply #'concat (nreverse parts)))))
    :failure (lambda (refusal)
               (org-agent-chat-complain "It cannot be shown" refusal))))
@@ -298,7 +298,7 @@ Each property is a change."
     (list at (if line (1+ at) at)
           (list (string-remove-prefix
                  model (org-agent-edit-properties-drawer (or line model)
-                                                     (list pair)))))))
+                                                         (list pair)))))))
 
 (defun org-agent-review--draw ()
   "Show the review of this buffer; point stays on its line."
@@ -419,8 +419,8 @@ What the new text is when Ediff ends is what can be allowed."
   (interactive nil org-agent-review-mode)
   (let ((review (org-agent-review--text-of org-agent-review--this)))
     (org-agent-diff-ediff (org-agent-review-before review)
-                     (org-agent-review--after review)
-                     (org-agent-review--taker review))))
+                          (org-agent-review--after review)
+                          (org-agent-review--taker review))))
 
 (defun org-agent-review-smerge ()
   "Merge the changes that are in with Smerge.

@@ -57,7 +57,7 @@ It stands from BEG to END, two markers; NAME is its buffer's."
 
 (defun org-agent-rewrite--text (rewriting)
   "Return the text of REWRITING as it stands, nil when its buffer is gone."
-  (when-let ((buffer (marker-buffer (org-agent-rewrite-job-beg rewriting))))
+  (when-let* ((buffer (marker-buffer (org-agent-rewrite-job-beg rewriting))))
     (with-current-buffer buffer
       (save-restriction
         (widen)
@@ -315,7 +315,7 @@ What it is when Ediff ends is what \\[org-agent-rewrite-accept] applies."
 (defcustom org-agent-rewrite-session "rewrite"
   "The conversation in which texts are rewritten."
   :type 'string
-  :group 'org-agent
+  :group 'org-agent-ask
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-rewrite-limit 400000
@@ -328,7 +328,7 @@ What it is when Ediff ends is what \\[org-agent-rewrite-accept] applies."
 
 (defun org-agent-rewrite--check (beg end)
   "Signal an error when the text from BEG to END cannot be rewritten."
-  (when-let ((reason (org-agent-command-private-p (current-buffer))))
+  (when-let* ((reason (org-agent-command-private-p (current-buffer))))
     (user-error "%s is not read aloud, because %s" (buffer-name) reason))
   (cond
    (org-agent-chat-session
@@ -466,7 +466,7 @@ The new text is shown as a diff when it has come; \
           (org-agent-send-in org-agent-rewrite-session
                              (org-agent-rewrite--message rewriting wish text))
           (org-agent-turn-when-ended id :raw (lambda (result)
-                                     (org-agent-rewrite--arrived rewriting result))))))))
+                                               (org-agent-rewrite--arrived rewriting result))))))))
 
 (defun org-agent-rewrite--message (rewriting wish text)
   "Return the message that asks for TEXT, of REWRITING, to be as WISH says."
@@ -518,7 +518,7 @@ The new text is shown as a diff when it has come; \
            (org-agent-ask-line
             (org-agent-ask-body (or (plist-get result :answer) ""))))
   (org-agent-ask-show (org-agent-rewrite-job-id rewriting)
-                       (org-agent-chat-open (plist-get result :session))))
+                      (org-agent-chat-open (plist-get result :session))))
 
 (provide 'org-agent-rewrite)
 ;;; org-agent-rewrite.el ends here

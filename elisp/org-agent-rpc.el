@@ -111,7 +111,7 @@ Signal `file-error' when nobody listens there."
 (defun org-agent-rpc--sentinel (process event)
   "Note that PROCESS has ended, as EVENT says."
   (unless (process-live-p process)
-    (when-let ((connection (process-get process 'org-agent-rpc-connection)))
+    (when-let* ((connection (process-get process 'org-agent-rpc-connection)))
       (org-agent-rpc--lost
        connection (format "the kernel is gone (%s)" (string-trim event))))))
 
@@ -299,8 +299,8 @@ Should a handler leave by a throw, the rest is handled right after."
 
 (defun org-agent-rpc--handle (connection bytes)
   "Handle the message BYTES that came over CONNECTION."
-  (when-let ((message (org-agent-rpc-guard "the reader"
-                        (org-agent-rpc-read bytes))))
+  (when-let* ((message (org-agent-rpc-guard "the reader"
+                         (org-agent-rpc-read bytes))))
     (let ((method (plist-get message :method))
           (id (plist-get message :id)))
       (cond

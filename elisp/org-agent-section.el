@@ -53,11 +53,11 @@ what the section itself printed, and START is where, nil for nowhere."
 
 (defface org-agent-section-heading '((t :inherit bold))
   "Face of headings of sections that are no rows of a table."
-  :group 'org-agent)
+  :group 'org-agent-lists)
 
 (defface org-agent-section-marker '((t :inherit shadow))
   "Face of the marks that say whether a section is folded."
-  :group 'org-agent)
+  :group 'org-agent-lists)
 
 (defvar-local org-agent-section-keys nil
   "The mode's keys for the header line, as `substitute-command-keys' takes them.")
@@ -123,7 +123,7 @@ before stays the same object: text in the buffer has it."
            (key (cons (cons 0 name) above)))
       (while (gethash key seen)         ; two siblings are called the same
         (setq key (cons (cons (1+ (caar key)) name) above)))
-      (when-let ((known (gethash key org-agent-section--table)))
+      (when-let* ((known (gethash key org-agent-section--table)))
         (setq key (org-agent-section-key known)))
       (puthash key t seen)
       (setf (org-agent-section-key section) key
@@ -326,7 +326,7 @@ column, and where the position itself comes to be."
 
 (defun org-agent-section--go-to-first ()
   "Move point, and that of every window, to the first section."
-  (when-let ((section (cl-find-if #'org-agent-section-type
+  (when-let* ((section (cl-find-if #'org-agent-section-type
                                   org-agent-section--shown)))
     (goto-char (org-agent-section-start section))
     (dolist (window (get-buffer-window-list nil nil t))
@@ -359,7 +359,7 @@ With TYPE return the innermost one that is of this type."
 
 (defun org-agent-section-data-at-point (type)
   "Return the data of the innermost section of TYPE at point, or nil."
-  (when-let ((section (org-agent-section-at-point type)))
+  (when-let* ((section (org-agent-section-at-point type)))
     (org-agent-section-data section)))
 
 (defun org-agent-section-all (type)

@@ -66,14 +66,14 @@ Signal an error if the answer is no."
   "Return the parameters of the event that MESSAGE of the outbox is."
   (append (list :session org-agent-chat-session :id (plist-get message :id)
                 :level (plist-get message :level))
-          (if-let ((event (plist-get message :event)))
+          (if-let* ((event (plist-get message :event)))
               (cl-list* :said (plist-get message :text)
                         :text (plist-get event :arguments)
                         (org-agent-send-without event :arguments))
             (list :sensor :chat-message :text (plist-get message :text)))
-          (when-let ((items (plist-get message :context)))
+          (when-let* ((items (plist-get message :context)))
             (list :context items))
-          (when-let ((instead (plist-get message :instead)))
+          (when-let* ((instead (plist-get message :instead)))
             (list :instead instead))
           (org-agent-settings-event (plist-get message :id))
           (org-agent-context-project-event)
@@ -232,19 +232,19 @@ conversation's buffer."
     (org-agent-chat-put :queued (1+ (or (org-agent-chat-get :queued) 0)))
     (org-agent-heading-mark-waiting id t))
   (org-agent-file-owner-settle)
-  (when-let ((heading (org-agent-heading-find id)))
+  (when-let* ((heading (org-agent-heading-find id)))
     (org-agent-send-mark heading nil))
   (setq org-agent-chat-records (assoc-delete-all id org-agent-chat-records))
   (org-agent-file-owner-save))
 
 (defun org-agent-send--keep (id)
   "Keep the command ID of the outbox: what went with it stands nowhere else."
-  (when-let ((message (cl-find id org-agent-chat-outbox
-                               :key (lambda (other) (plist-get other :id))
-                               :test #'equal)))
+  (when-let* ((message (cl-find id org-agent-chat-outbox
+                                :key (lambda (other) (plist-get other :id))
+                                :test #'equal)))
     (when (plist-get message :event)
       (push message org-agent-send--commands)
-      (when-let ((oldest (nthcdr 7 org-agent-send--commands)))
+      (when-let* ((oldest (nthcdr 7 org-agent-send--commands)))
         (setcdr oldest nil)))))
 
 (defun org-agent-send--forget (id)
@@ -385,7 +385,7 @@ On a question that waits for its turn, take that back instead."
 (defun org-agent-send-question-at-point ()
   "Return the heading of the question that point is in or under, or nil."
   (org-agent-heading-widely
-    (when-let ((heading (org-agent-heading-at (point))))
+    (when-let* ((heading (org-agent-heading-at (point))))
       (goto-char heading)
       (let ((level (org-agent-heading-level heading)) found)
         (while (and (not found) (> level 0))

@@ -43,11 +43,11 @@
 
 (defface org-agent-sessions-running '((t :inherit success))
   "Face of the state of a conversation in which an answer is being written."
-  :group 'org-agent)
+  :group 'org-agent-lists)
 
 (defface org-agent-sessions-waiting '((t :inherit warning))
   "Face of the state of a conversation that waits for a person."
-  :group 'org-agent)
+  :group 'org-agent-lists)
 
 ;;;; The list
 
@@ -145,7 +145,7 @@ Its name is the line's identity, so that point stays on it."
 
 (defun org-agent-sessions--refresh ()
   "Ask for the list again if it is shown somewhere."
-  (when-let ((buffer (get-buffer org-agent-sessions--buffer)))
+  (when-let* ((buffer (get-buffer org-agent-sessions--buffer)))
     (when (get-buffer-window buffer t)
       (with-current-buffer buffer (org-agent-sessions--ask)))))
 
@@ -164,7 +164,7 @@ That is the one of this buffer or of this line."
   (org-agent-chat-check-name name)
   (when (equal session name)
     (user-error "That is its name"))
-  (when-let ((buffer (org-agent-chat-buffer session)))
+  (when-let* ((buffer (org-agent-chat-buffer session)))
     (with-current-buffer buffer (org-agent-file-owner-save)))
   (org-agent-kernel-ask
    "session/rename" (list :session session :to name)
@@ -231,7 +231,7 @@ the NAME of the new one."
 
 (defface org-agent-search-match '((t :inherit match))
   "Face of what was looked for in the results of a search."
-  :group 'org-agent)
+  :group 'org-agent-lists)
 
 (defconst org-agent-sessions--search-buffer "*org-agent-search*"
   "The name of the buffer of the results.")
@@ -302,7 +302,7 @@ look in SESSION, the conversation of this buffer or line, only."
         org-agent-sessions--search-before nil
         ;; A new object: what is under way for the former is not shown.
         org-agent-sessions--search-query (cons (car org-agent-sessions--search-query)
-                                      (cdr org-agent-sessions--search-query)))
+                                               (cdr org-agent-sessions--search-query)))
   (org-agent-sessions--search-ask org-agent-sessions--search-page))
 
 (defun org-agent-search-older ()
@@ -311,7 +311,7 @@ look in SESSION, the conversation of this buffer or line, only."
   (unless org-agent-sessions--search-before
     (user-error "All was looked at"))
   (org-agent-sessions--search-ask (+ (length org-agent-sessions--search-hits)
-                            org-agent-sessions--search-page)))
+                                     org-agent-sessions--search-page)))
 
 (defun org-agent-sessions--search-ask (wanted)
   "Look on until WANTED results are there, or all was looked at."
@@ -382,7 +382,7 @@ ON says that what is older is being looked at."
                             (or (plist-get match :start) 0)
                             (plist-get match :end)))))
     (pop-to-buffer (org-agent-goto-open (plist-get hit :session)
-                                         (plist-get hit :id) words))))
+                                        (plist-get hit :id) words))))
 
 ;;;; Summaries
 
@@ -424,9 +424,9 @@ Nothing changes then, and nothing is lost."
   "Say what becomes of the summary that PARAMS tell of."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-chat-put :compacting (eq (plist-get params :state) :running))
-    (when-let ((window (org-agent-chat-get :window))
-               (after (plist-get params :after))
-               (before (plist-get params :before)))
+    (when-let* ((window (org-agent-chat-get :window))
+                (after (plist-get params :after))
+                (before (plist-get params :before)))
       (org-agent-chat-put
        :shown (max 0 (- (or (org-agent-chat-get :shown) 0) (- before after)))
        :window window))

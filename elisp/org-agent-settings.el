@@ -106,7 +106,7 @@ One that was not sent is passed over: the kernel does not know it."
 (defun org-agent-settings-of (heading)
   "Return what an event says of where the question at HEADING stands."
   (append (list :above (org-agent-settings-inherited heading))
-          (when-let ((parent (org-agent-settings-parent heading)))
+          (when-let* ((parent (org-agent-settings-parent heading)))
             (list :parent parent))))
 
 (defun org-agent-settings-event (id)

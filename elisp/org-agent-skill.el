@@ -99,7 +99,7 @@ kernel was asked.")
 
 (defun org-agent-skill--in-body-p ()
   "Return non-nil when point is in the body of a Lisp block."
-  (when-let ((element (org-agent-skill-block)))
+  (when-let* ((element (org-agent-skill-block)))
     (pcase-let ((`(,beg . ,end) (org-agent-skill--body-bounds element)))
       (<= beg (point) end))))
 
@@ -132,7 +132,7 @@ kernel was asked.")
 
 (defun org-agent-skill-check (file)
   "Check the note FILE again, if a buffer has it: its grant is another now."
-  (when-let ((buffer (find-buffer-visiting file)))
+  (when-let* ((buffer (find-buffer-visiting file)))
     (with-current-buffer buffer
       (when (and (bound-and-true-p org-agent-skill-mode)
                  (bound-and-true-p flymake-mode))
@@ -192,7 +192,7 @@ kernel was asked.")
     (or (cl-find name (org-agent-skill--own)
                  :key (lambda (symbol) (plist-get symbol :name))
                  :test #'equal)
-        (when-let ((table (org-agent-skill--symbols)))
+        (when-let* ((table (org-agent-skill--symbols)))
           (gethash name table)))))
 
 (defconst org-agent-skill--name-characters "^][() \t\n\"'`,;#"
@@ -226,14 +226,14 @@ kernel was asked.")
     (when-let* ((at (org-agent-skill--name-bounds))
                 (name (buffer-substring-no-properties (car at) (cdr at)))
                 (symbol (or (org-agent-skill-describe name)
-                            (when-let ((operator (org-agent-skill--operator)))
+                            (when-let* ((operator (org-agent-skill--operator)))
                               (org-agent-skill-describe operator)))))
       (funcall callback
                (string-join
                 (delq nil
                       (list (concat (propertize (plist-get symbol :name) 'face
                                                 'font-lock-function-name-face)
-                                    (when-let ((arguments (plist-get symbol :list)))
+                                    (when-let* ((arguments (plist-get symbol :list)))
                                       (concat " " arguments)))
                             (plist-get symbol :doc)))
                 ": "))
@@ -249,12 +249,12 @@ This is for `completion-at-point-functions'."
          (list beg end
                (completion-table-case-fold
                 (append (mapcar (lambda (symbol) (plist-get symbol :name)) own)
-                        (when-let ((table (org-agent-skill--symbols)))
+                        (when-let* ((table (org-agent-skill--symbols)))
                           (hash-table-keys table))))
                :exclusive 'no
                :annotation-function
                (lambda (name)
-                 (when-let ((symbol (org-agent-skill-describe name)))
+                 (when-let* ((symbol (org-agent-skill-describe name)))
                    (concat "  " (or (plist-get symbol :list)
                                     (format "%s" (plist-get symbol :kind))))))
                :company-docsig
@@ -395,7 +395,7 @@ The lines of what failed are shown in a window of their own."
   "Show FAULTS, of tests, as lines to jump from; with none close the window."
   (let ((name "*org-agent-skill-test*"))
     (if (null faults)
-        (when-let ((buffer (get-buffer name)))
+        (when-let* ((buffer (get-buffer name)))
           (quit-windows-on buffer))
       (with-current-buffer (get-buffer-create name)
         (let ((inhibit-read-only t))
@@ -458,12 +458,12 @@ That is an Org file in the directory of the home's skills."
 ;;;###autoload
 (define-globalized-minor-mode org-agent-skill-global-mode
   org-agent-skill-mode org-agent-skill--maybe
-  :group 'org-agent)
+  :group 'org-agent-lists)
 
 (defcustom org-agent-help-with-skills t
   "Whether skill notes get `org-agent-skill-mode' once the agent runs."
   :type 'boolean
-  :group 'org-agent
+  :group 'org-agent-lists
   :package-version '(org-agent . "0.1.0"))
 
 ;;;###autoload

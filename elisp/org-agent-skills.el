@@ -131,11 +131,11 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
   (let ((fault (cl-find-if-not (lambda (fault) (plist-get fault :warning))
                                (plist-get status :diagnostics))))
     (delq nil
-          (list (when-let ((reasons (org-agent-skills--reasons status)))
+          (list (when-let* ((reasons (org-agent-skills--reasons status)))
                   (propertize reasons 'face 'shadow))
-                (when-let ((hooks (plist-get status :hooks)))
+                (when-let* ((hooks (plist-get status :hooks)))
                   (propertize (org-agent-skills--hooks hooks) 'face 'shadow))
-                (when-let ((why (plist-get status :withheld)))
+                (when-let* ((why (plist-get status :withheld)))
                   (propertize (format "not granted: %s" why) 'face 'warning))
                 (when fault
                   (org-agent-skills--fault fault))))))
@@ -168,9 +168,9 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
                        (format "asks for %s%s" (string-join capabilities ", ")
                                (if since (concat ", granted since " since) ""))))
             (plist-get status :reasons)
-            (when-let ((hooks (plist-get status :hooks)))
+            (when-let* ((hooks (plist-get status :hooks)))
               (list (org-agent-skills--hooks hooks)))
-            (when-let ((why (plist-get status :withheld)))
+            (when-let* ((why (plist-get status :withheld)))
               (list (format "not granted: %s" why)))))
      "")))
 
@@ -207,7 +207,7 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
 
 (defun org-agent-skills--reasons (status)
   "Return why the skill of STATUS does not count, nil if nothing says so."
-  (when-let ((reasons (plist-get status :reasons)))
+  (when-let* ((reasons (plist-get status :reasons)))
     (string-join reasons "; ")))
 
 (defun org-agent-skills--status ()
@@ -249,7 +249,7 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
 (defun org-agent-skills-changed (params)
   "Show what became of the notes of PARAMS; say so when one is newly at fault."
   (org-agent-command-take params)
-  (when-let ((buffer (get-buffer org-agent-skills--buffer)))
+  (when-let* ((buffer (get-buffer org-agent-skills--buffer)))
     (with-current-buffer buffer
       (org-agent-skills--show params)))
   (dolist (status (plist-get params :skills))

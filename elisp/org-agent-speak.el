@@ -236,7 +236,7 @@ standard input and ends when that is spoken.  Piper only makes sounds:
 name a script of yours here that has them played."
   :type '(repeat (cons (string :tag "Program")
                        (repeat :tag "Arguments" string)))
-  :group 'org-agent
+  :group 'org-agent-speech
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-speak-player
@@ -248,14 +248,14 @@ The first that is installed is used; %f among the arguments is the file.
 They play the voice of the server that `config.org' names, if any."
   :type '(repeat (cons (string :tag "Program")
                        (repeat :tag "Arguments" string)))
-  :group 'org-agent
+  :group 'org-agent-speech
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-speak-with-server t
   "Whether the server that `config.org' names below \"Voice\" speaks.
 If nil, or without one, a program of this machine does."
   :type 'boolean
-  :group 'org-agent
+  :group 'org-agent-speech
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-speak--limit 20000
@@ -320,11 +320,11 @@ What is being spoken is stopped first."
   "Read the agent's answers aloud as they end.
 \\[org-agent-speak-stop] stops one that is being read."
   :global t
-  :group 'org-agent
+  :group 'org-agent-speech
   (remove-hook 'org-agent-kernel-notified-functions #'org-agent-speak--notified)
   (if (not org-agent-speak-mode)
       (org-agent-speak--quiet)
-    (when-let ((lacks (org-agent-speak-lacks)))
+    (when-let* ((lacks (org-agent-speak-lacks)))
       (setq org-agent-speak-mode nil)
       (user-error "%s" lacks))
     (add-hook 'org-agent-kernel-notified-functions
@@ -338,7 +338,7 @@ This is for `org-agent-kernel-notified-functions'."
                                                    org-agent-chat-main)))
                 (text (with-current-buffer buffer
                         (org-agent-speak--answer-to (plist-get params :event)))))
-      (if-let ((lacks (org-agent-speak-lacks)))
+      (if-let* ((lacks (org-agent-speak-lacks)))
           (org-agent-speak--fail lacks)
         (org-agent-speak--add
          (org-agent-speak--unasked text))))))
@@ -362,7 +362,7 @@ A very long one is cut: it would hold up Emacs, and the person."
       (if (derived-mode-p 'org-mode) (org-agent-speak-words text) text)))
    (org-agent-chat-session
     (org-agent-speak-words (or (org-agent-speak--answer-at-point)
-                          (user-error "There is no answer here yet"))))
+                               (user-error "There is no answer here yet"))))
    (t (user-error "Mark what is to be spoken, or go to an answer"))))
 
 (defun org-agent-speak--subtree (heading)
@@ -412,10 +412,10 @@ A very long one is cut: it would hold up Emacs, and the person."
 (defun org-agent-speak--next ()
   "Have the next piece spoken, if there is one."
   (setq org-agent-speak--now nil)
-  (when-let ((piece (pop org-agent-speak--queue)))
+  (when-let* ((piece (pop org-agent-speak--queue)))
     (if (org-agent-speak--server-p)
         (org-agent-speak--ask piece)
-      (if-let ((command (org-agent-speak--installed org-agent-speak-program)))
+      (if-let* ((command (org-agent-speak--installed org-agent-speak-program)))
           (org-agent-speak--run command piece)
         (org-agent-speak--fail (org-agent-speak-lacks))))))
 
@@ -533,7 +533,7 @@ One that was stopped is nobody's business any more."
 
 (defun org-agent-speak--remove-sound (process)
   "Delete what PROCESS has played, if it was made for it."
-  (when-let ((directory (process-get process 'org-agent-speak-directory)))
+  (when-let* ((directory (process-get process 'org-agent-speak-directory)))
     (process-put process 'org-agent-speak-directory nil)
     (ignore-errors (delete-directory directory t))))
 

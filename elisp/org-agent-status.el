@@ -112,7 +112,7 @@ label is below the last one that has one."
 
 (cl-defmethod org-agent-section-visit ((_type (eql 'status)) section)
   "Go to what SECTION, a line of the status, is about."
-  (if-let ((action (org-agent-section-data section)))
+  (if-let* ((action (org-agent-section-data section)))
       (funcall action)
     (cl-call-next-method)))
 
@@ -145,12 +145,12 @@ label is below the last one that has one."
                (let ((name (plist-get conversation :name))
                      (behind (or (plist-get conversation :queued) 0)))
                  (list nil
-                       (concat (if-let ((parent (plist-get conversation :parent)))
+                       (concat (if-let* ((parent (plist-get conversation :parent)))
                                    (format "  %s, subagent of %s"
                                            (plist-get conversation :label) parent)
                                  name)
                                (and (plist-get conversation :running) ", being written")
-                               (when-let ((progress (plist-get conversation :progress)))
+                               (when-let* ((progress (plist-get conversation :progress)))
                                  (concat ": " (org-agent-header-progress-text progress t)))
                                (and (> behind 0) (format ", %d behind" behind)))
                        nil
@@ -181,7 +181,7 @@ label is below the last one that has one."
 
 (defun org-agent-status--presets (status)
   "Return the lines of STATUS about presets: which there are, and what is wrong."
-  (when-let ((presets (plist-get status :presets)))
+  (when-let* ((presets (plist-get status :presets)))
     (let ((good (cl-remove-if (lambda (preset) (plist-get preset :fault)) presets)))
       (cons
        (list "Presets" (if good
@@ -243,7 +243,7 @@ label is below the last one that has one."
            (list "Safety" "no model is told the rules: started with --without-safety"
                  'warning))
       (list "Clients"
-            (if-let ((connected (plist-get status :connected)))
+            (if-let* ((connected (plist-get status :connected)))
                 (mapconcat (lambda (client)
                              (string-trim (format "%s %s" (plist-get client :name)
                                                   (or (plist-get client :version) ""))))
@@ -255,7 +255,7 @@ label is below the last one that has one."
       (org-agent-status--file "Journal" (plist-get status :journal)
                               (concat
                                (funcall size :journal-size)
-                               (when-let ((left (plist-get status :unindexed)))
+                               (when-let* ((left (plist-get status :unindexed)))
                                  (format ", %d%% is not in the index of words yet"
                                          left))))))))
 

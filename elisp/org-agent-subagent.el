@@ -122,7 +122,7 @@ Those of a question are forgotten when the last one has ended.")
             (and (eq state :running) round (> round 0) (format ", round %d" round))
             (and (> tokens 0)
                  (format ", %s tokens" (org-agent-header-progress-thousands tokens)))
-            (when-let ((notice (plist-get subagent :notice)))
+            (when-let* ((notice (plist-get subagent :notice)))
               (concat ", " notice)))))
 
 (defun org-agent-subagent--state (state)
@@ -162,7 +162,7 @@ of its subagents at work; when there are several, ask which."
                          last-input-event
                        (user-error "Click on the line of a subagent"))))
   (pcase-let ((`(,string . ,at) (posn-string (event-start event))))
-    (when-let ((child (and string (get-text-property at 'org-agent-subagent string))))
+    (when-let* ((child (and string (get-text-property at 'org-agent-subagent string))))
       (org-agent-subagent-open child))))
 
 ;;;; All of them
@@ -228,7 +228,7 @@ Outside of a conversation those of all that are at work."
 
 (defun org-agent-subagent--refresh ()
   "Ask for the list again if it is shown somewhere."
-  (when-let ((buffer (get-buffer org-agent-subagent--buffer)))
+  (when-let* ((buffer (get-buffer org-agent-subagent--buffer)))
     (when (get-buffer-window buffer t)
       (with-current-buffer buffer (org-agent-subagent--ask)))))
 

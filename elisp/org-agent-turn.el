@@ -47,10 +47,10 @@ The receipt says what stands where, and whether it is in the file."
          (text (org-agent-kernel-text params)))
     (unless (member wanted (list nil name))
       (org-agent-kernel-refuse "the buffer %s is not that of the conversation"
-                            wanted))
+                               wanted))
     (unless (org-agent-chat-buffer session)
       (org-agent-kernel-refuse "this Emacs does not show the conversation %s"
-                            session))
+                               session))
     (org-agent-chat-in session
       (org-agent-file-owner-settle)
       (pcase-let* ((org-agent-answer-undoable
@@ -124,11 +124,11 @@ The receipt says what stands where, and whether it is in the file."
 
 (defun org-agent-turn--count (params)
   "Show in the header line what the session took by the turn of PARAMS."
-  (when-let ((total (plist-get params :total)))
+  (when-let* ((total (plist-get params :total)))
     (org-agent-chat-put :usage total))
-  (when-let ((window (plist-get params :window)))
+  (when-let* ((window (plist-get params :window)))
     (org-agent-chat-put :shown (plist-get params :shown) :window window))
-  (when-let ((model (plist-get params :model)))
+  (when-let* ((model (plist-get params :model)))
     (org-agent-chat-put :model model)))
 
 (defun org-agent-turn--announce (params)
@@ -200,8 +200,8 @@ Call this once the question is sent."
   "Ask the kernel whether EVENT was answered, if that is waited for.
 A question that it does not know yet is in the outbox of its
 conversation, and goes on being waited for."
-  (when-let ((waiting (alist-get event org-agent-turn--awaited
-                                 nil nil #'equal)))
+  (when-let* ((waiting (alist-get event org-agent-turn--awaited
+                                  nil nil #'equal)))
     (org-agent-kernel-request
      "turn/find" (list :id event :form (car waiting))
      :success (lambda (result)
@@ -212,8 +212,8 @@ conversation, and goes on being waited for."
 
 (defun org-agent-turn--tell-end (event result)
   "Tell who waits for EVENT that it has ended with RESULT, once."
-  (when-let ((waiting (alist-get event org-agent-turn--awaited
-                                 nil nil #'equal)))
+  (when-let* ((waiting (alist-get event org-agent-turn--awaited
+                                  nil nil #'equal)))
     (org-agent-turn-forget event)
     (funcall (cdr waiting) result)))
 
@@ -251,7 +251,7 @@ conversation, and goes on being waited for."
 
 (defun org-agent-turn--thought-show (anew text)
   "Add TEXT to the buffer of thoughts, if there is one; ANEW empties it."
-  (when-let ((buffer (get-buffer (org-agent-turn--thought-buffer-name))))
+  (when-let* ((buffer (get-buffer (org-agent-turn--thought-buffer-name))))
     (with-current-buffer buffer
       (let ((inhibit-read-only t))
         (when anew (erase-buffer))

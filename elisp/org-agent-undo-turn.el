@@ -355,7 +355,7 @@ BEFORE and AFTER are what stood around it: lines are compared whole."
                           (and line (concat "+" (string-trim-left line)))))))))
     (unless (string-empty-p differences)
       (org-agent-kernel-refuse "properties are others: what the turn made (-), and what is there now (+)\n%s"
-                            differences))
+                               differences))
     (unless (equal back drawer)
       (list beg drawer back))))
 
@@ -459,8 +459,8 @@ TOLD is the kernel's answer, STEPS and REFUSED are parts of PLAN."
 (defun org-agent-undo-turn--left (plan)
   "Return a sentence about PLAN, of which nothing was left to do."
   (let ((at (cl-some (lambda (part)
-                         (plist-get (plist-get part :change) :undone))
-                       plan)))
+                       (plist-get (plist-get part :change) :undone))
+                     plan)))
     (if at
         (format "It was taken back already, %s"
                 (format-time-string "[%Y-%m-%d %a %H:%M]" (date-to-time at)))

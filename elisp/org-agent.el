@@ -37,6 +37,51 @@
   :group 'org
   :prefix "org-agent-")
 
+(defgroup org-agent-chat nil
+  "Conversations with the agent."
+  :group 'org-agent
+  :prefix "org-agent-")
+
+(defgroup org-agent-context nil
+  "What goes along with a message."
+  :group 'org-agent
+  :prefix "org-agent-")
+
+(defgroup org-agent-ask nil
+  "Asking the agent from any buffer."
+  :group 'org-agent
+  :prefix "org-agent-")
+
+(defgroup org-agent-complete nil
+  "Text that the agent proposes as one types."
+  :group 'org-agent
+  :prefix "org-agent-")
+
+(defgroup org-agent-privacy nil
+  "What no model sees."
+  :group 'org-agent
+  :prefix "org-agent-")
+
+(defgroup org-agent-speech nil
+  "Hearing the agent, and speaking to it."
+  :group 'org-agent
+  :prefix "org-agent-")
+
+(defgroup org-agent-notify nil
+  "Being told of what one does not look at."
+  :group 'org-agent
+  :prefix "org-agent-")
+
+(defgroup org-agent-lists nil
+  "Lists of conversations, skills and the like."
+  :group 'org-agent
+  :prefix "org-agent-")
+
+(defgroup org-agent-inside nil
+  "What the kernel does and how it is."
+  :group 'org-agent
+  :prefix "org-agent-")
+
 (defconst org-agent-version "0.1.0"
   "The version of this package.")
 

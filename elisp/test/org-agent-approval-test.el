@@ -65,7 +65,7 @@
            (dolist (name '("*org-agent-approvals*" "*org-agent-review*"
                            "*org-agent-action*"))
              (when (get-buffer name) (kill-buffer name)))
-           (when-let ((buffer (find-buffer-visiting file)))
+           (when-let* ((buffer (find-buffer-visiting file)))
              (with-current-buffer buffer (set-buffer-modified-p nil))
              (kill-buffer buffer)))))))
 

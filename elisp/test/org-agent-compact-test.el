@@ -16,7 +16,7 @@
   "Return what would be sent for the draft, as its buffer shows it."
   (org-agent-prompt)
   (org-agent-fake-wait
-   (when-let ((buffer (get-buffer "*org-agent-prompt*")))
+   (when-let* ((buffer (get-buffer "*org-agent-prompt*")))
      (with-current-buffer buffer
        (let ((text (buffer-string)))
          (and (> (length text) 0)

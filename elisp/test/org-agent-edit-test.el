@@ -51,7 +51,7 @@
      (let ((file (org-agent-edit-test--file ,text)))
        (unwind-protect
            (progn ,@body)
-         (when-let ((buffer (find-buffer-visiting file)))
+         (when-let* ((buffer (find-buffer-visiting file)))
            (with-current-buffer buffer
              (set-buffer-modified-p nil)
              (kill-buffer)))))))

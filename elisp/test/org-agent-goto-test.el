@@ -117,7 +117,7 @@
       (save-window-excursion
         (org-agent-goto-link-follow link)
         (org-agent-fake-wait
-         (when-let ((buffer (get-buffer "*org-agent-chat*")))
+         (when-let* ((buffer (get-buffer "*org-agent-chat*")))
            (with-current-buffer buffer
              (looking-at "\\* Which & what"))))
         (org-agent-kernel-test--wait-attached)

@@ -35,7 +35,7 @@
   (declare (indent 1) (debug t))
   `(cl-letf* ((ask (lambda (&rest _)
                      (setq org-agent-grant-test--shown
-                           (when-let ((buffer (get-buffer "*org-agent-grant*")))
+                           (when-let* ((buffer (get-buffer "*org-agent-grant*")))
                              (should (get-buffer-window buffer))
                              (with-current-buffer buffer (buffer-string))))
                      ,answer))

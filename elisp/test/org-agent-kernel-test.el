@@ -138,7 +138,7 @@ The buffers that were opened for what was asked from there go with it."
 (defun org-agent-kernel-test--end-kernel ()
   "End the kernel and wait until it is gone."
   (setq org-agent-kernel--wanted nil)
-  (when-let ((pid (org-agent-kernel-test--pid)))
+  (when-let* ((pid (org-agent-kernel-test--pid)))
     (signal-process pid 'SIGTERM)
     (org-agent-fake-wait (org-agent-fake-ended-p pid))))
 

@@ -118,7 +118,7 @@ A group is as wide as its widest line, with three blanks to the next."
     (use-local-map org-agent-chat-mode-map)
     (let ((help (substring-no-properties
                  (substitute-command-keys (documentation 'org-agent-chat-mode)))))
-      (dolist (key '("C-c C-c" "C-c C-k" "C-c (" "M-x org-agent-ask"
+      (dolist (key '("C-c C-c" "C-c C-k" "C-c C-x ?" "M-x org-agent-ask"
                      "M-x org-agent-rewrite" "M-x imenu"))
         (should (string-match-p (regexp-quote key) help))))))
 

@@ -14,7 +14,6 @@
 (require 'org-agent-answer)
 (require 'org-agent-chat)
 (require 'org-agent-draft)
-(require 'org-agent-drawer)
 (require 'org-agent-heading)
 (require 'org-agent-inert)
 

@@ -58,7 +58,7 @@
         (should-not (equal undo t))
         (org-agent-status)
         (org-agent-fake-wait
-         (when-let ((status (get-buffer "*org-agent-status*")))
+         (when-let* ((status (get-buffer "*org-agent-status*")))
            (with-current-buffer status
              (string-match-p "main, being written: answering with what was found, .* tokens, [0-9]+s of 1h, \\$0.02 of \\$2.00"
                              (buffer-string)))))

@@ -153,7 +153,7 @@ Point, the window and the folds stay with their sections."
                                   org-agent-section--shown))
                 ;; What was folded is, and what was not is not.
                 (maphash (lambda (key state)
-                           (when-let ((section (gethash key org-agent-section--table)))
+                           (when-let* ((section (gethash key org-agent-section--table)))
                              (cl-incf folded)
                              (should (eq (and state (org-agent-section--foldable-p section) t)
                                          (and (org-agent-section--folded-p section) t)))))

@@ -65,7 +65,7 @@
           (child (plist-get (car org-agent-subagent--known) :child)))
       (org-agent-status)
       (org-agent-fake-wait
-       (when-let ((status (get-buffer "*org-agent-status*")))
+       (when-let* ((status (get-buffer "*org-agent-status*")))
          (with-current-buffer status
            (and (string-match-p "main, being written" (buffer-string))
                 (string-match-p "one, subagent of main, being written" (buffer-string))

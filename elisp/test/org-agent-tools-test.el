@@ -49,7 +49,7 @@
          (write-region org-agent-tools-test--plan nil file nil 'silent))
        (unwind-protect (progn ,@body)
          (should-not org-agent-tools-test--ran)
-         (when-let ((buffer (find-buffer-visiting file)))
+         (when-let* ((buffer (find-buffer-visiting file)))
            (with-current-buffer buffer
              (set-buffer-modified-p nil)
              (kill-buffer)))))))
@@ -356,7 +356,7 @@
        (write-region org-agent-tools-test--plan nil file nil 'silent)
        (unwind-protect (progn ,@body)
          (should-not org-agent-tools-test--ran)
-         (when-let ((buffer (find-buffer-visiting file)))
+         (when-let* ((buffer (find-buffer-visiting file)))
            (with-current-buffer buffer
              (set-buffer-modified-p nil)
              (kill-buffer)))))))

@@ -63,7 +63,7 @@ All of them were allowed; `file' and `file2' are the notes."
            (progn
              (org-agent-undo-turn-test--turn ,steps)
              ,@body)
-         (when-let ((buffer (find-buffer-visiting file2)))
+         (when-let* ((buffer (find-buffer-visiting file2)))
            (with-current-buffer buffer (set-buffer-modified-p nil))
            (kill-buffer buffer))
          (when (get-buffer "*org-agent-undo-turn*")

@@ -66,7 +66,7 @@
 
 (defun run-files ()
   "Return the files whose tests are to run."
-  (if-let ((some (getenv "RUN_FILES")))
+  (if-let* ((some (getenv "RUN_FILES")))
       (mapcar #'expand-file-name (split-string some))
     (directory-files run-directory t "\\`org-agent-.*-test\\.el\\'")))
 
@@ -215,7 +215,7 @@ end of the test, with a backtrace."
     (run-say "   %s" trouble)))
 
 (when noninteractive
-  (if-let ((names (getenv "RUN_TESTS")))
+  (if-let* ((names (getenv "RUN_TESTS")))
       (run-here (car (read-from-string names)) (getenv "RUN_DIRECTORY"))
     (run-all)))
 
