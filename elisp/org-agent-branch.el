@@ -16,9 +16,8 @@
 ;; are shown the last whole one, or the one that was marked: the mark is
 ;; the property PREFERRED of its drawer.  Two are compared with Ediff.
 ;;
-;; What waits for its turn stands below with a mark; `C-c C-k' on it takes
-;; it back.  A question can be edited and asked anew, and something can be
-;; said to the turn that runs.
+;; `org-agent-edit-question' has a question asked anew in other words, and
+;; `org-agent-steer' says something to the turn that runs.
 
 ;;; Code:
 

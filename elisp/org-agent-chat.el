@@ -15,13 +15,6 @@
 ;; This file has the mode and how a buffer is attached to its session.
 ;; `org-agent-send.el' has what a person does with turns and
 ;; `org-agent-turn.el' what the kernel reports of them.
-;;
-;; Who opens a conversation from a file of a project talks about that
-;; project: the agent may read there without asking, as it may in the
-;; project of what was attached.  The header line says which it is, and
-;; `org-agent-project' sets another, or none.  The directory goes along
-;; with each message; the kernel finds the project by itself and takes
-;; no home for one, whatever it is sent.
 
 ;;; Code:
 

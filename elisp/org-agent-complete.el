@@ -7,25 +7,25 @@
 
 ;;; Commentary:
 
-;; A ghost is text that is seen behind point and is not in the buffer: the
-;; string of one overlay, of the window one writes in.  There is one at a
-;; time in an Emacs.  It is never in the undo list, in what is saved or
-;; copied, and it moves nothing.  It goes at the next command, unless that
-;; has the property `org-agent-ghost-keeps', and when the text beside it
+;; In a buffer with `org-agent-complete-mode' a model is asked, a moment
+;; after the person has typed something, what might come next.  The answer
+;; is shown as a ghost, and the person accepts it or types past it.
+;;
+;; A *ghost* is text that is seen behind point and is not in the buffer: the
+;; string of one overlay, in the selected window.  An Emacs has one at a
+;; time.  It is never in the undo list, in what is saved or copied, and it
+;; moves nothing.  It goes at the next command, unless that command has the
+;; property `org-agent-complete-ghost-keeps', and when the text beside it
 ;; changes.
 ;;
-;; In a buffer with `org-agent-complete-mode' a model is asked, a moment
-;; after one has typed something, what might come next; the answer is a
-;; ghost (org-agent-ghost.el) that one accepts or types past.
-;;
-;; - What is sent: org-agent-surroundings.el.  What of the answer may come
-;;   in: org-agent-complete-inert.el.
-;; - There is one request at a time in an Emacs.  The next command ends it,
-;;   and then the kernel lets go of the model.
+;; - `org-agent-completion-context' says what is sent, and what of the
+;;   answer may come in.
+;; - An Emacs has one request at a time.  The next command ends it, and then
+;;   the kernel lets go of the model.
 ;; - Nothing here waits, asks or moves point.  Buffers without the mode
-;;   have no hook and no timer; the one timer is that of the buffer that
-;;   one types in, and runs once.
-;; - The kernel keeps nothing of it but what it took.
+;;   have no hook and no timer; the one timer belongs to the buffer in which
+;;   the person types, and runs once.
+;; - The kernel counts tokens and money, and keeps nothing else.
 
 ;;; Code:
 

@@ -7,20 +7,20 @@
 
 ;;; Commentary:
 
-;; Who completes as one writes sends the text around point to a model,
-;; again and again and without asking each time.  So this file is strict:
-;; where there could be a secret nothing is seen at all, and of the rest
-;; only what is near.
+;; While a person types, the text around point goes to a model again and
+;; again, and nobody is asked each time.  So this file is strict: where
+;; there could be a secret nothing is sent at all, and of the rest only what
+;; is near.
 ;;
-;; What is said here of a buffer holds also for the one it is a part of:
-;; an indirect buffer, or one in which a source block is edited.
+;; What holds for a buffer also holds for the one that it is a part of: an
+;; indirect buffer, or one in which a source block is edited.
 ;;
 ;; A person who accepts a word does not look for what Org would make of
 ;; it.  So in Org prose a proposal goes through `org-agent-inert', together
 ;; with the line that it continues: a `+TBLFM:' behind a `#' is nothing by
 ;; itself.  What the person wrote is not changed; where the line is active
 ;; by itself nothing is proposed.  In a block of code, and in a buffer that
-;; is not Org, text stays exactly as it is: but it never ends the block.
+;; is not Org, text stays exactly as it is, but it never ends the block.
 
 ;;; Code:
 

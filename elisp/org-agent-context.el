@@ -30,6 +30,13 @@
 ;;   `:listed'  non-nil when it stands in a line of its own
 ;;   `:from' `:to'  where it stands in the text it was found in
 ;;
+;; A person who opens a conversation from a file of a project talks about
+;; that project.  The agent may read there without asking, as in the project
+;; of what was attached.  The header line says which project it is, and
+;; `org-agent-project-set' sets another one, or none.  The directory goes
+;; along with each message; the kernel finds the project by itself and takes
+;; no home for one, whatever it is sent.
+;;
 ;; Behind everything in the draft that will go along with the message its
 ;; size is shown, or why it cannot go: before it is sent, so that it can
 ;; be deleted.  The sizes are no text of the buffer.  They are looked up

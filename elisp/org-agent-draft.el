@@ -7,25 +7,21 @@
 
 ;;; Commentary:
 
-;; A conversation is an Org text.  A *turn's heading* has the tag `:user:'
-;; (a question) or `:agent:' (an answer) and an `:ID:' in its property
-;; drawer; identity is that ID, never a position.  The *draft* is what
-;; stands behind the last turn: from the first heading without an `:ID:'
-;; behind its subtree to the end of the buffer.  One below an old heading
-;; has the tag `:draft:' and is another draft.
+;; The *draft* is what stands behind the last turn: from the first heading
+;; without an `:ID:' behind its subtree to the end of the buffer.  A heading
+;; with the tag `:draft:' below an old heading is a draft, too.
 ;;
-;; The functions here find these things and turn a draft into a question.
-;; They look at the current buffer, widened, and keep point.  The kernel
-;; writes the same bytes when no Emacs is there to do it.
+;; The functions here find the draft and turn it into a question.  They
+;; look at the current buffer, widened, and keep point.
 ;;
-;; A turn's heading is one with a tag and an `:ID:', and the draft is what
-;; stands behind the last.  So a question or an answer that somebody copies
-;; into the draft would count as said, and cut the draft in two.  What is
-;; put into a draft is words: the tags and drawers of turns go, as a part
-;; of the command that brought them, and one `undo' takes back both.
+;; A tag and an `:ID:' make a heading a turn.  So a question or an answer
+;; that somebody copies into the draft would count as said, and cut the
+;; draft in two.  Therefore pasted turns become words: their tags and
+;; drawers go, as a part of the command that brought them, and one `undo'
+;; takes back both.
 ;;
-;; Elsewhere a turn that is moved stays one; of a copy the ID would stand
-;; twice, and it becomes words too.
+;; Elsewhere a turn that is moved stays a turn.  A copy of one becomes
+;; words, since its ID would stand twice.
 
 ;;; Code:
 

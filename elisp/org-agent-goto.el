@@ -7,8 +7,8 @@
 
 ;;; Commentary:
 
-;; A place in a conversation is a session and the `:ID:' of a turn.
-;; Links, bookmarks and the index of a conversation lead to places.  What
+;; A turn is known by its session and its `:ID:'.  Links, bookmarks and the
+;; index of a conversation lead to turns.  What
 ;; the buffer lacks comes from the kernel, which may have to start; what a
 ;; person took out of the file stays out, and is shown beside it.
 ;;

@@ -8,8 +8,8 @@
 ;;; Commentary:
 
 ;; The header line says who answers, what is going on, how far that has
-;; come, what it cost so far and how the kernel is.  Its parts are buttons: the mouse on them
-;; opens the menu.
+;; come, what it cost so far and how the kernel is.  Its parts are buttons:
+;; the mouse on them opens the menu.
 ;;
 ;; While a turn runs the kernel tells how far it has come: in which round
 ;; it is, and what it took in tokens, time and money, of how much.  The

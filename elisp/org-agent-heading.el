@@ -7,16 +7,17 @@
 
 ;;; Commentary:
 
-;; A conversation is an Org text.  A *turn's heading* has the tag `:user:'
-;; (a question) or `:agent:' (an answer) and an `:ID:' in its property
-;; drawer; identity is that ID, never a position.  The *draft* is what
-;; stands behind the last turn: from the first heading without an `:ID:'
-;; behind its subtree to the end of the buffer.  One below an old heading
-;; has the tag `:draft:' and is another draft.
+;; A conversation is an Org text.  The heading of a *turn* has the tag
+;; `:user:' (a question) or `:agent:' (an answer) and an `:ID:' in its
+;; property drawer.  That ID identifies the turn; its position never does.
 ;;
-;; The functions here find these things and turn a draft into a question.
-;; They look at the current buffer, widened, and keep point.  The kernel
-;; writes the same bytes when no Emacs is there to do it.
+;; The functions here find headings and turns.  They look at the current
+;; buffer, widened, and keep point.  They also write a question as a
+;; subtree, with the same bytes that the kernel writes when no Emacs is
+;; there to do it.
+;;
+;; A question that waits for its turn is marked in its heading by a text
+;; property, which font lock shows.
 
 ;;; Code:
 

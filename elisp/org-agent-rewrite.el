@@ -7,18 +7,15 @@
 
 ;;; Commentary:
 
-;; A text that is being rewritten, and the buffer that shows what would
-;; become of it.  What a model wrote is data here: no mode but that of
-;; diffs looks at it, and nothing in it is evaluated.  It comes into the
-;; person's buffer when they accept it, as one undo step, and only in the
-;; place of the text that the diff was made of.
+;; `org-agent-rewrite' sends the region and a wish to the skill with the
+;; command /rewrite, in a conversation of its own.  What comes back is shown
+;; as a diff.  The text is sent without the indentation that all its lines
+;; share, which models lose; the new text gets it back.
 ;;
-;; `org-agent-rewrite' sends the region and what is wanted to the skill
-;; with the command /rewrite, in a conversation of its own.  What comes
-;; back is shown as a diff: see org-agent-rewrite-diff.el.
-;;
-;; The text is sent without the indentation that all its lines share, and
-;; that is put before the lines of the new text: models lose it.
+;; What a model wrote is data here: no mode but that of diffs looks at it,
+;; and nothing in it is evaluated.  It comes into the person's buffer when
+;; they accept it, as one undo step, and only in the place of the text that
+;; the diff was made of.
 
 ;;; Code:
 

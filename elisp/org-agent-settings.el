@@ -8,34 +8,31 @@
 ;;; Commentary:
 
 ;; MODEL, SKILL, SYSTEM, PRESET, PROFILE, HISTORY, TEMPERATURE and
-;; MAX_TOKENS can be properties of a heading in a conversation; they hold
-;; for the questions below it, the nearest first, and a line `#+PROPERTY: MODEL gpt-5' before
-;; the first heading holds for the whole file.
+;; MAX_TOKENS can be properties of a heading in a conversation.  They hold
+;; for the questions below it, and the nearest heading counts.  A line
+;; `#+PROPERTY: MODEL gpt-5' before the first heading holds for the file.
+;; The kernel applies this rule, for every client.  Emacs sends it the text
+;; that may set something, since the buffer may not be saved.
 ;;
-;; The rule is the kernel's, for every client.  It is given the text that
-;; may set something: this buffer may not be saved.
-;;
-;; A topic is a heading of the person's that questions stand below.  Its
-;; drawer sets what holds for them: see `org-agent-above'.  It has an
-;; `:ID:', as without one it would be the draft.
+;; A *topic* is a heading of the person's that questions stand below, and
+;; its drawer sets what holds for them.  It has an `:ID:'; without one it
+;; would be the draft.
 ;;
 ;; A conversation is answered by the configured model, or by the one that
 ;; was chosen for it; `org-agent-regenerate' has a question answered once
-;; more, by any.  A model's name is that of a heading below Models in
-;; config.org, HEADING:MODEL for another one of that server, or what the
-;; server itself lists.
+;; more, by any model.  A model is named by a heading below Models in
+;; config.org, by HEADING:MODEL for another one of that server, or as the
+;; server lists it.
 ;;
-;; A preset is a heading below Presets in config.org: a model, a skill, a
-;; temperature and its text for the model, under a name.  `@NAME' in a
-;; message applies it to that message, the property PRESET to all below a
-;; heading, and `org-agent-preset' to the conversation.
+;; A *preset* is a heading below Presets in config.org: a model, a skill, a
+;; temperature and a text for the model, under a name.  `@NAME' in a message
+;; applies it to that message, the property PRESET to all below a heading,
+;; and `org-agent-preset' to the conversation.  The kernel finds `@NAME';
+;; Emacs knows the names to complete them.  A buffer that has the name of a
+;; preset is named by a link.
 ;;
-;; The kernel reads config.org whenever it is asked, and it is the one who
-;; finds `@NAME': what is known here is for completing it.  A buffer that has
-;; the name of a preset is named by a link.
-;;
-;; Who the agent is, whom it works for and what it should know stands in
-;; files of its home.  `org-agent-persona' opens one.  They are the person's:
+;; Files of the home say who the agent is, whom it works for and what it
+;; should know.  `org-agent-persona' opens one.  They are the person's:
 ;; nothing here writes them, and what is saved counts from the next turn on.
 
 ;;; Code:

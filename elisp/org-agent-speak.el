@@ -7,14 +7,6 @@
 
 ;;; Commentary:
 
-;; What a person would say who reads Org to somebody: headings and list
-;; items as sentences, the words of a link and not its address, no markup,
-;; no drawers.  Code is not read but told of.
-;;
-;; `org-agent-spoken' makes the words, `org-agent-spoken-pieces' cuts them
-;; where one would breathe.  Both are linear in the text, and neither asks
-;; Org's parser.
-;;
 ;; `org-agent-speak' reads the answer at point aloud, or the region;
 ;; `org-agent-speak-mode' reads each answer when it has ended.  A program
 ;; of the system speaks; it gets the words on its standard input, never
@@ -24,6 +16,13 @@
 ;; Long texts are spoken in pieces, one after the other, while the person
 ;; goes on; `org-agent-speak-stop' ends it.  What fails says once, in the
 ;; echo area, what to do.
+;;
+;; Org is spoken as a person would read it to somebody: headings and list
+;; items as sentences, the words of a link and not its address, no markup,
+;; no drawers, and of code only that it is there.  `org-agent-speak-words'
+;; makes the words, and `org-agent-speak-words-pieces' cuts them where one
+;; would breathe.  Both are linear in the text, and neither asks Org's
+;; parser.
 
 ;;; Code:
 

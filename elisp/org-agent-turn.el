@@ -7,20 +7,20 @@
 
 ;;; Commentary:
 
-;; The kernel's messages about conversations, one method each.  A message
-;; for a session that has no buffer here is none of this Emacs's business.
+;; The kernel reports of conversations: a turn has begun, written a piece,
+;; ended.  Each notification has a function here.  One for a session that
+;; has no buffer in this Emacs changes nothing.
 ;;
-;; Something was asked whose answer is wanted elsewhere than in its
-;; conversation: at point, in a window, as a diff.  `org-agent-await'
-;; calls a function when the turn has ended, however it did and whatever
-;; was killed meanwhile: each time a kernel is there it is asked anew, and
-;; who asked about a turn is told of its end, be its conversation shown
-;; here or not.
+;; Some questions are answered elsewhere than in their conversation: at
+;; point, in a window, as a diff.  `org-agent-turn-when-ended' calls a
+;; function when such a turn has ended, however it did and whatever was
+;; killed meanwhile.  Whenever a kernel becomes ready it is asked anew, and
+;; whoever asked hears of the end even if no buffer shows the conversation.
 ;;
-;; Thoughts are counted in the header line while they come.  Whoever wants
-;; to read them meanwhile opens them: they are shown in a buffer of their
-;; own, as plain text.  The answer has them in a folded drawer, THOUGHTS,
-;; beside the calls of tools, CALLS.
+;; Thoughts are counted in the header line while they come.
+;; `org-agent-thoughts' shows them meanwhile in a buffer of their own, as
+;; plain text.  The answer has them in a folded drawer, THOUGHTS, beside the
+;; calls of tools, CALLS.
 
 ;;; Code:
 

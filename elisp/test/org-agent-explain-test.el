@@ -123,7 +123,7 @@
     (let ((file (expand-file-name "home/note.org" org-agent-fake-directory)))
       (with-temp-file file (insert "* A note\nold text\nend\n"))
       (let ((answer (org-agent-fake-request
-                     "act" :id "edit-1" :session "main" :turn "t" :event "e"
+                     "act" :id "marked-1" :session "main" :turn "t" :event "e"
                      :type :request :target :emacs
                      :payload (list :action :edit :file file :old "old text"
                                     :new "new text"))))
@@ -131,7 +131,7 @@
       (with-current-buffer (find-buffer-visiting file)
         (goto-char (point-min))
         (search-forward "new t")
-        (should (equal "edit-1" (org-agent-explain-id)))
+        (should (equal "marked-1" (org-agent-explain-id)))
         (should-not (buffer-modified-p))
         (search-forward "ext")
         (insert "mine")
