@@ -120,8 +120,9 @@ they come with the kernel, which may be starting."
                                   (org-agent-state-file "")))
         "the kernel's token is in that directory")
        ((not enable-multibyte-characters) "it holds no text")
-       ((derived-mode-p 'image-mode 'doc-view-mode 'archive-mode 'tar-mode
-                        'pdf-view-mode)
+       ((apply #'derived-mode-p
+               '(image-mode doc-view-mode archive-mode tar-mode
+                 pdf-view-mode))
         "it holds no text")))))
 
 (defun org-agent-command-looked-at ()

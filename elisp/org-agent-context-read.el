@@ -136,8 +136,8 @@ cannot be agreed to: whoever has its token can do what the person can."
 (defun org-agent-context-read--no-text-p ()
   "Return non-nil when what this buffer holds is not to be read as text."
   (or (minibufferp) (not enable-multibyte-characters)
-      (derived-mode-p 'doc-view-mode 'archive-mode 'tar-mode 'pdf-view-mode
-                      'hexl-mode)))
+      (apply #'derived-mode-p
+             '(doc-view-mode archive-mode tar-mode pdf-view-mode hexl-mode))))
 
 ;;;; Buffers
 

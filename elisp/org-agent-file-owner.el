@@ -410,7 +410,9 @@ The one that changed is taken, or else both, the file's first."
     (unwind-protect
         (progn
           (with-current-buffer source (insert text))
-          (replace-buffer-contents source 1.0))
+          ;; Obsolete in Emacs 31; what it names there 28 has not.
+          (with-suppressed-warnings ((obsolete replace-buffer-contents))
+            (replace-buffer-contents source 1.0)))
       (kill-buffer source))))
 
 (defun org-agent-file-owner-revert (&optional _ignore-auto noconfirm)

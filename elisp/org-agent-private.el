@@ -66,8 +66,8 @@ So is one of which that cannot be found out."
           (string-prefix-p " " (buffer-name buffer))
           (minibufferp buffer)
           (bound-and-true-p epa-file-encrypt-to)
-          (derived-mode-p 'authinfo-mode 'epa-key-list-mode 'epa-key-mode
-                          'epa-info-mode)
+          (apply #'derived-mode-p
+                 '(authinfo-mode epa-key-list-mode epa-key-mode epa-info-mode))
           (condition-case nil
               (cl-some (lambda (what)
                          (if (stringp what)

@@ -401,7 +401,7 @@ escapes and comments are refused."
 ;;;; Log
 
 (defun org-agent-rpc-log (format-string &rest arguments)
-  "Add a line to the buffer `*org-agent-log*'.
+  "Add a line to the buffer of the log.
 FORMAT-STRING and ARGUMENTS are as for `format'.  The buffer is kept
 short; point in it moves only when it is at the end."
   (with-current-buffer (get-buffer-create "*org-agent-log*")

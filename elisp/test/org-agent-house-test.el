@@ -133,7 +133,7 @@
     (`(,(or 'defalias 'define-error) ',name . ,_) name)))
 
 (defun org-agent-house-test--public-p (symbol)
-  "Return non-nil when SYMBOL is called by its name: a command, an option …"
+  "Return non-nil when people call SYMBOL by its name, as a command or an option."
   (or (commandp symbol) (facep symbol)
       (get symbol 'custom-type) (get symbol 'group-documentation)
       (and (string-suffix-p "-mode-map" (symbol-name symbol))
@@ -214,7 +214,7 @@
     (should (> count 40))))
 
 (ert-deftest org-agent-house-chat-loads-little ()
-  "M-x org-agent-chat loads twenty files of ours at most, and no Transient."
+  "`org-agent-chat' loads twenty files of ours at most, and no Transient."
   (let* ((home (make-temp-file "org-agent-house" t))
          (process-environment
           (append (list (concat "HOME=" home) "XDG_STATE_HOME" "ORG_AGENT_HOME")
