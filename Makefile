@@ -56,7 +56,7 @@ chat: need-emacs $(BIN) elisp/org-agent.elc ## get what is missing, build, and o
 	  -l $(AUTOLOADS) --eval '(org-agent-chat)'
 
 $(AUTOLOADS): $(EL_FILES)
-	@$(EMACS) -Q --batch -l package --eval '(package-generate-autoloads "org-agent" (expand-file-name "elisp"))' 2>/dev/null
+	@rm -f $@; $(EMACS) -Q --batch -l package --eval '(package-generate-autoloads "org-agent" (expand-file-name "elisp"))' 2>/dev/null
 	@touch $@
 
 elisp/org-agent.elc: $(EL_FILES) $(AUTOLOADS) | need-emacs

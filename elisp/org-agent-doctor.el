@@ -265,11 +265,11 @@ without one the program is asked to."
 Whatever they were compiled to, byte code or native code, what runs is
 what was there then."
   (when-let* ((changed (cl-remove-if-not
-                       (lambda (source)
-                         (time-less-p org-agent-loaded
-                                      (file-attribute-modification-time
-                                       (file-attributes source))))
-                       (org-agent-doctor--sources))))
+                        (lambda (source)
+                          (time-less-p org-agent-loaded
+                                       (file-attribute-modification-time
+                                        (file-attributes source))))
+                        (org-agent-doctor--sources))))
     (org-agent-doctor--found
      "warn" "loaded"
      (format "%s changed after this Emacs loaded the package"

@@ -305,7 +305,7 @@ WAITING is the form as it was asked."
     (org-agent-approval-draw)
     (org-agent-chat-in (plist-get params :session)
       (when-let* ((heading (and (plist-get params :subtree)
-                               (org-agent-heading-find id))))
+                                (org-agent-heading-find id))))
         (org-agent-form-decorate heading params))
       (org-agent-chat-put :turn (plist-get params :turn) :phase 'waiting))
     (unless known
@@ -324,7 +324,7 @@ What was written into the form and is not what was sent stays."
     (setq org-agent-question--sent (delete id org-agent-question--sent))
     (org-agent-chat-in (plist-get params :session)
       (when-let* ((heading (and (plist-get params :subtree)
-                               (org-agent-heading-find id))))
+                                (org-agent-heading-find id))))
         (org-agent-question--close heading params (and (not mine) question)
                                    mine)
         (org-agent-chat-restore-draft)

@@ -327,7 +327,7 @@ column, and where the position itself comes to be."
 (defun org-agent-section--go-to-first ()
   "Move point, and that of every window, to the first section."
   (when-let* ((section (cl-find-if #'org-agent-section-type
-                                  org-agent-section--shown)))
+                                   org-agent-section--shown)))
     (goto-char (org-agent-section-start section))
     (dolist (window (get-buffer-window-list nil nil t))
       (set-window-point window (point)))))
@@ -365,11 +365,11 @@ With TYPE return the innermost one that is of this type."
 (defun org-agent-section-all (type)
   "Return the sections of TYPE in the buffer's tree, in its order."
   (cl-labels ((walk (sections)
-                (mapcan (lambda (section)
-                          (append (and (eq type (org-agent-section-type section))
-                                       (list section))
-                                  (walk (org-agent-section-children section))))
-                        sections)))
+                    (mapcan (lambda (section)
+                              (append (and (eq type (org-agent-section-type section))
+                                           (list section))
+                                      (walk (org-agent-section-children section))))
+                            sections)))
     (walk org-agent-section--roots)))
 
 ;;;; Commands

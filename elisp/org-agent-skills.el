@@ -453,7 +453,7 @@ are asked for one."
      ((org-agent-skills--grant-agreed-p shown)
       (org-agent-skills--grant-tell
        (org-agent-skills--grant-request :file file :blocks (plist-get shown :blocks)
-                                 :capabilities names)))
+                                        :capabilities names)))
      (t (message "Nothing was granted")))))
 
 ;;;###autoload

@@ -60,9 +60,11 @@
 
 (defun run-autoloads ()
   "Make the package's autoloads of its files as they are."
-  (let ((inhibit-message t))
-    (package-generate-autoloads "org-agent"
-                                (expand-file-name ".." run-directory))))
+  (let ((inhibit-message t)
+        (directory (expand-file-name ".." run-directory)))
+    ;; What is there already would be believed by its time.
+    (delete-file (expand-file-name "org-agent-autoloads.el" directory))
+    (package-generate-autoloads "org-agent" directory)))
 
 (defun run-files ()
   "Return the files whose tests are to run."
