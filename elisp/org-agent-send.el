@@ -120,11 +120,12 @@ by properties or a preset is checked before anything is sent; see
   (let ((buffer (current-buffer))
         (branch (and org-agent-draft-chosen
                      (copy-marker org-agent-draft-chosen)))
-        (raw (substring-no-properties (org-agent-draft-raw))))
+        (raw (substring-no-properties (org-agent-draft-raw)))
+        (id (org-id-uuid)))
     (org-agent-kernel-request
      "settings/get"
      (append (list :session org-agent-chat-session :sensor :chat-message
-                   :text (string-trim raw)
+                   :id id :text (string-trim raw)
                    :level (org-agent-heading-level (org-agent-draft-start)))
              (org-agent-settings-of (org-agent-draft-start)))
      :success
@@ -134,7 +135,7 @@ by properties or a preset is checked before anything is sent; see
            (let ((org-agent-draft-chosen (and branch (marker-position branch))))
              (if (and (org-agent-draft-start)
                       (equal raw (substring-no-properties (org-agent-draft-raw))))
-                 (org-agent-send--draft)
+                 (org-agent-send--draft id)
                (message "Not sent: the draft was changed meanwhile; C-c C-c sends it as it is"))))))
      :failure
      (lambda (refusal)
@@ -142,10 +143,11 @@ by properties or a preset is checked before anything is sent; see
          (with-current-buffer buffer
            (org-agent-chat-complain "Not sent, and the draft stays" refusal)))))))
 
-(defun org-agent-send--draft ()
-  "Make the draft a question and send it."
+(defun org-agent-send--draft (&optional id)
+  "Make the draft a question and send it.
+It has ID, for which the kernel was asked what is set, or else a new one."
   (pcase-let ((`(,words . ,references) (org-agent-context-draft))
-              (id (org-id-uuid)))
+              (id (or id (org-id-uuid))))
     (let* ((level (org-agent-heading-level (org-agent-draft-start)))
            (message (org-agent-send-with-context
                      (org-agent-command-message id level words)

@@ -86,7 +86,7 @@ func (r EventReader) command(event *protocol.Event) error {
 // Intake takes events, whoever reports them: what holds for one is decided, and it is taken into
 // its conversation for the best skill or for all that match.
 type Intake struct {
-	Settings EventResolver
+	Settings SentResolver
 	Known    KnownEvents
 	Sessions Broadcaster
 	Matcher  Matcher
@@ -102,7 +102,7 @@ func (i Intake) Take(ctx context.Context, event protocol.Event) (protocol.EventR
 	}
 	// One that came before is acknowledged again, whatever can be had by now.
 	if _, err := i.Known.TurnOfEvent(ctx, event.ID); protocol.ErrorCode(err) == protocol.CodeNotFound {
-		if err := i.Settings.Resolve(ctx, &event); err != nil {
+		if err := i.Settings.ResolveSent(ctx, &event); err != nil {
 			return protocol.EventResult{}, err
 		}
 	}
@@ -132,6 +132,12 @@ type Events struct {
 // EventResolver decides what holds for a message.
 type EventResolver interface {
 	Resolve(ctx context.Context, event *protocol.Event) error
+}
+
+// SentResolver decides what holds for a message that was sent, unless that was decided when it
+// was a draft.
+type SentResolver interface {
+	ResolveSent(ctx context.Context, event *protocol.Event) error
 }
 
 // KnownEvents knows the events that came. Its error for another has the code

@@ -74,7 +74,7 @@ type Settings struct {
 // PresetResolver decides what holds for a message, and whether all that a preset sets can be
 // had.
 type PresetResolver interface {
-	EventResolver
+	ResolveDraft(ctx context.Context, event *protocol.Event) error
 	Preset(ctx context.Context, name, from string) (config.Preset, error)
 }
 
@@ -101,7 +101,7 @@ func (s Settings) Methods() []Method {
 func (s Settings) get(ctx context.Context, client *rpc.Client, params protocol.Object) (protocol.SettingsGetResult, error) {
 	event, err := s.Reader.ReadDraft(client, params)
 	if err == nil {
-		err = s.Resolver.Resolve(ctx, &event)
+		err = s.Resolver.ResolveDraft(ctx, &event)
 	}
 	return protocol.SettingsGetResult{Settings: event.Settings}, err
 }

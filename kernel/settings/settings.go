@@ -36,6 +36,8 @@ type Resolver struct {
 	Models    Models
 	Skills    Skills
 	Profiles  Profiles
+
+	drafts drafts
 }
 
 // Names knows what conversations are called.

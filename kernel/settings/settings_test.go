@@ -204,6 +204,46 @@ func TestFileOfTheConversation(t *testing.T) {
 	}
 }
 
+// What was decided for a draft holds when it is sent, once; another message is decided anew.
+func TestDraftIsResolvedOnce(t *testing.T) {
+	r, k, _ := home(t, presets)
+	draft := message("@long a", "* @long a\n:PROPERTIES:\n:NOTE: mine\n:END:\n")
+	draft.ID = "q1"
+	if err := r.ResolveDraft(t.Context(), &draft); err != nil {
+		t.Fatal(err)
+	}
+	k.model = "cheap" // chosen since
+	sent := message("@long a", "")
+	sent.ID = "q1"
+	if err := r.ResolveSent(t.Context(), &sent); err != nil || values(sent.Settings) != "HISTORY=none MAX_TOKENS=99" || len(sent.Properties) != 1 || len(sent.Presets) != 1 {
+		t.Errorf("sent is %+v, %v", sent, err)
+	}
+	again := message("a", "* a\n")
+	again.ID = "q1"
+	if err := r.ResolveSent(t.Context(), &again); err != nil || values(again.Settings) != "MODEL=cheap" {
+		t.Errorf("another holds %q, %v", values(again.Settings), err)
+	}
+	// What was refused as a draft is refused when it is sent.
+	bad := message("@broken a", "* @broken a\n")
+	bad.ID = "q2"
+	if r.ResolveDraft(t.Context(), &bad) == nil || r.ResolveSent(t.Context(), &bad) == nil {
+		t.Error("what cannot be had is taken")
+	}
+	for i := range 40 { // those that are never sent are forgotten
+		other := message("a", "* a\n")
+		other.ID = strings.Repeat("x", i+1)
+		if err := r.ResolveDraft(t.Context(), &other); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.model = ""
+	first := message("a", "* a\n")
+	first.ID = "x"
+	if err := r.ResolveSent(t.Context(), &first); err != nil || len(first.Settings) > 0 {
+		t.Errorf("what was long ago still holds: %+v, %v", first.Settings, err)
+	}
+}
+
 func TestPreset(t *testing.T) {
 	r, _, paths := home(t, presets)
 	if preset, err := r.Preset(t.Context(), "Concise", "the command"); err != nil || preset.Name != "concise" || values(settings.PresetSettings(preset)) != "MODEL=cheap TEMPERATURE=0 SYSTEM=Answer in a line." {

@@ -1,0 +1,65 @@
+package settings
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"org-agent/kernel/protocol"
+)
+
+// draftLimit is how many drafts are remembered that were resolved and are not sent yet.
+const draftLimit = 16
+
+// drafts are messages that were resolved before they were sent, the latest last. The zero value
+// is ready.
+type drafts struct {
+	mu     sync.Mutex
+	events []protocol.Event
+}
+
+// put remembers a draft by its id, in place of an earlier one.
+func (d *drafts) put(event protocol.Event) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.events = slices.DeleteFunc(d.events, func(e protocol.Event) bool { return e.ID == event.ID })
+	if len(d.events) == draftLimit {
+		d.events = slices.Delete(d.events, 0, 1)
+	}
+	d.events = append(d.events, event)
+}
+
+// take forgets the draft of that id, if there is one, and returns it.
+func (d *drafts) take(id string) (protocol.Event, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := slices.IndexFunc(d.events, func(e protocol.Event) bool { return e.ID == id })
+	if i < 0 {
+		return protocol.Event{}, false
+	}
+	event := d.events[i]
+	d.events = slices.Delete(d.events, i, i+1)
+	return event, true
+}
+
+// ResolveDraft is [Resolver.Resolve] for a message that is not sent yet. Where the client says
+// which id it will have, what holds is decided now, and [Resolver.ResolveSent] takes it over.
+func (r *Resolver) ResolveDraft(ctx context.Context, event *protocol.Event) error {
+	err := r.Resolve(ctx, event)
+	if err == nil && event.ID != "" && event.Said() {
+		r.drafts.put(*event)
+	}
+	return err
+}
+
+// ResolveSent is [Resolver.Resolve] for a message that was sent, unless it was resolved as a
+// draft.
+func (r *Resolver) ResolveSent(ctx context.Context, event *protocol.Event) error {
+	draft, found := r.drafts.take(event.ID)
+	if !found || draft.Command != event.Command {
+		return r.Resolve(ctx, event)
+	}
+	event.Session, event.Presets, event.Above = draft.Session, draft.Presets, draft.Above
+	event.Properties, event.Settings = draft.Properties, draft.Settings
+	return nil
+}
