@@ -16,12 +16,12 @@ import (
 	"testing"
 )
 
-// rooms is the layout: what each package under kernel/ is for, and which others
-// it may import. Rooms that are not built yet stand here already, so that the
-// first line of code in them finds its walls. A subpackage that has no row of
-// its own has its parent's, and may import the parent.
-var rooms = []struct {
-	room string
+// layout says what each package under kernel/ is for, and which other packages
+// it may import. Packages that do not exist yet have rows already, so that their
+// first line of code keeps to the layout. A subpackage without a row of its own
+// has its parent's row, and may import the parent.
+var layout = []struct {
+	path string // below kernel/
 	may  string // blank-separated; * is everything
 	why  string
 }{
@@ -79,23 +79,23 @@ var rooms = []struct {
 	{"agent/composer", "agent/history journal llm memory prompt protocol skill skillmd tool", "what a model is sent; it reads and composes, sends nothing and writes nothing"},
 	{"agent/subagent", "action journal protocol session", "how many work at once, and that what came of each is told once; it answers nothing"},
 	{"agent/extract", "memory protocol", "when a conversation is looked at for what to keep; what that is is asked elsewhere"},
-	{"agent", "agent/composer agent/history agent/subagent action kind describe hook plist org protocol journal sandbox config llm lisp skill prompt memory policy tool mcp skillmd lru session", "the loop over the rooms below it"},
+	{"agent", "agent/composer agent/history agent/subagent action kind describe hook plist org protocol journal sandbox config llm lisp skill prompt memory policy tool mcp skillmd lru session", "the loop over the packages below it"},
 	{"sensor", "plist protocol", "what wakes the agent only reports; plist, because notes write their events so"},
 	{"channel", "act action describe kind policy protocol sensor", "messages elsewhere: events with a route, and a kind that sends; a driver below it knows only its chat"},
 	{"peer", "channel protocol journal", "other agents are a channel with an identity"},
 	{"matcher", "llm journal", "finds what fits a request"},
 	{"rpc", "suggest protocol plist", "transport knows nothing of what is above it"},
-	{"doctor", "config journal llm memory policy prompt protocol rpc sandbox secret skill websearch", "looks at every room's files from outside, and mends them"},
+	{"doctor", "config journal llm memory policy prompt protocol rpc sandbox secret skill websearch", "looks at every package's files from outside, and mends them"},
 	{"archive", "config journal protocol", "packs an instance and unpacks it; what the files say is not its business"},
 	{"service", "action agent agent/history config doctor explain journal kind lisp llm llm/route logfile memory org policy prompt protocol rpc session settings skill skillmd tool undo", "answers the methods of the wire, a small type for each family; what it answers from is made elsewhere"},
 	{"daemon", "*", "wiring"},
 	{"cmd", "*", "the program's edge"},
 }
 
-// owners names the one room for each dependency that must not spread.
+// owners names the packages that may import a dependency which must not spread.
 var owners = []struct {
 	dependency string // an import path or a prefix of one
-	rooms      string
+	packages   string // blank-separated
 	why        string
 }{
 	{"database/sql", "journal", "one place knows SQL"},
@@ -144,45 +144,45 @@ func packages(t *testing.T) []listed {
 }
 
 // row finds the table's row for a package path below kernel/.
-func row(room string) (name, may, why string, ok bool) {
-	for room != "." && room != "" {
-		for _, r := range rooms {
-			if r.room == room {
-				return r.room, r.may, r.why, true
+func row(path string) (name, may, why string, ok bool) {
+	for path != "." && path != "" {
+		for _, r := range layout {
+			if r.path == path {
+				return r.path, r.may, r.why, true
 			}
 		}
-		room = filepath.Dir(room)
+		path = filepath.Dir(path)
 	}
 	return "", "", "", false
 }
 
 func TestImports(t *testing.T) {
 	for _, p := range packages(t) {
-		room, inKernel := strings.CutPrefix(p.ImportPath, kernel)
+		path, inKernel := strings.CutPrefix(p.ImportPath, kernel)
 		if !inKernel {
 			continue
 		}
-		name, may, why, ok := row(room)
+		name, may, why, ok := row(path)
 		if !ok {
 			t.Errorf("%s has no row in the table: what is it for, and what may it import?", p.ImportPath)
 			continue
 		}
 		for _, imported := range p.Imports {
-			if err := allowed(room, name, may, imported); err != nil {
+			if err := allowed(path, name, may, imported); err != nil {
 				t.Errorf("%s imports %s: %v (%s: %s)", p.ImportPath, imported, err, name, why)
 			}
 		}
 	}
 }
 
-func allowed(room, name, may, imported string) error {
+func allowed(path, name, may, imported string) error {
 	for _, o := range owners {
-		if (imported == o.dependency || strings.HasPrefix(imported, o.dependency+"/")) && !inRooms(room, o.rooms) {
-			return fmt.Errorf("only %s may: %s", o.rooms, o.why)
+		if (imported == o.dependency || strings.HasPrefix(imported, o.dependency+"/")) && !isOneOf(path, o.packages) {
+			return fmt.Errorf("only %s may: %s", o.packages, o.why)
 		}
 	}
 	target, ours := strings.CutPrefix(imported, kernel)
-	if !ours || may == "*" || target == name || strings.HasPrefix(target, name+"/") && room != name {
+	if !ours || may == "*" || target == name || strings.HasPrefix(target, name+"/") && path != name {
 		return nil
 	}
 	if target == "text" || slices.Contains(strings.Fields(may), target) {
@@ -191,10 +191,10 @@ func allowed(room, name, may, imported string) error {
 	return fmt.Errorf("it may import [%s] of the kernel", may)
 }
 
-// inRooms reports whether room is one of the list or below one.
-func inRooms(room, list string) bool {
+// isOneOf reports whether path is one of the list or below one.
+func isOneOf(path, list string) bool {
 	for _, r := range strings.Fields(list) {
-		if room == r || strings.HasPrefix(room, r+"/") {
+		if path == r || strings.HasPrefix(path, r+"/") {
 			return true
 		}
 	}
@@ -250,8 +250,8 @@ func TestVerifiedIsMadeInOnePlace(t *testing.T) {
 	})
 }
 
-// unjudged are the rooms that take Org text apart and show no model what a person wrote in it.
-var unjudged = []struct{ room, why string }{
+// unjudged are the packages that parse Org text and show no model what a person wrote in it.
+var unjudged = []struct{ path, why string }{
 	{"org", "it is what takes Org text apart"},
 	{"config", "the settings are for the program"},
 	{"policy", "the rules are for the program"},
@@ -267,12 +267,12 @@ func TestOneRuleOfWhatIsWithheld(t *testing.T) {
 		"memory/index.go":        "@private", // a scope
 	}
 	walk(t, func(path string, files *token.FileSet, file *ast.File) {
-		room := filepath.Dir(path)
-		if strings.HasSuffix(path, "_test.go") || room == "withheld" {
+		in := filepath.Dir(path)
+		if strings.HasSuffix(path, "_test.go") || in == "withheld" {
 			return
 		}
 		for _, i := range file.Imports {
-			asks[room] = asks[room] || i.Path.Value == `"`+kernel+`withheld"`
+			asks[in] = asks[in] || i.Path.Value == `"`+kernel+`withheld"`
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -282,16 +282,16 @@ func TestOneRuleOfWhatIsWithheld(t *testing.T) {
 					t.Errorf("%s: %s is a tag that only package withheld knows: ask it", files.Position(n.Pos()), n.Value)
 				}
 			case *ast.SelectorExpr:
-				if in, ok := n.X.(*ast.Ident); ok && in.Name == "org" && (n.Sel.Name == "Parse" || n.Sel.Name == "ParseWith") {
-					parses[room] = files.Position(n.Pos()).String()
+				if from, ok := n.X.(*ast.Ident); ok && from.Name == "org" && (n.Sel.Name == "Parse" || n.Sel.Name == "ParseWith") {
+					parses[in] = files.Position(n.Pos()).String()
 				}
 			}
 			return true
 		})
 	})
-	for room, place := range parses {
-		shown := slices.ContainsFunc(unjudged, func(u struct{ room, why string }) bool { return u.room == room })
-		if !asks[room] && !shown {
+	for in, place := range parses {
+		shown := slices.ContainsFunc(unjudged, func(u struct{ path, why string }) bool { return u.path == in })
+		if !asks[in] && !shown {
 			t.Errorf("%s: it takes Org text apart, and does not ask package withheld what of it no model sees", place)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 type records interface {
 	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
 	Context(ctx context.Context, event string) ([]protocol.ContextItem, error)
-	Round(ctx context.Context, session string, seq int64) (journal.Round, error)
+	ToolStep(ctx context.Context, session string, seq int64) (journal.ToolStep, error)
 }
 
 // attempt reads what the journal has of a turn, and of earlier attempts at it.
@@ -87,7 +87,7 @@ func (b attempt) result(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%q is the id of no result: it is the number that stands where one is left out", id)
 	}
-	round, err := b.journal.Round(ctx, b.turn.Record.Session, seq)
+	round, err := b.journal.ToolStep(ctx, b.turn.Record.Session, seq)
 	if err != nil {
 		return "", err
 	}

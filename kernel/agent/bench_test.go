@@ -169,7 +169,7 @@ func (h *household) say() {
 		Text: strings.Repeat("which notes mention Samarkand? ", 5)}, turn)
 	h.must(err)
 	if i%4 == 0 {
-		_, err := j.Append(ctx, journal.Entry{Kind: journal.KindRound, Session: "main", Turn: turn, ID: answer, Data: []byte(
+		_, err := j.Append(ctx, journal.Entry{Kind: journal.KindToolStep, Session: "main", Turn: turn, ID: answer, Data: []byte(
 			`{"action":"(:type :request :target :tool :action :call :tool \"look_up_1\" :args (:query \"x\"))","verdict":"performed","text":"` + strings.Repeat(`- a line that was \"found\"\n`, 100) + `"}`)})
 		h.must(err)
 	}

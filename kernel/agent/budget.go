@@ -110,9 +110,9 @@ func (b *budget) spent(tokens int, cost *float64, took time.Duration) {
 // round counts a result, and says what is used up then; "" for nothing. What the next request and
 // the one for the answer take counts as taken.
 func (b *budget) round() string {
-	b.taken.Rounds++
-	if b.taken.Rounds >= b.Rounds {
-		return fmt.Sprintf("%d of %d rounds (%s)", b.taken.Rounds, b.Rounds, protocol.SettingBudgetRounds)
+	b.taken.Steps++
+	if b.taken.Steps >= b.Rounds {
+		return fmt.Sprintf("%d of %d rounds (%s)", b.taken.Steps, b.Rounds, protocol.SettingBudgetRounds)
 	}
 	if used := b.used(2*b.last.Tokens, 2*b.last.Cost); used != "" {
 		return used
@@ -174,7 +174,7 @@ const inCircle = "it did "
 func (b *budget) progress(record journal.Turn) protocol.TurnProgress {
 	p := protocol.TurnProgress{
 		Turn: record.ID, Event: record.Event,
-		Round: b.taken.Rounds + 1, OfRounds: b.Rounds, Tokens: b.taken.Tokens, OfTokens: b.Tokens,
+		Round: b.taken.Steps + 1, OfRounds: b.Rounds, Tokens: b.taken.Tokens, OfTokens: b.Tokens,
 		Seconds: b.time().Seconds(), OfSeconds: b.Time.Seconds(), Last: b.stop != "",
 	}
 	if b.priced {

@@ -62,7 +62,7 @@ func (a *asker) keepPast(ctx context.Context, shown history.Shown) {
 	if err := r.agent.composer.Past.Keep(ctx, r.turn.Record.Session, shown); err != nil {
 		r.log.Warn("the next turn may be shown something else of the earlier ones", "err", err)
 	}
-	if shown.Changed && shown.Digest.By == journal.DigestByCut {
+	if shown.Changed && shown.Digest.By == journal.CompactionByCut {
 		r.turn.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: fmt.Sprintf(
 			"the first %d turns do not fit the window of %s any more: it is not shown them", shown.Digest.Turns, r.compose.Model())})
 	}

@@ -105,7 +105,7 @@ func (r *run) composeFirst(ctx context.Context) (*composer.Composition, error) {
 	}
 	if call != nil {
 		r.results = append(r.results, *call)
-		r.compose.Exchange.Add(journal.Round{Action: call.action.Canonical(), Verdict: call.verdict, Text: call.text})
+		r.compose.Exchange.Add(journal.ToolStep{Action: call.action.Canonical(), Verdict: call.verdict, Text: call.text})
 	}
 	dry := &dryRun{compose: r.compose}
 	out, err := r.skill.Look(ctx, r.event(), dry)

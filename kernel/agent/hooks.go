@@ -58,7 +58,7 @@ func (h *turnHooks) heard(verdicts []hookVerdict) {
 	h.steps.added = nil
 	for _, v := range verdicts {
 		if v.Append != "" {
-			h.steps.added = append(h.steps.added, journal.RoundHook{Hook: v.Hook, Text: v.Append})
+			h.steps.added = append(h.steps.added, journal.StepHook{Hook: v.Hook, Text: v.Append})
 		}
 	}
 }
@@ -99,7 +99,7 @@ func (h *turnHooks) tellResult(ctx context.Context, verified policy.Verified, re
 // kernel's end has begun already.
 func (h *turnHooks) tellBeginning(ctx context.Context) error {
 	hooks, begun := h.hooks, h.turn.Begun
-	told := slices.ContainsFunc(begun.Rounds, func(done journal.RoundDone) bool { return len(done.Hooks) > 0 && !done.Came() })
+	told := slices.ContainsFunc(begun.Steps, func(done journal.StepDone) bool { return len(done.Hooks) > 0 && !done.IsResult() })
 	if h.turn.Waits() || begun.First() > 0 || told {
 		return nil
 	}

@@ -12,9 +12,9 @@ import (
 
 // spending is what the journal keeps of what turns take.
 type spending interface {
-	// PutSpent keeps what a reply took at once, SpentLater with what the turn does next.
+	// PutSpent keeps what a reply took at once, PutSpentDeferred with what the turn does next.
 	PutSpent(ctx context.Context, spent journal.Spent) error
-	SpentLater(ctx context.Context, spent journal.Spent) error
+	PutSpentDeferred(ctx context.Context, spent journal.Spent) error
 	// TakenBeside is what the turns of a question took, without one of them.
 	TakenBeside(ctx context.Context, question, turn string) (journal.Taken, error)
 }
@@ -76,7 +76,7 @@ func (m *meter) spend(ctx context.Context, usage *llm.Usage, asked string) {
 	}
 	m.usage = m.usage.Add(*usage)
 	m.turn.Spent(m.usage.Input, m.usage.Output, m.usage.Cost)
-	put := m.spending.SpentLater
+	put := m.spending.PutSpentDeferred
 	if !m.program.sums || m.spawned { // other turns count it: see [meter.countBeside]
 		put = m.spending.PutSpent
 	}

@@ -100,7 +100,7 @@ func (r *run) act(ctx context.Context, verified policy.Verified) (done bool, err
 	}
 	put := r.agent.config.Journal.PutAct
 	if r.light {
-		put = r.agent.config.Journal.ActLater
+		put = r.agent.config.Journal.PutActDeferred
 	} else { // it may take long
 		r.progress()
 	}

@@ -11,9 +11,9 @@ import (
 
 // rows is what the journal keeps as rows.
 type rows interface {
-	// Append writes a row at once, Later with what the turn does next.
+	// Append writes a row at once, AppendDeferred with what the turn does next.
 	Append(ctx context.Context, entry journal.Entry) (journal.Entry, error)
-	Later(ctx context.Context, entry journal.Entry) error
+	AppendDeferred(ctx context.Context, entry journal.Entry) error
 }
 
 // recorder writes the rows of a turn.
@@ -34,7 +34,7 @@ func (r *recorder) record(ctx context.Context, kind journal.Kind, data any) {
 // recordLater is record for a row that is about what has the id.
 func (r *recorder) recordLater(ctx context.Context, kind journal.Kind, id string, data any) {
 	r.write(kind, id, data, func(entry journal.Entry) error {
-		return r.journal.Later(context.WithoutCancel(ctx), entry)
+		return r.journal.AppendDeferred(context.WithoutCancel(ctx), entry)
 	})
 }
 

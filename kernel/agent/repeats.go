@@ -36,7 +36,7 @@ const (
 )
 
 // note takes one round more, with what was done in it. What is the period of the circle and how often it was gone.
-func (s *repeats) note(did action.Action, round journal.Round) (found repeating, what string) {
+func (s *repeats) note(did action.Action, round journal.ToolStep) (found repeating, what string) {
 	s.marks = append(s.marks, markOf(did, round))
 	if len(s.marks) > marksKept {
 		s.marks = s.marks[1:]
@@ -78,7 +78,7 @@ func circle(period, times int) string {
 
 // markOf tells rounds apart by what was done and what came of it. How long it took, when it was
 // and what its output is kept as is left out.
-func markOf(did action.Action, round journal.Round) [sha256.Size]byte {
+func markOf(did action.Action, round journal.ToolStep) [sha256.Size]byte {
 	hash := sha256.New()
 	part := func(text string) { fmt.Fprintf(hash, "%d:%s", len(text), text) }
 	part(did.Canonical())

@@ -16,25 +16,25 @@ import (
 func (r *run) restore(ctx context.Context) error {
 	begun := r.turn.Begun
 	r.asked = begun.First() > 0
-	for _, done := range begun.Rounds {
-		if done.Came() {
+	for _, done := range begun.Steps {
+		if done.IsResult() {
 			if err := r.restoreResult(ctx, &done); err != nil {
 				return err
 			}
 		}
 		r.input = append(r.input, textsOf(done.Hooks)...)
-		r.compose.Exchange.Add(done.Round)
+		r.compose.Exchange.Add(done.ToolStep)
 	}
 	r.budget.taken, r.spawned = begun.Taken, r.asked // if it had begun, it may have
 	rounds := r.compose.Exchange.Rounds()
 	if n := len(rounds); n > 0 && rounds[n-1].Last && !r.turn.Waits() {
-		r.keepRound(ctx, journal.Round{Note: "The user has you go on: actions are performed again, as many as before."})
+		r.keepRound(ctx, journal.ToolStep{Note: "The user has you go on: actions are performed again, as many as before."})
 	}
 	return nil
 }
 
 // restoreResult tells the skill of a round that was.
-func (r *run) restoreResult(ctx context.Context, done *journal.RoundDone) error {
+func (r *run) restoreResult(ctx context.Context, done *journal.StepDone) error {
 	if done.Question != "" {
 		if err := r.restoreAnswers(ctx, done); err != nil {
 			return err
@@ -52,7 +52,7 @@ func (r *run) restoreResult(ctx context.Context, done *journal.RoundDone) error 
 
 // restoreAnswers finds what a person answered in a round. What was secret of it is gone, and
 // so is what the round was good for: that is what its skill and the model are told.
-func (r *run) restoreAnswers(ctx context.Context, done *journal.RoundDone) error {
+func (r *run) restoreAnswers(ctx context.Context, done *journal.StepDone) error {
 	question, err := r.agent.config.Journal.Question(ctx, done.Question)
 	if err != nil {
 		return err

@@ -127,12 +127,12 @@ func TestNobodyAwaitsAnswer(t *testing.T) {
 		t.Errorf("the model was asked %d times", len(r.model.asked))
 	}
 	acts := 0
-	rows, err := r.journal.Entries(t.Context(), journal.Query{Kinds: []journal.Kind{journal.KindRound}})
+	rows, err := r.journal.Entries(t.Context(), journal.Query{Kinds: []journal.Kind{journal.KindToolStep}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range rows {
-		var round journal.Round
+		var round journal.ToolStep
 		if err := json.Unmarshal(row.Data, &round); err != nil || round.Verdict != "performed" {
 			t.Errorf("%s: %v", row.Data, err)
 		}

@@ -29,9 +29,9 @@ type steps struct {
 
 	compose *composer.Turn
 	results []result
-	input   []string            // what came from outside in this turn, for telling quotations
-	added   []journal.RoundHook // what hooks add to the round that comes next
-	foreign string              // what came into this turn that others may have written
+	input   []string           // what came from outside in this turn, for telling quotations
+	added   []journal.StepHook // what hooks add to the round that comes next
+	foreign string             // what came into this turn that others may have written
 	repeats repeats
 	doing   time.Time // since when what the model wants is being done
 	light   bool      // what is being done changes nothing, and may be done twice
@@ -90,10 +90,10 @@ func (s *steps) event() sexp.List {
 // the model.
 func (s *steps) recordStep(ctx context.Context, a action.Action, res result) {
 	res.action = a
-	round := journal.Round{Action: a.Canonical(), Verdict: res.verdict, Text: res.text, Took: time.Since(s.doing), Code: res.failure.Code, Retryable: res.failure.Retryable, Hooks: s.added}
+	round := journal.ToolStep{Action: a.Canonical(), Verdict: res.verdict, Text: res.text, Took: time.Since(s.doing), Code: res.failure.Code, Retryable: res.failure.Retryable, Hooks: s.added}
 	s.input, s.added = append(s.input, textsOf(s.added)...), nil
 	for _, c := range res.calls {
-		round.Calls = append(round.Calls, journal.RoundCall(c))
+		round.Calls = append(round.Calls, journal.StepCall(c))
 	}
 	s.addStep(res, round.Took)
 	s.meter.countBeside(ctx)
@@ -103,7 +103,7 @@ func (s *steps) recordStep(ctx context.Context, a action.Action, res result) {
 
 // advise has the model told, behind a result, that it goes round in a circle, or that this was
 // the last one: what it may take is used up.
-func (s *steps) advise(a action.Action, round *journal.Round) {
+func (s *steps) advise(a action.Action, round *journal.ToolStep) {
 	budget := &s.meter.budget
 	found, what := s.repeats.note(unnamed(s.kinds, a), *round)
 	switch {
@@ -138,7 +138,7 @@ func (s *steps) addStep(res result, took time.Duration) {
 // addHooks keeps what hooks add for the round that comes next.
 func (s *steps) addHooks(added []hook.Added) {
 	for _, a := range added {
-		s.added = append(s.added, journal.RoundHook(a))
+		s.added = append(s.added, journal.StepHook(a))
 	}
 }
 
@@ -147,32 +147,32 @@ func (s *steps) keepAdded(ctx context.Context) {
 	if len(s.added) == 0 {
 		return
 	}
-	s.keepRound(ctx, journal.Round{Hooks: s.added})
+	s.keepRound(ctx, journal.ToolStep{Hooks: s.added})
 	s.input, s.added = append(s.input, textsOf(s.added)...), nil
 }
 
 // hear adds what a person said to the turn while it ran.
 func (s *steps) hear(ctx context.Context) error {
-	said, err := s.turn.Told(ctx)
+	said, err := s.turn.NewSteers(ctx)
 	for _, text := range said {
-		s.keepRound(ctx, journal.Round{Said: text})
+		s.keepRound(ctx, journal.ToolStep{Said: text})
 	}
 	return err
 }
 
 // keepRound adds a round to what the model is told, and keeps it for later turns.
-func (s *steps) keepRound(ctx context.Context, round journal.Round) {
+func (s *steps) keepRound(ctx context.Context, round journal.ToolStep) {
 	if s.light {
-		s.rows.recordLater(ctx, journal.KindRound, s.turn.AnswerID(), round)
+		s.rows.recordLater(ctx, journal.KindToolStep, s.turn.AnswerID(), round)
 	} else {
-		s.rows.recordOf(ctx, journal.KindRound, s.turn.AnswerID(), round)
+		s.rows.recordOf(ctx, journal.KindToolStep, s.turn.AnswerID(), round)
 	}
 	s.light = false
 	s.compose.Exchange.Add(round)
 }
 
 // textsOf are the texts that hooks added.
-func textsOf(added []journal.RoundHook) (texts []string) {
+func textsOf(added []journal.StepHook) (texts []string) {
 	for _, a := range added {
 		texts = append(texts, a.Text)
 	}

@@ -33,7 +33,7 @@ func (a *Agent) ToolUsage(ctx context.Context, session string, since time.Time) 
 		sum.Bytes += len(text)
 		sum.Tokens += prompt.Tokens(text)
 	}
-	err := a.config.Journal.EachRound(ctx, session, since, func(round journal.Round) {
+	err := a.config.Journal.EachToolStep(ctx, session, since, func(round journal.ToolStep) {
 		for _, call := range round.Calls {
 			add(call.Tool, call.Text)
 		}

@@ -94,7 +94,7 @@ func TestBudgetThatAModelIgnores(t *testing.T) {
 		t.Fatalf("the turn ended %+v\n%s", got, e.Text())
 	}
 	kept := func() (done int) {
-		for _, row := range in.rows(t, journal.Query{Turn: got.turn, Kinds: []journal.Kind{journal.KindRound}}) {
+		for _, row := range in.rows(t, journal.Query{Turn: got.turn, Kinds: []journal.Kind{journal.KindToolStep}}) {
 			done += strings.Count(string(row.Data), `"verdict":"performed"`)
 		}
 		return done

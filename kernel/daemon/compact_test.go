@@ -303,8 +303,8 @@ func TestEarlierResult(t *testing.T) {
 	messages := requests[len(requests)-1].Messages()
 	got := messages[len(messages)-1].Content
 	var whole string
-	if rows := in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindRound}}); len(rows) > 0 {
-		var round journal.Round
+	if rows := in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindToolStep}}); len(rows) > 0 {
+		var round journal.ToolStep
 		if err := json.Unmarshal(rows[0].Data, &round); err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func TestSummaryIsStopped(t *testing.T) {
 		told := e.Compacted()
 		return len(told) == 2 && told[0].State == protocol.CompactingRunning && told[1].State == protocol.CompactingStopped
 	})
-	if rows := in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindDigest}}); len(rows) != 0 {
+	if rows := in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindCompaction}}); len(rows) != 0 {
 		t.Errorf("half a summary was kept: %s", rows[0].Data)
 	}
 	if result, err := compactNow(t, e, protocol.SessionCompactParams{}); err != nil || result.Notes != "* Facts\n- whole\n" {
@@ -93,7 +93,7 @@ func TestSummaryStaysOutOfBranches(t *testing.T) {
 	if shown := shownTo(requests[len(requests)-1]); !strings.Contains(shown, "the secret of A") || !strings.Contains(shown, "of B") {
 		t.Errorf("at the end the model was shown %s", shown)
 	}
-	if n := len(in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindDigest}})); n != 1 {
+	if n := len(in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindCompaction}})); n != 1 {
 		t.Errorf("there are %d digests", n)
 	}
 }

@@ -182,7 +182,7 @@ func TestInjectedEvents(t *testing.T) {
 		t.Fatalf("the turn ended %+v", got)
 	}
 	rounds := func() []journal.Entry {
-		return in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindRound}})
+		return in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindToolStep}})
 	}
 	until(t, "the bell being heard", func() bool { return len(rounds()) == 1 })
 	if row := rounds()[0]; !strings.Contains(string(row.Data), "ding") {

@@ -33,7 +33,7 @@ func TestKilledWhileSummarising(t *testing.T) {
 		p.kill()
 		<-done
 		e.Close()
-		if rows := in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindDigest}}); len(rows) != 0 {
+		if rows := in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindCompaction}}); len(rows) != 0 {
 			t.Errorf("half a summary was kept: %s", rows[0].Data)
 		}
 		in.start(t)

@@ -54,7 +54,7 @@ func TestOriginalsAfterTenSummaries(t *testing.T) {
 				t.Errorf("%s, %s is %q, answered %q; it was %q, %q", when, id, got.Question, got.Answer, words, answered[id])
 			}
 		}
-		now := in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindRound}, Limit: 1000})
+		now := in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindToolStep}, Limit: 1000})
 		if len(now) < 3 || results != nil && fmt.Sprint(now) != fmt.Sprint(results) {
 			t.Errorf("%s, there are %d rounds, and were %d", when, len(now), len(results))
 		}

@@ -108,7 +108,7 @@ func worked(t *testing.T, killed ...string) (requests []string, conversation str
 		}
 	}
 	var rounds []string
-	for _, row := range in.rows(t, journal.Query{Turn: sent.Turn, Kinds: []journal.Kind{journal.KindRound}}) {
+	for _, row := range in.rows(t, journal.Query{Turn: sent.Turn, Kinds: []journal.Kind{journal.KindToolStep}}) {
 		rounds = append(rounds, row.ID)
 	}
 	if len(rounds) != 5 || strings.Count(strings.Join(rounds, " "), rounds[0]) != 5 || !strings.Contains(e.Text(), rounds[0]) {

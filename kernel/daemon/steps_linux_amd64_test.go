@@ -205,7 +205,7 @@ func unexpected(problem string) bool { return problem != "no handler for memory/
 func (in *instance) isTrue(t *testing.T, step int, project string, e *rpctest.Editor, fetched int64) {
 	t.Helper()
 	acts, rounds := "", ""
-	for _, row := range in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindAct, journal.KindRound}, Limit: 1000}) {
+	for _, row := range in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindAct, journal.KindToolStep}, Limit: 1000}) {
 		if row.Kind == journal.KindAct {
 			acts += string(row.Data) + "\n"
 		} else {

@@ -39,8 +39,8 @@ func TestUsageByTool(t *testing.T) {
 	ask(t, e, "q1", "hi")
 	var calls, bytes, tokens int
 	count := func(text string) { calls, bytes, tokens = calls+1, bytes+len(text), tokens+prompt.Tokens(text) }
-	for _, row := range in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindRound}}) {
-		var round journal.Round
+	for _, row := range in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindToolStep}}) {
+		var round journal.ToolStep
 		if err := json.Unmarshal(row.Data, &round); err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ func (s *story) asking(e journal.Entry) error {
 // round tells what the model was told of a proposal, or of what a person said. The next
 // request has it whole.
 func (s *story) round(e journal.Entry) error {
-	var data journal.Round
+	var data journal.ToolStep
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (s *story) round(e journal.Entry) error {
 		s.event("The kernel told the model: %s", data.Note)
 		return nil
 	}
-	if !data.Came() {
+	if !data.IsResult() {
 		s.event("Hooks added to the question")
 		s.added(data.Hooks)
 		return nil
@@ -77,7 +77,7 @@ func (s *story) round(e journal.Entry) error {
 }
 
 // added tells what hooks added for the model.
-func (s *story) added(all []journal.RoundHook) {
+func (s *story) added(all []journal.StepHook) {
 	for _, h := range all {
 		s.text(2, "The hook "+h.Hook+" added", h.Text)
 	}

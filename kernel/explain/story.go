@@ -132,7 +132,7 @@ var tellers = map[journal.Kind]func(*story, journal.Entry) error{
 	journal.KindChoice:       (*story).choice,
 	journal.KindModelRequest: (*story).request,
 	journal.KindAsked:        (*story).asking,
-	journal.KindRound:        (*story).round,
+	journal.KindToolStep:     (*story).round,
 	journal.KindModelReply:   (*story).reply,
 	journal.KindProposal:     (*story).proposal,
 	journal.KindVerdict:      (*story).verdict,

@@ -30,18 +30,18 @@ func TestMain(m *testing.M) {
 
 var fence = sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Look(context.Background()); return kind })
 
-// house is a home with notes whose hooks are asked.
-type house struct {
+// fixture is a home with notes whose hooks are asked.
+type fixture struct {
 	t     *testing.T
 	notes *skill.Registry
 	dir   string
 	hooks *hook.Hooks
 }
 
-// newHouse has notes, each of its name and its text.
-func newHouse(t *testing.T, notes ...string) *house {
+// newFixture has notes, each of its name and its text.
+func newFixture(t *testing.T, notes ...string) *fixture {
 	t.Helper()
-	h := &house{t: t, dir: t.TempDir()}
+	h := &fixture{t: t, dir: t.TempDir()}
 	for i := 0; i < len(notes); i += 2 {
 		h.write(notes[i], notes[i+1])
 	}
@@ -51,7 +51,7 @@ func newHouse(t *testing.T, notes ...string) *house {
 	return h
 }
 
-func (h *house) write(name, text string) {
+func (h *fixture) write(name, text string) {
 	h.t.Helper()
 	if err := os.WriteFile(filepath.Join(h.dir, name), []byte("#+TITLE: A note\n\n"+text), 0o644); err != nil {
 		h.t.Fatal(err)
@@ -88,7 +88,7 @@ func running(t *testing.T, command string) action.Action {
 }
 
 // before is what the hooks say of a call of exec, a line each.
-func (h *house) before(command string) string {
+func (h *fixture) before(command string) string {
 	h.t.Helper()
 	var lines []string
 	for _, d := range h.hooks.Before(h.t.Context(), running(h.t, command), where) {
@@ -129,7 +129,7 @@ func TestAnswers(t *testing.T) {
 	} {
 		t.Run(c.body, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, "g.org", guard("g", c.body))
+			h := newFixture(t, "g.org", guard("g", c.body))
 			if got := h.before("ls"); !strings.HasPrefix(got, c.want) && (!strings.HasPrefix(got, "ask ") || !strings.Contains(got, c.want)) {
 				t.Errorf("the hook is taken to say\n%s\nand not\n%s", got, c.want)
 			}
@@ -139,7 +139,7 @@ func TestAnswers(t *testing.T) {
 
 // TestLongAnswers: what a hook says is bounded, and one line where it is shown on one.
 func TestLongAnswers(t *testing.T) {
-	h := newHouse(t, "g.org", guard("g", `(list :refuse (make-string 100000 :initial-element #\a) :append (make-string 1000000 :initial-element #\b))`))
+	h := newFixture(t, "g.org", guard("g", `(list :refuse (make-string 100000 :initial-element #\a) :append (make-string 1000000 :initial-element #\b))`))
 	said := h.hooks.Before(t.Context(), running(t, "ls"), where)
 	if len(said) != 1 || len(said[0].Reason) > 700 || len(said[0].Append) > 9000 || !strings.Contains(said[0].Append, "bytes more]") {
 		t.Errorf("%d bytes of reason, %d for the model", len(said[0].Reason), len(said[0].Append))
@@ -152,7 +152,7 @@ func TestManyAdd(t *testing.T) {
 	for i := range 20 {
 		notes = append(notes, fmt.Sprintf("n%02d.org", i), guard("g", `(list :append (make-string 8000 :initial-element #\b))`))
 	}
-	h := newHouse(t, notes...)
+	h := newFixture(t, notes...)
 	total, whole := 0, 0
 	for _, d := range h.hooks.Before(t.Context(), running(t, "ls"), where) {
 		total += len(d.Append)
@@ -167,7 +167,7 @@ func TestManyAdd(t *testing.T) {
 
 // TestScriptsWithoutFence: where there is no sandbox no script is run, and the call asks.
 func TestScriptsWithoutFence(t *testing.T) {
-	h := newHouse(t, "s.org", "#+name: s\n"+script(":hook before-tool", "touch "+filepath.Join(t.TempDir(), "ran")))
+	h := newFixture(t, "s.org", "#+name: s\n"+script(":hook before-tool", "touch "+filepath.Join(t.TempDir(), "ran")))
 	h.hooks = hook.New(hook.Config{Kinds: kinds, Skills: h.notes.Current, Kind: func() sandbox.Kind { return sandbox.None }})
 	if got := h.before("ls"); !strings.Contains(got, "ask the hook s (s.org:4) failed, so that you are asked: this system has no sandbox") {
 		t.Errorf("got %s", got)
@@ -176,7 +176,7 @@ func TestScriptsWithoutFence(t *testing.T) {
 
 // TestEvent: what hooks are told, in Lisp and as JSON.
 func TestEvent(t *testing.T) {
-	h := newHouse(t, "a.org", guard("a", `(list :append (prin1-to-string event))`), "b.org", script(":hook before-tool :tool exec", "cat"))
+	h := newFixture(t, "a.org", guard("a", `(list :append (prin1-to-string event))`), "b.org", script(":hook before-tool :tool exec", "cat"))
 	got := h.before(`ls "x"`)
 	for _, want := range []string{
 		`(:EVENT :BEFORE-TOOL :TOOL "exec" :ARGUMENTS (:COMMAND "ls \"x\"") :SESSION "main" :TURN "t1" :CHANNEL :EMACS)`,
@@ -206,7 +206,7 @@ func hasFence(t *testing.T) bool {
 	if fence().Fenced() {
 		return true
 	}
-	h := newHouse(t, "s.org", "#+name: s\n"+script(":hook before-tool :tool exec", "echo runs"))
+	h := newFixture(t, "s.org", "#+name: s\n"+script(":hook before-tool :tool exec", "echo runs"))
 	if got := h.before("ls"); !strings.HasPrefix(got, "ask ") || !strings.Contains(got, "this system has no sandbox") || strings.Contains(got, "runs") {
 		t.Errorf("without a sandbox a script is taken to say %s", got)
 	}
@@ -238,7 +238,7 @@ func TestScripts(t *testing.T) {
 	} {
 		t.Run(c.body, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, "s.org", "#+name: s\n"+script(":hook before-tool :tool exec", c.body))
+			h := newFixture(t, "s.org", "#+name: s\n"+script(":hook before-tool :tool exec", c.body))
 			got := h.before("ls")
 			if !strings.HasPrefix(got, c.want) && (strings.HasPrefix(c.want, "allow ") || !strings.Contains(got, c.want)) {
 				t.Errorf("the hook is taken to say\n%.300s\nand not\n%s", got, c.want)
@@ -256,7 +256,7 @@ func TestSlowScript(t *testing.T) {
 	if !hasFence(t) {
 		return
 	}
-	h := newHouse(t, "s.org", "#+name: s\n"+script(":hook before-tool :tool exec", "sleep 1000 & setsid sleep 1000"), "q.org", guard("quick", "nil"))
+	h := newFixture(t, "s.org", "#+name: s\n"+script(":hook before-tool :tool exec", "sleep 1000 & setsid sleep 1000"), "q.org", guard("quick", "nil"))
 	h.hooks = hook.New(hook.Config{Kinds: kinds, Skills: h.notes.Current, Kind: fence, ScriptTime: time.Second / 2})
 	all := h.hooks.Before(t.Context(), running(t, "ls"), where)
 	if len(all) != 2 || all[0].Kind != policy.Allow || all[1].Kind != policy.Ask || !strings.Contains(all[1].Reason, "it took longer than 500ms") {
@@ -267,7 +267,7 @@ func TestSlowScript(t *testing.T) {
 // TestSlowHookDelaysNobody: while a hook of a conversation hangs, hooks of other notes answer in
 // others.
 func TestSlowHookDelaysNobody(t *testing.T) {
-	h := newHouse(t, "a.org", guard("slow", `(when (equal (getf event :session) "slow") (loop))`), "b.org", guard("quick", `'(:refuse "b")`))
+	h := newFixture(t, "a.org", guard("slow", `(when (equal (getf event :session) "slow") (loop))`), "b.org", guard("quick", `'(:refuse "b")`))
 	slow := make(chan []policy.Decision)
 	go func() { slow <- h.hooks.Before(t.Context(), running(t, "ls"), policy.Where{Session: "slow"}) }()
 	for range 5 {
@@ -284,7 +284,7 @@ func TestSlowHookDelaysNobody(t *testing.T) {
 
 // TestOrder: all hooks are asked, in the order of their notes and in a note from above.
 func TestOrder(t *testing.T) {
-	h := newHouse(t,
+	h := newFixture(t,
 		"b.org", guard("b", `'(:refuse "2")`)+"\n#+name: c\n"+"#+begin_src lisp\n(defhook d :on before-tool :function (lambda (e) (declare (ignore e)) '(:ask \"3\")))\n(defhook e :on (before-tool write_file) :function (lambda (e) (declare (ignore e)) '(:ask \"not this\")))\n#+end_src\n",
 		"a.org", guard("a", `'(:ask "1")`))
 	want := "ask the hook a (a.org:4) asks: 1\nrefuse the hook b (b.org:4) refuses it: 2\nask the hook d (b.org:10) asks: 3"
@@ -296,7 +296,7 @@ func TestOrder(t *testing.T) {
 // TestBrokenNote: a note that means to have hooks and is not live has calls asked about, by its
 // fault and line, until it is mended or gone; a broken note without hooks has not.
 func TestBrokenNote(t *testing.T) {
-	h := newHouse(t, "g.org", guard("g", `'(:refuse "no")`), "other.org", "#+begin_src lisp\n(defun f (\n#+end_src\n")
+	h := newFixture(t, "g.org", guard("g", `'(:refuse "no")`), "other.org", "#+begin_src lisp\n(defun f (\n#+end_src\n")
 	if got := h.before("ls"); got != "refuse the hook g (g.org:4) refuses it: no" {
 		t.Fatalf("got %s", got)
 	}
@@ -323,7 +323,7 @@ func TestBrokenNote(t *testing.T) {
 		"#+begin_src lisp\n(defhook x :on before-tool :function #'car)\n(defhook x :on before-tool :function #'car)\n#+end_src\n",
 		guard("g", "nil") + "\xff",
 	} {
-		fresh := newHouse(t, "g.org", broken)
+		fresh := newFixture(t, "g.org", broken)
 		if got := fresh.before("ls"); !strings.HasPrefix(got, "ask the hooks of g.org are not in force, so that you are asked: line ") {
 			t.Errorf("%q: %s", broken, got)
 		}
@@ -351,7 +351,7 @@ func TestUnknown(t *testing.T) {
 	for on, want := range map[string]string{
 		`"exec"`: "", `"exec" "emacs-edit" "*"`: "", `"exce"`: `no tool is named "exce" now; did you mean "exec"?`, `"exec" "rm"`: `no tool is named "rm" now`,
 	} {
-		h := newHouse(t, "g.org", strings.Replace(guard("g", "nil"), `"exec"`, on, 1))
+		h := newFixture(t, "g.org", strings.Replace(guard("g", "nil"), `"exec"`, on, 1))
 		if got := hook.Unknown(h.notes.Current().Hooks(skill.BeforeTool, strings.Trim(strings.Fields(on)[0], `"`))[0], tools{}); got != want {
 			t.Errorf("%s: %s and not %s", on, got, want)
 		}
@@ -361,7 +361,7 @@ func TestUnknown(t *testing.T) {
 // TestCalls: by which names hooks know what is done.
 func TestCalls(t *testing.T) {
 	all := `(list :append (format nil "~(~a~) ~a ~(~s~)" (getf event :event) (or (getf event :tool) (getf event :to)) (getf event :arguments)))`
-	h := newHouse(t, "a.org", "#+begin_src lisp\n(defun f (event) "+all+")\n(defhook a :on before-tool :function #'f)\n(defhook b :on :before-send :function 'f)\n#+end_src\n")
+	h := newFixture(t, "a.org", "#+begin_src lisp\n(defun f (event) "+all+")\n(defhook a :on before-tool :function #'f)\n(defhook b :on :before-send :function 'f)\n#+end_src\n")
 	for _, c := range []struct{ action, want string }{
 		{`(:type :request :target :shell :payload (:cmd "ls" :cwd "/x"))`, `before-tool exec (:command "ls" :cwd "/x")`},
 		{`(:type :request :target :tool :payload (:action :batch :calls ((:tool "glob" :args (:pattern "*")) (:tool "list_skills"))))`, `before-tool glob (:pattern "*") | before-tool list_skills nil`},

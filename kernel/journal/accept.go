@@ -106,7 +106,7 @@ func (j *Journal) acceptAll(ctx context.Context, batch []*acceptance) {
 	if len(batch) == 0 {
 		return
 	}
-	err := j.writer.transaction(ctx, power, func(ctx context.Context, tx *writer) error {
+	err := j.writer.transaction(ctx, syncFull, func(ctx context.Context, tx *writer) error {
 		for _, a := range batch {
 			a.turn, a.fresh, a.err = accept(ctx, tx, a.event, a.turnID)
 			if a.err == nil {
@@ -150,7 +150,7 @@ func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) 
 		return Turn{}, false, err
 	}
 	sent := event.Context
-	event.Context = told(sent)
+	event.Context = withoutContent(sent)
 	data, err := encode(eventDataOf(event))
 	if err != nil {
 		return Turn{}, false, protocol.Errorf(protocol.CodeInvalidParams, "accept the event %s: %w", event.ID, err)

@@ -57,15 +57,15 @@ func (j *Journal) PutAct(ctx context.Context, act Act) error {
 	return j.transact(ctx, "record an act", func(ctx context.Context, tx *writer) error { return putActOf(ctx, tx, act) })
 }
 
-// ActLater is PutAct of an action that changes nothing, with the next change, as of
-// [Journal.Later]: if the process is killed before, it may be done again. One whose turn does not
-// exist then, or whose id is taken, is not recorded.
-func (j *Journal) ActLater(ctx context.Context, act Act) error {
+// PutActDeferred is PutAct, for an action that changes nothing, that waits for the next change as
+// [Journal.AppendDeferred] does. If the process is killed before, the action may be done again. An
+// act whose turn does not exist by then, or whose id is taken, is not recorded.
+func (j *Journal) PutActDeferred(ctx context.Context, act Act) error {
 	if err := act.check(); err != nil {
 		return err
 	}
 	act.Time = cmp.Or(act.Time, time.Now())
-	return j.whenever(ctx, "record an act", later{len(act.Action) + laterSize, func(ctx context.Context, tx *writer) error {
+	return j.deferWrite(ctx, "record an act", deferredWrite{len(act.Action) + deferredSize, func(ctx context.Context, tx *writer) error {
 		err := putActOf(ctx, tx, act)
 		if _, refused := errors.AsType[*protocol.Error](err); refused {
 			return nil

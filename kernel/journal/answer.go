@@ -50,7 +50,7 @@ func (j *Journal) Prefer(ctx context.Context, answer string, not bool) (t Turn, 
 		if _, err = tx.ExecContext(ctx, "UPDATE turn SET preferred = ? WHERE seq = ?", preferred, t.Seq); err != nil {
 			return fmt.Errorf("write the turn %s: %w", t.ID, err)
 		}
-		return staleDigests(ctx, tx, t)
+		return staleCompactions(ctx, tx, t)
 	})
 	return t, err
 }

@@ -89,8 +89,8 @@ func scanApproval(row scanner) (Approval, error) {
 	return approval, nil
 }
 
-// asked is what waits in each of these.
-func asked(approvals []Approval) []protocol.Approval {
+// protocolApprovals returns the approvals as clients are shown them.
+func protocolApprovals(approvals []Approval) []protocol.Approval {
 	var list []protocol.Approval
 	for _, approval := range approvals {
 		list = append(list, approval.Approval)
@@ -107,7 +107,7 @@ func (j *Journal) Approval(ctx context.Context, id string) (Approval, error) {
 // Pending returns the approvals that wait, oldest first.
 func (j *Journal) Pending(ctx context.Context) ([]protocol.Approval, error) {
 	approvals, err := collect(ctx, j.readers, scanApproval, pendingQuery)
-	return asked(approvals), j.failure(ctx, "list the approvals", err)
+	return protocolApprovals(approvals), j.failure(ctx, "list the approvals", err)
 }
 
 // Decide closes an approval with a person's decision, made with that kind of client. Only
@@ -169,7 +169,7 @@ func (j *Journal) CloseApprovals(ctx context.Context, turn string) ([]protocol.A
 	if err != nil {
 		return nil, err
 	}
-	return asked(open), nil
+	return protocolApprovals(open), nil
 }
 
 func closeApprovals(ctx context.Context, tx *writer, turn string) ([]Approval, error) {

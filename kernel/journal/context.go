@@ -15,9 +15,9 @@ type contextData struct {
 	Items []protocol.ContextItem `json:"items"`
 }
 
-// told is the items without what they hold, for the event's own row: that one is read
+// withoutContent returns the items without their content, for the event's own row, which is read
 // for many turns at a time.
-func told(items []protocol.ContextItem) []protocol.ContextItem {
+func withoutContent(items []protocol.ContextItem) []protocol.ContextItem {
 	if len(items) == 0 {
 		return nil
 	}
@@ -28,7 +28,7 @@ func told(items []protocol.ContextItem) []protocol.ContextItem {
 	return list
 }
 
-// recordContext writes what went along with the event of a row, if anything did.
+// recordContext writes the context items that were sent with an event, if there are any.
 func recordContext(ctx context.Context, tx *writer, event Entry, items []protocol.ContextItem) error {
 	if len(items) == 0 {
 		return nil
@@ -37,8 +37,7 @@ func recordContext(ctx context.Context, tx *writer, event Entry, items []protoco
 	return err
 }
 
-// copyContext writes what went along with the event of the turn origin once more, for an
-// event that is a copy of it.
+// copyContext copies the context items of the turn origin to an event that is a copy of its own.
 func copyContext(ctx context.Context, tx *writer, origin string, event Entry) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO journal (time, kind, session, turn, id, data)
 		SELECT time, kind, ?, ?, ?, data FROM journal WHERE kind = ? AND id = (SELECT event FROM turn WHERE id = ?)`,
@@ -49,7 +48,7 @@ func copyContext(ctx context.Context, tx *writer, origin string, event Entry) er
 	return nil
 }
 
-// Context returns what went along with an event, whole; nothing if nothing did.
+// Context returns the context items that were sent with an event, whole; nil if there were none.
 func (j *Journal) Context(ctx context.Context, event string) ([]protocol.ContextItem, error) {
 	var row []byte
 	err := j.readers.QueryRowContext(ctx, "SELECT data FROM journal WHERE id = ? AND kind = ?", event, string(KindContext)).Scan(&row)

@@ -15,7 +15,7 @@ import (
 // Kind says what a row records, and so the shape of its data. The journal
 // writes the kinds event, context, turn, act, receipt, approval, decision, question, answer, rename, fork, usage,
 // preference, session-model, session-preset, steer, spawn, spawn-change and digest itself, together with the state they change; the others are
-// written by [Journal.Append] and [Journal.Later]
+// written by [Journal.Append] and [Journal.AppendDeferred]
 // in the shape of whoever writes them.
 type Kind string
 
@@ -42,8 +42,8 @@ const (
 	KindPreset         Kind = "session-preset"  // {"preset"}: what holds in the session from then on
 	KindSteer          Kind = "steer"           // {"text"}: what a person said to the turn while it ran
 	KindAsked          Kind = "asked"           // {"text"}: the question as the model was shown it; ID is the id of the answer that was to come
-	KindRound          Kind = "round"           // a [Round] on the way to the answer ID
-	KindDigest         Kind = "digest"          // a [Digest]: how models are shown the beginning of the session from then on
+	KindToolStep       Kind = "round"           // a [ToolStep] on the way to the answer ID
+	KindCompaction     Kind = "digest"          // a [Compaction]: how models are shown the beginning of the session from then on
 	KindUndo           Kind = "undo"            // a person took back what the act ID had changed
 	KindMemory         Kind = "memory"          // a change of what is kept: {"operation","path","record","before","after","undoes"}
 	KindRecall         Kind = "recall"          // {"items"}: what a turn was reminded of, of what is kept

@@ -120,7 +120,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 	for _, query := range []string{
 		byKind, bySession, byTurn, byID, total,
 		turnQuery + "WHERE t.id = 'x'", turnQuery + "WHERE t.event = 'x'", unfinishedQuery, turnsQuery,
-		actQuery + "WHERE a.id = 'x'", actsOfQuery, backboneQuery, changedQuery, untilQuery, exchangesQuery, knownQuery, pendingQuery, pendingOfTurnQuery, allowedQuery, sessionsQuery,
+		actQuery + "WHERE a.id = 'x'", actsOfQuery, turnOrderQuery, changedQuery, untilQuery, exchangesQuery, knownQuery, pendingQuery, pendingOfTurnQuery, allowedQuery, sessionsQuery,
 		unsavedTurnsQuery, unsavedActsQuery, marksQuery, turnsOfQuery, unmovedQuery, latestRenamingQuery, nextRenamingQuery, spanQuery, lastStampQuery,
 	} {
 		steps, err := collect(t.Context(), j.readers, func(row scanner) (step string, err error) {

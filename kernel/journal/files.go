@@ -335,7 +335,7 @@ func (f *Files) change(ctx context.Context, what string, do func(context.Context
 	if f.writer == nil {
 		return fmt.Errorf("%s: the index is closed", what)
 	}
-	if err := f.writer.transaction(context.WithoutCancel(ctx), process, do); err != nil {
+	if err := f.writer.transaction(context.WithoutCancel(ctx), syncNormal, do); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil

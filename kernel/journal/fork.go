@@ -18,15 +18,14 @@ type Fork struct {
 	Copies  []Copy // in the order of the conversation
 }
 
-// Copy is a turn that has ended, as the fork has it. ID and Event are new; its origin is
-// what the turn was that it is a copy of. Acts are its answers and notices, with new
-// ids and with texts that have these. What is Saved is in the session's file as soon as
-// there is one.
+// Copy is a copy of a turn that has ended. ID and Event are new; Origin is the id of the turn
+// that it copies. Acts are its answers and notices, with new ids in them and in their texts. Acts
+// that are Saved are in the session's file as soon as there is one.
 type Copy struct {
 	Turn   Turn
 	Origin string
 	Acts   []Act
-	// Answers are the ids of the answers that those among the Acts are copies of, by theirs.
+	// Answers maps the ids of the copied answers among Acts to those of the originals.
 	Answers map[string]string
 }
 
@@ -37,11 +36,10 @@ type forkData struct {
 	Turns  int    `json:"turns"`
 }
 
-// Fork makes the session, all of it or nothing; the model that its parent is answered by
-// answers it too, with the same preset. What the turns have cost is their origin's, and their times are those of
-// what they copy; what went along with them, what they were told, the
-// rounds that they took and the summary of them go with them.
-// CodeConflict if there is such a session, or an id of a copy is taken.
+// Fork makes the session, all of it or nothing. It keeps the model and the preset of its parent.
+// The copies have the times of their originals, and their context, steering messages, steps and
+// compaction. What the turns cost is counted for the originals only.
+// CodeConflict if the session exists, or if an id of a copy is taken.
 func (j *Journal) Fork(ctx context.Context, fork Fork) error {
 	if !protocol.ValidSession(fork.Session) {
 		return protocol.Errorf(protocol.CodeInvalidParams, "fork a session: %q is no name of one", fork.Session)
@@ -60,18 +58,18 @@ func (j *Journal) Fork(ctx context.Context, fork Fork) error {
 		if err != nil {
 			return fmt.Errorf("write the session %s: %w", fork.Session, err)
 		}
-		rounds := map[int64]int64{}
+		steps := map[int64]int64{}
 		for _, c := range fork.Copies {
-			if err := putCopy(ctx, tx, c, fork.Session, placeWord(row.Seq)+" "+copyWord, rounds); err != nil {
+			if err := putCopy(ctx, tx, c, fork.Session, placeWord(row.Seq)+" "+copyWord, steps); err != nil {
 				return err
 			}
 		}
-		return copyDigest(ctx, tx, fork, rounds)
+		return copyCompaction(ctx, tx, fork, steps)
 	})
 }
 
-// putCopy writes one turn with its acts, and notes in rounds which are copies of which.
-func putCopy(ctx context.Context, tx *writer, c Copy, session, places string, rounds map[int64]int64) error {
+// putCopy writes one turn with its acts, and adds its steps to the map from original to copy.
+func putCopy(ctx context.Context, tx *writer, c Copy, session, places string, steps map[int64]int64) error {
 	t := c.Turn
 	if err := refuseTaken(ctx, tx, t.Event, t.ID); err != nil {
 		return err
@@ -109,18 +107,18 @@ func putCopy(ctx context.Context, tx *writer, c Copy, session, places string, ro
 		if act.Kind != ActAnswer || c.Answers[act.ID] == "" {
 			continue
 		}
-		copied, err := copyAsked(ctx, tx, c.Answers[act.ID], Entry{Session: session, Turn: t.ID, ID: act.ID})
+		copied, err := copySteps(ctx, tx, c.Answers[act.ID], Entry{Session: session, Turn: t.ID, ID: act.ID})
 		if err != nil {
 			return err
 		}
-		maps.Copy(rounds, copied)
+		maps.Copy(steps, copied)
 	}
 	return nil
 }
 
-// copySteers writes once more what the turn's origin was told while it ran, as told. What
-// became a message of its own is a turn, and copied as one. Their ids are made of the
-// event's, which is new.
+// copySteers copies the messages that people sent to the original turn while it ran, as shown to
+// the model. A message that became a turn of its own is copied as a turn. The ids of the copies
+// are derived from the event's, which is new.
 func copySteers(ctx context.Context, tx *writer, c Copy, session string) error {
 	steers, err := collect(ctx, tx, scanSteer, steersQuery, c.Origin)
 	if err != nil {

@@ -11,21 +11,21 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Exchange is a question and its answer, as a model is shown them. It must not be changed: it is
-// kept for others.
+// Exchange is a question and its answer, as a model is shown them. Callers must not change it: it
+// is shared through a cache.
 type Exchange struct {
-	Turn     string
-	Seq      int64     // of the turn
-	Stamp    time.Time // when it was asked, as models are told it; zero where nobody kept it
-	Event    string
-	Question string
-	Said     []string               // what a person said meanwhile
-	Context  []protocol.ContextItem // told of; [Journal.Context] has it whole
-	Asked    string                 // the question as the model was shown it then; "" where nobody kept it
-	Rounds   int                    // how many it took; [Journal.Rounds] has them
-	Answer   string                 // the model's own text
-	AnswerID string
-	Skill    string
+	Turn      string
+	Seq       int64     // of the turn
+	Stamp     time.Time // when it was asked, as models are told it; zero if not recorded
+	Event     string
+	Question  string
+	Said      []string               // messages that a person sent meanwhile
+	Context   []protocol.ContextItem // without content; [Journal.Context] has it whole
+	Asked     string                 // the question as the model was shown it then; "" if not recorded
+	ToolSteps int                    // their number; [Journal.ToolSteps] returns them
+	Answer    string                 // the model's own text
+	AnswerID  string
+	Skill     string
 }
 
 const (
@@ -48,19 +48,20 @@ const exchangesQuery = `SELECT t.seq, ` + exchangeColumns + `
 // exchangesKept is how many bytes of exchanges are kept, so that they are not read for every turn that follows.
 const exchangesKept = 32 << 20
 
-// History returns the exchanges of a session before a turn (in the order of
-// the conversation; all of them if beforeTurn is empty), latest last: those
-// turns that have an answer. What was said from a question on until another one
-// took its place is left out behind that other one. Of more than limit
-// exchanges (1,000 if 0 or more), or 4 MiB of text, the latest are kept.
-// CodeNotFound if beforeTurn is no turn of the session.
+// History returns the exchanges of a session before a turn, or all of them if
+// beforeTurn is "", in the order of the conversation, latest last. Turns without
+// an answer are left out. Where a question replaced an earlier one, the earlier
+// one and everything that followed it until the replacement are left out. Of more
+// than limit exchanges (1,000 if limit is 0 or larger than that), or of more than
+// 4 MiB of text, only the latest are returned. CodeNotFound if beforeTurn is no
+// turn of the session.
 func (j *Journal) History(ctx context.Context, session, beforeTurn string, limit int) ([]*Exchange, error) {
 	exchanges, _, err := j.HistoryFrom(ctx, session, beforeTurn, 0, limit)
 	return exchanges, err
 }
 
-// HistoryFrom is [Journal.History] that goes back to the turn whose Seq is from, that one
-// included, and no further. If it is whole nothing was left out for the sake of the limits.
+// HistoryFrom is [Journal.History] back to the turn whose Seq is from, inclusive. whole is false
+// if a limit left something out.
 func (j *Journal) HistoryFrom(ctx context.Context, session, beforeTurn string, from int64, limit int) (exchanges []*Exchange, whole bool, err error) {
 	if limit <= 0 || limit > historyLimit {
 		limit = historyLimit
@@ -73,15 +74,15 @@ func (j *Journal) HistoryFrom(ctx context.Context, session, beforeTurn string, f
 			return nil, false, j.failure(ctx, "read the history", notFound(err, "turn", beforeTurn))
 		}
 	}
-	spine, whole, err := j.spine(ctx, session, before, from, limit)
+	refs, whole, err := j.turnRefs(ctx, session, before, from, limit)
 	if err != nil {
 		return nil, false, j.failure(ctx, "read the history", err)
 	}
-	exchanges = make([]*Exchange, 0, len(spine))
+	exchanges = make([]*Exchange, 0, len(refs))
 	size := 0
-	for len(spine) > 0 {
-		some := spine[:min(len(spine), exchangesAtOnce)]
-		spine = spine[len(some):]
+	for len(refs) > 0 {
+		some := refs[:min(len(refs), exchangesAtOnce)]
+		refs = refs[len(some):]
 		read, err := j.exchangesOf(ctx, some)
 		if err != nil {
 			return nil, false, j.failure(ctx, "read the history", err)
@@ -98,13 +99,13 @@ func (j *Journal) HistoryFrom(ctx context.Context, session, beforeTurn string, f
 	return exchanges, whole, nil
 }
 
-// exchangesAtOnce is how many are read with one query, of which the last ones may be too many.
+// exchangesAtOnce is how many exchanges one query reads. The last ones may be beyond the limit.
 const exchangesAtOnce = 100
 
-// exchangesOf are turns with their answers. Those that were read before are not read again: the
-// rows of neither change when the answer is there. Only what was said meanwhile may become a
-// message of its own.
-func (j *Journal) exchangesOf(ctx context.Context, turns []vertebra) ([]*Exchange, error) {
+// exchangesOf returns the exchanges of these turns. Cached ones are not read again, since the rows
+// of an answered turn do not change. The exception is a steered turn: a steering message may
+// become a turn of its own.
+func (j *Journal) exchangesOf(ctx context.Context, turns []turnRef) ([]*Exchange, error) {
 	exchanges := make([]*Exchange, len(turns))
 	var missing [][2]any
 	var places map[string]int
@@ -163,7 +164,7 @@ func scanExchange(row scanner) (*Exchange, error) {
 	var question, answer, steers []byte
 	var stamp string
 	if err := row.Scan(&exchange.Seq, &exchange.Turn, &exchange.Event, &exchange.Skill, &stamp,
-		&exchange.AnswerID, &question, &answer, &exchange.Asked, &exchange.Rounds, &steers); err != nil {
+		&exchange.AnswerID, &question, &answer, &exchange.Asked, &exchange.ToolSteps, &steers); err != nil {
 		return nil, err
 	}
 	var asked struct {

@@ -18,7 +18,7 @@ func indexWords(ctx context.Context, tx *writer, seq int64, words, places string
 	if words == "" {
 		return nil
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO search (rowid, words, place) VALUES (?, ?, ?)", seq, words, places+eraWords(seq)); err != nil {
+	if _, err := tx.ExecContext(ctx, "INSERT INTO search (rowid, words, place) VALUES (?, ?, ?)", seq, words, places+bucketWords(seq)); err != nil {
 		return fmt.Errorf("index the row %d: %w", seq, err)
 	}
 	return nil

@@ -1,6 +1,6 @@
-// Package journal keeps what was said and done: one SQLite file with one row
+// Package journal records everything that happens: one SQLite file with one row
 // for every event, model call, proposal, verdict, act and receipt. History,
-// log, why, replay and crash recovery read it and nothing else.
+// log, explanation, replay and crash recovery read it and nothing else.
 //
 // Ownership: a [Journal] is safe for many goroutines, and several processes
 // may have the same file open. Values it returns are the caller's.
@@ -15,8 +15,8 @@
 // written. Reads end when their context does.
 //
 // Durability: what was written survives the death of the process at any
-// moment. [Journal.Accept] is also flushed to the disk before it returns;
-// [Journal.Later] writes with the change that comes next.
+// moment. [Journal.Accept] also flushes to the disk before it returns;
+// [Journal.AppendDeferred] writes together with the next change.
 //
 // Errors: a [*protocol.Error], with CodeStorage and advice when the file or
 // its disk is at fault, CodeNotFound and CodeConflict as each method says; or
@@ -41,18 +41,18 @@ import (
 
 // Journal is an open journal. Make one with [Open].
 type Journal struct {
-	path    string
-	readers *readers
-	writers *sql.DB
-	writer  *writer       // one: what another connection wrote it would have to read again
-	writing chan struct{} // holds one value while somebody uses the writer, or closed
-	closed  bool
-	queue   acceptQueue
-	later   laterQueue
-	// exchanges are what was read of them, by the answer's id.
+	path     string
+	readers  *readers
+	writers  *sql.DB
+	writer   *writer       // the only one: a second one would have to read again what the first wrote
+	writing  chan struct{} // holds one value while somebody uses the writer, or closed
+	closed   bool
+	queue    acceptQueue
+	deferred deferredQueue
+	// exchanges caches the exchanges that were read, by the answer's id.
 	exchanges *lru.Cache[string, *Exchange]
-	// backbones are the turns of sessions, by their names; each says up to which row it holds.
-	backbones *lru.Cache[string, backbone]
+	// turnOrders caches the turn order of each session, by its name.
+	turnOrders *lru.Cache[string, turnOrder]
 }
 
 // Open opens the journal at path, which it creates (mode 0600) in a directory
@@ -75,8 +75,8 @@ func Open(ctx context.Context, path string) (*Journal, error) {
 }
 
 func newJournal(path string) *Journal {
-	return &Journal{path: path, writing: make(chan struct{}, 1), later: laterQueue{longest: laterTime}, exchanges: lru.New[string, *Exchange](exchangesKept),
-		backbones: lru.New[string, backbone](backbonesKept)}
+	return &Journal{path: path, writing: make(chan struct{}, 1), deferred: deferredQueue{longest: deferredTime}, exchanges: lru.New[string, *Exchange](exchangesKept),
+		turnOrders: lru.New[string, turnOrder](turnOrdersKept)}
 }
 
 // open connects: to write, then to read.
@@ -96,14 +96,14 @@ func (j *Journal) open(ctx context.Context) (err error) {
 
 // Close waits for what runs and closes the file. A second call does nothing.
 func (j *Journal) Close() error {
-	waiting := j.later.close()
+	waiting := j.deferred.close()
 	j.writing <- struct{}{}
 	defer func() { <-j.writing }()
 	if j.closed {
 		return nil
 	}
 	j.closed = true
-	err := j.writeLater(context.Background(), waiting)
+	err := j.flushDeferred(context.Background(), waiting)
 	if j.writer != nil {
 		err = errors.Join(err, j.writer.close())
 	}
@@ -176,7 +176,7 @@ func (j *Journal) transact(ctx context.Context, doing string, change func(contex
 		return fmt.Errorf("%s: %w", doing, errReadOnly)
 	}
 	ctx = context.WithoutCancel(ctx)
-	return j.failure(ctx, doing, j.withLater(ctx, change))
+	return j.failure(ctx, doing, j.withDeferred(ctx, change))
 }
 
 // reader is what reads: a pool of connections or a writer.

@@ -9,37 +9,38 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Progress is how far a turn had come with the answer that it is at: in this attempt, and in
-// those before it that only the kernel's end cut short. The zero value is one that begins.
+// Progress is how far a turn has come with its answer, in this attempt and in earlier attempts
+// that the end of the kernel cut short. The zero value is a turn that begins.
 type Progress struct {
-	// Answer is the id that all of it is kept for; "" if nothing is, or if something stands
-	// under it already.
+	// Answer is the id of the answer that the steps belong to; "" if there are none, or if an act
+	// has this id already.
 	Answer string
-	Rounds []RoundDone
-	// Untold are the questions that a person answered, or declined to, and nobody was told.
+	Steps  []StepDone
+	// Untold are the questions that a person answered, or declined to answer, and whose answers
+	// no model was shown.
 	Untold []string
-	// Acting is the action that was begun and of which nothing more is known, canonical; "" if
+	// Acting is the action, in canonical form, that was begun and whose end is not known; "" if
 	// there is none.
 	Acting   string
 	Requests []RequestSent
-	// Taken is what all this took since a person last asked for it.
+	// Taken is the use of resources since a person last asked for the answer.
 	Taken Taken
 }
 
-// Taken is what a turn took of what it may take.
+// Taken is what a turn has used of its budget.
 type Taken struct {
-	Rounds int // results that the model was told
+	Steps  int // results that the model was given
 	Tokens int // as servers counted, estimated where they did not
 	Time   time.Duration
 	Cost   float64
 }
 
-// RequestSent is a request to a model: its row, how many of the rounds there were, and what of
-// the skill and the kernel its system prompt was for.
+// RequestSent is a request to a model: its row, how many steps came before it, and for which part
+// of the skill or the kernel its system prompt was.
 type RequestSent struct {
-	Seq    int64
-	Rounds int
-	For    string
+	Seq   int64
+	Steps int
+	For   string
 }
 
 // First is the row of the first request; 0 if there was none.
@@ -50,13 +51,13 @@ func (p Progress) First() int64 {
 	return p.Requests[0].Seq
 }
 
-// RoundDone is a round with the question in it that a person answered, "" if there is none.
-type RoundDone struct {
-	Round
+// StepDone is a step with the question that a person answered during it, "" if there is none.
+type StepDone struct {
+	ToolStep
 	Question string
 }
 
-// progressQuery reads what a turn did; of what is long only what is needed.
+// progressQuery reads the rows of a turn; of long ones only the fields that are needed.
 const progressQuery = `SELECT seq, kind, id, CASE WHEN kind IN ('turn', 'round', 'act', 'answer') THEN data WHEN kind = 'model-request' THEN json_object('For', json_extract(data, '$.For'))
 	WHEN kind = 'model-reply' THEN json_object('taken', json_extract(data, '$.taken'), 'seconds', json_extract(data, '$.seconds'), 'cost', json_extract(data, '$.cost')) ELSE '{}' END FROM journal
 	WHERE turn = ? AND kind IN ('turn', 'round', 'asked', 'act', 'answer', 'model-request', 'model-reply') ORDER BY seq`
@@ -100,7 +101,7 @@ func (w *progressWalk) step(e Entry) error {
 		}
 		w.state = turn.State
 	case KindModelRequest:
-		sent := RequestSent{Seq: e.Seq, Rounds: len(w.Rounds)}
+		sent := RequestSent{Seq: e.Seq, Steps: len(w.Steps)}
 		err = json.Unmarshal(e.Data, &sent)
 		w.Requests = append(w.Requests, sent)
 	case KindAct:
@@ -126,19 +127,19 @@ func (w *progressWalk) step(e Entry) error {
 		w.Taken.Cost += reply.Cost
 	case KindAsked:
 		w.Answer = e.ID
-	case KindRound:
-		done := RoundDone{Round: Round{Seq: e.Seq}}
-		err = json.Unmarshal(e.Data, &done.Round)
+	case KindToolStep:
+		done := StepDone{ToolStep: ToolStep{Seq: e.Seq}}
+		err = json.Unmarshal(e.Data, &done.ToolStep)
 		done.Seq, w.Answer = e.Seq, e.ID
-		if done.Came() { // what came of what was done, and of what was asked on the way
-			w.Taken.Rounds++
+		if done.IsResult() { // what came of what was done, and of what was asked on the way
+			w.Taken.Steps++
 			w.Taken.Time += done.Took
 			if len(w.Untold) > 0 {
 				done.Question = w.Untold[len(w.Untold)-1]
 			}
 			w.Untold, w.Acting = nil, ""
 		}
-		w.Rounds = append(w.Rounds, done)
+		w.Steps = append(w.Steps, done)
 	}
 	if err != nil {
 		return fmt.Errorf("read row %d: %w", e.Seq, err)

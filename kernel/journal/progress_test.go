@@ -37,10 +37,10 @@ func TestProgress(t *testing.T) {
 		return p
 	}
 	state(protocol.TurnRunning)
-	row(KindRound, "a0", `{"action":"(zero)"}`)
+	row(KindToolStep, "a0", `{"action":"(zero)"}`)
 	state(protocol.TurnFailed)
 	retry()
-	if p := progress(); p.Answer != "" || len(p.Rounds) > 0 || p.First() != 0 {
+	if p := progress(); p.Answer != "" || len(p.Steps) > 0 || p.First() != 0 {
 		t.Errorf("after a failure: %+v", p)
 	}
 
@@ -57,30 +57,30 @@ func TestProgress(t *testing.T) {
 	if p := progress(); p.Acting != "" || len(p.Untold) != 1 || p.Untold[0] != "f1" {
 		t.Errorf("after an answer: %+v", p)
 	}
-	row(KindRound, "a1", `{"said":"meanwhile"}`)
-	row(KindRound, "a1", `{"action":"(one)","verdict":"denied","took":5}`)
+	row(KindToolStep, "a1", `{"said":"meanwhile"}`)
+	row(KindToolStep, "a1", `{"action":"(one)","verdict":"denied","took":5}`)
 	row(KindModelRequest, "", `{}`)
 	must(t, j.AskQuestion(ctx, questioning("f2", turn)))
 	state(protocol.TurnInterrupted)
 	retry()
 	p := progress()
-	if p.Answer != "a1" || len(p.Untold) > 0 || p.Acting != "" || p.First() != first || p.Requests[0].For != "x" || p.Requests[1].Rounds != 2 {
+	if p.Answer != "a1" || len(p.Untold) > 0 || p.Acting != "" || p.First() != first || p.Requests[0].For != "x" || p.Requests[1].Steps != 2 {
 		t.Errorf("after the kernel's end: %+v", p)
 	}
-	if len(p.Rounds) != 2 || p.Rounds[0].Question != "" || p.Rounds[1].Question != "f1" || p.Rounds[1].Verdict != "denied" || p.Rounds[1].Took != 5 {
-		t.Errorf("its rounds are %+v", p.Rounds)
+	if len(p.Steps) != 2 || p.Steps[0].Question != "" || p.Steps[1].Question != "f1" || p.Steps[1].Verdict != "denied" || p.Steps[1].Took != 5 {
+		t.Errorf("its rounds are %+v", p.Steps)
 	}
 
 	state(protocol.TurnRunning)
 	must(t, j.PutAct(ctx, Act{ID: "a1", Session: "main", Turn: turn.ID, Kind: ActAnswer, Raw: "the beg…", Final: true}))
 	state(protocol.TurnInterrupted)
 	retry()
-	if p := progress(); p.Answer != "" || len(p.Rounds) != 2 {
+	if p := progress(); p.Answer != "" || len(p.Steps) != 2 {
 		t.Errorf("after a part of the answer: %+v", p)
 	}
 	state(protocol.TurnCancelled)
 	retry()
-	if p := progress(); len(p.Rounds)+len(p.Requests) > 0 {
+	if p := progress(); len(p.Steps)+len(p.Requests) > 0 {
 		t.Errorf("after it was stopped: %+v", p)
 	}
 }

@@ -117,15 +117,15 @@ func (j *Journal) find(ctx context.Context, s Search, phrases []phrase, budget t
 
 // look returns the latest rows in the span that have the phrases, of what it can look at
 // within the budget: those that the index has, and then those that it does not have yet.
-func (j *Journal) look(ctx context.Context, s Search, phrases []phrase, place string, span rowSpan, budget time.Duration) (looking, []int64, error) {
+func (j *Journal) look(ctx context.Context, s Search, phrases []phrase, place string, span rowSpan, budget time.Duration) (indexScan, []int64, error) {
 	began := time.Now()
 	rest, err := unindexed(ctx, j.readers)
 	if err != nil {
-		return looking{}, nil, err
+		return indexScan{}, nil, err
 	}
 	known := rowSpan{min(max(span.from, rest.Rows+1), span.until), span.until}
-	look := looking{words: wordsExpression(phrases), place: place, span: known, budget: budget}
-	rows, err := look.through(ctx, j.readers)
+	look := indexScan{words: wordsExpression(phrases), place: place, span: known, budget: budget}
+	rows, err := look.run(ctx, j.readers)
 	if err != nil || look.from > known.from || look.from == span.from {
 		return look, rows, err
 	}

@@ -234,7 +234,7 @@ func (j *Journal) changeTurn(ctx context.Context, id string, change func(*Turn, 
 			if t.Answer, err = lastAnswer(ctx, tx, t); err != nil {
 				return err
 			}
-			if err := staleDigests(ctx, tx, t); err != nil {
+			if err := staleCompactions(ctx, tx, t); err != nil {
 				return err
 			}
 		}

@@ -33,11 +33,12 @@ func (j *Journal) PutSpent(ctx context.Context, spent Spent) error {
 	})
 }
 
-// SpentLater is PutSpent with the next change, as of [Journal.Later]: what a reply took is counted
-// with what comes of it. If there is no such turn nothing is.
-func (j *Journal) SpentLater(ctx context.Context, spent Spent) error {
+// PutSpentDeferred is PutSpent that waits for the next change, as [Journal.AppendDeferred] does, so
+// that the cost of a reply is counted together with its effect. If there is no such turn it counts
+// nothing.
+func (j *Journal) PutSpentDeferred(ctx context.Context, spent Spent) error {
 	at := time.Now()
-	return j.whenever(ctx, "record what a reply took", later{laterSize, func(ctx context.Context, tx *writer) error {
+	return j.deferWrite(ctx, "record what a reply took", deferredWrite{deferredSize, func(ctx context.Context, tx *writer) error {
 		if err := putSpent(ctx, tx, spent, at); !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}

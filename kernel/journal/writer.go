@@ -6,21 +6,21 @@ import (
 	"errors"
 )
 
-// writer is a connection that writes. It keeps its statements: reading SQL
-// takes longer than doing what it says. Only who holds the turn to write may
-// use it.
+// writer is the connection that writes. It caches prepared statements, since
+// parsing SQL takes longer than executing it. Only the goroutine that holds the
+// turn to write may use it.
 type writer struct {
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
-	survives   survives
+	sync       syncMode
 }
 
-// survives is what a transaction outlives once it is done, as SQLite's "synchronous" has it.
-type survives string
+// syncMode is a value of SQLite's pragma "synchronous": what a committed transaction survives.
+type syncMode string
 
 const (
-	process survives = "NORMAL" // the death of the process
-	power   survives = "FULL"   // the loss of power too: it is flushed to the disk
+	syncNormal syncMode = "NORMAL" // the death of the process
+	syncFull   syncMode = "FULL"   // the loss of power too: it is flushed to the disk
 )
 
 // newWriter takes a connection of its own.
@@ -30,27 +30,27 @@ func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{conn: conn, statements: map[string]*sql.Stmt{}}
-	if err := w.outlive(ctx, process); err != nil {
+	if err := w.setSync(ctx, syncNormal); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return w, nil
 }
 
-// outlive has the transactions that come survive that.
-func (w *writer) outlive(ctx context.Context, what survives) error {
-	if w.survives == what {
+// setSync sets the mode for the transactions that follow.
+func (w *writer) setSync(ctx context.Context, what syncMode) error {
+	if w.sync == what {
 		return nil
 	}
-	w.survives = "" // not known, if it fails
+	w.sync = "" // not known, if it fails
 	_, err := w.conn.ExecContext(ctx, "PRAGMA synchronous = "+string(what))
 	if err == nil {
-		w.survives = what
+		w.sync = what
 	}
 	return err
 }
 
-// statement is the query, prepared. The queries of this package are constants,
-// so that there are not many.
+// statement returns the prepared query. The queries of this package are
+// constants, so the cache stays small.
 func (w *writer) statement(ctx context.Context, query string) (*sql.Stmt, error) {
 	if known := w.statements[query]; known != nil {
 		return known, nil
@@ -89,10 +89,10 @@ func (w *writer) QueryRowContext(ctx context.Context, query string, args ...any)
 	return statement.QueryRowContext(ctx, args...)
 }
 
-// transaction runs change in a transaction that outlives what it is to survive. After an error
-// nothing of it is in the file.
-func (w *writer) transaction(ctx context.Context, what survives, change func(context.Context, *writer) error) error {
-	if err := w.outlive(ctx, what); err != nil {
+// transaction runs change in a transaction of that sync mode. After an error nothing of it is in
+// the file.
+func (w *writer) transaction(ctx context.Context, what syncMode, change func(context.Context, *writer) error) error {
+	if err := w.setSync(ctx, what); err != nil {
 		return err
 	}
 	if _, err := w.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {

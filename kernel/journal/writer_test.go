@@ -26,9 +26,9 @@ func TestSurvives(t *testing.T) {
 			t.Errorf("a turn was begun with level %d", got)
 		}
 	}
-	for _, what := range []survives{power, process, power} {
+	for _, what := range []syncMode{syncFull, syncNormal, syncFull} {
 		must(t, j.writer.transaction(ctx, what, func(context.Context, *writer) error {
-			if got := synchronous(); (got == full) != (what == power) {
+			if got := synchronous(); (got == full) != (what == syncFull) {
 				t.Errorf("in a transaction that is to survive %s the level is %d", what, got)
 			}
 			return nil
@@ -36,10 +36,10 @@ func TestSurvives(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(ctx)
 	stop()
-	if err := j.writer.outlive(stopped, process); err == nil || j.writer.survives != "" {
-		t.Errorf("%v, and the level is taken to be %q", err, j.writer.survives)
+	if err := j.writer.setSync(stopped, syncNormal); err == nil || j.writer.sync != "" {
+		t.Errorf("%v, and the level is taken to be %q", err, j.writer.sync)
 	}
-	must(t, j.writer.outlive(ctx, power))
+	must(t, j.writer.setSync(ctx, syncFull))
 	if got := synchronous(); got != full {
 		t.Errorf("after a change that failed the level is %d", got)
 	}

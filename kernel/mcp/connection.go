@@ -62,13 +62,13 @@ func (s *server) connect(ctx context.Context, changed func()) (*connection, erro
 		end()
 		return nil, err
 	}
-	client := sdk.NewClient(&sdk.Implementation{Name: "org-agent", Version: s.house.config.Version}, &sdk.ClientOptions{
+	client := sdk.NewClient(&sdk.Implementation{Name: "org-agent", Version: s.servers.config.Version}, &sdk.ClientOptions{
 		Capabilities:           &sdk.ClientCapabilities{}, // it may ask neither for words of the model nor of the person, nor what files there are
 		Logger:                 slog.New(slog.DiscardHandler),
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { changed() },
 		MultiRoundTrip:         &sdk.MultiRoundTripOptions{Disabled: true},
 	})
-	late := time.AfterFunc(s.house.config.patience(), end)
+	late := time.AfterFunc(s.servers.config.patience(), end)
 	session, err := client.Connect(life, transport, s.version())
 	inTime := late.Stop()
 	if err == nil && !inTime {
@@ -78,7 +78,7 @@ func (s *server) connect(ctx context.Context, changed func()) (*connection, erro
 		why := c.why(err)
 		c.close()
 		if ctx.Err() == nil && !inTime {
-			return nil, fmt.Errorf("it did not answer within %s", s.house.config.patience())
+			return nil, fmt.Errorf("it did not answer within %s", s.servers.config.patience())
 		}
 		return nil, why
 	}
@@ -136,7 +136,7 @@ func (s *server) program(ctx context.Context, c *connection) (sdk.Transport, err
 		return nil, fmt.Errorf("connect the program: %w", err)
 	}
 	c.process, err = sandbox.StartProgram(context.WithoutCancel(ctx), sandbox.Program{
-		Arguments: s.config.Command, Directory: s.config.Directory, Environment: s.house.config.Environment,
+		Arguments: s.config.Command, Directory: s.config.Directory, Environment: s.servers.config.Environment,
 		Variables: append(variables, s.config.Variables...),
 	}, files[0], files[3], files[5])
 	if err != nil {

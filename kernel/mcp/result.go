@@ -61,7 +61,7 @@ func (s *server) capped(ctx context.Context, text string) (string, error) {
 	if len(text) <= resultLimit {
 		return text, nil
 	}
-	id, err := s.house.kept.text(ctx, text)
+	id, err := s.servers.kept.text(ctx, text)
 	if err != nil {
 		return "", err
 	}
@@ -115,7 +115,7 @@ func described(parts ...string) string {
 
 // file keeps what is no text, and says so.
 func (s *server) file(what, kind string, data []byte) (string, error) {
-	path, err := s.house.kept.file(extension(kind), data)
+	path, err := s.servers.kept.file(extension(kind), data)
 	if err != nil {
 		return "", err
 	}

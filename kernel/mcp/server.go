@@ -33,7 +33,7 @@ const (
 
 // server is one server, of which the goroutine of run takes care.
 type server struct {
-	house    *Servers
+	servers  *Servers
 	config   Server
 	log      *slog.Logger
 	changed  chan struct{} // holds a value when its tools may be others
@@ -58,7 +58,7 @@ func (s *server) run(ctx context.Context) {
 		if time.Since(began) > settledAfter {
 			s.failures = 0
 		}
-		pause := min(s.house.config.pause()<<min(s.failures, 20), longestPause)
+		pause := min(s.servers.config.pause()<<min(s.failures, 20), longestPause)
 		s.failures++
 		fault := s.hide(err.Error())
 		s.log.Warn("an MCP server is not there", "err", fault, "again", pause)
@@ -152,7 +152,7 @@ func (s *server) follow(ctx context.Context, c *connection) error {
 
 // ask asks whether the server is there.
 func (s *server) ask(ctx context.Context, c *connection) error {
-	asked, cancel := context.WithTimeout(ctx, s.house.config.patience())
+	asked, cancel := context.WithTimeout(ctx, s.servers.config.patience())
 	defer cancel()
 	if err := c.session.Ping(asked, nil); err != nil {
 		return c.why(err)
@@ -179,7 +179,7 @@ const (
 
 // take asks the server for its tools, and has them be those that there are.
 func (s *server) take(ctx context.Context, c *connection) error {
-	asked, cancel := context.WithTimeout(ctx, s.house.config.patience())
+	asked, cancel := context.WithTimeout(ctx, s.servers.config.patience())
 	defer cancel()
 	var all []*sdk.Tool
 	more, cursors := "", map[string]bool{}
@@ -188,7 +188,7 @@ func (s *server) take(ctx context.Context, c *connection) error {
 		page, err := c.session.ListTools(asked, &sdk.ListToolsParams{Cursor: more})
 		if err != nil {
 			if asked.Err() != nil {
-				return fmt.Errorf("it did not say within %s which tools it has", s.house.config.patience())
+				return fmt.Errorf("it did not say within %s which tools it has", s.servers.config.patience())
 			}
 			return fmt.Errorf("ask which tools it has: %w", c.why(err))
 		}
@@ -201,7 +201,7 @@ func (s *server) take(ctx context.Context, c *connection) error {
 	s.mu.Lock()
 	s.offers, s.status.Left = offers, left
 	s.mu.Unlock()
-	s.house.publish()
+	s.servers.publish()
 	return nil
 }
 

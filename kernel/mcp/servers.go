@@ -84,7 +84,7 @@ func New(config Config) *Servers {
 	h := &Servers{config: config, kept: kept{directory: config.Directory}}
 	for _, c := range config.Servers {
 		h.servers = append(h.servers, &server{
-			house: h, config: c, log: config.Logger.With("server", c.Name), changed: make(chan struct{}, 1), doubt: make(chan struct{}, 1),
+			servers: h, config: c, log: config.Logger.With("server", c.Name), changed: make(chan struct{}, 1), doubt: make(chan struct{}, 1),
 			status: protocol.MCPServer{Name: c.Name, State: Starting, Address: address(c)},
 		})
 	}

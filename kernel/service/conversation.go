@@ -26,7 +26,7 @@ type Conversations struct {
 // AskedQuestions finds questions that were asked, the latest first, and knows whether anything
 // was said in a conversation.
 type AskedQuestions interface {
-	Asked(ctx context.Context, query, except string, limit int) ([]journal.Turn, error)
+	PastQuestions(ctx context.Context, query, except string, limit int) ([]journal.Turn, error)
 	HasSession(ctx context.Context, name string) (bool, error)
 }
 
@@ -77,11 +77,11 @@ func (c Conversations) leave(_ context.Context, client *rpc.Client, p protocol.S
 
 func (c Conversations) asked(ctx context.Context, p protocol.SessionAskedParams) (protocol.SessionAskedResult, error) {
 	var result protocol.SessionAskedResult
-	turns, err := c.Asked.Asked(ctx, p.Query, p.Except, p.Limit)
+	turns, err := c.Asked.PastQuestions(ctx, p.Query, p.Except, p.Limit)
 	for _, turn := range turns {
 		result.Questions = append(result.Questions, protocol.Asked{
 			Session: turn.Session, ID: turn.Event, Time: turn.Accepted.UTC().Format(time.RFC3339),
-			Text: journal.AskedText(turn.Question),
+			Text: journal.QuestionText(turn.Question),
 		})
 	}
 	return result, err

@@ -13,9 +13,9 @@ import (
 	"org-agent/kernel/text"
 )
 
-// What waits for a person stands below the turn's question, for all who show the
-// conversation and in its file. It is an act as an answer is, so that it is there once,
-// whatever is killed when; when it is closed its subtree becomes one heading.
+// Approvals and questions to a person stand below the turn's question, in every client that
+// shows the conversation and in its file. Each is an act, as an answer is, so that it is there
+// exactly once, whatever is killed when. When it is closed its subtree becomes one heading.
 
 // Ask shows an approval below the question. The approval of that id is there already when
 // the last kernel asked.
@@ -23,7 +23,7 @@ func (t *Turn) Ask(ctx context.Context, approval protocol.Approval) error {
 	if err := t.ask(ctx, approval.ID, approvalSubtree(t.Record.Level, approval)); err != nil {
 		return err
 	}
-	shown, err := t.session.house.shown(ctx, approval)
+	shown, err := t.session.sessions.shown(ctx, approval)
 	if err != nil {
 		return err
 	}
@@ -32,18 +32,19 @@ func (t *Turn) Ask(ctx context.Context, approval protocol.Approval) error {
 	return nil
 }
 
-// shown is a pending approval as clients of its conversation are told of it.
+// shown is a pending approval as clients of its conversation receive it.
 func (h *Sessions) shown(ctx context.Context, approval protocol.Approval) (protocol.Approval, error) {
 	approval = approval.Shown()
 	act, err := h.config.Journal.Act(ctx, approval.ID)
 	if err != nil && protocol.ErrorCode(err) != protocol.CodeNotFound {
 		return approval, fmt.Errorf("look for what is shown: %w", err)
 	}
-	approval.Subtree = act.Text // of one asked by an earlier version none
+	approval.Subtree = act.Text // "" for an approval of an earlier version
 	return approval, nil
 }
 
-// Remind tells a client that comes to a session what waits there for a person.
+// Remind notifies a client that attaches to a session of the approvals and questions that wait
+// there.
 func (h *Sessions) Remind(ctx context.Context, client Client, session string) error {
 	pending, err := h.config.Journal.Pending(ctx)
 	if err != nil {
@@ -72,7 +73,7 @@ func (t *Turn) ask(ctx context.Context, id, subtree string) error {
 	act := journal.Act{
 		ID: id, Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event, Kind: journal.ActAsk, Text: subtree,
 	}
-	err := t.session.keep(ctx, func() error { return t.session.house.config.Journal.PutAct(ctx, act) })
+	err := t.session.keep(ctx, func() error { return t.session.sessions.config.Journal.PutAct(ctx, act) })
 	switch {
 	case protocol.ErrorCode(err) == protocol.CodeConflict: // the last kernel showed it
 		return nil
@@ -83,16 +84,16 @@ func (t *Turn) ask(ctx context.Context, id, subtree string) error {
 	return nil
 }
 
-// Asked shows that what was asked under this id waits no more.
+// Asked shows that the approval or question of this id is closed.
 func (t *Turn) Asked(ctx context.Context, id string) {
 	t.session.showClosed(context.WithoutCancel(ctx), nil, id)
-	t.session.settleUnkept(ctx)
+	t.session.reconcileUnkept(ctx)
 }
 
-// showClosed tells one client, or with nil all, that what was asked under an id is closed;
-// nothing when it is not.
+// showClosed notifies one client, or all with nil, that the approval or question of this id is
+// closed. It does nothing while it is open.
 func (s *Session) showClosed(ctx context.Context, client Client, id string) {
-	ask, err := s.asked(ctx, id)
+	ask, err := s.readAsk(ctx, id)
 	if err != nil {
 		s.logger().Error("what was asked is not shown as closed", "id", id, "err", err)
 	}
@@ -106,7 +107,7 @@ func (s *Session) showClosed(ctx context.Context, client Client, id string) {
 	s.tellAsked(ask.method, ask.params)
 }
 
-// An ask is what waits, or waited, for a person.
+// An ask is an approval or a question, open or closed.
 type ask struct {
 	closed  bool
 	waiting string // its subtree while it waits
@@ -115,9 +116,9 @@ type ask struct {
 	params  any
 }
 
-// asked reads what was asked under an id.
-func (s *Session) asked(ctx context.Context, id string) (ask, error) {
-	j := s.house.config.Journal
+// readAsk reads the approval or question of this id.
+func (s *Session) readAsk(ctx context.Context, id string) (ask, error) {
+	j := s.sessions.config.Journal
 	approval, err := j.Approval(ctx, id)
 	if protocol.ErrorCode(err) == protocol.CodeNotFound {
 		return s.question(ctx, id)
@@ -145,13 +146,13 @@ func (s *Session) asked(ctx context.Context, id string) (ask, error) {
 	return a, nil
 }
 
-// present makes the texts of acts what is to be seen of them now.
+// present replaces the texts of asks that are closed by their closed subtrees.
 func (s *Session) present(ctx context.Context, acts []journal.Act) error {
 	for i, a := range acts {
 		if a.Kind != journal.ActAsk {
 			continue
 		}
-		ask, err := s.asked(ctx, a.ID)
+		ask, err := s.readAsk(ctx, a.ID)
 		if err != nil {
 			return err
 		}
@@ -162,15 +163,16 @@ func (s *Session) present(ctx context.Context, acts []journal.Act) error {
 	return nil
 }
 
-// settle tells a client which of the headings that wait in its buffer wait no more.
-func (s *Session) settle(ctx context.Context, client Client, waiting []string) {
+// sendClosed notifies a client of the asks that are closed, among those that its buffer shows as
+// waiting.
+func (s *Session) sendClosed(ctx context.Context, client Client, waiting []string) {
 	for _, id := range waiting {
 		s.showClosed(ctx, client, id)
 	}
 }
 
-// What a conversation shows of a text that is to be decided about, at most. The list of what
-// waits and the command line show all.
+// Limits of what a conversation shows of the text of an approval. The list of approvals and the
+// command line show all of it.
 const (
 	askLines = 100
 	askBytes = 8 << 10
@@ -214,8 +216,8 @@ func verbatimPath(line string) string {
 	return before + " =/" + path + "="
 }
 
-// approvalClosed is what becomes of it: a heading that says what was decided, and below it
-// by whom, when and why.
+// approvalClosed is the closed subtree: a heading with the decision, and below it by whom, when
+// and why it was made.
 func approvalClosed(level int, a journal.Approval) string {
 	words := "DONE Approved " + scope(a)
 	switch a.Decision {
@@ -244,8 +246,8 @@ func closing(decided bool, client string, at time.Time, reason string) string {
 // headingWidth is the column in which Org puts the last character of a tag.
 const headingWidth = 77
 
-// askHeading is the heading of what is asked below a question of that level. It ends, with
-// its tag, where Org's headings do; a subject that is longer stands whole below.
+// askHeading is the heading of an ask below a question of that level. With its tag it ends in the
+// column in which Org's headings end. A subject that is cut there is repeated whole below.
 func askHeading(level int, words, subject string) string {
 	room := headingWidth - len(" :agent:") - (level + len("* ")) - len(words) - len(": ")
 	short := org.Shorten(subject, room)
@@ -257,7 +259,7 @@ func askHeading(level int, words, subject string) string {
 }
 
 func summaryOf(a protocol.Approval) string {
-	if a.Summary == "" { // asked by an earlier version
+	if a.Summary == "" { // an approval of an earlier version
 		return text.Prefix(strings.Join(strings.Fields(a.Action), " "), 72)
 	}
 	return a.Summary
@@ -273,7 +275,7 @@ func scope(a journal.Approval) string {
 	return words[a.Decision]
 }
 
-// by says who decided: a person, with that kind of client.
+// by says who decided: the person, and with which kind of client.
 func by(client string) string {
 	switch {
 	case client == "cli":
@@ -287,7 +289,7 @@ func by(client string) string {
 // stamp is a time as Org's inactive timestamps have it.
 func stamp(t time.Time) string { return t.Local().Format("[2006-01-02 Mon 15:04]") }
 
-// askSubtree makes a text with a heading a subtree that says what it asks.
+// askSubtree makes a subtree of a text with a heading; its property ASKS names the kind of ask.
 func askSubtree(level int, id, asks, text string) string {
 	converter := org.NewConverter(org.Options{
 		QuestionLevel: level, Answer: true, Dialect: org.OrgWithMarkdown,
@@ -296,8 +298,8 @@ func askSubtree(level int, id, asks, text string) string {
 	return converter.Write(text) + converter.Close()
 }
 
-// excerpt is the beginning of a text, whole lines if there are any, and how many bytes are
-// left out.
+// excerpt is the beginning of a text, in whole lines if possible, and the number of bytes left
+// out.
 func excerpt(source string) (kept string, cut int) {
 	kept = text.Prefix(source, askBytes)
 	if lines := slices.Collect(strings.Lines(kept)); len(lines) > askLines {

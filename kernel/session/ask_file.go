@@ -12,31 +12,31 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// settleUnkept settles the file if no client keeps it.
-func (s *Session) settleUnkept(ctx context.Context) {
-	if !s.kept() {
-		s.settleFile(ctx)
+// reconcileUnkept reconciles the conversation's file with the journal if no client keeps the file.
+func (s *Session) reconcileUnkept(ctx context.Context) {
+	if !s.keptByClient() {
+		s.reconcileFile(ctx)
 	}
 }
 
-// settleFile makes each subtree of the file that shows something as waiting, and is closed,
-// the heading that says so. Where a person changed the subtree their text stays, and where
-// they changed the heading all of it.
-func (s *Session) settleFile(ctx context.Context) {
+// reconcileFile replaces each subtree of the file that still shows a closed ask as waiting by its
+// closed heading. If a person changed the subtree, their text stays below the new heading; if they
+// changed the heading, the whole subtree stays.
+func (s *Session) reconcileFile(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	path := s.house.file(s.name())
+	path := s.sessions.file(s.name())
 	if path == "" {
 		return
 	}
 	s.fileMu.Lock()
 	defer s.fileMu.Unlock()
-	if err := s.settleText(ctx, path); err != nil {
+	if err := s.reconcileText(ctx, path); err != nil {
 		s.logger().Error("what is closed still waits in the conversation's file", "err", err)
 		s.broadcast(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: err.Error()})
 	}
 }
 
-func (s *Session) settleText(ctx context.Context, path string) error {
+func (s *Session) reconcileText(ctx context.Context, path string) error {
 	old, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -46,9 +46,9 @@ func (s *Session) settleText(ctx context.Context, path string) error {
 	}
 	text := string(old)
 	for _, id := range waitingIn(text) {
-		ask, err := s.asked(ctx, id)
+		ask, err := s.readAsk(ctx, id)
 		if protocol.ErrorCode(err) == protocol.CodeNotFound {
-			continue // a heading of somebody else
+			continue // a heading that is not ours
 		}
 		if err != nil {
 			return err
@@ -63,10 +63,10 @@ func (s *Session) settleText(ctx context.Context, path string) error {
 	return replaceFile(path, string(old), text)
 }
 
-// waitingHeading is a heading that waits, with the :ID: of its drawer.
+// waitingHeading matches a heading that shows a waiting ask, with the :ID: of its drawer.
 var waitingHeading = regexp.MustCompile(`(?m)^\*+ TODO (?:Approve|Answer): .*\n[ \t]*:PROPERTIES:[ \t]*\n[ \t]*:ID:[ \t]+(\S+)[ \t]*$`)
 
-// waitingIn is the ids of what a text shows as waiting.
+// waitingIn returns the ids of the asks that a text shows as waiting.
 func waitingIn(text string) []string {
 	var ids []string
 	for _, match := range waitingHeading.FindAllStringSubmatch(text, -1) {
@@ -75,13 +75,13 @@ func waitingIn(text string) []string {
 	return ids
 }
 
-// closeIn puts the closed subtree in the place of the one that waited; of one that a person
-// changed only in that of the heading.
+// closeIn replaces the waiting subtree by the closed one. If a person changed the subtree, only
+// its heading and drawer are replaced.
 func closeIn(text, waiting, closed string) string {
 	if at := lineIndex(text, waiting); at >= 0 {
 		return text[:at] + closed + text[at+len(waiting):]
 	}
-	// The drawer has the id, so this is the heading that is meant.
+	// The drawer has the id, so this is the right heading.
 	before := drawer(waiting)
 	if at := lineIndex(text, before); at >= 0 {
 		return text[:at] + closed + text[at+len(before):]

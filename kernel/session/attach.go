@@ -42,7 +42,7 @@ func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.Session
 			s.detach(ctx, client.ID())
 			return result, err
 		}
-		s.settle(ctx, client, p.Waiting)
+		s.sendClosed(ctx, client, p.Waiting)
 	}
 	if running := s.current(); running != nil {
 		if progress := running.progress(); progress != nil {
@@ -59,10 +59,10 @@ func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.Session
 // describe adds what a header line shows of the session: its model and its preset, if
 // one was chosen, and what it took so far.
 func (s *Session) describe(ctx context.Context, result *protocol.SessionLoadResult) (err error) {
-	if result.Model, err = s.house.config.Journal.SessionModel(ctx, s.name()); err != nil {
+	if result.Model, err = s.sessions.config.Journal.SessionModel(ctx, s.name()); err != nil {
 		return err
 	}
-	if result.Preset, err = s.house.config.Journal.SessionPreset(ctx, s.name()); err != nil {
+	if result.Preset, err = s.sessions.config.Journal.SessionPreset(ctx, s.name()); err != nil {
 		return err
 	}
 	result.Usage, err = s.total(ctx)
@@ -71,7 +71,7 @@ func (s *Session) describe(ctx context.Context, result *protocol.SessionLoadResu
 
 // total is what the session took so far, nil when nobody counted.
 func (s *Session) total(ctx context.Context) (*protocol.Usage, error) {
-	rows, err := s.house.config.Journal.Usage(ctx, protocol.UsageTotal, s.name(), time.Time{}, 0)
+	rows, err := s.sessions.config.Journal.Usage(ctx, protocol.UsageTotal, s.name(), time.Time{}, 0)
 	if len(rows) == 0 {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (s *Session) attach(a *attached) protocol.SessionLoadResult {
 	s.hold()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	result := protocol.SessionLoadResult{Session: s.name(), File: s.house.file(s.name())}
+	result := protocol.SessionLoadResult{Session: s.name(), File: s.sessions.file(s.name())}
 	wasKeeper := false
 	s.clients = slices.DeleteFunc(s.clients, func(old *attached) bool {
 		if old.client.ID() != a.client.ID() {
@@ -113,7 +113,7 @@ func (s *Session) attach(a *attached) protocol.SessionLoadResult {
 // replay sends what the client lacks and returns which of its ids were never
 // received. What a person took out of the file stays out.
 func (s *Session) replay(ctx context.Context, client Client, held []string, view protocol.View) ([]string, error) {
-	j := s.house.config.Journal
+	j := s.sessions.config.Journal
 	marks, err := j.Marks(ctx, s.name())
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (s *Session) neverReceived(ctx context.Context, marks []journal.Mark, held 
 		marked[m.ID] = true
 	}
 	others := slices.DeleteFunc(slices.Clone(held), func(id string) bool { return marked[id] })
-	known, err := s.house.config.Journal.Known(ctx, s.name(), others)
+	known, err := s.sessions.config.Journal.Known(ctx, s.name(), others)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (s *Session) replayTurns(ctx context.Context, client Client, turns []journa
 	for i, t := range turns {
 		ids[i] = t.ID
 	}
-	acts, err := s.house.config.Journal.ActsOf(ctx, ids...)
+	acts, err := s.sessions.config.Journal.ActsOf(ctx, ids...)
 	if err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func (s *Session) removedByHand() func(id string) bool {
 	missing, read := false, false
 	return func(id string) bool {
 		if !read {
-			source, err := os.ReadFile(s.house.file(s.name()))
+			source, err := os.ReadFile(s.sessions.file(s.name()))
 			missing, read, ids = err != nil, true, idsIn(string(source))
 		}
 		return !missing && !ids[id]
@@ -278,8 +278,8 @@ func (s *Session) detach(ctx context.Context, id string) {
 	heir := s.keeper
 	s.mu.Unlock()
 	s.writeFile(ctx)
-	s.settleUnkept(ctx)
+	s.reconcileUnkept(ctx)
 	if heir != nil {
-		heir.client.Notify(protocol.MethodSessionKeeper, protocol.SessionKeeper{Session: s.name(), File: s.house.file(s.name()), Keeper: true})
+		heir.client.Notify(protocol.MethodSessionKeeper, protocol.SessionKeeper{Session: s.name(), File: s.sessions.file(s.name()), Keeper: true})
 	}
 }

@@ -7,15 +7,15 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// awaited is who asked about turns that had not ended, by the turns' ids: they hear of
-// the end whether or not they show the conversation. The zero value is ready.
+// awaited holds the clients that asked about a turn that had not ended, by the turn's id. They are
+// notified of its end whether or not they show the conversation. The zero value is ready.
 type awaited struct {
 	mu    sync.Mutex
 	turns map[string][]Client
 }
 
-// add has the client told, once, of the end of the turn. Who adds a client reads the
-// turn's state afterwards: one that has ended meanwhile is never told of.
+// add registers the client for one notification of the turn's end. The caller must read the
+// turn's state afterwards: if the turn has ended meanwhile, no notification comes.
 func (a *awaited) add(turn string, client Client) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -27,7 +27,7 @@ func (a *awaited) add(turn string, client Client) {
 	}
 }
 
-// take returns who waits for the turn, for the last time.
+// take removes and returns the clients that wait for the turn.
 func (a *awaited) take(turn string) []Client {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -36,7 +36,7 @@ func (a *awaited) take(turn string) []Client {
 	return clients
 }
 
-// drop forgets a client: in one turn, or with no turn's id in all.
+// drop forgets a client for one turn, or for all turns if turn is "".
 func (a *awaited) drop(turn string, client Client) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -56,15 +56,15 @@ func same(client Client) func(Client) bool {
 	return func(other Client) bool { return other.ID() == client.ID() }
 }
 
-// tellFinished tells those who show the session, and those who asked about the turn.
+// tellFinished notifies the clients that show the session and those that asked about the turn.
 func (s *Session) tellFinished(params protocol.TurnFinished) {
-	told := s.house.awaited.take(params.Turn)
+	clients := s.sessions.awaited.take(params.Turn)
 	for _, a := range s.attached() {
-		if !slices.ContainsFunc(told, same(a.client)) {
-			told = append(told, a.client)
+		if !slices.ContainsFunc(clients, same(a.client)) {
+			clients = append(clients, a.client)
 		}
 	}
-	for _, client := range told {
+	for _, client := range clients {
 		client.Notify(protocol.MethodTurnFinished, params)
 	}
 }

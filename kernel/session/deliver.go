@@ -45,7 +45,7 @@ func wireAct(act journal.Act, turn journal.Turn, view protocol.View) (protocol.A
 // sendTo queues one act for one client, before what is sent to it next, and
 // keeps its receipt.
 func (s *Session) sendTo(a *attached, act protocol.Act) {
-	h := s.house
+	h := s.sessions
 	wait := a.client.Deliver(act)
 	h.begin(func() {
 		receipt, err := wait(a.ctx)

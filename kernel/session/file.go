@@ -17,12 +17,12 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// writeFile adds to the conversation's file what the journal has and the file
-// never had, in the order of the turns, and changes no other byte of it. It is
-// called where no client keeps the file.
+// writeFile adds to the conversation's file the turns and acts of the journal
+// that the file never had, in the order of the turns, and changes no other byte
+// of it. It is called only while no client keeps the file.
 func (s *Session) writeFile(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	if s.house.file(s.name()) == "" {
+	if s.sessions.file(s.name()) == "" {
 		return
 	}
 	s.fileMu.Lock()
@@ -43,27 +43,27 @@ func (s *Session) writeFile(ctx context.Context) {
 
 // writeUnkept writes the file if no client keeps it.
 func (s *Session) writeUnkept(ctx context.Context) {
-	if !s.kept() {
+	if !s.keptByClient() {
 		s.writeFile(ctx)
 	}
 }
 
-// kept reports whether a client keeps the file.
-func (s *Session) kept() bool {
+// keptByClient reports whether a client keeps the conversation's file.
+func (s *Session) keptByClient() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.keeper != nil
 }
 
 func (s *Session) addToFile(ctx context.Context) error {
-	turns, acts, err := s.house.config.Journal.Unsaved(ctx, s.name())
+	turns, acts, err := s.sessions.config.Journal.Unsaved(ctx, s.name())
 	if err != nil || len(turns)+len(acts) == 0 {
 		return err
 	}
 	if err := s.present(ctx, acts); err != nil {
 		return err
 	}
-	path := s.house.file(s.name())
+	path := s.sessions.file(s.name())
 	if err := atomicfile.Mend(path); err != nil {
 		return fmt.Errorf("keep the conversation: %w", err)
 	}
@@ -135,7 +135,7 @@ func (s *Session) actPlace(ctx context.Context, text string, a journal.Act) org.
 		return insertion
 	}
 	subtree := a.Text
-	if turn, err := s.house.config.Journal.Turn(ctx, a.Turn); err == nil && words(turn) != "" {
+	if turn, err := s.sessions.config.Journal.Turn(ctx, a.Turn); err == nil && words(turn) != "" {
 		subtree = org.ReHeading(turn.Question.Text) + subtree
 	}
 	return org.InsertBeforeDraft(text, subtree)
@@ -161,12 +161,12 @@ func idsIn(text string) map[string]bool {
 
 func (s *Session) markSaved(ctx context.Context, turns []journal.Turn, acts []journal.Act) error {
 	for _, t := range turns {
-		if err := s.house.config.Journal.MarkQuestionSaved(ctx, t.Event); err != nil {
+		if err := s.sessions.config.Journal.MarkQuestionSaved(ctx, t.Event); err != nil {
 			return err
 		}
 	}
 	for _, a := range acts {
-		if err := s.house.config.Journal.MarkSaved(ctx, a.ID); err != nil {
+		if err := s.sessions.config.Journal.MarkSaved(ctx, a.ID); err != nil {
 			return err
 		}
 	}

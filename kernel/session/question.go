@@ -17,7 +17,7 @@ func (t *Turn) AskQuestion(ctx context.Context, question protocol.Question) erro
 	if err := t.ask(ctx, question.ID, questionForm(t.Record.Level, question)); err != nil {
 		return err
 	}
-	shown, err := t.session.house.shownQuestion(ctx, question)
+	shown, err := t.session.sessions.shownQuestion(ctx, question)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (h *Sessions) shownQuestion(ctx context.Context, question protocol.Question
 
 // remindQuestions tells a client that comes to a session which questions wait there.
 func (s *Session) remindQuestions(ctx context.Context, client Client) error {
-	open, err := s.house.config.Journal.OpenQuestions(ctx)
+	open, err := s.sessions.config.Journal.OpenQuestions(ctx)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (s *Session) remindQuestions(ctx context.Context, client Client) error {
 		if question.Session != s.name() {
 			continue
 		}
-		shown, err := s.house.shownQuestion(ctx, question.Question)
+		shown, err := s.sessions.shownQuestion(ctx, question.Question)
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (s *Session) remindQuestions(ctx context.Context, client Client) error {
 
 // question reads the question that was asked under an id.
 func (s *Session) question(ctx context.Context, id string) (ask, error) {
-	j := s.house.config.Journal
+	j := s.sessions.config.Journal
 	question, err := j.Question(ctx, id)
 	if err != nil {
 		return ask{}, fmt.Errorf("look for what was asked: %w", err)

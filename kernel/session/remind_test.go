@@ -28,7 +28,7 @@ func (d *decider) Notify(method string, params any) {
 // for it for ever.
 func TestRemindOfWhatIsClosed(t *testing.T) {
 	waits := make(chan struct{})
-	var h *house
+	var h *fixture
 	h = open(t, t.TempDir(), func(ctx context.Context, turn *session.Turn) session.Outcome {
 		var err error
 		for _, id := range []string{"p1", "p2"} {

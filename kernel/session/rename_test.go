@@ -15,24 +15,26 @@ import (
 )
 
 // say sends messages to main and waits until they are answered.
-func (h *house) say(t *testing.T, ids ...string) {
+func (h *fixture) say(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
 		if _, err := h.Submit(t.Context(), message(id, "text of "+id)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h.settle(t)
+	h.waitIdle(t)
 }
 
-func (h *house) settle(t *testing.T) {
+func (h *fixture) waitIdle(t *testing.T) {
 	t.Helper()
 	until(t, "the queue", func() bool { _, running, queued := h.Counts(); return running+queued == 0 })
 }
 
-func (h *house) path(name string) string { return filepath.Join(h.directory, "sessions", name+".org") }
+func (h *fixture) path(name string) string {
+	return filepath.Join(h.directory, "sessions", name+".org")
+}
 
-func (h *house) rename(t *testing.T, from, to string) error {
+func (h *fixture) rename(t *testing.T, from, to string) error {
 	t.Helper()
 	_, err := h.Rename(t.Context(), protocol.SessionRenameParams{Session: from, To: to})
 	return err
@@ -119,7 +121,7 @@ func TestRenameWaitsForNoTurn(t *testing.T) {
 		t.Errorf("renamed while a turn runs: %v", err)
 	}
 	close(end)
-	h.settle(t)
+	h.waitIdle(t)
 	if err := h.rename(t, "main", "other"); err != nil {
 		t.Error(err)
 	}
@@ -252,7 +254,7 @@ func TestFork(t *testing.T) {
 	if _, err := h.Submit(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	h.settle(t)
+	h.waitIdle(t)
 	history, err := h.journal.History(t.Context(), "main fork", "", 0)
 	if err != nil || len(history) != 3 || history[0].Question != "text of q1" || history[2].Answer != "Answer to mine" {
 		t.Errorf("the history of the fork is %v, %v", history, err)
@@ -268,7 +270,7 @@ func TestFork(t *testing.T) {
 // not, and the answer that was preferred has the mark.
 func TestForkOfWhatWasAskedAndPreferred(t *testing.T) {
 	wait := make(chan struct{})
-	var h *house
+	var h *fixture
 	h = open(t, t.TempDir(), func(ctx context.Context, turn *session.Turn) session.Outcome {
 		approval := protocol.Approval{ID: "approval-" + turn.Record.Event, Session: "main", Turn: turn.Record.ID, Event: turn.Record.Event,
 			Action: "(:type :request)", Hash: "h", Reason: "it asks", Summary: "Do it"}
@@ -300,7 +302,7 @@ func TestForkOfWhatWasAskedAndPreferred(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(wait)
-	h.settle(t)
+	h.waitIdle(t)
 	written := h.file(t, "fork")
 	if !strings.Contains(written, "** DONE Approved once: Do it") || strings.Contains(written, "TODO") || strings.Contains(written, "approval-q1") {
 		t.Errorf("what was decided is not told as that:\n%s", written)
@@ -344,7 +346,7 @@ func TestForkWithoutFile(t *testing.T) {
 	h.Detach(c)
 }
 
-func mustTurn(t *testing.T, h *house, event string) string {
+func mustTurn(t *testing.T, h *fixture, event string) string {
 	t.Helper()
 	turn, err := h.journal.TurnOfEvent(t.Context(), event)
 	if err != nil {

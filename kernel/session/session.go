@@ -76,27 +76,27 @@ const queueLimit = 10_000
 
 // Session is one conversation.
 type Session struct {
-	house *Sessions
-	holds int                    // by whom it is used; house.mu guards it
-	named atomic.Pointer[string] // what it is called; [Sessions.Rename] changes it
+	sessions *Sessions
+	holds    int                    // how many use it; sessions.mu guards it
+	named    atomic.Pointer[string] // what it is called; [Sessions.Rename] changes it
 
 	mu      sync.Mutex // guards what follows
 	queue   []journal.Turn
 	working bool        // a goroutine takes the queue
-	running *Turn       // what it is at
+	running *Turn       // the turn that is being answered
 	clients []*attached // in the order in which they came
 	keeper  *attached
 
 	// acceptMu is held from the journal to the queue, so that both have one order.
 	acceptMu sync.Mutex
 
-	unattended atomic.Bool // what waits here is another program's, and nobody need show the session
+	unattended atomic.Bool // another program's request waits here, and no client need show the session
 
 	fileMu     sync.Mutex // held while the conversation's file is changed
-	fileFailed bool       // people were told that it could not be
+	fileFailed bool       // the last write failed, and clients were notified
 }
 
-// name is what the session is called at this moment.
+// name is the session's present name.
 func (s *Session) name() string { return *s.named.Load() }
 
 // attached is a client that shows this session.
@@ -112,8 +112,8 @@ func (a *attached) canKeep() bool {
 	return a.view == protocol.ViewSubtree && a.client.Capabilities().KeepsFile
 }
 
-// enqueue adds a turn that the journal has, and sees that it is taken. The
-// caller holds the session.
+// enqueue adds a turn that the journal has, and starts the session's goroutine
+// if it does not run. The caller holds the session.
 func (s *Session) enqueue(record journal.Turn) {
 	s.mu.Lock()
 	s.queue = append(s.queue, record)
@@ -124,7 +124,7 @@ func (s *Session) enqueue(record journal.Turn) {
 		return
 	}
 	s.hold()
-	s.house.begin(func() {
+	s.sessions.begin(func() {
 		defer s.release()
 		for ctx, turn := s.next(); turn != nil; ctx, turn = s.next() {
 			s.run(ctx, turn)
@@ -138,7 +138,7 @@ func (s *Session) next() (context.Context, *Turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running = nil
-	for len(s.queue) > 0 && s.house.ctx.Err() == nil {
+	for len(s.queue) > 0 && s.sessions.ctx.Err() == nil {
 		record := s.queue[0]
 		s.queue = s.queue[1:]
 		if err := s.whole(&record); err != nil {
@@ -153,13 +153,13 @@ func (s *Session) next() (context.Context, *Turn) {
 	return nil, nil
 }
 
-// whole reads the rest of a turn that was there when the kernel started, of which the queue has
-// only the ids: a long queue takes no memory, and no time of the start.
+// whole reads the rest of a turn that was queued before the kernel started. The queue holds only
+// its ids, so that a long queue costs neither memory nor time at the start.
 func (s *Session) whole(record *journal.Turn) (err error) {
 	if !record.Accepted.IsZero() {
 		return nil
 	}
-	*record, err = s.house.config.Journal.Turn(s.house.ctx, record.ID)
+	*record, err = s.sessions.config.Journal.Turn(s.sessions.ctx, record.ID)
 	return err
 }
 
@@ -170,11 +170,11 @@ func (s *Session) current() *Turn {
 	return s.running
 }
 
-// turn is a turn, and its context, which ends when it is cancelled or with the
-// sessions.
+// turn makes a turn and its context, which ends when the turn is cancelled or
+// when the sessions close.
 func (s *Session) turn(record journal.Turn) (context.Context, *Turn) {
-	ctx, cancel := context.WithCancelCause(s.house.ctx)
-	return ctx, &Turn{Record: record, session: s, cancel: cancel, answer: s.house.config.NewID()}
+	ctx, cancel := context.WithCancelCause(s.sessions.ctx)
+	return ctx, &Turn{Record: record, session: s, cancel: cancel, answer: s.sessions.config.NewID()}
 }
 
 // run answers one turn from its first notification to its last.
@@ -205,7 +205,7 @@ func (s *Session) run(ctx context.Context, turn *Turn) {
 
 // interrupted ends a turn that was running when the last kernel ended.
 func (s *Session) interrupted(ctx context.Context, turn *Turn) {
-	acts, err := s.house.config.Journal.ActsOf(ctx, turn.Record.ID)
+	acts, err := s.sessions.config.Journal.ActsOf(ctx, turn.Record.ID)
 	if err != nil {
 		s.logger().Error("interrupted turn not ended", "turn", turn.Record.ID, "err", err)
 		return
@@ -221,14 +221,14 @@ func (s *Session) interrupted(ctx context.Context, turn *Turn) {
 	}
 	s.finish(ctx, turn, outcome)
 	s.writeFile(ctx)
-	s.settleUnkept(ctx) // the last kernel may have closed what it could not show any more
+	s.reconcileUnkept(ctx) // the last kernel may have closed what it could not show any more
 }
 
 // withdraw ends a turn that never began. Its question is shown first, so that
-// what is said of it stands below.
+// the notice stands below it.
 func (s *Session) withdraw(ctx context.Context, turn *Turn) {
 	defer turn.cancel(nil)
-	record, err := s.house.config.Journal.SetTurn(ctx, journal.TurnChange{ID: turn.Record.ID, State: protocol.TurnRunning})
+	record, err := s.sessions.config.Journal.SetTurn(ctx, journal.TurnChange{ID: turn.Record.ID, State: protocol.TurnRunning})
 	if err == nil {
 		turn.Record = record
 	}
@@ -242,7 +242,7 @@ func (s *Session) withdraw(ctx context.Context, turn *Turn) {
 // answer runs the turn. One that only posts text has its answer already.
 func (s *Session) answer(ctx context.Context, turn *Turn) Outcome {
 	if turn.Record.Question.Route.Kind != protocol.RoutePost {
-		return s.house.config.Runner.Run(ctx, turn)
+		return s.sessions.config.Runner.Run(ctx, turn)
 	}
 	if err := turn.Insert(ctx, "", turn.Record.Question.Text); err != nil {
 		return Outcome{State: protocol.TurnFailed, Notice: err.Error()}
@@ -265,8 +265,8 @@ func (s *Session) finish(ctx context.Context, turn *Turn, outcome Outcome) {
 	}
 	s.closeAsked(ctx, turn.Record.ID)
 	var record journal.Turn
-	err := s.keep(s.house.ctx, func() (err error) {
-		record, err = s.house.config.Journal.SetTurn(ctx, turn.change(outcome))
+	err := s.keep(s.sessions.ctx, func() (err error) {
+		record, err = s.sessions.config.Journal.SetTurn(ctx, turn.change(outcome))
 		return err
 	})
 	if err != nil {
@@ -285,7 +285,7 @@ func (s *Session) finish(ctx context.Context, turn *Turn, outcome Outcome) {
 		Seconds: took.Seconds(), Total: total, Shown: turn.shown, Window: turn.window,
 	})
 	log.Info("turn finished", "state", outcome.State, "dur", took)
-	if ended := s.house.config.Ended; ended != nil && record.ID != "" {
+	if ended := s.sessions.config.Ended; ended != nil && record.ID != "" {
 		ended(record)
 	}
 }
@@ -294,15 +294,15 @@ func (s *Session) finish(ctx context.Context, turn *Turn, outcome Outcome) {
 const keepPause = 2 * time.Second
 
 // keep writes to the journal. While the file or its disk is at fault it tries
-// again until ctx ends, and says so once: what was paid for is not thrown away,
-// and every turn has an end.
+// again until ctx ends, and notifies clients once. So no answer that was paid
+// for is lost, and every turn has an end.
 func (s *Session) keep(ctx context.Context, write func() error) error {
-	for told := false; ; told = true {
+	for reported := false; ; reported = true {
 		err := write()
 		if err == nil || protocol.ErrorCode(err) != protocol.CodeStorage {
 			return err
 		}
-		if !told {
+		if !reported {
 			s.logger().Error("the journal cannot be written, trying again", "err", err)
 			s.broadcast(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelError, Text: err.Error()})
 		}
@@ -314,12 +314,12 @@ func (s *Session) keep(ctx context.Context, write func() error) error {
 	}
 }
 
-// closeAsked ends the approvals and the questions that waited for this turn.
+// closeAsked closes the approvals and the questions of this turn.
 func (s *Session) closeAsked(ctx context.Context, turn string) {
-	closed, err := s.house.config.Journal.CloseApprovals(ctx, turn)
-	questions, also := s.house.config.Journal.WithdrawQuestions(ctx, turn)
+	closed, err := s.sessions.config.Journal.CloseApprovals(ctx, turn)
+	questions, also := s.sessions.config.Journal.WithdrawQuestions(ctx, turn)
 	if err := errors.Join(err, also); err != nil {
-		s.house.config.Logger.Error("what waits is not closed", "turn", turn, "err", err)
+		s.sessions.config.Logger.Error("what waits is not closed", "turn", turn, "err", err)
 	}
 	for _, a := range closed {
 		s.showClosed(ctx, nil, a.ID)
@@ -328,7 +328,7 @@ func (s *Session) closeAsked(ctx context.Context, turn string) {
 		s.showClosed(ctx, nil, q.ID)
 	}
 	if len(closed)+len(questions) > 0 {
-		s.settleUnkept(ctx)
+		s.reconcileUnkept(ctx)
 	}
 }
 
@@ -339,11 +339,11 @@ func (s *Session) broadcast(method string, params any) {
 	}
 }
 
-// tellAsked tells of what waits for a person, or no more: all who show the session and, where that is what
-// another program wants done, all others as well.
+// tellAsked sends a notification about an approval or a question to the clients that show the
+// session. If another program's request caused it, all other clients get it as well.
 func (s *Session) tellAsked(method string, params any) {
 	s.broadcast(method, params)
-	if everyone := s.house.config.Everyone; everyone != nil && s.unattended.Load() {
+	if everyone := s.sessions.config.Everyone; everyone != nil && s.unattended.Load() {
 		shows := map[string]bool{}
 		for _, a := range s.attached() {
 			shows[a.client.ID()] = true
@@ -366,5 +366,5 @@ func (s *Session) streaming() []*attached {
 
 // logger is the logger with this session's name.
 func (s *Session) logger() *slog.Logger {
-	return s.house.config.Logger.With("session", s.name())
+	return s.sessions.config.Logger.With("session", s.name())
 }

@@ -103,21 +103,21 @@ func echo(ctx context.Context, t *session.Turn) session.Outcome {
 	return session.Outcome{State: protocol.TurnAnswered}
 }
 
-// house is sessions over a real journal in a directory of its own.
-type house struct {
+// fixture is sessions over a real journal in a directory of its own.
+type fixture struct {
 	*session.Sessions
 	journal   *journal.Journal
 	directory string
 	ids       atomic.Int64
 }
 
-func open(t *testing.T, directory string, run runner) *house {
+func open(t *testing.T, directory string, run runner) *fixture {
 	t.Helper()
 	j, err := journal.Open(t.Context(), filepath.Join(directory, "journal.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{journal: j, directory: directory}
+	h := &fixture{journal: j, directory: directory}
 	start := time.Now().UnixNano()
 	h.Sessions = session.New(session.Config{
 		Journal: j, Runner: run, Directory: filepath.Join(directory, "sessions"),
@@ -127,7 +127,7 @@ func open(t *testing.T, directory string, run runner) *house {
 	return h
 }
 
-func (h *house) close(t *testing.T) {
+func (h *fixture) close(t *testing.T) {
 	t.Helper()
 	h.Sessions.Close()
 	if err := h.journal.Close(); err != nil {
@@ -135,7 +135,7 @@ func (h *house) close(t *testing.T) {
 	}
 }
 
-func (h *house) file(t *testing.T, name string) string {
+func (h *fixture) file(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(h.directory, "sessions", name+".org"))
 	if err != nil && !os.IsNotExist(err) {
@@ -157,7 +157,7 @@ func until(t *testing.T, what string, done func() bool) {
 	}
 }
 
-func (h *house) attach(t *testing.T, c *client, p protocol.SessionLoadParams) protocol.SessionLoadResult {
+func (h *fixture) attach(t *testing.T, c *client, p protocol.SessionLoadParams) protocol.SessionLoadResult {
 	t.Helper()
 	p.Session = "main"
 	result, err := h.Attach(t.Context(), c, p)
@@ -243,7 +243,7 @@ func TestTheSameMessageTwiceIsAnsweredOnce(t *testing.T) {
 
 // withTwoTurns are sessions in which "hello q1" and "hello q2" were answered before a client
 // that keeps no file.
-func withTwoTurns(t *testing.T) (*house, *client) {
+func withTwoTurns(t *testing.T) (*fixture, *client) {
 	t.Helper()
 	h := open(t, t.TempDir(), echo)
 	c := &client{id: "cli"}

@@ -81,7 +81,7 @@ func (h *Sessions) use(name string) (*Session, error) {
 	}
 	s := h.open[name]
 	if s == nil {
-		s = &Session{house: h}
+		s = &Session{sessions: h}
 		s.named.Store(&name)
 		h.open[name] = s
 	}
@@ -91,18 +91,18 @@ func (h *Sessions) use(name string) (*Session, error) {
 
 // hold keeps a session open that the caller holds already, once more.
 func (s *Session) hold() {
-	s.house.mu.Lock()
-	defer s.house.mu.Unlock()
+	s.sessions.mu.Lock()
+	defer s.sessions.mu.Unlock()
 	s.holds++
 }
 
 // release ends one hold. A session that nobody holds has no client and nothing
 // to answer: it is forgotten.
 func (s *Session) release() {
-	s.house.mu.Lock()
-	defer s.house.mu.Unlock()
+	s.sessions.mu.Lock()
+	defer s.sessions.mu.Unlock()
 	if s.holds--; s.holds == 0 {
-		delete(s.house.open, s.name())
+		delete(s.sessions.open, s.name())
 	}
 }
 
@@ -159,8 +159,8 @@ func (h *Sessions) Submit(ctx context.Context, event protocol.Event) (protocol.E
 func (s *Session) accept(ctx context.Context, event protocol.Event) (journal.Turn, error) {
 	s.acceptMu.Lock()
 	defer s.acceptMu.Unlock()
-	event.Session, event.Stamp = s.name(), s.house.config.Now()
-	record, fresh, err := s.house.config.Journal.Accept(ctx, event, s.house.config.NewID())
+	event.Session, event.Stamp = s.name(), s.sessions.config.Now()
+	record, fresh, err := s.sessions.config.Journal.Accept(ctx, event, s.sessions.config.NewID())
 	if err != nil {
 		return record, err
 	}

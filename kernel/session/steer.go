@@ -9,11 +9,12 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// errEnded is why nothing can be said to a turn.
+// errEnded: a turn that has ended takes no steering message.
 var errEnded = protocol.Errorf(protocol.CodeConflict, "nothing is being answered: send this as a message")
 
-// Steer says something to a turn that runs. When it returns nil the journal has
-// it: the model is shown it with its next request, or it becomes a message.
+// Steer sends a message to a running turn. When it returns nil the journal has
+// the message: either the model is shown it with its next request, or it becomes
+// a turn of its own.
 func (h *Sessions) Steer(ctx context.Context, p protocol.TurnSteerParams) (protocol.TurnSteerResult, error) {
 	if strings.TrimSpace(p.Text) == "" {
 		return protocol.TurnSteerResult{}, protocol.Errorf(protocol.CodeInvalidParams, "nothing to say: the text is empty")
@@ -46,7 +47,7 @@ func (h *Sessions) Steer(ctx context.Context, p protocol.TurnSteerParams) (proto
 	return protocol.TurnSteerResult{Turn: running.Record.ID, Event: running.Record.Event}, nil
 }
 
-// steer journals what was said, unless the turn is at its end.
+// steer journals the message, unless the turn has ended.
 func (t *Turn) steer(ctx context.Context, id, text string) error {
 	t.steerMu.Lock()
 	defer t.steerMu.Unlock()
@@ -54,11 +55,10 @@ func (t *Turn) steer(ctx context.Context, id, text string) error {
 		return errEnded
 	}
 	t.heard = false
-	return t.session.house.config.Journal.PutSteer(ctx, journal.Steer{ID: id, Turn: t.Record.ID, Text: text})
+	return t.session.sessions.config.Journal.PutSteer(ctx, journal.Steer{ID: id, Turn: t.Record.ID, Text: text})
 }
 
-// hear reports whether something may have been said since it was asked last. What is said from
-// now on is for the next time.
+// hear reports whether a steering message may have come since its last call.
 func (t *Turn) hear() bool {
 	t.steerMu.Lock()
 	defer t.steerMu.Unlock()
@@ -67,17 +67,17 @@ func (t *Turn) hear() bool {
 	return !heard
 }
 
-// unhear has the next look for what was said, as this one could not.
+// unhear makes the next call of hear report true, after the messages could not be read.
 func (t *Turn) unhear() {
 	t.steerMu.Lock()
 	defer t.steerMu.Unlock()
 	t.heard = false
 }
 
-// Told returns what a person said to the turn since the last call, for the model,
+// NewSteers returns what a person said to the turn since the last call, for the model,
 // and notes that it was shown it. In a turn that is answered again that begins
 // with what it was told before.
-func (t *Turn) Told(ctx context.Context) (told []string, err error) {
+func (t *Turn) NewSteers(ctx context.Context) (texts []string, err error) {
 	if !t.hear() {
 		return nil, nil
 	}
@@ -86,13 +86,13 @@ func (t *Turn) Told(ctx context.Context) (told []string, err error) {
 			t.unhear()
 		}
 	}()
-	j := t.session.house.config.Journal
+	j := t.session.sessions.config.Journal
 	steers, err := j.Steers(ctx, t.Record.ID)
 	if err != nil {
 		return nil, err
 	}
 	t.trail.mu.Lock()
-	known := len(t.trail.told)
+	known := len(t.trail.steers)
 	t.trail.mu.Unlock()
 	var fresh, ids []string
 	for _, s := range steers {
@@ -116,11 +116,11 @@ func (t *Turn) Told(ctx context.Context) (told []string, err error) {
 	}
 	t.trail.mu.Lock()
 	defer t.trail.mu.Unlock()
-	t.trail.told = append(t.trail.told, fresh...)
+	t.trail.steers = append(t.trail.steers, fresh...)
 	return fresh, nil
 }
 
-// leftover makes messages of what no model was shown: the turn ended before.
+// leftover makes turns of the steering messages that no model was shown before the turn ended.
 func (s *Session) leftover(ctx context.Context, t *Turn) {
 	t.steerMu.Lock()
 	t.ended = true
@@ -129,7 +129,7 @@ func (s *Session) leftover(ctx context.Context, t *Turn) {
 	if heard {
 		return
 	}
-	j := s.house.config.Journal
+	j := s.sessions.config.Journal
 	steers, err := j.Steers(ctx, t.Record.ID)
 	for _, steer := range steers {
 		if steer.Used {

@@ -12,14 +12,14 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// What an answer shows of its trail. All of it is in the journal.
+// Limits of what an answer shows of its trail. The journal has all of it.
 const (
 	thoughtsLimit = 16 << 10 // bytes of thoughts
 	callsLimit    = 16 << 10 // bytes of calls and results
 	resultLimit   = 2 << 10  // bytes of one result
 )
 
-// trail is what led to an answer and what it took: it stands in the answer beside
+// trail is the way to an answer and its cost, which stand in the answer beside
 // its text.
 type trail struct {
 	mu       sync.Mutex
@@ -27,7 +27,7 @@ type trail struct {
 	thought  int             // code points of all of them
 	calls    strings.Builder
 	left     int // calls that are not shown
-	told     []string
+	steers   []string
 	stopped  string                // why the answer is what was found until then, a sentence or two; "" of a whole one
 	progress protocol.TurnProgress // zero before a model was asked
 	counted  bool                  // somebody counted tokens
@@ -61,7 +61,7 @@ func (t *Turn) Thought(text string) {
 	})
 }
 
-// Called adds a call to what the answer shows in a folded drawer.
+// Called adds a call to the folded drawer of the answer.
 func (t *Turn) Called(call Call) {
 	t.trail.mu.Lock()
 	defer t.trail.mu.Unlock()
@@ -79,14 +79,14 @@ func (t *Turn) Called(call Call) {
 	}
 }
 
-// Spent sets what the turn took so far, for the drawer of the answer that comes.
+// Spent sets the tokens and the cost of the turn so far, for the drawer of the answer.
 func (t *Turn) Spent(input, output int, cost *float64) {
 	t.trail.mu.Lock()
 	defer t.trail.mu.Unlock()
 	t.trail.counted, t.trail.input, t.trail.output, t.trail.cost = true, input, output, cost
 }
 
-// Stopped has the answer that comes say why the turn did not go on.
+// Stopped makes the answer say why the turn was stopped early.
 func (t *Turn) Stopped(why string) {
 	t.trail.mu.Lock()
 	defer t.trail.mu.Unlock()
@@ -133,7 +133,7 @@ func (t *Turn) annotate(subtree string) string {
 		calls += fmt.Sprintf("\n\n(and %d calls more, which the journal has)", t.trail.left)
 	}
 	var items []org.Told
-	for _, text := range t.trail.told {
+	for _, text := range t.trail.steers {
 		items = append(items, org.Told{By: "You, meanwhile", Text: text})
 	}
 	if t.trail.stopped != "" {

@@ -43,7 +43,7 @@ func (t *Turn) begin(ctx context.Context) error {
 		state = protocol.TurnWaiting
 	}
 	err := t.session.keep(ctx, func() error {
-		record, err := t.session.house.config.Journal.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
+		record, err := t.session.sessions.config.Journal.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
 		if err == nil {
 			t.Record.State, t.Record.Started = record.State, record.Started
 		}
@@ -53,7 +53,7 @@ func (t *Turn) begin(ctx context.Context) error {
 		return fmt.Errorf("begin the turn: %w", err)
 	}
 	if t.Record.Wanted == "" {
-		if t.Record.Wanted, err = t.session.house.config.Journal.SessionModel(ctx, t.session.name()); err != nil {
+		if t.Record.Wanted, err = t.session.sessions.config.Journal.SessionModel(ctx, t.session.name()); err != nil {
 			return fmt.Errorf("begin the turn: %w", err)
 		}
 	}
@@ -69,15 +69,15 @@ func (t *Turn) begin(ctx context.Context) error {
 // resume finds what was done for the answer before the kernel ended. It goes on under the
 // same id, so that later turns are shown all of what led to it.
 func (t *Turn) resume(ctx context.Context) (err error) {
-	if t.Begun, err = t.session.house.config.Journal.Progress(ctx, t.Record.ID); err != nil {
+	if t.Begun, err = t.session.sessions.config.Journal.Progress(ctx, t.Record.ID); err != nil {
 		return err
 	}
 	t.answer = cmp.Or(t.Begun.Answer, t.answer)
 	t.trail.mu.Lock()
 	defer t.trail.mu.Unlock()
-	for _, round := range t.Begun.Rounds {
+	for _, round := range t.Begun.Steps {
 		if round.Said != "" {
-			t.trail.told = append(t.trail.told, round.Said)
+			t.trail.steers = append(t.trail.steers, round.Said)
 		}
 	}
 	return nil
@@ -105,7 +105,7 @@ func (t *Turn) Waiting(ctx context.Context, waiting bool) error {
 	if waiting {
 		state = protocol.TurnWaiting
 	}
-	_, err := t.session.house.config.Journal.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
+	_, err := t.session.sessions.config.Journal.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
 	if err == nil && waiting {
 		t.session.writeUnkept(ctx) // it may be days
 	}
@@ -132,7 +132,7 @@ func (t *Turn) Insert(ctx context.Context, action, text string) error {
 // answer and what to do.
 func (t *Turn) explain(ctx context.Context, outcome Outcome) error {
 	title, body := explanation(outcome)
-	id := t.session.house.config.NewID()
+	id := t.session.sessions.config.NewID()
 	converter := org.NewConverter(org.Options{
 		QuestionLevel: t.Record.Level, Answer: true,
 		Properties: []org.Property{{Key: "ID", Value: id}, {Key: "STATE", Value: string(outcome.State)}},
@@ -159,8 +159,8 @@ func explanation(o Outcome) (title, body string) {
 // deliver journals the act and brings it to the clients and the file. While the
 // journal cannot be written it waits, however the turn's context fares.
 func (t *Turn) deliver(ctx context.Context, act journal.Act) error {
-	err := t.session.keep(t.session.house.ctx, func() error {
-		return t.session.house.config.Journal.PutAct(ctx, act)
+	err := t.session.keep(t.session.sessions.ctx, func() error {
+		return t.session.sessions.config.Journal.PutAct(ctx, act)
 	})
 	if err != nil {
 		return err

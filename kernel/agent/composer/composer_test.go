@@ -100,7 +100,7 @@ func TestCompose(t *testing.T) {
 	if first.Past == nil || first.Past.Turns != 1 || first.Question != "And the cups?" {
 		t.Errorf("of the earlier turns are shown %+v, and the question is kept as %q", first.Past, first.Question)
 	}
-	turn.Exchange.Add(journal.Round{Action: "(:type :request)", Verdict: "performed", Text: "six cups"})
+	turn.Exchange.Add(journal.ToolStep{Action: "(:type :request)", Verdict: "performed", Text: "six cups"})
 	second := compose(t, turn, skill.Ask{Text: "And the cups?", System: "You keep a house."})
 	if second.Request.System != r.System || !strings.HasPrefix(text(second.Request), text(r)) || !strings.Contains(text(second.Request), "six cups") {
 		t.Errorf("the second request is\n%s", text(second.Request))
@@ -165,7 +165,7 @@ func TestComposeShorter(t *testing.T) {
 	window := composer.Program{Window: func(context.Context) llm.Window { return llm.Window{Tokens: 100_000, Reply: 1000, Source: "a test"} }}
 	turn := c.Turn(t.Context(), asked("three"), window)
 	first := compose(t, turn, skill.Ask{Text: "three"})
-	turn.Exchange.Add(journal.Round{Action: "(:type :request)", Verdict: "performed", Text: long})
+	turn.Exchange.Add(journal.ToolStep{Action: "(:type :request)", Verdict: "performed", Text: long})
 	estimate := composer.Estimate(compose(t, turn, skill.Ask{Text: "three"}).Request)
 	if !turn.Shorten(t.Context(), estimate) || turn.Shorten(t.Context(), estimate) {
 		t.Error("it is made shorter other than once")
@@ -187,7 +187,7 @@ func TestExplain(t *testing.T) {
 	c := newComposer(t, &journal.Exchange{Turn: "t0", AnswerID: "a0", Question: "Where is the samovar?", Answer: "In Samarkand."})
 	item := protocol.ContextItem{Kind: "file", Name: "cups.org", Text: "six", Bytes: 3}
 	turn := c.Turn(t.Context(), asked("And these?"), composer.Program{Items: func(context.Context) ([]protocol.ContextItem, error) { return []protocol.ContextItem{item}, nil }})
-	turn.Exchange.Add(journal.Round{Said: "and quickly"})
+	turn.Exchange.Add(journal.ToolStep{Said: "and quickly"})
 	composed := compose(t, turn, skill.Ask{Text: "And these?"})
 	var result protocol.PromptResult
 	composed.Explain(&result)

@@ -10,25 +10,25 @@ import (
 // Exchange is what a turn has come to so far: its rounds, and the messages that tell the model
 // of them. The zero value is ready.
 type Exchange struct {
-	rounds   []journal.Round
+	rounds   []journal.ToolStep
 	messages []llm.Message
 	sent     []journal.RequestSent // requests of before the kernel's end that nothing was fitted to yet
 }
 
 // Add adds rounds.
-func (e *Exchange) Add(rounds ...journal.Round) {
+func (e *Exchange) Add(rounds ...journal.ToolStep) {
 	e.rounds = append(e.rounds, rounds...)
 	e.messages = append(e.messages, messagesOf(rounds)...)
 }
 
 // Rounds are all rounds, the first one first. They must not be changed.
-func (e *Exchange) Rounds() []journal.Round { return e.rounds }
+func (e *Exchange) Rounds() []journal.ToolStep { return e.rounds }
 
 // Messages are what tells the model of the rounds.
 func (e *Exchange) Messages() []llm.Message { return e.messages }
 
 // messagesOf are rounds as the model is told of them when they happen.
-func messagesOf(rounds []journal.Round) (messages []llm.Message) {
+func messagesOf(rounds []journal.ToolStep) (messages []llm.Message) {
 	for _, round := range rounds {
 		messages = append(messages, history.Round(round)...)
 	}
@@ -41,7 +41,7 @@ func messagesOf(rounds []journal.Round) (messages []llm.Message) {
 func (e *Exchange) tokens() int {
 	total := history.Total(e.messages)
 	if len(e.sent) > 0 {
-		total -= history.Total(messagesOf(e.rounds[e.sent[0].Rounds:]))
+		total -= history.Total(messagesOf(e.rounds[e.sent[0].Steps:]))
 	}
 	return total
 }
@@ -52,7 +52,7 @@ func (e *Exchange) tokens() int {
 // one was made shorter.
 func (e *Exchange) fit(past *history.Shown, room int) []llm.Message {
 	shown := past.Messages
-	within := func(rounds []journal.Round) {
+	within := func(rounds []journal.ToolStep) {
 		shown = past.Messages
 		if past.Tokens+history.Total(e.messages) > room {
 			shown, e.messages = history.Fit(past.Messages, rounds, room-prompt.Tokens(past.Preface)) // which stands before one of the messages
@@ -62,8 +62,8 @@ func (e *Exchange) fit(past *history.Shown, room int) []llm.Message {
 		e.sent, e.messages = nil, nil
 		had := 0
 		for _, request := range sent {
-			e.messages = append(e.messages, messagesOf(e.rounds[had:request.Rounds])...)
-			had = request.Rounds
+			e.messages = append(e.messages, messagesOf(e.rounds[had:request.Steps])...)
+			had = request.Steps
 			within(e.rounds[:had])
 		}
 		e.messages = append(e.messages, messagesOf(e.rounds[had:])...)

@@ -44,7 +44,7 @@ type Compaction struct {
 // job is one summary being made.
 type job struct {
 	session string
-	by      journal.DigestBy
+	by      journal.CompactionBy
 	stopped context.Context // ends when a person stops it
 	stop    context.CancelFunc
 	done    chan struct{} // closed when the following is set
@@ -105,13 +105,13 @@ func (c *Compaction) Start(session string) {
 	again := c.failed[session]
 	c.mu.Unlock()
 	if time.Now().After(again) {
-		c.begin(session, journal.DigestBySummary)
+		c.begin(session, journal.CompactionBySummary)
 	}
 }
 
 // Now has a summary made and returns when it is. One that is being made already is waited for.
 func (c *Compaction) Now(ctx context.Context, session string) (protocol.SessionCompacted, error) {
-	j := c.begin(session, journal.DigestByPerson)
+	j := c.begin(session, journal.CompactionByPerson)
 	if j == nil {
 		return protocol.SessionCompacted{}, protocol.Errorf(protocol.CodeBusy, "%d conversations wait to be summarised already", jobsLimit)
 	}
@@ -124,7 +124,7 @@ func (c *Compaction) Now(ctx context.Context, session string) (protocol.SessionC
 }
 
 // begin is the job for the session; nil when too many wait.
-func (c *Compaction) begin(session string, by journal.DigestBy) *job {
+func (c *Compaction) begin(session string, by journal.CompactionBy) *job {
 	jobs := c.queue()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -214,15 +214,15 @@ type run struct {
 	*Compaction
 	session string
 	model   string // as it is asked for, "" for the standard one
-	by      journal.DigestBy
-	base    journal.Digest // what counts now
+	by      journal.CompactionBy
+	base    journal.Compaction // what counts now
 	latest  int64
 	room    int // of the model, in estimated tokens
 	summary Summary
 }
 
 // compact summarises all turns but the last ones.
-func (c *Compaction) compact(ctx context.Context, session string, by journal.DigestBy) (result protocol.SessionCompacted, err error) {
+func (c *Compaction) compact(ctx context.Context, session string, by journal.CompactionBy) (result protocol.SessionCompacted, err error) {
 	r := &run{Compaction: c, session: session, by: by}
 	exchanges, err := r.begin(ctx)
 	if err != nil {
@@ -273,7 +273,7 @@ func (r *run) begin(ctx context.Context) ([]*journal.Exchange, error) {
 	}
 	const system = 3 // a quarter is for what stands before a conversation
 	r.room = int(float64(window.Room())/factor) * system / (system + 1)
-	exchanges, shown, _, err := r.Past.read(ctx, r.session, "", func(d journal.Digest) int64 { return d.Summarised })
+	exchanges, shown, _, err := r.Past.read(ctx, r.session, "", func(d journal.Compaction) int64 { return d.Summarised })
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +289,7 @@ func (r *run) upTo(ctx context.Context, exchanges []*journal.Exchange) (before, 
 		return 0, 0, err
 	}
 	low := Room{Tokens: r.room}.low() * 3 / 4 // the notes take some
-	if r.by == journal.DigestByPerson {
+	if r.by == journal.CompactionByPerson {
 		low = min(low, shown.Tokens/4)
 	}
 	kept := 0
@@ -342,11 +342,11 @@ func (r *run) own(ctx context.Context, exchanges []*journal.Exchange) (bool, err
 		if len(e.Context) > 0 {
 			return false, nil
 		}
-		rounds, err := r.Past.Journal.Rounds(ctx, e.AnswerID)
+		rounds, err := r.Past.Journal.ToolSteps(ctx, e.AnswerID)
 		if err != nil {
 			return false, err
 		}
-		if slices.ContainsFunc(rounds, func(round journal.Round) bool { return r.Past.outside(round) != "" }) {
+		if slices.ContainsFunc(rounds, func(round journal.ToolStep) bool { return r.Past.outside(round) != "" }) {
 			return false, nil
 		}
 	}
@@ -404,7 +404,7 @@ func (r *run) commit(ctx context.Context, summary Summary, through int64, turns 
 		if next.Through <= through {
 			next.Through, next.Turns = through, next.Told
 		}
-		kept, err := r.Past.Journal.PutDigest(ctx, r.session, next, r.latest)
+		kept, err := r.Past.Journal.PutCompaction(ctx, r.session, next, r.latest)
 		if err == nil {
 			r.base, r.latest = kept, kept.Seq
 			return nil
@@ -412,11 +412,11 @@ func (r *run) commit(ctx context.Context, summary Summary, through int64, turns 
 		if protocol.ErrorCode(err) != protocol.CodeConflict || try == tries {
 			return err
 		}
-		digests, failed := r.Past.Journal.Digests(ctx, r.session)
+		digests, failed := r.Past.Journal.Compactions(ctx, r.session)
 		if failed != nil {
 			return failed
 		}
-		if len(digests) == 0 || digests[0].Summarised != r.base.Summarised || digests[0].By == journal.DigestByUndo {
+		if len(digests) == 0 || digests[0].Summarised != r.base.Summarised || digests[0].By == journal.CompactionByUndo {
 			return err
 		}
 		r.base, r.latest = digests[0], digests[0].Seq
@@ -426,7 +426,7 @@ func (r *run) commit(ctx context.Context, summary Summary, through int64, turns 
 // Undo takes the last summary back: what counted before it counts again. It can be taken back
 // one after the other, up to the beginning.
 func (c *Compaction) Undo(ctx context.Context, session string) (protocol.SessionCompacted, error) {
-	digests, err := c.Past.Journal.Digests(ctx, session)
+	digests, err := c.Past.Journal.Compactions(ctx, session)
 	if err != nil {
 		return protocol.SessionCompacted{}, err
 	}
@@ -434,19 +434,19 @@ func (c *Compaction) Undo(ctx context.Context, session string) (protocol.Session
 		return protocol.SessionCompacted{}, protocol.Errorf(protocol.CodeNotFound, "models are shown all of the conversation %q: there is no summary to take back", session)
 	}
 	last := digests[0]
-	for last.By != journal.DigestBySummary && last.By != journal.DigestByPerson && last.Base != 0 {
-		if last, err = c.Past.Journal.Digest(ctx, last.Base); err != nil {
+	for last.By != journal.CompactionBySummary && last.By != journal.CompactionByPerson && last.Base != 0 {
+		if last, err = c.Past.Journal.Compaction(ctx, last.Base); err != nil {
 			return protocol.SessionCompacted{}, err
 		}
 	}
-	var back journal.Digest // the zero value where there was none
+	var back journal.Compaction // the zero value where there was none
 	if last.Base != 0 {
-		if back, err = c.Past.Journal.Digest(ctx, last.Base); err != nil {
+		if back, err = c.Past.Journal.Compaction(ctx, last.Base); err != nil {
 			return protocol.SessionCompacted{}, err
 		}
 	}
-	back.By, back.Base = journal.DigestByUndo, back.Seq
-	if _, err := c.Past.Journal.PutDigest(ctx, session, back, digests[0].Seq); err != nil {
+	back.By, back.Base = journal.CompactionByUndo, back.Seq
+	if _, err := c.Past.Journal.PutCompaction(ctx, session, back, digests[0].Seq); err != nil {
 		return protocol.SessionCompacted{}, fmt.Errorf("take the summary back: %w", err)
 	}
 	told := protocol.SessionCompacted{Session: session, State: protocol.CompactingUndone, Turns: back.Turns,

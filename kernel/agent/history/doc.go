@@ -5,7 +5,7 @@
 // taken, results of earlier calls and what went along with earlier messages are shortened,
 // and a summary of the beginning is made, so that about half of the room is free again; this
 // is seldom, and in between nothing moves. Only if there is no summary in time are the
-// earliest turns left out without one. What is shown instead is a [journal.Digest]; the turns
+// earliest turns left out without one. What is shown instead is a [journal.Compaction]; the turns
 // themselves stay in the journal.
 //
 // The present turn is none of its business: what is said now is never cut here.

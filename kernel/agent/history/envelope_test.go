@@ -20,7 +20,7 @@ var hostile = []string{
 
 // enclosed checks that all of a round's result stands in one property list, as it came, and that
 // nothing but the kernel's line stands behind it.
-func enclosed(t interface{ Fatalf(string, ...any) }, r journal.Round) {
+func enclosed(t interface{ Fatalf(string, ...any) }, r journal.ToolStep) {
 	messages := Round(r)
 	if len(messages) != 2 || messages[0].Content != r.Action {
 		t.Fatalf("%+v", messages)
@@ -53,13 +53,13 @@ func TestResultsStayResults(t *testing.T) {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(hostile), 0, 12).Draw(r, "pieces"), "")
 	})
 	rapid.Check(t, func(r *rapid.T) {
-		round := journal.Round{
+		round := journal.ToolStep{
 			Action: `(:type :request :target :tool :payload (:action :call :tool "read" :args (:path "/f")))`, Text: text.Draw(r, "text"),
 			Verdict: rapid.SampledFrom([]string{"performed", "failed", "refused", "denied"}).Draw(r, "verdict"), Seq: 17,
 			Note: rapid.SampledFrom([]string{"", "You did the same."}).Draw(r, "note"), Last: rapid.Bool().Draw(r, "last"),
 		}
 		for range rapid.IntRange(0, 3).Draw(r, "calls") {
-			round.Calls = append(round.Calls, journal.RoundCall{Tool: "read", Text: text.Draw(r, "call"), Failed: rapid.Bool().Draw(r, "failed")})
+			round.Calls = append(round.Calls, journal.StepCall{Tool: "read", Text: text.Draw(r, "call"), Failed: rapid.Bool().Draw(r, "failed")})
 		}
 		enclosed(r, round)
 	})
@@ -71,6 +71,6 @@ func FuzzResult(f *testing.F) {
 		f.Add(text + "x" + text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		enclosed(t, journal.Round{Action: `(:type :log :text "x")`, Verdict: "performed", Text: text, Seq: 3})
+		enclosed(t, journal.ToolStep{Action: `(:type :log :text "x")`, Verdict: "performed", Text: text, Seq: 3})
 	})
 }

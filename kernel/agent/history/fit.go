@@ -9,7 +9,7 @@ import (
 // for it, and its own rounds, whole, as long as both fit the room. Then its own results but
 // the last three are shortened and left out, then the first turns are left out, and last the
 // other results: a turn goes on as long as it can.
-func Fit(past []llm.Message, rounds []journal.Round, room int) (shown, exchange []llm.Message) {
+func Fit(past []llm.Message, rounds []journal.ToolStep, room int) (shown, exchange []llm.Message) {
 	last := len(rounds)
 	for _, step := range []struct {
 		level level

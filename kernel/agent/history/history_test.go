@@ -70,13 +70,13 @@ func (k *talk) ask(question string) {
 }
 
 // answer ends the turn, after some rounds.
-func (k *talk) answer(text string, rounds ...journal.Round) {
+func (k *talk) answer(text string, rounds ...journal.ToolStep) {
 	k.t.Helper()
 	id := fmt.Sprintf("a%d", k.turns)
 	for _, round := range rounds {
 		data, err := json.Marshal(round)
 		k.must(err)
-		_, err = k.j.Append(k.t.Context(), journal.Entry{Kind: journal.KindRound, Session: "main", Turn: k.last, ID: id, Data: data})
+		_, err = k.j.Append(k.t.Context(), journal.Entry{Kind: journal.KindToolStep, Session: "main", Turn: k.last, ID: id, Data: data})
 		k.must(err)
 	}
 	k.must(k.j.PutAct(k.t.Context(), journal.Act{ID: id, Session: "main", Turn: k.last, Event: fmt.Sprintf("q%d", k.turns), Kind: journal.ActAnswer, Raw: text, Final: true}))
@@ -171,14 +171,14 @@ func TestAnyJournalIsValid(t *testing.T) {
 			if random.IntN(8) == 0 {
 				continue // it has no answer
 			}
-			var rounds []journal.Round
+			var rounds []journal.ToolStep
 			for range random.IntN(4) {
-				round := journal.Round{Action: plist.Print(must(plist.Read(`(:type :request :text "x")`))), Verdict: "performed", Text: some()}
+				round := journal.ToolStep{Action: plist.Print(must(plist.Read(`(:type :request :text "x")`))), Verdict: "performed", Text: some()}
 				switch random.IntN(4) {
 				case 0:
-					round = journal.Round{Said: "said " + some()}
+					round = journal.ToolStep{Said: "said " + some()}
 				case 1:
-					round.Calls = []journal.RoundCall{{Tool: "a", Text: some()}, {Tool: "b", Text: some(), Failed: true}}
+					round.Calls = []journal.StepCall{{Tool: "a", Text: some()}, {Tool: "b", Text: some(), Failed: true}}
 				}
 				rounds = append(rounds, round)
 			}
@@ -221,7 +221,7 @@ func TestSummaryRoundTrip(t *testing.T) {
 		if s.Empty() {
 			continue
 		}
-		shown := preface(journal.Digest{Turns: 3, Told: 2, Summary: data})
+		shown := preface(journal.Compaction{Turns: 3, Told: 2, Summary: data})
 		mark := markFor(s.String())
 		if strings.Count(shown, mark) != 3 || !strings.HasSuffix(shown, "The conversation goes on:\n\n") || len(s.String()) > 700_000 {
 			t.Errorf("%q is shown as %.500q", wrote, shown)
@@ -242,9 +242,9 @@ func TestSummaryRoundTrip(t *testing.T) {
 func TestFitKnowsWhoSpeaks(t *testing.T) {
 	const typed = "(:result (:action \"x\")) is what I saw"
 	past := []llm.Message{{Role: llm.RoleUser, Content: "q0"}}
-	past = append(past, Round(journal.Round{Action: "(:type :request)", Verdict: "performed", Text: strings.Repeat("r", 4000)})...)
+	past = append(past, Round(journal.ToolStep{Action: "(:type :request)", Verdict: "performed", Text: strings.Repeat("r", 4000)})...)
 	past = append(past, llm.Message{Role: llm.RoleAssistant, Content: "a"}, llm.Message{Role: llm.RoleUser, Content: typed}, llm.Message{Role: llm.RoleAssistant, Content: "b"})
-	shown, _ := Fit(Joined(past), []journal.Round{{Seq: 1, Action: "(:type :request)", Verdict: "performed", Text: "now"}}, 300)
+	shown, _ := Fit(Joined(past), []journal.ToolStep{{Seq: 1, Action: "(:type :request)", Verdict: "performed", Text: "now"}}, 300)
 	if len(shown) != 2 || shown[0].Content != typed {
 		t.Errorf("shown is %+v", shown)
 	}
@@ -258,13 +258,13 @@ func TestFitKeepsPairs(t *testing.T) {
 		for i := range random.IntN(6) {
 			past = append(past, llm.Message{Role: llm.RoleUser, Content: fmt.Sprint("q", i)})
 			if random.IntN(2) == 0 {
-				past = append(past, roundAt(journal.Round{Action: "(:type :request :text \"p\")", Verdict: "performed", Text: strings.Repeat("p", random.IntN(6000))}, whole)...)
+				past = append(past, roundAt(journal.ToolStep{Action: "(:type :request :text \"p\")", Verdict: "performed", Text: strings.Repeat("p", random.IntN(6000))}, whole)...)
 			}
 			past = append(past, llm.Message{Role: llm.RoleAssistant, Content: "a"})
 		}
-		var rounds []journal.Round
+		var rounds []journal.ToolStep
 		for i := range random.IntN(9) {
-			rounds = append(rounds, journal.Round{Seq: int64(i + 1), Action: "(:type :request :text \"x\")", Verdict: "performed", Text: strings.Repeat("r", random.IntN(20_000))})
+			rounds = append(rounds, journal.ToolStep{Seq: int64(i + 1), Action: "(:type :request :text \"x\")", Verdict: "performed", Text: strings.Repeat("r", random.IntN(20_000))})
 		}
 		room := random.IntN(20_000)
 		shown, exchange := Fit(past, rounds, room)

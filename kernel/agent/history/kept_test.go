@@ -55,10 +55,10 @@ func (k *talk) meddle(random *rand.Rand) {
 			k.must(k.j.UseSteers(ctx, id))
 		}
 	case 4:
-		digests, err := k.j.Digests(ctx, "main")
+		digests, err := k.j.Compactions(ctx, "main")
 		k.must(err)
 		if len(digests) > 0 && random.IntN(2) == 0 { // a person takes it back
-			_, err := k.j.PutDigest(ctx, "main", journal.Digest{By: journal.DigestByUndo}, digests[0].Seq)
+			_, err := k.j.PutCompaction(ctx, "main", journal.Compaction{By: journal.CompactionByUndo}, digests[0].Seq)
 			k.must(err)
 		}
 	default:
@@ -75,7 +75,7 @@ func (k *talk) say(n int, id, turn string, random *rand.Rand) {
 		k.append(journal.KindAsked, turn, id, fmt.Sprintf(`{"text":"asked %d with what it was reminded of: %s"}`, n, strings.Repeat("kept ", random.IntN(200))))
 	}
 	for range random.IntN(3) {
-		k.append(journal.KindRound, turn, id, fmt.Sprintf(`{"action":"(:type :request)","verdict":"performed","text":%q}`, strings.Repeat("result ", random.IntN(900))))
+		k.append(journal.KindToolStep, turn, id, fmt.Sprintf(`{"action":"(:type :request)","verdict":"performed","text":%q}`, strings.Repeat("result ", random.IntN(900))))
 	}
 	k.must(k.j.PutAct(ctx, journal.Act{ID: id, Session: "main", Turn: turn, Event: fmt.Sprintf("q%d", n), Kind: journal.ActAnswer, Raw: "answer " + id, Final: true}))
 	_, err := k.j.SetTurn(ctx, journal.TurnChange{ID: turn, State: protocol.TurnAnswered})
@@ -126,13 +126,13 @@ func TestUndoOfVeryMany(t *testing.T) {
 	k := newTalk(t)
 	c := &Compaction{Past: k.past, Logger: slog.New(slog.DiscardHandler)}
 	const made = 70 // more than are looked at for one that applies
-	var latest journal.Digest
+	var latest journal.Compaction
 	for i := range made {
-		by := journal.DigestBySummary
+		by := journal.CompactionBySummary
 		if i%3 == 2 {
-			by = journal.DigestByPruning
+			by = journal.CompactionByPruning
 		}
-		digest, err := k.j.PutDigest(t.Context(), "main", journal.Digest{Base: latest.Seq, By: by, Turns: i + 1, Through: int64(i + 1)}, latest.Seq)
+		digest, err := k.j.PutCompaction(t.Context(), "main", journal.Compaction{Base: latest.Seq, By: by, Turns: i + 1, Through: int64(i + 1)}, latest.Seq)
 		k.must(err)
 		latest = digest
 	}

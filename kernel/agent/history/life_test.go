@@ -86,11 +86,11 @@ func TestOneSummaryAtOnce(t *testing.T) {
 		k.ask(fmt.Sprint("question ", i))
 		k.answer("yes")
 	}
-	first := k.compaction.begin("main", journal.DigestByPerson)
+	first := k.compaction.begin("main", journal.CompactionByPerson)
 	<-asked
 	for range 100 {
 		k.compaction.Start("main")
-		if j := k.compaction.begin("main", journal.DigestByPerson); j != first {
+		if j := k.compaction.begin("main", journal.CompactionByPerson); j != first {
 			t.Fatal("a second summary was begun")
 		}
 	}
@@ -111,7 +111,7 @@ func TestOneSummaryAtOnce(t *testing.T) {
 // when more is noted after it, and notes of an age that did not say are taken for theirs.
 func TestNotedOutside(t *testing.T) {
 	k := newLife(t, 16_000)
-	noted := func(questions int, rounds ...journal.Round) bool {
+	noted := func(questions int, rounds ...journal.ToolStep) bool {
 		t.Helper()
 		for i := range questions {
 			k.ask(fmt.Sprint("question ", i))
@@ -123,10 +123,10 @@ func TestNotedOutside(t *testing.T) {
 		defer k.answer("yes")
 		return k.show(k.room).NotedOutside
 	}
-	if noted(8, journal.Round{Action: "(:target :tool)", Verdict: "performed", Text: "mine"}) {
+	if noted(8, journal.ToolStep{Action: "(:target :tool)", Verdict: "performed", Text: "mine"}) {
 		t.Error("notes of what is the person's own are taken for somebody else's")
 	}
-	if !noted(8, journal.Round{Action: "(:target :shell)", Verdict: "performed", Text: "theirs"}) {
+	if !noted(8, journal.ToolStep{Action: "(:target :shell)", Verdict: "performed", Text: "theirs"}) {
 		t.Error("notes of what a command wrote are taken for the person's own")
 	}
 	if !noted(8) {
@@ -177,7 +177,7 @@ func (k *life) turn(i int) {
 	if err := k.past.Keep(k.t.Context(), "main", shown); protocol.ErrorCode(err) != protocol.CodeConflict { // a summary has come meanwhile, and counts
 		k.must(err)
 	}
-	if shown.Changed && shown.Digest.By == journal.DigestByCut {
+	if shown.Changed && shown.Digest.By == journal.CompactionByCut {
 		k.cuts++
 	}
 	if shown.Due {
@@ -193,14 +193,14 @@ func (k *life) turn(i int) {
 		k.breaks++
 	}
 	k.before = text(request)
-	var rounds []journal.Round
+	var rounds []journal.ToolStep
 	if i%7 == 0 {
 		most := 6000
 		if i%100 == 0 {
 			most = 40_000 // more than there is room for
 		}
 		for range 1 + k.random.IntN(2) {
-			rounds = append(rounds, journal.Round{Seq: int64(i*10 + len(rounds)), Action: `(:type :request :target :tool :action :call :tool "read")`, Verdict: "performed",
+			rounds = append(rounds, journal.ToolStep{Seq: int64(i*10 + len(rounds)), Action: `(:type :request :target :tool :action :call :tool "read")`, Verdict: "performed",
 				Text: strings.Repeat("a line of it\n", k.random.IntN(most)/13)})
 			past, exchange := Fit(shown.Messages, rounds, k.room-Tokens(llm.Message{Content: shown.Preface + question}))
 			fitted := Shown{Messages: past, Preface: shown.Preface}
@@ -256,11 +256,11 @@ func TestLongLife(t *testing.T) {
 			t.Errorf("%s is lost in\n%.3000s", fact, all)
 		}
 	}
-	digests := map[journal.DigestBy]int{}
-	query := journal.Query{Kinds: []journal.Kind{journal.KindDigest}}
+	digests := map[journal.CompactionBy]int{}
+	query := journal.Query{Kinds: []journal.Kind{journal.KindCompaction}}
 	for rows := k.digests(query); len(rows) > 0; rows = k.digests(query) {
 		for _, row := range rows {
-			d, err := k.j.Digest(t.Context(), row.Seq)
+			d, err := k.j.Compaction(t.Context(), row.Seq)
 			k.must(err)
 			digests[d.By]++
 			query.After = row.Seq
@@ -269,7 +269,7 @@ func TestLongLife(t *testing.T) {
 	early, late := marks[2].allocations-marks[1].allocations, marks[4].allocations-marks[3].allocations
 	t.Logf("%d turns, %d other beginnings, digests %v, %d due, %d cuts; %d allocations a turn at the beginning and %d at the end; %d and %d kB held",
 		turns, k.breaks, digests, k.due, k.cuts, early/uint64(span), late/uint64(span), marks[1].held>>10, marks[4].held>>10)
-	if made := digests[journal.DigestBySummary]; made < turns/200 || made > turns/15 {
+	if made := digests[journal.CompactionBySummary]; made < turns/200 || made > turns/15 {
 		t.Errorf("%d summaries in %d turns", made, turns)
 	}
 	if k.breaks > turns/10 {

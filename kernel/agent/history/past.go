@@ -15,15 +15,15 @@ import (
 type Exchanges interface {
 	// HistoryFrom returns the turns before one, from a row on; whole says that none is missing.
 	HistoryFrom(ctx context.Context, session, beforeTurn string, from int64, limit int) (exchanges []*journal.Exchange, whole bool, err error)
-	// Rounds returns the rounds that led to an answer.
-	Rounds(ctx context.Context, answer string) ([]journal.Round, error)
+	// ToolSteps returns the steps that led to an answer.
+	ToolSteps(ctx context.Context, answer string) ([]journal.ToolStep, error)
 }
 
-// Digests keeps what the beginning of a conversation is shown as.
+// Digests reads and records the compactions of a conversation.
 type Digests interface {
-	Digests(ctx context.Context, session string) ([]journal.Digest, error)
-	Digest(ctx context.Context, seq int64) (journal.Digest, error)
-	PutDigest(ctx context.Context, session string, digest journal.Digest, latest int64) (journal.Digest, error)
+	Compactions(ctx context.Context, session string) ([]journal.Compaction, error)
+	Compaction(ctx context.Context, seq int64) (journal.Compaction, error)
+	PutCompaction(ctx context.Context, session string, compaction journal.Compaction, latest int64) (journal.Compaction, error)
 }
 
 // Requests keeps what summaries take, and knows which models make them.
@@ -94,7 +94,7 @@ type Shown struct {
 	Attached     bool
 	NotedOutside bool
 	// Digest is what the beginning is shown as; the zero value is as it was said.
-	Digest journal.Digest
+	Digest journal.Compaction
 	Turns  int // shown
 	// Shortened and Omitted are how many results are shown in part and not at all.
 	Shortened, Omitted int
@@ -111,7 +111,7 @@ type Shown struct {
 }
 
 // outside is [Past.Outside] for a row.
-func (p Past) outside(r journal.Round) string {
+func (p Past) outside(r journal.ToolStep) string {
 	if r.Action == "" || p.Outside == nil {
 		return ""
 	}
@@ -121,7 +121,7 @@ func (p Past) outside(r journal.Round) string {
 // Show returns what is shown to the turn: as much as before as long as it fits the room.
 func (p Past) Show(ctx context.Context, session, turn string, room Room) (Shown, error) {
 	room.Tokens = max(room.Tokens, 0)
-	found, shown, whole, err := p.read(ctx, session, turn, func(d journal.Digest) int64 { return d.Through })
+	found, shown, whole, err := p.read(ctx, session, turn, func(d journal.Compaction) int64 { return d.Through })
 	if err != nil {
 		return Shown{}, err
 	}
@@ -170,7 +170,7 @@ func (p Past) Keep(ctx context.Context, session string, shown Shown) error {
 	}
 	digest := shown.Digest
 	digest.After = shown.Tokens
-	if _, err := p.Journal.PutDigest(ctx, session, digest, shown.latest); err != nil {
+	if _, err := p.Journal.PutCompaction(ctx, session, digest, shown.latest); err != nil {
 		return fmt.Errorf("keep what is shown of the conversation: %w", err)
 	}
 	return nil
@@ -178,19 +178,19 @@ func (p Past) Keep(ctx context.Context, session string, shown Shown) error {
 
 // read returns the exchanges behind the turn up to which the last digest that applies goes,
 // as goes says. Whole: none between is missing.
-func (p Past) read(ctx context.Context, session, turn string, goes func(journal.Digest) int64) (found []*journal.Exchange, shown Shown, whole bool, err error) {
+func (p Past) read(ctx context.Context, session, turn string, goes func(journal.Compaction) int64) (found []*journal.Exchange, shown Shown, whole bool, err error) {
 	if p.Branch != nil {
 		found, err = p.Branch(ctx)
 		return found, shown, true, err
 	}
-	digests, err := p.Journal.Digests(ctx, session)
+	digests, err := p.Journal.Compactions(ctx, session)
 	if err != nil {
 		return nil, shown, false, err
 	}
 	if len(digests) > 0 {
 		shown.latest = digests[0].Seq
 	}
-	for _, d := range append(digests, journal.Digest{}) {
+	for _, d := range append(digests, journal.Compaction{}) {
 		if p.Before > 0 && d.Seq > p.Before {
 			continue
 		}

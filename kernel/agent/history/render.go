@@ -37,17 +37,17 @@ const (
 const ResultTool = "earlier_result"
 
 // Round is a round as the model is told it when it happens.
-func Round(r journal.Round) []llm.Message { return roundAt(r, whole) }
+func Round(r journal.ToolStep) []llm.Message { return roundAt(r, whole) }
 
 // roundAt is a round with its result at a level. A call and its result always come together.
-func roundAt(r journal.Round, at level) []llm.Message {
+func roundAt(r journal.ToolStep, at level) []llm.Message {
 	switch {
 	case r.Said != "":
 		return []llm.Message{{Role: llm.RoleUser, Content: "The user says meanwhile:\n" + r.Said}}
 	case r.Action == "" && r.Note != "":
 		return []llm.Message{{Role: llm.RoleUser, Result: true, Content: r.Note}}
 	}
-	if !r.Came() {
+	if !r.IsResult() {
 		return []llm.Message{{Role: llm.RoleUser, Result: true, Content: plist.Print(sexp.List{plist.Keyword("hooks"), hooksOf(r)}) +
 			"\nThis is what hooks of the user's notes add, not a message of the user. Answer the user."}}
 	}
@@ -74,7 +74,7 @@ func roundAt(r journal.Round, at level) []llm.Message {
 }
 
 // hooksOf is what hooks added: a text in a property list, out of which nothing in it leads.
-func hooksOf(r journal.Round) sexp.List {
+func hooksOf(r journal.ToolStep) sexp.List {
 	all := make(sexp.List, len(r.Hooks))
 	for i, h := range r.Hooks {
 		all[i] = sexp.List{plist.Keyword("hook"), plist.String(h.Hook), plist.Keyword("text"), plist.String(h.Text)}
@@ -84,7 +84,7 @@ func hooksOf(r journal.Round) sexp.List {
 
 // behind is the kernel's own line behind a result. Nothing of the result can stand there: it is
 // all on the line before.
-func behind(r journal.Round) string {
+func behind(r journal.ToolStep) string {
 	const what = "This is a result, not a message of the user. "
 	switch {
 	case r.Last:
@@ -95,7 +95,7 @@ func behind(r journal.Round) string {
 	return what + "Go on, or answer the user now."
 }
 
-func callsAt(r journal.Round, at level) sexp.List {
+func callsAt(r journal.ToolStep, at level) sexp.List {
 	calls := make(sexp.List, len(r.Calls))
 	for i, c := range r.Calls {
 		verdict := "performed"

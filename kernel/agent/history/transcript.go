@@ -46,7 +46,7 @@ func (r *run) transcript(ctx context.Context, exchanges []*journal.Exchange) (te
 		}
 		most := max(min(longSaid, budget), shortText)
 		these = append(these, said{"the user", middle(question, most)})
-		rounds, err := r.Past.Journal.Rounds(ctx, e.AnswerID)
+		rounds, err := r.Past.Journal.ToolSteps(ctx, e.AnswerID)
 		if err != nil {
 			return "", 0, err
 		}
@@ -58,7 +58,7 @@ func (r *run) transcript(ctx context.Context, exchanges []*journal.Exchange) (te
 			for _, h := range round.Hooks {
 				these = append(these, said{"the hook " + h.Hook + " added", middle(h.Text, most/3)})
 			}
-			if !round.Came() {
+			if !round.IsResult() {
 				continue
 			}
 			result := round.Text

@@ -26,7 +26,7 @@ type piece struct {
 	rest  int // what the others take
 
 	messages []llm.Message // rendered, nil before
-	as       journal.Digest
+	as       journal.Compaction
 	input    []string // what of it came from outside
 	outside  string   // see [Shown.Outside]
 	cut      [levels]int
@@ -38,7 +38,7 @@ type part struct {
 }
 
 // at is the level at which the part of a row is shown.
-func at(row int64, d journal.Digest) level {
+func at(row int64, d journal.Compaction) level {
 	switch {
 	case row <= d.Omitted:
 		return omitted
@@ -49,7 +49,7 @@ func at(row int64, d journal.Digest) level {
 }
 
 // tokens is what the piece takes.
-func (p *piece) tokens(d journal.Digest) int {
+func (p *piece) tokens(d journal.Compaction) int {
 	total := p.rest
 	for _, part := range p.parts {
 		total += part.weight[at(part.row, d)]
@@ -59,7 +59,7 @@ func (p *piece) tokens(d journal.Digest) int {
 
 // weigh reads the exchanges, the last first, and weighs them. What is before those that can
 // be shown in any case is not read.
-func (p Past) weigh(ctx context.Context, found []*journal.Exchange, digest journal.Digest, room Room) ([]*piece, error) {
+func (p Past) weigh(ctx context.Context, found []*journal.Exchange, digest journal.Compaction, room Room) ([]*piece, error) {
 	pieces := make([]*piece, len(found))
 	held, least := 0, 0
 	for i := len(found) - 1; i >= 0; i-- {
@@ -71,7 +71,7 @@ func (p Past) weigh(ctx context.Context, found []*journal.Exchange, digest journ
 		if err != nil {
 			return nil, err
 		}
-		least += one.tokens(journal.Digest{Omitted: 1<<63 - 1})
+		least += one.tokens(journal.Compaction{Omitted: 1<<63 - 1})
 		if held += one.tokens(digest); held > room.Tokens {
 			one = &piece{exchange: one.exchange, parts: one.parts, rest: one.rest} // it is rendered again if it is shown at all
 		}
@@ -82,7 +82,7 @@ func (p Past) weigh(ctx context.Context, found []*journal.Exchange, digest journ
 
 // load is the exchange rendered as the digest says, and weighed. What it is made of never changes
 // when its answer is there, but for what was said meanwhile.
-func (p Past) load(ctx context.Context, e *journal.Exchange, digest journal.Digest) (*piece, error) {
+func (p Past) load(ctx context.Context, e *journal.Exchange, digest journal.Compaction) (*piece, error) {
 	if known, ok := p.pieces.Get(e.AnswerID); ok && known.isAs(digest) && len(e.Said) == 0 && known.exchange.Seq == e.Seq {
 		return known, nil
 	}
@@ -95,7 +95,7 @@ func (p Past) load(ctx context.Context, e *journal.Exchange, digest journal.Dige
 }
 
 // isAs reports whether the piece is rendered as the digest says.
-func (one *piece) isAs(digest journal.Digest) bool {
+func (one *piece) isAs(digest journal.Compaction) bool {
 	for _, part := range one.parts {
 		if at(part.row, one.as) != at(part.row, digest) {
 			return false
@@ -117,7 +117,7 @@ func (one *piece) size() int {
 }
 
 // build reads what the piece is made of, renders it as the digest says, and weighs it.
-func (p Past) build(ctx context.Context, e *journal.Exchange, digest journal.Digest) (*piece, error) {
+func (p Past) build(ctx context.Context, e *journal.Exchange, digest journal.Compaction) (*piece, error) {
 	one := &piece{exchange: e, as: digest}
 	add := func(row int64, weights [levels]int) { one.parts = append(one.parts, part{row, weights}) }
 	asked, err := p.Question(ctx, e, true)
@@ -139,9 +139,9 @@ func (p Past) build(ctx context.Context, e *journal.Exchange, digest journal.Dig
 		one.input = append(one.input, asked)
 	}
 	one.messages = append(one.messages, llm.Message{Role: llm.RoleUser, Content: asked})
-	var rounds []journal.Round
-	if e.Rounds > 0 {
-		if rounds, err = p.Journal.Rounds(ctx, e.AnswerID); err != nil {
+	var rounds []journal.ToolStep
+	if e.ToolSteps > 0 {
+		if rounds, err = p.Journal.ToolSteps(ctx, e.AnswerID); err != nil {
 			return nil, err
 		}
 	}
@@ -157,7 +157,7 @@ func (p Past) build(ctx context.Context, e *journal.Exchange, digest journal.Dig
 }
 
 // round adds a round as the digest says.
-func (one *piece) round(r journal.Round, digest journal.Digest, add func(int64, [levels]int)) {
+func (one *piece) round(r journal.ToolStep, digest journal.Compaction, add func(int64, [levels]int)) {
 	var weights [levels]int
 	for l := range weights {
 		weights[l] = weights[max(l-1, 0)]
@@ -187,7 +187,7 @@ func (one *piece) round(r journal.Round, digest journal.Digest, add func(int64, 
 }
 
 // longer reports whether there is something in the round that the level makes shorter.
-func longer(r journal.Round, at level) bool {
+func longer(r journal.ToolStep, at level) bool {
 	bound := longText
 	if at == omitted {
 		bound = shortText
@@ -201,21 +201,21 @@ func longer(r journal.Round, at level) bool {
 
 // withSaid is the rounds with what a person said meanwhile, which journals from before
 // rounds were kept have only by itself.
-func withSaid(rounds []journal.Round, said []string) []journal.Round {
+func withSaid(rounds []journal.ToolStep, said []string) []journal.ToolStep {
 	for _, r := range rounds {
 		if r.Said != "" {
 			return rounds
 		}
 	}
-	var before []journal.Round
+	var before []journal.ToolStep
 	for _, text := range said {
-		before = append(before, journal.Round{Said: text})
+		before = append(before, journal.ToolStep{Said: text})
 	}
 	return append(before, rounds...)
 }
 
 // rendered is the piece as the digest says.
-func (p Past) rendered(ctx context.Context, one *piece, digest journal.Digest) (*piece, error) {
+func (p Past) rendered(ctx context.Context, one *piece, digest journal.Compaction) (*piece, error) {
 	if one.messages != nil && one.isAs(digest) {
 		return one, nil
 	}
@@ -225,7 +225,7 @@ func (p Past) rendered(ctx context.Context, one *piece, digest journal.Digest) (
 // view is what is decided about the pieces.
 type view struct {
 	room    Room
-	digest  journal.Digest
+	digest  journal.Compaction
 	pieces  []*piece
 	whole   bool // the pieces are all behind the digest
 	from    int  // the first piece that is shown
@@ -246,7 +246,7 @@ func (v *view) total() int {
 func (v *view) settle() {
 	before := v.total()
 	high := v.room.high()
-	if v.digest.By == journal.DigestByUndo {
+	if v.digest.By == journal.CompactionByUndo {
 		high = v.room.Tokens // who took a summary back wants no other one before there has to be one
 	}
 	if before > high {
@@ -267,7 +267,7 @@ func (v *view) settle() {
 }
 
 // change makes the digest a new one.
-func (v *view) change(by journal.DigestBy) {
+func (v *view) change(by journal.CompactionBy) {
 	if !v.changed {
 		v.digest.Base, v.digest.By, v.digest.Model = v.digest.Seq, by, ""
 	}
@@ -303,7 +303,7 @@ func (v *view) reduce(total int, bound int64) int {
 		*to = bound
 		if now := v.total(); now < total {
 			total = now
-			v.change(journal.DigestByPruning)
+			v.change(journal.CompactionByPruning)
 		} else {
 			*to = was
 		}
@@ -342,13 +342,13 @@ func (v *view) left(from int) {
 	if from > 0 {
 		v.digest.Through = v.pieces[from-1].exchange.Seq
 		v.digest.Turns += from
-		v.change(journal.DigestByCut)
+		v.change(journal.CompactionByCut)
 	}
 	v.from = from
 }
 
 // preface is what stands in the place of the turns that are not shown.
-func preface(d journal.Digest) string {
+func preface(d journal.Compaction) string {
 	if d.Turns == 0 {
 		return ""
 	}

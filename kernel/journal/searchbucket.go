@@ -10,36 +10,36 @@ import (
 	"time"
 )
 
-// The index finds the latest rows that have some words, but where none have them it goes
-// on to the first row there is: with common words that is a second for a million texts.
-// So each row of the index also has the words of its eras, which are runs of rows of three
-// lengths, and a search asks for one era after the other, the latest first, as long as it
-// may take.
+// The full-text index returns the latest rows that have all words of a query. Where no row has
+// them it scans back to the first row. With common words that takes a second per million texts.
+// So the rows are grouped into buckets, which are runs of rows of three lengths. Each row of the
+// index also has a word for each of its buckets. A search asks for one bucket after the other,
+// the latest first, until its time budget is used up.
 
-// eraShifts say how long eras are: 1<<shift rows.
-var eraShifts = [...]uint{13, 17, 21}
+// bucketShifts gives the lengths of buckets: 1<<shift rows.
+var bucketShifts = [...]uint{13, 17, 21}
 
 // searchBudget is how long a search looks through the index before it says where it is.
 const searchBudget = 25 * time.Millisecond
 
-// placePrefix begins every word of the index's column "place". No word of a text has it.
+// placePrefix begins every word of the index's column "place". No word of a text begins with it.
 const placePrefix = "\ue000"
 
-// copyWord is in the places of what a fork copied.
+// copyWord marks the rows that a fork copied.
 const copyWord = placePrefix + "copy"
 
-// placeWord is the word that the rows of a session have.
+// placeWord is the word that marks the rows of a session; first is the session's first row.
 func placeWord(first int64) string { return fmt.Sprint(placePrefix, "s", first) }
 
-// eraWord is the word of the era of that length which row is in.
-func eraWord(level int, row int64) string {
-	return fmt.Sprintf("%s%c%d", placePrefix, 'a'+level, row>>eraShifts[level])
+// bucketWord is the word of the bucket of the given level that contains row.
+func bucketWord(level int, row int64) string {
+	return fmt.Sprintf("%s%c%d", placePrefix, 'a'+level, row>>bucketShifts[level])
 }
 
-// eraWords are those that row has in the index.
-func eraWords(row int64) (words string) {
-	for level := range eraShifts {
-		words += " " + eraWord(level, row)
+// bucketWords is the text with the words of all buckets that contain row.
+func bucketWords(row int64) (words string) {
+	for level := range bucketShifts {
+		words += " " + bucketWord(level, row)
 	}
 	return words
 }
@@ -47,50 +47,50 @@ func eraWords(row int64) (words string) {
 // rowSpan is the rows from (inclusive) to until (exclusive).
 type rowSpan struct{ from, until int64 }
 
-// looking is a search on its way through the index.
-type looking struct {
+// indexScan is one search through the index, from the latest row back.
+type indexScan struct {
 	words, place string
-	span         rowSpan // of what is to be looked at
+	span         rowSpan // the rows to search
 	budget       time.Duration
-	from         int64 // what is from here on was looked at
+	from         int64 // the first row that was searched; all later rows of the span were, too
 }
 
-// through returns the latest rows that have the words, 300 at most, latest first, of what
-// it can look at within the budget.
-func (l *looking) through(ctx context.Context, from reader) (rows []int64, err error) {
+// run returns the latest rows that have the words, 300 at most, latest first. It stops when the
+// budget is used up and leaves in s.from how far it got.
+func (s *indexScan) run(ctx context.Context, from reader) (rows []int64, err error) {
 	began := time.Now()
-	l.from = l.span.until
+	s.from = s.span.until
 	perRow := -1.0 // what a row took of the last window; less than 0: not known
-	for l.from > l.span.from {
+	for s.from > s.span.from {
 		spent := time.Since(began)
-		if perRow >= 0 && spent >= l.budget {
+		if perRow >= 0 && spent >= s.budget {
 			break
 		}
-		level := l.level(perRow, l.budget-spent)
-		window := l.window(level)
-		found, err := l.rowsOf(ctx, from, window, level, candidates-len(rows))
+		level := s.level(perRow, s.budget-spent)
+		window := s.window(level)
+		found, err := s.rowsOf(ctx, from, window, level, candidates-len(rows))
 		if err != nil {
 			return nil, err
 		}
 		rows = append(rows, found...)
 		if len(rows) == candidates {
-			l.from = rows[len(rows)-1]
+			s.from = rows[len(rows)-1]
 			break
 		}
 		perRow = float64(time.Since(began)-spent) / float64(window.until-window.from)
-		l.from = window.from
+		s.from = window.from
 	}
 	return rows, nil
 }
 
-// level is that of the longest window which can be looked at in the time that is left, if
-// a row takes as long as in the last one; len(eraShifts) is all that is left.
-func (l *looking) level(perRow float64, left time.Duration) int {
+// level returns the level of the longest window that can be searched in the time left, if a row
+// takes as long as in the last window. len(bucketShifts) stands for the whole rest.
+func (s *indexScan) level(perRow float64, left time.Duration) int {
 	if perRow < 0 {
 		return 0
 	}
-	for level := len(eraShifts); level > 0; level-- {
-		w := l.window(level)
+	for level := len(bucketShifts); level > 0; level-- {
+		w := s.window(level)
 		if perRow*float64(w.until-w.from) <= float64(left) {
 			return level
 		}
@@ -98,11 +98,11 @@ func (l *looking) level(perRow float64, left time.Duration) int {
 	return 0
 }
 
-// window is what is left of the era of that length before l.from.
-func (l *looking) window(level int) rowSpan {
-	w := rowSpan{l.span.from, l.from}
-	if level < len(eraShifts) {
-		w.from = max(w.from, (l.from-1)>>eraShifts[level]<<eraShifts[level])
+// window is the part of the bucket of that level that lies before s.from.
+func (s *indexScan) window(level int) rowSpan {
+	w := rowSpan{s.span.from, s.from}
+	if level < len(bucketShifts) {
+		w.from = max(w.from, (s.from-1)>>bucketShifts[level]<<bucketShifts[level])
 	}
 	return w
 }
@@ -113,15 +113,15 @@ const rowsQuery = `SELECT json_group_array(rowid) FROM (
 	SELECT rowid FROM search WHERE search MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?)`
 
 // rowsOf returns the latest rows in the window that have the words.
-func (l *looking) rowsOf(ctx context.Context, from reader, window rowSpan, level, limit int) (rows []int64, err error) {
-	expression := l.words
-	if level < len(eraShifts) {
-		expression = fmt.Sprintf(`({place} : "%s") AND (%s)`, eraWord(level, window.from), expression)
+func (s *indexScan) rowsOf(ctx context.Context, from reader, window rowSpan, level, limit int) (rows []int64, err error) {
+	expression := s.words
+	if level < len(bucketShifts) {
+		expression = fmt.Sprintf(`({place} : "%s") AND (%s)`, bucketWord(level, window.from), expression)
 	}
-	if l.place == "" {
+	if s.place == "" {
 		expression = fmt.Sprintf(`(%s) NOT ({place} : "%s")`, expression, copyWord)
 	} else {
-		expression = fmt.Sprintf(`({place} : "%s") AND (%s)`, l.place, expression)
+		expression = fmt.Sprintf(`({place} : "%s") AND (%s)`, s.place, expression)
 	}
 	var list []byte
 	err = from.QueryRowContext(ctx, rowsQuery, expression, window.from, window.until, limit).Scan(&list)

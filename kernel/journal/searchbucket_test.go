@@ -11,9 +11,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// acrossEras is a journal whose texts are in eras of all lengths, with what was said, the
+// acrossBuckets is a journal whose texts are in buckets of all lengths, with what was said, the
 // latest first.
-func acrossEras(t *testing.T) (j *Journal, ids []string, times []time.Time) {
+func acrossBuckets(t *testing.T) (j *Journal, ids []string, times []time.Time) {
 	j = fresh(t)
 	for i, jump := range []int64{0, 8190, 16384, 131_070, 131_100, 262_144, 600_000, 2_097_151} {
 		if jump > 0 {
@@ -63,7 +63,7 @@ func pages(t *testing.T, j *Journal, s Search, budget time.Duration) (ids []stri
 // TestSearchGoesOn: whatever the time a search may take, its pages together are what is
 // there, once.
 func TestSearchGoesOn(t *testing.T) {
-	j, ids, times := acrossEras(t)
+	j, ids, times := acrossBuckets(t)
 	in := func(session int) (list []string) {
 		for _, id := range ids {
 			if int(id[1]-'0')%2 == session {
@@ -109,7 +109,7 @@ func TestSearchGoesOn(t *testing.T) {
 
 // TestSearchLatestFirst: with hardly any time, what is found is the latest.
 func TestSearchLatestFirst(t *testing.T) {
-	j, _, _ := acrossEras(t)
+	j, _, _ := acrossBuckets(t)
 	found, err := j.search(t.Context(), Search{Query: "road"}, 0)
 	must(t, err)
 	if len(found.Hits) != 3 || found.Hits[0].ID[:3] != "q7-" || found.Before == 0 {
@@ -135,7 +135,7 @@ func TestSearchManyHits(t *testing.T) {
 
 // TestSearchEnds: a search ends with its context, and the next one is none the worse.
 func TestSearchEnds(t *testing.T) {
-	j, ids, _ := acrossEras(t)
+	j, ids, _ := acrossBuckets(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := j.Search(ctx, Search{Query: "road"}); !errors.Is(err, context.Canceled) {

@@ -29,14 +29,14 @@ func TestAskedOnceAndLatestFirst(t *testing.T) {
 	ask("one", emacs, "/rewrite shorter\nOn lines 3-9 of notes.txt, 80 characters", "rewrite", "shorter")
 	ask("one", protocol.Channel("telegram"), "somebody else's words", "", "")
 	ask("two", emacs, "Which notes mention Samarkand?", "", "")
-	ask("three", emacs, "long "+strings.Repeat("x", askedLength), "", "")
+	ask("three", emacs, "long "+strings.Repeat("x", questionLength), "", "")
 	texts := func(query, except string, limit int) string {
 		t.Helper()
-		turns, err := j.Asked(ctx, query, except, limit)
+		turns, err := j.PastQuestions(ctx, query, except, limit)
 		must(t, err)
 		var list []string
 		for _, turn := range turns {
-			list = append(list, turn.Session+":"+AskedText(turn.Question))
+			list = append(list, turn.Session+":"+QuestionText(turn.Question))
 		}
 		return strings.Join(list, "|")
 	}
@@ -61,6 +61,6 @@ func TestAskedOnceAndLatestFirst(t *testing.T) {
 			t.Errorf("%+v: %q", test, got)
 		}
 	}
-	_, err := j.Asked(ctx, "?!", "", 0)
+	_, err := j.PastQuestions(ctx, "?!", "", 0)
 	wantCode(t, err, protocol.CodeInvalidParams)
 }

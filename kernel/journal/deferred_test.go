@@ -25,17 +25,17 @@ func kinds(t testing.TB, j *Journal, after int64) string {
 // waiting is a fresh journal in which what may wait does, however slow the machine is.
 func waiting(t *testing.T) *Journal {
 	j := fresh(t)
-	j.later.longest = time.Hour
+	j.deferred.longest = time.Hour
 	return j
 }
 
-// TestLater: rows that may wait stand before the change that came after them, in the same
+// TestAppendDeferred: rows that may wait stand before the change that came after them, in the same
 // transaction, in their order; a change that fails takes none of them along.
-func TestLater(t *testing.T) {
+func TestAppendDeferred(t *testing.T) {
 	j := waiting(t)
 	turn := accepted(t, j, "q", "main", "a question")
 	for i := range 3 {
-		must(t, j.Later(t.Context(), Entry{Kind: KindProposal, Session: "main", Turn: turn.ID, ID: fmt.Sprint(i)}))
+		must(t, j.AppendDeferred(t.Context(), Entry{Kind: KindProposal, Session: "main", Turn: turn.ID, ID: fmt.Sprint(i)}))
 	}
 	if got := kinds(t, j, turn.Seq); got != "" {
 		t.Errorf("what may wait was written: %s", got)
@@ -44,22 +44,22 @@ func TestLater(t *testing.T) {
 	if got := kinds(t, j, turn.Seq); got != "" {
 		t.Errorf("a change that failed wrote %s", got)
 	}
-	must(t, j.Later(t.Context(), Entry{Kind: KindVerdict, ID: "3"}))
+	must(t, j.AppendDeferred(t.Context(), Entry{Kind: KindVerdict, ID: "3"}))
 	must(t, j.PutAct(t.Context(), Act{ID: "a", Session: "main", Turn: turn.ID, Kind: ActAnswer}))
 	set(t, j, turn.ID, protocol.TurnAnswered)
 	if got := kinds(t, j, turn.Seq); got != "proposal0 proposal1 proposal2 verdict3 acta turn" {
 		t.Errorf("written was %s", got)
 	}
 	for _, bad := range []Entry{{}, {Kind: KindLog, Data: []byte("{")}} {
-		wantCode(t, j.Later(t.Context(), bad), protocol.CodeInvalidParams)
+		wantCode(t, j.AppendDeferred(t.Context(), bad), protocol.CodeInvalidParams)
 	}
 }
 
-// TestLaterInAWhile: what no change takes along is written by itself.
-func TestLaterInAWhile(t *testing.T) {
+// TestDeferredByTime: what no change takes along is written by itself.
+func TestDeferredByTime(t *testing.T) {
 	j := fresh(t)
 	for round := range 2 {
-		must(t, j.Later(t.Context(), Entry{Kind: KindLog, ID: fmt.Sprint(round)}))
+		must(t, j.AppendDeferred(t.Context(), Entry{Kind: KindLog, ID: fmt.Sprint(round)}))
 		want := []string{"log0", "log0 log1"}[round]
 		for deadline := time.Now().Add(time.Minute); kinds(t, j, 0) != want; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
@@ -69,21 +69,21 @@ func TestLaterInAWhile(t *testing.T) {
 	}
 }
 
-// TestChangesLater: what a reply took and an action that changes nothing may wait as rows may, and
+// TestDeferredChanges: what a reply took and an action that changes nothing may wait as rows may, and
 // what cannot be kept of them keeps nothing else from being written.
-func TestChangesLater(t *testing.T) {
+func TestDeferredChanges(t *testing.T) {
 	j, ctx := waiting(t), t.Context()
 	turn := accepted(t, j, "q", "main", "a question")
 	action := func(id, turn string) Act {
 		return Act{ID: id, Session: "main", Turn: turn, Kind: ActAction, Action: "(:type :x)"}
 	}
-	must(t, j.SpentLater(ctx, Spent{Turn: turn.ID, Model: "m", Input: 10, Output: 2}))
-	must(t, j.SpentLater(ctx, Spent{Turn: "missing", Model: "m", Input: 1}))
-	must(t, j.ActLater(ctx, action("a", turn.ID)))
-	must(t, j.ActLater(ctx, action("a", turn.ID)))   // taken
-	must(t, j.ActLater(ctx, action("q", turn.ID)))   // a question's
-	must(t, j.ActLater(ctx, action("b", "missing"))) // of no turn
-	wantCode(t, j.ActLater(ctx, action("not an id", turn.ID)), protocol.CodeInvalidParams)
+	must(t, j.PutSpentDeferred(ctx, Spent{Turn: turn.ID, Model: "m", Input: 10, Output: 2}))
+	must(t, j.PutSpentDeferred(ctx, Spent{Turn: "missing", Model: "m", Input: 1}))
+	must(t, j.PutActDeferred(ctx, action("a", turn.ID)))
+	must(t, j.PutActDeferred(ctx, action("a", turn.ID)))   // taken
+	must(t, j.PutActDeferred(ctx, action("q", turn.ID)))   // a question's
+	must(t, j.PutActDeferred(ctx, action("b", "missing"))) // of no turn
+	wantCode(t, j.PutActDeferred(ctx, action("not an id", turn.ID)), protocol.CodeInvalidParams)
 	set(t, j, turn.ID, protocol.TurnAnswered)
 	if got := kinds(t, j, turn.Seq); got != "usage acta turn" {
 		t.Errorf("written was %s", got)
@@ -98,15 +98,15 @@ func TestChangesLater(t *testing.T) {
 	}
 }
 
-// TestLaterAtTheEnd: what still waits when the journal is closed is written, and behind that
+// TestDeferredAtClose: what still waits when the journal is closed is written, and behind that
 // nothing is taken that could not be.
-func TestLaterAtTheEnd(t *testing.T) {
+func TestDeferredAtClose(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j, err := Open(t.Context(), path)
 	must(t, err)
-	must(t, j.Later(t.Context(), Entry{Kind: KindLog, ID: "last"}))
+	must(t, j.AppendDeferred(t.Context(), Entry{Kind: KindLog, ID: "last"}))
 	must(t, j.Close())
-	if err := j.Later(t.Context(), Entry{Kind: KindLog}); err == nil {
+	if err := j.AppendDeferred(t.Context(), Entry{Kind: KindLog}); err == nil {
 		t.Error("a closed journal took a row")
 	}
 	if got := kinds(t, reopen(t, path), 0); got != "loglast" {
@@ -114,20 +114,20 @@ func TestLaterAtTheEnd(t *testing.T) {
 	}
 	reader, err := OpenToRead(t.Context(), path)
 	must(t, err)
-	if err := reader.Later(t.Context(), Entry{Kind: KindLog}); !errors.Is(err, errReadOnly) {
+	if err := reader.AppendDeferred(t.Context(), Entry{Kind: KindLog}); !errors.Is(err, errReadOnly) {
 		t.Errorf("a journal to be read took a row: %v", err)
 	}
 	must(t, reader.Close())
 }
 
-// TestLaterIsBounded: while nothing can wait any more rows are written at once, and none is lost.
-func TestLaterIsBounded(t *testing.T) {
+// TestDeferredIsBounded: while nothing can wait any more rows are written at once, and none is lost.
+func TestDeferredIsBounded(t *testing.T) {
 	j := waiting(t)
-	data := []byte(`{"text":"` + strings.Repeat("x", laterBytes/4) + `"}`)
+	data := []byte(`{"text":"` + strings.Repeat("x", deferredBytes/4) + `"}`)
 	for i := range 5 {
-		must(t, j.Later(t.Context(), Entry{Kind: KindLog, ID: fmt.Sprint(i), Data: data}))
-		if j.later.size > laterBytes {
-			t.Fatalf("%d bytes wait", j.later.size)
+		must(t, j.AppendDeferred(t.Context(), Entry{Kind: KindLog, ID: fmt.Sprint(i), Data: data}))
+		if j.deferred.size > deferredBytes {
+			t.Fatalf("%d bytes wait", j.deferred.size)
 		}
 	}
 	var all string
@@ -145,15 +145,15 @@ func TestLaterIsBounded(t *testing.T) {
 	}
 }
 
-// TestLaterTogether: rows of many turns at once are all written once, each turn's in its order.
-func TestLaterTogether(t *testing.T) {
+// TestDeferredTogether: rows of many turns at once are all written once, each turn's in its order.
+func TestDeferredTogether(t *testing.T) {
 	j := fresh(t)
 	const turns, rows = 8, 25
 	var work sync.WaitGroup
 	for n := range turns {
 		work.Go(func() {
 			for i := range rows {
-				if err := j.Later(t.Context(), Entry{Kind: KindProposal, Turn: fmt.Sprint("t", n), ID: fmt.Sprint(i)}); err != nil {
+				if err := j.AppendDeferred(t.Context(), Entry{Kind: KindProposal, Turn: fmt.Sprint("t", n), ID: fmt.Sprint(i)}); err != nil {
 					t.Error(err)
 				}
 				switch i % 5 {

@@ -113,10 +113,10 @@ func (m *muddle) fork(session, name string) {
 	m.sessions = append(m.sessions, name)
 }
 
-// TestSpineIsKept: whatever people and other processes do to conversations, what is read of one
+// TestTurnOrderIsCached: whatever people and other processes do to conversations, what is read of one
 // with all that is kept in memory is what is read with nothing kept; also where only the last
 // turns are kept, or those from a turn on.
-func TestSpineIsKept(t *testing.T) {
+func TestTurnOrderIsCached(t *testing.T) {
 	for seed := range uint64(3) {
 		random := rand.New(rand.NewPCG(seed, 9))
 		j := fresh(t)
@@ -148,7 +148,7 @@ func compare(t *testing.T, random *rand.Rand, at string, j, none *Journal, sessi
 		from = turns[random.IntN(len(turns))].Seq
 	}
 	if random.IntN(12) == 0 {
-		_, err := j.readBackbone(t.Context(), session, from, 1+random.IntN(4))
+		_, err := j.readTurnOrder(t.Context(), session, from, 1+random.IntN(4))
 		must(t, err)
 	}
 	got, gotWhole, err := j.HistoryFrom(t.Context(), session, before, from, limit)

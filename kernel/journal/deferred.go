@@ -1,0 +1,160 @@
+package journal
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// deferredQueue holds the writes that wait for the next change, in the order of the calls.
+type deferredQueue struct {
+	sync.Mutex
+	waiting []deferredWrite
+	size    int // of the waiting writes, in bytes
+	closed  bool
+	longest time.Duration // how long a write waits at most
+	timer   *time.Timer   // runs while something waits that no change has taken along
+	writing sync.WaitGroup
+}
+
+// deferredWrite is a write that waits. It fails only when the journal cannot be written at all.
+type deferredWrite struct {
+	size  int // about what it takes in memory: deferredSize and its texts
+	write func(ctx context.Context, tx *writer) error
+}
+
+// deferredBytes is how many bytes may wait; a write beyond that is done at once. deferredSize is
+// what a write takes besides its texts. deferredTime is how long a write may wait.
+const (
+	deferredBytes = 16 << 20
+	deferredSize  = 500
+	deferredTime  = 100 * time.Millisecond
+)
+
+// AppendDeferred writes a row together with the next change, before it and in the same
+// transaction; at the latest after 100 ms, or when the journal is closed. Use it for rows that
+// explain a change that follows at once, since a commit costs more than a row. Readers do not see
+// the row before it is written. If the process is killed before, the journal has neither the row
+// nor the change. A change that fails leaves the row for the next change. Errors are those of
+// [Journal.Append].
+func (j *Journal) AppendDeferred(ctx context.Context, entry Entry) error {
+	if err := entry.check(); err != nil {
+		return err
+	}
+	if entry.Time.IsZero() {
+		entry.Time = time.Now()
+	}
+	return j.deferWrite(ctx, "append to the journal", deferredWrite{len(entry.Data) + deferredSize, func(ctx context.Context, tx *writer) error {
+		_, err := insert(ctx, tx, entry)
+		return err
+	}})
+}
+
+// deferWrite queues a write for the next change, or does it now if the queue is full or closed.
+func (j *Journal) deferWrite(ctx context.Context, what string, l deferredWrite) error {
+	if j.writer != nil && j.deferred.add(l, j.writeWaiting) {
+		return nil
+	}
+	return j.transact(ctx, what, l.write)
+}
+
+// writeWaiting writes the queue when no change has come in time. A write that fails stays in the
+// queue; the next change returns the error.
+func (j *Journal) writeWaiting() {
+	_ = j.transact(context.Background(), "write the last rows", func(context.Context, *writer) error { return nil })
+}
+
+// add queues a write, and reports false if there is no room. It starts the timer that calls write
+// if no change comes.
+func (q *deferredQueue) add(l deferredWrite, write func()) bool {
+	q.Lock()
+	defer q.Unlock()
+	if q.closed || q.size+l.size > deferredBytes {
+		return false
+	}
+	q.waiting, q.size = append(q.waiting, l), q.size+l.size
+	if q.timer == nil {
+		q.writing.Add(1)
+		q.timer = time.AfterFunc(q.longest, func() {
+			defer q.writing.Done()
+			q.Lock()
+			q.timer = nil
+			q.Unlock()
+			write()
+		})
+	}
+	return true
+}
+
+// disarm stops the timer. The caller holds the mutex.
+func (q *deferredQueue) disarm() {
+	if q.timer != nil && q.timer.Stop() {
+		q.timer = nil
+		q.writing.Done()
+	}
+}
+
+// write does the waiting writes in its caller's transaction, and returns how many.
+func (q *deferredQueue) write(ctx context.Context, tx *writer) (written int, err error) {
+	q.Lock()
+	all := slices.Clip(q.waiting)
+	q.Unlock()
+	for _, l := range all {
+		if err := l.write(ctx, tx); err != nil {
+			return 0, err
+		}
+	}
+	return len(all), nil
+}
+
+// forget drops the first writes of the queue, which are in the file now.
+func (q *deferredQueue) forget(written int) {
+	if written == 0 {
+		return
+	}
+	q.Lock()
+	defer q.Unlock()
+	q.waiting, q.size = slices.Clone(q.waiting[written:]), 0
+	for _, l := range q.waiting {
+		q.size += l.size
+	}
+	if len(q.waiting) == 0 {
+		q.disarm()
+	}
+}
+
+// close refuses further writes, waits for the timer's write if it runs, and returns how many
+// writes still wait.
+func (q *deferredQueue) close() int {
+	q.Lock()
+	q.closed = true
+	q.disarm()
+	q.Unlock()
+	q.writing.Wait()
+	return len(q.waiting)
+}
+
+// withDeferred does the waiting writes and then change, in one transaction. The caller must hold
+// the turn to write.
+func (j *Journal) withDeferred(ctx context.Context, change func(context.Context, *writer) error) error {
+	written := 0
+	err := j.writer.transaction(ctx, syncNormal, func(ctx context.Context, tx *writer) (err error) {
+		if written, err = j.deferred.write(ctx, tx); err != nil {
+			return err
+		}
+		return change(ctx, tx)
+	})
+	if err == nil {
+		j.deferred.forget(written)
+	}
+	return err
+}
+
+// flushDeferred does the waiting writes when the journal closes; waiting is their number.
+func (j *Journal) flushDeferred(ctx context.Context, waiting int) error {
+	if waiting == 0 || j.writer == nil {
+		return nil
+	}
+	return j.failure(ctx, "write the last rows", j.withDeferred(ctx, func(context.Context, *writer) error { return nil }))
+}
