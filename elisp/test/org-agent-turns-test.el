@@ -89,7 +89,7 @@
 (ert-deftest org-agent-turns-usage-of-tools ()
   "The table by tool has columns of its own, and the others come back."
   (org-agent-kernel-test--with
-      (list (list (cons 'reply "(:type :request :target :tool :action :call :tool \"list_sessions\")"))
+      (list (list (cons 'reply "(:type :request :target :tool :action :call :tool \"list_conversations\")"))
             (org-agent-kernel-test--exchange "Done" '(usage . ((prompt_tokens . 12) (completion_tokens . 3)))))
     (org-agent-kernel-test--say "Which conversations?")
     (org-agent-fake-wait (= 1 (org-agent-kernel-test--answers)))
@@ -98,7 +98,7 @@
       (org-agent-fake-wait tabulated-list-entries)
       (tabulated-list-sort 2)
       (org-agent-usage-by-tool)
-      (org-agent-fake-wait (string-match-p "^  list_sessions +1 +[1-9][0-9]* +[1-9]"
+      (org-agent-fake-wait (string-match-p "^  list_conversations +1 +[1-9][0-9]* +[1-9]"
                                            (buffer-string)))
       (should (<= (cl-loop for column across tabulated-list-format
                            sum (1+ (cadr column)))

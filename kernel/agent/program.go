@@ -112,7 +112,7 @@ func (s subagentWork) skill(live *skill.Set) (*skill.Skill, error) {
 
 // neverHanded are the tools that no subagent has: nobody answers its questions, and it hands on
 // nothing.
-var neverHanded = [...]string{"sessions_spawn", "sessions_list", "ask_user"}
+var neverHanded = [...]string{"sessions_spawn", "list_subagents", "ask_user"}
 
 // has reports whether the subagent has the tool of that name, as it is written.
 func (s subagentWork) has(name string) bool {

@@ -177,7 +177,7 @@ func TestToolsForOthers(t *testing.T) {
 	for _, tool := range list.Tools {
 		hints[tool.Name] = fmt.Sprint(tool.Annotations.ReadOnlyHint, *tool.Annotations.DestructiveHint)
 	}
-	if hints["read"] == "" || hints["write"] != "false true" || hints["list_sessions"] != "true false" || hints["memory_save"] != "false false" {
+	if hints["read"] == "" || hints["write"] != "false true" || hints["list_conversations"] != "true false" || hints["memory_save"] != "false false" {
 		t.Errorf("the tools are %v", hints)
 	}
 	path := filepath.Join(in.paths.Home, "notes", "a.org")

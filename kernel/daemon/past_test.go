@@ -20,7 +20,7 @@ func TestPastIsLookedUp(t *testing.T) {
 		call.Match = match
 		return call
 	}
-	list := calling("list_sessions", "")
+	list := calling("list_conversations", "")
 	list.Match = "^list"
 	in, model := newInstanceAndModel(t,
 		llmtest.Exchange{Match: `:result`, Reply: insertion("* Found"), Times: -1},

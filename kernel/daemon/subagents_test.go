@@ -289,8 +289,8 @@ func TestSubagentAsks(t *testing.T) {
 		llmtest.Exchange{Match: "^part", Reply: calling("exec", `:command "echo samarkand"`).Reply},
 		llmtest.Exchange{Match: "samarkand.*result|result.*samarkand|\\[ended|exit", Reply: insertion("* It said so")},
 		llmtest.Exchange{Match: "go on", Reply: calling("sessions_spawn", `:task "part" :label "the echo"`).Reply},
-		llmtest.Exchange{Match: "It said so", Reply: calling("sessions_list", "").Reply},
-		llmtest.Exchange{Match: "run . label", Reply: calling("sessions_list", `:id "nobody"`).Reply},
+		llmtest.Exchange{Match: "It said so", Reply: calling("list_subagents", "").Reply},
+		llmtest.Exchange{Match: "run . label", Reply: calling("list_subagents", `:id "nobody"`).Reply},
 		llmtest.Exchange{Reply: insertion("* Well"), Times: -1})
 	in.startWithCommands(t)
 	e := in.editor(t, rpctest.Config{})

@@ -209,6 +209,29 @@ func TestPathsAndAddresses(t *testing.T) {
 	}
 }
 
+// renamed are tools of which the hammer was called a mallet before.
+type renamed struct{ shed }
+
+func (r renamed) Find(name string) (string, protocol.ToolEffect, bool) {
+	if strings.EqualFold(name, "mallet") {
+		name = "hammer"
+	}
+	return r.shed.Find(name)
+}
+
+// TestRowsOfFormerNames: a row that names a tool as it was called before counts as it did.
+func TestRowsOfFormerNames(t *testing.T) {
+	for row, want := range map[string]policy.Kind{
+		"| tool mallet | | allow | | |\n": policy.Allow, "| tool Mallet | | refuse | | |\n": policy.Refuse, "| tool chisel | | allow | | |\n": policy.Ask,
+	} {
+		p := ruled(t, ruleHead+row)
+		p.Tools = renamed{shed{"hammer": ""}}
+		if v := p.Judge(t.Context(), read(t, `(:type :request :target :tool :action :call :tool "hammer")`), policy.Where{}); v.Kind != want {
+			t.Errorf("%s: %s, %s", row, v.Kind, v.Reason)
+		}
+	}
+}
+
 // TestToolRows: a row of a tool narrows what its calls may, and allows only what nothing is known
 // of but its name.
 func TestToolRows(t *testing.T) {

@@ -58,6 +58,18 @@ func (t *Turn) Call(ctx context.Context, call sexp.List) (judged sexp.List, read
 	return call, reads, p.named(name, v, reach == nil)
 }
 
+// about reports whether a row is about the tool of that name, which it may call by a former one.
+func (p *Policy) about(r rule, name string) bool {
+	if r.tool == "*" || strings.EqualFold(r.tool, name) {
+		return true
+	}
+	if p.Tools == nil {
+		return false
+	}
+	written, _, found := p.Tools.Find(r.tool)
+	return found && written == name
+}
+
 // named is the verdict with what the rules say of the tool itself: they narrow it, and allow what
 // nothing is known of but the tool's name.
 func (p *Policy) named(name string, v Verdict, unknown bool) Verdict {
@@ -68,7 +80,7 @@ func (p *Policy) named(name string, v Verdict, unknown bool) Verdict {
 	}
 	worst := -1
 	for n, r := range rules.rules {
-		if r.kind == "tool" && (strings.EqualFold(r.tool, name) || r.tool == "*") && (worst < 0 || r.verdict < rules.rules[worst].verdict) {
+		if r.kind == "tool" && p.about(r, name) && (worst < 0 || r.verdict < rules.rules[worst].verdict) {
 			worst = n
 		}
 	}

@@ -49,7 +49,7 @@ func (t Tools) list(context.Context, protocol.Empty) (protocol.ToolListResult, e
 	var result protocol.ToolListResult
 	for _, offered := range t.Registry.Offered() {
 		// A program's call has no model that could be handed work.
-		if !offered.Foreign() && offered.Name() != "sessions_list" && offered.Effect() != protocol.ToolSpawns {
+		if !offered.Foreign() && offered.Name() != "list_subagents" && offered.Effect() != protocol.ToolSpawns {
 			result.Tools = append(result.Tools, protocol.ToolInfo{Name: offered.Name(), Does: offered.Does(), Effect: offered.Effect(), Schema: offered.Schema()})
 		}
 	}

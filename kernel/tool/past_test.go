@@ -50,13 +50,13 @@ func TestPast(t *testing.T) {
 		session   string // that was searched
 		fromStart bool
 	}{
-		"the last days":          {alone: true, tool: "list_sessions", args: `{}`, has: "- main (", not: "old"},
-		"how far is said":        {alone: true, tool: "list_sessions", args: `{}`, has: `:since "` + day(-7) + `", which is 7 days`},
-		"all":                    {alone: true, tool: "list_sessions", args: `{"since": "all"}`, has: "- old (", not: "empty"},
-		"by words":               {alone: true, tool: "list_sessions", args: `{"query": "roses"}`, has: "- club (", not: "main"},
-		"none":                   {alone: true, tool: "list_sessions", args: `{"query": "zeppelin"}`, has: "no such conversation, :since"},
-		"no day":                 {alone: true, tool: "list_sessions", args: `{"since": "soon"}`, has: "error: \"soon\" is not a day"},
-		"with others":            {tool: "list_sessions", args: `{"since": "all"}`, has: "- club (", not: "main"},
+		"the last days":          {alone: true, tool: "list_conversations", args: `{}`, has: "- main (", not: "old"},
+		"how far is said":        {alone: true, tool: "list_conversations", args: `{}`, has: `:since "` + day(-7) + `", which is 7 days`},
+		"all":                    {alone: true, tool: "list_conversations", args: `{"since": "all"}`, has: "- old (", not: "empty"},
+		"by words":               {alone: true, tool: "list_conversations", args: `{"query": "roses"}`, has: "- club (", not: "main"},
+		"none":                   {alone: true, tool: "list_conversations", args: `{"query": "zeppelin"}`, has: "no such conversation, :since"},
+		"no day":                 {alone: true, tool: "list_conversations", args: `{"since": "soon"}`, has: "error: \"soon\" is not a day"},
+		"with others":            {tool: "list_conversations", args: `{"since": "all"}`, has: "- club (", not: "main"},
 		"said":                   {alone: true, tool: "search_messages", args: `{"query": "car"}`, has: "you in old: a car"},
 		"said, how far":          {alone: true, tool: "search_messages", args: `{"query": "car"}`, has: `:since "` + day(-7) + `", which is`},
 		"said ever":              {alone: true, tool: "search_messages", args: `{"query": "car", "since": "all", "until": "2026-01-02"}`, has: `:since "all"`, fromStart: true},

@@ -76,12 +76,23 @@ func (r *Registry) Offered() []Tool {
 
 func (t Tool) isOffered() bool { return t.offered == nil || t.offered() }
 
-// named is the offered tool of that name, in any case, with hyphens or underscores.
+// formerNames are what tools were called before, folded, with what they are called now. Rows of
+// policy.org, notes and journals have them, and a model that imitates an old conversation.
+var formerNames = map[string]string{
+	folded("list_sessions"): "list_conversations",
+	folded("sessions_list"): "list_subagents",
+}
+
+// named is the offered tool of that name, in any case, with hyphens or underscores, or of that
+// former name.
 func (r *Registry) named(name string) (Tool, bool) {
 	if r == nil {
 		return Tool{}, false
 	}
 	spelled := folded(name)
+	if now, former := formerNames[spelled]; former {
+		spelled = folded(now)
+	}
 	is := func(t Tool) bool { return t.spelled == spelled && t.isOffered() }
 	if i := slices.IndexFunc(r.tools, is); i >= 0 {
 		return r.tools[i], true

@@ -126,3 +126,16 @@ func TestBuiltIn(t *testing.T) {
 		t.Error("no registry offers tools")
 	}
 }
+
+// A tool is found by what it was called before as well, in every spelling.
+func TestFormerNames(t *testing.T) {
+	r, err := tool.BuiltIn(tool.World{Skills: func() *skillmd.Set { return nil }, Subagents: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"list_subagents", "sessions_list", "Sessions-List"} {
+		if written, _, found := r.Find(name); !found || written != "list_subagents" {
+			t.Errorf("%s is found as %q", name, written)
+		}
+	}
+}

@@ -342,7 +342,7 @@ func TestTooMany(t *testing.T) {
 func TestTold(t *testing.T) {
 	o := subagent.Outcome{Subagent: protocol.Subagent{ID: "s1"}, Findings: "x" + strings.Repeat("é", subagent.FindingsLimit/2)}
 	first := o.Told(0)
-	if !strings.Contains(first, `sessions_list (:id "s1" :from 24576)`) || strings.ContainsRune(first, '\uFFFD') {
+	if !strings.Contains(first, `list_subagents (:id "s1" :from 24576)`) || strings.ContainsRune(first, '\uFFFD') {
 		t.Errorf("the first part ends %q", first[len(first)-80:])
 	}
 	if got := o.Told(subagent.FindingsLimit - 1); got != "é" {

@@ -139,7 +139,7 @@ func (o Outcome) Told(from int) string {
 	if len(text) <= FindingsLimit {
 		return strings.ToValidUTF8(text, "")
 	}
-	return fmt.Sprintf("%s\n[%d bytes more: sessions_list (:id %q :from %d) gives you them]",
+	return fmt.Sprintf("%s\n[%d bytes more: list_subagents (:id %q :from %d) gives you them]",
 		strings.ToValidUTF8(text[:FindingsLimit], ""), len(text)-FindingsLimit, o.ID, from+FindingsLimit)
 }
 

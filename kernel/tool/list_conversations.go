@@ -10,20 +10,20 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-//go:embed list_sessions.md
-var listSessionsManual string
+//go:embed list_conversations.md
+var listConversationsManual string
 
-type listSessionsArguments struct {
+type listConversationsArguments struct {
 	Query string `doc:"words that occur in its name or its first words"`
 	Since string `doc:"the first day, as 2026-11-22, or \"all\"; the last 7 days if not given"`
 	Limit int    `doc:"how many at most; 10 if not given"`
 }
 
-func listSessions(past Past) Tool {
-	return New(Definition[listSessionsArguments]{
-		Name: "list_sessions", Manual: listSessionsManual, Own: true, Effect: protocol.ToolReads,
+func listConversations(past Past) Tool {
+	return New(Definition[listConversationsArguments]{
+		Name: "list_conversations", Manual: listConversationsManual, Own: true, Effect: protocol.ToolReads,
 		Offered: past.there,
-		Perform: func(ctx context.Context, a listSessionsArguments) (string, error) {
+		Perform: func(ctx context.Context, a listConversationsArguments) (string, error) {
 			c, err := conversationOf(ctx)
 			if err != nil {
 				return "", err

@@ -7,19 +7,19 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-//go:embed sessions_list.md
-var sessionsListManual string
+//go:embed list_subagents.md
+var listSubagentsManual string
 
-type sessionsListArguments struct {
+type listSubagentsArguments struct {
 	ID   string `doc:"which, to have what it found"`
 	From int    `doc:"the byte at which that begins"`
 }
 
-func sessionsList(offered bool) Tool {
-	return New(Definition[sessionsListArguments]{
-		Name: "sessions_list", Manual: sessionsListManual, Effect: protocol.ToolReads,
+func listSubagents(offered bool) Tool {
+	return New(Definition[listSubagentsArguments]{
+		Name: "list_subagents", Manual: listSubagentsManual, Effect: protocol.ToolReads,
 		Offered: func() bool { return offered },
-		Perform: func(ctx context.Context, a sessionsListArguments) (string, error) {
+		Perform: func(ctx context.Context, a listSubagentsArguments) (string, error) {
 			s := spawnerOf(ctx)
 			if s == nil {
 				return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here")
