@@ -73,7 +73,9 @@
   `(cl-flet ((state ()
                (with-current-buffer ,buffer
                  (list (point) (mark t) mark-active (point-min) (point-max)
-                       (buffer-modified-p) buffer-undo-list
+                       (buffer-modified-p)
+                       ;; Emacs puts boundaries there by a timer of its own.
+                       (remq nil buffer-undo-list)
                        (buffer-substring-no-properties (point-min) (point-max))
                        (current-window-configuration) (car kill-ring)
                        (cl-remove-if-not

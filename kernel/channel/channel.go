@@ -36,7 +36,8 @@ type Driver interface {
 	// of what is sent.
 	Name() string
 	// Run hands over messages until ctx ends, and returns when nothing of it runs any more. A
-	// message whose receive fails is handed over again later. An error says why no more come.
+	// message whose receive fails is kept and handed over again later. An error says why no more
+	// come, and ends the channel.
 	Run(ctx context.Context, receive func(ctx context.Context, m Message) error) error
 	// Send sends a text, and returns when the chat's server has it. The ID is the same when the
 	// same text is sent again.

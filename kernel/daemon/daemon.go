@@ -103,6 +103,7 @@ type daemon struct {
 	agent     *agent.Agent
 	subagents *subagent.Pool // nil: no work is handed on
 	editors   editors
+	channels  []channel.Driver
 }
 
 // Run runs a kernel until it ends. An error says why it could not start, or
@@ -179,6 +180,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 		return err
 	}
 	d.warnOfHooks(d.skills.Notes.Statuses())
+	d.openChannels()
 	talk := &conversations{}
 	d.kinds = d.kindsOf(talk)
 	d.policy = &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal, Tools: d.tools, Rules: Rules(d.paths), Kinds: d.kinds}

@@ -16,9 +16,10 @@ func (d *daemon) sensors() []sensor.Sensor {
 	}, d.config.Sensors...)
 }
 
-// channels are those that the kernel was started with.
-func (d *daemon) channels() []channel.Driver {
-	return d.config.Channels
+// channels are those that are built in, and behind them those that the kernel was started with.
+// It is called once: a driver may hold a connection.
+func (d *daemon) openChannels() {
+	d.channels = append([]channel.Driver{}, d.config.Channels...)
 }
 
 // resolver decides what holds for a message.
@@ -43,7 +44,7 @@ func (d *daemon) edges(intake service.Intake) []func(context.Context) {
 	for _, s := range d.sensors() {
 		edge(s.Name(), func(ctx context.Context) error { return s.Run(ctx, intake.Take) })
 	}
-	for _, driver := range d.channels() {
+	for _, driver := range d.channels {
 		edge(driver.Name(), func(ctx context.Context) error {
 			return channel.Run(ctx, driver, channel.Config{Take: intake.Take, May: d.config.MayTalk, Logger: d.log})
 		})

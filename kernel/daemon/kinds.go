@@ -13,7 +13,7 @@ func (d *daemon) kindsOf(talk *conversations) *kind.Set {
 		Conversations: talk, Editors: &d.editors, Tools: d.tools, Catalog: d.tools, Commands: d.commands.table != nil, Noted: d.noted, Logger: d.log,
 	}
 	var kinds []kind.Kind
-	for _, driver := range d.channels() { // before those that are only known by name
+	for _, driver := range d.channels { // before those that are only known by name
 		kinds = append(kinds, channel.Kind(driver, talk))
 	}
 	all := kind.New(append(kinds, act.Kinds(deps)...)...)

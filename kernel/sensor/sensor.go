@@ -24,6 +24,7 @@ type Sensor interface {
 }
 
 // Take takes an event. When it returns nil the journal has the event on the disk, and it will be
-// answered once, also when it is taken again with the same id. An event that is no message is for
+// answered once, also when it is taken again with the same id, session and text; the same id with
+// others is refused. Without a session it is of the main one. An event that is no message is for
 // every skill that matches; one that no skill matches has a result without a turn.
 type Take func(ctx context.Context, event protocol.Event) (protocol.EventResult, error)

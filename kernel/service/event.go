@@ -95,8 +95,9 @@ type Intake struct {
 	Logger   *slog.Logger
 }
 
-// Take implements [sensor.Take].
+// Take implements [sensor.Take]. An event without a session is of the main one.
 func (i Intake) Take(ctx context.Context, event protocol.Event) (protocol.EventResult, error) {
+	event.Session = cmp.Or(event.Session, protocol.MainSession)
 	if event.ID == "" {
 		event.ID = i.NewID()
 	}
