@@ -92,7 +92,7 @@ func (n *Note) makeEnvironment(ctx context.Context) error {
 		return fmt.Errorf("make the note's environment: %w", err)
 	}
 	n.environment = environment
-	return n.loadObjects(withOccasion(ctx, &occasion{purpose: loading}))
+	return n.loadObjects(withOccasion(ctx, &occasion{purpose: purposeLoad}))
 }
 
 // askNeuro asks the model: in a test that has a script, the script. In other tests, and in
@@ -107,13 +107,13 @@ func (n *Note) askNeuro(ctx context.Context, call *lisp.Call, args []lisp.Value)
 		reply, err := o.script.next(ask)
 		return lisp.NewString(reply), err
 	}
-	if o.purpose == proving || o.dry {
+	if o.purpose == purposeTest || o.dry {
 		return lisp.NewList(append([]lisp.Value{call.Keyword("ASKED")}, args...)...), nil
 	}
-	if o.purpose == evaluating {
+	if o.purpose == purposeTyped {
 		return nil, errors.New("there is no model to ask here; with --dry ask-neuro returns what it was asked")
 	}
-	if o.purpose != answering && o.purpose != showing {
+	if o.purpose != purposeNeuro && o.purpose != purposeDryNeuro {
 		return nil, fmt.Errorf("ask-neuro was called by %s; only a skill's neuro function can ask the model", o.purpose)
 	}
 	ask, err := readAsk(args)
@@ -200,7 +200,7 @@ func (n *Note) kernelLog(ctx context.Context, call *lisp.Call, args []lisp.Value
 		}
 		text, _ = formatted.(*lisp.String)
 	}
-	if why := occasionOf(ctx).purpose; why != previewing && why != showing && why != weighing && text != nil {
+	if !occasionOf(ctx).purpose.dry() && text != nil {
 		n.options.Log(n.name(), text.String())
 	}
 	return lisp.Nil, nil
@@ -220,9 +220,9 @@ func (n *Note) injectStimulus(ctx context.Context, _ *lisp.Call, args []lisp.Val
 		return nil, fmt.Errorf("read the event: %w", err)
 	}
 	switch why := occasionOf(ctx).purpose; why {
-	case proving, previewing, showing:
+	case purposeTest, purposePreview, purposeDryNeuro:
 		return lisp.Nil, nil
-	case answering, checking, evaluating:
+	case purposeNeuro, purposeSymbolic, purposeTyped:
 	default:
 		return nil, fmt.Errorf("inject-stimulus was called by %s; call it from a skill's neuro or symbolic function", why)
 	}
@@ -251,9 +251,9 @@ func (n *Note) registerActuator(ctx context.Context, _ *lisp.Call, args []lisp.V
 // a person they are checked only; in a function of a note that is live they are an error.
 func defining(ctx context.Context, operator string) (bool, error) {
 	switch why := occasionOf(ctx).purpose; why {
-	case loading, proving:
+	case purposeLoad, purposeTest:
 		return true, nil
-	case evaluating:
+	case purposeTyped:
 		return false, nil
 	default:
 		return false, fmt.Errorf("%s was called by %s; it belongs outside any function", operator, why)

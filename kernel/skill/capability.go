@@ -23,18 +23,18 @@ var capabilityKinds = []string{"read", "write", "net", "exec", "env"}
 // maximumCapabilities is how many words a note may ask with.
 const maximumCapabilities = 64
 
-// asking is one word of a #+CAPABILITIES line.
-type asking struct {
+// capabilityRequest is one word of a #+CAPABILITIES line.
+type capabilityRequest struct {
 	kind, what   string
 	line, column int
 }
 
-func (a asking) word() string { return a.kind + ":" + a.what }
+func (a capabilityRequest) word() string { return a.kind + ":" + a.what }
 
 // capabilities reads the #+CAPABILITIES lines: words KIND:WHAT. They are declared, and
 // shown to the person, who may grant them.
-func capabilities(file string, doc *org.Document) ([]asking, []Diagnostic) {
-	var asked []asking
+func capabilities(file string, doc *org.Document) ([]capabilityRequest, []Diagnostic) {
+	var requested []capabilityRequest
 	var faults []Diagnostic
 	for _, keyword := range doc.Keywords {
 		if keyword.Key != "CAPABILITIES" {
@@ -53,18 +53,18 @@ func capabilities(file string, doc *org.Document) ([]asking, []Diagnostic) {
 				fault = capabilityFault(word, kind)
 			case strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }):
 				fault = fmt.Sprintf("%q has a character that cannot be seen; write it as %%XX, byte by byte", word)
-			case len(asked) == maximumCapabilities:
-				return asked, append(faults, Diagnostic{File: file, Line: keyword.Line, Column: column, Message: fmt.Sprintf(
+			case len(requested) == maximumCapabilities:
+				return requested, append(faults, Diagnostic{File: file, Line: keyword.Line, Column: column, Message: fmt.Sprintf(
 					"the note asks for more than %d capabilities", maximumCapabilities)})
 			}
 			if fault != "" {
 				faults = append(faults, Diagnostic{File: file, Line: keyword.Line, Column: column, Message: fault})
 				continue
 			}
-			asked = append(asked, asking{kind: kind, what: what, line: keyword.Line, column: column})
+			requested = append(requested, capabilityRequest{kind: kind, what: what, line: keyword.Line, column: column})
 		}
 	}
-	return asked, faults
+	return requested, faults
 }
 
 func capabilityFault(word, kind string) string {

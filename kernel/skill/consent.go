@@ -37,23 +37,23 @@ func (c *consent) names() []string {
 	return names
 }
 
-// ask takes what the note asks for, and warns of what it does not get.
-func (n *Note) ask(asked []asking) {
-	n.asked = asked
-	for _, a := range asked {
+// request takes what the note asks for, and warns of what it does not get.
+func (n *Note) request(requested []capabilityRequest) {
+	n.requested = requested
+	for _, a := range requested {
 		n.Capabilities = append(n.Capabilities, a.word())
 	}
 	n.consent = n.options.Grants.consider(n)
-	warn := func(a asking, format string, arguments ...any) {
+	warn := func(a capabilityRequest, format string, arguments ...any) {
 		n.Diagnostics = append(n.Diagnostics, Diagnostic{File: n.File, Line: a.line, Column: a.column, Warning: true, Message: fmt.Sprintf(format, arguments...)})
 	}
 	for i, c := range n.consent.capabilities {
 		if c.Refused != "" {
-			warn(asked[i], "%s cannot be granted: %s", encodeName(c.Asked, false), c.Refused)
+			warn(requested[i], "%s cannot be granted: %s", encodeName(c.Asked, false), c.Refused)
 		}
 	}
 	if names := n.consent.names(); len(names) > 0 && !n.consent.granted {
-		first := asked[0]
+		first := requested[0]
 		first.column = 1
 		warn(first, "not granted: %s (%s); C-c C-c here or %q grants it", strings.Join(names, " "), n.consent.why, grantCommand(n.File))
 	}
@@ -62,13 +62,13 @@ func (n *Note) ask(asked []asking) {
 // consider decides about what a note asks for.
 func (g *Grants) consider(n *Note) consent {
 	c := consent{blocks: n.Hash}
-	if len(n.asked) == 0 {
+	if len(n.requested) == 0 {
 		return c
 	}
 	if g == nil {
 		g = noGrants()
 	}
-	for _, a := range n.asked {
+	for _, a := range n.requested {
 		c.capabilities = append(c.capabilities, g.understand(a.kind, a.what))
 	}
 	if n.options.Shipped {
@@ -153,7 +153,7 @@ func (n *Note) access() lisp.Access {
 
 // allow decides about one use of a capability, while the note runs.
 func (g *Grants) allow(ctx context.Context, c consent, file, kind, name string) error {
-	var asked []string
+	var words []string
 	for _, capability := range c.capabilities {
 		if capability.kind != kind {
 			continue
@@ -161,7 +161,7 @@ func (g *Grants) allow(ctx context.Context, c consent, file, kind, name string) 
 		if capability.Refused != "" && (name == "" || name == capability.what) {
 			return &withheldError{fmt.Sprintf("%s is not for notes: %s", encodeName(capability.Asked, false), capability.Refused)}
 		}
-		asked = append(asked, encodeName(capability.Asked, false))
+		words = append(words, encodeName(capability.Asked, false))
 	}
 	why := c.why
 	if c.granted {
@@ -169,7 +169,7 @@ func (g *Grants) allow(ctx context.Context, c consent, file, kind, name string) 
 	}
 	if why != "" {
 		occasionOf(ctx).withheld = true
-		return &withheldError{fmt.Sprintf("%s is not granted (%s); %s", strings.Join(asked, " "), why, howToGrant(file))}
+		return &withheldError{fmt.Sprintf("%s is not granted (%s); %s", strings.Join(words, " "), why, howToGrant(file))}
 	}
 	if kind == "env" {
 		return nil

@@ -69,7 +69,7 @@ func (r *Registry) Grant(ctx context.Context, file, blocks string, names []strin
 	if err := g.change(func(t *grantTable) string { return t.with(row.cells()) }); err != nil {
 		return GrantRequest{}, err
 	}
-	return r.settled(ctx, file, "granted")
+	return r.reload(ctx, file, "granted")
 }
 
 // Revoke takes from the note in a file what it was granted. The note is loaded anew before
@@ -82,11 +82,11 @@ func (r *Registry) Revoke(ctx context.Context, file string) (GrantRequest, error
 	if err := r.config.Grants.change(func(t *grantTable) string { return t.without(now.Note) }); err != nil {
 		return GrantRequest{}, err
 	}
-	return r.settled(ctx, file, "revoked")
+	return r.reload(ctx, file, "revoked")
 }
 
-// settled loads what changed and says what the note has now.
-func (r *Registry) settled(ctx context.Context, file, done string) (GrantRequest, error) {
+// reload loads what changed, and returns what the note asks for and has now.
+func (r *Registry) reload(ctx context.Context, file, done string) (GrantRequest, error) {
 	now, err := r.Requests(file)
 	r.config.Logger.Info("capabilities were "+done+" by a person", "file", now.Note, "blocks", now.Blocks)
 	r.loading.Lock()
@@ -119,7 +119,7 @@ func (r *Registry) noteToGrant(file string) (*Note, error) {
 		}
 		n, faults := scan(home.path(name), source, Options{Grants: r.config.Grants})
 		for _, d := range faults {
-			if slices.ContainsFunc(n.asked, func(a asking) bool { return a.line == d.Line }) {
+			if slices.ContainsFunc(n.requested, func(a capabilityRequest) bool { return a.line == d.Line }) {
 				return nil, Faults{d}
 			}
 		}

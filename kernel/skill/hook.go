@@ -81,9 +81,9 @@ func (h *Hook) Call(ctx context.Context, event sexp.List, dry bool) (sexp.Sexp, 
 	limited, stop := context.WithCancelCause(patient)
 	defer stop(nil)
 	var timer *time.Timer
-	o := &occasion{purpose: hooking, begun: func() { timer = time.AfterFunc(hookTime, func() { stop(errSlowHook) }) }}
+	o := &occasion{purpose: purposeHook, begun: func() { timer = time.AfterFunc(hookTime, func() { stop(errSlowHook) }) }}
 	if dry {
-		o.purpose = weighing
+		o.purpose = purposeDryHook
 	}
 	err := h.note.apply(limited, o, h.function, lisp.NewData(event))
 	if timer != nil {

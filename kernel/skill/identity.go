@@ -129,7 +129,7 @@ func (n *Note) readIdentity(ctx context.Context, call *lisp.Call, args []lisp.Va
 		return call.Apply(call.Symbol("COPY-SEQ"), lisp.NewString(text)) // as the copy is charged to the call
 	}
 	identity := n.options.live()
-	if why := occasionOf(ctx).purpose; identity.File == "" || n.Identity.File != "" && (why == loading || why == proving || why == evaluating) {
+	if why := occasionOf(ctx).purpose; identity.File == "" || n.Identity.File != "" && (why == purposeLoad || why == purposeTest || why == purposeTyped) {
 		identity = n.Identity
 	}
 	switch said := identity.value(name); {

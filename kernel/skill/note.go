@@ -85,7 +85,7 @@ type Note struct {
 	dependencies []dependency
 	blocks       []org.SkillBlock
 	options      Options
-	asked        []asking
+	requested    []capabilityRequest
 	consent      consent
 
 	environment *lisp.Environment
@@ -170,8 +170,8 @@ func scan(path string, source []byte, options Options) (*Note, []Diagnostic) {
 			faults = append(faults, told)
 		}
 	}
-	asked, wrong := capabilities(path, doc)
-	n.ask(asked)
+	requested, wrong := capabilities(path, doc)
+	n.request(requested)
 	return n, append(faults, wrong...)
 }
 
@@ -203,7 +203,7 @@ func (n *Note) load(ctx context.Context) []Diagnostic {
 		if n.blocks[i].Test {
 			continue
 		}
-		if err := n.loadBlock(ctx, i, loading); err != nil {
+		if err := n.loadBlock(ctx, i, purposeLoad); err != nil {
 			return []Diagnostic{spoiled(n.diagnose(n.blocks[i].Line, err), n.blocks[i])}
 		}
 	}
@@ -230,11 +230,11 @@ func spoiled(d Diagnostic, b org.SkillBlock) Diagnostic {
 
 // loadBlock loads one block. Blocks whose lines stand in the note as they are loaded keep
 // their line numbers; others get numbers behind the note's last line, which place maps back.
-func (n *Note) loadBlock(ctx context.Context, i int, why purpose) error {
+func (n *Note) loadBlock(ctx context.Context, i int, p purpose) error {
 	b := &n.blocks[i]
 	n.block = b
 	defer func() { n.block = nil }()
-	return n.placed(n.environment.Load(withOccasion(ctx, &occasion{purpose: why}), b.Body, n.File, n.lineOf(i)))
+	return n.placed(n.environment.Load(withOccasion(ctx, &occasion{purpose: p}), b.Body, n.File, n.lineOf(i)))
 }
 
 // undefinedFunction is the class of the error of calling what is not there.
@@ -290,12 +290,12 @@ func (n *Note) conveyResult(ctx context.Context, call *lisp.Call, args []lisp.Va
 	}
 	value, err := call.Apply(args[0], args[1:]...)
 	if call.Holds() {
-		n.silent = o.purpose == previewing || o.purpose == showing || o.purpose == weighing
+		n.silent = o.purpose.dry()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if o.isTrue = value != lisp.Nil; o.purpose != choosing {
+	if o.isTrue = value != lisp.Nil; o.purpose != purposeTrigger {
 		o.result, o.unfit = lisp.ToSexp(value)
 	}
 	return lisp.Nil, nil

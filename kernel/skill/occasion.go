@@ -36,17 +36,17 @@ type Ask struct {
 type purpose int
 
 const (
-	evaluating purpose = iota // code that a person typed
-	loading                   // the note's top-level forms
-	proving                   // its test blocks
-	choosing                  // a trigger
-	answering                 // a neuro function
-	checking                  // a symbolic function
-	previewing                // a symbolic function, for an answer that is being written
-	augmenting                // a system-prompt-augment function
-	showing                   // a neuro function, to show what it would ask
-	hooking                   // a hook
-	weighing                  // a hook, to show what it would say
+	purposeTyped    purpose = iota // code that a person typed
+	purposeLoad                    // the note's top-level forms
+	purposeTest                    // its test blocks
+	purposeTrigger                 // a trigger
+	purposeNeuro                   // a neuro function
+	purposeSymbolic                // a symbolic function
+	purposePreview                 // a symbolic function, for an answer that is being written
+	purposeAugment                 // a system-prompt-augment function
+	purposeDryNeuro                // a neuro function, to show what it would ask
+	purposeHook                    // a hook
+	purposeDryHook                 // a hook, to show what it would say
 )
 
 func (p purpose) String() string {
@@ -55,9 +55,15 @@ func (p purpose) String() string {
 		"a hook", "a hook"}[p]
 }
 
-// mayWrite reports whether files may be written then, be it without an effect.
+// dry reports whether the call only shows what would come of it: what it logs is dropped as well.
+func (p purpose) dry() bool {
+	return p == purposePreview || p == purposeDryNeuro || p == purposeDryHook
+}
+
+// mayWrite reports whether the note may write files in the call. Where the call has no effect,
+// writing succeeds and is dropped.
 func (p purpose) mayWrite() bool {
-	return p == answering || p == checking || p == evaluating || p == proving || p == previewing || p == showing || p == hooking || p == weighing
+	return p != purposeLoad && p != purposeTrigger && p != purposeAugment
 }
 
 // occasion is one call into a note. It belongs to the goroutine of the call.
@@ -84,7 +90,7 @@ type occasion struct {
 
 // effectless reports whether what the call does to the world is dropped.
 func (o *occasion) effectless() bool {
-	return o.purpose == proving || o.purpose == previewing || o.purpose == showing || o.purpose == weighing
+	return o.purpose == purposeTest || o.purpose.dry()
 }
 
 type occasionKey struct{}

@@ -24,7 +24,7 @@ func (n *Note) probe(ctx context.Context) []Diagnostic {
 			continue
 		}
 		limited, cancel := context.WithTimeout(ctx, choosingTime)
-		o := &occasion{purpose: choosing}
+		o := &occasion{purpose: purposeTrigger}
 		err := n.apply(limited, o, k.trigger, lisp.NewData(probeEvent))
 		cancel()
 		if err == nil {

@@ -32,17 +32,17 @@ func proposalFunctions() []lisp.KernelFunction {
 
 // script is what the model says in a test, and what it was asked.
 type script struct {
-	replies []string
-	asked   []Ask
+	replies   []string
+	questions []Ask
 }
 
 // next is the model's next reply.
 func (s *script) next(ask Ask) (string, error) {
-	if len(s.asked) >= len(s.replies) {
+	if len(s.questions) >= len(s.replies) {
 		return "", fmt.Errorf("the model was asked %s, and the test has no :reply for it", plist.Print(plist.String(text.Clip(ask.Text, 120))))
 	}
-	s.asked = append(s.asked, ask)
-	return s.replies[len(s.asked)-1], nil
+	s.questions = append(s.questions, ask)
+	return s.replies[len(s.questions)-1], nil
 }
 
 // proposes is (proposes EVENT EXPECTED :reply TEXT :asked TEXT). The event is a property
@@ -59,7 +59,7 @@ func (n *Note) proposes(ctx context.Context, call *lisp.Call, args []lisp.Value)
 	if err != nil {
 		return nil, err
 	}
-	said, asked, err := readScript(args[2:])
+	model, wanted, err := readScript(args[2:])
 	if err != nil {
 		return nil, err
 	}
@@ -70,16 +70,16 @@ func (n *Note) proposes(ctx context.Context, call *lisp.Call, args []lisp.Value)
 	var action sexp.List
 	switch {
 	case k != nil:
-		action, err = t.answer(k, event, said)
+		action, err = t.answer(k, event, model)
 	case args[1] != lisp.Nil:
 		err = errors.New("no skill of the note takes it")
 	}
 	if err != nil {
 		return nil, t.failf("for %s: %v", t.shown(event), err)
 	}
-	for _, part := range asked {
-		if !said.contains(part) {
-			return nil, t.failf("the model was asked %s, and not %s", said.text(), plist.Print(plist.String(part)))
+	for _, part := range wanted {
+		if !model.contains(part) {
+			return nil, t.failf("the model was asked %s, and not %s", model.text(), plist.Print(plist.String(part)))
 		}
 	}
 	return t.compare(action, args[1], "for "+t.shown(event))
@@ -163,7 +163,7 @@ type trial struct {
 }
 
 func (n *Note) begin(ctx context.Context, call *lisp.Call, function string) (*trial, error) {
-	if why := occasionOf(ctx).purpose; why != proving {
+	if why := occasionOf(ctx).purpose; why != purposeTest {
 		return nil, fmt.Errorf("%s was called by %s; it belongs in a test", function, why)
 	}
 	return &trial{n, ctx, call, function}, nil
@@ -273,18 +273,18 @@ func (t *trial) chosen(event sexp.List) (*Skill, error) {
 
 // answer is what the kernel would do about the event: the neuro function with the scripted
 // model, the reading of the reply, and the symbolic function.
-func (t *trial) answer(k *Skill, event sexp.List, said *script) (sexp.List, error) {
+func (t *trial) answer(k *Skill, event sexp.List, model *script) (sexp.List, error) {
 	if k.neuro == nil {
 		return nil, nil
 	}
 	o := occasionOf(t.ctx)
-	o.script = said
+	o.script = model
 	defer func() { o.script = nil }()
 	value, err := t.apply(k.neuro, event)
 	if err != nil {
 		return nil, err
 	}
-	proposal, err := t.proposal(value, event, said)
+	proposal, err := t.proposal(value, event, model)
 	if err != nil || len(proposal) == 0 {
 		return nil, err
 	}
@@ -292,7 +292,7 @@ func (t *trial) answer(k *Skill, event sexp.List, said *script) (sexp.List, erro
 }
 
 // proposal reads what a neuro function returned.
-func (t *trial) proposal(value lisp.Value, event sexp.List, said *script) (sexp.List, error) {
+func (t *trial) proposal(value lisp.Value, event sexp.List, model *script) (sexp.List, error) {
 	data, err := lisp.ToSexp(value)
 	if err != nil {
 		return nil, fmt.Errorf("the neuro function returned what is no data: %w", err)
@@ -306,12 +306,12 @@ func (t *trial) proposal(value lisp.Value, event sexp.List, said *script) (sexp.
 		return list, nil
 	}
 	reply := string(text)
-	if len(said.asked) == 0 { // a prompt: the kernel asks
-		if reply, err = said.next(Ask{Text: reply}); err != nil {
+	if len(model.questions) == 0 { // a prompt: the kernel asks
+		if reply, err = model.next(Ask{Text: reply}); err != nil {
 			return nil, err
 		}
 	}
-	got := plist.Recover(reply, plist.RecoverOptions{Input: []string{said.asked[len(said.asked)-1].Text}, Finished: true})
+	got := plist.Recover(reply, plist.RecoverOptions{Input: []string{model.questions[len(model.questions)-1].Text}, Finished: true})
 	switch {
 	case got.Err != nil:
 		return nil, fmt.Errorf("the reply cannot be used: %w", got.Err)
@@ -385,8 +385,8 @@ func lacks(action, wanted sexp.List) string {
 
 // readScript reads :reply and :asked.
 func readScript(args []lisp.Value) (*script, []string, error) {
-	said := &script{}
-	var asked []string
+	model := &script{}
+	var wanted []string
 	for i := 0; i < len(args); i += 2 {
 		key, ok := args[i].(*lisp.Symbol)
 		if !ok || i+1 == len(args) {
@@ -398,14 +398,14 @@ func readScript(args []lisp.Value) (*script, []string, error) {
 		}
 		switch key.Name() {
 		case "REPLY":
-			said.replies = texts
+			model.replies = texts
 		case "ASKED":
-			asked = texts
+			wanted = texts
 		default:
 			return nil, nil, fmt.Errorf("there is no :%s here; there are :reply and :asked", strings.ToLower(key.Name()))
 		}
 	}
-	return said, asked, nil
+	return model, wanted, nil
 }
 
 // textsOf is a string, or a list of strings; a property list is the text it prints as.
@@ -440,21 +440,21 @@ func textsOf(v lisp.Value) ([]string, error) {
 
 // contains says whether the model was asked something with this part in it.
 func (s *script) contains(part string) bool {
-	return slices.ContainsFunc(s.asked, func(a Ask) bool {
+	return slices.ContainsFunc(s.questions, func(a Ask) bool {
 		return strings.Contains(a.Text, part) || strings.Contains(a.System, part)
 	})
 }
 
 // text shows what the model was asked.
 func (s *script) text() string {
-	if len(s.asked) == 0 {
+	if len(s.questions) == 0 {
 		return "nothing"
 	}
-	var asked []string
-	for _, a := range s.asked {
-		asked = append(asked, plist.Print(plist.String(text.Clip(a.Text, 120))))
+	var texts []string
+	for _, a := range s.questions {
+		texts = append(texts, plist.Print(plist.String(text.Clip(a.Text, 120))))
 	}
-	return strings.Join(asked, " and ")
+	return strings.Join(texts, " and ")
 }
 
 // shown is an event for a message: a chat message by its text.

@@ -219,7 +219,7 @@ func (n *Note) Test(ctx context.Context) ([]TestResult, error) {
 			continue
 		}
 		before := len(fresh.tests)
-		err := fresh.loadBlock(ctx, i, proving)
+		err := fresh.loadBlock(ctx, i, purposeTest)
 		if ctx.Err() != nil {
 			return results, ctx.Err()
 		}
@@ -245,7 +245,7 @@ func (n *Note) Test(ctx context.Context) ([]TestResult, error) {
 
 func (n *Note) runTest(ctx context.Context, t test) TestResult {
 	result := TestResult{Name: t.name, Criterion: t.criterion, Line: t.line}
-	o := &occasion{purpose: proving}
+	o := &occasion{purpose: purposeTest}
 	_, err := n.environment.Call(withOccasion(ctx, o), t.function)
 	if err = n.placed(err); err != nil {
 		d := n.diagnose(t.line, err)

@@ -13,7 +13,7 @@ func (r *Registry) publish() {
 	for _, s := range order {
 		s.rejected, s.blocked = false, nil
 	}
-	for settle(order) {
+	for reconcile(order) {
 	}
 	var skills []*Skill
 	for _, s := range order {
@@ -94,11 +94,11 @@ func (s *slot) keepsNames() bool {
 	})
 }
 
-// settle decides about every slot by what the others have. A candidate that cannot be live
-// beside them is rejected, which changes what the others may need: settle then returns
+// reconcile decides about every slot by what the others have. A candidate that cannot be live
+// beside them is rejected, which changes what the others may need: reconcile then returns
 // true, and has to be called again. A rejected candidate gets another chance when
 // something else has changed.
-func settle(order []*slot) (again bool) {
+func reconcile(order []*slot) (again bool) {
 	taken := map[string]*slot{}
 	for _, s := range order {
 		s.published, s.state = false, Failed

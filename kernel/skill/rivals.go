@@ -46,7 +46,7 @@ func (s *Set) Rivals(ctx context.Context, event sexp.List, chosen *Skill) (rival
 		case ctx.Err() != nil:
 			unasked++
 		default:
-			o := &occasion{purpose: previewing}
+			o := &occasion{purpose: purposePreview}
 			err := k.call(ctx, o, "trigger", k.trigger, data)
 			if ctx.Err() != nil && err != nil {
 				unasked++

@@ -134,7 +134,7 @@ func (k *Skill) matches(ctx context.Context, event lisp.Data) (bool, error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, choosingTime)
 	defer cancel()
-	o := &occasion{purpose: choosing}
+	o := &occasion{purpose: purposeTrigger}
 	err := k.call(limited, o, "trigger", k.trigger, event)
 	if err == nil {
 		return o.isTrue, nil
@@ -154,20 +154,20 @@ func (k *Skill) Checks() bool { return k.symbolic != nil }
 // Neuro runs the skill's neuro function for event, which may ask the model by ask. A
 // skill without one has the outcome None. The error is a *[FunctionError].
 func (k *Skill) Neuro(ctx context.Context, event sexp.List, ask Asker) (Outcome, error) {
-	return k.answer(ctx, answering, event, ask)
+	return k.answer(ctx, purposeNeuro, event, ask)
 }
 
 // Look is Neuro for showing what the model would be asked: what the function writes, logs
 // or injects is dropped.
 func (k *Skill) Look(ctx context.Context, event sexp.List, ask Asker) (Outcome, error) {
-	return k.answer(ctx, showing, event, ask)
+	return k.answer(ctx, purposeDryNeuro, event, ask)
 }
 
-func (k *Skill) answer(ctx context.Context, why purpose, event sexp.List, ask Asker) (Outcome, error) {
+func (k *Skill) answer(ctx context.Context, p purpose, event sexp.List, ask Asker) (Outcome, error) {
 	if k.neuro == nil {
 		return Outcome{}, nil
 	}
-	o := &occasion{purpose: why, asker: ask}
+	o := &occasion{purpose: p, asker: ask}
 	if err := k.call(ctx, o, "neuro", k.neuro, lisp.NewData(event)); err != nil {
 		return Outcome{}, err
 	}
@@ -192,30 +192,30 @@ func (k *Skill) answer(ctx context.Context, why purpose, event sexp.List, ask As
 // action if the function returned an equal one or there is none, another action if it
 // rewrote it, and nil if it refused. The error, a *[FunctionError], refuses as well.
 func (k *Skill) Symbolic(ctx context.Context, action, event sexp.List) (sexp.List, error) {
-	return k.check(ctx, checking, action, lisp.NewData(event))
+	return k.check(ctx, purposeSymbolic, action, lisp.NewData(event))
 }
 
 // Preview is Symbolic for an answer that is still being written: what the function logs
 // or injects is dropped.
 func (k *Skill) Preview(ctx context.Context, action, event sexp.List) (sexp.List, error) {
-	return k.check(ctx, previewing, action, lisp.NewData(event))
+	return k.check(ctx, purposePreview, action, lisp.NewData(event))
 }
 
 // Passes reports of each action whether Preview would return it as it is.
 func (k *Skill) Passes(ctx context.Context, actions []sexp.List, event sexp.List) []bool {
 	passes, data := make([]bool, len(actions)), lisp.NewData(event)
 	for i, action := range actions {
-		returned, err := k.check(ctx, previewing, action, data)
+		returned, err := k.check(ctx, purposePreview, action, data)
 		passes[i] = err == nil && plist.Equal(returned, action)
 	}
 	return passes
 }
 
-func (k *Skill) check(ctx context.Context, why purpose, action sexp.List, event lisp.Data) (sexp.List, error) {
+func (k *Skill) check(ctx context.Context, p purpose, action sexp.List, event lisp.Data) (sexp.List, error) {
 	if k.symbolic == nil {
 		return action, nil
 	}
-	o := &occasion{purpose: why}
+	o := &occasion{purpose: p}
 	if err := k.call(ctx, o, "symbolic", k.symbolic, lisp.NewData(action), event); err != nil {
 		return nil, err
 	}
@@ -247,7 +247,7 @@ func (k *Skill) Augment(ctx context.Context) string {
 	}
 	limited, cancel := context.WithTimeout(ctx, choosingTime)
 	defer cancel()
-	o := &occasion{purpose: augmenting}
+	o := &occasion{purpose: purposeAugment}
 	err := k.call(limited, o, "system-prompt-augment", k.augment)
 	if err == nil {
 		if text, ok := o.result.(plist.String); ok {
