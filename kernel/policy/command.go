@@ -88,7 +88,7 @@ func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, before []
 	case len(c.Opaque) > 0:
 		d.Reason = d.What + ": " + c.Opaque[0].Why
 		return d, nil
-	case c.Through:
+	case c.OnlyRuns:
 		return Decision{What: d.What, Kind: Allow, Reason: d.What + ", which only runs what follows"}, nil
 	}
 	d.Reason = d.What + ", which no rule allows"

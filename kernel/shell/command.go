@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// command adds a simple command, and what its program would run.
+// command adds a simple command, and the commands that its program would run.
 func (r *reader) command(words []Word, assigns int, from origin, input stdin) {
 	index := r.add(Command{Words: words, Assigns: assigns}, from)
 	if r.err != nil || assigns == len(words) {
 		return
 	}
 	if words[assigns].Kind != Literal || words[assigns].Home {
-		r.dark(index, -1, "which program it is is not known before it runs")
+		r.unknown(index, -1, "which program it is is not known before it runs")
 		return
 	}
 	name, standard := programOf(words[assigns].Text)
 	if name == "" {
-		r.dark(index, -1, "it names no program")
+		r.unknown(index, -1, "it names no program")
 		return
 	}
 	p, known := programNamed(name)
@@ -26,20 +26,22 @@ func (r *reader) command(words []Word, assigns int, from origin, input stdin) {
 		return
 	}
 	c := call{reader: r, index: index, name: name, words: words, program: assigns, line: from.line, input: input}
-	p.see(&c)
-	r.script.Commands[index].Through = p.through && standard && assigns == 0 && c.ran && len(r.script.Commands[index].Opaque) == 0
+	p.read(&c)
+	r.script.Commands[index].OnlyRuns = p.onlyRuns && standard && assigns == 0 && c.ran && len(r.script.Commands[index].Opaque) == 0
 }
 
-// dark says of a command what cannot be told.
-func (r *reader) dark(index, at int, why string) {
+// unknown notes something that the command could run and that cannot be told. At is the index of
+// the word that decides it, -1 if none does.
+func (r *reader) unknown(index, at int, why string) {
 	c := &r.script.Commands[index]
 	c.Opaque = append(c.Opaque, Opacity{Why: why, At: at})
 }
 
-// systemDirectories are where a program is the one that its name says.
+// systemDirectories are the directories in which a program is what its name says.
 var systemDirectories = [...]string{"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"}
 
-// programOf is the name of a program, and whether it is the one that everybody means by it.
+// programOf returns the name of a program without its directory. Standard: it is found by PATH or
+// stands in one of systemDirectories.
 func programOf(word string) (name string, standard bool) {
 	if !strings.Contains(word, "/") {
 		return word, true
@@ -47,8 +49,8 @@ func programOf(word string) (name string, standard bool) {
 	return path.Base(word), slices.Contains(systemDirectories[:], path.Dir(word))
 }
 
-// Program is the name that a command's program goes by: without the directory if that is
-// where the system has its programs, else the word as it is.
+// Program returns the name by which rules know a command's program. It is the word without the
+// directory if that is one of the system's, else the word as it is.
 func Program(word string) string {
 	if name, standard := programOf(word); standard {
 		return name
@@ -56,7 +58,7 @@ func Program(word string) string {
 	return word
 }
 
-// call is a program with its words while it is looked at.
+// call is a program and its words while they are read.
 type call struct {
 	*reader
 	index   int
@@ -65,45 +67,45 @@ type call struct {
 	program int // where the program stands in words
 	line    int
 	input   stdin
-	ran     bool // something that it runs was found
+	ran     bool // a command that it runs was found
 }
 
-// program is how the words of a program are seen through.
+// program says how the words of a program are read.
 type program struct {
-	through bool // it does nothing but run what it is given
-	see     func(c *call)
+	onlyRuns bool // it does nothing but run what it is given
+	read     func(c *call)
 }
 
-// rest are the words behind the program.
+// rest returns the words behind the program.
 func (c *call) rest() []Word { return c.words[c.program+1:] }
 
-// at is the place of the word number i of the rest.
+// at returns the index in words of word i of the rest.
 func (c *call) at(i int) int { return c.program + 1 + i }
 
-// dark says what cannot be told; i is a word of the rest, -1 that none decides.
-func (c *call) dark(i int, why string) {
+// unknown is that of the reader for word i of the rest; i is -1 where no word decides.
+func (c *call) unknown(i int, why string) {
 	if i >= 0 {
 		i = c.at(i)
 	}
-	c.reader.dark(c.index, i, why)
+	c.reader.unknown(c.index, i, why)
 }
 
-// literal says that the words from i to j decide what it is.
+// literal notes that each word of the rest from i to before j decides what the program does.
 func (c *call) literal(i, j int, why string) {
 	for ; i < j && i < len(c.rest()); i++ {
-		c.dark(i, why)
+		c.unknown(i, why)
 	}
 }
 
-// runs adds the command that begins with the word number i of the rest, and that more words
-// follow. Its assignments stand from there on.
+// runs adds the command that the program runs: the words of the rest from i on, and more behind
+// them. For env and sudo it may begin with assignments.
 func (c *call) runs(i int, more ...Word) {
 	words := slices.Concat(c.rest()[i:], more)
-	assigns, kept := 0, []Word{}
-	takes := c.name == "env" || c.name == "sudo" // to any other it is the name of a program
+	assigns, relevant := 0, []Word{}
+	takes := c.name == "env" || c.name == "sudo" // any other program takes NAME=VALUE for a program's name
 	for ; takes && assigns < len(words) && isAssignment(words[assigns]); assigns++ {
 		if name, _, _ := strings.Cut(words[assigns].Text, "="); steers(name, true) {
-			kept = append(kept, words[assigns])
+			relevant = append(relevant, words[assigns])
 		}
 	}
 	if assigns == len(words) {
@@ -111,22 +113,22 @@ func (c *call) runs(i int, more ...Word) {
 	}
 	c.ran = true
 	c.below(func() {
-		c.reader.command(append(kept, words[assigns:]...), len(kept), origin{by: c.index, from: c.at(i), at: c.at(i + assigns), line: c.line}, stdin{})
+		c.reader.command(append(relevant, words[assigns:]...), len(relevant), origin{by: c.index, from: c.at(i), at: c.at(i + assigns), line: c.line}, stdin{})
 	})
 }
 
-// below looks at what a program runs, which may run others, but not for ever.
-func (c *call) below(look func()) {
-	if c.depth++; c.depth > throughLimit {
-		c.dark(-1, "too many programs run one another")
+// below calls read for what a program runs. The depth of such calls is limited.
+func (c *call) below(read func()) {
+	if c.depth++; c.depth > nestingLimit {
+		c.unknown(-1, "too many programs run one another")
 	} else {
-		look()
+		read()
 	}
 	c.depth--
 }
 
-// runsText adds what a shell would run that was given a text; i is the word that it stands
-// in, -1 for none.
+// runsText adds the commands that a shell would run for a text. The text is word i of the rest; i
+// is -1 where it is no word.
 func (c *call) runsText(text string, i int) {
 	at := -1
 	if i >= 0 {
@@ -137,16 +139,16 @@ func (c *call) runsText(text string, i int) {
 	c.below(func() { err = c.text(text, origin{by: c.index, from: at, at: at, text: true, line: c.line}) })
 	if err != nil && c.reader.err == nil {
 		c.script.Commands = c.script.Commands[:before]
-		c.dark(i, "what it is given to run cannot be read")
+		c.unknown(i, "what it is given to run cannot be read")
 	}
 	c.ran = true
 }
 
-// runsWord is runsText for a word, which may not be known.
+// runsWord is runsText for word i of the rest, which may not be known.
 func (c *call) runsWord(i int) {
 	w := c.rest()[i]
 	if w.Kind != Literal || w.Home {
-		c.dark(-1, "what it runs is not known before")
+		c.unknown(-1, "what it runs is not known before")
 		return
 	}
 	c.runsText(w.Text, i)
@@ -161,15 +163,15 @@ func isAssignment(w Word) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
 }
 
-// options are the options that a program is known to have, of which nothing follows for what
-// it runs.
+// options are the options of a program that are known, and that do not change what it runs.
 type options struct {
 	flags string // letters that stand alone
-	takes string // letters that have an operand
-	long  string // names, blank-separated; with = they have an operand
+	takes string // letters with an operand
+	long  string // names, separated by blanks; one with an operand ends with =
 }
 
-// skip passes over the options at the beginning of words. What is not known says so, in ok.
+// skip returns the index of the first word behind the options. Ok is false where a word may be an
+// option that is not known.
 func (o options) skip(words []Word) (next int, ok bool) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -198,11 +200,12 @@ func (o options) skip(words []Word) (next int, ok bool) {
 	return len(words), true
 }
 
-// spreadsAt reports whether a word could become any number of words, so that nobody knows what
-// the next one is.
+// spreadsAt reports whether word i could become any number of words, so that the one behind it is
+// not known either.
 func spreadsAt(words []Word, i int) bool { return i < len(words) && words[i].Kind == Many }
 
-// longOption says how many of the next words belong to an option.
+// longOption returns how many of the next words are the operand of a long option, and whether the
+// option is known.
 func (o options) longOption(text string) (words int, known bool) {
 	name, _, joined := strings.Cut(text, "=")
 	for option := range strings.FieldsSeq(o.long) {
@@ -218,7 +221,7 @@ func (o options) longOption(text string) (words int, known bool) {
 	return 0, false
 }
 
-// cluster is longOption for letters that stand together.
+// cluster is longOption for letters behind one hyphen.
 func (o options) cluster(letters string) (words int, known bool) {
 	for i, c := range letters {
 		switch {

@@ -6,13 +6,13 @@ import "strings"
 const operandsOf = " -name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime -atime -ctime -mmin -amin -cmin -newer -anewer -cnewer" +
 	" -user -group -uid -gid -perm -links -inum -samefile -lname -ilname -fstype -maxdepth -mindepth -printf -context -regextype -used -D "
 
-// seeFind sees the commands that find runs, and what it deletes and writes.
-func seeFind(c *call) {
+// readFind reads the words of find: the commands that it runs, and what it deletes and writes.
+func readFind(c *call) {
 	words := c.rest()
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		if w.Kind != Literal {
-			c.dark(-1, "a word that is not known before could be an action of find")
+			c.unknown(-1, "a word that is not known before could be an action of find")
 			continue
 		}
 		switch {
@@ -20,7 +20,7 @@ func seeFind(c *call) {
 			c.moves = c.moves || strings.HasSuffix(w.Text, "dir")
 			i = c.findRuns(i + 1)
 		case w.Text == "-delete":
-			c.dark(i, "it deletes what it finds")
+			c.unknown(i, "it deletes what it finds")
 		case w.Text == "-fprint" || w.Text == "-fprint0" || w.Text == "-fls" || w.Text == "-fprintf":
 			if i+1 < len(words) {
 				c.file(words[i+1], true, origin{line: c.line})
@@ -32,20 +32,21 @@ func seeFind(c *call) {
 			i++
 		case strings.Contains(operandsOf, " "+w.Text+" ") || strings.HasPrefix(w.Text, "-newer"):
 			if i++; spreadsAt(words, i) {
-				c.dark(-1, "a word that is not known before could be an action of find")
+				c.unknown(-1, "a word that is not known before could be an action of find")
 			}
 		}
 	}
 }
 
-// findRuns is the command that begins with the word number i, up to its end.
+// findRuns adds the command of -exec, which begins with word i of the rest, and returns the index of
+// the word that ends it.
 func (c *call) findRuns(i int) (end int) {
 	words := c.rest()
 	end = i
 	for end < len(words) && words[end].Text != ";" && !(words[end].Text == "+" && end > i && words[end-1].Text == "{}") {
 		end++
 	}
-	saved := c.words
+	before := c.words
 	c.words = append([]Word(nil), c.words[:c.at(min(end, len(words)))]...)
 	for j := c.at(i); j < len(c.words); j++ {
 		if strings.Contains(c.words[j].Text, "{}") {
@@ -59,6 +60,6 @@ func (c *call) findRuns(i int) (end int) {
 	if i < end {
 		c.runs(i)
 	}
-	c.words = saved
+	c.words = before
 	return end
 }

@@ -25,7 +25,7 @@ func FuzzParse(f *testing.F) {
 			if len(c.Words) == 0 || c.Assigns > len(c.Words) || c.By >= i || c.By < -1 || c.Line < 1 {
 				t.Fatalf("%q: command %d: %+v", text, i, c)
 			}
-			if c.Through && (len(c.Opaque) > 0 || c.Assigns > 0) {
+			if c.OnlyRuns && (len(c.Opaque) > 0 || c.Assigns > 0) {
 				t.Fatalf("%q: command %d only runs others: %+v", text, i, c)
 			}
 			for _, o := range c.Opaque {

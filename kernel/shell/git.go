@@ -13,13 +13,14 @@ const gitCommands = " add am annotate apply archive blame branch bundle cat-file
 const gitOptions = "upload-pack receive-pack exec open-files-in-pager ext-diff textconv tool extcmd template config command output filter separate-git-dir to-command" +
 	" strategy edit-description file-type gpg-sign signed smtp-server sendmail-cmd"
 
-// seeGit sees what git is told to run: by settings on the command line, by options, by aliases.
-func seeGit(c *call) {
+// readGit reads the words of git. Settings on the command line, options and aliases can make it run
+// other programs.
+func readGit(c *call) {
 	words := c.rest()
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		if w.Kind != Literal {
-			c.dark(-1, "which command of git it is is not known before")
+			c.unknown(-1, "which command of git it is is not known before")
 			return
 		}
 		switch {
@@ -43,7 +44,7 @@ func (c *call) gitCommand(i int) {
 		c.literal(i, len(words), "it is none of the commands of git that run nothing else")
 		for _, w := range words[i:] {
 			if w.Kind != Literal {
-				c.dark(-1, "it is none of the commands of git that run nothing else")
+				c.unknown(-1, "it is none of the commands of git that run nothing else")
 			}
 		}
 		return
@@ -61,13 +62,13 @@ func (c *call) gitCommand(i int) {
 	}
 	for j, w := range words[i:] {
 		if strings.Contains(w.Text, "::") {
-			c.dark(i+j, "the address names a program")
+			c.unknown(i+j, "the address names a program")
 		}
 	}
 	for j := i + 1; j < len(words) && words[j].Text != "--"; j++ {
 		w := words[j]
 		if w.Kind != Literal {
-			c.dark(-1, "a word that is not known before could be an option that runs something else")
+			c.unknown(-1, "a word that is not known before could be an option that runs something else")
 			continue
 		}
 		if strings.HasPrefix(w.Text, "--") && dangerousGit(w.Text) || short != "" && !strings.HasPrefix(w.Text, "--") && dangerous(w.Text, short, "") {

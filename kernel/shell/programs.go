@@ -3,24 +3,25 @@ package shell
 import "strings"
 
 const (
-	codeWhy   = "it runs code that is not looked into"
-	optionWhy = "the option makes it run or write something else"
-	unseenWhy = "its options are not known well enough to tell what it runs"
-	stdinWhy  = "it runs what it is given to read"
-	ownWhy    = "what it runs stands in files of its own"
+	codeWhy    = "it runs code that is not looked into"
+	optionWhy  = "the option makes it run or write something else"
+	optionsWhy = "its options are not known well enough to tell what it runs"
+	stdinWhy   = "it runs what it is given to read"
+	ownWhy     = "what it runs stands in files of its own"
 )
 
-// wraps is a program that runs the words behind its options and operands.
-func wraps(through bool, o options, operands int) program {
-	return program{through: through, see: func(c *call) {
+// wraps is a program that runs the words behind its options and operands. OnlyRuns: it does nothing
+// else.
+func wraps(onlyRuns bool, o options, operands int) program {
+	return program{onlyRuns: onlyRuns, read: func(c *call) {
 		next, ok := o.skip(c.rest())
 		if !ok {
-			c.dark(-1, unseenWhy)
+			c.unknown(-1, optionsWhy)
 			return
 		}
 		for ; operands > 0 && next < len(c.rest()); operands-- {
 			if spreadsAt(c.rest(), next) {
-				c.dark(-1, unseenWhy)
+				c.unknown(-1, optionsWhy)
 				return
 			}
 			next++
@@ -31,12 +32,12 @@ func wraps(through bool, o options, operands int) program {
 	}}
 }
 
-// code is an interpreter: what it is given first says what it does.
+// code reads the words of an interpreter: the first operand, a script or code, decides what it does.
 func code(c *call) {
 	words := c.rest()
 	for i, w := range words {
 		if w.Kind != Literal || w.Home && i == 0 {
-			c.dark(-1, codeWhy)
+			c.unknown(-1, codeWhy)
 			return
 		}
 		if w.Text == "-" {
@@ -65,34 +66,34 @@ func code(c *call) {
 			return
 		}
 	}
-	c.dark(-1, stdinWhy)
+	c.unknown(-1, stdinWhy)
 }
 
-// whole is a program of which every word decides what it runs.
+// whole is a program where every word decides what it runs.
 func whole(why string) program {
-	return program{see: func(c *call) {
+	return program{read: func(c *call) {
 		if len(c.rest()) == 0 {
-			c.dark(-1, stdinWhy)
+			c.unknown(-1, stdinWhy)
 		}
 		c.literal(0, len(c.rest()), why)
 	}}
 }
 
-// never is a program of which nothing can be told.
-func never(why string) program { return program{see: func(c *call) { c.dark(-1, why) }} }
+// never is a program whose words do not tell what it runs.
+func never(why string) program { return program{read: func(c *call) { c.unknown(-1, why) }} }
 
-// first is a program of which the first n operands, and every option, decide what it runs.
+// first is a program where the first n operands, and every option, decide what it runs.
 func first(n int, why string) program {
-	return program{see: func(c *call) {
+	return program{read: func(c *call) {
 		operands := 0
 		for i, w := range c.rest() {
 			switch {
 			case operands >= n && w.Kind == Literal && !strings.HasPrefix(w.Text, "-") && !isAssignment(w):
 			case operands >= n && w.Kind != Literal:
-				c.dark(-1, why)
+				c.unknown(-1, why)
 				return
 			default:
-				c.dark(i, why)
+				c.unknown(i, why)
 				if !strings.HasPrefix(w.Text, "-") {
 					operands++
 				} else if len(w.Text) == 2 { // it may have an operand
@@ -101,17 +102,18 @@ func first(n int, why string) program {
 			}
 		}
 		if len(c.rest()) < n {
-			c.dark(-1, stdinWhy)
+			c.unknown(-1, stdinWhy)
 		}
 	}}
 }
 
-// subcommands is a program of which some subcommands run what stands elsewhere.
+// subcommands is a program with subcommands that run what stands in files: these names. Options are
+// those that make it run or write something else.
 func subcommands(names, options string) program {
-	return program{see: func(c *call) {
+	return program{read: func(c *call) {
 		for i, w := range c.rest() {
 			if w.Kind != Literal {
-				c.dark(-1, ownWhy)
+				c.unknown(-1, ownWhy)
 				return
 			}
 			if dangerous(w.Text, "C", options) {
@@ -138,17 +140,17 @@ func subcommands(names, options string) program {
 	}}
 }
 
-// guarded is a program that only some options make run or write something else.
+// guarded is a program that runs or writes something else only with some of its options.
 func guarded(short, long string) program {
-	return program{see: func(c *call) { guard(c, 0, short, long) }}
+	return program{read: func(c *call) { guard(c, 0, short, long) }}
 }
 
-// guard looks for options from the word number i of the rest on.
+// guard looks for such options from word i of the rest on.
 func guard(c *call, i int, short, long string) {
 	for ; i < len(c.rest()); i++ {
 		w := c.rest()[i]
 		if w.Kind != Literal {
-			c.dark(-1, "a word that is not known before could be an option that runs something else")
+			c.unknown(-1, "a word that is not known before could be an option that runs something else")
 			continue
 		}
 		if w.Text == "--" {
@@ -160,8 +162,8 @@ func guard(c *call, i int, short, long string) {
 	}
 }
 
-// dangerous reports whether a word is one of these options: a letter anywhere among letters, or
-// a name that may be cut short or begin with one hyphen.
+// dangerous reports whether a word is one of these options. A letter may stand anywhere among
+// letters; a name may be abbreviated, and may begin with one hyphen.
 func dangerous(word, short, long string) bool {
 	if !strings.HasPrefix(word, "-") || len(word) < 2 {
 		return false

@@ -1,14 +1,14 @@
 // Package shell reads what a command line would run: every simple command in it, wherever it
 // stands, and the files that its redirections touch. It judges nothing.
 //
-// It never guesses that something is harmless. A word is known or it is not; a program that
-// runs others is seen through, and what it runs is a [Command] of its own; what cannot be seen
-// through is said to be so, with the words that a person would have to have agreed to. Text is
-// read as bash reads it, which is the shell that has to be given it, or as any other does
-// where a command names one.
+// It never guesses that something is harmless. A word is known or it is not. Where a program
+// runs others, its words are read, and what it runs is a [Command] of its own. Where that cannot
+// be told from the words, the command has an [Opacity] for it, with the word that a person would
+// have to agree to. The text is read as bash reads it, so bash has to run it. Where a command
+// names another shell, the text for that shell is read as any shell does.
 //
-// All of it is functions of their arguments; nothing blocks, and work is bounded by the length
-// of the text, which has a limit.
+// Everything here is a function of its arguments. Nothing blocks, and the work is bounded by the
+// length of the text, which has a limit.
 package shell
 
 import (
@@ -25,8 +25,8 @@ const (
 	textLimit = 32 << 10
 	// depthLimit is how deep brackets may be nested.
 	depthLimit = 200
-	// throughLimit is how many programs that run others may stand before one another.
-	throughLimit = 12
+	// nestingLimit is how deep programs that run programs, and shells in shells, may be nested.
+	nestingLimit = 12
 	// commandLimit is how many simple commands there may be.
 	commandLimit = 2000
 )
@@ -39,36 +39,36 @@ type Script struct {
 
 // Command is one simple command.
 type Command struct {
-	// Words begin with as many assignments as Assigns says, unless nothing follows from them;
-	// then comes the program, if there is one, and its arguments.
+	// Words are Assigns assignments, then the program, if there is one, and its arguments.
+	// An assignment from which nothing follows is left out.
 	Words   []Word
 	Assigns int
-	Line    int // of the text, from 1; of the outermost if it stands in the words of another
-	// By is the place in Script.Commands of the program that runs it, -1 if it is the shell
-	// itself. From and At are that one's words in which this command begins, and in which its
-	// program stands.
+	Line    int // in the text, from 1; a command in the words of another has the line of the outermost
+	// By is the index in Script.Commands of the program that runs this command, -1 for the
+	// shell itself. From and At are indices of words of that program: this command begins in
+	// the word From, and its program stands in the word At.
 	By, From, At int
-	// Text: it stands in the text that is the word At.
+	// Text: the command stands in a text for a shell, which is the word At.
 	Text bool
-	// Through: it does nothing but run others, which come behind it.
-	Through bool
-	// Opaque is what it could run besides that cannot be told.
+	// OnlyRuns: the command does nothing but run others, which come behind it in the Script.
+	OnlyRuns bool
+	// Opaque is what the command could run besides, as far as it cannot be told.
 	Opaque []Opacity
 }
 
 // Opacity is one thing that cannot be told of a command.
 type Opacity struct {
 	Why string // a sentence about the command
-	// At is the word that decides what it is: who agreed to this very word agreed to it. It is
-	// negative where no word does.
+	// At is the index of the word that decides it: a person who agreed to this very word agreed
+	// to it. It is -1 where no word decides.
 	At int
 }
 
 // Word is one argument.
 type Word struct {
-	Text string // what it is; as it was written where that is not known
+	Text string // its value; where that is not known, the text as it was written
 	Kind WordKind
-	// Home: the Text begins with a ~ that the shell replaces by the user's directory.
+	// Home: the Text begins with a ~, which the shell replaces by the user's directory.
 	Home bool
 }
 
@@ -86,7 +86,7 @@ type File struct {
 	Path   Word
 	Write  bool
 	Line   int
-	Within bool // of a directory that a command before it chose, if the name is relative
+	Within bool // a command changes the directory, so that a relative Path may be in another one
 }
 
 // ErrTooLarge is in the chain of the error of a text that is too long or nested too deep.
@@ -104,7 +104,7 @@ func Parse(text string) (Script, error) {
 	return r.script, nil
 }
 
-// reader collects what is in a text.
+// reader collects the commands and files of a text.
 type reader struct {
 	script Script
 	moves  bool   // a command changes the directory
@@ -114,11 +114,11 @@ type reader struct {
 	err    error
 }
 
-// origin is where a text came from.
+// origin is where a text stands.
 type origin struct {
 	by, from, at int // as in Command
 	text         bool
-	line         int // of the outermost text; 0: it is that
+	line         int // in the outermost text; 0 for that text itself
 }
 
 // text reads a command line into the script.
@@ -126,8 +126,8 @@ func (r *reader) text(text string, from origin) error {
 	if len(text) > textLimit {
 		return fmt.Errorf("%w: it has %d bytes and may have %d; put it into a file", ErrTooLarge, len(text), textLimit)
 	}
-	if r.depth++; r.depth > throughLimit {
-		return fmt.Errorf("%w: shells in shells, more than %d deep", ErrTooLarge, throughLimit)
+	if r.depth++; r.depth > nestingLimit {
+		return fmt.Errorf("%w: shells in shells, more than %d deep", ErrTooLarge, nestingLimit)
 	}
 	defer func() { r.depth-- }()
 	if strings.ContainsAny(text, "\x00\r") {
@@ -154,9 +154,9 @@ func (r *reader) text(text string, from origin) error {
 // commented is a comment with a backslash at the end of its line.
 var commented = regexp.MustCompile("(?:^|[\\s;&|()<>`])#[^\n]*\\\\\n")
 
-// joinsLines reports whether a backslash joins lines where the parser and a shell may not agree
-// that it does: in a comment, in a here-document, and within what could be one sign of the
-// shell's, as no blank stands before.
+// joinsLines reports whether a backslash stands at the end of a line where the parser and a shell
+// may disagree on whether it joins the lines. That is in a comment, in a here-document, and behind
+// anything but a blank, where it could split an operator of the shell.
 func joinsLines(text string) bool {
 	if !strings.Contains(text, "\\\n") {
 		return false
@@ -169,7 +169,7 @@ func joinsLines(text string) bool {
 	return strings.Contains(text, "<<") || commented.MatchString(text)
 }
 
-// parse is the library's parser, of which a panic is an error like any other.
+// parse calls the library's parser. A panic of the parser is an error like any other.
 func parse(text string) (file *syntax.File, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -183,8 +183,8 @@ func parse(text string) (file *syntax.File, err error) {
 	return file, nil
 }
 
-// nested is how deep the brackets of a text may be nested, whether or not they are quoted:
-// cheaply, so that the parser's stack stays small whatever it is given.
+// nested returns an upper bound of how deep the brackets of a text are nested. Quotes are not
+// looked at. It keeps the parser's stack small for any text.
 func nested(text string) int {
 	open, most := 0, 0
 	for i := 0; i < len(text); i++ {

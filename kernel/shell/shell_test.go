@@ -30,7 +30,7 @@ func told(t *testing.T, text string) string {
 			}
 		}
 		part := strings.Join(words, " ")
-		if c.Through {
+		if c.OnlyRuns {
 			part = "[" + part + "]"
 		}
 		for _, o := range c.Opaque {

@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// programNamed is a program that is seen through, or that has a way to run others. One that
-// is not here does what it does; whoever allows it knows it.
+// programNamed returns how the words of a program are read, for the programs that can run others.
+// Any other program does what its name says, and a person who allows it knows what that is.
 func programNamed(name string) (program, bool) {
 	if p, known := wrapperNamed(name); known {
 		return p, true
@@ -13,29 +13,29 @@ func programNamed(name string) (program, bool) {
 	}
 	switch name {
 	case "bash", "sh", "dash", "rbash":
-		return program{through: true, see: seeShell}, true
+		return program{onlyRuns: true, read: readShell}, true
 	case "find", "gfind":
-		return program{see: seeFind}, true
+		return program{read: readFind}, true
 	case "git":
-		return program{see: seeGit}, true
+		return program{read: readGit}, true
 	case "sed", "gsed":
-		return program{see: seeSed}, true
+		return program{read: readSed}, true
 	case "awk", "gawk", "mawk", "nawk", "original-awk":
-		return program{see: seeAwk}, true
+		return program{read: readAwk}, true
 	case "ssh", "autossh":
-		return program{see: seeSecureShell}, true
+		return program{read: readSecureShell}, true
 	case "su", "runuser":
-		return program{see: seeUser}, true
+		return program{read: readUser}, true
 	case "watch":
-		return program{see: seeWatch}, true
+		return program{read: readWatch}, true
 	case "script":
-		return program{see: seeScript}, true
+		return program{read: readScript}, true
 	case "flock":
-		return program{see: seeLock}, true
+		return program{read: readLock}, true
 	case "perl", "ruby", "node", "nodejs", "php", "lua", "luajit", "tclsh", "wish", "Rscript", "julia", "deno", "bun", "osascript", "guile", "racket",
 		"sbcl", "clisp", "ecl", "scheme", "java", "groovy", "scala", "ghci", "runghc", "runhaskell", "erl", "escript", "elixir", "octave", "swift", "pwsh",
 		"zsh", "ksh", "mksh", "fish", "csh", "tcsh", "ash", "nu", "xonsh", "expect", "dc", "m4", "qjs", "jshell", "bb", "clojure", "clj":
-		return program{see: code}, true
+		return program{read: code}, true
 	case "ed", "ex", "sqlite3", "psql", "mysql", "mariadb", "gdb", "lldb", "ftp", "lftp", "telnet", "at", "batch", "bc":
 		return never(stdinWhy), true
 	case "vi", "vim", "nvim", "view", "vimdiff", "emacs", "emacsclient", "nano", "less", "more", "most", "pg", "crontab", "docker", "podman", "nerdctl", "kubectl",
@@ -47,7 +47,7 @@ func programNamed(name string) (program, bool) {
 		return whole(optionWhy), true
 	}
 	if strings.HasPrefix(name, "python") || strings.HasPrefix(name, "pypy") || strings.HasPrefix(name, "perl5") || strings.HasPrefix(name, "lua5") {
-		return program{see: code}, true
+		return program{read: code}, true
 	}
 	if strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") {
 		return whole(optionWhy), true
@@ -55,7 +55,7 @@ func programNamed(name string) (program, bool) {
 	return toolNamed(name)
 }
 
-// wrapperNamed is a program that runs the words behind it.
+// wrapperNamed is programNamed for programs that run the words behind them.
 func wrapperNamed(name string) (program, bool) {
 	switch name {
 	case "env":
@@ -69,7 +69,7 @@ func wrapperNamed(name string) (program, bool) {
 	case "time":
 		return wraps(true, options{flags: "pv", long: "portability verbose"}, 0), true
 	case "command":
-		return program{through: true, see: seeCommand}, true
+		return program{onlyRuns: true, read: readCommand}, true
 	case "builtin":
 		return wraps(true, options{}, 0), true
 	case "exec":
@@ -91,34 +91,35 @@ func wrapperNamed(name string) (program, bool) {
 	case "pkexec":
 		return wraps(false, options{long: "user= disable-internal-agent"}, 0), true
 	case "xargs", "gxargs":
-		return program{through: true, see: seeXargs}, true
+		return program{onlyRuns: true, read: readXargs}, true
 	case "busybox", "toybox":
 		return wraps(true, options{}, 0), true
 	}
 	return program{}, false
 }
 
-// builtinNamed is a command of the shell that changes what later words mean, or runs its words.
+// builtinNamed is programNamed for the shell's own commands that change what later words mean, or
+// run their words.
 func builtinNamed(name string) (program, bool) {
 	switch name {
 	case "eval":
-		return program{through: true, see: seeEval}, true
+		return program{onlyRuns: true, read: readEval}, true
 	case ".", "source":
 		return first(1, codeWhy), true
 	case "trap":
-		return program{see: seeTrap}, true
+		return program{read: readTrap}, true
 	case "cd", "pushd", "popd":
-		return program{see: func(c *call) { c.moves = true }}, true
+		return program{read: func(c *call) { c.moves = true }}, true
 	case "alias", "jobs", "enable", "bind", "complete", "compgen", "hash", "shopt", "fc", "history", "let":
 		return never("it can change what other words mean"), true
 	case "set":
-		return program{see: seeSet}, true
+		return program{read: readSet}, true
 	case "export", "declare", "typeset", "local", "readonly", "nameref":
-		return program{see: seeDeclare}, true
+		return program{read: readDeclare}, true
 	case "read", "mapfile", "readarray", "getopts", "unset":
-		return program{see: seeNames}, true
+		return program{read: readNames}, true
 	case "printf", "wait", "test", "[":
-		return program{see: seeTest}, true
+		return program{read: readTest}, true
 	}
 	return program{}, false
 }
@@ -127,7 +128,7 @@ func builtinNamed(name string) (program, bool) {
 func toolNamed(name string) (program, bool) {
 	switch name {
 	case "tar", "gtar", "bsdtar":
-		return program{see: seeTar}, true
+		return program{read: readTar}, true
 	case "sort", "gsort":
 		return guarded("", "compress-program"), true
 	case "rsync":
@@ -161,7 +162,7 @@ func toolNamed(name string) (program, bool) {
 	case "gcc", "cc", "clang", "g++", "c++", "clang++":
 		return guarded("", "wrapper fplugin Xclang"), true
 	case "make", "gmake", "ninja", "bmake":
-		return program{see: seeMake}, true
+		return program{read: readMake}, true
 	case "go":
 		return subcommands("run generate test tool", "exec toolexec vettool"), true
 	case "cargo":

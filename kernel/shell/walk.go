@@ -10,7 +10,7 @@ import (
 
 const otherShells = "not every shell reads it alike"
 
-// walk collects what a text does, whatever it is nested in.
+// walk adds the commands and files of a text, however deep they are nested.
 func (r *reader) walk(file *syntax.File, from origin) {
 	at := func(node syntax.Node) origin {
 		if from.line != 0 {
@@ -46,7 +46,7 @@ func (r *reader) walk(file *syntax.File, from origin) {
 		case *syntax.ExtGlob:
 			r.opaque(n, at(n), "patterns of this kind are not looked into")
 		case *syntax.TimeClause: // a program, where it is not first in a pipeline
-			r.add(Command{Words: []Word{{Text: "time"}}, Through: true}, at(n))
+			r.add(Command{Words: []Word{{Text: "time"}}, OnlyRuns: true}, at(n))
 		case *syntax.Assign:
 			if n.Name != nil && !isName(n.Name.Value) {
 				r.opaque(n, at(n), "it is an assignment to one shell and a program to another")
@@ -59,7 +59,7 @@ func (r *reader) walk(file *syntax.File, from origin) {
 	})
 }
 
-// opaque adds a command that nobody can tell anything of.
+// opaque adds a command that is not known at all.
 func (r *reader) opaque(node syntax.Node, from origin, why string) {
 	r.add(Command{Words: []Word{{Text: r.written(node), Kind: Many}}, Opaque: []Opacity{{Why: why, At: -1}}}, from)
 }
@@ -101,13 +101,13 @@ func (r *reader) statement(s *syntax.Stmt, from origin) {
 	}
 }
 
-// stdin is what is known of what a command reads.
+// stdin is what is known of the input of a command.
 type stdin struct {
 	text  string // of a heredoc
 	known bool
 }
 
-// redirection notes the file that is opened, and what a command is given to read.
+// redirection adds the file that is opened, and notes the text of the input where it is known.
 func (r *reader) redirection(n *syntax.Redirect, from origin, input *stdin) {
 	switch n.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
@@ -139,7 +139,7 @@ func (r *reader) redirection(n *syntax.Redirect, from origin, input *stdin) {
 	}
 }
 
-// file notes a file that is opened; the shell's own names of what is open already are none.
+// file adds a file that is opened. A name such as /dev/stdin, for what is open already, is none.
 func (r *reader) file(w Word, writes bool, from origin) {
 	if w.Kind == Literal {
 		switch w.Text {
@@ -192,8 +192,8 @@ func (r *reader) assignment(a *syntax.Assign, exported bool) (w Word, matters bo
 	return w, steers(name, exported)
 }
 
-// steers reports whether programs may do something else when the variable is set. What is not
-// exported and spelled as a shell's own variables are is nobody else's.
+// steers reports whether programs may do something else when the variable is set. No program
+// sees a variable that is not exported. One in upper case, or of a proxy, may be exported already.
 func steers(name string, exported bool) bool {
 	switch name {
 	case "LANG", "LANGUAGE", "TZ", "NO_COLOR", "CLICOLOR", "COLUMNS", "LINES":
@@ -205,7 +205,7 @@ func steers(name string, exported bool) bool {
 	return exported || name != strings.ToLower(name) || strings.HasSuffix(name, "_proxy")
 }
 
-// expansion notes what ${…} does beside giving a value.
+// expansion notes what ${…} does besides giving a value.
 func (r *reader) expansion(n *syntax.ParamExp, from origin) {
 	const runs = "the shell runs what the variable holds"
 	switch {
@@ -238,7 +238,7 @@ func variables(node syntax.Node) bool {
 	return found
 }
 
-// test looks at [[ … ]], of which some operators evaluate what they are given.
+// test reads [[ … ]], where some operators evaluate their operands.
 func (r *reader) test(n *syntax.TestClause, from origin) {
 	if r.posix {
 		r.opaque(n, from, otherShells)

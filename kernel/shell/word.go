@@ -6,7 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// wordOf is what is known of a word as the shell would have it.
+// wordOf returns what is known of a word after the shell's expansions.
 func (r *reader) wordOf(w *syntax.Word) Word {
 	if w == nil {
 		return Word{}
@@ -35,7 +35,7 @@ func (r *reader) wordOf(w *syntax.Word) Word {
 	return Word{Text: b.String(), Home: home}
 }
 
-// partOf is the text of a part of a word, where it is known.
+// partOf returns the text of a part of a word, and how much of it is known.
 func partOf(part syntax.WordPart, quoted bool) (text string, kind WordKind) {
 	switch p := part.(type) {
 	case *syntax.Lit:
@@ -79,8 +79,8 @@ func spreads(p *syntax.ParamExp) bool {
 	return p.Index != nil
 }
 
-// bare is the text of a part that is not quoted. What the shell makes names of files of, or
-// several words, is not known.
+// bare returns the text of a part that is not quoted. A pattern for names of files, or for several
+// words, is not known.
 func bare(value string) (text string, kind WordKind) {
 	if value == "[" {
 		return value, Literal // the command
@@ -110,8 +110,8 @@ func bare(value string) (text string, kind WordKind) {
 	return b.String(), Literal
 }
 
-// unescape takes the backslashes away that stand before one of these characters; before the
-// end of a line it takes that away too.
+// unescape removes the backslashes before these characters. Before the end of a line it removes the
+// end of the line too.
 func unescape(value, special string) string {
 	if !strings.Contains(value, `\`) {
 		return value
@@ -128,7 +128,7 @@ func unescape(value, special string) string {
 	return b.String()
 }
 
-// written is a part of the text as it stands there.
+// written returns a node as it stands in the text.
 func (r *reader) written(node syntax.Node) string {
 	from, to := int(node.Pos().Offset()), int(node.End().Offset())
 	if from > to || to > len(r.source) {
@@ -137,7 +137,7 @@ func (r *reader) written(node syntax.Node) string {
 	return r.source[from:to]
 }
 
-// heredoc is the text that a command reads where it is known.
+// heredoc returns the text of a here-document, and whether it is known.
 func heredoc(delimiter, text *syntax.Word) (string, bool) {
 	if text == nil {
 		return "", true
@@ -162,7 +162,7 @@ func heredoc(delimiter, text *syntax.Word) (string, bool) {
 	return b.String(), true
 }
 
-// literals are words that are all known, as texts.
+// literals returns the texts of words, and whether all are known.
 func literals(words []Word) ([]string, bool) {
 	texts := make([]string, len(words))
 	for i, w := range words {

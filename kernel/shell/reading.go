@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// seeShell sees through sh -c TEXT, a script, and a text that is read.
-func seeShell(c *call) {
+// readShell reads the words of a shell. It runs the TEXT of -c TEXT, a script, or its input.
+func readShell(c *call) {
 	words := c.rest()
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		switch {
 		case w.Kind != Literal:
-			c.dark(-1, "what the shell runs is not known before")
+			c.unknown(-1, "what the shell runs is not known before")
 			return
 		case w.Text == "--norc" || w.Text == "--noprofile" || w.Text == "--posix":
 		case w.Text == "-o" || w.Text == "+o":
 			if i++; spreadsAt(words, i) {
-				c.dark(-1, unseenWhy)
+				c.unknown(-1, optionsWhy)
 				return
 			}
 		case !strings.HasPrefix(w.Text, "-") || w.Text == "-" || w.Text == "--":
@@ -29,7 +29,7 @@ func seeShell(c *call) {
 				return
 			}
 		case strings.HasPrefix(w.Text, "--") || strings.Trim(w.Text[1:], "ceuxfvn") != "":
-			c.dark(-1, unseenWhy)
+			c.unknown(-1, optionsWhy)
 			return
 		case strings.Contains(w.Text, "c"):
 			c.shellText(i + 1)
@@ -40,43 +40,43 @@ func seeShell(c *call) {
 		c.otherwise(func() { c.runsText(c.input.text, -1) })
 		return
 	}
-	c.dark(-1, stdinWhy)
+	c.unknown(-1, stdinWhy)
 }
 
-// shellText is what stands behind -c, maybe after more options.
+// shellText adds what the text behind -c runs. More options may stand before the text.
 func (c *call) shellText(i int) {
 	if i >= len(c.rest()) {
 		return
 	}
 	w := c.rest()[i]
 	if w.Kind == Literal && strings.HasPrefix(w.Text, "-") {
-		c.dark(-1, unseenWhy)
+		c.unknown(-1, optionsWhy)
 		return
 	}
 	c.otherwise(func() { c.runsWord(i) })
 }
 
-// otherwise looks at what may be read by a shell that is not bash.
-func (c *call) otherwise(look func()) {
+// otherwise calls read for a text that another shell than bash may get.
+func (c *call) otherwise(read func()) {
 	before := c.posix
 	c.posix = before || c.name != "bash"
-	look()
+	read()
 	c.posix = before
 }
 
-// seeCommand: -v and -V only tell where a program is.
-func seeCommand(c *call) {
+// readCommand reads the words of command. With -v and -V it only tells where a program is.
+func readCommand(c *call) {
 	if words := c.rest(); len(words) > 0 && words[0].Kind == Literal && (words[0].Text == "-v" || words[0].Text == "-V") {
 		return
 	}
-	wraps(true, options{flags: "p"}, 0).see(c)
+	wraps(true, options{flags: "p"}, 0).read(c)
 }
 
-func seeXargs(c *call) {
+func readXargs(c *call) {
 	o := options{flags: "0rtpx", takes: "InLPsdE", long: "null no-run-if-empty verbose interactive exit max-args= max-procs= max-lines= max-chars= delimiter= show-limits"}
 	next, ok := o.skip(c.rest())
 	if !ok {
-		c.dark(-1, unseenWhy)
+		c.unknown(-1, optionsWhy)
 		return
 	}
 	if next == len(c.rest()) {
@@ -93,7 +93,7 @@ func seeXargs(c *call) {
 			place = c.rest()[i+1].Text
 		}
 	}
-	saved := c.words
+	before := c.words
 	c.words = append([]Word(nil), c.words...)
 	for i := c.at(next); i < len(c.words); i++ {
 		if place != "" && strings.Contains(c.words[i].Text, place) {
@@ -105,28 +105,28 @@ func seeXargs(c *call) {
 	} else {
 		c.runs(next, Word{Text: "…", Kind: Many})
 	}
-	c.words = saved
+	c.words = before
 }
 
-func seeEval(c *call) {
+func readEval(c *call) {
 	texts, known := literals(c.rest())
 	switch {
 	case !known:
-		c.dark(-1, "what it runs is not known before")
+		c.unknown(-1, "what it runs is not known before")
 	case len(texts) > 0:
 		c.runsText(strings.Join(texts, " "), -1)
 	}
 }
 
-func seeTrap(c *call) {
+func readTrap(c *call) {
 	words := c.rest()
 	if len(words) > 0 && words[0].Text != "-" && words[0].Text != "" && words[0].Text != "-p" && words[0].Text != "-l" {
 		c.runsWord(0)
 	}
 }
 
-// seeSet lets through what only makes a script stop earlier or say more.
-func seeSet(c *call) {
+// readSet reads the words of set. Options that only make a script stop earlier or say more are known.
+func readSet(c *call) {
 	for _, w := range c.rest() {
 		switch w.Text {
 		case "--":
@@ -135,47 +135,47 @@ func seeSet(c *call) {
 			continue
 		}
 		if w.Kind != Literal || len(w.Text) < 2 || w.Text[0] != '-' && w.Text[0] != '+' || strings.Trim(w.Text[1:], "euxCo") != "" {
-			c.dark(-1, "it can change what other words mean")
+			c.unknown(-1, "it can change what other words mean")
 			return
 		}
 	}
 }
 
-// evaluates is that the shell evaluates what stands in the brackets of a variable's name.
+// evaluates is the reason for a variable's name with brackets: the shell evaluates what they hold.
 const evaluates = "the shell evaluates what variables are named"
 
-// seeDeclare looks at what is set for the programs that follow.
-func seeDeclare(c *call) {
+// readDeclare reads the words of declare and export, which set variables for the programs that follow.
+func readDeclare(c *call) {
 	for i, w := range c.rest() {
 		name, _, _ := strings.Cut(w.Text, "=")
 		switch {
 		case w.Kind == Many || w.Kind == One && !isAssignment(w) || strings.Contains(name, "["):
-			c.dark(-1, evaluates)
+			c.unknown(-1, evaluates)
 		case isAssignment(w) && steers(name, true):
-			c.dark(i, "it sets "+name+", which programs look at")
+			c.unknown(i, "it sets "+name+", which programs look at")
 		case strings.HasPrefix(w.Text, "-") && strings.Trim(w.Text[1:], "raAgp") != "":
-			c.dark(-1, "it can change what other words mean")
+			c.unknown(-1, "it can change what other words mean")
 		}
 	}
 }
 
-// seeNames looks at what a command of the shell sets.
-func seeNames(c *call) {
+// readNames reads the words of commands that set the variables they name, such as read.
+func readNames(c *call) {
 	for _, w := range c.rest() {
 		switch {
 		case w.Kind != Literal || strings.Contains(w.Text, "["):
-			c.dark(-1, evaluates)
+			c.unknown(-1, evaluates)
 		case isName(w.Text) && steers(w.Text, false):
-			c.dark(-1, "it sets "+w.Text+", which programs look at")
+			c.unknown(-1, "it sets "+w.Text+", which programs look at")
 		case strings.HasPrefix(w.Text, "-") && c.name == "mapfile" || c.name == "readarray":
-			c.dark(-1, "it can run a command for what it reads")
+			c.unknown(-1, "it can run a command for what it reads")
 		}
 	}
 }
 
-// seeTest: [, test, printf and wait have names only behind an option, which an unknown word
-// could be.
-func seeTest(c *call) {
+// readTest reads the words of [, test, printf and wait. They take the name of a variable only behind
+// an option, and a word that is not known could be that option.
+func readTest(c *call) {
 	words := c.rest()
 	for i, w := range words {
 		named := w.Text == "-v" || w.Text == "-R" || w.Text == "-p" && c.name == "wait"
@@ -189,7 +189,7 @@ func seeTest(c *call) {
 				w.Kind == One && i+1 < len(words) && (words[i+1].Kind != Literal || strings.Contains(words[i+1].Text, "["))
 		}
 		if named {
-			c.dark(-1, evaluates)
+			c.unknown(-1, evaluates)
 			return
 		}
 	}
@@ -197,31 +197,31 @@ func seeTest(c *call) {
 
 func isName(text string) bool { return isAssignment(Word{Text: text + "="}) }
 
-// seeWatch: it gives its words to a shell, unless it is told not to.
-func seeWatch(c *call) {
+// readWatch reads the words of watch, which gives them to a shell unless an option says otherwise.
+func readWatch(c *call) {
 	next, ok := options{flags: "bcdegtpw0123456789.", takes: "n", long: "beep color differences errexit chgexit interval= no-title precise"}.skip(c.rest())
 	if !ok {
-		c.dark(-1, unseenWhy)
+		c.unknown(-1, optionsWhy)
 		return
 	}
 	c.joined(next)
 }
 
-// joined is a program that gives the words from number i on to a shell, as one text.
+// joined adds what a shell runs that is given the words of the rest from i on as one text.
 func (c *call) joined(i int) {
 	if i >= len(c.rest()) {
 		return
 	}
 	texts, known := literals(c.rest()[i:])
 	if !known {
-		c.dark(-1, "what it runs is not known before")
+		c.unknown(-1, "what it runs is not known before")
 		return
 	}
 	c.runsText(strings.Join(texts, " "), i)
 	c.literal(i+1, len(c.rest()), codeWhy)
 }
 
-func seeScript(c *call) {
+func readScript(c *call) {
 	for i, w := range c.rest() {
 		if w.Kind == Literal && (w.Text == "-c" || w.Text == "-qc" || w.Text == "--command") && i+1 < len(c.rest()) {
 			c.literal(0, i, optionWhy)
@@ -230,11 +230,11 @@ func seeScript(c *call) {
 			return
 		}
 	}
-	c.dark(-1, stdinWhy)
+	c.unknown(-1, stdinWhy)
 }
 
-// seeUser is su: -c TEXT runs as somebody else.
-func seeUser(c *call) {
+// readUser reads the words of su: -c TEXT runs as another user.
+func readUser(c *call) {
 	c.moves = true
 	for i, w := range c.rest() {
 		if w.Kind == Literal && (w.Text == "-c" || w.Text == "--command") && i+1 < len(c.rest()) {
@@ -244,17 +244,17 @@ func seeUser(c *call) {
 			return
 		}
 	}
-	c.dark(-1, "it opens a shell")
+	c.unknown(-1, "it opens a shell")
 }
 
-func seeLock(c *call) {
+func readLock(c *call) {
 	next, ok := options{flags: "exnsuoF", takes: "wE", long: "exclusive shared nonblock unlock close timeout= wait= no-fork verbose"}.skip(c.rest())
 	if !ok || next >= len(c.rest()) {
-		c.dark(-1, unseenWhy)
+		c.unknown(-1, optionsWhy)
 		return
 	}
 	if spreadsAt(c.rest(), next) {
-		c.dark(-1, unseenWhy)
+		c.unknown(-1, optionsWhy)
 		return
 	}
 	next++ // the file
@@ -267,33 +267,34 @@ func seeLock(c *call) {
 	}
 }
 
-// seeSecureShell: what runs on another machine is told like what runs here.
-func seeSecureShell(c *call) {
+// readSecureShell reads the words of ssh. A command on another machine is read like one on this.
+func readSecureShell(c *call) {
 	words := c.rest()
 	next, ok := options{flags: "46AaCfGgKkMNnqsTtVvXxYy", takes: "BbcDEeIiJLlmOpRSWw"}.skip(words)
 	if !ok {
 		c.literal(0, len(words), optionWhy)
 		for _, w := range words {
 			if w.Kind != Literal {
-				c.dark(-1, optionWhy)
+				c.unknown(-1, optionWhy)
 			}
 		}
 		return
 	}
 	c.moves = true
 	if next+1 >= len(words) {
-		c.dark(-1, stdinWhy)
+		c.unknown(-1, stdinWhy)
 		return
 	}
 	c.joined(next + 1)
 }
 
-// seeMake: a target is what make's file says; options and variables can say anything.
-func seeMake(c *call) {
+// readMake reads the words of make. A target is known from make's file; an option or a variable can
+// change anything.
+func readMake(c *call) {
 	for i, w := range c.rest() {
 		switch {
 		case w.Kind != Literal:
-			c.dark(-1, ownWhy)
+			c.unknown(-1, ownWhy)
 		case isAssignment(w) || strings.HasPrefix(w.Text, "-"):
 			c.literal(i, i+1, optionWhy)
 			if len(w.Text) == 2 && !strings.ContainsAny(w.Text[1:], "bBdeijklnqrsStvw") {
@@ -303,8 +304,9 @@ func seeMake(c *call) {
 	}
 }
 
-// seeTar: of its options, also without a hyphen, some run programs.
-func seeTar(c *call) {
+// readTar reads the words of tar. Some of its options run programs, and the first word is options
+// even without a hyphen.
+func readTar(c *call) {
 	if words := c.rest(); len(words) > 0 && words[0].Kind == Literal && !strings.HasPrefix(words[0].Text, "-") && strings.ContainsAny(words[0].Text, "IFT") {
 		c.literal(0, len(words), optionWhy)
 	}
@@ -314,8 +316,8 @@ func seeTar(c *call) {
 // simpleSed are the commands of sed that only change the text.
 var simpleSed = regexp.MustCompile(`^\s*(?:(?:\d+|\$|/[^/\n\\]*/)(?:,(?:\d+|\$|/[^/\n\\]*/))?\s*!?\s*)?(?:[pdqQ=]|s/[^/\n;]*/[^/\n;]*/[gpIi0-9]*|s\|[^|\n;]*\|[^|\n;]*\|[gpIi0-9]*|s#[^#\n;]*#[^#\n;]*#[gpIi0-9]*|s,[^,\n;]*,[^,\n;]*,[gpIi0-9]*)?\s*$`)
 
-// seeSed: its scripts can run commands and write files.
-func seeSed(c *call) {
+// readSed reads the words of sed, whose scripts can run commands and write files.
+func readSed(c *call) {
 	scripts, operands := 0, []int{}
 	check := func(i int) {
 		scripts++
@@ -324,12 +326,12 @@ func seeSed(c *call) {
 		}
 		w := c.rest()[i]
 		if w.Kind != Literal {
-			c.dark(-1, codeWhy)
+			c.unknown(-1, codeWhy)
 			return
 		}
 		for part := range strings.SplitSeq(w.Text, ";") {
 			if !simpleSed.MatchString(part) || strings.Contains(part, `\`+"\n") {
-				c.dark(i, "the script can run commands or write files")
+				c.unknown(i, "the script can run commands or write files")
 				return
 			}
 		}
@@ -340,7 +342,7 @@ func seeSed(c *call) {
 		switch {
 		case w.Kind != Literal:
 			if !ended || len(operands) == 0 && scripts == 0 {
-				c.dark(-1, codeWhy) // it could be an option
+				c.unknown(-1, codeWhy) // it could be an option
 			}
 			operands = append(operands, i)
 		case !ended && w.Text == "-e":
@@ -361,18 +363,18 @@ func seeSed(c *call) {
 	}
 }
 
-// seeAwk: its programs can run commands and write files.
-func seeAwk(c *call) {
+// readAwk reads the words of awk, whose programs can run commands and write files.
+func readAwk(c *call) {
 	words := c.rest()
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		switch {
 		case w.Kind != Literal:
-			c.dark(-1, codeWhy)
+			c.unknown(-1, codeWhy)
 			return
 		case w.Text == "-F" || w.Text == "-v":
 			if i++; spreadsAt(words, i) {
-				c.dark(-1, codeWhy)
+				c.unknown(-1, codeWhy)
 				return
 			}
 		case strings.HasPrefix(w.Text, "-F") || strings.HasPrefix(w.Text, "-v"):
@@ -382,7 +384,7 @@ func seeAwk(c *call) {
 		default:
 			for _, way := range [...]string{"system", "getline", "|", ">", "@", "\\"} {
 				if strings.Contains(w.Text, way) {
-					c.dark(i, "the program can run commands or write files")
+					c.unknown(i, "the program can run commands or write files")
 					return
 				}
 			}
