@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// house is some conversations, and which of them were looked at.
-type house struct {
+// conversations is some conversations, and which of them were looked at.
+type conversations struct {
 	mu       sync.Mutex
 	sessions []protocol.SessionInfo
 	looked   []string
@@ -28,13 +29,13 @@ type house struct {
 	may      bool
 }
 
-func (h *house) Sessions(context.Context) ([]protocol.SessionInfo, error) {
+func (h *conversations) Sessions(context.Context) ([]protocol.SessionInfo, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.sessions, nil
+	return slices.Clone(h.sessions), nil
 }
 
-func (h *house) Extract(_ context.Context, session string) (int, error) {
+func (h *conversations) Extract(_ context.Context, session string) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.looked = append(h.looked, session); session == "empty" {
@@ -43,18 +44,18 @@ func (h *house) Extract(_ context.Context, session string) (int, error) {
 	return 1, nil
 }
 
-func (h *house) Proposals(context.Context) ([]memory.Proposal, error) {
+func (h *conversations) Proposals(context.Context) ([]memory.Proposal, error) {
 	return make([]memory.Proposal, 7), nil
 }
 
-func (h *house) state() (looked, told string) {
+func (h *conversations) state() (looked, told string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return strings.Join(h.looked, " "), strings.Join(h.told, " ")
 }
 
-// run runs an extractor of the house until the test ends.
-func (h *house) run(t *testing.T, quiet time.Duration) *extract.Extractor {
+// run runs an extractor of the conversations until the test ends.
+func (h *conversations) run(t *testing.T, quiet time.Duration) *extract.Extractor {
 	x := extract.New(extract.Config{
 		Conversations: h, Model: h, Proposals: h, Quiet: quiet, Hide: func(s string) string { return s }, Logger: slog.New(slog.DiscardHandler),
 		May: func() bool { h.mu.Lock(); defer h.mu.Unlock(); return h.may },
@@ -87,7 +88,7 @@ func until(t *testing.T, what string, holds func() bool) {
 // A conversation is looked at once when it is quiet; not while somebody waits for an answer in
 // it, and not when it is old. Only what is proposed is told.
 func TestQuietConversations(t *testing.T) {
-	h := &house{sessions: []protocol.SessionInfo{
+	h := &conversations{sessions: []protocol.SessionInfo{
 		session("busy", protocol.TurnRunning, time.Hour), session("quiet", protocol.TurnAnswered, time.Hour), session("empty", protocol.TurnAnswered, 2*time.Hour),
 		session("old", protocol.TurnAnswered, 72*time.Hour),
 	}}
@@ -111,7 +112,7 @@ func TestQuietConversations(t *testing.T) {
 }
 
 func TestConversationThatIsLeft(t *testing.T) {
-	h := &house{may: true, sessions: []protocol.SessionInfo{session("busy", protocol.TurnRunning, 0), session("left", protocol.TurnAnswered, 0), session("other", protocol.TurnAnswered, 0)}}
+	h := &conversations{may: true, sessions: []protocol.SessionInfo{session("busy", protocol.TurnRunning, 0), session("left", protocol.TurnAnswered, 0), session("other", protocol.TurnAnswered, 0)}}
 	x := h.run(t, 2*time.Second)
 	x.Left("busy")
 	x.Left("left")

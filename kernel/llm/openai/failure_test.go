@@ -65,7 +65,7 @@ func TestFailures(t *testing.T) {
 		{"503 without a body", status(503, ""), llm.ClassServer, "503", ""},
 		{"10 MB of a web page", llmtest.Exchange{Status: 502, Headers: html, Body: "<html><head><title>Bad gateway</title>", BodySize: 10 << 20}, llm.ClassServer, "Bad gateway", ""},
 		{"an error that never ends", llmtest.Exchange{Status: 500, Body: "full", BodySize: 100 << 10, HangAtEnd: true}, llm.ClassServer, "full", ""},
-		{"control characters", status(500, "a\x1b[31mb\nc\x00"), llm.ClassServer, "a[31mb c", ""},
+		{"control characters", status(500, "a\x1b[31mb\nc\x00"), llm.ClassServer, "a [31mb c", ""},
 		{"redirect", llmtest.Exchange{Status: 307, Body: "x", Headers: map[string]string{"Location": "https://u:p@elsewhere/v1?key=1"}}, llm.ClassProtocol, "https://elsewhere/v1", ""},
 	}
 	for _, c := range cases {
