@@ -73,7 +73,7 @@ type check struct {
 // checks are all of them, in the order in which they are told: what others stand on first.
 func checks() []check {
 	return []check{
-		{"home", home}, {"state", state}, {"run", run}, {"token", token}, {"kernel", kernel}, {"journal", keptJournal},
+		{"home", home}, {"state", state}, {"run", run}, {"token", token}, {"kernel", kernel}, {"journal", journalState},
 		{"config", settings}, {"model", model}, {"speech", speech}, {"search", search}, {"mcp", mcpServers}, {"embeddings", embeddings}, {"notes", notes}, {"policy", grants}, {"persona", persona}, {"memory", memoryIndex}, {"disk", disk}, {"clock", clock}, {"sandbox", fence},
 	}
 }

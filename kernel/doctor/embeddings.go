@@ -17,7 +17,7 @@ func embeddings(ctx context.Context, c Config) []Finding {
 	set := loaded.Embeddings
 	var vectors [][]float32
 	server := config.Model{Name: "embeddings", BaseURL: set.BaseURL, Model: set.Model, Key: set.Key}
-	err = c.asked(ctx, server, func(ctx context.Context, p llm.Provider) error {
+	err = c.withProvider(ctx, server, func(ctx context.Context, p llm.Provider) error {
 		able, err := llm.As[interface {
 			Embed(context.Context, []string) ([][]float32, error)
 		}](p, "make vectors of texts")

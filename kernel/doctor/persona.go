@@ -50,7 +50,7 @@ func persona(ctx context.Context, c Config) []Finding {
 	if len(found) == 0 {
 		found = append(found, ok("%d files of the persona and %d profiles can be read", len(said.Files), len(profiles)))
 	}
-	return found[:min(told, len(found))]
+	return found[:min(findingLimit, len(found))]
 }
 
 // names looks for names of the agent that do not count, or not as they are written.

@@ -17,8 +17,8 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// told is how many faults of one sort are told one by one.
-const told = 10
+// findingLimit is how many faults of one sort are listed one by one.
+const findingLimit = 10
 
 // settings looks for faults of config.org.
 func settings(_ context.Context, c Config) []Finding {
@@ -34,7 +34,7 @@ func settings(_ context.Context, c Config) []Finding {
 		found = append(found, fail("", "no model can be chosen: %v", err))
 	}
 	if len(found) > 0 {
-		return found[:min(told, len(found))]
+		return found[:min(findingLimit, len(found))]
 	}
 	if _, err := os.Stat(c.Paths.Config); errors.Is(err, fs.ErrNotExist) {
 		return []Finding{ok("there is no %s: nothing is set", c.Paths.Config)}
@@ -104,7 +104,7 @@ func (c Config) server(ctx context.Context, choice config.Choice) Finding {
 func (c Config) models(ctx context.Context, server config.Model) ([]string, error) {
 	var names []string
 	server.Model = "" // it may be one that is not there
-	err := c.asked(ctx, server, func(ctx context.Context, p llm.Provider) error {
+	err := c.withProvider(ctx, server, func(ctx context.Context, p llm.Provider) error {
 		able, err := llm.As[interface {
 			Models(context.Context) ([]string, error)
 		}](p, "list its models")
@@ -116,8 +116,8 @@ func (c Config) models(ctx context.Context, server config.Model) ([]string, erro
 	return names, err
 }
 
-// asked asks a server something, for a bounded time.
-func (c Config) asked(ctx context.Context, server config.Model, ask func(context.Context, llm.Provider) error) error {
+// withProvider opens the provider of a server for ask, which has modelTime.
+func (c Config) withProvider(ctx context.Context, server config.Model, ask func(context.Context, llm.Provider) error) error {
 	ctx, cancel := context.WithTimeout(ctx, modelTime)
 	defer cancel()
 	driver, err := c.Drivers.Named(server.Driver)
@@ -150,8 +150,8 @@ func unusable(err error) bool {
 
 // some is the first few names.
 func some(names []string) string {
-	if len(names) > told {
-		return strings.Join(names[:told], ", ") + "…"
+	if len(names) > findingLimit {
+		return strings.Join(names[:findingLimit], ", ") + "…"
 	}
 	return strings.Join(names, ", ")
 }
@@ -184,9 +184,9 @@ func notes(ctx context.Context, c Config) []Finding {
 			}
 		}
 	}
-	if len(found) > told {
-		left := len(found) - told
-		found = append(found[:told], warn("org-agent skill check says which", "%d more notes are not in order", left))
+	if len(found) > findingLimit {
+		left := len(found) - findingLimit
+		found = append(found[:findingLimit], warn("org-agent skill check says which", "%d more notes are not in order", left))
 	}
 	if len(found) == 0 {
 		found = append(found, ok("%d of the home are in order", len(paths)))
@@ -210,5 +210,5 @@ func grants(_ context.Context, c Config) []Finding {
 	if len(found) == 0 {
 		found = append(found, ok("%s", c.Paths.Policy))
 	}
-	return found[:min(told, len(found))]
+	return found[:min(findingLimit, len(found))]
 }

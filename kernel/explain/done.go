@@ -150,14 +150,14 @@ func (s *story) receipt(e journal.Entry) error {
 		}
 		s.field("Before, "+former.Name, "%s", was)
 	}
-	var said []string
+	var parts []string
 	if data.Saved {
-		said = append(said, "the file has it")
+		parts = append(parts, "the file has it")
 	}
 	if data.Done {
-		said = append(said, "done")
+		parts = append(parts, "done")
 	}
-	s.field("Said", "%s", strings.Join(said, ", "))
+	s.field("Said", "%s", strings.Join(parts, ", "))
 	return nil
 }
 

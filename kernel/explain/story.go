@@ -150,8 +150,8 @@ var tellers = map[journal.Kind]func(*story, journal.Entry) error{
 	journal.KindMemory:       (*story).memory,
 	journal.KindPreference:   (*story).preference,
 	journal.KindUsage:        func(*story, journal.Entry) error { return nil }, // the reply told it
-	journal.KindNotice:       (*story).said,
-	journal.KindLog:          (*story).said,
+	journal.KindNotice:       (*story).verbatim,
+	journal.KindLog:          (*story).verbatim,
 }
 
 func (s *story) received(e journal.Entry) error {
@@ -234,7 +234,8 @@ func (s *story) turn(e journal.Entry) error {
 	return nil
 }
 
-func (s *story) said(e journal.Entry) error {
+// verbatim tells an entry by its data.
+func (s *story) verbatim(e journal.Entry) error {
 	s.event("%s", e.Kind)
 	s.text(2, "Said", string(e.Data))
 	return nil

@@ -6,56 +6,57 @@ import (
 	"time"
 )
 
-// What is remembered of pages.
+// Limits of the cache.
 const (
 	cacheTime  = 15 * time.Minute
 	cachePages = 64
 	cacheBytes = 16 << 20
 )
 
-// cache remembers pages by the exact address that was asked for: /Foo is not /foo.
+// cache holds pages by the exact address of the request: /Foo is not /foo.
 type cache struct {
 	mu    sync.Mutex
-	pages []kept // the oldest first
+	pages []cachedPage // the oldest first
 	bytes int
 }
 
-type kept struct {
+// cachedPage is a page and the time until which it may be used.
+type cachedPage struct {
 	address string
 	page    Page
 	until   time.Time
 }
 
-// get is the page of an address, if it is remembered still.
+// get returns the page of an address, if the cache has it.
 func (c *cache) get(address string, now time.Time) (Page, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range c.pages {
-		if k := &c.pages[i]; k.address == address && now.Before(k.until) {
-			return k.page, true
+		if p := &c.pages[i]; p.address == address && now.Before(p.until) {
+			return p.page, true
 		}
 	}
 	return Page{}, false
 }
 
-// put remembers a page and forgets what is older, or too much.
+// put adds a page, and drops pages that are too old or beyond the limits.
 func (c *cache) put(address string, page Page, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.drop(func(k kept) bool { return k.address == address || !now.Before(k.until) })
-	c.pages = append(c.pages, kept{address, page, now.Add(cacheTime)})
+	c.drop(func(p cachedPage) bool { return p.address == address || !now.Before(p.until) })
+	c.pages = append(c.pages, cachedPage{address, page, now.Add(cacheTime)})
 	c.bytes += len(page.Text)
 	for len(c.pages) > cachePages || c.bytes > cacheBytes {
 		oldest := c.pages[0].address
-		c.drop(func(k kept) bool { return k.address == oldest })
+		c.drop(func(p cachedPage) bool { return p.address == oldest })
 	}
 }
 
-func (c *cache) drop(which func(kept) bool) {
-	c.pages = slices.DeleteFunc(c.pages, func(k kept) bool {
-		gone := which(k)
+func (c *cache) drop(which func(cachedPage) bool) {
+	c.pages = slices.DeleteFunc(c.pages, func(p cachedPage) bool {
+		gone := which(p)
 		if gone {
-			c.bytes -= len(k.page.Text)
+			c.bytes -= len(p.page.Text)
 		}
 		return gone
 	})

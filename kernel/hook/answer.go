@@ -13,18 +13,18 @@ import (
 	"org-agent/kernel/policy"
 )
 
-// What is taken of an answer, in bytes.
+// Limits of an answer, in bytes. Longer texts are cut.
 const (
 	whyLimit   = 500
 	addedLimit = 8 << 10
-	// addedTotal is that of all hooks that are told of an action.
+	// addedTotal is the limit for all hooks of an action together.
 	addedTotal = 32 << 10
 )
 
-// answer is what a hook says of an event.
+// answer is a hook's verdict on an event.
 type answer struct {
 	verdict policy.Kind
-	why     string // of what it refuses or asks about, on one line
+	why     string // the reason to refuse or to ask, on one line
 	added   string // for the model
 }
 
@@ -60,8 +60,8 @@ func answerOf(value sexp.Sexp) (answer, error) {
 	return newAnswer(fields)
 }
 
-// newAnswer makes an answer of what is under the keys refuse, ask and append; of a verdict and
-// another the worse counts.
+// newAnswer makes an answer from the texts under the keys refuse, ask and append. To refuse counts
+// more than to ask.
 func newAnswer(fields map[string]string) (answer, error) {
 	a := answer{verdict: policy.Allow}
 	for key, text := range fields {
@@ -84,8 +84,9 @@ func newAnswer(fields map[string]string) (answer, error) {
 	return a, nil
 }
 
-// scriptAnswer reads what a script wrote and how it ended. 0 is no objection, and what it wrote
-// is for the model, or an answer as JSON; 2 refuses, for what it wrote.
+// scriptAnswer reads the exit status and the output of a script. With status 0 the script has no
+// objection, and its output is text for the model, or an answer as JSON. With status 2 it refuses,
+// and its output is the reason. Any other status is an error.
 func scriptAnswer(status int, output string) (answer, error) {
 	output = strings.TrimSpace(output)
 	switch {
@@ -105,19 +106,19 @@ func scriptAnswer(status int, output string) (answer, error) {
 	if decoder.More() {
 		return answer{}, errors.New("it wrote more than one answer")
 	}
-	said := map[string]string{"append": fields.Append}
+	texts := map[string]string{"append": fields.Append}
 	switch fields.Verdict {
 	case "", "allow":
 	case "ask", "refuse":
-		said[fields.Verdict] = fields.Why
+		texts[fields.Verdict] = fields.Why
 	default:
 		return answer{}, fmt.Errorf("its verdict %q is none of allow, ask and refuse", short(fields.Verdict, 40))
 	}
-	return newAnswer(said)
+	return newAnswer(texts)
 }
 
-// within cuts what hooks add to the room that is left, and takes it from that.
-func within(all []said, room *int) []said {
+// within cuts the texts that hooks add to the room that is left, and subtracts them from it.
+func within(all []response, room *int) []response {
 	for i := range all {
 		if all[i].added = short(all[i].added, *room); len(all[i].added) > *room {
 			*room = 0
@@ -128,7 +129,7 @@ func within(all []said, room *int) []said {
 	return all
 }
 
-// short is a text of so many bytes at most, with what it lost told at its end.
+// short cuts a text to most bytes, and says at its end how many bytes are missing.
 func short(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= most {

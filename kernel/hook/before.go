@@ -13,8 +13,8 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// Before implements [policy.Hooks]. What is about to be done is also asked about where a note
-// that means to have hooks is not live.
+// Before implements [policy.Hooks]. It also asks about the action where a note that has hooks is not
+// live.
 func (h *Hooks) Before(ctx context.Context, a action.Action, where policy.Where) []policy.Decision {
 	if h == nil {
 		return nil
@@ -42,24 +42,24 @@ func (h *Hooks) Before(ctx context.Context, a action.Action, where policy.Where)
 		if c.event == skill.BeforeTool {
 			fields = append(slices.Clone(fields), protocol.Field{Key: "reach", Value: h.reachOf(ctx, c)})
 		}
-		for _, s := range within(h.ask(ctx, hooks, eventOf(c.event, where, fields)), &room) {
-			all = append(all, s.decision())
+		for _, r := range within(h.ask(ctx, hooks, eventOf(c.event, where, fields)), &room) {
+			all = append(all, r.decision())
 		}
 	}
 	return all
 }
 
-// decision is what the hook said as a decision; where it failed a person is asked.
-func (s said) decision() policy.Decision {
-	d := policy.Decision{What: "hook " + s.hook.Name, Kind: s.verdict, Hook: s.hook.Name, File: s.hook.File, Line: s.hook.Line, Append: s.added}
-	name := fmt.Sprintf("the hook %s (%s:%d)", s.hook.Name, filepath.Base(s.hook.File), s.hook.Line)
+// decision returns the response as a decision. Where the hook failed, the person is asked.
+func (r response) decision() policy.Decision {
+	d := policy.Decision{What: "hook " + r.hook.Name, Kind: r.verdict, Hook: r.hook.Name, File: r.hook.File, Line: r.hook.Line, Append: r.added}
+	name := fmt.Sprintf("the hook %s (%s:%d)", r.hook.Name, filepath.Base(r.hook.File), r.hook.Line)
 	switch {
-	case s.err != nil:
-		d.Kind, d.Append, d.Reason = policy.Ask, "", fmt.Sprintf("%s failed, so that you are asked: %s", name, short(s.err.Error(), whyLimit))
-	case s.verdict == policy.Refuse:
-		d.Reason = name + " refuses it" + s.because()
-	case s.verdict == policy.Ask:
-		d.Reason = name + " asks" + s.because()
+	case r.err != nil:
+		d.Kind, d.Append, d.Reason = policy.Ask, "", fmt.Sprintf("%s failed, so that you are asked: %s", name, short(r.err.Error(), whyLimit))
+	case r.verdict == policy.Refuse:
+		d.Reason = name + " refuses it" + r.because()
+	case r.verdict == policy.Ask:
+		d.Reason = name + " asks" + r.because()
 	default:
 		d.Reason = name + " has no objection"
 	}
@@ -74,7 +74,7 @@ func (a answer) because() string {
 	return ": " + a.why
 }
 
-// call is one thing that an action would do, as hooks are told of it.
+// call is one thing that an action would do: a call of a tool, or a message.
 type call struct {
 	event     skill.HookEvent
 	tool      string
@@ -82,8 +82,8 @@ type call struct {
 	fields    protocol.Object
 }
 
-// callsOf are the calls of tools that the action's kind takes it for, of a batch each by itself,
-// or the message that it sends.
+// callsOf returns the calls of tools that the action stands for, those of a batch one by one, or the
+// message that it sends.
 func (h *Hooks) callsOf(a action.Action) ([]call, error) {
 	if to, sends := h.config.Kinds.Sends(a); sends {
 		fields, err := a.Object()
@@ -105,8 +105,8 @@ func (h *Hooks) callsOf(a action.Action) ([]call, error) {
 	return all, nil
 }
 
-// Unknown says of which tools a hook is that are not there, "" if they all are: it is not called,
-// and who wrote it may think that it guards something.
+// Unknown says which tool of a hook does not exist, "" if all do. The hook is never called for it,
+// though its author may think that it guards something.
 func Unknown(one *skill.Hook, tools policy.Tools) string {
 	for _, name := range one.Tools {
 		if name == "*" || name == "agent-spawn" || strings.HasPrefix(name, "emacs-") {
@@ -128,18 +128,18 @@ func sending(target, to string, payload protocol.Object) call {
 		{Key: "target", Value: protocol.Keyword(target)}, {Key: "to", Value: to}, {Key: "text", Value: payload.Text("text")}}}
 }
 
-// eventOf is what a hook is told.
+// eventOf returns the event as hooks get it.
 func eventOf(event skill.HookEvent, where policy.Where, fields protocol.Object) protocol.Object {
-	told := append(protocol.Object{{Key: "event", Value: protocol.Keyword(event)}}, fields...)
-	told = append(told, protocol.Field{Key: "session", Value: where.Session}, protocol.Field{Key: "turn", Value: where.Turn},
+	object := append(protocol.Object{{Key: "event", Value: protocol.Keyword(event)}}, fields...)
+	object = append(object, protocol.Field{Key: "session", Value: where.Session}, protocol.Field{Key: "turn", Value: where.Turn},
 		protocol.Field{Key: "channel", Value: protocol.Keyword(where.Route.Channel)})
 	if where.Route.Chat != "" {
-		told = append(told, protocol.Field{Key: "chat-id", Value: where.Route.Chat})
+		object = append(object, protocol.Field{Key: "chat-id", Value: where.Route.Chat})
 	}
-	return told
+	return object
 }
 
-// reachOf is what a call would touch, a list; nil where its tool does not say that.
+// reachOf returns a list of what a call would touch, nil where its tool does not say that.
 func (h *Hooks) reachOf(ctx context.Context, c call) any {
 	if h.config.Tools == nil {
 		return nil

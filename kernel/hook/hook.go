@@ -1,12 +1,12 @@
-// Package hook asks the hooks of a person's notes: functions in Lisp and scripts for a shell that
-// are told of an event before or after it, and say what they think of it. They only narrow what
-// may be done, and may add something for the model; what they add is data for it, never a message
-// of the person.
+// Package hook asks the hooks of a person's notes. A hook is a function in Lisp or a script for a
+// shell that is called for an event, before or after it, and answers with a verdict. Hooks only
+// narrow what may be done. They may add text for the model, which is data for it and never a
+// message of the person.
 //
 // A hook in Lisp runs in its note, within the limits of notes; a script runs in the fence of
-// kernel/sandbox with no file, no network and the event as JSON on its input. All that are about
-// an event are called at once, and none waits for another but those of one note. Of what is
-// about to be done one that fails is taken to ask; for other events it is logged.
+// kernel/sandbox with no file, no network and the event as JSON on its input. All hooks of an
+// event are called at once; only hooks in Lisp of one note wait for one another. Where a hook fails
+// before an action, the person is asked; after other events the failure is logged.
 //
 // Hooks is safe for many goroutines. It starts none that outlives a call.
 package hook
@@ -27,23 +27,23 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// Kinds know what hooks are told of an action.
+// Kinds know what the kinds of actions do, as hooks see it.
 type Kinds interface {
-	// Calls are the calls of tools that the action is taken for.
+	// Calls returns the calls of tools that the action stands for.
 	Calls(a action.Action) []action.Call
-	// Sends says to whom the action sends its text; false where it sends nothing.
+	// Sends returns the receiver of the action's text; false where the action sends nothing.
 	Sends(a action.Action) (to string, sends bool)
 }
 
-// Config is what hooks are asked with. Skills, Kinds and Kind are required.
+// Config configures Hooks. Skills, Kinds and Kind are required.
 type Config struct {
-	// Kinds are those of the actions that hooks are asked about.
+	// Kinds know the actions.
 	Kinds Kinds
-	// Skills are those that are live now.
+	// Skills returns the live skills.
 	Skills func() *skill.Set
-	// Tools say what a call would touch; nil: hooks are not told.
+	// Tools say what a call would touch; nil leaves that out of events.
 	Tools policy.Tools
-	// Kind says what fence scripts run in.
+	// Kind returns the fence that scripts run in.
 	Kind func() sandbox.Kind
 	// Home, Hidden and Environment are as in [sandbox.Command].
 	Home        string
@@ -51,22 +51,22 @@ type Config struct {
 	Environment func(string) string
 	// ScriptTime is how long a script may run; 0 is five seconds.
 	ScriptTime time.Duration
-	// Dry: what hooks in Lisp write or log is dropped.
+	// Dry drops what hooks in Lisp write or log.
 	Dry bool
-	// Logger takes the failures of hooks that are asked for what was done. Default: dropped.
+	// Logger takes the failures of hooks after an event; nil drops them.
 	Logger *slog.Logger
 }
 
-// scriptLimit is how many scripts run at a time, of all conversations.
+// scriptLimit is how many scripts run at a time, in all conversations together.
 const scriptLimit = 16
 
-// Hooks asks hooks. A nil Hooks has none.
+// Hooks calls the hooks of the live notes. A nil Hooks has none.
 type Hooks struct {
 	config  Config
-	scripts chan struct{} // has a value for each that runs
+	scripts chan struct{} // a value for each script that runs
 }
 
-// New returns what asks the hooks of the live notes.
+// New returns the Hooks for a configuration.
 func New(config Config) *Hooks {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
@@ -77,21 +77,21 @@ func New(config Config) *Hooks {
 	return &Hooks{config: config, scripts: make(chan struct{}, scriptLimit)}
 }
 
-// Added is what a hook has for the model.
+// Added is the text that a hook adds for the model.
 type Added struct {
 	Hook, Text string
 }
 
-// said is what a hook said of an event.
-type said struct {
+// response is what a hook answered to an event, or why it failed.
+type response struct {
 	hook *skill.Hook
 	answer
 	err error
 }
 
-// ask asks hooks of an event, all at once.
-func (h *Hooks) ask(ctx context.Context, hooks []*skill.Hook, event protocol.Object) []said {
-	all := make([]said, len(hooks))
+// ask calls the hooks of an event at once, and returns their responses in the order of the hooks.
+func (h *Hooks) ask(ctx context.Context, hooks []*skill.Hook, event protocol.Object) []response {
+	all := make([]response, len(hooks))
 	if len(hooks) == 0 {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (h *Hooks) ask(ctx context.Context, hooks []*skill.Hook, event protocol.Obj
 	list, _ := data.(sexp.List)
 	var work sync.WaitGroup
 	for i, one := range hooks {
-		all[i] = said{hook: one, err: err}
+		all[i] = response{hook: one, err: err}
 		if err == nil {
 			work.Go(func() { all[i].answer, all[i].err = h.call(ctx, one, event, list) })
 		}
@@ -108,7 +108,7 @@ func (h *Hooks) ask(ctx context.Context, hooks []*skill.Hook, event protocol.Obj
 	return all
 }
 
-// call asks one hook.
+// call calls one hook.
 func (h *Hooks) call(ctx context.Context, one *skill.Hook, event protocol.Object, list sexp.List) (answer, error) {
 	if one.Script != "" {
 		return h.run(ctx, one.Script, event)

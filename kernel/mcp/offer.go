@@ -38,15 +38,15 @@ func Offer(ctx context.Context, kernel Kernel, version string, in io.ReadCloser,
 		if err != nil {
 			return err
 		}
-		server.AddTool(offered, func(asked context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			asked, cancel := context.WithCancel(asked)
+		server.AddTool(offered, func(callCtx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			callCtx, cancel := context.WithCancel(callCtx)
 			defer cancel()
 			defer context.AfterFunc(ctx, cancel)()
-			return callFor(asked, kernel, request)
+			return callFor(callCtx, kernel, request)
 		})
 	}
-	said := &messages{from: bufio.NewReaderSize(in, 64<<10), close: in.Close, fault: func(error) {}, noise: func(string) {}}
-	err := server.Run(ctx, &sdk.IOTransport{Reader: &ending{said, gone}, Writer: out, MaxLineLength: messageLimit + 1})
+	input := &messages{from: bufio.NewReaderSize(in, 64<<10), close: in.Close, fault: func(error) {}, noise: func(string) {}}
+	err := server.Run(ctx, &sdk.IOTransport{Reader: &ending{input, gone}, Writer: out, MaxLineLength: messageLimit + 1})
 	if ctx.Err() != nil { // it has gone, or we were told to
 		return nil
 	}

@@ -91,13 +91,13 @@ func (s *server) name(owner map[string]string) []tool.Tool {
 		names = append(names, name)
 		all = append(all, s.tool(name, o))
 	}
-	kept := s.status.Left[:0:0]
+	remaining := s.status.Left[:0:0]
 	for _, left := range s.status.Left {
 		if !strings.Contains(left, " already") {
-			kept = append(kept, left)
+			remaining = append(remaining, left)
 		}
 	}
-	s.status.Tools, s.status.Left = names, append(kept, clashes...)
+	s.status.Tools, s.status.Left = names, append(remaining, clashes...)
 	return all
 }
 
@@ -125,7 +125,7 @@ func (s *server) tool(name string, o offered) tool.Tool {
 			if err != nil {
 				return "", err
 			}
-			return s.told(ctx, result)
+			return s.resultText(ctx, result)
 		},
 	})
 }

@@ -14,16 +14,16 @@ import (
 	"org-agent/kernel/text"
 )
 
-// A result of more than resultLimit bytes is told by its first headLimit and its last tailBytes;
-// the whole is kept.
+// Of a result of more than resultLimit bytes the model gets the first headLimit and the last
+// tailBytes bytes. The whole is kept in the result store.
 const (
 	resultLimit = 24 << 10
 	headLimit   = 16 << 10
 	tailBytes   = 4 << 10
 )
 
-// told is a result as the model is given it.
-func (s *server) told(ctx context.Context, result *sdk.CallToolResult) (string, error) {
+// resultText returns a result as the model gets it.
+func (s *server) resultText(ctx context.Context, result *sdk.CallToolResult) (string, error) {
 	if len(result.InputRequests) > 0 {
 		return "", protocol.ToolErrorf(protocol.ToolFailed, "the MCP server %s wants to ask something first, and nobody answers that here: it has to be in the arguments", s.config.Name)
 	}
@@ -56,12 +56,12 @@ func (s *server) told(ctx context.Context, result *sdk.CallToolResult) (string, 
 	return text, nil
 }
 
-// capped is a text as it is, or its ends with where the whole of it is.
+// capped returns a text whole, or its two ends with the id of the whole.
 func (s *server) capped(ctx context.Context, text string) (string, error) {
 	if len(text) <= resultLimit {
 		return text, nil
 	}
-	id, err := s.servers.kept.text(ctx, text)
+	id, err := s.servers.results.text(ctx, text)
 	if err != nil {
 		return "", err
 	}
@@ -76,7 +76,7 @@ func (s *server) capped(ctx context.Context, text string) (string, error) {
 		text[:head], tail-head, len(text), id, text[tail:]), nil
 }
 
-// part is one part of a result in words. What is no text is kept as a file.
+// part returns one part of a result as text. Data that is no text is kept as a file.
 func (s *server) part(content sdk.Content) (string, error) {
 	switch c := content.(type) {
 	case *sdk.TextContent:
@@ -101,29 +101,29 @@ func (s *server) part(content sdk.Content) (string, error) {
 }
 
 func described(parts ...string) string {
-	var said []string
+	var shown []string
 	for _, part := range parts {
 		if part = text.PlainLine(part, 100); part != "" {
-			said = append(said, part)
+			shown = append(shown, part)
 		}
 	}
-	if said == nil {
+	if shown == nil {
 		return ""
 	}
-	return " (" + strings.Join(said, ", ") + ")"
+	return " (" + strings.Join(shown, ", ") + ")"
 }
 
-// file keeps what is no text, and says so.
+// file keeps data as a file, and returns the words that name it.
 func (s *server) file(what, kind string, data []byte) (string, error) {
-	path, err := s.servers.kept.file(extension(kind), data)
+	path, err := s.servers.results.file(extension(kind), data)
 	if err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("[%s%s of %d bytes is kept for a week as the file %s, which the person can open]", what, described(kind), len(data), path), nil
 }
 
-// extension is that of the files of a kind; a kind that is not known here has none that would
-// have something run it.
+// extension returns the extension for a media type. An unknown one gets an extension that no
+// program runs.
 func extension(kind string) string {
 	media, _, err := mime.ParseMediaType(kind)
 	if err != nil {

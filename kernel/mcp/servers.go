@@ -76,12 +76,12 @@ type Servers struct {
 	servers []*server
 	tools   atomic.Pointer[[]tool.Tool]
 	naming  sync.Mutex // held while the tools get their names
-	kept    kept
+	results resultStore
 }
 
 // New returns servers of which none runs.
 func New(config Config) *Servers {
-	h := &Servers{config: config, kept: kept{directory: config.Directory}}
+	h := &Servers{config: config, results: resultStore{directory: config.Directory}}
 	for _, c := range config.Servers {
 		h.servers = append(h.servers, &server{
 			servers: h, config: c, log: config.Logger.With("server", c.Name), changed: make(chan struct{}, 1), doubt: make(chan struct{}, 1),
@@ -101,7 +101,7 @@ func address(c Server) string {
 
 // Run keeps the servers running until ctx ends, and returns when nothing of them is left.
 func (h *Servers) Run(ctx context.Context) {
-	h.kept.prune(time.Now())
+	h.results.prune(time.Now())
 	var work sync.WaitGroup
 	for _, s := range h.servers {
 		work.Go(func() { s.run(ctx) })

@@ -304,7 +304,7 @@ func orgParts(root Root, path, text string, judgement withheld.Judgement) []jour
 		first = d.Headings[0].Start
 	}
 	var parts []journal.Part
-	if head, level := said(text[:first]), judgement.At(0); (head != "" || title != name) && level < withheld.Sealed {
+	if head, level := visibleText(text[:first]), judgement.At(0); (head != "" || title != name) && level < withheld.Sealed {
 		parts = append(parts, journal.Part{Title: title, Text: head, Tags: fileTags, Scope: scopeOf(root, level, ""), Day: day, Line: 1, End: first})
 	}
 	tags := map[*org.Heading][]string{nil: fileTags}

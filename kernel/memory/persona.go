@@ -97,7 +97,7 @@ type Home struct {
 	known map[string]reading // by path
 }
 
-// reading is what came of a file when it was last looked at.
+// reading is the result of the last look at a file.
 type reading struct {
 	stamp stamp
 	at    time.Time
@@ -106,9 +106,9 @@ type reading struct {
 	fault string
 }
 
-// settled is how long a file must have been as it is before its stamp is believed: file
-// systems do not tell two changes of the same moment apart.
-const settled = 2 * time.Second
+// trustedAge is how long a file must have been unchanged before its stamp is trusted. File systems
+// do not tell two changes of the same moment apart.
+const trustedAge = 2 * time.Second
 
 // stamp tells whether a file may have changed.
 type stamp struct {
@@ -179,7 +179,7 @@ func (h *Home) read(path string, take func(path string) (File, error)) (reading,
 	}
 	known := h.known[path]
 	now := stampOf(info)
-	if err == nil && known.stamp == now && known.at.Sub(now.changed) > settled && withheld.Standing(known.file.beside) {
+	if err == nil && known.stamp == now && known.at.Sub(now.changed) > trustedAge && withheld.Standing(known.file.beside) {
 		return known, true
 	}
 	known.stamp, known.at, known.file.Path, known.fault = now, time.Now(), path, ""
@@ -257,12 +257,12 @@ func contents(path string) ([]byte, error) {
 	return data, err
 }
 
-// said is what a text says: without comments, keyword lines, and the drawer before the
-// first heading. Blocks stay whole.
-func said(text string) string { return strings.TrimSpace(spoken(text)) }
+// visibleText returns a text without comments, keyword lines, and the drawer before the first
+// heading. Blocks stay whole.
+func visibleText(text string) string { return strings.TrimSpace(visibleLines(text)) }
 
-// spoken is said with the blank lines around it.
-func spoken(text string) string {
+// visibleLines is visibleText with the blank lines around it.
+func visibleLines(text string) string {
 	var b strings.Builder
 	inBlock, inDrawer, begun := false, false, false
 	for line := range strings.Lines(text) {

@@ -39,11 +39,11 @@ type decided struct {
 // ErrDecided is the error of deciding about a proposal twice, or about none.
 var ErrDecided = errors.New("nothing is proposed under that id: it was accepted or dropped, or never there")
 
-// proposalsKept is how many proposals wait at most: further ones are not taken.
-const proposalsKept = 100
+// maximumProposals is how many proposals wait at most: further ones are not taken.
+const maximumProposals = 100
 
 // ErrEnough is the error of a proposal when too many wait.
-var ErrEnough = fmt.Errorf("%d proposals wait already: accept or drop some", proposalsKept)
+var ErrEnough = fmt.Errorf("%d proposals wait already: accept or drop some", maximumProposals)
 
 // record is what would be kept.
 func (p Proposal) record() Record {
@@ -84,7 +84,7 @@ func (s *Store) Propose(ctx context.Context, p Proposal) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if len(waiting) >= proposalsKept {
+	if len(waiting) >= maximumProposals {
 		return false, ErrEnough
 	}
 	for _, w := range waiting {

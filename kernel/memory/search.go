@@ -149,5 +149,5 @@ func body(text string) string {
 	if strings.HasPrefix(text, "*") {
 		_, text, _ = strings.Cut(text, "\n")
 	}
-	return said(text)
+	return visibleText(text)
 }

@@ -26,7 +26,7 @@ func pieces(text string, judgement withheld.Judgement) (shown []piece, raw strin
 	}
 	var all strings.Builder
 	if judgement.At(0) == withheld.Shown || first == 0 {
-		if head := said(text[:first]); head != "" {
+		if head := visibleText(text[:first]); head != "" {
 			shown = append(shown, piece{text: head})
 		}
 		all.WriteString(text[:first])
@@ -42,7 +42,7 @@ func pieces(text string, judgement withheld.Judgement) (shown []piece, raw strin
 			continue
 		}
 		title, _, _ := strings.Cut(text[h.Start:end], "\n")
-		body := spoken(text[min(h.Body, end):end])
+		body := visibleLines(text[min(h.Body, end):end])
 		shown = append(shown, piece{scope: scopes[h], text: strings.TrimRight(title+"\n"+body, " \t\n")})
 		if scopes[h] == "" {
 			all.WriteString(text[h.Start:end])

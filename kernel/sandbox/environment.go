@@ -35,17 +35,17 @@ func (c Command) environment(home, temporary, user string) []string {
 	return append(all, "PATH="+path)
 }
 
-// absolute is a PATH without what depends on where a command runs, where somebody else's
-// programs may be.
+// absolute returns a PATH without relative directories. They depend on where a command runs, and
+// somebody else's programs may be there.
 func absolute(path string) string {
-	var kept []string
+	var absolutes []string
 	for directory := range strings.SplitSeq(path, ":") {
 		if strings.HasPrefix(directory, "/") && !strings.ContainsRune(directory, 0) {
-			kept = append(kept, directory)
+			absolutes = append(absolutes, directory)
 		}
 	}
-	if kept == nil {
+	if absolutes == nil {
 		return defaultPath
 	}
-	return strings.Join(kept, ":")
+	return strings.Join(absolutes, ":")
 }

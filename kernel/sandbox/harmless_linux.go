@@ -19,8 +19,8 @@ var harmlessSettings = [...]string{
 	"submodule.active", "submodule.*.url", "submodule.*.active",
 }
 
-// harmless is what may stay of the text of a file of settings. whole: all of it may.
-func harmless(text string) (kept string, whole bool) {
+// harmless returns the part of a file of settings that may stay, and whether that is all of it.
+func harmless(text string) (allowed string, whole bool) {
 	output, err := git("/", []byte(text), "config", "--file", "-", "--no-includes", "--list", "-z")
 	if err != nil {
 		return "", false

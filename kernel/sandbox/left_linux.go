@@ -181,16 +181,17 @@ func ownStrategy(name string) bool {
 	return slices.Contains([]string{"ort", "recursive", "resolve", "octopus", "ours", "subtree"}, strings.Trim(name, `"`))
 }
 
-// settle puts aside what came to be in the directory since and would have git run something, and
-// says what else there is. Nothing that the command started runs any more.
-func (v *view) settle() (left Left) {
+// cleanUp compares the directory with the view before the command. It puts aside what is new and
+// would have git run something, and returns what else is new. Nothing that the command started may
+// run any more.
+func (v *view) cleanUp() (left Left) {
 	root, err := os.OpenRoot(v.directory)
 	if err != nil {
 		return Left{Unseen: true}
 	}
 	defer root.Close()
 	now := viewOf(v.directory)
-	s := settling{view: v, now: now, root: root}
+	s := cleanup{view: v, now: now, root: root}
 	s.settings()
 	for _, repository := range now.repositories {
 		if !slices.Contains(v.repositories, repository) {
@@ -214,9 +215,8 @@ func (v *view) settle() (left Left) {
 	return left
 }
 
-// settling is the work of settle. What it renames and writes is reached from the directory, out of
-// which no link leads.
-type settling struct {
+// cleanup is one run of cleanUp. It renames and writes only below root, out of which no link leads.
+type cleanup struct {
 	*view
 	now    *view
 	root   *os.Root
@@ -224,8 +224,8 @@ type settling struct {
 	failed bool
 }
 
-// settings puts aside what git's settings named when there was nothing of that name.
-func (s *settling) settings() {
+// settings puts aside the files that git's settings name and that did not exist before.
+func (s *cleanup) settings() {
 	for _, setting := range s.obeyed {
 		switch {
 		case !slices.Contains(s.absent, setting.Path) || !there(setting.Path):
@@ -237,8 +237,8 @@ func (s *settling) settings() {
 	}
 }
 
-// made takes from a repository that came to be what git would run.
-func (s *settling) made(repository string) {
+// made removes from a new repository what git would run.
+func (s *cleanup) made(repository string) {
 	own := ownDirectory(repository)
 	for known := range s.view.steps {
 		if own == known || within(own, filepath.Join(known, "worktrees")) || within(own, filepath.Join(known, "modules")) {
@@ -257,7 +257,7 @@ func (s *settling) made(repository string) {
 
 // disarm takes from a repository's own directory what git would run. A repository as git makes it
 // is left as it is.
-func (s *settling) disarm(own string) {
+func (s *cleanup) disarm(own string) {
 	common := filepath.Join(own, "commondir")
 	if text, err := readSmall(common); err == nil {
 		if text = strings.TrimSpace(text); !filepath.IsAbs(text) {
@@ -284,7 +284,7 @@ func (s *settling) disarm(own string) {
 }
 
 // disarmSettings leaves of a file of settings what is harmless.
-func (s *settling) disarmSettings(path string) {
+func (s *cleanup) disarmSettings(path string) {
 	info, err := os.Lstat(path)
 	if !there(path) {
 		return
@@ -298,7 +298,7 @@ func (s *settling) disarmSettings(path string) {
 		s.putAside(path)
 		return
 	}
-	kept, whole := harmless(text)
+	allowed, whole := harmless(text)
 	if whole || !s.putAside(path) {
 		return
 	}
@@ -306,7 +306,7 @@ func (s *settling) disarmSettings(path string) {
 	if err == nil {
 		var file *os.File
 		if file, err = s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()); err == nil {
-			_, err = file.WriteString(kept)
+			_, err = file.WriteString(allowed)
 			err = errors.Join(err, file.Close())
 		}
 	}
@@ -314,7 +314,7 @@ func (s *settling) disarmSettings(path string) {
 }
 
 // steps puts aside what git would go on with, where it would run what it would not have before.
-func (s *settling) steps(own string, steps []string) {
+func (s *cleanup) steps(own string, steps []string) {
 	for _, step := range steps {
 		if slices.Contains(s.view.steps[own], step) {
 			continue
@@ -327,7 +327,7 @@ func (s *settling) steps(own string, steps []string) {
 }
 
 // putAside gives what has a name another, and reports whether it did.
-func (s *settling) putAside(path string) bool {
+func (s *cleanup) putAside(path string) bool {
 	name, err := filepath.Rel(s.directory, path)
 	if err != nil {
 		s.failed = true

@@ -161,11 +161,11 @@ func (p *Process) launch(t task, input, output, complaints *os.File) (reports *b
 	if err != nil {
 		return nil, fmt.Errorf("tell the command's warden: %w", err)
 	}
-	told, life, err := os.Pipe()
+	taskPipe, life, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("start the command's warden: %w", err)
 	}
-	defer told.Close()
+	defer taskPipe.Close()
 	p.life = life
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -173,7 +173,7 @@ func (p *Process) launch(t task, input, output, complaints *os.File) (reports *b
 	}
 	defer write.Close()
 	// The path is that of the program that runs, also when another has taken its name.
-	p.warden = &exec.Cmd{Path: "/proc/self/exe", Args: []string{os.Args[0], wardenName}, Env: []string{}, Dir: "/", ExtraFiles: []*os.File{told, write}}
+	p.warden = &exec.Cmd{Path: "/proc/self/exe", Args: []string{os.Args[0], wardenName}, Env: []string{}, Dir: "/", ExtraFiles: []*os.File{taskPipe, write}}
 	if input != nil {
 		p.warden.Stdin = input
 	}
@@ -284,7 +284,7 @@ func (p *Process) forget() {
 	p.end.Do(func() { p.closeLife() })
 	if p.before != nil {
 		unguard(p.before.directory, p.before.repositories, p.before.obeyed)
-		p.left = p.before.settle()
+		p.left = p.before.cleanUp()
 	}
 	if p.scratch != "" {
 		_ = os.RemoveAll(p.scratch) // what it made there is its own and may be closed to us

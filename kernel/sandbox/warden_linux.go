@@ -78,8 +78,8 @@ func (w *warden) tell(r report) {
 	}
 }
 
-func (w *warden) run(told *os.File) error {
-	reader := bufio.NewReader(told)
+func (w *warden) run(task *os.File) error {
+	reader := bufio.NewReader(task)
 	line, err := reader.ReadBytes('\n')
 	if err != nil {
 		return fmt.Errorf("hear what to run: %w", err)

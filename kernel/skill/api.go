@@ -219,12 +219,12 @@ func (n *Note) injectStimulus(ctx context.Context, _ *lisp.Call, args []lisp.Val
 	if err := plist.WellFormed(event); err != nil {
 		return nil, fmt.Errorf("read the event: %w", err)
 	}
-	switch why := occasionOf(ctx).purpose; why {
+	switch p := occasionOf(ctx).purpose; p {
 	case purposeTest, purposePreview, purposeDryNeuro:
 		return lisp.Nil, nil
 	case purposeNeuro, purposeSymbolic, purposeTyped:
 	default:
-		return nil, fmt.Errorf("inject-stimulus was called by %s; call it from a skill's neuro or symbolic function", why)
+		return nil, fmt.Errorf("inject-stimulus was called by %s; call it from a skill's neuro or symbolic function", p)
 	}
 	if n.options.Inject == nil {
 		return nil, errors.New("nothing takes events here")
@@ -250,13 +250,13 @@ func (n *Note) registerActuator(ctx context.Context, _ *lisp.Call, args []lisp.V
 // defining reports whether the call loads a note, which is when definitions count. Typed by
 // a person they are checked only; in a function of a note that is live they are an error.
 func defining(ctx context.Context, operator string) (bool, error) {
-	switch why := occasionOf(ctx).purpose; why {
+	switch p := occasionOf(ctx).purpose; p {
 	case purposeLoad, purposeTest:
 		return true, nil
 	case purposeTyped:
 		return false, nil
 	default:
-		return false, fmt.Errorf("%s was called by %s; it belongs outside any function", operator, why)
+		return false, fmt.Errorf("%s was called by %s; it belongs outside any function", operator, p)
 	}
 }
 

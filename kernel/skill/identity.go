@@ -129,12 +129,12 @@ func (n *Note) readIdentity(ctx context.Context, call *lisp.Call, args []lisp.Va
 		return call.Apply(call.Symbol("COPY-SEQ"), lisp.NewString(text)) // as the copy is charged to the call
 	}
 	identity := n.options.live()
-	if why := occasionOf(ctx).purpose; identity.File == "" || n.Identity.File != "" && (why == purposeLoad || why == purposeTest || why == purposeTyped) {
+	if p := occasionOf(ctx).purpose; identity.File == "" || n.Identity.File != "" && (p == purposeLoad || p == purposeTest || p == purposeTyped) {
 		identity = n.Identity
 	}
-	switch said := identity.value(name); {
-	case said != nil:
-		value, err := n.environment.FromSexp(said)
+	switch value := identity.value(name); {
+	case value != nil:
+		value, err := n.environment.FromSexp(value)
 		if err != nil {
 			return nil, fmt.Errorf("read who the agent is: %w", err)
 		}

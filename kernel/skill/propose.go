@@ -163,8 +163,8 @@ type trial struct {
 }
 
 func (n *Note) begin(ctx context.Context, call *lisp.Call, function string) (*trial, error) {
-	if why := occasionOf(ctx).purpose; why != purposeTest {
-		return nil, fmt.Errorf("%s was called by %s; it belongs in a test", function, why)
+	if p := occasionOf(ctx).purpose; p != purposeTest {
+		return nil, fmt.Errorf("%s was called by %s; it belongs in a test", function, p)
 	}
 	return &trial{n, ctx, call, function}, nil
 }

@@ -13,35 +13,35 @@ import (
 // discoverTime is how long Discover takes at most.
 const discoverTime = 300 * time.Millisecond
 
-// Place is where a model server may be listening.
-type Place struct {
+// Endpoint is an address at which a model server may listen.
+type Endpoint struct {
 	Name, BaseURL string
 }
 
-// LocalPlaces are where Ollama and llama.cpp listen when nobody said otherwise.
-func LocalPlaces() []Place {
-	return []Place{
+// LocalEndpoints returns the endpoints at which Ollama and llama.cpp listen by default.
+func LocalEndpoints() []Endpoint {
+	return []Endpoint{
 		{Name: "ollama", BaseURL: "http://127.0.0.1:11434/v1"},
 		{Name: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1"},
 	}
 }
 
-// Discover asks the places at once and returns those where a server lists at
-// least one model, in the order of the places. It takes 300 ms at most, asks
-// this machine only (a place elsewhere is left out), and uses no proxy.
-func Discover(ctx context.Context, places []Place) []llm.FoundServer {
+// Discover asks the endpoints at once and returns those whose server lists at
+// least one model, in the order of the endpoints. It takes 300 ms at most. It
+// asks this machine only: an endpoint elsewhere is left out. It uses no proxy.
+func Discover(ctx context.Context, endpoints []Endpoint) []llm.FoundServer {
 	ctx, cancel := context.WithTimeout(ctx, discoverTime)
 	defer cancel()
 	client := newClient()
 	client.Transport = &http.Transport{DisableKeepAlives: true}
-	answers := make([][]string, len(places))
+	answers := make([][]string, len(endpoints))
 	var asking sync.WaitGroup
-	for i, place := range places {
-		address, err := url.Parse(place.BaseURL)
+	for i, endpoint := range endpoints {
+		address, err := url.Parse(endpoint.BaseURL)
 		if err != nil || !loopback(address.Hostname()) {
 			continue
 		}
-		provider, err := New(Config{Name: place.Name, BaseURL: place.BaseURL, HTTPClient: client})
+		provider, err := New(Config{Name: endpoint.Name, BaseURL: endpoint.BaseURL, HTTPClient: client})
 		if err != nil {
 			continue
 		}
@@ -54,7 +54,7 @@ func Discover(ctx context.Context, places []Place) []llm.FoundServer {
 	var found []llm.FoundServer
 	for i, models := range answers {
 		if len(models) > 0 {
-			found = append(found, llm.FoundServer{Name: places[i].Name, BaseURL: places[i].BaseURL, Models: models})
+			found = append(found, llm.FoundServer{Name: endpoints[i].Name, BaseURL: endpoints[i].BaseURL, Models: models})
 		}
 	}
 	return found

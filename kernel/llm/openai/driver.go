@@ -18,7 +18,7 @@ func Driver() llm.Driver {
 			}
 			return provider, nil
 		},
-		Discover: func(ctx context.Context) []llm.FoundServer { return Discover(ctx, LocalPlaces()) },
+		Discover: func(ctx context.Context) []llm.FoundServer { return Discover(ctx, LocalEndpoints()) },
 	}
 }
 

@@ -198,9 +198,9 @@ func bodyMessage(body []byte) string {
 		return string(body)
 	}
 	for _, raw := range []json.RawMessage{object.Error, object.Detail} {
-		var said string
-		if json.Unmarshal(raw, &said) == nil && said != "" {
-			return said
+		var message string
+		if json.Unmarshal(raw, &message) == nil && message != "" {
+			return message
 		}
 		if len(raw) > 0 && object.Message == "" {
 			return string(raw)

@@ -184,21 +184,21 @@ func TestDiscover(t *testing.T) {
 	with, without := models(t, "small", "big"), models(t, "")
 	gone := models(t)
 	gone.Close()
-	places := []openai.Place{
+	endpoints := []openai.Endpoint{
 		{Name: "gone", BaseURL: gone.URL()},
 		{Name: "without", BaseURL: without.URL()},
 		{Name: "with", BaseURL: with.URL()},
 		{Name: "elsewhere", BaseURL: "http://192.0.2.1/v1"},
 		{Name: "nonsense", BaseURL: "::"},
 	}
-	got := openai.Discover(t.Context(), places)
-	want := []llm.FoundServer{{Name: places[2].Name, BaseURL: places[2].BaseURL, Models: []string{"big", "small"}}}
+	got := openai.Discover(t.Context(), endpoints)
+	want := []llm.FoundServer{{Name: endpoints[2].Name, BaseURL: endpoints[2].BaseURL, Models: []string{"big", "small"}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	for _, place := range openai.LocalPlaces() {
-		if !strings.HasPrefix(place.BaseURL, "http://127.0.0.1:") {
-			t.Errorf("%v is not on this machine", place)
+	for _, endpoint := range openai.LocalEndpoints() {
+		if !strings.HasPrefix(endpoint.BaseURL, "http://127.0.0.1:") {
+			t.Errorf("%v is not on this machine", endpoint)
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// keptJournal looks through the journal.
-func keptJournal(ctx context.Context, c Config) []Finding {
+// journalState looks for damage in the journal.
+func journalState(ctx context.Context, c Config) []Finding {
 	j, err := journal.OpenToRead(ctx, c.Paths.Journal)
 	if protocol.ErrorCode(err) == protocol.CodeNotFound {
 		return []Finding{ok("there is none yet: nothing has been said here")}
