@@ -12,14 +12,14 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// The names of what answers without being a server.
+// The names of the choices that are no server.
 const (
 	nameBuiltin = "builtin"
 	nameNone    = "none"
 )
 
-// New makes the router of what the settings and the environment choose. Its errors name the
-// line or the variable that is at fault.
+// New returns the router of the models that the settings and the environment choose. Its errors name
+// the line or the variable at fault. Where nothing is chosen it looks for servers on this machine.
 func New(ctx context.Context, c Config) (*Router, error) {
 	r := &Router{config: c, consent: consent{path: c.Consent}}
 	choices, err := config.Choices(c.Settings, c.Env)
@@ -29,7 +29,7 @@ func New(ctx context.Context, c Config) (*Router, error) {
 	if r.standard, err = r.cascade(ctx, choices); err != nil {
 		return nil, err
 	}
-	for _, choice := range config.Configured(c.Settings) { // those that are asked only by name
+	for _, choice := range config.Configured(c.Settings) { // also models that are asked only by name
 		provider, server, err := r.connect(choice)
 		if err != nil {
 			return nil, err
@@ -39,15 +39,14 @@ func New(ctx context.Context, c Config) (*Router, error) {
 	return r, nil
 }
 
-// add makes an endpoint known, once.
+// add adds an endpoint. Of several with one name the first counts.
 func (r *Router) add(e endpoint) {
 	if !slices.ContainsFunc(r.endpoints, func(known endpoint) bool { return known.name == e.name }) {
 		r.endpoints = append(r.endpoints, e)
 	}
 }
 
-// cascade is what answers where no model is chosen: the choices in the order in which they are
-// tried.
+// cascade returns the provider for requests that name no model. It tries the choices in their order.
 func (r *Router) cascade(ctx context.Context, choices []config.Choice) (llm.Provider, error) {
 	cascade := llm.Cascade{Logger: r.config.Logger}
 	for _, choice := range choices {
@@ -73,7 +72,7 @@ func (r *Router) cascade(ctx context.Context, choices []config.Choice) (llm.Prov
 	return cascade, nil
 }
 
-// choose makes the provider of one choice; nil if there is nothing to ask.
+// choose returns the provider of one choice, nil if there is nothing to ask.
 func (r *Router) choose(ctx context.Context, choice config.Choice) (llm.Provider, error) {
 	switch choice.Kind {
 	case config.ChoiceBuiltin:
@@ -97,7 +96,7 @@ func (r *Router) choose(ctx context.Context, choice config.Choice) (llm.Provider
 	return r.server(choice)
 }
 
-// server makes the provider of a server that is asked where nothing is chosen.
+// server returns the provider of a server that is asked for requests that name no model.
 func (r *Router) server(choice config.Choice) (llm.Provider, error) {
 	provider, server, err := r.connect(choice)
 	if err != nil {
@@ -116,7 +115,7 @@ func (r *Router) server(choice config.Choice) (llm.Provider, error) {
 	return provider, nil
 }
 
-// modelName is what a choice is called where people are told of it.
+// modelName is the name of a choice as people see it.
 func modelName(choice config.Choice) string {
 	if choice.Model.Model == "" {
 		return choice.Name
@@ -124,15 +123,15 @@ func modelName(choice config.Choice) string {
 	return choice.Model.Model
 }
 
-// introduce notes the model's name and the notice, once: the first choice is what people are
-// told.
+// introduce notes the model's name and the notice that people see: those of the first choice.
 func (r *Router) introduce(model, notice string) {
 	if r.model == "" {
 		r.model, r.notice = model, notice
 	}
 }
 
-// connect makes the provider of a server, with what makes it dependable.
+// connect returns the provider of a server with its retries, time limits, keys, consent and rule
+// about images.
 func (r *Router) connect(choice config.Choice) (llm.Provider, *Server, error) {
 	driver, err := r.config.Drivers.Named(choice.Driver)
 	if err != nil {
@@ -146,8 +145,7 @@ func (r *Router) connect(choice config.Choice) (llm.Provider, *Server, error) {
 	return r.withImages(agreed{retried, &r.consent}, modelName(choice), llm.ImageRule(choice.Images)), server, nil
 }
 
-// withKeys asks a server in the time it has, with one of its keys after the other if it has
-// several.
+// withKeys adds the time limits, and the rotation of keys where the server has several.
 func (r *Router) withKeys(server *Server) llm.Provider {
 	name := server.choice.Name
 	timed := func(s *Server) llm.Provider {
@@ -169,8 +167,7 @@ func (r *Router) withKeys(server *Server) llm.Provider {
 	return rotation
 }
 
-// withImages gives a provider its rule about images; the first one's is told to people who
-// look at a prompt.
+// withImages adds the rule about images. The rule of the first provider is that of [Router.Images].
 func (r *Router) withImages(provider llm.Provider, model string, rule llm.ImageRule) llm.Provider {
 	images := llm.Images{Next: provider, Model: model, Rule: rule}
 	if r.images == nil {
@@ -179,8 +176,8 @@ func (r *Router) withImages(provider llm.Provider, model string, rule llm.ImageR
 	return images
 }
 
-// agreed asks nothing before a person has agreed to where the words go, whatever brought the
-// turn: an event, a retry, or the kernel's start.
+// agreed is a provider that is asked only after the person has agreed to its host. That also holds
+// for turns that no person began: of an event, of a retry, or of the kernel's start.
 type agreed struct {
 	llm.Provider
 	consent *consent
@@ -204,7 +201,7 @@ func (noModel) Stream(context.Context, llm.Request) iter.Seq2[llm.Delta, error] 
 	}
 }
 
-// Host is the part of an address that tells people where their words go.
+// Host returns the part of an address that shows people where their words go.
 func Host(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {

@@ -13,18 +13,18 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// consent is whether a person has agreed that their words go to a host that was
-// found rather than configured. It is asked once for each host, and kept in a
-// file of the state directory, a host a line. The zero value needs none.
+// consent is a person's agreement that their words go to a host that was found
+// rather than configured. It is asked for once for each host. The file path
+// keeps the hosts agreed to, one a line. The zero value needs no agreement.
 type consent struct {
 	path string
 
 	mu   sync.Mutex
-	host string // that still has to be agreed to, or ""
+	host string // the host that needs agreement, or ""
 }
 
-// require asks for consent to a host, unless it is this machine or was agreed
-// to before.
+// require makes a host need agreement, unless it is this machine or the person
+// agreed to it before.
 func (c *consent) require(host string) error {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
@@ -46,15 +46,14 @@ func (c *consent) require(host string) error {
 	return nil
 }
 
-// needed is the host that still has to be agreed to, or "".
+// needed returns the host that needs agreement, or "".
 func (c *consent) needed() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.host
 }
 
-// check passes when the person has agreed, now or before. agreed is the host that they agree
-// to now, or "".
+// check fails while a host needs agreement. Agreed is the host that the person agrees to now, or "".
 func (c *consent) check(agreed string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,13 +12,14 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// health is how the models that were asked fared, for the status. The zero value is ready.
+// health holds the outcome of the last request to each model, for the status. The zero value is
+// ready.
 type health struct {
 	mu     sync.Mutex
 	models []protocol.ModelStatus
 }
 
-// watch returns the provider, whose outcomes are noted under the name.
+// watch returns the provider with its outcomes noted under the name.
 func (h *health) watch(name string, provider llm.Provider) llm.Provider {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -26,14 +27,14 @@ func (h *health) watch(name string, provider llm.Provider) llm.Provider {
 	return watched{provider, h, len(h.models) - 1}
 }
 
-// statuses are the models in the order in which they are asked.
+// statuses returns the models in the order of the calls of watch.
 func (h *health) statuses() []protocol.ModelStatus {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.models)
 }
 
-// note records how a request went. One that was given up says nothing of the model.
+// note records the outcome of a request. A request that was given up says nothing about the model.
 func (h *health) note(i int, err error) {
 	class := llm.ClassOf(err)
 	if class == llm.ClassCanceled || errors.Is(err, context.Canceled) {

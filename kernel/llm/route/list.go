@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// listPatience is how long a server has to say which models it has, when a person wants to
-	// see them; listLimit is how many of one server are listed.
+	// listPatience is how long a server may take to list its models for a person; listLimit is
+	// how many models of one server are listed.
 	listPatience = 5 * time.Second
 	listLimit    = 1000
-	// checkPatience is how long a message waits to learn which models a server has; checkTime
-	// is how long that is believed.
+	// checkPatience is how long a message waits for a server's list of models; checkTime is how
+	// long that list is used.
 	checkPatience = 2 * time.Second
 	checkTime     = time.Minute
 )
 
-// lister is a provider whose server says which models it has.
+// lister is a provider whose server lists its models.
 type lister interface {
 	Models(ctx context.Context) ([]string, error)
 }
@@ -40,9 +40,10 @@ func (s *Server) models(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// List asks every server which models it has, all at once, for five seconds at most, and lists
-// up to a thousand of each. A server that was found is asked when a person has agreed to it.
-// chosen is the model that is marked as chosen.
+// List returns the models of all servers. It asks the servers at once, for five seconds at most,
+// and lists up to a thousand models of each. A server that was found is asked only after a person
+// agreed to it. Silent are the names of the servers that did not answer. The model named chosen is
+// marked as chosen.
 func (r *Router) List(ctx context.Context, chosen string) protocol.ModelListResult {
 	ctx, cancel := context.WithTimeout(ctx, listPatience)
 	defer cancel()
@@ -72,8 +73,8 @@ func (r *Router) List(ctx context.Context, chosen string) protocol.ModelListResu
 	return result
 }
 
-// infos are the models of an endpoint by the names with which they can be chosen: first the one
-// that is set, then the others that its server has.
+// infos returns the models of an endpoint by the names with which they can be chosen. The model of
+// the settings comes first, then the others of its server.
 func (e endpoint) infos(found []string, standard bool) (all []protocol.ModelInfo) {
 	set := ""
 	if e.server != nil {
@@ -98,28 +99,28 @@ func (e endpoint) infos(found []string, standard bool) (all []protocol.ModelInfo
 	return all
 }
 
-// listed is which models a server said it has, and when it was asked.
-type listed struct {
+// modelList is a server's list of models, and when the server was asked for it.
+type modelList struct {
 	mu    sync.Mutex
 	names []string
-	asked time.Time
+	at    time.Time
 }
 
-// knownModels is the names of the server's models, none if it does not tell.
+// knownModels returns the names of the server's models, none if it does not list them.
 func (s *Server) knownModels(ctx context.Context) []string {
 	s.listed.mu.Lock()
 	defer s.listed.mu.Unlock()
-	if s.listed.asked.IsZero() || time.Since(s.listed.asked) > checkTime {
+	if s.listed.at.IsZero() || time.Since(s.listed.at) > checkTime {
 		ctx, cancel := context.WithTimeout(ctx, checkPatience)
 		defer cancel()
-		s.listed.names, _ = s.models(ctx) // one that does not tell is asked by the message itself
-		s.listed.asked = time.Now()
+		s.listed.names, _ = s.models(ctx) // a server without a list is asked by the message itself
+		s.listed.at = time.Now()
 	}
 	return s.listed.names
 }
 
-// Check fails as [Router.Find] does, and also where the server that would be asked lists its
-// models and has none of that name. The server is asked at most once a minute, for two seconds.
+// Check fails as [Router.Find] does. It also fails where the server of the model lists its models
+// without this one. The server is asked at most once a minute, and waited for two seconds.
 func (r *Router) Check(ctx context.Context, name string) error {
 	endpoint, model, err := r.find(name)
 	if err != nil || model == "" || endpoint.server == nil {

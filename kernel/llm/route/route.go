@@ -1,13 +1,13 @@
 // Package route finds which model answers a request and what that model can take.
 //
-// A [Router] is made from the settings and the environment: the models that are asked in turn
-// where none is chosen, and every other that can be asked for by its name. It is itself an
-// [llm.Provider]; around each server stand its time limits, retries, further keys, the rule
-// about images and the person's consent. What a server can do beyond answering is asked for
-// with [llm.As]; which protocols there are is the list of drivers that the Router is given.
+// A [Router] is made from the settings and the environment. It has the models that are tried in
+// turn for a request that names none, and all others by their names. It is itself an
+// [llm.Provider], and adds to each server its time limits, retries, further keys, the rule about
+// images and the person's consent. What a server can do beyond answering is asked for with
+// [llm.As]. The protocols are the list of drivers that the Router is given.
 //
 // A Router is safe for use by several goroutines. It asks no server before it is asked itself,
-// but for looking once which servers listen on this machine where nothing is set.
+// except that [New] looks once for servers on this machine where nothing is set.
 package route
 
 import (
@@ -23,20 +23,20 @@ import (
 	"org-agent/kernel/suggest"
 )
 
-// Config is what a [Router] is made of. All of it is required, but for Logger.
+// Config configures a [Router]. All fields but Logger are required.
 type Config struct {
 	Drivers  llm.Drivers
 	Settings config.Settings
 	Env      func(string) string
-	// Consent is the file that keeps which hosts a person agreed to.
+	// Consent is the file of the hosts that a person agreed to.
 	Consent string
 	// Builtin answers where there is no model.
 	Builtin llm.Provider
 	Logger  *slog.Logger
 }
 
-// Router is every model that can be asked for. A request that names a model goes where that
-// is, any other to those that are asked where none is chosen.
+// Router has every model that can be asked for. A request that names a model goes to its endpoint,
+// any other to the standard models in turn.
 type Router struct {
 	config    Config
 	standard  llm.Provider
@@ -48,29 +48,28 @@ type Router struct {
 	health    health
 }
 
-// endpoint is a server, or the built-in responder, by the name it has in config.org or another
-// one.
+// endpoint is a server, or the built-in responder, under a name.
 type endpoint struct {
 	name     string
-	heading  bool // the name is that of a heading in config.org
-	standard bool // it is asked where nothing is chosen
+	heading  bool // the name is a heading in config.org
+	standard bool // it is asked for requests that name no model
 	provider llm.Provider
 	server   *Server // nil for the built-in responder
 }
 
-// Model is the name of the model that is asked first where none is chosen: also "builtin", or
-// "none".
+// Model returns the name of the first standard model. It is "builtin" for the built-in responder,
+// and "none" where no model may be asked.
 func (r *Router) Model() string { return r.model }
 
-// Notice tells a person where the words go when that was found rather than chosen; else "".
+// Notice says to a person where their words go, if the server was found rather than chosen; else "".
 func (r *Router) Notice() string { return r.notice }
 
-// IsModel reports whether there is a language model to ask where none is chosen.
+// IsModel reports whether the first standard model is a language model.
 func (r *Router) IsModel() bool {
 	return r.model != "" && r.model != nameBuiltin && r.model != nameNone
 }
 
-// Images returns a request as the model that is asked first gets it, by its rule about images.
+// Images returns a request as the first standard model gets it, by its rule about images.
 func (r *Router) Images(request llm.Request) (llm.Request, error) {
 	if r.images == nil {
 		return request, nil
@@ -78,15 +77,15 @@ func (r *Router) Images(request llm.Request) (llm.Request, error) {
 	return r.images(request)
 }
 
-// ConsentNeeded is the host that a person still has to agree to, or "".
+// ConsentNeeded returns the host that a person still has to agree to, or "".
 func (r *Router) ConsentNeeded() string { return r.consent.needed() }
 
-// CheckConsent fails with [protocol.CodeConsent] while a person has not agreed that words go
-// to the host that was found. agreed is the host that this person agrees to, or ""; agreement
-// is kept.
+// CheckConsent fails with [protocol.CodeConsent] while no person has agreed that words go to the
+// host that was found. Agreed is the host that this person agrees to, or "". The agreement is kept
+// in the file Config.Consent.
 func (r *Router) CheckConsent(agreed string) error { return r.consent.check(agreed) }
 
-// Statuses are the models that are asked where none is chosen, in order, and how they fared.
+// Statuses returns the standard models in the order in which they are tried, with their states.
 func (r *Router) Statuses() []protocol.ModelStatus { return r.health.statuses() }
 
 // Stream implements [llm.Provider].
@@ -102,16 +101,16 @@ func (r *Router) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.
 	return endpoint.provider.Stream(ctx, request)
 }
 
-// Find fails with [protocol.CodeNotFound] where no server can be asked for a model of this
-// name, and names the one that was probably meant. It asks nobody.
+// Find fails with [protocol.CodeNotFound] where no server can be asked for a model of this name. The
+// error names the model that was probably meant. Find asks no server.
 func (r *Router) Find(name string) error {
 	_, _, err := r.find(name)
 	return err
 }
 
-// find is the endpoint that has the model of this name, and what the model is called there:
-// the name of an endpoint is the model that is set there, NAME:MODEL another one of it, and any
-// other name is a model of the first server.
+// find returns the endpoint of the model of this name, and the model's name there. The name of an
+// endpoint is the model of its settings, for which the name there is "". ENDPOINT:MODEL is another
+// model of it. Any other name is a model of the first standard server.
 func (r *Router) find(name string) (endpoint, string, error) {
 	for _, e := range r.endpoints {
 		if e.name == name {
@@ -140,7 +139,7 @@ func (r *Router) find(name string) (endpoint, string, error) {
 	return endpoint{}, "", protocol.Errorf(protocol.CodeNotFound, "there is no model %q: there is %s", name, strings.Join(names, ", "))
 }
 
-// names are those of the endpoints: of the models that are set there.
+// names returns the names of the endpoints.
 func (r *Router) names() []string {
 	var names []string
 	for _, e := range r.endpoints {
@@ -149,8 +148,8 @@ func (r *Router) names() []string {
 	return names
 }
 
-// TakesGrammar reports whether the model of that name, "" for what answers where none is
-// chosen, can be held to a grammar.
+// TakesGrammar reports whether the model of that name can be held to a grammar. The name "" stands
+// for the standard models, of which one suffices.
 func (r *Router) TakesGrammar(name string) bool {
 	if name == "" {
 		return slices.ContainsFunc(r.endpoints, func(e endpoint) bool { return e.standard && e.takesGrammar() })
@@ -161,6 +160,6 @@ func (r *Router) TakesGrammar(name string) bool {
 
 func (e endpoint) takesGrammar() bool { return e.server != nil && e.server.choice.Grammar != "" }
 
-// mayAsk reports whether a server may be asked what it has: one that was found, only after a
-// person agreed to it.
+// mayAsk reports whether a server may be asked for its models. A server that was found may be asked
+// only after a person agreed to it.
 func (r *Router) mayAsk(s *Server) bool { return !s.choice.Found || r.consent.needed() == "" }

@@ -11,31 +11,31 @@ import (
 	"org-agent/kernel/secret"
 )
 
-// Server asks one server with the settings of its heading in config.org. Its key is fetched
-// when it is first needed: that may run a command, or ask a person. A Server is safe for use by
-// several goroutines.
+// Server asks one server with the settings of its heading in config.org. Its key is fetched when it
+// is first needed, which may run a command or ask a person. A Server is safe for use by several
+// goroutines.
 type Server struct {
 	choice config.Choice
 	driver llm.Driver
 	env    func(string) string
 
-	mu   sync.Mutex
-	with llm.Provider // with the key; nil before
+	mu       sync.Mutex
+	provider llm.Provider // with the key; nil until the key is there
 
-	spare []*Server // the same with its further keys
+	spare []*Server // the same server with its further keys
 
 	windowMu sync.Mutex
-	windows  map[string]windowAnswer // of its models, by their names
-	listed   listed
+	windows  map[string]windowAnswer // by the name of the model
+	listed   modelList
 }
 
-// NewServer returns the server of a model that is no endpoint of a [Router]: one that hears,
-// speaks or makes vectors.
+// NewServer returns the server of a model that is no endpoint of a [Router]: one for speech or for
+// vectors of texts.
 func NewServer(driver llm.Driver, model config.Model, env func(string) string) *Server {
 	return &Server{choice: config.Choice{Model: model, Kind: config.ChoiceServer}, driver: driver, env: env}
 }
 
-// open makes the provider.
+// open returns the driver's provider for a key.
 func (s *Server) open(key secret.Text) (llm.Provider, error) {
 	return s.driver.Open(llm.ServerConfig{
 		Name: s.choice.Name, BaseURL: s.choice.BaseURL, Key: key,
@@ -43,24 +43,24 @@ func (s *Server) open(key secret.Text) (llm.Provider, error) {
 	})
 }
 
-// Provider returns the provider with its key. A key that could not be got is tried again next
-// time.
+// Provider returns the provider with its key. Where fetching the key fails, the next call tries it
+// again.
 func (s *Server) Provider(ctx context.Context) (llm.Provider, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.with != nil {
-		return s.with, nil
+	if s.provider != nil {
+		return s.provider, nil
 	}
 	key, err := s.choice.Key.Resolve(ctx, s.env)
 	if err != nil {
 		return nil, &llm.Error{Class: llm.ClassAuth, Provider: s.choice.Name, Err: err}
 	}
-	s.with, err = s.open(key)
-	return s.with, err
+	s.provider, err = s.open(key)
+	return s.provider, err
 }
 
-// Ask asks the server something with the first of its keys that is let in, or else returns
-// what was said of the last.
+// Ask calls ask with a provider for each of the server's keys until a key is accepted. If none is, it
+// returns the error for the last.
 func (s *Server) Ask(ctx context.Context, ask func(llm.Provider) error) (err error) {
 	for _, with := range append([]*Server{s}, s.spare...) {
 		var provider llm.Provider
@@ -68,7 +68,7 @@ func (s *Server) Ask(ctx context.Context, ask func(llm.Provider) error) (err err
 			err = ask(provider)
 		}
 		switch llm.ClassOf(err) {
-		case llm.ClassAuth, llm.ClassQuota, llm.ClassRateLimit: // another key may be let in
+		case llm.ClassAuth, llm.ClassQuota, llm.ClassRateLimit: // another key may be accepted
 		default:
 			return err
 		}
@@ -99,8 +99,8 @@ func (s *Server) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.
 	}
 }
 
-// priced is the usage with its cost, if the server did not tell it and config.org has the
-// price of the model.
+// priced returns the usage with its cost. Where the server does not tell the cost it is computed
+// from the model's price in config.org, if that has one.
 func (s *Server) priced(usage *llm.Usage, model string) *llm.Usage {
 	price := s.choice.Price
 	if usage == nil || usage.Cost != nil || price == nil || model != "" && model != s.choice.Model.Model {
@@ -112,26 +112,26 @@ func (s *Server) priced(usage *llm.Usage, model string) *llm.Usage {
 	return &priced
 }
 
-// windowPatience is how long a turn waits for a server to say how much its model can be
-// shown; windowAgain is how long what it said counts, or that it said nothing.
+// windowPatience is how long a turn waits for a server to tell the context window of a model;
+// windowAgain is how long the answer counts, or that there was none.
 const (
 	windowPatience = time.Second
 	windowAgain    = 10 * time.Minute
 )
 
-// windowTeller is a provider whose server says how many tokens its models can be shown.
+// windowTeller is a provider whose server tells the context windows of its models, in tokens.
 type windowTeller interface {
 	Window(ctx context.Context, model string) (int, error)
 }
 
-// windowAnswer is what a server said of a model's window, and until when that counts.
+// windowAnswer is a server's answer for one model. It counts until a time.
 type windowAnswer struct {
 	tokens int
 	until  time.Time
 }
 
-// window is what the model can be shown: as config.org says, or else the server, if it may be
-// asked, or else as models of its name can.
+// window returns the context window of a model. It is that of config.org, or else that of the server,
+// if the server may be asked, or else that of models of its name.
 func (s *Server) window(ctx context.Context, model string, ask bool) llm.Window {
 	set := s.choice.Model.Model
 	w := llm.Window{Reply: s.choice.MaxTokens}
@@ -152,7 +152,8 @@ func (s *Server) window(ctx context.Context, model string, ask bool) llm.Window 
 	return w
 }
 
-// askWindow asks the server, once in a while, or else only says what it has said.
+// askWindow returns the server's last answer, 0 if there is none. If ask is set and the answer is too
+// old, it asks the server.
 func (s *Server) askWindow(ctx context.Context, model string, ask bool) int {
 	s.windowMu.Lock()
 	defer s.windowMu.Unlock()
