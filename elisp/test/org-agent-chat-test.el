@@ -19,6 +19,7 @@
 (require 'org-agent-heading)
 (require 'org-agent-kernel)
 (require 'org-agent-send)
+(require 'org-agent-header)
 
 ;;;; Sending
 

@@ -9,6 +9,7 @@
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-approval)
+(require 'org-agent-status)
 
 ;;;; Acts
 

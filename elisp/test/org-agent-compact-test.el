@@ -11,6 +11,7 @@
 (require 'org-agent-kernel-test)
 (require 'org-agent-header)
 (require 'org-agent-chat)
+(require 'org-agent-sessions)
 
 (defun org-agent-compact-test--prompt ()
   "Return what would be sent for the draft, as its buffer shows it."

@@ -12,6 +12,7 @@
 (require 'org-agent-kernel-test)
 (require 'org-agent-draft)
 (require 'org-agent-heading)
+(require 'org-agent-branch)
 
 (defconst org-agent-paste-test--other
   (concat "* Whence?  :work:user:\n:PROPERTIES:\n:ID:       elsewhere-1\n:END:\nand why\n"

@@ -14,6 +14,7 @@
 (require 'org-agent-heading)
 (require 'org-agent-kernel)
 (require 'org-agent-settings)
+(require 'org-agent-branch)
 
 (ert-deftest org-agent-settings-of-the-draft ()
   "A draft's drawer sets something, stays, and is no part of the message.

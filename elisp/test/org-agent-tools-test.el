@@ -19,6 +19,7 @@
 (require 'org-agent-approval)
 (require 'org-agent-private)
 (require 'org-agent-rpc)
+(require 'org-agent-undo-turn)
 
 (defvar org-agent-tools-test--ran nil
   "Non-nil when the text of a note was evaluated.")
