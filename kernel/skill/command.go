@@ -14,27 +14,27 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Command is what a person can ask of a skill by its name, with /NAME in a conversation or
-// from the buffer they are in. No trigger decides about it.
+// Command is a request to a skill that a person makes by name, with /NAME in a conversation or from
+// a buffer. The skill answers it without its trigger being asked.
 type Command struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// Wants is what the skill is to be given of the person's Emacs: some of [Wants]. What a
-	// command does not want is not sent to it.
+	// Wants lists what the command gets from the person's Emacs: a part of [Wants]. Nothing else
+	// is sent to it.
 	Wants []string `json:"wants,omitempty"`
 	// Skill is the skill that answers.
 	Skill string `json:"skill"`
 	line  int
 }
 
-// Bounds of what a note declares.
+// Limits of the commands of a skill.
 const (
 	maximumCommandName = 32
 	maximumCommands    = 100 // of one skill
 	maximumDescription = 200 // characters
 )
 
-// Wants is everything a command can want of the person's Emacs: the buffer or region they
+// Wants returns everything that a command can get from the person's Emacs: the buffer or region they
 // are in, and their agenda.
 func Wants() []string { return []string{"agenda", "buffer"} }
 
@@ -117,7 +117,7 @@ func validCommand(name string) bool {
 	})
 }
 
-// mendedCommand is a name like the one given that a command can have.
+// mendedCommand returns a valid name for a command that is like the one given.
 func mendedCommand(name string) string {
 	mended := strings.Map(func(r rune) rune {
 		if validCommand(string(r)) {
@@ -132,8 +132,8 @@ func mendedCommand(name string) string {
 	return mended
 }
 
-// SplitCommand takes "/NAME ARGUMENTS" apart. Whether there is such a command is not
-// looked at; ok is false for what cannot be one, such as "/home/me" or "/ x".
+// SplitCommand splits "/NAME ARGUMENTS". Ok is false for a text that cannot be a command, such as
+// "/home/me" or "/ x". A command of that name need not exist.
 func SplitCommand(text string) (name, arguments string, ok bool) {
 	rest, ok := strings.CutPrefix(text, "/")
 	if !ok {
@@ -167,8 +167,8 @@ func (s *Set) Command(name string) (Command, bool) {
 	return s.commands[at], true
 }
 
-// NearCommand returns the command that a name which is none was probably meant to be, ""
-// if none is near: half a word, or an ordinary word behind a slash, is not.
+// NearCommand returns the command that was probably meant by a name that is no command, "" if none
+// is near. A part of a name, or an ordinary word, is not near.
 func (s *Set) NearCommand(name string) string {
 	if s == nil {
 		return ""
@@ -182,7 +182,7 @@ func (s *Set) NearCommand(name string) string {
 	return best
 }
 
-// commanded is the skill whose command the event is, nil if it is none's.
+// commanded returns the skill whose command the event is, nil if it is no command of a skill.
 func (s *Set) commanded(event sexp.List) *Skill {
 	command, ok := s.Command(commandIn(event))
 	if !ok {
@@ -196,7 +196,7 @@ func (s *Set) commanded(event sexp.List) *Skill {
 	return nil
 }
 
-// commandIn is the name of the command that an event is, "" if it is none.
+// commandIn returns the name of the command in an event, "" if the event is no command.
 func commandIn(event sexp.List) string {
 	payload, _ := plist.Get(event, "payload")
 	if sensor, _ := plist.KeywordValue(payload, "sensor"); sensor != "user-command" {
@@ -209,8 +209,8 @@ func commandIn(event sexp.List) string {
 	return name
 }
 
-// assignCommands decides whose each command is: that of the first note in the order has
-// it. The others are told in what they are returned with, and stay live without it.
+// assignCommands gives each command to the first note in the order that declares it. The others get a
+// warning, and stay live without the command.
 func assignCommands(order []*slot) []Command {
 	var all []Command
 	owners := map[string]*Note{}

@@ -10,14 +10,14 @@ import (
 	"org-agent/kernel/lisp"
 )
 
-// consent is what became of what a note asks for.
+// consent is the decision about the capabilities that a note asks for.
 type consent struct {
 	note         string // its path without links
 	blocks       string
 	capabilities []Capability
 	granted      bool
 	since        string
-	// why says why nothing is granted, "" if it is, or nothing is asked for.
+	// why is the reason why nothing is granted, "" if it is granted or nothing is asked for.
 	why string
 }
 
@@ -26,7 +26,7 @@ func (c *consent) same(other consent) bool {
 	return c.granted == other.granted && c.why == other.why && c.since == other.since && slices.Equal(c.capabilities, other.capabilities)
 }
 
-// names are the capabilities that can be granted, as they are.
+// names returns the names in policy.org of the capabilities that can be granted.
 func (c *consent) names() []string {
 	var names []string
 	for _, capability := range c.capabilities {
@@ -37,7 +37,7 @@ func (c *consent) names() []string {
 	return names
 }
 
-// request takes what the note asks for, and warns of what it does not get.
+// request notes the capabilities that the note asks for, and warns of those that are not granted.
 func (n *Note) request(requested []capabilityRequest) {
 	n.requested = requested
 	for _, a := range requested {
@@ -59,7 +59,7 @@ func (n *Note) request(requested []capabilityRequest) {
 	}
 }
 
-// consider decides about what a note asks for.
+// consider decides about the capabilities that a note asks for.
 func (g *Grants) consider(n *Note) consent {
 	c := consent{blocks: n.Hash}
 	if len(n.requested) == 0 {
@@ -89,8 +89,8 @@ func (g *Grants) consider(n *Note) consent {
 	return c
 }
 
-// missing says why what a note asks for is not granted, "" if it is, and since when it
-// was, or is.
+// missing returns the reason why the capabilities are not granted, "" if they are, and the day since
+// which they are or were granted.
 func (g *Grants) missing(c *consent) (why, since string) {
 	t := g.table.Load()
 	if len(t.faults) > 0 {
@@ -116,13 +116,14 @@ func (g *Grants) missing(c *consent) (why, since string) {
 	return "", since
 }
 
-// A withheldError is what a note is told that uses what it was not granted. It is fit for
-// the person the agent talks with.
+// A withheldError is the error in a note that uses a capability it was not granted. Its text is fit
+// for the person the agent talks with.
 type withheldError struct{ message string }
 
 func (e *withheldError) Error() string { return e.message }
 
-// access is what the note gets of what it asks for.
+// access returns what the note's Lisp may reach: the files and variables that were granted. Kinds that
+// were asked for and not granted are withheld.
 func (n *Note) access() lisp.Access {
 	g, c := n.options.Grants, n.consent
 	if len(c.capabilities) == 0 {
@@ -184,13 +185,13 @@ func howToGrant(file string) string {
 	return fmt.Sprintf("%q grants it, or C-c C-c on the line #+CAPABILITIES", grantCommand(file))
 }
 
-// grantCommand is what a person types to grant what a note asks for.
+// grantCommand is the command line with which a person grants what a note asks for.
 func grantCommand(file string) string {
 	return "org-agent skill grant " + strings.TrimSuffix(filepath.Base(file), ".org")
 }
 
-// unproven makes warnings of why tests failed that used what is not granted: without it the
-// note is live, and proves less.
+// unproven turns the faults of tests that used a capability which is not granted into warnings. The
+// note becomes live without those proofs.
 func unproven(faults []Diagnostic) []Diagnostic {
 	warnings := slices.Clone(faults)
 	for i := range warnings {

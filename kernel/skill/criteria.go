@@ -9,10 +9,10 @@ import (
 	"org-agent/kernel/org"
 )
 
-// criteriaTitle is the heading under which a note says what it is to be measured by.
+// criteriaTitle is the heading of the criteria of a note.
 const criteriaTitle = "Success Criteria"
 
-// Result is what is known of a criterion.
+// Result is the result of the test of a criterion.
 type Result string
 
 // The results.
@@ -23,12 +23,12 @@ const (
 	Unproven Result = "NONE"
 )
 
-// Proof is what became of one criterion, or of a test that proves none.
+// Proof is the result for one criterion, or for a test that proves no criterion.
 type Proof struct {
 	// Criterion is the heading's title, or the test's name.
 	Criterion string `json:"criterion"`
 	Result    Result `json:"result"`
-	// Line is the heading's, or that of the test's block, in the note.
+	// Line is the line in the note of the heading, or of the test's block.
 	Line int `json:"line"`
 	// Heading says that it is a heading under "Success Criteria".
 	Heading bool         `json:"heading,omitempty"`

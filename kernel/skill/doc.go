@@ -2,8 +2,8 @@
 //
 // A note is a file NAME.org: shipped with the program, or in the home's skills
 // directory, where it shadows the shipped note of the same name. Its Lisp blocks are
-// loaded form by form into an environment of its own, its test blocks are run in
-// another one, and only then does it become live. A [Registry] holds what is live as an
+// loaded form by form into an environment of its own, and its test blocks are run in
+// another one. Only then does it become live. A [Registry] holds what is live as an
 // immutable [Set] that is replaced as a whole.
 //
 // Ordering: [Registry.Load] and the reloads of [Registry.Watch] happen one after the
@@ -11,9 +11,9 @@
 // versions it began with. A fault in a note never takes another note down, and never the
 // version of the same note that is live already.
 //
-// What a note may reach outside of its Lisp is decided by [Grants] at every use. Without a
-// grant the functions it asked for exist and say so; what it did not ask for does not
-// exist, and is told when it is loaded.
+// [Grants] decide at every use what a note may reach outside of its Lisp. A function that the
+// note asked for exists without a grant too, and fails with an error that says how to grant it.
+// A function that it did not ask for does not exist: loading a note that calls it fails.
 //
 // Blocking: functions that take a context run code of notes and return when the context
 // is done or the limits are exceeded. At most one call of a note runs at a time; others

@@ -11,21 +11,20 @@ import (
 	"org-agent/kernel/lisp"
 )
 
-// GrantRequest is what a note asks for and what became of it: what a person is shown who
-// decides about it.
+// GrantRequest is what a note asks for, and whether it was granted. A person sees it to decide.
 type GrantRequest struct {
-	// Note is its path without links, Blocks the SHA-256 of its blocks.
+	// Note is the note's path without links, Blocks the SHA-256 of its blocks.
 	Note         string       `json:"note"`
 	Blocks       string       `json:"blocks"`
 	Capabilities []Capability `json:"capabilities,omitempty"`
 	Granted      bool         `json:"granted,omitempty"`
-	// Since is the day of the grant, also of one that was lost; Withheld is why nothing is
-	// granted.
+	// Since is the day of the grant, also of a grant that was lost. Withheld is the reason why
+	// nothing is granted.
 	Since    string `json:"since,omitempty"`
 	Withheld string `json:"withheld,omitempty"`
 }
 
-// Names are the capabilities that can be granted, as they are.
+// Names returns the names in policy.org of the capabilities that can be granted.
 func (q *GrantRequest) Names() []string {
 	return (&consent{capabilities: q.Capabilities}).names()
 }
@@ -37,7 +36,7 @@ var (
 	ErrOtherBlocks = errors.New("the note is not what was shown any more: look at it again")
 )
 
-// Requests says what the note in a file asks for, as the file is now.
+// Requests returns what the note in a file asks for. It reads the file anew.
 func (r *Registry) Requests(file string) (GrantRequest, error) {
 	n, err := r.noteToGrant(file)
 	if err != nil {
@@ -50,9 +49,9 @@ func (r *Registry) Requests(file string) (GrantRequest, error) {
 	return GrantRequest{Note: c.note, Blocks: n.Hash, Capabilities: c.capabilities, Granted: c.granted, Since: c.since, Withheld: c.why}, nil
 }
 
-// Grant gives the note in a file what it asks for. Blocks and names are what the person
-// saw and agreed to; a note that has others by now is granted nothing. The note is loaded
-// anew before it returns.
+// Grant grants the note in a file what it asks for. Blocks and names are those of the request that
+// the person agreed to. If the note has others by now, Grant fails with [ErrOtherBlocks]. The note
+// is loaded anew before Grant returns.
 func (r *Registry) Grant(ctx context.Context, file, blocks string, names []string) (GrantRequest, error) {
 	now, err := r.Requests(file)
 	if err != nil {
@@ -72,8 +71,8 @@ func (r *Registry) Grant(ctx context.Context, file, blocks string, names []strin
 	return r.reload(ctx, file, "granted")
 }
 
-// Revoke takes from the note in a file what it was granted. The note is loaded anew before
-// it returns; what runs of it has nothing any more either.
+// Revoke takes all grants from the note in a file. The note is loaded anew before Revoke returns.
+// Calls of the note that still run have lost the grants too.
 func (r *Registry) Revoke(ctx context.Context, file string) (GrantRequest, error) {
 	now, err := r.Requests(file)
 	if err != nil {
@@ -95,7 +94,7 @@ func (r *Registry) reload(ctx context.Context, file, done string) (GrantRequest,
 	return now, err
 }
 
-// noteToGrant reads the note in a file, which has to be one of the home's.
+// noteToGrant reads the note in a file. The file has to be a note of the home.
 func (r *Registry) noteToGrant(file string) (*Note, error) {
 	if r.config.Grants == nil || r.config.Grants.config.File == "" || r.config.Home == "" {
 		return nil, errors.New("there is no home that grants could be kept in")

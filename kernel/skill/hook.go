@@ -17,7 +17,7 @@ import (
 	"org-agent/kernel/suggest"
 )
 
-// HookEvent is what a hook is called for.
+// HookEvent is the name of an event that hooks are called for.
 type HookEvent string
 
 // The events.
@@ -32,7 +32,7 @@ const (
 
 var hookEvents = []string{string(BeforeTool), string(AfterTool), string(BeforeSend), string(SessionStart), string(TurnStart), string(TurnEnd)}
 
-// maximumHooks is how many hooks a note may have: all that are about a call are called.
+// maximumHooks is how many hooks a note may have. Every call may have to wait for all of them.
 const maximumHooks = 32
 
 // Hook is one defhook of a note, or one of its shell blocks with :hook. Its fields do not
@@ -43,9 +43,9 @@ type Hook struct {
 	File  string    `json:"file"`
 	Line  int       `json:"line"`
 	Event HookEvent `json:"event"`
-	// Tools are the names of those that it is about; none means all.
+	// Tools are the names of the tools that it is about; none means all.
 	Tools []string `json:"tools,omitempty"`
-	// Script is what a shell runs; "" for a hook in Lisp.
+	// Script is the text for a shell; "" for a hook in Lisp.
 	Script string `json:"script,omitempty"`
 
 	note     *Note
@@ -59,13 +59,13 @@ func (h *Hook) about(event HookEvent, tool string) bool {
 	}))
 }
 
-// toolKey is a tool's name as it is compared.
+// toolKey returns a tool's name in the form in which names are compared.
 func toolKey(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
-// On is the event with the tools, as a note has it.
+// On returns the event with the tools, as a note spells it.
 func (h *Hook) On() string { return strings.Join(append([]string{string(h.Event)}, h.Tools...), " ") }
 
-// How long a hook in Lisp may run, and how long it waits for other calls of its note before.
+// How long a hook in Lisp may run, and how long it may wait for other calls of its note first.
 const (
 	hookTime     = time.Second
 	hookPatience = 5 * time.Second
@@ -73,8 +73,8 @@ const (
 
 var errSlowHook = fmt.Errorf("it took longer than %v", hookTime)
 
-// Call calls a hook in Lisp and returns what it returned, as data. With dry what it writes or
-// logs is dropped. The error says where in the note it failed.
+// Call calls a hook in Lisp and returns its value as data. If dry is set, files that it writes and
+// text that it logs are dropped. The error says where in the note the hook failed.
 func (h *Hook) Call(ctx context.Context, event sexp.List, dry bool) (sexp.Sexp, error) {
 	patient, cancel := context.WithTimeout(ctx, hookPatience)
 	defer cancel()
@@ -105,8 +105,8 @@ func (h *Hook) Call(ctx context.Context, event sexp.List, dry bool) (sexp.Sexp, 
 	return nil, err
 }
 
-// expandDefhook turns (defhook NAME :on EVENT :function F), in which EVENT is a name or a list
-// of one and those of tools, into a call that evaluates F.
+// expandDefhook turns (defhook NAME :on EVENT :function F) into a call that evaluates F. EVENT is the
+// name of an event, or a list of it and names of tools.
 func expandDefhook(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	name, err := nameOf(args[0])
 	if err != nil {
@@ -178,7 +178,7 @@ func firstOf(values []lisp.Value) lisp.Value {
 	return values[0]
 }
 
-// on sets what the hook is called for.
+// on sets the event and the tools that the hook is called for.
 func (h *Hook) on(event string, tools []string) error {
 	event = strings.ToLower(strings.TrimPrefix(event, ":"))
 	if !slices.Contains(hookEvents, event) {
@@ -195,7 +195,7 @@ func (h *Hook) on(event string, tools []string) error {
 	return nil
 }
 
-// addHook adds a hook, in the order in which they stand in the note.
+// addHook adds a hook. The note has its hooks in the order of their lines.
 func (n *Note) addHook(h *Hook) error {
 	switch {
 	case slices.ContainsFunc(n.hooks, func(other *Hook) bool { return other.Name == h.Name }):
@@ -209,7 +209,8 @@ func (n *Note) addHook(h *Hook) error {
 	return nil
 }
 
-// lineOfHook is where the block that is loaded defines a hook, or where it begins.
+// lineOfHook returns the line at which the block being loaded defines a hook, else the first line of
+// the block.
 func (n *Note) lineOfHook(name string) int {
 	if n.block == nil {
 		return 1
@@ -260,11 +261,11 @@ func (n *Note) scanHooks(doc *org.Document) (faults []Diagnostic) {
 	return faults
 }
 
-// hookText is what a note has that means to have hooks, however broken it is.
+// hookText matches the text of a note that is meant to have hooks, even if the note is broken.
 var hookText = regexp.MustCompile(`(?im)\(\s*[a-z:-]*defhook[\s):]|^[ \t]*#\+(begin_src|headers?:|property:).*[ \t]:hook\b|^[ \t]*:header-args[^ \t\n]*:.*[ \t]:hook\b`)
 
-// Hooks are those that are about an event, of a tool if it is of one, in the order of their
-// notes. The slice is the caller's.
+// Hooks returns the hooks for an event, in the order of their notes. Tool is "" for an event without
+// a tool. The slice is the caller's.
 func (s *Set) Hooks(event HookEvent, tool string) []*Hook {
 	var found []*Hook
 	if s != nil {
@@ -277,8 +278,8 @@ func (s *Set) Hooks(event HookEvent, tool string) []*Hook {
 	return found
 }
 
-// Unhooked is one fault for each note that means to have hooks and whose newest version is not
-// live: what they would say nobody knows.
+// Unhooked returns one fault for each note that is meant to have hooks and whose newest version is
+// not live. Its hooks are not called, so the caller has to ask the person instead.
 func (s *Set) Unhooked() []Diagnostic {
 	if s == nil {
 		return nil
@@ -286,7 +287,7 @@ func (s *Set) Unhooked() []Diagnostic {
 	return slices.Clone(s.unhooked)
 }
 
-// assignHooks finds the hooks of what is live, and what keeps others from being so.
+// assignHooks returns the hooks of the live notes, and the faults for [Set.Unhooked].
 func assignHooks(order []*slot) (hooks []*Hook, unhooked []Diagnostic) {
 	order = slices.Clone(order)
 	slices.SortFunc(order, byPlace)

@@ -12,9 +12,9 @@ import (
 	"org-agent/kernel/atomicfile"
 )
 
-// A keep has the text of the last good version of each of the home's notes, so that one
-// that is broken when the kernel starts is what it was before. It belongs to the holder of
-// loading. What cannot be kept is logged and does no more harm than that.
+// A keep has the text of the last good version of each of the home's notes. A note that is broken
+// when the kernel starts is loaded from it. It belongs to the holder of loading. A failure to keep
+// a text is logged, and has no other effect.
 type keep struct{ directory string }
 
 // read returns the kept text of a note, nil if there is none.
@@ -32,7 +32,7 @@ func (k keep) read(name string) ([]byte, error) {
 	return source, nil
 }
 
-// write keeps a note's text, unless that is what is kept.
+// write keeps a note's text, unless the same text is kept already.
 func (k keep) write(name string, source []byte) error {
 	if k.directory == "" {
 		return nil
@@ -49,8 +49,8 @@ func (k keep) write(name string, source []byte) error {
 	return nil
 }
 
-// retain forgets all notes but these: what a person has deleted must not come back under a
-// new note of the same name.
+// retain forgets all notes but these. The text of a deleted note must not come back for a new note of
+// the same name.
 func (k keep) retain(names map[string]bool) error {
 	if k.directory == "" {
 		return nil
@@ -68,8 +68,8 @@ func (k keep) retain(names map[string]bool) error {
 	return errors.Join(faults...)
 }
 
-// restored loads the last good version of a note that was found broken, nil if there is
-// none that still is good.
+// restored loads the last good version of a broken note. It returns nil if there is none, or if that
+// version does not load any more.
 func (r *Registry) restored(ctx context.Context, s *slot, options Options) *Note {
 	source, err := r.keep.read(s.name)
 	if err != nil {
@@ -85,7 +85,7 @@ func (r *Registry) restored(ctx context.Context, s *slot, options Options) *Note
 	return n
 }
 
-// keepLive keeps what is live of the home's notes, and nothing else.
+// keepLive keeps the live versions of the home's notes, and no others.
 func (r *Registry) keepLive() {
 	names := map[string]bool{}
 	for _, s := range r.slots {
@@ -93,14 +93,14 @@ func (r *Registry) keepLive() {
 			continue
 		}
 		names[s.name] = true
-		if !s.published || s.kept == s.live {
+		if !s.published || s.restorable == s.live {
 			continue
 		}
 		if err := r.keep.write(s.name, []byte(s.live.text)); err != nil {
 			r.config.Logger.Warn("a note is not kept", "file", s.origin.path(s.name), "err", err)
 			continue
 		}
-		s.kept = s.live
+		s.restorable = s.live
 	}
 	if len(r.directory) > 0 { // what cannot be seen is not gone
 		return

@@ -13,7 +13,7 @@ type Asker interface {
 	Ask(ctx context.Context, ask Ask) (string, error)
 }
 
-// Ask is what a note asks the model.
+// Ask is a note's question to the model.
 type Ask struct {
 	// Text is the message.
 	Text string
@@ -32,7 +32,7 @@ type Ask struct {
 	Options sexp.List
 }
 
-// purpose is what a call into a note is for. Kernel functions behave by it.
+// purpose is what a call into a note is for. It decides what kernel functions may do in the call.
 type purpose int
 
 const (
@@ -70,25 +70,26 @@ func (p purpose) mayWrite() bool {
 type occasion struct {
 	purpose purpose
 	asker   Asker
-	// dry makes ask-neuro return what it was asked.
+	// dry makes ask-neuro return its arguments instead of asking a model.
 	dry bool
-	// begun is called when the note's other calls are over and this one begins; may be nil.
+	// begun is called when this call begins, after it has waited for the note's other calls; may
+	// be nil.
 	begun func()
-	// asked is set once the model has been asked.
+	// asked reports that the model has been asked.
 	asked bool
-	// isTrue and result are what the function returned; unfit says why it is no data.
+	// isTrue and result are the value that the function returned. Unfit is set if it is no data.
 	isTrue bool
 	result sexp.Sexp
 	unfit  error
-	// withheld is set once a capability was used that is not granted.
+	// withheld reports that a capability was used that is not granted.
 	withheld bool
-	// script is what the model says in a test that has one.
+	// script has the model's replies in a test that gives them; else nil.
 	script *script
-	// failures are what the checks of a test found.
+	// failures are the messages of the failed checks of a test.
 	failures []string
 }
 
-// effectless reports whether what the call does to the world is dropped.
+// effectless reports whether the effects of the call outside of the note are dropped.
 func (o *occasion) effectless() bool {
 	return o.purpose == purposeTest || o.purpose.dry()
 }

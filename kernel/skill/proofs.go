@@ -14,21 +14,21 @@ import (
 	"org-agent/kernel/atomicfile"
 )
 
-// proofs say which texts of notes passed their tests, with which program: those notes are live
-// when a kernel starts, and their tests run when it is ready. They belong to the holder of
-// loading. What cannot be read proves nothing.
+// proofs are the texts of notes that passed their tests with this program. Those notes are live as
+// soon as a kernel starts, and their tests run when it is ready. The proofs belong to the holder of
+// loading. A file that cannot be read proves nothing.
 type proofs struct {
 	path, program string
 	passed        map[string]int // how many tests did, by what the note is and where
 }
 
-// proofsFile is the file: other programs run other tests, and prove nothing to this one.
+// proofsFile is the content of the file. The proofs of another Program do not count.
 type proofsFile struct {
 	Program string         `json:"program"`
 	Passed  map[string]int `json:"passed"`
 }
 
-// read takes what the file says.
+// read reads the file.
 func (p *proofs) read() error {
 	if p.path == "" || p.program == "" {
 		return nil
@@ -50,7 +50,7 @@ func (p *proofs) read() error {
 	return nil
 }
 
-// write keeps what passed, unless that is what is kept.
+// write writes the file, unless it has the same proofs already.
 func (p *proofs) write(passed map[string]int) error {
 	if p.path == "" || p.program == "" || maps.Equal(passed, p.passed) {
 		return nil
@@ -66,17 +66,17 @@ func (p *proofs) write(passed map[string]int) error {
 	return nil
 }
 
-// proofKey is what a text and its file are proven by.
+// proofKey returns the key of a text and its file in the proofs.
 func proofKey(sum [sha256.Size]byte, path string) string {
 	return hex.EncodeToString(sum[:]) + " " + path
 }
 
-// provable reports whether what became of the tests is the same as long as the text is: what a
-// note may reach changes without it.
+// provable reports whether the result of the tests depends on the note's text alone. It does not for
+// a note that asks for capabilities, as grants change.
 func (n *Note) provable() bool { return len(n.Capabilities) == 0 }
 
-// keepProofs keeps which of the notes passed. Of those that were taken at their word the word
-// stands until their tests have run.
+// keepProofs writes which of the notes passed. A note that is live by an earlier proof keeps that
+// proof until its tests have run.
 func (r *Registry) keepProofs() {
 	passed := map[string]int{}
 	for _, s := range r.slots {
@@ -89,9 +89,9 @@ func (r *Registry) keepProofs() {
 	}
 }
 
-// Prove runs the tests of the notes that the first Load made live without, because they passed
-// before. A note that does not pass any more is not live then, as if it had been found so. It
-// returns when that is done, or the context ends.
+// Prove runs the tests of the notes that the first Load made live by an earlier proof. A note that
+// does not pass any more stops being live. Prove returns when all tests have run, or when the
+// context ends.
 func (r *Registry) Prove(ctx context.Context) {
 	r.loading.Lock()
 	defer r.loading.Unlock()

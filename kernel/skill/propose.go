@@ -15,8 +15,8 @@ import (
 	"org-agent/kernel/text"
 )
 
-// proposalFunctions are the part of the test language that tries what a skill is for: from
-// an event to what the kernel would be asked to do.
+// proposalFunctions are the part of the test language that tries a skill as a whole: from an event
+// to the action that it proposes.
 func proposalFunctions() []lisp.KernelFunction {
 	return []lisp.KernelFunction{
 		{Name: "proposes", LambdaList: "(event expected &key reply asked)", Call: ofNote((*Note).proposes),
@@ -30,13 +30,13 @@ func proposalFunctions() []lisp.KernelFunction {
 	}
 }
 
-// script is what the model says in a test, and what it was asked.
+// script plays the model in a test. It has the replies, and notes the questions.
 type script struct {
 	replies   []string
 	questions []Ask
 }
 
-// next is the model's next reply.
+// next returns the next reply, and an error if there is none left.
 func (s *script) next(ask Ask) (string, error) {
 	if len(s.questions) >= len(s.replies) {
 		return "", fmt.Errorf("the model was asked %s, and the test has no :reply for it", plist.Print(plist.String(text.Clip(ask.Text, 120))))
@@ -47,9 +47,9 @@ func (s *script) next(ask Ask) (string, error) {
 
 // proposes is (proposes EVENT EXPECTED :reply TEXT :asked TEXT). The event is a property
 // list, or a string: a chat message. The reply is a string or a list of them, one for each
-// time the model is asked; asked is a part of what it is asked. What comes of the event is
-// an action that has all fields of expected; where expected is nil, no skill takes the
-// event, or it comes to nothing.
+// time the model is asked; :asked is a part of a question, or a list of parts. The test passes if
+// the event leads to an action that has all fields of expected. Where expected is nil, it passes
+// if no skill takes the event, or if no action comes of it.
 func (n *Note) proposes(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	t, err := n.begin(ctx, call, "proposes")
 	if err != nil {
@@ -271,8 +271,8 @@ func (t *trial) chosen(event sexp.List) (*Skill, error) {
 	return nil, nil
 }
 
-// answer is what the kernel would do about the event: the neuro function with the scripted
-// model, the reading of the reply, and the symbolic function.
+// answer returns the action that the kernel would propose for the event. It calls the neuro function
+// with the scripted model, reads the reply, and calls the symbolic function.
 func (t *trial) answer(k *Skill, event sexp.List, model *script) (sexp.List, error) {
 	if k.neuro == nil {
 		return nil, nil
@@ -438,14 +438,14 @@ func textsOf(v lisp.Value) ([]string, error) {
 	return texts, nil
 }
 
-// contains says whether the model was asked something with this part in it.
+// contains reports whether a question has this part in it.
 func (s *script) contains(part string) bool {
 	return slices.ContainsFunc(s.questions, func(a Ask) bool {
 		return strings.Contains(a.Text, part) || strings.Contains(a.System, part)
 	})
 }
 
-// text shows what the model was asked.
+// text returns the questions, for a message.
 func (s *script) text() string {
 	if len(s.questions) == 0 {
 		return "nothing"

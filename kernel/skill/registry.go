@@ -19,22 +19,22 @@ import (
 	"org-agent/kernel/lisp"
 )
 
-// Config says where the notes are and what they are connected with. The zero value has
-// no notes.
+// Config configures a [Registry]: where the notes are, and what they may call. The zero value has no
+// notes.
 type Config struct {
 	// Shipped holds the notes that come with the program, at its root. May be nil.
 	Shipped fs.FS
 	// Home is the directory of the user's notes, "" for none. It may be absent and
 	// appear later.
 	Home string
-	// Keep is the directory for the last good version of each of the home's notes, so that
-	// a note found broken by a later registry is what it was. It is made when there is
-	// something to keep. Default: none are kept.
+	// Keep is the directory for the last good version of each of the home's notes. A later
+	// registry uses it for a note that is broken. The directory is made when it is needed.
+	// Default: no version is kept.
 	Keep string
 	// Proven is the file that says which notes passed their tests with which Program; the
 	// first Load makes those live, and Prove runs their tests. Default: all tests run first.
 	Proven, Program string
-	// Log takes what notes log, with the name of the skill. It is called by the goroutines
+	// Log takes the lines that notes log, with the name of the skill. It is called by the goroutines
 	// that call the notes or load them and must not block. Default: dropped.
 	Log func(skill, text string)
 	// Inject takes the events that notes inject, in the same way. Default: an error in the
@@ -59,7 +59,7 @@ type Config struct {
 	Grants *Grants
 }
 
-// Registry holds the live skills and keeps them so. It is safe for many goroutines.
+// Registry loads the notes and holds the live skills. It is safe for many goroutines.
 type Registry struct {
 	config   Config
 	keep     keep
@@ -70,7 +70,7 @@ type Registry struct {
 	loading sync.Mutex // is held while notes are loaded; what follows belongs to its holder
 	slots   map[string]*slot
 	loaded  bool // Load was called before
-	// directory is what is wrong with the home's directory as a whole.
+	// directory are the faults of the home's directory as a whole.
 	directory []Diagnostic
 }
 
@@ -82,17 +82,18 @@ type slot struct {
 
 	// live is the newest version that loaded, passed its tests and was accepted.
 	live *Note
-	// kept is the version whose text is kept.
-	kept *Note
+	// restorable is the version whose text the keep has.
+	restorable *Note
 	// candidate is a version that loaded and passed, and is not accepted yet.
 	candidate *Note
-	// newest is the version in the file, whatever became of it.
+	// newest is the version in the file, live or not.
 	newest *Note
-	// faults are why newest did not load, blocked why it cannot be live beside others.
+	// faults are the reasons why newest did not load, blocked those why it cannot be live beside
+	// others.
 	faults, blocked []Diagnostic
-	// without are the warnings about what it is live without.
+	// without are the warnings about parts that the live version does not have, such as a command.
 	without []Diagnostic
-	// rejected says that candidate is not for now, rejection what it is then.
+	// rejected says that candidate cannot be live now; rejection is the state for that.
 	rejected  bool
 	rejection State
 	state     State
@@ -118,8 +119,8 @@ func New(config Config) *Registry {
 // Current returns the live skills. It never blocks.
 func (r *Registry) Current() *Set { return r.current.Load() }
 
-// Statuses returns what is known about every note, the home's first, by file. It never
-// blocks. The slice is the caller's.
+// Statuses returns the status of every note, the home's first, by file. It never blocks. The slice is
+// the caller's.
 func (r *Registry) Statuses() []Status { return slices.Clone(*r.statuses.Load()) }
 
 // Load reads every note anew, loads and tests it, and publishes all that can be live as
@@ -138,7 +139,7 @@ func (r *Registry) Load(ctx context.Context) []Status {
 	return r.Statuses()
 }
 
-// origins are the places notes come from.
+// origins returns the places from which notes are read.
 func (r *Registry) origins() []origin {
 	var all []origin
 	if r.config.Home != "" {
@@ -215,8 +216,8 @@ func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 	return missing
 }
 
-// unlisted keeps what is wrong with a whole directory, to be told beside its notes. It
-// reports whether that is new.
+// unlisted notes the fault of a whole directory, for the statuses. It reports whether the fault is
+// new.
 func (r *Registry) unlisted(o origin, err error) bool {
 	if o.shipped {
 		return false // it is part of the program
@@ -317,7 +318,7 @@ func loadAndTest(ctx context.Context, path string, source []byte, options Option
 	return n, faults
 }
 
-// prove runs the tests of a note that nobody else has yet, if it has any.
+// prove runs the tests of a note, if it has any. No other goroutine may have the note yet.
 func (n *Note) prove(ctx context.Context) (faults []Diagnostic) {
 	if !n.Tested() {
 		return nil

@@ -26,9 +26,10 @@ type Skill struct {
 	Title, Description, Version string
 	// Priority orders skills whose triggers are true: the highest answers.
 	Priority int
-	// Dependencies are the names of notes and skills it said it needs.
+	// Dependencies are the names of the notes and skills that it declares to need.
 	Dependencies []string
-	// Commands are those it declares; another note may have the same and be asked for it.
+	// Commands are the commands it declares. Where another note declares the same one, that note
+	// may have it.
 	Commands []Command
 	// Shipped says that the note came with the program.
 	Shipped bool
@@ -45,7 +46,7 @@ type Skill struct {
 	triggerFailed, augmentFailed atomic.Bool
 }
 
-// OutcomeKind says what a neuro function came to.
+// OutcomeKind is the kind of result of a neuro function.
 type OutcomeKind int
 
 // The outcomes of a neuro function.
@@ -102,8 +103,8 @@ func (e *FunctionError) Error() string {
 // Unwrap returns what the function signalled.
 func (e *FunctionError) Unwrap() error { return e.Err }
 
-// speakable is the message of an error, or its class where the message shows data. What is
-// said of a file or a grant names a path, however long, and what to ask for.
+// speakable returns the message of an error, or its class where the message shows data. A message
+// about a file or a grant is returned whole: it names a path, and what to grant.
 func speakable(fault *lisp.Error) string {
 	const longest = 160
 	if _, ok := errors.AsType[*withheldError](fault); ok {
@@ -119,7 +120,7 @@ func speakable(fault *lisp.Error) string {
 	return message
 }
 
-// call applies one of the skill's functions; what it returned is in the occasion then.
+// call applies one of the skill's functions, and leaves its value in the occasion.
 func (k *Skill) call(ctx context.Context, o *occasion, role string, function lisp.Value, args ...lisp.Data) error {
 	if err := k.note.apply(ctx, o, function, args...); err != nil {
 		return &FunctionError{Skill: k.Name, Role: role, Err: err}
@@ -127,7 +128,7 @@ func (k *Skill) call(ctx context.Context, o *occasion, role string, function lis
 	return nil
 }
 
-// matches calls the trigger, if there is one. An error is told the first time only.
+// matches calls the trigger, if there is one. It returns only the first of the trigger's errors.
 func (k *Skill) matches(ctx context.Context, event lisp.Data) (bool, error) {
 	if k.trigger == nil {
 		return false, nil
@@ -157,8 +158,8 @@ func (k *Skill) Neuro(ctx context.Context, event sexp.List, ask Asker) (Outcome,
 	return k.answer(ctx, purposeNeuro, event, ask)
 }
 
-// Look is Neuro for showing what the model would be asked: what the function writes, logs
-// or injects is dropped.
+// Look is a dry run of Neuro, which shows what the model would be asked. Files that the function
+// writes, text that it logs and events that it injects are dropped.
 func (k *Skill) Look(ctx context.Context, event sexp.List, ask Asker) (Outcome, error) {
 	return k.answer(ctx, purposeDryNeuro, event, ask)
 }
@@ -195,13 +196,13 @@ func (k *Skill) Symbolic(ctx context.Context, action, event sexp.List) (sexp.Lis
 	return k.check(ctx, purposeSymbolic, action, lisp.NewData(event))
 }
 
-// Preview is Symbolic for an answer that is still being written: what the function logs
-// or injects is dropped.
+// Preview is a dry run of Symbolic, for an answer that is still being written. Text that the function
+// logs and events that it injects are dropped.
 func (k *Skill) Preview(ctx context.Context, action, event sexp.List) (sexp.List, error) {
 	return k.check(ctx, purposePreview, action, lisp.NewData(event))
 }
 
-// Passes reports of each action whether Preview would return it as it is.
+// Passes reports for each action whether Preview would return it unchanged.
 func (k *Skill) Passes(ctx context.Context, actions []sexp.List, event sexp.List) []bool {
 	passes, data := make([]bool, len(actions)), lisp.NewData(event)
 	for i, action := range actions {

@@ -20,8 +20,7 @@ const (
 	Duplicate State = "duplicate"
 )
 
-// Status is what is known about one note. What the keywords say is of the newest version,
-// live or not.
+// Status is the state of one note. The note's keywords are those of the newest version, live or not.
 type Status struct {
 	File        string `json:"file"`
 	Title       string `json:"title,omitempty"`
@@ -35,15 +34,15 @@ type Status struct {
 	Hash     string `json:"hash,omitempty"`
 	Version  string `json:"version,omitempty"`
 	Priority int    `json:"priority,omitempty"`
-	// Capabilities are what it asks for; Granted what of it was granted, by the names in
-	// policy.org, since the day Since. Withheld says why it was not.
+	// Capabilities are those that it asks for. Granted are those that were granted, by their names
+	// in policy.org, since the day Since. Withheld is the reason why they were not.
 	Capabilities []string `json:"capabilities,omitempty"`
 	Granted      []string `json:"granted,omitempty"`
 	Since        string   `json:"since,omitempty"`
 	Withheld     string   `json:"withheld,omitempty"`
-	// Commands are those its skills declare.
+	// Commands are the commands that its skills declare.
 	Commands []Command `json:"commands,omitempty"`
-	// Hooks are those of it.
+	// Hooks are the hooks of the newest version.
 	Hooks []*Hook `json:"hooks,omitempty"`
 	// Tests is how many tests the newest version has that ran; of a live one all passed.
 	Tests int `json:"tests,omitempty"`
