@@ -36,7 +36,7 @@ func batch(d Deps) kind.Kind {
 		Outside:  d.foreign,
 		Subagent: d.needed,
 		Perform: d.noted(func(ctx context.Context, o kind.Order) (kind.Result, error) {
-			return makeAll(ctx, d.Tools, o.Action.Action().Calls()), nil
+			return makeAll(ctx, o.Tools, o.Action.Action().Calls()), nil
 		}),
 		Undo: leavesNothing,
 	}
@@ -100,7 +100,7 @@ func describeBatch(a action.Action, w describe.World) describe.Description {
 // makeAll makes the calls, several at a time. What comes of them stands in the
 // order of the calls; one that fails does not keep the others from being made. It returns when
 // all have ended, which is soon after ctx has; what had come until then counts.
-func makeAll(ctx context.Context, tools Tools, calls []action.Call) kind.Result {
+func makeAll(ctx context.Context, tools kind.Tools, calls []action.Call) kind.Result {
 	made := make([]kind.Call, len(calls))
 	var making sync.WaitGroup
 	free := make(chan struct{}, together)
@@ -119,7 +119,7 @@ func makeAll(ctx context.Context, tools Tools, calls []action.Call) kind.Result 
 	return kind.Result{Calls: made, Text: fmt.Sprintf("%d calls were made", len(made))}
 }
 
-func makeOne(ctx context.Context, tools Tools, c action.Call) kind.Call {
+func makeOne(ctx context.Context, tools kind.Tools, c action.Call) kind.Call {
 	begun := time.Now()
 	made := kind.Call{Tool: c.Tool}
 	arguments, err := c.Arguments()

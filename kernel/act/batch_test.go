@@ -31,19 +31,20 @@ type numbered struct {
 type workshop struct {
 	policy  *policy.Policy
 	actions *kind.Set
+	tools   *tool.Registry
 }
 
 func newWorkshop(t *testing.T, perform func(ctx context.Context, n int) (string, error)) workshop {
 	t.Helper()
 	tools, err := tool.NewRegistry(tool.New(tool.Definition[numbered]{
 		Name: "look", Manual: "Looks.", Effect: protocol.ToolReads,
-		Perform: func(ctx context.Context, a numbered) (string, error) { return perform(ctx, a.N) },
+		Perform: func(ctx context.Context, _ *tool.Caller, a numbered) (string, error) { return perform(ctx, a.N) },
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := kind.New(act.Kinds(act.Deps{Tools: tools, Catalog: tools})...)
-	return workshop{&policy.Policy{Home: t.TempDir(), Tools: tools, Kinds: kinds}, kinds}
+	kinds := kind.New(act.Kinds(act.Deps{Catalog: tools})...)
+	return workshop{&policy.Policy{Home: t.TempDir(), Tools: tools, Kinds: kinds}, kinds, tools}
 }
 
 func (w workshop) batch(ctx context.Context, t *testing.T, calls int) kind.Result {
@@ -60,7 +61,7 @@ func (w workshop) batch(ctx context.Context, t *testing.T, calls int) kind.Resul
 	if err != nil || verdict.Kind != policy.Allow {
 		t.Fatalf("%v %+v", err, verdict)
 	}
-	result, err := w.actions.Perform(ctx, kind.Order{ID: "a", Session: "main", Action: verified})
+	result, err := w.actions.Perform(ctx, kind.Order{ID: "a", Session: "main", Action: verified, Tools: w.tools})
 	if err != nil {
 		t.Fatal(err)
 	}

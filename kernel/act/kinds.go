@@ -10,11 +10,11 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Deps is what the built-in kinds are performed with. Judging and describing needs none of it.
+// Deps is what the built-in kinds are performed with, beside what an order has. Judging and
+// describing needs none of it.
 type Deps struct {
 	Conversations Conversations
 	Editors       Editors
-	Tools         Tools
 	// Catalog knows what tools there are; nil knows none.
 	Catalog Catalog
 	// Commands: command lines are run.
@@ -48,16 +48,6 @@ type Editors interface {
 	// came. The error is as that of Perform; one without [kind.ErrOutcomeUnknown] means that
 	// nothing was changed, but [kind.ErrNoPerformer] that no client came.
 	Settle(ctx context.Context, act protocol.Act) (client string, receipt protocol.Receipt, err error)
-}
-
-// Tools performs calls of tools.
-type Tools interface {
-	// Call performs one call and returns what the model is given.
-	Call(ctx context.Context, name string, arguments protocol.Object) (string, error)
-	// Check says what is in the way of a call, nil when nothing is or nobody knows.
-	Check(ctx context.Context, name string, arguments protocol.Object) error
-	// Digest stands for what somebody else's program says of its tool; "" for a tool of ours.
-	Digest(name string) string
 }
 
 // Catalog knows what tools there are.

@@ -27,12 +27,12 @@ func shell(d Deps) kind.Kind {
 		Calls:    func(a action.Action) []action.Call { return []action.Call{shellCall(a)} },
 		Outside:  func(action.Action) string { return "what a command wrote" },
 		Subagent: func(action.Action) ([]string, string) { return []string{shellTool}, "" },
-		Check: func(ctx context.Context, _ kind.Order, a action.Action) error {
+		Check: func(ctx context.Context, o kind.Order, a action.Action) error {
 			arguments, err := shellCall(a).Arguments()
 			if err != nil {
 				return err
 			}
-			return d.Tools.Check(ctx, shellTool, arguments)
+			return o.Tools.Check(ctx, shellTool, arguments)
 		},
 	}
 	if d.Commands {
@@ -41,7 +41,7 @@ func shell(d Deps) kind.Kind {
 			if err != nil {
 				return kind.Result{}, err
 			}
-			text, err := d.Tools.Call(ctx, shellTool, arguments)
+			text, err := o.Tools.Call(ctx, shellTool, arguments)
 			return kind.Result{Text: text}, err
 		}
 	}

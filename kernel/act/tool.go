@@ -29,13 +29,13 @@ func call(d Deps) kind.Kind {
 		Reads:    func(a action.Action) bool { return d.all(a, protocol.ToolReads) },
 		Outside:  d.foreign,
 		Subagent: d.needed,
-		Check: func(ctx context.Context, _ kind.Order, a action.Action) error {
+		Check: func(ctx context.Context, o kind.Order, a action.Action) error {
 			one := action.CallOf(a.Payload())
 			arguments, err := one.Arguments()
 			if err != nil {
 				return err
 			}
-			return d.Tools.Check(ctx, one.Tool, arguments)
+			return o.Tools.Check(ctx, one.Tool, arguments)
 		},
 		Perform: d.noted(func(ctx context.Context, o kind.Order) (kind.Result, error) {
 			a := o.Action.Action()
@@ -44,10 +44,10 @@ func call(d Deps) kind.Kind {
 			if err != nil {
 				return kind.Result{}, err
 			}
-			if judged, now := a.Text("digest"), d.Tools.Digest(one.Tool); now != "" && judged != now {
+			if judged, now := a.Text("digest"), o.Tools.Digest(one.Tool); now != "" && judged != now {
 				return kind.Result{}, protocol.ToolErrorf(protocol.ToolChanged, "what is said of the tool %s changed while this was decided: look at it again", one.Tool)
 			}
-			text, err := d.Tools.Call(ctx, one.Tool, arguments)
+			text, err := o.Tools.Call(ctx, one.Tool, arguments)
 			return kind.Result{Text: text}, err
 		}),
 		Undo: func(a action.Action, receipt protocol.Receipt) (changes []protocol.Change, stays []string) {

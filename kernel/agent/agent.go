@@ -128,8 +128,10 @@ func (a *Agent) Run(ctx context.Context, turn *session.Turn) session.Outcome {
 	defer a.secrets.forget(turn.Record.ID)
 	asked := a.askedSkill(turn.Record)
 	r := a.newRun(turn, newBudget(turn.Record.Settings, asked != ""))
-	ctx = tool.WithResults(tool.WithConversation(tool.WithTurn(ctx, asked, questioner{r}), composer.Conversation(turn.Record)), r.attempt.result)
-	ctx = tool.WithSpawner(ctx, &spawner{run: r})
+	r.tools = a.config.Tools.For(&tool.Caller{
+		Conversation: composer.Conversation(turn.Record), Asked: asked,
+		Asker: questioner{r}, Results: r.attempt.result, Spawner: &spawner{run: r},
+	})
 	err := r.begin(ctx)
 	if err == nil {
 		err = r.program.answer(r, ctx)
@@ -172,7 +174,7 @@ func (a *Agent) newRun(turn *session.Turn, budget budget) *run {
 	r.recorder = recorder{turn: turn, journal: j, hide: a.hideJSON, log: r.log}
 	r.meter = meter{turn: turn, spending: j, log: r.log, program: &r.program, budget: budget}
 	r.steps = steps{turn: turn, rows: &r.recorder, meter: &r.meter, kinds: a.config.Kinds, log: r.log}
-	r.scene = scene{turn: turn, journal: j, log: r.log, program: &r.program, steps: &r.steps}
+	r.scene = scene{turn: turn, journal: j, log: r.log, program: &r.program, steps: &r.steps, tools: a.config.Tools}
 	r.turnHooks = turnHooks{turn: turn, hooks: a.config.Hooks, journal: j, rows: &r.recorder, steps: &r.steps, place: r.scene.where}
 	r.replyForms = replyForms{run: r}
 	return r

@@ -58,7 +58,7 @@ func (r *run) ask(ctx context.Context, ruled ruling) (bool, error) {
 		Once: ruled.OnceOnly,
 	}
 	approval.Subagent, approval.Parent = r.program.label, r.program.parent
-	r.agent.describeApproval(ctx, &approval, ruled.Action)
+	r.describeApproval(ctx, &approval, ruled.Action)
 	said := r.agent.approvals.wait(approval.ID)
 	defer r.agent.approvals.forget(approval.ID)
 	if err := r.agent.config.Journal.Ask(ctx, approval); err != nil {

@@ -68,7 +68,7 @@ func newHousehold(t testing.TB) *household {
 	}
 	home := &memory.Home{Directory: h.home}
 	now := func() time.Time { return time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) }
-	kinds := kind.New(act.Kinds(act.Deps{Tools: tools, Catalog: tools, Logger: log})...)
+	kinds := kind.New(act.Kinds(act.Deps{Catalog: tools, Logger: log})...)
 	h.config = agent.Config{
 		Sources: composer.Sources{
 			Skills: notes, Tools: tools, Prompts: prompts, Library: func() *prompt.Library { return library }, Runtime: [][2]string{{"os", "linux"}},
@@ -129,7 +129,7 @@ func (h *household) tools(prompts *skillmd.Registry) *tool.Registry {
 	for i := range promptTools - len(built.Offered()) {
 		all = append(all, tool.New(tool.Definition[arguments]{
 			Name: fmt.Sprintf("look_up_%d", i), Manual: fmt.Sprintf("# Look up %d\n\nLooks up what is known of a thing in the place number %d.\n", i, i),
-			Perform: func(context.Context, arguments) (string, error) { return "", nil },
+			Perform: func(context.Context, *tool.Caller, arguments) (string, error) { return "", nil },
 		}))
 	}
 	registry, err := tool.NewRegistry(all...)

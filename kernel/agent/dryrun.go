@@ -14,7 +14,6 @@ import (
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/session"
 	"org-agent/kernel/skill"
-	"org-agent/kernel/tool"
 )
 
 // errDryRun is what a note's ask-neuro ends with when its prompt is only shown.
@@ -54,7 +53,7 @@ func (a *Agent) Prompt(ctx context.Context, event protocol.Event, mode prompt.Mo
 		result.Note = "nothing would be sent: " + noticeOf(err)
 		return result
 	}
-	composed, err := r.composeFirst(tool.WithTurn(ctx, a.askedSkill(record), nil))
+	composed, err := r.composeFirst(ctx)
 	if r.skill != nil {
 		result.Skill = r.skill.Name
 	}

@@ -75,7 +75,7 @@ func (r *run) decide(ctx context.Context, a action.Action, granted string, propo
 // order is what is done for this turn next.
 func (r *run) order() kind.Order {
 	record := r.turn.Record
-	return kind.Order{ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event, Route: record.Question.Route}
+	return kind.Order{ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event, Route: record.Question.Route, Tools: r.tools}
 }
 
 // act performs a verified action.

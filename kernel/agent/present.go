@@ -11,17 +11,18 @@ import (
 	"org-agent/kernel/describe"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/tool"
 )
 
 // shownFile is the size of the largest file that is looked at to show an edit in its place.
 const shownFile = 16 << 20
 
 // describeApproval adds what a person is shown of the action.
-func (a *Agent) describeApproval(ctx context.Context, approval *protocol.Approval, asked action.Action) {
+func (r *run) describeApproval(ctx context.Context, approval *protocol.Approval, asked action.Action) {
 	user, _ := os.UserHomeDir() // without one paths are shown whole
-	shown := a.config.Kinds.Describe(asked, describe.World{
+	shown := r.agent.config.Kinds.Describe(asked, describe.World{
 		User: user, Read: readRegular, Once: approval.Once,
-		Change: func(tool string, arguments sexp.Sexp) describe.Change { return a.changeOf(ctx, tool, arguments) },
+		Change: func(tool string, arguments sexp.Sexp) describe.Change { return changeOf(ctx, r.tools, tool, arguments) },
 	})
 	approval.Summary, approval.Text, approval.Effects = shown.Summary, shown.Text, shown.Effects
 	approval.Reason = describe.Visible(approval.Reason)
@@ -29,17 +30,14 @@ func (a *Agent) describeApproval(ctx context.Context, approval *protocol.Approva
 }
 
 // changeOf is what a call of a tool would change, the zero Change if that is not known.
-func (a *Agent) changeOf(ctx context.Context, tool string, arguments sexp.Sexp) describe.Change {
+func changeOf(ctx context.Context, tools *tool.Registry, name string, arguments sexp.Sexp) describe.Change {
 	var given protocol.Object
-	if a.config.Tools == nil {
-		return describe.Change{}
-	}
 	if !plist.IsNil(arguments) {
 		if err := plist.Unmarshal(arguments, &given); err != nil {
 			return describe.Change{}
 		}
 	}
-	p, known, err := a.config.Tools.Preview(ctx, tool, given)
+	p, known, err := tools.Preview(ctx, name, given)
 	if err != nil || !known {
 		return describe.Change{}
 	}

@@ -55,7 +55,11 @@ type routed struct {
 
 func newRouted(t *testing.T, says ...string) *routed {
 	t.Helper()
-	h := newHousehold(t)
+	return newHousehold(t).routed(t, says...)
+}
+
+func (h *household) routed(t *testing.T, says ...string) *routed {
+	t.Helper()
 	note := "#+begin_src lisp\n" +
 		"(defun sensed (c s) (eq (getf (getf c :payload) :sensor) s))\n" +
 		"(defskill :asks :priority 90 :trigger (lambda (c) (sensed c :weather)) :neuro (lambda (c) (ask-neuro \"What is to be done?\")))\n" +
@@ -75,7 +79,7 @@ func newRouted(t *testing.T, says ...string) *routed {
 	ids := 0
 	h.config.NewID = func() string { ids++; return fmt.Sprint("id-", ids) }
 	talk := &conversation{}
-	kinds := kind.New(act.Kinds(act.Deps{Conversations: talk, Tools: h.config.Tools, Catalog: h.config.Tools, Logger: h.config.Logger})...)
+	kinds := kind.New(act.Kinds(act.Deps{Conversations: talk, Catalog: h.config.Tools, Logger: h.config.Logger})...)
 	h.config.Kinds, h.config.Policy = kinds, &policy.Policy{Home: h.home, Tools: h.config.Tools, Kinds: kinds}
 	r.sessions = session.New(session.Config{
 		Journal: h.config.Journal, Runner: agent.New(h.config), NewID: h.config.NewID, Logger: h.config.Logger, Now: h.config.Now,
@@ -100,7 +104,12 @@ func (c *conversation) Post(ctx context.Context, o kind.Order, session, text str
 // answers has an event answered and returns how its turn ended.
 func (r *routed) answers(t *testing.T, route protocol.Route, sensor protocol.Sensor) journal.Turn {
 	t.Helper()
-	event := protocol.Event{ID: "e-" + string(sensor), Session: "main", Sensor: sensor, Route: route, Level: 1, Text: "now"}
+	return r.answersEvent(t, route, sensor, "e-"+string(sensor))
+}
+
+func (r *routed) answersEvent(t *testing.T, route protocol.Route, sensor protocol.Sensor, id string) journal.Turn {
+	t.Helper()
+	event := protocol.Event{ID: id, Session: "main", Sensor: sensor, Route: route, Level: 1, Text: "now"}
 	if _, err := r.sessions.Submit(t.Context(), event); err != nil {
 		t.Fatal(err)
 	}

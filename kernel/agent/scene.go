@@ -7,6 +7,7 @@ import (
 	"org-agent/kernel/journal"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/session"
+	"org-agent/kernel/tool"
 )
 
 // pastTurns are the earlier turns of a conversation.
@@ -15,18 +16,20 @@ type pastTurns interface {
 }
 
 // scene is where a turn takes place, for the policy: which projects it is about, and what others
-// may have written of what its model is shown.
+// may have written of what its model is shown. The tools are those that there are, as the turn
+// calls them.
 type scene struct {
 	turn     *session.Turn
 	journal  pastTurns
 	log      *slog.Logger
 	program  *program
 	steps    *steps
+	tools    *tool.Registry
 	projects *[]string // nil before they are known
 }
 
 // where is the turn for the policy.
 func (s *scene) where() policy.Where {
 	record := s.turn.Record
-	return policy.Where{Session: record.Session, Turn: record.ID, Route: record.Question.Route, Projects: s.projectsOf}
+	return policy.Where{Session: record.Session, Turn: record.ID, Route: record.Question.Route, Projects: s.projectsOf, Tools: s.tools}
 }

@@ -72,9 +72,9 @@ func (sp *spawner) toHand(ctx context.Context, wanted tool.Work) (journal.Spawn,
 	}
 	s.Child = childOf(s)
 	for _, name := range wanted.Tools {
-		written, _, found := r.agent.config.Tools.Find(name)
+		written, _, found := r.tools.Find(name)
 		if !found {
-			return s, protocol.ToolErrorf(protocol.ToolNotFound, "there is no tool named %q to hand on%s", name, didYouMean(r.agent.config.Tools.Nearest(name)))
+			return s, protocol.ToolErrorf(protocol.ToolNotFound, "there is no tool named %q to hand on%s", name, didYouMean(r.tools.Nearest(name)))
 		}
 		s.Tools = append(s.Tools, written)
 	}

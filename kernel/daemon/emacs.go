@@ -30,13 +30,12 @@ type emacs struct {
 }
 
 // ask asks for something until the answer is not that the Emacs is busy.
-func ask[R any](ctx context.Context, e emacs, method string, params any, busy func(*R) bool) (answer R, err error) {
-	conversation, _ := tool.ConversationOf(ctx)
+func ask[R any](ctx context.Context, e emacs, in tool.Conversation, method string, params any, busy func(*R) bool) (answer R, err error) {
 	ctx, stop := context.WithTimeoutCause(ctx, e.patience, protocol.ToolErrorf(protocol.ToolTimeout,
 		"Emacs did not answer within %v: it may be waiting for its user, or at work; go on without it, or try again later", e.patience))
 	defer stop()
 	for {
-		client := e.editors.foremost(conversation.Event, method)
+		client := e.editors.foremost(in.Event, method)
 		if client == nil {
 			return answer, tool.ErrNoEmacs
 		}
@@ -78,30 +77,29 @@ func refusedByEmacs(err error) error {
 }
 
 // Notes implements [tool.Emacs].
-func (e emacs) Notes(ctx context.Context, p protocol.EmacsNotesParams) (protocol.EmacsNotes, error) {
-	return ask(ctx, e, protocol.MethodEmacsNotes, p, func(r *protocol.EmacsNotes) bool { return r.Busy })
+func (e emacs) Notes(ctx context.Context, in tool.Conversation, p protocol.EmacsNotesParams) (protocol.EmacsNotes, error) {
+	return ask(ctx, e, in, protocol.MethodEmacsNotes, p, func(r *protocol.EmacsNotes) bool { return r.Busy })
 }
 
 // Agenda implements [tool.Emacs].
-func (e emacs) Agenda(ctx context.Context, p protocol.EmacsAgendaParams) (protocol.EmacsAgenda, error) {
-	return ask(ctx, e, protocol.MethodEmacsAgenda, p, func(r *protocol.EmacsAgenda) bool { return r.Busy })
+func (e emacs) Agenda(ctx context.Context, in tool.Conversation, p protocol.EmacsAgendaParams) (protocol.EmacsAgenda, error) {
+	return ask(ctx, e, in, protocol.MethodEmacsAgenda, p, func(r *protocol.EmacsAgenda) bool { return r.Busy })
 }
 
 // Buffers implements [tool.Emacs].
-func (e emacs) Buffers(ctx context.Context, p protocol.EmacsBuffersParams) (protocol.EmacsBuffers, error) {
-	return ask(ctx, e, protocol.MethodEmacsBuffers, p, func(r *protocol.EmacsBuffers) bool { return r.Busy })
+func (e emacs) Buffers(ctx context.Context, in tool.Conversation, p protocol.EmacsBuffersParams) (protocol.EmacsBuffers, error) {
+	return ask(ctx, e, in, protocol.MethodEmacsBuffers, p, func(r *protocol.EmacsBuffers) bool { return r.Busy })
 }
 
 // Read implements [tool.Emacs].
-func (e emacs) Read(ctx context.Context, p protocol.EmacsReadParams) (protocol.EmacsRead, error) {
-	return ask(ctx, e, protocol.MethodEmacsRead, p, func(r *protocol.EmacsRead) bool { return r.Busy })
+func (e emacs) Read(ctx context.Context, in tool.Conversation, p protocol.EmacsReadParams) (protocol.EmacsRead, error) {
+	return ask(ctx, e, in, protocol.MethodEmacsRead, p, func(r *protocol.EmacsRead) bool { return r.Busy })
 }
 
 // Edit implements [tool.Emacs]: it is an :edit as a model may propose it by itself.
-func (e emacs) Edit(ctx context.Context, file, old, new string) (protocol.Receipt, error) {
-	conversation, _ := tool.ConversationOf(ctx)
+func (e emacs) Edit(ctx context.Context, in tool.Conversation, file, old, new string) (protocol.Receipt, error) {
 	_, receipt, err := e.editors.Perform(ctx, protocol.Act{
-		ID: newID(), Session: conversation.Session, Turn: conversation.Turn, Event: conversation.Event,
+		ID: newID(), Session: in.Session, Turn: in.Turn, Event: in.Event,
 		Type: protocol.TypeRequest, Target: "emacs", Payload: protocol.Object{
 			{Key: "action", Value: protocol.Keyword("edit")}, {Key: "file", Value: file}, {Key: "old", Value: old}, {Key: "new", Value: new},
 		},

@@ -9,7 +9,7 @@ import (
 // hooks asks the hooks of the notes of this kernel.
 func (d *daemon) hooks() *hook.Hooks {
 	c := Hooks(d.paths, d.config.Env, d.skills.Notes.Current, d.kinds)
-	c.Tools, c.Logger = d.tools, d.log
+	c.Logger = d.log
 	c.Kind = d.commands.kind
 	return hook.New(c)
 }

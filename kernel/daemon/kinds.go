@@ -10,7 +10,7 @@ import (
 // that it was started with.
 func (d *daemon) kindsOf(talk *conversations) *kind.Set {
 	deps := act.Deps{
-		Conversations: talk, Editors: &d.editors, Tools: d.tools, Catalog: d.tools, Commands: d.commands.table != nil, Noted: d.noted, Logger: d.log,
+		Conversations: talk, Editors: &d.editors, Catalog: d.tools, Commands: d.commands.table != nil, Noted: d.noted, Logger: d.log,
 	}
 	var kinds []kind.Kind
 	for _, driver := range d.channels { // before those that are only known by name

@@ -40,7 +40,7 @@ func (h *Hooks) Before(ctx context.Context, a action.Action, where policy.Where)
 		}
 		fields := c.fields
 		if c.event == skill.BeforeTool {
-			fields = append(slices.Clone(fields), protocol.Field{Key: "reach", Value: h.reachOf(ctx, c)})
+			fields = append(slices.Clone(fields), protocol.Field{Key: "reach", Value: reachOf(ctx, c, where)})
 		}
 		for _, r := range within(h.ask(ctx, hooks, eventOf(c.event, where, fields)), &room) {
 			all = append(all, r.decision())
@@ -140,14 +140,14 @@ func eventOf(event skill.HookEvent, where policy.Where, fields protocol.Object) 
 }
 
 // reachOf returns a list of what a call would touch, nil where its tool does not say that.
-func (h *Hooks) reachOf(ctx context.Context, c call) any {
-	if h.config.Tools == nil {
+func reachOf(ctx context.Context, c call, where policy.Where) any {
+	if where.Tools == nil {
 		return nil
 	}
-	if _, _, found := h.config.Tools.Find(c.tool); !found {
+	if _, _, found := where.Tools.Find(c.tool); !found {
 		return nil
 	}
-	_, reach, err := h.config.Tools.Reach(ctx, c.tool, c.arguments)
+	_, reach, err := where.Tools.Reach(ctx, c.tool, c.arguments)
 	if err != nil {
 		return nil // it is refused for that, if it is done at all
 	}

@@ -21,7 +21,6 @@ import (
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/plist"
-	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sandbox"
 	"org-agent/kernel/skill"
@@ -41,8 +40,6 @@ type Config struct {
 	Kinds Kinds
 	// Skills returns the live skills.
 	Skills func() *skill.Set
-	// Tools say what a call would touch; nil leaves that out of events.
-	Tools policy.Tools
 	// Kind returns the fence that scripts run in.
 	Kind func() sandbox.Kind
 	// Home, Hidden and Environment are as in [sandbox.Command].

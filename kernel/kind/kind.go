@@ -37,6 +37,19 @@ type Order struct {
 	Event   string // the question's id
 	Route   protocol.Route
 	Action  policy.Verified
+	// Tools are the tools as the turn calls them. They are there when an order is checked or
+	// performed; an order of something done before has none.
+	Tools Tools
+}
+
+// Tools makes calls of tools.
+type Tools interface {
+	// Call performs one call and returns what the model is given.
+	Call(ctx context.Context, name string, arguments protocol.Object) (string, error)
+	// Check says what is in the way of a call, nil when nothing is or nobody knows.
+	Check(ctx context.Context, name string, arguments protocol.Object) error
+	// Digest stands for what somebody else's program says of its tool; "" for a tool of ours.
+	Digest(name string) string
 }
 
 // Act is the order for a client, with the payload of an action as it was judged.

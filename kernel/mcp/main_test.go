@@ -239,8 +239,8 @@ func registry(t *testing.T, h *mcp.Servers) *tool.Registry {
 // call has a tool used as a turn does.
 func call(t *testing.T, h *mcp.Servers, name string, arguments ...protocol.Field) (string, error) {
 	t.Helper()
-	ctx := tool.WithConversation(t.Context(), tool.Conversation{Session: "main", Alone: true})
-	return registry(t, h).Call(ctx, name, arguments)
+	r := registry(t, h).For(&tool.Caller{Conversation: tool.Conversation{Session: "main", Alone: true}})
+	return r.Call(t.Context(), name, arguments)
 }
 
 func argument(key string, value any) protocol.Field { return protocol.Field{Key: key, Value: value} }

@@ -163,18 +163,16 @@ func TestResults(t *testing.T) {
 	}
 	_, after, _ := strings.Cut(got, `earlier_result has all of it as "`)
 	id, _, _ := strings.Cut(after, `"`)
-	in := func(session string) context.Context {
-		return tool.WithConversation(t.Context(), tool.Conversation{Session: session, Alone: true})
-	}
-	whole, found, err := h.Result(in("main"), id)
+	in := func(session string) tool.Conversation { return tool.Conversation{Session: session, Alone: true} }
+	whole, found, err := h.Result(t.Context(), in("main"), id)
 	if err != nil || !found || len(whole) != 10<<20+8 {
 		t.Errorf("the whole has %d bytes, %v, %v", len(whole), found, err)
 	}
-	if _, found, err = h.Result(in("other"), id); err == nil || !found {
+	if _, found, err = h.Result(t.Context(), in("other"), id); err == nil || !found {
 		t.Error("another conversation finds it")
 	}
 	for _, other := range []string{"17", "17.2", "mcp-../../etc/passwd", ""} {
-		if _, found, err = h.Result(in("main"), other); found || err != nil {
+		if _, found, err = h.Result(t.Context(), in("main"), other); found || err != nil {
 			t.Errorf("%q is found, %v", other, err)
 		}
 	}

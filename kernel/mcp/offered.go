@@ -109,14 +109,14 @@ func (s *server) tool(name string, o offered) tool.Tool {
 	}
 	return tool.NewForeign(tool.Foreign{
 		Name: name, Does: does, Form: newSchema(o.schema).form(0), Digest: o.digest,
-		Preview: func(_ context.Context, arguments protocol.Object) (tool.Preview, error) {
+		Preview: func(_ context.Context, _ *tool.Caller, arguments protocol.Object) (tool.Preview, error) {
 			given, err := newSchema(o.schema).read(arguments)
 			if err != nil {
 				return tool.Preview{}, err
 			}
 			return s.preview(o, given)
 		},
-		Perform: func(ctx context.Context, arguments protocol.Object) (string, error) {
+		Perform: func(ctx context.Context, by *tool.Caller, arguments protocol.Object) (string, error) {
 			given, err := newSchema(o.schema).read(arguments)
 			if err != nil {
 				return "", protocol.ToolErrorf(protocol.ToolArguments, "%w", err)
@@ -125,7 +125,7 @@ func (s *server) tool(name string, o offered) tool.Tool {
 			if err != nil {
 				return "", err
 			}
-			return s.resultText(ctx, result)
+			return s.resultText(by.Conversation, result)
 		},
 	})
 }

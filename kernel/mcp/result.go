@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"mime"
@@ -12,6 +11,7 @@ import (
 
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/text"
+	"org-agent/kernel/tool"
 )
 
 // Of a result of more than resultLimit bytes the model gets the first headLimit and the last
@@ -23,7 +23,7 @@ const (
 )
 
 // resultText returns a result as the model gets it.
-func (s *server) resultText(ctx context.Context, result *sdk.CallToolResult) (string, error) {
+func (s *server) resultText(in tool.Conversation, result *sdk.CallToolResult) (string, error) {
 	if len(result.InputRequests) > 0 {
 		return "", protocol.ToolErrorf(protocol.ToolFailed, "the MCP server %s wants to ask something first, and nobody answers that here: it has to be in the arguments", s.config.Name)
 	}
@@ -46,7 +46,7 @@ func (s *server) resultText(ctx context.Context, result *sdk.CallToolResult) (st
 	if strings.TrimSpace(text) == "" {
 		text = "[The tool answered with nothing]"
 	}
-	text, err := s.capped(ctx, text)
+	text, err := s.capped(in, text)
 	if err != nil {
 		return "", err
 	}
@@ -57,11 +57,11 @@ func (s *server) resultText(ctx context.Context, result *sdk.CallToolResult) (st
 }
 
 // capped returns a text whole, or its two ends with the id of the whole.
-func (s *server) capped(ctx context.Context, text string) (string, error) {
+func (s *server) capped(in tool.Conversation, text string) (string, error) {
 	if len(text) <= resultLimit {
 		return text, nil
 	}
-	id, err := s.servers.results.text(ctx, text)
+	id, err := s.servers.results.text(in, text)
 	if err != nil {
 		return "", err
 	}

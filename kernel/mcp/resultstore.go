@@ -31,11 +31,11 @@ type resultStore struct{ directory string }
 var resultID = regexp.MustCompile(`^mcp-[0-9a-f]{16}$`)
 
 // text keeps the text of a result, and returns its id.
-func (s resultStore) text(ctx context.Context, text string) (id string, err error) {
+func (s resultStore) text(in tool.Conversation, text string) (id string, err error) {
 	if id, err = newName("mcp-"); err != nil {
 		return "", err
 	}
-	return id, s.write(tool.SessionOf(ctx)+"."+id, []byte(text))
+	return id, s.write(in.Key()+"."+id, []byte(text))
 }
 
 // file keeps data that is no text, and returns its path.
@@ -67,13 +67,13 @@ func (s resultStore) write(name string, data []byte) error {
 	return nil
 }
 
-// Result returns the whole text of a result. The call has to be of the same conversation; otherwise
+// Result returns the whole text of a result. The result has to be of the conversation in; otherwise
 // the error has the code [protocol.ToolNotFound]. Found is false for an id of another form.
-func (h *Servers) Result(ctx context.Context, id string) (text string, found bool, err error) {
+func (h *Servers) Result(_ context.Context, in tool.Conversation, id string) (text string, found bool, err error) {
 	if !resultID.MatchString(id) {
 		return "", false, nil
 	}
-	content, err := os.ReadFile(filepath.Join(h.config.Directory, tool.SessionOf(ctx)+"."+id))
+	content, err := os.ReadFile(filepath.Join(h.config.Directory, in.Key()+"."+id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", true, protocol.ToolErrorf(protocol.ToolNotFound, "there is no result %s of this conversation, or it was kept longer ago than a week", id)
 	}

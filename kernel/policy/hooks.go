@@ -27,7 +27,7 @@ func (p *Policy) Narrowed(ctx context.Context, v Verdict, where Where) Verdict {
 	if p.Ends(v.Action, where) {
 		return v
 	}
-	said := p.Hooks.Before(ctx, v.Action, where)
+	said := p.Hooks.Before(ctx, v.Action, p.at(where))
 	if len(said) == 0 {
 		return v
 	}

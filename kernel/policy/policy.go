@@ -88,6 +88,8 @@ type Where struct {
 	// Projects are the directories of what the conversation is about, whose files may be read
 	// unless a rule says otherwise; nil means that there are none. See [ProjectOf].
 	Projects func(ctx context.Context) []string
+	// Tools are the tools as the turn calls them; nil for those of the [Policy].
+	Tools Tools
 	// Granted is the hash of the one action that a person has just allowed once.
 	Granted string
 	// Outside names what others wrote that came into the turn: a page, a file, what a command

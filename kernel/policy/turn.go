@@ -15,9 +15,18 @@ type Turn struct {
 	policy *Policy
 }
 
+// at is where something is judged, with the tools there are if it says none.
+func (p *Policy) at(where Where) Where {
+	if where.Tools == nil {
+		where.Tools = p.Tools
+	}
+	return where
+}
+
 // turn is the policy with what it has to know of a turn.
 func (p *Policy) turn(ctx context.Context, where Where) *Turn {
-	q := *p
+	q, where := *p, p.at(where)
+	q.Tools = where.Tools
 	if where.Projects != nil {
 		q.projects = func() []string { return where.Projects(ctx) }
 	}

@@ -35,22 +35,22 @@ const (
 func agendaTool(n Notes) Tool {
 	return New(Definition[agendaArguments]{
 		Name: "agenda", Manual: agendaManual, Effect: protocol.ToolReads, Offered: n.there,
-		Reach: func(ctx context.Context, a *agendaArguments) ([]protocol.Reach, error) {
+		Reach: func(ctx context.Context, by *Caller, a *agendaArguments) ([]protocol.Reach, error) {
 			if _, err := a.span(n.today()); err != nil {
 				return nil, err
 			}
-			return n.reach(ctx, &a.Files)
+			return n.reach(ctx, by, &a.Files)
 		},
-		Perform: func(ctx context.Context, a agendaArguments) (string, error) {
+		Perform: func(ctx context.Context, by *Caller, a agendaArguments) (string, error) {
 			span, err := a.span(n.today())
 			if err != nil {
 				return "", err
 			}
-			l, err := n.look(ctx, a.Files)
+			l, err := n.look(ctx, by, a.Files)
 			if err != nil {
 				return "", err
 			}
-			lines, err := n.lines(ctx, l, span)
+			lines, err := n.lines(ctx, by, l, span)
 			if err != nil {
 				return "", err
 			}
@@ -79,13 +79,13 @@ type agendaLine struct {
 
 // lines are what stands on the days: of the agenda files as Emacs's own agenda has it, of all
 // others, and where Emacs does not answer, as the files have it.
-func (n Notes) lines(ctx context.Context, l *look, span agenda.Span) ([]agendaLine, error) {
+func (n Notes) lines(ctx context.Context, by *Caller, l *look, span agenda.Span) ([]agendaLine, error) {
 	span.Warning = l.emacs.Warning
 	var all []agendaLine
 	asked := l.live
 	for _, f := range l.files {
 		if asked && slices.Contains(l.emacs.Agenda, f.Path) {
-			lines, err := n.linesOfEmacs(ctx, f, span)
+			lines, err := n.linesOfEmacs(ctx, by, f, span)
 			if err == nil {
 				all = append(all, lines...)
 				continue
@@ -131,10 +131,10 @@ func agendaText(h org.Heading) string {
 }
 
 // linesOfEmacs asks Emacs for the days of one file, some at a time.
-func (n Notes) linesOfEmacs(ctx context.Context, f *orgquery.File, span agenda.Span) ([]agendaLine, error) {
+func (n Notes) linesOfEmacs(ctx context.Context, by *Caller, f *orgquery.File, span agenda.Span) ([]agendaLine, error) {
 	var all []agendaLine
 	for from := span.From; from <= span.To; {
-		got, err := n.Emacs.Agenda(ctx, protocol.EmacsAgendaParams{File: f.Path, From: from.String(), Days: int(span.To-from) + 1})
+		got, err := n.Emacs.Agenda(ctx, by.Conversation, protocol.EmacsAgendaParams{File: f.Path, From: from.String(), Days: int(span.To-from) + 1})
 		if err != nil {
 			return nil, err
 		}

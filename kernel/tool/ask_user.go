@@ -63,12 +63,12 @@ type askUserQuestion struct {
 func askUser() Tool {
 	return New(Definition[askUserArguments]{
 		Name: "ask_user", Manual: askUserManual, Own: true, Effect: protocol.ToolAsks,
-		Perform: func(ctx context.Context, a askUserArguments) (string, error) {
+		Perform: func(ctx context.Context, by *Caller, a askUserArguments) (string, error) {
 			form, err := a.form()
 			if err != nil {
 				return "", err
 			}
-			asker := turnOf(ctx).asker
+			asker := by.Asker
 			if asker == nil {
 				return "", errors.New("nobody can be asked here: answer with what you have")
 			}

@@ -38,7 +38,7 @@ func TestAskUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := tool.WithTurn(t.Context(), "", person{})
+	asks := r.For(&tool.Caller{Asker: person{}})
 	for _, c := range []struct{ arguments, want string }{
 		{`{"questions":{"question":" a\n b ","min":null}}`, `{"title":"a b","fields":[{"name":"answer","kind":"text","question":"a b"}]}`},
 		{`{"title":"T","questions":[{"question":"a","options":["x","y"],"default":"Y"},{"question":"b","kind":"yes_no","default":"t","optional":true}]}`,
@@ -53,7 +53,7 @@ func TestAskUser(t *testing.T) {
 		{`{"questions":[{"question":"a","kind":"colour"}]}`, `:kind is one of :text :choice :choices :number :yes-no :secret, not "colour"`},
 		{`{"questions":[{"question":" "}]}`, "it asks nothing"},
 	} {
-		got, err := r.Call(ctx, "ask-user", argumentsOf(t, c.arguments))
+		got, err := asks.Call(t.Context(), "ask-user", argumentsOf(t, c.arguments))
 		if err != nil {
 			got = err.Error()
 		}
@@ -61,12 +61,12 @@ func TestAskUser(t *testing.T) {
 			t.Errorf("%s:\n%s, want\n%s", c.arguments, got, c.want)
 		}
 	}
-	_, err = r.Call(tool.WithTurn(t.Context(), "", person{declines: true}), "ask_user", argumentsOf(t, `{"questions":{"question":"a"}}`))
+	_, err = r.For(&tool.Caller{Asker: person{declines: true}}).Call(t.Context(), "ask_user", argumentsOf(t, `{"questions":{"question":"a"}}`))
 	if !errors.As(err, new(tool.Declined)) || !strings.Contains(fmt.Sprint(err), "not now") {
 		t.Errorf("declined: %v", err)
 	}
-	for name, ctx := range map[string]context.Context{"no turn": t.Context(), "a prompt that is looked at": tool.WithTurn(t.Context(), "", nil)} {
-		if _, err := r.Call(ctx, "ask_user", argumentsOf(t, `{"questions":{"question":"a"}}`)); err == nil {
+	for name, r := range map[string]*tool.Registry{"no turn": r, "a turn of nobody": r.For(&tool.Caller{})} {
+		if _, err := r.Call(t.Context(), "ask_user", argumentsOf(t, `{"questions":{"question":"a"}}`)); err == nil {
 			t.Errorf("%s: somebody was asked", name)
 		}
 	}

@@ -25,9 +25,9 @@ type World struct {
 	Search *websearch.Server
 	// Subagents: work can be handed on.
 	Subagents bool
-	// Kept returns results that are kept outside of the journal, by ids of their own: found is
-	// false for any other. Nil: there are none.
-	Kept func(ctx context.Context, id string) (text string, found bool, err error)
+	// Kept returns results of a conversation that are kept outside of the journal, by ids of
+	// their own: found is false for any other. Nil: there are none.
+	Kept func(ctx context.Context, in Conversation, id string) (text string, found bool, err error)
 }
 
 // BuiltIn returns the tools that come with the program: this is the list of them.

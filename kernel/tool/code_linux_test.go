@@ -68,10 +68,10 @@ func TestCodes(t *testing.T) {
 		if strings.HasPrefix(c.tool, "web") {
 			r = pages
 		}
-		ctx := inConversation(t, "main")
-		resolved, _, err := r.Reach(ctx, c.tool, given(t, strings.ReplaceAll(c.arguments, "ADDRESS", address)))
+		r = inConversation(r, "main")
+		resolved, _, err := r.Reach(t.Context(), c.tool, given(t, strings.ReplaceAll(c.arguments, "ADDRESS", address)))
 		if err == nil {
-			_, err = r.Call(ctx, c.tool, resolved)
+			_, err = r.Call(t.Context(), c.tool, resolved)
 		}
 		if err == nil || protocol.ToolErrorOf(err).Code != c.code {
 			t.Errorf("%s %s: %v, with another code than %s", c.tool, c.arguments, err, c.code)

@@ -1,14 +1,13 @@
 package tool
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 )
 
 // Conversation is where a call is made, for what is kept: from which turn it is, and whom it
-// may be brought up before.
+// may be brought up before. The zero value is nowhere: of a call that is made in no turn.
 type Conversation struct {
 	Session string
 	Turn    string
@@ -40,35 +39,19 @@ func (c Conversation) Scope() string {
 	return c.Name
 }
 
-type conversationKey struct{}
-
-// WithConversation returns the context of calls that are made in a conversation.
-func WithConversation(ctx context.Context, c Conversation) context.Context {
-	return context.WithValue(ctx, conversationKey{}, c)
-}
-
-// SessionOf is a name for the session that a call is made in, for files: those of one session are
-// found from no other.
-func SessionOf(ctx context.Context) string {
-	c, _ := ctx.Value(conversationKey{}).(Conversation)
+// Key is a name for the session, for files: those of one session are found from no other.
+func (c Conversation) Key() string {
 	sum := sha256.Sum256([]byte(c.Session))
 	return hex.EncodeToString(sum[:8])
-}
-
-// ConversationOf is where a call is made; known is false for one made nowhere.
-func ConversationOf(ctx context.Context) (c Conversation, known bool) {
-	c, known = ctx.Value(conversationKey{}).(Conversation)
-	return c, known
 }
 
 // errNowhere is the error of a call that is made in no conversation.
 var errNowhere = errors.New("this is no conversation in which something could be remembered")
 
-// conversationOf is where a call is made; one made nowhere brings up and keeps nothing.
-func conversationOf(ctx context.Context) (Conversation, error) {
-	c, _ := ctx.Value(conversationKey{}).(Conversation)
-	if !c.Alone && c.Name == "" {
-		return c, errNowhere
+// conversation is where the call is made; one made nowhere brings up and keeps nothing.
+func (c *Caller) conversation() (Conversation, error) {
+	if !c.Conversation.Alone && c.Conversation.Name == "" {
+		return c.Conversation, errNowhere
 	}
-	return c, nil
+	return c.Conversation, nil
 }

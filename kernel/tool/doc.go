@@ -8,5 +8,5 @@
 //
 // A [Registry] is immutable and safe for many goroutines. A call blocks until it is done or
 // its context ends, and starts nothing that outlives it. What one turn may have of a tool is
-// counted in the context of [WithTurn], which the turn's owner makes.
+// counted in its [Caller], which the turn's owner makes and gives to [Registry.For].
 package tool

@@ -21,30 +21,21 @@ type earlierResultArguments struct {
 	From int    `doc:"the byte at which the part begins"`
 }
 
-type resultsKey struct{}
-
-// WithResults returns the context of a turn in which earlier results can be asked for: results
-// is what came of a call of the turn's conversation, by its id.
-func WithResults(ctx context.Context, results func(ctx context.Context, id string) (string, error)) context.Context {
-	return context.WithValue(ctx, resultsKey{}, results)
-}
-
-func earlierResult(kept func(ctx context.Context, id string) (text string, found bool, err error)) Tool {
+func earlierResult(kept func(ctx context.Context, in Conversation, id string) (text string, found bool, err error)) Tool {
 	return New(Definition[earlierResultArguments]{
 		Name: "earlier_result", Manual: earlierResultManual, Effect: protocol.ToolReads,
-		Perform: func(ctx context.Context, a earlierResultArguments) (string, error) {
+		Perform: func(ctx context.Context, by *Caller, a earlierResultArguments) (string, error) {
 			if kept != nil {
-				if text, found, err := kept(ctx, a.ID); err != nil {
+				if text, found, err := kept(ctx, by.Conversation, a.ID); err != nil {
 					return "", err
 				} else if found {
 					return partOf(text, a.From)
 				}
 			}
-			results, ok := ctx.Value(resultsKey{}).(func(context.Context, string) (string, error))
-			if !ok {
+			if by.Results == nil {
 				return "", errors.New("there is no conversation here, and so no earlier result")
 			}
-			text, err := results(ctx, a.ID)
+			text, err := by.Results(ctx, a.ID)
 			if err != nil {
 				return "", err
 			}

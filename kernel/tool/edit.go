@@ -26,8 +26,8 @@ func editFile(f Files) Tool {
 	}
 	return New(Definition[editArguments]{
 		Name: "edit", Manual: editManual, Offered: f.there,
-		Reach: func(ctx context.Context, a *editArguments) ([]protocol.Reach, error) {
-			reach, err := f.reach(ctx, protocol.ReachWrites, &a.Path)
+		Reach: func(ctx context.Context, by *Caller, a *editArguments) ([]protocol.Reach, error) {
+			reach, err := f.reach(by, protocol.ReachWrites, &a.Path)
 			if err == nil && a.Hash == "" && !(f.Unread != nil && f.Unread(a.Path)) {
 				// What is judged, shown and allowed is the change of this text and of no later one.
 				if text, err := files.Whole(ctx, a.Path); err == nil { // else it is said when it is tried
@@ -36,14 +36,14 @@ func editFile(f Files) Tool {
 			}
 			return reach, err
 		},
-		Preview: func(ctx context.Context, a editArguments) (Preview, error) {
+		Preview: func(ctx context.Context, by *Caller, a editArguments) (Preview, error) {
 			c, count, err := change(ctx, a)
 			if err != nil {
 				return Preview{}, err
 			}
 			return f.preview("Edit", c, fmt.Sprintf("it replaces a text in %s", times(count, "place"))), nil
 		},
-		Perform: func(ctx context.Context, a editArguments) (string, error) {
+		Perform: func(ctx context.Context, by *Caller, a editArguments) (string, error) {
 			c, count, err := change(ctx, a)
 			if err == nil {
 				err = c.Make(ctx)

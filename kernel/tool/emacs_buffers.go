@@ -25,15 +25,15 @@ const (
 func emacsBuffers(n Notes) Tool {
 	return New(Definition[emacsBuffersArguments]{
 		Name: "emacs_buffers", Manual: emacsBuffersManual, Effect: protocol.ToolReads, Offered: n.asksEmacs,
-		Perform: func(ctx context.Context, a emacsBuffersArguments) (string, error) {
-			if err := alone(ctx); err != nil {
+		Perform: func(ctx context.Context, by *Caller, a emacsBuffersArguments) (string, error) {
+			if err := by.alone(); err != nil {
 				return "", err
 			}
 			limit := buffersListed
 			if a.Limit > 0 {
 				limit = min(a.Limit, buffersMost)
 			}
-			got, err := n.Emacs.Buffers(ctx, protocol.EmacsBuffersParams{Match: a.Match, Limit: limit})
+			got, err := n.Emacs.Buffers(ctx, by.Conversation, protocol.EmacsBuffersParams{Match: a.Match, Limit: limit})
 			if err != nil {
 				return "", err
 			}

@@ -26,26 +26,26 @@ const readBufferLines = 1000
 func emacsRead(n Notes) Tool {
 	return New(Definition[emacsReadArguments]{
 		Name: "emacs_read", Manual: emacsReadManual, Offered: n.asksEmacs,
-		Reach: func(ctx context.Context, a *emacsReadArguments) ([]protocol.Reach, error) {
-			of, err := n.buffer(ctx, a)
+		Reach: func(ctx context.Context, by *Caller, a *emacsReadArguments) ([]protocol.Reach, error) {
+			of, err := n.buffer(ctx, by, a)
 			if err != nil || of.File == "" {
 				return nil, err // the person is asked, who sees which one
 			}
 			return []protocol.Reach{{Kind: protocol.ReachReads, Path: of.File}}, nil
 		},
-		Preview: func(ctx context.Context, a emacsReadArguments) (Preview, error) {
-			of, err := n.buffer(ctx, &a)
+		Preview: func(ctx context.Context, by *Caller, a emacsReadArguments) (Preview, error) {
+			of, err := n.buffer(ctx, by, &a)
 			if err != nil {
 				return Preview{}, err
 			}
 			return Preview{Summary: "Read the buffer " + of.Name, Text: n.toldBuffer(of) + "\n" + a.part(),
 				Effects: []string{"what stands in it goes to the model", "it changes nothing"}}, nil
 		},
-		Perform: func(ctx context.Context, a emacsReadArguments) (string, error) {
-			if err := alone(ctx); err != nil {
+		Perform: func(ctx context.Context, by *Caller, a emacsReadArguments) (string, error) {
+			if err := by.alone(); err != nil {
 				return "", err
 			}
-			got, err := n.Emacs.Read(ctx, a.params())
+			got, err := n.Emacs.Read(ctx, by.Conversation, a.params())
 			if err != nil {
 				return "", err
 			}
@@ -56,9 +56,9 @@ func emacsRead(n Notes) Tool {
 
 // buffer finds out which buffer is meant, and puts its name and that of its file into the call:
 // what is read is that buffer, while it visits that file.
-func (n Notes) buffer(ctx context.Context, a *emacsReadArguments) (protocol.EmacsBuffer, error) {
+func (n Notes) buffer(ctx context.Context, by *Caller, a *emacsReadArguments) (protocol.EmacsBuffer, error) {
 	var none protocol.EmacsBuffer
-	if err := alone(ctx); err != nil {
+	if err := by.alone(); err != nil {
 		return none, err
 	}
 	if a.Buffer == "" && a.File == "" {
@@ -71,7 +71,7 @@ func (n Notes) buffer(ctx context.Context, a *emacsReadArguments) (protocol.Emac
 		}
 		a.File = path
 	}
-	got, err := n.Emacs.Read(ctx, protocol.EmacsReadParams{Buffer: a.Buffer, File: a.File, About: true})
+	got, err := n.Emacs.Read(ctx, by.Conversation, protocol.EmacsReadParams{Buffer: a.Buffer, File: a.File, About: true})
 	if err != nil {
 		return none, err
 	}

@@ -40,21 +40,21 @@ func execCommand(commands *process.Table) Tool {
 	return New(Definition[execArguments]{
 		Name: "exec", Manual: execManual,
 		Offered: func() bool { return commands != nil },
-		Reach: func(_ context.Context, a *execArguments) ([]protocol.Reach, error) {
+		Reach: func(_ context.Context, by *Caller, a *execArguments) ([]protocol.Reach, error) {
 			if a.Timeout < 0 || a.Timeout > mostTimeout {
 				return nil, protocol.ToolErrorf(protocol.ToolArguments, "the :timeout is 1 to %d seconds: what takes longer is for the tool process", mostTimeout)
 			}
 			return reachOfCommand(commands, a.Command, &a.Cwd, a.request)
 		},
-		Preview: func(_ context.Context, a execArguments) (Preview, error) {
+		Preview: func(_ context.Context, by *Caller, a execArguments) (Preview, error) {
 			return previewOfCommand(commands, a.request())
 		},
-		Perform: func(ctx context.Context, a execArguments) (string, error) {
+		Perform: func(ctx context.Context, by *Caller, a execArguments) (string, error) {
 			if a.Timeout == 0 {
 				a.Timeout = usualTimeout
 			}
 			r := a.request()
-			r.Session = sessionOf(ctx)
+			r.Session = by.Conversation.Session
 			report, err := commands.Run(ctx, r, time.Duration(a.Timeout)*time.Second)
 			if err != nil {
 				return "", err
@@ -62,12 +62,6 @@ func execCommand(commands *process.Table) Tool {
 			return tellRun(commands, r.Session, report), nil
 		},
 	})
-}
-
-// sessionOf is the conversation that a call is made in, "" for none.
-func sessionOf(ctx context.Context) string {
-	c, _ := ctx.Value(conversationKey{}).(Conversation)
-	return c.Session
 }
 
 // reachOfCommand says what a command would touch. It resolves its directory.

@@ -1,7 +1,6 @@
 package tool_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,8 +45,8 @@ func given(t *testing.T, text string) (o protocol.Object) {
 	return o
 }
 
-func inConversation(t *testing.T, session string) context.Context {
-	return tool.WithConversation(t.Context(), tool.Conversation{Session: session, Alone: true})
+func inConversation(r *tool.Registry, session string) *tool.Registry {
+	return r.For(&tool.Caller{Conversation: tool.Conversation{Session: session, Alone: true}})
 }
 
 // TestCommandReaches: what a call would touch is said, with its directory resolved; what makes
@@ -92,7 +91,7 @@ func TestCommandReaches(t *testing.T) {
 		{fenced, "process", `(:action :output :network t :id "x")`, `error: the action output is for`},
 		{fenced, "process", `(:action :outptu)`, `error: the argument :action is one of :start :list :output :write :stop, not "outptu"; did you mean :output?`},
 	} {
-		_, reach, err := c.r.Reach(inConversation(t, "main"), c.tool, given(t, c.arguments))
+		_, reach, err := inConversation(c.r, "main").Reach(t.Context(), c.tool, given(t, c.arguments))
 		var said []string
 		for _, r := range reach {
 			switch r.Kind {
@@ -125,7 +124,7 @@ func TestExec(t *testing.T) {
 	r := shop(t, kind)
 	call := func(name, arguments string) string {
 		t.Helper()
-		text, err := r.Call(inConversation(t, "main"), name, given(t, arguments))
+		text, err := inConversation(r, "main").Call(t.Context(), name, given(t, arguments))
 		if err != nil {
 			return "error: " + err.Error()
 		}
@@ -165,7 +164,7 @@ func TestMadeRepositories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := shop(t, kind).Call(inConversation(t, "main"), "exec", given(t, fmt.Sprintf(`(:command "for i in 0 1 2 3 4 5 6 7 8 9 a b; do mkdir -p $i/.git; done" :cwd %q :writes t)`, directory)))
+	text, err := inConversation(shop(t, kind), "main").Call(t.Context(), "exec", given(t, fmt.Sprintf(`(:command "for i in 0 1 2 3 4 5 6 7 8 9 a b; do mkdir -p $i/.git; done" :cwd %q :writes t)`, directory)))
 	if err != nil || !strings.Contains(text, "[tell the person: There are 12 git repositories more than before") || !strings.Contains(text, fmt.Sprintf("%q and 2 more.]\n", directory+"/9/.git")) {
 		t.Errorf("%s, %v", text, err)
 	}
@@ -174,10 +173,10 @@ func TestMadeRepositories(t *testing.T) {
 func TestProcess(t *testing.T) {
 	kind, _ := sandbox.Look(t.Context())
 	r := shop(t, kind)
-	main := inConversation(t, "main")
-	call := func(ctx context.Context, arguments string) string {
+	main := inConversation(r, "main")
+	call := func(r *tool.Registry, arguments string) string {
 		t.Helper()
-		text, err := r.Call(ctx, "process", given(t, arguments))
+		text, err := r.Call(t.Context(), "process", given(t, arguments))
 		if err != nil {
 			return "error: " + err.Error()
 		}
@@ -188,7 +187,7 @@ func TestProcess(t *testing.T) {
 	if id == nil {
 		t.Fatalf("it says %q", started)
 	}
-	_, reach, err := r.Reach(main, "process", given(t, `(:action :write :id "`+id[1]+`" :input "rm -rf ~\nINPUT\n")`))
+	_, reach, err := main.Reach(t.Context(), "process", given(t, `(:action :write :id "`+id[1]+`" :input "rm -rf ~\nINPUT\n")`))
 	if err != nil || len(reach) == 0 || kind.Fenced() && len(reach) != 1 || reach[0].Command != "{ echo ready; while read x; do echo \"<$x>\"; done\n} <<'INPUT_'\nrm -rf ~\nINPUT\nINPUT_\n" {
 		t.Errorf("what is written to it reaches %q, %v", reach, err)
 	}
@@ -203,7 +202,7 @@ func TestProcess(t *testing.T) {
 	if got := call(main, `(:action :list)`); !strings.HasPrefix(got, "- "+id[1]+": running for ") || !strings.Contains(got, "; echo ready; while read x;") {
 		t.Error(got)
 	}
-	other := inConversation(t, "other")
+	other := inConversation(r, "other")
 	if got := call(other, `(:action :list)`) + call(other, `(:action :output :id "`+id[1]+`")`) + call(other, `(:action :stop :id "`+id[1]+`")`); strings.Contains(got, "ready") || strings.Count(got, "no such command") != 2 {
 		t.Errorf("another conversation is told %q", got)
 	}

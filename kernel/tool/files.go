@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -56,8 +55,8 @@ func (f Files) missing(path string) error {
 
 // reach is that of what reads or writes a file, or a directory with all that is in it, which
 // has to be there.
-func (f Files) reach(ctx context.Context, kind protocol.ReachKind, path *string) ([]protocol.Reach, error) {
-	if err := alone(ctx); err != nil {
+func (f Files) reach(by *Caller, kind protocol.ReachKind, path *string) ([]protocol.Reach, error) {
+	if err := by.alone(); err != nil {
 		return nil, err
 	}
 	if err := f.resolve(path); err != nil {
@@ -68,8 +67,8 @@ func (f Files) reach(ctx context.Context, kind protocol.ReachKind, path *string)
 
 // searched is the reach of what looks through a file or a directory, which must not be one that
 // is passed over.
-func (f Files) searched(ctx context.Context, path *string) ([]protocol.Reach, error) {
-	reach, err := f.reach(ctx, protocol.ReachReads, path)
+func (f Files) searched(by *Caller, path *string) ([]protocol.Reach, error) {
+	reach, err := f.reach(by, protocol.ReachReads, path)
 	if err == nil && f.Unread != nil && f.Unread(*path) {
 		return nil, protocol.ToolErrorf(protocol.ToolRefused, "%s is passed over when files are looked through; what was said is found by search_messages", f.short(*path))
 	}
@@ -78,8 +77,8 @@ func (f Files) searched(ctx context.Context, path *string) ([]protocol.Reach, er
 
 // alone is the error of a call in a conversation that others listen to: what is in the files,
 // among them all that was ever said, is the person's to tell.
-func alone(ctx context.Context) error {
-	if c, known := ctx.Value(conversationKey{}).(Conversation); known && !c.Alone {
+func (c *Caller) alone() error {
+	if in := c.Conversation; in != (Conversation{}) && !in.Alone {
 		return protocol.ToolErrorf(protocol.ToolRefused, "others listen here, so no file is read or written")
 	}
 	return nil

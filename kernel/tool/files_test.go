@@ -134,12 +134,12 @@ func TestFiles(t *testing.T) {
 func TestFilesWhereOthersListen(t *testing.T) {
 	r, _ := shed(t)
 	for alone, code := range map[bool]protocol.ToolErrorCode{true: "", false: protocol.ToolRefused} {
-		ctx := tool.WithConversation(t.Context(), tool.Conversation{Alone: alone, Name: "a group"})
+		r := r.For(&tool.Caller{Conversation: tool.Conversation{Alone: alone, Name: "a group"}})
 		for name, arguments := range map[string]protocol.Object{
 			"read": plain("path", "notes.org"), "glob": plain("pattern", "*"), "grep": plain("pattern", "x"),
 			"edit": plain("path", "notes.org", "old", "x", "new", "y"), "write": plain("path", "x", "content", "y"),
 		} {
-			_, _, err := r.Reach(ctx, name, arguments)
+			_, _, err := r.Reach(t.Context(), name, arguments)
 			if (err != nil) == alone || err != nil && protocol.ToolErrorOf(err).Code != code {
 				t.Errorf("%s, alone %v: %v", name, alone, err)
 			}
@@ -159,7 +159,7 @@ func TestAgain(t *testing.T) {
 		"not to be made again": {9, 1, false, protocol.ToolReads}, "keeps": {9, 1, true, protocol.ToolKeeps}, "acts": {9, 1, true, ""},
 	} {
 		made := 0
-		r, err := tool.NewRegistry(tool.New(tool.Definition[struct{}]{Name: "it", Manual: "Does.", Effect: c.effect, Perform: func(context.Context, struct{}) (string, error) {
+		r, err := tool.NewRegistry(tool.New(tool.Definition[struct{}]{Name: "it", Manual: "Does.", Effect: c.effect, Perform: func(context.Context, *tool.Caller, struct{}) (string, error) {
 			if made++; made <= c.failures {
 				err := protocol.ToolErrorf(protocol.ToolTimeout, "it was slow")
 				err.Retryable = c.retryable
@@ -192,7 +192,7 @@ func TestAgainAfter(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			made, began := 0, time.Now()
-			r, err := tool.NewRegistry(tool.New(tool.Definition[struct{}]{Name: "it", Manual: "Does.", Effect: protocol.ToolReads, Perform: func(context.Context, struct{}) (string, error) {
+			r, err := tool.NewRegistry(tool.New(tool.Definition[struct{}]{Name: "it", Manual: "Does.", Effect: protocol.ToolReads, Perform: func(context.Context, *tool.Caller, struct{}) (string, error) {
 				made++
 				time.Sleep(c.takes)
 				err := protocol.ToolErrorf(protocol.ToolBusy, "there is no room")

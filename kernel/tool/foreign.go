@@ -18,16 +18,16 @@ type Foreign struct {
 	// Digest stands for all that the program says of the tool. An approval holds for one digest.
 	Digest string
 	// Preview says what a call would do; its error is what is in the way of the call.
-	Preview func(ctx context.Context, arguments protocol.Object) (Preview, error)
+	Preview func(ctx context.Context, by *Caller, arguments protocol.Object) (Preview, error)
 	// Perform does it, as with a [Definition].
-	Perform func(ctx context.Context, arguments protocol.Object) (string, error)
+	Perform func(ctx context.Context, by *Caller, arguments protocol.Object) (string, error)
 }
 
 // NewForeign returns the tool of a foreign definition.
 func NewForeign(f Foreign) Tool {
 	t := Tool{name: f.Name, spelled: folded(f.Name), does: f.Does, form: f.Name + " " + f.Form, digest: f.Digest}
-	t.preview = func(ctx context.Context, arguments protocol.Object) (Preview, error) {
-		p, err := f.Preview(ctx, arguments)
+	t.preview = func(ctx context.Context, by *Caller, arguments protocol.Object) (Preview, error) {
+		p, err := f.Preview(ctx, by, arguments)
 		if err != nil {
 			return p, t.miscalled(err)
 		}
@@ -47,7 +47,7 @@ func Spelled(name string) string { return folded(name) }
 // WithForeign returns the registry with the tools of others behind its own, as they are at any
 // moment. others is called often, and returns tools with names of their own, by name.
 func (r *Registry) WithForeign(others func() []Tool) *Registry {
-	return &Registry{tools: r.tools, others: others}
+	return &Registry{tools: r.tools, others: others, caller: r.caller}
 }
 
 // Digest is that of an offered tool of somebody else's, "" for all others.

@@ -30,11 +30,11 @@ const (
 func globFiles(f Files) Tool {
 	return New(Definition[globArguments]{
 		Name: "glob", Manual: globManual, Effect: protocol.ToolReads, Offered: f.there,
-		Reach: func(ctx context.Context, a *globArguments) ([]protocol.Reach, error) {
+		Reach: func(ctx context.Context, by *Caller, a *globArguments) ([]protocol.Reach, error) {
 			orHome(&a.Path)
-			return f.searched(ctx, &a.Path)
+			return f.searched(by, &a.Path)
 		},
-		Perform: func(ctx context.Context, a globArguments) (string, error) {
+		Perform: func(ctx context.Context, by *Caller, a globArguments) (string, error) {
 			pattern, err := files.ParsePattern(a.Pattern)
 			if err != nil {
 				return "", err

@@ -61,11 +61,11 @@ func (a grepArguments) search() (s files.Search, err error) {
 func grepFiles(f Files) Tool {
 	return New(Definition[grepArguments]{
 		Name: "grep", Manual: grepManual, Effect: protocol.ToolReads, Offered: f.there,
-		Reach: func(ctx context.Context, a *grepArguments) ([]protocol.Reach, error) {
+		Reach: func(ctx context.Context, by *Caller, a *grepArguments) ([]protocol.Reach, error) {
 			orHome(&a.Path)
-			return f.searched(ctx, &a.Path)
+			return f.searched(by, &a.Path)
 		},
-		Perform: func(ctx context.Context, a grepArguments) (string, error) {
+		Perform: func(ctx context.Context, by *Caller, a grepArguments) (string, error) {
 			s, err := a.search()
 			if err != nil {
 				return "", err

@@ -23,8 +23,8 @@ func listConversations(past Past) Tool {
 	return New(Definition[listConversationsArguments]{
 		Name: "list_conversations", Manual: listConversationsManual, Own: true, Effect: protocol.ToolReads,
 		Offered: past.there,
-		Perform: func(ctx context.Context, a listConversationsArguments) (string, error) {
-			c, err := conversationOf(ctx)
+		Perform: func(ctx context.Context, by *Caller, a listConversationsArguments) (string, error) {
+			c, err := by.conversation()
 			if err != nil {
 				return "", err
 			}

@@ -24,7 +24,7 @@ func listSkills(skills func() *skillmd.Set) Tool {
 	return New(Definition[listSkillsArguments]{
 		Name: "list_skills", Manual: listSkillsManual, Own: true, Effect: protocol.ToolReads,
 		Offered: func() bool { return len(skills().Offered()) > 0 },
-		Perform: func(_ context.Context, a listSkillsArguments) (string, error) {
+		Perform: func(_ context.Context, by *Caller, a listSkillsArguments) (string, error) {
 			var found []*skillmd.Skill
 			for _, k := range skills().Offered() {
 				if matches(strings.ToLower(k.Name+" "+k.Description), a.Query) {

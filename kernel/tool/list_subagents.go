@@ -19,8 +19,8 @@ func listSubagents(offered bool) Tool {
 	return New(Definition[listSubagentsArguments]{
 		Name: "list_subagents", Manual: listSubagentsManual, Effect: protocol.ToolReads,
 		Offered: func() bool { return offered },
-		Perform: func(ctx context.Context, a listSubagentsArguments) (string, error) {
-			s := spawnerOf(ctx)
+		Perform: func(ctx context.Context, by *Caller, a listSubagentsArguments) (string, error) {
+			s := by.Spawner
 			if s == nil {
 				return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here")
 			}

@@ -25,8 +25,8 @@ const turnKept = 10
 
 // own is the agent's record of an id that may be brought up in the conversation of the call,
 // its file, and the turn of the call. Others are not told of.
-func (m Memory) own(ctx context.Context, id string) (r memory.Record, path, turn string, err error) {
-	c, err := conversationOf(ctx)
+func (m Memory) own(by *Caller, id string) (r memory.Record, path, turn string, err error) {
+	c, err := by.conversation()
 	if err != nil {
 		return r, "", "", err
 	}

@@ -17,8 +17,8 @@ func memoryForget(m Memory) Tool {
 	return New(Definition[memoryForgetArguments]{
 		Name: "memory_forget", Manual: memoryForgetManual, Own: true,
 		Offered: m.there,
-		Preview: func(ctx context.Context, a memoryForgetArguments) (Preview, error) {
-			was, path, _, err := m.own(ctx, a.ID)
+		Preview: func(ctx context.Context, by *Caller, a memoryForgetArguments) (Preview, error) {
+			was, path, _, err := m.own(by, a.ID)
 			if err != nil {
 				return Preview{}, err
 			}
@@ -27,8 +27,8 @@ func memoryForget(m Memory) Tool {
 				Effects: []string{"it takes a heading away that the agent wrote, and can be taken back"},
 			}, nil
 		},
-		Perform: func(ctx context.Context, a memoryForgetArguments) (string, error) {
-			was, path, turn, err := m.own(ctx, a.ID)
+		Perform: func(ctx context.Context, by *Caller, a memoryForgetArguments) (string, error) {
+			was, path, turn, err := m.own(by, a.ID)
 			if err != nil {
 				return "", err
 			}

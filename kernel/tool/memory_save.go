@@ -33,8 +33,8 @@ func memorySave(m Memory) Tool {
 	return New(Definition[memorySaveArguments]{
 		Name: "memory_save", Manual: memorySaveManual, Own: true, Effect: protocol.ToolKeeps,
 		Offered: m.there,
-		Preview: func(ctx context.Context, a memorySaveArguments) (Preview, error) {
-			c, err := conversationOf(ctx)
+		Preview: func(ctx context.Context, by *Caller, a memorySaveArguments) (Preview, error) {
+			c, err := by.conversation()
 			if err != nil {
 				return Preview{}, err
 			}
@@ -47,8 +47,8 @@ func memorySave(m Memory) Tool {
 				Effects: []string{"later conversations are reminded of it", "it adds a heading of the agent's own to what is kept, and can be taken back"},
 			}, nil
 		},
-		Perform: func(ctx context.Context, a memorySaveArguments) (string, error) {
-			c, err := conversationOf(ctx)
+		Perform: func(ctx context.Context, by *Caller, a memorySaveArguments) (string, error) {
+			c, err := by.conversation()
 			if err != nil {
 				return "", err
 			}
@@ -60,7 +60,7 @@ func memorySave(m Memory) Tool {
 			if known.ID != "" {
 				return fmt.Sprintf("It is kept already, as %q [id %s], in %s:%d.", known.Title, known.ID, path, known.Line), nil
 			}
-			if !turnOf(ctx).keep(turnKept) {
+			if !by.keep(turnKept) {
 				return "", fmt.Errorf("%d things were kept in this turn, which is all it may: answer now", turnKept)
 			}
 			kept, change, err := m.Store.Save(ctx, c.Turn, r, a.Lasting)

@@ -34,8 +34,8 @@ func memorySearch(m Memory) Tool {
 	return New(Definition[memorySearchArguments]{
 		Name: "memory_search", Manual: memorySearchManual, Effect: protocol.ToolReads,
 		Offered: m.there,
-		Perform: func(ctx context.Context, a memorySearchArguments) (string, error) {
-			c, err := conversationOf(ctx)
+		Perform: func(ctx context.Context, by *Caller, a memorySearchArguments) (string, error) {
+			c, err := by.conversation()
 			if err != nil {
 				return "", err
 			}

@@ -40,8 +40,8 @@ func memoryUpdate(m Memory) Tool {
 	return New(Definition[memoryUpdateArguments]{
 		Name: "memory_update", Manual: memoryUpdateManual, Own: true,
 		Offered: m.there,
-		Preview: func(ctx context.Context, a memoryUpdateArguments) (Preview, error) {
-			was, path, _, err := m.own(ctx, a.ID)
+		Preview: func(ctx context.Context, by *Caller, a memoryUpdateArguments) (Preview, error) {
+			was, path, _, err := m.own(by, a.ID)
 			if err != nil {
 				return Preview{}, err
 			}
@@ -54,8 +54,8 @@ func memoryUpdate(m Memory) Tool {
 				Effects: []string{"it changes a heading that the agent wrote, and can be taken back"},
 			}, nil
 		},
-		Perform: func(ctx context.Context, a memoryUpdateArguments) (string, error) {
-			was, path, turn, err := m.own(ctx, a.ID)
+		Perform: func(ctx context.Context, by *Caller, a memoryUpdateArguments) (string, error) {
+			was, path, turn, err := m.own(by, a.ID)
 			if err != nil {
 				return "", err
 			}

@@ -47,12 +47,12 @@ func (n Notes) today() org.Day { return org.DayOf(n.Now()) }
 // reach resolves the files that a call names, or names those there are: the agenda files of
 // Emacs and the person's notes. What the person named for the agent may be read; all else is
 // judged.
-func (n Notes) reach(ctx context.Context, names *[]string) ([]protocol.Reach, error) {
-	if err := alone(ctx); err != nil {
+func (n Notes) reach(ctx context.Context, by *Caller, names *[]string) ([]protocol.Reach, error) {
+	if err := by.alone(); err != nil {
 		return nil, err
 	}
 	all := []protocol.Reach{}
-	paths, err := n.named(ctx, *names)
+	paths, err := n.named(ctx, by, *names)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (n Notes) own(path string) bool {
 }
 
 // named are the resolved names of the files that a call is about.
-func (n Notes) named(ctx context.Context, names []string) ([]string, error) {
+func (n Notes) named(ctx context.Context, by *Caller, names []string) ([]string, error) {
 	if len(names) > notesNamed {
 		return nil, protocol.ToolErrorf(protocol.ToolArguments, "%d files are named; %d can be: name a directory", len(names), notesNamed)
 	}
@@ -92,7 +92,7 @@ func (n Notes) named(ctx context.Context, names []string) ([]string, error) {
 			paths = append(paths, root)
 		}
 	}
-	has, err := n.ask(ctx, protocol.EmacsNotesParams{File: "/"}) // no texts
+	has, err := n.ask(ctx, by, protocol.EmacsNotesParams{File: "/"}) // no texts
 	if err != nil && !errors.Is(err, ErrNoEmacs) {
 		return nil, err
 	}
@@ -108,21 +108,21 @@ func (n Notes) named(ctx context.Context, names []string) ([]string, error) {
 	return paths, nil
 }
 
-func (n Notes) ask(ctx context.Context, p protocol.EmacsNotesParams) (protocol.EmacsNotes, error) {
+func (n Notes) ask(ctx context.Context, by *Caller, p protocol.EmacsNotesParams) (protocol.EmacsNotes, error) {
 	if n.Emacs == nil {
 		return protocol.EmacsNotes{}, ErrNoEmacs
 	}
-	return n.Emacs.Notes(ctx, p)
+	return n.Emacs.Notes(ctx, by.Conversation, p)
 }
 
 // look reads the files that a call names: what Emacs has of them, else what is on the disk.
-func (n Notes) look(ctx context.Context, names []string) (*look, error) {
-	paths, err := n.named(ctx, names)
+func (n Notes) look(ctx context.Context, by *Caller, names []string) (*look, error) {
+	paths, err := n.named(ctx, by, names)
 	if err != nil {
 		return nil, err
 	}
 	l := &look{}
-	if l.emacs, err = n.ask(ctx, protocol.EmacsNotesParams{}); err == nil {
+	if l.emacs, err = n.ask(ctx, by, protocol.EmacsNotesParams{}); err == nil {
 		l.live = true
 	} else if !errors.Is(err, ErrNoEmacs) {
 		if ctx.Err() != nil {

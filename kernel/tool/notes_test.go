@@ -23,7 +23,7 @@ type desk struct {
 	edited []string
 }
 
-func (d *desk) Notes(_ context.Context, p protocol.EmacsNotesParams) (protocol.EmacsNotes, error) {
+func (d *desk) Notes(_ context.Context, _ tool.Conversation, p protocol.EmacsNotesParams) (protocol.EmacsNotes, error) {
 	notes := d.notes
 	if p.File != "" {
 		notes.Unsaved = slices.DeleteFunc(slices.Clone(notes.Unsaved), func(t protocol.EmacsText) bool { return t.File != p.File })
@@ -31,19 +31,19 @@ func (d *desk) Notes(_ context.Context, p protocol.EmacsNotesParams) (protocol.E
 	return notes, d.err
 }
 
-func (d *desk) Agenda(_ context.Context, p protocol.EmacsAgendaParams) (protocol.EmacsAgenda, error) {
+func (d *desk) Agenda(_ context.Context, _ tool.Conversation, p protocol.EmacsAgendaParams) (protocol.EmacsAgenda, error) {
 	return d.agenda(p)
 }
 
-func (d *desk) Buffers(context.Context, protocol.EmacsBuffersParams) (protocol.EmacsBuffers, error) {
+func (d *desk) Buffers(context.Context, tool.Conversation, protocol.EmacsBuffersParams) (protocol.EmacsBuffers, error) {
 	return protocol.EmacsBuffers{}, tool.ErrNoEmacs
 }
 
-func (d *desk) Read(context.Context, protocol.EmacsReadParams) (protocol.EmacsRead, error) {
+func (d *desk) Read(context.Context, tool.Conversation, protocol.EmacsReadParams) (protocol.EmacsRead, error) {
 	return protocol.EmacsRead{}, tool.ErrNoEmacs
 }
 
-func (d *desk) Edit(_ context.Context, file, old, new string) (protocol.Receipt, error) {
+func (d *desk) Edit(_ context.Context, _ tool.Conversation, file, old, new string) (protocol.Receipt, error) {
 	d.edited = append(d.edited, old, new)
 	return protocol.Receipt{Done: true, File: file}, nil
 }
@@ -137,8 +137,8 @@ func TestOrgQuery(t *testing.T) {
 			t.Errorf(":%s %q: %v", c.name, c.value, err)
 		}
 	}
-	others := tool.WithConversation(t.Context(), tool.Conversation{Name: "group"})
-	if _, _, err := r.Reach(others, "org_query", nil); err == nil || !strings.Contains(err.Error(), "others listen here") {
+	others := r.For(&tool.Caller{Conversation: tool.Conversation{Name: "group"}})
+	if _, _, err := others.Reach(t.Context(), "org_query", nil); err == nil || !strings.Contains(err.Error(), "others listen here") {
 		t.Errorf("others hear of the notes: %v", err)
 	}
 }

@@ -63,25 +63,25 @@ func (c orgChange) known() string {
 func orgEdit(n Notes) Tool {
 	return New(Definition[orgEditArguments]{
 		Name: "org_edit", Manual: orgEditManual, Offered: n.there,
-		Reach: func(ctx context.Context, a *orgEditArguments) ([]protocol.Reach, error) {
-			if err := alone(ctx); err != nil {
+		Reach: func(ctx context.Context, by *Caller, a *orgEditArguments) ([]protocol.Reach, error) {
+			if err := by.alone(); err != nil {
 				return nil, err
 			}
-			if err := n.address(ctx, a); err != nil {
+			if err := n.address(ctx, by, a); err != nil {
 				return nil, err
 			}
 			if a.New && a.NewID == "" {
 				a.NewID = n.NewID()
 			}
-			c, err := n.change(ctx, *a)
+			c, err := n.change(ctx, by, *a)
 			if err != nil {
 				return nil, err
 			}
 			a.Change = c.known()
 			return []protocol.Reach{{Kind: protocol.ReachWrites, Path: c.path}}, nil
 		},
-		Preview: func(ctx context.Context, a orgEditArguments) (Preview, error) {
-			c, err := n.change(ctx, a)
+		Preview: func(ctx context.Context, by *Caller, a orgEditArguments) (Preview, error) {
+			c, err := n.change(ctx, by, a)
 			if err != nil {
 				return Preview{}, err
 			}
@@ -91,18 +91,18 @@ func orgEdit(n Notes) Tool {
 			}
 			return Preview{Summary: c.summary, File: c.path, Before: c.before, After: c.after, Effects: []string{c.did, where}}, nil
 		},
-		Perform: func(ctx context.Context, a orgEditArguments) (string, error) {
-			c, err := n.change(ctx, a)
+		Perform: func(ctx context.Context, by *Caller, a orgEditArguments) (string, error) {
+			c, err := n.change(ctx, by, a)
 			if err != nil {
 				return "", err
 			}
-			return n.make(ctx, c, a.NewID)
+			return n.make(ctx, by, c, a.NewID)
 		},
 	})
 }
 
 // address finds the file that a call is about, and puts its name into it.
-func (n Notes) address(ctx context.Context, a *orgEditArguments) error {
+func (n Notes) address(ctx context.Context, by *Caller, a *orgEditArguments) error {
 	switch {
 	case a.File == "" && a.ID == "":
 		return protocol.ToolErrorf(protocol.ToolArguments, "name the entry: :id, or :file and :heading")
@@ -111,7 +111,7 @@ func (n Notes) address(ctx context.Context, a *orgEditArguments) error {
 			return err
 		}
 	default:
-		path, err := n.fileOf(ctx, a.ID)
+		path, err := n.fileOf(ctx, by, a.ID)
 		if err != nil {
 			return err
 		}
@@ -124,8 +124,8 @@ func (n Notes) address(ctx context.Context, a *orgEditArguments) error {
 }
 
 // fileOf is the file that has an entry: Emacs may know it, else the notes are looked through.
-func (n Notes) fileOf(ctx context.Context, id string) (string, error) {
-	has, err := n.ask(ctx, protocol.EmacsNotesParams{Entry: id, File: "/"})
+func (n Notes) fileOf(ctx context.Context, by *Caller, id string) (string, error) {
+	has, err := n.ask(ctx, by, protocol.EmacsNotesParams{Entry: id, File: "/"})
 	if err != nil && ctx.Err() != nil {
 		return "", err
 	}
@@ -135,10 +135,10 @@ func (n Notes) fileOf(ctx context.Context, id string) (string, error) {
 		}
 	}
 	missing := protocol.ToolErrorf(protocol.ToolNotFound, "no entry with the :ID: %s is known to Emacs or in the notes: name its :file and :heading", id)
-	if _, err := n.named(ctx, nil); err != nil {
+	if _, err := n.named(ctx, by, nil); err != nil {
 		return "", missing
 	}
-	l, err := n.look(ctx, nil)
+	l, err := n.look(ctx, by, nil)
 	if err != nil {
 		return "", err
 	}
@@ -151,9 +151,9 @@ func (n Notes) fileOf(ctx context.Context, id string) (string, error) {
 }
 
 // change is what the call would do as things are. One that was judged has to be the same still.
-func (n Notes) change(ctx context.Context, a orgEditArguments) (c orgChange, err error) {
+func (n Notes) change(ctx context.Context, by *Caller, a orgEditArguments) (c orgChange, err error) {
 	c.path = a.File
-	has, err := n.ask(ctx, protocol.EmacsNotesParams{File: c.path})
+	has, err := n.ask(ctx, by, protocol.EmacsNotesParams{File: c.path})
 	if err != nil && !errors.Is(err, ErrNoEmacs) {
 		return c, fmt.Errorf("ask Emacs for what it has of %s: %w", n.short(c.path), err)
 	}
@@ -298,10 +298,10 @@ func (a orgEditArguments) newEntry(n Notes) (orgquery.New, error) {
 }
 
 // make makes the change, where the file is open or on the disk. What takes it back is noted.
-func (n Notes) make(ctx context.Context, c orgChange, id string) (string, error) {
+func (n Notes) make(ctx context.Context, by *Caller, c orgChange, id string) (string, error) {
 	saved := true
 	if c.inEmacs {
-		receipt, err := n.Emacs.Edit(ctx, c.path, c.old, c.new)
+		receipt, err := n.Emacs.Edit(ctx, by.Conversation, c.path, c.old, c.new)
 		if err != nil {
 			return "", err
 		}

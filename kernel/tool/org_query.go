@@ -42,18 +42,18 @@ const (
 func orgQuery(n Notes) Tool {
 	return New(Definition[orgQueryArguments]{
 		Name: "org_query", Manual: orgQueryManual, Effect: protocol.ToolReads, Offered: n.there,
-		Reach: func(ctx context.Context, a *orgQueryArguments) ([]protocol.Reach, error) {
+		Reach: func(ctx context.Context, by *Caller, a *orgQueryArguments) ([]protocol.Reach, error) {
 			if _, err := a.query(n.today()); err != nil {
 				return nil, err
 			}
-			return n.reach(ctx, &a.Files)
+			return n.reach(ctx, by, &a.Files)
 		},
-		Perform: func(ctx context.Context, a orgQueryArguments) (string, error) {
+		Perform: func(ctx context.Context, by *Caller, a orgQueryArguments) (string, error) {
 			q, err := a.query(n.today())
 			if err != nil {
 				return "", err
 			}
-			l, err := n.look(ctx, a.Files)
+			l, err := n.look(ctx, by, a.Files)
 			if err != nil {
 				return "", err
 			}

@@ -35,8 +35,8 @@ func TestPast(t *testing.T) {
 	}
 	call := func(alone bool, name string, args string) string {
 		t.Helper()
-		ctx := tool.WithConversation(t.Context(), tool.Conversation{Session: "club", Name: "club", Alone: alone})
-		text, err := r.Call(ctx, name, argumentsOf(t, args))
+		r := r.For(&tool.Caller{Conversation: tool.Conversation{Session: "club", Name: "club", Alone: alone}})
+		text, err := r.Call(t.Context(), name, argumentsOf(t, args))
 		if err != nil {
 			return "error: " + err.Error()
 		}

@@ -35,10 +35,10 @@ func processTool(commands *process.Table) Tool {
 	return New(Definition[processArguments]{
 		Name: "process", Manual: processManual,
 		Offered: func() bool { return commands != nil },
-		Reach: func(ctx context.Context, a *processArguments) ([]protocol.Reach, error) {
-			return a.reach(ctx, commands)
+		Reach: func(ctx context.Context, by *Caller, a *processArguments) ([]protocol.Reach, error) {
+			return a.reach(by, commands)
 		},
-		Preview: func(ctx context.Context, a processArguments) (Preview, error) {
+		Preview: func(ctx context.Context, by *Caller, a processArguments) (Preview, error) {
 			switch a.Action {
 			case "start":
 				p, err := previewOfCommand(commands, a.request())
@@ -46,18 +46,20 @@ func processTool(commands *process.Table) Tool {
 				p.Effects = append(p.Effects, "it runs on until it ends, is stopped or the kernel ends")
 				return p, err
 			case "write":
-				r, err := commands.Find(sessionOf(ctx), a.ID)
+				r, err := commands.Find(by.Conversation.Session, a.ID)
 				return Preview{Summary: "Write to " + text.Clip(text.Line(r.Command), 120), Text: a.Input, Effects: []string{"a command that was allowed before and still runs reads it"}}, err
 			}
 			return Preview{}, nil // nobody is asked about the others
 		},
-		Perform: func(ctx context.Context, a processArguments) (string, error) { return a.perform(ctx, commands) },
+		Perform: func(ctx context.Context, by *Caller, a processArguments) (string, error) {
+			return a.perform(ctx, by, commands)
+		},
 	})
 }
 
 // reach: what is written to a command is what it was started for, with that to read. What reads
 // a command's output or ends it touches nothing.
-func (a *processArguments) reach(ctx context.Context, commands *process.Table) ([]protocol.Reach, error) {
+func (a *processArguments) reach(by *Caller, commands *process.Table) ([]protocol.Reach, error) {
 	if a.Action == "start" {
 		return reachOfCommand(commands, a.Command, &a.Cwd, a.request)
 	}
@@ -73,7 +75,7 @@ func (a *processArguments) reach(ctx context.Context, commands *process.Table) (
 	if a.Action != "write" {
 		return []protocol.Reach{}, nil
 	}
-	r, err := commands.Find(sessionOf(ctx), a.ID)
+	r, err := commands.Find(by.Conversation.Session, a.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +94,8 @@ func withInput(command, input string) string {
 	return "{ " + command + "\n} <<'" + end + "'\n" + input + end + "\n"
 }
 
-func (a *processArguments) perform(ctx context.Context, commands *process.Table) (string, error) {
-	session := sessionOf(ctx)
+func (a *processArguments) perform(ctx context.Context, by *Caller, commands *process.Table) (string, error) {
+	session := by.Conversation.Session
 	switch a.Action {
 	case "start":
 		r := a.request()

@@ -13,17 +13,17 @@ import (
 // definition has none. The arguments that come back are the tool's own, by the names and in
 // the order of its schema and without those that are not set, so that calls that are the same
 // look the same.
-func reaching[A any](t *Tool, reach func(context.Context, *A) ([]protocol.Reach, error)) func(context.Context, protocol.Object) (protocol.Object, []protocol.Reach, error) {
+func reaching[A any](t *Tool, reach func(context.Context, *Caller, *A) ([]protocol.Reach, error)) func(context.Context, *Caller, protocol.Object) (protocol.Object, []protocol.Reach, error) {
 	if reach == nil {
 		return nil
 	}
-	return func(ctx context.Context, arguments protocol.Object) (protocol.Object, []protocol.Reach, error) {
+	return func(ctx context.Context, by *Caller, arguments protocol.Object) (protocol.Object, []protocol.Reach, error) {
 		var a A
 		value := reflect.ValueOf(&a).Elem()
 		if err := t.schema.read(arguments, value); err != nil {
 			return nil, nil, t.miscalled(err)
 		}
-		all, err := reach(ctx, &a)
+		all, err := reach(ctx, by, &a)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -35,8 +35,8 @@ func reaching[A any](t *Tool, reach func(context.Context, *A) ([]protocol.Reach,
 const touchesShown = 8
 
 // touches says in a line each what a call of a tool would touch that says nothing else of it.
-func (t Tool) touches(ctx context.Context, arguments protocol.Object) ([]string, error) {
-	_, all, err := t.reach(ctx, arguments)
+func (t Tool) touches(ctx context.Context, by *Caller, arguments protocol.Object) ([]string, error) {
+	_, all, err := t.reach(ctx, by, arguments)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (r *Registry) Reach(ctx context.Context, name string, arguments protocol.Ob
 	if t.reach == nil {
 		return arguments, nil, nil
 	}
-	resolved, reach, err = t.reach(ctx, arguments)
+	resolved, reach, err = t.reach(ctx, r.by(), arguments)
 	if err != nil {
 		return nil, nil, err
 	}

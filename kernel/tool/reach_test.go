@@ -29,7 +29,7 @@ func reacher(t *testing.T, called *reachArguments) *tool.Registry {
 	t.Helper()
 	r, err := tool.NewRegistry(echo("echo_it"), tool.New(tool.Definition[reachArguments]{
 		Name: "reach_it", Manual: "Reaches.",
-		Reach: func(_ context.Context, a *reachArguments) ([]protocol.Reach, error) {
+		Reach: func(_ context.Context, _ *tool.Caller, a *reachArguments) ([]protocol.Reach, error) {
 			if a.Path == "nowhere" {
 				return nil, errors.New("there is no such place: name another")
 			}
@@ -38,7 +38,7 @@ func reacher(t *testing.T, called *reachArguments) *tool.Registry {
 			}
 			return []protocol.Reach{{Kind: protocol.ReachReads, Path: a.Path}}, nil
 		},
-		Perform: func(_ context.Context, a reachArguments) (string, error) {
+		Perform: func(_ context.Context, _ *tool.Caller, a reachArguments) (string, error) {
 			*called = a
 			return "", nil
 		},

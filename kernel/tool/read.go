@@ -25,10 +25,10 @@ const listedNames = 1000
 func readFile(f Files) Tool {
 	return New(Definition[readArguments]{
 		Name: "read", Manual: readManual, Effect: protocol.ToolReads, Offered: f.there,
-		Reach: func(ctx context.Context, a *readArguments) ([]protocol.Reach, error) {
-			return f.reach(ctx, protocol.ReachReads, &a.Path)
+		Reach: func(ctx context.Context, by *Caller, a *readArguments) ([]protocol.Reach, error) {
+			return f.reach(by, protocol.ReachReads, &a.Path)
 		},
-		Perform: func(ctx context.Context, a readArguments) (string, error) {
+		Perform: func(ctx context.Context, by *Caller, a readArguments) (string, error) {
 			if err := f.resolve(&a.Path); err != nil {
 				return "", err
 			}

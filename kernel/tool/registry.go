@@ -16,6 +16,7 @@ import (
 type Registry struct {
 	tools  []Tool        // by name
 	others func() []Tool // of somebody else's, that there are at this moment; nil for none
+	caller *Caller       // whose calls are made; nil: each is a turn by itself
 }
 
 // all are the tools there are: our own come first.
@@ -136,7 +137,8 @@ func (r *Registry) Call(ctx context.Context, name string, arguments protocol.Obj
 	if !found {
 		return "", unknown(name)
 	}
-	return t.again(ctx, func() (string, error) { return t.perform(ctx, arguments) })
+	by := r.by()
+	return t.again(ctx, func() (string, error) { return t.perform(ctx, by, arguments) })
 }
 
 func unknown(name string) error {
@@ -188,9 +190,9 @@ func (r *Registry) Preview(ctx context.Context, name string, arguments protocol.
 	t, found := r.named(name)
 	switch {
 	case found && t.preview != nil:
-		p, err = t.preview(ctx, arguments)
+		p, err = t.preview(ctx, r.by(), arguments)
 	case found && t.reach != nil:
-		p.Effects, err = t.touches(ctx, arguments)
+		p.Effects, err = t.touches(ctx, r.by(), arguments)
 	default:
 		return Preview{}, false, nil
 	}
@@ -203,6 +205,6 @@ func (r *Registry) Check(ctx context.Context, name string, arguments protocol.Ob
 	if !found || t.preview == nil {
 		return nil
 	}
-	_, err := t.preview(ctx, arguments)
+	_, err := t.preview(ctx, r.by(), arguments)
 	return err
 }

@@ -27,8 +27,8 @@ func searchMessages(past Past) Tool {
 	return New(Definition[searchMessagesArguments]{
 		Name: "search_messages", Manual: searchMessagesManual, Effect: protocol.ToolReads,
 		Offered: past.there,
-		Perform: func(ctx context.Context, a searchMessagesArguments) (string, error) {
-			c, err := conversationOf(ctx)
+		Perform: func(ctx context.Context, by *Caller, a searchMessagesArguments) (string, error) {
+			c, err := by.conversation()
 			if err != nil {
 				return "", err
 			}

@@ -31,7 +31,7 @@ func sessionsSpawn(offered bool) Tool {
 	return New(Definition[sessionsSpawnArguments]{
 		Name: "sessions_spawn", Manual: sessionsSpawnManual, Effect: protocol.ToolSpawns,
 		Offered: func() bool { return offered },
-		Preview: func(_ context.Context, a sessionsSpawnArguments) (Preview, error) {
+		Preview: func(_ context.Context, by *Caller, a sessionsSpawnArguments) (Preview, error) {
 			if err := a.check(); err != nil {
 				return Preview{}, err
 			}
@@ -47,11 +47,11 @@ func sessionsSpawn(offered bool) Tool {
 			}
 			return p, nil
 		},
-		Perform: func(ctx context.Context, a sessionsSpawnArguments) (string, error) {
+		Perform: func(ctx context.Context, by *Caller, a sessionsSpawnArguments) (string, error) {
 			if err := a.check(); err != nil {
 				return "", err
 			}
-			s := spawnerOf(ctx)
+			s := by.Spawner
 			if s == nil {
 				return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here: it is handed on by a conversation with a model")
 			}

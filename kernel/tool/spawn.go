@@ -22,16 +22,3 @@ type Spawner interface {
 	// with the id found, from a byte of it on. An id that is none of them is an error.
 	Subagents(ctx context.Context, id string, from int) (string, error)
 }
-
-type spawnerKey struct{}
-
-// WithSpawner returns the context of calls whose work is handed on by s.
-func WithSpawner(ctx context.Context, s Spawner) context.Context {
-	return context.WithValue(ctx, spawnerKey{}, s)
-}
-
-// spawnerOf is who hands on work; nil for a call that is made in no turn.
-func spawnerOf(ctx context.Context) Spawner {
-	s, _ := ctx.Value(spawnerKey{}).(Spawner)
-	return s
-}

@@ -25,7 +25,7 @@ type Definition[A any] struct {
 	Offered func() bool
 	// Preview says what a call would change, for the person who is asked about it; its error
 	// is what is in the way of the call. Nil: nothing is known before.
-	Preview func(ctx context.Context, arguments A) (Preview, error)
+	Preview func(ctx context.Context, by *Caller, arguments A) (Preview, error)
 	// Reach says what a call would touch, and decides with the rules of policy.org whether it
 	// may be made; Effect only matters then to a batch, which has calls of tools that read. It
 	// may put resolved names into the arguments: what it leaves there is what is judged, shown
@@ -33,10 +33,10 @@ type Definition[A any] struct {
 	// it left when the call is judged anew. An empty reach that is not nil means that the call
 	// touches nothing; nil is a call that it knows nothing of, for which Effect decides. An
 	// error refuses the call and tells the model what to do.
-	Reach func(ctx context.Context, arguments *A) ([]protocol.Reach, error)
+	Reach func(ctx context.Context, by *Caller, arguments *A) ([]protocol.Reach, error)
 	// Perform does it. The text is what the model is given; an error is told to the model
 	// too, and says what to do instead.
-	Perform func(ctx context.Context, arguments A) (string, error)
+	Perform func(ctx context.Context, by *Caller, arguments A) (string, error)
 }
 
 // Preview is what a call would change: a text of the person's files, before and after.
@@ -60,10 +60,10 @@ type Tool struct {
 	schema  schema
 	digest  string // of a tool of somebody else's; "" for ours
 	form    string // a call of it with its arguments, those in brackets not required
-	perform func(ctx context.Context, arguments protocol.Object) (string, error)
-	reach   func(ctx context.Context, arguments protocol.Object) (protocol.Object, []protocol.Reach, error) // nil: it does not say
-	preview func(ctx context.Context, arguments protocol.Object) (Preview, error)                           // nil: none
-	err     error                                                                                           // of its definition
+	perform func(ctx context.Context, by *Caller, arguments protocol.Object) (string, error)
+	reach   func(ctx context.Context, by *Caller, arguments protocol.Object) (protocol.Object, []protocol.Reach, error) // nil: it does not say
+	preview func(ctx context.Context, by *Caller, arguments protocol.Object) (Preview, error)                           // nil: none
+	err     error                                                                                                       // of its definition
 }
 
 // New returns the tool of a definition. What is wrong with the definition is told by
@@ -75,23 +75,23 @@ func New[A any](d Definition[A]) Tool {
 	if d.Name == "" || t.does == "" || d.Perform == nil {
 		t.err = errors.Join(t.err, errors.New("a tool has a name, a manual and something to perform"))
 	}
-	t.perform = func(ctx context.Context, arguments protocol.Object) (string, error) {
+	t.perform = func(ctx context.Context, by *Caller, arguments protocol.Object) (string, error) {
 		var a A
 		if err := t.schema.read(arguments, reflect.ValueOf(&a).Elem()); err != nil {
 			return "", t.miscalled(err)
 		}
-		return d.Perform(ctx, a)
+		return d.Perform(ctx, by, a)
 	}
 	t.reach = reaching(&t, d.Reach)
 	if d.Preview == nil {
 		return t
 	}
-	t.preview = func(ctx context.Context, arguments protocol.Object) (Preview, error) {
+	t.preview = func(ctx context.Context, by *Caller, arguments protocol.Object) (Preview, error) {
 		var a A
 		if err := t.schema.read(arguments, reflect.ValueOf(&a).Elem()); err != nil {
 			return Preview{}, t.miscalled(err)
 		}
-		return d.Preview(ctx, a)
+		return d.Preview(ctx, by, a)
 	}
 	return t
 }

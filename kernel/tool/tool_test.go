@@ -21,7 +21,7 @@ type arguments struct {
 }
 
 func echo(name string) tool.Tool {
-	return tool.New(tool.Definition[arguments]{Name: name, Manual: "# x\n\nEchoes what\nit gets.\n\nMore.\n", Perform: func(_ context.Context, a arguments) (string, error) {
+	return tool.New(tool.Definition[arguments]{Name: name, Manual: "# x\n\nEchoes what\nit gets.\n\nMore.\n", Perform: func(_ context.Context, _ *tool.Caller, a arguments) (string, error) {
 		return fmt.Sprintf("%+v", a), nil
 	}})
 }
@@ -93,11 +93,11 @@ func TestDefinitionsThatAreWrong(t *testing.T) {
 	for name, tools := range map[string][]tool.Tool{
 		"twice":        {echo("a_b"), echo("a-b")},
 		"no name":      {echo("")},
-		"no manual":    {tool.New(tool.Definition[arguments]{Name: "a", Perform: func(context.Context, arguments) (string, error) { return "", nil }})},
+		"no manual":    {tool.New(tool.Definition[arguments]{Name: "a", Perform: func(context.Context, *tool.Caller, arguments) (string, error) { return "", nil }})},
 		"does nothing": {tool.New(tool.Definition[arguments]{Name: "a", Manual: "x"})},
-		"no doc":       {tool.New(tool.Definition[unexplained]{Name: "a", Manual: "x", Perform: func(context.Context, unexplained) (string, error) { return "", nil }})},
-		"wrong kind":   {tool.New(tool.Definition[wrongKind]{Name: "a", Manual: "x", Perform: func(context.Context, wrongKind) (string, error) { return "", nil }})},
-		"no struct":    {tool.New(tool.Definition[int]{Name: "a", Manual: "x", Perform: func(context.Context, int) (string, error) { return "", nil }})},
+		"no doc":       {tool.New(tool.Definition[unexplained]{Name: "a", Manual: "x", Perform: func(context.Context, *tool.Caller, unexplained) (string, error) { return "", nil }})},
+		"wrong kind":   {tool.New(tool.Definition[wrongKind]{Name: "a", Manual: "x", Perform: func(context.Context, *tool.Caller, wrongKind) (string, error) { return "", nil }})},
+		"no struct":    {tool.New(tool.Definition[int]{Name: "a", Manual: "x", Perform: func(context.Context, *tool.Caller, int) (string, error) { return "", nil }})},
 	} {
 		if _, err := tool.NewRegistry(tools...); err == nil {
 			t.Errorf("%s: no error", name)

@@ -30,21 +30,20 @@ func useSkill(skills func() *skillmd.Set) Tool {
 	return New(Definition[useSkillArguments]{
 		Name: "use_skill", Manual: useSkillManual, Own: true, Effect: protocol.ToolReads,
 		Offered: func() bool { return len(skills().Offered()) > 0 },
-		Perform: func(ctx context.Context, a useSkillArguments) (string, error) {
+		Perform: func(ctx context.Context, by *Caller, a useSkillArguments) (string, error) {
 			set := skills()
 			k := set.Named(a.Name)
-			t := turnOf(ctx)
-			if k == nil || k.OnlyUser && t.asked != k.Name {
+			if k == nil || k.OnlyUser && by.Asked != k.Name {
 				return "", unknownSkill(set, a.Name)
 			}
-			if !t.use(k.Name, turnSkills) {
+			if !by.use(k.Name, turnSkills) {
 				return "", fmt.Errorf("%d skills were used in this turn, which is all it may: answer with what you have", turnSkills)
 			}
 			text, err := k.Read(a.File, a.Section)
 			if err != nil {
 				return "", err
 			}
-			return portion(t, text)
+			return portion(by, text)
 		},
 	})
 }
@@ -57,8 +56,8 @@ func unknownSkill(set *skillmd.Set, name string) error {
 }
 
 // portion is as much of the text as the turn may still have.
-func portion(t *turn, text string) (string, error) {
-	got := t.take(len(text), turnBytes)
+func portion(by *Caller, text string) (string, error) {
+	got := by.take(len(text), turnBytes)
 	if got == len(text) {
 		return text, nil
 	}

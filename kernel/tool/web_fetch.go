@@ -22,7 +22,7 @@ func webFetch(f *fetch.Fetcher) Tool {
 	return New(Definition[webFetchArguments]{
 		Name: "web_fetch", Manual: webFetchManual, Effect: protocol.ToolReads,
 		Offered: func() bool { return f != nil },
-		Reach: func(_ context.Context, a *webFetchArguments) ([]protocol.Reach, error) {
+		Reach: func(_ context.Context, by *Caller, a *webFetchArguments) ([]protocol.Reach, error) {
 			address, err := f.Address(a.URL)
 			if err != nil {
 				return nil, err
@@ -30,13 +30,13 @@ func webFetch(f *fetch.Fetcher) Tool {
 			a.URL = address
 			return []protocol.Reach{{Kind: protocol.ReachFetches, URL: address}}, nil
 		},
-		Preview: func(_ context.Context, a webFetchArguments) (Preview, error) {
+		Preview: func(_ context.Context, by *Caller, a webFetchArguments) (Preview, error) {
 			return Preview{Summary: "Fetch " + a.URL, Text: a.URL, Effects: []string{
 				"it asks that server for a page, of this address and no other; whoever has it sees the whole address, and that you asked",
 				"it changes nothing here; the agent reads the page as data",
 			}}, nil
 		},
-		Perform: func(ctx context.Context, a webFetchArguments) (string, error) {
+		Perform: func(ctx context.Context, by *Caller, a webFetchArguments) (string, error) {
 			page, err := f.Get(ctx, a.URL)
 			if err != nil {
 				return "", err

@@ -29,7 +29,7 @@ func webSearch(s *websearch.Server) Tool {
 	return New(Definition[webSearchArguments]{
 		Name: "web_search", Manual: webSearchManual, Effect: protocol.ToolReads,
 		Offered: func() bool { return s != nil },
-		Reach: func(_ context.Context, a *webSearchArguments) ([]protocol.Reach, error) {
+		Reach: func(_ context.Context, by *Caller, a *webSearchArguments) ([]protocol.Reach, error) {
 			a.Query = strings.Join(strings.Fields(a.Query), " ")
 			switch {
 			case a.Query == "":
@@ -42,12 +42,12 @@ func webSearch(s *websearch.Server) Tool {
 			}
 			return []protocol.Reach{{Kind: protocol.ReachFetches, URL: s.URL(a.Query, a.Limit)}}, nil
 		},
-		Preview: func(_ context.Context, a webSearchArguments) (Preview, error) {
+		Preview: func(_ context.Context, by *Caller, a webSearchArguments) (Preview, error) {
 			return Preview{Summary: "Search the web for " + a.Query, Text: a.Query, Effects: []string{
 				"your search server is asked this, and asks others", "it changes nothing here; the agent reads what is found as data",
 			}}, nil
 		},
-		Perform: func(ctx context.Context, a webSearchArguments) (string, error) {
+		Perform: func(ctx context.Context, by *Caller, a webSearchArguments) (string, error) {
 			results, err := s.Search(ctx, a.Query, a.Limit)
 			if err != nil {
 				return "", err

@@ -160,15 +160,14 @@ func TestWithheldFromAllReaders(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			return r
+			return r.For(&tool.Caller{Conversation: tool.Conversation{Alone: true, Session: "s"}})
 		}
 		files0, live := registry(nil), registry(emacs)
-		ctx := tool.WithConversation(t.Context(), tool.Conversation{Alone: true, Session: "s"})
 		call := func(r *tool.Registry, name string, pairs ...any) string {
-			resolved, _, err := r.Reach(ctx, name, plain(pairs...))
+			resolved, _, err := r.Reach(t.Context(), name, plain(pairs...))
 			text := ""
 			if err == nil {
-				text, err = r.Call(ctx, name, resolved)
+				text, err = r.Call(t.Context(), name, resolved)
 			}
 			if err != nil {
 				return text + err.Error()

@@ -34,15 +34,15 @@ func (a writeArguments) change(ctx context.Context) (files.Change, error) {
 func writeFile(f Files) Tool {
 	return New(Definition[writeArguments]{
 		Name: "write", Manual: writeManual, Offered: f.there,
-		Reach: func(ctx context.Context, a *writeArguments) ([]protocol.Reach, error) {
-			if err := alone(ctx); err != nil {
+		Reach: func(ctx context.Context, by *Caller, a *writeArguments) ([]protocol.Reach, error) {
+			if err := by.alone(); err != nil {
 				return nil, err
 			}
 			path, _, err := files.Resolve(a.Path, f.Home)
 			a.Path = path
 			return []protocol.Reach{{Kind: protocol.ReachWrites, Path: path}}, err
 		},
-		Preview: func(ctx context.Context, a writeArguments) (Preview, error) {
+		Preview: func(ctx context.Context, by *Caller, a writeArguments) (Preview, error) {
 			c, err := a.change(ctx)
 			if err != nil {
 				return Preview{}, err
@@ -52,7 +52,7 @@ func writeFile(f Files) Tool {
 			}
 			return f.preview("Write", c, fmt.Sprintf("it puts %d bytes in the place of all %d that are there", len(c.After), len(c.Before))), nil
 		},
-		Perform: func(ctx context.Context, a writeArguments) (string, error) {
+		Perform: func(ctx context.Context, by *Caller, a writeArguments) (string, error) {
 			c, err := a.change(ctx)
 			if err == nil {
 				err = c.Make(ctx)

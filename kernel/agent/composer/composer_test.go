@@ -44,7 +44,7 @@ func newComposer(t *testing.T, past ...*journal.Exchange) *composer.Composer {
 		Path string `doc:"which file" required:"true"`
 	}
 	tools, err := tool.NewRegistry(tool.New(tool.Definition[arguments]{Name: "read", Manual: "# Read\n\nReads a file.\n",
-		Perform: func(context.Context, arguments) (string, error) { return "", nil }}))
+		Perform: func(context.Context, *tool.Caller, arguments) (string, error) { return "", nil }}))
 	if err != nil {
 		t.Fatal(err)
 	}

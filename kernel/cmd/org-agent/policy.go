@@ -88,7 +88,7 @@ func (c *policyExplainCommand) judge(ctx context.Context, w *world) (policy.Verd
 	if err != nil {
 		return policy.Verdict{}, err
 	}
-	hooks.Tools, judge.Hooks = judge.Tools, hook.New(hooks)
+	judge.Hooks = hook.New(hooks)
 	where := policy.Where{Session: protocol.MainSession, Route: protocol.LocalRoute(protocol.ChannelEmacs)}
 	if c.Action == "" {
 		verdict := judge.JudgeReach(reach...)

@@ -87,7 +87,7 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 			if err != nil {
 				return err
 			}
-			hooks.Tools, judge.Hooks = tools, hook.New(hooks)
+			judge.Hooks = hook.New(hooks)
 		}
 		verdict := judge.Narrowed(ctx, judge.Judge(ctx, proposed.Action(), whereOf(event)), whereOf(event))
 		switch verdict.Kind {
