@@ -8,7 +8,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// verdict tells what the skill or the policy said to a proposal.
+// verdict shows the verdict of the skill or of the policy on a proposal.
 func (s *story) verdict(e journal.Entry) error {
 	var data struct {
 		Gate, Verdict, Reason, Hash, Action, Err string
@@ -55,7 +55,7 @@ func (s *story) verdict(e journal.Entry) error {
 	return nil
 }
 
-// hookVerdict is what a hook said of a proposal.
+// hookVerdict is a hook's verdict on a proposal.
 type hookVerdict struct {
 	Hook, File, Verdict, Reason, Append string
 	Line                                int
@@ -73,7 +73,7 @@ func (s *story) approval(e journal.Entry) error {
 	return nil
 }
 
-// decision tells what a person decided, and for how long.
+// decision shows a person's decision, and for how long it counts.
 func (s *story) decision(e journal.Entry) error {
 	var data struct {
 		Decision protocol.Decision
@@ -101,7 +101,7 @@ func (s *story) decision(e journal.Entry) error {
 	return nil
 }
 
-// act tells what was about to be done.
+// act shows an action that was begun.
 func (s *story) act(e journal.Entry) error {
 	var data journal.Act
 	if err := json.Unmarshal(e.Data, &data); err != nil {
@@ -120,7 +120,7 @@ func (s *story) act(e journal.Entry) error {
 	return nil
 }
 
-// receipt tells what whoever did it said.
+// receipt shows the report of whoever carried out the action.
 func (s *story) receipt(e journal.Entry) error {
 	var data journal.Receipt
 	if err := json.Unmarshal(e.Data, &data); err != nil {
@@ -161,7 +161,7 @@ func (s *story) receipt(e journal.Entry) error {
 	return nil
 }
 
-// undone tells that a person took an act back.
+// undone shows that a person took an action back.
 func (s *story) undone(e journal.Entry) error {
 	s.event("Taken back by a person")
 	s.field("Of", "%s", e.ID)

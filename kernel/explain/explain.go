@@ -1,8 +1,8 @@
-// Package explain tells why: the whole story of a turn, from the event to the receipts, as
-// the journal has it and nothing else does. It reads; it decides and changes nothing.
+// Package explain shows why a turn went as it did: its whole story, from the event to the
+// receipts. The journal is its only source. It reads, and changes nothing.
 //
-// A [Trace] is plain data. Its [Trace.Outline] is Org that runs nothing, whatever the texts
-// in it are, and bounded; the rows themselves, for programs, are its Entries.
+// A [Trace] is plain data. Its [Trace.Outline] is Org for people. The outline is bounded, and
+// nothing in it can be run, whatever texts it holds. Programs use the rows, its Entries.
 package explain
 
 import (
@@ -16,14 +16,14 @@ import (
 
 // Trace is the story of a turn.
 type Trace struct {
-	// Named is what was asked for.
+	// Named is what the id names: the turn, or something in it.
 	Named journal.Named
 	Turn  journal.Turn
 	// Origin is the turn that Turn is a fork's copy of, directly or as the copy of a
 	// copy; without an ID when it is none.
 	Origin journal.Turn
-	// Entries are the journal's rows of the turn, oldest first. Those of a copy are what
-	// was done in the origin before the fork, and then what the fork did itself.
+	// Entries are the journal's rows of the turn, oldest first. For a copy they are the rows of
+	// the origin from before the fork, and then those of the fork itself.
 	Entries []journal.Entry
 	// Left says that the turn has more rows: only the first were read.
 	Left bool
@@ -64,7 +64,7 @@ func Read(ctx context.Context, j *journal.Journal, id string) (Trace, error) {
 	return t, nil
 }
 
-// copiesOf are the turn and before it those that it is a copy of, the original first.
+// copiesOf returns the turns that the turn is a copy of, the original first, and then the turn.
 func copiesOf(ctx context.Context, j *journal.Journal, turn journal.Turn) ([]journal.Turn, error) {
 	turns := []journal.Turn{turn}
 	for turn.Origin != "" {
@@ -78,8 +78,8 @@ func copiesOf(ctx context.Context, j *journal.Journal, turn journal.Turn) ([]jou
 	return turns, nil
 }
 
-// read adds the rows that a turn has before another one was copied from it. Those that a
-// copy was made of are its origin's: only what was done in it since is its own.
+// read adds the turn's own rows from before another turn was copied from it. The rows that a copy
+// begins with are its origin's, and are left out.
 func (t *Trace) read(ctx context.Context, j *journal.Journal, turn journal.Turn, before int64, size *int) error {
 	query := journal.Query{Turn: turn.ID}
 	own := turn.Origin == ""

@@ -8,7 +8,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// recall tells what the turn was reminded of.
+// recall shows the parts of the memory that the turn was given.
 func (s *story) recall(e journal.Entry) error {
 	var data struct {
 		Items []protocol.ContextItem
@@ -25,7 +25,7 @@ func (s *story) recall(e journal.Entry) error {
 	return nil
 }
 
-// memory tells a change of what is kept.
+// memory shows a change of the memory.
 func (s *story) memory(e journal.Entry) error {
 	var data struct{ Operation, Path, Record, Before, After, Undoes string }
 	if err := json.Unmarshal(e.Data, &data); err != nil {

@@ -9,7 +9,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// past tells what of the conversation so far a model was shown.
+// past shows which part of the conversation a model got.
 func (s *story) past(h *protocol.History) {
 	if h == nil {
 		return
@@ -32,7 +32,7 @@ func (s *story) past(h *protocol.History) {
 	s.field("Earlier turns", "%s; about %d tokens", strings.Join(parts, ", "), h.Tokens)
 }
 
-// asking tells that the question was shown to the model in other words than the person's.
+// asking shows that the model got the question in other words than the person's.
 func (s *story) asking(e journal.Entry) error {
 	var data struct{ Text string }
 	if err := json.Unmarshal(e.Data, &data); err != nil {
@@ -43,9 +43,9 @@ func (s *story) asking(e journal.Entry) error {
 	return nil
 }
 
-// round tells what the model was told of a proposal, or of what a person said. The next
-// request has it whole.
-func (s *story) round(e journal.Entry) error {
+// toolStep shows the end of a round of tools: the result that the model got, or a person's message
+// meanwhile. The next request has it whole.
+func (s *story) toolStep(e journal.Entry) error {
 	var data journal.ToolStep
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (s *story) round(e journal.Entry) error {
 	return nil
 }
 
-// added tells what hooks added for the model.
+// added shows the texts that hooks added for the model.
 func (s *story) added(all []journal.StepHook) {
 	for _, h := range all {
 		s.text(2, "The hook "+h.Hook+" added", h.Text)

@@ -10,7 +10,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// choice tells which skill answers, and who else would have.
+// choice shows which skill answers, and which others would have.
 func (s *story) choice(e journal.Entry) error {
 	var data struct {
 		Skill, Hash, Version, File, Command, Set string
@@ -60,7 +60,7 @@ func (s *story) choice(e journal.Entry) error {
 	return nil
 }
 
-// request tells what a model was asked, whole.
+// request shows the whole request to a model.
 func (s *story) request(e journal.Entry) error {
 	var data struct {
 		Model, System, Grammar string
@@ -101,7 +101,7 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// reply tells what a model answered, as it came.
+// reply shows a model's reply as it came.
 func (s *story) reply(e journal.Entry) error {
 	var data struct {
 		Text, Finish, Model, Err, Reasoning string
@@ -136,7 +136,7 @@ func (s *story) reply(e journal.Entry) error {
 	return nil
 }
 
-// proposal tells what was read from a reply, and by which steps of the recovery.
+// proposal shows the proposal in a reply, and the steps of the recovery that found it.
 func (s *story) proposal(e journal.Entry) error {
 	var data struct {
 		Skill, Action, Unusable string

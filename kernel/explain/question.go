@@ -8,7 +8,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// question tells what a person was asked.
+// question shows a question to a person.
 func (s *story) question(e journal.Entry) error {
 	var data protocol.Question
 	if err := json.Unmarshal(e.Data, &data); err != nil {
@@ -22,7 +22,7 @@ func (s *story) question(e journal.Entry) error {
 	return nil
 }
 
-// answer tells what a person answered; what is secret of it is not in the journal.
+// answer shows a person's answer. The journal does not have its secrets.
 func (s *story) answer(e journal.Entry) error {
 	var data struct {
 		State   protocol.QuestionState

@@ -12,13 +12,13 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Kinds say what an action is, in a line.
+// Kinds describe an action in a line.
 type Kinds interface {
 	Describe(a action.Action, w describe.World) describe.Description
 }
 
-// Outline is the story as Org: a heading for each thing that happened, in its order, what
-// is long in blocks below headings of their own.
+// Outline returns the story as Org. It has a heading for each thing that happened, in order. Long texts
+// are blocks below headings of their own.
 func (t Trace) Outline(kinds Kinds) string {
 	s := &story{trace: t, kinds: kinds, begun: t.Turn.Accepted}
 	s.opening()
@@ -45,12 +45,12 @@ type story struct {
 	rewritten bool
 }
 
-// summary says what an action of the journal is, in a line.
+// summary describes an action of the journal in a line.
 func (s *story) summary(text string) string {
 	return s.kinds.Describe(action.Recorded(text), describe.World{}).Summary
 }
 
-// opening says what the turn is and how it ended.
+// opening shows the turn and how it ended.
 func (s *story) opening() {
 	turn := s.trace.Turn
 	s.heading(1, "%s: %s", state(turn.State), turn.Question.Text)
@@ -94,7 +94,7 @@ func state(of protocol.TurnState) string {
 	return strings.ToUpper(string(of[:1])) + string(of[1:])
 }
 
-// spent is what a turn or a reply cost, "" when that is not known.
+// spent returns the tokens and the cost of a turn or a reply, "" when they are not known.
 func spent(input, output int, cost float64) string {
 	if input == 0 && output == 0 && cost == 0 {
 		return ""
@@ -111,7 +111,7 @@ func (s *story) event(format string, args ...any) {
 	s.heading(1, "%s", fmt.Sprintf("+%s ", duration(s.at.Sub(s.begun)))+fmt.Sprintf(format, args...))
 }
 
-// entry tells one row. What cannot be read as its kind should be is shown as it is.
+// entry shows one row. A row that cannot be read as one of its kind is shown as it is.
 func (s *story) entry(e journal.Entry) {
 	s.at = e.Time
 	tell := tellers[e.Kind]
@@ -126,13 +126,14 @@ func (s *story) entry(e journal.Entry) {
 	}
 }
 
-// tellers is how each kind of row is told. One that returns an error has written nothing.
+// tellers are the functions that show each kind of row. A teller that returns an error has written
+// nothing.
 var tellers = map[journal.Kind]func(*story, journal.Entry) error{
 	journal.KindEvent:        (*story).received,
 	journal.KindChoice:       (*story).choice,
 	journal.KindModelRequest: (*story).request,
 	journal.KindAsked:        (*story).asking,
-	journal.KindToolStep:     (*story).round,
+	journal.KindToolStep:     (*story).toolStep,
 	journal.KindModelReply:   (*story).reply,
 	journal.KindProposal:     (*story).proposal,
 	journal.KindVerdict:      (*story).verdict,
@@ -234,7 +235,7 @@ func (s *story) turn(e journal.Entry) error {
 	return nil
 }
 
-// verbatim tells an entry by its data.
+// verbatim shows a row by its kind and its data.
 func (s *story) verbatim(e journal.Entry) error {
 	s.event("%s", e.Kind)
 	s.text(2, "Said", string(e.Data))

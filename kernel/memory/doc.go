@@ -1,9 +1,9 @@
 // Package memory is what an agent knows of itself, of its user and of earlier days: files in
 // its home that a person writes and reads as well, and an index over them.
 //
-// The files are the truth. What is kept of them in the program, the last good text of a
-// file or the index, can be thrown away and made again from them.
+// The files are the truth. The program also has the last good text of each file, and the index.
+// Both can be thrown away and made again from the files.
 //
-// Text that a person wrote stays byte for byte. What the agent adds to a file are headings
-// of its own, and those alone it may change, as long as nobody else did.
+// Text that a person wrote stays byte for byte. The agent adds headings of its own to a file. It
+// may change only these, and only as long as nobody else has changed them.
 package memory

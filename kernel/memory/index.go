@@ -24,46 +24,46 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// Index finds what stands in the files of a home and in the person's own notes. It is a
-// picture of the files: [Index.Refresh] makes it what they are, however they came to be so.
+// Index is the search index over the files of a home and the person's own notes.
+// [Index.Refresh] brings it up to date with the files, whoever changed them.
 type Index struct {
 	Files *journal.Files
-	// Roots are directories and files that are looked through: those of the home first.
+	// Roots are the directories and files to index, those of the home first.
 	Roots []Root
-	// Outside are directories that are passed over wherever they stand.
+	// Outside are directories that are left out, also below a root.
 	Outside []string
 	Logger  *slog.Logger
-	// Meaning finds what is said in other words; nil finds words only.
+	// Meaning adds the search by meaning; nil searches for words only.
 	Meaning *Meaning
 
-	told       sync.Map     // what was logged of a file that cannot be read, by path
+	logged     sync.Map     // the last error that was logged for a file, by path
 	refreshing atomic.Int32 // how many Refresh run
 }
 
-// Root is a directory, or a file, whose Org files are looked through.
+// Root is a directory, or a file, whose Org files are indexed.
 type Root struct {
 	Path string
-	// Memory: what is kept, where headings may have a scope. Elsewhere, in the person's
-	// notes, everything is for the person alone, whatever stands there.
+	// Memory reports that the root is the agent's memory, where headings may have a scope. In
+	// the other roots, the person's notes, every heading is for the person alone.
 	Memory bool
 }
 
-// Private is the scope of what is withheld from every model and that the person's own search
-// finds ([withheld.Own]).
+// Private is the scope of text that is withheld from every model. Only the person's own search finds
+// it ([withheld.Own]).
 const Private = "@private"
 
 const (
 	// sourceBytes is the largest file that is indexed.
 	sourceBytes = 32 << 20
-	// batchBytes is how much text is put into the index at once: who wants one file put in waits
-	// for that.
+	// batchBytes is how much text is put into the index at once. Adding a single file has to wait
+	// for such a batch.
 	batchBytes = 2 << 20
 )
 
-// Refresh makes the index what the files are: new and changed files are read, those that are
-// gone are taken out. It returns how many that were. Files that cannot be read are logged and
-// left out. A file counts as changed when its size or its time is another, or those of a file
-// whose tags count for it.
+// Refresh brings the index up to date with the files. It reads new and changed files, and removes
+// those that are gone. Changed is the number of all these. A file that cannot be read is logged and
+// left out. A file counts as changed when its size or its time has changed, or that of a file whose
+// tags count for it.
 func (x *Index) Refresh(ctx context.Context) (changed int, err error) {
 	x.refreshing.Add(1)
 	defer x.refreshing.Add(-1)
@@ -102,9 +102,9 @@ func (x *Index) Refresh(ctx context.Context) (changed int, err error) {
 	return changed, nil
 }
 
-// catchUp makes the index what some of its files are. With them go all others that changed,
-// unless somebody is at that: of 100 MB that are indexed for the first time a search would
-// read the rest once more, and answer when it has.
+// catchUp brings the index up to date with the stale files. It refreshes all other files too, unless
+// a Refresh runs: while 100 MB are indexed for the first time, a search would read the rest of them
+// once more before it answers.
 func (x *Index) catchUp(ctx context.Context, stale []string) error {
 	if x.refreshing.Load() == 0 {
 		_, err := x.Refresh(ctx)
@@ -118,8 +118,8 @@ func (x *Index) catchUp(ctx context.Context, stale []string) error {
 	return nil
 }
 
-// Take makes the index what one file is now; one that is in none of the roots is not in it. Whoever
-// has just written a file need not wait until it is seen.
+// Take brings the index up to date with one file. A file outside of the roots is not indexed. Code that
+// has just written a file calls it, so that the file is found at once.
 func (x *Index) Take(ctx context.Context, path string) error {
 	root, there := x.rootOf(path)
 	d, _, err := x.document(root, path, journal.Document{})
@@ -132,7 +132,7 @@ func (x *Index) Take(ctx context.Context, path string) error {
 	return nil // who looks through all says so
 }
 
-// rootOf is the root that a file is found below.
+// rootOf returns the root of a file, and whether there is one.
 func (x *Index) rootOf(path string) (Root, bool) {
 	for _, root := range x.Roots {
 		if path == root.Path || strings.HasPrefix(path, strings.TrimSuffix(root.Path, "/")+"/") {
@@ -142,7 +142,7 @@ func (x *Index) rootOf(path string) (Root, bool) {
 	return Root{}, false
 }
 
-// walk sends what changed, some at a time.
+// walk sends the documents that changed in batches.
 func (x *Index) walk(ctx context.Context, known map[string]journal.Document, seen map[string]bool, batches chan<- []journal.Document) error {
 	var batch []journal.Document
 	size := 0
@@ -171,7 +171,7 @@ func (x *Index) walk(ctx context.Context, known map[string]journal.Document, see
 			case errors.Is(err, fs.ErrNotExist):
 				return nil
 			case err != nil:
-				if before, _ := x.told.Swap(path, err.Error()); before != err.Error() {
+				if before, _ := x.logged.Swap(path, err.Error()); before != err.Error() {
 					x.Logger.Warn("a note is not indexed", "file", path, "err", err)
 				}
 				return nil
@@ -192,7 +192,7 @@ func (x *Index) walk(ctx context.Context, known map[string]journal.Document, see
 	return send()
 }
 
-// passedOver reports whether nothing is looked for at path.
+// passedOver reports whether the walk leaves out path.
 func (x *Index) passedOver(root Root, path string, entry fs.DirEntry, err error) (bool, error) {
 	if err != nil {
 		return true, nil // what is not there has nothing, and what may not be read neither
@@ -258,8 +258,8 @@ func openRegular(path string) (*os.File, os.FileInfo, error) {
 
 var errNotRegular = errors.New("it is no regular file")
 
-// asciiOf is a text of an unknown encoding, byte for byte, with what is not ASCII as "?", so
-// that places in it are places in the file.
+// asciiOf returns a text of an unknown encoding with "?" for each byte that is not ASCII. Offsets in
+// it are offsets in the file.
 func asciiOf(data []byte) string {
 	text := slices.Clone(data)
 	for i, c := range text {
@@ -270,8 +270,8 @@ func asciiOf(data []byte) string {
 	return string(text)
 }
 
-// partsOf are the headings of a file that may be found, and what stands before the first; and
-// the stamps of the files whose tags count for it.
+// partsOf returns the parts of a file that may be found: its headings, and the text before the first.
+// Beside are the stamps of the files whose tags count for it.
 func partsOf(root Root, path string, data []byte) (found []journal.Part, beside string) {
 	text := string(data)
 	if !utf8.ValidString(text) {
@@ -289,7 +289,7 @@ func partsOf(root Root, path string, data []byte) (found []journal.Part, beside 
 	return found, beside
 }
 
-// orgParts are those of an Org file.
+// orgParts returns the parts of an Org file.
 func orgParts(root Root, path, text string, judgement withheld.Judgement) []journal.Part {
 	d := org.Parse(text)
 	name := strings.TrimSuffix(filepath.Base(path), ".org")
@@ -328,8 +328,8 @@ func orgParts(root Root, path, text string, judgement withheld.Judgement) []jour
 	return parts
 }
 
-// scopeOf is whom a part of that level is for: what its scope says, where that counts, and
-// nobody but the person where it is withheld from models.
+// scopeOf returns the scope of a part of that level. It is [Private] where the part is withheld from
+// models. Otherwise it is the part's own where the root is memory, and "" elsewhere.
 func scopeOf(root Root, level withheld.Level, scope string) string {
 	switch {
 	case level > withheld.Shown:

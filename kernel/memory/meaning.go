@@ -18,21 +18,21 @@ import (
 
 // Embedder makes vectors of texts, so that texts with a like meaning have like vectors.
 type Embedder interface {
-	// Model is who makes them: vectors of different models cannot be compared.
+	// Model returns the name of the model. Vectors of different models cannot be compared.
 	Model() string
-	// Embed returns a vector for each text, in their order. An error that has [ErrNoVector]
-	// in its chain says that these texts have none, now or ever.
+	// Embed returns a vector for each text, in their order. [ErrNoVector] in the chain of an
+	// error says that these texts will never have vectors.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// ErrNoVector is in the chain of an Embedder's error about texts that it will never take.
+// ErrNoVector is in the chain of an Embedder's error for texts that it will never take.
 var ErrNoVector = errors.New("there is no vector for it")
 
-// Meaning has an index find what means the same in other words. It only ever adds to what is
-// found by words: where the embedder fails, or is slow, that is what is found.
+// Meaning lets an index find texts of a like meaning in other words. It only adds to the search for
+// words: where the embedder fails, or is slow, a search finds words only.
 type Meaning struct {
 	Embedder Embedder
-	// Least is the cosine from which on something is found by its meaning.
+	// Least is the least cosine of a query and a text for which the text is found.
 	Least float64
 
 	mu    sync.Mutex
@@ -42,21 +42,21 @@ type Meaning struct {
 const (
 	meaningBytes = 2000 // of a part that are given to the embedder: models read little more
 	meaningTexts = 32   // in one request
-	// meaningPatience is how long a search waits for the vector of what is looked for, where
-	// its own time is not shorter; of that it takes half.
+	// meaningPatience is how long a search waits for the vector of its query, but at most half
+	// of its own time.
 	meaningPatience = 2 * time.Second
 	meaningPause    = 30 * time.Second
 )
 
-// meant is what of a part is given to an embedder.
+// meant returns the text of a part that an embedder gets.
 func meant(p journal.Part) string {
 	text := p.Title + "\n" + p.Text
 	text = strings.ToValidUTF8(text[:min(len(text), meaningBytes)], "") // it may be cut within a character
 	return strings.TrimSpace(text)
 }
 
-// Meant is the text that a query is looked for by its meaning with: none where it has words in
-// quotes or word*, which are looked for as they stand.
+// Meant returns the text of a query for the search by meaning. It is "" for a query with words in
+// quotes or word*, which ask for these very words.
 func Meant(query string) string {
 	if strings.ContainsAny(query, "\"*") {
 		return ""
@@ -69,7 +69,8 @@ func sumOf(text string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// vector is that of what is looked for; nil if there is none in time.
+// vector returns the vector of a query's text. It is nil for an empty text, and during the pause after a
+// failure. Not to have it in time is a failure.
 func (m *Meaning) vector(ctx context.Context, text string) ([]float32, error) {
 	m.mu.Lock()
 	paused := time.Now().Before(m.pause)
@@ -93,7 +94,8 @@ func (m *Meaning) vector(ctx context.Context, text string) ([]float32, error) {
 	return nil, err
 }
 
-// alike is what means the same as a text, of what a query asks for with all but its own text.
+// alike returns the parts with a vector like this one. They meet all conditions of the query but its
+// words.
 func (x *Index) alike(ctx context.Context, q Query, vector []float32) []journal.FileHit {
 	if len(vector) == 0 {
 		return nil
@@ -105,7 +107,7 @@ func (x *Index) alike(ctx context.Context, q Query, vector []float32) []journal.
 	return hits
 }
 
-// meaningOf is the vector of what is looked for; nil where words are all that counts.
+// meaningOf returns the vector for the search by meaning, nil where only words count.
 func (x *Index) meaningOf(ctx context.Context, text string) []float32 {
 	if x.Meaning == nil || text == "" {
 		return nil
@@ -117,13 +119,13 @@ func (x *Index) meaningOf(ctx context.Context, text string) []float32 {
 	return vector
 }
 
-// blendRank is how much the first places of a list count before the later ones: the constant
-// of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009), which takes lists whose
-// scores cannot be compared, as of words and of vectors, and has nothing to be tuned.
+// blendRank is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009). It
+// says how much the first ranks of a list count before the later ones. The method joins lists whose
+// scores cannot be compared, such as those of words and of vectors, and needs no tuning.
 const blendRank = 60
 
-// blend is one list of two, the best first: what both have near their beginnings. Without a
-// second one the first stays as it is.
+// blend joins two lists, the best first. Parts near the beginnings of both lists come first. If alike
+// is empty it returns words.
 func blend(words, alike []journal.FileHit, limit int) []journal.FileHit {
 	if len(alike) == 0 {
 		return words

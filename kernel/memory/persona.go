@@ -19,8 +19,8 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// File is one of the files in a home that say who the agent is, whom it works for and what
-// is kept, as it was at its last good reading.
+// File is a file in a home at its last good reading. Such files describe the agent and its user, and
+// hold the agent's memory.
 type File struct {
 	Role string // IDENTITY, SOUL, …; "" for a daily note
 	Path string
@@ -39,7 +39,7 @@ type File struct {
 	beside string // the stamps of the files whose tags count for it
 }
 
-// Field is something that a file says by name.
+// Field is a named value in a file.
 type Field struct{ Name, Value string }
 
 // Field returns the value that the file gives a name, "" if none. The words of a name are
@@ -53,20 +53,20 @@ func (f File) Field(name string) string {
 	return ""
 }
 
-// Fault is what is wrong with a file, in words for a person. Path has the line behind it
-// where it is one line that is wrong: path:line.
+// Fault is a fault of a file, in words for a person. Where one line is at fault, Path ends with it:
+// path:line.
 type Fault struct{ Path, Message string }
 
-// Error is the fault behind its place.
+// Error returns the path and the message.
 func (f Fault) Error() string { return f.Path + ": " + f.Message }
 
-// Persona is what the files of a home say at one time.
+// Persona is the content of the files of a home at one time.
 type Persona struct {
 	Files []File // those that are there, in the order of [Roles]
 	Days  []File // the notes of today and of yesterday, as far as they are there
 	Style string // how to answer, as a profile says
-	// Faults are of files that could not be taken as they are now: an earlier version of
-	// them is used, or none.
+	// Faults are those of files that cannot be used as they are now. An earlier version of such
+	// a file is used, or none.
 	Faults []Fault
 }
 
@@ -80,7 +80,7 @@ func (p Persona) File(role string) File {
 	return File{}
 }
 
-// Roles are the names of the files, without the ending, in the order in which they are told of.
+// Roles returns the names of the files without the ending, in the order of a prompt.
 func Roles() []string {
 	return []string{"IDENTITY", "SOUL", "USER", "TOOLS", "PROFILES", "WORKSPACE", "MEMORY", "HEARTBEAT"}
 }
@@ -88,8 +88,8 @@ func Roles() []string {
 // fileBytes is the most that a file may be.
 const fileBytes = 8 << 20
 
-// Home reads the files of a home. The zero value reads those of the current directory;
-// it is safe for many at once.
+// Home reads the files of a home. The zero value reads those of the current directory. It is safe for
+// many goroutines.
 type Home struct {
 	Directory string
 
@@ -117,9 +117,8 @@ type stamp struct {
 	inode   uint64
 }
 
-// Persona returns what the files say now. A file that has not changed since it was last
-// looked at is not read again. Now, and the place it is told in, decide which days are
-// today and yesterday.
+// Persona returns the content of the files now. A file that has not changed since the last call is not
+// read again. Now, in its time zone, decides which days are today and yesterday.
 func (h *Home) Persona(now time.Time) Persona {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -138,8 +137,8 @@ func (h *Home) Persona(now time.Time) Persona {
 	return p
 }
 
-// File returns the file of a role as it is now, the zero File if it is not there. Whoever
-// wants to know what is wrong with it asks for [Home.Persona].
+// File returns the file of a role as it is now, the zero File if it is not there. Its faults are
+// returned by [Home.Persona] only.
 func (h *Home) File(role string) File {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -147,8 +146,8 @@ func (h *Home) File(role string) File {
 	return file
 }
 
-// look returns the file NAME.org of a directory or, if there is none, NAME.md, and adds
-// what is wrong with them to p.
+// look returns the file NAME.org of a directory or, if there is none, NAME.md. It adds their faults
+// to p.
 func (h *Home) look(p *Persona, directory, name string) (File, bool) {
 	path := filepath.Join(directory, name)
 	r, there := h.read(path+".org", readFile)
@@ -170,7 +169,8 @@ func (h *Home) look(p *Persona, directory, name string) (File, bool) {
 	return r.file, r.good
 }
 
-// read is what came of a file, read anew by take if it may have changed, and whether it is there.
+// read returns the reading of a file, and whether the file is there. It calls take if the file may have
+// changed.
 func (h *Home) read(path string, take func(path string) (File, error)) (reading, bool) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -289,7 +289,7 @@ func visibleLines(text string) string {
 	return b.String()
 }
 
-// fields are what a text says by name.
+// fields returns the named values of a text.
 func fields(text string) []Field {
 	var found []Field
 	known := map[string]bool{}

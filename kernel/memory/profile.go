@@ -15,21 +15,20 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// Profile is a file of the directory "profiles" in a home, as it was at its last good
-// reading: another persona, which counts where it is set. What it is silent about the files
-// of the home say.
+// Profile is a file of the directory "profiles" in a home, at its last good reading. It is another
+// persona. Where it has no heading for a role, the file of the home counts.
 type Profile struct {
 	Name string
 	Path string
 	// Style is its text before the first heading: how to answer.
 	Style string
 	Files []File // its headings, which are roles, in the order of [ProfileRoles]
-	// Fault is what is wrong with the file now, while what it said before is used; nil if nothing.
+	// Fault is the file's fault now, while its earlier version is used; nil if there is none.
 	Fault *Fault
 }
 
-// ProfileRoles are the headings that a profile may have. What is kept of conversations, whom
-// the agent knows and when it wakes are the same with every profile.
+// ProfileRoles returns the headings that a profile may have. The other roles, such as memory and the
+// times at which the agent wakes, are the same with every profile.
 func ProfileRoles() []string { return []string{"IDENTITY", "SOUL", "USER", "TOOLS", "WORKSPACE"} }
 
 const (
@@ -38,7 +37,7 @@ const (
 	profilesLimit    = 1000     // that are listed
 )
 
-// CheckProfileName says what is wrong with the name of a profile: it is never a path.
+// CheckProfileName returns an error for an invalid name of a profile. A name is never a path.
 func CheckProfileName(name string) error {
 	if name == "" || len(name) > profileNameLimit || strings.ContainsFunc(name, func(r rune) bool {
 		return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r)
@@ -51,8 +50,8 @@ func CheckProfileName(name string) error {
 // ErrNoProfile is the error of a profile whose file is not there.
 var ErrNoProfile = errors.New("there is no such profile")
 
-// Profile returns the profile of that name: [ErrNoProfile] if there is no file of it, another
-// error if it cannot be used and never could.
+// Profile returns the profile of that name. It fails with [ErrNoProfile] if there is no file of it, and
+// with another error if the file never had a good reading.
 func (h *Home) Profile(name string) (Profile, error) {
 	if err := CheckProfileName(name); err != nil {
 		return Profile{}, err
@@ -85,8 +84,8 @@ func faultOf(path, text string) Fault {
 	return Fault{path, text}
 }
 
-// Profiles are the names of the profiles that have a file, in order, and what is wrong with
-// the files. It looks at no more than 1,000.
+// Profiles returns the names of the profiles that have a file, in order, and the faults of the files.
+// It reads at most 1,000 files.
 func (h *Home) Profiles() (names []string, faults []Fault) {
 	directory := filepath.Join(h.Directory, profilesDirectory)
 	entries, err := os.ReadDir(directory)
@@ -121,7 +120,7 @@ func (h *Home) Profiles() (names []string, faults []Fault) {
 	return names, faults
 }
 
-// With is the persona as it is with a profile.
+// With returns the persona with a profile set.
 func (p Persona) With(profile Profile) Persona {
 	var files []File
 	for _, role := range Roles() {
@@ -186,7 +185,7 @@ func readProfile(path string) (File, error) {
 	return file, nil
 }
 
-// roleOf is what a profile says below a heading, as a file of its own would.
+// roleOf returns the part of a profile below a heading, as if it were a file of its own.
 func roleOf(profile File, d *org.Document, h *org.Heading, text string) File {
 	var own strings.Builder
 	from := min(h.Body, h.End)

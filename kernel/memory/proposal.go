@@ -12,8 +12,7 @@ import (
 	"org-agent/kernel/journal"
 )
 
-// Proposal is a change that somebody would make of what is kept. Nothing of it is done
-// before a person accepts it.
+// Proposal is a proposed change of the memory. It is made only after a person accepts it.
 type Proposal struct {
 	ID        string    `json:"-"`
 	Operation Operation `json:"operation"`
@@ -31,27 +30,27 @@ type Proposal struct {
 	Time      time.Time `json:"-"`
 }
 
-// decided is what a person decided about a proposal.
+// decided is a person's decision about a proposal.
 type decided struct {
 	Accepted string `json:"accepted,omitempty"` // the change that was made; "" if it was dropped
 }
 
-// ErrDecided is the error of deciding about a proposal twice, or about none.
+// ErrDecided is the error of a decision about a proposal that does not wait any more, or never did.
 var ErrDecided = errors.New("nothing is proposed under that id: it was accepted or dropped, or never there")
 
-// maximumProposals is how many proposals wait at most: further ones are not taken.
+// maximumProposals is how many proposals may wait. Further ones are refused.
 const maximumProposals = 100
 
 // ErrEnough is the error of a proposal when too many wait.
 var ErrEnough = fmt.Errorf("%d proposals wait already: accept or drop some", maximumProposals)
 
-// record is what would be kept.
+// record returns the record that accepting would keep.
 func (p Proposal) record() Record {
 	return Record{ID: p.Record, Title: p.Title, Text: p.Text, Tags: p.Tags, Scope: p.Scope, Source: p.Session + "#" + p.Event}
 }
 
-// Propose has a proposal wait for a person, unless an equal one waits or what it says is
-// kept already. It reports whether it waits.
+// Propose lets a proposal wait for a person, and reports whether it does. It does not if an equal one
+// waits already, or if the memory has the same record.
 func (s *Store) Propose(ctx context.Context, p Proposal) (bool, error) {
 	switch p.Operation {
 	case Saved:
@@ -100,7 +99,7 @@ func (s *Store) Propose(ctx context.Context, p Proposal) (bool, error) {
 	return err == nil, err
 }
 
-// over is the proposal with what it leaves out as the record has it.
+// over returns the proposal with the fields it leaves out taken from the record.
 func (p Proposal) over(was Record) (Proposal, error) {
 	r := was
 	if p.Title != "" {
@@ -120,7 +119,7 @@ func (p Proposal) over(was Record) (Proposal, error) {
 	return p, err
 }
 
-// Proposals returns what waits for a person, the oldest first.
+// Proposals returns the proposals that wait for a person, the oldest first.
 func (s *Store) Proposals(ctx context.Context) ([]Proposal, error) {
 	entries, err := s.Journal.Entries(ctx, journal.Query{Kinds: []journal.Kind{journal.KindMemoryProposal, journal.KindMemoryDecision}, Latest: true, Limit: 1000})
 	if err != nil {
@@ -141,7 +140,7 @@ func (s *Store) Proposals(ctx context.Context) ([]Proposal, error) {
 	return waiting, nil
 }
 
-// proposal is one that waits.
+// proposal returns a proposal that waits.
 func (s *Store) proposal(ctx context.Context, id string) (Proposal, error) {
 	waiting, err := s.Proposals(ctx)
 	if err != nil {
