@@ -1,7 +1,7 @@
-// Package doctor looks for what is wrong with an instance and mends what it can: with a
-// kernel or without one, beside one that hangs, and in a home that is broken. Looking
-// changes nothing, spends no tokens, but for the one word that a server of embeddings is
-// asked about, and takes a bounded time.
+// Package doctor looks for faults of an instance and mends those that it can. It works with a
+// kernel and without one, beside a kernel that hangs, and in a home that is broken. Looking
+// changes nothing and takes a bounded time. It spends no tokens, except that a server of
+// embeddings is asked for the vector of one word.
 package doctor
 
 import (
@@ -26,29 +26,29 @@ const (
 	Fail State = "fail" // something does not work
 )
 
-// Finding is what was found about one thing.
+// Finding is the result of looking at one thing.
 type Finding struct {
-	// Check names what was looked at. Several findings may have one name.
+	// Check is the name of the check. Several findings may have one name.
 	Check string `json:"check"`
 	State State  `json:"state"`
-	// Text says what is so; Advice what to do, "" for nothing.
+	// Text says what was found; Advice what to do, "" for nothing.
 	Text   string `json:"text"`
 	Advice string `json:"advice,omitempty"`
 	// Mend says what mending would do, "" when the doctor cannot.
 	Mend string `json:"mend,omitempty"`
-	// Mended says that it was done; Failure why it was not.
+	// Mended says that mending was done; Failure why it was not.
 	Mended  bool   `json:"mended,omitempty"`
 	Failure string `json:"failure,omitempty"`
 
 	mend func(ctx context.Context) error
 }
 
-// Config says what to look at. Paths, Env and Version are required.
+// Config configures the checks. Paths, Env and Version are required.
 type Config struct {
 	Paths   config.Paths
 	Env     func(string) string
 	Version string // of this program
-	// Drivers are what the servers of models are asked with.
+	// Drivers are the protocols of the servers of models.
 	Drivers llm.Drivers
 	// Grants are what policy.org grants, for the notes; nil looks at none.
 	Grants func(config.Settings) *skill.Grants
@@ -64,13 +64,13 @@ type Config struct {
 	Sandbox func(ctx context.Context) (sandbox.Kind, error)
 }
 
-// check is one row of what is looked at.
+// check is a check and its name.
 type check struct {
 	name string
 	look func(ctx context.Context, c Config) []Finding
 }
 
-// checks are all of them, in the order in which they are told: what others stand on first.
+// checks are all checks in the order of their findings. A check comes before those that depend on it.
 func checks() []check {
 	return []check{
 		{"home", home}, {"state", state}, {"run", run}, {"token", token}, {"kernel", kernel}, {"journal", journalState},
@@ -78,7 +78,7 @@ func checks() []check {
 	}
 }
 
-// Names are the names of the checks.
+// Names returns the names of the checks.
 func Names() []string {
 	var names []string
 	for _, c := range checks() {
@@ -90,8 +90,8 @@ func Names() []string {
 // patience is how long one check may take.
 const patience = 20 * time.Second
 
-// Examine looks at everything, or only at the named checks. A check that panics or takes
-// too long is a finding like any other.
+// Examine runs all checks, or only those that are named. A check that panics or takes too long gives a
+// finding too.
 func Examine(ctx context.Context, c Config, only ...string) []Finding {
 	var found []Finding
 	for _, row := range checks() {
@@ -106,8 +106,8 @@ func Examine(ctx context.Context, c Config, only ...string) []Finding {
 	return found
 }
 
-// bounded runs a check and waits for it no longer than it may take. One that hangs in the
-// system, as on a dead network disk, is left behind; it changes nothing.
+// bounded runs a check and waits for it at most patience. A check that hangs in the system, as on a dead
+// network disk, is left behind; it changes nothing.
 func bounded(ctx context.Context, c Config, row check) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -133,8 +133,8 @@ func bounded(ctx context.Context, c Config, row check) []Finding {
 	}
 }
 
-// Mend mends what can be, in order, and looks again: the findings are those of afterwards,
-// and those that were mended or could not be.
+// Mend mends the findings that can be mended, in order, and examines again. It returns the findings of
+// afterwards, and those that were mended or whose mending failed.
 func Mend(ctx context.Context, c Config, only ...string) []Finding {
 	var done []Finding
 	for _, f := range Examine(ctx, c, only...) {
@@ -160,7 +160,7 @@ func Mend(ctx context.Context, c Config, only ...string) []Finding {
 	return append(mended, after...)
 }
 
-// Worst is the worst state of the findings.
+// Worst returns the worst state of the findings.
 func Worst(found []Finding) State {
 	worst := OK
 	for _, f := range found {

@@ -13,15 +13,14 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Kernel is asked for what another program wants, with the requests tool/list and tool/call of
-// the wire. A call waits for what becomes of it, a person's decision included; when ctx ends, so
-// does the call.
+// Kernel makes the requests tool/list and tool/call of the wire. A call returns with its result, which
+// may wait for a person's decision. When ctx ends, so does the call.
 type Kernel interface {
 	Call(ctx context.Context, method string, params, result any) error
 }
 
-// Offer has the program at the other end of in and out use the kernel's tools, until it is gone or
-// ctx ends. Every call of it that has not come back then is ended.
+// Offer offers the kernel's tools to the program at the other end of in and out. It returns when the
+// program is gone, or when ctx ends. Calls that have not returned by then are cancelled.
 func Offer(ctx context.Context, kernel Kernel, version string, in io.ReadCloser, out io.WriteCloser) error {
 	var list protocol.ToolListResult
 	if err := kernel.Call(ctx, protocol.MethodToolList, protocol.Empty{}, &list); err != nil {
@@ -53,7 +52,7 @@ func Offer(ctx context.Context, kernel Kernel, version string, in io.ReadCloser,
 	return err
 }
 
-// ending is what another program says; it has gone when that ends.
+// ending is the input from another program. At its end it calls gone.
 type ending struct {
 	io.ReadCloser
 	gone func()
@@ -68,7 +67,7 @@ func (e *ending) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// offeredTool is a tool of ours as others are told of it.
+// offeredTool returns a tool of the kernel as one of the protocol.
 func offeredTool(t protocol.ToolInfo) (*sdk.Tool, error) {
 	text, err := json.Marshal(t.Schema)
 	if err != nil {
@@ -89,8 +88,8 @@ func offeredTool(t protocol.ToolInfo) (*sdk.Tool, error) {
 	}, nil
 }
 
-// callFor makes a call for another program. Whatever becomes of it is a result; of what kind an
-// error is stands beside it.
+// callFor makes a call for another program. An error of the call is a result too, with the kind of the
+// error beside it.
 func callFor(ctx context.Context, kernel Kernel, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	failed := func(text string, code protocol.ToolErrorCode, retryable bool) *sdk.CallToolResult {
 		return &sdk.CallToolResult{
@@ -124,7 +123,7 @@ func callFor(ctx context.Context, kernel Kernel, request *sdk.CallToolRequest) (
 	return failed(result.Text, code, result.Retryable), nil
 }
 
-// programOf is what the other program calls itself.
+// programOf returns the name that the other program gives itself.
 func programOf(request *sdk.CallToolRequest) string {
 	if p := request.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
 		return p.ClientInfo.Name

@@ -15,7 +15,7 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// offered is a tool as its server tells of it.
+// offered is a tool as its server lists it.
 type offered struct {
 	tool   *sdk.Tool
 	schema map[string]any
@@ -64,7 +64,7 @@ func mapped(name string) string {
 	return strings.TrimRight(b.String(), "_")
 }
 
-// ours is the name under which a tool can be called here.
+// ours returns the kernel's name of a tool.
 func (s *server) ours(name string) string {
 	whole := s.config.Name + "_" + mapped(name)
 	if len(whole) <= nameLimit {
@@ -101,7 +101,7 @@ func (s *server) name(owner map[string]string) []tool.Tool {
 	return all
 }
 
-// tool is what the server offers as a tool of ours.
+// tool returns a server's tool as one of the kernel.
 func (s *server) tool(name string, o offered) tool.Tool {
 	does := fmt.Sprintf("of the MCP server %s", s.config.Name)
 	if said := text.PlainLine(o.tool.Description, saidLimit); said != "" {
@@ -130,7 +130,7 @@ func (s *server) tool(name string, o offered) tool.Tool {
 	})
 }
 
-// preview is what a person is shown who is asked about a call.
+// preview returns the text that a person sees to decide about a call.
 func (s *server) preview(o offered, given map[string]any) (tool.Preview, error) {
 	sent, err := json.MarshalIndent(given, "", "  ")
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *server) preview(o offered, given map[string]any) (tool.Preview, error) 
 	}, nil
 }
 
-// hints are those that a server gives, in words.
+// hints returns a server's hints in words.
 func hints(a *sdk.ToolAnnotations) string {
 	switch {
 	case a == nil:

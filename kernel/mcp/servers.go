@@ -1,15 +1,15 @@
-// Package mcp has other people's tools look like ours, and ours like theirs. A server of the Model
-// Context Protocol is a program that a person names in their settings, or a server of the web.
+// Package mcp is the client and the server of the Model Context Protocol. As a client it makes the
+// tools of other servers tools of the kernel. Such a server is a program that a person names in
+// their settings, or a server of the web.
 //
-// [Servers] keeps them: each in a goroutine of its own, which starts it, asks for its tools, and
-// starts it again when it is gone, after longer and longer pauses. None waits for another, and
-// nobody waits for any: a tool is there when its server has told of it. What a server says is
-// outside data and believed in nothing: its names are made ours, its descriptions are cut to a
-// line, its hints are shown and count for nothing, its results are capped and the whole kept. A
-// server may ask neither for words of the model (sampling) nor of the person (elicitation) nor
-// what files there are (roots): it is told that there is no such thing.
+// [Servers] runs each server in a goroutine of its own. The goroutine starts the server, asks for
+// its tools, and starts it again when it is gone, after longer and longer pauses. Nobody waits for
+// a server: its tools exist as soon as it has listed them. What a server sends is not trusted. Its
+// names are made ours, its descriptions are cut to a line, and its hints are shown and decide
+// nothing. Its results are cut for the model, and kept whole. Sampling, elicitation and roots are
+// refused.
 //
-// [Offer] is the other direction: it has another program use the kernel's tools.
+// [Offer] is the other direction: it offers the kernel's tools to another program.
 package mcp
 
 import (
@@ -27,15 +27,15 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// Config is what the servers are kept with. Environment, Directory and Logger are required.
+// Config configures Servers. Environment, Directory and Logger are required.
 type Config struct {
 	Servers []Server
-	// Environment is where the few variables that a program is given are taken from.
+	// Environment returns a variable of the environment. A program gets a few of them.
 	Environment func(string) string
-	// Directory is where what results hold is kept; it is made when there is something.
+	// Directory is the directory of the result store. It is made when it is needed.
 	Directory string
 	Version   string
-	// Own returns the names of the tools that nobody else's can have; nil for none.
+	// Own returns the names of the kernel's own tools, which no server's tool gets; nil for none.
 	Own    func() []string
 	Logger *slog.Logger
 	// Patience is how long a server has to answer when it is started; by default 30 s. Pause is
@@ -46,7 +46,7 @@ type Config struct {
 func (c Config) patience() time.Duration { return cmp.Or(c.Patience, 30*time.Second) }
 func (c Config) pause() time.Duration    { return cmp.Or(c.Pause, time.Second) }
 
-// Server is one of them: a program, or a server of the web.
+// Server is the configuration of one server: a program, or a server of the web.
 type Server struct {
 	Name string // as its tools' names begin
 	// Command is the program and what it is called with, Directory where it runs, Variables are
@@ -70,7 +70,7 @@ type Secret struct {
 	Value        func(ctx context.Context) (secret.Text, error)
 }
 
-// Servers keeps servers. It is safe for many goroutines.
+// Servers runs servers. It is safe for many goroutines.
 type Servers struct {
 	config  Config
 	servers []*server
@@ -79,7 +79,7 @@ type Servers struct {
 	results resultStore
 }
 
-// New returns servers of which none runs.
+// New returns Servers. Run starts them.
 func New(config Config) *Servers {
 	h := &Servers{config: config, results: resultStore{directory: config.Directory}}
 	for _, c := range config.Servers {
@@ -91,7 +91,7 @@ func New(config Config) *Servers {
 	return h
 }
 
-// address says where a server is, without what it is called with: that may be a secret.
+// address returns the program or the URL of a server. Arguments are left out, as they may be secret.
 func address(c Server) string {
 	if c.URL != "" {
 		return c.URL
@@ -109,8 +109,8 @@ func (h *Servers) Run(ctx context.Context) {
 	work.Wait()
 }
 
-// Tools are the tools that there are at this moment, by name. Those of a server that is gone stay:
-// it comes back, and calls meanwhile say so.
+// Tools returns the tools of this moment, by name. The tools of a server that is gone stay, as it is
+// started again. Calls of them fail meanwhile.
 func (h *Servers) Tools() []tool.Tool {
 	if h == nil {
 		return nil
@@ -121,7 +121,7 @@ func (h *Servers) Tools() []tool.Tool {
 	return nil
 }
 
-// Statuses says how each server is, in the order of the settings.
+// Statuses returns the status of each server, in the order of the settings.
 func (h *Servers) Statuses() []protocol.MCPServer {
 	if h == nil {
 		return nil
@@ -133,7 +133,7 @@ func (h *Servers) Statuses() []protocol.MCPServer {
 	return all
 }
 
-// publish gives the tools of all servers their names, and makes them those that there are.
+// publish names the tools of all servers, and replaces those of Tools by them.
 func (h *Servers) publish() {
 	h.naming.Lock()
 	defer h.naming.Unlock()
