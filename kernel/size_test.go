@@ -26,7 +26,6 @@ var large = map[string]string{
 	"session.Session":        "a conversation is a queue, its clients, its file and what waits in it, under one lock. It is to be divided",
 	"session.Sessions":       "the methods that clients call, each of a few lines over one session",
 	"skill.Note":             "a method for each function that the kernel gives to notes",
-	"daemon.daemon":          "wiring: a method for each part that is made, and no logic",
 	"config.Settings":        "a field for each setting of config.org",
 	"protocol.StatusResult":  "a field for each thing that status tells",
 	"cmd/org-agent.commands": "a field for each command",

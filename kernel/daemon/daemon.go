@@ -193,7 +193,10 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 			Sandbox: func() string { return string(d.commands.kind()) }, Emacs: d.editors.Version, WithoutSafety: d.config.WithoutSafety, Tools: d.tools, Prompts: d.skills.Prompts, Logger: d.log,
 		},
 		Provider: d.models, Policy: d.policy, Journal: d.journal, NewID: newID, Now: d.persona.Now, Model: d.models.Model(), Images: d.models.Images,
-		HistoryTurns: settings.HistoryTurns, Window: d.models.Window, Compacted: d.compacted,
+		HistoryTurns: settings.HistoryTurns, Window: d.models.Window,
+		Compacted: func(_ context.Context, summary protocol.SessionCompacted) {
+			d.sessions.Tell(summary.Session, protocol.MethodSessionCompacted, summary)
+		},
 		Grammar: d.models.TakesGrammar, Index: d.memory.index, Memory: d.memory.store, SummaryModel: settings.SummaryModel, MemoryModel: settings.MemoryModel,
 		Subagents: d.subagents, CheckModel: d.models.Check,
 		Hooks: hooks, Kinds: d.kinds,
@@ -203,11 +206,6 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	})
 	talk.sessions = d.sessions
 	return nil
-}
-
-// compacted tells the clients of a session what becomes of its summary.
-func (d *daemon) compacted(_ context.Context, summary protocol.SessionCompacted) {
-	d.sessions.Tell(summary.Session, protocol.MethodSessionCompacted, summary)
 }
 
 // newID is a fresh id, as Org makes them.
