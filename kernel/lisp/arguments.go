@@ -285,7 +285,7 @@ func (c *Call) Chars(v Value) []rune {
 	case *String:
 		return x.chars
 	case *Symbol:
-		return []rune(x.name)
+		return c.codePoints(x.name)
 	case Character:
 		return []rune{rune(x)}
 	}

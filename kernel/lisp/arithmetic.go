@@ -550,8 +550,8 @@ func shift(c *Call, a, b Value) Value {
 	if n.Sign() == 0 {
 		return Integer(0)
 	}
-	if by/8 > c.bytes {
-		c.Charge(int(c.bytes) + 1)
+	if by/8 > c.left() {
+		c.chargeAll()
 	}
 	c.ChargeMany(int(by/8)+n.BitLen()/8+8, 1)
 	return normal(new(big.Int).Lsh(n, uint(by)))

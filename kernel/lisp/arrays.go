@@ -144,7 +144,7 @@ func arrayFunctions() []Builtin {
 	}
 	return []Builtin{
 		{Name: "vector", LambdaList: "(&rest objects)", Doc: "A new vector.", Call: func(c *Call, args []Value) Value {
-			return c.NewVector(CloneSlice(c, args))
+			return c.NewVector(cloneSlice(c, args))
 		}},
 		{Name: "aref", LambdaList: "(array &rest subscripts)", Doc: "An element of an array.", Two: func(c *Call, a, b Value) Value {
 			if v, ok := a.(*Vector); ok && v.dimensions != nil {
@@ -296,7 +296,7 @@ func (c *Call) arraySizes(v Value) (sizes []int, total int) {
 	for _, d := range dimensions {
 		n := c.Index(d)
 		if n > 0 && total > 1<<40/n {
-			c.Charge(int(c.bytes) + 1)
+			c.chargeAll()
 		}
 		total *= n
 		sizes = append(sizes, n)

@@ -118,7 +118,12 @@ func (c *Call) landed(p *exitPoint) (exit, bool) {
 func (c *Call) abort(class, message string) { c.abortWith(class, message, nil) }
 
 func (c *Call) abortWith(class, message string, cause error) {
-	c.exit = exit{failed: c.describe(&Error{Class: class, Message: message, Cause: cause})}
+	c.end(&Error{Class: class, Message: message, Cause: cause})
+}
+
+// end ends the call with an error that no Lisp code sees.
+func (c *Call) end(failed *Error) {
+	c.exit = exit{failed: c.describe(failed)}
 	panic(unwinding{})
 }
 

@@ -80,12 +80,18 @@ func readCategories(t testing.TB, files []string) []category {
 	return all
 }
 
-// sbcl is SBCL with a script.
-func sbcl(t testing.TB, script ...string) *exec.Cmd {
+// needSBCL skips a test that asks SBCL where none is to be started.
+func needSBCL(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short starts no SBCL")
 	}
+}
+
+// sbcl is SBCL with a script.
+func sbcl(t testing.TB, script ...string) *exec.Cmd {
+	t.Helper()
+	needSBCL(t)
 	command := exec.CommandContext(t.Context(), "sbcl", append([]string{"--script"}, script...)...)
 	command.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
 	return command
@@ -140,6 +146,7 @@ func standardName(err error) string {
 // TestConformance compares this evaluator with SBCL, as recorded beside the corpus, and
 // prints the agreement by category. With -update it asks SBCL anew.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	var table, meant strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "category\tcases\tas SBCL\tmeant to differ\twrong")
@@ -191,16 +198,21 @@ func TestConformance(t *testing.T) {
 
 // TestOracle makes sure that the recorded values are what SBCL says today.
 func TestOracle(t *testing.T) {
+	needSBCL(t)
+	t.Parallel()
 	for _, c := range readCorpus(t) {
-		recorded, err := os.ReadFile(c.values())
-		if err != nil {
-			t.Fatal(err)
-		}
-		values := strings.Split(strings.TrimSuffix(string(recorded), "\n"), "\n")
-		for i, got := range oracle(t, c.forms()) {
-			if i >= len(values) || got != values[i] {
-				t.Errorf("%s: %s\nSBCL now says %s", c.cases[i].at, c.cases[i].form, got)
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			recorded, err := os.ReadFile(c.values())
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			values := strings.Split(strings.TrimSuffix(string(recorded), "\n"), "\n")
+			for i, got := range oracle(t, c.forms()) {
+				if i >= len(values) || got != values[i] {
+					t.Errorf("%s: %s\nSBCL now says %s", c.cases[i].at, c.cases[i].form, got)
+				}
+			}
+		})
 	}
 }

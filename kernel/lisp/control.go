@@ -13,13 +13,11 @@ func controlFunctions() []Builtin {
 		{Name: "values-list", LambdaList: "(list)", Doc: "Return the elements as values.", Many: true, One: func(c *Call, a Value) Value { return c.Values(c.Slice(a)...) }},
 		{Name: "identity", LambdaList: "(object)", Doc: "The object.", One: func(_ *Call, a Value) Value { return a }},
 		{Name: "constantly", LambdaList: "(value)", Doc: "A function that always returns value.", One: func(c *Call, a Value) Value {
-			c.Charge(ObjectBytes)
-			return &Function{name: "CONSTANTLY", most: -1, frame: &frame{slots: []Value{a}}, call: func(*Call, []Value) Value { return a }}
+			return Allocate(c, Function{name: "CONSTANTLY", most: -1, frame: c.frameOf(a), call: func(*Call, []Value) Value { return a }})
 		}},
 		{Name: "complement", LambdaList: "(predicate)", Doc: "The function that is true where predicate is not.", One: func(c *Call, a Value) Value {
 			fn := c.Function(a)
-			c.Charge(ObjectBytes)
-			return &Function{name: "COMPLEMENT", most: -1, frame: &frame{slots: []Value{fn}}, call: func(c *Call, args []Value) Value { return Boolean(Single(c.apply(fn, args)) == Nil) }}
+			return Allocate(c, Function{name: "COMPLEMENT", most: -1, frame: c.frameOf(fn), call: func(c *Call, args []Value) Value { return Boolean(Single(c.apply(fn, args)) == Nil) }})
 		}},
 		{Name: "eval", LambdaList: "(form)", Doc: "Evaluate a form.", Many: true, One: func(c *Call, a Value) Value { return c.evaluate(a) }},
 		{Name: "compile", LambdaList: "(name &optional definition)", Doc: "The function; everything is compiled already.", Many: true, Call: func(c *Call, args []Value) Value {

@@ -45,6 +45,11 @@
 // times the limit. An environment whose variables hold more than Limits.Retained
 // after a call answers no more calls.
 //
+// Environments may share a [Memory], which bounds what their calls have in use together. A call
+// that finds too little of it waits for others to end, with its clock standing. So the most that a
+// program of many environments takes for their calls is known: about as much as the Memory has.
+// Another test measures what the system gives to a process in which three calls fill what they may.
+//
 // # Errors
 //
 // A condition that nothing handles ends the call with an [*Error], which tells the place in the

@@ -38,10 +38,11 @@ func TestEntriesAreComplete(t *testing.T) {
 	}
 }
 
-// TestLambdaListsAreTrue calls every function with one argument fewer and one more than
+// TestLambdaListsAreTrue calls every function with zeros for arguments, with one fewer and one more than
 // its lambda list says, and with as many as it says. Only the wrong numbers are refused
 // for their number.
 func TestLambdaListsAreTrue(t *testing.T) {
+	t.Parallel()
 	for _, entry := range testLanguage.Entries() {
 		if entry.Kind != FunctionEntry {
 			continue
@@ -54,7 +55,7 @@ func TestLambdaListsAreTrue(t *testing.T) {
 		least, most := parameters.least(), parameters.most()
 		e := newEnvironment(t, Config{Limits: Limits{Steps: 100_000, Bytes: 4 << 20}, Access: everything()})
 		refused := func(count int) bool {
-			_, err := evaluated(t, e, "(funcall '"+entry.Name+strings.Repeat(" 1", count)+")")
+			_, err := evaluated(t, e, "(funcall '"+entry.Name+strings.Repeat(" 0", count)+")")
 			var failed *Error
 			if errors.As(err, &failed) && failed.Class == internalError {
 				t.Errorf("%s with %d arguments: %v", entry.Name, count, failed.Cause)
@@ -84,6 +85,7 @@ func everything() Access {
 // TestKeywordsAreTrue calls every function that has &key with each keyword its lambda
 // list names, and with one that it does not.
 func TestKeywordsAreTrue(t *testing.T) {
+	t.Parallel()
 	for _, entry := range testLanguage.Entries() {
 		_, keys, found := strings.Cut(strings.TrimSuffix(entry.LambdaList, ")"), "&key ")
 		if entry.Kind != FunctionEntry || !found || strings.Contains(keys, "&allow-other-keys") {

@@ -31,6 +31,9 @@ type Config struct {
 	Access Access
 	// Limits bound each call; see Limits for the defaults.
 	Limits Limits
+	// Memory is shared with other environments: it bounds what their calls have in use
+	// together. Default: each call has its limit for itself.
+	Memory *Memory
 	// Now is the clock that get-universal-time reads. Default time.Now.
 	Now func() time.Time
 	// Output receives what is written to the standard streams, after each call and
@@ -258,7 +261,17 @@ func (e *Environment) acquire(ctx context.Context) error {
 func (e *Environment) release() { <-e.guard }
 
 // run runs body as a call: under the guard, within the limits.
-func (e *Environment) run(ctx context.Context, body func(c *Call)) (err error) {
+func (e *Environment) run(ctx context.Context, body func(c *Call)) error {
+	if e.config.Memory == nil {
+		return e.runCall(ctx, nil, body)
+	}
+	l := &loan{memory: e.config.Memory}
+	defer l.giveBack() // when nothing holds what the call allocated any more
+	return e.runCall(ctx, l, body)
+}
+
+// runCall is run with what the call has taken of a shared Memory, nil where it shares none.
+func (e *Environment) runCall(ctx context.Context, l *loan, body func(c *Call)) (err error) {
 	if err := e.acquire(ctx); err != nil {
 		class := cancelCondition
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -266,14 +279,17 @@ func (e *Environment) run(ctx context.Context, body func(c *Call)) (err error) {
 		}
 		return &Error{Class: class, Message: "waiting for the note's other calls was given up", Cause: err}
 	}
-	c := &Call{environment: e, ctx: ctx, budget: newBudget(e.config.Limits), held: true}
+	c := &Call{environment: e, ctx: ctx, budget: newBudget(e.config.Limits, l), held: true}
 	if e.full {
 		defer e.release()
 		return e.takeCensus(0, c.limits)
 	}
 	c.console = newConsole(e.config.Output)
 	defer func() {
-		if full := e.takeCensus(c.limits.Bytes-c.bytes, c.limits); full != nil && err == nil {
+		if l != nil {
+			l.unused = c.bytes
+		}
+		if full := e.takeCensus(c.limits.Bytes-c.left(), c.limits); full != nil && err == nil {
 			err = full
 		}
 		c.console.flush()

@@ -69,7 +69,7 @@ func fileFunctions() []Builtin {
 			to := c.MergePathname(c.Pathname(b), p)
 			from, target := c.located(p, kindWrite), c.located(to, kindWrite)
 			c.change(p, func() error { return from.rename(target) })
-			return c.Values(to, ParsePathname(from.path()), ParsePathname(target.path()))
+			return c.Values(to, c.ParsePathname(from.path()), c.ParsePathname(target.path()))
 		}},
 		{Name: "ensure-directories-exist", Needs: NeedsWrite, LambdaList: "(file &key verbose)", Doc: "Make the directory of a file, and those above it.", Many: true, Named: func(c *Call, args Args) Value {
 			file := args.Get("file")
@@ -102,7 +102,7 @@ func (c *Call) Truename(p *Pathname) Value {
 	if info, err := at.stat(); err == nil && info != nil && info.IsDir() {
 		text += "/"
 	}
-	return ParsePathname(text)
+	return parsePathname(text)
 }
 
 // maximumEntries bounds the files that are looked at for one directory.
@@ -119,7 +119,7 @@ func (c *Call) matchingFiles(p *Pathname) Value {
 	directory := &Pathname{Directory: p.Directory, Name: Nil, Type: Nil}
 	list := NewListBuilder(c)
 	for _, entry := range c.ListDirectory(directory) {
-		q := ParsePathname(entry.Name())
+		q := parsePathname(entry.Name())
 		if entry.IsDir() || !c.MatchPart(q.Name, p.Name) || !c.MatchPart(q.Type, p.Type) {
 			continue
 		}

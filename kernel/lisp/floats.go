@@ -321,8 +321,8 @@ func power(c *Call, base, exponent Value) Value {
 		} else if x, ok := base.(int64); ok {
 			size = float64(new(big.Int).SetInt64(x).BitLen()) * math.Abs(float64(n))
 		}
-		if size > 8*float64(c.bytes) {
-			c.Charge(int(c.bytes) + 1)
+		if size > 8*float64(c.left()) {
+			c.chargeAll()
 		}
 		c.ChargeMany(int(size/8)+1, 1)
 		c.Work(int(math.Pow(size/64, 1.6) / 16))

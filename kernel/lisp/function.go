@@ -297,8 +297,7 @@ func (cp *Compiler) compileLambda(name string, list Value, sc *scope, kind lambd
 		doc = text.String()
 	}
 	return func(c *Call, f *frame) Value {
-		c.Charge(ObjectBytes)
-		return &Function{name: name, doc: doc, least: least, most: most, lambda: l, frame: f, many: true}
+		return Allocate(c, Function{name: name, doc: doc, least: least, most: most, lambda: l, frame: f, many: true})
 	}
 }
 

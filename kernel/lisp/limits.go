@@ -71,21 +71,30 @@ type budget struct {
 	limits   Limits
 	steps    int64
 	fuel     int // steps until the context is polled
-	bytes    int64
 	output   int64
-	depth    int
 	deadline time.Time
+	// bytes are granted and not used yet, ungranted is what can still be granted.
+	bytes, ungranted int64
+	// depth is how deep the call is nested, deepest how deep it may be until it asks for more.
+	depth, deepest int
+	// loan is what was taken of the shared memory, nil where the call shares none.
+	loan *loan
 }
 
 // pollEvery is the number of steps between two looks at the context and the clock.
 const pollEvery = 1024
 
-func newBudget(limits Limits) budget {
+// newBudget is what a call has. All its bytes are granted at once where it shares no memory.
+func newBudget(limits Limits, l *loan) budget {
 	limits = limits.withDefaults()
-	return budget{
+	b := budget{
 		limits: limits, steps: limits.Steps, fuel: pollEvery, bytes: limits.Bytes, output: limits.Output,
-		deadline: time.Now().Add(limits.Duration),
+		deadline: time.Now().Add(limits.Duration), deepest: limits.Depth, loan: l,
 	}
+	if l != nil {
+		b.bytes, b.ungranted, b.deepest = 0, limits.Bytes, min(loanLevels, limits.Depth)
+	}
+	return b
 }
 
 // Step accounts for one unit of work.
@@ -135,19 +144,29 @@ func (c *Call) cancelled(err error) {
 
 // Charge accounts for n bytes before they are allocated.
 func (c *Call) Charge(n int) {
-	if n < 0 || int64(n) > c.bytes {
-		c.abort(storageCondition, fmt.Sprintf("the limit of %d bytes of memory is exceeded", c.limits.Bytes))
+	if uint64(n) > uint64(c.bytes) { // or n is negative
+		c.chargeMore(int64(n))
 	}
 	c.bytes -= int64(n)
 }
 
+// chargeMore gets the bytes that are wanted, or ends the call.
+func (c *Call) chargeMore(n int64) {
+	if failed := c.grant(n); failed != nil {
+		c.end(failed)
+	}
+}
+
+// chargeAll ends the call: what it wants is more than it has left.
+func (c *Call) chargeAll() { c.chargeMore(c.left() + 1) }
+
 // ChargeMany accounts for n objects of the given size; it is safe for absurd n.
 func (c *Call) ChargeMany(n, size int) {
-	if n < 0 || int64(n) > c.bytes/int64(size) {
-		c.abort(storageCondition, fmt.Sprintf("the limit of %d bytes of memory is exceeded", c.limits.Bytes))
+	if n < 0 || int64(n) > c.left()/int64(size) {
+		c.chargeAll()
 	}
 	c.Work(n / 8)
-	c.bytes -= int64(n) * int64(size)
+	c.Charge(n * size)
 }
 
 // ChargeOutput accounts for n characters before they are written. Where they are collected
@@ -163,8 +182,8 @@ func (c *Call) ChargeOutput(n int) {
 // Descend enters n levels of nesting; the caller leaves them by ascend.
 func (c *Call) Descend(n int) {
 	c.depth += n
-	if c.depth > c.limits.Depth {
-		c.abort(storageCondition, "the recursion is too deep (control stack exhausted)")
+	if c.depth > c.deepest {
+		c.deepen()
 	}
 }
 
@@ -188,8 +207,8 @@ func Append[T any](c *Call, items []T, more ...T) []T {
 // MakeSlice is make for a call.
 func MakeSlice[T any](c *Call, n int) []T { return make([]T, c.chargeSlice(n, sizeOf[T]())) }
 
-// CloneSlice copies items for a call.
-func CloneSlice[T any](c *Call, items []T) []T {
+// cloneSlice copies items for a call.
+func cloneSlice[T any](c *Call, items []T) []T {
 	own := MakeSlice[T](c, len(items))
 	copy(own, items)
 	return own
@@ -205,6 +224,13 @@ func Allocate[T any](c *Call, object T) *T {
 func (c *Call) newFrame(parent *frame, slots int) *frame {
 	c.Charge(sizeOf[frame]() + max(slots, 2)*ValueBytes + allocationBytes)
 	return newFrame(parent, slots)
+}
+
+// frameOf makes a frame by which a function made here tells what it holds.
+func (c *Call) frameOf(v Value) *frame {
+	f := c.newFrame(nil, 1)
+	f.slots[0] = v
+	return f
 }
 
 func sizeOf[T any]() int {
@@ -277,18 +303,58 @@ func (c *Call) NewString(chars []rune) *String {
 	return c.StringOf(chars)
 }
 
+// CopyRunes makes a string of a copy of characters.
+func (c *Call) CopyRunes(chars []rune) *String { return c.StringOf(cloneSlice(c, chars)) }
+
 // StringOf makes a string of characters that are charged already; it keeps them.
 func (c *Call) StringOf(chars []rune) *String {
 	return Allocate(c, String{chars: chars, capacity: -1})
 }
 
 // Text makes a string of the code points of text.
-func (c *Call) Text(text string) *String {
+func (c *Call) Text(text string) *String { return c.StringOf(c.codePoints(text)) }
+
+// codePoints are those of a text, in a new slice.
+func (c *Call) codePoints(text string) []rune {
 	chars := MakeSlice[rune](c, utf8.RuneCountInString(text))[:0]
 	for _, r := range text {
 		chars = append(chars, r)
 	}
-	return c.StringOf(chars)
+	return chars
+}
+
+// StringBuilder collects the characters of a string, which are charged to a call.
+type StringBuilder struct {
+	call  *Call
+	chars []rune
+}
+
+// NewStringBuilder returns an empty one.
+func NewStringBuilder(c *Call) StringBuilder { return StringBuilder{call: c} }
+
+// WriteRune adds a character.
+func (b *StringBuilder) WriteRune(r rune) { b.chars = Append(b.call, b.chars, r) }
+
+// WriteRunes adds characters, which it copies.
+func (b *StringBuilder) WriteRunes(chars []rune) {
+	b.call.Work(len(chars) / 8)
+	b.chars = Append(b.call, b.chars, chars...)
+}
+
+// WriteString adds the code points of a text.
+func (b *StringBuilder) WriteString(text string) {
+	for _, r := range text {
+		b.WriteRune(r)
+	}
+}
+
+// Value is the string. The builder is not used afterwards.
+func (b *StringBuilder) Value() *String { return b.call.StringOf(b.chars) }
+
+// Text is what was collected, as a Go string.
+func (b *StringBuilder) Text() string {
+	b.call.chargeSlice(len(b.chars), RuneBytes)
+	return string(b.chars)
 }
 
 // NewVector makes a vector of elements that are charged already; it keeps them.

@@ -5,41 +5,89 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // TestPeakOfAProcess evaluates what takes most in a process of its own, with the limits that
 // notes have, and asks the system for the most it ever had.
 func TestPeakOfAProcess(t *testing.T) {
-	if source := os.Getenv("ORG_AGENT_TEST_HOG"); source != "" {
+	if source := os.Getenv(hogVariable); source != "" {
 		e := newEnvironment(t, Config{})
 		_, err := evaluated(t, e, source)
 		fmt.Println("ending:", ending(err))
-		status, err := os.ReadFile("/proc/self/status")
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Println(string(status))
+		printStatus(t)
 		return
 	}
+	for _, source := range []string{hogs[0].source, hogs[1].source, `(loop collect 1)`, `(let ((h (make-hash-table)) (i 0)) (loop (setf (gethash (incf i) h) i)))`} {
+		most, _ := hogProcess(t, "^TestPeakOfAProcess$", source)
+		t.Logf("%4d MB: %s", most, source)
+		if limit := 256; most > limit+limit/2 {
+			t.Errorf("%s: %d MB were resident at the limit of %d MB", source, most, limit)
+		}
+	}
+}
+
+// TestPeakOfThree evaluates three programs at once that fill what they may, in a process of its own.
+// They share a memory, which bounds what the process ever has; afterwards it gives that back.
+func TestPeakOfThree(t *testing.T) {
+	if source := os.Getenv(hogVariable); source != "" {
+		memory := NewMemory(448 << 20)
+		var group sync.WaitGroup
+		for range 3 {
+			e := newEnvironment(t, Config{Memory: memory})
+			group.Go(func() {
+				_, err := evaluated(t, e, source)
+				fmt.Println("ending:", ending(err), err)
+			})
+		}
+		group.Wait()
+		printStatus(t)
+		return
+	}
+	for _, source := range []string{hogs[0].source, hogs[1].source, `(let ((l (list 1))) (setf (cdr l) l) (copy-list l))`, `(defun f (x) (1+ (f x))) (f 1)`} {
+		most, after := hogProcess(t, "^TestPeakOfThree$", source)
+		t.Logf("%4d MB, %d MB afterwards: %s", most, after, source)
+		if most > 576 {
+			t.Errorf("%s: %d MB were resident where three share 448 MB", source, most)
+		}
+		if after > 192 {
+			t.Errorf("%s: %d MB are resident when all have ended", source, after)
+		}
+	}
+}
+
+const hogVariable = "ORG_AGENT_TEST_HOG"
+
+// printStatus prints what the system knows of this process.
+func printStatus(t *testing.T) {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println(string(status))
+}
+
+// hogProcess runs one test in a process of its own, with a source. It returns the most megabytes
+// that were ever resident, and those at the end.
+func hogProcess(t *testing.T, test, source string) (most, after int) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("-short starts no process that fills its memory")
 	}
-	for _, source := range []string{hogs[0].source, hogs[1].source, `(loop collect 1)`, `(let ((h (make-hash-table)) (i 0)) (loop (setf (gethash (incf i) h) i)))`} {
-		command := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestPeakOfAProcess$", "-test.v")
-		command.Env = append(os.Environ(), "ORG_AGENT_TEST_HOG="+source)
-		out, err := command.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", source, err, out)
-		}
-		var most uint64
-		_, after, _ := strings.Cut(string(out), "VmHWM:")
-		if _, err := fmt.Sscan(after, &most); err != nil {
-			t.Fatalf("%s: %v\n%s", source, err, out)
-		}
-		t.Logf("%4d MB: %s", most>>10, source)
-		if limit := uint64(256); most>>10 > limit+limit/2 {
-			t.Errorf("%s: %d MB were resident at the limit of %d MB", source, most>>10, limit)
-		}
+	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run", test, "-test.v")
+	command.Env = append(os.Environ(), hogVariable+"="+source)
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", source, err, out)
 	}
+	for name, field := range map[string]*int{"VmHWM:": &most, "VmRSS:": &after} {
+		_, rest, _ := strings.Cut(string(out), name)
+		if _, err := fmt.Sscan(rest, field); err != nil {
+			t.Fatalf("%s: %v\n%s", source, err, out)
+		}
+		*field >>= 10
+	}
+	return most, after
 }

@@ -112,12 +112,16 @@ var hogs = []struct{ name, source string }{
 // hogLimits leave the bytes to be what ends a hog.
 var hogLimits = Limits{Steps: 30_000_000, Bytes: 24 << 20, Depth: 50_000, Output: 64 << 20, Duration: 20 * time.Second, Retained: 1 << 30}
 
-// TestPeakMemory makes sure that the limit of bytes bounds what is really in use.
+// TestPeakMemory makes sure that the limit of bytes bounds what is really in use. The heap has
+// garbage beside that: what gathers until the collector runs again, and what is allocated while it
+// runs. On a machine under load the collector gets its turn late, so that this is some megabytes
+// however small the limit is. Half the limit is allowed on top, and at least 8 MB.
 func TestPeakMemory(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(20)) // garbage beside what is in use
 	limits := hogLimits
 	if testing.Short() {
-		limits.Bytes /= 2
+		limits.Bytes /= 4
+		limits.Depth /= 4
 	}
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
@@ -125,13 +129,12 @@ func TestPeakMemory(t *testing.T) {
 		t.Run(hog.name, func(t *testing.T) {
 			e := newEnvironment(t, Config{Limits: limits})
 			runtime.GC()
-			debug.FreeOSMemory()
 			peak := watchMemory()
 			start := time.Now()
 			_, err := evaluated(t, e, hog.source)
 			elapsed, most := time.Since(start), peak()
 			fmt.Fprintf(w, "%s\t%v\t%d MB\t%s\n", hog.name, elapsed.Round(time.Millisecond), most>>20, ending(err))
-			if limit := uint64(limits.Bytes); most > limit+limit/2 {
+			if limit := uint64(limits.Bytes); most > limit+max(limit/2, 8<<20) {
 				t.Errorf("%d MB were in use at the limit of %d MB (%v)", most>>20, limit>>20, err)
 			}
 		})

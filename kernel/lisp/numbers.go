@@ -28,6 +28,17 @@ func normalRatio(r *big.Rat) Value {
 	return r
 }
 
+// digitBytes is what Go allocates for each digit of a long number that it parses.
+const digitBytes = 12
+
+// ParseInteger reads an integer of any size from its digits, in time that is quadratic in their
+// number.
+func (c *Call) ParseInteger(digits string, base int) (*big.Int, bool) {
+	c.ChargeMany(len(digits), digitBytes)
+	c.Work(len(digits) / 16 * (len(digits) / 16))
+	return new(big.Int).SetString(digits, base)
+}
+
 // parseNumber reads a token that is a number in base ten.
 func parseNumber(kind plist.NumberKind, text string, double bool) (Value, bool) {
 	switch kind {

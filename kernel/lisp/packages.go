@@ -422,10 +422,9 @@ func macroFunction(c *Call, args Args) Value {
 			return expansion
 		}}
 	}
-	c.Charge(ObjectBytes)
-	return &Function{name: m.name, least: 2, most: 2, two: func(c *Call, form, environment Value) Value {
+	return Allocate(c, Function{name: m.name, least: 2, most: 2, two: func(c *Call, form, environment Value) Value {
 		return c.newCompiler("").expandIn(m, c.cell(form), c.scopeArgument(environment))
-	}}
+	}})
 }
 
 // gensym counts by *gensym-counter*, unless it is given a number.

@@ -35,9 +35,16 @@ var (
 	symDefaultPathname = CL("*DEFAULT-PATHNAME-DEFAULTS*")
 )
 
-// ParsePathname takes a namestring apart: the last part is the name up to its last
-// dot, and the type.
-func ParsePathname(text string) *Pathname {
+// ParsePathname takes a namestring apart. See parsePathname.
+func (c *Call) ParsePathname(text string) *Pathname {
+	// A part of a directory is a cons and a string, and takes two characters at least.
+	c.ChargeMany(len(text)+8, (ConsBytes+ObjectBytes)/2)
+	return parsePathname(text)
+}
+
+// parsePathname takes a namestring apart: the last part is the name up to its last dot, and the
+// type.
+func parsePathname(text string) *Pathname {
 	p := &Pathname{Directory: Nil, Name: Nil, Type: Nil, pattern: hasWildcard(text)}
 	slash := strings.LastIndexByte(text, '/')
 	if slash >= 0 {
@@ -103,6 +110,9 @@ func pathPart(text string) Value {
 	return NewString(strings.ReplaceAll(text, `\`, ""))
 }
 
+// wildcards get a backslash before them where they stand for themselves.
+var wildcards = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`)
+
 // partText is how a part is written.
 func (p *Pathname) partText(v Value) string {
 	switch v {
@@ -118,7 +128,7 @@ func (p *Pathname) partText(v Value) string {
 	if s, ok := v.(*String); ok && p.pattern {
 		return s.String()
 	} else if ok {
-		return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s.String())
+		return wildcards.Replace(s.String())
 	}
 	return ""
 }
@@ -160,8 +170,7 @@ func (c *Call) Pathname(v Value) *Pathname {
 	case *Pathname:
 		return x
 	case *String:
-		c.ChargeMany(len(x.chars)+100, 6*RuneBytes)
-		return ParsePathname(x.String())
+		return c.ParsePathname(x.String())
 	case *Stream:
 		if x.file != nil {
 			return x.file.path
@@ -195,17 +204,17 @@ func (c *Call) MergePathname(p, defaults *Pathname) *Pathname {
 	case len(items) == 0:
 		merged.Directory = defaults.Directory
 	case items[0] == kwRelative && defaults.Directory != Nil:
-		all := append([]Value(nil), c.Slice(defaults.Directory)...)
+		all := c.Slice(defaults.Directory)
 		for _, item := range items[1:] {
 			if _, named := all[len(all)-1].(*String); item == kwBack && named && len(all) > 1 {
 				all = all[:len(all)-1]
 				continue
 			}
-			all = append(all, item)
+			all = Append(c, all, item)
 		}
 		merged.Directory = c.NewList(all)
 	}
-	return &merged
+	return Allocate(c, merged)
 }
 
 func (c *Call) equalPathnames(a, b *Pathname) bool {
@@ -232,7 +241,6 @@ func pathnameFunctions() []Builtin {
 			if defaultsArg != nil {
 				defaults = c.Pathname(defaultsArg)
 			}
-			c.Charge(ObjectBytes)
 			return c.MergePathname(c.Pathname(args.Get("pathname")), defaults)
 		}},
 		text("namestring", "The pathname as a string.", (*Pathname).String),
@@ -359,14 +367,13 @@ func parseNamestring(c *Call, args Args) Value {
 	}
 	from, to := c.Bounds(start, args.Get("end"), len(s.chars))
 	c.ChargeMany(to-from, 2*RuneBytes)
-	return c.Values(ParsePathname(string(s.chars[from:to])), Count(to))
+	return c.Values(c.ParsePathname(string(s.chars[from:to])), Count(to))
 }
 
 func makePathname(c *Call, args Args) Value {
 	directoryArg, nameArg, typeArg := args.Get("directory"), args.Get("name"), args.Get("type")
 	defaultsArg := args.Get("defaults")
-	c.Charge(ObjectBytes)
-	p := &Pathname{Directory: Nil, Name: Nil, Type: Nil}
+	p := Allocate(c, Pathname{Directory: Nil, Name: Nil, Type: Nil})
 	if directoryArg != nil {
 		p.Directory = c.directoryArgument(directoryArg)
 	}

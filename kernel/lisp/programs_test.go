@@ -15,6 +15,7 @@ const wholePrograms = "testdata/programs"
 // TestPrograms runs programs whole and compares what they print with what SBCL prints.
 // With -update it asks SBCL anew.
 func TestPrograms(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(wholePrograms, "*.lisp"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no programs in %s: %v", wholePrograms, err)

@@ -188,7 +188,9 @@ func (r *reader) storage(n int) []Cons {
 func (r *reader) charge(n int) error {
 	c := r.call
 	if int64(n) > c.bytes {
-		return c.describe(&Error{Class: storageCondition, Message: fmt.Sprintf("the limit of %d bytes of memory is exceeded", c.limits.Bytes)})
+		if failed := c.grant(int64(n)); failed != nil {
+			return c.describe(failed)
+		}
 	}
 	c.bytes -= int64(n)
 	return nil
@@ -233,7 +235,7 @@ func (r *reader) Prefixed(at plist.Position, kind plist.Prefix, v Value) (Value,
 		if !ok {
 			return nil, &Error{Class: readerError, Message: "#P wants a string"}
 		}
-		return ParsePathname(s.String()), nil
+		return parsePathname(s.String()), nil
 	}
 	return r.cons(at, operator, NewList(v)), nil
 }
@@ -353,6 +355,9 @@ const MaximumDigits = 20_000
 func (r *reader) number(kind plist.NumberKind, text string) (Value, error) {
 	if len(text) > MaximumDigits {
 		return nil, &Error{Class: readerError, Message: fmt.Sprintf("a number has more than %d digits", MaximumDigits)}
+	}
+	if err := r.charge(len(text) * digitBytes); err != nil {
+		return nil, err
 	}
 	v, ok := parseNumber(kind, text, r.double)
 	if !ok {

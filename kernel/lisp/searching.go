@@ -104,7 +104,7 @@ func (c *Call) folded(chars []rune, fold folding) []rune {
 	if fold != withoutCase {
 		return chars
 	}
-	copied := CloneSlice(c, chars)
+	copied := cloneSlice(c, chars)
 	MapRunes(copied, Lower)
 	return copied
 }
@@ -399,7 +399,7 @@ func (s *scan) delete(marks []bool) Value {
 func (s *scan) replaced(item Value, marks []bool) Value {
 	c := s.call
 	if s.items == nil && s.size > 0 {
-		chars := CloneSlice(c, s.chars)
+		chars := cloneSlice(c, s.chars)
 		for i, marked := range marks {
 			if marked {
 				chars[i] = rune(c.Character(item))
@@ -407,7 +407,7 @@ func (s *scan) replaced(item Value, marks []bool) Value {
 		}
 		return c.StringOf(chars)
 	}
-	items := CloneSlice(c, s.items)
+	items := cloneSlice(c, s.items)
 	for i, marked := range marks {
 		if marked {
 			items[i] = item

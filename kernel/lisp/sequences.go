@@ -98,7 +98,7 @@ func (c *Call) subsequence(sequence, start, end Value) Value {
 	switch x := sequence.(type) {
 	case *String:
 		from, to := c.Bounds(start, end, len(x.chars))
-		return c.NewString(append([]rune(nil), x.chars[from:to]...))
+		return c.CopyRunes(x.chars[from:to])
 	case *Vector:
 		items := c.Elements(x)
 		from, to := c.Bounds(start, end, len(items))

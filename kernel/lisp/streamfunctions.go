@@ -17,15 +17,14 @@ func streamFunctions() []Builtin {
 		{Name: "make-string-input-stream", LambdaList: "(string &optional start end)", Doc: "A stream that reads from a string.", Named: func(c *Call, args Args) Value {
 			s := c.TakeString(args.Get("string"))
 			start, end := c.Bounds(args.Get("start"), args.Get("end"), len(s.chars))
-			c.ChargeMany(end, RuneBytes)
-			return Allocate(c, Stream{kind: stringInput, input: append([]rune(nil), s.chars[:end]...), pos: start, start: start})
+			return Allocate(c, Stream{kind: stringInput, input: cloneSlice(c, s.chars[:end]), pos: start, start: start})
 		}},
 		{Name: "get-output-stream-string", LambdaList: "(stream)", Doc: "What was written since the last look.", One: func(c *Call, a Value) Value {
 			s, ok := a.(*Stream)
 			if !ok || s.kind != stringOutput || s.sink != nil {
 				c.TypeError(a, "STRING-STREAM")
 			}
-			text := c.NewString(append([]rune(nil), s.out...))
+			text := c.CopyRunes(s.out)
 			s.out = nil
 			return text
 		}},
@@ -374,7 +373,6 @@ func compoundStreamFunctions() []Builtin {
 			return c.compoundPair(echoStream, args)
 		}},
 		{Name: "make-synonym-stream", LambdaList: "(symbol)", Doc: "A stream that stands for the value of a variable.", One: func(c *Call, a Value) Value {
-			c.Charge(ObjectBytes)
 			return Allocate(c, Stream{kind: synonymStream, variable: c.TakeSymbol(a)})
 		}},
 		{Name: "synonym-stream-symbol", LambdaList: "(stream)", Doc: "The variable it stands for.", One: func(c *Call, a Value) Value {
@@ -401,7 +399,6 @@ func (c *Call) compound(kind streamKind, args []Value, fits func(*Stream) bool) 
 }
 
 func (c *Call) compoundPair(kind streamKind, args []Value) Value {
-	c.Charge(ObjectBytes)
 	return Allocate(c, Stream{kind: kind, parts: []*Stream{c.partStream(args[0], (*Stream).readable), c.partStream(args[1], (*Stream).writable)}})
 }
 

@@ -2,7 +2,6 @@ package lisp
 
 import (
 	"fmt"
-	"math/big"
 	"strconv"
 	"strings"
 	"unicode"
@@ -117,7 +116,7 @@ func trimString(c *Call, bag, v Value, left, right bool) Value {
 	if s, ok := v.(*String); ok && from == 0 && to == len(chars) {
 		return s
 	}
-	return c.NewString(append([]rune(nil), chars[from:to]...))
+	return c.CopyRunes(chars[from:to])
 }
 
 func parseInteger(c *Call, args Args) Value {
@@ -144,7 +143,6 @@ func parseInteger(c *Call, args Args) Value {
 		}
 		i++
 	}
-	c.Work((i - digits) / 16 * ((i - digits) / 16))
 	end := i
 	for !junk && end < to && unicode.IsSpace(s.chars[end]) {
 		end++
@@ -160,11 +158,11 @@ func parseInteger(c *Call, args Args) Value {
 		}
 		c.Fail(ParseError, "no digits in string %s", c.Shown(s))
 	}
-	plain := make([]byte, 0, i-digits)
+	plain := MakeSlice[byte](c, i-digits)[:0]
 	for _, r := range s.chars[digits:i] {
 		plain = strconv.AppendInt(plain, int64(DigitWeight(r)), 36)
 	}
-	n, _ := new(big.Int).SetString(string(plain), radix)
+	n, _ := c.ParseInteger(string(plain), radix)
 	if negative {
 		n.Neg(n)
 	}

@@ -3,7 +3,6 @@ package json
 import (
 	"errors"
 	"fmt"
-	"math/big"
 	"strconv"
 	"strings"
 	"unicode"
@@ -172,8 +171,7 @@ func (d *valueReader) key(name []rune) lisp.Value {
 	if d.names != nil {
 		named = lisp.Single(c.Funcall(d.names, c.NewString(name)))
 	} else {
-		c.Work(len(name))
-		named = c.Text(lispName(string(name)))
+		named = lispName(c, name)
 	}
 	if d.keys != nil {
 		return lisp.Single(c.Funcall(d.keys, named))
@@ -205,8 +203,8 @@ func (d *valueReader) str() []rune {
 		for d.pos < len(d.chars) && d.chars[d.pos] != '"' && d.chars[d.pos] != '\\' {
 			d.pos++
 		}
-		d.call.ChargeMany(d.pos-start+1, 2*lisp.RuneBytes)
-		out = append(out, d.chars[start:d.pos]...)
+		d.call.Work(d.pos - start + 1)
+		out = lisp.Append(d.call, out, d.chars[start:d.pos]...)
 		if d.pos >= len(d.chars) {
 			d.ended("the JSON text ends inside a string")
 		}
@@ -214,7 +212,7 @@ func (d *valueReader) str() []rune {
 		if d.chars[d.pos-1] == '"' {
 			return out
 		}
-		out = append(out, d.escape())
+		out = lisp.Append(d.call, out, d.escape())
 	}
 }
 
@@ -316,13 +314,15 @@ func (d *valueReader) digits() {
 // tokenNumber is the number that a token names: an integer, or a float of the format
 // that numbers are read in.
 func tokenNumber(c *lisp.Call, text string) lisp.Value {
-	c.ChargeMany(len(text), 2)
-	c.Work(len(text) * len(text) / 64)
 	if !strings.ContainsAny(text, ".eE") {
-		if n, ok := new(big.Int).SetString(text, 10); ok && len(text) <= lisp.MaximumDigits {
+		if len(text) <= lisp.MaximumDigits {
+			n, ok := c.ParseInteger(text, 10)
+			if !ok {
+				c.Signal("JSON:JSON-SYNTAX-ERROR", lisp.SketchText(text, 40)+" is no number")
+			}
 			return lisp.BigInteger(n)
 		}
-		c.Signal("JSON:JSON-SYNTAX-ERROR", lisp.SketchText(text, 40)+" is no number, or too large")
+		c.Signal("JSON:JSON-SYNTAX-ERROR", lisp.SketchText(text, 40)+" has too many digits")
 	}
 	bits := 32
 	if c.DoubleFloats() {

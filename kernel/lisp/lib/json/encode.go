@@ -12,7 +12,7 @@ import (
 // valueWriter writes one JSON value.
 type valueWriter struct {
 	call *lisp.Call
-	out  strings.Builder
+	out  lisp.StringBuilder
 	// arrays remembers which lists can be written as arrays.
 	arrays map[*lisp.Cons]bool
 	// names makes the name of a field of that of a symbol, nil for the usual way.
@@ -38,7 +38,7 @@ var (
 
 // newValueWriter prepares writing, as the variables of cl-json say.
 func newValueWriter(c *lisp.Call) *valueWriter {
-	e := &valueWriter{call: c, arrays: map[*lisp.Cons]bool{}, explicit: customVariable(c, "*JSON-LIST-ENCODER-FN*") == kwExplicit}
+	e := &valueWriter{call: c, out: lisp.NewStringBuilder(c), arrays: map[*lisp.Cons]bool{}, explicit: customVariable(c, "*JSON-LIST-ENCODER-FN*") == kwExplicit}
 	if names := customVariable(c, "*LISP-IDENTIFIER-NAME-TO-JSON*"); names != lisp.Value(c.Lookup("JSON:LISP-TO-CAMEL-CASE")) {
 		e.names = names
 	}
@@ -60,7 +60,6 @@ func (e *valueWriter) value(v lisp.Value) {
 
 func (e *valueWriter) text(text string) {
 	e.call.ChargeOutput(len(text))
-	e.call.Charge(3 * len(text))
 	e.out.WriteString(text)
 }
 
@@ -134,7 +133,7 @@ func (e *valueWriter) top(v lisp.Value) {
 
 func (e *valueWriter) symbol(symbol *lisp.Symbol) {
 	if e.names == nil {
-		e.str(fieldName(symbol.Name()))
+		e.str(fieldName(e.call, e.call.Chars(symbol)).String())
 		return
 	}
 	c := e.call
@@ -301,9 +300,9 @@ func (e *valueWriter) key(key lisp.Value) {
 		return
 	}
 	outer := e.out
-	e.out = strings.Builder{}
+	e.out = lisp.NewStringBuilder(c)
 	e.value(key)
-	text := e.out.String()
+	text := e.out.Text()
 	e.out = outer
 	if strings.HasPrefix(text, `"`) {
 		e.text(text)
@@ -317,11 +316,11 @@ func (e *valueWriter) key(key lisp.Value) {
 // does.
 func (e *valueWriter) str(text string) {
 	e.call.ChargeOutput(len(text) + 2)
-	e.out.WriteByte('"')
+	e.out.WriteRune('"')
 	for _, r := range text {
 		switch {
 		case r == '"' || r == '\\' || r == '/':
-			e.out.WriteByte('\\')
+			e.out.WriteRune('\\')
 			e.out.WriteRune(r)
 		case r >= ' ' && r < 0x7f:
 			e.out.WriteRune(r)
@@ -329,10 +328,10 @@ func (e *valueWriter) str(text string) {
 			e.out.WriteString(map[rune]string{'\n': `\n`, '\t': `\t`, '\r': `\r`, '\b': `\b`, '\f': `\f`}[r])
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&e.out, `\u%04X\u%04X`, high, low)
+			e.out.WriteString(fmt.Sprintf(`\u%04X\u%04X`, high, low))
 		default:
-			fmt.Fprintf(&e.out, `\u%04X`, r)
+			e.out.WriteString(fmt.Sprintf(`\u%04X`, r))
 		}
 	}
-	e.out.WriteByte('"')
+	e.out.WriteRune('"')
 }

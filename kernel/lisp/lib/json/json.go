@@ -14,7 +14,7 @@ func functions() []lisp.Builtin {
 				object := args.Get("object")
 				e := newValueWriter(c)
 				encode(e, object)
-				c.Write(outputTo(c, args.Get("stream")), []rune(e.out.String()))
+				c.Write(outputTo(c, args.Get("stream")), e.out.Value().Runes())
 				if _, list := object.(*lisp.Cons); list && name == "encode-json" && !e.explicit {
 					return c.Values()
 				}
@@ -23,12 +23,12 @@ func functions() []lisp.Builtin {
 			{Name: "" + name + "-to-string", LambdaList: "(object)", Doc: doc, One: func(c *lisp.Call, a lisp.Value) lisp.Value {
 				e := newValueWriter(c)
 				whole(e, a)
-				return c.Text(e.out.String())
+				return e.out.Value()
 			}},
 		}
 	}
-	name := func(name, doc string, change func(string) string) lisp.Builtin {
-		return lisp.Builtin{Name: "" + name, LambdaList: "(string)", Doc: doc, One: func(c *lisp.Call, a lisp.Value) lisp.Value { return c.Text(change(c.TakeString(a).String())) }}
+	name := func(name, doc string, change func(c *lisp.Call, name []rune) *lisp.String) lisp.Builtin {
+		return lisp.Builtin{Name: name, LambdaList: "(string)", Doc: doc, One: func(c *lisp.Call, a lisp.Value) lisp.Value { return change(c, c.TakeString(a).Runes()) }}
 	}
 	rows := []lisp.Builtin{
 		{Name: "decode-json-from-string", LambdaList: "(string)", Doc: "The value of JSON text: objects are alists with keywords, arrays lists, null and false nil.", One: func(c *lisp.Call, a lisp.Value) lisp.Value {

@@ -25,14 +25,14 @@ func writeKey(c *lisp.Call, key lisp.Value, stream *lisp.Stream) {
 	beginMember(c, kwObject, stream)
 	e := newValueWriter(c)
 	e.key(key)
-	c.WriteText(stream, e.out.String()+":")
+	c.WriteText(stream, e.out.Text()+":")
 }
 
 // encodeTo writes an object by encode-json, methods of the note included.
 func encodeTo(c *lisp.Call, v lisp.Value, stream *lisp.Stream) {
 	e := newValueWriter(c)
 	e.value(v)
-	c.WriteText(stream, e.out.String())
+	c.WriteText(stream, e.out.Text())
 }
 
 // memberBeginner is what as-array-member and as-object-member do first.

@@ -26,7 +26,7 @@ type namePart struct {
 }
 
 // nameParts parts a name where its characters change.
-func nameParts(name []rune) []namePart {
+func nameParts(c *lisp.Call, name []rune) []namePart {
 	var parts []namePart
 	for i, r := range name {
 		last := &namePart{kind: otherPart}
@@ -57,9 +57,9 @@ func nameParts(name []rune) []namePart {
 			if capitals == 1 {
 				last.kind = capitalPart
 			}
-			parts = append(parts, namePart{mixedPart, name[i-1 : i+1]})
+			parts = lisp.Append(c, parts, namePart{mixedPart, name[i-1 : i+1]})
 		default:
-			parts = append(parts, namePart{kind, name[i : i+1]})
+			parts = lisp.Append(c, parts, namePart{kind, name[i : i+1]})
 		}
 	}
 	return parts
@@ -68,17 +68,17 @@ func nameParts(name []rune) []namePart {
 // lispName turns the name of a JSON field into that of a symbol, as cl-json does: words
 // that begin with capitals are parted by hyphens, an underscore becomes two, a capital
 // at the beginning is marked by *, words in capitals stand between +.
-func lispName(name string) string {
-	var b strings.Builder
-	writeName(&b, nameParts([]rune(name)), otherPart)
-	return b.String()
+func lispName(c *lisp.Call, name []rune) *lisp.String {
+	b := lisp.NewStringBuilder(c)
+	writeName(c, &b, nameParts(c, name), otherPart)
+	return b.Value()
 }
 
-func writeName(b *strings.Builder, parts []namePart, before nameKind) {
+func writeName(c *lisp.Call, b *lisp.StringBuilder, parts []namePart, before nameKind) {
 	for i, part := range parts {
 		text := strings.ToUpper(string(part.text))
 		if before == otherPart && (part.kind == upperPart || part.kind == capitalPart || part.kind == digitPart) {
-			if rest, found, thrown := allCapitals(parts[i+1:], part.kind, part.kind == digitPart); found && !thrown {
+			if rest, found, thrown := allCapitals(c, parts[i+1:], part.kind, part.kind == digitPart); found && !thrown {
 				b.WriteString("+" + text + rest)
 				return
 			}
@@ -120,7 +120,10 @@ func underscore(text, instead string) string {
 // allCapitals writes what follows in a name that is written in capitals, with the + at
 // its end. found is false if there is nothing to write, thrown true if the name is not
 // written so: then the nearest choice is made otherwise.
-func allCapitals(parts []namePart, before nameKind, fromDigits bool) (text string, found, thrown bool) {
+func allCapitals(c *lisp.Call, parts []namePart, before nameKind, fromDigits bool) (text string, found, thrown bool) {
+	c.Descend(2)
+	defer c.Ascend(2)
+	defer func() { c.ChargeMany(len(text), 1) }()
 	if len(parts) == 0 {
 		if fromDigits {
 			return "", false, true
@@ -134,18 +137,18 @@ func allCapitals(parts []namePart, before nameKind, fromDigits bool) (text strin
 		return "", false, true
 	case otherPart:
 		if !fromDigits && before != otherPart {
-			if rest, found, thrown := allCapitals(parts[1:], otherPart, false); found && !thrown {
+			if rest, found, thrown := allCapitals(c, parts[1:], otherPart, false); found && !thrown {
 				return underscore(text, "-") + rest, true, false
 			}
-			var b strings.Builder
-			writeName(&b, parts[1:], otherPart)
-			return "+" + underscore(text, "--") + b.String(), true, false
+			b := lisp.NewStringBuilder(c)
+			writeName(c, &b, parts[1:], otherPart)
+			return "+" + underscore(text, "--") + b.Text(), true, false
 		}
 		text, fromDigits = underscore(text, "-"), false
 	case upperPart:
 		fromDigits = false
 	}
-	rest, found, thrown := allCapitals(parts[1:], part.kind, fromDigits)
+	rest, found, thrown := allCapitals(c, parts[1:], part.kind, fromDigits)
 	if !found {
 		rest = ""
 	}
@@ -153,23 +156,22 @@ func allCapitals(parts []namePart, before nameKind, fromDigits bool) (text strin
 }
 
 // simpleLispName parts a name only where a capital follows a small letter.
-func simpleLispName(name string) string {
-	var b strings.Builder
+func simpleLispName(c *lisp.Call, name []rune) *lisp.String {
+	b := lisp.NewStringBuilder(c)
 	small := false
 	for _, r := range name {
 		if small && lisp.Lower(r) != r {
-			b.WriteByte('-')
+			b.WriteRune('-')
 		}
 		small = lisp.Upper(r) != r
 		b.WriteRune(lisp.Upper(r))
 	}
-	return b.String()
+	return b.Value()
 }
 
 // fieldName is the inverse of lispName.
-func fieldName(name string) string {
-	chars := []rune(name)
-	var b strings.Builder
+func fieldName(c *lisp.Call, chars []rune) *lisp.String {
+	b := lisp.NewStringBuilder(c)
 	begin, capital, capitals := true, false, false
 	for i := 0; i < len(chars); i++ {
 		switch r := chars[i]; {
@@ -185,10 +187,10 @@ func fieldName(name string) string {
 		case r == '-':
 			begin = true
 			if capitals {
-				b.WriteByte('_')
+				b.WriteRune('_')
 			} else if i+1 < len(chars) && chars[i+1] == '-' {
 				i++
-				b.WriteByte('_')
+				b.WriteRune('_')
 			} else {
 				capital = true
 			}
@@ -200,5 +202,5 @@ func fieldName(name string) string {
 		}
 		capital, begin = false, false
 	}
-	return b.String()
+	return b.Value()
 }

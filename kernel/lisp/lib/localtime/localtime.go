@@ -138,11 +138,10 @@ func nanoseconds(c *lisp.Call, v lisp.Value) int64 {
 }
 
 func newTimestamp(c *lisp.Call, t time.Time) lisp.Value {
-	c.Charge(lisp.ObjectBytes)
 	if seconds := t.Unix(); seconds > farthest || seconds < -farthest {
 		tooFar(c)
 	}
-	return &Timestamp{at: t.UTC()}
+	return lisp.Allocate(c, Timestamp{at: t.UTC()})
 }
 
 // moment takes a timestamp.

@@ -1,7 +1,6 @@
 package str
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 
@@ -15,7 +14,7 @@ func strCases() []lisp.Builtin {
 			if a == lisp.Nil {
 				return lisp.Nil
 			}
-			out := c.NewString(slices.Clone(c.Chars(a)))
+			out := c.CopyRunes(c.Chars(a))
 			lisp.MapRunes(out.Runes(), change)
 			return out
 		}}
@@ -40,7 +39,7 @@ func strCases() []lisp.Builtin {
 			if a == lisp.Nil {
 				return lisp.Nil
 			}
-			out := c.NewString(slices.Clone(c.Chars(a)))
+			out := c.CopyRunes(c.Chars(a))
 			lisp.MapRunes(out.Runes(), lisp.Lower)
 			lisp.Capitalize(out.Runes())
 			return out

@@ -23,7 +23,7 @@ func strPieces() []lisp.Builtin {
 			if len(chars) > 0 {
 				chars = piece(chars)
 			}
-			return c.NewString(slices.Clone(chars))
+			return c.CopyRunes(chars)
 		}}
 	}
 	return []lisp.Builtin{
@@ -43,7 +43,7 @@ func strPieces() []lisp.Builtin {
 			if from > n || to < from {
 				return c.Text("")
 			}
-			return c.NewString(slices.Clone(chars[from:to]))
+			return c.CopyRunes(chars[from:to])
 		}},
 		shorten("shorten"), shorten("prune"),
 		end("s-first", "The first character as a string.", func(chars []rune) []rune { return chars[:1] }),
@@ -128,7 +128,7 @@ func strReplacing() []lisp.Builtin {
 
 func replaceText(c *lisp.Call, old, with, text lisp.Value, regex bool, limit int) lisp.Value {
 	if !regex {
-		old = c.NewList([]lisp.Value{sequenceKey, c.NewString(slices.Clone(c.Chars(old)))})
+		old = c.NewList([]lisp.Value{sequenceKey, c.CopyRunes(c.Chars(old))})
 		with = c.NewList([]lisp.Value{c.TakeString(with)})
 	}
 	return ppcre.Replace(c, ppcre.Replacement{Pattern: old, Target: text, With: with}, limit)

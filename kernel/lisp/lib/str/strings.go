@@ -52,7 +52,7 @@ func strJoining() []lisp.Builtin {
 			for right && len(chars) > 0 && inBag(chars[len(chars)-1]) {
 				chars = chars[:len(chars)-1]
 			}
-			return c.NewString(slices.Clone(chars))
+			return c.CopyRunes(chars)
 		}}
 	}
 	joined := func(name, list, doc string, separator string) lisp.Builtin {
@@ -113,16 +113,14 @@ func innerReplacement(replacement *lisp.String) *lisp.Function {
 }
 
 func strJoin(c *lisp.Call, separator []rune, strings lisp.Value) lisp.Value {
-	var out []rune
+	joined := lisp.NewStringBuilder(c)
 	for i, item := range c.Slice(strings) {
-		part := charsOrNone(c, item)
-		c.ChargeMany(len(part)+len(separator)+1, lisp.RuneBytes)
 		if i > 0 {
-			out = append(out, separator...)
+			joined.WriteRunes(separator)
 		}
-		out = append(out, part...)
+		joined.WriteRunes(charsOrNone(c, item))
 	}
-	return c.StringOf(out)
+	return joined.Value()
 }
 
 func strParting() []lisp.Builtin {
@@ -132,11 +130,11 @@ func strParting() []lisp.Builtin {
 		}},
 		{Name: "rsplit", LambdaList: "(separator string &key omit-nulls limit regex)", Doc: "The parts between separators; a limit counts from the end.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			regexArg := args.Get("regex")
-			separator := c.NewString(slices.Clone(c.Chars(args.Get("separator"))))
+			separator := c.CopyRunes(c.Chars(args.Get("separator")))
 			if !lisp.Given(regexArg) {
 				slices.Reverse(separator.Runes())
 			}
-			text := c.NewString(slices.Clone(charsOrNone(c, args.Get("string"))))
+			text := c.CopyRunes(charsOrNone(c, args.Get("string")))
 			slices.Reverse(text.Runes())
 			parts := c.Slice(splitText(c, separator, text, splitOptions{omit: defaulted(c, args.Get("omit-nulls"), "*OMIT-NULLS*"), limit: args.Get("limit"), regex: lisp.Given(regexArg)}))
 			slices.Reverse(parts)
@@ -175,7 +173,7 @@ func strParting() []lisp.Builtin {
 			if limit == nil {
 				limit = lisp.Integer(0)
 			}
-			return ppcre.Split(c, lisp.NewString(`\s+`), c.NewString(slices.Clone(chars)), ppcre.Splitting{Limit: limit})
+			return ppcre.Split(c, lisp.NewString(`\s+`), c.CopyRunes(chars), ppcre.Splitting{Limit: limit})
 		}},
 		{Name: "paragraphs", LambdaList: "(string)", Doc: "The parts between empty lines, without blanks at their ends.", One: func(c *lisp.Call, a lisp.Value) lisp.Value {
 			parts := c.Slice(ppcre.Split(c, lisp.NewString(`\n\n`), a, ppcre.Splitting{}))
@@ -205,7 +203,7 @@ func splitText(c *lisp.Call, separator, text lisp.Value, o splitOptions) lisp.Va
 		return c.NewList([]lisp.Value{lisp.Nil})
 	}
 	if !o.regex {
-		separator = c.NewList([]lisp.Value{sequenceKey, c.NewString(slices.Clone(c.Chars(separator)))})
+		separator = c.NewList([]lisp.Value{sequenceKey, c.CopyRunes(c.Chars(separator))})
 	}
 	limit := o.limit
 	if !lisp.Given(limit) {

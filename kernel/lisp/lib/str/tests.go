@@ -230,5 +230,5 @@ func commonAffix(c *lisp.Call, items []lisp.Value, end bool) lisp.Value {
 			common = common[:n]
 		}
 	}
-	return c.NewString(slices.Clone(common))
+	return c.CopyRunes(common)
 }

@@ -45,7 +45,7 @@ func uiopFileFunctions() []lisp.Builtin {
 			return calledWithFile(c, args, lisp.Opening{Direction: lisp.Keyword("OUTPUT"), IfExists: args.Get("if-exists"), IfMissing: args.Get("if-does-not-exist"), ElementType: args.Get("element-type")})
 		}},
 		{Name: "getcwd", Needs: lisp.NeedsReadWrite, LambdaList: "()", Doc: "The directory that relative names are relative to.", Call: func(c *lisp.Call, _ []lisp.Value) lisp.Value {
-			return lisp.ParsePathname(c.WorkingDirectory() + "/")
+			return c.ParsePathname(c.WorkingDirectory() + "/")
 		}},
 	}...)
 }
@@ -176,12 +176,11 @@ func entriesOf(c *lisp.Call, v lisp.Value, directories bool, fits func(p *lisp.P
 	base, _ := c.Truename(directory).(*lisp.Pathname)
 	list := lisp.NewListBuilder(c)
 	for _, entry := range c.ListDirectory(directory) {
-		if entry.IsDir() != directories || !fits(lisp.ParsePathname(entry.Name())) {
+		if entry.IsDir() != directories || !fits(c.ParsePathname(entry.Name())) {
 			continue
 		}
 		suffix := map[bool]string{true: "/"}[directories]
-		c.Charge(lisp.ObjectBytes)
-		list.Add(lisp.ParsePathname(filepath.Join(base.Plain(), entry.Name()) + suffix))
+		list.Add(c.ParsePathname(filepath.Join(base.Plain(), entry.Name()) + suffix))
 	}
 	return list.List()
 }

@@ -139,19 +139,15 @@ func accessAt(c *lisp.Call, object, at lisp.Value) lisp.Value {
 	return lisp.Single(c.Funcall(at, object))
 }
 
-func constantly(v lisp.Value) *lisp.Function {
-	return lisp.NewFunction(lisp.Builtin{Name: "CONSTANTLY", LambdaList: "(&rest arguments)", Call: func(*lisp.Call, []lisp.Value) lisp.Value { return v }})
-}
-
 func ensureFunction(c *lisp.Call, v lisp.Value) *lisp.Function {
 	switch x := v.(type) {
 	case *lisp.Function:
 		return x
 	case lisp.Character, *lisp.Pathname, int64, float32, float64:
-		return constantly(v)
+		return c.Function(c.Standard("CONSTANTLY", v))
 	case *lisp.Symbol:
 		if x == lisp.T || x == lisp.Nil || x.Keyword() {
-			return constantly(v)
+			return c.Function(c.Standard("CONSTANTLY", v))
 		}
 	case *lisp.Cons:
 		if x.Car != lisp.CL("LAMBDA") {

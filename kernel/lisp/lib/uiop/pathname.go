@@ -31,7 +31,6 @@ func uiopPathnameFunctions() []lisp.Builtin {
 			if a == lisp.Nil {
 				return lisp.Nil
 			}
-			c.Charge(2 * lisp.ObjectBytes)
 			return change(c, c.Pathname(a))
 		}}
 	}
@@ -51,22 +50,21 @@ func uiopPathnameFunctions() []lisp.Builtin {
 		test("logical-pathname-p", "False: there are no logical pathnames.", func(*lisp.Pathname) bool { return false }),
 		test("hidden-pathname-p", "True if the name begins with a point.", func(p *lisp.Pathname) bool { return strings.HasPrefix(p.FileName(), ".") }),
 		change("ensure-directory-pathname", "The pathname with its name as the last directory.", func(_ *lisp.Call, p *lisp.Pathname) *lisp.Pathname { return directoryForm(p) }),
-		change("pathname-directory-pathname", "The directory of a pathname.", func(_ *lisp.Call, p *lisp.Pathname) *lisp.Pathname {
-			return &lisp.Pathname{Directory: p.Directory, Name: lisp.Nil, Type: lisp.Nil}
+		change("pathname-directory-pathname", "The directory of a pathname.", func(c *lisp.Call, p *lisp.Pathname) *lisp.Pathname {
+			return lisp.Allocate(c, lisp.Pathname{Directory: p.Directory, Name: lisp.Nil, Type: lisp.Nil})
 		}),
 		change("pathname-parent-directory-pathname", "The directory above that of a pathname.", func(c *lisp.Call, p *lisp.Pathname) *lisp.Pathname {
-			here := &lisp.Pathname{Directory: p.Directory, Name: lisp.Nil, Type: lisp.Nil}
+			here := lisp.Allocate(c, lisp.Pathname{Directory: p.Directory, Name: lisp.Nil, Type: lisp.Nil})
 			if here.DirectoryText() == "/" {
 				return here // there is nothing above the root
 			}
-			return c.MergePathname(&lisp.Pathname{Directory: lisp.NewList(lisp.Keyword("RELATIVE"), lisp.Keyword("BACK")), Name: lisp.Nil, Type: lisp.Nil}, here)
+			return c.MergePathname(lisp.Allocate(c, lisp.Pathname{Directory: c.NewList([]lisp.Value{lisp.Keyword("RELATIVE"), lisp.Keyword("BACK")}), Name: lisp.Nil, Type: lisp.Nil}), here)
 		}),
-		change("pathname-root", "The root of a pathname's file system.", func(*lisp.Call, *lisp.Pathname) *lisp.Pathname {
-			return &lisp.Pathname{Directory: lisp.NewList(lisp.Keyword("ABSOLUTE")), Name: lisp.Nil, Type: lisp.Nil}
+		change("pathname-root", "The root of a pathname's file system.", func(c *lisp.Call, _ *lisp.Pathname) *lisp.Pathname {
+			return lisp.Allocate(c, lisp.Pathname{Directory: c.Cons(lisp.Keyword("ABSOLUTE"), lisp.Nil), Name: lisp.Nil, Type: lisp.Nil})
 		}),
 		{Name: "nil-pathname", LambdaList: "(&optional defaults)", Doc: "A pathname without parts.", Call: func(c *lisp.Call, _ []lisp.Value) lisp.Value {
-			c.Charge(lisp.ObjectBytes)
-			return &lisp.Pathname{Directory: lisp.Nil, Name: lisp.Nil, Type: lisp.Nil}
+			return lisp.Allocate(c, lisp.Pathname{Directory: lisp.Nil, Name: lisp.Nil, Type: lisp.Nil})
 		}},
 		{Name: "native-namestring", LambdaList: "(pathname)", Doc: "The name as the system writes it.", One: native},
 		{Name: "unix-namestring", LambdaList: "(pathname)", Doc: "The name as Unix writes it.", One: native},
@@ -97,12 +95,12 @@ func uiopPathnameFunctions() []lisp.Builtin {
 			if !found || !absolute(p) || !absolute(base) || base.Name != lisp.Nil {
 				return lisp.Nil
 			}
-			return lisp.ParsePathname(rest)
+			return c.ParsePathname(rest)
 		}},
 		{Name: "enough-pathname", LambdaList: "(pathname base)", Doc: "The part of a pathname below a directory, or the pathname if it is not there.", Two: func(c *lisp.Call, a, b lisp.Value) lisp.Value {
 			p := c.Pathname(a)
 			if rest, found := strings.CutPrefix(p.String(), c.Pathname(b).DirectoryText()); found && absolute(p) {
-				return lisp.ParsePathname(rest)
+				return c.ParsePathname(rest)
 			}
 			return p
 		}},
@@ -111,16 +109,17 @@ func uiopPathnameFunctions() []lisp.Builtin {
 			if name, ok := p.Name.(*lisp.String); ok {
 				own = name.String()
 			}
-			c.Charge(lisp.ObjectBytes + len(own))
-			return &lisp.Pathname{Directory: p.Directory, Name: c.Text(own + c.TakeString(args[1]).String()), Type: p.Type}
+			name := lisp.NewStringBuilder(c)
+			name.WriteString(own)
+			name.WriteRunes(c.TakeString(args[1]).Runes())
+			return lisp.Allocate(c, lisp.Pathname{Directory: p.Directory, Name: name.Value(), Type: p.Type})
 		}},
 		{Name: "directory-separator-for-host", LambdaList: "(&optional pathname)", Doc: "The slash.", Call: func(*lisp.Call, []lisp.Value) lisp.Value { return lisp.Character('/') }},
 		{Name: "inter-directory-separator", LambdaList: "()", Doc: "The colon.", Call: func(*lisp.Call, []lisp.Value) lisp.Value { return lisp.Character(':') }},
 		{Name: "split-native-pathnames-string", LambdaList: "(string)", Doc: "The pathnames of a list of paths with colons between.", One: func(c *lisp.Call, a lisp.Value) lisp.Value {
 			list := lisp.NewListBuilder(c)
 			for _, name := range strings.Split(c.TakeString(a).String(), ":") {
-				c.Charge(lisp.ObjectBytes)
-				list.Add(lisp.ParsePathname(name))
+				list.Add(c.ParsePathname(name))
 			}
 			return list.List()
 		}},
@@ -171,6 +170,7 @@ func uiopNames() []lisp.Builtin {
 		{Name: "split-unix-namestring-directory-components", LambdaList: "(name &key ensure-directory dot-dot)", Doc: "Whether a name begins at the root, its directories, the name of the file, and whether it is only that.", Many: true, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			ensureDirectory := args.Get("ensure-directory")
 			text := c.TakeString(args.Get("name")).String()
+			c.Work(len(text))
 			head, onlyFile := lisp.Keyword("RELATIVE"), !strings.Contains(text, "/") && !lisp.Given(ensureDirectory)
 			if strings.HasPrefix(text, "/") {
 				head = lisp.Keyword("ABSOLUTE")
@@ -186,7 +186,6 @@ func uiopNames() []lisp.Builtin {
 			parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" || part == "." })
 			list := lisp.NewListBuilder(c)
 			for _, part := range parts {
-				c.Charge(lisp.ConsBytes)
 				if part == ".." {
 					list.Add(lisp.Keyword("BACK"))
 					continue
@@ -213,12 +212,11 @@ func unixPathname(c *lisp.Call, v, kind lisp.Value, directory bool) *lisp.Pathna
 		}
 		return p
 	}
-	text := string(c.Chars(v))
-	c.ChargeMany(len(text), 2*lisp.RuneBytes)
+	text := c.Name(v)
 	if directory {
-		return directoryForm(lisp.ParsePathname(text))
+		return directoryForm(c.ParsePathname(text))
 	}
-	p := lisp.ParsePathname(text)
+	p := c.ParsePathname(text)
 	if own, ok := kind.(*lisp.String); ok {
 		name := text[strings.LastIndexByte(text, '/')+1:]
 		if name == "" {

@@ -106,6 +106,7 @@ func splitString(c *lisp.Call, args lisp.Args) lisp.Value {
 		}
 		separates = c.CharacterBag(separator)
 	}
+	c.Work(len(chars))
 	list := lisp.Value(lisp.Nil)
 	end := len(chars)
 	for pieces := 1; ; pieces++ {
@@ -114,9 +115,9 @@ func splitString(c *lisp.Call, args lisp.Args) lisp.Value {
 			start--
 		}
 		if start < 0 || limit >= 0 && pieces >= limit {
-			return c.Cons(c.NewString(slices.Clone(chars[:end])), list)
+			return c.Cons(c.CopyRunes(chars[:end]), list)
 		}
-		list = c.Cons(c.NewString(slices.Clone(chars[start+1:end])), list)
+		list = c.Cons(c.CopyRunes(chars[start+1:end]), list)
 		end = start
 	}
 }

@@ -60,11 +60,14 @@ func uiopVersions() []lisp.Builtin {
 			return lisp.Nil
 		}},
 		{Name: "unparse-version", LambdaList: "(numbers)", Doc: "The version of a list of numbers.", One: func(c *lisp.Call, a lisp.Value) lisp.Value {
-			var parts []string
-			for _, item := range c.Slice(a) {
-				parts = append(parts, c.Printed(item, false))
+			version := lisp.NewStringBuilder(c)
+			for i, item := range c.Slice(a) {
+				if i > 0 {
+					version.WriteRune('.')
+				}
+				version.WriteString(c.Printed(item, false))
 			}
-			return c.Text(strings.Join(parts, "."))
+			return version.Value()
 		}},
 		{Name: "next-version", LambdaList: "(version)", Doc: "The version whose last number is one more.", One: func(c *lisp.Call, a lisp.Value) lisp.Value {
 			v := numbersOf(c, a)

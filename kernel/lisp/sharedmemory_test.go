@@ -1,0 +1,141 @@
+package lisp
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// holding is an environment that shares memory. Its function hold, called with the memory in use
+// that its caller has, waits until proceed is closed.
+func holding(t *testing.T, memory *Memory, limits Limits, proceed <-chan struct{}) *Environment {
+	t.Helper()
+	e := newEnvironment(t, Config{Memory: memory, Limits: limits, Interface: offering(t, KernelFunction{
+		Name: "hold", LambdaList: "()", Waits: true, Call: func(ctx context.Context, _ *Call, _ []Value) (Value, error) {
+			<-proceed
+			return T, nil
+		},
+	})})
+	return e
+}
+
+const tenMegabytes = `(progn (make-array 650000) nil)`
+
+// TestMemoryIsWaitedFor: a call waits for memory that another one has, with its clock standing, and
+// goes on when that ends.
+func TestMemoryIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory, proceed := NewMemory(16<<20), make(chan struct{})
+		limits := Limits{Duration: time.Minute}
+		var group sync.WaitGroup
+		group.Go(func() {
+			if got, err := evaluated(t, holding(t, memory, limits, proceed), `(let ((a (make-array 650000))) (hold) (length a))`); got != "650000" || err != nil {
+				t.Errorf("the first call gives %s, %v", got, err)
+			}
+		})
+		synctest.Wait()
+		began := time.Now()
+		second := make(chan error, 1)
+		group.Go(func() {
+			_, err := evaluated(t, holding(t, memory, limits, nil), `(progn `+tenMegabytes+` (sleep 30))`)
+			second <- err
+		})
+		time.Sleep(50 * time.Second)
+		select {
+		case err := <-second:
+			t.Errorf("the second call did not wait: %v", err)
+		default:
+		}
+		close(proceed)
+		group.Wait()
+		if err := <-second; err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took < 80*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// TestMemoryIsNotWaitedForTooLong: a call waits for as long as it may take, and then ends as if it
+// had exceeded its own limit.
+func TestMemoryIsNotWaitedForTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory, proceed := NewMemory(16<<20), make(chan struct{})
+		var group sync.WaitGroup
+		group.Go(func() {
+			evaluated(t, holding(t, memory, Limits{}, proceed), `(let ((a (make-array 650000))) (hold) (length a))`)
+		})
+		synctest.Wait()
+		e, began := holding(t, memory, Limits{Duration: 20 * time.Second}, nil), time.Now()
+		_, err := evaluated(t, e, tenMegabytes)
+		checkAttack(t, storageCondition, err)
+		if !errors.Is(err, errLoanTooLong) || time.Since(began) != 20*time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		if err := e.Load(ctx, tenMegabytes, "x", 1); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if got, err := evaluated(t, e, `(length (make-list 1000))`); got != "1000" || err != nil {
+			t.Errorf("little is %s, %v", got, err)
+		}
+		close(proceed)
+		group.Wait()
+		if _, err := evaluated(t, e, tenMegabytes); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestAllWait: when all calls want more than there is, one ends and the others go on.
+func TestAllWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory, proceed := NewMemory(32<<20), make(chan struct{})
+		failures := make(chan error, 3)
+		var group sync.WaitGroup
+		for range 3 {
+			e := holding(t, memory, Limits{}, proceed)
+			group.Go(func() {
+				_, err := evaluated(t, e, `(let ((a (make-array 550000))) (hold) (length (append (list a) (list (make-array 550000)))))`)
+				failures <- err
+			})
+		}
+		synctest.Wait()
+		close(proceed)
+		group.Wait()
+		failed := 0
+		for range 3 {
+			if err := <-failures; err != nil {
+				failed++
+				if !errors.Is(err, errMemoryTaken) || !strings.Contains(err.Error(), "of all programs together") {
+					t.Error(err)
+				}
+			}
+		}
+		if failed != 1 {
+			t.Errorf("%d of 3 calls failed", failed)
+		}
+		if memory.lent != 0 || memory.borrowers != 0 || memory.waiting != 0 {
+			t.Errorf("after all calls %d bytes are lent to %d calls, of which %d wait", memory.lent, memory.borrowers, memory.waiting)
+		}
+	})
+}
+
+// TestMemoryOfRecursion: what a recursion takes of the stack is taken from the memory, too.
+func TestMemoryOfRecursion(t *testing.T) {
+	e := newEnvironment(t, Config{Memory: NewMemory(16 << 20)})
+	_, err := evaluated(t, e, `(defun f (x) (1+ (f x))) (f 1)`)
+	checkAttack(t, storageCondition, err)
+	if !errors.Is(err, errMemoryTaken) {
+		t.Error(err)
+	}
+	if got, err := evaluated(t, e, `(defun g (x) (if (= x 0) 0 (1+ (g (1- x))))) (g 1000)`); got != "1000" || err != nil {
+		t.Errorf("it is %s, %v", got, err)
+	}
+}
