@@ -25,7 +25,7 @@
   "Seconds that a block has, with the start of a kernel.")
 
 (defun org-agent-babel--params (body params)
-  "Return what the kernel is told of BODY, a block with PARAMS."
+  "Return the parameters of the request that evaluates BODY, a block with PARAMS."
   (let ((note (cdr (assq :note params))))
     (append (cond
              (note (list :file (expand-file-name note)))

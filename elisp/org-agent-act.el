@@ -143,7 +143,7 @@ It is under the person's home or in the project."
         (string-match-p regexp (or (buffer-file-name buffer) "")))))
 
 (defun org-agent-act--buffers-about (buffer)
-  "Return what is told of BUFFER."
+  "Return how BUFFER is described to the kernel, a plist."
   (with-current-buffer buffer
     (let ((file (org-agent-private-file buffer))
           (visited (buffer-file-name (buffer-base-buffer))))

@@ -43,7 +43,6 @@
 (require 'subr-x)
 (require 'url-util)
 (require 'org-agent-rpc)
-(require 'org-agent-kernel)
 (require 'org-agent-draft)
 (require 'org-agent-chat)
 (require 'org-agent-command)

@@ -220,9 +220,8 @@ from the end of HEADING's line on is folded; else return nil."
 
 (defun org-agent-answer--fold (beg end &optional open)
   "Fold the text from BEG to END, up to its last line end; or OPEN it."
-  (if (fboundp 'org-fold-region)
-      (funcall 'org-fold-region beg (1- end) (not open) 'outline)
-    (with-no-warnings (org-flag-region beg (1- end) (not open) 'outline))))
+  (org-agent-heading-call-org 'org-fold-region 'org-flag-region
+                              beg (1- end) (not open) 'outline))
 
 (defmacro org-agent-answer-folded-alike (heading &rest body)
   "Run BODY, which rewrites the subtree of HEADING; folded, it stays so.

@@ -7,17 +7,16 @@
 
 ;;; Commentary:
 
-;; Some actions wait for a person.  Each stands in its conversation, below
-;; the question, and all are in the list of `org-agent-approvals'; in both
-;; places the same keys decide.  A decision is for exactly the action that
-;; the kernel asks about, which it shows: text that somebody wrote decides
-;; nothing.
+;; Some actions wait for a person's approval.  Each stands in its
+;; conversation, below the question, and `org-agent-approvals' lists all; in
+;; both places the same keys decide.  A decision holds for exactly the
+;; action that the kernel asks about and shows.  Text that somebody wrote
+;; decides nothing.
 ;;
-;; What the agent may do without asking, and what it may never do, stands in a
-;; table of policy.org in its home.  `org-agent-policy' opens it, and where
-;; something waits for a decision, at the row because of which it is asked; a
-;; hook of a note that asks is opened in its note.
-;; The file is the person's: nothing here writes it, and what is saved counts
+;; A table of policy.org in the home has the rules: what the agent may do
+;; without asking, and what it may never do.  `org-agent-policy' opens it;
+;; on an approval it goes to the rule that requires it, or to the hook of a
+;; note that does.  Nothing here writes the file, and a saved change counts
 ;; at once.
 
 ;;; Code:
@@ -25,12 +24,11 @@
 (require 'cl-lib)
 (require 'org)
 (require 'subr-x)
-(require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-undo)
 (require 'org-agent-file-owner)
-(require 'org-agent-asked)
+(require 'org-agent-asks)
 (require 'org-agent-chat)
 (require 'org-agent-section)
 (require 'org-agent-list)
@@ -40,29 +38,23 @@
 (declare-function org-agent-approval-view "org-agent-review")
 (declare-function org-agent-command "org-agent-command")
 (declare-function org-agent-notify-asked "org-agent-notify")
-(declare-function org-agent-question-refresh "org-agent-question")
 (declare-function org-agent-question-section "org-agent-question")
 (declare-function org-agent-review-show-stale "org-agent-review")
 
-(defvar org-agent-question-waiting)
-
 (defconst org-agent-approval--buffer "*org-agent-approvals*"
-  "The buffer that lists what waits.")
+  "The name of the buffer that lists approvals and questions.")
 
 (defconst org-agent-approval--stale -32010
-  "The code of the kernel's refusal to do what could not be done now.")
-
-(defvar org-agent-approval-waiting nil
-  "What waits for a person, oldest first: plists as the kernel sent them.")
+  "The code of the kernel's error for an action that is not possible any more.")
 
 (defvar org-agent-approval--sent nil
   "The ids of approvals whose decision is on its way to the kernel.")
 
 (defvar-local org-agent-approval--moved 0
-  "When another action came under point in the list, in seconds.")
+  "The time at which another action came under point in the list.")
 
 (defconst org-agent-approval--guard 1
-  "Seconds for which a key does not allow what came under point by itself.")
+  "Seconds for which no key allows an action that came under point by itself.")
 
 (defun org-agent-approval--bind (map)
   "Bind in MAP the keys that decide, and return it."
@@ -83,19 +75,20 @@
   (let ((map (org-agent-approval--bind (make-sparse-keymap))))
     (set-keymap-parent map org-agent-section-mode-map)
     map)
-  "Keys in the list of what waits.")
+  "Keymap of the list of approvals and questions.")
 
 (defvar org-agent-approval-subtree-map
   (let ((map (make-sparse-keymap)))
     (define-key map (kbd "C-c C-c") '("allow once" . org-agent-allow-once))
     (define-key map (kbd "C-c C-k") '("refuse" . org-agent-deny))
     map)
-  "Keys on what waits in a conversation, where it is read-only.")
+  "Keymap on an approval in a conversation, where it is read-only.")
 
 (defvar org-agent-approval-line-map
   (org-agent-approval--bind (make-sparse-keymap))
-  "Keys on a section of what waits, and on its last line in a conversation.
-Letters decide nowhere else there: a conversation is where people type.")
+  "Keymap on an approval in the list, and on its last line in a conversation.
+Elsewhere in a conversation letters decide nothing, since people type
+there.")
 
 ;; Categories, since Org's fontification takes the property `keymap' away.
 (put 'org-agent-approval-subtree 'keymap org-agent-approval-subtree-map)
@@ -106,7 +99,7 @@ Letters decide nowhere else there: a conversation is where people type.")
 
 (define-derived-mode org-agent-approval-mode org-agent-section-mode
   "Org-Agent-Approvals"
-  "Major mode of the list of what waits for a person.
+  "Major mode of the list of approvals and questions.
 \\<org-agent-approval-mode-map>\\[org-agent-allow-once] allows the action at point once, \
 \\[org-agent-allow-turn] an equal one in this turn,
 \\[org-agent-allow-session] in this session, \
@@ -122,7 +115,7 @@ Letters decide nowhere else there: a conversation is where people type.")
 
 ;;;###autoload
 (defun org-agent-approvals ()
-  "Show what waits for a decision or an answer of yours."
+  "List the approvals and questions that wait for you."
   (interactive)
   (with-current-buffer (get-buffer-create org-agent-approval--buffer)
     (unless (derived-mode-p 'org-agent-approval-mode)
@@ -132,38 +125,21 @@ Letters decide nowhere else there: a conversation is where people type.")
   (pop-to-buffer org-agent-approval--buffer))
 
 (defun org-agent-approval--refresh ()
-  "Ask the kernel what waits and show it."
-  (org-agent-question-refresh)
+  "Ask the kernel for the open asks and show them."
   (org-agent-kernel-request
-   "approval/list" nil
+   "ask/list" nil
    :success (lambda (result)
-              (setq org-agent-approval-waiting
-                    (mapcar #'org-agent-approval--with-subtree
-                            (plist-get result :approvals)))
+              (org-agent-asks-replace (plist-get result :asks))
               (org-agent-approval-draw))
    :failure (lambda (refusal)
               (org-agent-chat-complain "What waits cannot be listed" refusal))))
 
-(defun org-agent-approval--with-subtree (approval)
-  "Return APPROVAL with its subtree, if its conversation was told of it.
-A list of what waits is for all and does not have how it stands in one."
-  (let ((subtree (plist-get (org-agent-approval-waits (plist-get approval :id))
-                            :subtree)))
-    (if (or (plist-get approval :subtree) (not subtree))
-        approval
-      (append approval (list :subtree subtree)))))
-
-(defun org-agent-approval-waits (id)
-  "Return the approval ID if it waits, as far as is known here."
-  (cl-find id org-agent-approval-waiting
-           :key (lambda (approval) (plist-get approval :id)) :test #'equal))
-
 (defun org-agent-approval--here ()
-  "Return the approval whose subtree, exactly as the kernel wrote it, is here."
-  (let ((approval (org-agent-approval-waits (org-agent-asked-at-point))))
-    (when approval
-      (unless (org-agent-asked-intact-p (plist-get approval :id)
-                                        (or (plist-get approval :subtree) ""))
+  "Return the approval at point if its subtree is as the kernel wrote it."
+  (let ((approval (org-agent-asks-known (org-agent-asks-at-point))))
+    (when (and approval (eq (org-agent-asks-sort approval) :approval))
+      (unless (org-agent-asks-intact-p (plist-get approval :id)
+                                       (or (plist-get approval :subtree) ""))
         (user-error "This text was changed and decides nothing; M-x org-agent-approvals shows what waits"))
       approval)))
 
@@ -183,7 +159,7 @@ The first decision counts, also while it is on its way."
       (user-error "It is being decided already"))
     (push id org-agent-approval--sent)
     (org-agent-kernel-request
-     "approval/decide"
+     "ask/decide"
      (append (list :id id :decision decision) more)
      :success (lambda (_)
                 (org-agent-approval-remove id)
@@ -231,7 +207,7 @@ The first decision counts, also while it is on its way."
   (org-agent-approval--allow :allow-always))
 
 (defun org-agent-deny (reason)
-  "Refuse the action at point for REASON, which the agent is told."
+  "Refuse the action at point; the agent gets the REASON."
   (interactive (list (progn (org-agent-approval-at-point)
                             (read-string "Why not (RET for no reason): ")))
                org-agent-approval-mode org-agent-chat-mode)
@@ -242,21 +218,21 @@ The first decision counts, also while it is on its way."
 ;;;; The list
 
 (defun org-agent-approval-draw ()
-  "Show what waits in the list, if there is one.
-When what is at point was closed elsewhere, a key that was meant for it
-does not allow what stands there then."
+  "Draw the list of approvals and questions, if its buffer exists.
+If the approval at point was closed by another client, the next one comes
+under point; for a moment keys do not allow it."
   (when-let* ((buffer (get-buffer org-agent-approval--buffer)))
     (with-current-buffer buffer
       (let ((former (plist-get (org-agent-section-data-at-point 'approval) :id)))
         (org-agent-section-show
          (or (append (mapcar #'org-agent-approval-section
-                             org-agent-approval-waiting)
+                             (org-agent-asks-of :approval))
                      (mapcar #'org-agent-question-section
-                             (bound-and-true-p org-agent-question-waiting)))
+                             (org-agent-asks-of :question)))
              (list (org-agent-section nil 'nothing
                                       :heading "Nothing waits for you."))))
         (unless (or (null former)
-                    (org-agent-approval-waits former)
+                    (org-agent-asks-known former)
                     (member former org-agent-approval--sent))
           (setq org-agent-approval--moved (float-time)))))))
 
@@ -268,15 +244,15 @@ does not allow what stands there then."
              "Approve" (or (plist-get approval :summary) "an action") approval)
    :body (lambda () (org-agent-approval--body approval))))
 
-(defun org-agent-approval-heading (verb what asked)
-  "Return the heading of ASKED, what waits: VERB and WHAT, then whose it is."
+(defun org-agent-approval-heading (verb what ask)
+  "Return the heading of ASK: VERB and WHAT, then who asks and since when."
   (concat (propertize (concat verb ": " what) 'face 'org-agent-section-heading)
-          (propertize (format "  (%s, %s)" (org-agent-approval--who asked)
-                              (org-agent-list-time (or (plist-get asked :asked) "")))
+          (propertize (format "  (%s, %s)" (org-agent-approval--who ask)
+                              (org-agent-list-time (or (plist-get ask :asked) "")))
                       'face 'shadow)))
 
 (defun org-agent-approval--who (approval)
-  "Return who asks for APPROVAL: a conversation, or a subagent of one."
+  "Return the name of the conversation or the subagent that asks for APPROVAL."
   (if-let* ((label (plist-get approval :subagent)))
       (format "%s, subagent of %s" label (plist-get approval :parent))
     (plist-get approval :session)))
@@ -349,43 +325,37 @@ Each is a button with its key before it."
   "\\<org-agent-approval-line-map>\\[org-agent-allow-once] once  \\[org-agent-allow-turn] turn  \\[org-agent-allow-session] session  \\[org-agent-allow-always] always  \\[org-agent-deny] refuse  \\[org-agent-approval-view] look")
 
 (cl-defmethod org-agent-section-visit ((_type (eql 'approval)) _section)
-  "Look at the whole of the action at point."
+  "Show the whole action at point."
   (org-agent-approval-view))
 
 (defun org-agent-approval-remove (id)
-  "Take the approval ID out of the list."
-  (setq org-agent-approval-waiting
-        (cl-remove id org-agent-approval-waiting
-                   :key (lambda (approval) (plist-get approval :id))
-                   :test #'equal))
+  "Remove the ask ID from the list."
+  (org-agent-asks-remove id)
   (org-agent-approval-draw))
 
 ;;;; What the kernel reports
 
 (defun org-agent-approval-go-on (session)
   "Show that the turn of SESSION, of this buffer, goes on.
-Of several things that wait, approvals and questions, the last one lets
-it."
+Do so only when no approval or question of the turn is open any more."
   (when (and (eq (org-agent-chat-get :phase) 'waiting)
-             (cl-notany (lambda (asked)
-                          (equal (plist-get asked :session) session))
-                        (append org-agent-approval-waiting
-                                (bound-and-true-p org-agent-question-waiting))))
+             (cl-notany (lambda (ask)
+                          (equal (plist-get ask :session) session))
+                        org-agent-asks-open))
     (org-agent-chat-put :phase 'thinking)))
 
 ;;;###autoload
 (defun org-agent-approval-renamed (former name)
-  "Note that what waits in the conversation FORMER waits in NAME."
-  (dolist (asked (append org-agent-approval-waiting
-                         (bound-and-true-p org-agent-question-waiting)))
-    (when (equal (plist-get asked :session) former)
-      (plist-put asked :session name)))
+  "Move the open asks of the conversation FORMER to NAME."
+  (dolist (ask org-agent-asks-open)
+    (when (equal (plist-get ask :session) former)
+      (plist-put ask :session name)))
   (org-agent-approval-draw))
 
 (defun org-agent-approval--decorate (id subtree)
   "Give SUBTREE, which the kernel wrote for the approval ID, its keys.
-Those of its last line, which names them, are letters, too."
-  (when (org-agent-asked-decorate id subtree 'org-agent-approval-subtree)
+On its last line, which names them, letters are keys, too."
+  (when (org-agent-asks-decorate id subtree 'org-agent-approval-subtree)
     (let ((heading (org-agent-heading-find id)))
       (org-agent-heading-widely
         (goto-char (+ heading (length (string-trim-right subtree "\n+"))))
@@ -395,13 +365,9 @@ Those of its last line, which names them, are letters, too."
                                'category 'org-agent-approval-line)))))))
 
 ;;;###autoload
-(defun org-agent-approval-asked (params)
-  "Say that the action of PARAMS waits for a decision."
-  (let ((known (org-agent-approval-waits (plist-get params :id))))
-    (setq org-agent-approval-waiting
-          (if known
-              (cl-substitute params known org-agent-approval-waiting)
-            (append org-agent-approval-waiting (list params))))
+(defun org-agent-approval-opened (params)
+  "Add and report the approval of PARAMS."
+  (let ((known (org-agent-asks-add params)))
     (org-agent-approval-draw)
     (org-agent-chat-in (plist-get params :session)
       (when (plist-get params :subtree)
@@ -418,14 +384,14 @@ Those of its last line, which names them, are letters, too."
 
 ;;;###autoload
 (defun org-agent-approval-closed (params)
-  "Note that the approval of PARAMS needs no decision any more."
+  "Close the approval of PARAMS."
   (org-agent-approval-remove (plist-get params :id))
   (let ((session (plist-get params :session)))
     (org-agent-chat-in session
       (when (plist-get params :subtree)
-        (org-agent-asked-close (plist-get params :id)
-                               (plist-get params :waiting)
-                               (plist-get params :subtree))
+        (org-agent-asks-close (plist-get params :id)
+                              (plist-get params :waiting)
+                              (plist-get params :subtree))
         (org-agent-chat-restore-draft)
         (org-agent-file-owner-save))
       (org-agent-approval-go-on session))))
@@ -433,19 +399,19 @@ Those of its last line, which names them, are letters, too."
 ;;;; The rules
 
 (defun org-agent-approval--policy-reason ()
-  "Return why what is at point is asked, an empty string where nothing is."
+  "Return the reason of the approval at point, or an empty string."
   (let ((approval (ignore-errors (org-agent-approval-at-point))))
     (or (plist-get approval :reason) "")))
 
 (defun org-agent-approval--policy-line ()
-  "Return the line of policy.org because of which what is at point is asked."
+  "Return the line of the policy rule that requires the approval at point."
   (let ((reason (org-agent-approval--policy-reason)))
     (and (string-match "\\bpolicy\\.org:\\([0-9]+\\)\\b" reason)
          (string-to-number (match-string 1 reason)))))
 
 (defun org-agent-approval--policy-hook ()
-  "Return the note and the line of the hook because of which is asked.
-That is a cons cell, nil where no hook of the person's notes asks."
+  "Return (NOTE . LINE) of the hook that requires the approval at point.
+Return nil when no hook of the person's notes requires it."
   (let ((reason (org-agent-approval--policy-reason)))
     (when (or (string-match "\\bthe hook [^ ]+ (\\([^/()]+\\.org\\):\\([0-9]+\\))"
                             reason)
@@ -470,9 +436,8 @@ That is a cons cell, nil where no hook of the person's notes asks."
 ;;;###autoload
 (defun org-agent-policy (&optional line note)
   "Open policy.org, which says what the agent may do, at LINE if that is given.
-Where something waits for a decision, that is the line of the rule
-because of which it is asked, or that of the hook of a NOTE that
-asks.  What you save counts at once; \\[org-agent-doctor] tells of rows
+On an approval LINE is that of the rule that requires it, or of the hook
+in a NOTE that does.  What you save counts at once; \\[org-agent-doctor] lists rows
 that cannot be read, \\[org-agent-skills] lists the hooks."
   (interactive (let ((rule (org-agent-approval--policy-line))
                      (hook (org-agent-approval--policy-hook)))

@@ -12,13 +12,15 @@
 ;; be shown in a small window, or come in at point, as one undo step, when
 ;; it is there.  What is marked goes with the question, as it does when
 ;; it was added with `org-agent-add'.
+;;
+;; `org-agent-capture-setup' adds a template to Org capture, in which a
+;; question is written at leisure.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'org-id)
 (require 'subr-x)
-(require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-inert)
@@ -28,7 +30,7 @@
 (require 'org-agent-command)
 (require 'org-agent-add)
 (require 'org-agent-turn)
-(require 'org-agent-asked)
+(require 'org-agent-asks)
 (require 'org-agent-section)
 
 (declare-function org-agent-approval-insert "org-agent-approval")
@@ -36,8 +38,6 @@
 (declare-function org-agent-markup-for-mode "org-agent-markup")
 (declare-function org-agent-question-insert "org-agent-question")
 
-(defvar org-agent-approval-waiting)
-(defvar org-agent-question-waiting)
 
 (defcustom org-agent-ask-display 'chat
   "Where the answer to a question of `org-agent-ask' is shown.
@@ -131,7 +131,7 @@ the answer."
     (when region
       (deactivate-mark))
     (pcase display
-      ('insert (org-agent-ask--await-place id question place))
+      ('insert (org-agent-ask--insert-when-ended id question place))
       ('window (org-agent-ask-show id chat))
       (_ (org-agent-ask--display chat id)))))
 
@@ -210,7 +210,7 @@ DIRECTION is -1 or 1.  No text says nothing, but in an empty buffer."
        (equal text (org-agent-ask--nearby position
                                           (* direction (length text))))))
 
-(defun org-agent-ask--await-place (id question place)
+(defun org-agent-ask--insert-when-ended (id question place)
   "Have the answer to the question ID, QUESTION, come in at PLACE."
   (message "The answer to \"%s\" will come in here" (truncate-string-to-width
                                                      question 40 nil nil t))
@@ -363,25 +363,29 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer.
     (with-current-buffer buffer
       (pcase-let* ((`(,id . ,chat) org-agent-ask--shown)
                    (text (and (buffer-live-p chat)
-                              (org-agent-ask--text id chat)))
-                   (inhibit-read-only t)
-                   (place (point)))
-        (erase-buffer)
-        (when text
-          (org-agent-ask--insert-waiting id))
-        (insert (or text "The conversation is closed; g looks again.\n"))
-        (goto-char (min place (point-max)))
-        (dolist (window (get-buffer-window-list buffer nil t))
-          (set-window-point window
-                            (min (window-point window) (point-max))))))))
+                              (org-agent-ask--text id chat))))
+        (org-agent-section-replace-text
+         (if text
+             (concat (org-agent-ask--waiting id) text)
+           "The conversation is closed; g looks again.\n"))))))
+
+(defun org-agent-ask--waiting (id)
+  "Return what the turn of the question ID asks, as it is shown in this buffer.
+It is printed here, behind all else, for its keys to find it here."
+  (let ((inhibit-read-only t)
+        (end (point-max)))
+    (save-excursion
+      (goto-char end)
+      (org-agent-ask--insert-waiting id)
+      (delete-and-extract-region end (point-max)))))
 
 (defun org-agent-ask--insert-waiting (id)
   "Insert what the turn of the question ID asks, to be decided here."
   (let ((beg (point)))
-    (dolist (approval (bound-and-true-p org-agent-approval-waiting))
+    (dolist (approval (org-agent-asks-of :approval))
       (when (equal (plist-get approval :event) id)
         (org-agent-approval-insert approval)))
-    (dolist (question (bound-and-true-p org-agent-question-waiting))
+    (dolist (question (org-agent-asks-of :question))
       (when (equal (plist-get question :event) id)
         (org-agent-question-insert question)))
     (unless (= beg (point))
@@ -427,7 +431,7 @@ What waits for the person is left out."
     (let ((from beg) (text ""))
       (while (re-search-forward "^\\*+ " end t)
         (let ((heading (line-beginning-position)))
-          (when (org-agent-asked-waiting-p heading)
+          (when (org-agent-asks-waiting-p heading)
             (setq text (concat text (buffer-substring-no-properties from heading))
                   from (org-agent-heading-subtree-end heading))
             (goto-char from))))
@@ -458,7 +462,7 @@ This is for `org-agent-kernel-notified-functions'."
   (pcase method
     ((or 'turn/delta 'turn/finished)
      (org-agent-ask--news (plist-get params :event)))
-    ((or 'approval/asked 'approval/closed 'question/asked 'question/closed)
+    ((or 'ask/opened 'ask/closed)
      (org-agent-ask--news-of-turn params))))
 
 (defun org-agent-ask--leave ()
@@ -486,6 +490,74 @@ This is for `org-agent-kernel-notified-functions'."
   (interactive nil org-agent-ask-mode)
   (with-current-buffer (org-agent-ask--chat)
     (org-agent-stop-turn)))
+
+;;;; With Org capture
+
+(defvar org-capture-plist)
+(defvar org-capture-templates)
+(defvar org-note-abort)
+(declare-function org-capture-get "org-capture")
+(declare-function org-capture-put "org-capture")
+
+(defvar org-agent-ask-capture-template
+  '("a" "Ask the agent" plain (function org-agent-ask-capture-place)
+    (function org-agent-ask-capture-text)
+    :no-save t :org-agent-capture t)
+  "An element of `org-capture-templates' that asks the agent.")
+
+;;;###autoload
+(defun org-agent-capture-setup (&optional key)
+  "Add the template that asks the agent to Org's, under KEY, by default \"a\".
+If that is taken by another, or to be taken back, change
+`org-capture-templates' yourself."
+  (interactive)
+  (require 'org-capture)
+  (let* ((key (or key "a"))
+         (taken (assoc key org-capture-templates)))
+    (if (and taken (not (plist-get (nthcdr 5 taken) :org-agent-capture)))
+        (user-error "The key %s is that of the template \"%s\"; (org-agent-capture-setup KEY) takes another"
+                    key (cadr taken))
+      (unless taken
+        (setq org-capture-templates
+              (append org-capture-templates
+                      (list (cons key (cdr org-agent-ask-capture-template))))))
+      (add-hook 'org-capture-after-finalize-hook #'org-agent-ask-capture--send)
+      (message "M-x org-capture %s asks the agent" key))))
+
+(defun org-agent-ask-capture-place ()
+  "Go to a buffer of its own, in which a question is written."
+  (set-buffer (generate-new-buffer "*org-agent-question*"))
+  (org-mode)
+  ;; Org would set a bookmark here, and say that it cannot.
+  (setq-local org-bookmark-names-plist nil)
+  (org-capture-put :org-agent-buffer (current-buffer)))
+
+(defun org-agent-ask-capture-text ()
+  "Return what a question begins with: a link to where one is.
+The region, if there is one, goes along."
+  (org-capture-put :org-agent-region
+                   (with-current-buffer (or (org-capture-get :original-buffer)
+                                            (current-buffer))
+                     (org-agent-ask-region)))
+  (if (org-capture-get :org-agent-region)
+      "%?\n"
+    "%?\n%a"))
+
+(defun org-agent-ask-capture--send ()
+  "Send the question that was captured, if one was and was not given up.
+This is for `org-capture-after-finalize-hook'."
+  (when-let* ((buffer (plist-get org-capture-plist :org-agent-buffer)))
+    (when (buffer-live-p buffer)
+      (let ((question (with-current-buffer buffer
+                        (string-trim (buffer-substring-no-properties
+                                      (point-min) (point-max))))))
+        (with-current-buffer buffer (set-buffer-modified-p nil))
+        (kill-buffer buffer)
+        (unless org-note-abort
+          (if (string-empty-p question)
+              (message "Nothing was asked")
+            (org-agent-ask question nil nil
+                           (plist-get org-capture-plist :org-agent-region))))))))
 
 (provide 'org-agent-ask)
 ;;; org-agent-ask.el ends here

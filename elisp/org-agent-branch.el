@@ -25,7 +25,6 @@
 (require 'org)
 (require 'org-id)
 (require 'subr-x)
-(require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-draft)
@@ -74,7 +73,7 @@ was said before in the whole conversation, as always."
   "Return the heading of the question or answer that POSITION is in, or nil."
   (let ((heading (org-agent-heading-at position)))
     (while (and heading (not (org-agent-heading-turn-p heading)))
-      (setq heading (org-agent-heading-above heading)))
+      (setq heading (org-agent-heading-parent heading)))
     heading))
 
 ;;;; Several answers
@@ -300,7 +299,7 @@ is a message like any other.  The draft stays as it is."
   (let* ((heading (org-agent-heading-find id))
          (waits (org-agent-heading-waits-p heading))
          (new (org-id-uuid))
-         (above (and heading (org-agent-heading-above heading)))
+         (above (and heading (org-agent-heading-parent heading)))
          (properties
           (and heading
                (cl-remove-if (lambda (property)

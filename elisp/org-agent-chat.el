@@ -35,7 +35,7 @@
 (require 'org-agent-file-owner)
 (require 'org-agent-disk-copy)
 (require 'org-agent-undo)
-(require 'org-agent-asked)
+(require 'org-agent-asks)
 (require 'org-agent-fontify)
 
 (declare-function org-agent-add-drop-data "org-agent-add")
@@ -245,9 +245,9 @@ would not have it."
           org-agent-file-owner-p nil
           org-agent-file-owner-file nil)
     (let ((inhibit-read-only t))
-      (remove-overlays (point-min) (point-max) 'org-agent-asked t)
+      (remove-overlays (point-min) (point-max) 'org-agent-asks t)
       (remove-list-of-text-properties
-       (point-min) (point-max) '(category org-agent-asked read-only)))
+       (point-min) (point-max) '(category org-agent-asks read-only)))
     (org-mode)
     (message "This is a copy now; M-x org-agent-chat opens the conversation")))
 
@@ -441,7 +441,7 @@ The kernel sends what the buffer lacks, and then what happens."
       (org-agent-kernel-request
        "session/load"
        (list :session org-agent-chat-session :ids (org-agent-heading-turn-ids)
-             :waiting (org-agent-asked-waiting))
+             :waiting (org-agent-asks-waiting))
        :success (lambda (result)
                   (when (buffer-live-p buffer)
                     (with-current-buffer buffer

@@ -7,25 +7,25 @@
 
 ;;; Commentary:
 
-;; In a buffer with `org-agent-complete-mode' a model is asked, a moment
-;; after the person has typed something, what might come next.  The answer
-;; is shown as a ghost, and the person accepts it or types past it.
+;; In a buffer with `org-agent-complete-mode' Emacs asks a model what might
+;; come next, a moment after the person has typed something.  The reply is
+;; shown as a ghost; the person accepts it or types on.
 ;;
-;; A *ghost* is text that is seen behind point and is not in the buffer: the
-;; string of one overlay, in the selected window.  An Emacs has one at a
-;; time.  It is never in the undo list, in what is saved or copied, and it
-;; moves nothing.  It goes at the next command, unless that command has the
-;; property `org-agent-complete-ghost-keeps', and when the text beside it
+;; A *ghost* is text that is shown behind point and is not in the buffer:
+;; the string of one overlay, in the selected window.  An Emacs has one at a
+;; time.  It is never in the undo list, in a saved file or in a copy, and it
+;; moves nothing.  It disappears at the next command, unless that command
+;; has the property `org-agent-ghost-keeps', and when the text beside it
 ;; changes.
 ;;
-;; - `org-agent-completion-context' says what is sent, and what of the
-;;   answer may come in.
-;; - An Emacs has one request at a time.  The next command ends it, and then
-;;   the kernel lets go of the model.
+;; - `org-agent-completion-context' chooses the text that is sent, and the
+;;   part of the reply that may be inserted.
+;; - An Emacs has one request at a time.  The next command cancels it, and
+;;   the kernel then cancels its request to the model.
 ;; - Nothing here waits, asks or moves point.  Buffers without the mode
 ;;   have no hook and no timer; the one timer belongs to the buffer in which
 ;;   the person types, and runs once.
-;; - The kernel counts tokens and money, and keeps nothing else.
+;; - The kernel counts tokens and cost, and stores nothing else.
 
 ;;; Code:
 
@@ -44,10 +44,10 @@
 (defvar evil-state)
 (defvar org-agent-send-agreed)
 
-;;;; The text that is proposed
+;;;; The ghost
 
 (defface org-agent-ghost '((t :inherit shadow))
-  "Face of text that is proposed and not there."
+  "Face of a proposed text that is not in the buffer."
   :group 'org-agent-complete)
 
 (defvar org-agent-complete--ghost-overlay nil
@@ -79,8 +79,8 @@
 
 (defun org-agent-complete--ghost-string (text)
   "Return TEXT as it is shown behind point.
-The cursor stands before it, and lines are indented as this one is.
-Before a line break it would not: there it stands on a blank."
+The cursor stands before it, and lines are indented as the current one.
+The cursor cannot stand before a line break, so a blank precedes that."
   (let ((string (propertize (if (string-prefix-p "\n" text)
                                 (concat " " text)
                               text)
@@ -92,7 +92,7 @@ Before a line break it would not: there it stands on a blank."
     string))
 
 (defun org-agent-complete-ghost-hide ()
-  "Show no ghost any more, wherever it is."
+  "Hide the ghost in any buffer."
   (setq org-agent-complete--ghost-text nil)
   (when-let* ((overlay org-agent-complete--ghost-overlay)
               (buffer (overlay-buffer overlay)))
@@ -109,13 +109,13 @@ Before a line break it would not: there it stands on a blank."
 (defun org-agent-complete-ghost-at-point ()
   "Return the text of the ghost that is shown at point, or nil."
   (and org-agent-complete-ghost-shown
-       ;; A clone of the buffer has its variables, and no ghost.
+       ;; A clone of the buffer has its variables but no ghost.
        (eq (overlay-buffer org-agent-complete--ghost-overlay) (current-buffer))
        (eql (overlay-start org-agent-complete--ghost-overlay) (point))
        org-agent-complete--ghost-text))
 
 (defun org-agent-complete--ghost-before-command ()
-  "Hide the ghost before a command that is not about it."
+  "Hide the ghost before a command without `org-agent-ghost-keeps'."
   (unless (and (symbolp this-command)
                (get this-command 'org-agent-ghost-keeps))
     (org-agent-complete-ghost-hide)))
@@ -126,48 +126,48 @@ Before a line break it would not: there it stands on a blank."
     (org-agent-complete-ghost-hide)))
 
 (defun org-agent-complete--ghost-after-change (beg end _length)
-  "Hide the ghost when the text from BEG to END, which changed, touches it."
-  (let ((place (overlay-start org-agent-complete--ghost-overlay)))
-    (when (or (null place) (<= beg place end))
+  "Hide the ghost when the changed text from BEG to END touches it."
+  (let ((position (overlay-start org-agent-complete--ghost-overlay)))
+    (when (or (null position) (<= beg position end))
       (org-agent-complete-ghost-hide))))
 
 (defcustom org-agent-complete-delay 0.6
-  "Seconds without typing after which a completion is asked for."
+  "Seconds without typing after which Emacs requests a completion."
   :type 'number
   :group 'org-agent-complete
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-complete-model nil
   "The model that completes, by the name that `org-agent-model' lists.
-One that is small and does not think first is best.  Nil is the one that
-answers where nothing is chosen."
+A small model that does not think first is best.  Nil means the model
+that answers where none is chosen."
   :type '(choice (const :tag "The configured one" nil) string)
   :group 'org-agent-complete
   :package-version '(org-agent . "0.1.0"))
 
 (cl-defstruct (org-agent-complete-request (:copier nil))
-  "A completion that was asked for."
+  "A request for a completion."
   buffer point before after
   (id nil :documentation "The id of the request.")
   (manual nil :documentation "Non-nil when the person asked for it."))
 
-(defvar org-agent-complete--asked nil
-  "The completion that was asked for and has not come, or nil.")
+(defvar org-agent-complete--pending nil
+  "The pending request for a completion, or nil.")
 
 (defvar org-agent-complete--offered nil
-  "The completion that came last and its text, (COMPLETION . TEXT), or nil.")
+  "The latest completed request and its text, (COMPLETION . TEXT), or nil.")
 
 (defvar org-agent-complete--timer nil
-  "The timer that will ask, or nil.")
+  "The timer that will request a completion, or nil.")
 
 (defvar org-agent-complete--trouble nil
-  "Why the model could not complete, the last time, nil when it could.")
+  "Why the last request failed, nil when it did not.")
 
 (defvar org-agent-complete--failures 0
-  "How often it could not, one time after the other.")
+  "How many requests failed in a row.")
 
 (defvar org-agent-complete--rest 0
-  "Until when, in seconds since 1970, nothing is asked for by itself.")
+  "The time, in seconds since 1970, before which no request is automatic.")
 
 (defvar-local org-agent-complete--tick nil
   "The buffer's tick after the last command.")
@@ -180,7 +180,7 @@ answers where nothing is chosen."
     (define-key map (kbd "M-i") '("accept a word" . org-agent-complete-accept-word))
     (define-key map (kbd "M-n") '("accept a line" . org-agent-complete-accept-line))
     map)
-  "Keys while a proposed text is shown, and only then.")
+  "Keymap while a ghost is shown.")
 
 (unless (assq 'org-agent-complete-ghost-shown minor-mode-map-alist)
   (push (cons 'org-agent-complete-ghost-shown org-agent-complete-map)
@@ -194,24 +194,25 @@ When you have typed something and then nothing for
 model, and what it would write is shown behind point, in the face
 `org-agent-ghost'.  \\<org-agent-complete-map>\\[org-agent-complete-accept] \
 accepts it, \\[org-agent-complete-accept-word] a word and \
-\\[org-agent-complete-accept-line] a line of it;
-any other command makes it go, and typing what it says goes on in it.
-These keys are those of `org-agent-complete-map', and are in force only
-while something is proposed.
+\\[org-agent-complete-accept-line] a line of it.
+Typing the proposed text moves on in it, any other command removes it.
+These keys are in `org-agent-complete-map' and work only while a text is
+proposed.
 
-What is sent, each time: up to `org-agent-complete-before' characters
-before point and `org-agent-complete-after' behind it, the buffer's name
-without directory and its mode.  It goes to `org-agent-complete-model';
-nothing of it is kept by the kernel, which is started if there was none,
-but tokens and cost are counted (\\[org-agent-usage]).
+A request contains up to `org-agent-complete-before' characters before
+point and `org-agent-complete-after' behind it, the buffer's name without
+directory and its mode.  It goes to `org-agent-complete-model'.  The
+kernel, which is started if none runs, stores no text of it and counts
+tokens and cost (\\[org-agent-usage]).
 
-Nothing is sent from a minibuffer, where nothing can be written, from
-another machine's files, from buffers of secrets
+Nothing is sent from a minibuffer, from read-only text, from another
+machine's files, from buffers of secrets
 \(`org-agent-command-private-names', `org-agent-command-private-modes',
 `org-agent-context-secret-names'), with a private key in sight, or larger
-than `org-agent-complete-buffer-limit'; in Org nothing that is below a
-heading, or in a file, with one of `org-agent-complete-private-tags'; in
-a conversation only while you write the draft."
+than `org-agent-complete-buffer-limit'.  In Org no text is sent that is
+below a heading, or in a file, with one of
+`org-agent-complete-private-tags'; in a conversation text is sent only
+while you write the draft."
   :init-value nil
   :lighter (:eval (org-agent-complete--lighter))
   :group 'org-agent-complete
@@ -224,8 +225,8 @@ a conversation only while you write the draft."
     (add-hook 'post-command-hook #'org-agent-complete--after-command nil t)))
 
 (defun org-agent-complete--begin ()
-  "See that the mode, which a person has just turned on, can do something.
-Turn it off again when the person does not want words to go anywhere."
+  "Prepare the mode that a person has just turned on: kernel and consent.
+Turn it off again when the person does not agree to send text."
   (setq org-agent-complete--failures 0
         org-agent-complete--rest 0)
   (org-agent-kernel-ensure)
@@ -238,10 +239,10 @@ Turn it off again when the person does not want words to go anywhere."
     (message "Here nothing is sent: %s" reason)))
 
 (defun org-agent-complete--lighter ()
-  "Return what the mode line shows."
+  "Return the text for the mode line."
   (cond
-   ((and org-agent-complete--asked
-         (eq (org-agent-complete-request-buffer org-agent-complete--asked)
+   ((and org-agent-complete--pending
+         (eq (org-agent-complete-request-buffer org-agent-complete--pending)
              (current-buffer)))
     " Ghost…")
    (org-agent-complete--trouble
@@ -249,7 +250,7 @@ Turn it off again when the person does not want words to go anywhere."
    (t " Ghost")))
 
 (defun org-agent-complete--after-command ()
-  "See whether the last command changed the text, and then ask, in a while."
+  "Schedule a request if the last command changed the text."
   (let ((tick (buffer-chars-modified-tick)))
     (unless (eql tick org-agent-complete--tick)
       (setq org-agent-complete--tick tick)
@@ -257,7 +258,7 @@ Turn it off again when the person does not want words to go anywhere."
         (org-agent-complete--schedule)))))
 
 (defun org-agent-complete--schedule ()
-  "Ask for a completion when nothing was typed for a while."
+  "Request a completion after `org-agent-complete-delay' idle seconds."
   (when org-agent-complete--timer
     (cancel-timer org-agent-complete--timer))
   (setq org-agent-complete--timer
@@ -266,7 +267,7 @@ Turn it off again when the person does not want words to go anywhere."
                              (current-buffer) (point))))
 
 (defun org-agent-complete--when-idle (buffer point)
-  "Ask for a completion in BUFFER, if one is still at POINT in it."
+  "Request a completion in BUFFER, if point is still at POINT in it."
   (setq org-agent-complete--timer nil)
   (when (and (buffer-live-p buffer)
              (eq buffer (window-buffer (selected-window)))
@@ -287,7 +288,7 @@ Turn it off again when the person does not want words to go anywhere."
       (org-agent-completion-context-inert-refusal)))
 
 (defun org-agent-complete--fit-p ()
-  "Return non-nil when a proposal at point would be in nobody's way."
+  "Return non-nil when a ghost at point would not disturb another mode."
   (not (or (use-region-p)
            completion-in-region-mode
            (bound-and-true-p company-candidates)
@@ -302,21 +303,21 @@ Turn it off again when the person does not want words to go anywhere."
 ;;;; Asking
 
 (defun org-agent-complete--ask (manual)
-  "Ask for the text at point; MANUAL says that the person wants it now."
+  "Request a completion at point; MANUAL non-nil if the person asked for it."
   (org-agent-complete--give-up)
   (when-let* ((around (org-agent-completion-context)))
     (let ((completion (make-org-agent-complete-request
                        :buffer (current-buffer) :manual manual
                        :point (copy-marker (point))
                        :before (car around) :after (cdr around))))
-      (setq org-agent-complete--asked completion)
+      (setq org-agent-complete--pending completion)
       (add-hook 'pre-command-hook #'org-agent-complete--give-up nil t)
       (setf (org-agent-complete-request-id completion)
             (org-agent-kernel-request
              "complete" (org-agent-complete--parameters completion)
              :success (lambda (result)
                         (when (org-agent-complete--done completion)
-                          (org-agent-complete--came completion result)))
+                          (org-agent-complete--show-reply completion result)))
              :failure (lambda (refusal)
                         (when (org-agent-complete--done completion)
                           (org-agent-complete--failed completion refusal)))))
@@ -324,7 +325,7 @@ Turn it off again when the person does not want words to go anywhere."
       t)))
 
 (defun org-agent-complete--parameters (completion)
-  "Return what the kernel is told of COMPLETION, one of this buffer."
+  "Return the parameters of the request for COMPLETION, one of this buffer."
   (append
    (list :before (org-agent-complete-request-before completion)
          :after (org-agent-complete-request-after completion)
@@ -340,10 +341,10 @@ Turn it off again when the person does not want words to go anywhere."
         (list :consent org-agent-send-agreed))))
 
 (defun org-agent-complete--done (completion)
-  "Note that COMPLETION is not under way any more.
-Return nil if it was given up, or its buffer is gone."
-  (when (eq completion org-agent-complete--asked)
-    (setq org-agent-complete--asked nil)
+  "Note that the request COMPLETION has ended.
+Return nil if it was cancelled before, or its buffer is gone."
+  (when (eq completion org-agent-complete--pending)
+    (setq org-agent-complete--pending nil)
     (force-mode-line-update)
     (when (buffer-live-p (org-agent-complete-request-buffer completion))
       (with-current-buffer (org-agent-complete-request-buffer completion)
@@ -351,31 +352,31 @@ Return nil if it was given up, or its buffer is gone."
         t))))
 
 (defun org-agent-complete--give-up ()
-  "Give up what was asked for and has not come."
+  "Cancel the pending request and the timer."
   (when org-agent-complete--timer
     (cancel-timer org-agent-complete--timer)
     (setq org-agent-complete--timer nil))
-  (when-let* ((completion org-agent-complete--asked))
+  (when-let* ((completion org-agent-complete--pending))
     (org-agent-complete--done completion)
     (when-let* ((id (org-agent-complete-request-id completion)))
       (org-agent-kernel-cancel id))))
 
 (defun org-agent-complete--forget (buffer)
-  "Give up and hide what there is of BUFFER."
+  "Cancel the request and the timer of BUFFER, and hide its ghost."
   (when (and org-agent-complete--timer
              (eq buffer (car (timer--args org-agent-complete--timer))))
     (cancel-timer org-agent-complete--timer)
     (setq org-agent-complete--timer nil))
-  (when (and org-agent-complete--asked
-             (eq buffer (org-agent-complete-request-buffer org-agent-complete--asked)))
+  (when (and org-agent-complete--pending
+             (eq buffer (org-agent-complete-request-buffer org-agent-complete--pending)))
     (org-agent-complete--give-up))
   (when (buffer-local-value 'org-agent-complete-ghost-shown buffer)
     (org-agent-complete-ghost-hide)))
 
-;;;; What comes
+;;;; Replies
 
-(defun org-agent-complete--came (completion result)
-  "Propose the text of RESULT for COMPLETION, if one is still there."
+(defun org-agent-complete--show-reply (completion result)
+  "Show the text of RESULT, the reply to COMPLETION, if point is still there."
   (setq org-agent-complete--trouble nil
         org-agent-complete--failures 0)
   (let ((buffer (org-agent-complete-request-buffer completion))
@@ -393,12 +394,12 @@ Return nil if it was given up, or its buffer is gone."
              (manual (message "Nothing comes next here")))))))))
 
 (defconst org-agent-complete--near 200
-  "Characters around point that must not have changed meanwhile.
-What is farther away may: an answer that comes in above the draft.")
+  "How many characters around point must be unchanged when a reply comes.
+Text farther away may change, as when an answer comes above the draft.")
 
 (defun org-agent-complete--still-p (completion &optional from)
-  "Return non-nil when point and the text at it are those of COMPLETION.
-With FROM the text before is that before FROM."
+  "Return non-nil when point and the text around it are those of COMPLETION.
+FROM, if non-nil, is the position that the request was made at."
   (let* ((from (or from (point)))
          (before (org-agent-complete-request-before completion))
          (after (org-agent-complete-request-after completion))
@@ -414,30 +415,30 @@ With FROM the text before is that before FROM."
            (there-p after (point) (+ (point) (length after)))))))
 
 (defun org-agent-complete--failed (completion refusal)
-  "Say that COMPLETION did not come, because of REFUSAL, an error of the kernel.
-What was not asked for by the person is told once, and then not tried
-for a while, which gets longer."
-  (let ((said (or (plist-get refusal :message) "")))
+  "Report that COMPLETION failed with REFUSAL, an error of the kernel.
+The failure of an automatic request is reported once.  After it no
+automatic request is made for a time that grows with each failure."
+  (let ((reason (or (plist-get refusal :message) "")))
     (unless (memql (plist-get refusal :code)
                    (if (org-agent-complete-request-manual completion)
-                       '(-32800)          ; given up
-                     '(-32800 -32098)))   ; the kernel is gone, which is told
+                       '(-32800)          ; cancelled
+                     '(-32800 -32098)))   ; the kernel is gone: reported elsewhere
       (cond
        ((org-agent-complete-request-manual completion)
-        (message "org-agent: %s" said))
+        (message "org-agent: %s" reason))
        (t
-        (unless (equal said org-agent-complete--trouble)
-          (message "org-agent: nothing is completed for a while: %s" said))
+        (unless (equal reason org-agent-complete--trouble)
+          (message "org-agent: nothing is completed for a while: %s" reason))
         (setq org-agent-complete--rest
               (+ (float-time)
                  (min 300 (* 10 (expt 2 (min 5 org-agent-complete--failures))))))
         (cl-incf org-agent-complete--failures)))
-      (setq org-agent-complete--trouble said)
+      (setq org-agent-complete--trouble reason)
       (force-mode-line-update))))
 
 (defun org-agent-complete--go-on ()
-  "Propose the rest of what was proposed, if the person types just that.
-Return non-nil then."
+  "Show the rest of the proposed text if the person types just that text.
+Return non-nil if so."
   (pcase-let ((`(,completion . ,text) org-agent-complete--offered))
     (when (and completion
                (eq (org-agent-complete-request-buffer completion) (current-buffer)))
@@ -457,8 +458,8 @@ Return non-nil then."
 ;;;###autoload
 (defun org-agent-complete ()
   "Have a model propose what comes next at point, now.
-`org-agent-complete-mode' does it as you type, and its description says
-what is sent and what is not."
+`org-agent-complete-mode' does it as you type; its description lists the
+text that is sent and the text that is not."
   (interactive "*")
   (when-let* ((reason (org-agent-complete--refusal)))
     (user-error "Nothing was sent: %s" reason))
@@ -472,7 +473,7 @@ what is sent and what is not."
   (message "Asking what comes next"))
 
 (defun org-agent-complete--accept (size)
-  "Accept what is proposed, SIZE of its characters."
+  "Insert the first SIZE characters of the proposed text."
   (let* ((text (or (org-agent-complete-ghost-at-point)
                    (user-error "Nothing is proposed here")))
          (piece (org-agent-completion-context-inert (substring text 0 size)))
@@ -487,30 +488,30 @@ what is sent and what is not."
       (org-agent-complete-ghost-show rest))))
 
 (defun org-agent-complete-accept ()
-  "Accept the text that is proposed, all of it, as one undo step."
+  "Accept all of the proposed text as one undo step."
   (interactive)
   (org-agent-complete--accept (length (org-agent-complete-ghost-at-point))))
 
 (defun org-agent-complete-accept-word ()
-  "Accept the first word of the text that is proposed."
+  "Accept the first word of the proposed text."
   (interactive)
   (org-agent-complete--accept-matching
    "\\`[ \t\n]*\\(?:[[:alnum:]]+\\|[^[:alnum:] \t\n]+\\)"))
 
 (defun org-agent-complete-accept-line ()
-  "Accept the first line of the text that is proposed."
+  "Accept the first line of the proposed text."
   (interactive)
   (org-agent-complete--accept-matching "\\`\n*[^\n]+"))
 
 (defun org-agent-complete--accept-matching (regexp)
-  "Accept what REGEXP matches of the text that is proposed."
+  "Accept the part of the proposed text that REGEXP matches."
   (let ((text (org-agent-complete-ghost-at-point)))
     (org-agent-complete--accept (if (and text (string-match regexp text))
                                     (match-end 0)
                                   (length text)))))
 
 (defun org-agent-complete-dismiss ()
-  "Have what is proposed go, and nothing else."
+  "Hide the proposed text and cancel a pending request."
   (interactive)
   (org-agent-complete--give-up)
   (setq org-agent-complete--offered nil)
@@ -518,7 +519,7 @@ what is sent and what is not."
 
 (dolist (command '(org-agent-complete-accept org-agent-complete-accept-word
                                              org-agent-complete-accept-line
-                                             ;; It may be to accept.
+                                             ;; It may call one of these.
                                              execute-extended-command))
   (put command 'org-agent-ghost-keeps t))
 

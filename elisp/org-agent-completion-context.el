@@ -34,7 +34,6 @@
 (require 'org-agent-inert)
 (require 'org-agent-chat)
 (require 'org-agent-command)
-(require 'org-agent-context-read)
 
 (defvar org-agent-context-secret-names)
 

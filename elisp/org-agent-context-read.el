@@ -22,8 +22,8 @@
 (require 'org)
 (require 'org-id)
 (require 'subr-x)
+(require 'org-agent)
 (require 'org-agent-rpc)
-(require 'org-agent-kernel)
 (require 'org-agent-context)
 
 (defconst org-agent-context-read-whole-limit (* 5 1024 1024)
@@ -412,7 +412,7 @@ the words the person says whether these are to go without it."
         (when item
           (cl-incf whole (org-agent-context-bytes item))
           (push item items)
-          (push (org-agent-context-read--said reference item) lines))))
+          (push (org-agent-context-read--line reference item) lines))))
     (when (> (length items) org-agent-context-read-count-limit)
       (user-error "Nothing was sent: %d things are to go along, %d more than can"
                   (length items)
@@ -423,8 +423,8 @@ the words the person says whether these are to go without it."
                   (org-agent-context-size (- whole org-agent-context-read-whole-limit))))
     (cons (nreverse items) (nreverse lines))))
 
-(defun org-agent-context-read--said (reference item)
-  "Return the line that says that ITEM, which REFERENCE names, went along."
+(defun org-agent-context-read--line (reference item)
+  "Return the context line for ITEM, which REFERENCE names."
   (let* ((span (plist-get reference :span))
          (reference
           (if (and span (plist-get reference :lines)

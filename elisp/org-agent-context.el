@@ -200,12 +200,12 @@ A line with other words than a link is one of the message."
                                           :agreed (plist-get known :agreed))
                                     reference)))
           (push (append (list :from from :to to :listed t)
-                        (org-agent-context--without-place reference))
+                        (org-agent-context--without-position reference))
                 found))))
     found))
 
-(defun org-agent-context--without-place (reference)
-  "Return REFERENCE without where it stands."
+(defun org-agent-context--without-position (reference)
+  "Return REFERENCE without its position in the text."
   (cl-loop for (key value) on reference by #'cddr
            unless (memq key '(:from :to)) append (list key value)))
 
@@ -419,12 +419,12 @@ WORDS are what it says, nil if nothing; REFERENCES is what it names."
           (overlay-put overlay 'org-agent-context t)
           (overlay-put overlay 'evaporate t)
           (overlay-put overlay 'after-string
-                       (propertize (concat " (" (org-agent-context--show-told reference)
+                       (propertize (concat " (" (org-agent-context--show-size reference)
                                            ")")
                                    'face 'org-agent-context-size)))))))
 
-(defun org-agent-context--show-told (reference)
-  "Return in a few words what REFERENCE will bring."
+(defun org-agent-context--show-size (reference)
+  "Return a few words about what REFERENCE will send."
   (let* ((span (plist-get reference :span))
          (path (plist-get reference :path))
          (buffer (pcase (plist-get reference :type)
@@ -521,7 +521,8 @@ A file there is known by its name alone."
 What it is called in outside of any project leaves a conversation's
 project as it is."
   :type 'boolean
-  :group 'org-agent-context)
+  :group 'org-agent-context
+  :package-version '(org-agent . "0.1.0"))
 
 (defvar-local org-agent-context-project nil
   "The directory of the project that this conversation may read, or nil.")

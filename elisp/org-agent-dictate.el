@@ -7,18 +7,18 @@
 
 ;;; Commentary:
 
-;; `org-agent-dictate' listens, and stops listening when it is called
-;; again.  The kernel has what was said transcribed by the server that the
-;; person named for it in `config.org', and the words come in where point
-;; was, as if they had been typed: in a conversation into the draft.
+;; `org-agent-dictate' starts a recording, and ends it when it is called
+;; again.  The kernel sends the recording to the server that the person
+;; named for it in `config.org'.  The transcript is inserted where point
+;; was, as if it had been typed; in a conversation it goes into the draft.
 ;;
-;; A program of the system records and prints the sound.  It is never in a
-;; file: whatever is killed, nothing is left behind, and the recorder ends
-;; with Emacs.  A recording that could not be transcribed is kept in memory
-;; until the next; `org-agent-dictate-again' tries it once more.
+;; A program of the system records and prints the sound.  The sound is never
+;; in a file, so nothing is left behind when a process is killed, and the
+;; recorder ends with Emacs.  A recording that could not be transcribed
+;; stays in memory until the next; `org-agent-dictate-again' sends it again.
 ;;
-;; What comes back is text from outside, plain text on one line: nothing
-;; in it is active Org, and none of it has a file sent along.
+;; The transcript is text from outside and is made plain text on one line:
+;; nothing in it is active Org, and nothing in it sends a file along.
 
 ;;; Code:
 
@@ -62,49 +62,49 @@ When nil it is what `config.org' says, else found out."
   :package-version '(org-agent . "0.1.0"))
 
 (defface org-agent-dictate-listening '((t :inherit error))
-  "Face of the mode line's word that somebody listens."
+  "Face of the mode line while a recording runs."
   :group 'org-agent-speech)
 
 (defconst org-agent-dictate--limit (* 5 1024 1024)
-  "Bytes of the longest recording.")
+  "The longest recording, in bytes.")
 
 (defconst org-agent-dictate--text-limit 20000
-  "Characters of the longest text that can have been said.")
+  "The longest transcript, in characters; a longer one is an error.")
 
 (defconst org-agent-dictate--patience 2
-  "Seconds that a recorder has to end when it is told to.")
+  "Seconds that a recorder has to end after an interrupt.")
 
 (defconst org-agent-dictate--no-text
   "[[:cntrl:][:blank:]\u2028\u2029\u202a-\u202e\u2066-\u2069\x3fff80-\x3fffff]+"
-  "Matches what is no text on one line.")
+  "Matches blanks, line ends and characters that are no text.")
 
 (cl-defstruct (org-agent-dictate-recording
                (:constructor org-agent-dictate--make)
                (:copier nil))
-  "Something that is being dictated."
-  (place nil :documentation "A marker: where the words go.")
+  "A recording and its transcription."
+  (place nil :documentation "A marker where the transcript goes.")
   (process nil :documentation "The recorder.")
-  (errors nil :documentation "The process of what it complains.")
+  (errors nil :documentation "The process that collects its error output.")
   (began nil :documentation "When it began.")
   (chunks nil :documentation "The sound, latest first.")
-  (bytes 0 :documentation "How much of it there is.")
+  (bytes 0 :documentation "The size of the sound.")
   (phase 'listening :documentation "`listening', `stopping' or `transcribing'.")
-  (sound nil :documentation "All of it, a WAV file.")
+  (sound nil :documentation "The whole recording, a WAV file.")
   (request nil :documentation "The kernel's request."))
 
 (defvar org-agent-dictate--now nil
-  "What is being dictated, or nil.")
+  "The recording that runs or is being transcribed, or nil.")
 
 (defvar org-agent-dictate--failed nil
   "The latest recording that was not transcribed, a WAV file.")
 
-(defvar org-agent-dictate--unplaced nil
-  "The latest words whose place was gone.")
+(defvar org-agent-dictate--not-inserted nil
+  "The latest transcript that could not be inserted.")
 
 (defvar org-agent-dictate--timer nil
   "The timer that counts the seconds.")
 
-;;;; Whether it can be done
+;;;; Requirements
 
 (defun org-agent-dictate--recorder ()
   "Return the first of `org-agent-dictate-program' that is installed."
@@ -151,7 +151,7 @@ The recording goes to the server that `config.org' names for it."
     ((or 'stopping 'transcribing)
      (user-error "What you said is being transcribed; with a prefix argument it is forgotten"))
     (_ (org-agent-dictate--check)
-       (org-agent-dictate--listen (org-agent-dictate--place)))))
+       (org-agent-dictate--listen (org-agent-dictate--marker)))))
 
 ;;;###autoload
 (defun org-agent-dictate-cancel ()
@@ -159,7 +159,7 @@ The recording goes to the server that `config.org' names for it."
   (interactive)
   (if-let* ((now org-agent-dictate--now))
       (progn
-        (org-agent-dictate--forget now)
+        (org-agent-dictate--finish now)
         (when-let* ((request (org-agent-dictate-recording-request now)))
           (org-agent-kernel-cancel request))
         (message "Forgotten"))
@@ -174,20 +174,20 @@ If it was and the place for the words was gone, insert them here."
   (cond
    (org-agent-dictate--now
     (user-error "Something is being dictated"))
-   (org-agent-dictate--unplaced
-    (org-agent-dictate--insert (org-agent-dictate--place)
-                               org-agent-dictate--unplaced)
-    (setq org-agent-dictate--unplaced nil))
+   (org-agent-dictate--not-inserted
+    (org-agent-dictate--insert (org-agent-dictate--marker)
+                               org-agent-dictate--not-inserted)
+    (setq org-agent-dictate--not-inserted nil))
    (org-agent-dictate--failed
     (org-agent-dictate--check)
     (setq org-agent-dictate--now
-          (org-agent-dictate--make :place (org-agent-dictate--place)
+          (org-agent-dictate--make :place (org-agent-dictate--marker)
                                    :sound org-agent-dictate--failed))
     (org-agent-dictate--transcribe org-agent-dictate--now))
    (t (user-error "Nothing is left of what you dictated"))))
 
-(defun org-agent-dictate--place ()
-  "Return a marker where the words are to go."
+(defun org-agent-dictate--marker ()
+  "Return a marker where the transcript is to go."
   (copy-marker
    (if (and org-agent-chat-session (not (org-agent-draft-p (point))))
        (progn
@@ -198,7 +198,7 @@ If it was and the place for the words was gone, insert them here."
 ;;;; Listening
 
 (defun org-agent-dictate--listen (place)
-  "Listen to what is to be inserted at PLACE."
+  "Start a recording whose transcript goes to the marker PLACE."
   (let* ((command (org-agent-dictate--recorder))
          ;; The program is one of this machine, wherever the buffer is.
          (default-directory (file-name-as-directory (expand-file-name "~")))
@@ -229,7 +229,7 @@ If it was and the place for the words was gone, insert them here."
               "\\[org-agent-dictate] stops, with a prefix argument it forgets"))))
 
 (defun org-agent-dictate--heard (now bytes)
-  "Keep BYTES, a piece of what NOW records."
+  "Add BYTES, a piece of sound, to the recording NOW."
   (push bytes (org-agent-dictate-recording-chunks now))
   (when (> (cl-incf (org-agent-dictate-recording-bytes now) (length bytes))
            (- org-agent-dictate--limit 100))
@@ -250,7 +250,7 @@ If it was and the place for the words was gone, insert them here."
      (t (org-agent-dictate--show)))))
 
 (defun org-agent-dictate--stop (now)
-  "Have the recorder of NOW end; one that does not want to is killed."
+  "Interrupt the recorder of NOW; kill it if it does not end."
   (when (eq (org-agent-dictate-recording-phase now) 'listening)
     (setf (org-agent-dictate-recording-phase now) 'stopping)
     (org-agent-dictate--show)
@@ -262,31 +262,31 @@ If it was and the place for the words was gone, insert them here."
                        (kill-process process)))))))
 
 (defun org-agent-dictate--ended (now)
-  "Have what NOW recorded transcribed, or say why it cannot be.
+  "Transcribe the recording NOW, or report why that is not possible.
 The recorder has ended."
-  (let ((asked (eq (org-agent-dictate-recording-phase now) 'stopping))
+  (let ((stopped (eq (org-agent-dictate-recording-phase now) 'stopping))
         (process (org-agent-dictate-recording-process now))
         (complaint (org-agent-dictate--release now)))
-    (when (eq now org-agent-dictate--now) ; else it was forgotten
+    (when (eq now org-agent-dictate--now) ; else it was cancelled
       (setf (org-agent-dictate-recording-sound now)
             (org-agent-dictate--wav
              (apply #'concat (nreverse (org-agent-dictate-recording-chunks now))))
             (org-agent-dictate-recording-chunks now) nil)
       (cond
-       ((and (not asked) (not (eql 0 (process-exit-status process))))
-        (org-agent-dictate--forget now)
+       ((and (not stopped) (not (eql 0 (process-exit-status process))))
+        (org-agent-dictate--finish now)
         (message "Nothing was recorded: %s: %s; see `org-agent-dictate-program'"
                  (car (process-command process))
                  (or complaint "it ended at once")))
        ((not (org-agent-dictate-recording-sound now))
-        (org-agent-dictate--forget now)
+        (org-agent-dictate--finish now)
         (message "Nothing was recorded%s"
                  (if complaint (concat ": " complaint)
                    "; is there a microphone, and is it on?")))
        (t (org-agent-dictate--transcribe now))))))
 
 (defun org-agent-dictate--release (now)
-  "Let go of what NOW has of the system; return the recorder's complaint."
+  "Release the processes of NOW; return the last error line of the recorder."
   (let ((errors (org-agent-dictate-recording-errors now)) complaint)
     (when errors
       (while (accept-process-output errors 0 nil t))
@@ -299,8 +299,8 @@ The recorder has ended."
       (setf (org-agent-dictate-recording-errors now) nil))
     complaint))
 
-(defun org-agent-dictate--forget (now)
-  "End NOW, whatever is going on with it."
+(defun org-agent-dictate--finish (now)
+  "End the recording NOW in any phase."
   (when (process-live-p (org-agent-dictate-recording-process now))
     (interrupt-process (org-agent-dictate-recording-process now))
     (let ((process (org-agent-dictate-recording-process now)))
@@ -316,8 +316,8 @@ The recorder has ended."
 
 (defun org-agent-dictate--wav (bytes)
   "Return BYTES as a WAV file, nil when there is no sound in them.
-A program that prints a WAV file cannot know its length at first: it is
-put right."
+A program that prints a WAV file cannot know its length at first, so the
+length is corrected."
   (let ((data (and (string-prefix-p "RIFF" bytes)
                    (string-search "data" bytes))))
     (cond
@@ -342,10 +342,10 @@ put right."
          (cl-loop repeat 4 collect (logand number 255)
                   do (setq number (ash number -8)))))
 
-;;;; The words
+;;;; The transcript
 
 (defun org-agent-dictate--transcribe (now)
-  "Ask the kernel what is said in the sound of NOW."
+  "Ask the kernel to transcribe the recording NOW."
   (setf (org-agent-dictate-recording-phase now) 'transcribing)
   (org-agent-dictate--show)
   (message "Transcribing, at %s" (plist-get org-agent-kernel-server :hears))
@@ -356,41 +356,41 @@ put right."
                  (and org-agent-dictate-language
                       (list :language org-agent-dictate-language)))
          :success (lambda (result)
-                    (org-agent-dictate--said now (plist-get result :text)))
+                    (org-agent-dictate--transcribed now (plist-get result :text)))
          :failure (lambda (refusal)
-                    (org-agent-dictate--not-said
+                    (org-agent-dictate--not-transcribed
                      now (plist-get refusal :message))))))
 
-(defun org-agent-dictate--not-said (now reason)
-  "Say that NOW was not transcribed for REASON, and keep the sound."
+(defun org-agent-dictate--not-transcribed (now reason)
+  "Report that NOW was not transcribed for REASON; store its sound."
   (when (eq now org-agent-dictate--now)
     (setq org-agent-dictate--failed (org-agent-dictate-recording-sound now))
-    (org-agent-dictate--forget now)
+    (org-agent-dictate--finish now)
     (message "Not transcribed: %s.  M-x org-agent-dictate-again tries it again"
              reason)))
 
-(defun org-agent-dictate--said (now text)
-  "Insert TEXT, what was said, at the place of NOW."
+(defun org-agent-dictate--transcribed (now text)
+  "Insert TEXT, the transcript of NOW, at its marker."
   (cond
-   ((not (eq now org-agent-dictate--now))) ; it was forgotten
+   ((not (eq now org-agent-dictate--now))) ; it was cancelled
    ((> (length text) org-agent-dictate--text-limit)
-    (org-agent-dictate--not-said now "the server answers with more than anybody says"))
+    (org-agent-dictate--not-transcribed now "the server answers with more than anybody says"))
    (t
     (setq org-agent-dictate--failed nil)
     (let ((place (copy-marker (org-agent-dictate-recording-place now))))
-      (org-agent-dictate--forget now)
+      (org-agent-dictate--finish now)
       (cond
        ((string-empty-p (or text ""))
         (message "Nothing was said"))
-       ((and (org-agent-dictate--place-p place)
+       ((and (org-agent-dictate--insertable-p place)
              (org-agent-rpc-guard "dictating"
                (org-agent-dictate--insert place text)
                t))
         (message nil))
-       (t (setq org-agent-dictate--unplaced text)
+       (t (setq org-agent-dictate--not-inserted text)
           (message "The place is gone; M-x org-agent-dictate-again inserts what you said where you are")))))))
 
-(defun org-agent-dictate--place-p (place)
+(defun org-agent-dictate--insertable-p (place)
   "Return non-nil when text can be inserted at the marker PLACE."
   (let ((buffer (marker-buffer place)))
     (and buffer (buffer-live-p buffer)
@@ -401,7 +401,7 @@ put right."
 
 (defun org-agent-dictate--insert (place text)
   "Insert TEXT at the marker PLACE as one undo step.
-Who is still there stands behind it then, as if it had been typed."
+If point is still there it moves behind TEXT, as if TEXT had been typed."
   (with-current-buffer (marker-buffer place)
     (save-restriction
       (widen)
@@ -429,14 +429,15 @@ Who is still there stands behind it then, as if it had been typed."
     (set-marker place nil)))
 
 (defun org-agent-dictate--plain (text line-start)
-  "Return TEXT as plain text on one line; LINE-START says that it begins one.
-In Org nothing in it is active, and nothing is a command, a link or a
-mention, which would have a file sent along."
+  "Return TEXT as plain text on one line.
+LINE-START is non-nil if TEXT begins a line.  In Org nothing in the result
+is active: no command, and no link or mention that would send a file
+along."
   (let ((text (string-trim (replace-regexp-in-string
                             org-agent-dictate--no-text " " text)))
         (mark org-agent-inert-mark))
     (when (derived-mode-p 'org-mode)
-      ;; Behind a word, for it is no line of its own.
+      ;; A word before it makes sure that it is no line of its own.
       (setq text (substring (org-agent-inert (concat "x " text)) 2))
       (pcase-dolist (`(,regexp . ,to)
                      `(("\\[\\[" . ,(concat "[" mark "["))
@@ -449,23 +450,23 @@ mention, which would have a file sent along."
         (setq text (replace-regexp-in-string regexp to text t))))
     text))
 
-;;;; What is shown
+;;;; The mode line
 
 (defvar org-agent-dictate--map
   (let ((map (make-sparse-keymap)))
     (define-key map [mode-line mouse-1] #'org-agent-dictate)
     map)
-  "Keys of the mode line's word.")
+  "Keymap of the text in the mode line.")
 
 (defvar org-agent-dictate--shown nil
-  "What the mode lines show, or nil.")
+  "The text in the mode lines, or nil.")
 (put 'org-agent-dictate--shown 'risky-local-variable t)
 
 (defconst org-agent-dictate--construct '("" org-agent-dictate--shown)
-  "What `global-mode-string' has while something is dictated.")
+  "Element of `global-mode-string' while a recording runs.")
 
 (defun org-agent-dictate--text (now)
-  "Return what the mode line shows of NOW."
+  "Return the text in the mode line for the recording NOW."
   (propertize
    (if (eq (org-agent-dictate-recording-phase now) 'listening)
        (let ((seconds (floor (- (float-time) (org-agent-dictate-recording-began now)))))
@@ -478,7 +479,7 @@ mention, which would have a file sent along."
    'help-echo "mouse-1: stop listening"))
 
 (defun org-agent-dictate--show ()
-  "Show in the mode lines what is being dictated."
+  "Show the state of the recording in the mode lines."
   (setq org-agent-dictate--shown
         (and org-agent-dictate--now
              (org-agent-dictate--text org-agent-dictate--now))
@@ -496,7 +497,7 @@ mention, which would have a file sent along."
   (force-mode-line-update t))
 
 (defun org-agent-dictate--count-no-more ()
-  "Give up the timer."
+  "Cancel the timer."
   (when org-agent-dictate--timer
     (cancel-timer org-agent-dictate--timer)
     (setq org-agent-dictate--timer nil)))

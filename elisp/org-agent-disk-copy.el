@@ -40,7 +40,7 @@ three of them, one for each save of a turn, were a garbage collection.")
   "The position up to which this buffer has what the copy has.")
 
 (defvar-local org-agent-disk-copy--tick nil
-  "The buffer's count of changes after the last one that was told of.")
+  "The buffer's count of changes after the last one that was noted.")
 
 (defvar-local org-agent-disk-copy--status nil
   "What tells the file from one that was changed since; nil if unknown.")
@@ -69,7 +69,7 @@ three of them, one for each save of a turn, were a garbage collection.")
         org-agent-disk-copy--tick (buffer-chars-modified-tick)))
 
 (defun org-agent-disk-copy--check ()
-  "Take nothing for the same if the buffer changed and nobody told of it."
+  "Take nothing for the same if the buffer changed and no change was noted."
   (unless (eql org-agent-disk-copy--tick (buffer-chars-modified-tick))
     (setq org-agent-disk-copy--same 1
           org-agent-disk-copy--tick (buffer-chars-modified-tick))))

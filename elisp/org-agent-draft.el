@@ -48,7 +48,7 @@ That is a heading with the tag `:draft:' and no `:ID:', which
         (if (and (member "draft" (org-agent-heading-tags heading))
                  (not (org-agent-heading-property heading "ID")))
             (setq found heading)
-          (setq heading (org-agent-heading-above heading))))
+          (setq heading (org-agent-heading-parent heading))))
       found)))
 
 (defun org-agent-draft-end ()

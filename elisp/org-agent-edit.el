@@ -15,16 +15,18 @@
 ;; other is saved.  Nothing here asks: where Emacs would have to, the edit
 ;; is refused.
 ;;
-;; An act is performed once for its id.  When the kernel has lost a
-;; connection before the receipt it sends the act again with `:settle',
-;; and is told what is known of it or what the text shows.
+;; An act is performed once for its id.  When the kernel loses the
+;; connection before the receipt arrives, it sends the act again with
+;; `:settle'.  The reply is then the stored receipt, or else the outcome
+;; that the text shows.
 ;;
 ;; The act `:set-properties' sets properties of the entry with an `:ID:', in
 ;; the buffer that has it: an open one, or the one that visits the file
-;; where Org knows the entry to be, or an agenda file.  It is made as an
-;; edit is, whole or not at all and as one undo step, and asks nothing.
+;; where Org knows the entry to be, or an agenda file.  Like an edit it is
+;; made whole or not at all, as one undo step, and without a question.
 ;;
-;; The kernel's policy was first; what must not be set is refused again.
+;; The kernel's policy has allowed the act before; values that must never
+;; be set are refused here again.
 
 ;;; Code:
 
@@ -42,20 +44,20 @@
 
 (defvar org-agent-edit--veiled nil
   "Non-nil while an act of a model is made or checked.
-What is kept from every model (`org-agent-private-parts') is not there
-then.")
+Private parts (see `org-agent-private-parts') are then treated as if
+they were not there.")
 
 (defvar org-agent-edit--receipts nil
   "Receipts of the latest edits, an alist by the act's id.")
 
 (defconst org-agent-edit--remembered 200
-  "The number of receipts that are kept.")
+  "The number of receipts that are stored.")
 
 (defconst org-agent-edit--shown 4000
-  "Characters of a text that a refusal shows.")
+  "How many characters of a text a refusal shows.")
 
 (defconst org-agent-edit--around 200
-  "Characters on each side of a change that its receipt has.")
+  "How many characters on each side of a change its receipt contains.")
 
 ;;;###autoload
 (defun org-agent-edit-perform (params)
@@ -64,17 +66,18 @@ then.")
                       #'org-agent-edit--change #'org-agent-edit--settle
                       #'org-agent-edit--check))
 
-(defun org-agent-edit-act (params place change settle check)
-  "Do what the kernel wants done about the act with PARAMS; return the receipt.
-PLACE returns the parameters for `org-agent-edit-in', which calls there
-CHANGE, once for the act's id, or SETTLE when the act was sent before,
-or CHECK when the kernel only wants to know whether it could be made."
+(defun org-agent-edit-act (params locate change settle check)
+  "Perform, settle or check the act with PARAMS; return the receipt.
+LOCATE returns the parameters for `org-agent-edit-in', which calls one of
+the other functions in the buffer: CHANGE makes the change, once for the
+act's id.  SETTLE finds the outcome of an act that was sent before.
+CHECK refuses if the change could not be made."
   (let ((known (assoc (plist-get params :id) org-agent-edit--receipts))
         (org-agent-edit--veiled (plist-get params :veiled))
         (inhibit-interaction t))
     (cl-flet ((there (function)
                      (condition-case err
-                         (org-agent-edit-in (funcall place) function)
+                         (org-agent-edit-in (funcall locate) function)
                        ((inhibited-interaction text-read-only buffer-read-only
                                                file-error)
                         (org-agent-kernel-refuse "nothing was changed: %s"
@@ -87,19 +90,19 @@ or CHECK when the kernel only wants to know whether it could be made."
                                     (there change)))))))
 
 (defun org-agent-edit--remember (id receipt)
-  "Keep RECEIPT as that of the act ID, and return it."
+  "Store RECEIPT for the act ID, and return it."
   (push (cons id receipt) org-agent-edit--receipts)
   (when-let* ((rest (nthcdr (1- org-agent-edit--remembered)
                             org-agent-edit--receipts)))
     (setcdr rest nil))
   receipt)
 
-;;;; Where
+;;;; Buffers and entries
 
 (defun org-agent-edit-in (params function)
-  "Call FUNCTION where the act with PARAMS is to be performed.
-It gets `:old' and `:new'; the buffer is narrowed to the entry that is
-named, or widened."
+  "Call FUNCTION in the buffer of the act with PARAMS.
+Its arguments are `:old' and `:new'.  The buffer is narrowed to the entry
+that PARAMS names, or else widened."
   (let* ((payload (plist-get params :payload))
          (old (plist-get payload :old))
          (new (or (plist-get payload :new) ""))
@@ -131,8 +134,8 @@ named, or widened."
 
 (defun org-agent-edit--file-of (entry)
   "Return the file with the ENTRY, an Org id.
-Org's own list comes first, then open buffers, then agenda files; others
-are not searched: that can take long."
+Search Org's own list first, then open buffers, then agenda files.  Other
+files are not searched, since that can take long."
   (unless (and (stringp entry) (not (string-blank-p entry)))
     (org-agent-kernel-refuse "an edit names a :file or the :id of an entry"))
   (or (org-agent-edit--listed-file entry)
@@ -204,7 +207,7 @@ are not searched: that can take long."
                (point-max)))))))
 
 (defun org-agent-edit-check-buffer ()
-  "Refuse the edit when the current buffer cannot take one without a question."
+  "Refuse the edit if Emacs would ask a question before it in this buffer."
   (let ((name (buffer-name))
         (file buffer-file-name))
     (cond
@@ -227,7 +230,7 @@ are not searched: that can take long."
 ;;;; The change
 
 (defun org-agent-edit--change (old new)
-  "Replace OLD, which has to be there once, by NEW; return the receipt."
+  "Replace OLD, which must stand once in the buffer, by NEW; return the receipt."
   (org-agent-edit--replace-at (org-agent-edit-find old) old new))
 
 (defun org-agent-edit--replace-at (beg old new)
@@ -236,7 +239,7 @@ are not searched: that can take long."
     (when (equal old new)
       (org-agent-kernel-refuse "the new text is the old one"))
     (org-agent-edit-check-encoding new)
-    (org-agent-edit--check-kept beg old new)
+    (org-agent-edit--check-private beg old new)
     (undo-boundary)
     (atomic-change-group
       (org-agent-edit-replace beg old new))
@@ -245,17 +248,17 @@ are not searched: that can take long."
                                           (org-agent-edit-save)))))
 
 (defun org-agent-edit--check (old new)
-  "Refuse where OLD could not be replaced by NEW as things are."
+  "Refuse if OLD could not be replaced by NEW now."
   (let ((beg (org-agent-edit-find old)))
     (when (equal old new)
       (org-agent-kernel-refuse "the new text is the old one"))
     (org-agent-edit-check-encoding new)
-    (org-agent-edit--check-kept beg old new)))
+    (org-agent-edit--check-private beg old new)))
 
 (defun org-agent-edit-find (old)
-  "Return where OLD stands, or refuse the edit with what is there."
+  "Return the position of OLD; refuse unless it stands there exactly once."
   (let ((case-fold-search nil)
-        (kept (and org-agent-edit--veiled (org-agent-private-parts)))
+        (private (and org-agent-edit--veiled (org-agent-private-parts)))
         (places nil))
     (if (string-empty-p old)
         (if (= (point-min) (point-max))
@@ -267,16 +270,16 @@ are not searched: that can take long."
         (unless (cl-some (lambda (part)
                            (and (< (match-beginning 0) (cdr part))
                                 (> (match-end 0) (car part))))
-                         kept)
+                         private)
           (push (match-beginning 0) places))
         (goto-char (1+ (match-beginning 0)))))
     (pcase places
-      ((and '() (guard kept))
+      ((and '() (guard private))
        (org-agent-kernel-refuse
         "the old text is not in what may be seen of %s; what is tagged :noagent:, :@private: or :crypt: only the person changes"
         (buffer-name)))
       ('() (org-agent-kernel-refuse "the old text is not in %s%s" (buffer-name)
-                                    (org-agent-edit--instead old)))
+                                    (org-agent-edit--describe-difference old)))
       (`(,beg) beg)
       (_ (org-agent-kernel-refuse
           "the old text stands %d times in %s, on the lines %s: name more of it"
@@ -285,31 +288,31 @@ are not searched: that can take long."
                        (number-to-string (line-number-at-pos place t)))
                      (seq-take (reverse places) 10) ", "))))))
 
-(defun org-agent-edit--check-kept (beg old new)
-  "Refuse an act of a model in which NEW takes the place of OLD at BEG.
-That is where what is kept from every model would be another then."
+(defun org-agent-edit--check-private (beg old new)
+  "Refuse to replace OLD at BEG by NEW if private text would change.
+This concerns only acts of a model."
   (when org-agent-edit--veiled
     (let ((mode major-mode)
           (file (buffer-file-name (buffer-base-buffer)))
-          (kept (org-agent-edit--kept))
+          (private (org-agent-edit--private-text))
           (text (save-restriction
                   (widen)
                   (concat (buffer-substring-no-properties (point-min) beg) new
                           (buffer-substring-no-properties
                            (+ beg (length old)) (point-max))))))
-      (unless (equal kept (with-temp-buffer
-                            (insert text)
-                            ;; They tell what is Org; no mode is turned on.
-                            (setq major-mode mode
-                                  buffer-file-name file)
-                            (unwind-protect (org-agent-edit--kept)
-                              (setq buffer-file-name nil))))
+      (unless (equal private (with-temp-buffer
+                               (insert text)
+                               ;; These say whether it is Org; no mode runs.
+                               (setq major-mode mode
+                                     buffer-file-name file)
+                               (unwind-protect (org-agent-edit--private-text)
+                                 (setq buffer-file-name nil))))
         (org-agent-kernel-refuse
          "%s has a subtree tagged :noagent:, :@private: or :crypt:, and this would change it or what is in it; only the person does that"
          (buffer-name))))))
 
-(defun org-agent-edit--kept ()
-  "Return all of this buffer that is kept from every model."
+(defun org-agent-edit--private-text ()
+  "Return the text of all private parts of this buffer."
   (let ((parts (org-agent-private-parts)))
     (save-restriction
       (widen)
@@ -317,16 +320,16 @@ That is where what is kept from every model would be another then."
                    (buffer-substring-no-properties (car part) (cdr part)))
                  parts ""))))
 
-(defun org-agent-edit--instead (old)
-  "Return what stands where OLD was looked for, for a refusal."
+(defun org-agent-edit--describe-difference (old)
+  "Return a description of the text that is there instead of OLD."
   (let ((difference (org-agent-edit-difference old)))
     (if difference
         (concat "; this is what it was made for (-) and what is there now (+):\n"
                 difference)
-      (org-agent-edit--instead-of-line (car (split-string old "\n"))))))
+      (org-agent-edit--describe-line (car (split-string old "\n"))))))
 
 (defun org-agent-edit-difference (old)
-  "Return a diff from OLD to what stands where most of its lines are, or nil."
+  "Return a diff from OLD to the text where most of its lines are, or nil."
   (let* ((wanted (split-string (string-trim-right old "\n") "\n"))
          (count (length wanted))
          (votes (make-hash-table))
@@ -359,8 +362,8 @@ That is where what is kept from every model would be another then."
                          (concat there "\n") (string-trim (buffer-name))
                          first))))))
 
-(defun org-agent-edit--instead-of-line (line)
-  "Return what stands in the line that has LINE, as far as that can be said."
+(defun org-agent-edit--describe-line (line)
+  "Return a description of the line that contains LINE, or an empty string."
   (goto-char (point-min))
   (if (and (not (string-blank-p line)) (search-forward (string-trim line) nil t))
       (format "; where it begins there is: %s"
@@ -370,7 +373,7 @@ That is where what is kept from every model would be another then."
     ""))
 
 (defun org-agent-edit-clip (text)
-  "Return as much of TEXT as a refusal shows."
+  "Return TEXT, cut to the length that a refusal shows."
   (if (<= (length text) org-agent-edit--shown)
       text
     (concat (substring text 0 org-agent-edit--shown)
@@ -378,20 +381,20 @@ That is where what is kept from every model would be another then."
                     (- (length text) org-agent-edit--shown)))))
 
 (defun org-agent-edit-check-encoding (new)
-  "Refuse NEW when the file's encoding has no place for all of it."
-  (let ((place (and buffer-file-coding-system
+  "Refuse NEW when the file's encoding lacks one of its characters."
+  (let ((index (and buffer-file-coding-system
                     (ignore-errors
                       (unencodable-char-position
                        0 (length new) buffer-file-coding-system nil new)))))
-    (when place
+    (when index
       (org-agent-kernel-refuse "%s is written in %s, which has no %c"
                                (buffer-name) buffer-file-coding-system
-                               (aref new place)))))
+                               (aref new index)))))
 
 (defun org-agent-edit-replace (beg old new)
   "Replace OLD, which stands at BEG, by NEW.
-What both have at their ends is not touched, so that point, markers and
-folds there stay."
+Text that both have at their start or end is not changed, so that point,
+markers and folds there stay."
   (let* ((shorter (min (length old) (length new)))
          (common (compare-strings old nil nil new nil nil))
          (head (if (eq common t) shorter (1- (abs common))))
@@ -408,7 +411,7 @@ folds there stay."
 
 (defun org-agent-edit-save ()
   "Save the buffer; return t when it is saved.
-An error of a hook leaves it unsaved, which the receipt says."
+If a hook signals an error, the buffer stays unsaved and the receipt says so."
   (condition-case err
       (let ((save-silently t)
             (inhibit-message t))
@@ -419,8 +422,9 @@ An error of a hook leaves it unsaved, which the receipt says."
            nil)))
 
 (defun org-agent-edit--receipt (beg new saved)
-  "Return the receipt for NEW, which stands at BEG; SAVED if it is in the file.
-What stands around it is in it, so that it can be taken back later."
+  "Return the receipt for NEW, which stands at BEG.
+SAVED is non-nil if it is in the file.  The receipt contains the text
+around NEW, with which the change can be taken back later."
   (let ((end (+ beg (length new))))
     (save-restriction
       (widen)
@@ -435,8 +439,8 @@ What stands around it is in it, so that it can be taken back later."
 ;;;; After a lost connection
 
 (defun org-agent-edit--settle (old new)
-  "Say what became of the edit of OLD to NEW, by looking for both.
-The answer is a receipt, or a refusal that says that nothing happened."
+  "Find the outcome of the edit of OLD to NEW by searching for both.
+Return a receipt, or refuse and say that nothing was changed."
   (let ((case-fold-search nil)
         (there (lambda (text)
                  (goto-char (point-min))
@@ -451,17 +455,17 @@ The answer is a receipt, or a refusal that says that nothing happened."
       (org-agent-kernel-refuse "nothing was changed: the old text is still there"))
      ((string-empty-p new)
       (org-agent-edit--receipt (point-min) new (not (buffer-modified-p))))
-     (t (org-agent-edit-untold "neither the old text nor the new one is there")))))
+     (t (org-agent-edit-outcome-unknown "neither the old text nor the new one is there")))))
 
-(defun org-agent-edit-untold (reason)
-  "Answer that it cannot be told what became of an act, for REASON."
+(defun org-agent-edit-outcome-unknown (reason)
+  "Signal that the outcome of an act is unknown, for REASON."
   (signal 'org-agent-rpc-error (list -32003 reason)))
 
 ;;;; Properties
 
 (defconst org-agent-edit--properties-former-limit (* 1024 1024)
-  "Characters that the former values of properties may have.
-They are part of the receipt, so that they can be put back.")
+  "How many characters the former values of properties may have.
+They are part of the receipt, with which they can be restored.")
 
 ;;;###autoload
 (defun org-agent-edit-set-properties (params)
@@ -547,7 +551,7 @@ The answer is a receipt, or a refusal that says that nothing happened."
       (org-agent-edit--receipt beg drawer (not (buffer-modified-p))))
      ((= there 0)
       (org-agent-kernel-refuse "nothing was changed: the properties are others"))
-     (t (org-agent-edit-untold "some of the properties are as they were to be, and some are not")))))
+     (t (org-agent-edit-outcome-unknown "some of the properties are as they were to be, and some are not")))))
 
 (defun org-agent-edit--properties-regexp (name)
   "Return a regexp for the line of the property NAME."

@@ -1,4 +1,4 @@
-;;; org-agent-explain.el --- What the model is told, and why it did what it did  -*- lexical-binding: t; -*-
+;;; org-agent-explain.el --- The prompt of a model, and the story of a turn  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,20 +7,20 @@
 
 ;;; Commentary:
 
-;; `org-agent-why' tells the story of the turn that the text at point came
-;; from, as the kernel's journal has it: the event, the skill, what the
-;; model was asked and said, the verdicts, the acts and their receipts.
+;; `org-agent-why' shows the story of the turn that the text at point came
+;; from, as the kernel's journal has it: the event, the skill, the prompts
+;; and replies of the model, the verdicts, the acts and their receipts.
 ;;
 ;; Text that the agent inserted or changed has the text property
-;; `org-agent-id', the id of the act, in whatever buffer; it goes with the
-;; text when that is copied.  After a file was read again the `:ID:' of
-;; the nearest heading says the same.
+;; `org-agent-id', the id of the act, in any buffer; a copy of the text
+;; keeps it.  A file that is read again has no text properties; then the
+;; `:ID:' of the nearest heading names the act.
 ;;
 ;; Without a kernel the program reads the journal itself.
 ;;
-;; `org-agent-prompt' shows what would be sent if the draft were sent now:
-;; every byte, with sizes.  The kernel composes it as it composes what it
-;; sends; nothing is sent, and nothing is kept.
+;; `org-agent-prompt' shows the request that would be sent for the draft:
+;; every byte, with sizes.  The kernel composes it in the same way as a real
+;; request.  It sends nothing and stores nothing.
 ;;
 ;; The texts stand in example blocks, where a line that Org would take for
 ;; its own has a comma before it, as everywhere in Org.
@@ -31,10 +31,10 @@
 (require 'org)
 (require 'org-table)
 (require 'subr-x)
-(require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-inert)
+(require 'org-agent-section)
 (require 'org-agent-chat)
 
 (declare-function org-agent-command-message "org-agent-command")
@@ -82,7 +82,7 @@ nearest one above it that has an `:ID:'."
 ;;;; The story
 
 (defvar-local org-agent-explain-story nil
-  "What this buffer tells of, as the kernel answered: a plist.")
+  "The story in this buffer, a plist from the kernel.")
 (put 'org-agent-explain-story 'permanent-local t)
 
 (defvar org-agent-why-mode-map
@@ -96,7 +96,7 @@ nearest one above it that has an `:ID:'."
     (define-key map (kbd "RET") #'org-open-at-point)
     (define-key map " " #'scroll-up-command)
     map)
-  "Keys in the story of a turn.")
+  "Keymap of the story of a turn.")
 
 (define-derived-mode org-agent-why-mode org-mode "Org-Agent-Why"
   "Major mode of the story of a turn.
@@ -126,7 +126,7 @@ the conversation, \\[org-agent-why-log] shows the turn's lines in the log,
 
 ;;;###autoload
 (defun org-agent-why (id)
-  "Tell why the agent wrote or did what is at point.
+  "Show the story of the turn that wrote or did what is at point.
 ID is the id of a question, an answer, an action, an approval or a turn,
 or its beginning.  With a prefix argument ask for it."
   (interactive
@@ -140,14 +140,14 @@ or its beginning.  With a prefix argument ask for it."
     (if (org-agent-kernel-ready-p)
         (org-agent-kernel-request
          "trace/get" (list :id id)
-         :success (lambda (told) (org-agent-explain--show told origin))
+         :success (lambda (story) (org-agent-explain--show story origin))
          :failure (lambda (refusal)
                     (message "org-agent: %s" (plist-get refusal :message))))
       (org-agent-explain--run id origin))))
 
 (defun org-agent-explain--run (id origin)
-  "Have the program tell the story of ID, without a kernel.
-ORIGIN is the window in which it was asked for."
+  "Show the story of ID by calling the program, without a kernel.
+ORIGIN is the window from which the command was called."
   (org-agent-kernel-run-program
    (list "why" "--" id)
    (lambda (status output complaint)
@@ -156,33 +156,38 @@ ORIGIN is the window in which it was asked for."
        (message "org-agent: %s"
                 (string-remove-prefix "org-agent: " complaint))))))
 
-(defun org-agent-explain--show (told origin)
-  "Show the story that TOLD, a plist, has; select it from the window ORIGIN."
+(defun org-agent-explain--show (story origin)
+  "Show STORY, a plist, and select its window if ORIGIN is selected.
+If the buffer already shows that turn, folds and point stay."
   (let ((buffer (get-buffer-create "*org-agent-why*"))
-        (outline (org-agent-inert (or (plist-get told :outline) ""))))
+        (anew nil)
+        (outline (org-agent-inert (or (plist-get story :outline) ""))))
     (with-current-buffer buffer
-      (let ((inhibit-read-only t))
-        (erase-buffer)
-        (insert outline))
-      (org-agent-why-mode)
-      (setq org-agent-explain-story told)
-      (goto-char (point-min))
-      (org-overview)
-      (org-agent-heading-call-org 'org-fold-show-entry 'org-show-entry))
+      (setq anew (not (equal (plist-get story :turn)
+                             (plist-get org-agent-explain-story :turn))))
+      (org-agent-section-replace-text outline)
+      (when anew
+        (org-agent-why-mode))
+      (setq org-agent-explain-story story)
+      (when anew
+        (goto-char (point-min))
+        (org-overview)
+        (org-agent-heading-call-org 'org-fold-show-entry 'org-show-entry)))
     (let ((window (display-buffer buffer)))
-      (set-window-point window (point-min))
+      (when anew
+        (set-window-point window (point-min)))
       (when (and (eq (selected-window) origin) (window-live-p window)
                  (not (active-minibuffer-window)))
         (select-window window)))))
 
 (defun org-agent-why-again ()
-  "Tell the story in this buffer again, as far as it has come by now."
+  "Show the story in this buffer again, with what happened since."
   (interactive)
   (org-agent-why (or (plist-get org-agent-explain-story :id)
                      (user-error "There is no story here"))))
 
 (defun org-agent-why-log ()
-  "Show what the log has of this turn."
+  "Show the log of this turn."
   (interactive)
   (require 'org-agent-log)
   (org-agent-log-of-turn (or (plist-get org-agent-explain-story :turn)
@@ -203,7 +208,7 @@ ORIGIN is the window in which it was asked for."
         (goto-char heading)
         (org-agent-heading-call-org 'org-fold-show-context 'org-show-context)))))
 
-;;;; What would be sent
+;;;; The prompt of the draft
 
 (defvar-local org-agent-explain--prompt-session nil
   "The conversation whose prompt this buffer shows.")
@@ -214,7 +219,7 @@ ORIGIN is the window in which it was asked for."
     (define-key map (kbd "g") #'org-agent-prompt-again)
     (define-key map (kbd "q") #'quit-window)
     map)
-  "Keys where a prompt is shown; the rest is `org-mode-map'.")
+  "Keymap of a prompt; its parent is `org-mode-map'.")
 
 (define-derived-mode org-agent-prompt-mode org-mode "Org-Agent-Prompt"
   "Major mode of a prompt that is looked at.
@@ -242,7 +247,7 @@ Nothing is sent."
     (org-agent-explain--prompt-ask buffer)))
 
 (defun org-agent-prompt-again ()
-  "Look again at what would be sent."
+  "Show the prompt of the draft again."
   (interactive)
   (org-agent-explain--prompt-ask
    (or (org-agent-chat-buffer org-agent-explain--prompt-session)
@@ -265,7 +270,7 @@ Nothing is sent."
                                            refusal))))))
 
 (defun org-agent-explain--prompt-parameters ()
-  "Return the event that this conversation's draft would be."
+  "Return the event that sending this conversation's draft would make."
   (pcase-let* ((`(,words . ,references) (org-agent-context-draft))
                (start (org-agent-draft-start))
                (level (if start (org-agent-heading-level start) 1)))
@@ -281,13 +286,18 @@ Nothing is sent."
   (with-current-buffer (get-buffer-create "*org-agent-prompt*")
     (unless (derived-mode-p 'org-agent-prompt-mode)
       (org-agent-prompt-mode))
-    (setq org-agent-explain--prompt-session session)
-    (let ((inhibit-read-only t) (buffer-undo-list t))
-      (erase-buffer)
-      (org-agent-explain--prompt-insert session result)
-      (org-cycle-hide-drawers 'all)
-      (org-overview)
-      (goto-char (point-min)))
+    (let ((again (equal session org-agent-explain--prompt-session)))
+      (setq org-agent-explain--prompt-session session)
+      (org-agent-section-replace-text
+       (with-temp-buffer
+         (let ((org-inhibit-startup t))
+           (delay-mode-hooks (org-mode)))
+         (org-agent-explain--prompt-insert session result)
+         (buffer-substring-no-properties (point-min) (point-max))))
+      (unless again
+        (org-cycle-hide-drawers 'all)
+        (org-overview)
+        (goto-char (point-min))))
     (set-buffer-modified-p nil)
     (display-buffer (current-buffer))))
 
@@ -312,7 +322,7 @@ Nothing is sent."
     (insert (or (plist-get result :note) "Nothing would be sent") ".\n")))
 
 (defun org-agent-explain--prompt-insert-sections (sections)
-  "Insert a table of SECTIONS, what the system prompt is made of."
+  "Insert a table of SECTIONS, the parts of the system prompt."
   (when sections
     (insert "* What the system prompt is made of\n"
             "| section | whose | | bytes | tokens | from | hash |\n|-\n")
@@ -336,7 +346,7 @@ Nothing is sent."
         (insert (format "- %s :: %s\n" why (string-join (nreverse names) ", ")))))))
 
 (defun org-agent-explain--prompt-sources (files)
-  "Return FILES as they stand in a cell of a table."
+  "Return FILES as the text of a table's cell."
   (if files
       (mapconcat (lambda (file)
                    (replace-regexp-in-string "[]|[]" "_"
@@ -345,7 +355,7 @@ Nothing is sent."
     "the program"))
 
 (defun org-agent-explain--prompt-history (history)
-  "Return a line that says what of the conversation HISTORY shows."
+  "Return a line about the part of the conversation that HISTORY shows."
   (concat
    (format "Of the conversation: %d turns as said" (plist-get history :turns))
    (when-let* ((count (plist-get history :summarised)))
@@ -363,7 +373,7 @@ Nothing is sent."
              "which is assumed: WINDOW in config.org says it"))))
 
 (defun org-agent-explain--prompt-insert-setting (setting)
-  "Insert SETTING, something that holds for the message, and who set it."
+  "Insert SETTING of the message, and where it was set."
   (insert (format "%s, set by %s: %s\n" (plist-get setting :name)
                   (org-agent-explain--prompt-one-line (plist-get setting :from))
                   (org-agent-explain--prompt-one-line (plist-get setting :value)))))

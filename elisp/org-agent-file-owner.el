@@ -7,33 +7,32 @@
 
 ;;; Commentary:
 
-;; A conversation is the file `sessions/NAME.org' in the agent's home, and
-;; it is its owner's.  Of the attached Emacsen one is the *keeper*: its
-;; buffer visits the file and saves it, silently, when something was sent
-;; or a turn ended; buffer and file are then equal byte for byte.  The
-;; buffers of the others visit no file.
+;; A conversation is the file `sessions/NAME.org' in the agent's home.  Of
+;; the attached Emacsen one owns the file: its buffer visits it and saves
+;; it, silently, when something was sent or a turn ended; buffer and file
+;; are then equal byte for byte.  The buffers of the others visit no file.
+;; The kernel says which one it is (`session/keeper').
 ;;
 ;; The file is written whole or not at all.  An answer that is still being
 ;; written is left out of it, so that a file never holds a part of one.
 ;;
 ;; Others may change the file at any time (an editor, git, a kernel
-;; without an Emacs).  That is looked for before a turn is put into the
-;; buffer.  While the buffer holds no edits of its own but the draft, the
-;; file's text is taken; else neither is touched, and the header line says
-;; what to do.  Nothing here asks.
+;; without an Emacs).  The buffer checks for that before a turn is put into
+;; it.  If the buffer has no edits of its own but the draft, it takes the
+;; text of the file.  Otherwise neither is changed, and the header line says
+;; what to do.  Nothing here asks a question.
 ;;
-;; Of several Emacsen one keeps a conversation's file, with its draft, and
-;; saves it when something is sent or a turn ends.  What is written in
-;; another, or not saved yet, stands in no file; it is kept in the state
-;; directory when that buffer or Emacs goes, and whenever Emacs saves by
-;; itself, and comes back when the conversation is opened again.
+;; The owner saves the draft with the conversation.  A draft in another
+;; Emacs, or one that is not saved yet, is in no file.  Such a draft is
+;; backed up to the state directory when its buffer is killed, when Emacs
+;; ends, and whenever Emacs auto-saves.  Opening the conversation restores it.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'subr-x)
+(require 'org-agent)
 (require 'org-agent-rpc)
-(require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-draft)
 (require 'org-agent-answer)
@@ -50,19 +49,19 @@
 (put 'org-agent-file-owner-file 'permanent-local t)
 
 (defvar-local org-agent-file-owner-p nil
-  "Non-nil when this buffer keeps its conversation's file.")
+  "Non-nil when this buffer owns its conversation's file.")
 (put 'org-agent-file-owner-p 'permanent-local t)
 
 (defvar-local org-agent-file-owner-trouble nil
-  "Why the file is not what the buffer is, a line for a person, or nil.")
+  "A line that says why file and buffer differ, or nil.")
 (put 'org-agent-file-owner-trouble 'permanent-local t)
 
 (defvar-local org-agent-file-owner--draft ""
-  "The draft as file and buffer last had it.")
+  "The draft when file and buffer were last equal.")
 (put 'org-agent-file-owner--draft 'permanent-local t)
 
 (defvar-local org-agent-file-owner--awaited nil
-  "Non-nil when the file is to be kept as soon as no answer is being written.")
+  "Non-nil when this buffer is to own the file once no answer is being written.")
 (put 'org-agent-file-owner--awaited 'permanent-local t)
 
 ;;;; Reading
@@ -76,9 +75,9 @@
 
 (defun org-agent-file-owner-fill (file)
   "Fill the empty buffer with the text of FILE, if it exists.
-Nothing in it is evaluated, and the buffer does not visit it.  Of a
-large text the rest comes with `org-agent-file-owner-fill-rest', when the
-mode is set."
+Nothing in it is evaluated, and the buffer does not visit it.  A large
+text is inserted in part; `org-agent-file-owner-fill-rest' inserts the
+rest when the mode is set."
   (setq org-agent-file-owner-file file)
   (org-agent-disk-copy-read file)
   (org-agent-disk-copy-begin))
@@ -101,20 +100,20 @@ mode is set."
     (buffer-substring-no-properties (org-agent-file-owner--body-end) (point-max))))
 
 (defun org-agent-file-owner--blank-draft-p (draft)
-  "Return non-nil when the string DRAFT says nothing."
+  "Return non-nil when the string DRAFT has no text."
   (string-match-p "\\`[* \t\n]*\\'" draft))
 
-;;;; Keeping
+;;;; Owning the file
 
 (defun org-agent-file-owner-take (file)
-  "Keep FILE in this buffer from now on.
-What the file has is taken into the buffer first.  While an answer is
-being written that waits.  Return non-nil when the buffer's turns
-changed by it."
+  "Make this buffer the owner of FILE.
+The buffer takes the text of the file first.  While an answer is being
+written nothing is done yet.  Return non-nil when that changed the
+turns of the buffer."
   (setq org-agent-file-owner-file file)
   (cond
    ((and org-agent-file-owner-p (equal buffer-file-name file))
-    ;; It kept it all the time: what its user did counts as ever.
+    ;; It was the owner already: edits of the person still count.
     (let ((ids (org-agent-heading-turn-ids)))
       (setq org-agent-file-owner--awaited nil)
       (org-agent-file-owner-settle)
@@ -123,7 +122,8 @@ changed by it."
     (setq org-agent-file-owner--awaited t)
     nil)
    (t
-    ;; First the time, then the text: what is written between counts.
+    ;; The time is read before the text, so that a write between the
+    ;; two is noticed later.
     (org-agent-file-owner--visit file)
     (let* ((current (org-agent-disk-copy-current-p file))
            (text (unless current (org-agent-file-owner--read file)))
@@ -139,7 +139,7 @@ changed by it."
       (not (or same (equal ids (org-agent-heading-turn-ids))))))))
 
 (defun org-agent-file-owner--same-p (text)
-  "Return non-nil when the buffer has TEXT, all of it."
+  "Return non-nil when TEXT is the whole text of the buffer."
   (save-restriction
     (widen)
     (and (= (length text) (buffer-size))
@@ -147,7 +147,7 @@ changed by it."
                                                      (point-max))))))
 
 (defun org-agent-file-owner-awaited-p ()
-  "Return non-nil when the file is to be taken now."
+  "Return non-nil when this buffer can now become the owner it is to be."
   (and org-agent-file-owner--awaited (not (org-agent-answer-previews-p))))
 
 (defun org-agent-file-owner--visit (file)
@@ -161,9 +161,9 @@ changed by it."
     (set-visited-file-modtime)))
 
 (defun org-agent-file-owner-moved (file)
-  "Go on with FILE, which the conversation's file is called from now on.
-What this buffer saved under the former name while that changed takes
-the place of what was moved."
+  "Go on with FILE, the new name of the conversation's file.
+If this buffer saved under the former name while the file was renamed,
+that version replaces FILE."
   (let ((former buffer-file-name)
         (modtime (visited-file-modtime)))
     (setq org-agent-file-owner-file file)
@@ -181,15 +181,15 @@ the place of what was moved."
         (rename-auto-save-file)))))
 
 (defun org-agent-file-owner-release ()
-  "Do not keep the file any longer: another Emacs does.
-A draft that came from the file belongs to that Emacs and goes."
-  (let ((kept org-agent-file-owner-p))
+  "Give the file up: another Emacs owns it now.
+A draft that came from the file belongs to that Emacs and is removed."
+  (let ((owned org-agent-file-owner-p))
     (setq org-agent-file-owner-p nil
           org-agent-file-owner--awaited nil
           org-agent-file-owner-trouble nil
           buffer-file-name nil
           buffer-file-truename nil)
-    (when (and (not kept)
+    (when (and (not owned)
                (not (org-agent-file-owner--blank-draft-p org-agent-file-owner--draft))
                (equal org-agent-file-owner--draft
                       (org-agent-file-owner--draft-string)))
@@ -198,7 +198,7 @@ A draft that came from the file belongs to that Emacs and goes."
     (set-buffer-modified-p nil)))
 
 (defun org-agent-file-owner--set-draft (draft)
-  "Put DRAFT, with its heading, in the place of the buffer's draft."
+  "Replace the buffer's draft by DRAFT, which has its heading."
   (org-agent-answer-undisturbed
     (let ((beg (org-agent-file-owner--body-end)))
       (org-agent-undo-replace nil beg (point-max) draft))))
@@ -206,10 +206,10 @@ A draft that came from the file belongs to that Emacs and goes."
 ;;;; Saving
 
 (defun org-agent-file-owner-save ()
-  "Save the file if this buffer keeps it; never ask.
-Return non-nil when the file now has what the buffer has, but for
-answers that are still being written.  One that has it already is left
-alone."
+  "Save the file if this buffer owns it; never ask.
+Return non-nil when the file now has the text of the buffer, except
+answers that are still being written.  A file that has it already is
+not written."
   (when (and org-agent-file-owner-p buffer-file-name
              (org-agent-file-owner-look))
     (condition-case err
@@ -226,7 +226,7 @@ alone."
        nil))))
 
 (defun org-agent-file-owner--note (trouble)
-  "Note the TROUBLE with the file, or that there is none, when it is new."
+  "Note the TROUBLE with the file, nil for none, if it has changed."
   (unless (equal trouble org-agent-file-owner-trouble)
     (setq org-agent-file-owner-trouble trouble)
     (when trouble
@@ -236,7 +236,7 @@ alone."
 
 (defun org-agent-file-owner-write (&optional added)
   "Write the buffer to its file, whole or not at all.
-With ADDED only what was added is written where that is certain to be
+With ADDED write only the added text where the result is certain to be
 the same.  Return t, as `write-contents-functions' wants it."
   (let* ((file (file-truename buffer-file-name))
          (regions (org-agent-answer-regions))
@@ -254,7 +254,7 @@ the same.  Return t, as `write-contents-functions' wants it."
           (let ((coding-system-for-write 'utf-8-unix)
                 (write-region-annotate-functions nil)
                 (write-region-post-annotation-function nil)
-                (write-region-inhibit-fsync t)) ; what is durable is the journal
+                (write-region-inhibit-fsync t)) ; the journal is what is durable
             (unless (and added
                          (org-agent-disk-copy-write-added regions file temporary))
               (org-agent-file-owner--write-without regions temporary)))
@@ -273,16 +273,16 @@ the same.  Return t, as `write-contents-functions' wants it."
     t))
 
 (defun org-agent-file-owner--refuse-read-only (file modes)
-  "Signal an error if FILE, with these MODES, is there not to be written.
-Its directory would let us put another in its place."
+  "Signal an error if FILE, which has the file modes MODES, is read-only.
+Without this check a writable directory would let us replace it."
   (when (and modes (zerop (logand modes #o222)))
     (signal 'file-error
             (list (format "%s is read-only; M-x set-file-modes makes it writable"
                           (abbreviate-file-name file))))))
 
 (defun org-agent-file-owner--write-without (regions file)
-  "Make FILE have what the buffer has, as it is and without a word.
-REGIONS, a list of (BEG . END) in order, are left out."
+  "Write the text of the buffer to FILE silently, without REGIONS.
+REGIONS is a sorted list of (BEG . END)."
   (save-restriction
     (widen)
     (let (append)
@@ -291,27 +291,27 @@ REGIONS, a list of (BEG . END) in order, are left out."
         (write-region beg end file append 'silent)
         (setq append t)))))
 
-;;;; What others do to the file
+;;;; Changes that others make to the file
 
 (defun org-agent-file-owner-stale-p ()
-  "Return non-nil when this buffer keeps a file that others have changed."
+  "Return non-nil when this buffer owns a file that others have changed."
   (and org-agent-file-owner-p buffer-file-name
        (file-exists-p buffer-file-name)
        (not (verify-visited-file-modtime))))
 
 (defun org-agent-file-owner-settle ()
-  "Take in what others did to the file, before news change the buffer.
-Afterwards they would look like an edit of its user's.  An answer that
-is being written is no reason to wait: its preview goes, and comes back
-with the next piece or with the act."
+  "Take over changes of the file before the kernel's news change the buffer.
+Later the news would look like an edit of the person.  An answer that is
+being written does not delay this: its preview is removed, and comes
+back with the next piece or with the act."
   (when (and (org-agent-answer-previews-p) (org-agent-file-owner-stale-p))
     (org-agent-answer-remove-all))
   (org-agent-file-owner-look))
 
 (defun org-agent-file-owner-look ()
-  "Take in what others did to the file.
-Return nil when that cannot be, since the buffer has edits of its own,
-or not yet, since an answer is being written."
+  "Take over the changes that others made to the file.
+Return nil when the buffer has edits of its own, or when an answer is
+being written; then nothing is changed."
   (cond
    ((not (and org-agent-file-owner-p buffer-file-name)) t)
    ((verify-visited-file-modtime) t)
@@ -324,11 +324,10 @@ or not yet, since an answer is being written."
 
 (defun org-agent-file-owner--adopt (text unsaved)
   "Take TEXT, that of the file, into the buffer; the draft stays.
-Where both turns of the file and turns of the buffer changed since they
-were the same, one would be lost: note it and return nil, unless UNSAVED
-is non-nil, which says that there was no file to save the buffer to.
-Then the file's are taken and only questions that were not sent carried
-over."
+If turns changed in the file and in the buffer since both were equal,
+one change would be lost: note that and return nil.  UNSAVED non-nil
+means that the buffer had no file to save to.  Then the turns of the file
+are taken, and of the buffer only the questions that were not sent."
   (let ((parts (org-agent-file-owner--parts text))
         (theirs-changed (org-agent-disk-copy-other-body-p text))
         (ours-changed (org-agent-disk-copy-body-changed-p)))
@@ -347,7 +346,7 @@ over."
      (t
       (org-agent-file-owner--note
        "The file has changed on disk, and so has the buffer.  M-x revert-buffer takes the file, C-x C-s the buffer")
-      ;; The next save by hand is to ask.
+      ;; With this time Emacs asks at the next save by hand.
       (set-visited-file-modtime '(0 1))
       nil))))
 
@@ -360,13 +359,13 @@ over."
             (buffer-substring end (point-max))))))
 
 (defun org-agent-file-owner--note-saved (&optional status)
-  "Note that the file has what the buffer has but for what is being written.
-STATUS is the file's if it is known to have this text."
+  "Note that the file has the buffer's text, except answers being written.
+STATUS is that of the file if it is known to have this text."
   (org-agent-disk-copy-note (org-agent-answer-regions) status)
   (setq org-agent-file-owner--draft (org-agent-file-owner--draft-string)))
 
 (defun org-agent-file-owner--merge (text)
-  "Make the buffer have TEXT; add its own draft and unsent questions."
+  "Replace the buffer's text by TEXT; add its own draft and unsent questions."
   (let ((draft (org-agent-file-owner--draft-string))
         (unsent (org-agent-file-owner--unsent)))
     (org-agent-answer-undisturbed
@@ -378,8 +377,8 @@ STATUS is the file's if it is known to have this text."
     (set-buffer-modified-p (not (org-agent-file-owner--same-p text)))))
 
 (defun org-agent-file-owner--merge-draft (theirs ours)
-  "Make a draft of THEIRS, the file's, and OURS, the buffer's.
-The one that changed is taken, or else both, the file's first."
+  "Merge THEIRS, the draft of the file, and OURS, that of the buffer.
+If only one has changed it is taken, otherwise both, the file's first."
   (let* ((former org-agent-file-owner--draft)
          (news (lambda (draft)
                  (not (or (equal draft former)
@@ -405,20 +404,20 @@ The one that changed is taken, or else both, the file's first."
     (nreverse questions)))
 
 (defun org-agent-file-owner--set-text (text)
-  "Make TEXT the buffer's, changing no more than is needed."
+  "Make TEXT the text of the buffer, with as few changes as possible."
   (let ((source (generate-new-buffer " *org-agent-file*" t)))
     (unwind-protect
         (progn
           (with-current-buffer source (insert text))
-          ;; Obsolete in Emacs 31; what it names there 28 has not.
+          ;; Obsolete in Emacs 31, whose replacement Emacs 28 does not have.
           (with-suppressed-warnings ((obsolete replace-buffer-contents))
             (replace-buffer-contents source 1.0)))
       (kill-buffer source))))
 
 (defun org-agent-file-owner-revert (&optional _ignore-auto noconfirm)
-  "Take the file's text, giving up what the buffer has but the draft.
-While an answer is being written it cannot be; with NOCONFIRM, which a
-program says, there is no word about it."
+  "Replace the buffer's text, except the draft, by the text of the file.
+While an answer is being written signal an error; with NOCONFIRM do
+nothing then."
   (when (and (org-agent-answer-previews-p) (not noconfirm))
     (user-error "An answer is being written; C-c C-k stops it"))
   (when (and org-agent-file-owner-p buffer-file-name
@@ -428,27 +427,27 @@ program says, there is no word about it."
     (org-agent-file-owner--merge (org-agent-file-owner--read buffer-file-name))
     (org-agent-file-owner--note nil)))
 
-;;;; A draft that stands in no file
+;;;; Backups of drafts
 
-(defvar-local org-agent-file-owner--kept-draft-file nil
-  "The file that has this buffer's draft, nil for none.")
-(put 'org-agent-file-owner--kept-draft-file 'permanent-local t)
+(defvar-local org-agent-file-owner--backup-file nil
+  "The backup of this buffer's draft, nil for none.")
+(put 'org-agent-file-owner--backup-file 'permanent-local t)
 
-(defun org-agent-file-owner--kept-draft-name (session pid)
-  "Return the file for a draft of SESSION in the Emacs PID."
+(defun org-agent-file-owner--backup-name (session pid)
+  "Return the file name for the backup of a draft of SESSION in the Emacs PID."
   (org-agent-state-file (format "drafts/%s@%d.org" session pid)))
 
 (defun org-agent-file-owner-keep-draft ()
-  "Keep the draft of this conversation if no file has it."
+  "Back up the draft of this conversation if no file has it."
   (let* ((draft (org-agent-file-owner--draft-string))
          (wanted (and (not (and org-agent-file-owner-p
                                 (equal draft org-agent-file-owner--draft)))
                       (not (buffer-base-buffer))
                       (not (org-agent-file-owner--blank-draft-p draft))
-                      (org-agent-file-owner--kept-draft-name org-agent-chat-session
-                                                             (emacs-pid)))))
-    (unless (equal wanted org-agent-file-owner--kept-draft-file)
-      (org-agent-file-owner--kept-draft-forget))
+                      (org-agent-file-owner--backup-name org-agent-chat-session
+                                                         (emacs-pid)))))
+    (unless (equal wanted org-agent-file-owner--backup-file)
+      (org-agent-file-owner--backup-delete))
     (when wanted
       (condition-case err
           (progn
@@ -456,32 +455,32 @@ program says, there is no word about it."
             (let ((coding-system-for-write 'utf-8-unix))
               (with-file-modes #o600
                 (write-region draft nil wanted nil 'silent)))
-            (setq org-agent-file-owner--kept-draft-file wanted))
+            (setq org-agent-file-owner--backup-file wanted))
         (file-error
-         (org-agent-rpc-log "The draft of %s is not kept: %s"
+         (org-agent-rpc-log "The draft of %s could not be backed up: %s"
                             org-agent-chat-session
                             (error-message-string err)))))))
 
-(defun org-agent-file-owner--kept-draft-forget ()
-  "Delete the file that has this buffer's draft."
-  (when org-agent-file-owner--kept-draft-file
-    (ignore-errors (delete-file org-agent-file-owner--kept-draft-file))
-    (setq org-agent-file-owner--kept-draft-file nil)))
+(defun org-agent-file-owner--backup-delete ()
+  "Delete the backup of this buffer's draft."
+  (when org-agent-file-owner--backup-file
+    (ignore-errors (delete-file org-agent-file-owner--backup-file))
+    (setq org-agent-file-owner--backup-file nil)))
 
 (defun org-agent-file-owner-keep-drafts ()
-  "Keep the drafts of all conversations that no file has."
+  "Back up the drafts of all conversations that no file has."
   (dolist (buffer (org-agent-chat-buffers))
     (with-current-buffer buffer
       (org-agent-file-owner-keep-draft))))
 
-(defun org-agent-file-owner--kept-draft-left ()
-  "Return the files with drafts of this conversation that nobody is writing."
+(defun org-agent-file-owner--backups ()
+  "Return the backups of drafts of this conversation that no Emacs is using."
   (let ((directory (file-name-directory
-                    (org-agent-file-owner--kept-draft-name org-agent-chat-session 0))))
+                    (org-agent-file-owner--backup-name org-agent-chat-session 0))))
     (and (file-directory-p directory)
          (cl-remove-if
           (lambda (file)
-            (or (equal file org-agent-file-owner--kept-draft-file)
+            (or (equal file org-agent-file-owner--backup-file)
                 (let ((pid (string-to-number
                             (substring file (1+ (string-match "@[0-9]+\\.org\\'" file))))))
                   (and (/= pid (emacs-pid)) (process-attributes pid)))))
@@ -490,8 +489,8 @@ program says, there is no word about it."
                                    "@[0-9]+\\.org\\'"))))))
 
 (defun org-agent-file-owner-restore-draft ()
-  "Put what was left of a draft behind the one that stands there."
-  (dolist (file (org-agent-file-owner--kept-draft-left))
+  "Restore backups of a draft behind the draft that is there."
+  (dolist (file (org-agent-file-owner--backups))
     (condition-case err
         (let ((left (org-agent-file-owner--read file))
               (draft (org-agent-file-owner--draft-string))
@@ -499,7 +498,7 @@ program says, there is no word about it."
           (unless (or (equal left draft) (org-agent-file-owner--blank-draft-p left))
             (org-agent-file-owner--set-draft
              (if (string-prefix-p (string-trim-right draft) left)
-                 left                   ; the file has what it was before
+                 left                   ; the backup begins with the draft
                (concat (org-agent-answer-closed draft) left)))
             (when at-end (goto-char (point-max)))
             (org-agent-file-owner-save)
@@ -511,8 +510,8 @@ program says, there is no word about it."
   (org-agent-file-owner-keep-draft))
 
 (defun org-agent-file-owner-watch-draft ()
-  "Keep the draft of this conversation when its buffer or Emacs goes.
-It is kept whenever Emacs saves by itself, too."
+  "Back up the draft of this conversation when its buffer or Emacs ends.
+Back it up, too, whenever Emacs auto-saves."
   (add-hook 'kill-buffer-hook #'org-agent-file-owner-keep-draft nil t)
   (add-hook 'auto-save-hook #'org-agent-file-owner-keep-drafts)
   (add-hook 'kill-emacs-hook #'org-agent-file-owner-keep-drafts))

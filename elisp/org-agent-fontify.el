@@ -41,6 +41,7 @@
 (require 'org)
 (require 'org-src)
 (require 'subr-x)
+(require 'org-agent-heading)
 (require 'org-agent-inert)
 
 ;;;; Which blocks
@@ -285,7 +286,9 @@ Return nil when there is none.  This is for `org-tab-first-hook'."
       (with-silent-modifications
         (put-text-property (car region) (cdr region)
                            'org-agent-drawer-shown (if shown 'no 'yes)))
-      (unless shown (org-hide-drawer-toggle 'off t))
+      (unless shown
+        (org-agent-heading-call-org 'org-fold-hide-drawer-toggle
+                                    'org-hide-drawer-toggle 'off t))
       (font-lock-flush (car region) (cdr region))
       (font-lock-ensure (car region) (cdr region)))
     t))

@@ -20,8 +20,7 @@
 (require 'subr-x)
 (require 'org-agent-heading)
 (require 'org-agent-undo)
-
-(defvar org-agent-question-waiting)
+(require 'org-agent-asks)
 
 (defconst org-agent-form--box "^[ \t]*- \\(\\[\\([ xX-]\\)\\]\\)[ \t]*"
   "Matches the box of an option.")
@@ -239,7 +238,7 @@ A form whose lines were changed is left as it is."
           (let ((inhibit-read-only t) (beg heading)
                 (end (org-agent-heading-subtree-end heading)))
             (put-text-property heading end
-                               'org-agent-asked (plist-get question :id))
+                               'org-agent-asks (plist-get question :id))
             (cl-mapc
              (lambda (field region)
                (org-agent-form--mark beg (nth 1 region) 'org-agent-form-label)
@@ -294,7 +293,7 @@ Where one answer is wanted the other boxes are cleared."
   (interactive (list last-nonmenu-event))
   (when (mouse-event-p event)
     (mouse-set-point event))
-  (let* ((here (or (org-agent-form-here org-agent-question-waiting)
+  (let* ((here (or (org-agent-form-here (org-agent-asks-of :question))
                    (user-error "No question waits here any more")))
          (question (cdr here)))
     (cl-loop

@@ -38,6 +38,7 @@
 (require 'org-agent-heading)
 (require 'org-agent-draft)
 (require 'org-agent-chat)
+(require 'org-agent-section)
 
 (declare-function org-export-derived-backend-p "ox")
 
@@ -157,21 +158,26 @@ A conversation that has no buffer yet is opened: it has that name now."
     (if (and buffer
              (eq t (buffer-local-value 'org-agent-chat-attached buffer))
              (not (with-current-buffer buffer (org-agent-heading-find id))))
-        (org-agent-goto--show-lost result)
+        (org-agent-goto--show-lost id result)
       (display-buffer (org-agent-goto-open session id)))))
 
-(defun org-agent-goto--show-lost (result)
-  "Show the question and the answer of RESULT, which are in no file."
+(defun org-agent-goto--show-lost (id result)
+  "Show the question and the answer of RESULT, which are in no file.
+ID is that of the turn: shown once more, it is as it was left."
   (with-current-buffer (get-buffer-create org-agent-goto--buffer)
-    (let ((inhibit-read-only t))
-      (erase-buffer)
-      (insert (format "This was said in %s, and somebody took it out of the file since.\n\n"
-                      (plist-get result :session))
-              (or (plist-get result :question) "")
-              (or (plist-get result :answer) ""))
-      (goto-char (point-min)))
-    (special-mode)
-    (setq truncate-lines nil word-wrap t)
+    (unless (derived-mode-p 'org-agent-section-mode)
+      (org-agent-section-mode))
+    (setq-local revert-buffer-function
+                (lambda (&rest _) (org-agent-goto-find id)))
+    (org-agent-section-show
+     (list (org-agent-section
+            nil (list 'lost id)
+            :body (format "This was said in %s.  It was taken out of the file since.\n\n"
+                          (plist-get result :session)))
+           (org-agent-section 'question id :heading "Question"
+                              :body (or (plist-get result :question) ""))
+           (org-agent-section 'answer id :heading "Answer"
+                              :body (or (plist-get result :answer) ""))))
     (display-buffer (current-buffer))))
 
 ;;;; The index

@@ -19,7 +19,6 @@
 ;;; Code:
 
 (require 'subr-x)
-(require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-file-owner)

@@ -200,7 +200,7 @@ read by one regexp."
           (setq found (point))))
       found)))
 
-(defun org-agent-heading-above (heading)
+(defun org-agent-heading-parent (heading)
   "Return the heading that the one at HEADING stands below, or nil."
   (org-agent-heading-widely
     (let ((level (org-agent-heading-level heading)))

@@ -175,7 +175,9 @@ may have the tag `:agent:' and a drawer."
     (save-excursion
       (when (re-search-forward "[ \t]\\(:[[:alnum:]_@#%:]+:\\)[ \t]*$"
                                (line-end-position) t)
-        (let ((place (match-beginning 1))
+        ;; Since Org 9.7 the parser takes tags without a blank before them,
+        ;; so the mark is among them, where the kernel has it.
+        (let ((place (1- (match-end 1)))
               (tags (split-string (downcase (match-string 1)) ":" t)))
           (when (and (cl-intersection '("user" "agent" "draft") tags :test #'equal)
                      (not (and first (equal tags '("agent")))))

@@ -281,7 +281,11 @@ A letter would be written into the draft.")
 (dolist (command '(org-agent-previous-question org-agent-next-question
                                                org-agent-previous-matching-question
                                                org-agent-next-matching-question))
-  (put command 'repeat-map 'org-agent-input-history-repeat-map))
+  (put command 'repeat-map 'org-agent-input-history-repeat-map)
+  ;; The command that begins may have been called by any key, or by its
+  ;; name, and a terminal sends two events for M-p.  `repeat-mode' would
+  ;; look for the last of them in the map.
+  (put command 'repeat-check-key 'no))
 
 ;;;; Choosing one
 

@@ -19,7 +19,6 @@
 (require 'cl-lib)
 (require 'iso8601)
 (require 'subr-x)
-(require 'org-agent-rpc)
 (require 'org-agent-kernel)
 
 (declare-function org-agent-skill-position "org-agent-skill")

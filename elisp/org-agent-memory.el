@@ -7,16 +7,16 @@
 
 ;;; Commentary:
 
-;; What the agent keeps stands in Org files of yours, MEMORY.org and a
-;; note for each day.  `org-agent-memory' lists it, with what the agent
-;; would keep if you let it, and finds things in it and in your notes; a
-;; line leads to the heading.  What the agent changes there can be taken
+;; Memory is a set of Org files of yours, MEMORY.org and a note for each
+;; day.  `org-agent-memory' lists its entries and the agent's proposals, and
+;; searches them and your notes; RET on a line goes to the heading.  What
+;; the agent changes there can be taken
 ;; back.
 ;;
-;; The agent can look through Org files of yours, which it never writes
-;; to.  Which these are stands in config.org, below "Settings", as NOTES.
-;; As long as nothing stands there `org-agent-memory' says so, and
-;; `org-agent-memory-notes' asks and writes the answer, yes or no.
+;; The agent can search Org files of yours, which it never writes to.  The
+;; property NOTES below "Settings" in config.org names them.  While it is
+;; unset `org-agent-memory' says so, and `org-agent-memory-notes' asks and
+;; writes the answer, yes or no.
 ;;
 ;; After a conversation the agent may propose what to keep of it.  Nothing
 ;; of that happens by itself: each proposal stands in the list of
@@ -26,7 +26,6 @@
 ;;; Code:
 
 (require 'org)
-(require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-fontify)
 (require 'org-agent-heading)
@@ -37,7 +36,7 @@
 (declare-function org-agent-sessions-search-snippet "org-agent-sessions")
 
 (defconst org-agent-memory--buffer "*org-agent-memory*"
-  "The name of the buffer of what is kept.")
+  "The name of the buffer that lists the memory.")
 
 (defvar org-agent-memory--history nil
   "What was looked for in what is kept.")
@@ -61,11 +60,11 @@
     (define-key map (kbd "w") #'org-agent-memory-source)
     (define-key map (kbd "N") #'org-agent-memory-notes)
     map)
-  "Keys in the list of what is kept.")
+  "Keymap of the list of the memory.")
 
 (define-derived-mode org-agent-memory-mode org-agent-list-sections-mode
   "Org-Agent-Memory"
-  "Major mode of the list of what is kept.
+  "Major mode of the list of the memory.
 \\<org-agent-memory-mode-map>\\[org-agent-memory-visit] goes to where it stands, \\[org-agent-memory-search] looks for something,
 \\[org-agent-memory-undo] takes the latest change back, \\[org-agent-memory-changes] lists the changes.
 What the agent would keep stands first: \\[org-agent-memory-accept] accepts it, \\[org-agent-memory-edit] changes
@@ -82,7 +81,7 @@ it before, \\[org-agent-memory-drop] drops it, \\[org-agent-memory-accept-all] a
 
 ;;;###autoload
 (defun org-agent-memory ()
-  "List what the agent keeps, and what it would keep."
+  "List the entries of the memory and the agent's proposals."
   (interactive)
   (org-agent-memory-search ""))
 
@@ -91,8 +90,8 @@ it before, \\[org-agent-memory-drop] drops it, \\[org-agent-memory-accept-all] a
   "Look for QUERY in what is kept and in your notes.
 All of its words must be there: \"words in quotes\" next to one another,
 word* is the beginning of one.  tag:NAME, since:2026-11-01,
-until:2026-11-30 and file:PATH narrow it; without words the latest that
-is kept is listed."
+until:2026-11-30 and file:PATH narrow it; without words the latest
+entries are listed."
   (interactive
    (list (read-string "Look in what is kept for: " nil
                       'org-agent-memory--history)))
@@ -120,7 +119,7 @@ is kept is listed."
             params)))
 
 (defun org-agent-memory--ask (&rest _)
-  "Ask the kernel for what is listed, and show it when it comes."
+  "Ask the kernel for entries and proposals, and show them when they come."
   (let ((query org-agent-memory--query))
     (org-agent-kernel-ask
      "memory/proposals" nil
@@ -226,7 +225,7 @@ In the list of changes that is the one at point."
 
 (define-derived-mode org-agent-memory-changes-mode org-agent-list-mode
   "Org-Agent-Memory-Changes"
-  "Major mode of the list of what the agent changed in what is kept.
+  "Major mode of the list of the agent's changes to the memory.
 \\<org-agent-memory-changes-mode-map>\\[org-agent-memory-undo] takes the change at point back.
 
 \\{org-agent-memory-changes-mode-map}"
@@ -240,7 +239,7 @@ In the list of changes that is the one at point."
 
 ;;;###autoload
 (defun org-agent-memory-changes ()
-  "List what the agent kept, changed and forgot, the latest first."
+  "List the agent's changes to the memory, the latest first."
   (interactive)
   (org-agent-list-open "*org-agent-memory-changes*"
                        'org-agent-memory-changes-mode
@@ -267,7 +266,7 @@ In the list of changes that is the one at point."
 ;;;; What the kernel tells
 
 (defun org-agent-memory--again ()
-  "Look again at what is shown of what is kept."
+  "Refresh the lists of the memory that are shown."
   (dolist (buffer (list org-agent-memory--buffer "*org-agent-memory-changes*"))
     (when (get-buffer-window buffer t)
       (with-current-buffer buffer
@@ -275,7 +274,7 @@ In the list of changes that is the one at point."
 
 ;;;###autoload
 (defun org-agent-memory-changed (params)
-  "Say what was kept, as PARAMS have it, and look again at the lists."
+  "Report the change of the memory that PARAMS name, and refresh the lists."
   (unless (plist-get params :undoes)
     (message "%s"
              (substitute-command-keys
@@ -351,13 +350,13 @@ Nil is none.  The answer is written into config.org."
           ((member name (split-string-and-unquote known)) known)
           (t (concat known " " written)))))
 
-;;;; What the agent would keep
+;;;; Proposals
 
 (defvar-local org-agent-memory-proposal--id nil
   "The proposal that is being edited in this buffer.")
 
 (defun org-agent-memory-proposal-row (proposal)
-  "Return the row of PROPOSAL in the list of what is kept."
+  "Return the row of PROPOSAL in the list of the memory."
   (let ((text (or (plist-get proposal :text) "")))
     (org-agent-list-row
      'memory (plist-get proposal :proposal) proposal
@@ -378,48 +377,48 @@ Nil is none.  The answer is written into config.org."
       (user-error "This is kept already; what the agent would keep has a question mark"))
     entry))
 
-(defun org-agent-memory-proposal--decide (method params what)
-  "Ask METHOD with PARAMS and say WHAT was done with it."
+(defun org-agent-memory-proposal--decide (method done proposals)
+  "Decide PROPOSALS, which are not nil, by the kernel's METHOD.
+DONE is the word that reports it."
   (org-agent-kernel-ask
-   method params
+   method (list :ids (mapcar (lambda (proposal) (plist-get proposal :proposal))
+                             proposals))
    (lambda (result)
      (let ((refused (plist-get result :refused)))
        (if refused
            (message "org-agent: %s" (plist-get (car refused) :message))
-         (message "%s" what)))
+         (message "%s: %s" done
+                  (if (cdr proposals)
+                      (length proposals)
+                    (plist-get (car proposals) :title)))))
      (when (derived-mode-p 'org-agent-memory-mode)
        (revert-buffer)))))
 
 (defun org-agent-memory-accept ()
-  "Have the agent do what the proposal of this line says."
+  "Accept the proposal of this line."
   (interactive nil org-agent-memory-mode)
-  (let ((proposal (org-agent-memory-proposal--here)))
-    (org-agent-memory-proposal--decide
-     "memory/accept" (list :ids (list (plist-get proposal :proposal)))
-     (format "Accepted: %s" (plist-get proposal :title)))))
+  (org-agent-memory-proposal--decide
+   "memory/accept" "Accepted" (list (org-agent-memory-proposal--here))))
 
 (defun org-agent-memory-accept-all ()
   "Accept all proposals that are listed."
   (interactive nil org-agent-memory-mode)
-  (let ((ids (delq nil (mapcar (lambda (section)
-                                 (plist-get (org-agent-section-data section)
-                                            :proposal))
-                               (org-agent-section-all 'memory)))))
-    (unless ids
+  (let ((proposals (cl-remove-if-not
+                    (lambda (entry) (plist-get entry :proposal))
+                    (mapcar #'org-agent-section-data
+                            (org-agent-section-all 'memory)))))
+    (unless proposals
       (user-error "Nothing is proposed"))
-    (org-agent-memory-proposal--decide
-     "memory/accept" (list :ids ids) (format "Accepted: %d" (length ids)))))
+    (org-agent-memory-proposal--decide "memory/accept" "Accepted" proposals)))
 
 (defun org-agent-memory-drop ()
   "Drop the proposal of this line."
   (interactive nil org-agent-memory-mode)
-  (let ((proposal (org-agent-memory-proposal--here)))
-    (org-agent-memory-proposal--decide
-     "memory/drop" (list :ids (list (plist-get proposal :proposal)))
-     (format "Dropped: %s" (plist-get proposal :title)))))
+  (org-agent-memory-proposal--decide
+   "memory/drop" "Dropped" (list (org-agent-memory-proposal--here))))
 
 (defun org-agent-memory-source ()
-  "Go to the question that the proposal of this line is from."
+  "Go to the question that this line's proposal came from."
   (interactive nil org-agent-memory-mode)
   (let* ((proposal (org-agent-memory-proposal--here))
          (event (or (plist-get proposal :event)
@@ -433,7 +432,7 @@ Nil is none.  The answer is written into config.org."
     (define-key map (kbd "C-c C-c") #'org-agent-memory-edit-accept)
     (define-key map (kbd "C-c C-k") #'org-agent-memory-edit-leave)
     map)
-  "Keys while a proposal is changed.")
+  "Keymap of `org-agent-memory-edit-mode'.")
 
 (define-minor-mode org-agent-memory-edit-mode
   "Minor mode of a buffer in which a proposal is changed.
@@ -441,7 +440,7 @@ Nil is none.  The answer is written into config.org."
   :lighter " Keep")
 
 (defun org-agent-memory-edit ()
-  "Change the proposal of this line, and accept it then."
+  "Edit the proposal of this line before accepting it."
   (interactive nil org-agent-memory-mode)
   (let ((proposal (org-agent-memory-proposal--here)))
     (when (eq (plist-get proposal :operation) :forgotten)
@@ -500,7 +499,7 @@ Nil is none.  The answer is written into config.org."
 
 ;;;###autoload
 (defun org-agent-memory-proposed (params)
-  "Say that the agent would keep something, as PARAMS have it."
+  "Report the proposals that PARAMS count."
   (let ((count (or (plist-get params :waiting) 0)))
     (when (> count 0)
       (message "%s" (substitute-command-keys

@@ -34,9 +34,8 @@
 (declare-function dbus-init-bus "dbus")
 (declare-function dbus-register-signal "dbus")
 
-(defvar org-agent-approval-waiting)
+(defvar org-agent-asks-open)
 (defvar org-agent-mode-line-mode)
-(defvar org-agent-question-waiting)
 
 (defcustom org-agent-notify-after 20
   "Seconds that a turn takes before its end is worth a notification.
@@ -84,7 +83,8 @@ not say whether it has it counts as one that does."
   (message "%s: %s" title text))
 
 (defun org-agent-notify--bus ()
-  "Return the address of the session bus, nil when there is none to talk to.
+  "Return the session bus, nil when there is none to talk to.
+It is `:session', if Emacs was started with its address, else its address.
 One that would have to be started first is none: that takes time."
   (let ((address (or (getenv "DBUS_SESSION_BUS_ADDRESS") ""))
         (directory (getenv "XDG_RUNTIME_DIR")))
@@ -92,7 +92,13 @@ One that would have to be started first is none: that takes time."
          (cond
           ((and (string-match "\\`unix:path=\\([^,;]+\\)" address)
                 (org-agent-notify--socket-p (match-string 1 address)))
-           address)
+           ;; Signals and replies of the bus that Emacs was started with
+           ;; arrive from :session; a handler that is registered for the
+           ;; address would not be found.
+           (if (member (concat "DBUS_SESSION_BUS_ADDRESS=" address)
+                       initial-environment)
+               :session
+             address))
           ((and directory (string-empty-p address)
                 (org-agent-notify--socket-p (expand-file-name "bus" directory)))
            (concat "unix:path=" (expand-file-name "bus" directory)))))))
@@ -259,8 +265,7 @@ Return non-nil; the answer is not waited for."
                             :phase)
                  '(thinking streaming)))
          (org-agent-chat-buffers))
-        (+ (length (bound-and-true-p org-agent-approval-waiting))
-           (length (bound-and-true-p org-agent-question-waiting)))))
+        (length (bound-and-true-p org-agent-asks-open))))
 
 (defun org-agent-notify--mode-line-update (&rest _)
   "Show what is going on now, if that has changed."
@@ -310,8 +315,7 @@ Return non-nil; the answer is not waited for."
 
 (defun org-agent-notify--mode-line-notified (method _params)
   "Count again what waits, when the notification METHOD changes that."
-  (when (memq method '(approval/asked approval/closed
-                                      question/asked question/closed))
+  (when (memq method '(ask/opened ask/closed))
     (org-agent-notify--mode-line-update)))
 
 ;;;###autoload

@@ -7,21 +7,21 @@
 
 ;;; Commentary:
 
-;; What the kernel asks of this Emacs for a model is never told of a
-;; private buffer: neither its text nor that it is there.  Private are
-;; buffers whose names or files are like those of
-;; `org-agent-private-buffers', those that decrypt their file, and those in
-;; which the person turned on `org-agent-private-mode'.
+;; When the kernel asks this Emacs something for a model, the reply never
+;; contains a private buffer, neither its text nor its name.  A buffer is
+;; private when its name or file matches `org-agent-private-buffers', when
+;; it decrypts its file, or when the person turned on
+;; `org-agent-private-mode' in it.
 ;;
-;; Of other buffers it is not told what is kept from every model: subtrees
-;; of Org that have a tag of `org-agent-private-tags', and all where
-;; #+FILETAGS: has one; see `org-agent-private-parts'.  Tags count that stand
-;; elsewhere: in a file that #+SETUPFILE: names, in :ARCHIVE_ITAGS:, and in
-;; the file of :ARCHIVE_FILE:.  The kernel judges files by the same rule, in
-;; its package "withheld"; both change together.
+;; Of other buffers some parts are private: the subtrees of Org that have a
+;; tag of `org-agent-private-tags', and the whole file where #+FILETAGS: has
+;; one; see `org-agent-private-parts'.  Tags in other files count, too: in a
+;; file that #+SETUPFILE: names, in :ARCHIVE_ITAGS:, and in the file of
+;; :ARCHIVE_FILE:.  The kernel applies the same rule to files, in its package
+;; "withheld"; a change here needs the same change there.
 ;;
-;; What the kernel asks is answered briefly, or not at all while the person
-;; types: see `org-agent-private-briefly'.
+;; A reply to the kernel is quick, and stops when the person types: see
+;; `org-agent-private-briefly'.
 
 ;;; Code:
 
@@ -40,15 +40,16 @@ Each element is a regular expression for the name of a buffer or of its
 file, or a function that is called in the buffer and returns non-nil
 when it is private."
   :type '(repeat (choice regexp function))
-  :group 'org-agent-privacy)
+  :group 'org-agent-privacy
+  :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-private-tags '("noagent" "@private" "crypt")
-  "Tags that keep what is below a heading, or in a file, from every model.")
+  "Tags that make a heading with its subtree, or a file, private.")
 
 ;;;###autoload
 (define-minor-mode org-agent-private-mode
-  "Keep the text of this buffer from every model, and that it is there.
-What is sent from it by hand, as a region, is sent all the same."
+  "Hide this buffer, its text and its name, from every model.
+What you send from it yourself, such as a region, is still sent."
   :lighter " Private"
   :group 'org-agent-privacy)
 
@@ -56,7 +57,8 @@ What is sent from it by hand, as a region, is sent all the same."
 
 (defun org-agent-private-p (buffer)
   "Return non-nil when BUFFER is private.
-So is one of which that cannot be found out."
+A buffer counts as private when an element of
+`org-agent-private-buffers' signals an error in it."
   (with-current-buffer (or (buffer-base-buffer buffer) buffer)
     (let ((names (delq nil (list (buffer-name buffer) (buffer-name)
                                  buffer-file-name buffer-file-truename)))
@@ -92,9 +94,9 @@ So is one of which that cannot be found out."
 ;;;; Parts of a buffer
 
 (defun org-agent-private-parts ()
-  "Return what of this buffer is kept from every model, whole lines of it.
-That is a list of (BEG . END), in order and apart from each other.  It
-errs towards keeping: a line #+FILETAGS: in an example counts."
+  "Return the private parts of this buffer, in whole lines.
+The result is a list of (BEG . END), in order and without overlaps.  It
+may contain too much: a line #+FILETAGS: in an example counts."
   (let ((case-fold-search t))
     (save-excursion
       (save-restriction
@@ -113,7 +115,8 @@ errs towards keeping: a line #+FILETAGS: in an example counts."
 
 (defun org-agent-private--org-p ()
   "Return non-nil when the text of this buffer is Org.
-So may be one whose file has other names."
+The result is non-nil, too, when the file has several hard links: one of
+its other names may be that of an Org file."
   (let ((file (buffer-file-name (buffer-base-buffer))))
     (or (derived-mode-p 'org-mode)
         (and file (string-match-p org-agent-private--org-name file))
@@ -122,7 +125,7 @@ So may be one whose file has other names."
              (> (or (file-attribute-link-number (file-attributes file)) 0) 1)))))
 
 (defun org-agent-private--declared-p ()
-  "Return non-nil when this buffer says of itself that it is Org."
+  "Return non-nil when a file variable of this buffer sets Org mode."
   (goto-char (point-min))
   (when (looking-at-p "#!")
     (forward-line))
@@ -135,56 +138,57 @@ So may be one whose file has other names."
              (re-search-forward "\\<mode:[ \t]*org\\>" nil t)))))
 
 (defun org-agent-private--tagged-p (tags)
-  "Return non-nil when TAGS, between colons or blanks, keep what has them."
+  "Return non-nil when one of TAGS, between colons or blanks, is private."
   (cl-some (lambda (tag) (member (downcase tag) org-agent-private-tags))
            (split-string tags "[: \t\r]+" t)))
 
 (defun org-agent-private--file-p ()
-  "Return non-nil when the whole file is kept."
-  (let ((said (org-agent-private--file-tags))
+  "Return non-nil when the whole file is private."
+  (let ((tags (org-agent-private--file-tags))
         (file (buffer-file-name (buffer-base-buffer))))
-    (or (car said)
+    (or (car tags)
         (progn
           (goto-char (point-min))
           (org-agent-private--archived-p
            file (save-excursion
                   (if (re-search-forward "^\\*+ " nil t) (match-beginning 0)
                     (point-max)))))
-        (org-agent-private--setups-p (cdr said) file))))
+        (org-agent-private--setups-p (cdr tags) file))))
 
 (defun org-agent-private--file-tags ()
-  "Return (KEPT . SETUPS) of this buffer, which its tags keep or not.
+  "Return (PRIVATE . SETUPS) for this buffer.
+PRIVATE is non-nil when a tag of the file makes all of it private.
 SETUPS are the names of its setup files."
   (goto-char (point-min))
-  (let (kept setups)
-    (while (and (not kept)
+  (let (private setups)
+    (while (and (not private)
                 (re-search-forward "^[ \t]*#\\+\\(filetags\\|setupfile\\):\\(.*\\)"
                                    nil t))
       (let ((tags (memq (char-after (match-beginning 1)) '(?f ?F)))
             (value (match-string-no-properties 2)))
         (cond (tags
-               (setq kept (org-agent-private--tagged-p value)))
+               (setq private (org-agent-private--tagged-p value)))
               ((not (string-empty-p
                      (setq value (string-trim value "[ \t\r\"]+" "[ \t\r\"]+"))))
                (push value setups)))))
-    (cons kept setups)))
+    (cons private setups)))
 
-;;;;; Tags that stand in other files
+;;;;; Tags in other files
 
 (defconst org-agent-private--beside-size (* 4 1024 1024)
-  "Bytes of the largest other file that is looked at; a larger one is kept.")
+  "Size in bytes up to which another file is read; a larger one is private.")
 
 (defconst org-agent-private--beside-files 1000
-  "How many other files are looked at for one buffer; the rest is kept.")
+  "How many other files are read for one buffer; the rest is private.")
 
 (defvar org-agent-private--seen nil
-  "Files that are looked at for the buffer that is judged.")
+  "Files that were read for the current buffer.")
 
 (defvar org-agent-private--known (make-hash-table :test #'equal)
-  "What `org-agent-private--file-tags' said of files, with their stamps.")
+  "Maps a file to its stamp and its `org-agent-private--file-tags'.")
 
 (defun org-agent-private--setups-p (names file)
-  "Return non-nil when a setup file of NAMES, which FILE has, keeps all."
+  "Return non-nil when one of NAMES, the setup files of FILE, is private."
   (when (and names file (not (file-remote-p file)))
     (let ((org-agent-private--seen (list (expand-file-name file))))
       (cl-some (lambda (directory)
@@ -195,8 +199,9 @@ SETUPS are the names of its setup files."
                                   (file-name-directory (file-truename file))))))))
 
 (defun org-agent-private--beside-p (name directory)
-  "Return non-nil when the file NAME of DIRECTORY keeps all that is in it.
-What cannot be looked at does; what is not there or not here does not."
+  "Return non-nil when the file NAME of DIRECTORY is private as a whole.
+A file that cannot be read is private; one that does not exist, or is on
+another machine, is not."
   (unless (or (string-match-p "\\`[a-z][a-z0-9+.-]*://" name)
               (file-remote-p name))
     (let* (file-name-handler-alist
@@ -214,15 +219,16 @@ What cannot be looked at does; what is not there or not here does not."
         t)
        (t
         (push file org-agent-private--seen)
-        (let ((said (org-agent-private--said file attributes)))
-          (or (car said)
+        (let ((tags (org-agent-private--cached-file-tags file attributes)))
+          (or (car tags)
               (cl-some (lambda (setup)
                          (org-agent-private--beside-p
                           setup (file-name-directory file)))
-                       (cdr said)))))))))
+                       (cdr tags)))))))))
 
-(defun org-agent-private--said (file attributes)
-  "Return `org-agent-private--file-tags' of FILE, which has ATTRIBUTES."
+(defun org-agent-private--cached-file-tags (file attributes)
+  "Return `org-agent-private--file-tags' of FILE, which has ATTRIBUTES.
+The file is read again when its size or time has changed."
   (let ((stamp (list (file-attribute-size attributes)
                      (file-attribute-modification-time attributes)))
         (known (gethash file org-agent-private--known)))
@@ -239,7 +245,8 @@ What cannot be looked at does; what is not there or not here does not."
                     org-agent-private--known)))))
 
 (defun org-agent-private--archived-p (file limit)
-  "Move behind a property before LIMIT by which an archived entry is kept.
+  "Move behind the next property before LIMIT that makes an entry private.
+Such a property records the tags or the file that an archived entry had.
 FILE is that of the buffer.  Return nil when there is none."
   (let ((org-agent-private--seen (and file (list (expand-file-name file))))
         origins found)
@@ -256,17 +263,17 @@ FILE is that of the buffer.  Return nil when there is none."
                        (not (string-empty-p value)))
                   (let ((known (assoc value origins)))
                     (if known (cdr known)
-                      (let ((kept (org-agent-private--beside-p
-                                   value (file-name-directory
-                                          (expand-file-name file)))))
-                        (push (cons value kept) origins)
-                        kept)))))))))
+                      (let ((private (org-agent-private--beside-p
+                                      value (file-name-directory
+                                             (expand-file-name file)))))
+                        (push (cons value private) origins)
+                        private)))))))))
     found))
 
 ;;;;; Subtrees
 
 (defun org-agent-private--subtrees ()
-  "Return the subtrees that are kept."
+  "Return the private subtrees as a list of (BEG . END)."
   (let ((file (buffer-file-name (buffer-base-buffer)))
         (tagged (format "^\\*+ .*:%s:.*$"
                         (regexp-opt org-agent-private-tags t)))
@@ -305,7 +312,7 @@ FILE is that of the buffer.  Return nil when there is none."
     (nreverse parts)))
 
 (defun org-agent-private--agenda-lines ()
-  "Return the lines of an agenda that are of entries that are kept."
+  "Return the lines of this agenda that show private entries."
   (let (known parts)
     (goto-char (point-min))
     (while (not (eobp))
@@ -332,8 +339,9 @@ FILE is that of the buffer.  Return nil when there is none."
               parts))
 
 (defun org-agent-private--of-part-p (buffer)
-  "Return non-nil when BUFFER shows only what is kept of another one.
-So does one in which a source block is edited, and an indirect one."
+  "Return non-nil when BUFFER shows only a private part of another one.
+BUFFER may be the one in which a source block is edited, or an indirect
+one that is narrowed."
   (with-current-buffer buffer
     (let ((source (and (bound-and-true-p org-src-mode)
                        (bound-and-true-p org-src--beg-marker))))
@@ -348,8 +356,8 @@ So does one in which a source block is edited, and an indirect one."
 
 (defmacro org-agent-private-briefly (&rest body)
   "Return the value of BODY, or (:busy t) as soon as the person types.
-BODY is stopped wherever it is then: it must leave nothing behind.  It
-asks nothing: a question is an error."
+BODY is stopped wherever it is then, so it must have no side effects.
+A question to the person is an error in it."
   (declare (indent 0) (debug t))
   `(let* ((inhibit-interaction t)
           (answer (while-no-input (list (progn ,@body)))))

@@ -18,20 +18,16 @@
 
 (require 'cl-lib)
 (require 'subr-x)
-(require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-file-owner)
-(require 'org-agent-asked)
+(require 'org-agent-asks)
 (require 'org-agent-chat)
 (require 'org-agent-form)
 (require 'org-agent-section)
 (require 'org-agent-approval)
 
 (declare-function org-agent-notify-asked "org-agent-notify")
-
-(defvar org-agent-question-waiting nil
-  "The questions that wait, oldest first: plists as the kernel sent them.")
 
 (defvar org-agent-question--sent nil
   "The ids of the questions that were answered in the form here.")
@@ -50,15 +46,10 @@
 
 ;;;; Which one
 
-(defun org-agent-question--known (id)
-  "Return the question ID if it waits, as far as is known here."
-  (cl-find id org-agent-question-waiting :test #'equal
-           :key (lambda (question) (plist-get question :id))))
-
 (defun org-agent-question-at-point ()
   "Return the question at point, in a form or in the list of what waits."
   (or (org-agent-section-data-at-point 'question)
-      (cdr (org-agent-form-here org-agent-question-waiting))
+      (cdr (org-agent-form-here (org-agent-asks-of :question)))
       (user-error "No question waits here; M-x org-agent-approvals shows what does")))
 
 ;;;###autoload
@@ -66,19 +57,19 @@
   "Return non-nil when the form of a question is at HEADING."
   (and heading
        (equal (org-agent-heading-property heading "ASKS") "question")
-       (org-agent-asked-waiting-p heading)))
+       (org-agent-asks-waiting-p heading)))
 
 ;;;; Answering
 
 (defun org-agent-question--send (question &rest answer)
-  "Send ANSWER, parameters of \"question/answer\", to QUESTION."
+  "Send ANSWER, parameters of \"ask/decide\", to QUESTION."
   (let ((id (plist-get question :id))
         (title (plist-get (plist-get question :form) :title)))
     (org-agent-kernel-request
-     "question/answer" (append (list :id id) answer)
+     "ask/decide" (append (list :id id) answer)
      :success (lambda (result)
-                (org-agent-question--remove id)
-                (message "%s: %s" (if (plist-get result :declined)
+                (org-agent-approval-remove id)
+                (message "%s: %s" (if (eq (plist-get result :decision) :declined)
                                       "Declined" "Answered")
                          title))
      :failure (lambda (refusal)
@@ -107,7 +98,7 @@
   "Send the answers in the form at point."
   (interactive nil org-agent-chat-mode)
   (org-agent-chat-check-whole)
-  (let* ((here (or (org-agent-form-here org-agent-question-waiting)
+  (let* ((here (or (org-agent-form-here (org-agent-asks-of :question))
                    (user-error "This does not wait, or not yet; M-x org-agent-approvals shows what does")))
          (question (cdr here))
          (answers (if (member (plist-get question :id) org-agent-question--sent)
@@ -115,7 +106,7 @@
                     (org-agent-form-read (car here) question)))
          (secrets (org-agent-question--secrets question)))
     (cl-pushnew (plist-get question :id) org-agent-question--sent :test #'equal)
-    (org-agent-question--send question :answers (append answers secrets))))
+    (org-agent-question--send question :decision :answered :answers (append answers secrets))))
 
 ;;;###autoload
 (defun org-agent-question-decline (reason)
@@ -124,7 +115,7 @@ Whoever asks is told it; the turn goes on."
   (interactive (list (progn (org-agent-question-at-point)
                             (read-string "Why not (RET for no reason): "))))
   (let ((question (org-agent-question-at-point)))
-    (apply #'org-agent-question--send question :declined t
+    (apply #'org-agent-question--send question :decision :declined
            (unless (string-empty-p reason) (list :reason reason)))))
 
 ;;;###autoload
@@ -133,7 +124,7 @@ Whoever asks is told it; the turn goes on."
   (interactive)
   (let ((question (org-agent-question-at-point)))
     (org-agent-question--send
-     question :answers
+     question :decision :answered :answers
      (delq nil (mapcar #'org-agent-question--read
                        (org-agent-form-fields question))))))
 
@@ -233,32 +224,6 @@ Whoever asks is told it; the turn goes on."
   "Return the keys that answer."
   "\\<org-agent-question-map>\\[org-agent-question-fill] answer  \\[org-agent-question-decline] decline  \\[org-agent-question-show] show the form")
 
-;;;###autoload
-(defun org-agent-question-refresh ()
-  "Ask the kernel which questions wait, for the list of what waits."
-  (org-agent-kernel-request
-   "question/list" nil
-   :success (lambda (result)
-              (setq org-agent-question-waiting
-                    (mapcar #'org-agent-question--with-subtree
-                            (plist-get result :questions)))
-              (org-agent-approval-draw))
-   :failure #'ignore))
-
-(defun org-agent-question--with-subtree (question)
-  "Return QUESTION with what is known here of how it stands there."
-  (let ((known (org-agent-question--known (plist-get question :id))))
-    (if known
-        (plist-put question :subtree (plist-get known :subtree))
-      question)))
-
-(defun org-agent-question--remove (id)
-  "Take the question ID out of what waits."
-  (setq org-agent-question-waiting
-        (cl-remove id org-agent-question-waiting :test #'equal
-                   :key (lambda (question) (plist-get question :id))))
-  (org-agent-approval-draw))
-
 (defun org-agent-question--close (heading params question mine)
   "Make the form at HEADING what PARAMS say of its end.
 What was written into it stays below, told by QUESTION; unless it is
@@ -273,14 +238,14 @@ it was stays, as a quotation: a form must not seem to wait."
                      (error (org-agent-question--left heading waiting))))
                   ((org-agent-form-untouched-p heading waiting) "")
                   (t (org-agent-question--left heading waiting)))))
-    (org-agent-asked-close (plist-get params :id) waiting
+    (org-agent-asks-close (plist-get params :id) waiting
                            (concat (plist-get params :subtree) unsent)
                            t)))
 
 (defun org-agent-question--left (heading waiting)
   "Return what stands below HEADING and its drawer as a quotation.
 WAITING is the form as it was asked."
-  (let ((head (org-agent-asked-head waiting)))
+  (let ((head (org-agent-asks-head waiting)))
     (org-agent-heading-widely
       (concat "Not sent, as it stood here:\n#+begin_example\n"
               (org-escape-code-in-string
@@ -294,14 +259,10 @@ WAITING is the form as it was asked."
 ;;;; What the kernel reports
 
 ;;;###autoload
-(defun org-agent-question-asked (params)
+(defun org-agent-question-opened (params)
   "Show the question of PARAMS, and say that it waits."
   (let* ((id (plist-get params :id))
-         (known (org-agent-question--known id)))
-    (setq org-agent-question-waiting
-          (if known
-              (cl-substitute params known org-agent-question-waiting)
-            (append org-agent-question-waiting (list params))))
+         (known (org-agent-asks-add params)))
     (org-agent-approval-draw)
     (org-agent-chat-in (plist-get params :session)
       (when-let* ((heading (and (plist-get params :subtree)
@@ -318,9 +279,9 @@ WAITING is the form as it was asked."
   "Note that the question of PARAMS waits no more.
 What was written into the form and is not what was sent stays."
   (let* ((id (plist-get params :id))
-         (question (org-agent-question--known id))
+         (question (org-agent-asks-known id))
          (mine (member id org-agent-question--sent)))
-    (org-agent-question--remove id)
+    (org-agent-approval-remove id)
     (setq org-agent-question--sent (delete id org-agent-question--sent))
     (org-agent-chat-in (plist-get params :session)
       (when-let* ((heading (and (plist-get params :subtree)

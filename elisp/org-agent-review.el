@@ -20,9 +20,11 @@
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-chat)
+(require 'org-agent-asks)
 (require 'org-agent-diff)
 (require 'org-agent-edit)
 (require 'org-agent-approval)
+(require 'org-agent-section)
 
 (cl-defstruct (org-agent-review (:copier nil))
   "The review of an edit that waits.
@@ -53,7 +55,7 @@ an edit.  REWRITTEN is non-nil when the changes are not those proposed."
   "Get what APPROVAL has FROM a byte on, then call FUNCTION with the whole.
 PARTS came before, newest first; ACTION is as for the whole."
   (org-agent-kernel-request
-   "approval/get"
+   "ask/get"
    (append (list :id (plist-get approval :id) :from from)
            (and action (list :action t)))
    :success (lambda (result)
@@ -102,21 +104,23 @@ changes can be taken one by one."
 
 (defvar org-agent-review-text-mode-map
   (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map special-mode-map)
+    (set-keymap-parent map org-agent-section-mode-map)
     (define-key map (kbd "C-c C-c") #'org-agent-review-allow)
     (define-key map (kbd "C-c C-k") #'org-agent-review-refuse)
     (define-key map (kbd "e") #'org-agent-review-edit)
     map)
   "Keys where the whole of what waits is shown.")
 
-(define-derived-mode org-agent-review-text-mode special-mode "Org-Agent-Action"
+(define-derived-mode org-agent-review-text-mode org-agent-section-mode
+  "Org-Agent-Action"
   "Major mode of the whole of what waits.
-\\<org-agent-review-text-mode-map>\\[org-agent-review-allow] allows it once, \\[org-agent-review-refuse] refuses it, \\[org-agent-review-edit] edits it."
-  (setq truncate-lines nil
-        bidi-display-reordering nil
-        header-line-format
-        (substitute-command-keys
-         " \\<org-agent-review-text-mode-map>\\[org-agent-review-allow] allow once  \\[org-agent-review-refuse] refuse  \\[org-agent-review-edit] edit  \\[quit-window] leave")))
+\\<org-agent-review-text-mode-map>\\[org-agent-review-allow] allows it once, \\[org-agent-review-refuse] refuses it, \\[org-agent-review-edit] edits it.
+
+\\{org-agent-review-text-mode-map}"
+  (setq bidi-display-reordering nil
+        org-agent-section-keys
+        "\\<org-agent-review-text-mode-map>\\[org-agent-review-allow] allow once  \\[org-agent-review-refuse] refuse  \\[org-agent-review-edit] edit")
+  (setq-local revert-buffer-function #'org-agent-review--revert-text))
 
 ;;;###autoload
 (defun org-agent-review-show-stale (approval refusal)
@@ -135,30 +139,53 @@ changes can be taken one by one."
 STALE says why it cannot be done as things are."
   (let ((buffer (get-buffer-create "*org-agent-action*")))
     (with-current-buffer buffer
-      (let ((inhibit-read-only t))
-        (erase-buffer)
-        (when stale
-          (insert (org-agent-diff-fontify stale)
-                  (substitute-command-keys "
+      (unless (derived-mode-p 'org-agent-review-text-mode)
+        (org-agent-review-text-mode))
+      (setq org-agent-review--this approval
+            org-agent-review--stale stale)
+      (org-agent-section-show
+       (org-agent-review--text-sections approval text stale)))
+    (pop-to-buffer buffer)))
+
+(defun org-agent-review--text-sections (approval text stale)
+  "Return the sections that show TEXT, the whole of what APPROVAL is about.
+STALE is as for `org-agent-review--show-text'."
+  (let ((id (plist-get approval :id))
+        (heading (lambda (words)
+                   (propertize words 'face 'org-agent-section-heading))))
+    (append
+     (when stale
+       (list (org-agent-section
+              'stale id
+              :heading (funcall heading "It cannot be done as things are")
+              :body (concat (org-agent-diff-fontify stale)
+                            (substitute-command-keys "
 
 It waits on.  \\<org-agent-review-text-mode-map>\\[org-agent-review-refuse] refuses it and tells the agent what you say, or with RET what is
 there now, so that it can propose it anew.  \\[org-agent-review-edit] changes what it would do.  When the
 text is again what it was made for, \\[org-agent-review-allow] allows it.
+")))))
+     (list (org-agent-section
+            'action id
+            :heading (funcall heading (or (plist-get approval :summary) "An action"))
+            :body (concat
+                   "asks because: " (or (plist-get approval :reason) "") "\n"
+                   (mapconcat (lambda (effect) (concat "will: " effect "\n"))
+                              (plist-get approval :effects) "")))
+           (org-agent-section
+            'text id
+            :heading (funcall heading "The whole of it")
+            :body (if (eq (plist-get approval :language) :diff)
+                      (org-agent-diff-fontify text)
+                    text))))))
 
-")))
-        (insert (or (plist-get approval :summary) "") "\n"
-                "asks because: " (or (plist-get approval :reason) "") "\n")
-        (dolist (effect (plist-get approval :effects))
-          (insert "will: " effect "\n"))
-        (insert "\n"
-                (if (eq (plist-get approval :language) :diff)
-                    (org-agent-diff-fontify text)
-                  text))
-        (goto-char (point-min)))
-      (org-agent-review-text-mode)
-      (setq org-agent-review--this approval
-            org-agent-review--stale stale))
-    (pop-to-buffer buffer)))
+(defun org-agent-review--revert-text (&rest _)
+  "Ask the kernel anew for the whole of what this buffer shows."
+  (let ((approval (org-agent-review--approval))
+        (stale org-agent-review--stale))
+    (org-agent-review-whole
+     approval nil
+     (lambda (text) (org-agent-review--show-text approval text stale)))))
 
 (defun org-agent-review--approval ()
   "Return the approval of this buffer, or signal an error when it is closed."
@@ -166,7 +193,7 @@ text is again what it was made for, \\[org-agent-review-allow] allows it.
          (approval (if (org-agent-review-p this)
                        (org-agent-review-approval this)
                      this)))
-    (or (org-agent-approval-waits (plist-get approval :id))
+    (or (org-agent-asks-known (plist-get approval :id))
         (user-error "This waits no more"))))
 
 (defun org-agent-review--quit ()
@@ -302,31 +329,31 @@ Each property is a change."
 
 (defun org-agent-review--draw ()
   "Show the review of this buffer; point stays on its line."
-  (let ((inhibit-read-only t)
-        (line (line-number-at-pos))
-        (review org-agent-review--this)
-        (number 0) (moved 0))
-    (erase-buffer)
-    (insert (format "%s: %d changes, %d of them in\n\n"
-                    (org-agent-review-name review)
-                    (length (org-agent-review-changes review))
-                    (length (org-agent-review-taken review))))
-    (dolist (change (org-agent-review-changes review))
-      (let ((beg (point))
-            (taken (memq number (org-agent-review-taken review))))
-        (insert (if taken "[X] " "[ ] ")
-                (org-agent-diff-fontify
-                 (org-agent-diff-hunk (org-agent-review-before review) change
-                                      (org-agent-review-first review) moved)))
-        (unless taken
-          (add-face-text-property beg (point) 'shadow))
-        (put-text-property beg (point) 'org-agent-review-change number)
-        (cl-incf number)
-        (when taken
-          (cl-incf moved (- (length (nth 2 change))
-                            (- (nth 1 change) (car change)))))))
-    (goto-char (point-min))
-    (forward-line (1- line))))
+  (org-agent-section-replace-text (org-agent-review--text org-agent-review--this)))
+
+(defun org-agent-review--text (review)
+  "Return what is shown of REVIEW."
+  (let ((number 0) (moved 0))
+    (with-temp-buffer
+      (insert (format "%s: %d changes, %d of them in\n\n"
+                      (org-agent-review-name review)
+                      (length (org-agent-review-changes review))
+                      (length (org-agent-review-taken review))))
+      (dolist (change (org-agent-review-changes review))
+        (let ((beg (point))
+              (taken (memq number (org-agent-review-taken review))))
+          (insert (if taken "[X] " "[ ] ")
+                  (org-agent-diff-fontify
+                   (org-agent-diff-hunk (org-agent-review-before review) change
+                                        (org-agent-review-first review) moved)))
+          (unless taken
+            (add-face-text-property beg (point) 'shadow))
+          (put-text-property beg (point) 'org-agent-review-change number)
+          (cl-incf number)
+          (when taken
+            (cl-incf moved (- (length (nth 2 change))
+                              (- (nth 1 change) (car change)))))))
+      (buffer-string))))
 
 (defun org-agent-review-toggle ()
   "Take the change at point out, or in again."
@@ -517,7 +544,7 @@ Texts have their line ends."
   (let ((approval (org-agent-review--approval))
         (buffer (current-buffer)))
     (org-agent-kernel-request
-     "approval/decide"
+     "ask/decide"
      (list :id (plist-get approval :id) :decision :allow-once
            :edited (string-trim (buffer-substring-no-properties
                                  (point-min) (point-max))))

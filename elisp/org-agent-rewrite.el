@@ -28,6 +28,7 @@
 (require 'org-agent-chat)
 (require 'org-agent-send)
 (require 'org-agent-command)
+(require 'org-agent-section)
 (require 'org-agent-turn)
 
 (declare-function org-agent-ask-body "org-agent-ask")
@@ -79,18 +80,16 @@ It stands from BEG to END, two markers; NAME is its buffer's."
          (name (org-agent-rewrite-job-name rewriting)))
     (setf (org-agent-rewrite-job-shown rewriting) now)
     (with-current-buffer buffer
-      (let ((inhibit-read-only t))
-        (erase-buffer)
-        (insert (org-agent-rewrite--diff (or now "") proposal name)))
       (unless (derived-mode-p 'org-agent-rewrite-mode)
         (org-agent-rewrite-mode))
+      (org-agent-section-replace-text
+       (org-agent-rewrite--diff (or now "") proposal name))
       (setq org-agent-rewrite--this rewriting)
       (setq header-line-format
             (org-agent-rewrite--header
              (cond ((null now) (format "%s is gone; w copies the new text" name))
                    ((not (equal now (org-agent-rewrite-job-sent rewriting)))
-                    "The text has changed since it was sent; this is the difference to what it is now"))))
-      (goto-char (point-min)))
+                    "The text has changed since it was sent; this is the difference to what it is now")))))
     buffer))
 
 (defun org-agent-rewrite--header (trouble)

@@ -343,6 +343,82 @@ column, and where the position itself comes to be."
     (puthash (org-agent-section-key one) one org-agent-section--table)
     (insert (org-agent-section-text one))))
 
+;;;; Buffers that are one text
+
+(defvar-local org-agent-section--text nil
+  "What `org-agent-section-replace-text' showed last.
+Highlighting changes the properties of what is in the buffer.")
+(put 'org-agent-section--text 'permanent-local t)
+
+(defun org-agent-section--lines (text)
+  "Return the lines of TEXT, each with its end."
+  (let ((from 0) lines)
+    (while (< from (length text))
+      (let ((to (if (string-match "\n" text from) (match-end 0) (length text))))
+        (push (substring text from to) lines)
+        (setq from to)))
+    (nreverse lines)))
+
+;;;###autoload
+(defun org-agent-section-replace-text (text)
+  "Have the current buffer, which has no sections, show TEXT.
+Only lines that differ are changed.  Point, that of every window and what
+each shows stay where they are in the others, and on the same line of
+those between them."
+  (let* ((inhibit-read-only t)
+         (buffer-undo-list t)
+         (shown (buffer-string))
+         (old (org-agent-section--lines
+               (if (equal org-agent-section--text shown)
+                   org-agent-section--text
+                 shown)))
+         (new (org-agent-section--lines text))
+         (same (lambda ()
+                 (and old new (org-agent-section--same-p (car old) (car new)))))
+         (beg (point-min)) (end (point-max)))
+    (while (funcall same)
+      (cl-incf beg (length (pop old)))
+      (pop new))
+    (setq old (nreverse old) new (nreverse new))
+    (while (funcall same)
+      (cl-decf end (length (pop old)))
+      (pop new))
+    (let ((restore (org-agent-section--places-beside
+                    beg end (cl-reduce #'+ new :key #'length))))
+      (goto-char beg)
+      (delete-region beg end)
+      (apply #'insert (nreverse new))
+      (funcall restore))
+    (setq org-agent-section--text text)))
+
+(defun org-agent-section--places-beside (beg end length)
+  "Return a function that puts point, and every window, where they are now.
+It is called when LENGTH characters stand for those from BEG to END."
+  (cl-flet ((place (position)
+              (cond ((<= position beg) (lambda () position))
+                    ((>= position end) (lambda () (+ beg length (- position end))))
+                    (t
+                     (save-excursion
+                       (goto-char position)
+                       (let ((column (- position (line-beginning-position)))
+                             (line (count-lines beg (line-beginning-position))))
+                         (lambda ()
+                           (save-excursion
+                             (goto-char beg)
+                             (forward-line line)
+                             (min (+ (point) column) (line-end-position)
+                                  (+ beg length))))))))))
+    (let ((point (place (point)))
+          (windows (mapcar (lambda (window)
+                             (list window (place (window-point window))
+                                   (place (window-start window))))
+                           (get-buffer-window-list nil nil t))))
+      (lambda ()
+        (pcase-dolist (`(,window ,point ,start) windows)
+          (set-window-start window (funcall start) t)
+          (set-window-point window (funcall point)))
+        (goto-char (funcall point))))))
+
 (defun org-agent-section-at-point (&optional type)
   "Return the section at point, nil if there is none.
 With TYPE return the innermost one that is of this type."

@@ -19,14 +19,13 @@
 (require 'org)
 (require 'org-id)
 (require 'subr-x)
-(require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-draft)
 (require 'org-agent-answer)
 (require 'org-agent-file-owner)
 (require 'org-agent-undo)
-(require 'org-agent-asked)
+(require 'org-agent-asks)
 (require 'org-agent-chat)
 (require 'org-agent-context)
 (require 'org-agent-settings)
@@ -300,7 +299,7 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
     (cond
      ((org-agent-draft-p (point)) (org-agent-send))
      ((org-agent-send--form-p heading) (org-agent-question-submit))
-     ((org-agent-asked-waiting-p heading)
+     ((org-agent-asks-waiting-p heading)
       (user-error "Nothing is decided here: this text is not, or not yet, what the kernel asks; M-x org-agent-approvals shows what waits"))
      ((org-agent-send-unsent-p heading) (org-agent-send--again heading))
      ((org-agent-send--unanswered-p heading) (org-agent-retry))
@@ -314,7 +313,7 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
 
 (defun org-agent-send--form-p (heading)
   "Return non-nil when a form of the agent's waits at HEADING."
-  (and (org-agent-asked-waiting-p heading)
+  (and (org-agent-asks-waiting-p heading)
        (org-agent-question-form-p heading)))
 
 (defun org-agent-send--unanswered-p (heading)

@@ -29,7 +29,6 @@
 (require 'cl-lib)
 (require 'org)
 (require 'subr-x)
-(require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-draft)

@@ -63,7 +63,7 @@ former."
     (let (chain)
       (while heading
         (push (org-agent-settings--heading heading) chain)
-        (setq heading (org-agent-heading-above heading)))
+        (setq heading (org-agent-heading-parent heading)))
       (apply #'concat (org-agent-settings--head) chain))))
 
 (defun org-agent-settings--head ()
@@ -92,13 +92,13 @@ former."
 (defun org-agent-settings-parent (heading)
   "Return the ID of the question or answer that HEADING stands below, or nil.
 One that was not sent is passed over: the kernel does not know it."
-  (let ((above (and heading (org-agent-heading-above heading))))
-    (while (and above
-                (not (and (org-agent-heading-turn-p above)
+  (let ((parent (and heading (org-agent-heading-parent heading))))
+    (while (and parent
+                (not (and (org-agent-heading-turn-p parent)
                           (not (member "unsent"
-                                       (org-agent-heading-tags above))))))
-      (setq above (org-agent-heading-above above)))
-    (and above (org-agent-heading-property above "ID"))))
+                                       (org-agent-heading-tags parent))))))
+      (setq parent (org-agent-heading-parent parent)))
+    (and parent (org-agent-heading-property parent "ID"))))
 
 (defun org-agent-settings-of (heading)
   "Return what an event says of where the question at HEADING stands."
@@ -128,7 +128,7 @@ The ID of what is no question yet is \"draft\"."
                             (not (member (car property)
                                          '(t "ID" "INSTEAD"))))
                           (org-agent-heading-properties heading)))
-              heading (org-agent-heading-above heading)))
+              heading (org-agent-heading-parent heading)))
       (and found t))))
 
 ;;;; Topics
@@ -220,7 +220,7 @@ it; they stand in its drawer, to be changed there.  Behind the topic,
 ;;;; Names
 
 (defvar org-agent-settings--model-known nil
-  "The models, as the kernel told of them last: plists.")
+  "The models of the kernel's latest list: plists.")
 
 (defun org-agent-settings--model-refresh ()
   "Ask the kernel anew which models there are.
@@ -334,10 +334,10 @@ answer, unless `org-agent-prefer-answer' marked another one."
 ;;;; Presets
 
 (defvar org-agent-settings--preset-known nil
-  "The presets, as the kernel told of them last: plists.")
+  "The presets of the kernel's latest list: plists.")
 
 (defvar org-agent-settings--preset-profiles nil
-  "The names that PROFILE can have, as the kernel told of them last.")
+  "The names that PROFILE can have, of the kernel's latest list.")
 
 (defun org-agent-settings--preset-take (result)
   "Take the presets and the profiles of RESULT, that of `preset/list'."

@@ -25,11 +25,15 @@
 (require 'cl-lib)
 (require 'ob-core)
 (require 'org)
+(require 'org-element)
 (require 'subr-x)
 (require 'org-agent-kernel)
 
 (declare-function org-agent-skill-grant "org-agent-skills")
 (declare-function org-agent-skills-grant-line-p "org-agent-skills")
+(declare-function org-agent-section-replace-text "org-agent-section")
+
+(defvar compilation-current-error)
 
 (declare-function flymake-make-diagnostic "flymake")
 (declare-function flymake-start "flymake")
@@ -398,17 +402,18 @@ The lines of what failed are shown in a window of their own."
         (when-let* ((buffer (get-buffer name)))
           (quit-windows-on buffer))
       (with-current-buffer (get-buffer-create name)
-        (let ((inhibit-read-only t))
-          (erase-buffer)
-          (dolist (fault faults)
-            (insert (format "%s:%s:%s: %s\n"
-                            (plist-get fault :file) (plist-get fault :line)
-                            (plist-get fault :column)
-                            (plist-get fault :message)))))
-        (goto-char (point-min))
         (unless (derived-mode-p 'compilation-mode)
           (compilation-mode))
-        (setq next-error-last-buffer (current-buffer))
+        (org-agent-section-replace-text
+         (mapconcat (lambda (fault)
+                      (format "%s:%s:%s: %s\n"
+                              (plist-get fault :file) (plist-get fault :line)
+                              (plist-get fault :column)
+                              (plist-get fault :message)))
+                    faults ""))
+        ;; `next-error' begins with the first fault of these tests.
+        (setq compilation-current-error nil
+              next-error-last-buffer (current-buffer))
         (display-buffer (current-buffer))))))
 
 ;;;; The mode

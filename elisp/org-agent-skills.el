@@ -21,8 +21,8 @@
 
 (require 'cl-lib)
 (require 'org)
+(require 'org-element)
 (require 'subr-x)
-(require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-list)
 (require 'org-agent-section)
@@ -133,6 +133,8 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
     (delq nil
           (list (when-let* ((reasons (org-agent-skills--reasons status)))
                   (propertize reasons 'face 'shadow))
+                (when-let* ((actions (plist-get status :actions)))
+                  (propertize (org-agent-skills--actions actions) 'face 'shadow))
                 (when-let* ((hooks (plist-get status :hooks)))
                   (propertize (org-agent-skills--hooks hooks) 'face 'shadow))
                 (when-let* ((why (plist-get status :withheld)))
@@ -168,11 +170,20 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
                        (format "asks for %s%s" (string-join capabilities ", ")
                                (if since (concat ", granted since " since) ""))))
             (plist-get status :reasons)
+            (when-let* ((actions (plist-get status :actions)))
+              (list (org-agent-skills--actions actions)))
             (when-let* ((hooks (plist-get status :hooks)))
               (list (org-agent-skills--hooks hooks)))
             (when-let* ((why (plist-get status :withheld)))
               (list (format "not granted: %s" why)))))
      "")))
+
+(defun org-agent-skills--actions (actions)
+  "Return ACTIONS, of a note, in words."
+  (mapconcat (lambda (action)
+               (format "action %s, %s" (plist-get action :key)
+                       (plist-get action :does)))
+             actions ", "))
 
 (defun org-agent-skills--hooks (hooks)
   "Return HOOKS, of a note, in words."
@@ -259,7 +270,7 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
            (org-agent-skills--miss status)))))
 
 (defvar org-agent-skills--missed nil
-  "What was told of notes without their grants: an alist of files and reasons.")
+  "Notes without their grants that were reported: an alist of files and reasons.")
 
 (defun org-agent-skills--miss (status)
   "Say, once, that the note of STATUS is live without what it asks for."
@@ -412,14 +423,12 @@ What it refuses is an error."
 
 (defun org-agent-skills--grant-agreed-p (shown)
   "Show what SHOWN asks for and return non-nil if the user grants it."
-  (let ((buffer (get-buffer-create "*org-agent-grant*")))
+  (let ((buffer (generate-new-buffer "*org-agent-grant*")))
     (unwind-protect
         (save-window-excursion
           (with-current-buffer buffer
-            (let ((inhibit-read-only t))
-              (erase-buffer)
-              (org-agent-skills--grant-insert shown)
-              (goto-char (point-min)))
+            (org-agent-skills--grant-insert shown)
+            (goto-char (point-min))
             (special-mode))
           (display-buffer buffer '((display-buffer-pop-up-window
                                     display-buffer-use-some-window)

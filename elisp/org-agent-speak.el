@@ -180,7 +180,7 @@ Each looks only so far, for a line may be very long.")
           (goto-char (max from (1- (point)))))))))
 
 (defun org-agent-speak--words-link ()
-  "Return what is said of the link that was matched."
+  "Return the words that are spoken for the link that was matched."
   (let ((address (match-string 1)) (words (match-string 2)))
     (save-match-data
       (cond

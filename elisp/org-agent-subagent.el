@@ -21,7 +21,6 @@
 
 (require 'cl-lib)
 (require 'subr-x)
-(require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-chat)
@@ -30,7 +29,7 @@
 (declare-function org-agent-header-progress-thousands "org-agent-header")
 
 (defvar-local org-agent-subagent--known nil
-  "The subagents of this conversation as the kernel told of them, oldest first.
+  "The subagents of this conversation that the kernel reported, oldest first.
 Those of a question are forgotten when the last one has ended.")
 (put 'org-agent-subagent--known 'permanent-local t)
 

@@ -160,7 +160,7 @@ The receipt says what stands where, and whether it is in the file."
 ;;;; Sessions
 
 ;;;###autoload
-(defun org-agent-turn-session-keeper (params)
+(defun org-agent-turn-file-owner (params)
   "Keep the file of the session of PARAMS from now on, or no longer."
   (org-agent-chat-in (plist-get params :session)
     (if (plist-get params :keeper)
@@ -267,12 +267,13 @@ conversation, and goes on being waited for."
   (org-agent-chat-check)
   (let ((text (apply #'concat (reverse (cdr org-agent-turn--thought-text))))
         (name (org-agent-turn--thought-buffer-name)))
-    (with-current-buffer (get-buffer-create name)
-      (let ((inhibit-read-only t))
-        (erase-buffer)
-        (insert text)
-        (special-mode)
-        (visual-line-mode 1)))
+    ;; One that is there is added to as thoughts come.
+    (unless (get-buffer name)
+      (with-current-buffer (get-buffer-create name)
+        (let ((inhibit-read-only t))
+          (insert text)
+          (special-mode)
+          (visual-line-mode 1))))
     (display-buffer name)))
 
 ;;;###autoload

@@ -8,12 +8,12 @@
 ;;; Commentary:
 
 ;; `org-agent-undo-turn' takes back what a turn changed in texts: edits and
-;; properties, wherever they are, also when Emacs and the kernel were
-;; started since and when no buffer has the file.  What the changes were
-;; comes from the kernel's journal; whether they still stand, the texts
-;; say.  It is planned on copies of the buffers first, from the last change
-;; to the first, and made in all buffers or, when something was changed
-;; since, in none; in each it is one step of undo.
+;; properties, in any file, also after Emacs and the kernel were started
+;; again and when no buffer visits the file.  The kernel's journal lists the
+;; changes; the texts show whether they still stand.  A plan is made on
+;; copies of the buffers first, from the last change to the first.  It is
+;; carried out in all buffers or, when a text was changed since, in none.
+;; In each buffer it is one step of undo.
 
 ;;; Code:
 
@@ -25,14 +25,15 @@
 (require 'org-agent-diff)
 (require 'org-agent-edit)
 (require 'org-agent-explain)
+(require 'org-agent-section)
 
 (declare-function org-agent-goto-turn-at-point "org-agent-goto")
 
 (defvar org-agent-chat-session)
 
-(defvar-local org-agent-undo-turn--told nil
-  "What the kernel told of the turn that this buffer is about.")
-(put 'org-agent-undo-turn--told 'permanent-local t)
+(defvar-local org-agent-undo-turn--reply nil
+  "The kernel's reply about the turn of this buffer: a plist with its changes.")
+(put 'org-agent-undo-turn--reply 'permanent-local t)
 
 ;;;###autoload
 (defun org-agent-undo-turn (&optional others)
@@ -53,7 +54,7 @@ changes are taken back then."
 (defun org-agent-undo-turn--id ()
   "Return an id of the turn that is to be taken back, or nil."
   (cond
-   (org-agent-undo-turn--told (plist-get org-agent-undo-turn--told :turn))
+   (org-agent-undo-turn--reply (plist-get org-agent-undo-turn--reply :turn))
    ((derived-mode-p 'org-agent-why-mode) (plist-get org-agent-explain-story :turn))
    ((plist-get (get-text-property (point) 'org-agent-approval) :turn))
    ((bound-and-true-p org-agent-chat-session)
@@ -75,49 +76,53 @@ changes are taken back then."
     last))
 
 (defun org-agent-undo-turn--ask (id from changes others)
-  "Ask what the turn with ID changed, FROM a number on, and take it back.
-CHANGES are those that came before; OTHERS is as for the command."
+  "Ask the kernel for the changes of the turn with ID, and take them back.
+The kernel sends them in pages.  FROM is the number of the first change
+of this page, CHANGES are those of the pages before.  OTHERS is as for
+`org-agent-undo-turn'."
   (org-agent-kernel-request
    "turn/changes" (list :id id :from from)
    :success
-   (lambda (told)
-     (let ((changes (append changes (plist-get told :changes)))
-           (next (plist-get told :next)))
+   (lambda (reply)
+     (let ((changes (append changes (plist-get reply :changes)))
+           (next (plist-get reply :next)))
        (if next
            (org-agent-undo-turn--ask id next changes others)
          (org-agent-undo-turn--take-back
-          (plist-put (copy-sequence told) :changes changes) others))))
+          (plist-put (copy-sequence reply) :changes changes) others))))
    :failure
    (lambda (refusal)
      (message "org-agent: %s" (plist-get refusal :message)))))
 
-(defun org-agent-undo-turn--take-back (told others)
-  "Take back the changes that TOLD, the kernel's answer, has.
+(defun org-agent-undo-turn--take-back (reply others)
+  "Take back the changes in REPLY, the kernel's reply to turn/changes.
 OTHERS is as for `org-agent-undo-turn'."
-  (if (memq (plist-get told :state) '(:queued :running :waiting))
+  (if (memq (plist-get reply :state) '(:queued :running :waiting))
       (message "The turn is not over yet; C-c C-k stops it")
     (let* ((inhibit-interaction t)
-           (plan (org-agent-undo-turn--plan (plist-get told :changes)))
+           (plan (org-agent-undo-turn--plan (plist-get reply :changes)))
            (refused (cl-remove-if-not (lambda (part) (plist-get part :reason))
                                       plan))
            (steps (cl-remove-if-not (lambda (part) (plist-get part :step))
                                     plan)))
       (if (and refused (not others))
-          (org-agent-undo-turn--show told refused (length plan))
+          (org-agent-undo-turn--show reply refused (length plan))
         (condition-case err
             (progn
               (org-agent-undo-turn--apply steps)
-              (org-agent-undo-turn--report told plan steps refused))
+              (org-agent-undo-turn--report reply plan steps refused))
           ((inhibited-interaction text-read-only buffer-read-only file-error)
            (message "Nothing was taken back: %s" (error-message-string err))))))))
 
 ;;;; The plan
 
 (defun org-agent-undo-turn--plan (changes)
-  "Return how CHANGES, oldest first, are taken back: parts, the last first.
-Each is a plist: the :change and its :buffer, and a :step, a list of a
-position, the text there and that for its place; or the :reason why that
-cannot be; or neither, when the text is as it was before."
+  "Return the plan to take back CHANGES, which are sorted oldest first.
+The plan is a list of parts, for the last change first.  A part is a
+plist with the :change and its :buffer.  It has a :step when something
+is to be done: a list of a position, the text there and the text to put
+there.  It has a :reason when the change cannot be taken back.  It has
+neither when the text is as it was before the change."
   (let (copies)
     (unwind-protect
         (cl-loop
@@ -142,7 +147,7 @@ cannot be; or neither, when the text is as it was before."
         (kill-buffer copy)))))
 
 (defun org-agent-undo-turn--gone-p (change changes)
-  "Return non-nil if the file of CHANGE is gone, as before one of CHANGES made it."
+  "Return non-nil if the file of CHANGE is gone and one of CHANGES made it."
   (let ((file (plist-get change :file)))
     (and file
          (not (file-exists-p file))
@@ -160,14 +165,14 @@ EARLIER are the changes before it, the last first."
           (apply #'org-agent-edit-replace step)
           step))
     (org-agent-rpc-error
-     ;; Where it changed what an earlier one had made, and that is taken
-     ;; back, its own text is not there before it nor after it.
+     ;; CHANGE may have changed text that an EARLIER one had made.  When
+     ;; that one is taken back already, neither text of CHANGE is there.
      (unless (org-agent-undo-turn--taken-back-p change earlier)
        (signal (car err) (cdr err))))))
 
 (defun org-agent-undo-turn--taken-back-p (change earlier)
-  "Return non-nil when CHANGE could be made again, after EARLIER ones.
-Those are the changes before it, the last first."
+  "Return non-nil when CHANGE could be made again after the EARLIER ones.
+EARLIER are the changes before it, the last first."
   (let ((text (buffer-string))
         (file (plist-get change :file)))
     (with-temp-buffer
@@ -180,7 +185,7 @@ Those are the changes before it, the last first."
         t))))
 
 (defun org-agent-undo-turn--again (change)
-  "Make CHANGE in this copy unless it is there; refuse where neither can be."
+  "Make CHANGE in this copy unless it stands there; refuse if that fails."
   (save-restriction
     (unless (org-agent-undo-turn--step change)
       (pcase (plist-get change :action)
@@ -199,12 +204,13 @@ Those are the changes before it, the last first."
                (before (or (plist-get change :before) ""))
                (after (or (plist-get change :after) "")))
            (org-agent-edit-replace
-            (or (org-agent-undo-turn--place new old before after)
+            (or (org-agent-undo-turn--find new old before after)
                 (org-agent-kernel-refuse "it cannot be made again"))
             old new)))))))
 
 (defun org-agent-undo-turn--copy (buffer)
-  "Return a temporary buffer with the text of BUFFER, which can be changed."
+  "Return a temporary buffer with the text of BUFFER.
+Refuse if BUFFER cannot be edited."
   (with-current-buffer buffer
     (org-agent-edit-check-buffer)
     (let ((name (buffer-name))
@@ -218,7 +224,7 @@ Those are the changes before it, the last first."
 
 (defun org-agent-undo-turn--buffer (change)
   "Return the buffer with the text of CHANGE.
-An entry is found by its `:ID:' wherever it has gone since."
+An entry is found by its `:ID:', also in another file."
   (let* ((file (plist-get change :file))
          (entry (plist-get change :entry))
          (buffer (and file
@@ -249,73 +255,74 @@ An entry is found by its `:ID:' wherever it has gone since."
          (new (or (plist-get change :new) ""))
          (before (or (plist-get change :before) ""))
          (after (or (plist-get change :after) ""))
-         (place (if (plist-get change :unsure)
-                    (org-agent-undo-turn--unsure-place old new)
-                  (org-agent-undo-turn--place old new before after))))
-    (pcase place
-      ((pred integerp) (list place new old))
+         (position (if (plist-get change :unsure)
+                       (org-agent-undo-turn--find-unsure old new)
+                     (org-agent-undo-turn--find old new before after))))
+    (pcase position
+      ((pred integerp) (list position new old))
       ('before nil)
       (_ (org-agent-kernel-refuse
           "what the turn made is not there any more%s"
-          (org-agent-undo-turn--instead before new after))))))
+          (org-agent-undo-turn--difference before new after))))))
 
-(defun org-agent-undo-turn--place (old new before after)
-  "Return where NEW stands in the place of OLD, between BEFORE and AFTER.
-The result is `before' when OLD is there again, and nil when the place is
-not found: as much of the text around it is looked for as is needed to
-find it once."
+(defun org-agent-undo-turn--find (old new before after)
+  "Return the position of NEW, which replaced OLD between BEFORE and AFTER.
+The result is `before' when OLD is there again, and nil when neither is
+found.  The search uses as much of the text around it as it needs for a
+single match."
   (cl-loop
    for size in (list (max (length before) (length after)) 80 24 8)
    for head = (substring before (- (min size (length before))))
    for tail = (substring after 0 (min size (length after)))
-   for made = (or (org-agent-undo-turn--only (concat head new tail) (length head))
-                  ;; Where one side was changed since, the other has to do.
+   for made = (or (org-agent-undo-turn--single (concat head new tail) (length head))
+                  ;; When one side was changed since, the other is enough.
                   (and (not (string-blank-p new)) (< size 200)
-                       (or (org-agent-undo-turn--only (concat head new)
-                                                      (length head))
-                           (org-agent-undo-turn--only (concat new tail) 0))))
+                       (or (org-agent-undo-turn--single (concat head new)
+                                                        (length head))
+                           (org-agent-undo-turn--single (concat new tail) 0))))
    when (and made (org-agent-undo-turn--within-p made old new)) return 'before
    when made return made
-   when (org-agent-undo-turn--only (concat head old tail) 0) return 'before))
+   when (org-agent-undo-turn--single (concat head old tail) 0) return 'before))
 
-(defun org-agent-undo-turn--unsure-place (old new)
-  "Return where NEW stands in the place of OLD, though no receipt says so.
-The result is `before' when it does not seem to be made."
+(defun org-agent-undo-turn--find-unsure (old new)
+  "Return the position of NEW, which may have replaced OLD, without a receipt.
+The result is `before' when the change does not seem to be made."
   (let ((made (and (not (string-empty-p new))
-                   (org-agent-undo-turn--only new 0))))
+                   (org-agent-undo-turn--single new 0))))
     (cond
      ((and made (or (string-search old new)
-                    (null (org-agent-undo-turn--all old))))
+                    (null (org-agent-undo-turn--occurrences old))))
       made)
-     ((org-agent-undo-turn--all old) 'before))))
+     ((org-agent-undo-turn--occurrences old) 'before))))
 
-(defun org-agent-undo-turn--all (text)
+(defun org-agent-undo-turn--occurrences (text)
   "Return the positions at which TEXT stands in this buffer."
-  (let ((case-fold-search nil) places)
+  (let ((case-fold-search nil) positions)
     (save-excursion
       (goto-char (point-min))
       (if (string-empty-p text)
           (and (eobp) (list (point)))
         (while (search-forward text nil t)
-          (push (match-beginning 0) places)
+          (push (match-beginning 0) positions)
           (goto-char (1+ (match-beginning 0))))
-        places))))
+        positions))))
 
-(defun org-agent-undo-turn--only (text ahead)
-  "Return where TEXT stands, AHEAD characters further, if that is once."
-  (let ((places (org-agent-undo-turn--all text)))
-    (and places (null (cdr places)) (+ (car places) ahead))))
+(defun org-agent-undo-turn--single (text ahead)
+  "Return the position AHEAD characters behind the start of TEXT.
+The result is nil unless TEXT stands exactly once in this buffer."
+  (let ((positions (org-agent-undo-turn--occurrences text)))
+    (and positions (null (cdr positions)) (+ (car positions) ahead))))
 
-(defun org-agent-undo-turn--within-p (place old new)
-  "Return non-nil when NEW, at PLACE, is there as a part of OLD only."
+(defun org-agent-undo-turn--within-p (position old new)
+  "Return non-nil when NEW at POSITION is only a part of an OLD text there."
   (and (> (length old) (length new))
        (cl-some (lambda (beg)
-                  (<= beg place (+ place (length new)) (+ beg (length old))))
-                (org-agent-undo-turn--all old))))
+                  (<= beg position (+ position (length new)) (+ beg (length old))))
+                (org-agent-undo-turn--occurrences old))))
 
-(defun org-agent-undo-turn--instead (before new after)
-  "Return a diff from NEW to what stands there now, for a refusal.
-BEFORE and AFTER are what stood around it: lines are compared whole."
+(defun org-agent-undo-turn--difference (before new after)
+  "Return a diff from NEW to the text that is there now, for a refusal.
+BEFORE and AFTER are the texts around it; the diff compares whole lines."
   (let* ((made (concat (replace-regexp-in-string "\\`\\(?:.*\n\\)*" "" before)
                        new
                        (and (string-match "\\`.*" after) (match-string 0 after))))
@@ -331,7 +338,7 @@ BEFORE and AFTER are what stood around it: lines are compared whole."
 (defun org-agent-undo-turn--properties (change)
   "Return the step that takes CHANGE of properties back, nil if none is needed."
   (when (or (plist-get change :unsure)
-            ;; One that was settled by another Emacs than made it.
+            ;; Another Emacs than the one that made it wrote the receipt.
             (cl-set-difference (plist-get change :properties)
                                (plist-get change :former)
                                :test #'equal
@@ -374,11 +381,11 @@ BEFORE and AFTER are what stood around it: lines are compared whole."
     (concat (substring drawer 0 at) former
             (substring drawer (+ at (length line))))))
 
-;;;; Making it
+;;;; Carrying out the plan
 
 (defun org-agent-undo-turn--apply (steps)
-  "Make STEPS, parts of a plan, in their buffers: all of them or none.
-What was in its file is so again."
+  "Carry out STEPS, parts of a plan, in their buffers: all or none.
+A buffer that had no unsaved work is saved."
   (let* ((buffers (cl-remove-duplicates
                    (mapcar (lambda (part) (plist-get part :buffer)) steps)))
          (unsaved (cl-remove-if-not #'buffer-modified-p buffers))
@@ -410,7 +417,7 @@ What was in its file is so again."
         (org-agent-undo-turn--remove-file (plist-get part :buffer))))))
 
 (defun org-agent-undo-turn--remove-file (buffer)
-  "Delete the file of BUFFER, which a turn made, if nothing is in it any more.
+  "Delete the file of BUFFER, which a turn made, if it is empty.
 The buffer stays, so that undoing and saving it makes the file again."
   (with-current-buffer buffer
     (when (and (zerop (buffer-size)) (not (buffer-modified-p))
@@ -418,13 +425,14 @@ The buffer stays, so that undoing and saving it makes the file again."
       (delete-file buffer-file-name t)
       (set-visited-file-modtime 0))))
 
-(defun org-agent-undo-turn--report (told plan steps refused)
-  "Tell the kernel and the person what was done of PLAN.
-TOLD is the kernel's answer, STEPS and REFUSED are parts of PLAN."
+(defun org-agent-undo-turn--report (reply plan steps refused)
+  "Report to the kernel and to the person which parts of PLAN were done.
+REPLY is the kernel's reply to turn/changes.  STEPS are the parts that
+were done, REFUSED those that were not possible."
   (when steps
     (org-agent-kernel-request
      "turn/undone"
-     (list :turn (plist-get told :turn)
+     (list :turn (plist-get reply :turn)
            :acts (mapcar (lambda (part)
                            (plist-get (plist-get part :change) :act))
                          steps))
@@ -434,20 +442,20 @@ TOLD is the kernel's answer, STEPS and REFUSED are parts of PLAN."
   (message
    "%s%s%s"
    (cond
-    (steps (org-agent-undo-turn--made steps))
+    (steps (org-agent-undo-turn--sentence steps))
     (refused "Nothing was taken back")
-    (plan (org-agent-undo-turn--left plan))
+    (plan (org-agent-undo-turn--nothing-to-do plan))
     (t "The turn changed no text"))
    (if refused (format "; %d changes stay, as the text is another since"
                        (length refused))
      "")
-   (let ((stays (plist-get told :stays)))
+   (let ((stays (plist-get reply :stays)))
      (if stays
          (concat "; what cannot be taken back: " (string-join stays ", "))
        ""))))
 
-(defun org-agent-undo-turn--made (steps)
-  "Return a sentence about STEPS, which were made."
+(defun org-agent-undo-turn--sentence (steps)
+  "Return a sentence about STEPS, which were carried out."
   (format "Taken back: %d change%s in %s; undo there makes %s again"
           (length steps) (if (cdr steps) "s" "")
           (mapconcat #'buffer-name
@@ -456,8 +464,8 @@ TOLD is the kernel's answer, STEPS and REFUSED are parts of PLAN."
                      ", ")
           (if (cdr steps) "them" "it")))
 
-(defun org-agent-undo-turn--left (plan)
-  "Return a sentence about PLAN, of which nothing was left to do."
+(defun org-agent-undo-turn--nothing-to-do (plan)
+  "Return a sentence about PLAN, in which there was nothing to do."
   (let ((at (cl-some (lambda (part)
                        (plist-get (plist-get part :change) :undone))
                      plan)))
@@ -466,18 +474,18 @@ TOLD is the kernel's answer, STEPS and REFUSED are parts of PLAN."
                 (format-time-string "[%Y-%m-%d %a %H:%M]" (date-to-time at)))
       "There is nothing to take back: the texts are as they were before the turn")))
 
-;;;; What is in the way
+;;;; Showing why a turn cannot be taken back
 
 (defvar org-agent-undo-turn-mode-map
   (let ((map (make-sparse-keymap)))
     (set-keymap-parent map special-mode-map)
     (define-key map (kbd "C-c C-c") '("take back the others" . org-agent-undo-turn-others))
     map)
-  "Keys where it is shown why a turn cannot be taken back.")
+  "Keymap of `org-agent-undo-turn-mode'.")
 
 (define-derived-mode org-agent-undo-turn-mode special-mode "Org-Agent-Undo"
-  "Major mode of what is in the way of taking a turn back.
-\\<org-agent-undo-turn-mode-map>\\[org-agent-undo-turn-others] takes back what can be."
+  "Major mode that shows why a turn cannot be taken back.
+\\<org-agent-undo-turn-mode-map>\\[org-agent-undo-turn-others] takes back the other changes."
   (setq truncate-lines nil
         bidi-display-reordering nil
         header-line-format
@@ -485,31 +493,32 @@ TOLD is the kernel's answer, STEPS and REFUSED are parts of PLAN."
          " \\<org-agent-undo-turn-mode-map>\\[org-agent-undo-turn-others] take back the others  \\[revert-buffer] look again  \\[quit-window] leave")
         revert-buffer-function (lambda (&rest _) (org-agent-undo-turn))))
 
-(defun org-agent-undo-turn--show (told refused total)
-  "Show REFUSED, the parts of TOTAL that cannot be taken back, of TOLD."
+(defun org-agent-undo-turn--show (reply refused total)
+  "Show REFUSED, the parts of a plan that cannot be carried out.
+The plan has TOTAL parts.  REPLY is the kernel's reply to turn/changes."
   (let ((buffer (get-buffer-create "*org-agent-undo-turn*")))
     (with-current-buffer buffer
-      (let ((inhibit-read-only t))
-        (erase-buffer)
-        (insert (format "Nothing was taken back: %d of %d changes of the turn are not as it made them.\n"
-                        (length refused) total))
-        (dolist (part refused)
-          (let ((change (plist-get part :change)))
-            (insert "\n"
-                    (propertize (or (plist-get change :file)
-                                    (plist-get change :entry) "")
-                                'face 'bold)
-                    "\n"
-                    (org-agent-diff-fontify (plist-get part :reason))
-                    "\n")))
-        (goto-char (point-min)))
-      (org-agent-undo-turn-mode)
-      (setq org-agent-undo-turn--told told))
+      (unless (derived-mode-p 'org-agent-undo-turn-mode)
+        (org-agent-undo-turn-mode))
+      (org-agent-section-replace-text
+       (apply #'concat
+              (format "Nothing was taken back: %d of %d changes of the turn are not as it made them.\n"
+                      (length refused) total)
+              (mapcar #'org-agent-undo-turn--refused refused)))
+      (setq org-agent-undo-turn--reply reply))
     (display-buffer buffer)
     (message "Nothing was taken back: a text was changed since; C-c C-c there takes back the others")))
 
+(defun org-agent-undo-turn--refused (part)
+  "Return the text that shows PART, a change that cannot be taken back."
+  (let ((change (plist-get part :change)))
+    (concat "\n"
+            (propertize (or (plist-get change :file) (plist-get change :entry) "")
+                        'face 'bold)
+            "\n" (org-agent-diff-fontify (plist-get part :reason)) "\n")))
+
 (defun org-agent-undo-turn-others ()
-  "Take back what can be of the turn that this buffer is about."
+  "Take back the changes of this buffer's turn that can be taken back."
   (interactive nil org-agent-undo-turn-mode)
   (let ((buffer (current-buffer)))
     (org-agent-undo-turn t)

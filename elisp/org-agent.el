@@ -32,6 +32,8 @@
 
 ;;; Code:
 
+(require 'subr-x)
+
 (defgroup org-agent nil
   "An agent that lives in Org."
   :group 'org
@@ -139,13 +141,11 @@ refuse, it signals `org-agent-rpc-error' with a code and a message.")
     (turn/finished . org-agent-turn-finished)
     (turn/kept . org-agent-turn-kept)
     (turn/preferred . org-agent-branch-preferred)
-    (session/keeper . org-agent-turn-session-keeper)
+    (session/keeper . org-agent-turn-file-owner)
     (session/renamed . org-agent-sessions-renamed)
     (session/compacted . org-agent-sessions-compacted)
-    (approval/asked . org-agent-approval-asked)
-    (approval/closed . org-agent-approval-closed)
-    (question/asked . org-agent-question-asked)
-    (question/closed . org-agent-question-closed)
+    (ask/opened . org-agent-asks-opened)
+    (ask/closed . org-agent-asks-closed)
     (model/changed . org-agent-settings-model-changed)
     (preset/changed . org-agent-settings-preset-changed)
     (skill/changed . org-agent-skills-changed)

@@ -81,17 +81,17 @@
 (defun org-agent-approval-test--waits ()
   "Say \"do it\", wait until something waits, and return it."
   (org-agent-kernel-test--say "do it")
-  (org-agent-fake-wait org-agent-approval-waiting)
+  (org-agent-fake-wait (org-agent-asks-of :approval))
   (org-agent-approval-test--decorated)
-  (car org-agent-approval-waiting))
+  (car (org-agent-asks-of :approval)))
 
 (defun org-agent-approval-test--decorated ()
   "Wait until what waits can be decided in the conversation; go there."
   (with-current-buffer "*org-agent-chat*"
     (org-agent-fake-wait
-     (text-property-not-all (point-min) (point-max) 'org-agent-asked nil))
+     (text-property-not-all (point-min) (point-max) 'org-agent-asks nil))
     (goto-char (text-property-not-all (point-min) (point-max)
-                                      'org-agent-asked nil))))
+                                      'org-agent-asks nil))))
 
 (defun org-agent-approval-test--edit (file &rest change)
   "Return a reply that edits FILE by CHANGE, :old and :new."
@@ -105,7 +105,7 @@
   "Check which keys what waits at point has: letters on its last line only."
   (save-excursion
     (let* ((beg (point))
-           (end (next-single-property-change beg 'org-agent-asked))
+           (end (next-single-property-change beg 'org-agent-asks))
            (last (progn (goto-char end) (forward-line -1) (point))))
       (should (looking-at "On this line: /o/ once, /t/ for this turn"))
       (goto-char beg)
@@ -188,7 +188,7 @@
         (should (eq kills kill-ring))
         (goto-char (point-min))
         (should (re-search-forward "^\\*\\* DONE Approved once: Change ~/note.org +:agent:$" nil t))
-        (should-not (text-property-not-all (point-min) (point-max) 'org-agent-asked nil))
+        (should-not (text-property-not-all (point-min) (point-max) 'org-agent-asks nil))
         (should (string-suffix-p "\n* my draft" (org-agent-fake-text)))
         (should (string-prefix-p "one\n2\nthree\n" (org-agent-approval-test--text file)))
         ;; The user's undo takes back what they typed meanwhile, then the answer.
@@ -209,16 +209,16 @@
       ;; Who looked at the list before decides here all the same.
       (save-current-buffer
         (save-window-excursion
-          (let ((told org-agent-approval-waiting))
+          (let ((told org-agent-asks-open))
             (org-agent-approvals)
-            (org-agent-fake-wait (not (eq told org-agent-approval-waiting))))))
+            (org-agent-fake-wait (not (eq told org-agent-asks-open))))))
       (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "not\nnow")))
         (call-interactively (key-binding (kbd "C-c C-k"))))
       (org-agent-kernel-test--settle 2)
       (goto-char (point-min))
       (should (re-search-forward "^\\*\\* CANCELLED Refused: Change ~/note.org +:agent:$" nil t))
       (should (string-match-p "\ntwo\n" (org-agent-approval-test--text file)))
-      (should-not (org-agent-approval-waits id)))))
+      (should-not (org-agent-asks-known id)))))
 
 (ert-deftest org-agent-approval-survives-everything ()
   "The kernel dies, the file is edited, the buffer is opened anew."
@@ -230,11 +230,11 @@
       (let (kill-buffer-query-functions)
         (set-buffer-modified-p nil)
         (kill-buffer "*org-agent-chat*"))
-      (setq org-agent-approval-waiting nil)
+      (setq org-agent-asks-open nil)
       (org-agent-chat)
       (with-current-buffer "*org-agent-chat*"
         (org-agent-kernel-test--wait-attached)
-        (org-agent-fake-wait (org-agent-approval-waits id))
+        (org-agent-fake-wait (org-agent-asks-known id))
         (org-agent-approval-test--decorated)
         ;; Somebody edits the file: what stands there now decides nothing.
         (let ((text (org-agent-fake-file-text)))
@@ -247,7 +247,7 @@
         (should-error (org-agent-allow-once) :type 'user-error)
         (should-not (eq (key-binding (kbd "o")) 'org-agent-allow-once))
         (should-error (org-agent-chat-ctrl-c-ctrl-c) :type 'user-error)
-        (should (org-agent-approval-waits id))
+        (should (org-agent-asks-known id))
         ;; The list has it, as the kernel does.
         (save-current-buffer (org-agent-approvals))
         (with-current-buffer "*org-agent-approvals*"
@@ -353,10 +353,10 @@
           (delete-char 1)
           (org-agent-review-send)
           (org-agent-fake-settle)
-          (should (org-agent-approval-waits id))
+          (should (org-agent-asks-known id))
           (insert "("))
         (org-agent-review-send))
-      (org-agent-fake-wait (not (org-agent-approval-waits id)))
+      (org-agent-fake-wait (not (org-agent-asks-known id)))
       (with-current-buffer "*org-agent-chat*" (org-agent-kernel-test--settle 2))
       (should (string-prefix-p "one\n2 (two)\nthree" (org-agent-approval-test--text file))))))
 
@@ -372,12 +372,27 @@
         (insert " and a half"))
       (call-interactively (key-binding (kbd "C-c C-c")))
       (org-agent-fake-wait (get-buffer "*org-agent-action*"))
-      (should (org-agent-approval-waits id))
+      (should (org-agent-asks-known id))
       (with-current-buffer "*org-agent-action*"
         (goto-char (point-min))
-        (should (search-forward "\n one\n-two\n+two and a half\n three\n" nil t))
+        (should (re-search-forward
+                 "\n +one\n +-two\n +\\+two and a half\n +three\n" nil t))
         (should (search-forward "C-c C-k refuses it" nil t))
         (should (search-forward "Change ~/note.org" nil t))
+        ;; Looked at again, what was folded is so, and point stays.
+        (org-agent-section-toggle)
+        (set-window-point (get-buffer-window) (point))
+        (let ((text (buffer-string)) (point (point)) (shown 0))
+          (should-not (string-match-p "asks because" text))
+          (cl-letf* ((show (symbol-function 'org-agent-section-show))
+                     ((symbol-function 'org-agent-section-show)
+                      (lambda (sections)
+                        (cl-incf shown)
+                        (funcall show sections))))
+            (revert-buffer)
+            (org-agent-fake-wait (= shown 1)))
+          (should (equal text (buffer-string)))
+          (should (= point (point))))
         (cl-letf (((symbol-function 'read-string)
                    (lambda (_prompt &optional _initial _history default)
                      (setq asked default))))
@@ -415,7 +430,7 @@
     (org-agent-approval-test--shipped-chat)
     (org-agent-kernel-test--say "do it")
     (org-agent-kernel-test--settle 1)
-    (should-not org-agent-approval-waiting)
+    (should-not (org-agent-asks-of :approval))
     (should-not (string-match-p "Approve" (org-agent-fake-text)))
     (should (string-match-p "Well" (org-agent-fake-text)))
     (should (string-match-p "refused .*:\n.*\n\\(?:: .*\n\\)*: -too\n: \\+two\n" (org-agent-fake-text)))))
@@ -425,10 +440,10 @@
   (org-agent-fake-with-chat
     (dotimes (n 5)
       (org-agent-fake-notify
-       "approval/asked" :id (format "a%d" n) :session "s" :turn "t" :event "e"
+       "ask/opened" :sort :approval :id (format "a%d" n) :session "s" :turn "t" :event "e"
        :action "(:a)" :hash "h" :reason "because" :asked "2026-11-22T10:00:00Z"
        :summary (format "Number %d" n) :text "one\ntwo\nthree\n" :language :text))
-    (org-agent-fake-wait (= 5 (length org-agent-approval-waiting)))
+    (org-agent-fake-wait (= 5 (length (org-agent-asks-of :approval))))
     (save-window-excursion
       (delete-other-windows)
       (with-current-buffer (get-buffer-create "*org-agent-approvals*")
@@ -442,8 +457,8 @@
           (set-window-point window (point))
           (goto-char (point-min))
           (search-forward "Number 1")
-          (org-agent-fake-notify "approval/closed" :id "a0" :session "s")
-          (org-agent-fake-wait (= 4 (length org-agent-approval-waiting)))
+          (org-agent-fake-notify "ask/closed" :sort :approval :id "a0" :session "s")
+          (org-agent-fake-wait (= 4 (length (org-agent-asks-of :approval))))
           (should (looking-back "Number 1" (line-beginning-position)))
           (goto-char (window-point window))
           (should (looking-at "    one"))
@@ -456,17 +471,17 @@
 What was chosen stays under point, and a button does what it says."
   (org-agent-fake-with-chat
     (let ((notify (lambda (id &rest more)
-                    (apply #'org-agent-fake-notify "approval/asked" :id id
+                    (apply #'org-agent-fake-notify "ask/opened" :sort :approval :id id
                            :session "s" :turn "t" :event "e" :action "(:a)"
                            :hash "h" :asked "2026-11-22T10:00:00Z"
                            :summary (concat "Number " id)
                            (or more '(:text "-one\n+two\n" :language :diff)))))
           (closed (lambda (id)
-                    (org-agent-fake-notify "approval/closed" :id id :session "s")
-                    (org-agent-fake-wait (not (org-agent-approval-waits id))))))
+                    (org-agent-fake-notify "ask/closed" :sort :approval :id id :session "s")
+                    (org-agent-fake-wait (not (org-agent-asks-known id))))))
       (dolist (id '("a" "b" "c"))
         (funcall notify id))
-      (org-agent-fake-wait (= 3 (length org-agent-approval-waiting)))
+      (org-agent-fake-wait (= 3 (length (org-agent-asks-of :approval))))
       (save-window-excursion
         (with-current-buffer (pop-to-buffer "*org-agent-approvals*")
           (org-agent-approval-mode)
@@ -478,7 +493,7 @@ What was chosen stays under point, and a button does what it says."
           (should (eq 'diff-added (get-text-property (1- (point)) 'face)))
           (set-window-start nil (line-beginning-position))
           (funcall notify "d" :once t :text "x\n" :language :text)
-          (org-agent-fake-wait (org-agent-approval-waits "d"))
+          (org-agent-fake-wait (org-agent-asks-known "d"))
           (funcall closed "c")
           (should (looking-back "^    \\+two" (line-beginning-position)))
           (should (= (window-start) (line-beginning-position)))
@@ -494,8 +509,8 @@ What was chosen stays under point, and a button does what it says."
           (search-forward "Refuse")
           (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "no")))
             (push-button (1- (point))))
-          (org-agent-fake-wait (org-agent-fake-requests "approval/decide"))
-          (should (equal (plist-get (car (org-agent-fake-requests "approval/decide")) :id)
+          (org-agent-fake-wait (org-agent-fake-requests "ask/decide"))
+          (should (equal (plist-get (car (org-agent-fake-requests "ask/decide")) :id)
                          "d"))))
       (kill-buffer "*org-agent-approvals*"))))
 
@@ -503,32 +518,32 @@ What was chosen stays under point, and a button does what it says."
   "A key that was meant for what is gone does not allow what follows it."
   (org-agent-fake-with-chat
     (dolist (id '("a" "b" "c"))
-      (org-agent-approval-test--ask "approval" id "s"))
-    (org-agent-fake-wait (= 3 (length org-agent-approval-waiting)))
+      (org-agent-approval-test--ask :approval id "s"))
+    (org-agent-fake-wait (= 3 (length (org-agent-asks-of :approval))))
     (save-window-excursion
       (with-current-buffer (pop-to-buffer "*org-agent-approvals*")
         (org-agent-approval-mode)
         (org-agent-approval-draw)
-        (org-agent-fake-notify "approval/closed" :id "a" :session "s")
-        (org-agent-fake-wait (not (org-agent-approval-waits "a")))
+        (org-agent-fake-notify "ask/closed" :sort :approval :id "a" :session "s")
+        (org-agent-fake-wait (not (org-agent-asks-known "a")))
         (should (equal "b" (plist-get (org-agent-approval-at-point) :id)))
         (should-error (org-agent-allow-once) :type 'user-error)
-        (should-not (org-agent-fake-requests "approval/decide"))
+        (should-not (org-agent-fake-requests "ask/decide"))
         (setq org-agent-approval--moved 0)
         (org-agent-allow-once)
         ;; What was decided here leaves its place to the next at once.
-        (org-agent-fake-wait (not (org-agent-approval-waits "b")))
+        (org-agent-fake-wait (not (org-agent-asks-known "b")))
         (org-agent-allow-once)
-        (org-agent-fake-wait (not org-agent-approval-waiting))
+        (org-agent-fake-wait (not (org-agent-asks-of :approval)))
         (should (equal '("b" "c")
                        (mapcar (lambda (params) (plist-get params :id))
-                               (org-agent-fake-requests "approval/decide"))))))
+                               (org-agent-fake-requests "ask/decide"))))))
     (kill-buffer "*org-agent-approvals*")))
 
 (defun org-agent-approval-test--ask (kind id session)
-  "Have the kernel ask ID in SESSION: KIND is \"approval\" or \"question\"."
+  "Have the kernel ask ID in SESSION: KIND is :approval or :question."
   (org-agent-fake-notify
-   (concat kind "/asked") :id id :session session :turn "t" :event "e"
+   "ask/opened" :sort kind :id id :session session :turn "t" :event "e"
    :action "(:a)" :hash "h" :reason "because" :asked "2026-11-22T10:00:00Z"
    :summary id :text "one\n" :language :text :form (list :title id)))
 
@@ -537,30 +552,30 @@ What was chosen stays under point, and a button does what it says."
   (org-agent-fake-with-chat
     (unwind-protect
         (let ((phase (lambda () (org-agent-fake-settle) (org-agent-chat-get :phase))))
-          (org-agent-approval-test--ask "approval" "a1" "main")
-          (org-agent-approval-test--ask "question" "q1" "main")
-          (org-agent-approval-test--ask "question" "q2" "main")
-          (org-agent-fake-wait (= 2 (length org-agent-question-waiting)))
-          (org-agent-fake-notify "question/closed" :id "q1" :session "main")
-          (org-agent-fake-wait (not (org-agent-question--known "q1")))
+          (org-agent-approval-test--ask :approval "a1" "main")
+          (org-agent-approval-test--ask :question "q1" "main")
+          (org-agent-approval-test--ask :question "q2" "main")
+          (org-agent-fake-wait (= 2 (length (org-agent-asks-of :question))))
+          (org-agent-fake-notify "ask/closed" :sort :question :id "q1" :session "main")
+          (org-agent-fake-wait (not (org-agent-asks-known "q1")))
           (should (eq (funcall phase) 'waiting))
-          (org-agent-fake-notify "approval/closed" :id "a1" :session "main")
-          (org-agent-fake-wait (not org-agent-approval-waiting))
+          (org-agent-fake-notify "ask/closed" :sort :approval :id "a1" :session "main")
+          (org-agent-fake-wait (not (org-agent-asks-of :approval)))
           (should (eq (funcall phase) 'waiting))
           (org-agent-fake-notify "session/renamed" :session "main" :to "other"
                                  :file (org-agent-fake-file "other"))
           (org-agent-fake-wait (equal org-agent-chat-session "other"))
-          (should (equal (plist-get (car org-agent-question-waiting) :session)
+          (should (equal (plist-get (car (org-agent-asks-of :question)) :session)
                          "other"))
-          (org-agent-approval-test--ask "approval" "a2" "other")
-          (org-agent-fake-wait org-agent-approval-waiting)
-          (org-agent-fake-notify "approval/closed" :id "a2" :session "other")
-          (org-agent-fake-wait (not org-agent-approval-waiting))
+          (org-agent-approval-test--ask :approval "a2" "other")
+          (org-agent-fake-wait (org-agent-asks-of :approval))
+          (org-agent-fake-notify "ask/closed" :sort :approval :id "a2" :session "other")
+          (org-agent-fake-wait (not (org-agent-asks-of :approval)))
           (should (eq (funcall phase) 'waiting))
-          (org-agent-fake-notify "question/closed" :id "q2" :session "other")
-          (org-agent-fake-wait (not org-agent-question-waiting))
+          (org-agent-fake-notify "ask/closed" :sort :question :id "q2" :session "other")
+          (org-agent-fake-wait (not (org-agent-asks-of :question)))
           (should (eq (funcall phase) 'thinking)))
-      (setq org-agent-question-waiting nil))))
+      (setq org-agent-asks-open nil))))
 
 (ert-deftest org-agent-approval-closed-while-folded ()
   "What is folded when it is decided stays so, and its heading is to be seen."

@@ -42,7 +42,7 @@
       (org-agent-kernel-test--settle 2)
       (should (eq kills kill-ring))
       (should (equal "two\n" (org-agent-approval-test--text ran)))
-      (should-not (org-agent-approval-waits (plist-get approval :id)))
+      (should-not (org-agent-asks-known (plist-get approval :id)))
       (goto-char (point-min))
       (should (re-search-forward "^\\*\\* DONE Approved once: Run echo one" nil t))
       ;; What it wrote is there, folded away.

@@ -458,11 +458,11 @@ Each came with what stands above its question."
   (org-agent-fake-with-chat
     (org-agent-chat-put :model "100%s")
     (should (string-match-p "100%%s" (org-agent-header-line)))
-    (org-agent-fake-notify "approval/asked" :id "x" :session "main" :turn "t"
+    (org-agent-fake-notify "ask/opened" :sort :approval :id "x" :session "main" :turn "t"
                            :event "e" :action "(:a 1)" :hash "h" :reason "r")
     (org-agent-fake-settle)
     (should (string-match-p "waiting for you" (org-agent-header-line)))
-    (org-agent-fake-notify "approval/closed" :id "x" :session "main")
+    (org-agent-fake-notify "ask/closed" :sort :approval :id "x" :session "main")
     (org-agent-fake-settle)
     (should (string-match-p "thinking" (org-agent-header-line)))))
 

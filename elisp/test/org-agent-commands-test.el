@@ -1,4 +1,4 @@
-;;; org-agent-commands-test.el --- Tests of acts, approvals, log and menu  -*- lexical-binding: t; -*-
+;;; org-agent-commands-test.el --- Tests of acts, approvals and status  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -81,9 +81,9 @@
   "What waits is listed whole, and each key decides the one at point."
   (org-agent-fake-with-chat
     (let ((long (concat "(:cmd \"" (make-string 500 ?x) "\")")))
-      (push (cons "approval/list"
+      (push (cons "ask/list"
                   (lambda (_)
-                    (list :approvals
+                    (list :asks
                           (list (org-agent-commands-test--approval "p1" "(:cmd \"ls\")")
                                 (org-agent-commands-test--approval "p2" long)))))
             org-agent-fake-answers)
@@ -100,14 +100,14 @@
           (search-forward "\"ls\"")
           (call-interactively (key-binding key))
           (org-agent-fake-settle)
-          (should (equal (car (last (org-agent-fake-requests "approval/decide")))
+          (should (equal (car (last (org-agent-fake-requests "ask/decide")))
                          (list :id "p1" :decision decision)))
           (should-not (string-match-p "\"ls\"" (buffer-string))))
         (search-forward "xxx")
         (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "too long")))
           (call-interactively (key-binding "d")))
         (org-agent-fake-settle)
-        (should (equal (car (last (org-agent-fake-requests "approval/decide")))
+        (should (equal (car (last (org-agent-fake-requests "ask/decide")))
                        '(:id "p2" :decision :deny :reason "too long")))
         (should (string-match-p "Nothing waits" (buffer-string)))
         (should-error (call-interactively (key-binding "o")) :type 'user-error)))))
@@ -119,11 +119,11 @@
       (org-agent-approvals)
       (org-agent-fake-settle)
       (dotimes (_ 2)
-        (apply #'org-agent-fake-notify "approval/asked"
+        (apply #'org-agent-fake-notify "ask/opened" :sort :approval
                (org-agent-commands-test--approval "p1" "(:cmd \"ls\")")))
       (org-agent-fake-settle)
       (should (= 1 (how-many "\"ls\"" (point-min) (point-max))))
-      (org-agent-fake-notify "approval/closed" :id "p1" :session "main"
+      (org-agent-fake-notify "ask/closed" :sort :approval :id "p1" :session "main"
                              :decision :deny)
       (org-agent-fake-settle)
       (should (string-match-p "Nothing waits" (buffer-string))))))
@@ -180,38 +180,6 @@
       (org-agent-status)
       (should (string-match-p "No kernel is running; M-x org-agent-chat"
                               messages)))))
-
-;;;; The package
-
-(ert-deftest org-agent-commands-are-all-in-the-menu ()
-  "The menu's commands exist, no key stands twice, and all can be called."
-  (let (keys)
-    (dolist (group (org-agent-commands-test--suffixes 'org-agent-menu))
-      (pcase-let ((`(,key . ,command) group))
-        (should (commandp command))
-        (should-not (member key keys))
-        (push key keys)))
-    (should (>= (length keys) 9))
-    (dolist (command '(org-agent-chat org-agent-send org-agent-stop-turn
-                       org-agent-retry org-agent-stop org-agent-status
-                       org-agent-log org-agent-approvals org-agent-menu))
-      (should (commandp command)))))
-
-(defun org-agent-commands-test--suffixes (prefix)
-  "Return the keys and commands of the transient PREFIX, an alist."
-  (let (found)
-    (cl-labels ((walk (node)
-                  (cond
-                   ((and (consp node) (consp (car-safe (cdr-safe (cdr-safe node))))
-                        (keywordp (car (nth 2 node)))
-                        (plist-member (nth 2 node) :command))
-                    (push (cons (plist-get (nth 2 node) :key)
-                                (plist-get (nth 2 node) :command))
-                          found))
-                   ((vectorp node) (mapc #'walk node))
-                   ((consp node) (mapc #'walk node)))))
-      (walk (get prefix 'transient--layout)))
-    found))
 
 (provide 'org-agent-commands-test)
 ;;; org-agent-commands-test.el ends here

@@ -93,7 +93,7 @@ the model is asked only through it."
 
 (defun org-agent-complete-test--come ()
   "Wait until what was asked for has come; return the ghost."
-  (org-agent-fake-wait (null org-agent-complete--asked) "a completion")
+  (org-agent-fake-wait (null org-agent-complete--pending) "a completion")
   (org-agent-complete-test--ghost))
 
 (defun org-agent-complete-test--complete ()
@@ -108,7 +108,7 @@ the model is asked only through it."
       (should (member timer timer-idle-list))
       (cancel-timer timer)
       (apply (timer--function timer) (timer--args timer))))
-  org-agent-complete--asked)
+  org-agent-complete--pending)
 
 (defun org-agent-complete-test--sent ()
   "Return what the model was sent, the latest first, decoded."
@@ -199,7 +199,7 @@ the model is asked only through it."
       "The quick |\n" #'text-mode
     (org-agent-complete-mode)
     (org-agent-complete-test--type "br")
-    (should-not org-agent-complete--asked)
+    (should-not org-agent-complete--pending)
     (should (org-agent-complete-test--idle))
     (should (equal (org-agent-complete-test--come) "own fox"))
     (org-agent-complete-test--type "ow")
@@ -235,7 +235,7 @@ the model is asked only through it."
     (org-agent-fake-wait (org-agent-complete-test--trace-p "one t"))
     (let ((pending (org-agent-rpc-connection-pending org-agent-kernel--connection)))
       (org-agent-complete-test--type "h")
-      (should-not org-agent-complete--asked)
+      (should-not org-agent-complete--pending)
       ;; The kernel has let go of it.
       (org-agent-fake-wait (zerop (hash-table-count pending)) "the end of it"))
     (should-not (org-agent-complete-test--ghost))
@@ -262,9 +262,9 @@ the model is asked only through it."
                          (lambda () (set-window-buffer nil "*scratch*"))
                          (lambda () (kill-buffer org-agent-complete-test--buffer))))
       (let ((inhibit-message t)) (org-agent-complete))
-      (should org-agent-complete--asked)
+      (should org-agent-complete--pending)
       (funcall leave)
-      (org-agent-fake-wait (null org-agent-complete--asked))
+      (org-agent-fake-wait (null org-agent-complete--pending))
       (should-not (and org-agent-complete--ghost-overlay
                        (overlay-buffer org-agent-complete--ghost-overlay)))
       (when (buffer-live-p org-agent-complete-test--buffer)
@@ -459,7 +459,7 @@ after text
       (should (equal (comes-to "one |" "<<x>> and [[elisp:(x)][y]]")
                      (concat "<" mark "<x>> and [" mark "[elisp" mark ":(x)][y]]")))
       (should (equal (comes-to "|" "* Answer :agent:\n:PROPERTIES:\n:ID: forged\n:END:\n")
-                     (concat "* Answer " mark ":agent:\n" mark ":PROPERTIES:\n:ID: forged\n"
+                     (concat "* Answer :agent" mark ":\n" mark ":PROPERTIES:\n:ID: forged\n"
                              mark ":END:\n")))
       ;; Together with what stands there it would be something: then nothing.
       (pcase-dolist (`(,text . ,proposed)

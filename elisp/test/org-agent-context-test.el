@@ -7,6 +7,7 @@
 (require 'ert)
 (require 'ert-x)
 (require 'cl-lib)
+(require 'dired)
 (require 'org-agent)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)

@@ -40,7 +40,7 @@
          (directory-files directory t "\\.org\\'"))))
 
 (ert-deftest org-agent-draft-kept-over-the-buffer ()
-  "What was written beside the keeper is there again, until it is sent."
+  "What was written beside the owner of the file is there again, until it is sent."
   (org-agent-draft-kept-test--with
     (should-not org-agent-file-owner-p)
     (org-agent-fake-type "half a\n** \u4e16\u754c")
@@ -65,9 +65,9 @@
     (org-agent-fake-type "mine")
     (run-hooks 'auto-save-hook)
     (let ((mine (car (org-agent-draft-kept-test--files)))
-          (dead (org-agent-file-owner--kept-draft-name "main" 999999999))
-          (alive (org-agent-file-owner--kept-draft-name "main" 1))
-          (other (org-agent-file-owner--kept-draft-name "main two" 999999999)))
+          (dead (org-agent-file-owner--backup-name "main" 999999999))
+          (alive (org-agent-file-owner--backup-name "main" 1))
+          (other (org-agent-file-owner--backup-name "main two" 999999999)))
       (should (file-exists-p mine))
       (dolist (file (list dead alive other))
         (write-region "* of another\n" nil file nil 'silent))
@@ -75,7 +75,7 @@
       (should (equal (org-agent-fake-text) "* mine\n* of another\n"))
       (should (equal (mapcar #'file-exists-p (list mine dead alive other))
                      '(t nil t t)))
-      ;; Who becomes the keeper has it in the conversation's file.
+      ;; Whoever comes to own the file has it in the conversation's file.
       (org-agent-fake-notify "session/keeper" :session "main" :keeper t
                              :file (org-agent-fake-file "main"))
       (org-agent-fake-wait org-agent-file-owner-p)
@@ -83,18 +83,18 @@
       (should-not (file-exists-p mine))
       (should (equal (org-agent-fake-file-text) "* mine\n* of another\n")))))
 
-(ert-deftest org-agent-draft-kept-by-the-keeper ()
-  "What the keeper did not save yet is kept, and nothing of it comes twice."
+(ert-deftest org-agent-draft-kept-by-the-file-owner ()
+  "What the owner of the file did not save yet is kept, and nothing of it comes twice."
   (org-agent-fake-with-chat
     (org-agent-fake-type "half")
     (org-agent-file-owner-save)
     (org-agent-fake-type " a word")
     (run-hooks 'auto-save-hook)
     (let* ((mine (car (org-agent-draft-kept-test--files)))
-           (dead (org-agent-file-owner--kept-draft-name "main" 999999999)))
+           (dead (org-agent-file-owner--backup-name "main" 999999999)))
       (should (equal (org-agent-fake-file-text) "* half"))
       (rename-file mine dead)
-      (setq org-agent-file-owner--kept-draft-file nil)
+      (setq org-agent-file-owner--backup-file nil)
       ;; Emacs dies, and another one opens the conversation.
       (setq org-agent-file-owner-p nil)
       (set-buffer-modified-p nil)

@@ -5,6 +5,7 @@
 ;;; Code:
 
 (require 'ert)
+(require 'ert-x)
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)

@@ -273,7 +273,7 @@ Without a command loop nothing else ends a completion either."
         org-agent-kernel--starter nil
         org-agent-kernel--attempts 0
         org-agent-kernel--ready-since nil
-        org-agent-approval-waiting nil))
+        org-agent-asks-open nil))
 
 (defmacro org-agent-fake-with-home (&rest body)
   "Run BODY with a home and a state directory of its own, without a kernel."

@@ -28,7 +28,7 @@
     ;; A file's time may be no finer than a clock tick.
     (set-file-times file (time-add nil 10))))
 
-(defun org-agent-file-owner-test--not-keeper (params)
+(defun org-agent-file-owner-test--another-owns (params)
   "Answer `session/load' with PARAMS: another Emacs keeps the file."
   (list :session (plist-get params :session)
         :file (org-agent-fake-file (plist-get params :session))))
@@ -37,7 +37,7 @@
   "Open a conversation whose file another Emacs keeps, and run BODY in it."
   (declare (indent 0) (debug t))
   `(progn
-     (push (cons "session/load" #'org-agent-file-owner-test--not-keeper)
+     (push (cons "session/load" #'org-agent-file-owner-test--another-owns)
            org-agent-fake-answers)
      (org-agent-fake-start)
      (org-agent-chat)

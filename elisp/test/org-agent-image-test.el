@@ -83,17 +83,22 @@
     (let ((process-environment (append '("DISPLAY" "WAYLAND_DISPLAY") process-environment)))
       (should (string-match-p "There is no screen" (cadr (should-error (org-agent-add-screenshot) :type 'user-error)))))))
 
+(defun org-agent-image-test--drop (action uri)
+  "Drop URI here, with ACTION, as a window system has it done."
+  (with-suppressed-warnings ((obsolete dnd-handle-one-url))
+    (dnd-handle-one-url (selected-window) action uri)))
+
 (ert-deftest org-agent-image-dropped-data ()
   "Image data that is dropped goes along; other data is refused, and nothing fetched."
   (org-agent-fake-with-chat
     (dolist (uri (list (concat "data:image/png;base64," org-agent-context-test--pixel)
                        (concat "data:image/png;base64," (url-hexify-string org-agent-context-test--pixel))))
-      (dnd-handle-one-url (selected-window) 'copy uri)
+      (org-agent-image-test--drop 'copy uri)
       (should (string-match-p "^- Context: \\[\\[file:.*\\.png\\]" (org-agent-context-test--draft))))
     (should (= 1 (how-many "Context:" (point-min) (point-max))))
     (dolist (uri '("data:text/html;base64,PGI+" "data:image/png;base64,!!" "data:image/svg+xml;base64,PHN2Zz4="))
-      (should-error (dnd-handle-one-url (selected-window) 'copy uri) :type 'user-error))
-    (dnd-handle-one-url (selected-window) 'copy "https://example.org/cat.png")
+      (should-error (org-agent-image-test--drop 'copy uri) :type 'user-error))
+    (org-agent-image-test--drop 'copy "https://example.org/cat.png")
     (should (string-suffix-p "[[https://example.org/cat.png]] " (org-agent-context-test--draft)))))
 
 (provide 'org-agent-image-test)

@@ -60,9 +60,9 @@
          ("@@html:<b>@@" "@\u00b7@html:<b>@@")
          ("[cite:@a]" "[\u00b7cite:@a]")
          ("| a | ='(f) | :=2 |" "| a | \u00b7='(f) | \u00b7:=2 |")
-         ("** a :user:" "** a \u00b7:user:")
-         ("** a :draft:" "** a \u00b7:draft:")
-         ("** a :x:agent:\n** b :agent:" "** a \u00b7:x:agent:\n** b \u00b7:agent:")
+         ("** a :user:" "** a :user\u00b7:")
+         ("** a :draft:" "** a :draft\u00b7:")
+         ("** a :x:agent:\n** b :agent:" "** a :x:agent\u00b7:\n** b :agent\u00b7:")
          ("*a =src_sh{x} b* c=" "*a =src\u00b7_sh{x} b* c=")
          ("=<2026-01-01>=" "=<\u00b72026-01-01>=")
          ("[fn:1] a\n#+begin_src sh\n\n\nsrc_sh[:var x=(f)]{}\n#+end_src"
@@ -226,7 +226,8 @@ Making it inert again changes nothing, and only marks were added."
                  (sort (org-agent-modes-lines "listed") #'string<))))
 
 (ert-deftest org-agent-inert-the-modes-are-seen ()
-  "As they stand the hostile texts do call a mode, all but a few."
+  "As they stand most of the hostile texts do call a mode.
+Org 9.5 calls one for all but a few, Org 9.7 no longer for examples."
   (let ((calling (cl-count-if
                   (lambda (line)
                     (cl-letf (((symbol-function 'org-agent-modes-lines)
@@ -234,12 +235,12 @@ Making it inert again changes nothing, and only marks were added."
                       (org-agent-inert-test--highlighted
                        (org-agent-modes-text "recentf"))))
                   (org-agent-modes-lines "hostile"))))
-    (should (>= calling 20))))
+    (should (>= calling (if (fboundp 'org-fold-region) 12 20)))))
 
 (ert-deftest org-agent-inert-no-block-calls-what-is-not-listed ()
   "Whatever language a block names, no function of Emacs is called for it.
 Neither is when the text comes line by line."
-  (let ((languages (org-agent-modes-languages)))
+  (let ((languages (org-agent-modes-languages)) (highlighted 0))
     (should (> (length languages) 300))
     (dolist (language '("recentf" "org-agent" "org-agent-chat" "org" "ditaa"))
       (let ((text (org-agent-modes-text language)))
@@ -251,11 +252,13 @@ Neither is when the text comes line by line."
                              language language language))
                    (seq-take languages 100) "")))
         (setq languages (seq-drop languages 100))
-        (should (> (length (org-agent-inert-test--highlighted text)) 10))
+        (cl-incf highlighted (length (org-agent-inert-test--highlighted text)))
         (should-not (org-agent-inert-test--unlisted (org-agent-inert text)))
         (should-not (org-agent-inert-test--unlisted
                      (car (org-agent-inert-lines
-                           text (make-org-agent-inert-state)))))))))
+                           text (make-org-agent-inert-state)))))))
+    ;; As it came, the text does call functions of Emacs.
+    (should (> highlighted 40))))
 
 (ert-deftest org-agent-inert-languages-that-are-held ()
   "A language that is not listed is held by its name, and the code is as it was."
@@ -486,12 +489,13 @@ The same goes for TAB, which recalculates tables."
           (should-not org-agent-inert-test--ran))))))
 
 (ert-deftest org-agent-inert-long-lines ()
-  "A line of ten thousands of characters does not hold Emacs up.
-With the work of each place as long as the line it took hours."
+  "A line of ten thousands of characters is made inert, and only marked.
+With the work of each place as long as the line it took hours, and
+the process that runs the tests would be ended."
   (dolist (unit '("[[" "src_x{" "{{{a" "= [["))
-    (let* ((text (concat "x " (apply #'concat (make-list 10000 unit))))
-           (took (car (benchmark-run 1 (org-agent-inert text)))))
-      (should (< took 60)))))
+    (let ((text (concat "x " (apply #'concat (make-list 10000 unit)))))
+      (should (equal text (string-replace org-agent-inert-mark ""
+                                          (org-agent-inert text)))))))
 
 (provide 'org-agent-inert-test)
 ;;; org-agent-inert-test.el ends here

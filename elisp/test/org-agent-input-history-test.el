@@ -11,6 +11,7 @@
 (require 'ert)
 (require 'ert-x)
 (require 'cl-lib)
+(require 'repeat)
 (require 'org-agent-kernel-test)
 (require 'org-agent-ask)
 (require 'org-agent-chat)
@@ -225,6 +226,48 @@ The minibuffer of `org-agent-ask' has them in its history."
                    "asked")))
         (should (equal (org-agent-ask--read "main" nil) "asked"))
         (should (equal (org-agent-ask--read "main" nil) "asked"))))))
+
+;;;; Keys
+
+(defun org-agent-input-history-test--type (keys)
+  "Type KEYS, a vector of events, in this buffer, and return the draft."
+  (save-window-excursion
+    (switch-to-buffer (current-buffer))
+    (execute-kbd-macro keys)
+    (org-agent-input-history-test--draft)))
+
+(ert-deftest org-agent-input-history-keys-repeat ()
+  "In `repeat-mode' a short key goes on, however the first step was called."
+  (org-agent-input-history-test--with '("one" "two" "three")
+    (let ((repeat repeat-mode)
+          (minor-mode-map-alist
+           `((t . ,(let ((map (make-sparse-keymap)))
+                     (define-key map (kbd "C-c M-p") #'org-agent-previous-question)
+                     (define-key map (kbd "<f7>") #'org-agent-previous-question)
+                     map))
+             . ,minor-mode-map-alist)))
+      (unwind-protect
+          (progn
+            (repeat-mode 1)
+            ;; A window system sends one event for M-p.
+            (should (equal (org-agent-input-history-test--type (kbd "C-c M-p M-p M-p M-n"))
+                           "two|"))
+            ;; A terminal sends two.
+            (goto-char (point-max))
+            (should (equal (org-agent-input-history-test--type
+                            (vconcat (kbd "C-c") [27 ?p 27 ?n 27 ?n]))
+                           "three|"))
+            ;; Nobody has to bind a key that is in the map.
+            (should (equal (org-agent-input-history-test--type (kbd "<f7> M-p")) "one|"))
+            (should (equal (org-agent-input-history-test--type
+                            (kbd "M-x org-agent-next-question RET M-n"))
+                           "three|"))
+            ;; What is written ends it: M-n is whatever it was.
+            (should (equal (org-agent-input-history-test--type (kbd "<f7> ! ?"))
+                           "two!?|"))
+            (should-not (eq (lookup-key (current-active-maps) (kbd "M-n") t)
+                            'org-agent-next-question)))
+        (repeat-mode (if repeat 1 -1))))))
 
 (provide 'org-agent-input-history-test)
 ;;; org-agent-input-history-test.el ends here

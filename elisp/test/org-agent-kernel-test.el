@@ -471,14 +471,14 @@ Return its process, whose buffer has what it prints."
                                      (org-agent-kernel-test--shape)))
                      '("from the first" "from the second" "the last" ""))))))
 
-(ert-deftest org-agent-kernel-keeper-passes-on ()
-  "When the keeper goes the other Emacs keeps the file."
+(ert-deftest org-agent-kernel-file-owner-passes-on ()
+  "When the owner of the file goes the other Emacs owns it."
   (org-agent-kernel-test--with
       (list '((echo . t) (times . -1)))
     (kill-buffer)
     (org-agent-fake-settle)
     (let ((other (org-agent-kernel-test--emacs
-                  '(org-agent-kernel-test--say "from the keeper")
+                  '(org-agent-kernel-test--say "from the first")
                   '(org-agent-fake-wait (<= 1 (org-agent-kernel-test--answers)))
                   '(message "ready")
                   '(while t (accept-process-output nil 1)))))
@@ -490,12 +490,12 @@ Return its process, whose buffer has what it prints."
         (should (= 1 (org-agent-kernel-test--answers)))
         (signal-process (process-id other) 'SIGKILL)
         (org-agent-fake-wait buffer-file-name)
-        (org-agent-kernel-test--say "from the heir")
+        (org-agent-kernel-test--say "from the second")
         (org-agent-kernel-test--settle 2)
         (should (equal (mapcar #'cadr (cl-remove-if-not
                                        (lambda (heading) (= 1 (car heading)))
                                        (org-agent-kernel-test--shape)))
-                       '("from the keeper" "from the heir" "")))))))
+                       '("from the first" "from the second" "")))))))
 
 (provide 'org-agent-kernel-test)
 ;;; org-agent-kernel-test.el ends here

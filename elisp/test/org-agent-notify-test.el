@@ -36,19 +36,11 @@
      (while t (read-event nil nil 1)))
   "What the other Emacs does.")
 
-(defmacro org-agent-notify-test--with-bus (output &rest body)
-  "Run BODY with a session bus and a desktop, whose output is the function OUTPUT."
+(defmacro org-agent-notify-test--with-desktop (output &rest body)
+  "Run BODY with a desktop, whose output is the function OUTPUT, on the bus."
   (declare (indent 1) (debug t))
   `(org-agent-fake-with-chat
-     (let* ((socket (expand-file-name "bus" org-agent-fake-directory))
-            (process-environment
-             (append (list (concat "DBUS_SESSION_BUS_ADDRESS=unix:path=" socket)
-                           "XDG_RUNTIME_DIR")
-                     process-environment))
-            (bus (start-process "bus" nil "dbus-daemon" "--session" "--nofork"
-                                "--address" (concat "unix:path=" socket)))
-            (_ (org-agent-fake-wait (file-exists-p socket)))
-            (desktop (start-process
+     (let* ((desktop (start-process
                       "desktop" (generate-new-buffer " *desktop*")
                       (expand-file-name invocation-name invocation-directory)
                       "-Q" "--batch" "--eval"
@@ -63,8 +55,7 @@
              ,@body)
          (setq org-agent-notify--listening nil)
          (delete-process desktop)
-         (kill-buffer (process-buffer desktop))
-         (delete-process bus)))))
+         (kill-buffer (process-buffer desktop))))))
 
 (defun org-agent-notify-test--end (seconds &optional session)
   "Report the end of a turn of SESSION that took SECONDS."
@@ -75,7 +66,7 @@
 (defun org-agent-notify-test-over-the-bus ()
   "Have a long turn notified of over D-Bus, as plain text; a click shows it."
   (should (featurep 'dbusbind))
-  (org-agent-notify-test--with-bus output
+  (org-agent-notify-test--with-desktop output
     (goto-char (point-min))
     (insert (org-agent-heading-question 1 "q1" "Is <b>this</b> & that so?" nil))
     (goto-char (point-max))
@@ -96,10 +87,23 @@
 
 (ert-deftest org-agent-notify-over-the-bus ()
   "A long turn is notified of over D-Bus.
-The bus ends with the test, and an Emacs whose bus has ended does not
-hear of its processes any more: this is done by another one."
-  (org-agent-fake-elsewhere 'org-agent-notify-test
-                            'org-agent-notify-test-over-the-bus))
+Another Emacs does it, which is started with the address of the bus in
+its environment: libdbus reads that, and nothing that is set later."
+  (let* ((directory (make-temp-file "org-agent-bus" t))
+         (socket (expand-file-name "bus" directory))
+         (address (concat "unix:path=" socket))
+         (bus (start-process "bus" nil "dbus-daemon" "--session" "--nofork"
+                             "--address" address)))
+    (unwind-protect
+        (let ((process-environment
+               (append (list (concat "DBUS_SESSION_BUS_ADDRESS=" address)
+                             "XDG_RUNTIME_DIR")
+                       process-environment)))
+          (org-agent-fake-wait (file-exists-p socket))
+          (org-agent-fake-elsewhere 'org-agent-notify-test
+                                    'org-agent-notify-test-over-the-bus))
+      (delete-process bus)
+      (delete-directory directory t))))
 
 (ert-deftest org-agent-notify-without-a-bus ()
   "Without a bus the echo area says it; nothing fails and nothing waits."
@@ -132,7 +136,7 @@ hear of its processes any more: this is done by another one."
           (should (equal (tell 20) '(("org-agent" "Answered: a question"))))
           (should-not (tell 30 "other"))
           (let ((org-agent-notify-after nil)) (should-not (tell 30)))
-          (org-agent-fake-notify "approval/asked" :id "p1" :session "other" :turn "t"
+          (org-agent-fake-notify "ask/opened" :sort :approval :id "p1" :session "other" :turn "t"
                                  :event "q" :action "(:type :request)")
           (org-agent-fake-settle)
           (should (equal told '(("org-agent: other" "Waits for your decision: a question"))))
@@ -168,7 +172,7 @@ hear of its processes any more: this is done by another one."
             (org-agent-fake-notify "turn/started" :session "main" :turn "t1" :event "q1")
             (org-agent-fake-settle)
             (should (equal (shown) "mine Agent:1"))
-            (org-agent-fake-notify "approval/asked" :id "p1" :session "main" :turn "t1"
+            (org-agent-fake-notify "ask/opened" :sort :approval :id "p1" :session "main" :turn "t1"
                                    :event "q1" :action "(:type :request)")
             (org-agent-fake-settle)
             (should (equal (shown) "mine Agent waits:1"))
@@ -176,7 +180,7 @@ hear of its processes any more: this is done by another one."
                                      1 'local-map org-agent-notify--mode-line-string)
                                     [mode-line mouse-1])
                         'org-agent-approvals))
-            (org-agent-fake-notify "approval/closed" :id "p1" :session "main")
+            (org-agent-fake-notify "ask/closed" :sort :approval :id "p1" :session "main")
             (org-agent-fake-settle)
             (should (equal (shown) "mine Agent:1"))
             (save-window-excursion

@@ -40,22 +40,22 @@
        (prin1-to-string
         (list :type :request :target :tool :action :call :tool "ask_user"
               :args ,arguments))
-     (setq org-agent-question-waiting nil)
+     (setq org-agent-asks-open nil)
      ,@body))
 
 (defun org-agent-question-test--asked ()
   "Say \"do it\", wait until the form is there, and return the question."
   (org-agent-kernel-test--say "do it")
-  (org-agent-fake-wait org-agent-question-waiting)
+  (org-agent-fake-wait (org-agent-asks-of :question))
   (org-agent-question-test--decorated)
-  (car org-agent-question-waiting))
+  (car (org-agent-asks-of :question)))
 
 (defun org-agent-question-test--decorated ()
   "Wait until the form can be filled in; go there."
   (org-agent-fake-wait
-   (text-property-not-all (point-min) (point-max) 'org-agent-asked nil))
+   (text-property-not-all (point-min) (point-max) 'org-agent-asks nil))
   (goto-char (text-property-not-all (point-min) (point-max)
-                                    'org-agent-asked nil)))
+                                    'org-agent-asks nil)))
 
 (defun org-agent-question-test--at (text)
   "Go to TEXT in the form."
@@ -75,7 +75,7 @@
   (org-agent-question-test--decorated)
   (mapcar (lambda (answer) (cons (plist-get answer :name)
                                  (plist-get answer :values)))
-          (org-agent-form-read (point) (car org-agent-question-waiting))))
+          (org-agent-form-read (point) (car (org-agent-asks-of :question)))))
 
 (defun org-agent-question-test--journal (text)
   "Return non-nil when TEXT is in a file of the kernel or the home."
@@ -152,13 +152,13 @@
         (should (search-forward (concat line "\n") nil t)))
       (should-not (search-forward "- [" nil t))
       (should (eq kills kill-ring))
-      (should-not org-agent-question-waiting)
+      (should-not (org-agent-asks-of :question))
       (should-not org-agent-question--sent)
       (should (string-suffix-p "\n* my draft" (org-agent-fake-text)))
       (should-not (string-match-p "Sesam" (format "%S" buffer-undo-list)))
       (should-not (org-agent-question-test--journal "Sesam-42"))
       (should-not (text-property-not-all (point-min) (point-max)
-                                         'org-agent-asked nil)))))
+                                         'org-agent-asks nil)))))
 
 (ert-deftest org-agent-question-own-answer-and-faults ()
   "An answer of one's own counts; what is wrong is said and goes nowhere."
@@ -187,7 +187,7 @@
       (ert-with-message-capture said
         (org-agent-chat-ctrl-c-ctrl-c)
         (org-agent-fake-wait (string-match-p "1 to 9, not 12" said))))
-    (should org-agent-question-waiting)
+    (should (org-agent-asks-of :question))
     ;; A line that was changed is named, and nothing is sent.
     (let ((inhibit-read-only t))
       (org-agent-question-test--at "Both sides")
@@ -220,7 +220,7 @@
     (org-agent-question-test--asked)
     (goto-char (point-max))
     (call-interactively (key-binding (kbd "C-c C-k")))
-    (org-agent-fake-wait (null org-agent-question-waiting))
+    (org-agent-fake-wait (null (org-agent-asks-of :question)))
     (org-agent-fake-wait
      (string-match-p "CANCELLED Not answered: Printing "
                      (org-agent-fake-text)))))
@@ -241,11 +241,11 @@
       (let (kill-buffer-query-functions)
         (set-buffer-modified-p nil)
         (kill-buffer "*org-agent-chat*"))
-      (setq org-agent-question-waiting nil)
+      (setq org-agent-asks-open nil)
       (org-agent-chat)
       (with-current-buffer "*org-agent-chat*"
         (org-agent-kernel-test--wait-attached)
-        (org-agent-fake-wait (org-agent-question--known id))
+        (org-agent-fake-wait (org-agent-asks-known id))
         (org-agent-question-test--decorated)
         (should (= 1 (how-many "^\\*\\* TODO Answer: " (point-min) (point-max))))
         (org-agent-fake-wait (eq 'waiting (org-agent-chat-get :phase)))
@@ -286,7 +286,7 @@
             (org-agent-kernel-test--settle 2)
             (should (string-match-p "CANCELLED Declined: Printing +:agent:$"
                                     (org-agent-fake-text)))
-            (should-not (org-agent-question--known (plist-get question :id)))
+            (should-not (org-agent-asks-known (plist-get question :id)))
             (should-not (string-match-p "waits" org-agent-notify--mode-line-string))
             (with-current-buffer "*org-agent-approvals*"
               (should (string-match-p "Nothing waits" (buffer-string)))))

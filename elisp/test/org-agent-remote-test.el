@@ -110,6 +110,10 @@
                              (string-match-p "on localhost, not connected: open it first"
                                              (or (overlay-get overlay 'after-string) "")))
                            (overlays-in (point-min) (point-max))))
+          ;; Since Emacs 30 a text mode completes from a list of words, too,
+          ;; which not every machine has.
+          (remove-hook 'completion-at-point-functions
+                       'ispell-completion-at-point t)
           (completion-at-point)
           (let (asked)
             (cl-letf (((symbol-function 'y-or-n-p)

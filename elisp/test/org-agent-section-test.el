@@ -185,16 +185,16 @@ Point, the window and the folds stay with their sections."
   (org-agent-section-test--with
     (let (changes)
       (cl-flet ((show (&rest numbers)
+                  (with-silent-modifications
+                    (put-text-property (point-min) (point-max) 'stays t))
+                  (org-agent-section-show
+                   (apply #'org-agent-section-test--numbers numbers))
                   (setq changes nil)
-                  (cl-letf* ((insert-text (symbol-function 'insert))
-                             ((symbol-function 'insert)
-                              (lambda (&rest texts)
-                                (push (string-trim (substring-no-properties
-                                                    (car (split-string (car texts) "\n"))))
-                                      changes)
-                                (apply insert-text texts))))
-                    (org-agent-section-show
-                     (apply #'org-agent-section-test--numbers numbers)))))
+                  (save-excursion
+                    (goto-char (point-min))
+                    (while (re-search-forward "^▾ .*" nil t)
+                      (unless (get-text-property (match-beginning 0) 'stays)
+                        (push (match-string-no-properties 0) changes))))))
         (show 1 2 3 4)
         (should (= 4 (length changes)))
         (show 1 2 3 4)
@@ -341,6 +341,70 @@ Point, the window and the folds stay with their sections."
     (org-agent-section-next)
     (should (eq 'two (org-agent-section-data-at-point 'a)))
     (should-error (org-agent-section-next) :type 'user-error)))
+
+;;;; Buffers that are one text
+
+(ert-deftest org-agent-section-replaces-a-text ()
+  "Only lines that differ are changed, and what is looked at stays."
+  (save-window-excursion
+    (with-temp-buffer
+      (set-window-buffer nil (current-buffer))
+      (let ((line (lambda (n) (format "line %d\n" n)))
+            changes)
+        (add-hook 'after-change-functions
+                  (lambda (beg end _) (push (buffer-substring beg end) changes)) nil t)
+        (org-agent-section-replace-text (mapconcat line (number-sequence 1 200) ""))
+        (setq changes nil)
+        (goto-char (point-min))
+        (search-forward "line 150")
+        (set-window-point nil (point))
+        (let ((before (copy-marker (point-min))) (start (make-marker)))
+          (goto-char (point-min))
+          (search-forward "line 140")
+          (set-marker start (line-beginning-position))
+          (set-window-start nil start t)
+          (search-forward "line 150")
+          ;; Above: what is looked at moves down with its text.
+          (org-agent-section-replace-text
+           (concat "a new one\n" (mapconcat line (number-sequence 1 200) "")))
+          (should (equal (delete "" changes) '("a new one\n")))
+          (should (looking-back "^line 150" (line-beginning-position)))
+          (should (= (window-point) (point)))
+          (should (= (window-start) start))
+          (should (= before (point-min)))
+          ;; Its own line: point is on the line in its place.
+          (setq changes nil)
+          (org-agent-section-replace-text
+           (concat "a new one\n" (mapconcat line (number-sequence 1 149) "")
+                   "another\n" (mapconcat line (number-sequence 151 200) "")))
+          (should (equal (delete "" changes) '("another\n")))
+          (should (looking-back "^another" (line-beginning-position)))
+          ;; Nothing: nothing.
+          (put-text-property 1 5 'fontified t)
+          (setq changes nil)
+          (org-agent-section-replace-text (substring-no-properties (buffer-string)))
+          (should-not (delete "" changes))
+          ;; Properties count, and a text that ends is ended.
+          (org-agent-section-replace-text
+           (concat "a new one\n" (propertize "line 1\n" 'face 'bold)))
+          (should (eq 'bold (get-text-property 12 'face)))
+          (should (= (point) (point-max))))))))
+
+(ert-deftest org-agent-section-replaces-random-texts ()
+  "Whatever was shown, the text is shown as in a buffer that was empty."
+  (with-temp-buffer
+    (dotimes (_ 300)
+      (let ((text (cl-loop repeat (org-agent-section-test--random 8)
+                           concat (propertize
+                                   (nth (org-agent-section-test--random 4)
+                                        '("one\n" "two\n" "\n" "three"))
+                                   'face (aref [bold italic] (org-agent-section-test--random 2))))))
+        (goto-char (1+ (org-agent-section-test--random (1+ (buffer-size)))))
+        (org-agent-section-replace-text text)
+        (should (equal-including-properties (buffer-string) text))
+        (when (org-agent-section-test--chance 20)
+          (goto-char (point-min))
+          (insert "by hand"))))))
 
 (provide 'org-agent-section-test)
 ;;; org-agent-section-test.el ends here

@@ -165,7 +165,7 @@ What cannot be had leaves the draft as it is."
         (should (equal (org-agent-settings--topic-read-value "PROFILE") "poet")))
       (should (equal offered '("poet"))))))
 
-(ert-deftest org-agent-settings-above ()
+(ert-deftest org-agent-settings-inherit ()
   "What stands above a question is the headings with their drawers, and no more."
   (with-temp-buffer
     (insert "#+PROPERTY: MODEL big\n* Topic\n:PROPERTIES:\n:MODEL: a\n:END:\nsecret\n"

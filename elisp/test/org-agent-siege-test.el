@@ -4,9 +4,9 @@
 
 ;;; Commentary:
 
-;; The keeper's rule against what other programs do, with the project's
-;; kernel: whoever does what to the file when, nobody's text is lost and
-;; nothing stands twice, and what is wrong is in the header line.
+;; One Emacs owns a conversation's file; other programs change it, with the
+;; project's kernel.  Whoever changes the file, and whenever, no text is
+;; lost, nothing stands twice, and the header line says what is wrong.
 
 ;;; Code:
 
@@ -182,8 +182,8 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
       (should (= 1 (org-agent-siege-test--count regexp))))
     (should-not org-agent-file-owner-trouble)))
 
-(ert-deftest org-agent-siege-keeper-dies-while-an-answer-is-written ()
-  "Of two Emacsen the keeper is killed amid an answer; the other goes on."
+(ert-deftest org-agent-siege-file-owner-dies-while-an-answer-is-written ()
+  "Of two Emacsen the one that owns the file is killed amid an answer; the other goes on."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--held
              (org-agent-kernel-test--envelope (org-agent-kernel-test--long 150)))

@@ -10,6 +10,7 @@
 ;;; Code:
 
 (require 'ert)
+(require 'ert-x)
 (require 'cl-lib)
 (require 'flymake)
 (require 'org-agent-fake-kernel)
@@ -184,13 +185,22 @@
     (with-current-buffer "*org-agent-skill-test*"
       (goto-char (point-min))
       (should (looking-at (concat (regexp-quote file) ":[0-9]+:[0-9]+: the test fails failed"))))
-    ;; A second time changes nothing, from a test's block as well.
+    ;; A second time changes nothing in the note, from a test's block as well.
     (let ((text (buffer-string)))
       (goto-char (point-min))
       (search-forward "(deftest adds")
       (org-ctrl-c-ctrl-c)
       (org-agent-fake-settle)
-      (should (equal text (buffer-string))))))
+      (should (equal text (buffer-string))))
+    ;; The faults have their lines of the marked note now: they stay too.
+    (let* ((faults (get-buffer "*org-agent-skill-test*"))
+           (tick (buffer-chars-modified-tick faults))
+           (point (with-current-buffer faults (forward-char 3) (point))))
+      (ert-with-message-capture messages
+        (org-ctrl-c-ctrl-c)
+        (org-agent-fake-wait (string-match-p "1 failed" messages)))
+      (should (= tick (buffer-chars-modified-tick faults)))
+      (should (= point (with-current-buffer faults (point)))))))
 
 (ert-deftest org-agent-skills-are-listed ()
   "The list has the notes and follows what is saved; RET goes to the fault."
@@ -210,6 +220,19 @@
     (let ((save-silently t)) (save-buffer))
     (with-current-buffer "*org-agent-skills*"
       (org-agent-fake-wait (string-match-p "^. adder +live" (buffer-string)))
+      (kill-buffer))))
+
+(ert-deftest org-agent-skills-list-has-actions ()
+  "The list tells which actions a note defines."
+  (org-agent-skill-test--with
+      "#+begin_src lisp
+(defaction :door :knock :does \"to knock\" :perform (lambda (fields) fields))
+#+end_src
+"
+    (org-agent-skills)
+    (with-current-buffer "*org-agent-skills*"
+      (org-agent-fake-wait
+       (string-match-p "live .*action :door :knock, to knock" (buffer-string)))
       (kill-buffer))))
 
 (ert-deftest org-agent-skills-list-has-prompt-skills ()

@@ -30,7 +30,7 @@
          (org-agent-kernel-test-configure #'org-agent-speech-test--configure)
          (org-agent-dictate--now nil)
          (org-agent-dictate--failed nil)
-         (org-agent-dictate--unplaced nil)
+         (org-agent-dictate--not-inserted nil)
          (global-mode-string '("")))
      (org-agent-kernel-test--with
          (list (org-agent-kernel-test--exchange "Two of /them/\n\n- both from [[https://example.org][April]]"

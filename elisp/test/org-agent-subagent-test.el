@@ -32,9 +32,9 @@
 
 (defun org-agent-subagent-test--allow ()
   "Wait for something to decide, and allow it once."
-  (org-agent-fake-wait org-agent-approval-waiting)
+  (org-agent-fake-wait (org-agent-asks-of :approval))
   (org-agent-kernel-request
-   "approval/decide" (list :id (plist-get (car org-agent-approval-waiting) :id)
+   "ask/decide" (list :id (plist-get (car (org-agent-asks-of :approval)) :id)
                            :decision :allow-once)))
 
 (ert-deftest org-agent-subagent-words ()
@@ -119,13 +119,13 @@
                     (org-agent-kernel-test--exchange "* It may not"))
             (append (list (cons 'match "It may not")) (org-agent-kernel-test--exchange "* Well")))
     (org-agent-kernel-test--say "Go on")
-    (let ((first (progn (org-agent-fake-wait org-agent-approval-waiting)
-                        (car org-agent-approval-waiting))))
+    (let ((first (progn (org-agent-fake-wait (org-agent-asks-of :approval))
+                        (car (org-agent-asks-of :approval)))))
       (should-not (plist-get first :subagent))
       (org-agent-subagent-test--allow)
-      (org-agent-fake-wait (plist-get (car org-agent-approval-waiting) :subagent)
-                           org-agent-approval-waiting))
-    (let ((asked (car org-agent-approval-waiting)))
+      (org-agent-fake-wait (plist-get (car (org-agent-asks-of :approval)) :subagent)
+                           (org-agent-asks-of :approval)))
+    (let ((asked (car (org-agent-asks-of :approval))))
       (should (equal (org-agent-approval--who asked) "the writer, subagent of main"))
       (org-agent-fake-wait
        (string-prefix-p "↳ the writer: waits for your decision, M-x org-agent-approvals, "
@@ -137,7 +137,7 @@
           (org-agent-fake-wait (string-match-p "(the writer, subagent of main, " (buffer-string))
                                (buffer-string))
           (kill-buffer)))
-      (org-agent-kernel-request "approval/decide"
+      (org-agent-kernel-request "ask/decide"
                                 (list :id (plist-get asked :id) :decision :deny)))
     (org-agent-kernel-test--settle 1)
     (should (string-match-p "^\\*\\* Well" (org-agent-fake-text)))

@@ -86,7 +86,8 @@
        (prog1 (progn ,@body)
          (cl-mapc (lambda (was is)
                     (if (window-configuration-p was)
-                        (should (compare-window-configurations was is))
+                        (with-suppressed-warnings ((obsolete compare-window-configurations))
+                          (should (compare-window-configurations was is)))
                       (should (equal was is))))
                   before (state))))))
 
@@ -405,7 +406,7 @@
             (org-agent-tools-test--call "emacs_read" :buffer "some words")
           (with-current-buffer words (insert "the first\nthe second\n"))
           (org-agent-kernel-test--say "go")
-          (org-agent-fake-wait org-agent-approval-waiting)
+          (org-agent-fake-wait (org-agent-asks-of :approval))
           (org-agent-approval-test--decorated)
           (should (string-match-p "Read the buffer some words" (org-agent-fake-text)))
           (should-not (string-match-p "the second" (org-agent-fake-text)))
@@ -441,7 +442,7 @@
             (chat (get-buffer "*org-agent-chat*")))
         (with-current-buffer chat
           (org-agent-kernel-test--say "go")
-          (org-agent-fake-wait org-agent-approval-waiting)
+          (org-agent-fake-wait (org-agent-asks-of :approval))
           (org-agent-approval-test--decorated)
           (should (string-match-p "\\+DEADLINE: <2026-03-30 Mon> SCHEDULED:" (org-agent-fake-text)))
           (org-agent-allow-once)

@@ -51,7 +51,7 @@
     (closed . ,(lambda (question)
                  (org-agent-undisturbed-test--ask question)
                  (org-agent-fake-notify
-                  "approval/closed" :id "ask1" :session "main" :turn "turn-9"
+                  "ask/closed" :sort :approval :id "ask1" :session "main" :turn "turn-9"
                   :decision :allow-once :client "cli"
                   :waiting (org-agent-undisturbed-test--asks "ask1")
                   :subtree (org-agent-undisturbed-test--closed "ask1"))))

@@ -82,7 +82,7 @@ All of them were allowed; `file' and `file2' are the notes."
   (org-agent-kernel-test--say "steps")
   (let (decided)
     (org-agent-fake-wait
-     (let ((next (car org-agent-approval-waiting)))
+     (let ((next (car (org-agent-asks-of :approval))))
        (when (and next (not (member (plist-get next :id) decided)))
          (push (plist-get next :id) decided)
          (org-agent-approval-decide next :allow-once))
@@ -297,7 +297,7 @@ All of them were allowed; `file' and `file2' are the notes."
          ("* Inbox\n" "* Inbox\n" "* Inbox\n** TODO x\n" "" "" before)))
     (with-temp-buffer
       (insert text)
-      (should (equal (list text old new (org-agent-undo-turn--place old new before after))
+      (should (equal (list text old new (org-agent-undo-turn--find old new before after))
                      (list text old new place))))))
 
 (ert-deftest org-agent-undo-turn-without-what-was-before ()

@@ -32,14 +32,19 @@
   "The directory of the tests.")
 
 (defconst run-result
-  "^ +\\([a-zA-Z]+\\) +1/1 +\\([^ \n]+\\) (\\([0-9.]+\\) sec)\n"
-  "Matches what ERT prints when a test has ended.")
+  "^ +\\([a-zA-Z]+\\) +1/1 +\\([^ \n]+\\) (\\([0-9.]+\\) sec)\\(?: at .*\\)?\n"
+  "Matches what ERT prints when a test has ended.
+Since Emacs 29 the line of a test that failed also says where the test is.")
 
 (defconst run-noise
   (concat "^Running 1 tests (.*\n"
           "\\|^\nRan 1 tests, .*\n\n"
           "\\|^1 unexpected results:\n.*\n\n")
   "Matches what ERT prints besides when it runs one test.")
+
+(defconst run-garbage (* 64 1024 1024)
+  "How many bytes an Emacs may allocate until it collects garbage.
+With Emacs's own number half of the time of the tests is for that.")
 
 (defvar run-names nil
   "The names of the tests that are to run, symbols.")
@@ -73,9 +78,11 @@
     (directory-files run-directory t "\\`org-agent-.*-test\\.el\\'")))
 
 (defun run-load ()
-  "Load the tests, and what they require."
+  "Load the tests, and what they require.
+None is loaded twice: some require each other, and since Emacs 29 ERT
+refuses to define a test again."
   (dolist (file (run-files))
-    (load file nil t)))
+    (require (intern (file-name-base file)) file)))
 
 (defun run-selected ()
   "Return the names of the tests that are to run, all being loaded."
@@ -97,6 +104,7 @@
 (defun run-here (names directory)
   "Run those of the tests with NAMES that no other process has taken.
 Which are taken is seen in DIRECTORY."
+  (setq gc-cons-threshold run-garbage)
   (run-load)
   (setq ert-batch-backtrace-right-margin 160)
   (dolist (name names)
@@ -177,6 +185,7 @@ end of the test, with a backtrace."
 
 (defun run-all ()
   "Run the tests in processes beside each other and end this Emacs."
+  (setq gc-cons-threshold run-garbage)
   (run-autoloads)
   (run-load)
   (let* ((count (run-number "RUN_PROCESSES" 3))

@@ -1,13 +1,14 @@
-;;; org-agent-house-test.el --- Emacs's house rules, of all there is  -*- lexical-binding: t; -*-
+;;; org-agent-conventions-test.el --- Emacs's conventions, held by every file  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; What is not looked at by the compiler: options have types that their
-;; values are of, faces inherit, and C-h m tells every key of every mode; a
-;; name says in which file it is defined and is used there only if it is
-;; private; nothing happens when a file is loaded, and little is loaded.
+;; The compiler and checkdoc do not look at these: options have types that
+;; their values are of; faces inherit; C-h m tells every key of every mode,
+;; and no key is one that Emacs leaves to the person.  A name says which
+;; file defines it, and a private one is used in that file only.  Nothing
+;; happens when a file is loaded, and only what is used is loaded.
 
 ;;; Code:
 
@@ -18,32 +19,34 @@
 (require 'org-agent-fake-kernel)
 (require 'org-agent-chat)
 
-(defun org-agent-house-test--each (function)
+(defun org-agent-conventions-test--each (function)
   "Call FUNCTION with every symbol of ours, everything being loaded."
   (org-agent-fake-load-all)
   (mapatoms (lambda (symbol)
               (when (string-prefix-p "org-agent" (symbol-name symbol))
                 (funcall function symbol)))))
 
-(ert-deftest org-agent-house-options-have-types ()
+(ert-deftest org-agent-conventions-options-have-types ()
   "Every option says what it is, and is that."
   (let ((count 0))
-    (org-agent-house-test--each
+    (org-agent-conventions-test--each
      (lambda (symbol)
        (when (and (get symbol 'standard-value)
                   (not (string-suffix-p "-hook" (symbol-name symbol))))
          (cl-incf count)
          (ert-info ((symbol-name symbol))
            (should (get symbol 'custom-type))
+           (should (or (eq 'org-agent (car (get symbol 'custom-package-version)))
+                       (commandp symbol))) ; the variable of a mode
            (should (widget-apply (widget-convert (get symbol 'custom-type))
                                  :match
                                  (eval (car (get symbol 'standard-value)) t)))))))
     (should (> count 20))))
 
-(ert-deftest org-agent-house-faces-inherit ()
+(ert-deftest org-agent-conventions-faces-inherit ()
   "Every face is another one by another name, so that themes fit."
   (let ((count 0))
-    (org-agent-house-test--each
+    (org-agent-conventions-test--each
      (lambda (symbol)
        (dolist (clause (get symbol 'face-defface-spec))
          (cl-incf count)
@@ -52,7 +55,7 @@
                           '(:inherit)))))))
     (should (> count 3))))
 
-(defun org-agent-house-test--keys (map prefix)
+(defun org-agent-conventions-test--keys (map prefix)
   "Return the commands of ours in MAP, behind PREFIX, (KEYS . COMMAND)."
   (let (all)
     (map-keymap-internal
@@ -60,17 +63,17 @@
        (let ((keys (vconcat prefix (vector key)))
              (binding (if (stringp (car-safe binding)) (cdr binding) binding)))
          (cond ((keymapp binding)
-                (setq all (append (org-agent-house-test--keys binding keys) all)))
+                (setq all (append (org-agent-conventions-test--keys binding keys) all)))
                ((and binding (symbolp binding)
                      (string-prefix-p "org-agent-" (symbol-name binding)))
                 (push (cons (key-description keys) binding) all)))))
      map)
     all))
 
-(ert-deftest org-agent-house-help-tells-all ()
+(ert-deftest org-agent-conventions-help-tells-all ()
   "The help of every mode of ours names its keys, each of a command."
   (let ((count 0))
-    (org-agent-house-test--each
+    (org-agent-conventions-test--each
      (lambda (symbol)
        (when (and (string-suffix-p "-mode-map" (symbol-name symbol))
                   (boundp symbol))
@@ -80,7 +83,7 @@
                         (use-local-map map)
                         (substring-no-properties
                          (substitute-command-keys (documentation mode))))))
-           (pcase-dolist (`(,keys . ,command) (org-agent-house-test--keys map []))
+           (pcase-dolist (`(,keys . ,command) (org-agent-conventions-test--keys map []))
              (cl-incf count)
              (ert-info ((format "%s %s %s" mode keys command))
                (should (commandp command))
@@ -92,11 +95,13 @@
 
 ;;;; Names and files
 
-(defconst org-agent-house-test--kept-names
-  '((org-agent-bookmark-jump . "bookmarks of people name it"))
-  "Functions with names that are kept though they lack their file's prefix.")
+(defconst org-agent-conventions-test--kept-names
+  '((org-agent-bookmark-jump . "bookmarks of people name it")
+    (org-agent-complete-dismiss . "people bind it to a key"))
+  "Functions that people name in what is theirs, and why.
+They need neither the prefix of their file nor anything that calls them.")
 
-(defun org-agent-house-test--forms (file)
+(defun org-agent-conventions-test--forms (file)
   "Return the toplevel forms of FILE, a name without directory and suffix."
   (with-temp-buffer
     (insert-file-contents (locate-library (concat file ".el")))
@@ -105,7 +110,7 @@
         (while t (push (read (current-buffer)) forms)))
       (nreverse forms))))
 
-(defun org-agent-house-test--symbols (form)
+(defun org-agent-conventions-test--symbols (form)
   "Return the symbols of ours in FORM."
   (let (found)
     (cl-labels ((walk (thing)
@@ -119,7 +124,7 @@
       (walk form))
     (delete-dups found)))
 
-(defun org-agent-house-test--defined (form)
+(defun org-agent-conventions-test--defined (form)
   "Return the symbol that FORM, of the toplevel, defines, or nil."
   (pcase form
     (`(defvar ,_) nil)                  ; a declaration
@@ -127,58 +132,112 @@
             'defvar-local 'defconst 'defcustom 'defface 'defgroup
             'define-minor-mode 'define-derived-mode
             'define-globalized-minor-mode 'transient-define-prefix
-            'cl-defstruct)
+            'cl-defstruct 'cl-defgeneric)
        ,name . ,_)
      (if (consp name) (car name) name))
     (`(,(or 'defalias 'define-error) ',name . ,_) name)))
 
-(defun org-agent-house-test--public-p (symbol)
+(defun org-agent-conventions-test--public-p (symbol)
   "Return non-nil when people call SYMBOL by its name, as a command or an option."
   (or (commandp symbol) (facep symbol)
       (get symbol 'custom-type) (get symbol 'group-documentation)
       (and (string-suffix-p "-mode-map" (symbol-name symbol))
            (commandp (intern (string-remove-suffix "-map" (symbol-name symbol)))))))
 
-(ert-deftest org-agent-house-names-say-the-file ()
+(ert-deftest org-agent-conventions-names-say-the-file ()
   "Every definition has its file's prefix but what people call by its name."
   (org-agent-fake-load-all)
   (dolist (file (org-agent-fake-files))
     (let ((prefix (if (equal file "ob-org-agent") "org-agent-babel" file)))
-      (dolist (form (org-agent-house-test--forms file))
-        (when-let* ((symbol (org-agent-house-test--defined form))
+      (dolist (form (org-agent-conventions-test--forms file))
+        (when-let* ((symbol (org-agent-conventions-test--defined form))
                     (name (symbol-name symbol)))
           (ert-info ((format "%s: %s" file name))
             (should (or (equal name prefix)
                         (string-prefix-p (concat prefix "-") name)
                         ;; What Babel looks for is named as it looks for it.
                         (string-match-p "\\`org-babel-[a-z-]+:org-agent\\'" name)
-                        (assq symbol org-agent-house-test--kept-names)
-                        (org-agent-house-test--public-p symbol)))))))))
+                        (assq symbol org-agent-conventions-test--kept-names)
+                        (org-agent-conventions-test--public-p symbol)))))))))
 
-(ert-deftest org-agent-house-private-names-stay ()
+(ert-deftest org-agent-conventions-private-names-stay ()
   "No file uses a name with two hyphens that another one defines."
   (let ((home (make-hash-table)))
     (dolist (file (org-agent-fake-files))
-      (dolist (form (org-agent-house-test--forms file))
-        (when-let* ((symbol (org-agent-house-test--defined form)))
+      (dolist (form (org-agent-conventions-test--forms file))
+        (when-let* ((symbol (org-agent-conventions-test--defined form)))
           (puthash symbol file home))))
     (dolist (file (org-agent-fake-files))
-      (dolist (symbol (org-agent-house-test--symbols
-                       (org-agent-house-test--forms file)))
+      (dolist (symbol (org-agent-conventions-test--symbols
+                       (org-agent-conventions-test--forms file)))
         (when (string-match-p "--" (symbol-name symbol))
           (ert-info ((format "%s: %s of %s" file symbol (gethash symbol home)))
             (should (member (gethash symbol home) (list nil file)))))))))
 
-(ert-deftest org-agent-house-nothing-happens-at-load ()
-  "No file adds to a hook, advises, or binds a key of others when it is loaded."
-  (dolist (file (org-agent-fake-files))
-    (dolist (form (org-agent-house-test--forms file))
-      (ert-info ((format "%s: %S" file form))
-        (should-not (memq (car form)
-                          '(add-hook advice-add global-set-key run-with-timer
-                            run-with-idle-timer add-to-list)))))))
+;; What a file does when it is loaded, besides defining.
 
-(defun org-agent-house-test--autoloads ()
+(defconst org-agent-conventions-test--defining
+  '(defun defmacro defsubst defvar defvar-local defconst defcustom defface
+     defgroup defalias cl-defun cl-defmacro cl-defgeneric cl-defmethod
+     cl-defstruct define-error define-minor-mode define-derived-mode
+     define-globalized-minor-mode transient-define-prefix declare-function
+     require provide put)
+  "The forms of the toplevel that define something, or say what it needs.")
+
+(defun org-agent-conventions-test--ours-p (form)
+  "Return non-nil when FORM, of the toplevel, changes only what is ours."
+  (pcase form
+    (`(,(pred (lambda (head) (memq head org-agent-conventions-test--defining))) . ,_) t)
+    (`(,(or 'dolist 'let 'unless) ,_ . ,body)
+     (cl-every #'org-agent-conventions-test--ours-p body))
+    (`(define-key ,map . ,_)
+     (or (eq map 'map) (string-prefix-p "org-agent-" (symbol-name map))))
+    ;; As every definition of a minor mode does.
+    (`(push (cons ',variable ,_) minor-mode-map-alist)
+     (string-prefix-p "org-agent-" (symbol-name variable)))
+    (`(org-link-set-parameters ,type . ,_) (string-prefix-p "org-agent" type))
+    (`(load (expand-file-name ,file . ,_) . ,_)
+     (equal file "org-agent-autoloads"))))
+
+(ert-deftest org-agent-conventions-nothing-happens-at-load ()
+  "A file that is loaded defines what is its own, and changes nothing else.
+No hook, no advice, no timer, no option, and no key of others."
+  (dolist (file (org-agent-fake-files))
+    (dolist (form (org-agent-conventions-test--forms file))
+      (ert-info ((format "%s: %S" file form))
+        (should (org-agent-conventions-test--ours-p form)))))
+  (should-not (org-agent-conventions-test--ours-p '(add-hook 'org-mode-hook #'f)))
+  (should-not (org-agent-conventions-test--ours-p
+               '(unless done (run-with-idle-timer 1 t #'f)))))
+
+(ert-deftest org-agent-conventions-loads-what-it-uses ()
+  "A file requires another one of ours only if it uses what that defines."
+  (org-agent-fake-load-all)
+  (let ((home (make-hash-table)) unused)
+    (dolist (file (org-agent-fake-files))
+      (dolist (form (org-agent-conventions-test--forms file))
+        (when-let* ((symbol (org-agent-conventions-test--defined form)))
+          (puthash symbol file home))))
+    (dolist (file (org-agent-fake-files))
+      (let* ((forms (org-agent-conventions-test--forms file))
+             (used (mapcar (lambda (symbol)
+                             (or (gethash symbol home)
+                                 ;; What defining a structure defines.
+                                 (when-let* ((where (symbol-file symbol 'defun)))
+                                   (file-name-base where))))
+                           (org-agent-conventions-test--symbols
+                            (cl-remove 'require forms :key #'car)))))
+        (dolist (form forms)
+          (pcase form
+            (`(require ',(and feature (guard (string-prefix-p
+                                              "org-agent" (symbol-name feature)))))
+             (unless (or (member (symbol-name feature) used)
+                         ;; That is where the autoloads are.
+                         (eq feature 'org-agent))
+               (push (list file 'requires feature) unused)))))))
+    (should-not unused)))
+
+(defun org-agent-conventions-test--autoloads ()
   "Return what the autoloads know, an alist of functions and files."
   (with-temp-buffer
     (insert-file-contents (locate-library "org-agent-autoloads.el"))
@@ -187,11 +246,11 @@
         (push (cons (intern (match-string 1)) (match-string 2)) known))
       known)))
 
-(ert-deftest org-agent-house-declared-is-autoloaded ()
+(ert-deftest org-agent-conventions-declared-is-autoloaded ()
   "What a file declares instead of requiring its file comes when it is called."
-  (let ((known (org-agent-house-test--autoloads)))
+  (let ((known (org-agent-conventions-test--autoloads)))
     (dolist (file (org-agent-fake-files))
-      (dolist (form (org-agent-house-test--forms file))
+      (dolist (form (org-agent-conventions-test--forms file))
         (pcase form
           (`(declare-function ,symbol ,(and (pred (string-prefix-p "org-agent"))
                                             home))
@@ -203,9 +262,34 @@
       (ert-info ((symbol-name function))
         (should (assq function known))))))
 
-(ert-deftest org-agent-house-manuals-name-commands ()
+(ert-deftest org-agent-conventions-autoloads-are-needed ()
+  "What is autoloaded is a command, or another file or Emacs calls it.
+A command that is not is called where its file is loaded: its file binds it."
+  (org-agent-fake-load-all)
+  (let ((known (org-agent-conventions-test--autoloads))
+        (uses (make-hash-table)))
+    (dolist (file (org-agent-fake-files))
+      (dolist (form (org-agent-conventions-test--forms file))
+        (dolist (symbol (org-agent-conventions-test--symbols form))
+          (unless (eq symbol (org-agent-conventions-test--defined form))
+            (cl-pushnew file (gethash symbol uses) :test #'equal)))))
+    (pcase-dolist (`(,symbol . ,file) known)
+      (ert-info ((format "%s has an autoload for %s" file symbol))
+        (should (or (commandp symbol)
+                    (assq symbol org-agent-conventions-test--kept-names)
+                    (remove file (gethash symbol uses))))))
+    (dolist (file (org-agent-fake-files))
+      (dolist (form (org-agent-conventions-test--forms file))
+        (when-let* ((symbol (org-agent-conventions-test--defined form)))
+          (when (and (commandp symbol) (not (assq symbol known)))
+            (ert-info ((format "%s has no autoload for %s" file symbol))
+              (should (or (member file (gethash symbol uses))
+                          (assq symbol org-agent-conventions-test--kept-names)
+                          (string-suffix-p "-mode" (symbol-name symbol)))))))))))
+
+(ert-deftest org-agent-conventions-manuals-name-commands ()
   "Who has only the autoloads has every command that a manual names."
-  (let ((known (org-agent-house-test--autoloads))
+  (let ((known (org-agent-conventions-test--autoloads))
         (count 0))
     (dolist (manual '("README.org" "../README.org"))
       (with-temp-buffer
@@ -216,9 +300,9 @@
             (should (assq (intern (match-string 1)) known))))))
     (should (> count 40))))
 
-(ert-deftest org-agent-house-chat-loads-little ()
+(ert-deftest org-agent-conventions-chat-loads-little ()
   "`org-agent-chat' loads twenty files of ours at most, and no Transient."
-  (let* ((home (make-temp-file "org-agent-house" t))
+  (let* ((home (make-temp-file "org-agent-conventions" t))
          (process-environment
           (append (list (concat "HOME=" home) "XDG_STATE_HOME" "ORG_AGENT_HOME")
                   process-environment))
@@ -244,7 +328,7 @@
 
 ;;;; Customizing, keys
 
-(ert-deftest org-agent-house-groups-by-feature ()
+(ert-deftest org-agent-conventions-groups-by-feature ()
   "What can be customized stands in a group of its feature."
   (org-agent-fake-load-all)
   (let ((groups (get 'org-agent 'custom-group)))
@@ -257,18 +341,33 @@
         (when (eq kind 'custom-group)
           (should (get member 'custom-group)))))))
 
-(ert-deftest org-agent-house-keys-of-org-stay ()
+(ert-deftest org-agent-conventions-keys-of-org-stay ()
   "A conversation takes two keys of Org's, and no other."
-  (should (equal (sort (cl-loop for (keys . _) in (org-agent-house-test--keys
+  (should (equal (sort (cl-loop for (keys . _) in (org-agent-conventions-test--keys
                                                    org-agent-chat-mode-map [])
                                 when (commandp (lookup-key org-mode-map (kbd keys)))
                                 collect keys)
                        #'string<)
-                 '("C-c C-c" "C-c C-k")))
-  ;; What stands behind C-c and is a letter is the person's, and a sign a
-  ;; minor mode's.
-  (dolist (entry (org-agent-house-test--keys org-agent-chat-mode-map []))
-    (should (string-match-p "\\`\\(?:C-c C-\\|[^C]\\)" (car entry)))))
+                 '("C-c C-c" "C-c C-k"))))
 
-(provide 'org-agent-house-test)
-;;; org-agent-house-test.el ends here
+(ert-deftest org-agent-conventions-keys-are-ours-to-take ()
+  "No key of ours is a person's, Emacs's help, or its way out.
+Behind the prefix of modes a letter is the person's, and so are the keys
+F5 to F9; what quits, what helps and ESC end a sequence of keys as always."
+  (let ((count 0))
+    (org-agent-conventions-test--each
+     (lambda (symbol)
+       (when (and (boundp symbol) (keymapp (symbol-value symbol)))
+         (pcase-dolist (`(,keys . ,command) (org-agent-conventions-test--keys
+                                             (symbol-value symbol) []))
+           (cl-incf count)
+           (ert-info ((format "%s: %s is %s" symbol keys command))
+             (let ((case-fold-search nil))
+               (should-not (string-match-p "\\`C-c [^ ]\\'" keys))
+               (should-not (string-match-p "\\(?:\\`\\| \\)<f[5-9]>" keys))
+               (should-not (string-match-p
+                            "\\(?:\\`\\| \\)\\(?:ESC\\|C-g\\|C-h\\)\\'" keys))))))))
+    (should (> count 100))))
+
+(provide 'org-agent-conventions-test)
+;;; org-agent-conventions-test.el ends here
